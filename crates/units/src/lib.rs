@@ -1,0 +1,24 @@
+//! Quantities and random streams shared by every room of cogtcp.
+//!
+//! Time is an integer number of nanoseconds, rates are integer bits per second, sizes are integer bytes: no
+//! floating point enters the order of events. Every quantity reads and writes itself with its unit (`"40 ms"`,
+//! `"10 Mbit/s"`, `"1000 B"`), and refuses a bare number.
+//!
+//! Start with [`Time`] and [`Duration`], then [`Rate`] and [`Bytes`]; [`RandomStream`] is the only source of
+//! randomness in the model.
+
+mod bytes;
+mod power;
+mod probability;
+mod quantity;
+mod random;
+mod rate;
+mod time;
+
+pub use bytes::Bytes;
+pub use power::Power;
+pub use probability::Probability;
+pub use quantity::QuantityError;
+pub use random::RandomStream;
+pub use rate::Rate;
+pub use time::{Duration, Time};
