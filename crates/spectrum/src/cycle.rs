@@ -1,0 +1,254 @@
+//! The cognitive cycle of one link by its laws alone: no spectrum, no positions, no sensing errors.
+//!
+//! Two processes interrupt the link:
+//!
+//! - *Sensing*, periodic: silent for `off`, open for `on`.
+//! - *Primary users*, a Poisson process on the channel in use. Arrival times do not depend on anything else, so two
+//!   runs of one seed meet the same arrivals whatever they sense.
+//!
+//! When both are on:
+//!
+//! | a PU arrives while the radio is | then |
+//! |---|---|
+//! | transmitting | it falls silent at once and switches |
+//! | sensing | the sensing runs to its end, reports the PU, and the switch follows without a gap |
+//! | switching | nothing: the radio is leaving that channel already |
+//!
+//! Since arrivals are memoryless, the time open to traffic between two switches is exponential too, with the same mean:
+//! the "Poisson process" and the "exponential On time" of Zhou, Al Ali and Chowdhury (section 4.3) are one model here.
+//!
+//! The channel after the interruption is drawn once per silence, when it ends.
+
+mod config;
+
+pub use config::{ChannelChoice, CycleConfig, CycleConfigError, PuArrivals, SensingClock, SensingCycle};
+
+use crate::{ChannelId, Phase, RadioEvent, RadioStats, Verdict};
+use cogtcp_units::{Duration, RandomStream, Rate, Time};
+use std::collections::VecDeque;
+
+/// The cognitive cycle of one link as a state machine.
+///
+/// The driver calls [`advance`](Self::advance) at [`next_change`](Self::next_change), then takes what happened with
+/// [`poll_event`](Self::poll_event) and reads [`phase`](Self::phase) and [`rate`](Self::rate).
+#[derive(Clone, Debug)]
+pub struct CognitiveCycle {
+    config: CycleConfig,
+    sensing_stream: RandomStream,
+    pu_stream: RandomStream,
+    channel_stream: RandomStream,
+
+    phase: Phase,
+    /// Start of the current phase, or the moment up to which `stats` has counted it.
+    counted_to: Time,
+    /// End of the current silence; `Time::MAX` while transmitting.
+    silence_end: Time,
+    /// When the next sensing is due. It waits for the end of a switch.
+    sensing_due: Time,
+    /// The next PU arrival.
+    pu_due: Time,
+    /// A PU arrived during the current sensing.
+    pu_seen: bool,
+    channel: ChannelId,
+    rate: Option<Rate>,
+    stats: RadioStats,
+    events: VecDeque<(Time, RadioEvent)>,
+}
+
+impl CognitiveCycle {
+    /// The cycle of the radio `name` in the run of seed `seed`. It opens its own random streams: `radio/<name>/sensing`,
+    /// `radio/<name>/pu` and `radio/<name>/channel`. The link starts open, on its own rate.
+    pub fn new(config: &CycleConfig, seed: u64, name: &str) -> Self {
+        let stream = |part: &str| RandomStream::new(seed, &format!("radio/{name}/{part}"), 0);
+        let mut cycle = Self {
+            config: config.clone(),
+            sensing_stream: stream("sensing"),
+            pu_stream: stream("pu"),
+            channel_stream: stream("channel"),
+            phase: Phase::Transmitting,
+            counted_to: Time::ZERO,
+            silence_end: Time::MAX,
+            sensing_due: Time::MAX,
+            pu_due: Time::MAX,
+            pu_seen: false,
+            channel: ChannelId(0),
+            rate: None,
+            stats: RadioStats::default(),
+            events: VecDeque::new(),
+        };
+        cycle.sensing_due = match cycle.config.sensing.as_ref().and_then(|sensing| sensing.start) {
+            Some(start) => Time::ZERO + start,
+            None => cycle.sensing_after(Time::ZERO),
+        };
+        cycle.pu_due = cycle.pu_after(Time::ZERO);
+        cycle
+    }
+
+    /// Plays the cycle up to `now` and answers the phase from then on. To be called at
+    /// [`next_change`](Self::next_change); a late call plays every change at its own time, an early one changes nothing.
+    ///
+    /// Events of the call before that were not taken are gone.
+    pub fn advance(&mut self, now: Time) -> Phase {
+        self.events.clear();
+        loop {
+            let at = self.next_change();
+            if at > now || at == Time::MAX {
+                break;
+            }
+            self.change(at);
+        }
+        self.phase
+    }
+
+    /// What happened in the last [`advance`](Self::advance), with its time, oldest first.
+    pub fn poll_event(&mut self) -> Option<(Time, RadioEvent)> {
+        self.events.pop_front()
+    }
+
+    /// What the radio does at the moment.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// The channel in use.
+    pub fn channel(&self) -> ChannelId {
+        self.channel
+    }
+
+    /// The channel's rate; `None`: the link's own.
+    pub fn rate(&self) -> Option<Rate> {
+        self.rate
+    }
+
+    /// When to call [`advance`](Self::advance) next. `Time::MAX`: never. After `advance(now)` it is later than `now`.
+    pub fn next_change(&self) -> Time {
+        let own = if self.phase == Phase::Transmitting { self.sensing_due } else { self.silence_end };
+        own.min(self.pu_due)
+    }
+
+    /// Time and events up to `now`, which must not lie before the last [`advance`](Self::advance).
+    pub fn stats(&self, now: Time) -> RadioStats {
+        let mut stats = self.stats;
+        stats.spend(self.phase, now.saturating_since(self.counted_to));
+        stats
+    }
+
+    /// The one thing due at `at`. At the same instant: a PU before the end of a silence before a sensing, so that a PU
+    /// that comes as a sensing ends is still seen by it.
+    fn change(&mut self, at: Time) {
+        if self.pu_due == at {
+            self.arrive(at);
+        } else if self.phase == Phase::Sensing {
+            self.end_sensing(at);
+        } else if self.phase == Phase::Switching {
+            self.emit(at, RadioEvent::SwitchingEnd);
+            self.resume(at, true);
+        } else {
+            self.start_sensing(at);
+        }
+    }
+
+    fn arrive(&mut self, at: Time) {
+        self.pu_due = self.pu_after(at);
+        self.stats.pu_arrivals += 1;
+        self.emit(at, RadioEvent::PuArrival { during: self.phase });
+        match self.phase {
+            Phase::Transmitting => self.start_switching(at),
+            Phase::Sensing => self.pu_seen = true,
+            Phase::Switching => {}
+        }
+    }
+
+    fn start_sensing(&mut self, at: Time) {
+        let Some(sensing) = &self.config.sensing else { return };
+        let until = at + sensing.off.draw(&mut self.sensing_stream);
+        self.enter(at, Phase::Sensing, until);
+        self.pu_seen = false;
+        self.stats.sensings += 1;
+        // The timetable counts from the end of this sensing; under `Restart` the end of a switch sets it anew.
+        self.sensing_due = self.sensing_after(until);
+        self.emit(at, RadioEvent::SensingStart { until });
+    }
+
+    fn end_sensing(&mut self, at: Time) {
+        self.emit(at, RadioEvent::SensingEnd { verdict: Verdict::new(self.pu_seen, self.pu_seen) });
+        if self.pu_seen { self.start_switching(at) } else { self.resume(at, false) }
+    }
+
+    fn start_switching(&mut self, at: Time) {
+        let switching = self.config.pu.as_ref().map_or(Duration::ZERO, |pu| pu.switching);
+        let until = at + switching;
+        self.enter(at, Phase::Switching, until);
+        self.emit(at, RadioEvent::SwitchingStart { until });
+    }
+
+    /// Opens the link again, on the channel drawn for it.
+    fn resume(&mut self, at: Time, after_pu: bool) {
+        self.enter(at, Phase::Transmitting, Time::MAX);
+        let before = self.channel;
+        self.choose_channel(after_pu);
+        if self.channel != before {
+            self.stats.handoffs += 1;
+            self.emit(at, RadioEvent::Handoff { from: before, to: self.channel, rate: self.rate });
+        }
+        if after_pu && self.config.sensing.as_ref().is_some_and(|s| s.clock == SensingClock::Restart) {
+            self.sensing_due = self.sensing_after(at);
+        }
+        self.sensing_due = self.sensing_due.max(at);
+    }
+
+    fn choose_channel(&mut self, after_pu: bool) {
+        // The next number never used before: a channel like no other.
+        let fresh = ChannelId(self.channel.0.wrapping_add(1));
+        match &self.config.channel {
+            ChannelChoice::Stay if after_pu => self.channel = fresh,
+            ChannelChoice::Stay => {}
+            ChannelChoice::Range(low, high) => {
+                let (low, high) = (low.bits_per_second(), high.bits_per_second());
+                let width = high.saturating_sub(low).saturating_add(1);
+                self.channel = fresh;
+                self.rate = Some(Rate::from_bits_per_second(low + self.channel_stream.below(width)));
+            }
+            ChannelChoice::Set(rates) => {
+                let current = self.channel.0 as usize;
+                let leave = after_pu && current > 0 && rates.len() > 1;
+                let choices = rates.len() - usize::from(leave);
+                if choices == 0 {
+                    return;
+                }
+                let mut index = self.channel_stream.below(choices as u64) as usize;
+                if leave && index + 1 >= current {
+                    index += 1;
+                }
+                self.channel = ChannelId(index as u32 + 1);
+                self.rate = Some(rates[index]);
+            }
+        }
+    }
+
+    /// Time of the sensing after a transmission that starts at `at`. At least 1 ns later, so that the cycle moves on.
+    fn sensing_after(&mut self, at: Time) -> Time {
+        match &self.config.sensing {
+            Some(sensing) => at + sensing.on.draw(&mut self.sensing_stream).max(Duration::from_nanos(1)),
+            None => Time::MAX,
+        }
+    }
+
+    fn pu_after(&mut self, at: Time) -> Time {
+        match &self.config.pu {
+            Some(pu) => at + self.pu_stream.exponential(pu.interarrival),
+            None => Time::MAX,
+        }
+    }
+
+    fn enter(&mut self, at: Time, phase: Phase, silence_end: Time) {
+        self.stats.spend(self.phase, at - self.counted_to);
+        self.counted_to = at;
+        self.phase = phase;
+        self.silence_end = silence_end;
+    }
+
+    fn emit(&mut self, at: Time, event: RadioEvent) {
+        self.events.push_back((at, event));
+    }
+}
