@@ -1,1 +1,17 @@
-//! To be written.
+//! The Python extension module `cogtcp._core`: scenarios in, runs out as columns. Thin: what it offers is decided
+//! in the crates below it, how it is presented in the package `cogtcp` above it.
+
+mod buffer;
+
+use pyo3::prelude::*;
+
+/// The compiled core of cogtcp.
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::buffer::Buffer;
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const version: &str = env!("CARGO_PKG_VERSION");
+}

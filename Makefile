@@ -1,0 +1,79 @@
+# `make help` lists what can be asked for. Everything a target needs it sets up itself, in .venv and target/,
+# and only when its sources changed.
+
+PYTHON ?= python3
+SEEDS ?= 10
+
+VENV := .venv
+BIN := $(VENV)/bin
+# A toolchain installed by rustup need not be on the PATH yet.
+export PATH := $(PATH):$(HOME)/.cargo/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+EXTENSION := python/cogtcp/_core.abi3.so
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo setup test test-rust test-python lint format bench schema lock clean FORCE
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.core ## What the Reno family delivers over a link that senses 0.1 s in every 5 s
+	$(BIN)/cogtcp compare scenarios/sensed-link.toml --transport tahoe,reno,newreno,sack --seeds $(SEEDS) \
+	  --out results/demo --force
+
+setup: $(VENV)/.core $(VENV)/.dev ## Set up .venv with the package and the development tools
+
+test: test-rust test-python ## Run every test, Rust and Python
+
+test-rust: $(VENV)/.run
+	cargo test --workspace --locked
+
+test-python: $(VENV)/.core $(VENV)/.dev
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.dev ## Check format, lints and types
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+format: $(VENV)/.dev ## Bring all sources into the project's format
+	cargo fmt --all
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: ## Time the engine (and ns-2, where it is installed)
+	cargo bench --workspace --locked
+
+lock: $(VENV)/.dev ## Resolve the Python dependencies anew and lock them with their hashes
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --upgrade --group build $(LOCK_OPTIONS) -o requirements/run.txt
+	$(BIN)/uv pip compile --quiet --upgrade --group test $(LOCK_OPTIONS) -c requirements/run.txt -o requirements/dev.txt
+
+LOCK_OPTIONS := --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header pyproject.toml
+
+clean: ## Remove everything that was built (results stay)
+	rm -rf $(VENV) target $(EXTENSION)
+
+# The interpreter and what running needs; pip refuses whatever differs from the recorded hashes.
+$(VENV)/.run: requirements/run.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "cogtcp needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@command -v cargo >/dev/null || { echo "cogtcp needs Rust 1.95 or newer: install it with rustup" >&2; exit 1; }
+	@test -x $(BIN)/pip || { rm -rf $(VENV); $(PYTHON) -m venv $(VENV); } || \
+	  { echo "Python cannot make a virtual environment; on Debian: apt install python3-venv" >&2; exit 1; }
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/run.txt
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.txt $(VENV)/.run
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
+	@touch $@
+
+# The extension, optimised, and the package in place: Python sources are used where they lie.
+$(VENV)/.core: $(RUST_SOURCES) pyproject.toml $(VENV)/.run $(if $(wildcard $(EXTENSION)),,FORCE)
+	$(BIN)/maturin develop --quiet --release
+	@touch $@

@@ -1,0 +1,62 @@
+"""What can go wrong, as exceptions. All of them derive from `CogtcpError`."""
+
+from __future__ import annotations
+
+
+class CogtcpError(Exception):
+    """The base of every error that cogtcp raises on purpose."""
+
+
+class ScenarioError(CogtcpError, ValueError):
+    """A scenario says something that cannot be simulated.
+
+    Attributes:
+        file: The file, as it was named by whoever opened it; empty for a scenario that came from no file.
+        line: Line in that file, from 1; None where the scenario did not come from a text.
+        column: Column in characters, from 1.
+        field: Path of the field, such as `flow.0.to`; empty for an error about the whole file.
+        message: What is wrong.
+        remedy: What would be right.
+        more: Further errors of the same scenario.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: str = "",
+        line: int | None = None,
+        column: int | None = None,
+        field: str = "",
+        remedy: str = "",
+        text: str | None = None,
+        more: list[ScenarioError] | None = None,
+    ) -> None:
+        super().__init__(text if text is not None else (f"{message}; {remedy}" if remedy else message))
+        self.file = file
+        self.line = line
+        self.column = column
+        self.field = field
+        self.message = message
+        self.remedy = remedy
+        self.more: list[ScenarioError] = more or []
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the error as plain data, as `--json` prints it."""
+        return {
+            "file": self.file,
+            "line": self.line,
+            "column": self.column,
+            "field": self.field,
+            "message": self.message,
+            "remedy": self.remedy,
+            "more": [error.to_dict() for error in self.more],
+        }
+
+
+class RunError(CogtcpError):
+    """A simulation could not be finished."""
+
+
+class OutputError(CogtcpError):
+    """Results could not be written."""
