@@ -1,0 +1,347 @@
+//! The tables of a run: every result, its unit and its meaning.
+//!
+//! "Measured" below means within the measured span of the row. A link's or radio's span is from the end of the
+//! warm-up to the end of the run. A flow's span starts at its start or at the end of the warm-up, whichever is later,
+//! and ends when it has delivered its last byte (fixed size), at its stop, or at the end of the run, whichever is first.
+//! The formulas are derived in `docs/simulator.md`.
+
+use crate::Code;
+use crate::column::tables;
+
+tables! {
+    /// One row per flow.
+    FlowRow, FlowsBuilder = "flows" {
+        /// Name of the flow.
+        flow: Code in "",
+        /// Transport preset.
+        transport: Code in "",
+        /// Congestion control.
+        congestion: Code in "",
+        /// Node of the sender.
+        from: Code in "",
+        /// Node of the receiver.
+        to: Code in "",
+        /// When the application starts.
+        start_s: f64 in "s",
+        /// When the application stops; not-a-number when it runs to the end.
+        stop_s: f64 in "s",
+        /// Length of the flow's measured span.
+        measured_s: f64 in "s",
+        /// Goodput: payload handed to the receiving application in order and once, over the measured span.
+        goodput_bps: f64 in "bit/s",
+        /// Payload handed to the receiving application since the end of the warm-up.
+        delivered_bytes: u64 in "B",
+        /// Data segments sent since the end of the warm-up, retransmissions included.
+        sent_segments: u64 in "segments",
+        /// Data segments sent again since the end of the warm-up.
+        retransmitted_segments: u64 in "segments",
+        /// Efficiency of Di Felice et al. 2009, eq. 4: delivered payload bits over the integral of the available
+        /// capacity (channel rate, zero in silence) of the narrowest link of the flow's path, over the measured span.
+        efficiency: f64 in "",
+        /// Efficiency of Singh et al.: bits that the flow transmitted on that narrowest link (headers and
+        /// retransmissions included) over that link's up time times its capacity, over the measured span.
+        efficiency_trains: f64 in "",
+        /// Name of that narrowest link: the one of least available capacity over the measured span.
+        bottleneck: Code in "",
+        /// Packet delivery ratio: data packets that reached the receiving host over those that reached it or were
+        /// dropped, since the end of the warm-up. Packets still on their way do not count. Not-a-number if none.
+        delivery_ratio: f64 in "",
+        /// Retransmission timeouts since the end of the warm-up.
+        rtos: u64 in "",
+        /// Timeouts since the end of the warm-up after which the original of the segment sent again reached the
+        /// receiver before its copy: nothing had been lost, the timer was too early.
+        spurious_rtos: u64 in "",
+        /// Fast retransmits since the end of the warm-up.
+        fast_retransmits: u64 in "",
+        /// Least round-trip time that the sender sampled after the warm-up.
+        rtt_min_s: f64 in "s",
+        /// Mean of the round-trip times sampled after the warm-up.
+        rtt_mean_s: f64 in "s",
+        /// Median round-trip time (bucket error under 1.6 %).
+        rtt_p50_s: f64 in "s",
+        /// 95th percentile of the round-trip time.
+        rtt_p95_s: f64 in "s",
+        /// 99th percentile of the round-trip time.
+        rtt_p99_s: f64 in "s",
+        /// Greatest round-trip time sampled.
+        rtt_max_s: f64 in "s",
+        /// Mean time that a delivered data packet waited in queues on its way, silences included.
+        queuing_delay_mean_s: f64 in "s",
+        /// Median of that time.
+        queuing_delay_p50_s: f64 in "s",
+        /// 95th percentile of that time.
+        queuing_delay_p95_s: f64 in "s",
+        /// 99th percentile of that time.
+        queuing_delay_p99_s: f64 in "s",
+        /// Data packets dropped since the end of the warm-up, all causes.
+        drops: u64 in "packets",
+        /// Packets of the reverse direction (acknowledgements) dropped since the end of the warm-up.
+        ack_drops: u64 in "packets",
+        /// Time from start to the last byte's delivery, for a fixed-size flow that finished; else not-a-number.
+        completion_s: f64 in "s",
+    }
+
+    /// One row per link direction.
+    LinkRow, LinksBuilder = "links" {
+        /// Name of the link.
+        link: Code in "",
+        /// `forward` (from the link's first node to its second) or `reverse`.
+        direction: Code in "",
+        /// Node that transmits.
+        from: Code in "",
+        /// Node that receives.
+        to: Code in "",
+        /// Available capacity: integral of the channel rate while the link is open, measured.
+        capacity_bytes: f64 in "B",
+        /// Integral of the channel rate, silences included, measured.
+        channel_bytes: f64 in "B",
+        /// Bytes transmitted with all headers, measured; what a silence destroyed is not counted.
+        carried_bytes: f64 in "B",
+        /// Carried bytes over available capacity. A frame that is in the air when a silence starts may lift it above 1.
+        utilisation: f64 in "",
+        /// Payload delivered by the flows whose data crosses this direction, over its available capacity.
+        efficiency: f64 in "",
+        /// Packets that were offered to the link, measured.
+        offered_packets: u64 in "packets",
+        /// Packets that reached the far end, measured.
+        delivered_packets: u64 in "packets",
+        /// Packets dropped because the queue was full, measured.
+        drops_queue: u64 in "packets",
+        /// Packets lost at random in transmission, measured.
+        drops_loss: u64 in "packets",
+        /// Packets lost because their transmission met a silence, measured.
+        drops_silence: u64 in "packets",
+        /// Time-weighted mean of the queue, the frame in the air not counted.
+        queue_mean_packets: f64 in "packets",
+        /// Longest queue, the frame in the air not counted.
+        queue_max_packets: u64 in "packets",
+        /// Time during which the link was silent, measured.
+        silence_s: f64 in "s",
+    }
+
+    /// One row per cognitive radio.
+    RadioRow, RadiosBuilder = "radios" {
+        /// Name of the radio.
+        radio: Code in "",
+        /// Time spent transmitting (the links are open), measured.
+        transmitting_s: f64 in "s",
+        /// Time spent sensing, measured.
+        sensing_s: f64 in "s",
+        /// Time spent switching channels, measured.
+        switching_s: f64 in "s",
+        /// Sensing periods begun, measured.
+        sensings: u64 in "",
+        /// Arrivals of a primary user, measured.
+        pu_arrivals: u64 in "",
+        /// Spectrum handoffs completed, measured.
+        handoffs: u64 in "",
+    }
+
+    /// One row per flow and sampling instant, while the flow is active.
+    FlowSample, FlowSeriesBuilder = "flow_series" {
+        /// Simulated time.
+        time_s: f64 in "s",
+        /// Name of the flow.
+        flow: Code in "",
+        /// Congestion window.
+        cwnd_segments: f64 in "segments",
+        /// Slow-start threshold; not-a-number while it is not set.
+        ssthresh_segments: f64 in "segments",
+        /// Smoothed round-trip time; not-a-number before the first sample.
+        srtt_s: f64 in "s",
+        /// Data that is sent and neither acknowledged nor taken for lost.
+        in_flight_segments: f64 in "segments",
+        /// Goodput over the sampling interval that ends here.
+        goodput_bps: f64 in "bit/s",
+    }
+
+    /// One row per link direction and sampling instant.
+    LinkSample, LinkSeriesBuilder = "link_series" {
+        /// Simulated time.
+        time_s: f64 in "s",
+        /// Name of the link.
+        link: Code in "",
+        /// `forward` or `reverse`.
+        direction: Code in "",
+        /// Queue at that instant, the frame in the air not counted.
+        queue_packets: u64 in "packets",
+        /// Rate available at that instant: the channel's rate, 0 in silence.
+        rate_bps: f64 in "bit/s",
+        /// Bits transmitted over the sampling interval that ends here, per second, all headers included.
+        throughput_bps: f64 in "bit/s",
+    }
+
+    /// One row per event, in the order in which they happened.
+    EventRow, EventsBuilder = "events" {
+        /// Simulated time.
+        time_s: f64 in "s",
+        /// What happened: a name of [`EventKind`].
+        kind: Code in "",
+        /// The flow, radio or link that it happened to (a link's reverse direction as `name/reverse`).
+        entity: Code in "",
+        /// Cause or detail: `queue`, `loss` or `silence` for a drop; the phase a radio enters; else empty.
+        detail: Code in "",
+        /// A number that goes with the event; not-a-number where there is none. `rto`, `spurious_rto`,
+        /// `fast_retransmit`, `recovery_exit`: the congestion window after it, in segments. `drop`: the packet's size
+        /// in bytes. `handoff` and `sensing_end`: the rate of the channel from here on, in bit/s.
+        value: f64 in "",
+    }
+}
+
+/// The kinds of event.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[repr(u32)]
+pub enum EventKind {
+    /// A flow's application starts.
+    FlowStart,
+    /// A flow's application stops.
+    FlowStop,
+    /// A flow's sender is connected.
+    Connected,
+    /// A flow has delivered all of its fixed size.
+    Completed,
+    /// A flow's sender is closed: all data and its FIN are acknowledged.
+    Closed,
+    /// A flow's sender gave up after too many timeouts.
+    Aborted,
+    /// A retransmission timeout.
+    Rto,
+    /// A timeout turned out to be spurious.
+    SpuriousRto,
+    /// A fast retransmit.
+    FastRetransmit,
+    /// Loss recovery ends.
+    RecoveryExit,
+    /// The receiver closed its window: the sender probes.
+    ZeroWindow,
+    /// The receiver's window is open again.
+    WindowOpen,
+    /// A radio starts to sense.
+    SensingStart,
+    /// A radio stops sensing.
+    SensingEnd,
+    /// A primary user arrives on a radio's channel.
+    PuArrival,
+    /// A radio starts to switch channels.
+    SwitchingStart,
+    /// A radio is on its next channel: a spectrum handoff is complete.
+    Handoff,
+    /// A packet is lost: the detail says why.
+    Drop,
+}
+
+impl EventKind {
+    /// Every kind, in the order of their codes.
+    pub const ALL: [Self; 18] = [
+        Self::FlowStart,
+        Self::FlowStop,
+        Self::Connected,
+        Self::Completed,
+        Self::Closed,
+        Self::Aborted,
+        Self::Rto,
+        Self::SpuriousRto,
+        Self::FastRetransmit,
+        Self::RecoveryExit,
+        Self::ZeroWindow,
+        Self::WindowOpen,
+        Self::SensingStart,
+        Self::SensingEnd,
+        Self::PuArrival,
+        Self::SwitchingStart,
+        Self::Handoff,
+        Self::Drop,
+    ];
+
+    /// The kind's name in the column `kind`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::FlowStart => "flow_start",
+            Self::FlowStop => "flow_stop",
+            Self::Connected => "connected",
+            Self::Completed => "completed",
+            Self::Closed => "closed",
+            Self::Aborted => "aborted",
+            Self::Rto => "rto",
+            Self::SpuriousRto => "spurious_rto",
+            Self::FastRetransmit => "fast_retransmit",
+            Self::RecoveryExit => "recovery_exit",
+            Self::ZeroWindow => "zero_window",
+            Self::WindowOpen => "window_open",
+            Self::SensingStart => "sensing_start",
+            Self::SensingEnd => "sensing_end",
+            Self::PuArrival => "pu_arrival",
+            Self::SwitchingStart => "switching_start",
+            Self::Handoff => "handoff",
+            Self::Drop => "drop",
+        }
+    }
+
+    /// The kind's code in a `kind` column that was interned in the order of [`EventKind::ALL`].
+    pub const fn code(self) -> Code {
+        Code(self as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ColumnData, ColumnKind};
+
+    #[test]
+    fn rows_become_columns_with_unit_and_meaning() {
+        let mut builder = LinkSeriesBuilder::default();
+        let (link, forward) = (builder.link.intern("bottleneck"), builder.direction.intern("forward"));
+        for step in 0..3u64 {
+            builder.push(LinkSample {
+                time_s: step as f64,
+                link,
+                direction: forward,
+                queue_packets: 10 * step,
+                rate_bps: 1e6,
+                throughput_bps: 5e5,
+            });
+        }
+        let table = builder.finish();
+        assert_eq!((table.name, table.len()), ("link_series", 3));
+        let queue = table.column("queue_packets").unwrap();
+        assert_eq!((queue.unit, queue.data.clone()), ("packets", ColumnData::U64(vec![0, 10, 20])));
+        assert_eq!(queue.meaning, "Queue at that instant, the frame in the air not counted.");
+        assert_eq!(table.text("link", 2), Some("bottleneck"));
+        assert_eq!(table.number("queue_packets", 2), Some(20.0));
+        assert_eq!(table.number("queue_packets", 3), None);
+    }
+
+    #[test]
+    fn schema_names_are_unique_and_every_column_is_explained() {
+        let schema = schema();
+        let names: Vec<_> = schema.iter().map(|table| table.name).collect();
+        assert_eq!(names, ["flows", "links", "radios", "flow_series", "link_series", "events"]);
+        for table in &schema {
+            for (i, column) in table.columns.iter().enumerate() {
+                assert!(column.meaning.ends_with('.'), "{}.{}: {}", table.name, column.name, column.meaning);
+                assert!(table.columns[..i].iter().all(|other| other.name != column.name), "{}", column.name);
+                let suffix_says_seconds = column.name.ends_with("_s");
+                assert_eq!(suffix_says_seconds, column.unit == "s", "{}.{}", table.name, column.name);
+                assert_eq!(column.name.ends_with("_bps"), column.unit == "bit/s", "{}", column.name);
+            }
+        }
+        assert_eq!(FlowsBuilder::schema().columns[0].kind, ColumnKind::Text);
+    }
+
+    #[test]
+    fn an_empty_builder_has_the_columns_of_its_schema() {
+        let (table, schema) = (EventsBuilder::default().finish(), EventsBuilder::schema());
+        assert!(table.is_empty());
+        let columns: Vec<_> = table.columns.iter().map(|c| (c.name, c.data.kind())).collect();
+        let expected: Vec<_> = schema.columns.iter().map(|c| (c.name, c.kind)).collect();
+        assert_eq!(columns, expected);
+    }
+
+    #[test]
+    fn event_kinds_have_their_place_as_code() {
+        for (i, kind) in EventKind::ALL.into_iter().enumerate() {
+            assert_eq!(kind.code(), Code(i as u32));
+        }
+    }
+}
