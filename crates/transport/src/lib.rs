@@ -1,1 +1,36 @@
-//! To be written.
+//! The endpoints of a connection, sans-IO: TCP sender, TCP receiver, congestion controls.
+//!
+//! A connection end is a plain state machine with four verbs, and time is passed in:
+//!
+//! - `handle_segment(now, &segment)`: a segment arrived;
+//! - `handle_timeout(now)`: the time answered by `poll_timeout` has come (calling early is harmless);
+//! - `poll_transmit(now)`: the next segment to send, until `None`;
+//! - `poll_timeout()`: when to call again, [`cogtcp_units::Time::MAX`] for never.
+//!
+//! The driver owns the clock and the network: a simulator, a test, or a real device. After every `handle_*` it asks
+//! `poll_transmit` until `None` (or leaves the segments where they are while its link is blocked), then `poll_timeout`.
+
+mod config;
+pub mod congestion;
+mod event;
+mod nearest;
+mod preset;
+mod rate_sample;
+mod segment;
+mod sender;
+mod sequence;
+
+pub use config::{
+    DelayedAck, FRto, FullAckWindow, InitialWindow, NewRenoVariant, ReceiverConfig, Recovery, RttSampling,
+    SenderConfig,
+};
+pub use congestion::{
+    AckSample, CaEvent, CaState, CongestionControl, ControlError, ControlInfo, LinkEvent, PacketInfo,
+    ParameterKind, ParameterSpec, ParameterValue, Parameters, TcpState, control_info, controls, make,
+};
+pub use event::TransportEvent;
+pub use preset::{Preset, UnknownPreset};
+pub use rate_sample::RateSample;
+pub use segment::{Flags, IPV4_HEADER, SackBlock, Segment, TCP_HEADER, Timestamps};
+pub use sender::{Sender, SenderStats};
+pub use sequence::SeqNumber;

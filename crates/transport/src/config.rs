@@ -1,0 +1,220 @@
+//! What can be set of a sender and of a receiver.
+
+use crate::SeqNumber;
+use cogtcp_units::Duration;
+
+/// How lost segments are found and resent. Congestion control is the other axis.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Recovery {
+    /// Fast retransmit, then slow start from one segment, resending from the hole on (Jacobson 1988; Fall and Floyd
+    /// 1996).
+    Tahoe,
+    /// Fast retransmit and fast recovery (RFC 5681 section 3.2, which was Reno): any new ACK ends recovery.
+    Reno,
+    /// Fast recovery that survives partial ACKs (RFC 6582).
+    NewReno,
+    /// Selective acknowledgements with the conservative scoreboard (RFC 6675). Becomes NewReno when the peer does not
+    /// permit SACK.
+    #[default]
+    Sack,
+}
+
+/// When NewReno restarts the retransmission timer during recovery (RFC 6582 section 4).
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum NewRenoVariant {
+    /// At the first partial ACK only: many losses in a window end in a timeout and slow start.
+    #[default]
+    Impatient,
+    /// At every partial ACK: one lost segment resent per round trip, however many there are.
+    SlowButSteady,
+}
+
+/// The window on leaving NewReno's recovery by a full ACK (RFC 6582 section 3.2, step 3).
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum FullAckWindow {
+    /// Option 1: min(ssthresh, max(FlightSize, SMSS) + SMSS), which avoids a burst.
+    #[default]
+    FlightSize,
+    /// Option 2: ssthresh.
+    Ssthresh,
+}
+
+/// Forward RTO recovery: whether a timeout was spurious (RFC 5682).
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum FRto {
+    /// Not used.
+    #[default]
+    Off,
+    /// The basic algorithm (RFC 5682 section 2), on cumulative ACKs.
+    Basic,
+    /// The SACK-enhanced algorithm (RFC 5682 section 3); basic where SACK is not negotiated.
+    Sack,
+}
+
+/// The window at the start of a connection.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum InitialWindow {
+    /// min(10 SMSS, max(2 SMSS, 14600 bytes)) (RFC 6928 equation 1).
+    #[default]
+    Rfc6928,
+    /// So many segments; the papers before 2010 have 1 or 2.
+    Segments(u32),
+}
+
+impl InitialWindow {
+    /// The window in bytes for segments of `mss` bytes.
+    pub fn bytes(self, mss: u64) -> u64 {
+        match self {
+            Self::Rfc6928 => (10 * mss).min((2 * mss).max(14_600)),
+            Self::Segments(count) => u64::from(count.max(1)) * mss,
+        }
+    }
+}
+
+/// Which segments feed SRTT and RTTVAR (RFC 6298 section 3). The congestion control sees a sample at every ACK either
+/// way.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum RttSampling {
+    /// One segment at a time is timed, about one sample per round trip: the traditional way, and ns-2's.
+    #[default]
+    OncePerFlight,
+    /// Every ACK of data sent once.
+    EveryAck,
+}
+
+/// Settings of a [`crate::Sender`]. The defaults are what the RFCs recommend.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SenderConfig {
+    /// SMSS: most payload bytes per segment, before the peer's MSS option lowers it. 1460.
+    pub mss: u32,
+    /// Initial sequence number. 0.
+    pub initial_sequence: SeqNumber,
+    /// Congestion window after the handshake. RFC 6928.
+    pub initial_window: InitialWindow,
+    /// Initial slow start threshold, bytes. Unlimited (RFC 5681 section 3.1: "arbitrarily high").
+    pub initial_ssthresh: u64,
+    /// Loss recovery. SACK.
+    pub recovery: Recovery,
+    /// Timer variant of NewReno. Impatient.
+    pub newreno_variant: NewRenoVariant,
+    /// Window on NewReno's full ACK. Option 1.
+    pub full_ack_window: FullAckWindow,
+    /// Tahoe and Reno: no second fast retransmit for duplicate ACKs of data that was outstanding at the last loss
+    /// event (ns-2's `bugFix_`; RFC 6582 section 3.2 step 1 brings it to NewReno, where it always holds). True.
+    pub fast_retransmit_guard: bool,
+    /// Duplicate ACKs that signal a loss (RFC 5681: 3).
+    pub dup_thresh: u32,
+    /// New segments on the first two duplicate ACKs (RFC 3042). True.
+    pub limited_transmit: bool,
+    /// Forward RTO recovery. Off.
+    pub f_rto: FRto,
+    /// Offer timestamps (RFC 7323 section 3). False.
+    pub timestamps: bool,
+    /// Tick of the timestamp clock. 1 ms (RFC 7323 section 5.4: 1 ms to 1 s).
+    pub timestamp_tick: Duration,
+    /// Offer window scaling (RFC 7323 section 2), without which the peer cannot advertise over 65535 bytes. True.
+    pub window_scaling: bool,
+    /// RTO before the first sample. 1 s (RFC 6298 section 2.1).
+    pub initial_rto: Duration,
+    /// Least RTO. 1 s (RFC 6298 section 2.4).
+    pub min_rto: Duration,
+    /// Greatest RTO, backed off or not. 60 s (RFC 6298 section 2.5).
+    pub max_rto: Duration,
+    /// Clock granularity G of the RTO computation: samples are rounded up to it and it bounds 4 RTTVAR from below
+    /// (RFC 6298 section 2). 1 ms.
+    pub clock_granularity: Duration,
+    /// Which segments feed the RTO.
+    pub rtt_sampling: RttSampling,
+    /// Cap on the window, bytes (ns-2's `window_`). None.
+    pub max_window: Option<u64>,
+    /// Restart from the restart window when idle longer than an RTO (RFC 5681 section 4.1). True.
+    pub restart_after_idle: bool,
+    /// Grow cwnd only when it limited the flight being acknowledged (RFC 7661's aim, Linux's rule). True.
+    pub window_validation: bool,
+    /// Give up when data stays unacknowledged so long (RFC 9293 section 3.8.3). None: never.
+    pub user_timeout: Option<Duration>,
+    /// Time in TIME-WAIT. 240 s, twice the MSL of RFC 9293 section 3.4.2.
+    pub time_wait: Duration,
+}
+
+impl Default for SenderConfig {
+    fn default() -> Self {
+        Self {
+            mss: 1460,
+            initial_sequence: SeqNumber::new(0),
+            initial_window: InitialWindow::default(),
+            initial_ssthresh: u64::MAX,
+            recovery: Recovery::default(),
+            newreno_variant: NewRenoVariant::default(),
+            full_ack_window: FullAckWindow::default(),
+            fast_retransmit_guard: true,
+            dup_thresh: 3,
+            limited_transmit: true,
+            f_rto: FRto::default(),
+            timestamps: false,
+            timestamp_tick: Duration::from_millis(1),
+            window_scaling: true,
+            initial_rto: Duration::from_secs(1),
+            min_rto: Duration::from_secs(1),
+            max_rto: Duration::from_secs(60),
+            clock_granularity: Duration::from_millis(1),
+            rtt_sampling: RttSampling::default(),
+            max_window: None,
+            restart_after_idle: true,
+            window_validation: true,
+            user_timeout: None,
+            time_wait: Duration::from_secs(240),
+        }
+    }
+}
+
+/// How the receiver delays acknowledgements (RFC 5681 section 4.2).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum DelayedAck {
+    /// Every segment is acknowledged at once.
+    Off,
+    /// At least every second full-sized segment, and after `timeout` at the latest.
+    On {
+        /// Longest delay; RFC 5681: at most 500 ms.
+        timeout: Duration,
+    },
+}
+
+/// Settings of a receiver. The defaults are what the RFCs recommend.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReceiverConfig {
+    /// Most payload bytes accepted per segment: the MSS option sent. 1460.
+    pub mss: u32,
+    /// Initial sequence number of the receiver's own direction. 0.
+    pub initial_sequence: SeqNumber,
+    /// Delayed acknowledgements. On, 200 ms.
+    pub delayed_ack: DelayedAck,
+    /// Permit SACK when the sender offers it (RFC 2018). True.
+    pub sack: bool,
+    /// Report duplicates by D-SACK (RFC 2883). True.
+    pub d_sack: bool,
+    /// Accept timestamps when offered (RFC 7323). True.
+    pub timestamps: bool,
+    /// Accept window scaling when offered, and then with the least shift the buffer needs (RFC 7323). True.
+    pub window_scaling: bool,
+    /// Receive buffer, bytes: advertised window plus what waits to be read. 4 MiB.
+    pub buffer: u64,
+    /// Whether the application reads only by `Receiver::read`; else it reads at once. False.
+    pub manual_read: bool,
+}
+
+impl Default for ReceiverConfig {
+    fn default() -> Self {
+        Self {
+            mss: 1460,
+            initial_sequence: SeqNumber::new(0),
+            delayed_ack: DelayedAck::On { timeout: Duration::from_millis(200) },
+            sack: true,
+            d_sack: true,
+            timestamps: true,
+            window_scaling: true,
+            buffer: 4 << 20,
+            manual_read: false,
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Congestion control: the trait, what it sees, and the registry of controls by name.
+
+pub mod aimd;
+mod parameters;
+mod registry;
+
+pub use parameters::{ParameterKind, ParameterSpec, ParameterValue, Parameters};
+pub(crate) use registry::suggestion;
+pub use registry::{ControlError, ControlInfo, control_info, controls, make};
+
+use crate::rate_sample::RateSample;
+use cogtcp_units::{Duration, Rate, Time};
+
+/// Where the connection stands in loss recovery (Linux's `tcp_ca_state`).
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum CaState {
+    /// Nothing unusual.
+    #[default]
+    Open,
+    /// Duplicate ACKs or SACKs seen, no loss declared yet.
+    Disorder,
+    /// Fast recovery.
+    Recovery,
+    /// After a timeout, or after Tahoe's fast retransmit: resending from one segment on.
+    Loss,
+}
+
+/// Events that concern the window (Linux's `tcp_ca_event`).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum CaEvent {
+    /// First transmission after nothing was in flight.
+    TxStart,
+    /// The window restarts after idle (RFC 5681 section 4.1): sent before cwnd is set to the restart window.
+    CwndRestart,
+    /// Fast recovery ended.
+    CompleteCwr,
+    /// A timeout: sent before ssthresh is asked for.
+    Loss,
+    /// The peer's window closed and sending stops with cwnd frozen.
+    Frozen,
+    /// The peer's window opened again.
+    Thawed,
+}
+
+/// What the radio below tells a transport that listens. Plain TCP ignores all of it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum LinkEvent {
+    /// The link senses and is silent.
+    SensingStart {
+        /// When it ends, where known; else [`Time::MAX`].
+        until: Time,
+    },
+    /// Sensing ended; the link transmits again.
+    SensingEnd,
+    /// A primary user came; the link leaves its channel.
+    SwitchingStart {
+        /// When the handoff is complete, where known; else [`Time::MAX`].
+        until: Time,
+    },
+    /// The handoff is complete; the link transmits on a channel of this rate.
+    Handoff {
+        /// The new rate.
+        rate: Rate,
+    },
+    /// The link's rate changed without a handoff.
+    RateChange {
+        /// The new rate.
+        rate: Rate,
+    },
+    /// The link went down for a time that is not known.
+    LinkDown,
+    /// The link came back.
+    LinkUp,
+    /// Free room in the queue in front of the link.
+    QueueFree {
+        /// Bytes free.
+        bytes: u64,
+    },
+}
+
+/// What a congestion control sees of its connection, and the three values it sets: `cwnd`, `ssthresh` and
+/// `pacing_rate` (what Linux's `tcp_sock` shows to a `tcp_congestion_ops`). Sizes and windows are bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TcpState {
+    /// Congestion window. During Reno's and NewReno's fast recovery the inflation by duplicate ACKs is kept apart
+    /// (see [`crate::Sender::send_window`]), so this is the window the control chose.
+    pub cwnd: u64,
+    /// Slow start threshold; `u64::MAX` before the first loss event.
+    pub ssthresh: u64,
+    /// Rate at which segments are released; `None`: as the window allows.
+    pub pacing_rate: Option<Rate>,
+    /// SMSS in use, after the handshake's negotiation.
+    pub mss: u64,
+    /// Smoothed round-trip time (RFC 6298); zero before the first sample.
+    pub srtt: Duration,
+    /// Round-trip time variation (RFC 6298).
+    pub rttvar: Duration,
+    /// Least round-trip time seen; [`Duration::MAX`] before the first sample.
+    pub min_rtt: Duration,
+    /// The latest round-trip time sample; zero before the first.
+    pub latest_rtt: Duration,
+    /// Retransmission timeout without back-off.
+    pub rto: Duration,
+    /// Oldest unacknowledged offset.
+    pub snd_una: u64,
+    /// Offset after the highest byte ever sent.
+    pub snd_nxt: u64,
+    /// Estimate of the bytes in the network: RFC 6675's pipe, with duplicate ACKs standing for SACKs where SACK is
+    /// not used.
+    pub in_flight: u64,
+    /// RFC 5681's FlightSize: sent and not cumulatively acknowledged. At a loss event, so in
+    /// [`CongestionControl::ssthresh`], without what limited transmit sent (RFC 5681 section 3.2).
+    pub flight_size: u64,
+    /// Bytes known to have been delivered (cumulatively or selectively acknowledged).
+    pub delivered: u64,
+    /// When `delivered` last grew.
+    pub delivered_at: Time,
+    /// Bytes ever declared lost.
+    pub lost: u64,
+    /// The application, not the network, limits the rate at present.
+    pub app_limited: bool,
+    /// cwnd limited the flight that is being acknowledged.
+    pub cwnd_limited: bool,
+    /// Where the connection stands in loss recovery.
+    pub ca_state: CaState,
+    /// cwnd before the latest reduction, for an undo.
+    pub prior_cwnd: u64,
+    /// ssthresh before the latest reduction, for an undo.
+    pub prior_ssthresh: u64,
+    /// Window advertised by the peer.
+    pub peer_window: u64,
+    /// Initial window of the connection; also RFC 5681's restart window is bounded by it.
+    pub initial_window: u64,
+    /// The user's cap on the window; `u64::MAX`: none.
+    pub max_window: u64,
+}
+
+impl TcpState {
+    /// Whether cwnd is below ssthresh (RFC 5681 section 3.1).
+    pub const fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+}
+
+/// What one ACK says.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AckSample {
+    /// Bytes newly acknowledged by the cumulative acknowledgement.
+    pub acked: u64,
+    /// Bytes newly acknowledged by SACK blocks (above the cumulative acknowledgement).
+    pub sacked: u64,
+    /// Bytes newly known to be delivered: `acked` and `sacked` without what earlier ACKs had reported.
+    pub delivered: u64,
+    /// Bytes newly declared lost.
+    pub lost: u64,
+    /// Whether the ACK is a duplicate (RFC 5681 section 2; with SACK, RFC 6675 section 2).
+    pub duplicate: bool,
+    /// Round-trip time of the latest sent segment that this ACK newly acknowledges, where it is unambiguous (Karn).
+    pub rtt: Option<Duration>,
+    /// Bytes in flight before this ACK.
+    pub prior_in_flight: u64,
+    /// The delivery-rate sample.
+    pub rate: RateSample,
+    /// ECN echo (RFC 3168).
+    pub ecn_echo: bool,
+}
+
+/// One transmission, at the moment it leaves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PacketInfo {
+    /// Offset of its first byte.
+    pub offset: u64,
+    /// Payload bytes.
+    pub bytes: u64,
+    /// Whether it had been sent before.
+    pub retransmission: bool,
+    /// Bytes in flight, this packet included.
+    pub in_flight: u64,
+}
+
+/// A congestion control algorithm. Hooks carry the names of Linux's `tcp_congestion_ops`; those with a body default to
+/// nothing. `now` is the time of the ACK, timer or transmission that causes the call.
+///
+/// Order on an ACK: `on_packet_sent`s before, then `set_state` if the ACK changes it, `pkts_acked`, then `cong_control`
+/// and, if that returned false and the window may grow, `cong_avoid`. After every call the sender keeps cwnd at one
+/// segment at least.
+pub trait CongestionControl: std::fmt::Debug + Send {
+    /// The name in the registry, or of a control from outside.
+    fn name(&self) -> &str;
+
+    /// The handshake is complete: `tcp.cwnd` is the initial window.
+    #[allow(unused_variables)]
+    fn init(&mut self, now: Time, tcp: &mut TcpState) {}
+
+    /// The slow start threshold after a loss event, bytes. Asked once per loss event, before cwnd is changed.
+    fn ssthresh(&mut self, now: Time, tcp: &TcpState) -> u64;
+
+    /// Grow cwnd for new data acknowledged. Not called in fast recovery, and called in `Loss` (slow start).
+    fn cong_avoid(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample);
+
+    /// Every ACK: RTT and rate samples.
+    #[allow(unused_variables)]
+    fn pkts_acked(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample) {}
+
+    /// The recovery state is about to change to `state`; `tcp.ca_state` is still the old one.
+    #[allow(unused_variables)]
+    fn set_state(&mut self, now: Time, tcp: &mut TcpState, state: CaState) {}
+
+    /// An event of the window.
+    #[allow(unused_variables)]
+    fn cwnd_event(&mut self, now: Time, tcp: &mut TcpState, event: CaEvent) {}
+
+    /// True: this control sets cwnd and pacing itself at every ACK; the sender then leaves cwnd alone, in recovery and
+    /// after a timeout too, and does not call `cong_avoid`.
+    #[allow(unused_variables)]
+    fn cong_control(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample) -> bool {
+        false
+    }
+
+    /// Whether the sender leaves cwnd alone at a loss event: to be true for a control whose `cong_control` returns
+    /// true.
+    fn owns_cwnd(&self) -> bool {
+        false
+    }
+
+    /// cwnd after a loss event turned out to be none (F-RTO, later Eifel).
+    #[allow(unused_variables)]
+    fn undo_cwnd(&mut self, now: Time, tcp: &TcpState) -> u64 {
+        tcp.cwnd.max(tcp.prior_cwnd)
+    }
+
+    /// A segment with data leaves.
+    #[allow(unused_variables)]
+    fn on_packet_sent(&mut self, now: Time, tcp: &mut TcpState, packet: &PacketInfo) {}
+
+    /// The radio reports. Plain TCP does not listen.
+    #[allow(unused_variables)]
+    fn on_link_event(&mut self, now: Time, tcp: &mut TcpState, event: LinkEvent) {}
+
+    /// Value of the custom option on the SYN; `None`: no option.
+    fn syn_option(&mut self) -> Option<u32> {
+        None
+    }
+
+    /// The SYN-ACK's custom option, if it had one. Called before `init`.
+    #[allow(unused_variables)]
+    fn on_syn_ack_option(&mut self, now: Time, tcp: &mut TcpState, value: Option<u32>) {}
+}

@@ -1,0 +1,102 @@
+//! Additive increase, multiplicative decrease: slow start and congestion avoidance of RFC 5681.
+//!
+//! ```text
+//! slow start (cwnd < ssthresh):  cwnd += min(N, L * SMSS)                         RFC 5681 (2), L: RFC 3465
+//! congestion avoidance:          cwnd += increase * SMSS per cwnd bytes acked     RFC 5681 (3), byte counting
+//! loss event:                    ssthresh = max(decrease * FlightSize, 2 SMSS)    RFC 5681 (4)
+//! ```
+
+use super::{AckSample, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters, TcpState};
+use cogtcp_units::Time;
+
+/// The control as the registry lists it.
+pub const INFO: ControlInfo = ControlInfo {
+    name: "aimd",
+    summary: "slow start and congestion avoidance of Reno",
+    reference: "RFC 5681; byte counting RFC 3465",
+    parameters: &[
+        ParameterSpec {
+            name: "increase",
+            summary: "additive increase a: segments per round trip in congestion avoidance",
+            unit: "segments",
+            kind: ParameterKind::Number { default: 1.0, min: 0.0, max: 1000.0 },
+        },
+        ParameterSpec {
+            name: "decrease",
+            summary: "factor b left of FlightSize after a loss event",
+            unit: "",
+            kind: ParameterKind::Number { default: 0.5, min: 0.0, max: 1.0 },
+        },
+        ParameterSpec {
+            name: "abc_limit",
+            summary: "L: most segments cwnd grows by per ACK in slow start (RFC 5681: 1; RFC 3465: 2)",
+            unit: "segments",
+            kind: ParameterKind::Number { default: 1.0, min: 1.0, max: 1000.0 },
+        },
+        ParameterSpec {
+            name: "byte_counting",
+            summary: "congestion avoidance counts acknowledged bytes (RFC 3465, recommended by RFC 5681); false: \
+                      SMSS * SMSS / cwnd per ACK, as ns-2",
+            unit: "",
+            kind: ParameterKind::Flag { default: true },
+        },
+    ],
+    build: |parameters| Box::new(Aimd::new(parameters)),
+};
+
+/// The state of one connection.
+#[derive(Clone, Debug)]
+pub struct Aimd {
+    increase: f64,
+    decrease: f64,
+    abc_limit: f64,
+    byte_counting: bool,
+    /// Congestion avoidance: bytes acknowledged and not yet turned into growth; by ACK: growth below one byte.
+    credit: f64,
+}
+
+impl Aimd {
+    fn new(parameters: &Parameters) -> Self {
+        Self {
+            increase: parameters.number("increase"),
+            decrease: parameters.number("decrease"),
+            abc_limit: parameters.number("abc_limit"),
+            byte_counting: parameters.flag("byte_counting"),
+            credit: 0.0,
+        }
+    }
+}
+
+impl CongestionControl for Aimd {
+    fn name(&self) -> &str {
+        INFO.name
+    }
+
+    fn ssthresh(&mut self, _now: Time, tcp: &TcpState) -> u64 {
+        // RFC 5681 equation (4).
+        self.credit = 0.0;
+        ((tcp.flight_size as f64 * self.decrease) as u64).max(2 * tcp.mss)
+    }
+
+    fn cong_avoid(&mut self, _now: Time, tcp: &mut TcpState, ack: &AckSample) {
+        if tcp.in_slow_start() {
+            // RFC 5681 equation (2): at most L * SMSS per ACK. The step may pass ssthresh, as the RFC's does.
+            tcp.cwnd += ack.acked.min((self.abc_limit * tcp.mss as f64) as u64);
+            return;
+        }
+        if self.byte_counting {
+            // RFC 5681 section 3.1: when the bytes acknowledged reach cwnd, cwnd grows by (up to) SMSS.
+            self.credit += ack.acked as f64;
+            if self.credit >= tcp.cwnd as f64 {
+                self.credit -= tcp.cwnd as f64;
+                tcp.cwnd += (self.increase * tcp.mss as f64) as u64;
+            }
+        } else {
+            // RFC 5681 equation (3), whose fraction of a byte is kept rather than rounded up to one.
+            self.credit += self.increase * (tcp.mss * tcp.mss) as f64 / tcp.cwnd as f64;
+            let whole = self.credit as u64;
+            self.credit -= whole as f64;
+            tcp.cwnd += whole;
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Parameters of a congestion control: what it declares and what a user sets.
+
+use super::ControlError;
+use std::collections::BTreeMap;
+
+/// A parameter's value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ParameterValue {
+    /// A number, in the unit its specification names.
+    Number(f64),
+    /// A switch.
+    Flag(bool),
+    /// One of a set of words.
+    Text(String),
+}
+
+impl std::fmt::Display for ParameterValue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Flag(flag) => write!(f, "{flag}"),
+            Self::Text(text) => write!(f, "\"{text}\""),
+        }
+    }
+}
+
+/// What a parameter may be, with its default.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ParameterKind {
+    /// A number in `min..=max`.
+    Number {
+        /// Value when not set.
+        default: f64,
+        /// Least value.
+        min: f64,
+        /// Greatest value.
+        max: f64,
+    },
+    /// A switch.
+    Flag {
+        /// Value when not set.
+        default: bool,
+    },
+    /// One of `choices`.
+    Choice {
+        /// Value when not set.
+        default: &'static str,
+        /// The words allowed.
+        choices: &'static [&'static str],
+    },
+}
+
+/// One parameter of a congestion control.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ParameterSpec {
+    /// Its key.
+    pub name: &'static str,
+    /// Meaning and source.
+    pub summary: &'static str,
+    /// Unit of a number; empty for a pure number.
+    pub unit: &'static str,
+    /// Kind, default and range.
+    pub kind: ParameterKind,
+}
+
+/// A table of parameters by name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Parameters(BTreeMap<String, ParameterValue>);
+
+impl Parameters {
+    /// An empty table: every parameter at its default.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets `name`.
+    pub fn set(&mut self, name: &str, value: ParameterValue) {
+        self.0.insert(name.to_owned(), value);
+    }
+
+    /// The same table with the number `name` set.
+    pub fn with_number(mut self, name: &str, value: f64) -> Self {
+        self.set(name, ParameterValue::Number(value));
+        self
+    }
+
+    /// The value of `name`, if set.
+    pub fn get(&self, name: &str) -> Option<&ParameterValue> {
+        self.0.get(name)
+    }
+
+    /// All that is set, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &ParameterValue)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// Whether nothing is set.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The number `name` of a table that went through [`Parameters::resolve`]; NaN if the specification has no such
+    /// number.
+    pub fn number(&self, name: &str) -> f64 {
+        match self.0.get(name) {
+            Some(ParameterValue::Number(number)) => *number,
+            _ => f64::NAN,
+        }
+    }
+
+    /// The switch `name` of a resolved table; false if the specification has no such switch.
+    pub fn flag(&self, name: &str) -> bool {
+        matches!(self.0.get(name), Some(ParameterValue::Flag(true)))
+    }
+
+    /// The word `name` of a resolved table; empty if the specification has no such choice.
+    pub fn text(&self, name: &str) -> &str {
+        match self.0.get(name) {
+            Some(ParameterValue::Text(text)) => text,
+            _ => "",
+        }
+    }
+
+    /// Checks the table against `specs` and fills in the defaults.
+    pub fn resolve(&self, control: &str, specs: &[ParameterSpec]) -> Result<Self, ControlError> {
+        for (name, _) in self.iter() {
+            if !specs.iter().any(|spec| spec.name == name) {
+                return Err(ControlError::unknown_parameter(control, name, specs));
+            }
+        }
+        let mut full = Self::new();
+        for spec in specs {
+            full.set(spec.name, spec.value_of(control, self.get(spec.name))?);
+        }
+        Ok(full)
+    }
+}
+
+impl ParameterSpec {
+    fn value_of(&self, control: &str, set: Option<&ParameterValue>) -> Result<ParameterValue, ControlError> {
+        let wrong = |value: &ParameterValue, right: String| ControlError::BadParameter {
+            control: control.to_owned(),
+            parameter: self.name.to_owned(),
+            value: value.to_string(),
+            right,
+        };
+        Ok(match (self.kind, set) {
+            (ParameterKind::Number { default, .. }, None) => ParameterValue::Number(default),
+            (ParameterKind::Flag { default }, None) => ParameterValue::Flag(default),
+            (ParameterKind::Choice { default, .. }, None) => ParameterValue::Text(default.to_owned()),
+            (ParameterKind::Number { min, max, .. }, Some(value)) => match value {
+                ParameterValue::Number(number) if (min..=max).contains(number) => value.clone(),
+                _ => return Err(wrong(value, format!("a number from {min} to {max}"))),
+            },
+            (ParameterKind::Flag { .. }, Some(value)) => match value {
+                ParameterValue::Flag(_) => value.clone(),
+                _ => return Err(wrong(value, "true or false".to_owned())),
+            },
+            (ParameterKind::Choice { choices, .. }, Some(value)) => match value {
+                ParameterValue::Text(text) if choices.contains(&text.as_str()) => value.clone(),
+                _ => return Err(wrong(value, format!("one of {}", choices.join(", ")))),
+            },
+        })
+    }
+}

@@ -1,0 +1,127 @@
+//! Congestion controls by name.
+
+use super::{CongestionControl, ParameterSpec, Parameters, aimd};
+use crate::nearest::nearest;
+
+/// Every control that can be named in a scenario. A new control adds its line here.
+static CONTROLS: &[&ControlInfo] = &[&aimd::INFO];
+
+/// A control as the registry knows it.
+#[derive(Clone, Copy, Debug)]
+pub struct ControlInfo {
+    /// Its name in scenarios.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub summary: &'static str,
+    /// The paper or RFC it follows.
+    pub reference: &'static str,
+    /// Its parameters.
+    pub parameters: &'static [ParameterSpec],
+    /// Builds it from a resolved table: every parameter is present and in range.
+    pub build: fn(&Parameters) -> Box<dyn CongestionControl>,
+}
+
+/// A control or a parameter that does not exist, or a value out of range.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum ControlError {
+    /// No control of this name.
+    #[error("unknown congestion control \"{name}\"{}; known: {known}", suggestion(.nearest))]
+    UnknownControl {
+        /// The name asked for.
+        name: String,
+        /// The nearest known name.
+        nearest: Option<String>,
+        /// All names.
+        known: String,
+    },
+    /// The control has no such parameter.
+    #[error("congestion control \"{control}\" has no parameter \"{parameter}\"{}; it has {known}", suggestion(.nearest))]
+    UnknownParameter {
+        /// The control.
+        control: String,
+        /// The key asked for.
+        parameter: String,
+        /// The nearest known key.
+        nearest: Option<String>,
+        /// All keys, or "none".
+        known: String,
+    },
+    /// The value is of the wrong kind or out of range.
+    #[error("parameter \"{parameter}\" of congestion control \"{control}\" is {value}: it must be {right}")]
+    BadParameter {
+        /// The control.
+        control: String,
+        /// The key.
+        parameter: String,
+        /// The value given.
+        value: String,
+        /// What would be right.
+        right: String,
+    },
+}
+
+impl ControlError {
+    pub(super) fn unknown_parameter(control: &str, parameter: &str, specs: &[ParameterSpec]) -> Self {
+        let names: Vec<_> = specs.iter().map(|spec| spec.name).collect();
+        Self::UnknownParameter {
+            control: control.to_owned(),
+            parameter: parameter.to_owned(),
+            nearest: nearest(parameter, names.iter().copied()).map(str::to_owned),
+            known: if names.is_empty() { "none".to_owned() } else { names.join(", ") },
+        }
+    }
+}
+
+pub(crate) fn suggestion(nearest: &Option<String>) -> String {
+    nearest.as_ref().map(|name| format!(" (did you mean \"{name}\"?)")).unwrap_or_default()
+}
+
+/// Every control that can be named, in the order of the documentation.
+pub fn controls() -> &'static [&'static ControlInfo] {
+    CONTROLS
+}
+
+/// The control called `name`.
+pub fn control_info(name: &str) -> Result<&'static ControlInfo, ControlError> {
+    CONTROLS.iter().copied().find(|info| info.name == name).ok_or_else(|| {
+        let names: Vec<_> = CONTROLS.iter().map(|info| info.name).collect();
+        ControlError::UnknownControl {
+            name: name.to_owned(),
+            nearest: nearest(name, names.iter().copied()).map(str::to_owned),
+            known: names.join(", "),
+        }
+    })
+}
+
+/// Builds the control called `name` with `parameters`; those not set take their defaults.
+pub fn make(name: &str, parameters: &Parameters) -> Result<Box<dyn CongestionControl>, ControlError> {
+    let info = control_info(name)?;
+    Ok((info.build)(&parameters.resolve(name, info.parameters)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::ParameterValue;
+
+    #[test]
+    fn makes_by_name_or_says_what_is_near() {
+        assert_eq!(make("aimd", &Parameters::new()).unwrap().name(), "aimd");
+        let message = make("aimt", &Parameters::new()).unwrap_err().to_string();
+        assert!(message.contains("did you mean \"aimd\"?"), "{message}");
+        let message = make("zzzzzzzz", &Parameters::new()).unwrap_err().to_string();
+        assert!(!message.contains("did you mean") && message.contains("known: "), "{message}");
+    }
+
+    #[test]
+    fn parameters_are_checked() {
+        let message = |table: Parameters| make("aimd", &table).unwrap_err().to_string();
+        let unknown = message(Parameters::new().with_number("decreas", 0.5));
+        assert!(unknown.contains("did you mean \"decrease\"?"), "{unknown}");
+        assert!(message(Parameters::new().with_number("decrease", 1.5)).contains("a number from"));
+        assert!(message(Parameters::new().with_number("decrease", f64::NAN)).contains("a number from"));
+        let mut wrong = Parameters::new();
+        wrong.set("decrease", ParameterValue::Flag(true));
+        assert!(message(wrong).contains("is true"));
+    }
+}
