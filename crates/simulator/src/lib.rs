@@ -1,1 +1,5 @@
 //! To be written.
+#![allow(dead_code)]
+mod histogram;
+mod pipe;
+mod queue;

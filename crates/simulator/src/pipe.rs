@@ -1,0 +1,400 @@
+//! A link direction: a drop-tail queue, a transmitter of some rate, a propagation delay, random loss, and the gate of
+//! a cognitive radio.
+//!
+//! All packets of the pipe sit in one ring, in order: first those whose transmission has begun (on the air or
+//! propagating), then those that wait. Since the pipe is first in, first out, the start of every transmission follows
+//! from the past alone, so nothing is scheduled for it: [`Pipe::catch_up`] plays what has begun by `now` whenever
+//! somebody looks, and only the arrival of the first packet is an event. Whatever changes the future (gate, rate)
+//! plays the past first.
+//!
+//! At one instant, transmissions begin before the gate or the rate changes.
+
+use cogtcp_units::{Probability, RandomStream, Rate, Time};
+
+mod ring;
+use ring::Ring;
+
+/// A packet on its way, as the pipes see it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Transit {
+    /// While waiting: when it entered the queue. Afterwards: when it arrives at the far end. Nanoseconds.
+    pub(crate) time: u64,
+    /// Nanoseconds spent waiting in queues so far, on all links of the path.
+    pub(crate) waited: u64,
+    /// Its segment, in the network's store.
+    pub(crate) packet: u32,
+    /// `2 * flow`, plus 1 when it goes from receiver to sender.
+    pub(crate) stream: u32,
+    /// Bytes on the wire; [`LOST`] marks a frame that a silence destroyed.
+    pub(crate) wire: u32,
+    /// Position in the network's list of paths of the pipe after this one.
+    pub(crate) next: u32,
+}
+
+/// Flag in [`Transit::wire`].
+const LOST: u32 = 1 << 31;
+
+impl Transit {
+    /// Bytes on the wire.
+    #[inline]
+    pub(crate) fn size(&self) -> u32 {
+        self.wire & !LOST
+    }
+}
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum DropCause {
+    /// The queue was full.
+    Queue,
+    /// Random loss.
+    Loss,
+    /// Its transmission met a silence.
+    Silence,
+}
+
+impl DropCause {
+    /// Every cause.
+    pub(crate) const ALL: [Self; 3] = [Self::Queue, Self::Loss, Self::Silence];
+
+    /// The cause's name in the event table.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Queue => "queue",
+            Self::Loss => "loss",
+            Self::Silence => "silence",
+        }
+    }
+}
+
+/// What a pipe is made of.
+#[derive(Clone, Debug)]
+pub(crate) struct PipeConfig {
+    pub(crate) rate: Rate,
+    pub(crate) delay: cogtcp_units::Duration,
+    /// Most packets that wait; the one being transmitted is not counted.
+    pub(crate) limit_packets: u64,
+    /// Most bytes that wait; the frame being transmitted is not counted.
+    pub(crate) limit_bytes: u64,
+    /// Probability that a frame is lost in transmission.
+    pub(crate) loss: Probability,
+}
+
+/// What a pipe counted since its start.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct PipeCounters {
+    /// Packets offered.
+    pub(crate) offered: u64,
+    /// Packets handed over at the far end.
+    pub(crate) delivered: u64,
+    /// Packets dropped, by cause.
+    pub(crate) drops: [u64; 3],
+    /// Bytes whose transmission has begun and met no silence.
+    pub(crate) carried_bytes: u64,
+    /// Waiting times of the packets whose transmission has begun, summed: the queue's integral, packet nanoseconds.
+    pub(crate) waited: u64,
+}
+
+/// What became of a packet that was offered to a pipe.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Offer {
+    /// Taken; the pipe's next arrival is scheduled already (or waits for the gate).
+    Taken,
+    /// Taken as the first: its arrival must be scheduled for this time.
+    Schedule(Time),
+    /// The queue is full.
+    Dropped,
+}
+
+/// A link direction. Fields in the order of use: a hop touches the first two cache lines.
+#[derive(Debug)]
+pub(crate) struct Pipe {
+    ring: Ring,
+    /// Packets of the ring whose transmission has begun.
+    begun: u32,
+    /// Size and duration of the last transmission begun: most frames of a direction have one size.
+    last_size: u32,
+    last_duration: u64,
+    /// When the transmitter is free again.
+    free_at: u64,
+    delay: u64,
+    waiting_bytes: u64,
+    limit_packets: u64,
+    limit_bytes: u64,
+    counters: PipeCounters,
+    queue_max: u64,
+    loss: Option<Box<(Probability, RandomStream)>>,
+    gate: Gate,
+    rate: Rate,
+    own_rate: Rate,
+    /// The last transmission begun met a silence.
+    last_lost: bool,
+    capacity: Capacity,
+}
+
+/// State of the gate.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Gate {
+    /// Traffic flows.
+    Open,
+    /// Silence: packets wait; the frame on the air completes.
+    Hold,
+    /// Silence: the transmitter goes on, and what it sends is lost.
+    Drop,
+}
+
+/// Integrals of the rate over time, in bit nanoseconds per second.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Capacity {
+    since: u64,
+    /// With the gate open.
+    pub(crate) available: u128,
+    /// Whatever the gate.
+    pub(crate) channel: u128,
+    /// Nanoseconds with the gate closed.
+    pub(crate) silence: u64,
+}
+
+impl Capacity {
+    /// An integral in bytes.
+    pub(crate) fn bytes(integral: u128) -> f64 {
+        integral as f64 / 8e9
+    }
+}
+
+impl Pipe {
+    /// The pipe of `config`; `stream` decides on random loss.
+    pub(crate) fn new(config: &PipeConfig, stream: impl FnOnce() -> RandomStream) -> Self {
+        Self {
+            ring: Ring::new(),
+            begun: 0,
+            last_size: 0,
+            last_duration: 0,
+            free_at: 0,
+            delay: config.delay.as_nanos(),
+            waiting_bytes: 0,
+            limit_packets: config.limit_packets,
+            limit_bytes: config.limit_bytes,
+            counters: PipeCounters::default(),
+            queue_max: 0,
+            loss: (config.loss.get() > 0.0).then(|| Box::new((config.loss, stream()))),
+            gate: Gate::Open,
+            rate: config.rate,
+            own_rate: config.rate,
+            last_lost: false,
+            capacity: Capacity::default(),
+        }
+    }
+
+    /// Offers a packet to the queue.
+    #[inline]
+    pub(crate) fn offer(&mut self, now: Time, mut transit: Transit) -> Offer {
+        self.counters.offered += 1;
+        let now = now.as_nanos();
+        transit.time = now;
+        if self.ring.len() > self.begun {
+            self.catch_up(now);
+        }
+        let waiting = self.ring.len() - self.begun;
+        if waiting == 0 && self.free_at <= now && self.gate != Gate::Hold {
+            let first = self.begun == 0;
+            self.begin(&mut transit, now);
+            self.ring.push(transit);
+            return if first { Offer::Schedule(Time::from_nanos(transit.time)) } else { Offer::Taken };
+        }
+        let bytes = self.waiting_bytes + u64::from(transit.wire);
+        if u64::from(waiting) >= self.limit_packets || bytes > self.limit_bytes {
+            self.counters.drops[DropCause::Queue as usize] += 1;
+            return Offer::Dropped;
+        }
+        self.waiting_bytes = bytes;
+        self.ring.push(transit);
+        self.queue_max = self.queue_max.max(u64::from(waiting) + 1);
+        Offer::Taken
+    }
+
+    /// The first packet arrives: it leaves the pipe, delivered or lost.
+    #[inline]
+    pub(crate) fn arrive(&mut self, now: Time) -> (Transit, Option<DropCause>) {
+        let transit = self.ring.pop();
+        debug_assert!(self.begun > 0 && transit.time == now.as_nanos(), "arrivals are scheduled one by one");
+        self.begun -= 1;
+        if self.begun == 0 && self.ring.len() > 0 {
+            self.catch_up(now.as_nanos());
+        }
+        if transit.wire & LOST != 0 {
+            return (transit, Some(self.count_drop(DropCause::Silence)));
+        }
+        if let Some(loss) = &mut self.loss
+            && loss.1.bernoulli(loss.0)
+        {
+            return (transit, Some(self.count_drop(DropCause::Loss)));
+        }
+        self.counters.delivered += 1;
+        (transit, None)
+    }
+
+    /// When the first packet arrives; `None` when none is under way.
+    #[inline]
+    pub(crate) fn next_arrival(&self) -> Option<Time> {
+        (self.begun > 0).then(|| Time::from_nanos(self.ring.get(0).time))
+    }
+
+    /// Begins every transmission whose time has come by `now`.
+    fn catch_up(&mut self, now: u64) {
+        if self.gate == Gate::Hold {
+            return;
+        }
+        while self.begun < self.ring.len() {
+            let mut transit = *self.ring.get(self.begun);
+            let start = transit.time.max(self.free_at);
+            if start > now {
+                break;
+            }
+            self.waiting_bytes -= u64::from(transit.wire);
+            self.begin(&mut transit, start);
+            *self.ring.get_mut(self.begun - 1) = transit;
+        }
+    }
+
+    /// Begins the transmission of `transit` at `start`: from waiting to under way.
+    #[inline]
+    fn begin(&mut self, transit: &mut Transit, start: u64) {
+        let waited = start - transit.time;
+        transit.waited += waited;
+        self.counters.waited += waited;
+        if transit.wire != self.last_size {
+            self.last_size = transit.wire;
+            self.last_duration = self.rate.transmission_time(u64::from(transit.wire)).as_nanos();
+        }
+        self.free_at = start.saturating_add(self.last_duration);
+        transit.time = self.free_at.saturating_add(self.delay);
+        self.last_lost = self.gate == Gate::Drop;
+        if self.last_lost {
+            transit.wire |= LOST;
+        } else {
+            self.counters.carried_bytes += u64::from(self.last_size);
+        }
+        self.begun += 1;
+    }
+
+    /// Sets the gate and the channel's rate (`None`: the link's own) from `now` on. Answers the arrival to schedule,
+    /// when packets get under way that waited with nothing ahead of them.
+    pub(crate) fn set_channel(&mut self, now: Time, gate: Gate, rate: Option<Rate>) -> Option<Time> {
+        let had_arrival = self.begun > 0;
+        let at = now.as_nanos();
+        self.catch_up(at);
+        self.integrate(at);
+        if gate == Gate::Drop
+            && self.gate == Gate::Open
+            && self.free_at > at
+            && self.begun > 0
+            && !self.last_lost
+        {
+            // The frame on the air meets the silence.
+            let frame = self.ring.get_mut(self.begun - 1);
+            frame.wire |= LOST;
+            self.counters.carried_bytes -= u64::from(self.last_size & !LOST);
+            self.last_lost = true;
+        }
+        if self.gate == Gate::Hold && gate != Gate::Hold {
+            // What waited out the silence starts now, not in the past.
+            self.free_at = self.free_at.max(at);
+        }
+        self.gate = gate;
+        let rate = rate.unwrap_or(self.own_rate);
+        if rate != self.rate {
+            self.rate = rate;
+            if self.free_at > at {
+                // The frame on the air keeps its old duration, which `carried` needs: only the cache key goes.
+                self.last_size |= LOST;
+            } else {
+                self.last_size = 0;
+            }
+        }
+        self.catch_up(at);
+        if had_arrival { None } else { self.next_arrival() }
+    }
+
+    /// Packets that wait at `now`, the frame on the air not counted.
+    pub(crate) fn queue_length(&mut self, now: Time) -> u64 {
+        self.catch_up(now.as_nanos());
+        u64::from(self.ring.len() - self.begun)
+    }
+
+    /// Rate available at the moment: zero in silence.
+    pub(crate) fn available_rate(&self) -> Rate {
+        if self.gate == Gate::Open { self.rate } else { Rate::ZERO }
+    }
+
+    /// Bytes carried up to `now`: the frame on the air counts for the part that is sent.
+    pub(crate) fn carried(&mut self, now: Time) -> f64 {
+        let now = now.as_nanos();
+        self.catch_up(now);
+        let whole = self.counters.carried_bytes as f64;
+        if self.free_at <= now || self.last_lost || self.last_duration == 0 {
+            return whole;
+        }
+        let size = f64::from(self.last_size & !LOST);
+        whole - size * (self.free_at - now) as f64 / self.last_duration as f64
+    }
+
+    /// The queue's integral over time up to `now`, in packet nanoseconds.
+    pub(crate) fn queue_integral(&mut self, now: Time) -> u64 {
+        let now = now.as_nanos();
+        self.catch_up(now);
+        let waiting = (self.begun..self.ring.len()).map(|i| now - self.ring.get(i).time);
+        self.counters.waited + waiting.sum::<u64>()
+    }
+
+    /// Longest queue since [`restart_maximum`](Self::restart_maximum).
+    pub(crate) fn queue_max(&self) -> u64 {
+        self.queue_max
+    }
+
+    /// Forgets the longest queue before `now`.
+    pub(crate) fn restart_maximum(&mut self, now: Time) {
+        self.queue_max = self.queue_length(now);
+    }
+
+    /// The integrals up to `now`.
+    pub(crate) fn capacity(&mut self, now: Time) -> Capacity {
+        self.integrate(now.as_nanos());
+        self.capacity
+    }
+
+    /// What was counted so far.
+    pub(crate) fn counters(&self) -> &PipeCounters {
+        &self.counters
+    }
+
+    /// Every packet in the pipe, waiting or under way.
+    pub(crate) fn packets(&self) -> impl Iterator<Item = &Transit> {
+        (0..self.ring.len()).map(|i| self.ring.get(i))
+    }
+
+    /// Bytes allocated for packets.
+    pub(crate) fn allocated(&self) -> usize {
+        self.ring.allocated()
+    }
+
+    fn count_drop(&mut self, cause: DropCause) -> DropCause {
+        self.counters.drops[cause as usize] += 1;
+        cause
+    }
+
+    fn integrate(&mut self, now: u64) {
+        let span = now - self.capacity.since;
+        let bits = u128::from(self.rate.bits_per_second()) * u128::from(span);
+        self.capacity.channel += bits;
+        if self.gate == Gate::Open {
+            self.capacity.available += bits;
+        } else {
+            self.capacity.silence += span;
+        }
+        self.capacity.since = now;
+    }
+}
+
+#[cfg(test)]
+mod tests;

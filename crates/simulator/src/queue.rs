@@ -1,0 +1,287 @@
+//! The pending events, ordered by (time, sequence number): of two events at one instant, the one scheduled first
+//! comes first.
+//!
+//! Two heaps share one sequence: one of packet arrivals (at most one per link direction, replaced at every hop) and one
+//! of everything else (timers, radios, applications), which is long-lived and would only deepen the first.
+
+use cogtcp_units::Time;
+
+/// What happens next. The indices are those of the network's pipes, flows and radios.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Event {
+    /// The head of a link direction's packets in flight reaches the far end.
+    Arrival(u32),
+    /// A connection end asked to be woken: `2 * flow`, plus 1 for the receiver.
+    Timer(u32),
+    /// A radio's phase changes.
+    Radio(u32),
+    /// A flow opens its connection.
+    FlowStart(u32),
+    /// A flow's application stops.
+    FlowStop(u32),
+    /// A rate-limited application writes.
+    Write(u32),
+    /// The warm-up ends.
+    WarmupEnd,
+    /// The time series take a sample.
+    Sample,
+}
+
+const INDEX_BITS: u32 = 21;
+const CODE_BITS: u32 = INDEX_BITS + 3;
+
+impl Event {
+    /// Indices lie below this.
+    pub(crate) const MAX_INDEX: u32 = 1 << INDEX_BITS;
+
+    /// The event in 24 bits: three for the kind, the rest for the index.
+    #[inline]
+    pub(crate) fn code(self) -> u32 {
+        let (kind, index) = match self {
+            Self::Arrival(pipe) => (0, pipe),
+            Self::Timer(endpoint) => (1, endpoint),
+            Self::Radio(radio) => (2, radio),
+            Self::FlowStart(flow) => (3, flow),
+            Self::FlowStop(flow) => (4, flow),
+            Self::Write(flow) => (5, flow),
+            Self::WarmupEnd => (6, 0),
+            Self::Sample => (7, 0),
+        };
+        debug_assert!(index < Self::MAX_INDEX);
+        kind << INDEX_BITS | index
+    }
+
+    #[inline]
+    fn from_code(code: u32) -> Self {
+        let index = code & (Self::MAX_INDEX - 1);
+        match code >> INDEX_BITS {
+            0 => Self::Arrival(index),
+            1 => Self::Timer(index),
+            2 => Self::Radio(index),
+            3 => Self::FlowStart(index),
+            4 => Self::FlowStop(index),
+            5 => Self::Write(index),
+            6 => Self::WarmupEnd,
+            _ => Self::Sample,
+        }
+    }
+}
+
+/// The event queue.
+#[derive(Debug)]
+pub(crate) struct EventQueue {
+    arrivals: Heap,
+    others: Heap,
+    sequence: u64,
+}
+
+impl EventQueue {
+    /// Events that one run may schedule: 2^40, some ten hours of computing.
+    pub(crate) const MAX_SEQUENCE: u64 = 1 << (64 - CODE_BITS);
+
+    pub(crate) fn new() -> Self {
+        Self { arrivals: Heap::new(), others: Heap::new(), sequence: 0 }
+    }
+
+    /// Schedules `event` at `time`.
+    #[inline]
+    pub(crate) fn push(&mut self, time: Time, event: Event) {
+        let key = self.key(time, event);
+        self.heap_of(event).push(key);
+    }
+
+    /// The next event, left in place until [`pop`](Self::pop) or [`replace`](Self::replace). What is scheduled
+    /// meanwhile, at the same instant or later, comes after it.
+    #[inline]
+    pub(crate) fn peek(&self) -> Option<(Time, Event)> {
+        let key = match (self.arrivals.peek(), self.others.peek()) {
+            (Some(a), Some(b)) => a.min(b),
+            (Some(a), None) => a,
+            (None, b) => b?,
+        };
+        let event = Event::from_code(key as u32 & ((1 << CODE_BITS) - 1));
+        Some((Time::from_nanos((key >> 64) as u64), event))
+    }
+
+    /// Removes `event`, which [`peek`](Self::peek) returned.
+    #[inline]
+    pub(crate) fn pop(&mut self, event: Event) {
+        self.heap_of(event).pop();
+    }
+
+    /// Schedules `event`, which [`peek`](Self::peek) returned, again at `time`: one step instead of two.
+    #[inline]
+    pub(crate) fn replace(&mut self, time: Time, event: Event) {
+        let key = self.key(time, event);
+        self.heap_of(event).replace_top(key);
+    }
+
+    /// How many events were scheduled so far.
+    pub(crate) fn scheduled(&self) -> u64 {
+        self.sequence
+    }
+
+    #[inline]
+    fn key(&mut self, time: Time, event: Event) -> u128 {
+        let order = self.sequence << CODE_BITS | u64::from(event.code());
+        self.sequence += 1;
+        u128::from(time.as_nanos()) << 64 | u128::from(order)
+    }
+
+    #[inline]
+    fn heap_of(&mut self, event: Event) -> &mut Heap {
+        if matches!(event, Event::Arrival(_)) { &mut self.arrivals } else { &mut self.others }
+    }
+}
+
+/// A minimum heap with four children per node: half the levels of a binary one, and siblings share a cache line.
+#[derive(Debug)]
+struct Heap(Vec<u128>);
+
+const ARITY: usize = 4;
+
+impl Heap {
+    fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    #[inline]
+    fn peek(&self) -> Option<u128> {
+        self.0.first().copied()
+    }
+
+    #[inline]
+    fn push(&mut self, key: u128) {
+        self.0.push(key);
+        let keys = self.0.as_mut_slice();
+        let mut hole = keys.len() - 1;
+        while hole > 0 {
+            let parent = (hole - 1) / ARITY;
+            if keys[parent] <= key {
+                break;
+            }
+            keys[hole] = keys[parent];
+            hole = parent;
+        }
+        keys[hole] = key;
+    }
+
+    fn pop(&mut self) {
+        if let Some(last) = self.0.pop()
+            && !self.0.is_empty()
+        {
+            self.replace_top(last);
+        }
+    }
+
+    #[inline]
+    fn replace_top(&mut self, key: u128) {
+        let keys = self.0.as_mut_slice();
+        let mut hole = 0;
+        loop {
+            let first = hole * ARITY + 1;
+            let Some(children) = keys.get(first..(first + ARITY).min(keys.len()).max(first)) else { break };
+            let Some((offset, least)) = least_of(children) else { break };
+            if key <= least {
+                break;
+            }
+            keys[hole] = least;
+            hole = first + offset;
+        }
+        keys[hole] = key;
+    }
+}
+
+/// Position and value of the least key.
+#[inline]
+fn least_of(keys: &[u128]) -> Option<(usize, u128)> {
+    if let &[a, b, c, d] = keys {
+        // A tournament: two comparisons that do not wait for each other, then one.
+        let (i, left) = if b < a { (1, b) } else { (0, a) };
+        let (j, right) = if d < c { (3, d) } else { (2, c) };
+        return Some(if right < left { (j, right) } else { (i, left) });
+    }
+    keys.iter().copied().enumerate().min_by_key(|(_, key)| *key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cogtcp_units::RandomStream;
+
+    #[test]
+    fn events_survive_their_code() {
+        let last = Event::MAX_INDEX - 1;
+        for event in [
+            Event::Arrival(last),
+            Event::Timer(7),
+            Event::Radio(0),
+            Event::FlowStart(last),
+            Event::FlowStop(3),
+            Event::Write(5),
+            Event::WarmupEnd,
+            Event::Sample,
+        ] {
+            assert_eq!(Event::from_code(event.code()), event);
+        }
+    }
+
+    #[test]
+    fn equal_times_come_in_the_order_of_scheduling() {
+        let mut queue = EventQueue::new();
+        let t = Time::from_millis(1);
+        // Alternating between the two heaps.
+        let events: Vec<Event> =
+            (0..50).map(|i| if i % 2 == 0 { Event::Arrival(i) } else { Event::Timer(i) }).collect();
+        for event in &events {
+            queue.push(t, *event);
+        }
+        for event in events {
+            assert_eq!(queue.peek(), Some((t, event)));
+            queue.pop(event);
+        }
+        assert_eq!(queue.peek(), None);
+    }
+
+    /// Against a sorted list: 200 rounds of random pushes, pops and replacements with many equal times.
+    #[test]
+    fn agrees_with_a_sorted_list() {
+        for seed in 0..200 {
+            let mut stream = RandomStream::new(seed, "queue", 0);
+            let mut queue = EventQueue::new();
+            let mut model: Vec<(u64, u64, Event)> = Vec::new();
+            let mut sequence = 0;
+            let mut now = 0;
+            for _ in 0..600 {
+                let time = now + stream.below(20);
+                let draw = stream.below(100);
+                let event =
+                    if draw % 2 == 0 { Event::Arrival(draw as u32) } else { Event::Timer(draw as u32) };
+                match stream.below(5) {
+                    0..=2 => {
+                        queue.push(Time::from_nanos(time), event);
+                        model.push((time, sequence, event));
+                        sequence += 1;
+                    }
+                    choice => {
+                        model.sort_by_key(|(time, sequence, _)| (*time, *sequence));
+                        let expected =
+                            model.first().map(|(time, _, event)| (Time::from_nanos(*time), *event));
+                        assert_eq!(queue.peek(), expected, "seed {seed}");
+                        let Some((at, event)) = expected else { continue };
+                        now = at.as_nanos();
+                        model.remove(0);
+                        if choice == 3 {
+                            queue.pop(event);
+                        } else {
+                            let again = now + stream.below(20);
+                            queue.replace(Time::from_nanos(again), event);
+                            model.push((again, sequence, event));
+                            sequence += 1;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
