@@ -173,7 +173,7 @@ impl Default for SenderConfig {
 pub enum DelayedAck {
     /// Every segment is acknowledged at once.
     Off,
-    /// At least every second full-sized segment, and after `timeout` at the latest.
+    /// At least after [`ReceiverConfig::ack_every`] full-sized segments, and after `timeout` at the latest.
     On {
         /// Longest delay; RFC 5681: at most 500 ms.
         timeout: Duration,
@@ -189,12 +189,16 @@ pub struct ReceiverConfig {
     pub initial_sequence: SeqNumber,
     /// Delayed acknowledgements. On, 200 ms.
     pub delayed_ack: DelayedAck,
+    /// Full-sized segments that a delayed ACK may answer. 2 (RFC 5681 section 4.2: at least every second).
+    pub ack_every: u32,
     /// Permit SACK when the sender offers it (RFC 2018). True.
     pub sack: bool,
     /// Report duplicates by D-SACK (RFC 2883). True.
     pub d_sack: bool,
     /// Accept timestamps when offered (RFC 7323). True.
     pub timestamps: bool,
+    /// Refuse segments whose timestamp proves them old (PAWS, RFC 7323 section 5). True.
+    pub paws: bool,
     /// Accept window scaling when offered, and then with the least shift the buffer needs (RFC 7323). True.
     pub window_scaling: bool,
     /// Receive buffer, bytes: advertised window plus what waits to be read. 4 MiB.
@@ -209,9 +213,11 @@ impl Default for ReceiverConfig {
             mss: 1460,
             initial_sequence: SeqNumber::new(0),
             delayed_ack: DelayedAck::On { timeout: Duration::from_millis(200) },
+            ack_every: 2,
             sack: true,
             d_sack: true,
             timestamps: true,
+            paws: true,
             window_scaling: true,
             buffer: 4 << 20,
             manual_read: false,

@@ -16,6 +16,8 @@ mod event;
 mod nearest;
 mod preset;
 mod rate_sample;
+mod reassembly;
+mod receiver;
 mod segment;
 mod sender;
 mod sequence;
@@ -31,6 +33,7 @@ pub use congestion::{
 pub use event::TransportEvent;
 pub use preset::{Preset, UnknownPreset};
 pub use rate_sample::RateSample;
+pub use receiver::{Accepted, Receiver, ReceiverState, ReceiverStats};
 pub use segment::{Flags, IPV4_HEADER, SackBlock, Segment, TCP_HEADER, Timestamps};
 pub use sender::{Sender, SenderStats};
 pub use sequence::SeqNumber;

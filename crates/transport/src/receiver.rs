@@ -1,0 +1,649 @@
+//! The receiving end of a connection: passive open, reassembly, acknowledgements, flow control, passive close.
+//!
+//! [`Receiver`] is a state machine without clock, buffer of bytes or socket. Its driver gives it segments
+//! ([`Receiver::handle_segment`]) and expired deadlines ([`Receiver::handle_timeout`]), pulls what it has to send
+//! ([`Receiver::poll_transmit`]) and asks when to call again ([`Receiver::poll_timeout`]).
+//!
+//! Inside, positions are the 64-bit offsets of [`SeqNumber`]: the peer's SYN has offset 0, its first byte of data 1, its
+//! FIN the offset after the last byte. The FIN is reassembled like one more byte.
+//!
+//! Acknowledgements are built when they are pulled. A driver that pulls late gets one ACK for all in-order segments that
+//! came meanwhile, and still one duplicate ACK for each out-of-order segment behind them.
+
+mod stats;
+mod window;
+
+pub use stats::ReceiverStats;
+
+use crate::reassembly::{Insertion, Reassembly};
+use crate::{DelayedAck, Flags, ReceiverConfig, Segment, SeqNumber, TransportEvent};
+use cogtcp_units::{Duration, Time};
+use std::collections::VecDeque;
+use std::ops::Range;
+use window::Window;
+
+/// First retransmission timeout of SYN-ACK and FIN (RFC 6298 section 2.1); also the least (section 2.4).
+const INITIAL_RTO: Duration = Duration::from_secs(1);
+/// Longest timeout (RFC 6298 section 2.5).
+const MAX_RTO: Duration = Duration::from_secs(60);
+/// Retransmissions of SYN-ACK or FIN before giving up: 1 + 2 + 4 + .. + 60 + 60 s, over the 3 minutes that RFC 9293
+/// section 3.8.3 asks for.
+const MAX_RETRANSMISSIONS: u32 = 8;
+/// Tick of the receiver's own timestamps (RFC 7323 section 5.4).
+const TIMESTAMP_TICK: Duration = Duration::from_millis(1);
+/// Age at which the last timestamp no longer proves a segment old (RFC 7323 section 5.5).
+const TIMESTAMP_LIFE: Duration = Duration::from_secs(24 * 86_400);
+
+/// State of the connection as its passive side sees it (RFC 9293 section 3.3.2).
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum ReceiverState {
+    /// Waiting for a SYN.
+    #[default]
+    Listen,
+    /// SYN-ACK sent, not yet acknowledged.
+    SynReceived,
+    /// Data may arrive.
+    Established,
+    /// The peer's FIN has arrived, the application has not read everything yet.
+    CloseWait,
+    /// The receiver's own FIN is sent, not yet acknowledged.
+    LastAck,
+    /// Over.
+    Closed,
+}
+
+/// Bytes of the segment handled last that had not arrived before.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Accepted {
+    /// Position in the stream of the first byte; the stream's first byte has position 0.
+    pub position: u64,
+    /// Where these bytes begin in the segment's payload.
+    pub skip: u32,
+    /// How many.
+    pub len: u32,
+}
+
+/// The passive opener: reassembles the stream and acknowledges it.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    config: ReceiverConfig,
+    state: ReceiverState,
+    /// The peer's initial sequence number.
+    irs: SeqNumber,
+    reassembly: Reassembly,
+    /// Offset of the peer's FIN, once a FIN was accepted.
+    fin_offset: Option<u64>,
+    window: Window,
+    /// Options in use after the handshake.
+    sack: bool,
+    timestamps: bool,
+    /// Custom option to send with the SYN-ACK, and the one the SYN brought.
+    syn_ack_option: Option<u32>,
+    syn_option: Option<u32>,
+
+    /// TS.Recent and when it was set (RFC 7323 section 4.3).
+    ts_recent: u32,
+    ts_recent_at: Time,
+    /// Acknowledgement offset of the last ACK sent: Last.ACK.sent of RFC 7323 section 4.3.
+    last_ack: u64,
+    /// Tags, see [`Segment::tag`]: of the segment the next ACK answers (0: none yet), and of the latest segment.
+    answered_tag: u32,
+    latest_tag: u32,
+
+    /// ACKs to send now.
+    pending: u32,
+    /// When the delayed ACK is due.
+    delayed_until: Time,
+    /// Largest payload seen: what "full-sized" means (RFC 5681 section 4.2).
+    full_size: u32,
+    /// A duplicate to report in the next ACK (RFC 2883), in offsets.
+    duplicate: Option<Range<u64>>,
+
+    /// SYN-ACK or FIN is to be (re)transmitted now.
+    control_due: bool,
+    /// When SYN-ACK or FIN is retransmitted, after how long, and how often that was done.
+    retransmit_at: Time,
+    rto: Duration,
+    retransmissions: u32,
+    /// When the SYN-ACK was sent, for the RTT of the handshake.
+    syn_ack_sent: Time,
+
+    accepted: Vec<Accepted>,
+    events: VecDeque<TransportEvent>,
+    stats: ReceiverStats,
+}
+
+impl Receiver {
+    /// A receiver in LISTEN.
+    pub fn new(config: ReceiverConfig) -> Self {
+        Self {
+            window: Window::new(config.buffer, config.mss),
+            state: ReceiverState::Listen,
+            irs: SeqNumber::default(),
+            reassembly: Reassembly::new(1),
+            fin_offset: None,
+            sack: false,
+            timestamps: false,
+            syn_ack_option: None,
+            syn_option: None,
+            ts_recent: 0,
+            ts_recent_at: Time::ZERO,
+            last_ack: 1,
+            answered_tag: 0,
+            latest_tag: 0,
+            pending: 0,
+            delayed_until: Time::MAX,
+            full_size: 0,
+            duplicate: None,
+            control_due: false,
+            retransmit_at: Time::MAX,
+            rto: INITIAL_RTO,
+            retransmissions: 0,
+            syn_ack_sent: Time::ZERO,
+            accepted: Vec::new(),
+            events: VecDeque::new(),
+            stats: ReceiverStats::default(),
+            config,
+        }
+    }
+
+    /// Takes a segment from the peer (RFC 9293 section 3.10.7).
+    pub fn handle_segment(&mut self, now: Time, segment: &Segment) {
+        self.accepted.clear();
+        self.stats.segments += 1;
+        match self.state {
+            ReceiverState::Listen => self.handle_listen(segment),
+            // Departure: RFC 9293 section 3.10.7.1 answers with a reset. The peer that still sends has seen the FIN of
+            // this side acknowledged or has given up, so that nothing waits for one.
+            ReceiverState::Closed => {}
+            _ => self.handle_synchronised(now, segment),
+        }
+    }
+
+    /// To be called when the time of [`Self::poll_timeout`] has come.
+    pub fn handle_timeout(&mut self, now: Time) {
+        if now >= self.delayed_until {
+            self.delayed_until = Time::MAX;
+            self.pending = self.pending.max(1);
+            self.stats.delayed_ack_timeouts += 1;
+        }
+        if now >= self.retransmit_at {
+            self.retransmit_at = Time::MAX;
+            if self.retransmissions < MAX_RETRANSMISSIONS {
+                // RFC 6298 section 5.5.
+                self.rto = (self.rto * 2).min(MAX_RTO);
+                self.retransmissions += 1;
+                self.control_due = true;
+            } else if self.state == ReceiverState::SynReceived {
+                // RFC 9293 section 3.10.8: a passive open returns to LISTEN.
+                *self = Self { events: std::mem::take(&mut self.events), ..Self::new(self.config.clone()) }
+                    .with_syn_ack_option(self.syn_ack_option);
+            } else {
+                self.close(TransportEvent::Aborted);
+            }
+        }
+    }
+
+    /// The next segment to send, if any. To be called until it answers `None`.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+        if self.control_due {
+            self.control_due = false;
+            self.retransmit_at = now + self.rto;
+            if self.state == ReceiverState::SynReceived {
+                return Some(self.send_syn_ack(now));
+            }
+            let mut fin = self.acknowledge(now);
+            fin.seq = SeqNumber::from_offset(self.config.initial_sequence, 1);
+            fin.flags = Flags::FIN | Flags::ACK;
+            return Some(fin);
+        }
+        (self.pending > 0).then(|| self.acknowledge(now))
+    }
+
+    /// When to call [`Self::handle_timeout`]; [`Time::MAX`]: never.
+    pub fn poll_timeout(&self) -> Time {
+        self.delayed_until.min(self.retransmit_at)
+    }
+
+    /// The next event, oldest first.
+    pub fn poll_event(&mut self) -> Option<TransportEvent> {
+        self.events.pop_front()
+    }
+
+    /// The application takes up to `bytes` bytes of what is in order; returns how many it got. For manual reading
+    /// ([`ReceiverConfig::manual_read`]); automatic reading leaves nothing to take.
+    pub fn read(&mut self, _now: Time, bytes: u64) -> u64 {
+        let taken = bytes.min(self.readable());
+        if taken > 0 {
+            self.window.read(taken);
+            self.after_reading();
+        }
+        taken
+    }
+
+    /// The custom option that the SYN-ACK will carry; `None`: none. Its value answers the SYN's, so that a driver which
+    /// computes it does so between [`Self::handle_segment`] of the SYN and [`Self::poll_transmit`].
+    pub fn set_syn_ack_option(&mut self, value: Option<u32>) {
+        self.syn_ack_option = value;
+    }
+
+    /// The custom option that the peer's SYN carried.
+    pub fn syn_option(&self) -> Option<u32> {
+        self.syn_option
+    }
+
+    /// The acknowledgement as it would be sent now: cumulative ACK, window, SACK blocks, timestamps. Nothing is counted
+    /// as sent. For a driver that sends acknowledgements of its own, with the window rewritten or repeated (Freeze-TCP).
+    pub fn current_ack(&self, now: Time) -> Segment {
+        let fin_sent = match self.state {
+            ReceiverState::LastAck => self.retransmit_at != Time::MAX || self.retransmissions > 0,
+            state => state == ReceiverState::Closed,
+        };
+        let mut ack = Segment::new(
+            SeqNumber::from_offset(self.config.initial_sequence, 1 + u64::from(fin_sent)),
+            SeqNumber::from_offset(self.irs, self.reassembly.frontier()),
+            0,
+            self.window.field(self.reassembly.frontier()),
+            Flags::ACK,
+        );
+        if self.timestamps {
+            ack.set_timestamps(timestamp(now), self.ts_recent);
+        }
+        if self.sack {
+            self.push_sack_blocks(&mut ack);
+        }
+        ack.tag = if self.answered_tag != 0 { self.answered_tag } else { self.latest_tag };
+        ack
+    }
+
+    /// In-order bytes that the application has taken.
+    pub fn delivered(&self) -> u64 {
+        self.window.taken() - 1
+    }
+
+    /// In-order bytes received, taken or not.
+    pub fn in_order(&self) -> u64 {
+        self.data_frontier() - 1
+    }
+
+    /// In-order bytes that wait for [`Self::read`].
+    pub fn readable(&self) -> u64 {
+        self.data_frontier() - self.window.taken()
+    }
+
+    /// Bytes received beyond the in-order frontier (a FIN there counts as one).
+    pub fn queued(&self) -> u64 {
+        self.reassembly.queued()
+    }
+
+    /// Bytes that the segment handled last brought for the first time, ascending. Runs that begin or end inside the
+    /// segment were received before or lay outside the window.
+    pub fn accepted(&self) -> &[Accepted] {
+        &self.accepted
+    }
+
+    /// State of the connection.
+    pub fn state(&self) -> ReceiverState {
+        self.state
+    }
+
+    /// The settings.
+    pub fn config(&self) -> &ReceiverConfig {
+        &self.config
+    }
+
+    /// Counters.
+    pub fn stats(&self) -> &ReceiverStats {
+        &self.stats
+    }
+
+    fn with_syn_ack_option(mut self, value: Option<u32>) -> Self {
+        self.syn_ack_option = value;
+        self
+    }
+
+    /// RFC 9293 section 3.10.7.2. Departure: what is no SYN is dropped, where the RFC resets on an ACK.
+    fn handle_listen(&mut self, segment: &Segment) {
+        if !segment.flags.contains(Flags::SYN) || segment.flags.contains(Flags::ACK) {
+            return;
+        }
+        self.irs = segment.seq;
+        self.sack = self.config.sack && segment.sack_permitted();
+        if let Some(offered) = segment.timestamps().filter(|_| self.config.timestamps) {
+            self.timestamps = true;
+            self.ts_recent = offered.value;
+        }
+        if self.config.window_scaling && segment.window_scale().is_some() {
+            self.window.negotiate_scale();
+        }
+        self.syn_option = segment.custom();
+        self.latest_tag = segment.tag;
+        self.state = ReceiverState::SynReceived;
+        self.control_due = true;
+    }
+
+    /// Every state from SYN-RECEIVED on (RFC 9293 section 3.10.7.4).
+    fn handle_synchronised(&mut self, now: Time, segment: &Segment) {
+        let start = segment.seq.offset_near(self.irs, self.reassembly.frontier());
+        self.latest_tag = segment.tag;
+        if self.state == ReceiverState::SynReceived && segment.flags == Flags::SYN && start == Some(0) {
+            // The SYN again: the SYN-ACK was lost or is late, and times no round trip any more (RFC 6298 section 3).
+            self.retransmissions = self.retransmissions.max(1);
+            self.control_due = true;
+            return;
+        }
+        if !self.timestamp_acceptable(now, segment) {
+            return;
+        }
+        let Some(start) = start.filter(|start| self.acceptable(*start, segment)) else {
+            self.refuse(start, segment);
+            return;
+        };
+        if segment.flags.contains(Flags::RST) {
+            // RFC 9293 section 3.10.7.4 (RFC 5961 section 3.2): only an exact reset counts.
+            if start == self.reassembly.frontier() {
+                self.close(TransportEvent::Aborted);
+            } else {
+                self.pending += 1;
+            }
+            return;
+        }
+        if segment.flags.contains(Flags::SYN) {
+            // A challenge ACK (RFC 5961 section 4.2).
+            self.pending += 1;
+            return;
+        }
+        if !segment.flags.contains(Flags::ACK) || !self.handle_ack(now, segment) {
+            return;
+        }
+        if start <= self.last_ack {
+            // RFC 7323 section 4.3, step 2: the timestamp of the earliest segment that the next ACK answers.
+            if let Some(stamp) =
+                segment.timestamps().filter(|stamp| self.timestamps && !self.is_older(stamp.value))
+            {
+                self.ts_recent = stamp.value;
+                self.ts_recent_at = now;
+            }
+            if self.answered_tag == 0 && segment.sequence_len() > 0 {
+                self.answered_tag = segment.tag;
+            }
+        }
+        if segment.sequence_len() > 0 {
+            self.handle_data(now, start, segment);
+        }
+    }
+
+    /// PAWS and the presence of the option (RFC 7323 sections 3.2 and 5.3).
+    fn timestamp_acceptable(&mut self, now: Time, segment: &Segment) -> bool {
+        if !self.timestamps || segment.flags.contains(Flags::RST) {
+            return true;
+        }
+        let Some(stamp) = segment.timestamps() else {
+            self.stats.unacceptable += 1;
+            return false;
+        };
+        let proven = now.saturating_since(self.ts_recent_at) < TIMESTAMP_LIFE;
+        if !(self.config.paws && proven && self.is_older(stamp.value)) {
+            if !proven {
+                self.ts_recent = stamp.value;
+            }
+            return true;
+        }
+        self.stats.paws_rejected += 1;
+        self.pending += 1;
+        false
+    }
+
+    fn is_older(&self, stamp: u32) -> bool {
+        (stamp.wrapping_sub(self.ts_recent) as i32) < 0
+    }
+
+    /// RFC 9293 section 3.10.7.4, first: whether any of the segment lies in the window.
+    ///
+    /// Departures, both Linux's too: an empty segment may lie at the very edge of the window, where a sender that has
+    /// filled the window stands; and a FIN takes no room, so that it is accepted with the window closed.
+    fn acceptable(&self, start: u64, segment: &Segment) -> bool {
+        let (left, right) = (self.reassembly.frontier(), self.window.right_edge());
+        let end = start + u64::from(segment.sequence_len());
+        if segment.len == 0 {
+            return start >= left && start <= right;
+        }
+        start < right && end > left
+    }
+
+    /// What lies outside the window is dropped and answered by an ACK, so that the peer learns where the receiver
+    /// stands; that is the answer to window probes, too (RFC 9293 sections 3.8.6.1 and 3.10.7.4).
+    fn refuse(&mut self, start: Option<u64>, segment: &Segment) {
+        self.stats.unacceptable += 1;
+        if segment.flags.contains(Flags::RST) {
+            return;
+        }
+        let start = start.unwrap_or(0).max(1);
+        let end = start + u64::from(segment.len);
+        if segment.len > 0 && end <= self.reassembly.frontier() {
+            self.stats.duplicate_segments += 1;
+            self.stats.duplicate_bytes += u64::from(segment.len);
+            self.duplicate = Some(start..end);
+            if self.answered_tag == 0 {
+                self.answered_tag = segment.tag;
+            }
+        }
+        self.pending += 1;
+    }
+
+    /// The acknowledgement field (RFC 9293 section 3.10.7.4, fifth). False: the segment is to be dropped.
+    fn handle_ack(&mut self, now: Time, segment: &Segment) -> bool {
+        let sent = match self.state {
+            ReceiverState::SynReceived | ReceiverState::Established | ReceiverState::CloseWait => 1,
+            _ => 2,
+        };
+        let acked = segment.ack.offset_near(self.config.initial_sequence, 1);
+        match acked {
+            Some(acked) if acked > sent => {
+                // It acknowledges what was never sent.
+                self.pending += 1;
+                return false;
+            }
+            Some(1) if self.state == ReceiverState::SynReceived => {
+                if self.retransmissions == 0 {
+                    // RFC 6298 section 2.2: SRTT + 4 RTTVAR is three times the first sample.
+                    let rtt = now.saturating_since(self.syn_ack_sent);
+                    self.rto = (rtt * 3).clamp(INITIAL_RTO, MAX_RTO);
+                }
+                self.stop_retransmitting();
+                self.state = ReceiverState::Established;
+                self.events.push_back(TransportEvent::Connected);
+            }
+            Some(2) if self.state == ReceiverState::LastAck => {
+                self.close(TransportEvent::Closed);
+                return false;
+            }
+            _ if self.state == ReceiverState::SynReceived => return false,
+            _ => {}
+        }
+        true
+    }
+
+    /// Payload and FIN of an acceptable segment (RFC 9293 section 3.10.7.4, seventh and eighth).
+    fn handle_data(&mut self, now: Time, start: u64, segment: &Segment) {
+        let data_end = start + u64::from(segment.len);
+        let right = self.window.right_edge();
+        let before = self.reassembly.frontier();
+        // The part before the window is a duplicate, the part behind it is dropped. Nothing follows a FIN.
+        let end = data_end.min(right).min(self.fin_offset.unwrap_or(u64::MAX));
+        let mut insertion = Insertion::default();
+        if segment.len > 0 && start < end {
+            self.full_size = self.full_size.max(segment.len);
+            let accepted = &mut self.accepted;
+            insertion = self.reassembly.insert(start..end, |run| {
+                let (skip, len) = ((run.start - start) as u32, (run.end - run.start) as u32);
+                accepted.push(Accepted { position: run.start - 1, skip, len });
+            });
+            self.stats.bytes += insertion.new_bytes;
+            self.stats.duplicate_bytes += (end - start) - insertion.new_bytes;
+            self.stats.duplicate_segments += u64::from(insertion.new_bytes == 0);
+            self.stats.out_of_order_segments += u64::from(start > before);
+        }
+        self.stats.out_of_window_bytes += data_end - end.clamp(start, data_end);
+        let truncated = end < data_end;
+        let mut fin = false;
+        if segment.flags.contains(Flags::FIN)
+            && data_end <= right
+            && self.fin_offset.is_none_or(|at| at == data_end)
+        {
+            fin = true;
+            self.fin_offset = Some(data_end);
+            let last = self.reassembly.insert(data_end..data_end + 1, |_| {});
+            insertion.gap |= last.gap;
+            insertion.duplicate = insertion.duplicate.or(last.duplicate);
+        }
+        if insertion.duplicate.is_some() {
+            self.duplicate.clone_from(&insertion.duplicate);
+        }
+
+        let advanced = self.reassembly.frontier() - before;
+        if insertion.gap || insertion.duplicate.is_some() || fin || truncated {
+            // RFC 5681 section 4.2: at once when out of order, and when a gap is filled.
+            self.ack_now(advanced);
+        } else {
+            self.ack_in_order(now, advanced);
+        }
+        if advanced > 0 {
+            self.deliver();
+        }
+    }
+
+    /// RFC 5681 section 4.2: an in-order segment, by the setting for delayed ACKs.
+    fn ack_in_order(&mut self, now: Time, advanced: u64) {
+        let DelayedAck::On { timeout } = self.config.delayed_ack else {
+            self.ack_now(advanced);
+            return;
+        };
+        let unacknowledged = self.reassembly.frontier() - self.last_ack;
+        if unacknowledged >= u64::from(self.config.ack_every) * u64::from(self.full_size) {
+            self.ack_now(advanced);
+        } else if self.delayed_until == Time::MAX && self.pending == 0 {
+            self.delayed_until = now + timeout;
+        }
+    }
+
+    /// An ACK that moves the cumulative acknowledgement stands for those not pulled yet; one that does not is a
+    /// duplicate ACK of its own.
+    fn ack_now(&mut self, advanced: u64) {
+        self.pending = if advanced > 0 { 1 } else { self.pending + 1 };
+    }
+
+    /// The frontier moved: the application reads, the end of the stream is noticed.
+    fn deliver(&mut self) {
+        if self.state == ReceiverState::Established && self.fin_in_order() {
+            self.state = ReceiverState::CloseWait;
+            self.events.push_back(TransportEvent::Finished);
+        }
+        if !self.config.manual_read {
+            self.window.read(self.readable());
+        }
+        self.after_reading();
+    }
+
+    /// Room was made or the end of the stream is reached.
+    fn after_reading(&mut self) {
+        if self.state == ReceiverState::CloseWait {
+            if self.readable() == 0 {
+                // The application closes at the end of the stream.
+                self.state = ReceiverState::LastAck;
+                self.retransmissions = 0;
+                self.control_due = true;
+            }
+        } else if self.pending == 0 && self.window.update_due(self.reassembly.frontier()) {
+            self.pending = 1;
+            self.stats.window_updates += 1;
+        }
+    }
+
+    /// Builds the ACK and counts it as sent.
+    fn acknowledge(&mut self, now: Time) -> Segment {
+        let ack = self.current_ack(now);
+        let frontier = self.reassembly.frontier();
+        self.window.advertise(frontier);
+        self.stats.acks += 1;
+        self.stats.duplicate_acks += u64::from(self.last_ack == frontier);
+        self.stats.zero_windows += u64::from(ack.window == 0);
+        self.pending = self.pending.saturating_sub(1);
+        self.delayed_until = Time::MAX;
+        self.last_ack = frontier;
+        self.answered_tag = 0;
+        self.duplicate = None;
+        ack
+    }
+
+    /// RFC 9293 section 3.10.7.2: SYN, ACK and the options offered by the peer and allowed here.
+    fn send_syn_ack(&mut self, now: Time) -> Segment {
+        self.syn_ack_sent = now;
+        let mut segment = Segment::new(
+            self.config.initial_sequence,
+            SeqNumber::from_offset(self.irs, 1),
+            0,
+            // RFC 7323 section 2.2: the window of a segment with SYN is not scaled.
+            self.window.advertise_unscaled(),
+            Flags::SYN | Flags::ACK,
+        );
+        segment.set_mss(self.config.mss.min(u32::from(u16::MAX)) as u16);
+        if self.sack {
+            segment.set_sack_permitted();
+        }
+        if let Some(shift) = self.window.scale() {
+            segment.set_window_scale(shift);
+        }
+        if self.timestamps {
+            segment.set_timestamps(timestamp(now), self.ts_recent);
+        }
+        if let Some(value) = self.syn_ack_option {
+            segment.set_custom(value);
+        }
+        segment.tag = self.latest_tag;
+        segment
+    }
+
+    /// RFC 2018 section 4, with the D-SACK block first (RFC 2883 section 4).
+    fn push_sack_blocks(&self, ack: &mut Segment) {
+        let number = |offset| SeqNumber::from_offset(self.irs, offset);
+        if let Some(duplicate) = self.duplicate.as_ref().filter(|_| self.config.d_sack) {
+            ack.push_sack(number(duplicate.start), number(duplicate.end));
+        }
+        if self.reassembly.has_gap() {
+            let mut blocks: [Range<u64>; Segment::MAX_SACK] = Default::default();
+            let count = self.reassembly.recent(&mut blocks);
+            for block in &blocks[..count] {
+                ack.push_sack(number(block.start), number(block.end));
+            }
+        }
+    }
+
+    fn stop_retransmitting(&mut self) {
+        self.control_due = false;
+        self.retransmit_at = Time::MAX;
+        self.retransmissions = 0;
+    }
+
+    fn close(&mut self, event: TransportEvent) {
+        self.stop_retransmitting();
+        self.pending = 0;
+        self.delayed_until = Time::MAX;
+        self.state = ReceiverState::Closed;
+        self.events.push_back(event);
+    }
+
+    /// The in-order frontier without the FIN.
+    fn data_frontier(&self) -> u64 {
+        self.reassembly.frontier() - u64::from(self.fin_in_order())
+    }
+
+    fn fin_in_order(&self) -> bool {
+        self.fin_offset.is_some_and(|at| at < self.reassembly.frontier())
+    }
+}
+
+/// The receiver's own timestamp clock.
+fn timestamp(now: Time) -> u32 {
+    (now.as_nanos() / TIMESTAMP_TICK.as_nanos()) as u32
+}
