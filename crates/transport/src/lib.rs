@@ -31,7 +31,7 @@ pub use congestion::{
     ParameterKind, ParameterSpec, ParameterValue, Parameters, TcpState, control_info, controls, make,
 };
 pub use event::TransportEvent;
-pub use preset::{Preset, UnknownPreset};
+pub use preset::{Preset, Setting, UnknownPreset};
 pub use rate_sample::RateSample;
 pub use receiver::{Accepted, Receiver, ReceiverState, ReceiverStats};
 pub use segment::{Flags, IPV4_HEADER, SackBlock, Segment, TCP_HEADER, Timestamps};

@@ -1,11 +1,13 @@
-//! The classic names: a loss recovery and a congestion control under one word.
+//! The classic names: a loss recovery, a congestion control and its parameters under one word. Each control declares
+//! its own presets beside itself; here they are found.
 
-use crate::congestion::suggestion;
+use crate::congestion::{ParameterValue, Parameters, controls, suggestion};
 use crate::nearest::nearest;
 use crate::{Recovery, SenderConfig};
+use std::sync::LazyLock;
 
 /// A transport that can be named in a scenario.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Preset {
     /// Its name in scenarios.
     pub name: &'static str,
@@ -15,34 +17,33 @@ pub struct Preset {
     pub recovery: Recovery,
     /// Congestion control, by its name in the registry ([`crate::make`]).
     pub control: &'static str,
+    /// Parameters of the control that differ from its defaults.
+    pub settings: &'static [(&'static str, Setting)],
 }
 
-static PRESETS: &[Preset] = &[
-    Preset {
-        name: "tahoe",
-        summary: "fast retransmit, then slow start from one segment",
-        recovery: Recovery::Tahoe,
-        control: "aimd",
-    },
-    Preset {
-        name: "reno",
-        summary: "fast recovery, left at the first new ACK (RFC 5681)",
-        recovery: Recovery::Reno,
-        control: "aimd",
-    },
-    Preset {
-        name: "newreno",
-        summary: "fast recovery over partial ACKs (RFC 6582)",
-        recovery: Recovery::NewReno,
-        control: "aimd",
-    },
-    Preset {
-        name: "sack",
-        summary: "selective acknowledgements and the scoreboard of RFC 6675",
-        recovery: Recovery::Sack,
-        control: "aimd",
-    },
-];
+/// A parameter's value in a preset.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Setting {
+    /// A number, in the unit of the parameter's specification.
+    Number(f64),
+    /// A switch.
+    Flag(bool),
+    /// One of a set of words.
+    Word(&'static str),
+}
+
+impl From<Setting> for ParameterValue {
+    fn from(setting: Setting) -> Self {
+        match setting {
+            Setting::Number(number) => Self::Number(number),
+            Setting::Flag(flag) => Self::Flag(flag),
+            Setting::Word(word) => Self::Text(word.to_owned()),
+        }
+    }
+}
+
+static PRESETS: LazyLock<Vec<Preset>> =
+    LazyLock::new(|| controls().iter().flat_map(|control| control.presets).copied().collect());
 
 /// No preset of this name.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
@@ -59,7 +60,7 @@ pub struct UnknownPreset {
 impl Preset {
     /// Every preset, in the order of the documentation.
     pub fn all() -> &'static [Self] {
-        PRESETS
+        &PRESETS
     }
 
     /// The preset called `name`.
@@ -75,19 +76,56 @@ impl Preset {
     pub fn sender_config(&self) -> SenderConfig {
         SenderConfig { recovery: self.recovery, ..SenderConfig::default() }
     }
+
+    /// The control's parameters: this preset's, and over them those of `user`.
+    pub fn parameters(&self, user: &Parameters) -> Parameters {
+        let mut parameters = Parameters::new();
+        for &(name, setting) in self.settings {
+            parameters.set(name, setting.into());
+        }
+        for (name, value) in user.iter() {
+            parameters.set(name, value.clone());
+        }
+        parameters
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::control_info;
+    use crate::congestion::make;
+    use std::collections::BTreeSet;
 
     #[test]
-    fn every_preset_names_a_control() {
+    fn every_preset_builds_its_control() {
+        let names: BTreeSet<_> = Preset::all().iter().map(|preset| preset.name).collect();
+        assert_eq!(names.len(), Preset::all().len(), "two presets share a name");
+        for control in controls() {
+            for preset in control.presets {
+                assert_eq!(preset.control, control.name, "{preset:?}");
+            }
+        }
         for preset in Preset::all() {
-            assert!(control_info(preset.control).is_ok(), "{preset:?}");
+            let control = make(preset.control, &preset.parameters(&Parameters::new()));
+            assert_eq!(control.as_ref().map(|control| control.name()), Ok(preset.control), "{preset:?}");
             assert_eq!(Preset::find(preset.name).unwrap().sender_config().recovery, preset.recovery);
         }
+    }
+
+    #[test]
+    fn a_users_parameter_overrides_the_presets() {
+        let preset = Preset {
+            name: "x",
+            summary: "",
+            recovery: Recovery::Sack,
+            control: "y",
+            settings: &[("a", Setting::Number(1.0)), ("b", Setting::Flag(true)), ("c", Setting::Word("w"))],
+        };
+        let table = preset.parameters(&Parameters::new().with_number("a", 2.0).with_number("d", 3.0));
+        assert_eq!(
+            (table.number("a"), table.flag("b"), table.text("c"), table.number("d")),
+            (2.0, true, "w", 3.0)
+        );
     }
 
     #[test]

@@ -7,11 +7,14 @@
 //! ```
 
 use super::{AckSample, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters, TcpState};
+use crate::{Preset, Recovery};
 use cogtcp_units::Time;
+
+const NAME: &str = "aimd";
 
 /// The control as the registry lists it.
 pub const INFO: ControlInfo = ControlInfo {
-    name: "aimd",
+    name: NAME,
     summary: "slow start and congestion avoidance of Reno",
     reference: "RFC 5681; byte counting RFC 3465",
     parameters: &[
@@ -41,8 +44,18 @@ pub const INFO: ControlInfo = ControlInfo {
             kind: ParameterKind::Flag { default: true },
         },
     ],
+    presets: &[
+        preset("tahoe", "fast retransmit, then slow start from one segment", Recovery::Tahoe),
+        preset("reno", "fast recovery, left at the first new ACK (RFC 5681)", Recovery::Reno),
+        preset("newreno", "fast recovery over partial ACKs (RFC 6582)", Recovery::NewReno),
+        preset("sack", "selective acknowledgements and the scoreboard of RFC 6675", Recovery::Sack),
+    ],
     build: |parameters| Box::new(Aimd::new(parameters)),
 };
+
+const fn preset(name: &'static str, summary: &'static str, recovery: Recovery) -> Preset {
+    Preset { name, summary, recovery, control: NAME, settings: &[] }
+}
 
 /// The state of one connection.
 #[derive(Clone, Debug)]
@@ -69,7 +82,7 @@ impl Aimd {
 
 impl CongestionControl for Aimd {
     fn name(&self) -> &str {
-        INFO.name
+        NAME
     }
 
     fn ssthresh(&mut self, _now: Time, tcp: &TcpState) -> u64 {

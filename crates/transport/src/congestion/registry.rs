@@ -1,6 +1,7 @@
 //! Congestion controls by name.
 
 use super::{CongestionControl, ParameterSpec, Parameters, aimd};
+use crate::Preset;
 use crate::nearest::nearest;
 
 /// Every control that can be named in a scenario. A new control adds its line here.
@@ -17,6 +18,8 @@ pub struct ControlInfo {
     pub reference: &'static str,
     /// Its parameters.
     pub parameters: &'static [ParameterSpec],
+    /// The transports that use it, by name.
+    pub presets: &'static [Preset],
     /// Builds it from a resolved table: every parameter is present and in range.
     pub build: fn(&Parameters) -> Box<dyn CongestionControl>,
 }
