@@ -1,1 +1,42 @@
-//! To be written.
+//! What a user writes: the one schema of every experiment, its units and its errors.
+//!
+//! A [`Scenario`] is what its author wrote, in TOML or JSON; [`Scenario::resolve`] turns it into an [`Experiment`],
+//! in which every name is an index and every default is filled in: what a simulator consumes. Unknown keys are
+//! refused, quantities carry their unit, and a [`ScenarioError`] says where the text is wrong and what would be right.
+//!
+//! ```
+//! use cogtcp_scenario::{Scenario, starter};
+//!
+//! let scenario = Scenario::parse(&starter("single-hop")?, "mine.toml")?;
+//! let experiment = scenario.set("run.duration", "5 s")?.with_seed(7)?.resolve()?;
+//! assert_eq!(experiment.run.seed, 7);
+//! # Ok::<(), cogtcp_scenario::ScenarioError>(())
+//! ```
+
+mod error;
+mod experiment;
+mod flow;
+mod limits;
+mod radio;
+mod read;
+mod reference;
+mod resolve;
+mod scenario;
+mod source;
+mod starter;
+mod suggest;
+mod tcp;
+mod topology;
+mod tree;
+mod values;
+
+pub use error::ScenarioError;
+pub use experiment::{ControlSpec, Experiment, FlowSpec, LinkSpec, PipeSpec, RadioSpec, RunSpec};
+pub use flow::{Flow, Traffic};
+pub use radio::{Channel, Clock, PrimaryUsers, Radio, Sensing, Silence};
+pub use reference::reference;
+pub use scenario::{Run, Scenario};
+pub use starter::{STARTERS, starter};
+pub use tcp::{FRto, FullAckWindow, NewRenoVariant, Parameter, Recovery, RttSampling, Tcp};
+pub use topology::{Chain, Dumbbell, Graph, Link, NamedLink, SingleHop, Topology};
+pub use values::{DelayedAck, InitialWindow, Law, QueueLimit, Seed, Segments, Window};

@@ -1,0 +1,111 @@
+//! A scenario resolved: every name an index, every default filled in. What a simulator consumes.
+
+use crate::{QueueLimit, Silence, Traffic};
+use cogtcp_spectrum::CycleConfig;
+use cogtcp_transport::{Parameters, ReceiverConfig, SenderConfig};
+use cogtcp_units::{Duration, Probability, Rate, Time};
+
+/// One experiment, ready to run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Experiment {
+    /// The scenario's name.
+    pub name: String,
+    /// How long, from which seed.
+    pub run: RunSpec,
+    /// The names of the nodes; a node's number is its place here.
+    pub nodes: Vec<String>,
+    /// The links; a link's number is its place here.
+    pub links: Vec<LinkSpec>,
+    /// The cognitive radios.
+    pub radios: Vec<RadioSpec>,
+    /// The flows.
+    pub flows: Vec<FlowSpec>,
+}
+
+/// How long to simulate, and how to look at it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RunSpec {
+    /// Simulated time.
+    pub duration: Duration,
+    /// Metrics count from here on.
+    pub warmup: Duration,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// Distance of the points of the time series.
+    pub sample_interval: Duration,
+}
+
+/// A full-duplex link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkSpec {
+    /// Its name, unique among links.
+    pub name: String,
+    /// Node where the forward direction begins.
+    pub from: usize,
+    /// Node where the forward direction ends.
+    pub to: usize,
+    /// From `from` to `to`.
+    pub forward: PipeSpec,
+    /// From `to` to `from`.
+    pub reverse: PipeSpec,
+}
+
+/// One direction of a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PipeSpec {
+    /// Rate at which packets are put on the link.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// What waits at most, besides the packet being sent.
+    pub queue: QueueLimit,
+    /// Probability that a packet is lost on the link.
+    pub loss: Probability,
+}
+
+/// A cognitive radio.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RadioSpec {
+    /// Its name, unique among radios.
+    pub name: String,
+    /// The links that it gates, both directions of each.
+    pub links: Vec<usize>,
+    /// When it is silent, and on which channel after.
+    pub cycle: CycleConfig,
+    /// What happens to packets during silence.
+    pub silence: Silence,
+}
+
+/// A flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowSpec {
+    /// Its name, unique among flows.
+    pub name: String,
+    /// The node that sends.
+    pub from: usize,
+    /// The node that receives.
+    pub to: usize,
+    /// Name of the preset.
+    pub transport: String,
+    /// The sender's settings.
+    pub sender: SenderConfig,
+    /// The receiver's settings.
+    pub receiver: ReceiverConfig,
+    /// The sender's congestion control: what `cogtcp_transport::make` takes.
+    pub control: ControlSpec,
+    /// When the connection opens.
+    pub start: Time,
+    /// When the application stops sending.
+    pub stop: Option<Time>,
+    /// What the application sends.
+    pub traffic: Traffic,
+}
+
+/// A congestion control by its name in the registry, and its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ControlSpec {
+    /// Name in the registry.
+    pub name: String,
+    /// Its parameters; what is missing has the control's default.
+    pub parameters: Parameters,
+}

@@ -1,0 +1,60 @@
+//! The flows: who sends to whom, over which transport, how much.
+
+use crate::tcp::Tcp;
+use cogtcp_units::{Bytes, Duration, Rate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One flow, or `count` alike.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Flow {
+    /// The name; no two flows share one. With `count` above 1, a "*" in it (or, without one, "-*" at its end) becomes
+    /// 1, 2, ... Without a name: "f" and the number of the flow in the scenario, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// How many flows this entry stands for (1 to 100000).
+    #[serde(default = "one")]
+    pub count: u32,
+    /// The node that sends. A "*" becomes 1 to `count`: "s*" is s1, s2, ...
+    pub from: String,
+    /// The node that receives. A "*" becomes 1 to `count`.
+    pub to: String,
+    /// The transport: the name of a preset.
+    pub transport: String,
+    /// Whether `transport` is kept when transports are compared: for cross traffic.
+    #[serde(default)]
+    pub fixed: bool,
+    /// When the flow opens its connection.
+    #[serde(default)]
+    pub start: Duration,
+    /// With `count` above 1: how much later each flow starts than the one before it.
+    #[serde(default)]
+    pub stagger: Duration,
+    /// When the application stops sending; without it: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Duration>,
+    /// What the application sends.
+    #[serde(default)]
+    pub traffic: Traffic,
+    /// Settings of this flow's TCP, over those of \[tcp\] and of the preset.
+    #[serde(default, skip_serializing_if = "Tcp::is_empty")]
+    pub tcp: Tcp,
+}
+
+/// What the application sends.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Traffic {
+    /// There is always data to send (FTP).
+    #[default]
+    Saturated,
+    /// This much, then the connection closes.
+    Size(Bytes),
+    /// Data comes at this constant rate.
+    Rate(Rate),
+}
+
+fn one() -> u32 {
+    1
+}

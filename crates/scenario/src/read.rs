@@ -1,0 +1,159 @@
+//! From text to a [`Scenario`] and back.
+
+use crate::source::Source;
+use crate::tree::{self, Node, Path};
+use crate::values::Seed;
+use crate::{Scenario, ScenarioError, suggest};
+use cogtcp_transport::Preset;
+use std::sync::Arc;
+
+impl Scenario {
+    /// Reads a TOML text. `source_name` is what errors call it: the file's path.
+    pub fn parse(text: &str, source_name: &str) -> Result<Self, ScenarioError> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        if text.trim().is_empty() {
+            return Err(ScenarioError::of_file(source_name, "the file is empty", EMPTY_REMEDY));
+        }
+        let source = Source { file: source_name.into(), text: Some(Arc::from(text)), changed: Vec::new() };
+        let root = Node::from_toml(text).map_err(|errors| syntax_error(&source, errors))?;
+        Self::from_tree(&root, source)
+    }
+
+    /// Reads a TOML file.
+    pub fn read(path: &std::path::Path) -> Result<Self, ScenarioError> {
+        let file = path.display().to_string();
+        if path.is_dir() {
+            return Err(ScenarioError::of_file(&file, "this is a directory", "name a scenario file in it"));
+        }
+        let bytes = std::fs::read(path).map_err(|error| {
+            let remedy = match error.kind() {
+                std::io::ErrorKind::NotFound => {
+                    "check the path, or write a first scenario with \"cogtcp new\""
+                }
+                std::io::ErrorKind::PermissionDenied => "allow it to be read",
+                _ => "",
+            };
+            ScenarioError::of_file(&file, format!("cannot be read: {error}"), remedy)
+        })?;
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let valid = error.utf8_error().valid_up_to();
+            let before = String::from_utf8_lossy(&error.as_bytes()[..valid]).into_owned();
+            let (line, column) = crate::source::line_and_column(&before, valid);
+            let mut error = ScenarioError::of_file(
+                &file,
+                "the file is not UTF-8 text",
+                "save it as UTF-8, or name a TOML file",
+            );
+            (error.line, error.column) = (Some(line), Some(column));
+            error
+        })?;
+        Self::parse(&text, &file)
+    }
+
+    /// Reads the JSON form, which [`Self::to_json`] writes; null means "not set". Errors name the field, not the line.
+    pub fn from_json(text: &str, source_name: &str) -> Result<Self, ScenarioError> {
+        let value = serde_json::from_str(text).map_err(|error| {
+            let mut wrong = ScenarioError::of_file(source_name, format!("this is not JSON: {error}"), "");
+            (wrong.line, wrong.column) = (Some(error.line()), Some(error.column()));
+            wrong
+        })?;
+        let source = Source { file: source_name.into(), text: None, changed: Vec::new() };
+        Self::from_tree(&Node::from_json(value), source)
+    }
+
+    fn from_tree(root: &Node, source: Source) -> Result<Self, ScenarioError> {
+        let mut scenario: Self = tree::deserialize(root).map_err(|fault| {
+            let path = fault.path();
+            let changed = source.changed.iter().any(|changed| path.0.starts_with(&changed.0));
+            let span = fault.span.clone().filter(|_| !changed);
+            source.error_at(&path, span, fault.message, fault.remedy)
+        })?;
+        scenario.source = source;
+        Ok(scenario)
+    }
+
+    /// The scenario as TOML, every default written out. Reading it gives the same scenario again.
+    pub fn to_toml(&self) -> String {
+        // Keys are text, and every whole number is below 2^63: nothing in a scenario is beyond TOML or JSON.
+        toml::to_string_pretty(self).unwrap_or_else(|error| unreachable!("a scenario is TOML: {error}"))
+    }
+
+    /// The scenario as JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).unwrap_or_else(|error| unreachable!("a scenario is JSON: {error}"))
+    }
+
+    /// The JSON Schema of scenarios, for editors.
+    pub fn json_schema() -> serde_json::Value {
+        schemars::schema_for!(Self).to_value()
+    }
+
+    /// The same scenario under another transport: the preset of every flow that is not `fixed` becomes `transport`.
+    pub fn with_transport(&self, transport: &str) -> Result<Self, ScenarioError> {
+        let mut changed = self.clone();
+        if Preset::find(transport).is_err() {
+            let names: Vec<&str> = Preset::all().iter().map(|preset| preset.name).collect();
+            return Err(ScenarioError::of_file(
+                &self.source.file,
+                format!("unknown transport \"{transport}\""),
+                suggest::among(transport, &names),
+            ));
+        }
+        for (i, flow) in changed.flow.iter_mut().enumerate().filter(|(_, flow)| !flow.fixed) {
+            flow.transport = transport.to_owned();
+            changed.source.changed.push(Path::of("flow").index(i).key("transport"));
+        }
+        Ok(changed)
+    }
+
+    /// The same scenario with another seed.
+    pub fn with_seed(&self, seed: u64) -> Result<Self, ScenarioError> {
+        let mut changed = self.clone();
+        changed.run.seed = Seed::new(seed).ok_or_else(|| {
+            let remedy = format!("write a whole number from 0 to {}", Seed::MAX);
+            ScenarioError::of_file(&self.source.file, format!("the seed {seed} is out of range"), remedy)
+        })?;
+        Ok(changed)
+    }
+
+    /// The same scenario with the field at `path` set to `value`: `set("radio.0.sensing.off", "200 ms")`. Elements of
+    /// lists go by number from 0, by name (`radio.uplink.pu`), or all at once by "*" (`flow.*.transport`). The value is
+    /// written as in TOML; a text needs no quotes. What is read on its own is checked here; what only makes sense
+    /// with the rest is checked by [`Self::resolve`], so that several fields can be set one after the other.
+    pub fn set(&self, path: &str, value: &str) -> Result<Self, ScenarioError> {
+        let mut source = self.source.clone();
+        let mut root = Node::from_toml(&self.to_toml()).map_err(|errors| syntax_error(&source, errors))?;
+        let node = Node::from_toml_value(value.trim())
+            .unwrap_or_else(|| Node::bare(tree::Value::Text(value.to_owned())));
+        match root.set(path, &node) {
+            Ok(paths) => source.changed.extend(paths),
+            Err((message, remedy)) => {
+                let mut error = ScenarioError::of_file(&source.file, message, remedy);
+                error.field = path.to_owned();
+                return Err(error);
+            }
+        }
+        // The tree stands for a text of its own: no place in it is one of the author's.
+        root.forget_place();
+        Self::from_tree(&root, source)
+    }
+}
+
+const EMPTY_REMEDY: &str = "write a scenario, or make a first one with \"cogtcp new\"";
+
+/// The errors of the TOML parser, with our places.
+fn syntax_error(source: &Source, errors: Vec<toml::de::Error>) -> ScenarioError {
+    let mut all: Vec<(usize, ScenarioError)> = errors
+        .into_iter()
+        .map(|error| {
+            // The parser's message may run over several lines; an error of ours is one line.
+            let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
+            let start = error.span().map_or(0, |span| span.start);
+            let text = format!("this is not TOML: {message}");
+            (start, source.error_at(&Path::default(), error.span(), text, ""))
+        })
+        .collect();
+    all.sort_by_key(|(start, _)| *start);
+    ScenarioError::from_all(all.into_iter().map(|(_, error)| error).collect())
+        .unwrap_or_else(|| ScenarioError::of_file(&source.file, "this is not TOML", ""))
+}

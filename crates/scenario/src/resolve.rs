@@ -1,0 +1,184 @@
+//! From a [`Scenario`] to an [`Experiment`]: names become indices, counts are expanded, defaults filled in, and what
+//! cannot work is refused.
+
+mod flows;
+mod network;
+mod radios;
+mod tcp;
+
+use crate::limits::{self, LONGEST, LONGEST_NAME, MANY_ROWS, MOST_POINTS, MOST_PROBLEMS};
+use crate::source::Source;
+use crate::tree::Path;
+use crate::{Experiment, RunSpec, Scenario, ScenarioError};
+use cogtcp_units::{Duration, Rate};
+use network::Network;
+
+/// What is wrong, or only looks wrong, before places are looked up.
+struct Problem {
+    path: Path,
+    message: String,
+    remedy: String,
+}
+
+/// Collects what is wrong with a scenario, in the order of checking.
+#[derive(Default)]
+struct Findings {
+    errors: Vec<Problem>,
+    warnings: Vec<Problem>,
+}
+
+impl Findings {
+    fn error(&mut self, path: &Path, message: impl Into<String>, remedy: impl Into<String>) {
+        if self.errors.len() < MOST_PROBLEMS {
+            self.errors.push(Problem { path: path.clone(), message: message.into(), remedy: remedy.into() });
+        }
+    }
+
+    fn warn(&mut self, path: &Path, message: impl Into<String>, remedy: impl Into<String>) {
+        if self.warnings.len() < MOST_PROBLEMS {
+            self.warnings.push(Problem {
+                path: path.clone(),
+                message: message.into(),
+                remedy: remedy.into(),
+            });
+        }
+    }
+
+    /// Whether all was well since there were `before` errors.
+    fn none_since(&self, before: usize) -> bool {
+        self.errors.len() == before
+    }
+
+    /// A span above zero (unless `zero` is allowed) and not beyond `most`.
+    fn check_span(&mut self, path: &Path, span: Duration, zero: bool, most: Duration) {
+        if span.is_zero() && !zero {
+            self.error(path, "the duration is zero", format!("write one above zero, up to \"{most}\""));
+        } else if span > most {
+            self.error(path, format!("\"{span}\" is absurdly long"), format!("write at most \"{most}\""));
+        }
+    }
+
+    fn check_rate(&mut self, path: &Path, rate: Rate) {
+        let (low, high) = (limits::LOWEST_RATE, limits::HIGHEST_RATE);
+        if rate < low {
+            self.error(path, "the rate is zero", format!("write \"{low}\" to \"{high}\""));
+        } else if rate > high {
+            self.error(path, format!("\"{rate}\" is absurdly fast"), format!("write at most \"{high}\""));
+        }
+    }
+
+    /// A name that can stand in tables, in paths of streams, and on a command line.
+    fn check_name(&mut self, path: &Path, name: &str) {
+        let wrong = if name.is_empty() {
+            "the name is empty".to_owned()
+        } else if name.trim() != name || name.chars().any(char::is_control) {
+            format!("the name {name:?} has blanks around it or control characters in it")
+        } else if name.chars().count() > LONGEST_NAME {
+            format!("the name is longer than {LONGEST_NAME} characters")
+        } else {
+            return;
+        };
+        self.error(path, wrong, "write a short name of letters, digits and dashes");
+    }
+
+    /// The problems with their places.
+    fn place(problems: Vec<Problem>, source: &Source) -> Vec<ScenarioError> {
+        source.place(problems.into_iter().map(|problem| (problem.path, problem.message, problem.remedy)))
+    }
+}
+
+impl Scenario {
+    /// The experiment that the scenario describes, or everything that was found wrong with it.
+    pub fn resolve(&self) -> Result<Experiment, ScenarioError> {
+        let (experiment, findings) = self.examine();
+        match (experiment, ScenarioError::from_all(Findings::place(findings.errors, &self.source))) {
+            (Some(experiment), None) => Ok(experiment),
+            (_, Some(error)) => Err(error),
+            (None, None) => unreachable!("every check that yields nothing reports why"),
+        }
+    }
+
+    /// What is allowed but probably not meant. Empty also for a scenario that [`Self::resolve`] refuses.
+    pub fn warnings(&self) -> Vec<ScenarioError> {
+        let (experiment, findings) = self.examine();
+        if experiment.is_none() || !findings.errors.is_empty() {
+            return Vec::new();
+        }
+        Findings::place(findings.warnings, &self.source)
+    }
+
+    fn examine(&self) -> (Option<Experiment>, Findings) {
+        let mut findings = Findings::default();
+        let experiment = self.build(&mut findings);
+        (experiment, findings)
+    }
+
+    fn build(&self, findings: &mut Findings) -> Option<Experiment> {
+        findings.check_name(&Path::of("name"), &self.name);
+        let run = self.check_run(findings);
+        let network = Network::build(&self.topology, findings);
+        let network = network?;
+        let radios = radios::build(&self.radio, &network, &run, findings);
+        let flows = flows::build(self, &network, findings);
+        let rows = (flows.len() as u64 + 2 * network.links.len() as u64).saturating_mul(points(&run));
+        if rows > MANY_ROWS {
+            findings.warn(
+                &Path::of("run.sample_interval"),
+                format!("the time series will have {rows} rows"),
+                "write a longer sample_interval, or run without series",
+            );
+        }
+        findings.errors.is_empty().then(|| Experiment {
+            name: self.name.clone(),
+            run,
+            nodes: network.nodes,
+            links: network.links,
+            radios,
+            flows,
+        })
+    }
+
+    fn check_run(&self, findings: &mut Findings) -> RunSpec {
+        let run = &self.run;
+        let path = |key| Path::of("run").key(key);
+        let before = findings.errors.len();
+        findings.check_span(&path("duration"), run.duration, false, LONGEST);
+        if findings.none_since(before) && run.warmup >= run.duration {
+            findings.error(
+                &path("warmup"),
+                format!(
+                    "the warm-up (\"{}\") does not end before the run (\"{}\")",
+                    run.warmup, run.duration
+                ),
+                "write a warmup below run.duration, or a longer duration",
+            );
+        }
+        let before = findings.errors.len();
+        findings.check_span(&path("sample_interval"), run.sample_interval, false, LONGEST);
+        let spec = RunSpec {
+            duration: run.duration,
+            warmup: run.warmup,
+            seed: run.seed.get(),
+            sample_interval: run.sample_interval,
+        };
+        if findings.none_since(before) && points(&spec) > MOST_POINTS {
+            let least = Duration::from_nanos(run.duration.as_nanos().div_ceil(MOST_POINTS));
+            findings.error(
+                &path("sample_interval"),
+                format!(
+                    "a sample every \"{}\" for \"{}\" makes {} points; at most {MOST_POINTS} are allowed",
+                    run.sample_interval,
+                    run.duration,
+                    points(&spec)
+                ),
+                format!("write at least \"{least}\""),
+            );
+        }
+        spec
+    }
+}
+
+/// The points of one time series.
+fn points(run: &RunSpec) -> u64 {
+    run.duration.as_nanos() / run.sample_interval.as_nanos().max(1)
+}

@@ -1,0 +1,154 @@
+//! Flows: counts expanded, names found, transports looked up.
+
+use super::Findings;
+use super::network::Network;
+use super::tcp::{self, Endpoints};
+use crate::limits::{LARGEST_SIZE, LONGEST, MOST_FLOWS};
+use crate::tree::Path;
+use crate::{Flow, FlowSpec, LinkSpec, QueueLimit, Scenario, Traffic};
+use cogtcp_units::{Bytes, Duration, Time};
+use std::collections::BTreeMap;
+
+/// IPv4 and TCP headers with the longest options: what a segment adds to its payload at most.
+const LARGEST_HEADERS: u64 = 80;
+
+pub(super) fn build(scenario: &Scenario, network: &Network, findings: &mut Findings) -> Vec<FlowSpec> {
+    let path = Path::of("flow");
+    let total: u64 = scenario.flow.iter().map(|flow| u64::from(flow.count)).sum();
+    if scenario.flow.is_empty() {
+        findings.error(&path, "there is no flow", "add a section [[flow]] for each flow");
+    }
+    if total > MOST_FLOWS {
+        findings.error(&path, format!("there are {total} flows"), format!("ask for at most {MOST_FLOWS}"));
+        return Vec::new();
+    }
+    let mut flows = Vec::with_capacity(total as usize);
+    let mut names = BTreeMap::new();
+    let mut largest = 0;
+    for (i, flow) in scenario.flow.iter().enumerate() {
+        let path = path.index(i);
+        if flow.count == 0 {
+            findings.error(&path.key("count"), "0 is out of range", format!("write 1 to {MOST_FLOWS}"));
+        }
+        check_times(flow, scenario.run.duration, &path, findings);
+        check_traffic(flow.traffic, &path.key("traffic"), findings);
+        let Some(endpoints) = tcp::resolve(scenario, flow, &path, findings) else { continue };
+        largest = largest.max(u64::from(endpoints.sender.mss));
+        let first_number = flows.len() + 1;
+        for k in 0..flow.count {
+            let before = findings.errors.len();
+            let spec = one_of(flow, k, first_number, &endpoints, network, &path, findings);
+            // One wrong flow of many alike says enough.
+            let Some(spec) = spec.filter(|_| findings.none_since(before)) else { break };
+            if let Some(first) = names.insert(spec.name.clone(), i) {
+                findings.error(
+                    &if flow.name.is_some() { path.key("name") } else { path.clone() },
+                    format!("the flow \"{}\" is already in flow.{first}", spec.name),
+                    "give each flow a name of its own",
+                );
+                break;
+            }
+            flows.push(spec);
+        }
+    }
+    warn_short_queues(&network.links, largest, findings);
+    flows
+}
+
+/// The `k`-th (from 0) of the flows that the entry `flow` stands for.
+fn one_of(
+    flow: &Flow,
+    k: u32,
+    first_number: usize,
+    endpoints: &Endpoints,
+    network: &Network,
+    path: &Path,
+    findings: &mut Findings,
+) -> Option<FlowSpec> {
+    let number = |text: &str| text.replace('*', &(k + 1).to_string());
+    let name = match &flow.name {
+        Some(name) if flow.count > 1 && !name.contains('*') => format!("{name}-{}", k + 1),
+        Some(name) => number(name),
+        None => format!("f{}", first_number + k as usize),
+    };
+    if flow.name.is_some() {
+        findings.check_name(&path.key("name"), &name);
+    }
+    let from = network.node(&number(&flow.from), &path.key("from"), findings);
+    let to = network.node(&number(&flow.to), &path.key("to"), findings);
+    let (from, to) = (from?, to?);
+    if from == to {
+        let message = format!("the flow leads from \"{}\" to itself", network.nodes[from]);
+        findings.error(&path.key("to"), message, "name another node");
+    }
+    Some(FlowSpec {
+        name,
+        from,
+        to,
+        transport: flow.transport.clone(),
+        sender: endpoints.sender.clone(),
+        receiver: endpoints.receiver.clone(),
+        control: endpoints.control.clone(),
+        start: Time::ZERO + flow.start + flow.stagger * u64::from(k),
+        stop: flow.stop.map(|stop| Time::ZERO + stop),
+        traffic: flow.traffic,
+    })
+}
+
+fn check_times(flow: &Flow, duration: Duration, path: &Path, findings: &mut Findings) {
+    for (key, span) in [("start", flow.start), ("stagger", flow.stagger)] {
+        findings.check_span(&path.key(key), span, true, LONGEST);
+    }
+    let last = flow.start + flow.stagger * u64::from(flow.count.saturating_sub(1));
+    let what = if flow.count > 1 { "the last of the flows starts" } else { "the flow starts" };
+    if last >= duration {
+        findings.error(
+            &path.key(if flow.start >= duration { "start" } else { "stagger" }),
+            format!("{what} at \"{last}\", and the run ends at \"{duration}\""),
+            "start it before the end of the run",
+        );
+    }
+    if let Some(stop) = flow.stop {
+        findings.check_span(&path.key("stop"), stop, true, LONGEST);
+        if stop <= last {
+            findings.error(
+                &path.key("stop"),
+                format!("the flow stops at \"{stop}\", and {what} at \"{last}\""),
+                "stop it after its start",
+            );
+        }
+    }
+}
+
+fn check_traffic(traffic: Traffic, path: &Path, findings: &mut Findings) {
+    match traffic {
+        Traffic::Saturated => {}
+        Traffic::Size(size) if size == Bytes::new(0) => {
+            findings.error(&path.key("size"), "there is nothing to send", "write a size above 0 B");
+        }
+        Traffic::Size(size) if size.get() > LARGEST_SIZE => findings.error(
+            &path.key("size"),
+            format!("\"{size}\" is absurdly much"),
+            format!("write at most \"{}\"", Bytes::new(LARGEST_SIZE)),
+        ),
+        Traffic::Size(_) => {}
+        Traffic::Rate(rate) => findings.check_rate(&path.key("rate"), rate),
+    }
+}
+
+/// A queue in bytes that no full segment fits.
+fn warn_short_queues(links: &[LinkSpec], largest: u64, findings: &mut Findings) {
+    let short = |queue| matches!(queue, QueueLimit::Bytes(bytes) if bytes < largest + LARGEST_HEADERS);
+    if let Some(link) = links.iter().find(|link| short(link.forward.queue)) {
+        findings.warn(
+            &Path::of("topology"),
+            format!(
+                "the queue of the link \"{}\" (\"{}\") may not hold one full segment (\"{}\" and its headers)",
+                link.name,
+                link.forward.queue,
+                Bytes::new(largest)
+            ),
+            "write a longer queue, or one in packets",
+        );
+    }
+}

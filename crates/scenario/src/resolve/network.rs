@@ -1,0 +1,254 @@
+//! Nodes and links of each topology.
+
+use super::Findings;
+use crate::limits::{LARGEST_QUEUE, LONGEST_DELAY, MOST_HOPS, MOST_NODES, MOST_PAIRS};
+use crate::tree::Path;
+use crate::{Chain, Dumbbell, Graph, Link, LinkSpec, PipeSpec, QueueLimit, SingleHop, Topology, suggest};
+use cogtcp_units::Probability;
+use std::collections::BTreeMap;
+
+/// The network of an experiment, with the way back from names to numbers.
+pub(super) struct Network {
+    pub(super) nodes: Vec<String>,
+    pub(super) links: Vec<LinkSpec>,
+    node_numbers: BTreeMap<String, usize>,
+    link_numbers: BTreeMap<String, usize>,
+}
+
+impl Network {
+    /// The network of `topology`; `None` when it is too wrong to look at radios and flows.
+    pub(super) fn build(topology: &Topology, findings: &mut Findings) -> Option<Self> {
+        let path = Path::of("topology");
+        match topology {
+            Topology::SingleHop(hop) => Some(single_hop(hop, &path.key("single_hop"), findings)),
+            Topology::Dumbbell(dumbbell) => dumbbell_of(dumbbell, &path.key("dumbbell"), findings),
+            Topology::Chain(chain) => chain_of(chain, &path.key("chain"), findings),
+            Topology::Graph(graph) => graph_of(graph, &path.key("graph"), findings),
+        }
+    }
+
+    fn new(nodes: Vec<String>) -> Self {
+        let node_numbers = nodes.iter().cloned().enumerate().map(|(i, name)| (name, i)).collect();
+        Self { nodes, links: Vec::new(), node_numbers, link_numbers: BTreeMap::new() }
+    }
+
+    fn add(&mut self, name: String, from: usize, to: usize, link: &Link) {
+        self.link_numbers.insert(name.clone(), self.links.len());
+        let reverse = PipeSpec {
+            rate: link.reverse_rate.unwrap_or(link.rate),
+            delay: link.reverse_delay.unwrap_or(link.delay),
+            queue: link.reverse_queue.unwrap_or(link.queue),
+            loss: link.reverse_loss.unwrap_or(link.loss),
+        };
+        let forward = PipeSpec { rate: link.rate, delay: link.delay, queue: link.queue, loss: link.loss };
+        self.links.push(LinkSpec { name, from, to, forward, reverse });
+    }
+
+    /// The number of the node `name`; reports an unknown one.
+    pub(super) fn node(&self, name: &str, path: &Path, findings: &mut Findings) -> Option<usize> {
+        let number = self.node_numbers.get(name).copied();
+        if number.is_none() {
+            findings.error(path, format!("there is no node \"{name}\""), suggest::among(name, &self.nodes));
+        }
+        number
+    }
+
+    /// The number of the link `name`; reports an unknown one.
+    pub(super) fn link(&self, name: &str, path: &Path, findings: &mut Findings) -> Option<usize> {
+        let number = self.link_numbers.get(name).copied();
+        if number.is_none() {
+            let names: Vec<&str> = self.links.iter().map(|link| link.name.as_str()).collect();
+            findings.error(path, format!("there is no link \"{name}\""), suggest::among(name, &names));
+        }
+        number
+    }
+}
+
+fn single_hop(hop: &SingleHop, path: &Path, findings: &mut Findings) -> Network {
+    check_link(&hop.link, &path.key("link"), findings);
+    let mut network = Network::new(vec!["sender".to_owned(), "receiver".to_owned()]);
+    network.add("link".to_owned(), 0, 1, &hop.link);
+    network
+}
+
+fn dumbbell_of(dumbbell: &Dumbbell, path: &Path, findings: &mut Findings) -> Option<Network> {
+    check_link(&dumbbell.access, &path.key("access"), findings);
+    check_link(&dumbbell.bottleneck, &path.key("bottleneck"), findings);
+    let pairs = count(dumbbell.pairs, MOST_PAIRS, &path.key("pairs"), findings)?;
+    let delays_path = path.key("access_delays");
+    if let Some(delays) = &dumbbell.access_delays {
+        if delays.len() != pairs {
+            findings.error(
+                &delays_path,
+                format!("there are {} delays for {pairs} pairs", delays.len()),
+                "write one delay per pair",
+            );
+        }
+        for (i, delay) in delays.iter().enumerate() {
+            findings.check_span(&delays_path.index(i), *delay, true, LONGEST_DELAY);
+        }
+    }
+    let names = |letter| (1..=pairs).map(move |i| format!("{letter}{i}"));
+    let mut nodes: Vec<String> = names('s').chain(names('d')).collect();
+    let (r1, r2) = (nodes.len(), nodes.len() + 1);
+    nodes.extend(["r1".to_owned(), "r2".to_owned()]);
+    let mut network = Network::new(nodes);
+    let access: Vec<Link> = (0..pairs)
+        .map(|i| {
+            let own = dumbbell.access_delays.as_ref().and_then(|delays| delays.get(i));
+            let mut link = dumbbell.access.clone();
+            if let Some(delay) = own {
+                link.delay = *delay;
+                link.reverse_delay = None;
+            }
+            link
+        })
+        .collect();
+    for (i, link) in access.iter().enumerate() {
+        network.add(format!("access-s{}", i + 1), i, r1, link);
+    }
+    network.add("bottleneck".to_owned(), r1, r2, &dumbbell.bottleneck);
+    for (i, link) in access.iter().enumerate() {
+        network.add(format!("access-d{}", i + 1), r2, pairs + i, link);
+    }
+    Some(network)
+}
+
+fn chain_of(chain: &Chain, path: &Path, findings: &mut Findings) -> Option<Network> {
+    check_link(&chain.link, &path.key("link"), findings);
+    let hops = count(chain.hops, MOST_HOPS, &path.key("hops"), findings)?;
+    let mut network = Network::new((0..=hops).map(|i| format!("n{i}")).collect());
+    for hop in 1..=hops {
+        network.add(format!("hop{hop}"), hop - 1, hop, &chain.link);
+    }
+    Some(network)
+}
+
+fn graph_of(graph: &Graph, path: &Path, findings: &mut Findings) -> Option<Network> {
+    let before = findings.errors.len();
+    let nodes_path = path.key("nodes");
+    if graph.nodes.len() < 2 {
+        let found = graph.nodes.len();
+        findings.error(&nodes_path, format!("found {found} nodes"), "write at least two names of nodes");
+    }
+    if graph.nodes.len() > MOST_NODES {
+        let found = graph.nodes.len();
+        findings.error(&nodes_path, format!("found {found} nodes"), format!("write at most {MOST_NODES}"));
+        return None;
+    }
+    let mut seen = BTreeMap::new();
+    for (i, name) in graph.nodes.iter().enumerate() {
+        findings.check_name(&nodes_path.index(i), name);
+        if let Some(first) = seen.insert(name.as_str(), i) {
+            let message = format!("the node \"{name}\" is already nodes.{first}");
+            findings.error(&nodes_path.index(i), message, "give each node a name of its own");
+        }
+    }
+    let mut network = Network::new(graph.nodes.clone());
+    let mut between = BTreeMap::new();
+    for (i, named) in graph.links.iter().enumerate() {
+        let path = path.key("links").index(i);
+        let link = named.link();
+        check_link(&link, &path, findings);
+        let from = network.node(&named.from, &path.key("from"), findings);
+        let to = network.node(&named.to, &path.key("to"), findings);
+        let name = named.full_name();
+        let name_path = if named.name.is_some() { path.key("name") } else { path.clone() };
+        if named.name.is_some() {
+            findings.check_name(&name_path, &name);
+        }
+        if let Some(first) = network.link_numbers.get(&name) {
+            let message = format!("the link \"{name}\" is already links.{first}");
+            findings.error(&name_path, message, "give each link a name of its own");
+        }
+        let (Some(from), Some(to)) = (from, to) else { continue };
+        if from == to {
+            let message = format!("the link \"{name}\" leads from \"{}\" to itself", named.from);
+            findings.error(&path.key("to"), message, "end it at another node, or take it out");
+        } else if let Some(first) = between.insert((from.min(to), from.max(to)), i) {
+            findings.error(
+                &path,
+                format!("\"{}\" and \"{}\" are already joined by links.{first}", named.from, named.to),
+                "keep one link: it carries both directions (reverse_rate, reverse_delay... make them differ)",
+            );
+        }
+        network.add(name, from, to, &link);
+    }
+    if findings.none_since(before) {
+        check_connected(&network, &nodes_path, findings);
+    }
+    // With a node or link unknown, "no node" and "no link" below would only repeat it.
+    findings.none_since(before).then_some(network)
+}
+
+fn check_connected(network: &Network, path: &Path, findings: &mut Findings) {
+    let mut neighbours = vec![Vec::new(); network.nodes.len()];
+    for link in &network.links {
+        neighbours[link.from].push(link.to);
+        neighbours[link.to].push(link.from);
+    }
+    let mut reached = vec![false; network.nodes.len()];
+    let mut waiting = vec![0];
+    reached[0] = true;
+    while let Some(node) = waiting.pop() {
+        for &next in &neighbours[node] {
+            if !reached[next] {
+                reached[next] = true;
+                waiting.push(next);
+            }
+        }
+    }
+    if let Some(lost) = reached.iter().position(|reached| !reached) {
+        findings.error(
+            &path.index(lost),
+            format!("no path leads from \"{}\" to \"{}\"", network.nodes[0], network.nodes[lost]),
+            format!("add a link that joins them, or take \"{}\" out", network.nodes[lost]),
+        );
+    }
+}
+
+/// `value` as a count of at least one and at most `most`.
+fn count(value: u32, most: u32, path: &Path, findings: &mut Findings) -> Option<usize> {
+    if (1..=most).contains(&value) {
+        return Some(value as usize);
+    }
+    findings.error(path, format!("{value} is out of range"), format!("write a number from 1 to {most}"));
+    None
+}
+
+fn check_link(link: &Link, path: &Path, findings: &mut Findings) {
+    for (key, rate) in [("rate", Some(link.rate)), ("reverse_rate", link.reverse_rate)] {
+        if let Some(rate) = rate {
+            findings.check_rate(&path.key(key), rate);
+        }
+    }
+    for (key, delay) in [("delay", Some(link.delay)), ("reverse_delay", link.reverse_delay)] {
+        if let Some(delay) = delay {
+            findings.check_span(&path.key(key), delay, true, LONGEST_DELAY);
+        }
+    }
+    for (key, queue) in [("queue", Some(link.queue)), ("reverse_queue", link.reverse_queue)] {
+        match queue {
+            Some(QueueLimit::Packets(0) | QueueLimit::Bytes(0)) => findings.error(
+                &path.key(key),
+                "the queue holds nothing: every packet that finds the link busy would be lost",
+                "write at least \"1 packet\"",
+            ),
+            Some(QueueLimit::Bytes(bytes)) if bytes > LARGEST_QUEUE => findings.error(
+                &path.key(key),
+                "the queue is absurdly long",
+                format!("write at most \"{}\"", QueueLimit::Bytes(LARGEST_QUEUE)),
+            ),
+            _ => {}
+        }
+    }
+    for (key, loss) in [("loss", Some(link.loss)), ("reverse_loss", link.reverse_loss)] {
+        if loss == Some(Probability::ONE) {
+            findings.error(
+                &path.key(key),
+                "every packet would be lost",
+                "write a probability below 1 (\"0.1 %\" is 0.001)",
+            );
+        }
+    }
+}

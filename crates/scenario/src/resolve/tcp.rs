@@ -1,0 +1,289 @@
+//! The settings of a flow's two ends: the preset, \[tcp\] over it, the flow's own `tcp` over both.
+
+use super::Findings;
+use crate::limits::{LARGEST_BUFFER, LARGEST_SEGMENT, LONGEST};
+use crate::tree::Path;
+use crate::{
+    ControlSpec, DelayedAck, FRto, Flow, FullAckWindow, InitialWindow, NewRenoVariant, Parameter, Recovery,
+    RttSampling, Scenario, Segments, Tcp, Window, suggest,
+};
+use cogtcp_transport::{
+    self as transport, ParameterValue, Parameters, Preset, ReceiverConfig, SenderConfig, control_info,
+    controls,
+};
+use cogtcp_units::{Bytes, Duration};
+
+/// What both ends of a flow run on.
+pub(super) struct Endpoints {
+    pub(super) sender: SenderConfig,
+    pub(super) receiver: ReceiverConfig,
+    pub(super) control: ControlSpec,
+}
+
+/// The endpoints of `flow`, which stands at `path`; `None` when its transport is unknown.
+pub(super) fn resolve(
+    scenario: &Scenario,
+    flow: &Flow,
+    path: &Path,
+    findings: &mut Findings,
+) -> Option<Endpoints> {
+    let Ok(preset) = Preset::find(&flow.transport) else {
+        let names: Vec<&str> = Preset::all().iter().map(|preset| preset.name).collect();
+        findings.error(
+            &path.key("transport"),
+            format!("unknown transport \"{}\"", flow.transport),
+            suggest::among(&flow.transport, &names),
+        );
+        return None;
+    };
+    let layers = [(&scenario.tcp, Path::of("tcp")), (&flow.tcp, path.key("tcp"))];
+    let mut sender = preset.sender_config();
+    let mut receiver = ReceiverConfig::default();
+    for (tcp, path) in &layers {
+        check(tcp, path, findings);
+        apply(tcp, &mut sender, &mut receiver);
+    }
+    // A check of two settings together points at the one that the flow's author wrote last.
+    let blame = |is_set: fn(&Tcp) -> bool, key: &str| {
+        let layer = layers.iter().rev().find(|(tcp, _)| is_set(tcp));
+        layer.map_or_else(|| path.key("transport"), |(_, at)| at.key(key))
+    };
+    if sender.min_rto > sender.max_rto {
+        findings.error(
+            &blame(|tcp| tcp.min_rto.is_some() || tcp.max_rto.is_some(), "min_rto"),
+            format!("the least RTO (\"{}\") is above the greatest (\"{}\")", sender.min_rto, sender.max_rto),
+            "write min_rto at most max_rto",
+        );
+    }
+    if receiver.buffer < u64::from(receiver.mss) {
+        findings.error(
+            &blame(|tcp| tcp.receive_buffer.is_some(), "receive_buffer"),
+            format!(
+                "the receive buffer (\"{}\") does not hold one segment (\"{}\")",
+                Bytes::new(receiver.buffer),
+                Bytes::new(u64::from(receiver.mss))
+            ),
+            "write a buffer of several segments",
+        );
+    }
+    if sender.max_window.is_some_and(|window| window < u64::from(sender.mss)) {
+        findings.error(
+            &blame(|tcp| tcp.max_window.is_some(), "max_window"),
+            "the cap on the window is below one segment: nothing could be sent",
+            "write at least \"1 segment\"",
+        );
+    }
+    if sender.recovery == transport::Recovery::Sack && !receiver.sack {
+        findings.warn(
+            &blame(|tcp| tcp.sack.is_some(), "sack"),
+            "the sender recovers by SACK and the receiver does not permit it: the flow falls back to NewReno",
+            "take sack = false out, or choose another transport",
+        );
+    }
+    let control = control(preset, &layers, findings);
+    Some(Endpoints { sender, receiver, control })
+}
+
+/// The control of the innermost layer that names one. Parameters count from the layer that named it on.
+fn control(preset: &Preset, layers: &[(&Tcp, Path); 2], findings: &mut Findings) -> ControlSpec {
+    let mut name = preset.control.to_owned();
+    // Those of the preset; a layer that names a control starts from the control's own defaults.
+    let mut parameters = preset.parameters(&Parameters::new());
+    for (tcp, path) in layers {
+        if let Some(own) = &tcp.congestion {
+            if control_info(own).is_err() {
+                let names: Vec<&str> = controls().iter().map(|info| info.name).collect();
+                findings.error(
+                    &path.key("congestion"),
+                    format!("unknown congestion control \"{own}\""),
+                    suggest::among(own, &names),
+                );
+                return ControlSpec { name, parameters };
+            }
+            name.clone_from(own);
+            parameters = Parameters::new();
+        }
+        for (key, value) in &tcp.parameters {
+            let mut one = Parameters::new();
+            one.set(key, value_of(value));
+            let Ok(info) = control_info(&name) else { continue };
+            match one.resolve(&name, info.parameters) {
+                Ok(_) => parameters.set(key, value_of(value)),
+                Err(error) => findings.error(&path.key("parameters").key(key), error.to_string(), ""),
+            }
+        }
+    }
+    ControlSpec { name, parameters }
+}
+
+fn value_of(parameter: &Parameter) -> ParameterValue {
+    match parameter {
+        Parameter::Flag(flag) => ParameterValue::Flag(*flag),
+        Parameter::Number(number) => ParameterValue::Number(*number),
+        Parameter::Text(text) => ParameterValue::Text(text.clone()),
+    }
+}
+
+/// Bounds of each setting by itself.
+fn check(tcp: &Tcp, path: &Path, findings: &mut Findings) {
+    if let Some(size) = tcp.segment_size
+        && !(1..=LARGEST_SEGMENT).contains(&size.get())
+    {
+        findings.error(
+            &path.key("segment_size"),
+            format!("a segment of \"{size}\" is out of range"),
+            format!("write \"1 B\" to \"{LARGEST_SEGMENT} B\" (an IPv4 packet without its headers)"),
+        );
+    }
+    if let Some(buffer) = tcp.receive_buffer
+        && buffer.get() > LARGEST_BUFFER
+    {
+        findings.error(
+            &path.key("receive_buffer"),
+            format!("\"{buffer}\" is more than TCP can advertise"),
+            format!("write at most \"{}\"", Bytes::new(LARGEST_BUFFER)),
+        );
+    }
+    if let Some(count) = tcp.dup_thresh
+        && !(1..=1000).contains(&count)
+    {
+        findings.error(
+            &path.key("dup_thresh"),
+            format!("{count} is out of range"),
+            "write 1 to 1000 (RFC 5681: 3)",
+        );
+    }
+    if let Some(Window::Bytes(bytes)) = tcp.initial_ssthresh
+        && bytes.get() == 0
+    {
+        findings.error(
+            &path.key("initial_ssthresh"),
+            "the threshold is zero",
+            "write at least \"1 segment\"",
+        );
+    }
+    let ten = Duration::from_secs(10);
+    let delayed = match tcp.delayed_ack {
+        Some(DelayedAck::Timeout(span)) => Some(span),
+        _ => None,
+    };
+    let spans = [
+        ("timestamp_tick", tcp.timestamp_tick, false, ten),
+        ("initial_rto", tcp.initial_rto, false, LONGEST),
+        ("min_rto", tcp.min_rto, true, LONGEST),
+        ("max_rto", tcp.max_rto, false, LONGEST),
+        ("clock_granularity", tcp.clock_granularity, false, ten),
+        ("user_timeout", tcp.user_timeout, false, LONGEST),
+        ("time_wait", tcp.time_wait, true, LONGEST),
+        ("delayed_ack", delayed, false, ten),
+    ];
+    for (key, span, zero, most) in spans {
+        if let Some(span) = span {
+            findings.check_span(&path.key(key), span, zero, most);
+        }
+    }
+}
+
+/// Puts what `tcp` sets over the two configurations.
+fn apply(tcp: &Tcp, sender: &mut SenderConfig, receiver: &mut ReceiverConfig) {
+    // Every field by name: a new one cannot be forgotten here.
+    let Tcp {
+        segment_size,
+        initial_window,
+        initial_ssthresh,
+        max_window,
+        recovery,
+        newreno_variant,
+        full_ack_window,
+        fast_retransmit_guard,
+        dup_thresh,
+        limited_transmit,
+        f_rto,
+        timestamps,
+        timestamp_tick,
+        window_scaling,
+        initial_rto,
+        min_rto,
+        max_rto,
+        clock_granularity,
+        rtt_sampling,
+        restart_after_idle,
+        window_validation,
+        user_timeout,
+        time_wait,
+        delayed_ack,
+        sack,
+        d_sack,
+        receive_buffer,
+        congestion: _,
+        parameters: _,
+    } = tcp;
+    if let Some(size) = segment_size {
+        // `check` has refused what is larger.
+        let mss = size.get().clamp(1, LARGEST_SEGMENT) as u32;
+        (sender.mss, receiver.mss) = (mss, mss);
+    }
+    fn set<T: Copy>(field: &mut T, value: &Option<T>) {
+        if let Some(value) = value {
+            *field = *value;
+        }
+    }
+    fn map<T: Copy, U>(field: &mut U, value: &Option<T>, to: impl Fn(T) -> U) {
+        if let Some(value) = value {
+            *field = to(*value);
+        }
+    }
+    let mss = sender.mss;
+    map(&mut sender.initial_window, initial_window, |window| match window {
+        InitialWindow::Rfc6928 => transport::InitialWindow::Rfc6928,
+        InitialWindow::Segments(Segments(count)) => transport::InitialWindow::Segments(count),
+    });
+    map(&mut sender.initial_ssthresh, initial_ssthresh, |window| window.bytes(mss));
+    map(&mut sender.max_window, max_window, |window| Some(window.bytes(mss)));
+    map(&mut sender.recovery, recovery, |recovery| match recovery {
+        Recovery::Tahoe => transport::Recovery::Tahoe,
+        Recovery::Reno => transport::Recovery::Reno,
+        Recovery::NewReno => transport::Recovery::NewReno,
+        Recovery::Sack => transport::Recovery::Sack,
+    });
+    map(&mut sender.newreno_variant, newreno_variant, |variant| match variant {
+        NewRenoVariant::Impatient => transport::NewRenoVariant::Impatient,
+        NewRenoVariant::SlowButSteady => transport::NewRenoVariant::SlowButSteady,
+    });
+    map(&mut sender.full_ack_window, full_ack_window, |window| match window {
+        FullAckWindow::FlightSize => transport::FullAckWindow::FlightSize,
+        FullAckWindow::Ssthresh => transport::FullAckWindow::Ssthresh,
+    });
+    map(&mut sender.f_rto, f_rto, |f_rto| match f_rto {
+        FRto::Off => transport::FRto::Off,
+        FRto::Basic => transport::FRto::Basic,
+        FRto::Sack => transport::FRto::Sack,
+    });
+    map(&mut sender.rtt_sampling, rtt_sampling, |sampling| match sampling {
+        RttSampling::OncePerFlight => transport::RttSampling::OncePerFlight,
+        RttSampling::EveryAck => transport::RttSampling::EveryAck,
+    });
+    set(&mut sender.fast_retransmit_guard, fast_retransmit_guard);
+    set(&mut sender.dup_thresh, dup_thresh);
+    set(&mut sender.limited_transmit, limited_transmit);
+    set(&mut sender.timestamps, timestamps);
+    set(&mut receiver.timestamps, timestamps);
+    set(&mut sender.timestamp_tick, timestamp_tick);
+    set(&mut sender.window_scaling, window_scaling);
+    set(&mut receiver.window_scaling, window_scaling);
+    set(&mut sender.initial_rto, initial_rto);
+    set(&mut sender.min_rto, min_rto);
+    set(&mut sender.max_rto, max_rto);
+    set(&mut sender.clock_granularity, clock_granularity);
+    set(&mut sender.restart_after_idle, restart_after_idle);
+    set(&mut sender.window_validation, window_validation);
+    map(&mut sender.user_timeout, user_timeout, Some);
+    set(&mut sender.time_wait, time_wait);
+    map(&mut receiver.delayed_ack, delayed_ack, |delayed| match delayed {
+        DelayedAck::Off => transport::DelayedAck::Off,
+        DelayedAck::Timeout(timeout) => transport::DelayedAck::On { timeout },
+    });
+    set(&mut receiver.sack, sack);
+    set(&mut receiver.d_sack, d_sack);
+    map(&mut receiver.buffer, receive_buffer, |bytes| bytes.get());
+}

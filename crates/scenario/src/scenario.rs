@@ -1,0 +1,72 @@
+//! A scenario as its author wrote it.
+
+use crate::source::Source;
+use crate::values::Seed;
+use crate::{Flow, Radio, Tcp, Topology};
+use cogtcp_units::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One experiment: a network, the radios that gate its links, the flows over it.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// The name, for tables and reports.
+    pub name: String,
+    /// What the scenario is about, for people.
+    #[serde(default)]
+    pub description: String,
+    /// How long to simulate, and how to look at it.
+    pub run: Run,
+    /// Settings of every flow's TCP, over those of its preset.
+    #[serde(default, skip_serializing_if = "Tcp::is_empty")]
+    pub tcp: Tcp,
+    /// The network: exactly one of single_hop, dumbbell, chain, graph.
+    pub topology: Topology,
+    /// The cognitive radios.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub radio: Vec<Radio>,
+    /// The flows (at least one).
+    pub flow: Vec<Flow>,
+    /// Where it came from: for errors.
+    #[serde(skip)]
+    pub(crate) source: Source,
+}
+
+/// Two scenarios are equal when they say the same, wherever they came from.
+impl PartialEq for Scenario {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { name, description, run, tcp, topology, radio, flow, source: _ } = self;
+        (name, description, run, tcp, topology, radio, flow)
+            == (
+                &other.name,
+                &other.description,
+                &other.run,
+                &other.tcp,
+                &other.topology,
+                &other.radio,
+                &other.flow,
+            )
+    }
+}
+
+/// How long to simulate, and how to look at it.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// Simulated time (above 0, at most 1000000 s).
+    pub duration: Duration,
+    /// Metrics count from here on; below `duration`.
+    #[serde(default)]
+    pub warmup: Duration,
+    /// Seed of every random draw: the same scenario and seed give the same bytes.
+    #[serde(default)]
+    pub seed: Seed,
+    /// Distance of the points of the time series.
+    #[serde(default = "default_sample_interval")]
+    pub sample_interval: Duration,
+}
+
+fn default_sample_interval() -> Duration {
+    Duration::from_millis(100)
+}

@@ -1,0 +1,175 @@
+//! The settings of TCP, each over what the preset says.
+
+use crate::values::{DelayedAck, InitialWindow, Window};
+use cogtcp_units::{Bytes, Duration};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Settings of TCP. What is not set is as the preset of the flow's `transport` has it.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tcp {
+    /// Most payload bytes per segment (the MSS, both ways), 1 to 65495 B.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub segment_size: Option<Bytes>,
+    /// Congestion window after the handshake: "rfc6928" or a number of segments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial_window: Option<InitialWindow>,
+    /// Slow start threshold at the start. RFC 5681: arbitrarily high.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial_ssthresh: Option<Window>,
+    /// Cap on the sender's window (ns-2's `window_`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_window: Option<Window>,
+    /// How lost segments are found and resent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<Recovery>,
+    /// When NewReno restarts its retransmission timer during recovery.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub newreno_variant: Option<NewRenoVariant>,
+    /// The window when NewReno leaves recovery.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub full_ack_window: Option<FullAckWindow>,
+    /// Whether Tahoe and Reno refuse a second fast retransmit for losses of one window (ns-2's `bugFix_`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fast_retransmit_guard: Option<bool>,
+    /// Duplicate ACKs that signal a loss (RFC 5681: 3), 1 to 1000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dup_thresh: Option<u32>,
+    /// Whether the first two duplicate ACKs let out new segments (RFC 3042).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limited_transmit: Option<bool>,
+    /// Whether a timeout is tested for being spurious (RFC 5682).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub f_rto: Option<FRto>,
+    /// Whether timestamps are used (RFC 7323).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timestamps: Option<bool>,
+    /// Tick of the timestamp clock, 1 us to 10 s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timestamp_tick: Option<Duration>,
+    /// Whether windows are scaled (RFC 7323), without which none is above 65535 B.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_scaling: Option<bool>,
+    /// RTO before the first RTT sample (RFC 6298: 1 s).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial_rto: Option<Duration>,
+    /// Least RTO (RFC 6298: 1 s; Linux: 200 ms).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_rto: Option<Duration>,
+    /// Greatest RTO, backed off or not (RFC 6298: at least 60 s).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_rto: Option<Duration>,
+    /// Clock granularity G of the RTO computation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_granularity: Option<Duration>,
+    /// Which segments feed the RTO computation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rtt_sampling: Option<RttSampling>,
+    /// Whether cwnd falls to the restart window after an idle RTO (RFC 5681 section 4.1).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restart_after_idle: Option<bool>,
+    /// Whether cwnd grows only when it was the limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_validation: Option<bool>,
+    /// Give up when data stays unacknowledged so long; without it: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_timeout: Option<Duration>,
+    /// Time in TIME-WAIT after the close.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_wait: Option<Duration>,
+    /// Whether the receiver delays ACKs: "off", or the longest delay (RFC 5681: at most 500 ms).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delayed_ack: Option<DelayedAck>,
+    /// Whether the receiver permits SACK (RFC 2018).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sack: Option<bool>,
+    /// Whether the receiver reports duplicates (D-SACK, RFC 2883).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub d_sack: Option<bool>,
+    /// Receive buffer: what the receiver advertises at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receive_buffer: Option<Bytes>,
+    /// The congestion control: its name in the registry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub congestion: Option<String>,
+    /// Parameters of the congestion control, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters: BTreeMap<String, Parameter>,
+}
+
+/// The value of a parameter of a congestion control: a number, true or false, or a word.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(untagged, expecting = "this is no parameter; write a number, true or false, or a word in quotes")]
+pub enum Parameter {
+    /// Yes or no.
+    Flag(bool),
+    /// A number, in the parameter's unit.
+    Number(f64),
+    /// One of the parameter's words.
+    Text(String),
+}
+
+/// How lost segments are found and resent.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Recovery {
+    /// Fast retransmit, then slow start from one segment.
+    Tahoe,
+    /// Fast retransmit and fast recovery; any new ACK ends recovery (RFC 5681).
+    Reno,
+    /// Fast recovery that survives partial ACKs (RFC 6582).
+    NewReno,
+    /// Selective acknowledgements (RFC 6675).
+    Sack,
+}
+
+/// When NewReno restarts its retransmission timer during recovery (RFC 6582 section 4).
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NewRenoVariant {
+    /// At the first partial ACK only.
+    Impatient,
+    /// At every partial ACK.
+    SlowButSteady,
+}
+
+/// The window when NewReno leaves recovery (RFC 6582 section 3.2, step 3).
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FullAckWindow {
+    /// min(ssthresh, max(FlightSize, MSS) + MSS), which avoids a burst.
+    FlightSize,
+    /// ssthresh.
+    Ssthresh,
+}
+
+/// Test of a timeout for being spurious (F-RTO, RFC 5682).
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FRto {
+    /// None.
+    Off,
+    /// By cumulative ACKs (section 2).
+    Basic,
+    /// By SACK (section 3), where it is negotiated.
+    Sack,
+}
+
+/// Which segments feed the RTO computation (RFC 6298 section 3).
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RttSampling {
+    /// One segment at a time, about one sample per round trip.
+    OncePerFlight,
+    /// Every ACK of data sent once.
+    EveryAck,
+}
+
+impl Tcp {
+    /// Whether nothing is set.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}

@@ -1,0 +1,154 @@
+//! The network: nodes and the links between them.
+
+use crate::values::QueueLimit;
+use cogtcp_units::{Duration, Probability, Rate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The network: exactly one of single_hop, dumbbell, chain, graph.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Topology {
+    /// One link between two nodes.
+    SingleHop(SingleHop),
+    /// Pairs of senders and receivers that share one bottleneck link.
+    Dumbbell(Dumbbell),
+    /// Nodes in a row.
+    Chain(Chain),
+    /// Any network, its links listed one by one.
+    Graph(Graph),
+}
+
+/// One link between two nodes: "sender" and "receiver". The link is named "link".
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct SingleHop {
+    /// The link, forward from "sender" to "receiver".
+    pub link: Link,
+}
+
+/// Pairs of senders and receivers that share one bottleneck link. Nodes: senders s1, s2, ..., receivers d1, d2, ...,
+/// routers r1 and r2. Links: access-s1 (s1 to r1), ..., bottleneck (r1 to r2), access-d1 (r2 to d1), ...
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dumbbell {
+    /// How many senders, and as many receivers (1 to 100000).
+    pub pairs: u32,
+    /// The links of the senders to r1 and of the receivers to r2.
+    pub access: Link,
+    /// One delay per pair, in place of `access.delay`, for both access links of the pair: the RTT of pair i without
+    /// queues is 2 x (2 x access_delays\[i\] + bottleneck.delay).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access_delays: Option<Vec<Duration>>,
+    /// The shared link, forward from r1 to r2.
+    pub bottleneck: Link,
+}
+
+/// Nodes in a row: n0, n1, ... Links: hop1 (n0 to n1), hop2 (n1 to n2), ...
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Chain {
+    /// How many links; one more node than that (1 to 1000).
+    pub hops: u32,
+    /// Every link, forward from n(i-1) to n(i).
+    pub link: Link,
+}
+
+/// Any network. Packets take the path of the fewest links (the first listed among equals), so cycles do no harm;
+/// every node must be reachable from every other.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Graph {
+    /// The names of the nodes.
+    pub nodes: Vec<String>,
+    /// The links: at most one between two nodes, none from a node to itself.
+    pub links: Vec<NamedLink>,
+}
+
+/// A full-duplex link with a drop-tail queue at each end. Both directions are alike, but for what `reverse_...` sets.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    /// Rate at which packets are put on the link (1 bit/s to 10 Tbit/s).
+    pub rate: Rate,
+    /// One-way propagation delay (at most 1000 s).
+    pub delay: Duration,
+    /// What waits for the link at most, besides the packet on it; more is dropped (drop-tail).
+    #[serde(default = "default_queue")]
+    pub queue: QueueLimit,
+    /// Probability that a packet is lost on the link (below 1), each packet on its own.
+    #[serde(default)]
+    pub loss: Probability,
+    /// Rate of the reverse direction; without it: `rate`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reverse_rate: Option<Rate>,
+    /// Delay of the reverse direction; without it: `delay`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reverse_delay: Option<Duration>,
+    /// Queue of the reverse direction; without it: `queue`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reverse_queue: Option<QueueLimit>,
+    /// Loss of the reverse direction; without it: `loss`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reverse_loss: Option<Probability>,
+}
+
+/// A link of a graph: what any link has, its name, and its two ends.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamedLink {
+    /// The name; no two links share one. Without it: "FROM-TO".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The node where the forward direction begins.
+    pub from: String,
+    /// The node where the forward direction ends.
+    pub to: String,
+    /// Rate at which packets are put on the link (1 bit/s to 10 Tbit/s).
+    pub rate: Rate,
+    /// One-way propagation delay (at most 1000 s).
+    pub delay: Duration,
+    /// What waits for the link at most, besides the packet on it; more is dropped (drop-tail).
+    #[serde(default = "default_queue")]
+    pub queue: QueueLimit,
+    /// Probability that a packet is lost on the link (below 1), each packet on its own.
+    #[serde(default)]
+    pub loss: Probability,
+    /// Rate of the reverse direction; without it: `rate`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reverse_rate: Option<Rate>,
+    /// Delay of the reverse direction; without it: `delay`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reverse_delay: Option<Duration>,
+    /// Queue of the reverse direction; without it: `queue`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reverse_queue: Option<QueueLimit>,
+    /// Loss of the reverse direction; without it: `loss`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reverse_loss: Option<Probability>,
+}
+
+fn default_queue() -> QueueLimit {
+    QueueLimit::Packets(100)
+}
+
+impl NamedLink {
+    /// The link without its name and ends.
+    pub(crate) fn link(&self) -> Link {
+        Link {
+            rate: self.rate,
+            delay: self.delay,
+            queue: self.queue,
+            loss: self.loss,
+            reverse_rate: self.reverse_rate,
+            reverse_delay: self.reverse_delay,
+            reverse_queue: self.reverse_queue,
+            reverse_loss: self.reverse_loss,
+        }
+    }
+
+    /// Its name, given or made of its ends.
+    pub(crate) fn full_name(&self) -> String {
+        self.name.clone().unwrap_or_else(|| format!("{}-{}", self.from, self.to))
+    }
+}
