@@ -38,13 +38,13 @@ tables! {
         /// Efficiency of Di Felice et al. 2009, eq. 4: delivered payload bits over the integral of the available
         /// capacity (channel rate, zero in silence) of the narrowest link of the flow's path, over the measured span.
         efficiency: f64 in "",
-        /// Efficiency of Singh et al.: bits that the flow transmitted on that narrowest link (headers and
-        /// retransmissions included) over that link's up time times its capacity, over the measured span.
+        /// Efficiency of Singh et al.: bits of the flow's packets that reached the receiving host (headers and
+        /// duplicates included) over that link's up time times its capacity, over the measured span.
         efficiency_trains: f64 in "",
         /// Name of that narrowest link: the one of least available capacity over the measured span.
         bottleneck: Code in "",
-        /// Packet delivery ratio: data packets that reached the receiving host over those that reached it or were
-        /// dropped, since the end of the warm-up. Packets still on their way do not count. Not-a-number if none.
+        /// Packet delivery ratio: packets of the data direction that reached the receiving host over those that reached
+        /// it or were dropped, since the end of the warm-up. Packets still on their way do not count.
         delivery_ratio: f64 in "",
         /// Retransmission timeouts since the end of the warm-up.
         rtos: u64 in "",
@@ -53,9 +53,10 @@ tables! {
         spurious_rtos: u64 in "",
         /// Fast retransmits since the end of the warm-up.
         fast_retransmits: u64 in "",
-        /// Least round-trip time that the sender sampled after the warm-up.
+        /// Least round-trip time after the warm-up: from the sending of a segment to the arrival of the acknowledgement
+        /// that answers it, its delay by the receiver included; one sample for each such acknowledgement.
         rtt_min_s: f64 in "s",
-        /// Mean of the round-trip times sampled after the warm-up.
+        /// Mean of the round-trip times.
         rtt_mean_s: f64 in "s",
         /// Median round-trip time (bucket error under 1.6 %).
         rtt_p50_s: f64 in "s",
@@ -63,7 +64,7 @@ tables! {
         rtt_p95_s: f64 in "s",
         /// 99th percentile of the round-trip time.
         rtt_p99_s: f64 in "s",
-        /// Greatest round-trip time sampled.
+        /// Greatest round-trip time.
         rtt_max_s: f64 in "s",
         /// Mean time that a delivered data packet waited in queues on its way, silences included.
         queuing_delay_mean_s: f64 in "s",
@@ -73,7 +74,7 @@ tables! {
         queuing_delay_p95_s: f64 in "s",
         /// 99th percentile of that time.
         queuing_delay_p99_s: f64 in "s",
-        /// Data packets dropped since the end of the warm-up, all causes.
+        /// Packets of the data direction dropped since the end of the warm-up, all causes.
         drops: u64 in "packets",
         /// Packets of the reverse direction (acknowledgements) dropped since the end of the warm-up.
         ack_drops: u64 in "packets",
@@ -133,8 +134,12 @@ tables! {
         sensings: u64 in "",
         /// Arrivals of a primary user, measured.
         pu_arrivals: u64 in "",
-        /// Spectrum handoffs completed, measured.
+        /// Changes of channel (spectrum handoffs), measured.
         handoffs: u64 in "",
+        /// Sensings that missed a primary user, measured.
+        missed_detections: u64 in "",
+        /// Sensings that reported a primary user where there was none, measured.
+        false_alarms: u64 in "",
     }
 
     /// One row per flow and sampling instant, while the flow is active.
@@ -179,11 +184,14 @@ tables! {
         kind: Code in "",
         /// The flow, radio or link that it happened to (a link's reverse direction as `name/reverse`).
         entity: Code in "",
-        /// Cause or detail: `queue`, `loss` or `silence` for a drop; the phase a radio enters; else empty.
+        /// The flow concerned: the packet's for a drop; empty for what happens to a radio.
+        flow: Code in "",
+        /// Cause or detail: `queue`, `loss` or `silence` for a drop; `clear`, `detected`, `missed` or `false alarm` for
+        /// `sensing_end`; the phase in which a `pu_arrival` meets the radio; else empty.
         detail: Code in "",
         /// A number that goes with the event; not-a-number where there is none. `rto`, `spurious_rto`,
         /// `fast_retransmit`, `recovery_exit`: the congestion window after it, in segments. `drop`: the packet's size
-        /// in bytes. `handoff` and `sensing_end`: the rate of the channel from here on, in bit/s.
+        /// in bytes. `handoff`: the rate of the new channel, in bit/s.
         value: f64 in "",
     }
 }
@@ -224,7 +232,9 @@ pub enum EventKind {
     PuArrival,
     /// A radio starts to switch channels.
     SwitchingStart,
-    /// A radio is on its next channel: a spectrum handoff is complete.
+    /// A radio has switched channels.
+    SwitchingEnd,
+    /// A radio transmits on another channel than before: a spectrum handoff is complete.
     Handoff,
     /// A packet is lost: the detail says why.
     Drop,
@@ -232,7 +242,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// Every kind, in the order of their codes.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::FlowStart,
         Self::FlowStop,
         Self::Connected,
@@ -249,6 +259,7 @@ impl EventKind {
         Self::SensingEnd,
         Self::PuArrival,
         Self::SwitchingStart,
+        Self::SwitchingEnd,
         Self::Handoff,
         Self::Drop,
     ];
@@ -272,6 +283,7 @@ impl EventKind {
             Self::SensingEnd => "sensing_end",
             Self::PuArrival => "pu_arrival",
             Self::SwitchingStart => "switching_start",
+            Self::SwitchingEnd => "switching_end",
             Self::Handoff => "handoff",
             Self::Drop => "drop",
         }

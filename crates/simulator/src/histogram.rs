@@ -95,6 +95,7 @@ impl Histogram {
     }
 
     /// Bytes allocated.
+    #[cfg(test)]
     pub(crate) fn allocated(&self) -> usize {
         self.counts.capacity() * size_of::<[u32; SUB]>()
     }

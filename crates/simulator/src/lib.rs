@@ -1,5 +1,33 @@
-//! To be written.
-#![allow(dead_code)]
+//! The simulator: a virtual clock that drives radios, links and connection ends through one experiment.
+//!
+//! [`run`] takes an [`Experiment`] (a scenario with every name resolved) and returns a [`Run`]: tables of what the flows
+//! delivered, what the links carried and what the radios did. A run is a value: any number of them can go on in one
+//! process, and the same experiment and seed give the same bytes everywhere. The model, its definitions and its limits
+//! are described in `docs/simulator.md`.
+//!
+//! Reading order of the source: `queue` (pending events), `pipe` (one link direction), `network` (pipes, paths,
+//! packets), `flow` (two connection ends and their measurements), `radio` (gates), `simulation` (the event loop),
+//! `report` (the tables).
+
+mod flow;
 mod histogram;
+mod network;
+mod options;
 mod pipe;
 mod queue;
+mod radio;
+mod report;
+mod routes;
+mod simulation;
+mod trace;
+
+pub use options::{ControlFactory, ControlFailure, RunError, RunOptions, TraceLevel};
+
+use cogtcp_records::Run;
+use cogtcp_scenario::Experiment;
+use simulation::Simulation;
+
+/// Runs `experiment`.
+pub fn run(experiment: &Experiment, options: &RunOptions) -> Result<Run, RunError> {
+    Simulation::new(experiment, options)?.run(options)
+}

@@ -373,11 +373,6 @@ impl Pipe {
         (0..self.ring.len()).map(|i| self.ring.get(i))
     }
 
-    /// Bytes allocated for packets.
-    pub(crate) fn allocated(&self) -> usize {
-        self.ring.allocated()
-    }
-
     fn count_drop(&mut self, cause: DropCause) -> DropCause {
         self.counters.drops[cause as usize] += 1;
         cause

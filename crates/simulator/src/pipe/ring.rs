@@ -55,6 +55,7 @@ impl Ring {
         transit
     }
 
+    #[cfg(test)]
     pub(crate) fn allocated(&self) -> usize {
         std::mem::size_of_val::<[Transit]>(&self.slots)
     }

@@ -238,14 +238,13 @@ fn observation_changes_nothing() {
                 pipe.carried(at(now));
                 pipe.capacity(at(now));
             }
+            let slow = Some(Rate::from_bits_per_second(3_000_000));
             match stream.below(10) {
-                0 => drop(pipe.set_channel(at(now), Gate::Hold, None)),
-                1 => drop(pipe.set_channel(at(now), Gate::Drop, None)),
-                2 | 3 => {
-                    drop(pipe.set_channel(at(now), Gate::Open, Some(Rate::from_bits_per_second(3_000_000))))
-                }
-                4 => drop(pipe.set_channel(at(now), Gate::Open, None)),
-                _ => drop(pipe.offer(at(now), frame(number))),
+                0 => _ = pipe.set_channel(at(now), Gate::Hold, None),
+                1 => _ = pipe.set_channel(at(now), Gate::Drop, None),
+                2 | 3 => _ = pipe.set_channel(at(now), Gate::Open, slow),
+                4 => _ = pipe.set_channel(at(now), Gate::Open, None),
+                _ => _ = pipe.offer(at(now), frame(number)),
             }
         }
         (log, *pipe.counters(), pipe.packets().count())

@@ -1,0 +1,339 @@
+//! One flow: its two connection ends, its application and what is measured of it.
+
+use crate::histogram::Histogram;
+use crate::network::{Network, Packet, StreamCounters};
+use crate::queue::Event;
+use cogtcp_records::tables::EventKind;
+use cogtcp_scenario::{FlowSpec, Traffic};
+use cogtcp_transport::{
+    CongestionControl, LinkEvent, Receiver, Segment, Sender, SenderStats, TransportEvent,
+};
+use cogtcp_units::{Duration, Rate, Time};
+
+/// One flow. Its data is stream `2 * number`, its acknowledgements stream `2 * number + 1`.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
+    number: usize,
+    /// When each end's next timer entry in the event queue is due, and the one after it; `Time::MAX`: none. An entry due
+    /// at another time is stale.
+    armed: [Time; 2],
+    armed_after: [Time; 2],
+    /// Tag of the earliest data segment that no acknowledgement has answered, and when it was sent.
+    unanswered: Option<(u32, Time)>,
+    pub(crate) rtt: Histogram,
+    pub(crate) queuing: Histogram,
+    traffic: Traffic,
+    start: Time,
+    started: bool,
+    stopped: bool,
+    /// Writes of a rate-limited application.
+    writes: u64,
+    pub(crate) completed: Option<Time>,
+    /// State at the end of the warm-up.
+    pub(crate) warm: Snapshot,
+    baseline: Option<Baseline>,
+    pub(crate) measured: Option<Measured>,
+}
+
+/// Counters at one moment.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Snapshot {
+    pub(crate) stats: SenderStats,
+    pub(crate) streams: [StreamCounters; 2],
+    pub(crate) delivered: u64,
+}
+
+/// Where the measured span begins.
+#[derive(Debug)]
+struct Baseline {
+    at: Time,
+    delivered: u64,
+    arrived_bytes: u64,
+    /// Available capacity of each pipe of the path so far.
+    available: Box<[u128]>,
+}
+
+/// What was measured over the flow's span.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Measured {
+    pub(crate) span: Duration,
+    /// Payload delivered.
+    pub(crate) delivered: u64,
+    /// Bytes on the wire that reached the receiving host.
+    pub(crate) arrived_bytes: u64,
+    /// The pipe of least available capacity on the path, and that capacity as an integral.
+    pub(crate) bottleneck: u32,
+    pub(crate) available: u128,
+}
+
+const SENDER: usize = 0;
+const RECEIVER: usize = 1;
+
+impl Flow {
+    /// Flow `number` of `spec`, at rest.
+    pub(crate) fn new(number: usize, spec: &FlowSpec, control: Box<dyn CongestionControl>) -> Self {
+        Self {
+            sender: Sender::new(spec.sender.clone(), control),
+            receiver: Receiver::new(spec.receiver.clone()),
+            number,
+            armed: [Time::MAX; 2],
+            armed_after: [Time::MAX; 2],
+            unanswered: None,
+            rtt: Histogram::new(),
+            queuing: Histogram::new(),
+            traffic: spec.traffic,
+            start: spec.start,
+            started: false,
+            stopped: false,
+            writes: 0,
+            completed: None,
+            warm: Snapshot::default(),
+            baseline: None,
+            measured: None,
+        }
+    }
+
+    /// The application starts: the connection opens.
+    pub(crate) fn start(&mut self, now: Time, network: &mut Network) {
+        self.started = true;
+        network.trace.flow_event(now, EventKind::FlowStart, self.number, f64::NAN);
+        match self.traffic {
+            Traffic::Saturated => self.sender.set_saturated(true),
+            Traffic::Size(bytes) => {
+                self.sender.write(bytes.get());
+                self.sender.close();
+            }
+            Traffic::Rate(_) => self.write(now, network),
+        }
+        self.sender.open(now);
+        self.pump_sender(now, network);
+    }
+
+    /// The application stops: what it wrote is still sent, then the connection closes.
+    pub(crate) fn stop(&mut self, now: Time, network: &mut Network) {
+        self.stopped = true;
+        network.trace.flow_event(now, EventKind::FlowStop, self.number, f64::NAN);
+        self.sender.set_saturated(false);
+        self.sender.close();
+        self.pump_sender(now, network);
+        self.end_measure(now, network);
+    }
+
+    /// A rate-limited application writes one segment's worth and plans its next write, so many that the sum keeps to
+    /// the rate without drift.
+    pub(crate) fn write(&mut self, now: Time, network: &mut Network) {
+        let Traffic::Rate(rate) = self.traffic else { return };
+        if self.stopped {
+            return;
+        }
+        let bytes = u64::from(self.sender.config().mss);
+        self.sender.write(bytes);
+        self.writes += 1;
+        network
+            .queue
+            .push(self.start + write_offset(rate, bytes, self.writes), Event::Write(self.number as u32));
+        self.pump_sender(now, network);
+    }
+
+    /// A packet has reached the sender (`end` 0) or the receiver (1).
+    #[inline]
+    pub(crate) fn receive(
+        &mut self,
+        now: Time,
+        end: usize,
+        packet: &Packet,
+        waited: u64,
+        warm: bool,
+        network: &mut Network,
+    ) {
+        if end == RECEIVER {
+            if warm && packet.segment.len > 0 {
+                self.queuing.record(Duration::from_nanos(waited));
+            }
+            self.unanswered.get_or_insert((packet.segment.tag, packet.sent_at));
+            self.receiver.handle_segment(now, &packet.segment);
+            self.pump_receiver(now, Some((packet.segment.tag, packet.sent_at)), network);
+            if let Traffic::Size(size) = self.traffic
+                && self.completed.is_none()
+                && self.receiver.delivered() >= size.get()
+            {
+                self.completed = Some(now);
+                network.trace.flow_event(now, EventKind::Completed, self.number, f64::NAN);
+                self.end_measure(now, network);
+            }
+        } else {
+            if warm && packet.sent_at != Time::MAX {
+                self.rtt.record(now - packet.sent_at);
+            }
+            self.sender.handle_segment(now, &packet.segment);
+            self.pump_sender(now, network);
+        }
+    }
+
+    /// The timer entry of `end` is due. Answers whether the end was called, or its timer had moved on meanwhile.
+    pub(crate) fn timer(&mut self, now: Time, end: usize, network: &mut Network) -> bool {
+        if self.armed[end] != now {
+            return false;
+        }
+        self.armed[end] = std::mem::replace(&mut self.armed_after[end], Time::MAX);
+        let due = if end == SENDER { self.sender.poll_timeout() } else { self.receiver.poll_timeout() };
+        if due > now {
+            self.arm(end, due, network);
+            return false;
+        }
+        if end == SENDER {
+            self.sender.handle_timeout(now);
+            self.pump_sender(now, network);
+        } else {
+            self.receiver.handle_timeout(now);
+            self.pump_receiver(now, None, network);
+        }
+        true
+    }
+
+    /// The radio beside the sender reports.
+    pub(crate) fn link_event(&mut self, now: Time, event: LinkEvent, network: &mut Network) {
+        if self.is_active() {
+            self.sender.handle_link_event(now, event);
+            self.pump_sender(now, network);
+        }
+    }
+
+    /// Sends what the sender has to send, then sets its timer.
+    #[inline]
+    fn pump_sender(&mut self, now: Time, network: &mut Network) {
+        while let Some(segment) = self.sender.poll_transmit(now) {
+            network.inject(now, 2 * self.number as u32, Packet { segment, sent_at: now });
+        }
+        while let Some(event) = self.sender.poll_event() {
+            self.record(now, event, network);
+        }
+        let due = self.sender.poll_timeout();
+        self.arm(SENDER, due, network);
+    }
+
+    /// Sends what the receiver has to send, then sets its timer. `latest` is the segment that arrived last.
+    #[inline]
+    fn pump_receiver(&mut self, now: Time, latest: Option<(u32, Time)>, network: &mut Network) {
+        while let Some(segment) = self.receiver.poll_transmit(now) {
+            let sent_at = self.answered(&segment, latest);
+            network.inject(now, 2 * self.number as u32 + 1, Packet { segment, sent_at });
+        }
+        while self.receiver.poll_event().is_some() {}
+        let due = self.receiver.poll_timeout();
+        self.arm(RECEIVER, due, network);
+    }
+
+    /// When the segment was sent that `ack` answers, by its tag; `Time::MAX` when it is none that is remembered.
+    #[inline]
+    fn answered(&mut self, ack: &Segment, latest: Option<(u32, Time)>) -> Time {
+        let earliest = self.unanswered.take();
+        let named = |candidate: &(u32, Time)| ack.tag != 0 && candidate.0 == ack.tag;
+        earliest.filter(named).or(latest.filter(named)).map_or(Time::MAX, |(_, sent_at)| sent_at)
+    }
+
+    /// Makes sure that an entry of `end`'s timer is due no later than `due`. An entry that comes too early moves itself.
+    #[inline]
+    fn arm(&mut self, end: usize, due: Time, network: &mut Network) {
+        if due < self.armed[end] {
+            self.armed_after[end] = std::mem::replace(&mut self.armed[end], due);
+            network.queue.push(due, Event::Timer((2 * self.number + end) as u32));
+        }
+    }
+
+    #[cold]
+    fn record(&mut self, now: Time, event: TransportEvent, network: &mut Network) {
+        let kind = match event {
+            TransportEvent::Connected => EventKind::Connected,
+            TransportEvent::Rto { .. } => EventKind::Rto,
+            TransportEvent::SpuriousRto { .. } => EventKind::SpuriousRto,
+            TransportEvent::FastRetransmit => EventKind::FastRetransmit,
+            TransportEvent::RecoveryExit { .. } => EventKind::RecoveryExit,
+            TransportEvent::ZeroWindow => EventKind::ZeroWindow,
+            TransportEvent::WindowOpened => EventKind::WindowOpen,
+            TransportEvent::Closed => EventKind::Closed,
+            TransportEvent::Aborted => EventKind::Aborted,
+            TransportEvent::WindowProbe | TransportEvent::Finished => return,
+        };
+        network.trace.flow_event(now, kind, self.number, self.cwnd_segments());
+    }
+
+    /// The congestion window in segments.
+    pub(crate) fn cwnd_segments(&self) -> f64 {
+        let state = self.sender.state();
+        state.cwnd as f64 / state.mss.max(1) as f64
+    }
+
+    /// Whether the flow has started and its connection is not over.
+    pub(crate) fn is_active(&self) -> bool {
+        self.started && !self.sender.is_closed()
+    }
+
+    /// Whether the flow has started.
+    pub(crate) fn has_started(&self) -> bool {
+        self.started
+    }
+
+    /// The counters at this moment.
+    pub(crate) fn snapshot(&self, network: &Network) -> Snapshot {
+        let streams = [network.streams[2 * self.number], network.streams[2 * self.number + 1]];
+        Snapshot { stats: *self.sender.stats(), streams, delivered: self.receiver.delivered() }
+    }
+
+    /// The measured span begins.
+    pub(crate) fn begin_measure(&mut self, now: Time, network: &mut Network) {
+        if self.measured.is_some() || self.completed.is_some() || self.stopped {
+            return;
+        }
+        let path = network.path(2 * self.number).to_vec();
+        self.baseline = Some(Baseline {
+            at: now,
+            delivered: self.receiver.delivered(),
+            arrived_bytes: network.streams[2 * self.number].arrived_bytes,
+            available: path
+                .iter()
+                .map(|pipe| network.pipes[*pipe as usize].capacity(now).available)
+                .collect(),
+        });
+    }
+
+    /// The measured span ends, if it has begun and not ended.
+    pub(crate) fn end_measure(&mut self, now: Time, network: &mut Network) {
+        let Some(baseline) = self.baseline.take() else { return };
+        let path = network.path(2 * self.number).to_vec();
+        let narrowest = path
+            .iter()
+            .zip(&baseline.available)
+            .map(|(pipe, before)| (network.pipes[*pipe as usize].capacity(now).available - before, *pipe))
+            .min();
+        let Some((available, bottleneck)) = narrowest else { return };
+        self.measured = Some(Measured {
+            span: now - baseline.at,
+            delivered: self.receiver.delivered() - baseline.delivered,
+            arrived_bytes: network.streams[2 * self.number].arrived_bytes - baseline.arrived_bytes,
+            bottleneck,
+            available,
+        });
+    }
+}
+
+/// Time from the start of a rate-limited application to its write number `writes`.
+fn write_offset(rate: Rate, bytes: u64, writes: u64) -> Duration {
+    Duration::from_nanos(bytes.saturating_mul(8).saturating_mul(writes))
+        .mul_ratio(1_000_000_000, rate.bits_per_second().max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 1000-byte writes at 3 Mbit/s: 2.666... ms apart, without drift after a million of them.
+    #[test]
+    fn writes_keep_to_the_rate() {
+        let rate = Rate::from_bits_per_second(3_000_000);
+        assert_eq!(write_offset(rate, 1000, 1), Duration::from_nanos(2_666_666));
+        assert_eq!(write_offset(rate, 1000, 3_000_000), Duration::from_secs(8000));
+    }
+}

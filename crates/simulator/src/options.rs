@@ -1,0 +1,132 @@
+//! What a caller sets for a run, and how a run fails.
+
+use cogtcp_scenario::FlowSpec;
+use cogtcp_transport::{CongestionControl, ControlError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+/// How much a run records beside its summary.
+#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
+pub enum TraceLevel {
+    /// The summary alone.
+    #[default]
+    None,
+    /// Also the time series of flows and links.
+    Series,
+    /// Also the events.
+    Full,
+}
+
+/// How to run an experiment. Nothing here changes a result but the seed and the controls.
+#[derive(Clone, Default)]
+pub struct RunOptions {
+    /// Seed in place of the experiment's.
+    pub seed: Option<u64>,
+    /// What to record.
+    pub trace: TraceLevel,
+    /// Raised by another thread to end the run early with [`RunError::Cancelled`].
+    pub cancel: Option<Arc<AtomicBool>>,
+    /// Where the run writes how far it is, in nanoseconds of simulated time.
+    pub progress: Option<Arc<AtomicU64>>,
+    /// Builds the congestion controls in place of the transport's registry.
+    pub controls: Option<Arc<dyn ControlFactory>>,
+}
+
+impl std::fmt::Debug for RunOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RunOptions")
+            .field("seed", &self.seed)
+            .field("trace", &self.trace)
+            .field("controls", &self.controls.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Builds the congestion control of a flow. Any closure of this shape is one.
+pub trait ControlFactory: Send + Sync {
+    /// The control for `flow`. A factory that knows some names only hands the others to [`cogtcp_transport::make`].
+    fn build(&self, flow: &FlowSpec) -> Result<Box<dyn CongestionControl>, ControlFailure>;
+}
+
+/// Why a control could not be built.
+pub type ControlFailure = Box<dyn std::error::Error + Send + Sync>;
+
+impl<F> ControlFactory for F
+where
+    F: Fn(&FlowSpec) -> Result<Box<dyn CongestionControl>, ControlFailure> + Send + Sync,
+{
+    fn build(&self, flow: &FlowSpec) -> Result<Box<dyn CongestionControl>, ControlFailure> {
+        self(flow)
+    }
+}
+
+/// Why a run gave no result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The caller raised [`RunOptions::cancel`].
+    #[error("the run was cancelled at {at_s:.3} s of simulated time")]
+    Cancelled {
+        /// How far it had come, in seconds.
+        at_s: f64,
+    },
+    /// The registry refused the control of a flow.
+    #[error("flow \"{flow}\": {source}")]
+    Control {
+        /// The flow.
+        flow: String,
+        /// Why.
+        source: ControlError,
+    },
+    /// The caller's factory failed.
+    #[error("flow \"{flow}\": the congestion control could not be built: {source}")]
+    ControlFactory {
+        /// The flow.
+        flow: String,
+        /// Why.
+        source: ControlFailure,
+    },
+    /// No path leads from a flow's sender to its receiver.
+    #[error(
+        "flow \"{flow}\": no links lead from node \"{from}\" to node \"{to}\"; connect them or choose other nodes"
+    )]
+    NoRoute {
+        /// The flow.
+        flow: String,
+        /// Its sender's node.
+        from: String,
+        /// Its receiver's node.
+        to: String,
+    },
+    /// Two radios gate one link.
+    #[error(
+        "link \"{link}\" is gated by the radios \"{first}\" and \"{second}\"; a link has at most one radio"
+    )]
+    TwoRadios {
+        /// The link.
+        link: String,
+        /// One radio.
+        first: String,
+        /// The other.
+        second: String,
+    },
+    /// The experiment is larger than the engine's event codes.
+    #[error("the experiment has {count} {what}; the engine takes at most {most}")]
+    TooLarge {
+        /// What there is too much of.
+        what: &'static str,
+        /// How much.
+        count: usize,
+        /// The bound.
+        most: usize,
+    },
+    /// The run scheduled more events than the engine can number.
+    #[error("the run scheduled more than 2^40 events; shorten it")]
+    TooManyEvents,
+    /// A duration, warm-up or sampling interval that makes no run.
+    #[error("{0}")]
+    Time(&'static str),
+    /// Packets appeared or vanished: a defect of the simulator.
+    #[error("internal error, please report it: {0}")]
+    Conservation(String),
+}

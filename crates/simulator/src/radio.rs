@@ -1,0 +1,151 @@
+//! The cognitive radios: their phases become gates of pipes and events of those who listen.
+
+use crate::flow::Flow;
+use crate::network::Network;
+use crate::options::RunError;
+use crate::pipe::Gate;
+use crate::queue::Event;
+use cogtcp_records::tables::EventKind;
+use cogtcp_scenario::{Experiment, Silence};
+use cogtcp_spectrum::{CognitiveCycle, Phase, RadioEvent, RadioStats, Verdict};
+use cogtcp_transport::LinkEvent;
+use cogtcp_units::{Rate, Time};
+
+/// A radio and the pipes it gates.
+#[derive(Debug)]
+pub(crate) struct Radio {
+    number: usize,
+    cycle: CognitiveCycle,
+    pipes: Vec<u32>,
+    /// The gate in silence.
+    silent: Gate,
+    /// The rate of its first link, which stands for "the link's own" in what listeners are told.
+    own_rate: Rate,
+    /// Flows whose sender sits at an end of a gated link: they hear of the radio at once.
+    listeners: Vec<usize>,
+    warm: RadioStats,
+}
+
+impl Radio {
+    /// The radios of `experiment` in the run of seed `seed`.
+    pub(crate) fn all(experiment: &Experiment, seed: u64) -> Result<Vec<Self>, RunError> {
+        let mut owner: Vec<Option<usize>> = vec![None; experiment.links.len()];
+        let mut radios = Vec::new();
+        for (number, spec) in experiment.radios.iter().enumerate() {
+            for &link in &spec.links {
+                if let Some(first) = owner[link].replace(number) {
+                    return Err(RunError::TwoRadios {
+                        link: experiment.links[link].name.clone(),
+                        first: experiment.radios[first].name.clone(),
+                        second: spec.name.clone(),
+                    });
+                }
+            }
+            let hears = |node| {
+                spec.links.iter().any(|link| {
+                    let link = &experiment.links[*link];
+                    link.from == node || link.to == node
+                })
+            };
+            radios.push(Self {
+                number,
+                cycle: CognitiveCycle::new(&spec.cycle, seed, &spec.name),
+                pipes: spec.links.iter().flat_map(|link| [2 * *link as u32, 2 * *link as u32 + 1]).collect(),
+                silent: if spec.silence == Silence::Hold { Gate::Hold } else { Gate::Drop },
+                own_rate: spec.links.first().map_or(Rate::ZERO, |link| experiment.links[*link].forward.rate),
+                listeners: (0..experiment.flows.len())
+                    .filter(|flow| hears(experiment.flows[*flow].from))
+                    .collect(),
+                warm: RadioStats::default(),
+            });
+        }
+        Ok(radios)
+    }
+
+    /// When the radio changes next.
+    pub(crate) fn next_change(&self) -> Time {
+        self.cycle.next_change()
+    }
+
+    /// The radio changes: gates and rates first, then listeners hear of it.
+    pub(crate) fn change(&mut self, now: Time, network: &mut Network, flows: &mut [Flow]) {
+        let phase = self.cycle.advance(now);
+        let gate = if phase == Phase::Transmitting { Gate::Open } else { self.silent };
+        for pipe in &self.pipes {
+            if let Some(time) = network.pipes[*pipe as usize].set_channel(now, gate, self.cycle.rate()) {
+                network.queue.push(time, Event::Arrival(*pipe));
+            }
+        }
+        while let Some((time, event)) = self.cycle.poll_event() {
+            self.record(time, event, network);
+            let Some(event) = self.link_event(event) else { continue };
+            for flow in &self.listeners {
+                flows[*flow].link_event(now, event, network);
+            }
+        }
+    }
+
+    fn record(&self, time: Time, event: RadioEvent, network: &mut Network) {
+        let (kind, detail, value) = match event {
+            RadioEvent::SensingStart { .. } => (EventKind::SensingStart, "", f64::NAN),
+            RadioEvent::SensingEnd { verdict } => (EventKind::SensingEnd, verdict_name(verdict), f64::NAN),
+            RadioEvent::PuArrival { during } => (EventKind::PuArrival, phase_name(during), f64::NAN),
+            RadioEvent::SwitchingStart { .. } => (EventKind::SwitchingStart, "", f64::NAN),
+            RadioEvent::SwitchingEnd => (EventKind::SwitchingEnd, "", f64::NAN),
+            RadioEvent::Handoff { rate, .. } => {
+                (EventKind::Handoff, "", rate.unwrap_or(self.own_rate).bits_per_second() as f64)
+            }
+        };
+        network.trace.radio_event(time, kind, self.number, detail, value);
+    }
+
+    /// What a transport beside the radio hears of `event`.
+    fn link_event(&self, event: RadioEvent) -> Option<LinkEvent> {
+        match event {
+            RadioEvent::SensingStart { until } => Some(LinkEvent::SensingStart { until }),
+            RadioEvent::SensingEnd { .. } => Some(LinkEvent::SensingEnd),
+            RadioEvent::SwitchingStart { until } => Some(LinkEvent::SwitchingStart { until }),
+            RadioEvent::Handoff { rate, .. } => {
+                Some(LinkEvent::Handoff { rate: rate.unwrap_or(self.own_rate) })
+            }
+            RadioEvent::PuArrival { .. } | RadioEvent::SwitchingEnd => None,
+        }
+    }
+
+    /// Metrics count from `now`.
+    pub(crate) fn end_warmup(&mut self, now: Time) {
+        self.warm = self.cycle.stats(now);
+    }
+
+    /// What the radio did since the end of the warm-up.
+    pub(crate) fn measured(&self, now: Time) -> RadioStats {
+        let (stats, warm) = (self.cycle.stats(now), self.warm);
+        RadioStats {
+            transmitting: stats.transmitting - warm.transmitting,
+            sensing: stats.sensing - warm.sensing,
+            switching: stats.switching - warm.switching,
+            sensings: stats.sensings - warm.sensings,
+            pu_arrivals: stats.pu_arrivals - warm.pu_arrivals,
+            handoffs: stats.handoffs - warm.handoffs,
+            missed_detections: stats.missed_detections - warm.missed_detections,
+            false_alarms: stats.false_alarms - warm.false_alarms,
+        }
+    }
+}
+
+const fn verdict_name(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Clear => "clear",
+        Verdict::Detected => "detected",
+        Verdict::Missed => "missed",
+        Verdict::FalseAlarm => "false alarm",
+    }
+}
+
+const fn phase_name(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Transmitting => "transmitting",
+        Phase::Sensing => "sensing",
+        Phase::Switching => "switching",
+    }
+}

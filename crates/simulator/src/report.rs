@@ -1,0 +1,180 @@
+//! From the state at the end of a run to its tables.
+
+use crate::flow::{Flow, Measured};
+use crate::pipe::{Capacity, DropCause};
+use crate::simulation::Simulation;
+use cogtcp_records::tables::{FlowRow, FlowsBuilder, LinkRow, LinksBuilder, RadioRow, RadiosBuilder};
+use cogtcp_records::{Run, Table, jain_fairness};
+use cogtcp_scenario::FlowSpec;
+use cogtcp_units::Time;
+
+impl Simulation<'_> {
+    /// The run's result. Every flow's measured span has ended.
+    pub(crate) fn report(mut self, digest: u64) -> Run {
+        let flows = self.flow_table();
+        let links = self.link_table();
+        let radios = self.radio_table();
+        let goodputs: Vec<f64> =
+            self.flows.iter().map(|flow| goodput(flow.measured)).filter(|g| !g.is_nan()).collect();
+        let (flow_series, link_series, events) = self.network.trace.finish();
+        Run {
+            name: self.experiment.name.clone(),
+            seed: self.seed,
+            duration_s: self.experiment.run.duration.as_secs_f64(),
+            warmup_s: self.experiment.run.warmup.as_secs_f64(),
+            flows,
+            links,
+            radios,
+            flow_series,
+            link_series,
+            events,
+            fairness: jain_fairness(&goodputs),
+            digest,
+            engine_events: self.events,
+            packet_hops: self.network.hops,
+        }
+    }
+
+    fn flow_table(&self) -> Table {
+        let mut table = FlowsBuilder::default();
+        for (flow, spec) in self.flows.iter().zip(&self.experiment.flows) {
+            let row = self.flow_row(flow, spec, &mut table);
+            table.push(row);
+        }
+        table.finish()
+    }
+
+    fn flow_row(&self, flow: &Flow, spec: &FlowSpec, table: &mut FlowsBuilder) -> FlowRow {
+        let (end, warm) = (flow.snapshot(&self.network), &flow.warm);
+        let [data, acks] = [0, 1].map(|direction| {
+            let (now, before) = (&end.streams[direction], &warm.streams[direction]);
+            (now.arrived - before.arrived, now.dropped - before.dropped)
+        });
+        let measured = flow.measured;
+        let share = |bytes: fn(&Measured) -> u64| {
+            measured.as_ref().map_or(f64::NAN, |m| ratio(bytes(m) as f64, Capacity::bytes(m.available)))
+        };
+        let bottleneck = measured.map_or("", |m| &self.experiment.links[m.bottleneck as usize / 2].name);
+        FlowRow {
+            flow: table.flow.intern(&spec.name),
+            transport: table.transport.intern(&spec.transport),
+            congestion: table.congestion.intern(&spec.control.name),
+            from: table.from.intern(&self.experiment.nodes[spec.from]),
+            to: table.to.intern(&self.experiment.nodes[spec.to]),
+            start_s: spec.start.as_secs_f64(),
+            stop_s: spec.stop.map_or(f64::NAN, Time::as_secs_f64),
+            measured_s: measured.map_or(0.0, |m| m.span.as_secs_f64()),
+            goodput_bps: goodput(measured),
+            delivered_bytes: end.delivered - warm.delivered,
+            sent_segments: end.stats.segments_sent - warm.stats.segments_sent,
+            retransmitted_segments: end.stats.segments_retransmitted - warm.stats.segments_retransmitted,
+            efficiency: share(|m| m.delivered),
+            efficiency_trains: share(|m| m.arrived_bytes),
+            bottleneck: table.bottleneck.intern(bottleneck),
+            delivery_ratio: ratio(data.0 as f64, (data.0 + data.1) as f64),
+            rtos: end.stats.timeouts - warm.stats.timeouts,
+            spurious_rtos: end.stats.spurious_timeouts - warm.stats.spurious_timeouts,
+            fast_retransmits: end.stats.fast_retransmits - warm.stats.fast_retransmits,
+            rtt_min_s: flow.rtt.least(),
+            rtt_mean_s: flow.rtt.mean(),
+            rtt_p50_s: flow.rtt.quantile(0.50),
+            rtt_p95_s: flow.rtt.quantile(0.95),
+            rtt_p99_s: flow.rtt.quantile(0.99),
+            rtt_max_s: flow.rtt.greatest(),
+            queuing_delay_mean_s: flow.queuing.mean(),
+            queuing_delay_p50_s: flow.queuing.quantile(0.50),
+            queuing_delay_p95_s: flow.queuing.quantile(0.95),
+            queuing_delay_p99_s: flow.queuing.quantile(0.99),
+            drops: data.1,
+            ack_drops: acks.1,
+            completion_s: flow.completed.map_or(f64::NAN, |at| (at - spec.start).as_secs_f64()),
+        }
+    }
+
+    fn link_table(&mut self) -> Table {
+        let (end, span) = (self.end, self.measured_nanos());
+        let payload = self.payload_by_pipe();
+        let mut table = LinksBuilder::default();
+        for (number, pipe) in self.network.pipes.iter_mut().enumerate() {
+            let link = &self.experiment.links[number / 2];
+            let (direction, from, to) = if number % 2 == 0 {
+                ("forward", link.from, link.to)
+            } else {
+                ("reverse", link.to, link.from)
+            };
+            let before = &self.pipe_baselines[number];
+            let capacity = pipe.capacity(end);
+            let available = Capacity::bytes(capacity.available - before.capacity.available);
+            let carried = pipe.carried(end) - before.carried;
+            let counters = *pipe.counters();
+            let drops =
+                |cause: DropCause| counters.drops[cause as usize] - before.counters.drops[cause as usize];
+            let row = LinkRow {
+                link: table.link.intern(&link.name),
+                direction: table.direction.intern(direction),
+                from: table.from.intern(&self.experiment.nodes[from]),
+                to: table.to.intern(&self.experiment.nodes[to]),
+                capacity_bytes: available,
+                channel_bytes: Capacity::bytes(capacity.channel - before.capacity.channel),
+                carried_bytes: carried,
+                utilisation: ratio(carried, available),
+                efficiency: ratio(payload[number] as f64, available),
+                offered_packets: counters.offered - before.counters.offered,
+                delivered_packets: counters.delivered - before.counters.delivered,
+                drops_queue: drops(DropCause::Queue),
+                drops_loss: drops(DropCause::Loss),
+                drops_silence: drops(DropCause::Silence),
+                queue_mean_packets: (pipe.queue_integral(end) - before.queue_integral) as f64 / span,
+                queue_max_packets: pipe.queue_max(),
+                silence_s: (capacity.silence - before.capacity.silence) as f64 / 1e9,
+            };
+            table.push(row);
+        }
+        table.finish()
+    }
+
+    fn radio_table(&self) -> Table {
+        let mut table = RadiosBuilder::default();
+        for (radio, spec) in self.radios.iter().zip(&self.experiment.radios) {
+            let stats = radio.measured(self.end);
+            let row = RadioRow {
+                radio: table.radio.intern(&spec.name),
+                transmitting_s: stats.transmitting.as_secs_f64(),
+                sensing_s: stats.sensing.as_secs_f64(),
+                switching_s: stats.switching.as_secs_f64(),
+                sensings: stats.sensings,
+                pu_arrivals: stats.pu_arrivals,
+                handoffs: stats.handoffs,
+                missed_detections: stats.missed_detections,
+                false_alarms: stats.false_alarms,
+            };
+            table.push(row);
+        }
+        table.finish()
+    }
+
+    /// Payload delivered since the end of the warm-up by the flows whose data crosses each pipe.
+    fn payload_by_pipe(&self) -> Vec<u64> {
+        let mut payload = vec![0; self.network.pipes.len()];
+        for (number, flow) in self.flows.iter().enumerate() {
+            let delivered = flow.receiver.delivered() - flow.warm.delivered;
+            for pipe in self.network.path(2 * number) {
+                payload[*pipe as usize] += delivered;
+            }
+        }
+        payload
+    }
+
+    fn measured_nanos(&self) -> f64 {
+        (self.experiment.run.duration - self.experiment.run.warmup).as_nanos() as f64
+    }
+}
+
+fn goodput(measured: Option<Measured>) -> f64 {
+    measured.map_or(f64::NAN, |m| ratio(m.delivered as f64 * 8.0, m.span.as_secs_f64()))
+}
+
+/// `part / whole`; not-a-number when the whole is zero.
+fn ratio(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { f64::NAN }
+}

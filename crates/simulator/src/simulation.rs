@@ -1,0 +1,328 @@
+//! One run as a value: the event loop and what each event does.
+
+use crate::flow::Flow;
+use crate::network::Network;
+use crate::options::{RunError, RunOptions, TraceLevel};
+use crate::pipe::{Capacity, Pipe, PipeConfig, PipeCounters};
+use crate::queue::{Event, EventQueue};
+use crate::radio::Radio;
+use crate::routes::Router;
+use crate::trace::Trace;
+use cogtcp_records::tables::{FlowSample, LinkSample};
+use cogtcp_records::{Code, Run};
+use cogtcp_scenario::{Experiment, FlowSpec, LinkSpec, PipeSpec, QueueLimit, Traffic};
+use cogtcp_transport::CongestionControl;
+use cogtcp_units::{RandomStream, Time};
+use std::sync::atomic::Ordering;
+
+/// Events between two looks at cancellation and progress.
+const CHECK_INTERVAL: u32 = 4096;
+
+/// The state of one run.
+#[derive(Debug)]
+pub(crate) struct Simulation<'a> {
+    pub(crate) experiment: &'a Experiment,
+    pub(crate) seed: u64,
+    pub(crate) end: Time,
+    warmup: Time,
+    /// The warm-up is over: distributions are recorded.
+    warm: bool,
+    pub(crate) network: Network,
+    pub(crate) flows: Vec<Flow>,
+    pub(crate) radios: Vec<Radio>,
+    /// The pipes at the end of the warm-up.
+    pub(crate) pipe_baselines: Vec<PipeBaseline>,
+    /// Delivered and carried bytes at the last sample, by flow and by pipe.
+    sampled_flows: Vec<u64>,
+    sampled_pipes: Vec<f64>,
+    digest: Digest,
+    pub(crate) events: u64,
+}
+
+/// A pipe at the end of the warm-up.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PipeBaseline {
+    pub(crate) counters: PipeCounters,
+    pub(crate) carried: f64,
+    pub(crate) capacity: Capacity,
+    pub(crate) queue_integral: u64,
+}
+
+/// Hash of the stream of events, in the manner of FNV-1a with whole words.
+#[derive(Clone, Copy, Debug)]
+struct Digest(u64);
+
+impl Digest {
+    #[inline]
+    fn add(&mut self, time: Time, event: Event) {
+        self.0 = (self.0 ^ time.as_nanos()).wrapping_mul(0x100_0000_01b3).rotate_left(23);
+        self.0 = (self.0 ^ u64::from(event.code())).wrapping_mul(0x100_0000_01b3).rotate_left(23);
+    }
+}
+
+impl<'a> Simulation<'a> {
+    /// The run of `experiment`, at time zero.
+    pub(crate) fn new(experiment: &'a Experiment, options: &RunOptions) -> Result<Self, RunError> {
+        let seed = options.seed.unwrap_or(experiment.run.seed);
+        check_size(experiment)?;
+        let mut pipes = Vec::with_capacity(2 * experiment.links.len());
+        for link in &experiment.links {
+            pipes.push(pipe(link, &link.forward, "forward", seed));
+            pipes.push(pipe(link, &link.reverse, "reverse", seed));
+        }
+        let mut network = Network::new(pipes, Trace::new(options.trace, experiment));
+        let mut flows = Vec::with_capacity(experiment.flows.len());
+        let mut router = Router::new(experiment);
+        for (number, spec) in experiment.flows.iter().enumerate() {
+            for (from, to) in [(spec.from, spec.to), (spec.to, spec.from)] {
+                let path = router.path(from, to).filter(|path| !path.is_empty());
+                network.add_stream(&path.ok_or_else(|| RunError::NoRoute {
+                    flow: spec.name.clone(),
+                    from: experiment.nodes[from].clone(),
+                    to: experiment.nodes[to].clone(),
+                })?);
+            }
+            flows.push(Flow::new(number, spec, control(spec, options)?));
+        }
+        let mut simulation = Self {
+            experiment,
+            seed,
+            end: Time::ZERO + experiment.run.duration,
+            warmup: Time::ZERO + experiment.run.warmup,
+            warm: false,
+            radios: Radio::all(experiment, seed)?,
+            pipe_baselines: vec![PipeBaseline::default(); network.pipes.len()],
+            sampled_flows: vec![0; flows.len()],
+            sampled_pipes: vec![0.0; network.pipes.len()],
+            network,
+            flows,
+            digest: Digest(0xcbf2_9ce4_8422_2325),
+            events: 0,
+        };
+        simulation.schedule_beginning(options.trace);
+        Ok(simulation)
+    }
+
+    fn schedule_beginning(&mut self, trace: TraceLevel) {
+        let queue = &mut self.network.queue;
+        queue.push(self.warmup, Event::WarmupEnd);
+        for (number, radio) in self.radios.iter().enumerate() {
+            queue.push(radio.next_change(), Event::Radio(number as u32));
+        }
+        for (number, spec) in self.experiment.flows.iter().enumerate() {
+            queue.push(spec.start, Event::FlowStart(number as u32));
+            if let Some(stop) = spec.stop {
+                queue.push(stop.max(spec.start), Event::FlowStop(number as u32));
+            }
+        }
+        if trace >= TraceLevel::Series {
+            queue.push(Time::ZERO + self.experiment.run.sample_interval, Event::Sample);
+        }
+    }
+
+    /// Runs to the end and reports.
+    pub(crate) fn run(mut self, options: &RunOptions) -> Result<Run, RunError> {
+        self.play(options)?;
+        self.network.check_conservation().map_err(RunError::Conservation)?;
+        let end = self.end;
+        for flow in &mut self.flows {
+            flow.end_measure(end, &mut self.network);
+        }
+        let digest = self.digest.0;
+        Ok(self.report(digest))
+    }
+
+    /// The event loop.
+    fn play(&mut self, options: &RunOptions) -> Result<(), RunError> {
+        let mut until_check = 1;
+        while let Some((now, event)) = self.network.queue.peek() {
+            if now > self.end {
+                break;
+            }
+            until_check -= 1;
+            if until_check == 0 {
+                until_check = CHECK_INTERVAL;
+                self.check(now, options)?;
+            }
+            self.events += 1;
+            match event {
+                Event::Arrival(pipe) => {
+                    self.digest.add(now, event);
+                    if let Some((transit, packet)) = self.network.arrive(now, pipe) {
+                        // Data goes to the receiver, an acknowledgement to the sender.
+                        let end = 1 - transit.stream as usize % 2;
+                        let flow = &mut self.flows[transit.stream as usize / 2];
+                        flow.receive(now, end, &packet, transit.waited, self.warm, &mut self.network);
+                    }
+                }
+                Event::Timer(endpoint) => {
+                    self.network.queue.pop(event);
+                    let flow = &mut self.flows[endpoint as usize / 2];
+                    if flow.timer(now, endpoint as usize % 2, &mut self.network) {
+                        self.digest.add(now, event);
+                    }
+                }
+                Event::Sample => {
+                    self.events -= 1;
+                    self.sample(now);
+                    self.network.queue.replace(now + self.experiment.run.sample_interval, event);
+                }
+                other => {
+                    self.digest.add(now, other);
+                    self.network.queue.pop(other);
+                    self.rare_event(now, other);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn rare_event(&mut self, now: Time, event: Event) {
+        match event {
+            Event::Radio(number) => {
+                let radio = &mut self.radios[number as usize];
+                radio.change(now, &mut self.network, &mut self.flows);
+                self.network.queue.push(radio.next_change(), event);
+            }
+            Event::FlowStart(number) => {
+                let flow = &mut self.flows[number as usize];
+                if self.warm {
+                    flow.begin_measure(now, &mut self.network);
+                }
+                flow.start(now, &mut self.network);
+            }
+            Event::FlowStop(number) => self.flows[number as usize].stop(now, &mut self.network),
+            Event::Write(number) => self.flows[number as usize].write(now, &mut self.network),
+            Event::WarmupEnd => self.end_warmup(now),
+            Event::Arrival(_) | Event::Timer(_) | Event::Sample => unreachable!("handled by the event loop"),
+        }
+    }
+
+    fn end_warmup(&mut self, now: Time) {
+        self.warm = true;
+        for flow in &mut self.flows {
+            flow.warm = flow.snapshot(&self.network);
+            if flow.has_started() {
+                flow.begin_measure(now, &mut self.network);
+            }
+        }
+        for radio in &mut self.radios {
+            radio.end_warmup(now);
+        }
+        for (pipe, baseline) in self.network.pipes.iter_mut().zip(&mut self.pipe_baselines) {
+            *baseline = PipeBaseline {
+                carried: pipe.carried(now),
+                queue_integral: pipe.queue_integral(now),
+                capacity: pipe.capacity(now),
+                counters: *pipe.counters(),
+            };
+            pipe.restart_maximum(now);
+        }
+    }
+
+    /// One point of every series.
+    fn sample(&mut self, now: Time) {
+        let interval = self.experiment.run.sample_interval.as_secs_f64();
+        let time_s = now.as_secs_f64();
+        for (number, flow) in self.flows.iter().enumerate() {
+            if !flow.is_active() {
+                continue;
+            }
+            let state = flow.sender.state();
+            let mss = state.mss.max(1) as f64;
+            let delivered = flow.receiver.delivered();
+            let gained = delivered - std::mem::replace(&mut self.sampled_flows[number], delivered);
+            let row = FlowSample {
+                time_s,
+                flow: Code(number as u32),
+                cwnd_segments: flow.cwnd_segments(),
+                ssthresh_segments: if state.ssthresh == u64::MAX {
+                    f64::NAN
+                } else {
+                    state.ssthresh as f64 / mss
+                },
+                srtt_s: if state.srtt.is_zero() { f64::NAN } else { state.srtt.as_secs_f64() },
+                in_flight_segments: state.in_flight as f64 / mss,
+                goodput_bps: gained as f64 * 8.0 / interval,
+            };
+            self.network.trace.flow_sample(row);
+        }
+        for (number, pipe) in self.network.pipes.iter_mut().enumerate() {
+            let carried = pipe.carried(now);
+            let gained = carried - std::mem::replace(&mut self.sampled_pipes[number], carried);
+            self.network.trace.link_sample(LinkSample {
+                time_s,
+                link: Code(number as u32 / 2),
+                direction: Code(number as u32 % 2),
+                queue_packets: pipe.queue_length(now),
+                rate_bps: pipe.available_rate().bits_per_second() as f64,
+                throughput_bps: gained * 8.0 / interval,
+            });
+        }
+    }
+
+    fn check(&self, now: Time, options: &RunOptions) -> Result<(), RunError> {
+        if let Some(progress) = &options.progress {
+            progress.store(now.as_nanos(), Ordering::Relaxed);
+        }
+        if options.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+            return Err(RunError::Cancelled { at_s: now.as_secs_f64() });
+        }
+        if self.network.queue.scheduled() > EventQueue::MAX_SEQUENCE / 2 {
+            return Err(RunError::TooManyEvents);
+        }
+        if cfg!(debug_assertions) {
+            self.network.check_conservation().map_err(RunError::Conservation)?;
+        }
+        Ok(())
+    }
+}
+
+fn pipe(link: &LinkSpec, spec: &PipeSpec, direction: &str, seed: u64) -> Pipe {
+    let (limit_packets, limit_bytes) = match spec.queue {
+        QueueLimit::Packets(packets) => (u64::from(packets), u64::MAX),
+        QueueLimit::Bytes(bytes) => (u64::MAX, bytes),
+    };
+    let config =
+        PipeConfig { rate: spec.rate, delay: spec.delay, limit_packets, limit_bytes, loss: spec.loss };
+    Pipe::new(&config, || RandomStream::new(seed, &format!("loss/{}/{direction}", link.name), 0))
+}
+
+fn control(spec: &FlowSpec, options: &RunOptions) -> Result<Box<dyn CongestionControl>, RunError> {
+    match &options.controls {
+        Some(factory) => {
+            factory.build(spec).map_err(|source| RunError::ControlFactory { flow: spec.name.clone(), source })
+        }
+        None => cogtcp_transport::make(&spec.control.name, &spec.control.parameters)
+            .map_err(|source| RunError::Control { flow: spec.name.clone(), source }),
+    }
+}
+
+fn check_size(experiment: &Experiment) -> Result<(), RunError> {
+    let most = Event::MAX_INDEX as usize / 2;
+    for (what, count) in [
+        ("flows", experiment.flows.len()),
+        ("links", experiment.links.len()),
+        ("radios", experiment.radios.len()),
+    ] {
+        if count > most {
+            return Err(RunError::TooLarge { what, count, most });
+        }
+    }
+    if experiment.run.duration.is_zero() {
+        return Err(RunError::Time("the run has a duration of zero; give it a duration above zero"));
+    }
+    if experiment.run.warmup >= experiment.run.duration {
+        return Err(RunError::Time(
+            "the warm-up is not shorter than the run; shorten it or lengthen the run",
+        ));
+    }
+    if experiment.run.sample_interval.is_zero() {
+        return Err(RunError::Time("the sampling interval is zero; give it a duration above zero"));
+    }
+    let silent = |traffic: &Traffic| matches!(traffic, Traffic::Rate(rate) if rate.bits_per_second() == 0);
+    if experiment.flows.iter().any(|flow| silent(&flow.traffic)) {
+        return Err(RunError::Time("a flow's traffic has a rate of zero; give it a rate above zero"));
+    }
+    Ok(())
+}

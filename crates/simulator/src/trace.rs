@@ -1,0 +1,131 @@
+//! The time series and the events of a run, where they are asked for.
+
+use crate::TraceLevel;
+use crate::pipe::{DropCause, Transit};
+use cogtcp_records::tables::{
+    EventKind, EventRow, EventsBuilder, FlowSample, FlowSeriesBuilder, LinkSample, LinkSeriesBuilder,
+};
+use cogtcp_records::{Code, Table};
+use cogtcp_scenario::Experiment;
+use cogtcp_units::Time;
+
+/// What is recorded while a run goes on.
+#[derive(Debug)]
+pub(crate) struct Trace {
+    pub(crate) level: TraceLevel,
+    flow_series: FlowSeriesBuilder,
+    link_series: LinkSeriesBuilder,
+    events: EventsBuilder,
+    /// Codes among the entities; a flow's code is its number.
+    radios: Vec<Code>,
+    pipes: Vec<Code>,
+    /// Code of "no flow" and of "no detail".
+    no_flow: Code,
+    no_detail: Code,
+    causes: [Code; 3],
+}
+
+impl Trace {
+    /// A recorder of `level` whose texts are the names in `experiment`: flows, radios and pipes have their number as code.
+    pub(crate) fn new(level: TraceLevel, experiment: &Experiment) -> Self {
+        let mut flow_series = FlowSeriesBuilder::default();
+        let mut link_series = LinkSeriesBuilder::default();
+        let mut events = EventsBuilder::default();
+        link_series.direction.intern("forward");
+        link_series.direction.intern("reverse");
+        for kind in EventKind::ALL {
+            events.kind.intern(kind.name());
+        }
+        for flow in &experiment.flows {
+            flow_series.flow.intern(&flow.name);
+            events.entity.intern(&flow.name);
+            events.flow.intern(&flow.name);
+        }
+        let no_flow = events.flow.intern("");
+        let radios = experiment.radios.iter().map(|radio| events.entity.intern(&radio.name)).collect();
+        let mut pipes = Vec::new();
+        for link in &experiment.links {
+            link_series.link.intern(&link.name);
+            pipes.push(events.entity.intern(&link.name));
+            pipes.push(events.entity.intern(&format!("{}/reverse", link.name)));
+        }
+        let no_detail = events.detail.intern("");
+        let causes = DropCause::ALL.map(|cause| events.detail.intern(cause.name()));
+        Self { level, flow_series, link_series, events, radios, pipes, no_flow, no_detail, causes }
+    }
+
+    /// Whether events are recorded.
+    #[inline]
+    pub(crate) fn records_events(&self) -> bool {
+        self.level == TraceLevel::Full
+    }
+
+    /// Something happened to a flow.
+    pub(crate) fn flow_event(&mut self, now: Time, kind: EventKind, flow: usize, value: f64) {
+        if self.records_events() {
+            let code = Code(flow as u32);
+            let row = EventRow {
+                time_s: now.as_secs_f64(),
+                kind: kind.code(),
+                entity: code,
+                flow: code,
+                detail: self.no_detail,
+                value,
+            };
+            self.events.push(row);
+        }
+    }
+
+    /// Something happened to a radio.
+    pub(crate) fn radio_event(
+        &mut self,
+        time: Time,
+        kind: EventKind,
+        radio: usize,
+        detail: &str,
+        value: f64,
+    ) {
+        if self.records_events() {
+            let detail = self.events.detail.intern(detail);
+            let entity = self.radios[radio];
+            let row = EventRow {
+                time_s: time.as_secs_f64(),
+                kind: kind.code(),
+                entity,
+                flow: self.no_flow,
+                detail,
+                value,
+            };
+            self.events.push(row);
+        }
+    }
+
+    /// A packet was dropped on `pipe`.
+    pub(crate) fn dropped(&mut self, now: Time, pipe: u32, transit: &Transit, cause: DropCause) {
+        if self.records_events() {
+            self.events.push(EventRow {
+                time_s: now.as_secs_f64(),
+                kind: EventKind::Drop.code(),
+                entity: self.pipes[pipe as usize],
+                flow: Code(transit.stream / 2),
+                detail: self.causes[cause as usize],
+                value: f64::from(transit.size()),
+            });
+        }
+    }
+
+    /// A point of a flow's series; the flow's code is its number.
+    pub(crate) fn flow_sample(&mut self, row: FlowSample) {
+        self.flow_series.push(row);
+    }
+
+    /// A point of a pipe's series; the link's code is its number, the direction's 0 or 1.
+    pub(crate) fn link_sample(&mut self, row: LinkSample) {
+        self.link_series.push(row);
+    }
+
+    /// The finished tables: flow series, link series, events.
+    pub(crate) fn finish(self) -> (Table, Table, Table) {
+        (self.flow_series.finish(), self.link_series.finish(), self.events.finish())
+    }
+}
