@@ -3,10 +3,25 @@
 use crate::{ScenarioError, suggest};
 
 /// The kinds of starter scenarios, and what each is, in a line.
-pub const STARTERS: &[(&str, &str)] = &[];
+pub const STARTERS: &[(&str, &str)] = &[
+    ("single-hop", "one link with a cognitive radio, one flow"),
+    ("dumbbell", "pairs of senders and receivers that share a bottleneck"),
+    ("chain", "nodes in a row, all of whose hops sense together"),
+    ("graph", "any network, its links listed one by one"),
+];
 
 /// A commented scenario of the kind `kind` (one of [`STARTERS`]), to be edited.
 pub fn starter(kind: &str) -> Result<String, ScenarioError> {
-    let names: Vec<&str> = STARTERS.iter().map(|(name, _)| *name).collect();
-    Err(ScenarioError::of_file("", format!("unknown kind \"{kind}\""), suggest::among(kind, &names)))
+    let text = match kind {
+        "single-hop" => include_str!("../starters/single-hop.toml"),
+        "dumbbell" => include_str!("../starters/dumbbell.toml"),
+        "chain" => include_str!("../starters/chain.toml"),
+        "graph" => include_str!("../starters/graph.toml"),
+        _ => {
+            let names: Vec<&str> = STARTERS.iter().map(|(name, _)| *name).collect();
+            let message = format!("there is no starter \"{kind}\"");
+            return Err(ScenarioError::of_file("", message, suggest::among(kind, &names)));
+        }
+    };
+    Ok(text.to_owned())
 }
