@@ -7,12 +7,15 @@
 //! Reading order:
 //!
 //! - [`Phase`], [`RadioEvent`], [`RadioStats`]: what any radio shows to its driver.
-//! - [`CognitiveCycle`]: the cycle of one link without spectrum: periodic sensing and PU arrivals by their laws.
-//! - [`DurationLaw`]: how the spans of the cycle are drawn.
+//! - [`DurationLaw`], [`CycleConfig`], [`CognitiveCycle`]: the cycle of one link without spectrum.
+//! - [`detector`], [`theory`]: sensing and its closed forms.
 
 mod cycle;
+pub mod detector;
 mod law;
+pub mod math;
 mod radio;
+pub mod theory;
 
 pub use cycle::{
     ChannelChoice, CognitiveCycle, CycleConfig, CycleConfigError, PuArrivals, SensingClock, SensingCycle,

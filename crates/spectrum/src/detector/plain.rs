@@ -1,0 +1,92 @@
+//! Detectors without a theory: constant probabilities, or a measured table.
+
+use super::{Detector, SensingWindow};
+
+/// Constant P_d' and P_f'.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FixedDetector {
+    name: &'static str,
+    detection: f64,
+    false_alarm: f64,
+}
+
+impl FixedDetector {
+    /// Reports every PU, however short its part of the window, and nothing else.
+    pub const PERFECT: Self = Self { name: "perfect", detection: 1.0, false_alarm: 0.0 };
+
+    /// The released ns-2 code: misses 10 % whatever the sensing time, and has no false alarms.
+    pub const AS_RELEASED: Self = Self { name: "as-released", detection: 0.9, false_alarm: 0.0 };
+
+    /// Probabilities of one's own.
+    pub const fn new(detection: cogtcp_units::Probability, false_alarm: cogtcp_units::Probability) -> Self {
+        Self { name: "fixed", detection: detection.get(), false_alarm: false_alarm.get() }
+    }
+}
+
+impl Detector for FixedDetector {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn report_probability(&self, window: &SensingWindow) -> f64 {
+        if window.present { self.detection } else { self.false_alarm }
+    }
+}
+
+/// P_d' and P_f' by sensing time, straight lines between the points, constant beyond the ends.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableDetector {
+    points: Vec<(f64, f64, f64)>,
+}
+
+/// A table that cannot be read off.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum TableError {
+    /// No points.
+    #[error("a detector table needs at least one point (t_s, P_d, P_f)")]
+    Empty,
+    /// Sensing times that do not increase.
+    #[error("point {0} of the detector table: sensing times must increase from point to point")]
+    Order(usize),
+    /// Not probabilities.
+    #[error("point {0} of the detector table: P_d and P_f must lie in 0 to 1")]
+    Probability(usize),
+}
+
+impl TableDetector {
+    /// The table of points (t_s in seconds, P_d', P_f').
+    pub fn new(points: Vec<(f64, f64, f64)>) -> Result<Self, TableError> {
+        if points.is_empty() {
+            return Err(TableError::Empty);
+        }
+        for (i, (t_s, detection, false_alarm)) in points.iter().enumerate() {
+            if !t_s.is_finite() || (i > 0 && *t_s <= points[i - 1].0) {
+                return Err(TableError::Order(i + 1));
+            }
+            if !(0.0..=1.0).contains(detection) || !(0.0..=1.0).contains(false_alarm) {
+                return Err(TableError::Probability(i + 1));
+            }
+        }
+        Ok(Self { points })
+    }
+}
+
+impl Detector for TableDetector {
+    fn name(&self) -> &'static str {
+        "table"
+    }
+
+    fn report_probability(&self, window: &SensingWindow) -> f64 {
+        let t_s = window.duration.as_secs_f64();
+        let value = |point: &(f64, f64, f64)| if window.present { point.1 } else { point.2 };
+        let after = self.points.partition_point(|point| point.0 < t_s);
+        match (after.checked_sub(1).map(|before| &self.points[before]), self.points.get(after)) {
+            (Some(left), Some(right)) => {
+                let share = (t_s - left.0) / (right.0 - left.0);
+                value(left) + (value(right) - value(left)) * share
+            }
+            (Some(end), None) | (None, Some(end)) => value(end),
+            (None, None) => 0.0,
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Closed forms of opportunistic spectrum access.
+
+use crate::math::q_inverse;
+
+/// A primary user of exponential ON times (mean 1/alpha) and OFF times (mean 1/beta).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OnOff {
+    /// Death rate alpha, 1/s.
+    pub alpha: f64,
+    /// Birth rate beta, 1/s.
+    pub beta: f64,
+}
+
+impl OnOff {
+    /// Long-run probability ON: beta / (alpha + beta).
+    pub fn p_on(&self) -> f64 {
+        self.beta / (self.alpha + self.beta)
+    }
+
+    /// Long-run probability OFF: alpha / (alpha + beta).
+    pub fn p_off(&self) -> f64 {
+        self.alpha / (self.alpha + self.beta)
+    }
+
+    /// Probability ON `u` seconds after the PU was OFF.
+    pub fn on_after_off(&self, u: f64) -> f64 {
+        -self.p_on() * libm::expm1(-(self.alpha + self.beta) * u)
+    }
+
+    /// Probability that a PU arrives within `t_p` seconds of a moment when it is OFF: the transmission that starts there
+    /// meets it.
+    pub fn arrival_within(&self, t_p: f64) -> f64 {
+        -libm::expm1(-self.beta * t_p)
+    }
+}
+
+/// Shortest sensing time in seconds for which the MAP energy detector keeps P_f' at `false_alarm` while its joint miss
+/// and joint false-alarm probabilities balance, P_on (1 - P_d') = P_off P_f':
+/// t_s = 1 / (W gamma^2) [Qinv(P_f') + (gamma + 1) Qinv(P_off P_f' / P_on)]^2.
+///
+/// `bandwidth` W in Hz, `gamma` linear. Infinite when the balance cannot be had (P_off P_f' >= P_on) or there is no signal.
+pub fn map_sensing_time(bandwidth: f64, gamma: f64, p_on: f64, false_alarm: f64) -> f64 {
+    let miss = (1.0 - p_on) * false_alarm / p_on;
+    if !(gamma > 0.0 && miss < 1.0) {
+        return f64::INFINITY;
+    }
+    let sum = q_inverse(false_alarm) + (gamma + 1.0) * q_inverse(miss);
+    // Both errors may be had without listening.
+    if sum <= 0.0 { 0.0 } else { sum * sum / (bandwidth * gamma * gamma) }
+}
+
+/// Shortest sensing time in seconds for which the Neyman-Pearson detector reaches `detection` at `false_alarm`:
+/// N = ((Qinv(P_f) - Qinv(P_d) sqrt(2 gamma + 1)) / gamma)^2 samples (Liang et al. 2008), at `sampling_rate` per second.
+pub fn neyman_pearson_sensing_time(sampling_rate: f64, gamma: f64, detection: f64, false_alarm: f64) -> f64 {
+    let sum = q_inverse(false_alarm) - q_inverse(detection) * libm::sqrt(2.0 * gamma + 1.0);
+    if gamma.is_nan() || gamma <= 0.0 {
+        return f64::INFINITY;
+    }
+    if sum <= 0.0 { 0.0 } else { sum * sum / (gamma * gamma * sampling_rate) }
+}
+
+/// Mean throughput in units of the channel's capacity of a radio that senses `t_s` and transmits `t_p` on one channel,
+/// counting only what it sends while no PU was there at sensing (Liang et al. 2008): t_p / (t_p + t_s) (1 - P_f') P_off.
+pub fn sensing_throughput(t_s: f64, t_p: f64, false_alarm: f64, p_off: f64) -> f64 {
+    t_p / (t_p + t_s) * (1.0 - false_alarm) * p_off
+}
