@@ -1,0 +1,347 @@
+"""Studies: what a paper claims, measured.
+
+A study is a folder with a `study.toml` (the claims and what the paper leaves unsaid), `scenarios/`,
+`figures/` (the paper's figures as data), `claims.py` (one test per claim) and a `README.md`.
+`docs/adding-a-study.md` tells how to write one; read in this order: `folder` (where studies are), `runs` (the
+runs behind a claim), `verdicts` (the statistical tests), `exhibits` and `page` (the report).
+
+>>> result = reproduce("c2", seeds=10)
+>>> print(result.to_json())
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import json
+import math
+import sys
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cogtcp import provenance
+from cogtcp._errors import OutputError, RunError
+from cogtcp.output import MARKER, write_file
+from cogtcp.result import plain
+from cogtcp.scenario import Scenario
+from cogtcp.studies import verdicts
+from cogtcp.studies.exhibits import Curve, Figure, Table
+from cogtcp.studies.folder import (
+    ClaimRow,
+    Study,
+    StudyError,
+    Unsaid,
+    find,
+    list_studies,
+    select,
+    studies_folder,
+)
+from cogtcp.studies.runs import Case, Runner
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Sequence
+    from types import ModuleType
+
+    from cogtcp.studies.runs import Progress
+    from cogtcp.studies.verdicts import Verdict
+
+__all__ = [
+    "Case",
+    "Claim",
+    "ClaimRow",
+    "Context",
+    "Curve",
+    "Figure",
+    "Measured",
+    "Study",
+    "StudyError",
+    "StudyResult",
+    "Table",
+    "Unsaid",
+    "claim",
+    "command",
+    "find",
+    "list_studies",
+    "reproduce",
+    "studies_folder",
+    "verdicts",
+]
+
+#: What a folder of results holds besides its marker.
+_CLAIMS, _REPORT, _RUNS = "claims.json", "report.html", "runs"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What the test of a claim found; the verdict comes from a test in `verdicts`, never from the author.
+
+    Attributes:
+        verdict: Whether the claim holds.
+        measured: What was measured, in words and numbers.
+        ci: The 95 % confidence interval of the tested quantity over the seeds; None where there is none.
+        test: The test and its margins, as they were set before the measurement.
+        why: What the data show about a difference, or about the reach of an agreement.
+        figures: The paper's figures, redrawn.
+        tables: Sensitivity and breakdowns.
+    """
+
+    verdict: Verdict
+    measured: str
+    ci: tuple[float, float] | None
+    test: str
+    why: str
+    figures: Sequence[Figure] = ()
+    tables: Sequence[Table] = ()
+
+
+@dataclass(frozen=True)
+class Context:
+    """What the test of a claim works with.
+
+    Attributes:
+        study: The study, for its folder and the paper's figures.
+        seeds: The seeds; the values handed to a test of `verdicts` are one per seed, in this order.
+        quick: Whether to be done in seconds: fewer points, shorter runs. Verdicts then say less.
+    """
+
+    study: Study
+    seeds: tuple[int, ...]
+    quick: bool
+    _runner: Runner = field(repr=False)
+
+    def scenario(self, name: str) -> Scenario:
+        """Return `scenarios/<name>.toml` of the study."""
+        return Scenario.from_file(self.study.folder / "scenarios" / f"{name}.toml")
+
+    def run(self, cases: Sequence[Case]) -> list[dict[str, Any]]:
+        """Make the runs, in parallel, and return their measurements in order."""
+        return self._runner.run(cases)
+
+
+if TYPE_CHECKING:
+    ClaimTest = Callable[[Context], Measured]
+
+
+def claim(claim_id: str) -> Callable[[ClaimTest], ClaimTest]:
+    """Mark a function of a study's `claims.py` as the test of the claim with this id."""
+
+    def mark(function: ClaimTest) -> ClaimTest:
+        function.__dict__["claim_id"] = claim_id
+        return function
+
+    return mark
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A row of the table: what the paper says and what was measured."""
+
+    row: ClaimRow
+    result: Measured
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as plain data."""
+        return {
+            "id": self.row.id,
+            "figure": self.row.figure,
+            "claim": self.row.claim,
+            "paper": self.row.paper,
+            "measured": self.result.measured,
+            "ci": None if self.result.ci is None else list(self.result.ci),
+            "verdict": self.result.verdict,
+            "test": self.result.test,
+            "why": self.result.why,
+        }
+
+
+@dataclass(frozen=True)
+class StudyResult:
+    """What a reproduction came to.
+
+    Attributes:
+        study: The study.
+        claims: One entry per claim asked for, in the study's order.
+        seeds: The seeds of the runs.
+        quick: Whether it was the quick version.
+    """
+
+    study: Study
+    claims: tuple[Claim, ...]
+    seeds: tuple[int, ...]
+    quick: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return study and claims as plain data."""
+        result: dict[str, Any] = plain(
+            {"study": self.study.name, "claims": [claim.to_dict() for claim in self.claims]}
+        )
+        return result
+
+    def to_json(self) -> str:
+        """Return `to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+    @property
+    def provenance(self) -> dict[str, str]:
+        """Where the result comes from."""
+        return {
+            "version": provenance.version(),
+            "commit": provenance.commit() or "",
+            "study": self.study.name,
+            "seeds": ",".join(str(seed) for seed in self.seeds),
+            "quick": str(self.quick).lower(),
+        }
+
+    def report(self, *, command: str | None = None) -> str:
+        """Return the report: one HTML page that needs nothing else."""
+        from cogtcp.studies.page import study_report
+
+        return study_report(self, command=command)
+
+    def save(self, directory: str | Path, *, command: str | None = None) -> Path:
+        """Write `claims.json` and `report.html` into a folder, each of them whole or not at all."""
+        folder = _prepare(directory)
+        write_file(folder / _CLAIMS, self.to_json())
+        write_file(folder / _REPORT, self.report(command=command))
+        return folder
+
+
+def reproduce(
+    study: str,
+    only: str | Sequence[str] | None = None,
+    seeds: int | None = None,
+    quick: bool = False,
+    jobs: int | None = None,
+    out: str | Path | None = None,
+    force: bool = False,
+    progress: Progress | None = None,
+    command: str | None = None,
+) -> StudyResult:
+    """Measure the claims of a study.
+
+    The result depends on the study, the seeds and `quick` alone. With `out`, every finished run is kept in
+    `out/runs` at once: after an interruption, or with more seeds, only what is missing is run. A claim whose
+    simulation fails is `unclear`, with the error as its reason, and the others go on.
+
+    Args:
+        study: Name of a study, or the id of one claim (then that claim alone).
+        only: Ids of the claims to measure; by default all.
+        seeds: How many seeds, counted from 1; by default the study's number.
+        quick: A version that is done in seconds.
+        jobs: Runs at a time; by default one for each processor.
+        out: Folder for `claims.json`, `report.html` and the finished runs; by default nothing is written.
+        force: Use `out` although it holds other files; these are kept in a folder beside it.
+        progress: Called with the number of finished runs and of runs known to be needed so far.
+        command: The command line, for the report.
+
+    Raises:
+        StudyError: There is no such study or claim, or the study's folder is wrong.
+        OutputError: The results cannot be written.
+    """
+    found, single = find(study)
+    wanted = [only] if isinstance(only, str) else list(only) if only is not None else None
+    if single is not None:
+        wanted = [single, *(wanted or [])]
+    rows = select(found, wanted)
+    count = seeds if seeds is not None else found.quick_seeds if quick else found.seeds
+    if count < 1:
+        raise StudyError(f"a study needs at least one seed, not {count}")
+    tests = _tests(found)
+    folder = None if out is None else _prepare(out, force=force)
+    context = Context(
+        study=found,
+        seeds=tuple(range(1, count + 1)),
+        quick=quick,
+        _runner=Runner(None if folder is None else folder / _RUNS, jobs, progress),
+    )
+    claims = tuple(Claim(row, _check(tests[row.id], context)) for row in rows)
+    result = StudyResult(found, claims, context.seeds, quick)
+    if folder is not None:
+        result.save(folder, command=command)
+    return result
+
+
+def command(args: argparse.Namespace) -> int:
+    """Run the verb `cogtcp reproduce`."""
+    from cogtcp.studies import verb
+
+    return verb.command(args)
+
+
+def _check(test: ClaimTest, context: Context) -> Measured:
+    try:
+        measured = test(context)
+    except RunError as error:
+        return Measured("unclear", "nothing", None, "none could be made", f"a simulation failed: {error}")
+    if measured.ci is not None and any(math.isnan(end) for end in measured.ci):
+        return replace(measured, ci=None)
+    return measured
+
+
+def _tests(study: Study) -> dict[str, ClaimTest]:
+    """Load the study's `claims.py`; there must be a test for each claim and a claim for each test."""
+    path = study.folder / "claims.py"
+    if not path.is_file():
+        raise StudyError(f"{path}: no such file; it holds one test per claim")
+    module = _load(f"cogtcp_study_{study.name.replace('-', '_')}", path)
+    tests: dict[str, ClaimTest] = {}
+    for value in vars(module).values():
+        claim_id = getattr(value, "claim_id", None)
+        if isinstance(claim_id, str):
+            if claim_id in tests:
+                raise StudyError(f"{path}: two tests for the claim {claim_id}")
+            tests[claim_id] = value
+    known = {row.id for row in study.claims}
+    if missing := sorted(known - tests.keys()):
+        raise StudyError(f"{path}: no test for {', '.join(missing)}, which study.toml lists")
+    if stray := sorted(tests.keys() - known):
+        raise StudyError(f"{path}: {', '.join(stray)} has a test but is not in study.toml")
+    return tests
+
+
+def _load(name: str, path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise StudyError(f"{path}: cannot be loaded as Python")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _prepare(directory: str | Path, *, force: bool = False) -> Path:
+    """Return the folder, made and marked as ours; refuse one that holds something else, or put that aside."""
+    folder = Path(directory)
+    try:
+        if folder.exists() and not folder.is_dir():
+            raise OutputError(f"{folder}: is a file; name a folder for the results")
+        folder.mkdir(parents=True, exist_ok=True)
+        names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
+        ours = {MARKER, _CLAIMS, _REPORT, _RUNS}
+        if names - ours or (names and MARKER not in names):
+            if not force:
+                raise OutputError(
+                    f"{folder}: holds files that are no results of `reproduce`; name another folder, or use "
+                    "--force to replace it (its content is kept beside it)"
+                )
+            _put_aside(folder)
+            folder.mkdir()
+        (folder / _RUNS).mkdir(exist_ok=True)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise OutputError(
+            f"{folder}: results cannot be written: {reason}; name a folder that you may write to"
+        ) from error
+    marker = {"tool": "cogtcp", "version": provenance.version(), "kind": "reproduce", "files": sorted(ours)}
+    write_file(folder / MARKER, json.dumps(marker, indent=2) + "\n")
+    return folder
+
+
+def _put_aside(folder: Path) -> None:
+    for number in itertools.count(1):
+        kept = folder.with_name(f"{folder.name}.old-{number}")
+        if not kept.exists():
+            folder.rename(kept)
+            return

@@ -1,0 +1,47 @@
+"""What a study shows besides its verdicts: figures and tables as data, drawn by the report page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One curve of a figure, with an interval at each point where `low` and `high` are given."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    low: Sequence[float] | None = None
+    high: Sequence[float] | None = None
+    style: Literal["points", "line", "dashed", "dotted"] = "points"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A redrawn figure beside what the paper says about it."""
+
+    id: str
+    title: str
+    x_label: str
+    y_label: str
+    curves: Sequence[Curve]
+    caption: str
+    paper: Sequence[str] = ()
+    """What the paper states about the figure, sentence by sentence."""
+    log_x: bool = False
+    log_y: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of texts: sensitivity to what the paper leaves unsaid, a breakdown of a difference."""
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    caption: str = ""

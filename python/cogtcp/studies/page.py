@@ -1,0 +1,71 @@
+"""The report page of a study."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import jinja2
+
+from cogtcp.report import page
+from cogtcp.studies.drawing import draw
+
+if TYPE_CHECKING:
+    from cogtcp.studies import StudyResult
+    from cogtcp.studies.exhibits import Table
+
+
+def study_report(result: StudyResult, *, command: str | None = None) -> str:
+    """Return the page: verdicts, figures redrawn beside what the paper states, sensitivity, provenance."""
+    pages = page.environment()
+    # The frame and the macros are those of every report.
+    loader = jinja2.ChoiceLoader(
+        [jinja2.PackageLoader("cogtcp.studies"), pages.loader or jinja2.DictLoader({})]
+    )
+    origin = result.provenance
+    scenarios = sorted((result.study.folder / "scenarios").glob("*.toml"))
+    return (
+        pages.overlay(loader=loader)
+        .get_template("study.html.j2")
+        .render(
+            study=result.study,
+            claims=result.claims,
+            claim_figures={
+                claim.row.id: [(figure, draw(figure)) for figure in claim.result.figures]
+                for claim in result.claims
+            },
+            headings=_headings,
+            answer=_answer(result),
+            quick=result.quick,
+            origin=[
+                ("Version", origin["version"]),
+                ("Commit", origin["commit"]),
+                ("Command", command),
+                ("Seeds", origin["seeds"]),
+                ("Written", page.date()),
+            ],
+            scenarios=[(path.name, path.read_text(encoding="utf-8")) for path in scenarios],
+        )
+    )
+
+
+def _answer(result: StudyResult) -> str:
+    counts = Counter[str](claim.result.verdict for claim in result.claims)
+    total = len(result.claims)
+    if total == 1:
+        (only,) = result.claims
+        return f"{only.row.id}: {only.result.verdict}. {only.row.claim}"
+    said = [f"{counts[verdict]} {word}" for verdict, word in _WORDS.items() if counts[verdict]]
+    return f"Of {total} claims " + ", ".join(said) + "."
+
+
+_WORDS = {"holds": "hold", "differs": "differ", "unclear": "are unclear"}
+
+
+def _headings(table: Table) -> list[tuple[str, str]]:
+    """Split "name [unit]" into name and unit, as the tables of the reports show them."""
+    headings = []
+    for text in table.header:
+        name, _, unit = text.partition(" [")
+        headings.append((name, unit.removesuffix("]")))
+    return headings

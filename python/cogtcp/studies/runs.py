@@ -1,0 +1,142 @@
+"""The runs behind a study: in parallel, each kept on disk as soon as it is finished.
+
+A finished run is never run again: its measurements lie in a file named after everything that decides them,
+which is the scenario, the seed, the function that measures, the study's code and the compiled core.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cogtcp import _core, provenance
+from cogtcp._errors import RunError
+from cogtcp.compare import available_processors
+from cogtcp.output import write_file
+from cogtcp.result import Result, Trace, run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from cogtcp.scenario import Scenario
+
+    Measure = Callable[[Result], dict[str, Any]]
+    Progress = Callable[[int, int], None]
+
+# How often the main thread looks up from waiting, for Ctrl-C.
+_WAKE_S = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One run to be made.
+
+    Attributes:
+        scenario: What to simulate.
+        seed: The seed.
+        measure: Returns plain data (what JSON can hold) from the run's result; only that is kept.
+        trace: How much of the run `measure` needs.
+    """
+
+    scenario: Scenario
+    seed: int
+    measure: Measure
+    trace: Trace = "summary"
+
+    def key(self) -> str:
+        """Return what identifies the case's measurements."""
+        parts = [
+            self.scenario.hash,
+            str(self.seed),
+            self.trace,
+            self.measure.__qualname__,
+            _file_hash(Path(inspect.getsourcefile(self.measure) or "")),
+            _engine(),
+        ]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
+
+
+class Runner:
+    """Makes runs, `jobs` at a time, and remembers them in `folder` (None: nowhere)."""
+
+    def __init__(self, folder: Path | None, jobs: int | None, progress: Progress | None) -> None:
+        self._folder = folder
+        self._jobs = max(1, jobs or available_processors())
+        self._progress = progress
+        self._done = 0
+        self._total = 0
+
+    def run(self, cases: Sequence[Case]) -> list[dict[str, Any]]:
+        """Return the measurements of `cases`, in their order."""
+        keys = [case.key() for case in cases]
+        known: dict[str, dict[str, Any]] = {}
+        missing: dict[str, Case] = {}
+        for key, case in zip(keys, cases, strict=True):
+            record = self._recall(key)
+            if record is None:
+                missing[key] = case
+            else:
+                known[key] = record
+        self._total += len(known) + len(missing)
+        self._advance(len(known))
+        cancel = _core.Cancel()
+        # The core gives up Python's lock while it simulates, so threads are enough.
+        with ThreadPoolExecutor(max_workers=self._jobs) as pool:
+            try:
+                waiting = {pool.submit(_measure, case, cancel): key for key, case in missing.items()}
+                while waiting:
+                    done, _ = wait(waiting, timeout=_WAKE_S, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        key = waiting.pop(future)
+                        known[key] = future.result()
+                        self._remember(key, known[key])
+                    self._advance(len(done))
+            except BaseException:
+                cancel.cancel()
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+        return [known[key] for key in keys]
+
+    def _advance(self, runs: int) -> None:
+        self._done += runs
+        if self._progress is not None:
+            self._progress(self._done, self._total)
+
+    def _recall(self, key: str) -> dict[str, Any] | None:
+        if self._folder is None:
+            return None
+        try:
+            record = json.loads((self._folder / f"{key}.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return record if isinstance(record, dict) else None
+
+    def _remember(self, key: str, record: dict[str, Any]) -> None:
+        if self._folder is not None:
+            write_file(self._folder / f"{key}.json", json.dumps(record))
+
+
+def _measure(case: Case, cancel: _core.Cancel) -> dict[str, Any]:
+    try:
+        result = run(case.scenario, case.seed, case.trace, cancel=cancel)
+    except RunError as error:
+        raise RunError(f"{case.scenario.name}, seed {case.seed}: {error}") from error
+    # Through JSON, so that a measurement reads the same when it is new and when it is recalled.
+    record: dict[str, Any] = json.loads(json.dumps(case.measure(result)))
+    return record
+
+
+@cache
+def _file_hash(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@cache
+def _engine() -> str:
+    return f"{provenance.version()} {_file_hash(Path(_core.__file__))}"

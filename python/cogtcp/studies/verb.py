@@ -1,0 +1,111 @@
+"""The verb `cogtcp reproduce`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cogtcp._errors import UsageError
+from cogtcp.studies import find, list_studies, reproduce
+
+if TYPE_CHECKING:
+    import argparse
+
+    from cogtcp.studies import Study, StudyResult
+
+_STYLES = {"holds": "bold green", "differs": "bold red", "unclear": "bold yellow"}
+
+# Where the output is no terminal nobody's window limits the width.
+_WIDTH_OF_FILES = 120
+
+
+def command(args: argparse.Namespace) -> int:
+    """Run `cogtcp reproduce`; the exit code says whether it could be measured, not what the verdict is."""
+    from cogtcp.cli import arguments, show
+
+    if args.list:
+        _list(list_studies(), as_json=args.json)
+        return 0
+    if args.study is None:
+        names = ", ".join(study.name for study in list_studies())
+        raise UsageError(f"name a study; known: {names} (more with --list)")
+    arguments.positive(args.seeds, "--seeds")
+    arguments.positive(args.jobs, "--jobs")
+    out = Path(args.out) if args.out is not None else _default_folder(args)
+    try:
+        with show.progress() as progress:
+            result = reproduce(
+                args.study,
+                only=args.only,
+                seeds=args.seeds,
+                quick=args.quick,
+                jobs=args.jobs,
+                out=out,
+                force=args.force,
+                progress=progress,
+                command=arguments.command_line(),
+            )
+    except KeyboardInterrupt:
+        print(
+            f"cogtcp: interrupted; {out} keeps the finished runs: repeat the command to go on",
+            file=sys.stderr,
+        )
+        return 130
+    if args.json:
+        sys.stdout.write(result.to_json())
+    else:
+        _show(result)
+        print(f"report: {out / 'report.html'}")
+    return 0
+
+
+def _default_folder(args: argparse.Namespace) -> Path:
+    # One folder for a study, quick or not and whatever the seeds: the finished runs in it are common to all.
+    study, _ = find(args.study)
+    return Path("results") / f"reproduce-{study.name}"
+
+
+def _list(studies: list[Study], *, as_json: bool) -> None:
+    if as_json:
+        described = [
+            {
+                "study": study.name,
+                "title": study.title,
+                "paper": study.paper,
+                "claims": [{"id": row.id, "figure": row.figure, "claim": row.claim} for row in study.claims],
+            }
+            for study in studies
+        ]
+        print(json.dumps({"studies": described}, ensure_ascii=False))
+        return
+    for study in studies:
+        print(f"{study.name}: {study.title}\n  {study.paper}")
+        for row in study.claims:
+            print(f"  {row.id} ({row.figure}): {row.claim}")
+
+
+def _show(result: StudyResult) -> None:
+    console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_FILES, highlight=False)
+    console.print(f"{result.study.title}", style="bold")
+    console.print(f"{result.study.paper}\n")
+    for claim in result.claims:
+        heading = Text(f"{claim.row.id}, {claim.row.figure}: ", style="bold")
+        heading.append(claim.result.verdict, style=_STYLES[claim.result.verdict])
+        console.print(heading)
+        table = Table.grid(padding=(0, 1))
+        for name, text in (
+            ("claim", claim.row.claim),
+            ("paper", claim.row.paper),
+            ("measured", claim.result.measured),
+            ("test", claim.result.test),
+            ("why", claim.result.why),
+        ):
+            table.add_row(Text(f"  {name}"), Text(text))
+        console.print(table)
+        console.print()

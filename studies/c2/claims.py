@@ -1,0 +1,472 @@
+"""The claims of Zhou et al. (TCP C2), measured.
+
+`c2-f3` compares one NewReno flow over a radio of constant cognitive cycles with the paper's AIMD model. The
+model has one parameter that the paper gives no value for, the timeout T_rto: it is computed from the silence
+and the least RTO before anything is simulated, not fitted.
+"""
+
+from __future__ import annotations
+
+import bisect
+import random
+import statistics
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from cogtcp import models
+from cogtcp.statistics import mean_interval
+from cogtcp.studies import Case, Context, Curve, Figure, Measured, Table, claim, verdicts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cogtcp import Result, Scenario
+    from cogtcp.studies.verdicts import Finding, Verdict
+
+BANDWIDTH_BPS = 15e6  # stated in the caption of Fig. 3
+RTT_S = 0.150  # stated in the caption of Fig. 3
+HEADER_BYTES = 40  # IPv4 and TCP without options
+
+MARGIN = 0.15
+"""How far the simulation may lie from the model to "match closely", chosen before the first run."""
+
+CYCLES_S = (2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0)
+VARIED_CYCLES_S = (4.0, 8.0, 16.0, 32.0)
+QUICK_CYCLES_S = (3.0, 6.0, 16.0, 32.0)
+QUICK_VARIED_CYCLES_S = (4.0, 16.0)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the paper leaves unsaid, at one value each."""
+
+    name: str = "as in the scenario"
+    silence: str = "drop"
+    off_s: float = 0.5
+    min_rto_s: float = 1.0
+    segment_bytes: int = 1000
+    queue_packets: int = 100
+    transport: str = "newreno"
+    delayed_ack: str = "off"
+    receive_buffer: str = "4 MiB"
+
+    @property
+    def t_rto_s(self) -> float:
+        """The model's T_rto, known before the run: the timeouts that outlast the silence.
+
+        RFC 6298 keeps the RTO at its least value while SRTT + 4 RTTVAR is below it, and RTTVAR tends to 0 in
+        a model whose round-trip time is constant.
+        """
+        return models.rto_outage_s(self.off_s, max(self.min_rto_s, RTT_S))
+
+    def model(self, t_cc_s: float, **options: Any) -> models.AimdCycle:
+        """Return the model for this setting; `options` override its arguments."""
+        arguments: dict[str, Any] = {"t_rto_s": self.t_rto_s, **options}
+        return models.aimd_cycle(
+            bandwidth_bps=BANDWIDTH_BPS,
+            rtt_s=RTT_S,
+            t_cc_s=t_cc_s,
+            segment_size_bytes=self.segment_bytes,
+            header_bytes=HEADER_BYTES,
+            **arguments,
+        )
+
+
+BASE = Setting()
+
+VERDICT_RANGE = (
+    replace(BASE, name="sensing 200 ms", off_s=0.2),
+    replace(BASE, name="sensing 800 ms", off_s=0.8),
+    replace(BASE, name="sensing 2 s", off_s=2.0),
+    replace(BASE, name="least RTO 200 ms", min_rto_s=0.2),
+    replace(BASE, name="segments of 536 B", segment_bytes=536),
+    replace(BASE, name="segments of 1460 B", segment_bytes=1460),
+    replace(BASE, name="queue of 50 packets", queue_packets=50),
+    replace(BASE, name="queue of 400 packets", queue_packets=400),
+    replace(BASE, name="SACK", transport="sack"),
+)
+"""Where the verdict must hold too: what the paper leaves open and its sentences allow."""
+
+SHOWN = (
+    replace(BASE, name="silence: hold", silence="hold"),
+    replace(BASE, name="silence: hold, sensing 2 s", silence="hold", off_s=2.0),
+    replace(BASE, name="sensing 50 ms, below the RTT", off_s=0.05),
+    replace(BASE, name="sensing 50 ms, SACK", off_s=0.05, transport="sack"),
+    replace(BASE, name="delayed ACKs, 200 ms", delayed_ack="200 ms"),
+    replace(BASE, name="receive buffer 128 KiB", receive_buffer="128 KiB"),
+)
+"""What contradicts a sentence of the paper: measured beside it, no part of the verdict."""
+
+
+@claim("c2-f3")
+def model_matches_simulation(study: Context) -> Measured:
+    """Equivalence at every cycle, and a rising trend over the cycles."""
+    cycles = QUICK_CYCLES_S if study.quick else CYCLES_S
+    varied = QUICK_VARIED_CYCLES_S if study.quick else VARIED_CYCLES_S
+    plan = [(BASE, cycles), *((setting, varied) for setting in (*VERDICT_RANGE, *SHOWN))]
+    cases = [
+        Case(_scenario(study, setting, t_cc_s, seed), seed, measure, "full")
+        for setting, points in plan
+        for t_cc_s in points
+        for seed in study.seeds
+    ]
+    records = iter(study.run(cases))
+    sweeps = [
+        Sweep(setting, [Point(setting, t_cc_s, [next(records) for _ in study.seeds]) for t_cc_s in points])
+        for setting, points in plan
+    ]
+    base, in_range, shown = sweeps[0], sweeps[1 : 1 + len(VERDICT_RANGE)], sweeps[1 + len(VERDICT_RANGE) :]
+    farthest = base.farthest
+    trend = base.trend
+    failing = [sweep.setting.name for sweep in in_range if sweep.verdict != "holds"]
+    return Measured(
+        verdict=verdicts.over_range(base.verdict, [sweep.verdict for sweep in in_range]),
+        measured=(
+            f"simulation / model between {min(base.ratios):.2f} and {max(base.ratios):.2f} over cycles of "
+            f"{cycles[0]:g} to {cycles[-1]:g} s, farthest from 1 at {farthest.where}: "
+            f"{farthest.estimate:.3f}; throughput {base.points[0].mbps:.2f} Mb/s at {cycles[0]:g} s, "
+            f"{base.points[-1].mbps:.2f} Mb/s at {cycles[-1]:g} s, {trend.statement}"
+        ),
+        ci=(farthest.low, farthest.high),
+        test=(
+            f"Match: two one-sided t-tests (5 %) at each of {len(cycles)} cycles that goodput / model, "
+            f"equations (3) and (5) to (7), lies within 1 +- {MARGIN:g}. Drop: one-sided paired t-test (5 %) "
+            "of each step from a cycle to the next longer one. Both must hold everywhere, at the base and at "
+            f"each of {len(in_range)} values of what the paper leaves unsaid (there at "
+            f"{len(varied)} cycles); {len(study.seeds)} seeds, each with its own phase of the radio. The "
+            "interval is that of the ratio farthest from 1."
+        ),
+        why=_why(base, in_range, shown, failing),
+        figures=_figures(study, base, shown),
+        tables=_tables(base, in_range, shown),
+    )
+
+
+class Point:
+    """One cycle length under one setting, over all seeds."""
+
+    def __init__(self, setting: Setting, t_cc_s: float, records: Sequence[dict[str, Any]]) -> None:
+        self.setting = setting
+        self.t_cc_s = t_cc_s
+        self.label = f"{t_cc_s:g} s"
+        self.goodput_bps = [record["goodput_bps"] for record in records]
+        self.mbps = statistics.fmean(self.goodput_bps) / 1e6
+        self.timeouts = statistics.fmean(record["timeouts_per_cycle"] for record in records)
+        self.without_timeout = statistics.fmean(record["cycles_without_timeout"] for record in records)
+        self.queue_drops = statistics.fmean(record["queue_drops_per_cycle"] for record in records)
+        self.silence_drops = statistics.fmean(record["silence_drops_per_cycle"] for record in records)
+        self.fast_retransmits = statistics.fmean(record["fast_retransmits_per_cycle"] for record in records)
+        outages = [record["t_rto_s"] for record in records if record["t_rto_s"] is not None]
+        windows = [record["window_packets"] for record in records if record["window_packets"] is not None]
+        self.t_rto_s = statistics.fmean(outages) if outages else None
+        self.window = statistics.fmean(windows) if windows else None
+
+    def ratio(self, **options: Any) -> float:
+        """Return simulation over model, with options of the model."""
+        return self.mbps * 1e6 / self.setting.model(self.t_cc_s, **options).throughput_bps
+
+    def match(self) -> Finding:
+        """Whether simulation and printed model are equivalent here."""
+        expected = self.setting.model(self.t_cc_s).throughput_bps
+        return verdicts.equivalent(self.goodput_bps, expected, MARGIN, where=self.label)
+
+
+class Sweep:
+    """All cycles under one setting."""
+
+    def __init__(self, setting: Setting, points: Sequence[Point]) -> None:
+        self.setting = setting
+        self.points = points
+        self.matches = [point.match() for point in points]
+        self.ratios = [finding.estimate for finding in self.matches]
+        self.farthest = max(self.matches, key=lambda finding: abs(finding.estimate - 1))
+        self.trend = verdicts.increasing(
+            [point.goodput_bps for point in points], [point.label for point in points]
+        )
+        self.match_verdict: Verdict = verdicts.combine([finding.verdict for finding in self.matches])
+        self.verdict: Verdict = verdicts.combine([self.match_verdict, self.trend.verdict])
+
+
+def measure(result: Result) -> dict[str, Any]:
+    """Return what is kept of a run: totals, and per cycle the timeouts and the window that they met."""
+    (flow,) = result.flows.to_pylist()
+    (radio,) = [
+        row for row in result.links.to_pylist() if row["link"] == "radio" and row["direction"] == "forward"
+    ]
+    cycles = result.radios.to_pylist()[0]["sensings"]
+    warmup_s = _seconds(result.scenario.to_dict()["run"]["warmup"])
+    events = result.events.select(["time_s", "kind"]).to_pydict()
+    silences = [t for t in _times(events, "sensing_start") if t >= warmup_s]
+    timeouts = _times(events, "rto")
+    series = result.flow_series.select(["time_s", "cwnd_segments"]).to_pydict()
+    outages, windows = [], []
+    for start, end in zip(silences, [*silences[1:], float("inf")], strict=True):
+        own = timeouts[bisect.bisect_left(timeouts, start) : bisect.bisect_left(timeouts, end)]
+        if own:
+            outages.append(own[-1] - start)
+            # The window that the first timeout met: the last sample before it.
+            before = bisect.bisect_left(series["time_s"], own[0]) - 1
+            windows.append(series["cwnd_segments"][before])
+    return {
+        "goodput_bps": flow["goodput_bps"],
+        "timeouts_per_cycle": flow["rtos"] / cycles,
+        "fast_retransmits_per_cycle": flow["fast_retransmits"] / cycles,
+        "queue_drops_per_cycle": radio["drops_queue"] / cycles,
+        "silence_drops_per_cycle": radio["drops_silence"] / cycles,
+        "cycles_without_timeout": 1 - len(outages) / len(silences),
+        "t_rto_s": statistics.fmean(outages) if outages else None,
+        "window_packets": statistics.fmean(windows) if windows else None,
+    }
+
+
+def _scenario(study: Context, setting: Setting, t_cc_s: float, seed: int) -> Scenario:
+    """Make the scenario of one run: whole cycles only, after those that the window needs to converge.
+
+    Nothing in the model or the scenario is random. What a seed changes is the phase of the radio: when its
+    first cycle begins, uniform over one cycle.
+    """
+    settle, count = (4, 8) if study.quick else (6, 20)
+    phase_s = random.Random(f"c2-f3/phase/{seed}").uniform(0, t_cc_s)  # noqa: S311
+    start_s = 5 + phase_s
+    warmup_s = start_s + settle * t_cc_s
+    links = study.scenario("cycle").to_dict()["topology"]["graph"]["links"]
+    radio = next(index for index, link in enumerate(links) if link["name"] == "radio")
+    return (
+        study.scenario("cycle")
+        .set("run.duration", _text(warmup_s + count * t_cc_s))
+        .set("run.warmup", _text(warmup_s))
+        .set("radio.0.sensing.start", _text(start_s))
+        .set("radio.0.sensing.off", _text(setting.off_s))
+        .set("radio.0.sensing.on", _text(t_cc_s - setting.off_s))
+        .set("radio.0.silence", setting.silence)
+        .set("tcp.min_rto", _text(setting.min_rto_s))
+        .set("tcp.segment_size", f"{setting.segment_bytes} B")
+        .set("tcp.delayed_ack", setting.delayed_ack)
+        .set("tcp.receive_buffer", setting.receive_buffer)
+        .set(f"topology.graph.links.{radio}.queue", f"{setting.queue_packets} packets")
+        .set("flow.0.transport", setting.transport)
+    )
+
+
+def _why(base: Sweep, in_range: Sequence[Sweep], shown: Sequence[Sweep], failing: Sequence[str]) -> str:
+    """Say what the data show about where the model and the simulation part, and why they agree elsewhere."""
+    shortest = base.points[0]
+    farthest = max(base.points, key=lambda point: abs(point.ratio() - 1))
+    parts = [_ladder(farthest)]
+    if farthest is not shortest:
+        parts.append(_ladder(shortest))
+    saturated = [point for point in base.points if point.queue_drops > 0.5]
+    if saturated:
+        longest = saturated[-1]
+        parts.append(
+            f"From cycles of {saturated[0].label} on the queue overflows, which the model does not know "
+            f"({longest.queue_drops:.0f} packets and {longest.fast_retransmits:.1f} fast retransmits in a "
+            f"cycle of {longest.label}); the ratio there is {longest.ratio():.2f}."
+        )
+    if failing:
+        parts.append("It does not hold for: " + ", ".join(failing) + ".")
+    elif base.verdict == "holds":
+        parts.append("It holds at every value tried of what the paper leaves unsaid.")
+    for sweep in (*in_range, *shown):
+        if sweep.match_verdict == "holds":
+            continue
+        worst = max(sweep.points, key=lambda point: abs(point.ratio() - 1))
+        reason = (
+            f"{worst.without_timeout:.0%} of the cycles have no timeout"
+            if worst.without_timeout > 0.05
+            else f"{worst.timeouts:.1f} timeouts and {worst.queue_drops:.0f} queue drops per cycle"
+        )
+        parts.append(f"{sweep.setting.name}: {worst.ratio():.2f} of the model at {worst.label}; {reason}.")
+    return " ".join(parts)
+
+
+def _ladder(point: Point) -> str:
+    """How the ratio at one point moves as the model's simplifications are taken back, one after the other."""
+    exact = point.ratio(solution="exact")
+    delivered = point.ratio(solution="exact", lost_last_round=True)
+    text = (
+        f"At {point.label} the simulation gives {point.ratio():.2f} of the printed model; {exact:.2f} with "
+        f"dW from (2) instead of its approximation (3), which is low; {delivered:.2f} when the last window "
+        f"of each cycle, which is sent but lost in the silence ({point.silence_drops:.0f} packets), is not "
+        "counted as delivered"
+    )
+    if point.t_rto_s is not None:
+        text += (
+            f"; the timeout ends {point.t_rto_s:.2f} s after the silence began where the model has "
+            f"{point.setting.t_rto_s:.2f} s"
+        )
+    if point.window is not None:
+        expected = point.setting.model(point.t_cc_s, solution="exact").converged_cwnd
+        text += f"; the window it meets is {point.window:.1f} packets, 2 dW is {expected:.1f}"
+    return text + "."
+
+
+def _figures(study: Context, base: Sweep, shown: Sequence[Sweep]) -> list[Figure]:
+    published = study.study.published("fig3")
+    x = [point.t_cc_s for point in base.points]
+    steps = 120
+    dense = [x[0] * (x[-1] / x[0]) ** (index / steps) for index in range(steps + 1)]
+    intervals = [mean_interval([value / 1e6 for value in point.goodput_bps]) for point in base.points]
+    hold = next(sweep for sweep in shown if sweep.setting.silence == "hold")
+
+    def curve(**options: Any) -> list[float]:
+        return [base.setting.model(t_cc_s, **options).throughput_bps / 1e6 for t_cc_s in dense]
+
+    throughput = Figure(
+        id="fig3",
+        title="Fig. 3: asymptotic throughput against the duration of the cognitive cycle",
+        x_label="Duration of the cognitive cycle [s]",
+        y_label="Throughput [Mb/s]",
+        log_x=True,
+        curves=[
+            Curve("model as printed, dW from (3)", dense, curve(), style="line"),
+            Curve("model, dW from (2)", dense, curve(solution="exact"), style="dashed"),
+            Curve(
+                "the same without the lost last window",
+                dense,
+                curve(solution="exact", lost_last_round=True),
+                style="dotted",
+            ),
+            Curve(
+                "simulation (mean, 95 % interval)",
+                x,
+                [interval.mean for interval in intervals],
+                [interval.low for interval in intervals],
+                [interval.high for interval in intervals],
+            ),
+            Curve(
+                "simulation, silence holds packets",
+                [point.t_cc_s for point in hold.points],
+                [point.mbps for point in hold.points],
+            ),
+        ],
+        caption=(
+            "Simulated goodput and the model. With `hold` nothing is lost in the silence, no timeout "
+            "follows, and "
+            "the flow keeps its window: the model's premise is the loss."
+        ),
+        paper=[published["caption"], *(sentence["text"] for sentence in published["sentence"])],
+    )
+    ratio = Figure(
+        id="fig3-ratio",
+        title="Simulation over model",
+        x_label="Duration of the cognitive cycle [s]",
+        y_label="Simulated goodput / model as printed",
+        log_x=True,
+        curves=[
+            Curve(
+                "simulation / model",
+                x,
+                base.ratios,
+                [finding.low for finding in base.matches],
+                [finding.high for finding in base.matches],
+            ),
+            Curve("margin of the test", [x[0], x[-1]], [1 + MARGIN] * 2, style="dashed"),
+            Curve("margin of the test, lower", [x[0], x[-1]], [1 - MARGIN] * 2, style="dashed"),
+        ],
+        caption="The test asks for every interval to lie between the dashed lines.",
+    )
+    return [throughput, ratio]
+
+
+def _tables(base: Sweep, in_range: Sequence[Sweep], shown: Sequence[Sweep]) -> list[Table]:
+    breakdown = Table(
+        title="Cycle by cycle",
+        header=[
+            "cycle",
+            "case",
+            "simulation [Mb/s]",
+            "model [Mb/s]",
+            "ratio [95 %]",
+            "ratio, dW exact",
+            "ratio, without lost window",
+            "timeouts per cycle",
+            "T_rto measured [s]",
+            "window at timeout",
+            "2 dW",
+            "queue drops per cycle",
+        ],
+        rows=[
+            [
+                point.label,
+                str(point.setting.model(point.t_cc_s).regime.value),
+                f"{point.mbps:.3f}",
+                f"{point.setting.model(point.t_cc_s).throughput_bps / 1e6:.3f}",
+                f"{finding.estimate:.3f} [{finding.low:.3f}, {finding.high:.3f}]",
+                f"{point.ratio(solution='exact'):.3f}",
+                f"{point.ratio(solution='exact', lost_last_round=True):.3f}",
+                f"{point.timeouts:.2f}",
+                "-" if point.t_rto_s is None else f"{point.t_rto_s:.2f}",
+                "-" if point.window is None else f"{point.window:.1f}",
+                f"{point.setting.model(point.t_cc_s).converged_cwnd:.1f}",
+                f"{point.queue_drops:.1f}",
+            ]
+            for point, finding in zip(base.points, base.matches, strict=True)
+        ],
+        caption=f"The model's T_rto is {base.setting.t_rto_s:g} s throughout.",
+    )
+    labels = [point.label for point in in_range[0].points]
+    unsaid = Table(
+        title="What the paper leaves unsaid",
+        header=["setting", "counts", *(f"ratio at {label}" for label in labels), "match", "drop"],
+        rows=[
+            [
+                sweep.setting.name,
+                "verdict" if sweep in in_range else "shown",
+                *(f"{ratio:.2f}" for ratio in sweep.ratios),
+                sweep.match_verdict,
+                sweep.trend.verdict,
+            ]
+            for sweep in (*in_range, *shown)
+        ],
+        caption=(
+            "Simulation over model, the model with the setting's own segment size and T_rto. `verdict`: "
+            "within what "
+            "the paper's sentences allow, the claim must hold here too. `shown`: contradicts a sentence of "
+            "the paper."
+        ),
+    )
+    readings = Table(
+        title="Units of the printed equations",
+        header=["cycle", "packets (consistent) [Mb/s]", "bits [Mb/s]", "mixed [Mb/s]"],
+        rows=[
+            [
+                point.label,
+                *(f"{_as_printed(point, units) / 1e6:.2f}" for units in ("packets", "bits", "mixed")),
+            ]
+            for point in base.points
+        ],
+        caption=(
+            "Equations (4) and (5) add packets to bits. Read in packets they agree with the derivation; "
+            "with BW and "
+            "BDP in bits the link never saturates, with BW alone in bits the packets of slow start vanish "
+            "(cogtcp.models.aimd_cycle_as_printed). Headers are left out here."
+        ),
+    )
+    return [breakdown, unsaid, readings]
+
+
+def _as_printed(point: Point, reading: Any) -> float:
+    return models.aimd_cycle_as_printed(
+        bandwidth_bps=BANDWIDTH_BPS,
+        rtt_s=RTT_S,
+        t_cc_s=point.t_cc_s,
+        t_rto_s=point.setting.t_rto_s,
+        segment_size_bytes=point.setting.segment_bytes,
+        reading=reading,
+    )
+
+
+def _times(events: dict[str, list[Any]], kind: str) -> list[float]:
+    return [time for time, other in zip(events["time_s"], events["kind"], strict=True) if other == kind]
+
+
+def _text(seconds: float) -> str:
+    """Return a duration of a scenario, in whole microseconds."""
+    return f"{round(seconds * 1e6)} us"
+
+
+def _seconds(text: str) -> float:
+    """Return the duration that a scenario's canonical form holds, in seconds."""
+    number, unit = text.split()
+    return float(number) * {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}[unit]

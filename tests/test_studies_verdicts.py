@@ -1,0 +1,174 @@
+"""The statistical tests behind the verdicts: tabulated quantiles, hand-computed intervals, error rates."""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cogtcp.statistics import mean_interval, t_quantile
+from cogtcp.studies import verdicts
+
+# Values to ten digits: for 1 and 2 degrees of freedom from the closed forms tan(pi (p - 1/2)) and
+# (2p - 1) sqrt(2 / (1 - (2p - 1)^2)), the others from published tables (to their three digits).
+CLOSED_FORMS = [
+    (0.95, 1, math.tan(math.pi * 0.45)),
+    (0.975, 1, math.tan(math.pi * 0.475)),
+    (0.995, 1, math.tan(math.pi * 0.495)),
+    (0.95, 2, 0.9 * math.sqrt(2 / (1 - 0.81))),
+    (0.975, 2, 0.95 * math.sqrt(2 / (1 - 0.9025))),
+]
+TABLE = [
+    (0.95, 4, 2.132),
+    (0.975, 3, 3.182),
+    (0.975, 4, 2.776),
+    (0.975, 9, 2.262),
+    (0.975, 19, 2.093),
+    (0.975, 29, 2.045),
+    (0.995, 9, 3.250),
+    (0.975, 120, 1.980),
+]
+
+
+@pytest.mark.parametrize(("p", "degrees", "expected"), CLOSED_FORMS)
+def test_t_quantiles_equal_their_closed_forms(p: float, degrees: int, expected: float) -> None:
+    assert t_quantile(p, degrees) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(("p", "degrees", "expected"), TABLE)
+def test_t_quantiles_equal_published_tables(p: float, degrees: int, expected: float) -> None:
+    assert t_quantile(p, degrees) == pytest.approx(expected, abs=5e-4)
+
+
+@pytest.mark.parametrize("degrees", [3, 4, 9, 30])
+def test_t_quantiles_equal_a_numerical_integral_of_the_density(degrees: int) -> None:
+    constant = math.exp(math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2)) / math.sqrt(
+        math.pi * degrees
+    )
+
+    def density(t: float) -> float:
+        return constant * (1 + t * t / degrees) ** (-(degrees + 1) / 2)
+
+    end = t_quantile(0.975, degrees)
+    steps = 2000
+    width = end / steps
+    simpson = density(0) + density(end)
+    simpson += sum((4 if index % 2 else 2) * density(index * width) for index in range(1, steps))
+    assert simpson * width / 3 == pytest.approx(0.475, abs=1e-9)
+
+
+def test_interval_by_hand() -> None:
+    # 1, 2, 3: mean 2, standard error 1/sqrt 3, t(0.975, 2) = 4.302653: 2 +- 2.484138.
+    interval = mean_interval([1, 2, 3])
+    assert (interval.low, interval.high) == pytest.approx((2 - 2.4841377, 2 + 2.4841377), abs=1e-6)
+
+
+def test_welch_by_hand() -> None:
+    # Variances 1 and 4 over 3 values each: standard error sqrt(5/3) = 1.290994, degrees
+    # (5/3)^2 / ((1/9 + 16/9)/2) = 2.94, taken as 2: 2 - 4 = -2 +- 4.302653 * 1.290994.
+    interval = verdicts.welch_difference([1, 2, 3], [2, 4, 6])
+    assert interval.mean == -2
+    assert interval.half_width == pytest.approx(4.302653 * 1.290994, abs=1e-4)
+
+
+def test_equivalence_holds_differs_or_is_unclear() -> None:
+    assert verdicts.equivalent([99, 100, 101], 100, 0.15).verdict == "holds"
+    assert verdicts.equivalent([129, 130, 131], 100, 0.15).verdict == "differs"
+    assert verdicts.equivalent([60, 61, 62], 100, 0.15).verdict == "differs"
+    assert verdicts.equivalent([80, 100, 120], 100, 0.15).verdict == "unclear"
+    # Clearly not 100, yet its interval reaches over the border of 115.
+    assert verdicts.equivalent([114, 115, 116], 100, 0.15).verdict == "unclear"
+
+
+def test_equivalence_is_a_statement_about_the_margin_not_about_zero_difference() -> None:
+    """Values that differ significantly from the expected one, but by less than the margin, are equivalent."""
+    finding = verdicts.equivalent([109.9, 110, 110.1], 100, 0.15)
+    assert finding.verdict == "holds"
+    assert finding.low > 1
+
+
+def test_one_seed_decides_nothing() -> None:
+    assert verdicts.equivalent([100], 100, 0.15).verdict == "unclear"
+    assert verdicts.greater([2], [1]).verdict == "unclear"
+    assert verdicts.increasing([[1], [2]]).verdict == "unclear"
+    assert verdicts.flat([[1], [1]], 0.1).verdict == "unclear"
+    assert "one seed" in verdicts.equivalent([100], 100, 0.15).statement
+
+
+def test_deterministic_values_have_an_interval_of_width_zero() -> None:
+    finding = verdicts.equivalent([90, 90, 90], 100, 0.15)
+    assert (finding.verdict, finding.low, finding.high) == ("holds", 0.9, 0.9)
+
+
+def test_greater_uses_the_pairs() -> None:
+    values, baseline = [10.1, 20.1, 30.1], [10, 20, 30]
+    assert verdicts.greater(values, baseline).verdict == "holds"
+    assert verdicts.greater(values, baseline, paired=False).verdict == "unclear"
+    assert verdicts.greater(baseline, values).verdict == "differs"
+
+
+def test_increasing_looks_at_every_step() -> None:
+    up = [[1, 1.1], [2, 2.1], [3, 3.1]]
+    assert verdicts.increasing(up).verdict == "holds"
+    dip = [[1, 1.1], [3, 3.1], [2, 2.1], [4, 4.1]]
+    finding = verdicts.increasing(dip, ["a", "b", "c", "d"])
+    assert (finding.verdict, finding.where) == ("differs", "b to c")
+    # A step from 3.05 to 2.05 is -1, of a greatest mean of 4.05.
+    assert finding.estimate == pytest.approx(-1 / 4.05)
+    plateau = [[1, 1.2], [1.1, 1.1], [2, 2.1]]
+    assert verdicts.increasing(plateau).verdict == "unclear"
+
+
+def test_flat_tests_every_point_against_the_mean() -> None:
+    assert verdicts.flat([[10, 11], [10.1, 11.1], [9.9, 10.9]], 0.05).verdict == "holds"
+    finding = verdicts.flat([[10, 11], [10.1, 11.1], [20, 22]], 0.05, ["a", "b", "c"])
+    assert (finding.verdict, finding.where) == ("differs", "c")
+
+
+def test_combination_and_range() -> None:
+    assert verdicts.combine(["holds", "holds"]) == "holds"
+    assert verdicts.combine(["holds", "unclear"]) == "unclear"
+    assert verdicts.combine(["unclear", "differs"]) == "differs"
+    assert verdicts.over_range("holds", ["holds", "holds"]) == "holds"
+    assert verdicts.over_range("holds", ["holds", "differs"]) == "unclear"
+    assert verdicts.over_range("differs", ["holds"]) == "differs"
+    assert verdicts.over_range("unclear", ["holds"]) == "unclear"
+    with pytest.raises(ValueError, match="no verdict"):
+        verdicts.combine([])
+
+
+def test_bootstrap_repeats_itself_and_covers_the_median() -> None:
+    values = [1.0, 2.0, 3.0, 4.0, 100.0]
+    interval = verdicts.bootstrap_interval(values, statistics.median)
+    assert interval == verdicts.bootstrap_interval(values, statistics.median)
+    assert interval.mean == 3
+    assert interval.low <= 3 <= interval.high <= 100
+    assert math.isnan(verdicts.bootstrap_interval([1.0], statistics.median).low)
+
+
+def test_equivalence_errs_at_its_level() -> None:
+    """At the border of the margin the test may say "holds" in 5 % of the cases, not more."""
+    stream = random.Random(7)  # noqa: S311
+    trials = 2000
+    holds = sum(
+        verdicts.equivalent([stream.gauss(115, 3) for _ in range(10)], 100, 0.15).verdict == "holds"
+        for _ in range(trials)
+    )
+    # 5 % +- four standard deviations of a binomial count.
+    assert abs(holds / trials - 0.05) < 4 * math.sqrt(0.05 * 0.95 / trials)
+
+
+@given(
+    st.lists(st.floats(min_value=50, max_value=150), min_size=2, max_size=12),
+    st.floats(min_value=1e-3, max_value=1e3),
+)
+def test_verdicts_ignore_the_unit(values: list[float], unit: float) -> None:
+    finding = verdicts.equivalent(values, 100, 0.15)
+    scaled = verdicts.equivalent([unit * value for value in values], unit * 100, 0.15)
+    assert scaled.estimate == pytest.approx(finding.estimate)
+    if all(abs(end - border) > 1e-6 for end in (finding.low, finding.high) for border in (0.85, 1.15)):
+        assert {scaled.verdict, finding.verdict} != {"holds", "differs"}
