@@ -1,8 +1,12 @@
 //! Congestion control: the trait, what it sees, and the registry of controls by name.
 
 pub mod aimd;
+mod growth;
 mod parameters;
 mod registry;
+#[cfg(test)]
+mod testing;
+pub mod vegas;
 
 pub use parameters::{ParameterKind, ParameterSpec, ParameterValue, Parameters};
 pub(crate) use registry::suggestion;
@@ -201,6 +205,13 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     /// Every ACK: RTT and rate samples.
     #[allow(unused_variables)]
     fn pkts_acked(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample) {}
+
+    /// A duplicate ACK came, fewer than the threshold so far: whether to treat the oldest outstanding segment, last sent
+    /// at `head_sent_at`, as lost now. For controls with a finer timeout than the sender's (Vegas).
+    #[allow(unused_variables)]
+    fn dup_ack_retransmit(&mut self, now: Time, tcp: &TcpState, head_sent_at: Time) -> bool {
+        false
+    }
 
     /// The recovery state is about to change to `state`; `tcp.ca_state` is still the old one.
     #[allow(unused_variables)]

@@ -6,6 +6,7 @@
 //! loss event:                    ssthresh = max(decrease * FlightSize, 2 SMSS)    RFC 5681 (4)
 //! ```
 
+use super::growth::{self, Additive};
 use super::{AckSample, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters, TcpState};
 use crate::{Preset, Recovery};
 use cogtcp_units::Time;
@@ -30,12 +31,7 @@ pub const INFO: ControlInfo = ControlInfo {
             unit: "",
             kind: ParameterKind::Number { default: 0.5, min: 0.0, max: 1.0 },
         },
-        ParameterSpec {
-            name: "abc_limit",
-            summary: "L: most segments cwnd grows by per ACK in slow start (RFC 5681: 1; RFC 3465: 2)",
-            unit: "segments",
-            kind: ParameterKind::Number { default: 1.0, min: 1.0, max: 1000.0 },
-        },
+        growth::ABC_LIMIT,
         ParameterSpec {
             name: "byte_counting",
             summary: "congestion avoidance counts acknowledged bytes (RFC 3465, recommended by RFC 5681); false: \
@@ -60,22 +56,17 @@ const fn preset(name: &'static str, summary: &'static str, recovery: Recovery) -
 /// The state of one connection.
 #[derive(Clone, Debug)]
 pub struct Aimd {
-    increase: f64,
     decrease: f64,
     abc_limit: f64,
-    byte_counting: bool,
-    /// Congestion avoidance: bytes acknowledged and not yet turned into growth; by ACK: growth below one byte.
-    credit: f64,
+    increase: Additive,
 }
 
 impl Aimd {
     fn new(parameters: &Parameters) -> Self {
         Self {
-            increase: parameters.number("increase"),
             decrease: parameters.number("decrease"),
             abc_limit: parameters.number("abc_limit"),
-            byte_counting: parameters.flag("byte_counting"),
-            credit: 0.0,
+            increase: Additive::new(parameters.number("increase"), parameters.flag("byte_counting")),
         }
     }
 }
@@ -87,29 +78,15 @@ impl CongestionControl for Aimd {
 
     fn ssthresh(&mut self, _now: Time, tcp: &TcpState) -> u64 {
         // RFC 5681 equation (4).
-        self.credit = 0.0;
+        self.increase.reset();
         ((tcp.flight_size as f64 * self.decrease) as u64).max(2 * tcp.mss)
     }
 
     fn cong_avoid(&mut self, _now: Time, tcp: &mut TcpState, ack: &AckSample) {
         if tcp.in_slow_start() {
-            // RFC 5681 equation (2): at most L * SMSS per ACK. The step may pass ssthresh, as the RFC's does.
-            tcp.cwnd += ack.acked.min((self.abc_limit * tcp.mss as f64) as u64);
-            return;
-        }
-        if self.byte_counting {
-            // RFC 5681 section 3.1: when the bytes acknowledged reach cwnd, cwnd grows by (up to) SMSS.
-            self.credit += ack.acked as f64;
-            if self.credit >= tcp.cwnd as f64 {
-                self.credit -= tcp.cwnd as f64;
-                tcp.cwnd += (self.increase * tcp.mss as f64) as u64;
-            }
+            growth::slow_start(tcp, ack.acked, self.abc_limit);
         } else {
-            // RFC 5681 equation (3), whose fraction of a byte is kept rather than rounded up to one.
-            self.credit += self.increase * (tcp.mss * tcp.mss) as f64 / tcp.cwnd as f64;
-            let whole = self.credit as u64;
-            self.credit -= whole as f64;
-            tcp.cwnd += whole;
+            self.increase.grow(tcp, ack.acked);
         }
     }
 }

@@ -1,0 +1,123 @@
+//! States and ACKs for the unit tests of the controls: segments of 1000 bytes.
+
+use super::{AckSample, CaState, CongestionControl, TcpState, make};
+use super::{ParameterValue, Parameters};
+use crate::rate_sample::RateSample;
+use cogtcp_units::{Duration, Time};
+
+/// Bytes of a segment.
+pub(super) const MSS: u64 = 1000;
+
+/// An established connection with a window of `segments`, all of it in flight, in slow start.
+pub(super) fn tcp(segments: u64) -> TcpState {
+    let window = segments * MSS;
+    TcpState {
+        cwnd: window,
+        ssthresh: u64::MAX,
+        pacing_rate: None,
+        mss: MSS,
+        srtt: Duration::from_millis(100),
+        rttvar: Duration::from_millis(10),
+        min_rtt: Duration::from_millis(100),
+        latest_rtt: Duration::from_millis(100),
+        rto: Duration::from_secs(1),
+        snd_una: 0,
+        snd_nxt: window,
+        in_flight: window,
+        flight_size: window,
+        delivered: 0,
+        delivered_at: Time::ZERO,
+        lost: 0,
+        app_limited: false,
+        cwnd_limited: true,
+        ca_state: CaState::Open,
+        prior_cwnd: window,
+        prior_ssthresh: u64::MAX,
+        peer_window: u64::MAX,
+        initial_window: 10 * MSS,
+        max_window: u64::MAX,
+    }
+}
+
+/// An ACK of `acked` new bytes with an RTT sample.
+pub(super) fn ack(acked: u64, rtt: Duration) -> AckSample {
+    AckSample { acked, delivered: acked, rtt: Some(rtt), rate: RateSample::default(), ..AckSample::default() }
+}
+
+/// A connection under test: a control and the state it works on.
+#[derive(Debug)]
+pub(super) struct Bench {
+    pub(super) control: Box<dyn CongestionControl>,
+    pub(super) tcp: TcpState,
+    pub(super) now: Time,
+}
+
+impl Bench {
+    /// The control called `name` on [`tcp`]`(segments)`.
+    pub(super) fn new(name: &str, parameters: &[(&str, ParameterValue)], segments: u64) -> Self {
+        let mut table = Parameters::new();
+        for (name, value) in parameters {
+            table.set(name, value.clone());
+        }
+        let control = make(name, &table).expect("the test's parameters are right");
+        let mut bench = Self { control, tcp: tcp(segments), now: Time::from_millis(1000) };
+        bench.control.init(bench.now, &mut bench.tcp);
+        bench
+    }
+
+    /// One ACK for `acked` bytes, as a sender with always data to send handles it.
+    pub(super) fn ack(&mut self, acked: u64, rtt: Duration) {
+        self.tcp.snd_una += acked;
+        let sample = AckSample { prior_in_flight: self.tcp.in_flight, ..ack(acked, rtt) };
+        self.tcp.delivered += acked;
+        self.control.pkts_acked(self.now, &mut self.tcp, &sample);
+        if !self.control.cong_control(self.now, &mut self.tcp, &sample) {
+            self.control.cong_avoid(self.now, &mut self.tcp, &sample);
+        }
+        self.tcp.cwnd = self.tcp.cwnd.max(MSS);
+        self.tcp.snd_nxt = self.tcp.snd_nxt.max(self.tcp.snd_una + self.tcp.cwnd / MSS * MSS);
+        self.tcp.flight_size = self.tcp.snd_nxt - self.tcp.snd_una;
+        self.tcp.in_flight = self.tcp.flight_size;
+    }
+
+    /// One round trip: an ACK for each segment that is in flight now, evenly over `rtt`.
+    pub(super) fn round(&mut self, rtt: Duration) {
+        let segments = (self.tcp.snd_nxt - self.tcp.snd_una) / MSS;
+        for _ in 0..segments {
+            self.now += rtt / segments;
+            self.ack(MSS, rtt);
+        }
+    }
+
+    /// Window in segments.
+    pub(super) fn segments(&self) -> f64 {
+        self.tcp.cwnd as f64 / MSS as f64
+    }
+
+    /// A fast retransmit and the recovery it begins, over at once.
+    pub(super) fn loss(&mut self) {
+        self.tcp.prior_cwnd = self.tcp.cwnd;
+        self.tcp.prior_ssthresh = self.tcp.ssthresh;
+        self.tcp.ssthresh = self.control.ssthresh(self.now, &self.tcp);
+        self.set_state(CaState::Recovery);
+        self.tcp.cwnd = self.tcp.ssthresh;
+        self.control.cwnd_event(self.now, &mut self.tcp, super::CaEvent::CompleteCwr);
+        self.set_state(CaState::Open);
+    }
+
+    /// A timeout: the state is `Loss` afterwards, the window one segment.
+    pub(super) fn timeout(&mut self) {
+        self.tcp.prior_cwnd = self.tcp.cwnd;
+        self.tcp.prior_ssthresh = self.tcp.ssthresh;
+        self.control.cwnd_event(self.now, &mut self.tcp, super::CaEvent::Loss);
+        self.tcp.ssthresh = self.control.ssthresh(self.now, &self.tcp);
+        self.set_state(CaState::Loss);
+        self.tcp.cwnd = MSS;
+    }
+
+    /// The recovery state changes.
+    pub(super) fn set_state(&mut self, state: CaState) {
+        self.control.set_state(self.now, &mut self.tcp, state);
+        self.tcp.ca_state = state;
+    }
+}
