@@ -13,14 +13,19 @@
 mod config;
 pub mod congestion;
 mod event;
+mod frto;
 mod nearest;
+mod pacing;
 mod preset;
 mod rate_sample;
 mod reassembly;
 mod receiver;
+mod rtt;
+mod scoreboard;
 mod segment;
 mod sender;
 mod sequence;
+mod spurious;
 
 pub use config::{
     DelayedAck, FRto, FullAckWindow, InitialWindow, NewRenoVariant, ReceiverConfig, Recovery, RttSampling,

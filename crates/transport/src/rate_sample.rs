@@ -1,5 +1,6 @@
 //! Delivery-rate samples (draft-cheng-iccrg-delivery-rate-estimation).
 
+use crate::scoreboard::{APP_LIMITED, Sent};
 use cogtcp_units::{Duration, Rate, Time};
 
 /// The delivery rate seen between the sending of a segment and the ACK that delivered it.
@@ -25,5 +26,160 @@ impl RateSample {
     /// The rate; `None` when this ACK gave no sample.
     pub fn rate(&self) -> Option<Rate> {
         if self.interval.is_zero() { None } else { Some(Rate::from_bytes_in(self.delivered, self.interval)) }
+    }
+}
+
+/// The connection's side of the estimator: `C.` of the draft.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RateEstimator {
+    /// Bytes delivered.
+    pub(crate) delivered: u64,
+    /// When `delivered` last grew.
+    pub(crate) delivered_at: Time,
+    /// Bytes declared lost.
+    pub(crate) lost: u64,
+    /// Send time of the segment that began the current sampling flight.
+    first_sent_at: Time,
+    /// `delivered` beyond which the application no longer limits; 0: it does not.
+    app_limited: u64,
+    /// The newest segment this ACK delivered.
+    newest: Option<Sent>,
+}
+
+impl RateEstimator {
+    /// The state to keep with a segment that is sent now, `in_flight` bytes being in the network before it.
+    #[inline]
+    pub(crate) fn on_send(&mut self, now: Time, in_flight: u64, len: u32) -> Sent {
+        if in_flight == 0 {
+            // Section 3.2: a new flight after idle.
+            (self.first_sent_at, self.delivered_at) = (now, now);
+        }
+        Sent {
+            sent_at: now,
+            first_sent_at: self.first_sent_at,
+            delivered_at: self.delivered_at,
+            delivered: self.delivered as u32,
+            lost: self.lost as u32,
+            tx_in_flight: (in_flight + u64::from(len)).min(u64::from(u32::MAX)) as u32,
+            flags: if self.app_limited != 0 { APP_LIMITED } else { 0 },
+            ..Sent::default()
+        }
+    }
+
+    /// A segment is newly known to be delivered (UpdateRateSample of section 3.3).
+    #[inline]
+    pub(crate) fn on_delivered(&mut self, sent: &Sent) {
+        // The most recently sent; of equals the later in sequence, which is the later of the calls.
+        if self.newest.is_none_or(|newest| sent.sent_at >= newest.sent_at) {
+            self.newest = Some(*sent);
+        }
+    }
+
+    /// `bytes` were delivered by the ACK being processed.
+    #[inline]
+    pub(crate) fn add(&mut self, now: Time, bytes: u64) {
+        if bytes > 0 {
+            self.delivered += bytes;
+            self.delivered_at = now;
+        }
+    }
+
+    /// The application has nothing to send although the window has room (section 3.4).
+    pub(crate) fn set_app_limited(&mut self, in_flight: u64) {
+        self.app_limited = (self.delivered + in_flight).max(1);
+    }
+
+    /// Whether the application limits the rate.
+    pub(crate) const fn is_app_limited(&self) -> bool {
+        self.app_limited != 0
+    }
+
+    /// The sample of the ACK being processed (GenerateRateSample of section 3.3); none when it delivered nothing or
+    /// the interval is under `min_rtt`, which tells of an ACK of an earlier transmission.
+    #[inline]
+    pub(crate) fn finish(&mut self, min_rtt: Duration) -> RateSample {
+        if self.app_limited != 0 && self.delivered > self.app_limited {
+            self.app_limited = 0;
+        }
+        let Some(sent) = self.newest.take() else { return RateSample::default() };
+        self.first_sent_at = sent.sent_at;
+        let send_elapsed = sent.sent_at.saturating_since(sent.first_sent_at);
+        let ack_elapsed = self.delivered_at.saturating_since(sent.delivered_at);
+        let interval = send_elapsed.max(ack_elapsed);
+        let delivered = u64::from((self.delivered as u32).wrapping_sub(sent.delivered));
+        RateSample {
+            delivered,
+            interval: if min_rtt != Duration::MAX && interval < min_rtt { Duration::ZERO } else { interval },
+            prior_delivered: self.delivered - delivered,
+            prior_time: sent.delivered_at,
+            tx_in_flight: u64::from(sent.tx_in_flight),
+            lost: u64::from((self.lost as u32).wrapping_sub(sent.lost)),
+            app_limited: sent.is(APP_LIMITED),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::from_millis(ms)
+    }
+
+    /// Four segments leave at 0, 1, 2, 3 ms and are delivered at 100, 110, 120, 130 ms: ACK compression or not, the
+    /// rate is that of the slower of the two phases (section 2.2).
+    #[test]
+    fn the_slower_phase_decides() {
+        let mut c = RateEstimator::default();
+        let flight: Vec<Sent> = (0..4).map(|k| c.on_send(at(k), k * 1000, 1000)).collect();
+        c.add(at(100), 1000);
+        c.on_delivered(&flight[0]);
+        // First: 1000 bytes in 100 ms (nothing delivered before, sent at once).
+        let first = c.finish(Duration::MAX);
+        assert_eq!((first.delivered, first.interval), (1000, Duration::from_millis(100)));
+        for (k, sent) in flight.iter().enumerate().skip(1) {
+            c.add(at(100 + 10 * k as u64), 1000);
+            c.on_delivered(sent);
+            let sample = c.finish(Duration::from_millis(100));
+            assert_eq!(sample.delivered, 1000 * (k as u64 + 1));
+            assert_eq!(sample.interval, Duration::from_millis(100 + 10 * k as u64));
+        }
+        // A second flight at 130 ms, acknowledged in one compressed ACK at 230 ms, after a send phase of 150 ms.
+        let a = c.on_send(at(130), 1000, 1000);
+        let b = c.on_send(at(280), 2000, 1000);
+        c.add(at(290), 2000);
+        c.on_delivered(&a);
+        c.on_delivered(&b);
+        let sample = c.finish(Duration::from_millis(100));
+        // Send phase 280 - 3 = 277 ms, ACK phase 290 - 130 = 160 ms.
+        assert_eq!((sample.delivered, sample.interval), (2000, Duration::from_millis(277)));
+        assert_eq!(sample.rate().unwrap(), Rate::from_bytes_in(2000, Duration::from_millis(277)));
+    }
+
+    /// Section 3.4: samples stay app-limited until what was in flight at the time is delivered.
+    #[test]
+    fn app_limited_until_the_bubble_passed() {
+        let mut c = RateEstimator::default();
+        let a = c.on_send(at(0), 0, 1000);
+        c.set_app_limited(1000);
+        let b = c.on_send(at(50), 1000, 1000);
+        c.add(at(100), 1000);
+        c.on_delivered(&a);
+        assert!(!c.finish(Duration::MAX).app_limited && c.is_app_limited());
+        c.add(at(150), 1000);
+        c.on_delivered(&b);
+        assert!(c.finish(Duration::MAX).app_limited && !c.is_app_limited());
+    }
+
+    /// Section 3.3: an interval under the least RTT is no sample; neither is an ACK that delivers nothing.
+    #[test]
+    fn no_sample() {
+        let mut c = RateEstimator::default();
+        let a = c.on_send(at(0), 0, 1000);
+        c.add(at(10), 1000);
+        c.on_delivered(&a);
+        assert_eq!(c.finish(Duration::from_millis(100)).rate(), None);
+        assert_eq!(c.finish(Duration::MAX), RateSample::default());
     }
 }

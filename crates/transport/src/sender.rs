@@ -1,8 +1,29 @@
 //! The sending end of a connection: active opener and owner of the data.
+//!
+//! One module per concern: [`handshake`] opens and closes, [`input`] takes ACKs, [`recovery`] decides what they mean
+//! for losses, [`output`] chooses the next segment, [`timers`] serves the retransmission and persist timers.
 
-use crate::congestion::{CongestionControl, LinkEvent, TcpState};
-use crate::{Segment, SenderConfig, TransportEvent};
-use cogtcp_units::Time;
+mod handshake;
+mod input;
+mod output;
+mod recovery;
+mod timers;
+
+use crate::congestion::{CaState, CongestionControl, LinkEvent, TcpState};
+use crate::frto::Frto;
+use crate::pacing::Pacer;
+use crate::rate_sample::RateEstimator;
+use crate::rtt::RttEstimator;
+use crate::scoreboard::Scoreboard;
+use crate::spurious::SpuriousCounter;
+use crate::{Recovery, Segment, SenderConfig, SeqNumber, TransportEvent};
+use cogtcp_units::{Duration, Time};
+use handshake::Connection;
+use std::collections::VecDeque;
+use timers::Timer;
+
+/// Events kept for a driver that does not take them.
+const MAX_EVENTS: usize = 1024;
 
 /// What a sender counted since its start.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -19,13 +40,14 @@ pub struct SenderStats {
     pub bytes_acked: u64,
     /// ACKs received.
     pub acks_received: u64,
-    /// Duplicate ACKs received.
+    /// Duplicate ACKs received (RFC 5681 section 2; with SACK, RFC 6675 section 2).
     pub duplicate_acks: u64,
     /// Expirations of the retransmission timer after the handshake.
     pub timeouts: u64,
-    /// Timeouts that were spurious: an earlier transmission of the segment had arrived.
+    /// Timeouts that were spurious: an earlier transmission of the segment was on its way and its ACK came. Exact where
+    /// the receiver returns [`Segment::tag`]; by timestamps (RFC 3522) elsewhere.
     pub spurious_timeouts: u64,
-    /// Spurious timeouts that F-RTO found and undid.
+    /// Timeouts that F-RTO found spurious and undid.
     pub undone_timeouts: u64,
     /// Loss events found by duplicate ACKs or SACK.
     pub fast_retransmits: u64,
@@ -44,62 +66,221 @@ pub struct Sender {
     control: Box<dyn CongestionControl>,
     tcp: TcpState,
     stats: SenderStats,
+    events: VecDeque<TransportEvent>,
+
+    // The connection.
+    connection: Connection,
+    peer_isn: SeqNumber,
+    /// Next offset expected of the peer, which sends a SYN and a FIN and no data.
+    peer_nxt: u64,
+    peer_fin: bool,
+    sack_ok: bool,
+    timestamps_ok: bool,
+    peer_scale: u8,
+    /// Timestamp to echo (RFC 7323 section 4.3).
+    ts_recent: u32,
+    syn_pending: bool,
+    syn_count: u32,
+    syn_sent_at: Time,
+    ack_pending: bool,
+    tag: u32,
+
+    // The data.
+    /// Offset after what the application has written.
+    data_end: u64,
+    saturated: bool,
+    fin_queued: bool,
+    fin_sent: bool,
+    finished: bool,
+
+    // The peer's window.
+    /// Offset after the last byte the peer's window allows.
+    window_end: u64,
+    max_peer_window: u64,
+    /// The window field of the last ACK, to tell a duplicate from a window update (RFC 5681 section 2).
+    last_window: u16,
+    /// SND.WL1 and SND.WL2 (RFC 9293 section 3.10.7.4).
+    wl1: SeqNumber,
+    wl2: u64,
+
+    // What is outstanding.
+    board: Scoreboard,
+    rtt: RttEstimator,
+    rate: RateEstimator,
+    pacer: Pacer,
+    /// Set while a segment waits for the pacer alone.
+    paced_until: Time,
+    /// The timed segment of [`crate::RttSampling::OncePerFlight`]: its end and when it left.
+    timed: Option<(u64, Time)>,
+    last_data_at: Time,
+    /// When the connection last made progress, for the user timeout.
+    progress_at: Time,
+    /// Most in flight in this round trip and in the one before: whether cwnd limits.
+    round_end: u64,
+    round_high: u64,
+    last_high: u64,
+
+    // Loss recovery.
+    dup_acks: u32,
+    /// RFC 5681's inflation of cwnd by duplicate ACKs; may be negative by NewReno's deflation.
+    inflation: i64,
+    /// RFC 6582's recover + 1, RFC 6675's RecoveryPoint: `snd_nxt` at the last loss event.
+    recovery_point: u64,
+    /// The oldest segment is to be resent at once, whatever the window.
+    resend_front: bool,
+    front_by_timer: bool,
+    partial_acks: u32,
+    after_rto: bool,
+    /// Bytes sent by limited transmit since the first duplicate ACK.
+    limited: u64,
+    /// RFC 6675's RescueRxt.
+    rescue: Option<u64>,
+    /// Bytes reported as delivered by duplicate ACKs and not yet acknowledged cumulatively.
+    reported: u64,
+    frto: Frto,
+    /// Timeouts since the last new acknowledgement.
+    rto_count: u32,
+    spurious: SpuriousCounter,
+
+    // Timers.
+    timer: Timer,
+    deadline: Time,
+    probe_due: bool,
+    probe_count: u32,
 }
 
 impl Sender {
     /// A sender at rest: [`Sender::open`] starts it.
     pub fn new(config: SenderConfig, control: Box<dyn CongestionControl>) -> Self {
-        let _ = (config, control);
-        todo!()
-    }
-
-    /// Queues the SYN.
-    pub fn open(&mut self, now: Time) {
-        let _ = now;
+        let mss = u64::from(config.mss.max(1));
+        let rtt = RttEstimator::new(&config);
+        let initial_window = config.initial_window.bytes(mss);
+        let tcp = TcpState {
+            cwnd: initial_window,
+            ssthresh: config.initial_ssthresh,
+            pacing_rate: None,
+            mss,
+            srtt: Duration::ZERO,
+            rttvar: Duration::ZERO,
+            min_rtt: Duration::MAX,
+            latest_rtt: Duration::ZERO,
+            rto: rtt.base(),
+            snd_una: 0,
+            snd_nxt: 0,
+            in_flight: 0,
+            flight_size: 0,
+            delivered: 0,
+            delivered_at: Time::ZERO,
+            lost: 0,
+            app_limited: false,
+            cwnd_limited: false,
+            ca_state: CaState::Open,
+            prior_cwnd: 0,
+            prior_ssthresh: 0,
+            peer_window: 0,
+            initial_window,
+            max_window: config.max_window.unwrap_or(u64::MAX),
+        };
+        Self {
+            config,
+            control,
+            tcp,
+            stats: SenderStats::default(),
+            events: VecDeque::new(),
+            connection: Connection::Idle,
+            peer_isn: SeqNumber::new(0),
+            peer_nxt: 0,
+            peer_fin: false,
+            sack_ok: false,
+            timestamps_ok: false,
+            peer_scale: 0,
+            ts_recent: 0,
+            syn_pending: false,
+            syn_count: 0,
+            syn_sent_at: Time::ZERO,
+            ack_pending: false,
+            tag: 0,
+            data_end: 1,
+            saturated: false,
+            fin_queued: false,
+            fin_sent: false,
+            finished: false,
+            window_end: 1,
+            max_peer_window: 0,
+            last_window: 0,
+            wl1: SeqNumber::new(0),
+            wl2: 0,
+            board: Scoreboard::new(mss),
+            rtt,
+            rate: RateEstimator::default(),
+            pacer: Pacer::default(),
+            paced_until: Time::MAX,
+            timed: None,
+            last_data_at: Time::ZERO,
+            progress_at: Time::ZERO,
+            round_end: 0,
+            round_high: 0,
+            last_high: 0,
+            dup_acks: 0,
+            inflation: 0,
+            recovery_point: 0,
+            resend_front: false,
+            front_by_timer: false,
+            partial_acks: 0,
+            after_rto: false,
+            limited: 0,
+            rescue: None,
+            reported: 0,
+            frto: Frto::Idle,
+            rto_count: 0,
+            spurious: SpuriousCounter::default(),
+            timer: Timer::Off,
+            deadline: Time::MAX,
+            probe_due: false,
+            probe_count: 0,
+        }
     }
 
     /// The application has `bytes` more to send.
     pub fn write(&mut self, bytes: u64) {
-        let _ = bytes;
+        debug_assert!(!self.fin_queued, "no data after close");
+        if !self.fin_queued {
+            self.data_end += bytes;
+        }
     }
 
     /// Whether there is always data to send.
     pub fn set_saturated(&mut self, on: bool) {
-        let _ = on;
+        if self.saturated && !on {
+            self.data_end = self.data_end.max(self.board.nxt().max(1));
+        }
+        self.saturated = on && !self.fin_queued;
     }
 
-    /// No more data: a FIN follows what was written.
-    pub fn close(&mut self) {}
-
-    /// A segment arrived.
-    pub fn handle_segment(&mut self, now: Time, segment: &Segment) {
-        let _ = (now, segment);
+    /// No more data: a FIN follows what was written, or, of a saturated sender, what was sent.
+    pub fn close(&mut self) {
+        self.set_saturated(false);
+        self.fin_queued = true;
     }
 
-    /// The time of [`Sender::poll_timeout`] has come; earlier calls do nothing.
-    pub fn handle_timeout(&mut self, now: Time) {
-        let _ = now;
-    }
-
-    /// The next segment to send, if one may go now.
-    pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
-        let _ = now;
-        None
-    }
-
-    /// When [`Sender::handle_timeout`] is due; [`Time::MAX`]: never.
+    /// When [`Sender::handle_timeout`] or, of a paced sender, [`Sender::poll_transmit`] is due; [`Time::MAX`]: never.
+    /// The time may move with every call that changes the sender; moving it costs nothing here.
+    #[inline]
     pub fn poll_timeout(&self) -> Time {
-        Time::MAX
+        self.deadline.min(self.paced_until)
     }
 
     /// The oldest event not yet taken.
+    #[inline]
     pub fn poll_event(&mut self) -> Option<TransportEvent> {
-        None
+        self.events.pop_front()
     }
 
     /// The radio below reports.
     pub fn handle_link_event(&mut self, now: Time, event: LinkEvent) {
+        self.sync();
         self.control.on_link_event(now, &mut self.tcp, event);
+        self.clamp();
     }
 
     /// The connection as its congestion control sees it.
@@ -117,13 +298,102 @@ impl Sender {
         &self.config
     }
 
-    /// Bytes that may be outstanding now: min(cwnd with recovery's inflation, peer's window, cap).
+    /// The congestion control.
+    pub fn control(&self) -> &dyn CongestionControl {
+        self.control.as_ref()
+    }
+
+    /// Loss recovery in use: the configured one, or NewReno where SACK was not negotiated.
+    pub fn recovery(&self) -> Recovery {
+        match self.config.recovery {
+            Recovery::Sack if !self.sack_ok => Recovery::NewReno,
+            recovery => recovery,
+        }
+    }
+
+    /// Bytes that may be outstanding now: the least of cwnd with recovery's inflation, the peer's window, and the cap.
     pub fn send_window(&self) -> u64 {
-        self.tcp.cwnd
+        let peer = self.window_end.saturating_sub(self.board.una());
+        self.inflated_cwnd().min(peer).min(self.tcp.max_window)
+    }
+
+    /// The retransmission timeout now, with back-off.
+    pub fn rto(&self) -> Duration {
+        self.rtt.rto()
+    }
+
+    /// Whether all data and the FIN are acknowledged.
+    pub fn is_finished(&self) -> bool {
+        self.finished
+    }
+
+    /// Whether the handshake is complete and the connection is not over.
+    pub fn is_established(&self) -> bool {
+        self.connection == Connection::Established
     }
 
     /// Whether the connection is over: closed on both sides, or given up.
     pub fn is_closed(&self) -> bool {
-        false
+        self.connection == Connection::Closed
+    }
+
+    fn inflated_cwnd(&self) -> u64 {
+        self.tcp.cwnd.saturating_add_signed(self.inflation).max(self.tcp.mss)
+    }
+
+    fn emit(&mut self, event: TransportEvent) {
+        if self.events.len() == MAX_EVENTS {
+            self.events.pop_front();
+        }
+        self.events.push_back(event);
+    }
+
+    /// Brings what a control sees up to date.
+    #[inline]
+    fn sync(&mut self) {
+        let tcp = &mut self.tcp;
+        tcp.snd_una = self.board.una();
+        tcp.snd_nxt = self.board.nxt();
+        tcp.in_flight = self.board.in_flight();
+        tcp.flight_size = self.board.flight_size();
+        tcp.delivered = self.rate.delivered;
+        tcp.delivered_at = self.rate.delivered_at;
+        tcp.lost = self.rate.lost;
+        tcp.app_limited = self.rate.is_app_limited();
+    }
+
+    /// Keeps what a control set within bounds.
+    #[inline]
+    fn clamp(&mut self) {
+        self.tcp.cwnd = self.tcp.cwnd.max(self.tcp.mss);
+    }
+
+    fn set_ca_state(&mut self, now: Time, state: CaState) {
+        if self.tcp.ca_state != state {
+            self.sync();
+            self.control.set_state(now, &mut self.tcp, state);
+            self.clamp();
+            self.tcp.ca_state = state;
+        }
+    }
+
+    /// Ticks of the timestamp clock (RFC 7323 section 5.4).
+    fn ticks(&self, now: Time) -> u32 {
+        (now.as_nanos() / self.config.timestamp_tick.as_nanos().max(1)) as u32
+    }
+
+    /// A segment with the fields that every segment carries.
+    #[inline]
+    fn segment(&mut self, now: Time, offset: u64, flags: crate::Flags) -> Segment {
+        let seq = SeqNumber::from_offset(self.config.initial_sequence, offset);
+        let ack = SeqNumber::from_offset(self.peer_isn, self.peer_nxt);
+        // Nothing is received but the peer's SYN and FIN: the window is as large as it goes unscaled.
+        let mut segment = Segment::new(seq, ack, 0, u16::MAX, flags);
+        if self.timestamps_ok {
+            segment.set_timestamps(self.ticks(now), self.ts_recent);
+        }
+        self.tag = self.tag.wrapping_add(1).max(1);
+        segment.tag = self.tag;
+        segment
     }
 }

@@ -1,0 +1,76 @@
+//! Forward RTO recovery (RFC 5682): where the algorithm stands, and what the next ACK decides.
+
+/// Where F-RTO stands after a timeout.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum Frto {
+    /// Not running: conventional recovery.
+    #[default]
+    Idle,
+    /// Step 1 is done: the first segment was resent; its ACK is awaited (step 2).
+    Resent,
+    /// Step 2 is done: up to two new segments go; the next ACK decides (step 3).
+    NewData {
+        /// New segments that may still go.
+        budget: u8,
+    },
+}
+
+/// What an ACK said, for F-RTO.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FrtoAck {
+    /// The cumulative acknowledgement moved.
+    pub(crate) advances: bool,
+    /// It covers everything sent before the timeout (`recover`, RecoveryPoint).
+    pub(crate) covers_recover: bool,
+    /// A SACK block newly covers data sent before the timeout.
+    pub(crate) sacks_old: bool,
+    /// A SACK block covers data sent after the timeout.
+    pub(crate) sacks_new: bool,
+    /// A new segment is there and the peer's window takes it.
+    pub(crate) can_send_new: bool,
+}
+
+/// The consequence.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Verdict {
+    /// Go on in this state.
+    Continue(Frto),
+    /// Not known to be spurious: conventional recovery.
+    Conventional,
+    /// As `Conventional`, with cwnd at most 3 segments (step 3a).
+    ConventionalThree,
+    /// The timeout was spurious (step 3b).
+    Spurious,
+}
+
+impl Frto {
+    /// The ACK's consequence by the basic algorithm (RFC 5682 section 2.1).
+    pub(crate) fn basic(self, ack: FrtoAck) -> Verdict {
+        match self {
+            Self::Idle => Verdict::Continue(self),
+            // Step 2a: a duplicate, or all of what was outstanding. Step 2b: new data, unless there is none to send.
+            Self::Resent if !ack.advances || ack.covers_recover || !ack.can_send_new => Verdict::Conventional,
+            Self::Resent => Verdict::Continue(Self::NewData { budget: 2 }),
+            // Steps 3a and 3b.
+            Self::NewData { .. } if ack.advances => Verdict::Spurious,
+            Self::NewData { .. } => Verdict::ConventionalThree,
+        }
+    }
+
+    /// The ACK's consequence by the SACK-enhanced algorithm (RFC 5682 section 3.1).
+    pub(crate) fn sack(self, ack: FrtoAck) -> Verdict {
+        match self {
+            Self::Idle => Verdict::Continue(self),
+            // Step 2: duplicates only adjust the scoreboard; the first new acknowledgement decides.
+            Self::Resent if !ack.advances => Verdict::Continue(self),
+            Self::Resent if ack.covers_recover || !ack.can_send_new => Verdict::Conventional,
+            Self::Resent => Verdict::Continue(Self::NewData { budget: 2 }),
+            // Step 3a: data sent after the timeout arrived while older is missing, so the older was lost.
+            Self::NewData { .. } if ack.sacks_new || ack.covers_recover => Verdict::ConventionalThree,
+            // Step 3b: data sent before the timeout and not resent arrived.
+            Self::NewData { .. } if ack.advances || ack.sacks_old => Verdict::Spurious,
+            // Step 3c: nothing new.
+            Self::NewData { .. } => Verdict::Continue(self),
+        }
+    }
+}

@@ -1,0 +1,457 @@
+//! The sent and unacknowledged segments, and what is known of each: delivered out of order, lost, sent again.
+//!
+//! Every count the sender needs per ACK (pipe, bytes SACKed, bytes lost) is kept incrementally, and both cursors only
+//! move forward between timeouts, so an ACK costs constant time, amortised, whatever the window.
+
+use cogtcp_units::Time;
+use std::collections::VecDeque;
+
+/// Selectively acknowledged.
+pub(crate) const SACKED: u8 = 1;
+/// Declared lost, and not SACKed since.
+pub(crate) const LOST: u8 = 2;
+/// A retransmission of it is in the network.
+pub(crate) const RESENT: u8 = 4;
+/// Sent more than once: Karn's algorithm takes no sample.
+pub(crate) const EVER_RESENT: u8 = 8;
+/// Resent by the retransmission timer.
+pub(crate) const RESENT_BY_TIMER: u8 = 16;
+/// Carries the FIN, which is the last of its sequence numbers.
+pub(crate) const FIN: u8 = 32;
+/// The application limited the rate when it was sent.
+pub(crate) const APP_LIMITED: u8 = 64;
+/// A window probe: one byte beyond the peer's window.
+pub(crate) const PROBE: u8 = 128;
+
+/// One segment between `snd_una` and `snd_nxt`: 48 bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sent {
+    /// When it was last sent.
+    pub(crate) sent_at: Time,
+    /// Rate estimator's state when it was last sent (draft-cheng-iccrg-delivery-rate-estimation section 3.2).
+    pub(crate) first_sent_at: Time,
+    pub(crate) delivered_at: Time,
+    /// Low halves of 64-bit counters: differences within a flight are what is used.
+    pub(crate) delivered: u32,
+    pub(crate) lost: u32,
+    pub(crate) tx_in_flight: u32,
+    /// Low half of its offset.
+    pub(crate) start: u32,
+    /// Sequence numbers it takes: payload and FIN.
+    pub(crate) len: u32,
+    pub(crate) flags: u8,
+}
+
+impl Sent {
+    /// Whether all bits of `flag` are set.
+    pub(crate) const fn is(&self, flag: u8) -> bool {
+        self.flags & flag == flag
+    }
+
+    /// Payload bytes.
+    pub(crate) const fn payload(&self) -> u32 {
+        self.len - self.is(FIN) as u32
+    }
+}
+
+/// A SACKed range of whole segments, as offsets.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Run {
+    start: u64,
+    end: u64,
+}
+
+/// The sent segments in order, the front one starting at `snd_una`.
+#[derive(Debug)]
+pub(crate) struct Scoreboard {
+    ring: VecDeque<Sent>,
+    una: u64,
+    nxt: u64,
+    mss: u64,
+    /// SACKed ranges, ascending; no two touch.
+    runs: VecDeque<Run>,
+    sacked: u64,
+    lost: u64,
+    resent: u64,
+    /// Bytes that duplicate ACKs say have left the network, where SACK does not tell which.
+    dup_credit: u64,
+    /// Every unSACKed segment before this index is marked lost.
+    frontier: usize,
+    /// Every segment before this index was resent or needs no resending (RFC 6675's HighRxt).
+    cursor: usize,
+}
+
+impl Scoreboard {
+    pub(crate) fn new(mss: u64) -> Self {
+        Self {
+            ring: VecDeque::new(),
+            una: 0,
+            nxt: 0,
+            mss,
+            runs: VecDeque::new(),
+            sacked: 0,
+            lost: 0,
+            resent: 0,
+            dup_credit: 0,
+            frontier: 0,
+            cursor: 0,
+        }
+    }
+
+    /// Starts the data at `offset`, with the segment size the handshake settled.
+    pub(crate) fn start(&mut self, offset: u64, mss: u64) {
+        debug_assert!(self.ring.is_empty(), "data starts with nothing outstanding");
+        (self.una, self.nxt, self.mss) = (offset, offset, mss);
+    }
+
+    /// Oldest unacknowledged offset.
+    #[inline]
+    pub(crate) const fn una(&self) -> u64 {
+        self.una
+    }
+
+    /// Offset after the last byte sent.
+    #[inline]
+    pub(crate) const fn nxt(&self) -> u64 {
+        self.nxt
+    }
+
+    /// RFC 5681's FlightSize.
+    #[inline]
+    pub(crate) const fn flight_size(&self) -> u64 {
+        self.nxt - self.una
+    }
+
+    /// RFC 6675's pipe: outstanding, less what was SACKed or is lost, plus retransmissions in the network.
+    #[inline]
+    pub(crate) const fn in_flight(&self) -> u64 {
+        (self.nxt - self.una + self.resent).saturating_sub(self.sacked + self.lost + self.dup_credit)
+    }
+
+    /// Whether any SACK is held.
+    pub(crate) fn has_sacks(&self) -> bool {
+        !self.runs.is_empty()
+    }
+
+    /// The segment at `index`, if there is one.
+    pub(crate) fn get(&self, index: usize) -> Option<&Sent> {
+        self.ring.get(index)
+    }
+
+    /// Offset of a segment of the ring.
+    pub(crate) fn offset(&self, sent: &Sent) -> u64 {
+        self.una + u64::from(sent.start.wrapping_sub(self.una as u32))
+    }
+
+    /// Appends a segment of `len` sequence numbers at `nxt`.
+    #[inline]
+    pub(crate) fn push(&mut self, mut sent: Sent, len: u32) {
+        sent.start = self.nxt as u32;
+        sent.len = len;
+        self.nxt += u64::from(len);
+        self.ring.push_back(sent);
+    }
+
+    /// Marks the segment at `index` as resent, with the new transmission's state in `now`.
+    pub(crate) fn resend(&mut self, index: usize, now: Sent, by_timer: bool) -> Option<Sent> {
+        let sent = self.ring.get_mut(index)?;
+        if !sent.is(RESENT) {
+            self.resent += u64::from(sent.len);
+        }
+        let kept = (sent.start, sent.len, sent.flags & !(APP_LIMITED | PROBE));
+        *sent = now;
+        (sent.start, sent.len) = (kept.0, kept.1);
+        sent.flags |= kept.2 | RESENT | EVER_RESENT | if by_timer { RESENT_BY_TIMER } else { 0 };
+        let copy = *sent;
+        self.cursor = self.cursor.max(index + 1);
+        Some(copy)
+    }
+
+    /// The cumulative acknowledgement moves to `ack`. `each` sees every segment that is now fully acknowledged, in
+    /// order, its flags as they were.
+    #[inline]
+    pub(crate) fn advance(&mut self, ack: u64, mut each: impl FnMut(&Sent)) {
+        debug_assert!(ack > self.una && ack <= self.nxt, "an acknowledgement of outstanding data");
+        let mut popped = 0;
+        while let Some(front) = self.ring.front_mut() {
+            let end = self.una + u64::from(front.len);
+            let part = end.min(ack) - self.una;
+            if front.flags & (SACKED | LOST | RESENT) != 0 {
+                let flags = front.flags;
+                self.sacked -= if flags & SACKED != 0 { part } else { 0 };
+                self.lost -= if flags & LOST != 0 { part } else { 0 };
+                self.resent -= if flags & RESENT != 0 { part } else { 0 };
+            }
+            if end > ack {
+                front.start = ack as u32;
+                front.len = (end - ack) as u32;
+                break;
+            }
+            each(front);
+            self.una = end;
+            self.ring.pop_front();
+            popped += 1;
+            if end == ack {
+                break;
+            }
+        }
+        self.una = ack;
+        self.frontier = self.frontier.saturating_sub(popped);
+        self.cursor = self.cursor.saturating_sub(popped);
+        while let Some(run) = self.runs.front_mut() {
+            if run.end > ack {
+                run.start = run.start.max(ack);
+                break;
+            }
+            self.runs.pop_front();
+        }
+    }
+
+    /// A SACK block `start..end` arrived. `each` sees every segment it newly covers, its flags as they were. Returns
+    /// the bytes newly SACKed. A block that ends inside a segment counts for the whole segments it covers.
+    pub(crate) fn sack(&mut self, start: u64, end: u64, mut each: impl FnMut(&Sent)) -> u64 {
+        let (mut at, end) = (start.max(self.una), end.min(self.nxt));
+        let mut newly = 0;
+        let mut run = self.runs.partition_point(|run| run.end < at);
+        while at < end {
+            let next = self.runs.get(run).copied();
+            if let Some(next) = next
+                && next.start <= at
+            {
+                at = at.max(next.end);
+                run += 1;
+                continue;
+            }
+            let gap_end = next.map_or(end, |next| next.start.min(end));
+            let first = self.lower_bound(at);
+            let mut index = first;
+            let mut marked = None;
+            while let Some(sent) = self.ring.get_mut(index) {
+                let offset = self.una + u64::from(sent.start.wrapping_sub(self.una as u32));
+                let len = u64::from(sent.len);
+                if offset + len > gap_end {
+                    break;
+                }
+                each(sent);
+                self.lost -= if sent.is(LOST) { len } else { 0 };
+                self.resent -= if sent.is(RESENT) { len } else { 0 };
+                self.sacked += len;
+                newly += len;
+                sent.flags = (sent.flags | SACKED) & !(LOST | RESENT);
+                marked = Some(Run { start: marked.map_or(offset, |m: Run| m.start), end: offset + len });
+                index += 1;
+            }
+            if let Some(marked) = marked {
+                run = self.insert_run(run, marked);
+            }
+            at = gap_end;
+        }
+        newly
+    }
+
+    /// Puts a run in front of position `at`, joining the neighbours it touches. Returns the position of the
+    /// next run that may lie beyond it: of a joined later neighbour itself.
+    fn insert_run(&mut self, at: usize, new: Run) -> usize {
+        let joins_before = at > 0 && self.runs[at - 1].end == new.start;
+        let joins_after = self.runs.get(at).is_some_and(|next| next.start == new.end);
+        match (joins_before, joins_after) {
+            (true, true) => {
+                self.runs[at - 1].end = self.runs[at].end;
+                self.runs.remove(at);
+                at - 1
+            }
+            (true, false) => {
+                self.runs[at - 1].end = new.end;
+                at
+            }
+            (false, true) => {
+                self.runs[at].start = new.start;
+                at
+            }
+            (false, false) => {
+                self.runs.insert(at, new);
+                at + 1
+            }
+        }
+    }
+
+    /// Index of the first segment that starts at or after `offset`.
+    fn lower_bound(&self, offset: u64) -> usize {
+        if offset <= self.una {
+            return 0;
+        }
+        // Segments are full-sized as a rule: guess, then look around the guess.
+        let mut index = (((offset - self.una) / self.mss) as usize).min(self.ring.len());
+        for _ in 0..4 {
+            if index > 0 && self.offset(&self.ring[index - 1]) >= offset {
+                index -= 1;
+            } else if self.ring.get(index).is_some_and(|sent| self.offset(sent) < offset) {
+                index += 1;
+            } else {
+                return index;
+            }
+        }
+        self.ring.partition_point(|sent| self.offset(sent) < offset)
+    }
+
+    /// Marks lost what RFC 6675's IsLost() calls lost: unSACKed data below `dup_thresh` discontiguous SACKed ranges, or
+    /// below more than (dup_thresh - 1) * SMSS SACKed bytes. Returns the bytes newly lost.
+    pub(crate) fn update_lost(&mut self, dup_thresh: u32) -> u64 {
+        // From the top down, at most dup_thresh ranges: everything unSACKed below the one that meets a rule is lost.
+        let (mut ranges, mut bytes) = (0, 0);
+        let boundary = self.runs.iter().rev().find_map(|run| {
+            ranges += 1;
+            bytes += run.end - run.start;
+            let lost = ranges >= dup_thresh || bytes > u64::from(dup_thresh.saturating_sub(1)) * self.mss;
+            lost.then_some(run.start)
+        });
+        let Some(boundary) = boundary else { return 0 };
+        let mut newly = 0;
+        while let Some(sent) = self.ring.get_mut(self.frontier) {
+            if self.una + u64::from(sent.start.wrapping_sub(self.una as u32)) >= boundary {
+                break;
+            }
+            if sent.flags & (SACKED | LOST) == 0 {
+                sent.flags |= LOST;
+                newly += u64::from(sent.len);
+            }
+            self.frontier += 1;
+        }
+        self.lost += newly;
+        newly
+    }
+
+    /// Whether the oldest outstanding segment is marked lost.
+    pub(crate) fn front_is_lost(&self) -> bool {
+        self.ring.front().is_some_and(|front| front.is(LOST))
+    }
+
+    /// Marks the oldest outstanding segment lost. Returns the bytes newly lost.
+    pub(crate) fn mark_front_lost(&mut self) -> u64 {
+        match self.ring.front_mut() {
+            Some(front) if front.flags & (SACKED | LOST) == 0 => {
+                front.flags |= LOST;
+                self.lost += u64::from(front.len);
+                u64::from(front.len)
+            }
+            _ => 0,
+        }
+    }
+
+    /// After a timeout: everything unSACKed is lost and nothing has been resent. Returns the bytes newly lost.
+    pub(crate) fn mark_all_lost(&mut self) -> u64 {
+        let before = self.lost;
+        self.lost = 0;
+        for sent in &mut self.ring {
+            sent.flags &= !RESENT;
+            if !sent.is(SACKED) {
+                sent.flags |= LOST;
+                self.lost += u64::from(sent.len);
+            }
+        }
+        self.resent = 0;
+        self.dup_credit = 0;
+        self.frontier = self.ring.len();
+        self.cursor = 0;
+        self.lost - before
+    }
+
+    /// A timeout was spurious: nothing is lost after all.
+    pub(crate) fn clear_lost(&mut self) {
+        for sent in &mut self.ring {
+            sent.flags &= !LOST;
+        }
+        self.lost = 0;
+        self.frontier = 0;
+        self.cursor = 0;
+    }
+
+    /// The receiver discarded what it had SACKed (RFC 2018 section 8): forget all of it.
+    pub(crate) fn forget_sacks(&mut self) {
+        for sent in &mut self.ring {
+            sent.flags &= !SACKED;
+        }
+        self.runs.clear();
+        self.sacked = 0;
+        self.frontier = 0;
+    }
+
+    /// A new fast recovery starts: nothing has been resent in it.
+    pub(crate) fn rewind(&mut self) {
+        self.cursor = 0;
+    }
+
+    /// A duplicate ACK without SACK: one segment has left the network.
+    pub(crate) fn credit_duplicate(&mut self) {
+        self.dup_credit = (self.dup_credit + self.mss).min(self.flight_size());
+    }
+
+    /// `bytes` of what duplicate ACKs stood for are acknowledged cumulatively.
+    pub(crate) fn uncredit(&mut self, bytes: u64) {
+        self.dup_credit = self.dup_credit.saturating_sub(bytes).min(self.flight_size());
+    }
+
+    /// The next segment to resend after a timeout: lost, not yet resent.
+    #[inline]
+    pub(crate) fn next_lost(&mut self) -> Option<usize> {
+        while let Some(sent) = self.ring.get(self.cursor) {
+            if sent.flags & (SACKED | LOST | RESENT) == LOST {
+                return Some(self.cursor);
+            }
+            self.cursor += 1;
+        }
+        None
+    }
+
+    /// RFC 6675's candidate of NextSeg() rules 1 and 3: the first unSACKed segment above HighRxt and below the highest
+    /// SACKed byte, and whether it is lost.
+    pub(crate) fn next_hole(&mut self) -> Option<(usize, bool)> {
+        let highest = self.runs.back()?.end;
+        while let Some(sent) = self.ring.get(self.cursor) {
+            if !sent.is(SACKED) {
+                let below = self.offset(sent) < highest;
+                return below.then_some((self.cursor, sent.is(LOST)));
+            }
+            self.cursor += 1;
+        }
+        None
+    }
+
+    /// The highest outstanding unSACKed segment, for RFC 6675's rescue retransmission.
+    pub(crate) fn last_unsacked(&self) -> Option<usize> {
+        let end = match self.runs.back() {
+            Some(run) if run.end == self.nxt => self.lower_bound(run.start),
+            _ => self.ring.len(),
+        };
+        end.checked_sub(1)
+    }
+
+    /// HighRxt: kept apart from a rescue retransmission, which must not move it.
+    pub(crate) const fn cursor(&self) -> usize {
+        self.cursor
+    }
+
+    /// Sets HighRxt back after a rescue retransmission.
+    pub(crate) fn set_cursor(&mut self, cursor: usize) {
+        self.cursor = cursor;
+    }
+
+    /// Debug builds: checks every running count against a full scan, while the window is small.
+    #[inline]
+    pub(crate) fn check(&self) {
+        if !cfg!(debug_assertions) || self.ring.len() > 64 {
+            return;
+        }
+        let sum = |flag: u8| -> u64 {
+            self.ring.iter().filter(|sent| sent.is(flag)).map(|sent| u64::from(sent.len)).sum()
+        };
+        assert_eq!((self.sacked, self.lost, self.resent), (sum(SACKED), sum(LOST), sum(RESENT)));
+        assert_eq!(self.ring.iter().map(|sent| u64::from(sent.len)).sum::<u64>(), self.nxt - self.una);
+        assert_eq!(self.runs.iter().map(|run| run.end - run.start).sum::<u64>(), self.sacked);
+        assert!(self.ring.iter().all(|sent| sent.flags & (SACKED | LOST) != SACKED | LOST));
+        assert!(self.frontier <= self.ring.len() && self.cursor <= self.ring.len());
+    }
+}
+
+#[cfg(test)]
+mod tests;

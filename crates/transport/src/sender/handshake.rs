@@ -1,0 +1,158 @@
+//! Opening and closing (RFC 9293 sections 3.5 and 3.6).
+
+use super::{Sender, timers::Timer};
+use crate::{Flags, Segment, SeqNumber, TransportEvent};
+use cogtcp_units::Time;
+
+/// Where the connection stands. FIN-WAIT, CLOSING, CLOSE-WAIT and LAST-ACK are `Established` with the FINs sent,
+/// acknowledged and received so far.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Connection {
+    Idle,
+    SynSent,
+    Established,
+    TimeWait,
+    Closed,
+}
+
+impl Sender {
+    /// Queues the SYN. Does nothing but at rest.
+    pub fn open(&mut self, now: Time) {
+        if self.connection == Connection::Idle {
+            self.connection = Connection::SynSent;
+            self.syn_pending = true;
+            self.progress_at = now;
+        }
+    }
+
+    /// The SYN with what it offers.
+    pub(super) fn make_syn(&mut self, now: Time) -> Segment {
+        let mut syn = self.segment(now, 0, Flags::SYN);
+        syn.ack = SeqNumber::new(0);
+        syn.set_mss(self.config.mss.min(u32::from(u16::MAX)) as u16);
+        if self.config.recovery == crate::Recovery::Sack {
+            syn.set_sack_permitted();
+        }
+        if self.config.window_scaling {
+            // Our own window needs no scaling; the option lets the peer scale its.
+            syn.set_window_scale(0);
+        }
+        if self.config.timestamps {
+            syn.set_timestamps(self.ticks(now), 0);
+        }
+        if let Some(value) = self.control.syn_option() {
+            syn.set_custom(value);
+        }
+        self.syn_pending = false;
+        self.syn_sent_at = now;
+        if self.syn_count > 0 {
+            self.stats.syn_retransmits += 1;
+        }
+        self.syn_count += 1;
+        self.arm(Timer::Syn, now + self.rtt.rto());
+        syn
+    }
+
+    /// A segment in SYN-SENT (RFC 9293 section 3.10.7.3). Simultaneous opens are not modelled: the peer is passive.
+    pub(super) fn handle_syn_sent(&mut self, now: Time, segment: &Segment) {
+        let ours = segment.flags.contains(Flags::ACK)
+            && segment.ack == SeqNumber::from_offset(self.config.initial_sequence, 1);
+        if !ours {
+            return;
+        }
+        if segment.flags.contains(Flags::RST) {
+            self.abort();
+            return;
+        }
+        if !segment.flags.contains(Flags::SYN) {
+            return;
+        }
+        self.connection = Connection::Established;
+        self.peer_isn = segment.seq;
+        self.peer_nxt = 1;
+        self.ack_pending = true;
+        self.negotiate(segment);
+        let mss = self.tcp.mss;
+        self.board.start(1, mss);
+        self.arm(Timer::Off, Time::MAX);
+        if self.syn_count == 1 {
+            // Karn: unambiguous only when the SYN went once.
+            self.take_rtt(now.saturating_since(self.syn_sent_at));
+        } else {
+            self.rtt.after_lost_syn();
+            self.tcp.rto = self.rtt.base();
+        }
+        self.tcp.initial_window = self.config.initial_window.bytes(mss);
+        // RFC 5681 section 3.1: one segment after a lost SYN or SYN-ACK.
+        self.tcp.cwnd = if self.syn_count > 1 { mss } else { self.tcp.initial_window };
+        // The window of a SYN is never scaled (RFC 7323 section 2.2).
+        self.window_end = 1 + u64::from(segment.window);
+        self.tcp.peer_window = u64::from(segment.window);
+        self.max_peer_window = u64::from(segment.window);
+        self.last_window = segment.window;
+        (self.wl1, self.wl2) = (segment.seq, 1);
+        self.progress_at = now;
+        self.last_data_at = now;
+        self.sync();
+        self.control.on_syn_ack_option(now, &mut self.tcp, segment.custom());
+        self.control.init(now, &mut self.tcp);
+        self.clamp();
+        self.emit(TransportEvent::Connected);
+    }
+
+    fn negotiate(&mut self, syn_ack: &Segment) {
+        // 536 where the peer says nothing (RFC 9293 section 3.7.1). Departure: SMSS counts payload alone and is not
+        // lowered by options (RFC 6691), the path being taken to have room for them.
+        let peer = syn_ack.mss().map_or(536, u64::from);
+        self.tcp.mss = u64::from(self.config.mss).min(peer).max(1);
+        self.sack_ok = self.config.recovery == crate::Recovery::Sack && syn_ack.sack_permitted();
+        self.peer_scale =
+            if self.config.window_scaling { syn_ack.window_scale().unwrap_or(0).min(14) } else { 0 };
+        if self.config.timestamps
+            && let Some(ts) = syn_ack.timestamps()
+        {
+            self.timestamps_ok = true;
+            self.ts_recent = ts.value;
+        }
+    }
+
+    /// The peer's FIN (RFC 9293 section 3.10.7.4, eighth check).
+    pub(super) fn handle_fin(&mut self, now: Time, segment: &Segment) {
+        let offset = segment.seq.plus(segment.len).offset_near(self.peer_isn, self.peer_nxt);
+        self.ack_pending = true;
+        if !self.peer_fin && offset == Some(self.peer_nxt) {
+            self.peer_fin = true;
+            self.peer_nxt += 1;
+            if self.finished {
+                // FIN-WAIT-2 to TIME-WAIT.
+                self.enter_time_wait(now);
+            }
+        } else if self.connection == Connection::TimeWait {
+            // Our ACK of it was lost: TIME-WAIT starts anew.
+            self.enter_time_wait(now);
+        }
+    }
+
+    /// Our FIN is acknowledged.
+    pub(super) fn handle_fin_acked(&mut self, now: Time) {
+        self.finished = true;
+        self.emit(TransportEvent::Finished);
+        if self.peer_fin {
+            // CLOSING to TIME-WAIT. LAST-ACK, that is after a passive close, is treated alike.
+            self.enter_time_wait(now);
+        }
+    }
+
+    fn enter_time_wait(&mut self, now: Time) {
+        self.connection = Connection::TimeWait;
+        self.arm(Timer::TimeWait, now + self.config.time_wait);
+    }
+
+    pub(super) fn abort(&mut self) {
+        self.connection = Connection::Closed;
+        self.arm(Timer::Off, Time::MAX);
+        self.paced_until = Time::MAX;
+        self.ack_pending = false;
+        self.emit(TransportEvent::Aborted);
+    }
+}

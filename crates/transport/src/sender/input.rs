@@ -1,0 +1,354 @@
+//! Arriving segments: acknowledgements, SACK, windows, round-trip times.
+
+use super::{Sender, handshake::Connection, timers::Timer};
+use crate::congestion::{AckSample, CaState};
+use crate::frto::{Frto, FrtoAck};
+use crate::scoreboard::{EVER_RESENT, PROBE, SACKED};
+use crate::{Flags, Recovery, RttSampling, Segment, TransportEvent};
+use cogtcp_units::{Duration, Time};
+
+/// What the segments that an ACK newly covers tell of the round-trip time.
+#[derive(Clone, Copy, Debug, Default)]
+struct RttHint {
+    /// Send time of the latest sent of them that was sent once.
+    latest: Option<Time>,
+    /// One of them was resent: a cumulative ACK is ambiguous (Karn).
+    ambiguous: bool,
+}
+
+impl Sender {
+    /// A segment arrived. The driver asks `poll_transmit` next.
+    pub fn handle_segment(&mut self, now: Time, segment: &Segment) {
+        match self.connection {
+            Connection::Established => self.handle_established(now, segment),
+            Connection::SynSent => self.handle_syn_sent(now, segment),
+            Connection::TimeWait if segment.flags.contains(Flags::FIN) => self.handle_fin(now, segment),
+            Connection::Idle | Connection::TimeWait | Connection::Closed => {}
+        }
+    }
+
+    /// RFC 9293 section 3.10.7.4, for an end that receives no data.
+    fn handle_established(&mut self, now: Time, segment: &Segment) {
+        if segment.flags.contains(Flags::RST) {
+            // RFC 5961 section 3.2: only the exact sequence number resets.
+            if segment.seq.offset_near(self.peer_isn, self.peer_nxt) == Some(self.peer_nxt) {
+                self.abort();
+            }
+            return;
+        }
+        if segment.flags.contains(Flags::SYN) {
+            // The SYN-ACK again: our ACK of it was lost.
+            self.ack_pending = true;
+            return;
+        }
+        if !segment.flags.contains(Flags::ACK) {
+            return;
+        }
+        let una = self.board.una();
+        let Some(ack) = segment.ack.offset_near(self.config.initial_sequence, una) else { return };
+        if ack > self.board.nxt() {
+            // It acknowledges what was never sent.
+            self.ack_pending = true;
+            return;
+        }
+        self.stats.acks_received += 1;
+        if ack >= una {
+            self.handle_ack(now, segment, ack);
+        } else if !segment.sack().is_empty() {
+            // An old ACK: only its report of a duplicate counts.
+            self.is_d_sack(segment, ack);
+        }
+        if segment.flags.contains(Flags::FIN) {
+            self.handle_fin(now, segment);
+        } else if segment.len > 0 {
+            self.ack_pending = true;
+        }
+    }
+
+    fn handle_ack(&mut self, now: Time, segment: &Segment, ack: u64) {
+        let una = self.board.una();
+        if self.timestamps_ok
+            && let Some(ts) = segment.timestamps()
+        {
+            self.ts_recent = ts.value;
+        }
+        let window_same = segment.window == self.last_window;
+        let mut sample = AckSample {
+            acked: ack - una,
+            prior_in_flight: self.board.in_flight(),
+            ecn_echo: segment.flags.contains(Flags::ECE),
+            ..AckSample::default()
+        };
+        let lost_before = self.rate.lost;
+        let mut hint = RttHint::default();
+        let mut frto = FrtoAck {
+            advances: ack > una,
+            covers_recover: ack >= self.recovery_point,
+            sacks_old: false,
+            sacks_new: false,
+            can_send_new: false,
+        };
+        if ack > una {
+            self.advance(now, segment, ack, &mut sample, &mut hint);
+        }
+        if self.sack_ok && !segment.sack().is_empty() {
+            self.take_sacks(now, segment, ack, &mut sample, &mut hint, &mut frto);
+        }
+        sample.duplicate = self.is_duplicate(segment, &sample, window_same);
+        if sample.duplicate {
+            self.stats.duplicate_acks += 1;
+            if !self.sack_ok && self.tcp.ca_state != CaState::Loss {
+                self.credit_duplicate(now, &mut sample);
+            }
+        }
+        self.take_window(now, segment, ack);
+        self.round_trip(now, segment, &mut sample, hint);
+        sample.rate = self.rate.finish(self.tcp.min_rtt);
+
+        if self.frto != Frto::Idle {
+            frto.can_send_new = self.has_new_segment_in_window();
+        }
+        let outcome = self.recover(now, &sample, frto);
+        sample.lost = self.rate.lost - lost_before;
+        self.drive_control(now, &sample, outcome.grow);
+        self.update_timer(now, outcome.restart_timer);
+        if self.fin_sent && !self.finished && ack == self.board.nxt() {
+            self.handle_fin_acked(now);
+        }
+        self.board.check();
+    }
+
+    /// The cumulative acknowledgement moves.
+    #[inline]
+    fn advance(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        ack: u64,
+        sample: &mut AckSample,
+        hint: &mut RttHint,
+    ) {
+        let una = self.board.una();
+        let (rate, mut sacked) = (&mut self.rate, 0);
+        self.board.advance(ack, |sent| {
+            if sent.is(SACKED) {
+                sacked += u64::from(sent.len);
+                return;
+            }
+            rate.on_delivered(sent);
+            hint.ambiguous |= sent.is(EVER_RESENT);
+            hint.latest = Some(sent.sent_at);
+        });
+        let fin = u64::from(self.fin_sent && ack == self.board.nxt());
+        self.stats.bytes_acked += ack - una - fin;
+        // What duplicate ACKs or SACKs reported before is not delivered again. Without SACK the duplicates stand for
+        // all but the segment that filled the hole.
+        let earlier = if self.sack_ok {
+            sacked
+        } else {
+            let earlier = self.reported.min(sample.acked.saturating_sub(self.tcp.mss));
+            self.reported -= earlier;
+            self.board.uncredit(earlier);
+            if ack == self.board.nxt() {
+                self.reported = 0;
+            }
+            earlier
+        };
+        sample.delivered += sample.acked.saturating_sub(earlier);
+        self.rate.add(now, sample.delivered);
+        self.progress_at = now;
+        self.rto_count = 0;
+        if self.spurious.is_open() {
+            let echoed_before = segment.timestamps().filter(|_| self.timestamps_ok).map(|ts| {
+                let first = self.ticks(self.spurious.first_at());
+                (ts.echo.wrapping_sub(first) as i32) < 0
+            });
+            let count = self.spurious.on_acknowledged(segment.tag, echoed_before);
+            if count > 0 {
+                self.stats.spurious_timeouts += u64::from(count);
+                self.emit(TransportEvent::SpuriousRto { count, undone: false });
+            }
+        }
+        if ack >= self.round_end {
+            self.last_high = self.round_high;
+            self.round_high = self.board.in_flight();
+            self.round_end = self.board.nxt();
+        }
+    }
+
+    /// SACK blocks (RFC 2018 section 5) and the losses they reveal (RFC 6675 section 5).
+    fn take_sacks(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        ack: u64,
+        sample: &mut AckSample,
+        hint: &mut RttHint,
+        frto: &mut FrtoAck,
+    ) {
+        let skip = usize::from(self.is_d_sack(segment, ack));
+        let isn = self.config.initial_sequence;
+        let (rate, recovery_point) = (&mut self.rate, self.recovery_point);
+        let mut newly = 0;
+        for block in &segment.sack()[skip..] {
+            let (Some(start), Some(end)) =
+                (block.start.offset_near(isn, ack), block.end.offset_near(isn, ack))
+            else {
+                continue;
+            };
+            if start >= end || end > self.board.nxt() {
+                continue;
+            }
+            let latest = &mut hint.latest;
+            let fresh = self.board.sack(start, end, |sent| {
+                rate.on_delivered(sent);
+                if !sent.is(EVER_RESENT) {
+                    *latest = (*latest).max(Some(sent.sent_at));
+                }
+            });
+            newly += fresh;
+            frto.sacks_new |= end > recovery_point;
+            frto.sacks_old |= fresh > 0 && start < recovery_point;
+        }
+        if newly > 0 {
+            sample.sacked = newly;
+            sample.delivered += newly;
+            self.rate.add(now, newly);
+            if self.tcp.ca_state != CaState::Loss {
+                // In `Loss` everything outstanding at the timeout is marked; what was sent since waits for the next
+                // fast recovery (RFC 6675 section 5.1).
+                self.rate.lost += self.board.update_lost(self.config.dup_thresh);
+            }
+        }
+    }
+
+    /// Whether the first block reports a duplicate (RFC 2883 section 4): below the cumulative acknowledgement, or
+    /// inside the second block.
+    fn is_d_sack(&mut self, segment: &Segment, ack: u64) -> bool {
+        let isn = self.config.initial_sequence;
+        let offsets = |index: usize| {
+            let block = segment.sack().get(index)?;
+            Some((block.start.offset_near(isn, ack)?, block.end.offset_near(isn, ack)?))
+        };
+        let Some((start, end)) = offsets(0) else { return false };
+        let inside_second = offsets(1).is_some_and(|(s, e)| s <= start && end <= e);
+        let d_sack = end <= ack || inside_second;
+        self.stats.d_sacks += u64::from(d_sack);
+        d_sack
+    }
+
+    /// RFC 5681 section 2: outstanding data, no payload, no SYN or FIN, nothing acknowledged, the same window. With
+    /// SACK, RFC 6675 section 2: new SACK information, whatever else the ACK says.
+    fn is_duplicate(&self, segment: &Segment, sample: &AckSample, window_same: bool) -> bool {
+        if self.recovery() == Recovery::Sack {
+            return sample.sacked > 0;
+        }
+        sample.acked == 0
+            && window_same
+            && self.board.flight_size() > 0
+            && segment.sequence_len() == 0
+            && self.timer != Timer::Persist
+    }
+
+    /// A duplicate ACK without SACK: some segment, one SMSS, has been delivered.
+    fn credit_duplicate(&mut self, now: Time, sample: &mut AckSample) {
+        let flight = self.board.flight_size();
+        let bytes = self.tcp.mss.min(flight.saturating_sub(self.reported));
+        self.reported += bytes;
+        sample.delivered += bytes;
+        self.rate.add(now, bytes);
+        self.board.credit_duplicate();
+    }
+
+    /// The peer's window (RFC 9293 section 3.10.7.4: SND.WL1 and SND.WL2 keep older segments from changing it).
+    #[inline]
+    fn take_window(&mut self, now: Time, segment: &Segment, ack: u64) {
+        let newer = self.wl1.is_before(segment.seq) || (self.wl1 == segment.seq && self.wl2 <= ack);
+        if !newer {
+            return;
+        }
+        let window = u64::from(segment.window) << self.peer_scale;
+        (self.wl1, self.wl2) = (segment.seq, ack);
+        self.last_window = segment.window;
+        self.tcp.peer_window = window;
+        self.max_peer_window = self.max_peer_window.max(window);
+        self.window_end = ack + window;
+        if self.timer == Timer::Persist {
+            // The peer answers: the connection lives.
+            self.progress_at = now;
+            if !self.window_is_closed() {
+                if self.board.get(0).is_some_and(|front| front.is(PROBE)) {
+                    // The probe's byte came when there was no room for it.
+                    self.resend_front = true;
+                    self.front_by_timer = false;
+                }
+                self.end_persist(now);
+            }
+        } else if window == 0 && (self.board.flight_size() > 0 || self.has_data()) {
+            self.start_persist(now);
+        }
+    }
+
+    /// Round-trip time from this ACK (RFC 6298 section 3, RFC 7323 section 4).
+    #[inline]
+    fn round_trip(&mut self, now: Time, segment: &Segment, sample: &mut AckSample, hint: RttHint) {
+        if !hint.ambiguous
+            && let Some(sent_at) = hint.latest
+        {
+            let rtt = now.saturating_since(sent_at);
+            sample.rtt = Some(rtt);
+            self.tcp.latest_rtt = rtt;
+            self.tcp.min_rtt = self.tcp.min_rtt.min(rtt);
+            if self.config.rtt_sampling == RttSampling::EveryAck {
+                self.take_rtt(rtt);
+            }
+        } else if hint.ambiguous
+            && self.timestamps_ok
+            && let Some(ts) = segment.timestamps()
+        {
+            // The echo tells which transmission is answered, so Karn's restriction falls (RFC 7323 section 4.1).
+            let ticks = self.ticks(now).wrapping_sub(ts.echo);
+            if ts.echo != 0 && ticks < 1 << 31 {
+                let rtt = self.config.timestamp_tick * u64::from(ticks);
+                sample.rtt = Some(rtt);
+                self.tcp.latest_rtt = rtt;
+                self.take_rtt(rtt);
+            }
+        }
+        if let Some((end, sent_at)) = self.timed
+            && self.board.una() >= end
+        {
+            self.timed = None;
+            self.take_rtt(now.saturating_since(sent_at));
+        }
+    }
+
+    /// Feeds the retransmission timeout.
+    pub(super) fn take_rtt(&mut self, rtt: Duration) {
+        self.rtt.sample(rtt);
+        self.tcp.srtt = self.rtt.srtt();
+        self.tcp.rttvar = self.rtt.rttvar();
+        self.tcp.rto = self.rtt.base();
+        if self.tcp.min_rtt == Duration::MAX {
+            (self.tcp.min_rtt, self.tcp.latest_rtt) = (rtt, rtt);
+        }
+    }
+
+    /// The congestion control sees the ACK.
+    #[inline]
+    fn drive_control(&mut self, now: Time, sample: &AckSample, grow: bool) {
+        let high = self.round_high.max(self.last_high);
+        self.sync();
+        let cwnd = self.tcp.cwnd;
+        // A window that is not used does not grow: cwnd would lose its meaning. In slow start half of it in use is
+        // enough, since ACKs of the other half are on their way (Linux's rule).
+        self.tcp.cwnd_limited =
+            high + self.tcp.mss > cwnd || (self.tcp.in_slow_start() && high.saturating_mul(2) > cwnd);
+        self.control.pkts_acked(now, &mut self.tcp, sample);
+        let owned = self.control.cong_control(now, &mut self.tcp, sample);
+        if !owned && grow && sample.acked > 0 && (self.tcp.cwnd_limited || !self.config.window_validation) {
+            self.control.cong_avoid(now, &mut self.tcp, sample);
+        }
+        self.clamp();
+    }
+}

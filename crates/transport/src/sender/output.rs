@@ -1,0 +1,326 @@
+//! Which segment goes next.
+
+use super::{Sender, handshake::Connection, timers::Timer};
+use crate::congestion::{CaEvent, CaState, PacketInfo};
+use crate::frto::Frto;
+use crate::scoreboard::{FIN, PROBE};
+use crate::{Flags, Recovery, RttSampling, Segment, TransportEvent};
+use cogtcp_units::Time;
+
+/// What may be sent.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Choice {
+    /// New data, so many payload bytes.
+    New(u32),
+    /// The segment at this index again.
+    Again(usize),
+    /// RFC 6675's rescue retransmission of the segment at this index.
+    Rescue(usize),
+}
+
+impl Sender {
+    /// The next segment to send, if one may go now. Asked until `None`.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+        match self.connection {
+            Connection::Established => {}
+            Connection::SynSent if self.syn_pending => return Some(self.make_syn(now)),
+            Connection::TimeWait if self.ack_pending => return Some(self.pure_ack(now)),
+            Connection::Idle | Connection::SynSent | Connection::TimeWait | Connection::Closed => {
+                return None;
+            }
+        }
+        if self.ack_pending {
+            return Some(self.pure_ack(now));
+        }
+        if self.timer == Timer::Persist {
+            return self.probe(now);
+        }
+        self.paced_until = Time::MAX;
+        let choice = self.choose(now)?;
+        if self.tcp.pacing_rate.is_some() && now < self.pacer.release() {
+            self.paced_until = self.pacer.release();
+            return None;
+        }
+        self.resend_front &= choice != Choice::Again(0);
+        match choice {
+            Choice::New(len) => Some(self.send_new(now, len)),
+            Choice::Again(index) => self.send_again(now, index),
+            Choice::Rescue(index) => {
+                // RFC 6675 section 4, NextSeg rule 4: HighRxt does not move.
+                let cursor = self.board.cursor();
+                self.rescue = Some(self.recovery_point);
+                let segment = self.send_again(now, index);
+                self.board.set_cursor(cursor);
+                segment
+            }
+        }
+    }
+
+    fn pure_ack(&mut self, now: Time) -> Segment {
+        self.ack_pending = false;
+        let nxt = self.board.nxt();
+        self.segment(now, nxt, Flags::ACK)
+    }
+
+    #[inline]
+    fn choose(&mut self, now: Time) -> Option<Choice> {
+        if self.resend_front && self.board.flight_size() > 0 {
+            return Some(Choice::Again(0));
+        }
+        match self.tcp.ca_state {
+            CaState::Open | CaState::Disorder => {
+                // Without limited transmit, what SACK says to have left the network makes no room yet.
+                let used = if self.recovery() == Recovery::Sack && self.config.limited_transmit {
+                    self.board.in_flight()
+                } else {
+                    self.board.flight_size()
+                };
+                let room = self.inflated_cwnd().saturating_sub(used);
+                self.choose_new(now, room)
+            }
+            CaState::Recovery if self.recovery() == Recovery::Sack => self.choose_sack(now),
+            CaState::Recovery => {
+                let room = self.inflated_cwnd().saturating_sub(self.board.flight_size());
+                self.choose_new(now, room)
+            }
+            CaState::Loss => self.choose_loss(now),
+        }
+    }
+
+    /// RFC 6675 section 5 step C with section 4's NextSeg().
+    fn choose_sack(&mut self, now: Time) -> Option<Choice> {
+        let room = self.tcp.cwnd.saturating_sub(self.board.in_flight());
+        if room < self.tcp.mss {
+            return None;
+        }
+        let hole = self.board.next_hole();
+        if let Some((index, true)) = hole {
+            return Some(Choice::Again(index));
+        }
+        if let Some(new) = self.choose_new(now, room) {
+            return Some(new);
+        }
+        if let Some((index, false)) = hole {
+            return Some(Choice::Again(index));
+        }
+        // Rule 4: once per recovery, or again when the acknowledgement has passed the last rescue.
+        if self.rescue.is_none_or(|rescue| self.board.una() > rescue) {
+            return self.board.last_unsacked().map(Choice::Rescue);
+        }
+        None
+    }
+
+    /// After a timeout: what is lost, in order, as cwnd allows, then new data.
+    fn choose_loss(&mut self, now: Time) -> Option<Choice> {
+        if let Frto::NewData { budget } = self.frto {
+            // F-RTO step 2b: up to two new segments and nothing else.
+            return if budget > 0 { self.choose_new(now, u64::MAX) } else { None };
+        }
+        if self.frto == Frto::Resent {
+            return None;
+        }
+        let room = self.tcp.cwnd.saturating_sub(self.board.in_flight());
+        if let Some(index) = self.board.next_lost() {
+            let len = self.board.get(index).map_or(0, |sent| u64::from(sent.len));
+            return (len <= room).then_some(Choice::Again(index));
+        }
+        self.choose_new(now, room)
+    }
+
+    /// New data, if there is some, `room` bytes of cwnd take it, and the peer's window does.
+    #[inline]
+    fn choose_new(&mut self, now: Time, room: u64) -> Option<Choice> {
+        let nxt = self.board.nxt();
+        let available = if self.saturated { self.tcp.mss } else { self.data_end.saturating_sub(nxt) };
+        if available == 0 {
+            if self.fin_queued {
+                return (!self.fin_sent).then_some(Choice::New(0));
+            }
+            if room >= self.tcp.mss {
+                self.rate.set_app_limited(self.board.in_flight());
+            }
+            return None;
+        }
+        let len = available.min(self.tcp.mss);
+        let idle = self.board.flight_size() == 0;
+        if idle && self.config.restart_after_idle && self.is_idle(now) {
+            self.restart_window(now);
+        } else if len > room {
+            return None;
+        }
+        // Silly window avoidance (RFC 9293 section 3.8.6.2.1): a full segment, or the last of the data, or half of the
+        // largest window seen. The Nagle algorithm is off.
+        let end = self.window_end.min(self.board.una().saturating_add(self.tcp.max_window));
+        let usable = end.saturating_sub(nxt);
+        if len <= usable {
+            return Some(Choice::New(len as u32));
+        }
+        if usable > 0 && 2 * usable >= self.max_peer_window.min(self.tcp.max_window) {
+            return Some(Choice::New(usable as u32));
+        }
+        if idle {
+            self.start_persist(now);
+        }
+        None
+    }
+
+    fn is_idle(&self, now: Time) -> bool {
+        self.stats.segments_sent > 0 && now > self.last_data_at + self.rtt.rto()
+    }
+
+    /// RFC 5681 section 4.1: cwnd falls to the restart window, min(IW, cwnd).
+    fn restart_window(&mut self, now: Time) {
+        self.sync();
+        self.control.cwnd_event(now, &mut self.tcp, CaEvent::CwndRestart);
+        if !self.control.owns_cwnd() {
+            self.tcp.cwnd = self.tcp.cwnd.min(self.tcp.initial_window);
+        }
+        self.clamp();
+        self.last_data_at = now;
+    }
+
+    /// Whether there is data, or a FIN, that was never sent.
+    pub(super) fn has_data(&self) -> bool {
+        self.saturated || self.data_end > self.board.nxt() || (self.fin_queued && !self.fin_sent)
+    }
+
+    /// Whether new data is there and the peer's window takes a segment of it (RFC 5682 step 2b).
+    pub(super) fn has_new_segment_in_window(&self) -> bool {
+        let nxt = self.board.nxt();
+        let available =
+            if self.saturated { self.tcp.mss } else { self.data_end.saturating_sub(nxt).min(self.tcp.mss) };
+        available > 0 && nxt + available <= self.window_end
+    }
+
+    /// Whether the peer's window lets nothing useful go: zero, or too small for silly window avoidance.
+    pub(super) fn window_is_closed(&self) -> bool {
+        let nxt = self.board.nxt();
+        // A probe's byte is beyond the window by design and does not count as outstanding.
+        let sent = match self.board.get(0) {
+            Some(front) if front.is(PROBE) => nxt - u64::from(front.len),
+            _ => nxt,
+        };
+        let usable = self.window_end.saturating_sub(sent);
+        let wanted = if self.saturated { self.tcp.mss } else { self.data_end.saturating_sub(sent) };
+        usable == 0 || (usable < wanted.min(self.tcp.mss) && 2 * usable < self.max_peer_window)
+    }
+
+    #[inline]
+    fn send_new(&mut self, now: Time, len: u32) -> Segment {
+        let offset = self.board.nxt();
+        let in_flight = self.board.in_flight();
+        if in_flight == 0 {
+            self.sync();
+            self.control.cwnd_event(now, &mut self.tcp, CaEvent::TxStart);
+            self.clamp();
+        }
+        if self.board.flight_size() == 0 {
+            self.progress_at = now;
+        }
+        let fin = self.fin_queued && !self.saturated && offset + u64::from(len) == self.data_end;
+        let mut sent = self.rate.on_send(now, in_flight, len);
+        if fin {
+            sent.flags |= FIN;
+            self.fin_sent = true;
+        }
+        self.board.push(sent, len + u32::from(fin));
+        if self.tcp.ca_state == CaState::Disorder {
+            self.limited += u64::from(len);
+        }
+        if let Frto::NewData { budget } = &mut self.frto {
+            *budget = budget.saturating_sub(1);
+        }
+        if self.timed.is_none()
+            && self.config.rtt_sampling == RttSampling::OncePerFlight
+            && self.tcp.ca_state != CaState::Recovery
+        {
+            self.timed = Some((self.board.nxt(), now));
+        }
+        self.round_high = self.round_high.max(self.board.in_flight());
+        if self.timer == Timer::Off {
+            // RFC 6298 section 5.1.
+            self.start_rto(now);
+        }
+        self.sent(now, offset, len, fin, false)
+    }
+
+    fn send_again(&mut self, now: Time, index: usize) -> Option<Segment> {
+        let by_timer = index == 0 && self.front_by_timer;
+        let state = self.rate.on_send(now, self.board.in_flight(), 0);
+        let sent = self.board.resend(index, state, by_timer)?;
+        let offset = self.board.offset(&sent);
+        if self.timed.is_some_and(|(end, _)| end > offset) {
+            self.timed = None;
+        }
+        if index == 0 || self.timer == Timer::Off {
+            // The timer counts from the retransmission of the oldest segment, as in BSD, Linux and ns-2; RFC 6298
+            // leaves it running.
+            self.start_rto(now);
+        }
+        let segment = self.sent(now, offset, sent.payload(), sent.is(FIN), true);
+        if by_timer {
+            self.spurious.on_timer_retransmission(now, segment.tag);
+            self.front_by_timer = false;
+        }
+        Some(segment)
+    }
+
+    /// Window probe: one byte, new if none is outstanding, else the oldest again (RFC 9293 section 3.8.6.1).
+    fn probe(&mut self, now: Time) -> Option<Segment> {
+        if !self.probe_due {
+            return None;
+        }
+        self.probe_due = false;
+        self.stats.window_probes += 1;
+        self.emit(TransportEvent::WindowProbe);
+        if self.board.flight_size() == 0 {
+            let offset = self.board.nxt();
+            if offset >= self.data_end && !self.saturated {
+                // Only the FIN is left.
+                return self.has_data().then(|| self.send_new(now, 0));
+            }
+            let mut sent = self.rate.on_send(now, 0, 1);
+            sent.flags |= PROBE;
+            self.board.push(sent, 1);
+            return Some(self.sent(now, offset, 1, false, false));
+        }
+        let state = self.rate.on_send(now, self.board.in_flight(), 0);
+        let keep = self.board.get(0).map_or(0, |front| front.flags & PROBE);
+        let sent =
+            self.board.resend(0, crate::scoreboard::Sent { flags: state.flags | keep, ..state }, false)?;
+        let offset = self.board.offset(&sent);
+        Some(self.sent(now, offset, sent.payload().min(1), sent.payload() == 0, true))
+    }
+
+    /// A segment leaves: counts, pacing, control, and the segment itself.
+    #[inline]
+    fn sent(&mut self, now: Time, offset: u64, len: u32, fin: bool, again: bool) -> Segment {
+        self.stats.segments_sent += 1;
+        self.stats.bytes_sent += u64::from(len);
+        if again {
+            self.stats.segments_retransmitted += 1;
+            self.stats.bytes_retransmitted += u64::from(len);
+        }
+        self.last_data_at = now;
+        self.pacer.on_send(now, u64::from(len), self.tcp.pacing_rate);
+        self.sync();
+        let packet = PacketInfo {
+            offset,
+            bytes: u64::from(len),
+            retransmission: again,
+            in_flight: self.tcp.in_flight,
+        };
+        self.control.on_packet_sent(now, &mut self.tcp, &packet);
+        self.clamp();
+        let mut flags = Flags::ACK;
+        if fin {
+            flags = flags | Flags::FIN;
+        }
+        if !self.saturated && offset + u64::from(len) >= self.data_end && len > 0 {
+            flags = flags | Flags::PSH;
+        }
+        let mut segment = self.segment(now, offset, flags);
+        segment.len = len;
+        segment
+    }
+}

@@ -1,0 +1,255 @@
+//! Loss detection and recovery: Tahoe, Reno, NewReno (RFC 5681, RFC 6582), SACK (RFC 6675), and what follows a timeout.
+
+use super::Sender;
+use crate::congestion::{AckSample, CaEvent, CaState};
+use crate::frto::{Frto, FrtoAck, Verdict};
+use crate::{FRto, FullAckWindow, NewRenoVariant, Recovery, TransportEvent};
+use cogtcp_units::Time;
+
+/// What recovery makes of an ACK.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outcome {
+    /// The control may grow cwnd.
+    pub(super) grow: bool,
+    /// The retransmission timer restarts.
+    pub(super) restart_timer: bool,
+}
+
+impl Sender {
+    /// Judges an ACK that was entered in the scoreboard.
+    #[inline]
+    pub(super) fn recover(&mut self, now: Time, ack: &AckSample, frto: FrtoAck) -> Outcome {
+        match self.tcp.ca_state {
+            CaState::Open | CaState::Disorder => self.recover_open(now, ack),
+            CaState::Recovery => self.recover_fast(now, ack),
+            CaState::Loss => self.recover_loss(now, ack, frto),
+        }
+    }
+
+    #[inline]
+    fn recover_open(&mut self, now: Time, ack: &AckSample) -> Outcome {
+        let grow = Outcome { grow: true, restart_timer: ack.acked > 0 };
+        if ack.acked > 0 && self.tcp.ca_state == CaState::Disorder {
+            self.dup_acks = 0;
+            self.inflation = 0;
+            self.limited = 0;
+            if !self.board.has_sacks() {
+                self.set_ca_state(now, CaState::Open);
+            }
+        }
+        if !ack.duplicate {
+            return grow;
+        }
+        self.dup_acks += 1;
+        self.set_ca_state(now, CaState::Disorder);
+        let sack = self.recovery() == Recovery::Sack;
+        let lost = if sack {
+            // RFC 6675 section 5, steps 1 and 2.
+            self.dup_acks >= self.config.dup_thresh || self.board.front_is_lost()
+        } else {
+            self.dup_acks >= self.config.dup_thresh && self.may_fast_retransmit()
+        };
+        if lost {
+            self.enter_fast_recovery(now);
+            return Outcome { grow: false, restart_timer: true };
+        }
+        if self.config.limited_transmit && !sack {
+            // RFC 3042: one new segment for each of the first two duplicates, beyond cwnd.
+            let allowed = self.dup_acks.min(self.config.dup_thresh.saturating_sub(1));
+            self.inflation = i64::from(allowed) * self.tcp.mss as i64;
+        }
+        grow
+    }
+
+    /// RFC 6582 section 3.2 step 1: the ACK must cover more than what was outstanding at the last loss event, or the
+    /// duplicates may come from needless retransmissions.
+    fn may_fast_retransmit(&self) -> bool {
+        let guarded = self.recovery() == Recovery::NewReno || self.config.fast_retransmit_guard;
+        !guarded || self.recovery_point == 0 || self.board.una() > self.recovery_point
+    }
+
+    fn enter_fast_recovery(&mut self, now: Time) {
+        self.stats.fast_retransmits += 1;
+        self.emit(TransportEvent::FastRetransmit);
+        self.sync();
+        self.tcp.flight_size = self.loss_flight();
+        (self.tcp.prior_cwnd, self.tcp.prior_ssthresh) = (self.tcp.cwnd, self.tcp.ssthresh);
+        self.tcp.ssthresh = self.control.ssthresh(now, &self.tcp).max(self.tcp.mss);
+        self.recovery_point = self.board.nxt();
+        self.partial_acks = 0;
+        self.limited = 0;
+        self.rescue = None;
+        self.timed = None;
+        self.resend_front = true;
+        self.front_by_timer = false;
+        let owns_cwnd = self.control.owns_cwnd();
+        match self.recovery() {
+            Recovery::Tahoe => {
+                // Back to the hole and slow start from there (go-back-N, as Jacobson's and ns-2's Tahoe).
+                let newly_lost = self.board.mark_all_lost();
+                self.rate.lost += newly_lost;
+                self.inflation = 0;
+                self.after_rto = false;
+                if !owns_cwnd {
+                    self.tcp.cwnd = self.tcp.mss;
+                }
+                self.set_ca_state(now, CaState::Loss);
+            }
+            Recovery::Reno | Recovery::NewReno => {
+                let newly_lost = self.board.mark_front_lost();
+                self.rate.lost += newly_lost;
+                // RFC 5681 section 3.2 step 3: the three segments that have left the network.
+                self.inflation = i64::from(self.config.dup_thresh) * self.tcp.mss as i64;
+                if !owns_cwnd {
+                    self.tcp.cwnd = self.tcp.ssthresh;
+                }
+                self.set_ca_state(now, CaState::Recovery);
+            }
+            Recovery::Sack => {
+                // RFC 6675 section 5 step 4.
+                self.board.rewind();
+                self.inflation = 0;
+                if !owns_cwnd {
+                    self.tcp.cwnd = self.tcp.ssthresh;
+                }
+                self.set_ca_state(now, CaState::Recovery);
+            }
+        }
+    }
+
+    fn recover_fast(&mut self, now: Time, ack: &AckSample) -> Outcome {
+        let outcome = Outcome { grow: false, restart_timer: ack.acked > 0 };
+        let full = self.board.una() >= self.recovery_point;
+        match self.recovery() {
+            // Tahoe has no fast recovery; were it here, any new ACK would end it.
+            Recovery::Tahoe | Recovery::Reno => {
+                if ack.acked > 0 {
+                    // RFC 5681 section 3.2 step 6.
+                    self.exit_fast_recovery(now);
+                } else if ack.duplicate {
+                    // Step 4.
+                    self.inflation += self.tcp.mss as i64;
+                }
+            }
+            Recovery::NewReno if ack.acked > 0 && full => {
+                // RFC 6582 section 3.2 step 3, full acknowledgement.
+                if self.config.full_ack_window == FullAckWindow::FlightSize && !self.control.owns_cwnd() {
+                    let flight = self.board.flight_size().max(self.tcp.mss) + self.tcp.mss;
+                    self.tcp.cwnd = self.tcp.ssthresh.min(flight);
+                }
+                self.exit_fast_recovery(now);
+            }
+            Recovery::NewReno if ack.acked > 0 => {
+                // Partial acknowledgement: resend the next hole, deflate by what was acknowledged, add one segment
+                // back if that was as much.
+                let newly_lost = self.board.mark_front_lost();
+                self.rate.lost += newly_lost;
+                self.resend_front = true;
+                self.front_by_timer = false;
+                self.partial_acks += 1;
+                self.inflation -= ack.acked as i64;
+                if ack.acked >= self.tcp.mss {
+                    self.inflation += self.tcp.mss as i64;
+                }
+                let restart_timer =
+                    self.config.newreno_variant == NewRenoVariant::SlowButSteady || self.partial_acks == 1;
+                return Outcome { grow: false, restart_timer };
+            }
+            Recovery::NewReno => {
+                if ack.duplicate {
+                    self.inflation += self.tcp.mss as i64;
+                }
+            }
+            Recovery::Sack => {
+                // RFC 6675 section 5, step A.
+                if full {
+                    self.exit_fast_recovery(now);
+                }
+            }
+        }
+        outcome
+    }
+
+    fn exit_fast_recovery(&mut self, now: Time) {
+        self.leave_fast_recovery();
+        self.set_ca_state(now, CaState::Open);
+        self.control.cwnd_event(now, &mut self.tcp, CaEvent::CompleteCwr);
+        self.clamp();
+        self.emit(TransportEvent::RecoveryExit { after_rto: false });
+    }
+
+    /// Forgets what belongs to one fast recovery.
+    pub(super) fn leave_fast_recovery(&mut self) {
+        self.inflation = 0;
+        self.dup_acks = 0;
+        self.limited = 0;
+        self.rescue = None;
+        self.resend_front = false;
+    }
+
+    /// After a timeout, and Tahoe after a fast retransmit: slow start over everything that was outstanding.
+    fn recover_loss(&mut self, now: Time, ack: &AckSample, frto: FrtoAck) -> Outcome {
+        let outcome = Outcome { grow: true, restart_timer: ack.acked > 0 };
+        if self.frto != Frto::Idle && (frto.advances || ack.duplicate) && self.judge_frto(now, frto) {
+            return Outcome { grow: false, restart_timer: true };
+        }
+        if ack.acked > 0 {
+            self.dup_acks = 0;
+        }
+        if self.board.una() >= self.recovery_point {
+            self.leave_fast_recovery();
+            self.frto = Frto::Idle;
+            self.set_ca_state(now, CaState::Open);
+            self.emit(TransportEvent::RecoveryExit { after_rto: self.after_rto });
+        }
+        outcome
+    }
+
+    /// F-RTO's verdict on this ACK. True when the timeout was spurious and is undone.
+    fn judge_frto(&mut self, now: Time, ack: FrtoAck) -> bool {
+        let verdict = if self.config.f_rto == FRto::Sack && self.recovery() == Recovery::Sack {
+            self.frto.sack(ack)
+        } else {
+            self.frto.basic(ack)
+        };
+        match verdict {
+            Verdict::Continue(next) => {
+                self.frto = next;
+                false
+            }
+            Verdict::Conventional => {
+                self.frto = Frto::Idle;
+                false
+            }
+            Verdict::ConventionalThree => {
+                self.frto = Frto::Idle;
+                if !self.control.owns_cwnd() {
+                    self.tcp.cwnd = self.tcp.cwnd.min(3 * self.tcp.mss);
+                }
+                false
+            }
+            Verdict::Spurious => {
+                self.undo_timeout(now);
+                true
+            }
+        }
+    }
+
+    /// The response to a spurious timeout: cwnd and ssthresh as before it, and nothing is lost.
+    fn undo_timeout(&mut self, now: Time) {
+        self.frto = Frto::Idle;
+        self.board.clear_lost();
+        self.sync();
+        self.tcp.cwnd = self.control.undo_cwnd(now, &self.tcp);
+        self.tcp.ssthresh = self.tcp.prior_ssthresh;
+        self.clamp();
+        self.rtt.reset_backoff();
+        // RFC 5682 section 2.1 step 3b.
+        self.recovery_point = self.board.una();
+        self.leave_fast_recovery();
+        self.set_ca_state(now, CaState::Open);
+        self.stats.undone_timeouts += 1;
+        self.emit(TransportEvent::SpuriousRto { count: 1, undone: true });
+        self.emit(TransportEvent::RecoveryExit { after_rto: true });
+    }
+}

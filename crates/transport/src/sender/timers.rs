@@ -1,0 +1,189 @@
+//! The connection's one timer: SYN, retransmission (RFC 6298 section 5), persist (RFC 9293 section 3.8.6.1) or
+//! TIME-WAIT. No two of them are needed at once.
+
+use super::{Sender, handshake::Connection};
+use crate::congestion::{CaEvent, CaState};
+use crate::frto::Frto;
+use crate::scoreboard::{RESENT_BY_TIMER, SACKED};
+use crate::{FRto, TransportEvent};
+use cogtcp_units::Time;
+
+/// What the deadline is for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Timer {
+    Off,
+    Syn,
+    Retransmit,
+    Persist,
+    TimeWait,
+}
+
+impl Sender {
+    #[inline]
+    pub(super) fn arm(&mut self, timer: Timer, deadline: Time) {
+        self.timer = timer;
+        self.deadline = deadline;
+    }
+
+    /// The time of [`Sender::poll_timeout`] has come; earlier calls do nothing. A driver asks `poll_transmit` next.
+    pub fn handle_timeout(&mut self, now: Time) {
+        if now < self.deadline {
+            return;
+        }
+        match self.timer {
+            Timer::Off => self.deadline = Time::MAX,
+            Timer::Syn => self.syn_timeout(now),
+            Timer::Retransmit => self.retransmission_timeout(now),
+            Timer::Persist => self.persist_timeout(now),
+            Timer::TimeWait => {
+                self.connection = Connection::Closed;
+                self.arm(Timer::Off, Time::MAX);
+                self.emit(TransportEvent::Closed);
+            }
+        }
+    }
+
+    fn syn_timeout(&mut self, now: Time) {
+        if self.gives_up(now) {
+            return;
+        }
+        self.rtt.back_off();
+        self.syn_pending = true;
+        self.arm(Timer::Off, Time::MAX);
+        self.emit(TransportEvent::Rto { count: self.syn_count, next: self.rtt.rto() });
+    }
+
+    /// The user timeout (RFC 9293 section 3.8.3).
+    fn gives_up(&mut self, now: Time) -> bool {
+        let over = self.config.user_timeout.is_some_and(|limit| now >= self.progress_at + limit);
+        if over {
+            self.abort();
+        }
+        over
+    }
+
+    /// RFC 6298 section 5.4 to 5.6, RFC 5681 section 3.1 for the window.
+    fn retransmission_timeout(&mut self, now: Time) {
+        if self.gives_up(now) {
+            return;
+        }
+        let Some(front) = self.board.get(0) else {
+            self.arm(Timer::Off, Time::MAX);
+            return;
+        };
+        let again = front.is(RESENT_BY_TIMER);
+        if front.is(SACKED) {
+            // The receiver reneged (RFC 2018 section 8): what it said is worth nothing.
+            self.board.forget_sacks();
+        }
+        self.stats.timeouts += 1;
+        self.rto_count += 1;
+        self.rtt.back_off();
+        self.emit(TransportEvent::Rto { count: self.rto_count, next: self.rtt.rto() });
+
+        // F-RTO step 1 asks for more than a timeout in the conventional recovery of an earlier one.
+        let in_rto_recovery = self.tcp.ca_state == CaState::Loss && self.after_rto;
+        let frto = self.config.f_rto != FRto::Off && !in_rto_recovery;
+
+        self.sync();
+        self.tcp.flight_size = self.loss_flight();
+        self.control.cwnd_event(now, &mut self.tcp, CaEvent::Loss);
+        // RFC 5681 section 3.1: ssthresh is held when this segment was resent by the timer before. Departure, as
+        // Linux: likewise when the timer strikes again in the recovery of a timeout, except for data sent since.
+        if !again {
+            if !in_rto_recovery {
+                (self.tcp.prior_cwnd, self.tcp.prior_ssthresh) = (self.tcp.cwnd, self.tcp.ssthresh);
+            }
+            self.tcp.ssthresh = self.control.ssthresh(now, &self.tcp).max(self.tcp.mss);
+        }
+        let newly_lost = self.board.mark_all_lost();
+        self.rate.lost += newly_lost;
+        if !self.control.owns_cwnd() {
+            // The loss window (RFC 5681 section 3.1).
+            self.tcp.cwnd = self.tcp.mss;
+        }
+        self.leave_fast_recovery();
+        self.set_ca_state(now, CaState::Loss);
+        self.after_rto = true;
+        // RFC 6582 section 3.2 step 4; RFC 6675 section 5.1.
+        self.recovery_point = self.board.nxt();
+        self.frto = if frto { Frto::Resent } else { Frto::Idle };
+        self.timed = None;
+        self.resend_front = true;
+        self.front_by_timer = true;
+        self.sync();
+        // RFC 6298 section 5.6.
+        self.arm(Timer::Retransmit, now + self.rtt.rto());
+    }
+
+    /// FlightSize at a loss event: without limited transmit's segments (RFC 5681 section 3.2); after a timeout what was
+    /// sent since, the rest being lost.
+    pub(super) fn loss_flight(&self) -> u64 {
+        if self.tcp.ca_state == CaState::Loss {
+            self.board.in_flight()
+        } else {
+            self.board.flight_size().saturating_sub(self.limited)
+        }
+    }
+
+    /// Starts the retransmission timer, unless the persist timer holds the connection.
+    #[inline]
+    pub(super) fn start_rto(&mut self, now: Time) {
+        if self.timer != Timer::Persist {
+            self.arm(Timer::Retransmit, now + self.rtt.rto());
+        }
+    }
+
+    /// After an ACK: which timer is needed (RFC 6298 sections 5.2 and 5.3).
+    #[inline]
+    pub(super) fn update_timer(&mut self, now: Time, restart: bool) {
+        match self.timer {
+            Timer::Off | Timer::Retransmit => {
+                if self.board.flight_size() == 0 {
+                    self.arm(Timer::Off, Time::MAX);
+                } else if restart || self.timer == Timer::Off {
+                    self.arm(Timer::Retransmit, now + self.rtt.rto());
+                }
+            }
+            Timer::Syn | Timer::Persist | Timer::TimeWait => {}
+        }
+    }
+
+    /// The peer's window is too small for the next segment and nothing will come to open it: probe (RFC 9293 section
+    /// 3.8.6.1). The first probe goes after an RTO. The timer replaces that of retransmission where data is outstanding
+    /// under a window shrunk to zero, as in BSD: cwnd stays as it is (what Freeze-TCP stands on).
+    pub(super) fn start_persist(&mut self, now: Time) {
+        if self.timer == Timer::Persist {
+            return;
+        }
+        self.probe_count = 0;
+        self.timed = None;
+        self.arm(Timer::Persist, now + self.rtt.backed_off(0));
+        self.emit(TransportEvent::ZeroWindow);
+        self.sync();
+        self.control.cwnd_event(now, &mut self.tcp, CaEvent::Frozen);
+        self.clamp();
+    }
+
+    fn persist_timeout(&mut self, now: Time) {
+        // RFC 9293 section 3.8.6.1: as long as the peer acknowledges the probes the connection stays; the user timeout
+        // counts from the last ACK.
+        if self.gives_up(now) {
+            return;
+        }
+        self.probe_due = true;
+        self.probe_count += 1;
+        self.arm(Timer::Persist, now + self.rtt.backed_off(self.probe_count));
+    }
+
+    /// The peer's window opened.
+    pub(super) fn end_persist(&mut self, now: Time) {
+        self.arm(Timer::Off, Time::MAX);
+        self.probe_due = false;
+        self.update_timer(now, true);
+        self.emit(TransportEvent::WindowOpened);
+        self.sync();
+        self.control.cwnd_event(now, &mut self.tcp, CaEvent::Thawed);
+        self.clamp();
+    }
+}
