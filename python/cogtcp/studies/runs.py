@@ -89,13 +89,11 @@ class Runner:
         # The core gives up Python's lock while it simulates, so threads are enough.
         with ThreadPoolExecutor(max_workers=self._jobs) as pool:
             try:
-                waiting = {pool.submit(_measure, case, cancel): key for key, case in missing.items()}
+                waiting = {pool.submit(self._make, key, case, cancel): key for key, case in missing.items()}
                 while waiting:
                     done, _ = wait(waiting, timeout=_WAKE_S, return_when=FIRST_COMPLETED)
                     for future in done:
-                        key = waiting.pop(future)
-                        known[key] = future.result()
-                        self._remember(key, known[key])
+                        known[waiting.pop(future)] = future.result()
                     self._advance(len(done))
             except BaseException:
                 cancel.cancel()
@@ -117,9 +115,12 @@ class Runner:
             return None
         return record if isinstance(record, dict) else None
 
-    def _remember(self, key: str, record: dict[str, Any]) -> None:
+    def _make(self, key: str, case: Case, cancel: _core.Cancel) -> dict[str, Any]:
+        record = _measure(case, cancel)
+        # Here, not where results are collected: what is finished stays, whatever happens to the others.
         if self._folder is not None:
             write_file(self._folder / f"{key}.json", json.dumps(record))
+        return record
 
 
 def _measure(case: Case, cancel: _core.Cancel) -> dict[str, Any]:
