@@ -54,6 +54,10 @@ class ScenarioError(CogtcpError, ValueError):
         }
 
 
+class UsageError(CogtcpError, ValueError):
+    """A call asks for something that makes no sense, whatever the scenario."""
+
+
 class RunError(CogtcpError):
     """A simulation could not be finished."""
 

@@ -65,7 +65,8 @@ impl Buffer {
             return Err(PyBufferError::new_err("no view to fill"));
         }
         let (start, bytes) = slf.get().values.as_raw();
-        let bytes = ffi::Py_ssize_t::try_from(bytes).map_err(|_| PyBufferError::new_err("column too large"))?;
+        let bytes =
+            ffi::Py_ssize_t::try_from(bytes).map_err(|_| PyBufferError::new_err("column too large"))?;
         let filled = unsafe { ffi::PyBuffer_FillInfo(view, slf.as_ptr(), start.cast_mut(), bytes, 1, flags) };
         if filled == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
     }

@@ -2,6 +2,9 @@
 //! in the crates below it, how it is presented in the package `cogtcp` above it.
 
 mod buffer;
+mod errors;
+mod run;
+mod scenario;
 
 use pyo3::prelude::*;
 
@@ -10,6 +13,10 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::buffer::Buffer;
+    #[pymodule_export]
+    use super::run::{Cancel, Run, columns, run};
+    #[pymodule_export]
+    use super::scenario::{Scenario, schema, starter, starters, transports};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

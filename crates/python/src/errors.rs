@@ -1,0 +1,46 @@
+//! Errors of the crates as the exceptions of the Python package.
+
+use cogtcp_scenario::ScenarioError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+/// `cogtcp.ScenarioError` with its attributes.
+pub(crate) fn scenario_error(py: Python<'_>, error: &ScenarioError) -> PyErr {
+    build_scenario_error(py, error, &error.to_string()).unwrap_or_else(|failure| failure)
+}
+
+/// `cogtcp.ScenarioError` for what only the simulator notices.
+pub(crate) fn input_error(py: Python<'_>, message: &str) -> PyErr {
+    plain(py, "ScenarioError", message)
+}
+
+/// `cogtcp.RunError`.
+pub(crate) fn run_error(py: Python<'_>, message: &str) -> PyErr {
+    plain(py, "RunError", message)
+}
+
+fn plain(py: Python<'_>, class: &str, message: &str) -> PyErr {
+    exception(py, class)
+        .and_then(|class| class.call1((message,)))
+        .map_or_else(|failure| failure, PyErr::from_value)
+}
+
+fn build_scenario_error(py: Python<'_>, error: &ScenarioError, text: &str) -> PyResult<PyErr> {
+    let more = PyList::empty(py);
+    for other in &error.more {
+        more.append(build_scenario_error(py, other, &other.to_string())?.value(py))?;
+    }
+    let details = PyDict::new(py);
+    details.set_item("file", &error.file)?;
+    details.set_item("line", error.line)?;
+    details.set_item("column", error.column)?;
+    details.set_item("field", &error.field)?;
+    details.set_item("remedy", &error.remedy)?;
+    details.set_item("text", text)?;
+    details.set_item("more", more)?;
+    Ok(PyErr::from_value(exception(py, "ScenarioError")?.call((&error.message,), Some(&details))?))
+}
+
+fn exception<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    py.import("cogtcp._errors")?.getattr(name)
+}

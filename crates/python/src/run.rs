@@ -1,0 +1,208 @@
+//! Simulations, without the interpreter's lock and stoppable, and what they leave behind.
+
+use std::cell::RefCell;
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Once};
+use std::thread;
+use std::time::Duration;
+
+use cogtcp_records::{self as records, ColumnData, Table};
+use cogtcp_scenario::Experiment;
+use cogtcp_simulator::{RunError, RunOptions, TraceLevel};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+
+use crate::buffer::Buffer;
+use crate::errors::{input_error, run_error, scenario_error};
+use crate::scenario::Scenario;
+
+/// How often a simulation lets Python look for signals.
+const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// A switch that stops the runs that were given it.
+#[pyclass(frozen, module = "cogtcp._core")]
+#[derive(Debug, Default)]
+pub(crate) struct Cancel {
+    flag: Arc<AtomicBool>,
+}
+
+#[pymethods]
+impl Cancel {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// Stops the runs, for good.
+    fn cancel(&self) {
+        self.flag.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was switched.
+    #[getter]
+    fn cancelled(&self) -> bool {
+        self.flag.load(Ordering::Relaxed)
+    }
+}
+
+/// What one run left behind.
+#[pyclass(frozen, get_all, module = "cogtcp._core")]
+#[derive(Debug)]
+pub(crate) struct Run {
+    seed: u64,
+    duration_s: f64,
+    warmup_s: f64,
+    fairness: f64,
+    digest: u64,
+    engine_events: u64,
+    packet_hops: u64,
+    tables: Py<PyList>,
+}
+
+/// Simulates a scenario. The interpreter's lock is free meanwhile; with no `cancel` to stop it by, signals are
+/// looked for, so that Ctrl-C does.
+#[pyfunction]
+pub(crate) fn run(
+    py: Python<'_>,
+    scenario: &Scenario,
+    seed: Option<u64>,
+    trace: &str,
+    cancel: Option<&Cancel>,
+) -> PyResult<Run> {
+    let trace = trace_level(trace)?;
+    let flag = cancel.map_or_else(Arc::default, |cancel| Arc::clone(&cancel.flag));
+    let experiment = scenario.inner.resolve().map_err(|error| scenario_error(py, &error))?;
+    let options = RunOptions { seed, trace, cancel: Some(Arc::clone(&flag)), ..RunOptions::default() };
+    let simulate = || simulate(&experiment, &options);
+    let outcome = if cancel.is_some() { py.detach(simulate) } else { watched(py, &flag, simulate)? };
+    match outcome {
+        Ok(run) => to_python(py, run),
+        Err(Failure::Input(message)) => Err(input_error(py, &message)),
+        Err(Failure::Run(message)) => Err(run_error(py, &message)),
+    }
+}
+
+/// Why there is no result.
+enum Failure {
+    /// The experiment makes no sense.
+    Input(String),
+    /// It does, but the run did not come to its end.
+    Run(String),
+}
+
+/// Runs the simulation. A defect in it that panics is an error of this run and of no other.
+fn simulate(experiment: &Experiment, options: &RunOptions) -> Result<records::Run, Failure> {
+    quiet_panics();
+    match catch_unwind(AssertUnwindSafe(|| cogtcp_simulator::run(experiment, options))) {
+        Ok(Ok(run)) => Ok(run),
+        Ok(Err(
+            error @ (RunError::Cancelled { .. } | RunError::TooManyEvents | RunError::Conservation(_)),
+        )) => Err(Failure::Run(error.to_string())),
+        Ok(Err(error)) => Err(Failure::Input(error.to_string())),
+        Err(_) => {
+            Err(Failure::Run(format!("the simulator has a defect, please report it: {}", PANIC.take())))
+        }
+    }
+}
+
+thread_local! {
+    /// What the last panic of this thread said, and where.
+    static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Keeps panics from writing to standard error: they are caught, and their message becomes that of the run's error.
+fn quiet_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        panic::set_hook(Box::new(|info| {
+            let place = info.location().map(|place| format!(" ({place})")).unwrap_or_default();
+            let reason = info.payload_as_str().unwrap_or("it gave no reason");
+            PANIC.set(format!("{reason}{place}"));
+        }));
+    });
+}
+
+/// Calls `simulate` on a thread of its own while this one lets Python handle its signals. A signal whose handler raises
+/// stops the simulation.
+fn watched<T: Send>(py: Python<'_>, flag: &AtomicBool, simulate: impl FnOnce() -> T + Send) -> PyResult<T> {
+    thread::scope(|scope| {
+        let (done, mut finished) = channel();
+        scope.spawn(move || done.send(simulate()));
+        loop {
+            let finished = &mut finished; // a shared one could not leave this thread
+            match py.detach(move || finished.recv_timeout(SIGNAL_INTERVAL)) {
+                Ok(outcome) => return Ok(outcome),
+                Err(RecvTimeoutError::Timeout) => py.check_signals().inspect_err(|_| {
+                    flag.store(true, Ordering::Relaxed);
+                })?,
+                // The simulation catches its panics, so it always sends.
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(run_error(py, "the simulation ended without a result"));
+                }
+            }
+        }
+    })
+}
+
+fn trace_level(name: &str) -> PyResult<TraceLevel> {
+    match name {
+        "summary" => Ok(TraceLevel::None),
+        "series" => Ok(TraceLevel::Series),
+        "full" => Ok(TraceLevel::Full),
+        _ => Err(PyValueError::new_err(format!(
+            "trace {name:?} is unknown; take \"summary\", \"series\" or \"full\""
+        ))),
+    }
+}
+
+fn to_python(py: Python<'_>, run: records::Run) -> PyResult<Run> {
+    let tables = PyList::empty(py);
+    for table in [run.flows, run.links, run.radios, run.flow_series, run.link_series, run.events] {
+        tables.append(table_to_python(py, table)?)?;
+    }
+    Ok(Run {
+        seed: run.seed,
+        duration_s: run.duration_s,
+        warmup_s: run.warmup_s,
+        fairness: run.fairness,
+        digest: run.digest,
+        engine_events: run.engine_events,
+        packet_hops: run.packet_hops,
+        tables: tables.unbind(),
+    })
+}
+
+/// `(name, meaning, rows, columns)`, each column `(name, unit, meaning, kind, values, dictionary or None)`.
+fn table_to_python(py: Python<'_>, table: Table) -> PyResult<Bound<'_, PyTuple>> {
+    let rows = table.len();
+    let columns = PyList::empty(py);
+    for column in table.columns {
+        let kind = column.data.kind().name();
+        let (values, dictionary) = match column.data {
+            ColumnData::U64(values) => (Buffer::from(values), None),
+            ColumnData::I64(values) => (Buffer::from(values), None),
+            ColumnData::F64(values) => (Buffer::from(values), None),
+            ColumnData::Bool(values) => (Buffer::from(values), None),
+            ColumnData::Text { codes, dictionary } => (Buffer::from(codes), Some(dictionary)),
+        };
+        columns.append((column.name, column.unit, column.meaning, kind, values, dictionary))?;
+    }
+    (table.name, table.meaning, rows, columns).into_pyobject(py)
+}
+
+/// The tables of every run: name, meaning, and of each column name, type, unit, meaning.
+#[pyfunction]
+#[allow(clippy::type_complexity)]
+pub(crate) fn columns()
+-> Vec<(&'static str, &'static str, Vec<(&'static str, &'static str, &'static str, &'static str)>)> {
+    records::schema()
+        .into_iter()
+        .map(|table| {
+            let columns = table.columns.iter().map(|c| (c.name, c.kind.name(), c.unit, c.meaning)).collect();
+            (table.name, table.meaning, columns)
+        })
+        .collect()
+}

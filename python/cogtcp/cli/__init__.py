@@ -1,0 +1,192 @@
+"""The command line: `cogtcp VERB`.
+
+Exit codes: 0 done; 1 a run failed or results could not be written; 2 bad input; 130 interrupted (what was
+finished of a comparison is written); 143 terminated.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    # Not at the top: a verb that does not simulate should not wait for it.
+    from cogtcp._errors import CogtcpError, ScenarioError, UsageError
+
+    signal.signal(signal.SIGTERM, _terminate)
+    args = _parser().parse_args(argv)
+    try:
+        code: int = args.verb(args)
+        sys.stdout.flush()
+        return code
+    except CogtcpError as error:
+        _fail(args, error)
+        return 2 if isinstance(error, ScenarioError | UsageError) else 1
+    except KeyboardInterrupt:
+        print("cogtcp: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader of a pipe has gone. Keep the interpreter from failing again when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _terminate(signum: int, frame: object) -> NoReturn:
+    raise SystemExit(128 + signum)
+
+
+def _fail(args: argparse.Namespace, error: Exception) -> None:
+    from cogtcp._errors import ScenarioError
+
+    print(f"cogtcp: {error}", file=sys.stderr)
+    if args.json:
+        described = error.to_dict() if isinstance(error, ScenarioError) else {"message": str(error)}
+        print(json.dumps({"error": described}))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="cogtcp",
+        description="What does a transport protocol deliver over spectrum that comes and goes?",
+        epilog="Start with: cogtcp new, cogtcp run FILE, cogtcp compare FILE --transport newreno,sack",
+    )
+    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
+
+    def verb(name: str, function: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
+        sub = verbs.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+        sub.add_argument("--json", action="store_true", help="print one JSON document on standard output")
+        sub.set_defaults(verb=function)
+        return sub
+
+    run = verb("run", _run, "simulate a scenario once")
+    _scenario_arguments(run)
+    run.add_argument(
+        "--seed", type=int, metavar="N", help="seed of every random draw (default: the scenario's)"
+    )
+    _output_arguments(run)
+
+    compare = verb("compare", _compare, "simulate a scenario with different transports over the same seeds")
+    _scenario_arguments(compare)
+    compare.add_argument(
+        "--transport",
+        action="append",
+        required=True,
+        metavar="A,B,...",
+        help="transport presets; the first is the baseline (see: cogtcp transports)",
+    )
+    compare.add_argument("--seeds", type=int, default=10, metavar="N", help="number of seeds (default: 10)")
+    compare.add_argument("--seed", type=int, metavar="N", help="the first seed (default: the scenario's)")
+    compare.add_argument("--jobs", type=int, metavar="N", help="runs at a time (default: one per processor)")
+    _output_arguments(compare)
+
+    check = verb("check", _check, "check a scenario without running it")
+    _scenario_arguments(check)
+
+    new = verb("new", _new, "write a commented scenario to start from")
+    new.add_argument("file", nargs="?", metavar="FILE", help="the file to write (default: KIND.toml)")
+    new.add_argument("--kind", metavar="KIND", help="which one: --list shows them")
+    new.add_argument("--list", action="store_true", help="list the kinds")
+    new.add_argument("--force", action="store_true", help="replace the file if it exists")
+
+    schema = verb("schema", _schema, "print the JSON Schema of scenario files")
+    schema.add_argument(
+        "--results", action="store_true", help="list the tables and columns of results instead"
+    )
+
+    verb("transports", _transports, "list the transport presets")
+
+    reproduce = verb("reproduce", _reproduce, "measure what a paper claims")
+    reproduce.add_argument("study", nargs="?", metavar="STUDY", help="the study, as --list names it")
+    reproduce.add_argument("--list", action="store_true", help="list the studies")
+    reproduce.add_argument("--only", metavar="ID", action="append", help="only this claim (may be repeated)")
+    reproduce.add_argument("--seeds", type=int, metavar="N", help="number of seeds (default: the study's)")
+    reproduce.add_argument("--quick", action="store_true", help="fewer seeds, shorter runs: a first look")
+    reproduce.add_argument(
+        "--jobs", type=int, metavar="N", help="runs at a time (default: one per processor)"
+    )
+    _output_arguments(reproduce)
+
+    verb("version", _version, "print the version")
+    return parser
+
+
+def _scenario_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="the scenario, a TOML file")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="PATH=VALUE",
+        help='change a field, as in --set run.duration="20 s" --set flow.0.transport=sack (may be repeated)',
+    )
+
+
+def _output_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--out", metavar="DIR", help="folder of the results (default: one in results/, by content)"
+    )
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="write to DIR although it holds other files (which are kept in DIR.old-1)",
+    )
+
+
+# Each verb's code is loaded when it is called: pyarrow and rich take longer to load than a small run takes.
+
+
+def _run(args: argparse.Namespace) -> int:
+    from cogtcp.cli import simulate
+
+    return simulate.run(args)
+
+
+def _compare(args: argparse.Namespace) -> int:
+    from cogtcp.cli import simulate
+
+    return simulate.compare(args)
+
+
+def _check(args: argparse.Namespace) -> int:
+    from cogtcp.cli import inform
+
+    return inform.check(args)
+
+
+def _new(args: argparse.Namespace) -> int:
+    from cogtcp.cli import inform
+
+    return inform.new(args)
+
+
+def _schema(args: argparse.Namespace) -> int:
+    from cogtcp.cli import inform
+
+    return inform.schema(args)
+
+
+def _transports(args: argparse.Namespace) -> int:
+    from cogtcp.cli import inform
+
+    return inform.transports(args)
+
+
+def _version(args: argparse.Namespace) -> int:
+    from cogtcp.cli import inform
+
+    return inform.version(args)
+
+
+def _reproduce(args: argparse.Namespace) -> int:
+    from cogtcp.studies import command
+
+    return command(args)

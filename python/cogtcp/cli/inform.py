@@ -1,0 +1,105 @@
+"""The verbs that simulate nothing: check, new, schema, transports, version."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cogtcp import _core, provenance
+from cogtcp._errors import OutputError, UsageError
+from cogtcp.cli import arguments
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def check(args: argparse.Namespace) -> int:
+    """Say whether a scenario can be simulated, and what looks unmeant in it."""
+    scenario = arguments.scenario(args)
+    scenario.check()
+    warnings = scenario.warnings()
+    for warning in warnings:
+        print(f"cogtcp: warning: {warning}", file=sys.stderr)
+    if args.json:
+        described = {"file": args.file, "name": scenario.name, "sha256": scenario.hash, "warnings": warnings}
+        print(json.dumps({"ok": True, **described}))
+    else:
+        print(f"{args.file}: {scenario.name} can be run")
+    return 0
+
+
+def new(args: argparse.Namespace) -> int:
+    """Write a starter scenario."""
+    kinds = dict(_core.starters())
+    if args.list:
+        _list(args, kinds, "kinds")
+        return 0
+    kind = args.kind or next(iter(kinds))
+    if kind not in kinds:
+        raise UsageError(f"there is no starter {kind!r}; take {', '.join(kinds)}")
+    path = Path(args.file or f"{kind}.toml")
+    if path.suffix != ".toml":
+        raise UsageError(f"{path}: a scenario is a TOML file; name it {path.with_suffix('.toml')}")
+    if path.exists() and not args.force:
+        raise OutputError(f"{path}: exists already; name another file, or use --force to replace it")
+    from cogtcp.output import write_file
+
+    write_file(path, _core.starter(kind))
+    if args.json:
+        print(json.dumps({"file": str(path), "kind": kind}))
+    else:
+        print(f"wrote {path}; now: cogtcp run {path}")
+    return 0
+
+
+def schema(args: argparse.Namespace) -> int:
+    """Print the schema of scenarios, or of results."""
+    if not args.results:
+        print(_core.schema())
+        return 0
+    if args.json:
+        keys = ("name", "type", "unit", "meaning")
+        tables = {
+            name: {
+                "meaning": meaning,
+                "columns": [dict(zip(keys, column, strict=True)) for column in columns],
+            }
+            for name, meaning, columns in _core.columns()
+        }
+        print(json.dumps(tables))
+        return 0
+    for name, meaning, columns in _core.columns():
+        print(f"{name}: {meaning}")
+        for column, kind, unit, text in columns:
+            print(f"  {column} ({', '.join(filter(None, (kind, unit)))}): {text}")
+        print()
+    return 0
+
+
+def transports(args: argparse.Namespace) -> int:
+    """List the transport presets."""
+    _list(args, dict(_core.transports()), "transports")
+    return 0
+
+
+def version(args: argparse.Namespace) -> int:
+    """Print the version, and the commit where one is known."""
+    commit = provenance.commit()
+    if args.json:
+        known = {"version": provenance.version(), "commit": commit, "python": platform.python_version()}
+        print(json.dumps(known))
+    else:
+        print(f"cogtcp {provenance.version()}" + (f" ({commit})" if commit else ""))
+    return 0
+
+
+def _list(args: argparse.Namespace, entries: dict[str, str], key: str) -> None:
+    if args.json:
+        print(json.dumps({key: [{"name": name, "summary": text} for name, text in entries.items()]}))
+        return
+    width = max(map(len, entries), default=0)
+    for name, text in entries.items():
+        print(f"{name:{width}}  {text}")

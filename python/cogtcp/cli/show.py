@@ -1,0 +1,96 @@
+"""Tables and progress on the terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import sys
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from cogtcp.metrics import BY_NAME, Metric, measure_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from cogtcp.compare import Comparison
+    from cogtcp.result import Result
+    from cogtcp.statistics import Interval
+
+# Where the output is no terminal nobody's window limits the width.
+_WIDTH_OF_FILES = 120
+
+
+def result(run: Result) -> None:
+    """Print the flows of a run, and its radios."""
+    columns = [
+        "goodput_bps",
+        "efficiency",
+        "rtos",
+        "fast_retransmits",
+        "drops",
+        "retransmitted",
+        "rtt_mean_s",
+    ]
+    title = f"{run.scenario.name}, seed {run.seed}"
+    rows = [
+        [row["flow"], row["transport"], *(BY_NAME[name].text(measure_rows([row])[name]) for name in columns)]
+        for row in run.flows.to_pylist()
+    ]
+    _print_table(title, ["Flow", "Transport", *(_heading(BY_NAME[name]) for name in columns)], rows, left=2)
+
+
+def comparison(compared: Comparison) -> None:
+    """Print one row per transport."""
+    baseline = compared.transports[0]
+    columns = ["efficiency", "rtos", "fast_retransmits", "drops", "rtt_mean_s"]
+    goodput = BY_NAME["goodput_bps"]
+    paired = len(compared.transports) > 1
+    rows = []
+    for name in compared.transports:
+        row = [name, with_half_width(goodput, compared.interval(name, "goodput_bps"))]
+        if paired:
+            difference = compared.difference(name, "goodput_bps")
+            row.append("" if name == baseline else with_half_width(goodput, difference, sign=True))
+        rows.append(row + [BY_NAME[c].text(compared.interval(name, c).mean) for c in columns])
+    seeds = len({outcome.seed for outcome in compared.outcomes})
+    title = f"{compared.scenario.name}: mean of {seeds} seed{'s' if seeds != 1 else ''} ± 95 % interval"
+    headings = ["Transport", _heading(goodput), *([f"vs {baseline}"] if paired else [])]
+    _print_table(title, [*headings, *(_heading(BY_NAME[name]) for name in columns)], rows, left=1)
+
+
+def with_half_width(metric: Metric, interval: Interval, *, sign: bool = False) -> str:
+    """Return `mean ± half the interval` as people read it."""
+    mean = metric.text(interval.mean)
+    if sign and interval.mean > 0:
+        mean = f"+{mean}"
+    return mean if math.isnan(interval.low) else f"{mean} ± {metric.text(interval.half_width)}"
+
+
+@contextlib.contextmanager
+def progress() -> Iterator[Callable[[int, int], None] | None]:
+    """Show a progress bar on standard error, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    columns = (TextColumn("simulating"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("simulating", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _heading(metric: Metric) -> str:
+    return f"{metric.title}\n{metric.unit}"
+
+
+def _print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], *, left: int) -> None:
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    for index, heading in enumerate(headings):
+        table.add_column(heading, justify="left" if index < left else "right", no_wrap=index < left)
+    for row in rows:
+        table.add_row(*row)
+    Console(width=None if sys.stdout.isatty() else _WIDTH_OF_FILES).print(table)

@@ -1,0 +1,83 @@
+"""The verbs that simulate: run and compare."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import cogtcp
+from cogtcp import headline
+from cogtcp.cli import arguments, show
+from cogtcp.output import OutputFolder
+
+if TYPE_CHECKING:
+    import argparse
+    from pathlib import Path
+
+
+def run(args: argparse.Namespace) -> int:
+    """Simulate once, save, and show what came of it."""
+    scenario = arguments.scenario(args)
+    _check(scenario)
+    seed = scenario.seed if args.seed is None else args.seed
+    out = arguments.output(args, scenario, "run", seed)
+    with OutputFolder(out, force=args.force) as folder:
+        result = cogtcp.run(scenario, seed)
+        result.write(folder, command=arguments.command_line())
+    if args.json:
+        _print_json({**result.to_dict(), "provenance": result.provenance}, out)
+    else:
+        show.result(result)
+        _print_report(headline.of_run(result), out)
+    return 0
+
+
+def compare(args: argparse.Namespace) -> int:
+    """Simulate each transport over the same seeds, save, and show how they compare."""
+    arguments.positive(args.seeds, "--seeds")
+    arguments.positive(args.jobs, "--jobs")
+    scenario = arguments.scenario(args)
+    _check(scenario)
+    transports = arguments.names(args.transport)
+    first = scenario.seed if args.seed is None else args.seed
+    seeds = range(first, first + args.seeds)
+    out = arguments.output(args, scenario, "compare", transports, seeds)
+    with OutputFolder(out, force=args.force) as folder:
+        with show.progress() as progress:
+            comparison = cogtcp.compare(scenario, transports, seeds, args.jobs, progress)
+        if comparison.interrupted:
+            print("cogtcp: interrupted; writing what was finished", file=sys.stderr)
+        comparison.write(folder, command=arguments.command_line())
+    _report_failures(comparison)
+    if args.json:
+        _print_json({**comparison.to_dict(), "provenance": comparison.provenance}, out)
+    else:
+        show.comparison(comparison)
+        _print_report(headline.of_comparison(comparison), out)
+    if comparison.interrupted:
+        return 130
+    return 1 if comparison.failures else 0
+
+
+def _check(scenario: cogtcp.Scenario) -> None:
+    scenario.check()
+    for warning in scenario.warnings():
+        print(f"cogtcp: warning: {warning}", file=sys.stderr)
+
+
+def _report_failures(comparison: cogtcp.Comparison) -> None:
+    reasons: dict[str, list[str]] = {}
+    for outcome in comparison.failures:
+        reasons.setdefault(outcome.error, []).append(f"{outcome.transport} with seed {outcome.seed}")
+    for reason, runs in reasons.items():
+        more = f" and {len(runs) - 3} more" if len(runs) > 3 else ""
+        print(f"cogtcp: {', '.join(runs[:3])}{more} failed: {reason}", file=sys.stderr)
+
+
+def _print_json(document: dict[str, Any], out: Path) -> None:
+    print(json.dumps({**document, "out": str(out), "report": str(out / "report.html")}))
+
+
+def _print_report(answer: str, out: Path) -> None:
+    print(f"\n{answer}\n\nreport: {out / 'report.html'}")

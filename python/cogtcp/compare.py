@@ -1,0 +1,337 @@
+"""The same scenario with different transports, over the same seeds."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cogtcp import _core, provenance
+from cogtcp._errors import RunError, UsageError
+from cogtcp.metrics import METRICS
+from cogtcp.result import Result, Trace, check_seed, plain, run
+from cogtcp.statistics import Interval, mean_interval, paired_difference
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import pyarrow as pa
+
+    from cogtcp.output import OutputFolder
+    from cogtcp.scenario import Scenario
+
+# How often the main thread looks up from waiting, for Ctrl-C.
+_WAKE_S = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One run of a comparison: its numbers, or why it failed."""
+
+    transport: str
+    seed: int
+    metrics: dict[str, float] = field(default_factory=dict)
+    digest: str = ""
+    error: str = ""
+    tables: dict[str, pa.Table] = field(default_factory=dict, repr=False)
+
+
+def compare(
+    scenario: Scenario,
+    transports: Sequence[str],
+    seeds: int | Sequence[int] = 10,
+    jobs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Comparison:
+    """Run a scenario once for each transport and seed.
+
+    Common random numbers: with one seed, every transport meets the same primary users and the same channels.
+    A run that fails is recorded with its error and the others go on. Ctrl-C stops early: the comparison
+    returned then has `interrupted` set and holds the runs that were finished.
+
+    Args:
+        scenario: What to simulate; each transport in turn replaces that of all its flows.
+        transports: Names of transport presets. The first is the baseline of the paired differences.
+        seeds: How many seeds, counted up from the scenario's own, or the seeds themselves.
+        jobs: Runs at a time; by default one for each processor. The result does not depend on it.
+        progress: Called with the number of finished runs and of all runs.
+
+    Raises:
+        ScenarioError: The scenario cannot be simulated, or no such transport exists.
+        KeyboardInterrupt: Interrupted before the first run was finished.
+    """
+    variants = _variants(scenario, transports)
+    chosen = _seeds(scenario, seeds)
+    # Seed by seed: an interruption leaves whole pairs.
+    tasks = [(name, seed) for seed in chosen for name in variants]
+    cancel = _core.Cancel()
+    outcomes: dict[tuple[str, int], Outcome] = {}
+    shown: dict[str, Result] = {}
+    interrupted = False
+
+    def one(name: str, seed: int) -> tuple[Outcome, Result | None]:
+        trace: Trace = "full" if seed == chosen[0] else "summary"
+        try:
+            result = run(variants[name], seed, trace, cancel=cancel)
+        except RunError as error:
+            return Outcome(name, seed, error=str(error)), None
+        tables = {"flows": result.flows, "links": result.links, "radios": result.radios}
+        return Outcome(name, seed, result.metrics, result.digest, tables=tables), result
+
+    if progress:
+        progress(0, len(tasks))
+    with ThreadPoolExecutor(max_workers=max(1, jobs or available_processors())) as pool:
+        waiting: dict[Future[tuple[Outcome, Result | None]], tuple[str, int]] = {}
+        try:
+            waiting.update({pool.submit(one, *task): task for task in tasks})
+            while waiting:
+                done, _ = wait(waiting, timeout=_WAKE_S, return_when=FIRST_COMPLETED)
+                for future in done:
+                    task = waiting.pop(future)
+                    outcomes[task], result = future.result()
+                    if result is not None and task[1] == chosen[0]:
+                        shown[task[0]] = result
+                if done and progress:
+                    progress(len(outcomes), len(tasks))
+        except BaseException as stop:
+            cancel.cancel()
+            pool.shutdown(wait=True, cancel_futures=True)
+            interrupted = isinstance(stop, KeyboardInterrupt) and any(not o.error for o in outcomes.values())
+            if not interrupted:
+                raise
+
+    return Comparison(
+        scenario=scenario,
+        transports=tuple(variants),
+        seeds=tuple(chosen),
+        outcomes=tuple(outcomes[task] for task in tasks if task in outcomes),
+        shown={name: shown[name] for name in variants if name in shown},
+        interrupted=interrupted,
+    )
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a comparison came to.
+
+    Attributes:
+        scenario: What was simulated.
+        transports: The transports in the order asked for; the first is the baseline.
+        seeds: The seeds asked for.
+        outcomes: One entry for each finished run, failed ones included.
+        shown: The runs of the first seed with all they left behind, for a closer look.
+        interrupted: Whether it was stopped before all runs were finished.
+    """
+
+    scenario: Scenario
+    transports: tuple[str, ...]
+    seeds: tuple[int, ...]
+    outcomes: tuple[Outcome, ...] = field(repr=False)
+    shown: dict[str, Result] = field(repr=False)
+    interrupted: bool = False
+
+    @property
+    def failures(self) -> list[Outcome]:
+        """The runs that failed."""
+        return [outcome for outcome in self.outcomes if outcome.error]
+
+    @cached_property
+    def _by_transport(self) -> dict[str, dict[int, Outcome]]:
+        return {
+            name: {o.seed: o for o in self.outcomes if o.transport == name and not o.error}
+            for name in self.transports
+        }
+
+    def finished(self, transport: str) -> list[Outcome]:
+        """Return the runs of a transport that did not fail, by seed."""
+        return list(self._by_transport[transport].values())
+
+    def interval(self, transport: str, metric: str) -> Interval:
+        """Return the mean of a metric over the seeds with its 95 % t-interval."""
+        return mean_interval([outcome.metrics[metric] for outcome in self.finished(transport)])
+
+    def difference(self, transport: str, metric: str, baseline: str | None = None) -> Interval:
+        """Return the mean difference to a baseline over the seeds both finished, with its 95 % t-interval."""
+        ours, theirs = self._by_transport[transport], self._by_transport[baseline or self.transports[0]]
+        common = [seed for seed in ours if seed in theirs]
+        return paired_difference(
+            [ours[seed].metrics[metric] for seed in common], [theirs[seed].metrics[metric] for seed in common]
+        )
+
+    @cached_property
+    def runs(self) -> pa.Table:
+        """One row per run: transport, seed, error, digest and every metric."""
+        import pyarrow as pa
+
+        columns: dict[str, Any] = {
+            "transport": pa.array([o.transport for o in self.outcomes], pa.string()),
+            "seed": pa.array([o.seed for o in self.outcomes], pa.int64()),
+            "error": pa.array([o.error or None for o in self.outcomes], pa.string()),
+            "digest": pa.array([o.digest or None for o in self.outcomes], pa.string()),
+        }
+        for metric in METRICS:
+            values = [o.metrics.get(metric.name) for o in self.outcomes]
+            columns[metric.name] = pa.array(values, pa.float64())
+        return pa.table(columns)
+
+    @cached_property
+    def summary(self) -> pa.Table:
+        """One row per transport and metric: mean, 95 % interval, number of runs."""
+        return _intervals(
+            {"transport": name, "metric": metric.name, "interval": self.interval(name, metric.name)}
+            for name in self.transports
+            for metric in METRICS
+        )
+
+    @cached_property
+    def paired(self) -> pa.Table:
+        """One row per transport but the first and metric: mean difference to the first, pair by pair."""
+        return _intervals(
+            {
+                "transport": name,
+                "baseline": self.transports[0],
+                "metric": metric.name,
+                "interval": self.difference(name, metric.name),
+            }
+            for name in self.transports[1:]
+            for metric in METRICS
+        )
+
+    def table(self, name: str) -> pa.Table:
+        """Return the `flows`, `links` or `radios` of all finished runs, with transport and seed in front."""
+        import pyarrow as pa
+
+        parts = []
+        for outcome in self.outcomes:
+            if outcome.error:
+                continue
+            part = outcome.tables[name]
+            if "transport" in part.column_names:
+                part = part.drop_columns(["transport"])
+            rows = part.num_rows
+            part = part.add_column(0, "transport", pa.array([outcome.transport] * rows, pa.string()))
+            part = part.add_column(1, "seed", pa.array([outcome.seed] * rows, pa.int64()))
+            parts.append(part)
+        return pa.concat_tables(parts).unify_dictionaries() if parts else pa.table({})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return means, intervals, differences and failures as plain data; None stands for "no value"."""
+
+        def numbers(interval: Interval) -> dict[str, Any]:
+            return {"mean": interval.mean, "low": interval.low, "high": interval.high, "n": interval.n}
+
+        result: dict[str, Any] = plain(
+            {
+                "scenario": self.scenario.name,
+                "transports": self.transports,
+                "seeds": self.seeds,
+                "interrupted": self.interrupted,
+                "summary": {
+                    name: {metric.name: numbers(self.interval(name, metric.name)) for metric in METRICS}
+                    for name in self.transports
+                },
+                "baseline": self.transports[0],
+                "paired": {
+                    name: {metric.name: numbers(self.difference(name, metric.name)) for metric in METRICS}
+                    for name in self.transports[1:]
+                },
+                "runs": [
+                    {"transport": o.transport, "seed": o.seed, "digest": o.digest, "error": o.error or None}
+                    for o in self.outcomes
+                ],
+            }
+        )
+        return result
+
+    def to_pandas(self) -> Any:
+        """Return `runs` as a pandas data frame (needs pandas)."""
+        return self.runs.to_pandas()
+
+    def to_polars(self) -> Any:
+        """Return `runs` as a polars data frame (needs polars)."""
+        import polars
+
+        return polars.from_arrow(self.runs)
+
+    @property
+    def provenance(self) -> dict[str, str]:
+        """Where the result comes from, as the Parquet files carry it."""
+        return {
+            **provenance.describe(self.scenario, self.seeds),
+            "transports": ",".join(self.transports),
+            "interrupted": str(self.interrupted).lower(),
+        }
+
+    def save(self, directory: str | Path, *, force: bool = False, command: str | None = None) -> Path:
+        """Write the tables as Parquet, the scenario and the report into a folder, whole or not at all.
+
+        A folder of earlier results is replaced; any other only with `force`, its content kept beside it.
+        """
+        from cogtcp.output import OutputFolder
+
+        with OutputFolder(directory, force=force) as folder:
+            self.write(folder, command=command)
+        return Path(directory)
+
+    def write(self, folder: OutputFolder, *, command: str | None = None) -> None:
+        """Write everything into an open folder."""
+        from cogtcp.report import comparison_report
+
+        for name in ("runs", "summary", "paired"):
+            folder.write_table(name, getattr(self, name), self.provenance)
+        for name in ("flows", "links", "radios"):
+            folder.write_table(name, self.table(name), self.provenance)
+        folder.write_text("scenario.toml", self.scenario.to_toml())
+        folder.write_text("report.html", comparison_report(self, command=command))
+        folder.describe({"kind": "compare", "command": command, **self.to_dict()})
+
+    def report(self, path: str | Path, *, command: str | None = None) -> Path:
+        """Write the report: one HTML file that needs nothing else."""
+        from cogtcp.output import write_file
+        from cogtcp.report import comparison_report
+
+        return write_file(path, comparison_report(self, command=command))
+
+
+def available_processors() -> int:
+    """Return the number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _variants(scenario: Scenario, transports: Sequence[str]) -> dict[str, Scenario]:
+    if isinstance(transports, str) or not transports:
+        raise UsageError("name at least one transport, such as newreno")
+    variants: dict[str, Scenario] = {}
+    for name in transports:
+        if name in variants:
+            raise UsageError(f"transport {name!r} is named twice; name each once")
+        variants[name] = scenario.with_transport(name)
+        variants[name].check()
+    return variants
+
+
+def _seeds(scenario: Scenario, seeds: int | Sequence[int]) -> list[int]:
+    chosen = list(range(scenario.seed, scenario.seed + seeds)) if isinstance(seeds, int) else list(seeds)
+    if not chosen:
+        raise UsageError("a comparison needs at least one seed")
+    for seed in chosen:
+        check_seed(seed)
+    if len(set(chosen)) < len(chosen):
+        raise UsageError("a seed is named twice; a run that is counted twice makes the intervals too narrow")
+    return chosen
+
+
+def _intervals(rows: Any) -> pa.Table:
+    import pyarrow as pa
+
+    columns: dict[str, list[Any]] = {}
+    for row in rows:
+        interval: Interval = row.pop("interval")
+        for key, value in row.items():
+            columns.setdefault(key, []).append(value)
+        for key in ("mean", "low", "high", "n"):
+            columns.setdefault(key, []).append(getattr(interval, key))
+    return pa.table(columns)

@@ -1,0 +1,168 @@
+"""What a run comes to in single numbers: the columns of its tables, brought together over its flows."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from cogtcp.result import Result
+
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One number of a run.
+
+    Attributes:
+        name: Its key in tables and JSON; base units.
+        title: What people read.
+        unit: Unit in which people read it.
+        scale: Factor from base units to that unit.
+        digits: Decimal places that people are shown.
+        better: 1 where more is better, -1 where less is, 0 where neither is.
+        meaning: What it says, in a sentence.
+        of: Computes it from the rows of the run's flows.
+    """
+
+    name: str
+    title: str
+    unit: str
+    scale: float
+    digits: int
+    better: int
+    meaning: str
+    of: Callable[[Rows], float]
+
+    def text(self, value: float, *, unit: bool = False) -> str:
+        """Return the value as people read it."""
+        if math.isnan(value):
+            return "–"
+        number = f"{value * self.scale:,.{self.digits}f}"
+        if float(number.replace(",", "")) == 0:
+            number = number.lstrip("-")  # no "-0.00"
+        return f"{number} {self.unit}" if unit and self.unit else number
+
+
+def _sum(column: str) -> Callable[[Rows], float]:
+    return lambda rows: math.fsum(row[column] for row in rows)
+
+
+def _mean(column: str) -> Callable[[Rows], float]:
+    return lambda rows: _mean_of(row[column] for row in rows)
+
+
+def _mean_of(values: Iterable[float]) -> float:
+    finite = [value for value in values if not math.isnan(value)]
+    return statistics.fmean(finite) if finite else math.nan
+
+
+def _retransmitted(rows: Rows) -> float:
+    sent = sum(row["sent_segments"] for row in rows)
+    return sum(row["retransmitted_segments"] for row in rows) / sent if sent else math.nan
+
+
+def _efficiency(column: str) -> Callable[[Rows], float]:
+    """Flows that share a bottleneck share its capacity: their efficiencies add up. Then the mean."""
+
+    def efficiency(rows: Rows) -> float:
+        shares: dict[str, list[float]] = defaultdict(list)
+        for row in rows:
+            shares[row["bottleneck"]].append(row[column])
+        return _mean_of(math.fsum(values) for values in shares.values())
+
+    return efficiency
+
+
+def jain_fairness(shares: Sequence[float]) -> float:
+    """Return Jain's fairness index, from 1/n (one takes all) to 1 (all equal); NaN if all are zero."""
+    squares = math.fsum(share * share for share in shares)
+    return math.fsum(shares) ** 2 / (len(shares) * squares) if squares > 0 else math.nan
+
+
+#: The numbers of a run, in the order in which they are shown.
+METRICS = (
+    Metric(
+        "goodput_bps", "Goodput", "Mbit/s", 1e-6, 3, 1,
+        "Payload handed to the receiving applications in order and once, per second, all flows together.",
+        _sum("goodput_bps"),
+    ),
+    Metric(
+        "efficiency", "Efficiency", "%", 100, 1, 1,
+        "Delivered payload over the available capacity of the bottleneck (Di Felice et al. 2009, eq. 4).",
+        _efficiency("efficiency"),
+    ),
+    Metric(
+        "fairness", "Fairness", "", 1, 3, 1,
+        "Jain's index of the flows' goodputs: 1 when all are equal.",
+        lambda rows: jain_fairness([row["goodput_bps"] for row in rows]),
+    ),
+    Metric(
+        "delivery_ratio", "Delivery ratio", "%", 100, 2, 1,
+        "Data packets that arrived over those that arrived or were dropped, mean over flows.",
+        _mean("delivery_ratio"),
+    ),
+    Metric(
+        "rtos", "RTOs", "", 1, 1, -1,
+        "Retransmission timeouts, all flows together.",
+        _sum("rtos"),
+    ),
+    Metric(
+        "spurious_rtos", "Spurious RTOs", "", 1, 1, -1,
+        "Timeouts although nothing had been lost, all flows together.",
+        _sum("spurious_rtos"),
+    ),
+    Metric(
+        "fast_retransmits", "Fast retransmits", "", 1, 1, 0,
+        "Losses noticed by duplicate acknowledgements, all flows together.",
+        _sum("fast_retransmits"),
+    ),
+    Metric(
+        "drops", "Drops", "packets", 1, 1, -1,
+        "Data packets dropped, all causes and flows together.",
+        _sum("drops"),
+    ),
+    Metric(
+        "retransmitted", "Sent again", "%", 100, 2, -1,
+        "Share of the data segments sent that had been sent before.",
+        _retransmitted,
+    ),
+    Metric(
+        "rtt_mean_s", "RTT, mean", "ms", 1000, 1, -1,
+        "Mean round-trip time that the senders sampled, mean over flows.",
+        _mean("rtt_mean_s"),
+    ),
+    Metric(
+        "rtt_p95_s", "RTT, 95th percentile", "ms", 1000, 1, -1,
+        "95th percentile of the round-trip time, mean over flows.",
+        _mean("rtt_p95_s"),
+    ),
+    Metric(
+        "queuing_delay_mean_s", "Queuing delay, mean", "ms", 1000, 1, -1,
+        "Mean time a delivered data packet waited in queues, silences included, mean over flows.",
+        _mean("queuing_delay_mean_s"),
+    ),
+    Metric(
+        "completion_s", "Completion", "s", 1, 2, -1,
+        "Time from start to the last byte's delivery, mean over the fixed-size flows that finished.",
+        _mean("completion_s"),
+    ),
+)  # fmt: skip
+
+BY_NAME = {metric.name: metric for metric in METRICS}
+
+
+def measure(result: Result) -> dict[str, float]:
+    """Return every metric of a run, in base units; NaN where the run has no such value."""
+    return measure_rows(result.flows.to_pylist())
+
+
+def measure_rows(rows: Rows) -> dict[str, float]:
+    """Return every metric of some flows, given as the rows of their table."""
+    return {metric.name: metric.of(rows) for metric in METRICS}

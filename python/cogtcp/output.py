@@ -1,0 +1,191 @@
+"""Folders of results: written whole or not at all.
+
+Results are written into a hidden folder beside the target, which then takes the target's name. Whoever looks
+sees the old results or the new ones, never a half of either; a crash leaves the target as it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import itertools
+import json
+import os
+import secrets
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from cogtcp import provenance
+from cogtcp._errors import OutputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+
+    import pyarrow as pa
+
+#: The file that marks a folder as ours. It lists what is in it.
+MARKER = "cogtcp.json"
+
+
+class OutputFolder:
+    """A folder of results in the making.
+
+    Entering checks that results can be written, so that a long computation does not fail at its end. Leaving
+    without an error puts the folder in its place; leaving with one removes every trace.
+
+        with OutputFolder(path) as folder:
+            folder.write_text("scenario.toml", text)
+    """
+
+    def __init__(self, target: str | Path, *, force: bool = False) -> None:
+        self.target = Path(target)
+        self._force = force
+        self._manifest: dict[str, Any] = {}
+        self.path = Path()  # while open: where files are to be written
+
+    def describe(self, manifest: Mapping[str, Any]) -> None:
+        """Set what the marker file says about the results besides the list of files."""
+        self._manifest = dict(manifest)
+
+    def write_text(self, name: str, text: str) -> None:
+        """Write a text file into the folder."""
+        (self.path / name).write_text(text, encoding="utf-8")
+
+    def write_table(self, name: str, table: pa.Table, metadata: Mapping[str, str]) -> None:
+        """Write an Arrow table as Parquet with key-value metadata: the same bytes for the same content."""
+        import pyarrow.parquet as pq
+
+        keys = {f"{provenance.PREFIX}{key}": value for key, value in metadata.items()}
+        described = table.replace_schema_metadata({**(table.schema.metadata or {}), **keys})
+        pq.write_table(described, self.path / f"{name}.parquet", compression="zstd")
+
+    def __enter__(self) -> Self:
+        _check_replaceable(self.target, self._force)
+        parent = _real(self.target).parent
+        try:
+            parent.mkdir(parents=True, exist_ok=True)
+            self.path = parent / f".{self.target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
+            self.path.mkdir()
+        except OSError as error:
+            raise _cannot_write(self.target, error) from error
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                self._finish()
+        except OSError as failure:
+            raise _cannot_write(self.target, failure) from failure
+        finally:
+            shutil.rmtree(self.path, ignore_errors=True)
+        if isinstance(error, OSError) and not isinstance(error, OutputError):
+            raise _cannot_write(self.target, error) from error
+
+    def _finish(self) -> None:
+        files = sorted(path.name for path in self.path.iterdir())
+        manifest = {"tool": "cogtcp", "version": provenance.version(), **self._manifest}
+        manifest["files"] = [*files, MARKER]
+        (self.path / MARKER).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+        for path in self.path.iterdir():
+            with path.open("rb") as stream:  # a full disk may only show when the data are really written
+                os.fsync(stream.fileno())
+        self._put_in_place()
+
+    def _put_in_place(self) -> None:
+        target = _real(self.target)
+        aside = self.path.with_suffix(".old")
+        # Another process may write the same target at the same time: the last one to finish stays.
+        for _ in range(100):
+            ours = _check_replaceable(self.target, self._force)
+            with contextlib.suppress(FileNotFoundError):
+                target.rename(aside)
+            try:
+                self.path.rename(target)
+            except OSError as error:
+                if error.errno in (errno.EEXIST, errno.ENOTEMPTY):
+                    _put_away(aside, target, ours)
+                    continue
+                if aside.exists():
+                    aside.rename(target)
+                raise
+            _put_away(aside, target, ours)
+            return
+        raise OutputError(f"{self.target}: other processes keep writing this folder; name another one")
+
+
+def write_file(path: str | Path, text: str) -> Path:
+    """Write a text file whole or not at all."""
+    target = Path(path)
+    real = _real(target)
+    part = real.with_name(f".{real.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(real)
+    except OSError as error:
+        raise _cannot_write(target, error) from error
+    finally:
+        part.unlink(missing_ok=True)
+    return target
+
+
+def is_ours(folder: Path) -> bool:
+    """Whether a folder holds results of cogtcp and nothing else."""
+    try:
+        manifest = json.loads((folder / MARKER).read_text(encoding="utf-8"))
+        written = set(manifest["files"])
+        return manifest["tool"] == "cogtcp" and all(path.name in written for path in folder.iterdir())
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _check_replaceable(target: Path, force: bool) -> bool:
+    """Return whether what is at `target` is nothing or ours; raise if it must not be replaced."""
+    real = _real(target)
+    if real == Path.cwd() or real in Path.cwd().parents:
+        raise OutputError(
+            f"{target}: results replace a folder as a whole, so it cannot be the one you are in"
+        )
+    try:
+        if not real.is_dir():
+            if real.exists():
+                raise OutputError(f"{target}: is a file; name a folder for the results")
+            return True
+        if not any(real.iterdir()) or is_ours(real):
+            return True
+    except OSError as error:
+        raise _cannot_write(target, error) from error
+    if not force:
+        raise OutputError(
+            f"{target}: holds files that cogtcp did not write; name another folder, or use --force to "
+            f"replace it (its content is kept beside it)"
+        )
+    return False
+
+
+def _put_away(aside: Path, target: Path, ours: bool) -> None:
+    """Remove what was replaced, or keep it under another name if it was not ours."""
+    if ours:
+        shutil.rmtree(aside, ignore_errors=True)
+        return
+    for number in itertools.count(1):
+        kept = target.with_name(f"{target.name}.old-{number}")
+        if not kept.exists():
+            aside.rename(kept)
+            return
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _cannot_write(target: Path, error: OSError) -> OutputError:
+    reason = error.strerror or str(error)
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        remedy = "free some space, or name a folder on another disk"
+    else:
+        remedy = "name a folder that you may write to"
+    return OutputError(f"{target}: results cannot be written: {reason}; {remedy}")

@@ -1,0 +1,57 @@
+"""Where a result comes from: enough to make it again."""
+
+from __future__ import annotations
+
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cogtcp import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cogtcp.scenario import Scenario
+
+#: Prefix of the keys in the metadata of Parquet files.
+PREFIX = "cogtcp."
+
+
+def version() -> str:
+    """Return the version of cogtcp."""
+    return _core.version
+
+
+@cache
+def commit() -> str | None:
+    """Return the git commit of the checkout that this package runs from, with `-dirty` if it has changes.
+
+    None where it does not run from a checkout of its own, or git is not there.
+    """
+    root = Path(__file__).resolve().parents[2]
+    if not (root / ".git").exists() or not (root / "crates").is_dir():
+        return None
+    try:
+        described = subprocess.run(  # noqa: S603
+            ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"],  # noqa: S607
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return described.stdout.strip() or None
+
+
+def describe(scenario: Scenario, seeds: Sequence[int]) -> dict[str, str]:
+    """Return the provenance of a result as text: the same for the same version, scenario and seeds."""
+    return {
+        "version": version(),
+        "commit": commit() or "",
+        "scenario": scenario.name,
+        "scenario_sha256": scenario.hash,
+        "seeds": ",".join(str(seed) for seed in seeds),
+        "scenario_toml": scenario.to_toml(),
+    }

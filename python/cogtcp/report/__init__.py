@@ -1,0 +1,140 @@
+"""Reports: one HTML file each that needs no network and follows the reader's light or dark.
+
+`theme` draws figures in the page's colours, `page` fills the templates; both serve other pages too.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from cogtcp import headline
+from cogtcp.metrics import METRICS, Metric, measure_rows
+from cogtcp.report import bars, page
+from cogtcp.report.detail import detail
+from cogtcp.report.timeline import Limits, Series
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from cogtcp.compare import Comparison
+    from cogtcp.result import Result
+    from cogtcp.statistics import Interval
+
+
+def run_report(result: Result, *, command: str | None = None) -> str:
+    """Return the report of one run."""
+    series = Series.of(result)
+    metrics = measure_rows(result.flows.to_pylist())
+    shown = [metric for metric in METRICS if _matters(metric, [metrics[metric.name]], result.flows.num_rows)]
+    return page.render(
+        "run.html.j2",
+        name=result.scenario.name,
+        description=result.scenario.description,
+        seed=result.seed,
+        answer=headline.of_run(result),
+        metrics=[(metric.title, metric.text(metrics[metric.name], unit=True)) for metric in shown],
+        detail=detail(result, series, Limits.of([series])),
+        origin=_origin(result.provenance, command),
+        scenario=result.scenario.to_toml(),
+    )
+
+
+def comparison_report(comparison: Comparison, *, command: str | None = None) -> str:
+    """Return the report of a comparison."""
+    transports = [name for name in comparison.transports if comparison.finished(name)]
+    drawn = {name: Series.of(result) for name, result in comparison.shown.items()}
+    limits = Limits.of(drawn.values())
+    most_flows = max((o.tables["flows"].num_rows for o in comparison.outcomes if not o.error), default=0)
+    metrics = [
+        metric
+        for metric in METRICS
+        if _matters(metric, [comparison.interval(name, metric.name).mean for name in transports], most_flows)
+    ]
+    best = {metric.name: _best(comparison, transports, metric) for metric in metrics}
+    others = transports[1:] if transports[:1] == list(comparison.transports[:1]) else []
+    many_seeds = any(len(comparison.finished(name)) > 1 for name in transports)
+    return page.render(
+        "comparison.html.j2",
+        name=comparison.scenario.name,
+        description=comparison.scenario.description,
+        answer=headline.of_comparison(comparison),
+        transports=transports,
+        interrupted=comparison.interrupted,
+        finished=len(comparison.outcomes),
+        planned=len(comparison.transports) * len(comparison.seeds),
+        failures=comparison.failures,
+        bars=bars.goodput(comparison) if transports else "",
+        bars_caption=_bars_caption(comparison, transports, many_seeds),
+        many_seeds=many_seeds,
+        metrics=[
+            _row(metric, transports, lambda name, m: comparison.interval(name, m), best[metric.name])
+            for metric in metrics
+        ],
+        any_best=any(best.values()),
+        paired=[
+            _row(metric, others, lambda name, m: comparison.difference(name, m), None) for metric in metrics
+        ]
+        if others
+        else [],
+        details=[detail(comparison.shown[name], series, limits, name=name) for name, series in drawn.items()],
+        shown_seed=comparison.seeds[0],
+        origin=_origin(comparison.provenance, command),
+        scenario=comparison.scenario.to_toml(),
+    )
+
+
+def _matters(metric: Metric, values: Sequence[float], flows: int) -> bool:
+    """Whether a metric says something: it has a value, and fairness needs two flows."""
+    return not all(map(math.isnan, values)) and not (metric.name == "fairness" and flows < 2)
+
+
+def _best(comparison: Comparison, transports: Sequence[str], metric: Metric) -> str | None:
+    """Return the transport that is better than each other one beyond chance, if there is one."""
+    if not metric.better or len(transports) < 2:
+        return None
+    first = max(transports, key=lambda name: _goodness(metric, comparison.interval(name, metric.name).mean))
+    for other in transports:
+        if other == first:
+            continue
+        difference = comparison.difference(other, metric.name, first)
+        if difference.n < 2 or not difference.excludes(0):
+            return None
+    return first
+
+
+def _goodness(metric: Metric, value: float) -> float:
+    return -math.inf if math.isnan(value) else metric.better * value
+
+
+def _row(
+    metric: Metric, names: Sequence[str], interval_of: Callable[[str, str], Interval], best: str | None
+) -> dict[str, Any]:
+    cells = []
+    for name in names:
+        interval = interval_of(name, metric.name)
+        half = "" if math.isnan(interval.low) else metric.text(interval.half_width)
+        cells.append({"mean": metric.text(interval.mean), "half": half, "best": name == best})
+    return {"title": metric.title, "unit": metric.unit, "meaning": metric.meaning, "cells": cells}
+
+
+def _bars_caption(comparison: Comparison, transports: Sequence[str], many_seeds: bool) -> str:
+    runs = {len(comparison.finished(name)) for name in transports}
+    count = " to ".join(str(n) for n in sorted({min(runs), max(runs)})) if runs else "no"
+    if not many_seeds:
+        return "One seed: no interval can be given."
+    return (
+        f"Mean of {count} seeds with its 95 % interval (Student's t); the thin strokes are the single runs. "
+        "An interval of the differences that is clear of zero is a difference beyond chance."
+    )
+
+
+def _origin(provenance: dict[str, str], command: str | None) -> list[tuple[str, str]]:
+    return [
+        ("Command", command or ""),
+        ("Seeds", provenance["seeds"].replace(",", ", ")),
+        ("Scenario hash", f"sha256:{provenance['scenario_sha256']}"),
+        ("cogtcp", provenance["version"]),
+        ("Commit", provenance["commit"]),
+        ("Written", page.date()),
+    ]

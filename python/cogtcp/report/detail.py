@@ -1,0 +1,130 @@
+"""One run in detail: its timelines, and the tables of its flows, links and radios."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from cogtcp.metrics import BY_NAME, measure_rows
+from cogtcp.report.timeline import timeline
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cogtcp.report.timeline import Limits, Series
+    from cogtcp.result import Result
+
+# Longer tables are for Parquet.
+_MOST_ROWS = 20
+
+_FLOW_METRICS = (
+    "goodput_bps", "efficiency", "delivery_ratio", "rtos", "fast_retransmits", "drops",
+    "rtt_mean_s", "rtt_p95_s", "completion_s",
+)  # fmt: skip
+
+# Heading, unit, column, how to write a value.
+_Column = tuple[str, str, str, "Callable[[Any], str]"]
+
+
+def _number(digits: int, scale: float = 1) -> Callable[[Any], str]:
+    return lambda value: "–" if math.isnan(value) else f"{value * scale:,.{digits}f}"
+
+
+_LINKS: tuple[_Column, ...] = (
+    ("Capacity", "MB", "capacity_bytes", _number(2, 1e-6)),
+    ("Carried", "MB", "carried_bytes", _number(2, 1e-6)),
+    ("Used", "%", "utilisation", _number(1, 100)),
+    ("Dropped: queue full", "", "drops_queue", _number(0)),
+    ("loss", "", "drops_loss", _number(0)),
+    ("silence", "", "drops_silence", _number(0)),
+    ("Queue, mean", "packets", "queue_mean_packets", _number(1)),
+    ("longest", "", "queue_max_packets", _number(0)),
+    ("Silent", "s", "silence_s", _number(2)),
+)
+
+_RADIOS: tuple[_Column, ...] = (
+    ("Transmitting", "s", "transmitting_s", _number(2)),
+    ("Sensing", "s", "sensing_s", _number(2)),
+    ("Switching", "s", "switching_s", _number(2)),
+    ("Sensing periods", "", "sensings", _number(0)),
+    ("PU arrivals", "", "pu_arrivals", _number(0)),
+    ("Handoffs", "", "handoffs", _number(0)),
+)
+
+
+def detail(result: Result, series: Series, limits: Limits, *, name: str = "") -> dict[str, Any]:
+    """Return what the templates show of a run."""
+    zoom = series.zoom()
+    what = f"{name or result.scenario.name}, seed {result.seed}"
+    whole = timeline(
+        series, limits, (0, series.duration), f"Windows, RTT, queue and goodput over time: {what}"
+    )
+    return {
+        "name": name,
+        "timeline": whole,
+        "zoom": timeline(series, limits, zoom, f"The same, {zoom[0]:g} s to {zoom[1]:g} s: {what}")
+        if zoom
+        else "",
+        "key": _key(series),
+        "flows": _flows(result),
+        "links": _table(result.links.to_pylist(), ("link", "direction"), _LINKS),
+        "radios": _table(result.radios.to_pylist(), ("radio",), _RADIOS),
+    }
+
+
+def _flows(result: Result) -> dict[str, Any]:
+    rows = result.flows.to_pylist()
+    values = [measure_rows([row]) for row in rows]
+    metrics = [BY_NAME[m] for m in _FLOW_METRICS if any(not math.isnan(v[m]) for v in values)]
+    return {
+        "headings": [("Flow", ""), ("Transport", ""), *((m.title, m.unit) for m in metrics)],
+        "rows": [
+            [row["flow"], row["transport"], *(m.text(v[m.name]) for m in metrics)]
+            for row, v in list(zip(rows, values, strict=True))[:_MOST_ROWS]
+        ],
+        "left_out": max(0, len(rows) - _MOST_ROWS),
+    }
+
+
+def _table(
+    rows: list[dict[str, Any]], names: tuple[str, ...], columns: tuple[_Column, ...]
+) -> dict[str, Any]:
+    return {
+        "headings": [*((name.capitalize(), "") for name in names), *((c[0], c[1]) for c in columns)],
+        "rows": [
+            [*(row[name] for name in names), *(write(row[column]) for _, _, column, write in columns)]
+            for row in rows[:_MOST_ROWS]
+        ],
+        "left_out": max(0, len(rows) - _MOST_ROWS),
+    }
+
+
+def _key(series: Series) -> list[dict[str, str]]:
+    """Return the signs that the timeline uses, with what they mean."""
+
+    def stroke(color: str, dash: str = "") -> str:
+        dashes = f' stroke-dasharray="{dash}"' if dash else ""
+        return f'<path d="M0 8H32" stroke="var(--{color})" stroke-width="2.5" fill="none"{dashes}/>'
+
+    def block(color: str) -> str:
+        return f'<rect x="6" width="20" height="16" fill="var(--{color})" opacity=".55"/>'
+
+    flows = list(series.flows)
+    if len(flows) == 1:
+        key = [(stroke("series-1"), "the flow"), (stroke("muted", "6 3"), "ssthresh")]
+    else:
+        key = [(stroke(f"series-{i}"), name) for i, name in enumerate(flows, start=1)]
+    if series.hidden_flows:
+        key.append(("", f"and {series.hidden_flows} more flows, not drawn"))
+    key.append((stroke("muted", "2 3"), f"rate of {series.link} while it is open"))
+    if any(len(times) for times in series.rtos.values()):
+        key.append(('<path d="M10 3h12l-6 11z" fill="var(--alarm)"/>', "RTO"))
+    if any(len(times) for times in series.fast_retransmits.values()):
+        key.append(('<circle cx="16" cy="8" r="5.5" fill="var(--series-2)"/>', "fast retransmit"))
+    if len(series.drops):
+        key.append(
+            ('<path d="M16 0V16" stroke="var(--alarm)" stroke-width="2.5"/>', f"drop at {series.link}")
+        )
+    kinds = {silence.kind for silence in series.silences}
+    key += [(block(kind), kind) for kind in ("sensing", "switching") if kind in kinds]
+    return [{"svg": svg, "text": text} for svg, text in key]

@@ -1,0 +1,257 @@
+"""One run over time: windows, round-trip time, queue and goodput, under the radio's silences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cogtcp.report import theme
+from cogtcp.report.thin import thin, thin_marks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from matplotlib.figure import Figure
+
+    from cogtcp.result import Result
+
+#: More lines than this cannot be told apart.
+MOST_FLOWS = 4
+
+# A silence that starts or ends with one of these events.
+_STARTS = {"sensing_start": "sensing", "switching_start": "switching"}
+_ENDS = {"sensing_end", "handoff"}
+
+Span = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Silence:
+    """A stretch of time in which a radio does not transmit."""
+
+    start: float
+    end: float
+    kind: str  # "sensing" or "switching"
+
+
+@dataclass
+class Series:
+    """What is drawn of a run, as arrays."""
+
+    duration: float
+    flows: dict[str, dict[str, Any]]
+    hidden_flows: int
+    link: str
+    link_series: dict[str, Any]
+    silences: list[Silence]
+    rtos: dict[str, Any]
+    fast_retransmits: dict[str, Any]
+    drops: Any
+
+    @classmethod
+    def of(cls, result: Result) -> Series:
+        """Take from a run what is drawn of it."""
+        names = result.flows.column("flow").to_pylist()
+        shown = names[:MOST_FLOWS]
+        link = _busiest_bottleneck(result)
+        events = result.events.to_pydict()
+        times, kinds = np.array(events["time_s"]), np.array(events["kind"], dtype=object)
+        entities, details = np.array(events["entity"], dtype=object), events["detail"]
+
+        def of_flows(kind: str) -> dict[str, Any]:
+            return {name: times[(kinds == kind) & (entities == name)] for name in shown}
+
+        return cls(
+            duration=result.duration_s,
+            flows={name: _columns(result.flow_series, "flow", name) for name in shown},
+            hidden_flows=len(names) - len(shown),
+            link=link,
+            link_series=_columns(result.link_series, "link", link, direction="forward"),
+            silences=silences(times, kinds, details, result.duration_s),
+            rtos=of_flows("rto"),
+            fast_retransmits=of_flows("fast_retransmit"),
+            drops=times[(kinds == "drop") & (entities == link)],
+        )
+
+    def zoom(self) -> Span | None:
+        """Return a span around the first two silences, or else the first loss; None where neither is."""
+        starts = [silence.start for silence in self.silences if silence.start > 0]
+        if starts:
+            gap = starts[1] - starts[0] if len(starts) > 1 else self.duration / 8
+            span = (starts[0] - 0.5 * gap, starts[0] + 1.5 * gap)
+        else:
+            losses = [
+                times[0] for times in (*self.rtos.values(), *self.fast_retransmits.values()) if len(times)
+            ]
+            if not losses:
+                return None
+            span = (min(losses) - self.duration / 20, min(losses) + self.duration / 10)
+        span = (max(0.0, span[0]), min(self.duration, span[1]))
+        return span if span[1] - span[0] < 0.6 * self.duration else None
+
+
+def silences(
+    times: Iterable[float], kinds: Iterable[str], details: Iterable[str], end: float
+) -> list[Silence]:
+    """Return the stretches in which a radio was silent, from its events."""
+    found = []
+    start, current = 0.0, ""
+    for time, kind, detail in zip(times, kinds, details, strict=True):
+        entered = _STARTS.get(kind, "")
+        if not entered and kind in _ENDS:
+            entered = detail if detail in _STARTS.values() else "transmitting"
+        if not entered:
+            continue
+        if current:
+            found.append(Silence(start, time, current))
+        start, current = time, "" if entered == "transmitting" else entered
+    if current:
+        found.append(Silence(start, end, current))
+    return found
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The highest value of each panel: the same for all runs that are compared."""
+
+    cwnd: float
+    rtt: float
+    queue: float
+    rate: float
+
+    @classmethod
+    def of(cls, runs: Iterable[Series]) -> Limits:
+        """Return limits that hold all runs."""
+        runs = list(runs)
+        flows = [columns for run in runs for columns in run.flows.values()]
+
+        def highest(values: Iterable[Any]) -> float:
+            peaks = [float(np.nanmax(v)) for v in values if len(v) and not np.isnan(v).all()]
+            return max(peaks, default=0.0) * 1.08 or 1.0
+
+        return cls(
+            cwnd=highest(columns["cwnd_segments"] for columns in flows),
+            rtt=highest(columns["srtt_s"] for columns in flows) * 1e3,
+            queue=highest(run.link_series["queue_packets"] for run in runs),
+            rate=highest(
+                [columns["goodput_bps"] for columns in flows] + [run.link_series["rate_bps"] for run in runs]
+            )
+            * 1e-6,
+        )
+
+
+def timeline(series: Series, limits: Limits, span: Span, label: str) -> str:
+    """Return the figure of one stretch of a run as SVG."""
+
+    def paint(figure: Figure) -> None:
+        axes: Any = figure.subplots(4, 1, sharex=True, height_ratios=[3, 2, 2, 2])
+        _windows(axes[0], series, limits, span)
+        _lines(axes[1], series, span, "srtt_s", 1e3)
+        axes[1].set(ylabel="RTT, ms", ylim=(0, limits.rtt))
+        _queue(axes[2], series, limits, span)
+        _goodput(axes[3], series, limits, span)
+        for panel in axes:
+            panel.set_xlim(span)
+            panel.yaxis.set_label_coords(-0.055, 0.5)
+            panel.locator_params(axis="y", nbins=4)
+            _shade(panel, series, span)
+        axes[-1].set_xlabel("Simulated time, s")
+
+    return theme.draw(6.0, label, paint)
+
+
+def _windows(axes: Any, series: Series, limits: Limits, span: Span) -> None:
+    _lines(axes, series, span, "cwnd_segments", 1, drawstyle="steps-post")
+    if len(series.flows) == 1:  # with more, their thresholds would cover the windows
+        _lines(
+            axes,
+            series,
+            span,
+            "ssthresh_segments",
+            1,
+            drawstyle="steps-post",
+            dashes=(4, 2),
+            color=theme.MUTED,
+        )
+    _marks(axes, series.rtos, span, marker="v", color=theme.ALARM, height=0.97)
+    _marks(axes, series.fast_retransmits, span, marker="o", color=theme.SERIES[1], height=0.89)
+    axes.set(ylabel="cwnd, segments", ylim=(0, limits.cwnd * 1.15))
+
+
+def _queue(axes: Any, series: Series, limits: Limits, span: Span) -> None:
+    columns = series.link_series
+    _line(axes, columns["time_s"], columns["queue_packets"], span, color=theme.SERIES[0])
+    for time in thin_marks(series.drops, span):
+        axes.axvline(time, ymin=0.93, ymax=1, color=theme.ALARM, linewidth=0.9)
+    axes.set(ylabel="queue, packets", ylim=(0, limits.queue * 1.1))
+
+
+def _goodput(axes: Any, series: Series, limits: Limits, span: Span) -> None:
+    columns = series.link_series
+    rate = np.where(columns["rate_bps"] > 0, columns["rate_bps"], np.nan)
+    _line(axes, columns["time_s"], rate * 1e-6, span, color=theme.MUTED, linewidth=0.9, dashes=(1, 1.5))
+    _lines(axes, series, span, "goodput_bps", 1e-6)
+    axes.set(ylabel="goodput, Mbit/s", ylim=(0, limits.rate))
+
+
+def _lines(axes: Any, series: Series, span: Span, column: str, scale: float, **style: Any) -> None:
+    for color, columns in zip(theme.SERIES, series.flows.values(), strict=False):
+        _line(axes, columns["time_s"], columns[column] * scale, span, **{"color": color, **style})
+
+
+def _line(axes: Any, x: Any, y: Any, span: Span, **style: Any) -> None:
+    # One point beyond either end, so that the line reaches the edge.
+    first = max(0, int(np.searchsorted(x, span[0])) - 1)
+    last = int(np.searchsorted(x, span[1], side="right")) + 1
+    if last > first + 1:
+        axes.plot(*thin(x[first:last], y[first:last]), **style)
+
+
+def _marks(axes: Any, times: dict[str, Any], span: Span, *, marker: str, color: str, height: float) -> None:
+    for x in times.values():
+        seen = thin_marks(x, span, bins=250)
+        if len(seen):
+            heights = np.full(len(seen), height)
+            axes.plot(
+                seen, heights, marker, color=color, markersize=4.5, transform=axes.get_xaxis_transform()
+            )
+
+
+def _shade(axes: Any, series: Series, span: Span) -> None:
+    for kind, color in (("sensing", theme.SENSING), ("switching", theme.SWITCHING)):
+        ranges = [
+            (silence.start, silence.end - silence.start)
+            for silence in series.silences
+            if silence.kind == kind and silence.end > span[0] and silence.start < span[1]
+        ]
+        if ranges:
+            axes.broken_barh(
+                ranges,
+                (0, 1),
+                transform=axes.get_xaxis_transform(),
+                color=color,
+                alpha=0.55,
+                linewidth=0,
+                zorder=0,
+            )
+
+
+def _columns(table: Any, key: str, name: str, **equal: str) -> dict[str, Any]:
+    import pyarrow.compute as pc
+
+    mask = pc.equal(table.column(key).cast("string"), name)
+    for column, value in equal.items():
+        mask = pc.and_(mask, pc.equal(table.column(column).cast("string"), value))
+    chosen = table.filter(mask)
+    return {
+        column: chosen.column(column).to_numpy()
+        for column in chosen.column_names
+        if column not in (key, *equal)
+    }
+
+
+def _busiest_bottleneck(result: Result) -> str:
+    names = result.flows.column("bottleneck").to_pylist()
+    return str(max(dict.fromkeys(names), key=names.count))

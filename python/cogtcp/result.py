@@ -1,0 +1,207 @@
+"""One run: what is simulated, and what came of it."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from cogtcp import _core, provenance
+from cogtcp._errors import UsageError
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow as pa
+
+    from cogtcp.output import OutputFolder
+    from cogtcp.scenario import Scenario
+
+#: How much of a run is kept: totals; also time series; also every event.
+Trace = Literal["summary", "series", "full"]
+
+_LARGEST_SEED = 2**63 - 1  # the largest integer of TOML, in which scenarios are written
+
+TABLES = ("flows", "links", "radios", "flow_series", "link_series", "events")
+
+
+def run(
+    scenario: Scenario,
+    seed: int | None = None,
+    trace: Trace = "full",
+    *,
+    cancel: _core.Cancel | None = None,
+) -> Result:
+    """Simulate a scenario once.
+
+    Other threads go on meanwhile, and Ctrl-C stops the simulation. The same scenario and seed give the same
+    result, whatever is traced.
+
+    Args:
+        scenario: What to simulate.
+        seed: Seed of every random draw, 0 to 2^63 - 1; by default the scenario's own.
+        trace: How much to keep: `summary` (flows, links, radios), `series` (also the time series), `full`
+            (also the events).
+        cancel: Stops the run from another thread.
+
+    Raises:
+        ScenarioError: The scenario cannot be simulated.
+        RunError: The simulation failed, or was cancelled.
+    """
+    if seed is not None:
+        check_seed(seed)
+    return Result(scenario, _core.run(scenario._core, seed, trace, cancel))
+
+
+class Result:
+    """What one run left behind: Arrow tables, with the unit and meaning of each column in its metadata."""
+
+    def __init__(self, scenario: Scenario, core: _core.Run) -> None:
+        self.scenario = scenario
+        self._core = core
+        self._sources = {source[0]: source for source in core.tables}
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run."""
+        return self._core.seed
+
+    @property
+    def duration_s(self) -> float:
+        """Simulated time."""
+        return self._core.duration_s
+
+    @property
+    def digest(self) -> str:
+        """Hash of the run's events: equal digests mean equal runs."""
+        return f"{self._core.digest:016x}"
+
+    @property
+    def fairness(self) -> float:
+        """Jain's fairness index of the flows' goodputs."""
+        return self._core.fairness
+
+    @cached_property
+    def flows(self) -> pa.Table:
+        """One row per flow."""
+        return self._table("flows")
+
+    @cached_property
+    def links(self) -> pa.Table:
+        """One row per link direction."""
+        return self._table("links")
+
+    @cached_property
+    def radios(self) -> pa.Table:
+        """One row per cognitive radio."""
+        return self._table("radios")
+
+    @cached_property
+    def flow_series(self) -> pa.Table:
+        """The flows over time: one row per flow and sampling instant."""
+        return self._table("flow_series")
+
+    @cached_property
+    def link_series(self) -> pa.Table:
+        """The links over time: one row per link direction and sampling instant."""
+        return self._table("link_series")
+
+    @cached_property
+    def events(self) -> pa.Table:
+        """What happened when: one row per event."""
+        return self._table("events")
+
+    @cached_property
+    def metrics(self) -> dict[str, float]:
+        """The run in single numbers, see `cogtcp.metrics.METRICS`."""
+        from cogtcp.metrics import measure
+
+        return measure(self)
+
+    def tables(self) -> dict[str, pa.Table]:
+        """Return all tables by name."""
+        return {name: getattr(self, name) for name in TABLES}
+
+    def to_pandas(self) -> dict[str, pandas.DataFrame]:
+        """Return all tables as pandas data frames (needs pandas)."""
+        return {name: table.to_pandas() for name, table in self.tables().items()}
+
+    def to_polars(self) -> dict[str, polars.DataFrame]:
+        """Return all tables as polars data frames (needs polars)."""
+        import polars
+
+        frames = {}
+        for name, table in self.tables().items():
+            frames[name] = polars.DataFrame(table)
+        return frames
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summary tables and metrics as plain data; None stands for "no value"."""
+        return {
+            "scenario": self.scenario.name,
+            "seed": self.seed,
+            "digest": self.digest,
+            "metrics": plain(self.metrics),
+            "flows": plain(self.flows.to_pylist()),
+            "links": plain(self.links.to_pylist()),
+            "radios": plain(self.radios.to_pylist()),
+        }
+
+    @property
+    def provenance(self) -> dict[str, str]:
+        """Where the result comes from, as the Parquet files carry it."""
+        return {**provenance.describe(self.scenario, [self.seed]), "digest": self.digest}
+
+    def save(self, directory: str | Path, *, force: bool = False, command: str | None = None) -> Path:
+        """Write the tables as Parquet, the scenario and the report into a folder, whole or not at all.
+
+        A folder of earlier results is replaced; any other only with `force`, its content kept beside it.
+        """
+        from cogtcp.output import OutputFolder
+
+        with OutputFolder(directory, force=force) as folder:
+            self.write(folder, command=command)
+        return Path(directory)
+
+    def write(self, folder: OutputFolder, *, command: str | None = None) -> None:
+        """Write everything into an open folder."""
+        from cogtcp.report import run_report
+
+        for name, table in self.tables().items():
+            folder.write_table(name, table, self.provenance)
+        folder.write_text("scenario.toml", self.scenario.to_toml())
+        folder.write_text("report.html", run_report(self, command=command))
+        folder.describe({"kind": "run", "command": command, **self.to_dict()})
+
+    def report(self, path: str | Path, *, command: str | None = None) -> Path:
+        """Write the report of the run: one HTML file that needs nothing else."""
+        from cogtcp.output import write_file
+        from cogtcp.report import run_report
+
+        return write_file(path, run_report(self, command=command))
+
+    def _table(self, name: str) -> pa.Table:
+        from cogtcp import _arrow
+
+        return _arrow.table(self._sources[name])
+
+    def __repr__(self) -> str:
+        return f"<cogtcp.Result {self.scenario.name!r}, seed {self.seed}, digest {self.digest}>"
+
+
+def check_seed(seed: int) -> None:
+    """Raise unless `seed` can seed a run."""
+    if not 0 <= seed <= _LARGEST_SEED:
+        raise UsageError(
+            f"seed {seed} is out of range; take a whole number from 0 to {_LARGEST_SEED} (2^63 - 1)"
+        )
+
+
+def plain(value: Any) -> Any:
+    """Return nested data as JSON knows them: None instead of NaN, which stands for "no value"."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
