@@ -85,7 +85,9 @@ impl Scenario {
 
     /// The JSON Schema of scenarios, for editors.
     pub fn json_schema() -> serde_json::Value {
-        schemars::schema_for!(Self).to_value()
+        let mut schema = schemars::schema_for!(Self).to_value();
+        plain_descriptions(&mut schema);
+        schema
     }
 
     /// The same scenario under another transport: the preset of every flow that is not `fixed` becomes `transport`.
@@ -136,6 +138,25 @@ impl Scenario {
         // The tree stands for a text of its own: no place in it is one of the author's.
         root.forget_place();
         Self::from_tree(&root, source)
+    }
+}
+
+/// Descriptions come from doc comments: takes their line breaks out, and the marks that only rustdoc needs.
+fn plain_descriptions(schema: &mut serde_json::Value) {
+    use serde_json::Value;
+    match schema {
+        Value::Object(object) => {
+            for (key, value) in object {
+                match value {
+                    Value::String(text) if key == "description" => {
+                        *text = text.replace('\n', " ").replace("\\[", "[").replace("\\]", "]");
+                    }
+                    value => plain_descriptions(value),
+                }
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(plain_descriptions),
+        _ => {}
     }
 }
 

@@ -1,6 +1,238 @@
-//! The reference of every field, written from the JSON Schema.
+//! The reference of every field, written from the JSON Schema and from the registry of transports.
 
-/// The reference as Markdown.
+use crate::Scenario;
+use cogtcp_transport::{ParameterKind, Preset, controls};
+use serde_json::Value;
+use std::fmt::Write;
+
+/// The tables of a scenario in the order of reading: heading, and name of its type in the schema.
+const TABLES: &[(&str, &str)] = &[
+    ("Top level", ""),
+    ("[run]", "Run"),
+    ("[topology.single_hop]", "SingleHop"),
+    ("[topology.dumbbell]", "Dumbbell"),
+    ("[topology.chain]", "Chain"),
+    ("[topology.graph]", "Graph"),
+    ("[[topology.graph.links]]", "NamedLink"),
+    ("link", "Link"),
+    ("[[radio]]", "Radio"),
+    ("radio.sensing", "Sensing"),
+    ("radio.pu", "PrimaryUsers"),
+    ("[[flow]]", "Flow"),
+    ("[tcp]", "Tcp"),
+];
+
+/// Quantities: name of the type in the schema, what the tables call it, its units.
+const QUANTITIES: &[(&str, &str, &str)] = &[
+    ("Duration", "duration", "ns us ms s min h"),
+    ("Law", "duration or law", "ns us ms s min h"),
+    ("Rate", "rate", "bit/s kbit/s Mbit/s Gbit/s"),
+    ("Bytes", "size", "B kB KiB MB MiB GB GiB"),
+    ("QueueLimit", "queue length", "packets, or B kB KiB MB MiB"),
+    ("Window", "window", "segments, or B kB KiB MB MiB"),
+    ("InitialWindow", "initial window", "segments"),
+    ("DelayedAck", "delay of ACKs", "us ms s"),
+    ("Probability", "probability", "none, or %"),
+    ("Seed", "seed", ""),
+    ("Parameter", "parameter", "that of the parameter"),
+];
+
+/// The first line of the generated part of the document.
+const MARKER: &str =
+    "<!-- From here on generated from the types: cargo run -p cogtcp-scenario --example generate -->";
+
+/// The reference of every field as Markdown: type, unit, default, meaning; then the choices, the quantities, and the
+/// transports with the parameters of their congestion controls.
 pub fn reference() -> String {
-    String::new()
+    let schema = Scenario::json_schema();
+    let mut text = format!("{MARKER}\n\n## Every field\n\n");
+    text.push_str("A field without a default is either required or, with \"-\", simply not set.\n\n");
+    for (heading, name) in TABLES {
+        let object = if name.is_empty() { &schema } else { &schema["$defs"][name] };
+        table(&mut text, heading, object);
+    }
+    choices(&mut text, &schema);
+    quantities(&mut text, &schema);
+    transports(&mut text);
+    text
+}
+
+/// Appends one line. Writing to a `String` cannot fail.
+macro_rules! line {
+    ($text:expr, $($format:tt)*) => { let _ = writeln!($text, $($format)*); };
+}
+
+fn table(text: &mut String, heading: &str, object: &Value) {
+    line!(
+        text,
+        "### {}\n",
+        if heading.starts_with('[') { format!("`{heading}`") } else { heading.to_owned() }
+    );
+    line!(text, "{}\n", words(object));
+    line!(text, "| field | type | unit | default | meaning |\n|---|---|---|---|---|");
+    let required = |name: &str| list(object, "required").iter().any(|required| required == name);
+    let mut fields: Vec<(&String, &Value)> = object["properties"].as_object().into_iter().flatten().collect();
+    // Required ones first, each group by name.
+    fields.sort_by_key(|(name, _)| (!required(name), *name));
+    for (name, field) in fields {
+        let default = match &field["default"] {
+            _ if required(name) => "required".to_owned(),
+            Value::Null => "-".to_owned(),
+            value => format!("`{value}`"),
+        };
+        let (kind, unit) = kind(field);
+        line!(text, "| `{name}` | {kind} | {unit} | {default} | {} |", cell(&words(field)));
+    }
+    text.push('\n');
+}
+
+/// Type and unit of a field.
+fn kind(field: &Value) -> (String, &'static str) {
+    if let Some(name) = reference_name(field) {
+        if let Some((_, word, unit)) = QUANTITIES.iter().find(|(schema, ..)| *schema == name) {
+            return (format!("[{word}](#quantities)"), unit);
+        }
+        if let Some((heading, _)) = TABLES.iter().find(|(_, schema)| *schema == name) {
+            return (format!("[table](#{})", anchor(heading)), "");
+        }
+        return (format!("[choice](#{})", anchor(name)), "");
+    }
+    if let Some(first) = list(field, "anyOf").first() {
+        return kind(first);
+    }
+    let kinds = &field["type"];
+    match kinds.as_str().or_else(|| kinds[0].as_str()) {
+        Some("array") => {
+            let (inner, unit) = kind(&field["items"]);
+            (format!("list of {inner}"), unit)
+        }
+        Some("string") => ("text".to_owned(), ""),
+        Some("integer") => ("whole number".to_owned(), ""),
+        Some("boolean") => ("true or false".to_owned(), ""),
+        Some("object") => match reference_name(&field["additionalProperties"]) {
+            Some("Parameter") => ("table of [parameters](#transports)".to_owned(), ""),
+            _ => ("table".to_owned(), ""),
+        },
+        _ => ("value".to_owned(), ""),
+    }
+}
+
+/// Enumerations: a word in quotes, or a table of one key.
+fn choices(text: &mut String, schema: &Value) {
+    line!(
+        text,
+        "## Choices\n\nA choice is a word in quotes, or a table with one key: `{{ key = value }}`.\n"
+    );
+    for (name, definition) in schema["$defs"].as_object().into_iter().flatten() {
+        let known = QUANTITIES.iter().any(|(schema, ..)| schema == name);
+        if known || list(definition, "oneOf").is_empty() {
+            continue;
+        }
+        line!(text, "### {name}\n\n{}\n\n| written | meaning |\n|---|---|", words(definition));
+        for variant in list(definition, "oneOf") {
+            let written = match (variant["const"].as_str(), variant["properties"].as_object()) {
+                (Some(word), _) => format!("`\"{word}\"`"),
+                (None, Some(keys)) => {
+                    let key = keys.keys().next().map_or("", String::as_str);
+                    format!("`{{ {key} = ... }}`: {}", kind(&keys[key]).0)
+                }
+                (None, None) => String::new(),
+            };
+            line!(text, "| {written} | {} |", cell(&words(variant)));
+        }
+        text.push('\n');
+    }
+}
+
+fn quantities(text: &mut String, schema: &Value) {
+    line!(
+        text,
+        "## Quantities\n\nA quantity is a text of a number and its unit, with or without a blank between.\n"
+    );
+    line!(text, "| type | unit | written |\n|---|---|---|");
+    for (name, word, unit) in QUANTITIES {
+        line!(text, "| {word} | {unit} | {} |", cell(&words(&schema["$defs"][name])));
+    }
+    text.push('\n');
+}
+
+fn transports(text: &mut String) {
+    line!(text, "## Transports\n\nA transport is a loss recovery and a congestion control under one name.\n");
+    line!(text, "| transport | recovery | congestion | meaning |\n|---|---|---|---|");
+    for preset in Preset::all() {
+        let recovery = format!("{:?}", preset.recovery).to_lowercase();
+        line!(text, "| `{}` | `{recovery}` | `{}` | {} |", preset.name, preset.control, cell(preset.summary));
+    }
+    line!(
+        text,
+        "\nThe parameters of each congestion control, as set by `parameters = {{ ... }}` in `[tcp]`:\n"
+    );
+    line!(text, "| congestion | parameter | unit | default | allowed | meaning |\n|---|---|---|---|---|---|");
+    for control in controls() {
+        for parameter in control.parameters {
+            let (default, allowed) = match parameter.kind {
+                ParameterKind::Number { default, min, max } => {
+                    (default.to_string(), format!("{min} to {max}"))
+                }
+                ParameterKind::Flag { default } => (default.to_string(), "true, false".to_owned()),
+                ParameterKind::Choice { default, choices } => (format!("\"{default}\""), choices.join(", ")),
+            };
+            line!(
+                text,
+                "| `{}` | `{}` | {} | `{default}` | {allowed} | {} |",
+                control.name,
+                parameter.name,
+                parameter.unit,
+                cell(parameter.summary)
+            );
+        }
+    }
+}
+
+/// The name of the definition that `field` refers to.
+fn reference_name(field: &Value) -> Option<&str> {
+    field["$ref"].as_str()?.rsplit('/').next()
+}
+
+fn list<'a>(object: &'a Value, key: &str) -> &'a [Value] {
+    object[key].as_array().map_or(&[], Vec::as_slice)
+}
+
+fn words(value: &Value) -> String {
+    value["description"].as_str().unwrap_or_default().to_owned()
+}
+
+/// Text as it may stand in a cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+/// The anchor that GitHub gives a heading.
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.collect::<String>().to_lowercase().replace(' ', "-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every type of the schema is in the document: as a table, a choice or a quantity.
+    #[test]
+    fn nothing_is_left_out() {
+        let schema = Scenario::json_schema();
+        for (name, definition) in schema["$defs"].as_object().unwrap() {
+            let table = TABLES.iter().any(|(_, schema)| schema == name);
+            let quantity = QUANTITIES.iter().any(|(schema, ..)| schema == name);
+            let choice = !quantity && !list(definition, "oneOf").is_empty();
+            assert_eq!(u8::from(table) + u8::from(quantity) + u8::from(choice), 1, "{name}");
+            assert!(!words(definition).is_empty(), "{name} has no description");
+            for (field, definition) in definition["properties"].as_object().into_iter().flatten() {
+                assert!(!words(definition).is_empty(), "{name}.{field} has no description");
+            }
+        }
+        for (_, name) in TABLES.iter().filter(|(_, name)| !name.is_empty()) {
+            assert!(schema["$defs"][name].is_object(), "{name} is no type");
+        }
+    }
 }
