@@ -8,17 +8,28 @@
 //!
 //! - [`Phase`], [`RadioEvent`], [`RadioStats`]: what any radio shows to its driver.
 //! - [`DurationLaw`], [`CycleConfig`], [`CognitiveCycle`]: the cycle of one link without spectrum.
+//! - [`Intervals`], [`activity`], [`ChannelTable`], [`logs`]: who uses the spectrum when, and the files that say so.
+//! - [`propagation`], [`air`]: who hears whom.
 //! - [`detector`], [`theory`]: sensing and its closed forms.
 
+pub mod activity;
+pub mod air;
+mod channels;
 mod cycle;
 pub mod detector;
+mod intervals;
 mod law;
+pub mod logs;
 pub mod math;
+pub mod propagation;
 mod radio;
 pub mod theory;
 
+pub use activity::{PrimaryUser, PuActivity, Reach};
+pub use channels::{Channel, ChannelTable, ChannelTableError, Decimal};
 pub use cycle::{
     ChannelChoice, CognitiveCycle, CycleConfig, CycleConfigError, PuArrivals, SensingClock, SensingCycle,
 };
+pub use intervals::{Intervals, IntervalsError, OnInterval, Seconds};
 pub use law::DurationLaw;
 pub use radio::{ChannelId, Phase, RadioEvent, RadioStats, Verdict};

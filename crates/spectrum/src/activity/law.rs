@@ -1,0 +1,256 @@
+//! Laws of ON and OFF times, and the timelines drawn from them.
+
+use crate::{Intervals, OnInterval};
+use cogtcp_units::{Duration, RandomStream, Time};
+
+/// The law of one kind of span of a primary user.
+///
+/// Measured idle times are seldom exponential (log-normal and gamma fit better, Cheema and Salous 2019), so that the
+/// paper's law is one of several.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SpanLaw {
+    /// Exponential with this mean.
+    Exponential {
+        /// Mean.
+        mean: Duration,
+    },
+    /// exp(N(ln median, sigma^2)); mean = median exp(sigma^2 / 2).
+    LogNormal {
+        /// Median.
+        median: Duration,
+        /// Standard deviation of the logarithm.
+        sigma: f64,
+    },
+    /// Gamma; mean = shape * scale.
+    Gamma {
+        /// Shape.
+        shape: f64,
+        /// Scale.
+        scale: Duration,
+    },
+    /// Pareto; mean = minimum * shape / (shape - 1).
+    Pareto {
+        /// Smallest value.
+        minimum: Duration,
+        /// Tail index, above 1 (below, the mean is infinite).
+        shape: f64,
+    },
+    /// Always this span.
+    Deterministic(Duration),
+    /// One of these measured spans, uniformly (a bootstrap of a trace).
+    Empirical(Vec<Duration>),
+}
+
+/// A law that has no meaning.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum LawError {
+    /// A scale of zero.
+    #[error("{0} is zero; give a time above zero")]
+    Zero(&'static str),
+    /// A shape out of its range.
+    #[error("{name} is {value}; it must be {rule}")]
+    Shape {
+        /// The parameter.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// What would be right.
+        rule: &'static str,
+    },
+    /// An empirical law without spans.
+    #[error("the trace has no whole ON or OFF time to draw from")]
+    NoSpans,
+    /// Rates of the exponential model that are not positive.
+    #[error("alpha and beta are rates per second and must be above zero")]
+    Rate,
+}
+
+impl SpanLaw {
+    /// Refuses parameters without meaning.
+    pub fn validate(&self) -> Result<(), LawError> {
+        let positive = |span: &Duration, name| {
+            if span.is_zero() { Err(LawError::Zero(name)) } else { Ok(()) }
+        };
+        let above = |value: f64, limit: f64, name, rule| {
+            if value > limit && value.is_finite() {
+                Ok(())
+            } else {
+                Err(LawError::Shape { name, value, rule })
+            }
+        };
+        match self {
+            Self::Exponential { mean } => positive(mean, "the mean of an exponential law"),
+            Self::LogNormal { median, sigma } => {
+                positive(median, "the median of a log-normal law")?;
+                above(*sigma, 0.0, "sigma of a log-normal law", "above 0")
+            }
+            Self::Gamma { shape, scale } => {
+                positive(scale, "the scale of a gamma law")?;
+                above(*shape, 0.0, "the shape of a gamma law", "above 0")
+            }
+            Self::Pareto { minimum, shape } => {
+                positive(minimum, "the minimum of a Pareto law")?;
+                above(
+                    *shape,
+                    1.0,
+                    "the shape of a Pareto law",
+                    "above 1 (the mean is infinite at 1 and below)",
+                )
+            }
+            Self::Deterministic(span) => positive(span, "a deterministic span"),
+            Self::Empirical(spans) if spans.is_empty() => Err(LawError::NoSpans),
+            Self::Empirical(_) => Ok(()),
+        }
+    }
+
+    /// One span, at least 1 ns.
+    pub fn draw(&self, stream: &mut RandomStream) -> Duration {
+        let span = match self {
+            Self::Exponential { mean } => stream.exponential(*mean),
+            Self::LogNormal { median, sigma } => {
+                Duration::from_secs_f64(stream.log_normal(libm::log(median.as_secs_f64()), *sigma))
+            }
+            Self::Gamma { shape, scale } => {
+                Duration::from_secs_f64(stream.gamma(*shape, scale.as_secs_f64()))
+            }
+            Self::Pareto { minimum, shape } => {
+                Duration::from_secs_f64(stream.pareto(minimum.as_secs_f64(), *shape))
+            }
+            Self::Deterministic(span) => *span,
+            Self::Empirical(spans) if spans.is_empty() => Duration::ZERO,
+            Self::Empirical(spans) => spans[stream.below(spans.len() as u64) as usize],
+        };
+        span.max(Duration::from_nanos(1))
+    }
+
+    /// The mean in seconds.
+    pub fn mean(&self) -> f64 {
+        match self {
+            Self::Exponential { mean } | Self::Deterministic(mean) => mean.as_secs_f64(),
+            Self::LogNormal { median, sigma } => median.as_secs_f64() * libm::exp(sigma * sigma / 2.0),
+            Self::Gamma { shape, scale } => shape * scale.as_secs_f64(),
+            Self::Pareto { minimum, shape } => minimum.as_secs_f64() * shape / (shape - 1.0),
+            Self::Empirical(spans) => {
+                spans.iter().map(|span| span.as_secs_f64()).sum::<f64>() / spans.len() as f64
+            }
+        }
+    }
+}
+
+/// The state of a primary user at time zero.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum StartState {
+    /// OFF, with a whole OFF time ahead: the generator of the released ns-2 code.
+    #[default]
+    Off,
+    /// ON, with a whole ON time ahead.
+    On,
+    /// In the middle of its life: ON with the long-run probability, the first span a residual one. Exact for two
+    /// exponential laws; the others run in for 100 mean cycles before time zero.
+    Stationary,
+}
+
+/// ON and OFF times that alternate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ActivityLaw {
+    /// Law of the ON times.
+    pub on: SpanLaw,
+    /// Law of the OFF times.
+    pub off: SpanLaw,
+    /// State at time zero.
+    pub start: StartState,
+}
+
+impl ActivityLaw {
+    /// The paper's model: death rate `alpha` (mean ON time 1/alpha), birth rate `beta` (mean OFF time 1/beta), both per
+    /// second (MSWiM 2009, section 3). Starts OFF.
+    pub fn exponential(alpha: f64, beta: f64) -> Result<Self, LawError> {
+        let law = |rate: f64| {
+            if !(rate > 0.0 && rate.is_finite()) {
+                return Err(LawError::Rate);
+            }
+            let law = SpanLaw::Exponential { mean: Duration::from_secs_f64(1.0 / rate) };
+            law.validate().map(|()| law)
+        };
+        Ok(Self { on: law(alpha)?, off: law(beta)?, start: StartState::Off })
+    }
+
+    /// A two-state model of a measured timeline: ON and OFF times drawn from its whole ON and OFF times in [from, until).
+    pub fn from_trace(trace: &Intervals, from: Time, until: Time) -> Result<Self, LawError> {
+        let law = |spans| {
+            let law = SpanLaw::Empirical(spans);
+            law.validate().map(|()| law)
+        };
+        Ok(Self {
+            on: law(trace.on_times(from, until))?,
+            off: law(trace.off_times(from, until))?,
+            start: StartState::Stationary,
+        })
+    }
+
+    /// The two-state Markov model fitted to a measured timeline: exponential laws with its mean times, the
+    /// maximum-likelihood estimates of 1/alpha and 1/beta.
+    pub fn markov_from_trace(trace: &Intervals, from: Time, until: Time) -> Result<Self, LawError> {
+        let empirical = Self::from_trace(trace, from, until)?;
+        let mut law = Self::exponential(1.0 / empirical.on.mean(), 1.0 / empirical.off.mean())?;
+        law.start = StartState::Stationary;
+        Ok(law)
+    }
+
+    /// Long-run share of the time ON: mean ON / (mean ON + mean OFF); beta / (alpha + beta) for the paper's model.
+    pub fn duty_cycle(&self) -> f64 {
+        let (on, off) = (self.on.mean(), self.off.mean());
+        on / (on + off)
+    }
+
+    /// The timeline of user number `index` in [0, horizon), from streams `pu/on`, `pu/off` and `pu/start` of that number. An
+    /// ON interval that is open at the horizon is cut there.
+    pub fn generate(&self, horizon: Duration, seed: u64, index: u64) -> Result<Intervals, LawError> {
+        self.on.validate()?;
+        self.off.validate()?;
+        let mut on_stream = RandomStream::new(seed, "pu/on", index);
+        let mut off_stream = RandomStream::new(seed, "pu/off", index);
+        let (mut is_on, run_in) = self.start_state(seed, index);
+        let origin = Time::ZERO + run_in;
+        let end = origin + horizon;
+        let mut intervals = Intervals::default();
+        let mut at = Time::ZERO;
+        while at < end {
+            if !is_on {
+                at += self.off.draw(&mut off_stream);
+                is_on = true;
+                continue;
+            }
+            let arrival = at.max(origin);
+            at += self.on.draw(&mut on_stream);
+            is_on = false;
+            let departure = at.min(end);
+            if departure > arrival {
+                let on = OnInterval {
+                    arrival: Time::ZERO + (arrival - origin),
+                    departure: Time::ZERO + (departure - origin),
+                };
+                let pushed = intervals.push(on);
+                debug_assert!(pushed.is_ok(), "spans are positive, so the timeline moves on: {pushed:?}");
+            }
+        }
+        Ok(intervals)
+    }
+
+    /// Whether the timeline starts ON, and how long it runs before time zero.
+    fn start_state(&self, seed: u64, index: u64) -> (bool, Duration) {
+        let memoryless =
+            matches!((&self.on, &self.off), (SpanLaw::Exponential { .. }, SpanLaw::Exponential { .. }));
+        let mut stream = RandomStream::new(seed, "pu/start", index);
+        match self.start {
+            StartState::Off => (false, Duration::ZERO),
+            StartState::On => (true, Duration::ZERO),
+            StartState::Stationary if memoryless => (stream.uniform() < self.duty_cycle(), Duration::ZERO),
+            StartState::Stationary => {
+                // The part beyond the 100th cycle gives a deterministic law its uniform phase.
+                let cycle = self.on.mean() + self.off.mean();
+                (false, Duration::from_secs_f64((100.0 + stream.uniform()) * cycle))
+            }
+        }
+    }
+}

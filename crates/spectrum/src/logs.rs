@@ -1,0 +1,241 @@
+//! Files of primary users and channels: readers and writers over text, no file system.
+//!
+//! - [`pu_log`], [`ch_log`]: the PU-log and the CH-log of MSWiM 2009, sections 4.1 and 4.2.
+//! - [`released`]: `map.txt` and `channel.txt` of the released ns-2 code.
+//! - [`occupancy`]: measured occupancy as CSV: `time,band,busy`.
+//!
+//! Every reader answers a [`LogError`] with file, line and reason; nothing is guessed and nothing half read.
+
+pub mod ch_log;
+pub mod occupancy;
+pub mod pu_log;
+pub mod released;
+
+use crate::{ChannelTableError, IntervalsError};
+use cogtcp_units::Time;
+
+/// What is wrong with a log file, and where.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("{file}:{line}: {reason}")]
+pub struct LogError {
+    /// The file, as the caller named it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong, and what would be right.
+    pub reason: LogReason,
+}
+
+/// The kinds of faults of a log file.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum LogReason {
+    /// The file holds nothing.
+    #[error("the file is empty; expected {expected}")]
+    Empty {
+        /// What the file should begin with.
+        expected: &'static str,
+    },
+    /// The file ends too early.
+    #[error("the file ends here; expected {expected}")]
+    Truncated {
+        /// What should follow.
+        expected: String,
+    },
+    /// Text after the end.
+    #[error("\"{found}\" after the end of the data; delete it, or correct the counts above")]
+    Trailing {
+        /// The first word too many.
+        found: String,
+    },
+    /// A line with another number of fields than its kind has.
+    #[error("{found} fields; expected {expected}")]
+    Fields {
+        /// The fields of such a line.
+        expected: &'static str,
+        /// How many there are.
+        found: usize,
+    },
+    /// A field that is not what it should be.
+    #[error("{field} is \"{text}\"; expected {rule}")]
+    Field {
+        /// The field's name.
+        field: &'static str,
+        /// The text found.
+        text: String,
+        /// What would be right.
+        rule: &'static str,
+    },
+    /// A PU described twice.
+    #[error("PU {0} is described twice; give each its own number")]
+    DuplicatePu(u32),
+    /// Activity of a PU that is not described above.
+    #[error("PU {0} is not described in the first part of the file")]
+    UnknownPu(u32),
+    /// The description of a PU among the activity.
+    #[error("a description of a PU after the first ON period; all descriptions come first")]
+    DescriptionTooLate,
+    /// A PU's intervals are no timeline.
+    #[error("PU {id}: {error}")]
+    Timeline {
+        /// The PU.
+        id: u32,
+        /// What is wrong.
+        error: IntervalsError,
+    },
+    /// A channel described twice.
+    #[error("channel {0} is described twice")]
+    DuplicateChannel(String),
+    /// A channel left out.
+    #[error("channel {0} is missing; every channel up to the highest number needs a line")]
+    MissingChannel(String),
+    /// The channels do not make a table.
+    #[error("{0}")]
+    Table(ChannelTableError),
+    /// Samples of a band out of order.
+    #[error(
+        "band {band}: the sample at {time} s comes after a later one; sort the samples of a band by time"
+    )]
+    Unsorted {
+        /// The band.
+        band: u32,
+        /// The sample's time in seconds.
+        time: String,
+    },
+}
+
+/// A time as exact decimal seconds: "12.5".
+pub(crate) fn seconds(at: Time) -> String {
+    let nanos = at.as_nanos();
+    let (whole, rest) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
+    if rest == 0 {
+        return whole.to_string();
+    }
+    let decimals = format!("{rest:09}");
+    format!("{whole}.{}", decimals.trim_end_matches('0'))
+}
+
+/// Reads decimal seconds exactly to the nanosecond (a Unix time has more digits than a 64-bit float); digits beyond
+/// are rounded. An exponent is read as a float.
+fn parse_seconds(text: &str) -> Option<Time> {
+    if text.contains(['e', 'E']) {
+        let value: f64 = text.parse().ok()?;
+        return (0.0..1e10).contains(&value).then(|| Time::from_secs_f64(value));
+    }
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+    let is_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    if (whole.is_empty() && decimals.is_empty()) || !is_digits(whole) || !is_digits(decimals) {
+        return None;
+    }
+    let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+    let mut nanos = 0;
+    let mut digits = decimals.bytes().map(|byte| u64::from(byte - b'0'));
+    for _ in 0..9 {
+        nanos = nanos * 10 + digits.next().unwrap_or(0);
+    }
+    let round_up = u64::from(digits.next().unwrap_or(0) >= 5);
+    whole.checked_mul(1_000_000_000)?.checked_add(nanos + round_up).map(Time::from_nanos)
+}
+
+/// One line or word of a file, with where it is.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    file: &'a str,
+    line: usize,
+}
+
+impl Place<'_> {
+    fn error(self, reason: LogReason) -> LogError {
+        LogError { file: self.file.to_string(), line: self.line, reason }
+    }
+
+    fn field<T>(
+        self,
+        field: &'static str,
+        text: &str,
+        rule: &'static str,
+        value: Option<T>,
+    ) -> Result<T, LogError> {
+        value.ok_or_else(|| self.error(LogReason::Field { field, text: shorten(text), rule }))
+    }
+
+    fn seconds(self, field: &'static str, text: &str) -> Result<Time, LogError> {
+        self.field(field, text, "seconds, as 12.5", parse_seconds(text))
+    }
+
+    fn integer(self, field: &'static str, text: &str, least: u32) -> Result<u32, LogError> {
+        let value = text.parse().ok().filter(|value| *value >= least);
+        let rule = if least == 0 { "a whole number from 0" } else { "a whole number from 1" };
+        self.field(field, text, rule, value)
+    }
+
+    fn finite(self, field: &'static str, text: &str) -> Result<f64, LogError> {
+        let value = text.parse().ok().filter(|value: &f64| value.is_finite());
+        self.field(field, text, "a number", value)
+    }
+
+    fn not_negative(self, field: &'static str, text: &str) -> Result<f64, LogError> {
+        let value = text.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0);
+        self.field(field, text, "a number from 0", value)
+    }
+
+    /// A capacity in bit/s, above zero.
+    fn rate(self, field: &'static str, text: &str) -> Result<cogtcp_units::Rate, LogError> {
+        let value = text.parse().ok().filter(|value: &f64| *value >= 1.0 && *value < 9.2e18);
+        let bits = self.field(field, text, "a rate in bit/s, from 1", value)?;
+        Ok(cogtcp_units::Rate::from_bits_per_second((bits + 0.5) as u64))
+    }
+}
+
+/// A field that is quoted in an error, not longer than a line.
+fn shorten(text: &str) -> String {
+    const LONGEST: usize = 40;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_string(),
+    }
+}
+
+/// The lines that carry data, without comments (`#` to the end of the line) and angle brackets, split in fields at
+/// commas and blanks.
+fn data_lines<'a>(file: &'a str, text: &'a str) -> impl Iterator<Item = (Place<'a>, Vec<&'a str>)> {
+    // Some editors put a byte-order mark before the first line.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    text.lines().enumerate().filter_map(move |(index, line)| {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        let line = line.strip_prefix('<').and_then(|inner| inner.strip_suffix('>')).unwrap_or(line);
+        let line = line.trim();
+        let fields: Vec<&str> = if line.contains(',') {
+            line.split(',').map(str::trim).collect()
+        } else {
+            line.split_whitespace().collect()
+        };
+        (!line.is_empty()).then_some((Place { file, line: index + 1 }, fields))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_exact() {
+        for (text, nanos) in [
+            ("0", 0),
+            ("12.5", 12_500_000_000),
+            (".25", 250_000_000),
+            ("7.", 7_000_000_000),
+            ("1700000000.123456789", 1_700_000_000_123_456_789),
+            ("0.0000000015", 2),
+            ("1e-3", 1_000_000),
+        ] {
+            assert_eq!(parse_seconds(text), Some(Time::from_nanos(nanos)), "{text}");
+        }
+        for text in ["", ".", "-1", "+1", "1,5", "1s", "nan", "inf", "1e400", "99999999999999999999", "1e"] {
+            assert_eq!(parse_seconds(text), None, "{text}");
+        }
+        for nanos in [0, 1, 1_000_000_000, 1_500_000_000, u64::MAX] {
+            let at = Time::from_nanos(nanos);
+            assert_eq!(parse_seconds(&seconds(at)), Some(at));
+        }
+    }
+}
