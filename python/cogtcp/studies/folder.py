@@ -61,18 +61,14 @@ class Study:
 
 
 def studies_folder() -> Path:
-    """Return the folder of studies: `$COGTCP_STUDIES`, that of the checkout, or the one in the package."""
+    """Return the folder of studies: `$COGTCP_STUDIES`, or the one that comes with cogtcp."""
     named = os.environ.get(ENVIRONMENT)
-    if named:
-        folder = Path(named)
-        if not folder.is_dir():
-            raise StudyError(f"{ENVIRONMENT} names {folder}, which is not a folder")
-        return folder
-    package = Path(__file__).resolve().parent
-    for folder in (package.parents[2] / "studies", package / "library"):
-        if any(folder.glob("*/study.toml")):
-            return folder
-    raise StudyError(f"no studies found beside {package}; set {ENVIRONMENT} to a folder of studies")
+    if not named:
+        return Path(__file__).resolve().parent / "library"
+    folder = Path(named)
+    if not folder.is_dir():
+        raise StudyError(f"{ENVIRONMENT} names {folder}, which is not a folder")
+    return folder
 
 
 def list_studies() -> list[Study]:
