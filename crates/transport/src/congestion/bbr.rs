@@ -15,10 +15,10 @@ mod probe_bw;
 mod probe_rtt;
 
 use super::{
-    AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters, Preset,
+    AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters,
     TcpState,
 };
-use crate::Recovery;
+use crate::{Preset, Recovery};
 use cogtcp_units::{Duration, Rate, Time};
 use model::Model;
 use probe_bw::Cycle;
@@ -59,7 +59,13 @@ pub const INFO: ControlInfo = ControlInfo {
     build: |parameters| Box::new(Bbr::new(parameters)),
 };
 
-const fn number(name: &'static str, summary: &'static str, default: f64, min: f64, max: f64) -> ParameterSpec {
+const fn number(
+    name: &'static str,
+    summary: &'static str,
+    default: f64,
+    min: f64,
+    max: f64,
+) -> ParameterSpec {
     ParameterSpec { name, summary, unit: "", kind: ParameterKind::Number { default, min, max } }
 }
 
@@ -436,7 +442,7 @@ impl CongestionControl for Bbr {
         }
     }
 
-    fn undo_cwnd(&mut self, now: Time, tcp: &TcpState) -> u64 {
+    fn undo_cwnd(&mut self, _now: Time, tcp: &TcpState) -> u64 {
         // HandleSpuriousLossDetection().
         self.model.is_loss_in_round = false;
         self.reset_full_bw();
@@ -450,7 +456,7 @@ impl CongestionControl for Bbr {
                     self.state = State::Startup;
                 }
             }
-            Some(State::Up) if !matches!(self.state, State::Up | State::ProbeRtt) => self.start_refill(now, tcp),
+            Some(State::Up) if !matches!(self.state, State::Up | State::ProbeRtt) => self.start_refill(tcp),
             _ => {}
         }
         tcp.cwnd.max(self.prior_cwnd).max(tcp.prior_cwnd)

@@ -168,7 +168,13 @@ impl Model {
     }
 
     /// UpdateACKAggregation().
-    pub(super) fn update_ack_aggregation(&mut self, now: Time, cwnd: u64, delivered: u64, full_bw_reached: bool) {
+    pub(super) fn update_ack_aggregation(
+        &mut self,
+        now: Time,
+        cwnd: u64,
+        delivered: u64,
+        full_bw_reached: bool,
+    ) {
         let mut expected = self.bw * now.saturating_since(self.extra_acked_start).as_secs_f64();
         if self.extra_acked_delivered <= expected {
             self.restart_ack_aggregation(now);

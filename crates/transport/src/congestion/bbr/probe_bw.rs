@@ -68,7 +68,7 @@ impl Bbr {
     }
 
     /// StartProbeBW_REFILL().
-    pub(super) fn start_refill(&mut self, _now: Time, tcp: &TcpState) {
+    pub(super) fn start_refill(&mut self, tcp: &TcpState) {
         self.model.reset_short_term();
         self.cycle.up_rounds = 0;
         self.cycle.up_acked = 0;
@@ -97,26 +97,23 @@ impl Bbr {
         rate: f64,
         app_limited: bool,
     ) {
-        if !self.full_bw_reached || self.adapt_long_term_model(now, tcp, ack, app_limited) {
+        if !self.full_bw_reached || self.adapt_long_term_model(tcp, ack, app_limited) {
             return;
         }
         match self.state {
             State::Down => {
                 if self.is_time_to_probe(now, tcp) {
-                    self.start_refill(now, tcp);
+                    self.start_refill(tcp);
                 } else if self.is_time_to_cruise(tcp) {
                     self.state = State::Cruise;
                 }
             }
-            State::Cruise if self.is_time_to_probe(now, tcp) => self.start_refill(now, tcp),
+            State::Cruise if self.is_time_to_probe(now, tcp) => self.start_refill(tcp),
             State::Refill if self.model.round_start => {
                 self.cycle.is_bw_probe_sample = true;
                 self.start_up(tcp, rate);
             }
-            State::Up if self.is_time_to_go_down(tcp, rate) => {
-                self.cycle.prev_probe_too_high = false;
-                self.start_down(now, tcp);
-            }
+            State::Up => self.leave_up_in_time(now, tcp, rate),
             _ => {}
         }
     }
@@ -152,7 +149,7 @@ impl Bbr {
     }
 
     /// AdaptLongTermModel(): whether it decided a transition.
-    fn adapt_long_term_model(&mut self, now: Time, tcp: &TcpState, ack: &AckSample, app_limited: bool) -> bool {
+    fn adapt_long_term_model(&mut self, tcp: &TcpState, ack: &AckSample, app_limited: bool) -> bool {
         if self.cycle.ack_phase == AckPhase::ProbeStarting && self.model.round_start {
             self.cycle.ack_phase = AckPhase::ProbeFeedback;
         }
@@ -164,7 +161,7 @@ impl Bbr {
                     self.model.advance_max_bw_filter();
                 }
                 if self.cycle.prev_probe_precautionary && !self.cycle.prev_probe_too_high {
-                    self.start_refill(now, tcp);
+                    self.start_refill(tcp);
                     return true;
                 }
             }
@@ -218,6 +215,13 @@ impl Bbr {
     fn is_time_to_cruise(&self, tcp: &TcpState) -> bool {
         let in_flight = tcp.in_flight as f64;
         in_flight <= self.inflight_with_headroom(tcp) && in_flight <= self.inflight(1.0, tcp)
+    }
+
+    fn leave_up_in_time(&mut self, now: Time, tcp: &TcpState, rate: f64) {
+        if self.is_time_to_go_down(tcp, rate) {
+            self.cycle.prev_probe_too_high = false;
+            self.start_down(now, tcp);
+        }
     }
 
     /// IsTimeToGoDown().
