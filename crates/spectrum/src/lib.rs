@@ -4,29 +4,40 @@
 //! queue, clock, thread or global random generator; each stochastic part draws from its own
 //! [`RandomStream`](cogtcp_units::RandomStream).
 //!
+//! Two radios, one shape ([`Radio`] is either):
+//!
+//! - [`CognitiveCycle`]: the cycle of one link without spectrum: periodic sensing and PU arrivals by their laws.
+//! - [`CognitiveRadio`]: the CR user of Di Felice, Chowdhury and Bononi (MSWiM 2009) among primary users and channels.
+//!
 //! Reading order:
 //!
 //! - [`Phase`], [`RadioEvent`], [`RadioStats`]: what any radio shows to its driver.
-//! - [`DurationLaw`], [`CycleConfig`], [`CognitiveCycle`]: the cycle of one link without spectrum.
+//! - [`DurationLaw`], [`CycleConfig`], [`CognitiveCycle`].
 //! - [`Intervals`], [`activity`], [`ChannelTable`], [`logs`]: who uses the spectrum when, and the files that say so.
 //! - [`propagation`], [`air`]: who hears whom.
-//! - [`detector`], [`theory`]: sensing and its closed forms.
+//! - [`detector`], [`theory`], [`policy`]: sensing and its closed forms, deciding.
+//! - [`CognitiveConfig`], [`CognitiveRadio`], [`Protection`].
 
 pub mod activity;
 pub mod air;
+mod any;
 mod channels;
+mod cognitive;
 mod cycle;
 pub mod detector;
 mod intervals;
 mod law;
 pub mod logs;
 pub mod math;
+pub mod policy;
 pub mod propagation;
 mod radio;
 pub mod theory;
 
 pub use activity::{PrimaryUser, PuActivity, Reach};
+pub use any::Radio;
 pub use channels::{Channel, ChannelTable, ChannelTableError, Decimal};
+pub use cognitive::{CognitiveConfig, CognitiveConfigError, CognitiveRadio, Protection};
 pub use cycle::{
     ChannelChoice, CognitiveCycle, CycleConfig, CycleConfigError, PuArrivals, SensingClock, SensingCycle,
 };

@@ -1,0 +1,378 @@
+//! The CR user of MSWiM 2009, section 4.3: sense, decide, switch and sense again, notify, load the channel, transmit.
+//!
+//! The pseudocode, and where each line is here:
+//!
+//! ```text
+//!  1 puON = lookup(channel, t_s, switching)                 start_sensing, end_sensing
+//!  2 if (puON && Pd) || (!puON && Pf)                       end_sensing
+//!  3     channel = (channel + 1) % (B * n)                  DecisionPolicy::decide
+//!  4     defer for CHANNEL_SWITCHING_DELAY                  start_switching
+//!  5     switching = true                                   start_switching
+//!  6     go back to 1                                       change
+//!  7 if (switching)                                         open
+//!  8     notify upper layers about spectrum handoff         open: RadioEvent::Handoff
+//!  9     load channel parameters                            open
+//! 10     start T_p timer                                    open
+//! 11 transmit data till T_p expires, then go back to 1      change
+//! ```
+//!
+//! Read literally, line 10 starts T_p only after a switch, and a radio that finds its channel free would transmit for
+//! ever. Section 4.3 says "periodically cycles between two states", so T_p starts either way. A radio that comes back to
+//! the channel it left, after finding all others busy, notifies too: line 8 asks for `switching` alone.
+//!
+//! What the paper leaves open and this model adds: the detector may use how much of the window a PU overlaps; a policy
+//! may stay (no delay, sense again at once); neighbours may sense with it.
+
+mod protection;
+
+use protection::ProtectionMeter;
+
+pub use protection::Protection;
+
+use crate::air::{Air, HeardPu, Receiver, SnrModel};
+use crate::detector::{Detector, FusionRule, fused_probability};
+use crate::policy::{ChannelHistory, Decision, DecisionPolicy, DecisionView};
+use crate::propagation::Position;
+use crate::{ChannelId, Phase, RadioEvent, RadioStats, Verdict};
+use cogtcp_units::{Duration, RandomStream, Rate, Time};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// What a CR user is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CognitiveConfig {
+    /// Sensing time t_s.
+    pub sensing_time: Duration,
+    /// Transmission time T_p.
+    pub transmission_time: Duration,
+    /// Silence of one switch of channel.
+    pub switching_delay: Duration,
+    /// When the first sensing begins; before it the radio transmits.
+    pub start: Duration,
+    /// The channel at the start.
+    pub channel: ChannelId,
+    /// Where the radio is.
+    pub position: Position,
+    /// How it tells signal from noise.
+    pub receiver: Receiver,
+    /// How loud PUs are to its detector.
+    pub snr: SnrModel,
+    /// Where the neighbours are that sense with it, at the same times and with the same detector. None: it senses alone.
+    pub neighbours: Vec<Position>,
+    /// How its report and the neighbours' become one.
+    pub fusion: FusionRule,
+}
+
+impl Default for CognitiveConfig {
+    /// t_s 0.2 s and T_p 1 s, the optimum of the paper's Figure 2; switching 1 ms, as released; SNR -20 dB, where t_s of
+    /// this size matters.
+    fn default() -> Self {
+        Self {
+            sensing_time: Duration::from_millis(200),
+            transmission_time: Duration::from_secs(1),
+            switching_delay: Duration::from_millis(1),
+            start: Duration::ZERO,
+            channel: ChannelId(0),
+            position: Position::default(),
+            receiver: Receiver::default(),
+            snr: SnrModel::fixed_db(-20.0),
+            neighbours: Vec::new(),
+            fusion: FusionRule::Or,
+        }
+    }
+}
+
+/// A CR user that makes no sense.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum CognitiveConfigError {
+    /// Time would stand still, or nothing would ever be sent.
+    #[error("{0} is zero; give a duration above zero")]
+    ZeroTime(&'static str),
+    /// A channel that is not there, or not for data.
+    #[error("the radio starts on channel {0}, which is not a channel for data; choose another")]
+    Channel(u32),
+}
+
+/// The CR user as a state machine, driven as a [`CognitiveCycle`](crate::CognitiveCycle) is.
+#[derive(Debug)]
+pub struct CognitiveRadio {
+    config: CognitiveConfig,
+    air: Arc<Air>,
+    detector: Box<dyn Detector>,
+    policy: Box<dyn DecisionPolicy>,
+    detection_stream: RandomStream,
+    decision_stream: RandomStream,
+
+    phase: Phase,
+    /// Start of the current phase.
+    since: Time,
+    /// End of the current phase.
+    until: Time,
+    /// The channel tuned to.
+    channel: ChannelId,
+    /// The channel of the last transmission, whose parameters are loaded.
+    loaded: ChannelId,
+    rate: Option<Rate>,
+    /// The pseudocode's flag: a switch since the last transmission.
+    switching: bool,
+    /// PUs heard on `channel`: by the radio itself, then by each neighbour.
+    heard: Vec<Vec<HeardPu>>,
+    /// Next arrival among those that the radio hears itself.
+    pu_due: Time,
+    history: ChannelHistory,
+    meter: ProtectionMeter,
+    stats: RadioStats,
+    events: VecDeque<(Time, RadioEvent)>,
+}
+
+impl CognitiveRadio {
+    /// The CR user `name` in the run of seed `seed`. It opens its own random streams: `radio/<name>/detection`, of which
+    /// every sensing takes one draw, and `radio/<name>/decision`.
+    pub fn new(
+        config: CognitiveConfig,
+        air: Arc<Air>,
+        detector: Box<dyn Detector>,
+        policy: Box<dyn DecisionPolicy>,
+        seed: u64,
+        name: &str,
+    ) -> Result<Self, CognitiveConfigError> {
+        if config.sensing_time.is_zero() {
+            return Err(CognitiveConfigError::ZeroTime("the sensing time"));
+        }
+        if config.transmission_time.is_zero() {
+            return Err(CognitiveConfigError::ZeroTime("the transmission time"));
+        }
+        let Some(rate) =
+            air.channels.get(config.channel).filter(|channel| !channel.reserved).map(|channel| channel.rate)
+        else {
+            return Err(CognitiveConfigError::Channel(config.channel.0));
+        };
+        let stream = |part: &str| RandomStream::new(seed, &format!("radio/{name}/{part}"), 0);
+        let mut radio = Self {
+            detection_stream: stream("detection"),
+            decision_stream: stream("decision"),
+            detector,
+            policy,
+            phase: Phase::Transmitting,
+            since: Time::ZERO,
+            until: Time::ZERO + config.start,
+            channel: config.channel,
+            loaded: config.channel,
+            rate: Some(rate),
+            switching: false,
+            heard: Vec::new(),
+            pu_due: Time::MAX,
+            history: ChannelHistory::new(air.channels.len()),
+            meter: ProtectionMeter::new(&air, config.position, &config.receiver),
+            stats: RadioStats::default(),
+            events: VecDeque::new(),
+            config,
+            air,
+        };
+        radio.tune(Time::ZERO);
+        if !radio.config.start.is_zero() && radio.meter.is_occupied(&radio.air, radio.channel, Time::ZERO) {
+            radio.meter.pu_came(Time::ZERO);
+        }
+        Ok(radio)
+    }
+
+    /// Plays the radio up to `now` and answers the phase from then on. To be called at
+    /// [`next_change`](Self::next_change); a late call plays every change at its own time, an early one changes nothing.
+    ///
+    /// Events of the call before that were not taken are gone.
+    pub fn advance(&mut self, now: Time) -> Phase {
+        self.events.clear();
+        loop {
+            let at = self.next_change();
+            if at > now || at == Time::MAX {
+                break;
+            }
+            self.change(at);
+        }
+        self.phase
+    }
+
+    /// What happened in the last [`advance`](Self::advance), with its time, oldest first.
+    pub fn poll_event(&mut self) -> Option<(Time, RadioEvent)> {
+        self.events.pop_front()
+    }
+
+    /// Notes that the radio, or its peer on its channel, put a frame on the air over [from, until): what it shares with a
+    /// PU there is interference. To be called while the radio is still on that channel, in the order of time.
+    pub fn transmitted(&mut self, from: Time, until: Time) {
+        self.meter.transmitted(&self.air, self.loaded, from, until);
+    }
+
+    /// What the radio does at the moment.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// The channel it is tuned to.
+    pub fn channel(&self) -> ChannelId {
+        self.channel
+    }
+
+    /// Rate of the channel in use; while it looks for another, of the last one.
+    pub fn rate(&self) -> Option<Rate> {
+        self.rate
+    }
+
+    /// When to call [`advance`](Self::advance) next. After `advance(now)` it is later than `now`.
+    pub fn next_change(&self) -> Time {
+        self.until.min(self.pu_due)
+    }
+
+    /// Time and events up to `now`, which must not lie before the last [`advance`](Self::advance).
+    pub fn stats(&self, now: Time) -> RadioStats {
+        let mut stats = self.stats;
+        stats.spend(self.phase, now.saturating_since(self.since));
+        stats
+    }
+
+    /// How the primary users fared up to `now`.
+    pub fn protection(&self, now: Time) -> Protection {
+        let open = (self.phase == Phase::Transmitting).then_some((self.loaded, self.since));
+        self.meter.protection(&self.air, open, now)
+    }
+
+    /// What sensing reported so far, by channel.
+    pub fn history(&self) -> &ChannelHistory {
+        &self.history
+    }
+
+    /// The air it is in.
+    pub fn air(&self) -> &Air {
+        &self.air
+    }
+
+    /// The one thing due at `at`. At the same instant the end of a phase comes before a PU.
+    fn change(&mut self, at: Time) {
+        if self.until > at {
+            self.meet_pu(at);
+            return;
+        }
+        match self.phase {
+            // Line 11: T_p has expired, back to 1.
+            Phase::Transmitting => self.start_sensing(at),
+            Phase::Sensing => self.end_sensing(at),
+            Phase::Switching => {
+                self.emit(at, RadioEvent::SwitchingEnd);
+                self.tune(at);
+                self.start_sensing(at);
+            }
+        }
+    }
+
+    fn meet_pu(&mut self, at: Time) {
+        self.pu_due = self.next_pu(at + Duration::from_nanos(1));
+        self.stats.pu_arrivals += 1;
+        if self.phase == Phase::Transmitting {
+            self.meter.pu_came(at);
+        }
+        self.emit(at, RadioEvent::PuArrival { during: self.phase });
+    }
+
+    /// Line 1, its beginning: the radio is silent for t_s.
+    fn start_sensing(&mut self, at: Time) {
+        if self.phase == Phase::Transmitting {
+            self.meter.open(&self.air, self.loaded, self.since, at);
+            self.meter.fell_silent(at);
+        }
+        let until = at + self.config.sensing_time;
+        self.enter(at, Phase::Sensing, until);
+        self.stats.sensings += 1;
+        self.emit(at, RadioEvent::SensingStart { until });
+    }
+
+    /// Line 1, its answer, and line 2.
+    fn end_sensing(&mut self, at: Time) {
+        let mut present = false;
+        let mut reports = Vec::with_capacity(self.heard.len());
+        for (sensor, heard) in self.heard.iter().enumerate() {
+            let window = self.air.look(heard, self.channel, self.since, at, self.config.snr);
+            // The truth is what this radio hears: a PU that only a neighbour hears is none of its own.
+            present |= sensor == 0 && window.present;
+            reports.push(self.detector.report_probability(&window));
+        }
+        let probability = fused_probability(self.config.fusion, &reports);
+        // One draw for each sensing, whatever the detector: common random numbers between detectors.
+        let reported = self.detection_stream.uniform() < probability;
+        let verdict = Verdict::new(present, reported);
+        self.history.note(self.channel, at, reported);
+        match verdict {
+            Verdict::Missed => self.stats.missed_detections += 1,
+            Verdict::FalseAlarm => self.stats.false_alarms += 1,
+            Verdict::Clear | Verdict::Detected => {}
+        }
+        self.meter.sensed(verdict);
+        self.emit(at, RadioEvent::SensingEnd { verdict });
+        if !reported {
+            self.open(at);
+            return;
+        }
+        let view = DecisionView {
+            now: at,
+            current: self.channel,
+            channels: &self.air.channels,
+            history: &self.history,
+        };
+        match self.policy.decide(&view, &mut self.decision_stream) {
+            Decision::Switch(channel) => self.start_switching(at, channel),
+            Decision::Stay => self.start_sensing(at),
+        }
+    }
+
+    /// Lines 3 to 5.
+    fn start_switching(&mut self, at: Time, channel: ChannelId) {
+        self.channel = channel;
+        self.switching = true;
+        // Between two channels it meets no PU.
+        self.pu_due = Time::MAX;
+        let until = at + self.config.switching_delay;
+        self.enter(at, Phase::Switching, until);
+        self.emit(at, RadioEvent::SwitchingStart { until });
+    }
+
+    /// Lines 7 to 10.
+    fn open(&mut self, at: Time) {
+        let from = self.loaded;
+        if self.switching {
+            self.switching = false;
+            self.loaded = self.channel;
+            self.rate = self.air.channels.get(self.channel).map(|channel| channel.rate);
+            self.stats.handoffs += 1;
+            self.emit(at, RadioEvent::Handoff { from, to: self.channel, rate: self.rate });
+        }
+        self.enter(at, Phase::Transmitting, at + self.config.transmission_time);
+        // Missed, or arrived in the instant the sensing ended: from now on it is transmitted over.
+        if self.meter.is_occupied(&self.air, self.channel, at) {
+            self.meter.pu_came(at);
+        }
+    }
+
+    /// Looks up who is heard on the channel tuned to.
+    fn tune(&mut self, at: Time) {
+        let places = std::iter::once(&self.config.position).chain(&self.config.neighbours);
+        self.heard =
+            places.map(|place| self.air.heard(*place, self.channel, &self.config.receiver)).collect();
+        self.pu_due = self.next_pu(at);
+    }
+
+    fn next_pu(&self, from: Time) -> Time {
+        let own = self.heard.first().map_or(&[][..], Vec::as_slice);
+        let arrivals = own.iter().map(|pu| self.air.activity.users[pu.index].activity.next_arrival(from));
+        arrivals.min().unwrap_or(Time::MAX)
+    }
+
+    fn enter(&mut self, at: Time, phase: Phase, until: Time) {
+        self.stats.spend(self.phase, at - self.since);
+        self.since = at;
+        self.phase = phase;
+        self.until = until;
+    }
+
+    fn emit(&mut self, at: Time, event: RadioEvent) {
+        self.events.push_back((at, event));
+    }
+}

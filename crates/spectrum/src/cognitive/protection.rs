@@ -1,0 +1,162 @@
+//! PU protection: how the primary users fare with this radio around.
+
+use crate::air::{Air, HeardPu, Receiver};
+use crate::propagation::Position;
+use crate::{ChannelId, Verdict};
+use cogtcp_units::{Duration, Time};
+
+/// How the primary users that a radio hears fared.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Protection {
+    /// ON time of the PUs that the radio hears on any of its channels, summed over PUs.
+    pub pu_airtime: Duration,
+    /// ON time during which the radio was open to traffic on their channel: what a saturated radio would interfere with.
+    pub exposed: Duration,
+    /// ON time during which a frame was on the air on their channel.
+    pub interfered: Duration,
+    /// ON periods of which any part was interfered with.
+    pub collisions: u64,
+    /// Sensings that missed a PU.
+    pub missed_detections: u64,
+    /// Sensings that reported a PU where there was none.
+    pub false_alarms: u64,
+    /// Sensings that found a PU.
+    pub detections: u64,
+    /// Times that the radio left a PU that it had transmitted over.
+    pub vacated: u64,
+    /// Times that such a PU left before the radio noticed.
+    pub outlasted: u64,
+    /// Sum of the times to vacate: from the PU's arrival on the radio's channel (or, missed, from the start of the
+    /// transmission over it) to the last moment that the radio was open before the sensing that reported it.
+    pub vacate_total: Duration,
+    /// Longest time to vacate.
+    pub vacate_max: Duration,
+}
+
+impl Protection {
+    /// Share of the PUs' airtime interfered with, 0 to 1; zero without PUs.
+    pub fn interfered_share(&self) -> f64 {
+        share(self.interfered, self.pu_airtime)
+    }
+
+    /// Share of the PUs' airtime during which the radio was open on their channel.
+    pub fn exposed_share(&self) -> f64 {
+        share(self.exposed, self.pu_airtime)
+    }
+
+    /// Mean time to vacate; `None` when nothing was vacated.
+    pub fn vacate_mean(&self) -> Option<Duration> {
+        (self.vacated > 0).then(|| self.vacate_total / self.vacated)
+    }
+}
+
+fn share(part: Duration, whole: Duration) -> f64 {
+    if whole.is_zero() { 0.0 } else { part.as_secs_f64() / whole.as_secs_f64() }
+}
+
+/// Counts [`Protection`] as a radio lives.
+#[derive(Clone, Debug)]
+pub(super) struct ProtectionMeter {
+    /// PUs heard, by channel.
+    heard: Vec<Vec<HeardPu>>,
+    /// For each PU, the index after the last ON period counted as a collision.
+    collided: Vec<usize>,
+    counts: Protection,
+    /// Since when the radio has been transmitting over a PU unnoticed.
+    pu_since: Option<Time>,
+    /// Last moment open to traffic.
+    last_open: Time,
+}
+
+impl ProtectionMeter {
+    /// The meter of a radio at `place`.
+    pub(super) fn new(air: &Air, place: Position, receiver: &Receiver) -> Self {
+        Self {
+            heard: air.channels.iter().map(|(id, _)| air.heard(place, id, receiver)).collect(),
+            collided: vec![0; air.activity.users.len()],
+            counts: Protection::default(),
+            pu_since: None,
+            last_open: Time::ZERO,
+        }
+    }
+
+    /// A frame was on the air on `channel` over [from, until).
+    pub(super) fn transmitted(&mut self, air: &Air, channel: ChannelId, from: Time, until: Time) {
+        for pu in self.heard.get(channel.0 as usize).map_or(&[][..], Vec::as_slice) {
+            let activity = &air.activity.users[pu.index].activity;
+            let hit = activity.overlapping(from, until);
+            if hit.is_empty() {
+                continue;
+            }
+            self.counts.interfered += activity.busy_in(from, until);
+            // Frames of one ON period are one collision.
+            let counted = &mut self.collided[pu.index];
+            self.counts.collisions += hit.end.saturating_sub(hit.start.max(*counted)) as u64;
+            *counted = hit.end.max(*counted);
+        }
+    }
+
+    /// The radio was open to traffic on `channel` over [from, until).
+    pub(super) fn open(&mut self, air: &Air, channel: ChannelId, from: Time, until: Time) {
+        self.counts.exposed += self.busy(air, channel, from, until);
+    }
+
+    /// The radio fell silent to sense.
+    pub(super) fn fell_silent(&mut self, at: Time) {
+        self.last_open = at;
+    }
+
+    /// A PU is on the channel that the radio transmits on.
+    pub(super) fn pu_came(&mut self, at: Time) {
+        self.pu_since.get_or_insert(at);
+    }
+
+    /// A sensing ended.
+    pub(super) fn sensed(&mut self, verdict: Verdict) {
+        match verdict {
+            Verdict::Detected => {
+                self.counts.detections += 1;
+                if let Some(since) = self.pu_since.take() {
+                    let span = self.last_open.saturating_since(since);
+                    self.counts.vacated += 1;
+                    self.counts.vacate_total += span;
+                    self.counts.vacate_max = self.counts.vacate_max.max(span);
+                }
+            }
+            Verdict::Missed => self.counts.missed_detections += 1,
+            Verdict::Clear | Verdict::FalseAlarm => {
+                self.counts.false_alarms += u64::from(verdict == Verdict::FalseAlarm);
+                self.counts.outlasted += u64::from(self.pu_since.take().is_some());
+            }
+        }
+    }
+
+    /// Whether a PU that the radio hears is ON on `channel` at `at`.
+    pub(super) fn is_occupied(&self, air: &Air, channel: ChannelId, at: Time) -> bool {
+        self.on(channel).iter().any(|pu| air.activity.users[pu.index].activity.is_on(at))
+    }
+
+    /// The counts up to `now`; `open`: the channel that the radio is open on at the moment, and since when.
+    pub(super) fn protection(&self, air: &Air, open: Option<(ChannelId, Time)>, now: Time) -> Protection {
+        let mut protection = self.counts;
+        if let Some((channel, since)) = open {
+            protection.exposed += self.busy(air, channel, since, now);
+        }
+        let mut indexes: Vec<usize> = self.heard.iter().flatten().map(|pu| pu.index).collect();
+        indexes.sort_unstable();
+        indexes.dedup();
+        let airtime =
+            indexes.iter().map(|index| air.activity.users[*index].activity.busy_in(Time::ZERO, now));
+        protection.pu_airtime = airtime.sum();
+        protection
+    }
+
+    fn on(&self, channel: ChannelId) -> &[HeardPu] {
+        self.heard.get(channel.0 as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// ON time on `channel` in [from, until), summed over PUs.
+    fn busy(&self, air: &Air, channel: ChannelId, from: Time, until: Time) -> Duration {
+        self.on(channel).iter().map(|pu| air.activity.users[pu.index].activity.busy_in(from, until)).sum()
+    }
+}
