@@ -11,7 +11,7 @@
 //!
 //! Reading order:
 //!
-//! - [`Phase`], [`RadioEvent`], [`RadioStats`]: what any radio shows to its driver.
+//! - [`Phase`], [`RadioEvent`], [`RadioStats`]: what any radio shows to its driver; [`board`] what it tells other layers.
 //! - [`DurationLaw`], [`CycleConfig`], [`CognitiveCycle`].
 //! - [`Intervals`], [`activity`], [`ChannelTable`], [`logs`]: who uses the spectrum when, and the files that say so.
 //! - [`propagation`], [`air`]: who hears whom.
@@ -21,6 +21,7 @@
 pub mod activity;
 pub mod air;
 mod any;
+pub mod board;
 mod channels;
 mod cognitive;
 mod cycle;
