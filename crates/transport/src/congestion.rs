@@ -7,6 +7,7 @@ mod registry;
 #[cfg(test)]
 mod testing;
 pub mod vegas;
+pub mod westwood;
 
 pub use parameters::{ParameterKind, ParameterSpec, ParameterValue, Parameters};
 pub(crate) use registry::suggestion;

@@ -1,7 +1,6 @@
 //! States and ACKs for the unit tests of the controls: segments of 1000 bytes.
 
-use super::{AckSample, CaState, CongestionControl, TcpState, make};
-use super::{ParameterValue, Parameters};
+use super::{AckSample, CaEvent, CaState, CongestionControl, ParameterValue, Parameters, TcpState, make};
 use crate::rate_sample::RateSample;
 use cogtcp_units::{Duration, Time};
 
@@ -94,25 +93,25 @@ impl Bench {
         self.tcp.cwnd as f64 / MSS as f64
     }
 
-    /// A fast retransmit and the recovery it begins, over at once.
+    /// A fast retransmit and the recovery it begins, over at once: the order of calls is the sender's.
     pub(super) fn loss(&mut self) {
         self.tcp.prior_cwnd = self.tcp.cwnd;
         self.tcp.prior_ssthresh = self.tcp.ssthresh;
         self.tcp.ssthresh = self.control.ssthresh(self.now, &self.tcp);
-        self.set_state(CaState::Recovery);
         self.tcp.cwnd = self.tcp.ssthresh;
-        self.control.cwnd_event(self.now, &mut self.tcp, super::CaEvent::CompleteCwr);
+        self.set_state(CaState::Recovery);
         self.set_state(CaState::Open);
+        self.control.cwnd_event(self.now, &mut self.tcp, CaEvent::CompleteCwr);
     }
 
     /// A timeout: the state is `Loss` afterwards, the window one segment.
     pub(super) fn timeout(&mut self) {
         self.tcp.prior_cwnd = self.tcp.cwnd;
         self.tcp.prior_ssthresh = self.tcp.ssthresh;
-        self.control.cwnd_event(self.now, &mut self.tcp, super::CaEvent::Loss);
+        self.control.cwnd_event(self.now, &mut self.tcp, CaEvent::Loss);
         self.tcp.ssthresh = self.control.ssthresh(self.now, &self.tcp);
-        self.set_state(CaState::Loss);
         self.tcp.cwnd = MSS;
+        self.set_state(CaState::Loss);
     }
 
     /// The recovery state changes.
