@@ -3,8 +3,8 @@
 mod pipe;
 mod script;
 
-pub use pipe::{Pipe, Sent};
-pub use script::{Pattern, parse};
+pub use pipe::Pipe;
+pub use script::parse;
 
 use cogtcp_transport::*;
 use cogtcp_units::{Duration, Time};

@@ -31,7 +31,12 @@
 #![allow(unreachable_pub)]
 
 mod harness;
+mod path_recovery;
 mod receiver_ack;
 mod receiver_handshake;
 mod receiver_sack;
 mod receiver_window;
+mod sender_handshake;
+mod sender_recovery;
+mod sender_rto;
+mod sender_window;

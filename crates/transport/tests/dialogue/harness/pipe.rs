@@ -15,8 +15,6 @@ pub struct Sent {
     pub number: u64,
     /// 1 for the first transmission of its first byte, 2 for the first retransmission, ...
     pub transmission: u32,
-    /// Whether the path dropped it.
-    pub dropped: bool,
 }
 
 /// The whole connection. Each direction takes half of [`RTT`]; the path has no rate limit, so that a window's worth of
@@ -38,6 +36,8 @@ pub struct Pipe {
     drops: Vec<(u64, u32)>,
     delays: Vec<(u64, u32, Duration)>,
     ack_drops: Vec<u64>,
+    /// From when to when nothing enters the path; it waits.
+    pause: Option<(Time, Time)>,
     acks: u64,
     isn: SeqNumber,
 }
@@ -58,6 +58,7 @@ impl Pipe {
             drops: Vec::new(),
             delays: Vec::new(),
             ack_drops: Vec::new(),
+            pause: None,
             acks: 0,
             isn,
         }
@@ -84,6 +85,12 @@ impl Pipe {
     /// Drops the receiver's ACKs with these numbers, counted from 1 after the SYN-ACK.
     pub fn drop_acks(mut self, numbers: impl IntoIterator<Item = u64>) -> Self {
         self.ack_drops.extend(numbers);
+        self
+    }
+
+    /// From `from` to `to` ms what is sent waits at the entrance.
+    pub fn pause(mut self, from: u64, to: u64) -> Self {
+        self.pause = Some((at(from), at(to)));
         self
     }
 
@@ -145,6 +152,12 @@ impl Pipe {
         self.now.as_nanos() / 1_000_000
     }
 
+    /// The receiving application reads so many bytes, now.
+    pub fn read(&mut self, bytes: u64) {
+        self.receiver.read(self.now, bytes);
+        self.drain();
+    }
+
     /// When each transmission of segment `number` left, ms.
     pub fn sent_at(&self, number: u64) -> Vec<u64> {
         self.log.iter().filter(|sent| sent.number == number).map(|sent| sent.at).collect()
@@ -158,11 +171,6 @@ impl Pipe {
     /// cwnd in segments, rounded down.
     pub fn cwnd(&self) -> u64 {
         self.sender.state().cwnd / u64::from(MSS)
-    }
-
-    /// ssthresh in segments, rounded down.
-    pub fn ssthresh(&self) -> u64 {
-        self.sender.state().ssthresh / u64::from(MSS)
     }
 
     fn drain(&mut self) {
@@ -192,9 +200,8 @@ impl Pipe {
             let transmission = self.transmissions.entry(offset).or_default();
             *transmission += 1;
             let transmission = *transmission;
-            let dropped = self.drops.contains(&(number, transmission));
-            self.log.push(Sent { at: self.now.as_nanos() / 1_000_000, number, transmission, dropped });
-            if dropped {
+            self.log.push(Sent { at: self.now.as_nanos() / 1_000_000, number, transmission });
+            if self.drops.contains(&(number, transmission)) {
                 return;
             }
             self.entrance_free = self.entrance_free.max(self.now) + self.spacing;
@@ -207,7 +214,10 @@ impl Pipe {
         self.depart(arrival, true, segment);
     }
 
-    fn depart(&mut self, arrival: Time, to_receiver: bool, segment: Segment) {
+    fn depart(&mut self, mut arrival: Time, to_receiver: bool, segment: Segment) {
+        if let Some((_, to)) = self.pause.filter(|(from, to)| (*from..*to).contains(&self.now)) {
+            arrival += to - self.now;
+        }
         self.departures += 1;
         self.flight.insert((arrival, self.departures), (to_receiver, segment));
     }

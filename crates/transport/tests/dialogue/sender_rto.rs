@@ -1,0 +1,363 @@
+//! The retransmission timer, F-RTO, statistics of spurious timeouts.
+
+use crate::harness::*;
+use cogtcp_transport::*;
+
+/// The handshake took 100 ms: SRTT 100, RTTVAR 50, RTO 100 + 4 * 50 = 300 ms.
+fn quick(recovery: Recovery, initial_window: u32) -> SenderConfig {
+    SenderConfig { min_rto: ms(200), limited_transmit: false, ..sender_config(recovery, initial_window) }
+}
+
+/// RFC 6298 section 2.2: after the first sample R the RTO is R + 4 * R / 2.
+#[test]
+fn rfc6298_2_2_first_sample() {
+    let mut d = SenderDialogue::connected(quick(Recovery::Sack, 1));
+    assert_eq!(d.rto_ms(), 300);
+    d.write_segments(1);
+    d.expect("#1");
+    d.expect_at(400, "#1");
+}
+
+/// RFC 6298 section 2.3: R = 140: RTTVAR = 3/4 50 + 1/4 40 = 47.5, SRTT = 7/8 100 + 1/8 140 = 105, RTO = 295;
+/// then R = 60: RTTVAR = 3/4 47.5 + 1/4 45 = 46.875, SRTT = 7/8 105 + 1/8 60 = 99.375, RTO = 286.875.
+#[test]
+fn rfc6298_2_3_later_samples() {
+    let mut d = SenderDialogue::connected(quick(Recovery::Sack, 1));
+    d.write_segments(1);
+    d.expect("#1");
+    d.at(240);
+    d.exchange("ack #2", "");
+    assert_eq!(d.end.state().rto.as_nanos(), 295_000_000);
+    d.write_segments(1);
+    d.expect("#2");
+    d.at(300);
+    d.exchange("ack #3", "");
+    assert_eq!(d.end.state().srtt.as_nanos(), 99_375_000);
+    assert_eq!(d.end.state().rto.as_nanos(), 286_875_000);
+}
+
+/// RFC 6298 section 2.4: the minimum.
+#[test]
+fn rfc6298_2_4_minimum() {
+    let mut d = SenderDialogue::connected(sender_config(Recovery::Sack, 1));
+    assert_eq!(d.rto_ms(), 1_000);
+    d.write_segments(1);
+    d.expect("#1");
+    d.expect_at(1_100, "#1");
+}
+
+/// RFC 6298 section 2.5: the maximum holds with back-off.
+#[test]
+fn rfc6298_2_5_maximum() {
+    let mut d =
+        SenderDialogue::connected(SenderConfig { max_rto: ms(4_000), ..sender_config(Recovery::Sack, 1) });
+    d.write_segments(1);
+    d.expect("#1");
+    for time in [1_100, 3_100, 7_100, 11_100, 15_100] {
+        d.expect_at(time, "#1");
+    }
+}
+
+/// RFC 6298 section 2.1: the initial value is a setting (the papers have 3 s).
+#[test]
+fn rfc6298_2_1_initial_value() {
+    let config = SenderConfig { initial_rto: ms(3_000), ..sender_config(Recovery::Sack, 1) };
+    let mut d = SenderDialogue::closed(config);
+    d.end.open(d.now());
+    d.expect("S @0");
+    d.expect_at(3_000, "S @0");
+}
+
+/// RFC 6298 section 2.3: 4 RTTVAR counts as G at least, and samples come in steps of G.
+#[test]
+fn rfc6298_2_3_clock_granularity() {
+    let config =
+        SenderConfig { clock_granularity: ms(100), min_rto: ms(0), ..sender_config(Recovery::Sack, 1) };
+    let mut d = SenderDialogue::connected(config);
+    let mut now = 100;
+    for k in 1..=60 {
+        d.write_segments(1);
+        d.expect(&format!("#{k}"));
+        now += 80;
+        d.at(now);
+        d.exchange(&format!("ack #{}", k + 1), "");
+    }
+    // 80 ms are one tick of 100; RTTVAR has gone to nothing.
+    assert_eq!(d.rto_ms(), 200);
+}
+
+/// RFC 6298 sections 5.5 and 5.6: back-off doubles; RFC 5681 section 3.1: ssthresh is halved once, cwnd is one segment.
+#[test]
+fn rfc6298_5_5_back_off() {
+    let mut d = SenderDialogue::connected(sender_config(Recovery::NewReno, 10));
+    d.end.set_saturated(true);
+    d.expect("#1-10");
+    d.expect_at(1_100, "#1");
+    assert_eq!((d.cwnd(), d.ssthresh()), (1, 5));
+    d.expect_at(3_100, "#1");
+    d.expect_at(7_100, "#1");
+    assert_eq!((d.cwnd(), d.ssthresh(), d.end.stats().timeouts), (1, 5, 3));
+}
+
+/// RFC 5681 equation (4): ssthresh is two segments at least.
+#[test]
+fn rfc5681_3_1_ssthresh_floor() {
+    let mut d = SenderDialogue::connected(sender_config(Recovery::NewReno, 1));
+    d.end.set_saturated(true);
+    d.expect("#1");
+    d.expect_at(1_100, "#1");
+    assert_eq!(d.end.state().ssthresh, 2_000);
+}
+
+/// RFC 6298 section 3 (Karn) and 5.5 to 5.7: the ACK of a resent segment gives no sample, and the back-off stays until one
+/// comes.
+#[test]
+fn rfc6298_3_karn() {
+    let mut d = SenderDialogue::connected(sender_config(Recovery::NewReno, 1));
+    d.end.set_saturated(true);
+    d.expect("#1");
+    d.expect_at(1_100, "#1");
+    d.at(1_130);
+    d.exchange("ack #2", "#2-3");
+    assert_eq!(d.end.state().srtt, ms(100));
+    // Backed off to 2 s still.
+    d.expect_at(3_130, "#2");
+    d.at(3_200);
+    d.exchange("ack #3", "#3-4");
+    // #3 was resent, too; #4 is new: a sample of 100 ms ends the back-off.
+    d.at(3_300);
+    d.exchange("ack #5", "#5-7");
+    assert_eq!(d.end.state().srtt, ms(100));
+    d.expect_at(4_300, "#5");
+}
+
+/// RFC 7323 section 4: with timestamps the ACK of a resent segment is a sample.
+#[test]
+fn rfc7323_4_timestamps_time_retransmissions() {
+    let config = SenderConfig { timestamps: true, ..quick(Recovery::NewReno, 1) };
+    let mut d = SenderDialogue::connected(config);
+    d.write_segments(1);
+    d.expect("#1 ts 100/5000");
+    d.expect_at(400, "#1 ts 400/5000");
+    d.at(540);
+    // 140 ms after the retransmission.
+    d.exchange("ack #2 ts 5400/400", "");
+    assert_eq!(d.end.state().srtt, ms(105));
+}
+
+/// RFC 7323 section 4.3: TSecr of the sender's segments is the latest TSval of the peer.
+#[test]
+fn rfc7323_4_3_sender_echoes() {
+    let mut d =
+        SenderDialogue::connected(SenderConfig { timestamps: true, ..sender_config(Recovery::Sack, 1) });
+    d.end.set_saturated(true);
+    d.expect("#1 ts 100/5000");
+    d.at(200);
+    d.exchange("ack #2 ts 5100/100", "#2-3 ts 200/5100");
+}
+
+/// RFC 6298 section 5.3: an ACK of new data restarts the timer.
+#[test]
+fn rfc6298_5_3_new_ack_restarts_the_timer() {
+    let mut d = SenderDialogue::connected(sender_config(Recovery::NewReno, 4));
+    d.write_segments(4);
+    d.expect("#1-4");
+    d.at(600);
+    d.exchange("ack #2", "");
+    d.at(1_599);
+    // SRTT = 7/8 100 + 1/8 500 = 150, RTTVAR = 3/4 50 + 1/4 400 = 137.5, RTO = 700, so 1 s.
+    d.expect_at(1_600, "#2");
+}
+
+/// RFC 6298 section 5.2: with nothing outstanding the timer is off.
+#[test]
+fn rfc6298_5_2_timer_stops() {
+    let mut d = SenderDialogue::connected(sender_config(Recovery::NewReno, 4));
+    d.write_segments(4);
+    d.expect("#1-4");
+    d.at(200);
+    d.exchange("ack #5", "");
+    assert_eq!(d.end.poll_timeout(), cogtcp_units::Time::MAX);
+}
+
+/// RFC 6298 section 5: duplicate ACKs do not restart the timer.
+#[test]
+fn rfc6298_5_duplicates_do_not_restart_the_timer() {
+    let mut d = SenderDialogue::connected(SenderConfig {
+        limited_transmit: false,
+        ..sender_config(Recovery::NewReno, 4)
+    });
+    d.write_segments(4);
+    d.expect("#1-4");
+    d.at(600);
+    d.exchange("ack #1; ack #1", "");
+    d.expect_at(1_100, "#1");
+}
+
+/// RFC 5681 section 3.1: after a timeout, slow start from one segment to ssthresh, resending in order.
+#[test]
+fn rfc5681_3_1_slow_start_after_timeout() {
+    let mut d = SenderDialogue::connected(sender_config(Recovery::NewReno, 8));
+    d.end.set_saturated(true);
+    d.expect("#1-8");
+    d.expect_at(1_100, "#1");
+    d.at(1_200);
+    d.exchange("ack #2", "#2-3");
+    d.at(1_300);
+    d.exchange("ack #3", "#4-5");
+    d.exchange("ack #4", "#6-7");
+    d.at(1_400);
+    // cwnd 4 = ssthresh: one by one.
+    d.exchange("ack #5", "#8");
+    d.exchange("ack #6", "#9");
+    d.exchange("ack #7", "#10");
+    d.exchange("ack #8", "#11-12");
+    assert_eq!((d.cwnd(), d.end.stats().segments_retransmitted), (5, 8));
+}
+
+/// RFC 5681 section 3.1: after a timeout, data that an ACK covers is not resent.
+#[test]
+fn rfc5681_3_1_timeout_skips_what_is_acknowledged() {
+    let mut d = SenderDialogue::connected(sender_config(Recovery::NewReno, 8));
+    d.end.set_saturated(true);
+    d.expect("#1-8");
+    d.expect_at(1_100, "#1");
+    d.at(1_200);
+    d.exchange("ack #6", "#6-7");
+    d.at(1_300);
+    d.exchange("ack #9", "#9-11");
+}
+
+/// RFC 5682 section 2: two ACKs that advance after the timeout's retransmission: it was spurious, the window comes back.
+#[test]
+fn rfc5682_2_spurious_timeout() {
+    let mut d =
+        SenderDialogue::connected(SenderConfig { f_rto: FRto::Basic, ..sender_config(Recovery::NewReno, 4) });
+    d.end.set_saturated(true);
+    d.expect("#1-4");
+    d.expect_at(1_100, "#1");
+    assert_eq!((d.cwnd(), d.ssthresh()), (1, 2));
+    d.at(1_150);
+    // Step 2b: two new segments.
+    d.exchange("ack #2", "#5-6");
+    // Step 3b: cwnd 4 again, #3 to #6 are in flight.
+    d.exchange("ack #3", "");
+    assert_eq!((d.cwnd(), d.end.state().ssthresh), (4, u64::MAX));
+    d.exchange("ack #4", "#7-8");
+    assert_eq!((d.end.stats().undone_timeouts, d.end.stats().segments_retransmitted), (1, 1));
+    let undone = TransportEvent::SpuriousRto { count: 1, undone: true };
+    assert!(d.events().contains(&undone));
+}
+
+/// RFC 5682 section 2, step 3a: a duplicate ACK after the first: the timeout was genuine.
+#[test]
+fn rfc5682_2_genuine_timeout() {
+    let mut d =
+        SenderDialogue::connected(SenderConfig { f_rto: FRto::Basic, ..sender_config(Recovery::NewReno, 4) });
+    d.end.set_saturated(true);
+    d.expect("#1-4");
+    d.expect_at(1_100, "#1");
+    d.at(1_200);
+    d.exchange("ack #2", "#5-6");
+    d.at(1_300);
+    // cwnd 3, two of it taken by the new segments.
+    d.exchange("ack #2", "#2");
+    assert_eq!((d.cwnd(), d.ssthresh(), d.end.stats().undone_timeouts), (3, 2, 0));
+}
+
+/// RFC 5682 section 2, step 2a: a duplicate ACK first: conventional recovery.
+#[test]
+fn rfc5682_2_duplicate_ack_first() {
+    let mut d =
+        SenderDialogue::connected(SenderConfig { f_rto: FRto::Basic, ..sender_config(Recovery::NewReno, 4) });
+    d.end.set_saturated(true);
+    d.expect("#1-4");
+    d.expect_at(1_100, "#1");
+    d.at(1_150);
+    d.exchange("ack #1", "");
+    d.exchange("ack #2", "#2-3");
+    assert_eq!(d.end.stats().undone_timeouts, 0);
+}
+
+/// RFC 5682 section 2, step 2a: an ACK of everything outstanding says nothing about the timeout.
+#[test]
+fn rfc5682_2_everything_acknowledged() {
+    let mut d =
+        SenderDialogue::connected(SenderConfig { f_rto: FRto::Basic, ..sender_config(Recovery::NewReno, 4) });
+    d.end.set_saturated(true);
+    d.expect("#1-4");
+    d.expect_at(1_100, "#1");
+    d.at(1_200);
+    d.exchange("ack #5", "#5-6");
+    d.at(1_300);
+    d.send("ack #6");
+    assert_eq!(d.end.stats().undone_timeouts, 0);
+}
+
+/// RFC 5682 section 3.1: with SACK, new data SACKed between that was never resent shows a spurious timeout.
+#[test]
+fn rfc5682_3_1_sack_enhanced() {
+    let mut d =
+        SenderDialogue::connected(SenderConfig { f_rto: FRto::Sack, ..sender_config(Recovery::Sack, 4) });
+    d.end.set_saturated(true);
+    d.expect("#1-4");
+    d.expect_at(1_100, "#1");
+    d.at(1_150);
+    d.exchange("ack #2", "#5-6");
+    d.exchange("ack #2 sack #3", "");
+    assert_eq!((d.cwnd(), d.end.stats().undone_timeouts), (4, 1));
+}
+
+/// RFC 5682 is off by default: the timeout's slow start resends what had arrived.
+#[test]
+fn rfc5682_off_goes_back() {
+    let mut d = SenderDialogue::connected(sender_config(Recovery::NewReno, 8));
+    d.end.set_saturated(true);
+    d.expect("#1-8");
+    d.expect_at(1_100, "#1");
+    d.at(1_150);
+    d.exchange("ack #2", "#2-3");
+    d.exchange("ack #3", "#4-5");
+}
+
+/// End to end: a pause longer than the RTO that loses nothing. Every recovery finds its timeout spurious by the tags;
+/// with F-RTO the window is restored and only the first segment is resent.
+#[test]
+fn rfc5682_2_pause_end_to_end() {
+    for (f_rto, undone) in [(FRto::Off, 0), (FRto::Basic, 1)] {
+        let config = SenderConfig { f_rto, ..sender_config(Recovery::NewReno, 10) };
+        let mut pipe = Pipe::new(config, receiver_config()).pause(90, 1_300).transfer(30);
+        pipe.run_to_delivery(30);
+        let stats = pipe.sender.stats();
+        assert_eq!((stats.timeouts, stats.spurious_timeouts, stats.undone_timeouts), (1, 1, undone));
+        if undone == 1 {
+            assert_eq!(pipe.retransmissions(), [(1_100, 1)]);
+        } else {
+            assert!(pipe.retransmissions().len() > 1);
+        }
+    }
+}
+
+/// A timeout whose segment was lost is not spurious.
+#[test]
+fn genuine_timeouts_are_not_counted_as_spurious() {
+    let mut pipe =
+        Pipe::new(sender_config(Recovery::Sack, 1), receiver_config()).drop_first(&[1]).transfer(5);
+    pipe.run_to_delivery(5);
+    let stats = pipe.sender.stats();
+    assert_eq!((stats.timeouts, stats.spurious_timeouts), (1, 0));
+}
+
+/// RFC 9293 section 3.8.3: the user timeout gives up on a dead peer.
+#[test]
+fn rfc9293_3_8_3_user_timeout() {
+    let config = SenderConfig { user_timeout: Some(ms(10_000)), ..sender_config(Recovery::Sack, 1) };
+    let mut d = SenderDialogue::connected(config);
+    d.write_segments(1);
+    d.expect("#1");
+    d.expect_at(1_100, "#1");
+    d.expect_at(3_100, "#1");
+    d.expect_at(7_100, "#1");
+    d.at(20_000);
+    assert!(d.end.is_closed() && d.events().contains(&TransportEvent::Aborted));
+}
