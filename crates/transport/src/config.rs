@@ -99,8 +99,8 @@ pub struct SenderConfig {
     pub newreno_variant: NewRenoVariant,
     /// Window on NewReno's full ACK. Option 1.
     pub full_ack_window: FullAckWindow,
-    /// Tahoe and Reno: no second fast retransmit for duplicate ACKs of data that was outstanding at the last loss
-    /// event (ns-2's `bugFix_`; RFC 6582 section 3.2 step 1 brings it to NewReno, where it always holds). True.
+    /// Tahoe and Reno: no fast retransmit for duplicate ACKs of data that was outstanding at the last loss event, which
+    /// for Reno must have been a timeout (ns-2's `bugFix_`; in NewReno RFC 6582 section 3.2 step 1 always holds). True.
     pub fast_retransmit_guard: bool,
     /// Duplicate ACKs that signal a loss (RFC 5681: 3).
     pub dup_thresh: u32,

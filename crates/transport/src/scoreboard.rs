@@ -167,6 +167,23 @@ impl Scoreboard {
         Some(copy)
     }
 
+    /// The oldest segment's first byte goes again as a window probe: its offset and payload.
+    pub(crate) fn probe_front(&mut self) -> Option<(u64, u32)> {
+        let front = self.ring.front_mut()?;
+        front.flags |= EVER_RESENT;
+        Some((self.una, front.payload()))
+    }
+
+    /// Takes a window probe that found no room back: its byte goes again with a full segment.
+    pub(crate) fn take_probe_back(&mut self) {
+        if self.ring.len() == 1 && self.ring.front().is_some_and(|front| front.is(PROBE)) {
+            self.ring.clear();
+            self.runs.clear();
+            (self.nxt, self.frontier, self.cursor) = (self.una, 0, 0);
+            (self.sacked, self.lost, self.resent, self.dup_credit) = (0, 0, 0, 0);
+        }
+    }
+
     /// The cumulative acknowledgement moves to `ack`. `each` sees every segment that is now fully acknowledged, in
     /// order, its flags as they were.
     #[inline]

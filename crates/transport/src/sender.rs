@@ -397,3 +397,6 @@ impl Sender {
         segment
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 use super::{Sender, handshake::Connection, timers::Timer};
 use crate::congestion::{AckSample, CaState};
 use crate::frto::{Frto, FrtoAck};
-use crate::scoreboard::{EVER_RESENT, PROBE, SACKED};
+use crate::scoreboard::{EVER_RESENT, SACKED};
 use crate::{Flags, Recovery, RttSampling, Segment, TransportEvent};
 use cogtcp_units::{Duration, Time};
 
@@ -277,11 +277,7 @@ impl Sender {
             // The peer answers: the connection lives.
             self.progress_at = now;
             if !self.window_is_closed() {
-                if self.board.get(0).is_some_and(|front| front.is(PROBE)) {
-                    // The probe's byte came when there was no room for it.
-                    self.resend_front = true;
-                    self.front_by_timer = false;
-                }
+                self.board.take_probe_back();
                 self.end_persist(now);
             }
         } else if window == 0 && (self.board.flight_size() > 0 || self.has_data()) {

@@ -4,7 +4,7 @@ use super::{Sender, handshake::Connection, timers::Timer};
 use crate::congestion::{CaEvent, CaState, PacketInfo};
 use crate::frto::Frto;
 use crate::scoreboard::{FIN, PROBE};
-use crate::{Flags, Recovery, RttSampling, Segment, TransportEvent};
+use crate::{Flags, NewRenoVariant, Recovery, RttSampling, Segment, TransportEvent};
 use cogtcp_units::Time;
 
 /// What may be sent.
@@ -32,10 +32,10 @@ impl Sender {
         if self.ack_pending {
             return Some(self.pure_ack(now));
         }
+        self.paced_until = Time::MAX;
         if self.timer == Timer::Persist {
             return self.probe(now);
         }
-        self.paced_until = Time::MAX;
         let choice = self.choose(now)?;
         if self.tcp.pacing_rate.is_some() && now < self.pacer.release() {
             self.paced_until = self.pacer.release();
@@ -179,9 +179,9 @@ impl Sender {
         self.last_data_at = now;
     }
 
-    /// Whether there is data, or a FIN, that was never sent.
+    /// Whether there is data that was never sent.
     pub(super) fn has_data(&self) -> bool {
-        self.saturated || self.data_end > self.board.nxt() || (self.fin_queued && !self.fin_sent)
+        self.saturated || self.data_end > self.board.nxt()
     }
 
     /// Whether new data is there and the peer's window takes a segment of it (RFC 5682 step 2b).
@@ -252,11 +252,15 @@ impl Sender {
         if self.timed.is_some_and(|(end, _)| end > offset) {
             self.timed = None;
         }
-        if index == 0 || self.timer == Timer::Off {
+        // The Impatient variant does not restart the timer after the first partial ACK (RFC 6582 section 4).
+        let impatient = self.config.newreno_variant == NewRenoVariant::Impatient && self.partial_acks > 1;
+        let leave_running = impatient && self.tcp.ca_state == CaState::Recovery;
+        if (index == 0 && !leave_running) || self.timer == Timer::Off {
             // The timer counts from the retransmission of the oldest segment, as in BSD, Linux and ns-2; RFC 6298
             // leaves it running.
             self.start_rto(now);
         }
+        self.round_high = self.round_high.max(self.board.in_flight());
         let segment = self.sent(now, offset, sent.payload(), sent.is(FIN), true);
         if by_timer {
             self.spurious.on_timer_retransmission(now, segment.tag);
@@ -275,21 +279,17 @@ impl Sender {
         self.emit(TransportEvent::WindowProbe);
         if self.board.flight_size() == 0 {
             let offset = self.board.nxt();
-            if offset >= self.data_end && !self.saturated {
-                // Only the FIN is left.
-                return self.has_data().then(|| self.send_new(now, 0));
+            if !self.has_data() {
+                // Only the FIN, if anything, is left: it needs no window.
+                return (self.fin_queued && !self.fin_sent).then(|| self.send_new(now, 0));
             }
             let mut sent = self.rate.on_send(now, 0, 1);
             sent.flags |= PROBE;
             self.board.push(sent, 1);
             return Some(self.sent(now, offset, 1, false, false));
         }
-        let state = self.rate.on_send(now, self.board.in_flight(), 0);
-        let keep = self.board.get(0).map_or(0, |front| front.flags & PROBE);
-        let sent =
-            self.board.resend(0, crate::scoreboard::Sent { flags: state.flags | keep, ..state }, false)?;
-        let offset = self.board.offset(&sent);
-        Some(self.sent(now, offset, sent.payload().min(1), sent.payload() == 0, true))
+        let (offset, payload) = self.board.probe_front()?;
+        Some(self.sent(now, offset, payload.min(1), payload == 0, true))
     }
 
     /// A segment leaves: counts, pacing, control, and the segment itself.

@@ -49,8 +49,10 @@ impl Sender {
         } else {
             self.dup_acks >= self.config.dup_thresh && self.may_fast_retransmit()
         };
+        let lost = lost || self.control_asks_to_resend(now);
         if lost {
             self.enter_fast_recovery(now);
+            // The timer counts from the retransmission, as in BSD, Linux and ns-2; RFC 6298 leaves it running.
             return Outcome { grow: false, restart_timer: true };
         }
         if self.config.limited_transmit && !sack {
@@ -62,10 +64,23 @@ impl Sender {
     }
 
     /// RFC 6582 section 3.2 step 1: the ACK must cover more than what was outstanding at the last loss event, or the
-    /// duplicates may come from needless retransmissions.
+    /// duplicates may come from needless retransmissions. Reno is guarded after timeouts alone, as in ns-2: a second
+    /// loss in a window brings it a second fast retransmit.
     fn may_fast_retransmit(&self) -> bool {
-        let guarded = self.recovery() == Recovery::NewReno || self.config.fast_retransmit_guard;
+        let guarded = match self.recovery() {
+            Recovery::NewReno => true,
+            Recovery::Reno => self.config.fast_retransmit_guard && self.after_rto,
+            Recovery::Tahoe | Recovery::Sack => self.config.fast_retransmit_guard,
+        };
         !guarded || self.recovery_point == 0 || self.board.una() > self.recovery_point
+    }
+
+    /// A control with a finer timeout than ours may take one duplicate as enough.
+    fn control_asks_to_resend(&mut self, now: Time) -> bool {
+        let Some(head_sent_at) = self.board.get(0).map(|front| front.sent_at) else { return false };
+        self.sync();
+        self.control.dup_ack_retransmit(now, &self.tcp, head_sent_at)
+            && (self.recovery() == Recovery::Sack || self.may_fast_retransmit())
     }
 
     fn enter_fast_recovery(&mut self, now: Time) {
@@ -82,6 +97,7 @@ impl Sender {
         self.timed = None;
         self.resend_front = true;
         self.front_by_timer = false;
+        self.after_rto = false;
         let owns_cwnd = self.control.owns_cwnd();
         match self.recovery() {
             Recovery::Tahoe => {
@@ -89,7 +105,6 @@ impl Sender {
                 let newly_lost = self.board.mark_all_lost();
                 self.rate.lost += newly_lost;
                 self.inflation = 0;
-                self.after_rto = false;
                 if !owns_cwnd {
                     self.tcp.cwnd = self.tcp.mss;
                 }
@@ -224,7 +239,8 @@ impl Sender {
             Verdict::ConventionalThree => {
                 self.frto = Frto::Idle;
                 if !self.control.owns_cwnd() {
-                    self.tcp.cwnd = self.tcp.cwnd.min(3 * self.tcp.mss);
+                    // The two new segments are out; with less there would be no room to resend anything.
+                    self.tcp.cwnd = 3 * self.tcp.mss;
                 }
                 false
             }

@@ -88,8 +88,7 @@ impl Sender {
         self.sync();
         self.tcp.flight_size = self.loss_flight();
         self.control.cwnd_event(now, &mut self.tcp, CaEvent::Loss);
-        // RFC 5681 section 3.1: ssthresh is held when this segment was resent by the timer before. Departure, as
-        // Linux: likewise when the timer strikes again in the recovery of a timeout, except for data sent since.
+        // RFC 5681 section 3.1: ssthresh is held when this segment was resent by the timer before.
         if !again {
             if !in_rto_recovery {
                 (self.tcp.prior_cwnd, self.tcp.prior_ssthresh) = (self.tcp.cwnd, self.tcp.ssthresh);

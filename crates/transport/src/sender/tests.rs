@@ -1,0 +1,157 @@
+//! Whole transfers over a link of fixed rate and delay that drops chosen segments. The rules one by one are tested by
+//! the dialogues in `tests/`.
+
+use crate::{
+    CaState, FRto, Parameters, Preset, Receiver, ReceiverConfig, Recovery, Segment, Sender, SenderConfig, make,
+};
+use cogtcp_units::{Duration, Rate, Time};
+use std::collections::VecDeque;
+
+/// A 1 Mbit/s link with 50 ms each way, unlimited queue. The data segments sent as the n-th (from 0) in `drops` vanish;
+/// between `from` and `to` nothing passes, and what waits is kept.
+struct Link {
+    drops: Vec<u64>,
+    pause: (Time, Time),
+    sent: u64,
+    free_at: Time,
+    ahead: VecDeque<(Time, Segment)>,
+    back: VecDeque<(Time, Segment)>,
+}
+
+impl Link {
+    fn new(drops: &[u64]) -> Self {
+        Self {
+            drops: drops.to_vec(),
+            pause: (Time::MAX, Time::MAX),
+            sent: 0,
+            free_at: Time::ZERO,
+            ahead: VecDeque::new(),
+            back: VecDeque::new(),
+        }
+    }
+
+    fn send(&mut self, now: Time, segment: Segment) {
+        if segment.len > 0 {
+            self.sent += 1;
+            if self.drops.contains(&(self.sent - 1)) {
+                return;
+            }
+        }
+        let mut start = self.free_at.max(now);
+        if start >= self.pause.0 && start < self.pause.1 {
+            start = self.pause.1;
+        }
+        let rate = Rate::from_bits_per_second(1_000_000);
+        self.free_at = start + rate.transmission_time(u64::from(segment.wire_size()));
+        self.ahead.push_back((self.free_at + Duration::from_millis(50), segment));
+    }
+}
+
+/// Runs until the sender is finished and closed, or for 600 s. Returns the time of the end.
+fn run(sender: &mut Sender, receiver: &mut Receiver, link: &mut Link) -> Time {
+    let mut now = Time::ZERO;
+    sender.open(now);
+    loop {
+        while let Some(segment) = sender.poll_transmit(now) {
+            link.send(now, segment);
+        }
+        while let Some(segment) = receiver.poll_transmit(now) {
+            link.back.push_back((now + Duration::from_millis(50), segment));
+        }
+        let front = |queue: &VecDeque<(Time, Segment)>| queue.front().map_or(Time::MAX, |(at, _)| *at);
+        let next = front(&link.ahead)
+            .min(front(&link.back))
+            .min(sender.poll_timeout())
+            .min(receiver.poll_timeout());
+        if sender.is_finished() || next > Time::from_millis(600_000) {
+            return now;
+        }
+        assert!(next >= now, "time runs forward: {next:?} after {now:?}");
+        now = next;
+        if let Some((_, segment)) = link.ahead.pop_front_if(|(at, _)| *at <= now) {
+            receiver.handle_segment(now, &segment);
+        }
+        if let Some((_, segment)) = link.back.pop_front_if(|(at, _)| *at <= now) {
+            sender.handle_segment(now, &segment);
+        }
+        sender.handle_timeout(now);
+        receiver.handle_timeout(now);
+    }
+}
+
+fn transfer(config: SenderConfig, bytes: u64, link: &mut Link) -> (Sender, Receiver, Time) {
+    let control = make("aimd", &Parameters::new()).expect("aimd is registered");
+    let mut sender = Sender::new(SenderConfig { mss: 1000, ..config }, control);
+    let mut receiver = Receiver::new(ReceiverConfig::default());
+    sender.write(bytes);
+    sender.close();
+    let end = run(&mut sender, &mut receiver, link);
+    assert!(sender.is_finished(), "not finished: {sender:#?}");
+    assert_eq!(receiver.delivered(), bytes);
+    assert_eq!(sender.stats().bytes_acked, bytes);
+    assert_eq!((sender.state().in_flight, sender.state().flight_size), (0, 0));
+    (sender, receiver, end)
+}
+
+#[test]
+fn every_preset_delivers_with_none_to_four_drops() {
+    for preset in Preset::all() {
+        for drops in [&[][..], &[20], &[20, 21], &[20, 22, 24], &[20, 21, 22, 23], &[0], &[99], &[98, 99]] {
+            let mut link = Link::new(drops);
+            let (sender, _, _) = transfer(preset.sender_config(), 100_000, &mut link);
+            let again = sender.stats().segments_retransmitted;
+            assert!(again >= drops.len() as u64, "{}: {drops:?}, {:?}", preset.name, sender.stats());
+            if drops.is_empty() {
+                assert_eq!((again, sender.stats().segments_sent), (0, 100));
+            }
+            if preset.recovery == Recovery::Sack && drops.first() == Some(&20) {
+                assert_eq!((sender.stats().timeouts, again), (0, drops.len() as u64), "{drops:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn lost_retransmission_needs_a_timeout() {
+    for preset in Preset::all() {
+        // 20 is resent as some transmission soon after: drop every candidate of it.
+        let mut link = Link::new(&(20..45).collect::<Vec<_>>());
+        let (sender, _, _) = transfer(preset.sender_config(), 100_000, &mut link);
+        assert!(sender.stats().timeouts > 0, "{}", preset.name);
+        assert_eq!(sender.stats().spurious_timeouts, 0, "{}", preset.name);
+    }
+}
+
+/// A pause of 3 s that keeps everything: RTOs after 1 and 2 more seconds, both spurious; F-RTO undoes the episode.
+#[test]
+fn a_pause_makes_timeouts_spurious() {
+    for (recovery, f_rto) in [
+        (Recovery::NewReno, FRto::Off),
+        (Recovery::NewReno, FRto::Basic),
+        (Recovery::Sack, FRto::Off),
+        (Recovery::Sack, FRto::Sack),
+        (Recovery::Sack, FRto::Basic),
+    ] {
+        let mut link = Link::new(&[]);
+        link.pause = (Time::from_millis(2000), Time::from_millis(5000));
+        let config =
+            SenderConfig { recovery, f_rto, max_window: Some(20_000), ..SenderConfig::default() };
+        let (sender, _, _) = transfer(config, 600_000, &mut link);
+        let stats = sender.stats();
+        assert!(stats.timeouts >= 1, "{recovery:?} {f_rto:?}: {stats:?}");
+        assert_eq!(stats.spurious_timeouts, stats.timeouts, "{recovery:?} {f_rto:?}: {stats:?}");
+        assert_eq!(stats.undone_timeouts, u64::from(f_rto != FRto::Off), "{recovery:?} {f_rto:?}: {stats:?}");
+        assert_eq!(sender.state().ca_state, CaState::Open);
+        if f_rto != FRto::Off {
+            assert_eq!(sender.state().ssthresh, u64::MAX, "{recovery:?}: ssthresh is restored");
+        }
+    }
+}
+
+#[test]
+fn sequence_numbers_wrap() {
+    let config = SenderConfig { initial_sequence: crate::SeqNumber::new(u32::MAX - 20_000), ..SenderConfig::default() };
+    for recovery in [Recovery::Reno, Recovery::Sack] {
+        transfer(SenderConfig { recovery, ..config.clone() }, 100_000, &mut Link::new(&[15, 25, 26]));
+    }
+}
