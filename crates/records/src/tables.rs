@@ -53,8 +53,8 @@ tables! {
         spurious_rtos: u64 in "",
         /// Fast retransmits since the end of the warm-up.
         fast_retransmits: u64 in "",
-        /// Least round-trip time after the warm-up: from the sending of a segment to the arrival of the acknowledgement
-        /// that answers it, its delay by the receiver included; one sample for each such acknowledgement.
+        /// Least round-trip time after the warm-up: from the sending of a data segment to the arrival of the
+        /// acknowledgement that answers it, its delay by the receiver included; one sample for each such acknowledgement.
         rtt_min_s: f64 in "s",
         /// Mean of the round-trip times.
         rtt_mean_s: f64 in "s",

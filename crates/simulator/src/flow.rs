@@ -205,7 +205,9 @@ impl Flow {
     #[inline]
     fn pump_sender(&mut self, now: Time, network: &mut Network) {
         while let Some(segment) = self.sender.poll_transmit(now) {
-            network.inject(now, 2 * self.number as u32, Packet { segment, sent_at: now });
+            // The handshake, FINs and pure ACKs give no round-trip sample.
+            let sent_at = if segment.len > 0 { now } else { Time::MAX };
+            network.inject(now, 2 * self.number as u32, Packet { segment, sent_at });
         }
         while let Some(event) = self.sender.poll_event() {
             self.record(now, event, network);

@@ -10,7 +10,7 @@ use cogtcp_units::Time;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
     pub(crate) segment: Segment,
-    /// Data: when it was sent. An acknowledgement: when the segment was sent that it answers; `Time::MAX`: unknown.
+    /// Data: when it was sent. An acknowledgement: when the data was sent that it answers. Else `Time::MAX`.
     pub(crate) sent_at: Time,
 }
 

@@ -76,7 +76,7 @@ pub enum RunError {
         /// The flow.
         flow: String,
         /// Why.
-        source: ControlError,
+        source: Box<ControlError>,
     },
     /// The caller's factory failed.
     #[error("flow \"{flow}\": the congestion control could not be built: {source}")]

@@ -294,7 +294,7 @@ fn control(spec: &FlowSpec, options: &RunOptions) -> Result<Box<dyn CongestionCo
             factory.build(spec).map_err(|source| RunError::ControlFactory { flow: spec.name.clone(), source })
         }
         None => cogtcp_transport::make(&spec.control.name, &spec.control.parameters)
-            .map_err(|source| RunError::Control { flow: spec.name.clone(), source }),
+            .map_err(|error| RunError::Control { flow: spec.name.clone(), source: Box::new(error) }),
     }
 }
 

@@ -1,0 +1,216 @@
+//! What a run costs: tables of time per packet hop and of memory per flow. Nothing here passes or fails.
+//!
+//! Times are the least of several repetitions, in the engine (setup and report included, process start and scenario
+//! parsing not). Where ns-2 (`ns`) is on the PATH, its time for the same dumbbell follows, as a whole process.
+
+#![allow(clippy::disallowed_types, reason = "a benchmark measures wall time")]
+#![allow(unsafe_code, reason = "a counting allocator has to be one")]
+
+use cogtcp_records::Run;
+use cogtcp_scenario::{Experiment, Scenario};
+use cogtcp_simulator::{RunOptions, TraceLevel, run};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+/// The system allocator, counting.
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+static LIVE: AtomicU64 = AtomicU64::new(0);
+static PEAK: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: every call goes to the system allocator unchanged; counting touches atomics only.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        let live = LIVE.fetch_add(layout.size() as u64, Ordering::Relaxed) + layout.size() as u64;
+        PEAK.fetch_max(live, Ordering::Relaxed);
+        // SAFETY: the caller's promise on `layout` is passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size() as u64, Ordering::Relaxed);
+        // SAFETY: `pointer` came from `alloc` above with this `layout`.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn main() {
+    // `cargo bench` adds "--bench".
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let quick = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => false,
+        ["--quick"] => true,
+        // One experiment and no table, for a profiler.
+        ["--profile"] => return profile(2),
+        ["--profile-many"] => return profile(2000),
+        _ => {
+            eprintln!("usage: engine [--quick | --profile | --profile-many]");
+            std::process::exit(2);
+        }
+    };
+    let repetitions = if quick { 3 } else { 9 };
+    single_run(repetitions);
+    scaling(if quick { 1 } else { 3 });
+    memory();
+    ns2(repetitions);
+}
+
+/// `flows` saturated NewReno flows over a dumbbell whose bottleneck has 5 Mbit/s and 50 packets of queue for each.
+fn dumbbell(flows: u64, duration: &str, tcp: &str) -> Experiment {
+    let (rate, queue, stagger) = (5 * flows, 50 * flows, if flows > 2 { 1_000_000 / flows } else { 0 });
+    let text = format!(
+        r#"
+name = "dumbbell"
+[run]
+duration = "{duration}"
+sample_interval = "100 ms"
+[tcp]
+segment_size = "1000 B"
+initial_window = "10 segments"
+min_rto = "1 s"
+delayed_ack = "off"
+receive_buffer = "64 MB"
+{tcp}
+[topology.dumbbell]
+pairs = {flows}
+access = {{ rate = "100 Mbit/s", delay = "5 ms", queue = "1000 packets" }}
+bottleneck = {{ rate = "{rate} Mbit/s", delay = "40 ms", queue = "{queue} packets" }}
+[[flow]]
+count = {flows}
+from = "s*"
+to = "d*"
+transport = "newreno"
+stagger = "{stagger} us"
+"#
+    );
+    match Scenario::parse(&text, "bench").and_then(|scenario| scenario.resolve()) {
+        Ok(experiment) => experiment,
+        Err(error) => panic!("the benchmark's scenario: {error}"),
+    }
+}
+
+/// Least time of `repetitions` runs in seconds, and the last run.
+fn time(experiment: &Experiment, trace: TraceLevel, repetitions: u32) -> (f64, Run) {
+    let mut least = f64::INFINITY;
+    let mut last = None;
+    for _ in 0..repetitions {
+        let start = Instant::now();
+        let result = run(experiment, &RunOptions { trace, ..RunOptions::default() });
+        least = least.min(start.elapsed().as_secs_f64());
+        last = result.ok();
+    }
+    (least, last.expect("the benchmark's scenario runs"))
+}
+
+fn single_run(repetitions: u32) {
+    println!("Dumbbell, 2 NewReno flows, 200 s simulated (least of {repetitions})");
+    println!(
+        "{:<16} {:>10} {:>12} {:>14} {:>10} {:>8}",
+        "trace", "wall s", "ns per hop", "events/s", "hops", "ratio"
+    );
+    let experiment = dumbbell(2, "200 s", "");
+    let mut base = 0.0;
+    for (name, trace) in
+        [("none", TraceLevel::None), ("series", TraceLevel::Series), ("series + events", TraceLevel::Full)]
+    {
+        let (wall, run) = time(&experiment, trace, repetitions);
+        if trace == TraceLevel::None {
+            base = wall;
+        }
+        println!(
+            "{name:<16} {wall:>10.4} {:>12.1} {:>14.3e} {:>10} {:>8.2}",
+            wall * 1e9 / run.packet_hops as f64,
+            run.engine_events as f64 / wall,
+            run.packet_hops,
+            wall / base,
+        );
+        if trace == TraceLevel::Full {
+            let goodput = |row| run.flows.number("goodput_bps", row).unwrap_or(f64::NAN) / 1e6;
+            println!("goodput {:.3} + {:.3} Mbit/s, digest {:016x}", goodput(0), goodput(1), run.digest);
+        }
+    }
+}
+
+fn scaling(repetitions: u32) {
+    println!("\nFlows, bottleneck scaled with them (least of {repetitions})");
+    println!(
+        "{:<8} {:>12} {:>10} {:>10} {:>12} {:>8}",
+        "flows", "simulated", "wall s", "hops", "ns per hop", "ratio"
+    );
+    let mut base = 0.0;
+    for (flows, duration) in [(2, "200 s"), (20, "60 s"), (200, "20 s"), (2000, "6 s")] {
+        let (wall, run) = time(&dumbbell(flows, duration, ""), TraceLevel::None, repetitions);
+        let per_hop = wall * 1e9 / run.packet_hops as f64;
+        if flows == 2 {
+            base = per_hop;
+        }
+        println!(
+            "{flows:<8} {duration:>12} {wall:>10.3} {:>10} {per_hop:>12.1} {:>8.2}",
+            run.packet_hops,
+            per_hop / base
+        );
+    }
+}
+
+fn memory() {
+    println!("\nMemory");
+    // A window of two segments: what is left is the flow itself.
+    let peak = |flows| {
+        let experiment = dumbbell(flows, "10 s", "max_window = \"2 segments\"");
+        let before = LIVE.load(Ordering::Relaxed);
+        PEAK.store(before, Ordering::Relaxed);
+        let result = run(&experiment, &RunOptions::default());
+        let peak = PEAK.load(Ordering::Relaxed) - before;
+        drop(result);
+        peak
+    };
+    let (few, many) = (peak(1000), peak(2000));
+    println!(
+        "per flow with a window of 2 segments, its 4 access link directions included: {} B",
+        (many - few) / 1000
+    );
+    let allocations = |duration| {
+        let experiment = dumbbell(2, duration, "");
+        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        let hops = run(&experiment, &RunOptions::default()).map_or(0, |run| run.packet_hops);
+        (ALLOCATIONS.load(Ordering::Relaxed) - before, hops)
+    };
+    let (short, long) = (allocations("100 s"), allocations("200 s"));
+    println!(
+        "allocations from 100 s to 200 s of the dumbbell: {} in {} hops",
+        long.0 - short.0,
+        long.1 - short.1
+    );
+}
+
+fn ns2(repetitions: u32) {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benches/ns2-dumbbell.tcl");
+    let mut least = f64::INFINITY;
+    let mut goodputs = String::new();
+    for _ in 0..repetitions.min(5) {
+        let start = Instant::now();
+        match std::process::Command::new("ns").arg(script).output() {
+            Ok(output) if output.status.success() => {
+                least = least.min(start.elapsed().as_secs_f64());
+                goodputs = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+            }
+            Ok(output) => {
+                return println!("\nns-2 failed: {}", String::from_utf8_lossy(&output.stderr).trim());
+            }
+            Err(_) => return println!("\nns-2: no `ns` on the PATH"),
+        }
+    }
+    println!("\nns-2, the same dumbbell, no trace, whole process: {least:.3} s; goodputs {goodputs} Mbit/s");
+}
+
+fn profile(flows: u64) {
+    let (duration, repetitions) = if flows > 100 { ("2 s", 1) } else { ("200 s", 20) };
+    let (wall, run) = time(&dumbbell(flows, duration, ""), TraceLevel::None, repetitions);
+    println!("{:.1} ns per hop", wall * 1e9 / run.packet_hops as f64);
+}

@@ -1,0 +1,102 @@
+//! What a run refuses, and what callers can put in.
+
+use crate::support::*;
+use cogtcp_scenario::FlowSpec;
+use cogtcp_simulator::{ControlFailure, RunError, RunOptions, run};
+use cogtcp_transport::{AckSample, CongestionControl, LinkEvent, TcpState};
+use cogtcp_units::{Duration, Time};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+const LINK: &str = r#"rate = "10 Mbit/s", delay = "10 ms", queue = "50 packets""#;
+
+#[test]
+fn a_raised_flag_cancels_and_progress_is_told() {
+    let experiment = experiment(&single_hop("100 s", "0 s", "newreno", LINK, ""));
+    let cancel = Arc::new(AtomicBool::new(true));
+    let options = RunOptions { cancel: Some(cancel), ..RunOptions::default() };
+    assert!(matches!(run(&experiment, &options), Err(RunError::Cancelled { .. })));
+    let progress = Arc::new(AtomicU64::new(0));
+    run(&experiment, &RunOptions { progress: Some(progress.clone()), ..RunOptions::default() }).unwrap();
+    assert!(progress.load(Ordering::Relaxed) > 95_000_000_000);
+}
+
+#[test]
+fn impossible_experiments_are_refused_with_a_reason() {
+    let good = experiment(&single_hop("10 s", "0 s", "newreno", LINK, ""));
+    let refuse = |change: fn(&mut cogtcp_scenario::Experiment), expected: &str| {
+        let mut bad = good.clone();
+        change(&mut bad);
+        let message = run(&bad, &RunOptions::default()).unwrap_err().to_string();
+        assert!(message.contains(expected), "{message}");
+    };
+    refuse(|e| e.run.duration = Duration::ZERO, "duration of zero");
+    refuse(|e| e.run.warmup = Duration::from_secs(10), "warm-up");
+    refuse(|e| e.run.sample_interval = Duration::ZERO, "sampling interval");
+    refuse(
+        |e| e.flows[0].control.name = "aimt".to_owned(),
+        "flow \"f1\": unknown congestion control \"aimt\"",
+    );
+    refuse(|e| e.links.clear(), "no links lead from node \"sender\" to node \"receiver\"");
+    let mut gated = experiment(&format!(
+        "{}[[radio]]\nname = \"one\"\nlinks = [\"link\"]\nsensing = {{ off = \"1 s\", on = \"1 s\" }}\n",
+        single_hop("10 s", "0 s", "newreno", LINK, "")
+    ));
+    let twin = cogtcp_scenario::RadioSpec { name: "two".to_owned(), ..gated.radios[0].clone() };
+    gated.radios.push(twin);
+    let message = run(&gated, &RunOptions::default()).unwrap_err().to_string();
+    assert_eq!(
+        message,
+        "link \"link\" is gated by the radios \"one\" and \"two\"; a link has at most one radio"
+    );
+}
+
+/// A control of the caller's own: a fixed window, and an ear for the radio.
+#[derive(Debug)]
+struct Fixed(Arc<Mutex<Vec<LinkEvent>>>);
+
+impl CongestionControl for Fixed {
+    fn name(&self) -> &str {
+        "fixed"
+    }
+    fn init(&mut self, _: Time, tcp: &mut TcpState) {
+        tcp.cwnd = 5 * tcp.mss;
+    }
+    fn ssthresh(&mut self, _: Time, tcp: &TcpState) -> u64 {
+        tcp.cwnd
+    }
+    fn cong_avoid(&mut self, _: Time, _: &mut TcpState, _: &AckSample) {}
+    fn on_link_event(&mut self, _: Time, _: &mut TcpState, event: LinkEvent) {
+        if let Ok(mut heard) = self.0.lock() {
+            heard.push(event);
+        }
+    }
+}
+
+#[test]
+fn a_callers_control_drives_its_flow_and_hears_the_radio() {
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let shared = heard.clone();
+    let factory = move |_: &FlowSpec| -> Result<Box<dyn CongestionControl>, ControlFailure> {
+        Ok(Box::new(Fixed(shared.clone())))
+    };
+    let text = format!(
+        "{}[[radio]]\nname = \"radio\"\nlinks = [\"link\"]\nsensing = {{ off = \"10 ms\", on = \"10 s\", start = \"15 s\" }}\n",
+        single_hop("20 s", "10 s", "newreno", LINK, "")
+    );
+    let options = RunOptions { controls: Some(Arc::new(factory)), ..RunOptions::default() };
+    let run = run(&experiment(&text), &options).unwrap();
+    let rtt = 832e-6 + 32e-6 + 20e-3;
+    assert_close(first(&run.flows, "goodput_bps"), 5.0 * 8000.0 / rtt, 0.01);
+    let start = LinkEvent::SensingStart { until: Time::from_millis(15_010) };
+    assert_eq!(*heard.lock().unwrap(), [start, LinkEvent::SensingEnd]);
+}
+
+#[test]
+fn a_factory_that_fails_fails_the_run_with_the_flows_name() {
+    let factory =
+        |_: &FlowSpec| -> Result<Box<dyn CongestionControl>, ControlFailure> { Err("no such class".into()) };
+    let options = RunOptions { controls: Some(Arc::new(factory)), ..RunOptions::default() };
+    let error = run(&experiment(&single_hop("1 s", "0 s", "newreno", LINK, "")), &options).unwrap_err();
+    assert_eq!(error.to_string(), "flow \"f1\": the congestion control could not be built: no such class");
+}

@@ -1,0 +1,11 @@
+//! Whole runs against theory, against hand-computed times and against themselves.
+
+mod conservation;
+mod determinism;
+mod failures;
+mod metrics;
+mod sensing;
+mod snapshot;
+mod support;
+mod theory;
+mod timing;

@@ -1,0 +1,72 @@
+//! The measurements against one another and against hand-computed cases.
+
+use crate::support::*;
+
+/// After the warm-up of a steady transfer, the counts are those of the measured span alone.
+#[test]
+fn warm_up_is_not_counted() {
+    let link = r#"rate = "10 Mbit/s", delay = "40 ms", queue = "1000 packets""#;
+    let run = run_text(&single_hop("40 s", "30 s", "newreno", link, "max_window = \"20 segments\""));
+    let rtt = 832e-6 + 32e-6 + 80e-3;
+    let windows = 10.0 / rtt;
+    assert!((first(&run.flows, "sent_segments") - 20.0 * windows).abs() <= 20.0);
+    assert!((first(&run.flows, "delivered_bytes") / 1000.0 - 20.0 * windows).abs() <= 20.0);
+    assert_eq!(first(&run.flows, "measured_s"), 10.0);
+    assert_eq!(first(&run.flows, "delivery_ratio"), 1.0);
+}
+
+/// A window of 20 in a pipe of 10: ten packets wait, always. Queuing delay and mean queue follow (Little).
+#[test]
+fn queuing_delay_and_mean_queue_agree() {
+    // 1 Mbit/s: a segment takes 8.32 ms, an ACK 0.32 ms; 37.28 ms each way: a round trip is 10 segment times.
+    let link = r#"rate = "1 Mbit/s", delay = "37.28 ms", queue = "1000 packets""#;
+    let run = run_text(&single_hop("120 s", "20 s", "newreno", link, "max_window = \"20 segments\""));
+    assert_close(first(&run.flows, "rtt_mean_s"), 20.0 * 8.32e-3, 0.001);
+    assert_close(first(&run.flows, "queuing_delay_mean_s"), 10.0 * 8.32e-3, 0.001);
+    assert_close(first(&run.flows, "queuing_delay_p50_s"), 10.0 * 8.32e-3, 0.02);
+    assert_close(first(&run.links, "queue_mean_packets"), 10.0, 0.01);
+}
+
+/// Delivery ratio and drops of a lossy link agree with the link's own count.
+#[test]
+fn the_delivery_ratio_is_the_links() {
+    let link =
+        r#"rate = "5 Mbit/s", delay = "10 ms", queue = "500 packets", loss = "3 %", reverse_loss = "0 %""#;
+    let run = run_text(&single_hop("300 s", "0 s", "sack", link, ""));
+    let (lost, offered) = (first(&run.links, "drops_loss"), first(&run.links, "offered_packets"));
+    assert_eq!(first(&run.flows, "drops"), lost);
+    assert_close(first(&run.flows, "delivery_ratio"), 1.0 - lost / offered, 0.001);
+    assert_close(first(&run.flows, "delivery_ratio"), 0.97, 0.01);
+    let retransmitted = first(&run.flows, "retransmitted_segments");
+    assert!(retransmitted >= lost * 0.95, "{retransmitted} retransmitted, {lost} lost");
+}
+
+/// The series' goodput sums to what the summary says was delivered.
+#[test]
+fn series_and_summary_agree() {
+    let link = r#"rate = "5 Mbit/s", delay = "10 ms", queue = "20 packets", loss = "0.2 %""#;
+    let run = run_traced(&single_hop("30 s", "0 s", "newreno", link, ""));
+    let sampled: f64 = column(&run.flow_series, "goodput_bps").iter().sum::<f64>() * 0.1 / 8.0;
+    assert_close(sampled, first(&run.flows, "delivered_bytes"), 1e-9);
+    let carried: f64 = (0..run.link_series.len())
+        .filter(|row| run.link_series.text("direction", *row) == Some("forward"))
+        .map(|row| run.link_series.number("throughput_bps", row).unwrap() * 0.1 / 8.0)
+        .sum();
+    assert_close(carried, first(&run.links, "carried_bytes"), 1e-9);
+    let events = |kind| event_times(&run, kind).len() as f64;
+    assert_eq!(events("rto"), first(&run.flows, "rtos"));
+    assert_eq!(events("fast_retransmit"), first(&run.flows, "fast_retransmits"));
+    assert_eq!(run.flow_series.len(), 300);
+    assert_eq!(run.link_series.len(), 600);
+}
+
+/// Carried bytes count the frame on the air by its part. At 1040 B/s and without propagation: the link carries the SYN,
+/// is idle for the SYN-ACK (48 bytes), carries an ACK and a segment (1 s), is idle for its acknowledgement (40 bytes),
+/// and is within the second segment when the run ends.
+#[test]
+fn the_frame_on_the_air_counts_by_its_part() {
+    let link = r#"rate = "8.32 kbit/s", delay = "0 ms", queue = "10 packets""#;
+    let text = single_hop("1.6 s", "0 s", "newreno", link, "max_window = \"1 segment\"\nmin_rto = \"30 s\"");
+    let carried = first(&run_text(&text).links, "carried_bytes");
+    assert_close(carried, 1.6 * 1040.0 - 48.0 - 40.0, 1e-6);
+}
