@@ -1,0 +1,570 @@
+//! Compound TCP: Reno's window and a delay window beside it, which grows fast while the queue is short.
+//!
+//! The window is win = cwnd + dwnd, and win is what the sender's `TcpState::cwnd` holds. In congestion avoidance win grows
+//! by Reno's one segment per round trip, and once per round trip, with `base` the least RTT of the connection and `rtt`
+//! that of the round:
+//!
+//! ```text
+//! diff = win * (rtt - base) / rtt                                                                   segments queued
+//! diff <  gamma:  dwnd += max(0, alpha * win^k - 1)       diff >= gamma:  dwnd = max(0, dwnd - eta * diff)
+//! duplicate ACKs: cwnd /= 2,  dwnd = max(0, (1 - beta) * win - cwnd / 2)         timeout:  dwnd = 0
+//! gamma tuning, at duplicate ACKs:  gamma = (1 - lambda) * gamma + lambda * 3/4 * diff_reno, within [gamma_low, gamma]
+//! ```
+//!
+//! Choices where draft-sridharan-tcpm-ctcp-02 is silent or open:
+//! - The RTT of a round is the mean of its samples; `rtt` offers the least and the last (as the ns-3 Compound of Zhou).
+//! - lambda, the weight of a new gamma, is 0.2 (0.8 on the old value, as a published implementation over CCP has it).
+//! - diff_reno is diff with cwnd in the place of win, of the last round that was over before the loss.
+//! - Below the low window dwnd stays as it is: it neither grows nor shrinks.
+//! - win at a loss event is FlightSize, as RFC 5681 takes it for Reno.
+
+use super::growth::{self, Additive, Round};
+use super::{
+    AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters,
+    TcpState,
+};
+use crate::{Preset, Recovery, Setting};
+use cogtcp_units::{Duration, Time};
+
+const NAME: &str = "compound";
+
+/// The control as the registry lists it.
+pub const INFO: ControlInfo = ControlInfo {
+    name: NAME,
+    summary: "Reno's window and a delay window that fills long fat paths while the queue is short",
+    reference: "draft-sridharan-tcpm-ctcp-02; Tan, Song, Zhang and Sridharan, INFOCOM 2006",
+    parameters: &[
+        ALPHA,
+        BETA,
+        K,
+        ETA,
+        GAMMA,
+        GAMMA_LOW,
+        GAMMA_TUNING,
+        LAMBDA,
+        LOW_WINDOW,
+        LOW_WINDOW_OF,
+        RTT,
+        AFTER_LOSS,
+        growth::ABC_LIMIT,
+    ],
+    presets: &[
+        Preset {
+            name: "compound",
+            summary: "Compound as its Internet draft, SACK recovery",
+            recovery: Recovery::Sack,
+            control: NAME,
+            settings: &[],
+        },
+        Preset {
+            name: "compound-zhou",
+            summary: "Compound as in Zhou's ns-3 code: eta 0.03, no gamma tuning, dwnd lost at every loss, Reno recovery",
+            recovery: Recovery::Reno,
+            control: NAME,
+            settings: &[
+                ("eta", Setting::Number(0.03)),
+                ("gamma_tuning", Setting::Flag(false)),
+                ("low_window_of", Setting::Word("cwnd")),
+                ("rtt", Setting::Word("last")),
+                ("after_loss", Setting::Word("none")),
+            ],
+        },
+    ],
+    build: |parameters| Box::new(Compound::new(parameters)),
+};
+
+const fn number(
+    name: &'static str,
+    summary: &'static str,
+    unit: &'static str,
+    [default, min, max]: [f64; 3],
+) -> ParameterSpec {
+    ParameterSpec { name, summary, unit, kind: ParameterKind::Number { default, min, max } }
+}
+
+const fn choice(
+    name: &'static str,
+    summary: &'static str,
+    default: &'static str,
+    choices: &'static [&'static str],
+) -> ParameterSpec {
+    ParameterSpec { name, summary, unit: "", kind: ParameterKind::Choice { default, choices } }
+}
+
+pub(super) const ALPHA: ParameterSpec = number(
+    "alpha",
+    "growth of the delay window: alpha * win^k segments per round trip",
+    "",
+    [0.125, 0.0, 10.0],
+);
+const BETA: ParameterSpec = number("beta", "part of win given up at a loss", "", [0.5, 0.0, 1.0]);
+pub(super) const K: ParameterSpec =
+    number("k", "exponent of the delay window's growth", "", [0.75, 0.0, 1.0]);
+pub(super) const ETA: ParameterSpec =
+    number("eta", "segments the delay window shrinks by per segment queued", "", [1.0, 0.0, 10.0]);
+pub(super) const GAMMA: ParameterSpec =
+    number("gamma", "segments queued from which the delay window shrinks", "segments", [30.0, 0.0, 10_000.0]);
+pub(super) const GAMMA_LOW: ParameterSpec =
+    number("gamma_low", "least gamma that tuning sets", "segments", [5.0, 0.0, 10_000.0]);
+pub(super) const GAMMA_TUNING: ParameterSpec = ParameterSpec {
+    name: "gamma_tuning",
+    summary: "tune gamma at each loss to 3/4 of what Reno's window had queued",
+    unit: "",
+    kind: ParameterKind::Flag { default: true },
+};
+pub(super) const LAMBDA: ParameterSpec =
+    number("lambda", "weight of the new value in tuning", "", [0.2, 0.0, 1.0]);
+pub(super) const LOW_WINDOW: ParameterSpec = number(
+    "low_window",
+    "the delay window works from this window on (draft: 38; paper: 41)",
+    "segments",
+    [38.0, 0.0, 10_000.0],
+);
+pub(super) const LOW_WINDOW_OF: ParameterSpec = choice(
+    "low_window_of",
+    "which window low_window speaks of: all of it, or Reno's part",
+    "win",
+    &["win", "cwnd"],
+);
+pub(super) const RTT: ParameterSpec =
+    choice("rtt", "round-trip time of a round", "mean", &["mean", "least", "last"]);
+const AFTER_LOSS: ParameterSpec = choice(
+    "after_loss",
+    "the delay window after duplicate ACKs: the draft's, or none",
+    "draft",
+    &["draft", "none"],
+);
+
+/// The state of one connection.
+#[derive(Clone, Debug)]
+struct Compound {
+    beta: f64,
+    keep_delay_window: bool,
+    abc_limit: f64,
+    reno: Additive,
+    delay: DelayWindow,
+}
+
+impl Compound {
+    fn new(parameters: &Parameters) -> Self {
+        Self {
+            beta: parameters.number("beta"),
+            keep_delay_window: parameters.text("after_loss") == "draft",
+            abc_limit: parameters.number("abc_limit"),
+            reno: Additive::reno(),
+            delay: DelayWindow::new(parameters),
+        }
+    }
+}
+
+impl CongestionControl for Compound {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn init(&mut self, _now: Time, tcp: &mut TcpState) {
+        self.delay.start(tcp);
+    }
+
+    fn ssthresh(&mut self, _now: Time, tcp: &TcpState) -> u64 {
+        self.reno.reset();
+        let half = growth::half_flight(tcp);
+        if self.delay.take_timeout() {
+            return half;
+        }
+        let window = if self.keep_delay_window {
+            // Reno's part is halved, and what (1 - beta) win leaves beside it is dwnd's.
+            let reno = tcp.flight_size.saturating_sub(self.delay.dwnd) / 2;
+            (((1.0 - self.beta) * tcp.flight_size as f64) as u64).max(reno).max(2 * tcp.mss)
+        } else {
+            half
+        };
+        self.delay.on_loss(tcp, window, self.keep_delay_window);
+        window
+    }
+
+    fn pkts_acked(&mut self, _now: Time, tcp: &mut TcpState, ack: &AckSample) {
+        self.delay.on_ack(tcp, ack);
+    }
+
+    fn cong_avoid(&mut self, _now: Time, tcp: &mut TcpState, ack: &AckSample) {
+        if tcp.in_slow_start() {
+            growth::slow_start(tcp, ack.acked, self.abc_limit);
+        } else {
+            self.reno.grow(tcp, ack.acked);
+            self.delay.grow(tcp);
+        }
+    }
+
+    fn set_state(&mut self, _now: Time, tcp: &mut TcpState, state: CaState) {
+        self.delay.on_state(tcp, state);
+    }
+
+    fn cwnd_event(&mut self, _now: Time, tcp: &mut TcpState, event: CaEvent) {
+        self.delay.on_event(tcp, event);
+    }
+
+    fn undo_cwnd(&mut self, _now: Time, tcp: &TcpState) -> u64 {
+        self.delay.undo();
+        tcp.cwnd.max(tcp.prior_cwnd)
+    }
+}
+
+/// The delay window and what it learns from round-trip times.
+#[derive(Clone, Debug)]
+pub(super) struct DelayWindow {
+    alpha: f64,
+    k: f64,
+    eta: f64,
+    gamma_high: f64,
+    gamma_low: f64,
+    tuning: bool,
+    lambda: f64,
+    low_window: f64,
+    low_window_of_reno: bool,
+    round_rtt_of: RoundRtt,
+
+    /// Bytes of `TcpState::cwnd` that are the delay window.
+    dwnd: u64,
+    gamma: f64,
+    base_rtt: Duration,
+    round: Round,
+    sum: Duration,
+    samples: u64,
+    least: Duration,
+    last: Duration,
+    /// Segments that Reno's window had queued in the last round.
+    diff_reno: Option<f64>,
+    timed_out: bool,
+    /// `dwnd` and `gamma` before the latest loss event, for an undo.
+    prior: (u64, f64),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum RoundRtt {
+    Mean,
+    Least,
+    Last,
+}
+
+impl DelayWindow {
+    pub(super) fn new(parameters: &Parameters) -> Self {
+        let gamma = parameters.number("gamma");
+        Self {
+            alpha: parameters.number("alpha"),
+            k: parameters.number("k"),
+            eta: parameters.number("eta"),
+            gamma_high: gamma,
+            gamma_low: parameters.number("gamma_low").min(gamma),
+            tuning: parameters.flag("gamma_tuning"),
+            lambda: parameters.number("lambda"),
+            low_window: parameters.number("low_window"),
+            low_window_of_reno: parameters.text("low_window_of") == "cwnd",
+            round_rtt_of: match parameters.text("rtt") {
+                "least" => RoundRtt::Least,
+                "last" => RoundRtt::Last,
+                _ => RoundRtt::Mean,
+            },
+            dwnd: 0,
+            gamma,
+            base_rtt: Duration::MAX,
+            round: Round::default(),
+            sum: Duration::ZERO,
+            samples: 0,
+            least: Duration::MAX,
+            last: Duration::ZERO,
+            diff_reno: None,
+            timed_out: false,
+            prior: (0, gamma),
+        }
+    }
+
+    /// The connection is established.
+    pub(super) fn start(&mut self, tcp: &TcpState) {
+        self.begin_round(tcp);
+    }
+
+    fn begin_round(&mut self, tcp: &TcpState) {
+        self.round.begin(tcp);
+        self.clear_round();
+    }
+
+    fn clear_round(&mut self) {
+        (self.sum, self.samples, self.least) = (Duration::ZERO, 0, Duration::MAX);
+    }
+
+    /// Every ACK: its RTT.
+    pub(super) fn on_ack(&mut self, tcp: &TcpState, ack: &AckSample) {
+        if tcp.in_slow_start() {
+            // The first round of congestion avoidance begins when slow start ends.
+            self.begin_round(tcp);
+        }
+        if let Some(rtt) = ack.rtt {
+            self.base_rtt = self.base_rtt.min(rtt);
+            self.least = self.least.min(rtt);
+            self.last = rtt;
+            self.sum += rtt;
+            self.samples += 1;
+        }
+        // A window that something else has cut takes the delay window with it.
+        self.dwnd = self.dwnd.min(tcp.cwnd.saturating_sub(tcp.mss));
+    }
+
+    /// An ACK in congestion avoidance: at the end of a round the delay window, and with it the window, changes.
+    pub(super) fn grow(&mut self, tcp: &mut TcpState) {
+        if !self.round.over(tcp) || self.samples == 0 {
+            return;
+        }
+        let rtt = match self.round_rtt_of {
+            RoundRtt::Mean => self.sum / self.samples,
+            RoundRtt::Least => self.least,
+            RoundRtt::Last => self.last,
+        };
+        self.clear_round();
+
+        let mss = tcp.mss as f64;
+        let queueing = rtt.saturating_sub(self.base_rtt).as_nanos() as f64 / rtt.as_nanos().max(1) as f64;
+        let win = tcp.cwnd as f64 / mss;
+        let reno = (tcp.cwnd - self.dwnd) as f64 / mss;
+        let diff = win * queueing;
+        self.diff_reno = Some(reno * queueing);
+        if (if self.low_window_of_reno { reno } else { win }) < self.low_window {
+            return;
+        }
+        let change = if diff < self.gamma {
+            (self.alpha * libm::pow(win, self.k) - 1.0).max(0.0)
+        } else {
+            (-self.eta * diff).max(-(self.dwnd as f64) / mss)
+        };
+        let reno = tcp.cwnd - self.dwnd;
+        self.dwnd = (self.dwnd as f64 + change * mss).max(0.0) as u64;
+        tcp.cwnd = reno + self.dwnd;
+    }
+
+    /// Duplicate ACKs told of a loss and the window becomes `window`; Reno's part of it is half of what it was.
+    pub(super) fn on_loss(&mut self, tcp: &TcpState, window: u64, keep: bool) {
+        self.prior = (self.dwnd, self.gamma);
+        let reno = tcp.flight_size.saturating_sub(self.dwnd) / 2;
+        self.dwnd = if keep { window.saturating_sub(reno.max(tcp.mss)) } else { 0 };
+        if self.tuning
+            && let Some(diff) = self.diff_reno.take()
+        {
+            let gamma = (1.0 - self.lambda) * self.gamma + self.lambda * 0.75 * diff;
+            self.gamma = gamma.clamp(self.gamma_low, self.gamma_high);
+        }
+    }
+
+    /// Whether the loss event in progress is a timeout; asked once.
+    pub(super) fn take_timeout(&mut self) -> bool {
+        std::mem::take(&mut self.timed_out)
+    }
+
+    pub(super) fn on_state(&mut self, tcp: &TcpState, state: CaState) {
+        if state == CaState::Open && tcp.ca_state != CaState::Disorder {
+            self.begin_round(tcp);
+        } else if state == CaState::Loss {
+            // A timeout, or Tahoe's fast retransmit: slow start has no delay window.
+            self.timed_out = false;
+            self.dwnd = 0;
+        }
+    }
+
+    pub(super) fn on_event(&mut self, tcp: &TcpState, event: CaEvent) {
+        match event {
+            CaEvent::Loss => {
+                self.prior = (self.dwnd, self.gamma);
+                self.timed_out = true;
+                self.dwnd = 0;
+                self.gamma = self.gamma_high;
+                self.diff_reno = None;
+            }
+            // The window restarts from its initial value, by slow start.
+            CaEvent::CwndRestart => self.dwnd = 0,
+            CaEvent::CompleteCwr => self.dwnd = self.dwnd.min(tcp.cwnd.saturating_sub(tcp.mss)),
+            CaEvent::TxStart | CaEvent::Frozen | CaEvent::Thawed => {}
+        }
+    }
+
+    /// The latest loss event was none.
+    pub(super) fn undo(&mut self) {
+        (self.dwnd, self.gamma) = self.prior;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::ParameterValue;
+    use crate::congestion::testing::{MSS, ack, tcp};
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    fn compound(parameters: &[(&str, ParameterValue)]) -> Compound {
+        let mut table = Parameters::new();
+        for (name, value) in parameters {
+            table.set(name, value.clone());
+        }
+        Compound::new(&table.resolve(NAME, INFO.parameters).unwrap())
+    }
+
+    /// A connection in congestion avoidance, its base RTT 100 ms.
+    fn avoiding(control: &mut Compound, segments: u64) -> TcpState {
+        let mut tcp = tcp(segments);
+        tcp.ssthresh = 2 * MSS;
+        control.init(Time::ZERO, &mut tcp);
+        control.delay.base_rtt = ms(100);
+        tcp
+    }
+
+    /// One round: its samples, and the ACK that ends it, without Reno's growth.
+    fn round(control: &mut Compound, tcp: &mut TcpState, rtts: &[u64]) {
+        tcp.snd_una = tcp.snd_nxt + MSS;
+        tcp.snd_nxt = tcp.snd_una + tcp.cwnd;
+        for &rtt in rtts {
+            control.pkts_acked(Time::ZERO, tcp, &ack(0, ms(rtt)));
+        }
+        control.delay.grow(tcp);
+    }
+
+    #[test]
+    fn the_delay_window_grows_by_alpha_win_to_the_k() {
+        let mut control = compound(&[]);
+        let mut tcp = avoiding(&mut control, 256);
+        // 256^0.75 = 64; 64 / 8 - 1 = 7 segments.
+        round(&mut control, &mut tcp, &[100]);
+        assert_eq!((tcp.cwnd, control.delay.dwnd), (263 * MSS, 7 * MSS));
+        // diff = 263 * 10/110 = 23.9 < 30: it still grows, by 263^0.75 / 8 - 1 = 7.163.
+        round(&mut control, &mut tcp, &[110]);
+        assert_eq!(control.delay.dwnd, 7000 + 7163);
+    }
+
+    #[test]
+    fn the_delay_window_shrinks_by_eta_diff() {
+        for (eta, left) in [(1.0, 90_000), (0.5, 95_000)] {
+            let mut control = compound(&[("eta", ParameterValue::Number(eta))]);
+            let mut tcp = avoiding(&mut control, 250);
+            control.delay.dwnd = 100 * MSS;
+            control.delay.gamma = 10.0;
+            // Mean of 100, 105, 107.5...: 250 * (rtt - base)/rtt = 10 at rtt = 104.1666 ms.
+            control.delay.sum = Duration::from_nanos(104_166_667 * 3);
+            control.delay.samples = 3;
+            round(&mut control, &mut tcp, &[]);
+            assert!(control.delay.dwnd.abs_diff(left) <= 1, "{}", control.delay.dwnd);
+            assert_eq!(tcp.cwnd, 150 * MSS + control.delay.dwnd);
+        }
+        // Never below zero.
+        let mut control = compound(&[]);
+        let mut tcp = avoiding(&mut control, 250);
+        control.delay.dwnd = 3 * MSS;
+        round(&mut control, &mut tcp, &[200]);
+        assert_eq!((tcp.cwnd, control.delay.dwnd), (247 * MSS, 0));
+    }
+
+    #[test]
+    fn a_rounds_rtt_is_mean_least_or_last() {
+        for (which, dwnd) in [("mean", 0), ("least", 1), ("last", 1)] {
+            let mut control = compound(&[("rtt", ParameterValue::Text(which.into()))]);
+            let mut tcp = avoiding(&mut control, 100);
+            // diff: mean of 100, 300, 110 is 170 ms: 41; least 0; last 9.
+            round(&mut control, &mut tcp, &[100, 300, 110]);
+            assert_eq!(control.delay.dwnd.min(1), dwnd, "{which}");
+        }
+    }
+
+    #[test]
+    fn no_delay_window_below_the_low_window() {
+        let mut control = compound(&[]);
+        let mut tcp = avoiding(&mut control, 37);
+        round(&mut control, &mut tcp, &[100]);
+        assert_eq!((tcp.cwnd, control.delay.dwnd), (37 * MSS, 0));
+        tcp.cwnd = 38 * MSS;
+        round(&mut control, &mut tcp, &[100]);
+        // 38^0.75 / 8 - 1 = 0.9132.
+        assert_eq!(control.delay.dwnd, 913);
+
+        let mut control = compound(&[("low_window_of", ParameterValue::Text("cwnd".into()))]);
+        let mut tcp = avoiding(&mut control, 60);
+        control.delay.dwnd = 30 * MSS;
+        round(&mut control, &mut tcp, &[100]);
+        assert_eq!(control.delay.dwnd, 30 * MSS, "Reno's part is 30");
+    }
+
+    #[test]
+    fn a_loss_leaves_half_of_both() {
+        let mut control = compound(&[]);
+        let mut tcp = avoiding(&mut control, 100);
+        control.delay.dwnd = 40 * MSS;
+        // (1 - 1/2) * 100 = 50; Reno's 60 becomes 30; dwnd = 20.
+        assert_eq!(control.ssthresh(Time::ZERO, &tcp), 50 * MSS);
+        assert_eq!(control.delay.dwnd, 20 * MSS);
+        (tcp.cwnd, tcp.ssthresh) = (50 * MSS, 50 * MSS);
+        control.set_state(Time::ZERO, &mut tcp, CaState::Recovery);
+        control.cwnd_event(Time::ZERO, &mut tcp, CaEvent::CompleteCwr);
+        assert_eq!(control.delay.dwnd, 20 * MSS);
+
+        // Zhou's: half, and no delay window.
+        let mut control = compound(&[("after_loss", ParameterValue::Text("none".into()))]);
+        let tcp = avoiding(&mut control, 100);
+        control.delay.dwnd = 40 * MSS;
+        assert_eq!(control.ssthresh(Time::ZERO, &tcp), 50 * MSS);
+        assert_eq!(control.delay.dwnd, 0);
+
+        // beta 0.2 and no delay window yet: 80, of which 30 are dwnd's.
+        let mut control = compound(&[("beta", ParameterValue::Number(0.2))]);
+        let tcp = avoiding(&mut control, 100);
+        assert_eq!(control.ssthresh(Time::ZERO, &tcp), 80 * MSS);
+        assert_eq!(control.delay.dwnd, 30 * MSS);
+    }
+
+    #[test]
+    fn a_timeout_ends_the_delay_window_and_an_undo_restores_it() {
+        let mut control = compound(&[]);
+        let mut tcp = avoiding(&mut control, 100);
+        control.delay.dwnd = 40 * MSS;
+        control.delay.gamma = 12.0;
+        control.cwnd_event(Time::ZERO, &mut tcp, CaEvent::Loss);
+        assert_eq!(control.ssthresh(Time::ZERO, &tcp), 50 * MSS);
+        tcp.prior_cwnd = tcp.cwnd;
+        tcp.cwnd = MSS;
+        control.set_state(Time::ZERO, &mut tcp, CaState::Loss);
+        assert_eq!((control.delay.dwnd, control.delay.gamma), (0, 30.0));
+        assert_eq!(control.undo_cwnd(Time::ZERO, &tcp), 100 * MSS);
+        assert_eq!((control.delay.dwnd, control.delay.gamma), (40 * MSS, 12.0));
+    }
+
+    #[test]
+    fn gamma_is_tuned_at_a_loss() {
+        let mut control = compound(&[]);
+        let mut tcp = avoiding(&mut control, 100);
+        control.delay.dwnd = 20 * MSS;
+        control.delay.gamma = 20.0;
+        // Reno's 80 segments queue 80 * 10/110 = 7.27: 0.8 * 20 + 0.2 * 0.75 * 7.27 = 17.09.
+        round(&mut control, &mut tcp, &[110]);
+        control.ssthresh(Time::ZERO, &tcp);
+        assert!((control.delay.gamma - 17.0909).abs() < 1e-3, "{}", control.delay.gamma);
+        // No new round, no new value; and never below gamma_low.
+        control.ssthresh(Time::ZERO, &tcp);
+        assert!((control.delay.gamma - 17.0909).abs() < 1e-3);
+        for _ in 0..40 {
+            round(&mut control, &mut tcp, &[100]);
+            control.ssthresh(Time::ZERO, &tcp);
+        }
+        assert_eq!(control.delay.gamma, 5.0);
+    }
+
+    #[test]
+    fn grows_as_reno_besides() {
+        let mut control = compound(&[]);
+        let mut tcp = avoiding(&mut control, 20);
+        for _ in 0..20 {
+            tcp.snd_una += MSS;
+            tcp.snd_nxt += MSS;
+            let sample = ack(MSS, ms(100));
+            control.pkts_acked(Time::ZERO, &mut tcp, &sample);
+            control.cong_avoid(Time::ZERO, &mut tcp, &sample);
+        }
+        assert_eq!((tcp.cwnd, control.delay.dwnd), (21 * MSS, 0));
+    }
+}
