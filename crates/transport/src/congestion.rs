@@ -9,6 +9,7 @@ mod registry;
 mod testing;
 pub mod vegas;
 pub mod westwood;
+pub mod westwood_compound;
 
 pub use parameters::{ParameterKind, ParameterSpec, ParameterValue, Parameters};
 pub(crate) use registry::suggestion;
