@@ -82,6 +82,21 @@ impl Default for CognitiveConfig {
     }
 }
 
+impl CognitiveConfig {
+    /// The times of the released ns-2 code: t_s 0.1 s, T_p 1 s, switching 1 ms. With
+    /// [`FixedDetector::AS_RELEASED`](crate::detector::FixedDetector::AS_RELEASED) and round-robin it is that code's radio,
+    /// but for its defects: here a burst inside the window is seen, the first sensing looks, the radio is silent also in the
+    /// sensing after a switch, and layers above are notified when the new channel is found free, as in the paper.
+    pub fn as_released() -> Self {
+        Self {
+            sensing_time: Duration::from_millis(100),
+            transmission_time: Duration::from_secs(1),
+            switching_delay: Duration::from_millis(1),
+            ..Self::default()
+        }
+    }
+}
+
 /// A CR user that makes no sense.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum CognitiveConfigError {

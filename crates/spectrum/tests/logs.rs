@@ -3,7 +3,7 @@
 
 use cogtcp_spectrum::activity::{ActivityLaw, PuSpec, scatter};
 use cogtcp_spectrum::logs::occupancy::Occupancy;
-use cogtcp_spectrum::logs::released::{Map, MapUser};
+use cogtcp_spectrum::logs::released::{Map, MapGenerator, MapUser};
 use cogtcp_spectrum::logs::{LogError, ch_log, occupancy, pu_log, released};
 use cogtcp_spectrum::propagation::Position;
 use cogtcp_spectrum::{
@@ -189,6 +189,39 @@ fn bad_lines_are_named_with_file_line_and_reason() {
         let message = result.expect_err(expected).to_string();
         assert!(message.starts_with(expected), "{message}\nexpected: {expected}");
     }
+}
+
+/// 2,000 PUs of the released generator: its laws within five standard errors, and a file that the reader takes.
+#[test]
+fn released_generator_follows_its_script() {
+    let generator = MapGenerator { users: 2000, ..MapGenerator::default() };
+    let map = generator.generate(3).unwrap();
+    assert_eq!(map.users.len(), 2000);
+    assert_eq!(released::read_map("map.txt", &released::write_map(&map)).as_ref(), Ok(&map));
+    let mut channels = [0u32; 11];
+    let (mut distance, mut on, mut off) = (0.0, Vec::new(), Vec::new());
+    for MapUser { user, receiver, .. } in &map.users {
+        channels[user.band as usize - 1] += 1;
+        distance += user.position.distance(*receiver) / 2000.0;
+        assert!(!user.activity.is_on(Time::ZERO));
+        assert!(user.activity.as_slice().iter().all(|on| on.departure <= Time::ZERO + generator.horizon));
+        // First OFF and first ON times, so that the end of the run does not select short ones.
+        if let Some(first) = user.activity.as_slice().first() {
+            off.push(first.arrival.as_secs_f64());
+            on.push((first.departure - first.arrival).as_secs_f64());
+        }
+    }
+    assert_eq!(channels[0], 0, "the control channel has no PU");
+    // Standard deviation of a binomial(2000, 1/10): 13.4.
+    assert!(channels[1..].iter().all(|count| count.abs_diff(200) < 67), "{channels:?}");
+    // Uniform on [0, 300): standard error 1.94 m.
+    assert!((distance - 150.0).abs() < 9.7, "{distance}");
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    // Mean ON 2 s, mean OFF 10 s; standard errors 2.2 % (an OFF time beyond 205 s has probability 1e-9).
+    assert!(on.len() == 2000 && (mean(&on) / 2.0 - 1.0).abs() < 0.112, "{}", mean(&on));
+    assert!((mean(&off) / 10.0 - 1.0).abs() < 0.112, "{}", mean(&off));
+    let fewer = MapGenerator { users: 5, ..generator }.generate(3).unwrap();
+    assert_eq!(fewer.users[..], map.users[..5], "more PUs leave the first ones as they are");
 }
 
 fn random_users(stream: &mut RandomStream, seed: u64) -> Vec<PrimaryUser> {

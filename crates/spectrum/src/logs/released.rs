@@ -7,9 +7,10 @@
 //! Channel c of these files is channel c of band c + 1 of ours, one channel per band.
 
 use super::{LogError, LogReason, Place, seconds};
+use crate::activity::{ActivityLaw, LawError, scatter};
 use crate::propagation::Position;
 use crate::{Channel, ChannelTable, Intervals, OnInterval, PrimaryUser, PuActivity, Reach};
-use cogtcp_units::Probability;
+use cogtcp_units::{Duration, Probability, RandomStream};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -37,6 +38,70 @@ impl Map {
     /// The activity alone.
     pub fn activity(&self) -> PuActivity {
         PuActivity { users: self.users.iter().map(|entry| entry.user.clone()).collect() }
+    }
+}
+
+/// The generator of the released code (`pu_special.tcl`), whose defaults these are: PUs uniform in a square, receivers
+/// at a uniform distance, a channel drawn from all but the control channel, exponential ON and OFF times, OFF at time
+/// zero. The released script throws away the first 25 draws and takes the angle of the receiver in the wrong unit; neither
+/// changes a law, and neither is done here.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MapGenerator {
+    /// Number of PUs.
+    pub users: u32,
+    /// Death rate, 1/s: mean ON time 1/alpha.
+    pub alpha: f64,
+    /// Birth rate, 1/s: mean OFF time 1/beta.
+    pub beta: f64,
+    /// Side of the square, m.
+    pub side: f64,
+    /// Largest distance of a receiver from its transmitter, m.
+    pub receiver_distance: f64,
+    /// Channels with the control channel 0; at least 2.
+    pub channels: u32,
+    /// Range of each PU, m.
+    pub range: f64,
+    /// Length of the activity.
+    pub horizon: Duration,
+}
+
+impl Default for MapGenerator {
+    fn default() -> Self {
+        Self {
+            users: 10,
+            alpha: 0.5,
+            beta: 0.1,
+            side: 1000.0,
+            receiver_distance: 300.0,
+            channels: 11,
+            range: 500.0,
+            horizon: Duration::from_secs(205),
+        }
+    }
+}
+
+impl MapGenerator {
+    /// Draws a map. PU i has streams of its own, so that more PUs leave the first ones as they are.
+    pub fn generate(&self, seed: u64) -> Result<Map, LawError> {
+        let law = ActivityLaw::exponential(self.alpha, self.beta)?;
+        let places = scatter(self.users, self.side, self.side, seed);
+        let mut users = Vec::new();
+        for (id, position) in (1..).zip(places) {
+            let mut stream = RandomStream::new(seed, "pu/receiver", u64::from(id));
+            let distance = stream.uniform_in(0.0, self.receiver_distance);
+            let angle = stream.uniform_in(0.0, std::f64::consts::TAU);
+            let receiver = Position::new(
+                position.x + distance * libm::cos(angle),
+                position.y + distance * libm::sin(angle),
+            );
+            let others = u64::from(self.channels.saturating_sub(1).max(1));
+            let channel = 1 + RandomStream::new(seed, "pu/channel", u64::from(id)).below(others) as u32;
+            let activity = law.generate(self.horizon, seed, u64::from(id))?;
+            let user =
+                PrimaryUser { id, position, band: channel + 1, reach: Reach::Range(self.range), activity };
+            users.push(MapUser { user, receiver, alpha: self.alpha, beta: self.beta });
+        }
+        Ok(Map { users })
     }
 }
 
