@@ -19,10 +19,9 @@ def of_run(result: Result) -> str:
     """Return what a run delivered."""
     names = sorted(set(result.flows.column("transport").to_pylist()))
     flows = result.flows.num_rows
-    subject = join(names) + (f" ({flows} flows)" if flows > 1 else "")
-    verb = "deliver" if len(names) > 1 else "delivers"
+    subject = f"{flows} flows of {join(names)} deliver" if flows > 1 else f"{names[0]} delivers"
     goodput, efficiency = result.metrics["goodput_bps"], result.metrics["efficiency"]
-    return f"{subject} {verb} {_GOODPUT.text(goodput, unit=True)}{_share(efficiency)}."
+    return f"{subject} {_GOODPUT.text(goodput, unit=True)}{_share(efficiency)}."
 
 
 def of_comparison(comparison: Comparison) -> str:
@@ -41,19 +40,14 @@ def of_comparison(comparison: Comparison) -> str:
     sentence = f"{best} delivers {_with_interval(goodput)}{share}"
     if not others:
         return f"{sentence}, over {_seeds(goodput.n)}."
+    if goodput.n < 2:
+        return f"{sentence}; {_less(comparison, others, best)}. One seed says nothing about chance."
     even = [name for name in others if not comparison.difference(name, "goodput_bps", best).excludes(0)]
     behind = [name for name in others if name not in even]
-    if goodput.n < 2:
-        gaps = [f"{name} {_gap(comparison, name, best)}" for name in others]
-        return f"{sentence}; against that, {join(gaps)}. One seed says nothing about chance."
-    parts = []
-    if behind:
-        parts.append(
-            "behind it come " + join([f"{name} ({_gap(comparison, name, best)})" for name in behind])
-        )
+    parts = [_less(comparison, behind, best)] if behind else []
     if even:
         parts.append(f"{join(even)} cannot be told from it")
-    return f"{sentence}; {'; '.join(parts)}, over {_seeds(goodput.n)} in pairs (95 % confidence)."
+    return f"{sentence}; {'; '.join(parts)} (95 % confidence, {_seeds(goodput.n)} in pairs)."
 
 
 def join(names: list[str]) -> str:
@@ -66,7 +60,7 @@ def _seeds(n: int) -> str:
 
 
 def _share(efficiency: float) -> str:
-    return "" if math.isnan(efficiency) else f", {efficiency:.0%} of what the link could carry"
+    return "" if math.isnan(efficiency) else f", {efficiency * 100:.0f} % of what the link could carry"
 
 
 def _with_interval(interval: Interval) -> str:
@@ -78,6 +72,8 @@ def _with_interval(interval: Interval) -> str:
     return f"{text} (95 % interval {_GOODPUT.text(interval.low)} to {_GOODPUT.text(interval.high)})"
 
 
-def _gap(comparison: Comparison, name: str, best: str) -> str:
-    difference = comparison.difference(name, "goodput_bps", best).mean
-    return f"{difference / comparison.interval(best, 'goodput_bps').mean:+.1%}".replace("-", "−")
+def _less(comparison: Comparison, names: list[str], best: str) -> str:
+    highest = comparison.interval(best, "goodput_bps").mean
+    gaps = [-comparison.difference(name, "goodput_bps", best).mean / highest for name in names]
+    first, *more = [f"{name} {gap * 100:.1f} %" for name, gap in zip(names, gaps, strict=True)]
+    return join([first.replace(" ", " delivers ", 1) + " less", *more])

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 Rows = list[dict[str, Any]]
 
+_COUNTS = {"rtos", "spurious_rtos", "fast_retransmits", "drops"}
+
 
 @dataclass(frozen=True, slots=True)
 class Metric:
@@ -40,11 +42,17 @@ class Metric:
     meaning: str
     of: Callable[[Rows], float]
 
-    def text(self, value: float, *, unit: bool = False) -> str:
-        """Return the value as people read it."""
+    @property
+    def counts(self) -> bool:
+        """Whether the value of a single run is a whole number."""
+        return self.name in _COUNTS
+
+    def text(self, value: float, *, unit: bool = False, single: bool = False) -> str:
+        """Return the value as people read it; `single` if it is that of one run and no mean."""
         if math.isnan(value):
             return "–"
-        number = f"{value * self.scale:,.{self.digits}f}"
+        digits = 0 if single and self.counts else self.digits
+        number = f"{value * self.scale:,.{digits}f}"
         if float(number.replace(",", "")) == 0:
             number = number.lstrip("-")  # no "-0.00"
         return f"{number} {self.unit}" if unit and self.unit else number

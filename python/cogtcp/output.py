@@ -43,6 +43,7 @@ class OutputFolder:
         self.target = Path(target)
         self._force = force
         self._manifest: dict[str, Any] = {}
+        self._made: list[Path] = []  # folders above the target that were not there before
         self.path = Path()  # while open: where files are to be written
 
     def describe(self, manifest: Mapping[str, Any]) -> None:
@@ -65,10 +66,12 @@ class OutputFolder:
         _check_replaceable(self.target, self._force)
         parent = _real(self.target).parent
         try:
+            self._made = [folder for folder in (parent, *parent.parents) if not folder.exists()]
             parent.mkdir(parents=True, exist_ok=True)
-            self.path = parent / f".{self.target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
+            self.path = parent / f".{_real(self.target).name}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
             self.path.mkdir()
         except OSError as error:
+            self._remove_traces()
             raise _cannot_write(self.target, error) from error
         return self
 
@@ -81,9 +84,17 @@ class OutputFolder:
         except OSError as failure:
             raise _cannot_write(self.target, failure) from failure
         finally:
-            shutil.rmtree(self.path, ignore_errors=True)
+            self._remove_traces()
         if isinstance(error, OSError) and not isinstance(error, OutputError):
             raise _cannot_write(self.target, error) from error
+
+    def _remove_traces(self) -> None:
+        """Remove what is not in its place: the unfinished folder, and folders made for it that are empty."""
+        if self.path.name:
+            shutil.rmtree(self.path, ignore_errors=True)
+        for folder in self._made:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
 
     def _finish(self) -> None:
         files = sorted(path.name for path in self.path.iterdir())

@@ -141,7 +141,8 @@ class Scenario:
 def _toml(value: object) -> str:
     """Return a value as TOML writes it in a line."""
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)  # JSON's escapes are TOML's
+        # JSON's escapes are TOML's, but TOML wants one more.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list | tuple):

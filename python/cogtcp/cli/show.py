@@ -38,7 +38,11 @@ def result(run: Result) -> None:
     ]
     title = f"{run.scenario.name}, seed {run.seed}"
     rows = [
-        [row["flow"], row["transport"], *(BY_NAME[name].text(measure_rows([row])[name]) for name in columns)]
+        [
+            row["flow"],
+            row["transport"],
+            *(BY_NAME[name].text(measure_rows([row])[name], single=True) for name in columns),
+        ]
         for row in run.flows.to_pylist()
     ]
     _print_table(title, ["Flow", "Transport", *(_heading(BY_NAME[name]) for name in columns)], rows, left=2)

@@ -33,7 +33,9 @@ def run_report(result: Result, *, command: str | None = None) -> str:
         description=result.scenario.description,
         seed=result.seed,
         answer=headline.of_run(result),
-        metrics=[(metric.title, metric.text(metrics[metric.name], unit=True)) for metric in shown],
+        metrics=[
+            (metric.title, metric.text(metrics[metric.name], unit=True, single=True)) for metric in shown
+        ],
         detail=detail(result, series, Limits.of([series])),
         origin=_origin(result.provenance, command),
         scenario=result.scenario.to_toml(),

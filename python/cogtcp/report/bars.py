@@ -80,6 +80,7 @@ def _differences(axes: Any, comparison: Comparison, names: list[str]) -> None:
     axes.set_xlim(-reach, reach)
     axes.tick_params(axis="y", length=0)
     axes.grid(visible=False, axis="y")
+    axes.locator_params(axis="x", nbins=5)
     axes.set_xlabel(f"Difference to {comparison.transports[0]}, seed by seed, {_GOODPUT.unit}")
 
 

@@ -34,11 +34,11 @@ _LINKS: tuple[_Column, ...] = (
     ("Capacity", "MB", "capacity_bytes", _number(2, 1e-6)),
     ("Carried", "MB", "carried_bytes", _number(2, 1e-6)),
     ("Used", "%", "utilisation", _number(1, 100)),
-    ("Dropped: queue full", "", "drops_queue", _number(0)),
-    ("loss", "", "drops_loss", _number(0)),
-    ("silence", "", "drops_silence", _number(0)),
+    ("Drops: queue", "", "drops_queue", _number(0)),
+    ("Drops: loss", "", "drops_loss", _number(0)),
+    ("Drops: silence", "", "drops_silence", _number(0)),
     ("Queue, mean", "packets", "queue_mean_packets", _number(1)),
-    ("longest", "", "queue_max_packets", _number(0)),
+    ("Queue, longest", "packets", "queue_max_packets", _number(0)),
     ("Silent", "s", "silence_s", _number(2)),
 )
 
@@ -66,6 +66,7 @@ def detail(result: Result, series: Series, limits: Limits, *, name: str = "") ->
         if zoom
         else "",
         "key": _key(series),
+        "cut_off": series.exceeds_rate(),
         "flows": _flows(result),
         "links": _table(result.links.to_pylist(), ("link", "direction"), _LINKS),
         "radios": _table(result.radios.to_pylist(), ("radio",), _RADIOS),
@@ -79,7 +80,7 @@ def _flows(result: Result) -> dict[str, Any]:
     return {
         "headings": [("Flow", ""), ("Transport", ""), *((m.title, m.unit) for m in metrics)],
         "rows": [
-            [row["flow"], row["transport"], *(m.text(v[m.name]) for m in metrics)]
+            [row["flow"], row["transport"], *(m.text(v[m.name], single=True) for m in metrics)]
             for row, v in list(zip(rows, values, strict=True))[:_MOST_ROWS]
         ],
         "left_out": max(0, len(rows) - _MOST_ROWS),

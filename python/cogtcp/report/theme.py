@@ -73,11 +73,21 @@ _STYLE: dict[str, Any] = {
 }
 
 
-def draw(height: float, label: str, paint: Callable[[Figure], None], *, width: float = WIDTH) -> str:
-    """Let `paint` fill a figure and return it as SVG; `label` describes it to those who cannot see it."""
+def draw(
+    height: float, label: str, paint: Callable[[Figure], None], *, width: float = WIDTH, arrange: bool = True
+) -> str:
+    """Let `paint` fill a figure and return it as SVG for the page.
+
+    Args:
+        height: In inches, as `width`.
+        label: Describes the figure to those who cannot see it.
+        paint: Adds axes to the figure and draws on them.
+        width: By default that of the page's column.
+        arrange: Find room for labels; a `paint` that leaves room itself is done in half the time.
+    """
     style: Any = {**_STYLE, "svg.hashsalt": label}
     with mpl.rc_context(style):
-        figure = Figure(figsize=(width, height), layout="constrained")
+        figure = Figure(figsize=(width, height), layout="constrained" if arrange else None)
         paint(figure)
         stream = io.StringIO()
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
@@ -91,7 +101,7 @@ def _for_page(svg: str, label: str) -> str:
     svg = re.sub(
         r' id="[A-Za-z]\w*_\d+"', "", svg
     )  # of groups: nothing refers to them, and pages have many figures
-    svg = re.sub(r"-?\d+\.\d{2,}", _short, svg)
+    svg = re.sub(r'="[^"]*"', lambda value: re.sub(r"-?\d+\.\d{3,}", _short, value[0]), svg)
     svg = re.sub(r"(font: [^;\"]*?px) [^;\"]*", r"\1 var(--font)", svg)
     for color, variable in _VARIABLES.items():
         svg = svg.replace(color, variable)

@@ -24,6 +24,9 @@ MOST_FLOWS = 4
 _STARTS = {"sensing_start": "sensing", "switching_start": "switching"}
 _ENDS = {"sensing_end", "handoff"}
 
+# Room for the labels, as shares of the figure.
+_MARGINS = {"left": 0.07, "right": 0.995, "top": 0.99, "bottom": 0.08, "hspace": 0.16}
+
 Span = tuple[float, float]
 
 
@@ -74,6 +77,11 @@ class Series:
             fast_retransmits=of_flows("fast_retransmit"),
             drops=times[(kinds == "drop") & (entities == link)],
         )
+
+    def exceeds_rate(self) -> bool:
+        """Whether a flow was handed data faster than the link ever carried it."""
+        fastest = np.nanmax(self.link_series["rate_bps"], initial=0)
+        return any(np.any(columns["goodput_bps"] > 1.1 * fastest) for columns in self.flows.values())
 
     def zoom(self) -> Span | None:
         """Return a span around the first two silences, or else the first loss; None where neither is."""
@@ -135,10 +143,8 @@ class Limits:
             cwnd=highest(columns["cwnd_segments"] for columns in flows),
             rtt=highest(columns["srtt_s"] for columns in flows) * 1e3,
             queue=highest(run.link_series["queue_packets"] for run in runs),
-            rate=highest(
-                [columns["goodput_bps"] for columns in flows] + [run.link_series["rate_bps"] for run in runs]
-            )
-            * 1e-6,
+            # Not the highest goodput: when a hole is filled, all that waited behind it is delivered at once.
+            rate=highest(run.link_series["rate_bps"] for run in runs) * 1e-6 * 1.1,
         )
 
 
@@ -146,7 +152,7 @@ def timeline(series: Series, limits: Limits, span: Span, label: str) -> str:
     """Return the figure of one stretch of a run as SVG."""
 
     def paint(figure: Figure) -> None:
-        axes: Any = figure.subplots(4, 1, sharex=True, height_ratios=[3, 2, 2, 2])
+        axes: Any = figure.subplots(4, 1, sharex=True, height_ratios=[3, 2, 2, 2], gridspec_kw=_MARGINS)
         _windows(axes[0], series, limits, span)
         _lines(axes[1], series, span, "srtt_s", 1e3)
         axes[1].set(ylabel="RTT, ms", ylim=(0, limits.rtt))
@@ -159,7 +165,7 @@ def timeline(series: Series, limits: Limits, span: Span, label: str) -> str:
             _shade(panel, series, span)
         axes[-1].set_xlabel("Simulated time, s")
 
-    return theme.draw(6.0, label, paint)
+    return theme.draw(6.0, label, paint, arrange=False)
 
 
 def _windows(axes: Any, series: Series, limits: Limits, span: Span) -> None:
@@ -183,8 +189,8 @@ def _windows(axes: Any, series: Series, limits: Limits, span: Span) -> None:
 def _queue(axes: Any, series: Series, limits: Limits, span: Span) -> None:
     columns = series.link_series
     _line(axes, columns["time_s"], columns["queue_packets"], span, color=theme.SERIES[0])
-    for time in thin_marks(series.drops, span):
-        axes.axvline(time, ymin=0.93, ymax=1, color=theme.ALARM, linewidth=0.9)
+    drops = thin_marks(series.drops, span)
+    axes.vlines(drops, 0.93, 1, color=theme.ALARM, linewidth=0.9, transform=axes.get_xaxis_transform())
     axes.set(ylabel="queue, packets", ylim=(0, limits.queue * 1.1))
 
 

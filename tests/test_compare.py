@@ -1,0 +1,213 @@
+"""Comparisons: what is counted, and what happens when a run fails or someone has enough."""
+
+import math
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from cogtcp import Comparison, RunError, Scenario, ScenarioError, UsageError, compare, headline, run
+from cogtcp.metrics import METRICS
+from cogtcp.statistics import mean_interval
+
+# The function hides the module of its name.
+module = sys.modules["cogtcp.compare"]
+
+TRANSPORTS = ("newreno", "sack", "tahoe")
+
+
+@pytest.fixture(scope="module")
+def comparison() -> Comparison:
+    from conftest import SMALL
+
+    return compare(Scenario.from_toml(SMALL), TRANSPORTS, seeds=4)
+
+
+def test_every_number_is_that_of_the_single_runs(comparison: Comparison, scenario: Scenario) -> None:
+    single = {
+        name: [run(scenario.with_transport(name), seed, "summary") for seed in range(7, 11)]
+        for name in TRANSPORTS
+    }
+    for name, results in single.items():
+        assert [o.digest for o in comparison.finished(name)] == [r.digest for r in results]
+        for metric in METRICS:
+            values = [r.metrics[metric.name] for r in results]
+            assert repr(comparison.interval(name, metric.name)) == repr(mean_interval(values))
+    pairs = [
+        s.metrics["goodput_bps"] - n.metrics["goodput_bps"]
+        for s, n in zip(single["sack"], single["newreno"], strict=True)
+    ]
+    assert comparison.difference("sack", "goodput_bps") == mean_interval(pairs)
+
+
+def test_all_transports_meet_the_same_primary_users(scenario: Scenario) -> None:
+    found = []
+    for name in TRANSPORTS:
+        events = run(scenario.with_transport(name)).events.to_pylist()
+        found.append([(e["time_s"], e["kind"]) for e in events if e["entity"] == "radio"])
+    assert found[0]
+    assert found[0] == found[1] == found[2]
+
+
+def test_the_tables_hold_it_all(comparison: Comparison) -> None:
+    assert comparison.runs.num_rows == 12
+    assert comparison.summary.num_rows == 3 * len(METRICS)
+    assert comparison.paired.num_rows == 2 * len(METRICS)
+    assert comparison.table("flows").num_rows == 12
+    assert comparison.table("flows").column_names[:2] == ["transport", "seed"]
+    row = next(
+        r for r in comparison.summary.to_pylist() if (r["transport"], r["metric"]) == ("sack", "goodput_bps")
+    )
+    interval = comparison.interval("sack", "goodput_bps")
+    assert (row["mean"], row["low"], row["high"], row["n"]) == (interval.mean, interval.low, interval.high, 4)
+    assert comparison.to_pandas().shape == comparison.to_polars().shape == comparison.runs.shape
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_the_number_of_jobs_changes_no_byte(
+    comparison: Comparison, scenario: Scenario, tmp_path: Path, jobs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1000000000")
+    comparison.save(tmp_path / "a")
+    compare(scenario, TRANSPORTS, seeds=4, jobs=jobs).save(tmp_path / "b")
+    names = sorted(path.name for path in (tmp_path / "a").iterdir())
+    assert names == sorted(path.name for path in (tmp_path / "b").iterdir())
+    assert len(names) >= 9
+    for name in names:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
+
+
+def test_parquet_gives_back_the_tables(comparison: Comparison, tmp_path: Path) -> None:
+    comparison.save(tmp_path / "out")
+    for name in ("runs", "summary", "paired"):
+        read = pq.read_table(tmp_path / "out" / f"{name}.parquet")
+        assert repr(read.to_pylist()) == repr(getattr(comparison, name).to_pylist())
+        assert read.schema.metadata[b"cogtcp.seeds"] == b"7,8,9,10"
+        assert read.schema.metadata[b"cogtcp.transports"] == b"newreno,sack,tahoe"
+
+
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sack fails with seed 8."""
+
+    def fails(scenario: Scenario, seed: int, *args: Any, **options: Any) -> Any:
+        if seed == 8 and scenario.to_dict()["flow"][0]["transport"] == "sack":
+            raise RunError("it broke")
+        return run(scenario, seed, *args, **options)
+
+    monkeypatch.setattr(module, "run", fails)
+
+
+@pytest.mark.usefixtures("failing")
+def test_a_run_that_fails_is_recorded_and_the_others_count(
+    comparison: Comparison, scenario: Scenario, tmp_path: Path
+) -> None:
+    failed = compare(scenario, TRANSPORTS, seeds=4)
+    assert [(o.transport, o.seed, o.error) for o in failed.failures] == [("sack", 8, "it broke")]
+    assert failed.interval("sack", "rtos").n == 3
+    assert failed.difference("sack", "rtos").n == 3
+    assert failed.interval("tahoe", "rtos") == comparison.interval("tahoe", "rtos")
+    page = failed.report(tmp_path / "report.html").read_text()
+    assert "sack, seed 8: it broke" in page
+    assert failed.to_dict()["runs"][4] == {"transport": "sack", "seed": 8, "digest": "", "error": "it broke"}
+
+
+def test_when_all_runs_fail_there_is_still_a_report(
+    scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*args: Any, **options: Any) -> Any:
+        raise RunError("it <broke>")
+
+    monkeypatch.setattr(module, "run", fails)
+    failed = compare(scenario, TRANSPORTS, seeds=2)
+    assert len(failed.failures) == 6
+    assert headline.of_comparison(failed) == "No run was finished."
+    failed.save(tmp_path / "out")
+    assert "it &lt;broke&gt;" in (tmp_path / "out/report.html").read_text()
+
+
+def test_ctrl_c_leaves_what_is_finished(scenario: Scenario, tmp_path: Path) -> None:
+    stopping = threading.Event()
+
+    def stop_at_five(done: int, total: int) -> None:
+        if done >= 5 and not stopping.is_set():
+            stopping.set()
+            os.kill(os.getpid(), signal.SIGINT)
+
+    stopped = compare(scenario, TRANSPORTS, seeds=1000, jobs=1, progress=stop_at_five)
+    assert stopped.interrupted
+    assert 5 <= len(stopped.outcomes) < 3000
+    assert not stopped.failures
+    stopped.save(tmp_path / "out")
+    assert pq.read_table(tmp_path / "out/runs.parquet").num_rows == len(stopped.outcomes)
+    assert "was interrupted" in (tmp_path / "out/report.html").read_text()
+
+
+def test_ctrl_c_before_the_first_result_is_an_interruption(scenario: Scenario) -> None:
+    def stop(done: int, total: int) -> None:
+        if done == 0:
+            signal.setitimer(signal.ITIMER_REAL, 0.3)
+
+    previous = signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            compare(scenario.set("run.duration", "1000000 s"), ["sack"], seeds=2, progress=stop)
+    finally:
+        signal.signal(signal.SIGALRM, previous)
+
+
+def test_progress_counts_to_the_end(scenario: Scenario) -> None:
+    seen: list[tuple[int, int]] = []
+    compare(scenario, ["sack"], seeds=3, progress=lambda done, total: seen.append((done, total)))
+    assert seen[0] == (0, 3)
+    assert seen[-1] == (3, 3)
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+
+
+@pytest.mark.parametrize(
+    ("transports", "seeds", "message"),
+    [
+        ([], 3, "at least one transport"),
+        ("sack", 3, "at least one transport"),
+        (["sack", "sack"], 3, "named twice"),
+        (["sack"], 0, "at least one seed"),
+        (["sack"], [1, 2, 1], "seed is named twice"),
+        (["sack"], [-1], "seed -1 is out of range"),
+        (["sack"], [2**63], "out of range"),
+    ],
+)
+def test_calls_that_make_no_sense_are_refused(
+    scenario: Scenario, transports: Any, seeds: Any, message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        compare(scenario, transports, seeds=seeds)
+
+
+def test_an_unknown_transport_is_refused_before_anything_runs(scenario: Scenario) -> None:
+    with pytest.raises(ScenarioError, match=r'"newreon".*"newreno"'):
+        compare(scenario, ["sack", "newreon"], progress=lambda *_: pytest.fail("it ran"))
+
+
+def test_the_headline_follows_the_numbers(comparison: Comparison) -> None:
+    answer = headline.of_comparison(comparison)
+    means = {name: comparison.interval(name, "goodput_bps").mean for name in TRANSPORTS}
+    best = max(means, key=lambda name: means[name])
+    assert answer.startswith(f"{best} delivers {means[best] / 1e6:.3f} Mbit/s")
+    for name in TRANSPORTS:
+        if name == best:
+            continue
+        gap = (means[best] - means[name]) / means[best] * 100
+        certain = comparison.difference(name, "goodput_bps", best).excludes(0)
+        assert (f"{gap:.1f} %" in answer) == certain
+        assert name in answer
+
+
+def test_one_seed_claims_nothing_about_chance(scenario: Scenario) -> None:
+    one = compare(scenario, ["newreno", "sack"], seeds=1)
+    assert math.isnan(one.interval("sack", "goodput_bps").low)
+    assert headline.of_comparison(one).endswith("One seed says nothing about chance.")
