@@ -1,6 +1,7 @@
 //! What is wrong with a scenario, where, and what would be right.
 
 use std::fmt;
+use std::num::NonZeroU32;
 
 /// The most errors of one scenario that are written out.
 const MOST_SHOWN: usize = 10;
@@ -13,9 +14,9 @@ pub struct ScenarioError {
     /// The file, as it was named by whoever opened it.
     pub file: String,
     /// Line, from 1; none where the scenario did not come from a text.
-    pub line: Option<usize>,
+    pub line: Option<NonZeroU32>,
     /// Column in characters, from 1.
-    pub column: Option<usize>,
+    pub column: Option<NonZeroU32>,
     /// Path of the field, as `"topology.dumbbell.bottleneck.rate"` or `"flow.0.to"`; empty for the whole file.
     pub field: String,
     /// What is wrong.
@@ -23,7 +24,7 @@ pub struct ScenarioError {
     /// What would be right; empty where the message says it.
     pub remedy: String,
     /// Further errors of the same scenario.
-    pub more: Vec<ScenarioError>,
+    pub more: Box<[ScenarioError]>,
 }
 
 impl std::error::Error for ScenarioError {}
@@ -38,15 +39,22 @@ impl ScenarioError {
             field: String::new(),
             message: message.into(),
             remedy: remedy.into(),
-            more: Vec::new(),
+            more: Box::default(),
         }
+    }
+
+    /// The same error at `line` and `column`, from 1.
+    pub(crate) fn at(mut self, (line, column): (usize, usize)) -> Self {
+        let number = |number| u32::try_from(number).ok().and_then(NonZeroU32::new);
+        (self.line, self.column) = (number(line), number(column));
+        self
     }
 
     /// This error and then `more`, as one; `None` for no errors.
     pub(crate) fn from_all(errors: Vec<Self>) -> Option<Self> {
         let mut errors = errors.into_iter();
         let mut first = errors.next()?;
-        first.more.extend(errors);
+        first.more = errors.collect();
         Some(first)
     }
 

@@ -1,6 +1,6 @@
 //! From text to a [`Scenario`] and back.
 
-use crate::source::Source;
+use crate::source::{Source, line_and_column};
 use crate::tree::{self, Node, Path};
 use crate::values::Seed;
 use crate::{Scenario, ScenarioError, suggest};
@@ -38,14 +38,9 @@ impl Scenario {
         let text = String::from_utf8(bytes).map_err(|error| {
             let valid = error.utf8_error().valid_up_to();
             let before = String::from_utf8_lossy(&error.as_bytes()[..valid]).into_owned();
-            let (line, column) = crate::source::line_and_column(&before, valid);
-            let mut error = ScenarioError::of_file(
-                &file,
-                "the file is not UTF-8 text",
-                "save it as UTF-8, or name a TOML file",
-            );
-            (error.line, error.column) = (Some(line), Some(column));
-            error
+            let place = line_and_column(&before, valid);
+            let remedy = "save it as UTF-8, or name a TOML file";
+            ScenarioError::of_file(&file, "the file is not UTF-8 text", remedy).at(place)
         })?;
         Self::parse(&text, &file)
     }
@@ -53,9 +48,8 @@ impl Scenario {
     /// Reads the JSON form, which [`Self::to_json`] writes; null means "not set". Errors name the field, not the line.
     pub fn from_json(text: &str, source_name: &str) -> Result<Self, ScenarioError> {
         let value = serde_json::from_str(text).map_err(|error| {
-            let mut wrong = ScenarioError::of_file(source_name, format!("this is not JSON: {error}"), "");
-            (wrong.line, wrong.column) = (Some(error.line()), Some(error.column()));
-            wrong
+            let place = (error.line(), error.column());
+            ScenarioError::of_file(source_name, format!("this is not JSON: {error}"), "").at(place)
         })?;
         let source = Source { file: source_name.into(), text: None, changed: Vec::new() };
         Self::from_tree(&Node::from_json(value), source)
@@ -162,19 +156,13 @@ fn plain_descriptions(schema: &mut serde_json::Value) {
 
 const EMPTY_REMEDY: &str = "write a scenario, or make a first one with \"cogtcp new\"";
 
-/// The errors of the TOML parser, with our places.
+/// The first error of the TOML parser, with our place. What it finds after the first is mostly its consequence.
 fn syntax_error(source: &Source, errors: Vec<toml::de::Error>) -> ScenarioError {
-    let mut all: Vec<(usize, ScenarioError)> = errors
-        .into_iter()
-        .map(|error| {
-            // The parser's message may run over several lines; an error of ours is one line.
-            let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
-            let start = error.span().map_or(0, |span| span.start);
-            let text = format!("this is not TOML: {message}");
-            (start, source.error_at(&Path::default(), error.span(), text, ""))
-        })
-        .collect();
-    all.sort_by_key(|(start, _)| *start);
-    ScenarioError::from_all(all.into_iter().map(|(_, error)| error).collect())
-        .unwrap_or_else(|| ScenarioError::of_file(&source.file, "this is not TOML", ""))
+    let first = errors.into_iter().min_by_key(|error| error.span().map_or(0, |span| span.start));
+    let (span, message) = match &first {
+        // The parser's message may run over several lines; an error of ours is one line.
+        Some(error) => (error.span(), error.message().split_whitespace().collect::<Vec<_>>().join(" ")),
+        None => (None, "unknown syntax".to_owned()),
+    };
+    source.error_at(&Path::default(), span, format!("this is not TOML: {message}"), "")
 }

@@ -1,6 +1,6 @@
 //! The reference of every field, written from the JSON Schema and from the registry of transports.
 
-use crate::Scenario;
+use crate::{Scenario, Tcp};
 use cogtcp_transport::{ParameterKind, Preset, controls};
 use serde_json::Value;
 use std::fmt::Write;
@@ -29,6 +29,7 @@ const QUANTITIES: &[(&str, &str, &str)] = &[
     ("Rate", "rate", "bit/s kbit/s Mbit/s Gbit/s"),
     ("Bytes", "size", "B kB KiB MB MiB GB GiB"),
     ("QueueLimit", "queue length", "packets, or B kB KiB MB MiB"),
+    ("Segments", "number of segments", "segments"),
     ("Window", "window", "segments, or B kB KiB MB MiB"),
     ("InitialWindow", "initial window", "segments"),
     ("DelayedAck", "delay of ACKs", "us ms s"),
@@ -49,7 +50,9 @@ pub fn reference() -> String {
     text.push_str("A field without a default is either required or, with \"-\", simply not set.\n\n");
     for (heading, name) in TABLES {
         let object = if name.is_empty() { &schema } else { &schema["$defs"][name] };
-        table(&mut text, heading, object);
+        // The defaults of [tcp] are those of the endpoints: the schema does not know them.
+        let defaults = if *name == "Tcp" { serde_json::json!(Tcp::defaults()) } else { Value::Null };
+        table(&mut text, heading, object, &defaults);
     }
     choices(&mut text, &schema);
     quantities(&mut text, &schema);
@@ -62,7 +65,7 @@ macro_rules! line {
     ($text:expr, $($format:tt)*) => { let _ = writeln!($text, $($format)*); };
 }
 
-fn table(text: &mut String, heading: &str, object: &Value) {
+fn table(text: &mut String, heading: &str, object: &Value, defaults: &Value) {
     line!(
         text,
         "### {}\n",
@@ -75,10 +78,10 @@ fn table(text: &mut String, heading: &str, object: &Value) {
     // Required ones first, each group by name.
     fields.sort_by_key(|(name, _)| (!required(name), *name));
     for (name, field) in fields {
-        let default = match &field["default"] {
+        let default = match (&field["default"], &defaults[name]) {
             _ if required(name) => "required".to_owned(),
-            Value::Null => "-".to_owned(),
-            value => format!("`{value}`"),
+            (Value::Null, Value::Null) => "-".to_owned(),
+            (Value::Null, value) | (value, _) => format!("`{value}`"),
         };
         let (kind, unit) = kind(field);
         line!(text, "| `{name}` | {kind} | {unit} | {default} | {} |", cell(&words(field)));

@@ -43,12 +43,10 @@ impl Source {
     ) -> ScenarioError {
         let mut error = ScenarioError::of_file(&self.file, message, remedy);
         error.field = path.to_string();
-        if let (Some(text), Some(span)) = (&self.text, span) {
-            let (line, column) = line_and_column(text, span.start);
-            error.line = Some(line);
-            error.column = Some(column);
+        match (&self.text, span) {
+            (Some(text), Some(span)) => error.at(line_and_column(text, span.start)),
+            _ => error,
         }
-        error
     }
 }
 

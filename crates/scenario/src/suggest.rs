@@ -17,10 +17,15 @@ pub(crate) fn nearest<'a, T: AsRef<str>>(found: &str, names: &'a [T]) -> Option<
     let most = (found.chars().count() / 3).clamp(1, 4);
     names
         .iter()
-        .map(|name| (distance(&found, &simple(name.as_ref())), name.as_ref()))
-        .filter(|(distance, _)| *distance <= most)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, name)| name)
+        .map(|name| {
+            let simple = simple(name.as_ref());
+            // A word cut short is near whatever is missing.
+            let cut = found.len() >= 2 && simple.starts_with(&found);
+            (distance(&found, &simple), cut, name.as_ref())
+        })
+        .filter(|(distance, cut, _)| *cut || *distance <= most)
+        .min_by_key(|(distance, ..)| *distance)
+        .map(|(.., name)| name)
 }
 
 /// "did you mean ...?" where one of `names` is near, and what there is.
@@ -109,6 +114,7 @@ mod tests {
         let names = ["newreno", "reno", "sack", "tahoe"];
         assert_eq!(nearest("New-Reno", &names), Some("newreno"));
         assert_eq!(nearest("sakc", &names), Some("sack"));
+        assert_eq!(nearest("ta", &names), Some("tahoe"));
         assert_eq!(nearest("cubic", &names), None);
     }
 }

@@ -1,6 +1,6 @@
 //! The settings of TCP, each over what the preset says.
 
-use crate::values::{DelayedAck, InitialWindow, Window};
+use crate::values::{DelayedAck, InitialWindow, Segments, Window};
 use cogtcp_units::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,13 +16,13 @@ pub struct Tcp {
     /// Congestion window after the handshake: "rfc6928" or a number of segments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<InitialWindow>,
-    /// Slow start threshold at the start. RFC 5681: arbitrarily high.
+    /// Slow start threshold at the start; without it: unlimited (RFC 5681: arbitrarily high).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_ssthresh: Option<Window>,
-    /// Cap on the sender's window (ns-2's `window_`).
+    /// Cap on the sender's window (ns-2's `window_`); without it: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_window: Option<Window>,
-    /// How lost segments are found and resent.
+    /// How lost segments are found and resent; without it: as the transport does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Recovery>,
     /// When NewReno restarts its retransmission timer during recovery.
@@ -46,6 +46,9 @@ pub struct Tcp {
     /// Whether timestamps are used (RFC 7323).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
+    /// Whether timestamps guard against old segments (PAWS, RFC 7323 section 5).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paws: Option<bool>,
     /// Tick of the timestamp clock, 1 us to 10 s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamp_tick: Option<Duration>,
@@ -82,6 +85,9 @@ pub struct Tcp {
     /// Whether the receiver delays ACKs: "off", or the longest delay (RFC 5681: at most 500 ms).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<DelayedAck>,
+    /// A delayed ACK answers this many full-sized segments at most (RFC 5681: 2).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ack_every: Option<Segments>,
     /// Whether the receiver permits SACK (RFC 2018).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sack: Option<bool>,
@@ -91,7 +97,7 @@ pub struct Tcp {
     /// Receive buffer: what the receiver advertises at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receive_buffer: Option<Bytes>,
-    /// The congestion control: its name in the registry.
+    /// The congestion control, by its name; without it: that of the transport.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion: Option<String>,
     /// Parameters of the congestion control, by name.

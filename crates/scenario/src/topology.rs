@@ -54,8 +54,8 @@ pub struct Chain {
     pub link: Link,
 }
 
-/// Any network. Packets take the path of the fewest links (the first listed among equals), so cycles do no harm;
-/// every node must be reachable from every other.
+/// Any network. Packets take the path of the least delay, of these the one with the fewest links, so cycles do no
+/// harm; every node must be reachable from every other.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Graph {

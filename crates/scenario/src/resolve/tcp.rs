@@ -39,8 +39,12 @@ pub(super) fn resolve(
     let layers = [(&scenario.tcp, Path::of("tcp")), (&flow.tcp, path.key("tcp"))];
     let mut sender = preset.sender_config();
     let mut receiver = ReceiverConfig::default();
+    // The segment size first: windows in segments, of whatever layer, are of the size that counts in the end.
     for (tcp, path) in &layers {
         check(tcp, path, findings);
+        apply_segment_size(tcp, &mut sender, &mut receiver);
+    }
+    for (tcp, _) in &layers {
         apply(tcp, &mut sender, &mut receiver);
     }
     // A check of two settings together points at the one that the flow's author wrote last.
@@ -184,11 +188,81 @@ fn check(tcp: &Tcp, path: &Path, findings: &mut Findings) {
     }
 }
 
-/// Puts what `tcp` sets over the two configurations.
+impl Tcp {
+    /// What a flow's TCP does where neither its transport nor the scenario says otherwise, as it would be written. Not
+    /// set: what has no such value (no cap, never), and `recovery` and `congestion`, which are the transport's.
+    pub(crate) fn defaults() -> Self {
+        let (sender, receiver) = (SenderConfig::default(), ReceiverConfig::default());
+        Self {
+            segment_size: Some(Bytes::new(u64::from(sender.mss))),
+            initial_window: Some(match sender.initial_window {
+                transport::InitialWindow::Rfc6928 => InitialWindow::Rfc6928,
+                transport::InitialWindow::Segments(count) => InitialWindow::Segments(Segments(count)),
+            }),
+            initial_ssthresh: Some(sender.initial_ssthresh)
+                .filter(|bytes| *bytes < u64::MAX)
+                .map(|bytes| Window::Bytes(Bytes::new(bytes))),
+            max_window: sender.max_window.map(|bytes| Window::Bytes(Bytes::new(bytes))),
+            recovery: None,
+            newreno_variant: Some(match sender.newreno_variant {
+                transport::NewRenoVariant::Impatient => NewRenoVariant::Impatient,
+                transport::NewRenoVariant::SlowButSteady => NewRenoVariant::SlowButSteady,
+            }),
+            full_ack_window: Some(match sender.full_ack_window {
+                transport::FullAckWindow::FlightSize => FullAckWindow::FlightSize,
+                transport::FullAckWindow::Ssthresh => FullAckWindow::Ssthresh,
+            }),
+            fast_retransmit_guard: Some(sender.fast_retransmit_guard),
+            dup_thresh: Some(sender.dup_thresh),
+            limited_transmit: Some(sender.limited_transmit),
+            f_rto: Some(match sender.f_rto {
+                transport::FRto::Off => FRto::Off,
+                transport::FRto::Basic => FRto::Basic,
+                transport::FRto::Sack => FRto::Sack,
+            }),
+            timestamps: Some(sender.timestamps),
+            paws: Some(receiver.paws),
+            timestamp_tick: Some(sender.timestamp_tick),
+            window_scaling: Some(sender.window_scaling),
+            initial_rto: Some(sender.initial_rto),
+            min_rto: Some(sender.min_rto),
+            max_rto: Some(sender.max_rto),
+            clock_granularity: Some(sender.clock_granularity),
+            rtt_sampling: Some(match sender.rtt_sampling {
+                transport::RttSampling::OncePerFlight => RttSampling::OncePerFlight,
+                transport::RttSampling::EveryAck => RttSampling::EveryAck,
+            }),
+            restart_after_idle: Some(sender.restart_after_idle),
+            window_validation: Some(sender.window_validation),
+            user_timeout: sender.user_timeout,
+            time_wait: Some(sender.time_wait),
+            delayed_ack: Some(match receiver.delayed_ack {
+                transport::DelayedAck::Off => DelayedAck::Off,
+                transport::DelayedAck::On { timeout } => DelayedAck::Timeout(timeout),
+            }),
+            ack_every: Some(Segments(receiver.ack_every)),
+            sack: Some(receiver.sack),
+            d_sack: Some(receiver.d_sack),
+            receive_buffer: Some(Bytes::new(receiver.buffer)),
+            congestion: None,
+            parameters: std::collections::BTreeMap::new(),
+        }
+    }
+}
+
+fn apply_segment_size(tcp: &Tcp, sender: &mut SenderConfig, receiver: &mut ReceiverConfig) {
+    if let Some(size) = tcp.segment_size {
+        // `check` has refused what is larger.
+        let mss = size.get().clamp(1, LARGEST_SEGMENT) as u32;
+        (sender.mss, receiver.mss) = (mss, mss);
+    }
+}
+
+/// Puts what `tcp` sets, but for the segment size, over the two configurations.
 fn apply(tcp: &Tcp, sender: &mut SenderConfig, receiver: &mut ReceiverConfig) {
     // Every field by name: a new one cannot be forgotten here.
     let Tcp {
-        segment_size,
+        segment_size: _,
         initial_window,
         initial_ssthresh,
         max_window,
@@ -200,6 +274,7 @@ fn apply(tcp: &Tcp, sender: &mut SenderConfig, receiver: &mut ReceiverConfig) {
         limited_transmit,
         f_rto,
         timestamps,
+        paws,
         timestamp_tick,
         window_scaling,
         initial_rto,
@@ -212,17 +287,13 @@ fn apply(tcp: &Tcp, sender: &mut SenderConfig, receiver: &mut ReceiverConfig) {
         user_timeout,
         time_wait,
         delayed_ack,
+        ack_every,
         sack,
         d_sack,
         receive_buffer,
         congestion: _,
         parameters: _,
     } = tcp;
-    if let Some(size) = segment_size {
-        // `check` has refused what is larger.
-        let mss = size.get().clamp(1, LARGEST_SEGMENT) as u32;
-        (sender.mss, receiver.mss) = (mss, mss);
-    }
     fn set<T: Copy>(field: &mut T, value: &Option<T>) {
         if let Some(value) = value {
             *field = *value;
@@ -283,7 +354,134 @@ fn apply(tcp: &Tcp, sender: &mut SenderConfig, receiver: &mut ReceiverConfig) {
         DelayedAck::Off => transport::DelayedAck::Off,
         DelayedAck::Timeout(timeout) => transport::DelayedAck::On { timeout },
     });
+    map(&mut receiver.ack_every, ack_every, |Segments(count)| count);
     set(&mut receiver.sack, sack);
+    set(&mut receiver.paws, paws);
     set(&mut receiver.d_sack, d_sack);
     map(&mut receiver.buffer, receive_buffer, |bytes| bytes.get());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::starter;
+
+    /// Every setting, each at another value than its default, and the configurations that must come of it.
+    #[test]
+    fn every_setting_arrives() {
+        let text = starter("dumbbell").unwrap().replace(
+            "[tcp]\nsegment_size = \"1000 B\"",
+            r#"[tcp]
+            segment_size = "500 B"
+            initial_window = "2 segments"
+            initial_ssthresh = "20 segments"
+            max_window = "64 KiB"
+            recovery = "reno"
+            newreno_variant = "slow_but_steady"
+            full_ack_window = "ssthresh"
+            fast_retransmit_guard = false
+            dup_thresh = 4
+            limited_transmit = false
+            f_rto = "basic"
+            timestamps = true
+            timestamp_tick = "2 ms"
+            window_scaling = false
+            initial_rto = "3 s"
+            min_rto = "200 ms"
+            max_rto = "64 s"
+            clock_granularity = "100 ms"
+            rtt_sampling = "every_ack"
+            restart_after_idle = false
+            window_validation = false
+            user_timeout = "5 min"
+            time_wait = "1 s"
+            delayed_ack = "off"
+            ack_every = "3 segments"
+            paws = false
+            sack = false
+            d_sack = false
+            receive_buffer = "1 MB"
+            parameters = { decrease = 0.7 }"#,
+        );
+        let flow = Scenario::parse(&text, "all").unwrap().resolve().unwrap().flows.remove(0);
+        let sender = SenderConfig {
+            mss: 500,
+            initial_sequence: SenderConfig::default().initial_sequence,
+            initial_window: transport::InitialWindow::Segments(2),
+            initial_ssthresh: 10_000,
+            recovery: transport::Recovery::Reno,
+            newreno_variant: transport::NewRenoVariant::SlowButSteady,
+            full_ack_window: transport::FullAckWindow::Ssthresh,
+            fast_retransmit_guard: false,
+            dup_thresh: 4,
+            limited_transmit: false,
+            f_rto: transport::FRto::Basic,
+            timestamps: true,
+            timestamp_tick: Duration::from_millis(2),
+            window_scaling: false,
+            initial_rto: Duration::from_secs(3),
+            min_rto: Duration::from_millis(200),
+            max_rto: Duration::from_secs(64),
+            clock_granularity: Duration::from_millis(100),
+            rtt_sampling: transport::RttSampling::EveryAck,
+            max_window: Some(65_536),
+            restart_after_idle: false,
+            window_validation: false,
+            user_timeout: Some(Duration::from_secs(300)),
+            time_wait: Duration::from_secs(1),
+        };
+        assert_eq!(flow.sender, sender);
+        let receiver = ReceiverConfig {
+            mss: 500,
+            initial_sequence: ReceiverConfig::default().initial_sequence,
+            delayed_ack: transport::DelayedAck::Off,
+            ack_every: 3,
+            paws: false,
+            sack: false,
+            d_sack: false,
+            timestamps: true,
+            window_scaling: false,
+            buffer: 1_000_000,
+            manual_read: false,
+        };
+        assert_eq!(flow.receiver, receiver);
+        assert_eq!(flow.control.parameters.get("decrease"), Some(&ParameterValue::Number(0.7)));
+    }
+
+    /// A flow's own settings go over those of the scenario, and these over the preset's.
+    #[test]
+    fn the_innermost_setting_counts() {
+        let text = starter("dumbbell").unwrap().replace("transport = \"newreno\"", "transport = \"tahoe\"");
+        let own = |line: &str| {
+            let text = format!("{text}\n").replace("stagger =", &format!("{line}\nstagger ="));
+            Scenario::parse(&text, "layers").unwrap().resolve().unwrap().flows.remove(0)
+        };
+        assert_eq!(own("").sender.recovery, transport::Recovery::Tahoe);
+        assert_eq!(own("").sender.mss, 1000);
+        let flow =
+            own("tcp = { segment_size = \"500 B\", recovery = \"sack\", max_window = \"20 segments\" }");
+        assert_eq!((flow.sender.mss, flow.receiver.mss), (500, 500));
+        assert_eq!(flow.sender.recovery, transport::Recovery::Sack);
+        assert_eq!(flow.sender.max_window, Some(10_000));
+    }
+
+    /// A window in segments is of the segment size that counts in the end.
+    #[test]
+    fn windows_follow_the_segment_size() {
+        let text = starter("dumbbell")
+            .unwrap()
+            .replace("segment_size = \"1000 B\"", "segment_size = \"1000 B\"\nmax_window = \"20 segments\"");
+        let text = text.replace("stagger =", "tcp = { segment_size = \"500 B\" }\nstagger =");
+        let flow = Scenario::parse(&text, "windows").unwrap().resolve().unwrap().flows.remove(0);
+        assert_eq!(flow.sender.max_window, Some(10_000));
+    }
+
+    #[test]
+    fn written_defaults_change_nothing() {
+        let (mut sender, mut receiver) = (SenderConfig::default(), ReceiverConfig::default());
+        apply(&Tcp::defaults(), &mut sender, &mut receiver);
+        // A sender that does not offer timestamps makes the receiver's readiness for them idle.
+        receiver.timestamps = ReceiverConfig::default().timestamps;
+        assert_eq!((sender, receiver), (SenderConfig::default(), ReceiverConfig::default()));
+    }
 }

@@ -256,7 +256,9 @@ impl<'de> SeqAccess<'de> for &mut Elements<'de> {
         let Some(node) = self.elements.get(self.next) else { return Ok(None) };
         let index = self.next;
         self.next += 1;
-        seed.deserialize(node).map(Some).map_err(|fault| fault.under(Step::Index(index)))
+        seed.deserialize(node)
+            .map(Some)
+            .map_err(|fault| fault.at(node.span.as_ref()).under(Step::Index(index)))
     }
     fn size_hint(&self) -> Option<usize> {
         Some(self.elements.len() - self.next)
@@ -282,7 +284,8 @@ impl<'de> MapAccess<'de> for Entries<'de> {
             return Err(Fault::new("a value is missing", ""));
         };
         self.next += 1;
-        seed.deserialize(&entry.node).map_err(|fault| fault.under(Step::Key(entry.key.clone())))
+        seed.deserialize(&entry.node)
+            .map_err(|fault| fault.at(entry.node.span.as_ref()).under(Step::Key(entry.key.clone())))
     }
 }
 

@@ -5,7 +5,7 @@ use crate::suggest;
 
 impl Node {
     /// Sets what stands at `path` to `value`; answers the paths set (several where the path has a "*"). Missing tables
-    /// on the way are made. An error is what is wrong and what would be right.
+    /// on the way are made, also in place of a single value. An error is what is wrong and what would be right.
     pub(crate) fn set(&mut self, path: &str, value: &Node) -> Result<Vec<Path>, (String, String)> {
         let steps: Vec<&str> = path.split('.').map(str::trim).collect();
         if steps.iter().any(|step| step.is_empty()) {
@@ -74,10 +74,11 @@ impl Node {
                 };
                 elements[place].set_steps(rest, value, at.index(place), set)
             }
-            _ => Err((
-                format!("{at} is a single value: it has no \"{step}\""),
-                format!("set {at} itself, for example to a table {{ {step} = ... }}"),
-            )),
+            // A choice written as a word or a plain quantity becomes one written as a table: "stay" { range = ... }.
+            _ => {
+                self.value = Value::Table(Vec::new());
+                self.set_steps(steps, value, at, set)
+            }
         }
     }
 
