@@ -3,6 +3,7 @@
 pub mod aimd;
 pub mod compound;
 mod growth;
+mod hystart;
 mod parameters;
 mod registry;
 #[cfg(test)]

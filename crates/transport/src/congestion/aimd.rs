@@ -7,6 +7,7 @@
 //! ```
 
 use super::growth::{self, Additive};
+use super::hystart::{self, SlowStart};
 use super::{AckSample, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters, TcpState};
 use crate::{Preset, Recovery};
 use cogtcp_units::Time;
@@ -32,6 +33,8 @@ pub const INFO: ControlInfo = ControlInfo {
             kind: ParameterKind::Number { default: 0.5, min: 0.0, max: 1.0 },
         },
         growth::ABC_LIMIT,
+        hystart::HYSTART,
+        hystart::HYSTART_LIMIT,
         ParameterSpec {
             name: "byte_counting",
             summary: "congestion avoidance counts acknowledged bytes (RFC 3465, recommended by RFC 5681); false: \
@@ -57,7 +60,7 @@ const fn preset(name: &'static str, summary: &'static str, recovery: Recovery) -
 #[derive(Clone, Debug)]
 pub struct Aimd {
     decrease: f64,
-    abc_limit: f64,
+    slow_start: SlowStart,
     increase: Additive,
 }
 
@@ -65,7 +68,7 @@ impl Aimd {
     fn new(parameters: &Parameters) -> Self {
         Self {
             decrease: parameters.number("decrease"),
-            abc_limit: parameters.number("abc_limit"),
+            slow_start: SlowStart::new(parameters),
             increase: Additive::new(parameters.number("increase"), parameters.flag("byte_counting")),
         }
     }
@@ -76,7 +79,16 @@ impl CongestionControl for Aimd {
         NAME
     }
 
+    fn init(&mut self, _now: Time, tcp: &mut TcpState) {
+        self.slow_start.start(tcp);
+    }
+
+    fn pkts_acked(&mut self, _now: Time, tcp: &mut TcpState, ack: &AckSample) {
+        self.slow_start.on_ack(tcp, ack);
+    }
+
     fn ssthresh(&mut self, _now: Time, tcp: &TcpState) -> u64 {
+        self.slow_start.on_loss();
         // RFC 5681 equation (4).
         self.increase.reset();
         ((tcp.flight_size as f64 * self.decrease) as u64).max(2 * tcp.mss)
@@ -84,7 +96,7 @@ impl CongestionControl for Aimd {
 
     fn cong_avoid(&mut self, _now: Time, tcp: &mut TcpState, ack: &AckSample) {
         if tcp.in_slow_start() {
-            growth::slow_start(tcp, ack.acked, self.abc_limit);
+            self.slow_start.grow(tcp, ack.acked);
         } else {
             self.increase.grow(tcp, ack.acked);
         }
