@@ -2,6 +2,7 @@
 
 pub mod aimd;
 pub mod compound;
+pub mod cubic;
 mod growth;
 mod hystart;
 mod parameters;
