@@ -4,8 +4,8 @@ mod law;
 
 pub use law::{ActivityLaw, LawError, SpanLaw, StartState};
 
-use crate::propagation::Position;
-use crate::{Intervals, Seconds};
+use crate::Intervals;
+use crate::propagation::{Position, Propagation};
 use cogtcp_units::{Duration, Power, RandomStream, Time};
 
 /// How far a primary user reaches.
@@ -16,6 +16,24 @@ pub enum Reach {
     /// It is heard within this many metres and nowhere else, on its own channel only: the model of the released ns-2
     /// code.
     Range(f64),
+}
+
+impl Reach {
+    /// The same reach as a power: what arrives at the edge of the range is just the `sensitivity`.
+    pub fn as_power(self, propagation: &Propagation, sensitivity: Power) -> Power {
+        match self {
+            Self::Power(power) => power,
+            Self::Range(range) => Power::from_watts(propagation.power_for(range, sensitivity.watts())),
+        }
+    }
+
+    /// The same reach as a range in metres: where what arrives on the central channel falls to the `sensitivity`.
+    pub fn as_range(self, propagation: &Propagation, sensitivity: Power) -> f64 {
+        match self {
+            Self::Power(power) => propagation.range(power.watts(), sensitivity.watts()),
+            Self::Range(range) => range,
+        }
+    }
 }
 
 /// One primary user.
@@ -141,7 +159,7 @@ impl Intervals {
             };
             // Order is kept, and only intervals that end after the origin are left.
             let pushed = moved.push(shifted);
-            debug_assert!(pushed.is_ok(), "a shifted timeline stays one: {pushed:?} at {}", Seconds(origin));
+            debug_assert!(pushed.is_ok(), "a shifted timeline stays one: {pushed:?}");
         }
         moved
     }

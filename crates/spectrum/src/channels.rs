@@ -56,28 +56,8 @@ pub enum ChannelTableError {
     #[error("channel {0} has several noise values; say how long each holds (noise interval above zero)")]
     NoInterval(usize),
     /// Differentiation factor out of range.
-    #[error(
-        "the channel bandwidth differentiation factor M is {0}; it must lie in 0 to 2, where a rate reaches zero"
-    )]
-    Differentiation(Decimal),
-}
-
-/// A number in an error message that compares exactly.
-#[derive(Clone, Copy, Debug)]
-pub struct Decimal(pub f64);
-
-impl PartialEq for Decimal {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.to_bits() == other.0.to_bits()
-    }
-}
-
-impl Eq for Decimal {}
-
-impl std::fmt::Display for Decimal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.fmt(f)
-    }
+    #[error("the channel bandwidth differentiation factor M must lie in 0 to 2; at 2 a rate reaches zero")]
+    Differentiation,
 }
 
 impl ChannelTable {
@@ -116,7 +96,7 @@ impl ChannelTable {
     /// channels differ by gamma M.
     pub fn alternating(bands: u32, per_band: u32, gamma: Rate, m: f64) -> Result<Self, ChannelTableError> {
         if !(0.0..2.0).contains(&m) {
-            return Err(ChannelTableError::Differentiation(Decimal(m)));
+            return Err(ChannelTableError::Differentiation);
         }
         let mut table = Self::uniform(bands, per_band, gamma)?;
         for (i, channel) in table.channels.iter_mut().enumerate() {

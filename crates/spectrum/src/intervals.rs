@@ -2,6 +2,7 @@
 
 mod index;
 
+use crate::logs::seconds;
 use cogtcp_units::{Duration, Time};
 use index::TimeIndex;
 
@@ -40,32 +41,26 @@ impl PartialEq for Intervals {
 pub enum IntervalsError {
     /// The departure is not after the arrival.
     #[error(
-        "the ON period that arrives at {arrival} s departs at {departure} s: it must depart after it arrives"
+        "the ON period that arrives at {} s departs at {} s: it must depart after it arrives",
+        seconds(*arrival), seconds(*departure)
     )]
     Empty {
-        /// Arrival in seconds.
-        arrival: Seconds,
-        /// Departure in seconds.
-        departure: Seconds,
+        /// Arrival.
+        arrival: Time,
+        /// Departure.
+        departure: Time,
     },
     /// An interval begins before the one before it ended.
-    #[error("the ON period that arrives at {arrival} s begins before the last one ended, at {last} s")]
+    #[error(
+        "the ON period that arrives at {} s begins before the last one ended, at {} s",
+        seconds(*arrival), seconds(*last)
+    )]
     Overlap {
-        /// Arrival in seconds.
-        arrival: Seconds,
-        /// Departure of the last in seconds.
-        last: Seconds,
+        /// Arrival.
+        arrival: Time,
+        /// Departure of the last.
+        last: Time,
     },
-}
-
-/// A time that prints as exact decimal seconds.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Seconds(pub Time);
-
-impl std::fmt::Display for Seconds {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&crate::logs::seconds(self.0))
-    }
 }
 
 impl Intervals {
@@ -84,14 +79,11 @@ impl Intervals {
     pub fn push(&mut self, interval: OnInterval) -> Result<(), IntervalsError> {
         let OnInterval { arrival, departure } = interval;
         if departure <= arrival {
-            return Err(IntervalsError::Empty { arrival: Seconds(arrival), departure: Seconds(departure) });
+            return Err(IntervalsError::Empty { arrival, departure });
         }
         let before = match self.list.last() {
             Some(last) if arrival < last.departure => {
-                return Err(IntervalsError::Overlap {
-                    arrival: Seconds(arrival),
-                    last: Seconds(last.departure),
-                });
+                return Err(IntervalsError::Overlap { arrival, last: last.departure });
             }
             Some(last) => self.busy_before[self.list.len() - 1] + (last.departure - last.arrival),
             None => Duration::ZERO,

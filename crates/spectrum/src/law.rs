@@ -28,7 +28,6 @@ impl DurationLaw {
         match *self {
             Self::Fixed(span) => span,
             Self::Exponential(mean) => mean,
-            // Half of each, so that two large bounds do not saturate.
             Self::Uniform(low, high) => Duration::from_nanos(low.as_nanos().midpoint(high.as_nanos())),
         }
     }

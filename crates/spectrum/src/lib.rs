@@ -37,11 +37,11 @@ pub mod theory;
 
 pub use activity::{PrimaryUser, PuActivity, Reach};
 pub use any::Radio;
-pub use channels::{Channel, ChannelTable, ChannelTableError, Decimal};
+pub use channels::{Channel, ChannelTable, ChannelTableError};
 pub use cognitive::{CognitiveConfig, CognitiveConfigError, CognitiveRadio, Protection};
 pub use cycle::{
     ChannelChoice, CognitiveCycle, CycleConfig, CycleConfigError, PuArrivals, SensingClock, SensingCycle,
 };
-pub use intervals::{Intervals, IntervalsError, OnInterval, Seconds};
+pub use intervals::{Intervals, IntervalsError, OnInterval};
 pub use law::DurationLaw;
 pub use radio::{ChannelId, Phase, RadioEvent, RadioStats, Verdict};

@@ -103,6 +103,17 @@ pub enum LogReason {
     },
 }
 
+/// A primary user that a format cannot express.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum WriteError {
+    /// The PU-log has powers only.
+    #[error("PU {0} reaches by range, and a PU-log holds powers; convert the range to a power first")]
+    RangeInPuLog(u32),
+    /// `map.txt` has ranges only.
+    #[error("PU {0} reaches by power, and map.txt holds ranges; convert the power to a range first")]
+    PowerInMap(u32),
+}
+
 /// A time as exact decimal seconds: "12.5".
 pub(crate) fn seconds(at: Time) -> String {
     let nanos = at.as_nanos();

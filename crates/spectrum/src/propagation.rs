@@ -41,6 +41,16 @@ impl Propagation {
     pub fn received(&self, power: f64, distance: f64, overlap: f64) -> f64 {
         power / libm::pow(distance.max(1.0), self.attenuation) * overlap
     }
+
+    /// Distance in metres at which `power` watts have faded to `sensitivity` watts on the central channel.
+    pub fn range(&self, power: f64, sensitivity: f64) -> f64 {
+        libm::pow(power / sensitivity, 1.0 / self.attenuation)
+    }
+
+    /// Power in watts that fades to `sensitivity` watts at `range` metres.
+    pub fn power_for(&self, range: f64, sensitivity: f64) -> f64 {
+        sensitivity * libm::pow(range, self.attenuation)
+    }
 }
 
 /// The overlap factor k of a channel `spacing` channels away from the PU's central channel: 1, 0.5, 0.25 for 0, 1 and 2
@@ -68,6 +78,8 @@ mod tests {
         assert!((ground.received(1.0, 10.0, overlap_factor(1)) - 0.5e-4).abs() < 1e-18);
         assert_eq!(ground.received(1.0, 0.0, 1.0), 1.0);
         assert_eq!(overlap_factor(3), 0.0);
+        assert!((free_space.range(0.1, 4e-7) - 500.0).abs() < 1e-9);
+        assert!((ground.power_for(ground.range(0.3, 1e-9), 1e-9) - 0.3).abs() < 1e-12);
         assert_eq!(Position::new(0.0, 3.0).distance(Position::new(4.0, 0.0)), 5.0);
     }
 }

@@ -4,8 +4,8 @@
 use cogtcp_spectrum::activity::{ActivityLaw, PuSpec, scatter};
 use cogtcp_spectrum::logs::occupancy::Occupancy;
 use cogtcp_spectrum::logs::released::{Map, MapGenerator, MapUser};
-use cogtcp_spectrum::logs::{LogError, ch_log, occupancy, pu_log, released};
-use cogtcp_spectrum::propagation::Position;
+use cogtcp_spectrum::logs::{LogError, WriteError, ch_log, occupancy, pu_log, released};
+use cogtcp_spectrum::propagation::{Position, Propagation};
 use cogtcp_spectrum::{
     Channel, ChannelId, ChannelTable, Intervals, OnInterval, PrimaryUser, PuActivity, Reach,
 };
@@ -197,7 +197,7 @@ fn released_generator_follows_its_script() {
     let generator = MapGenerator { users: 2000, ..MapGenerator::default() };
     let map = generator.generate(3).unwrap();
     assert_eq!(map.users.len(), 2000);
-    assert_eq!(released::read_map("map.txt", &released::write_map(&map)).as_ref(), Ok(&map));
+    assert_eq!(released::read_map("map.txt", &released::write_map(&map).unwrap()).as_ref(), Ok(&map));
     let mut channels = [0u32; 11];
     let (mut distance, mut on, mut off) = (0.0, Vec::new(), Vec::new());
     for MapUser { user, receiver, .. } in &map.users {
@@ -258,7 +258,7 @@ fn what_is_written_reads_the_same() {
         let mut stream = RandomStream::new(seed, "round trip", 0);
         let users = random_users(&mut stream, seed);
         let activity = PuActivity { users: users.clone() };
-        assert_eq!(pu_log::read("f", &pu_log::write(&activity)), Ok(activity), "seed {seed}");
+        assert_eq!(pu_log::read("f", &pu_log::write(&activity).unwrap()), Ok(activity), "seed {seed}");
 
         let table = random_table(&mut stream);
         assert_eq!(ch_log::read("f", &ch_log::write(&table)), Ok(table), "seed {seed}");
@@ -269,7 +269,11 @@ fn what_is_written_reads_the_same() {
             MapUser { user, receiver: Position::new(1.5, -2.25), alpha: 0.5, beta: 1e-3 }
         };
         let map = Map { users: (1..).zip(users).map(in_range).collect() };
-        assert_eq!(released::read_map("f", &released::write_map(&map)), Ok(map.clone()), "seed {seed}");
+        assert_eq!(
+            released::read_map("f", &released::write_map(&map).unwrap()),
+            Ok(map.clone()),
+            "seed {seed}"
+        );
 
         let reserved = |i| i == 0;
         let channels = (0..11).map(|i| Channel {
@@ -285,6 +289,23 @@ fn what_is_written_reads_the_same() {
         let measured = Occupancy { start: Time::ZERO, end: Time::from_millis(40_000), bands };
         assert_eq!(occupancy::read("f", &occupancy::write(&measured)), Ok(measured), "seed {seed}");
     }
+}
+
+#[test]
+fn a_reach_that_a_format_cannot_express_is_refused_and_can_be_converted() {
+    let map = released::read_map("map.txt", MAP).unwrap();
+    let error = pu_log::write(&map.activity()).unwrap_err();
+    assert_eq!(error, WriteError::RangeInPuLog(1));
+    assert!(error.to_string().contains("convert the range to a power"));
+    let (propagation, sensitivity) = (Propagation::default(), Power::from_watts(1e-6));
+    let mut powers = map.clone();
+    for entry in &mut powers.users {
+        entry.user.reach = Reach::Power(entry.user.reach.as_power(&propagation, sensitivity));
+    }
+    assert_eq!(powers.users[0].user.reach, Reach::Power(Power::from_watts(0.25)), "1e-6 W at 500 m");
+    assert!(pu_log::write(&powers.activity()).is_ok());
+    assert_eq!(released::write_map(&powers), Err(WriteError::PowerInMap(1)));
+    assert!((powers.users[1].user.reach.as_range(&propagation, sensitivity) - 250.5).abs() < 1e-9);
 }
 
 /// Files damaged in every way that an editor, a disk or a script can: readers answer, and what they accept they also
@@ -331,7 +352,7 @@ fn damaged_files_never_panic() {
         }
         if let Ok(activity) = pu_log::read("f", &text) {
             accepted[0] += 1;
-            assert_eq!(pu_log::read("f", &pu_log::write(&activity)), Ok(activity), "seed {seed}");
+            assert_eq!(pu_log::read("f", &pu_log::write(&activity).unwrap()), Ok(activity), "seed {seed}");
         }
         if let Ok(table) = ch_log::read("f", &text) {
             accepted[1] += 1;
@@ -339,7 +360,7 @@ fn damaged_files_never_panic() {
         }
         if let Ok(map) = released::read_map("f", &text) {
             accepted[2] += 1;
-            assert_eq!(released::read_map("f", &released::write_map(&map)), Ok(map), "seed {seed}");
+            assert_eq!(released::read_map("f", &released::write_map(&map).unwrap()), Ok(map), "seed {seed}");
         }
         if let Ok(table) = released::read_channels("f", &text) {
             accepted[3] += 1;

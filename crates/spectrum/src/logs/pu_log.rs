@@ -5,7 +5,7 @@
 //! in the order of time. The paper prints the entries as tuples and not as text: angle brackets and commas are written,
 //! and may be left out; `#` begins a comment.
 
-use super::{LogError, LogReason, Place, data_lines, seconds};
+use super::{LogError, LogReason, Place, WriteError, data_lines, seconds};
 use crate::propagation::Position;
 use crate::{Intervals, OnInterval, PrimaryUser, PuActivity, Reach};
 use cogtcp_units::Power;
@@ -60,14 +60,14 @@ pub fn read(file: &str, text: &str) -> Result<PuActivity, LogError> {
     Ok(PuActivity { users })
 }
 
-/// Writes a PU-log. A user whose reach is a range has no power to write: it is written with power 0, which nobody hears.
-pub fn write(activity: &PuActivity) -> String {
+/// Writes a PU-log.
+pub fn write(activity: &PuActivity) -> Result<String, WriteError> {
     let mut text = String::from("# <i, x, y, spectrum, tpower>: number, place in m, band, power in W\n");
     // Writing to a String cannot fail.
     for user in &activity.users {
         let power = match user.reach {
             Reach::Power(power) => power.watts(),
-            Reach::Range(_) => 0.0,
+            Reach::Range(_) => return Err(WriteError::RangeInPuLog(user.id)),
         };
         let Position { x, y } = user.position;
         let _ = writeln!(text, "<{}, {x}, {y}, {}, {power}>", user.id, user.band);
@@ -78,5 +78,5 @@ pub fn write(activity: &PuActivity) -> String {
             let _ = writeln!(text, "<{}, {}, {}>", user.id, seconds(on.arrival), seconds(on.departure));
         }
     }
-    text
+    Ok(text)
 }

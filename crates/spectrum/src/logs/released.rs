@@ -6,7 +6,7 @@
 //!
 //! Channel c of these files is channel c of band c + 1 of ours, one channel per band.
 
-use super::{LogError, LogReason, Place, seconds};
+use super::{LogError, LogReason, Place, WriteError, seconds};
 use crate::activity::{ActivityLaw, LawError, scatter};
 use crate::propagation::Position;
 use crate::{Channel, ChannelTable, Intervals, OnInterval, PrimaryUser, PuActivity, Reach};
@@ -135,14 +135,13 @@ pub fn read_map(file: &str, text: &str) -> Result<Map, LogError> {
 }
 
 /// Writes `map.txt`.
-pub fn write_map(map: &Map) -> String {
+pub fn write_map(map: &Map) -> Result<String, WriteError> {
     // Writing to a String cannot fail.
     let mut text = format!("{}\n", map.users.len());
     for MapUser { user, receiver, alpha, beta } in &map.users {
         let range = match user.reach {
             Reach::Range(range) => range,
-            // A power has no range in this format; the released code never reads one.
-            Reach::Power(_) => 0.0,
+            Reach::Power(_) => return Err(WriteError::PowerInMap(user.id)),
         };
         let (tx, rx) = (user.position, receiver);
         let channel = user.band.saturating_sub(1);
@@ -154,7 +153,7 @@ pub fn write_map(map: &Map) -> String {
             let _ = writeln!(text, "{}\n{}", seconds(on.arrival), seconds(on.departure));
         }
     }
-    text
+    Ok(text)
 }
 
 /// Reads `channel.txt`: any number of channels from 0, channel 0 reserved for control. `file` names it in errors.
