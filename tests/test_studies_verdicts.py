@@ -133,10 +133,11 @@ def test_combination_and_range() -> None:
     assert verdicts.combine(["holds", "holds"]) == "holds"
     assert verdicts.combine(["holds", "unclear"]) == "unclear"
     assert verdicts.combine(["unclear", "differs"]) == "differs"
-    assert verdicts.over_range("holds", ["holds", "holds"]) == "holds"
-    assert verdicts.over_range("holds", ["holds", "differs"]) == "unclear"
-    assert verdicts.over_range("differs", ["holds"]) == "differs"
-    assert verdicts.over_range("unclear", ["holds"]) == "unclear"
+    assert verdicts.over_range(["holds", "holds"]) == "holds"
+    assert verdicts.over_range(["differs", "differs"]) == "differs"
+    assert verdicts.over_range(["holds", "differs"]) == "unclear"
+    assert verdicts.over_range(["holds", "unclear"]) == "unclear"
+    assert verdicts.over_range(["unclear", "unclear"]) == "unclear"
     with pytest.raises(ValueError, match="no verdict"):
         verdicts.combine([])
 
@@ -152,7 +153,7 @@ def test_bootstrap_repeats_itself_and_covers_the_median() -> None:
 
 def test_equivalence_errs_at_its_level() -> None:
     """At the border of the margin the test may say "holds" in 5 % of the cases, not more."""
-    stream = random.Random(7)  # noqa: S311
+    stream = random.Random(7)
     trials = 2000
     holds = sum(
         verdicts.equivalent([stream.gauss(115, 3) for _ in range(10)], 100, 0.15).verdict == "holds"

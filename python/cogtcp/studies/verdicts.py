@@ -138,15 +138,16 @@ def combine(verdicts: Sequence[Verdict]) -> Verdict:
     return "unclear" if "unclear" in verdicts else "holds"
 
 
-def over_range(base: Verdict, variations: Sequence[Verdict]) -> Verdict:
-    """Return the verdict of a claim tested at a base point and over what the paper leaves unsaid.
+def over_range(verdicts: Sequence[Verdict]) -> Verdict:
+    """Return the verdict of a claim that was tested at several values of what the paper leaves unsaid.
 
-    The base decides that it differs; it holds only if every variation holds too. A claim that holds at the
-    base but not over the range depends on what the paper does not say: `unclear`.
+    `holds`, or `differs`, if it came out so at every value. Anything else depends on what the paper does not
+    say, or could not be decided: `unclear`.
     """
-    if base == "holds" and any(verdict != "holds" for verdict in variations):
-        return "unclear"
-    return base
+    if not verdicts:
+        raise ValueError("no verdict to combine")
+    first = verdicts[0]
+    return first if all(verdict == first for verdict in verdicts) else "unclear"
 
 
 def welch_difference(
