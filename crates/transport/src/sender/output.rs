@@ -21,6 +21,7 @@ enum Choice {
 impl Sender {
     /// The next segment to send, if one may go now. Asked until `None`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+        self.paced_until = Time::MAX;
         match self.connection {
             Connection::Established => {}
             Connection::SynSent if self.syn_pending => return Some(self.make_syn(now)),
@@ -32,7 +33,6 @@ impl Sender {
         if self.ack_pending {
             return Some(self.pure_ack(now));
         }
-        self.paced_until = Time::MAX;
         if self.timer == Timer::Persist {
             return self.probe(now);
         }

@@ -27,6 +27,10 @@ impl Sender {
 
     /// The time of [`Sender::poll_timeout`] has come; earlier calls do nothing. A driver asks `poll_transmit` next.
     pub fn handle_timeout(&mut self, now: Time) {
+        if now >= self.paced_until {
+            // The pacer lets go; a driver that does not pull now is not to be asked again.
+            self.paced_until = Time::MAX;
+        }
         if now < self.deadline {
             return;
         }
