@@ -1,0 +1,92 @@
+//! Random settings of the two ends.
+
+use cogtcp_transport::*;
+use cogtcp_units::{Duration, RandomStream};
+
+fn coin(random: &mut RandomStream) -> bool {
+    random.below(2) == 1
+}
+
+fn pick<T: Copy>(random: &mut RandomStream, choices: &[T]) -> T {
+    choices[random.below(choices.len() as u64) as usize]
+}
+
+fn millis(random: &mut RandomStream, low: u64, high: u64) -> Duration {
+    Duration::from_millis(low + random.below(high - low + 1))
+}
+
+/// Anywhere, or so close to 2^32 that the transfer wraps.
+fn initial_sequence(random: &mut RandomStream) -> SeqNumber {
+    if coin(random) {
+        SeqNumber::new(u32::MAX - random.below(60_000) as u32)
+    } else {
+        SeqNumber::new(random.next_u64() as u32)
+    }
+}
+
+pub fn sender(random: &mut RandomStream) -> SenderConfig {
+    let mss = pick(random, &[100, 536, 1000, 1460, 1460, 9000]);
+    let min_rto = millis(random, 1, 1_000);
+    SenderConfig {
+        mss,
+        initial_sequence: initial_sequence(random),
+        initial_window: pick(
+            random,
+            &[InitialWindow::Rfc6928, InitialWindow::Segments(1), InitialWindow::Segments(2)],
+        ),
+        initial_ssthresh: if coin(random) { u64::MAX } else { u64::from(mss) * (2 + random.below(30)) },
+        recovery: pick(random, &[Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack]),
+        newreno_variant: pick(random, &[NewRenoVariant::Impatient, NewRenoVariant::SlowButSteady]),
+        full_ack_window: pick(random, &[FullAckWindow::FlightSize, FullAckWindow::Ssthresh]),
+        fast_retransmit_guard: coin(random),
+        dup_thresh: pick(random, &[3, 3, 3, 2, 5]),
+        limited_transmit: coin(random),
+        f_rto: pick(random, &[FRto::Off, FRto::Basic, FRto::Sack]),
+        timestamps: coin(random),
+        timestamp_tick: pick(random, &[1, 10, 1000].map(Duration::from_millis)),
+        window_scaling: coin(random),
+        initial_rto: millis(random, 100, 3_000),
+        min_rto,
+        max_rto: min_rto + millis(random, 1_000, 60_000),
+        clock_granularity: pick(random, &[1, 10, 100, 500].map(Duration::from_millis)),
+        rtt_sampling: pick(random, &[RttSampling::OncePerFlight, RttSampling::EveryAck]),
+        max_window: coin(random).then(|| u64::from(mss) * (1 + random.below(40))),
+        restart_after_idle: coin(random),
+        window_validation: coin(random),
+        user_timeout: None,
+        time_wait: millis(random, 0, 240_000),
+        ..SenderConfig::default()
+    }
+}
+
+pub fn receiver(random: &mut RandomStream) -> ReceiverConfig {
+    ReceiverConfig {
+        mss: pick(random, &[200, 1000, 1460, 9000]),
+        initial_sequence: initial_sequence(random),
+        delayed_ack: if coin(random) {
+            DelayedAck::Off
+        } else {
+            DelayedAck::On { timeout: millis(random, 1, 500) }
+        },
+        ack_every: 1 + random.below(4) as u32,
+        sack: random.below(4) > 0,
+        d_sack: coin(random),
+        timestamps: random.below(4) > 0,
+        paws: coin(random),
+        window_scaling: coin(random),
+        buffer: match random.below(4) {
+            0 => 1 + random.below(3_000),
+            1 => 1 + random.below(30_000),
+            2 => 65_535 + random.below(200_000),
+            _ => 4 << 20,
+        },
+        manual_read: coin(random),
+    }
+}
+
+/// Any control of the registry, at its defaults.
+pub fn control(random: &mut RandomStream) -> Box<dyn CongestionControl> {
+    let known: Vec<&str> = controls().iter().map(|info| info.name).collect();
+    let name = if coin(random) { "aimd" } else { pick(random, &known) };
+    make(name, &Parameters::new()).expect("the registry builds what it lists")
+}
