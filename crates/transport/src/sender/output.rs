@@ -195,10 +195,13 @@ impl Sender {
     /// Whether the peer's window lets nothing useful go: zero, or too small for silly window avoidance.
     pub(super) fn window_is_closed(&self) -> bool {
         let nxt = self.board.nxt();
-        // A probe's byte is beyond the window by design and does not count as outstanding.
         let sent = match self.board.get(0) {
+            // A probe's byte is beyond the window by design and does not count as outstanding.
             Some(front) if front.is(PROBE) => nxt - u64::from(front.len),
-            _ => nxt,
+            // What is outstanding was let in before: as soon as the window reaches it again it may be resent, and the
+            // retransmission timer must run for it.
+            Some(_) => return self.window_end <= self.board.una(),
+            None => nxt,
         };
         let usable = self.window_end.saturating_sub(sent);
         let wanted = if self.saturated { self.tcp.mss } else { self.data_end.saturating_sub(sent) };
