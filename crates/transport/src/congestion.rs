@@ -1,6 +1,7 @@
 //! Congestion control: the trait, what it sees, and the registry of controls by name.
 
 pub mod aimd;
+pub mod c2;
 pub mod compound;
 pub mod cubic;
 mod growth;

@@ -360,6 +360,10 @@ impl DelayWindow {
     }
 
     pub(super) fn on_state(&mut self, tcp: &TcpState, state: CaState) {
+        if state == CaState::Open {
+            // A timeout that did not ask for ssthresh, being the second of a segment, is over.
+            self.timed_out = false;
+        }
         if state == CaState::Open && tcp.ca_state != CaState::Disorder {
             self.begin_round(tcp);
         } else if state == CaState::Loss {

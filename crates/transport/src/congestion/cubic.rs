@@ -20,7 +20,8 @@
 use super::growth;
 use super::hystart::{self, SlowStart};
 use super::{
-    AckSample, CaEvent, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters, TcpState,
+    AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters,
+    TcpState,
 };
 use crate::{Preset, Recovery, Setting};
 use cogtcp_units::Time;
@@ -236,6 +237,13 @@ impl CongestionControl for Cubic {
                 self.last_ack = now;
             }
             _ => {}
+        }
+    }
+
+    fn set_state(&mut self, _now: Time, _tcp: &mut TcpState, state: CaState) {
+        if state == CaState::Open {
+            // A timeout that did not ask for ssthresh, being the second of a segment, is over.
+            self.timed_out = false;
         }
     }
 

@@ -1,14 +1,22 @@
 //! Congestion controls by name.
 
 use super::{
-    CongestionControl, ParameterSpec, Parameters, aimd, compound, cubic, vegas, westwood, westwood_compound,
+    CongestionControl, ParameterSpec, Parameters, aimd, c2, compound, cubic, vegas, westwood,
+    westwood_compound,
 };
 use crate::Preset;
 use crate::nearest::nearest;
 
 /// Every control that can be named in a scenario. A new control adds its line here.
-static CONTROLS: &[&ControlInfo] =
-    &[&aimd::INFO, &vegas::INFO, &westwood::INFO, &compound::INFO, &westwood_compound::INFO, &cubic::INFO];
+static CONTROLS: &[&ControlInfo] = &[
+    &aimd::INFO,
+    &vegas::INFO,
+    &westwood::INFO,
+    &compound::INFO,
+    &westwood_compound::INFO,
+    &cubic::INFO,
+    &c2::INFO,
+];
 
 /// A control as the registry knows it.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,8 @@
 //! States and ACKs for the unit tests of the controls: segments of 1000 bytes.
 
-use super::{AckSample, CaEvent, CaState, CongestionControl, ParameterValue, Parameters, TcpState, make};
+use super::{
+    AckSample, CaEvent, CaState, CongestionControl, PacketInfo, ParameterValue, Parameters, TcpState, make,
+};
 use crate::rate_sample::RateSample;
 use cogtcp_units::{Duration, Time};
 
@@ -74,7 +76,15 @@ impl Bench {
             self.control.cong_avoid(self.now, &mut self.tcp, &sample);
         }
         self.tcp.cwnd = self.tcp.cwnd.max(MSS);
-        self.tcp.snd_nxt = self.tcp.snd_nxt.max(self.tcp.snd_una + self.tcp.cwnd / MSS * MSS);
+        while self.tcp.snd_nxt + MSS <= self.tcp.snd_una + self.tcp.cwnd {
+            let offset = self.tcp.snd_nxt;
+            self.tcp.snd_nxt += MSS;
+            self.tcp.flight_size = self.tcp.snd_nxt - self.tcp.snd_una;
+            self.tcp.in_flight = self.tcp.flight_size;
+            let packet =
+                PacketInfo { offset, bytes: MSS, retransmission: false, in_flight: self.tcp.in_flight };
+            self.control.on_packet_sent(self.now, &mut self.tcp, &packet);
+        }
         self.tcp.flight_size = self.tcp.snd_nxt - self.tcp.snd_una;
         self.tcp.in_flight = self.tcp.flight_size;
     }
