@@ -2,7 +2,8 @@
 //! the dialogues in `tests/`.
 
 use crate::{
-    CaState, FRto, Parameters, Preset, Receiver, ReceiverConfig, Recovery, Segment, Sender, SenderConfig, make,
+    CaState, FRto, Parameters, Preset, Receiver, ReceiverConfig, Recovery, Segment, Sender, SenderConfig,
+    make,
 };
 use cogtcp_units::{Duration, Rate, Time};
 use std::collections::VecDeque;
@@ -59,10 +60,8 @@ fn run(sender: &mut Sender, receiver: &mut Receiver, link: &mut Link) -> Time {
             link.back.push_back((now + Duration::from_millis(50), segment));
         }
         let front = |queue: &VecDeque<(Time, Segment)>| queue.front().map_or(Time::MAX, |(at, _)| *at);
-        let next = front(&link.ahead)
-            .min(front(&link.back))
-            .min(sender.poll_timeout())
-            .min(receiver.poll_timeout());
+        let next =
+            front(&link.ahead).min(front(&link.back)).min(sender.poll_timeout()).min(receiver.poll_timeout());
         if sender.is_finished() || next > Time::from_millis(600_000) {
             return now;
         }
@@ -134,8 +133,7 @@ fn a_pause_makes_timeouts_spurious() {
     ] {
         let mut link = Link::new(&[]);
         link.pause = (Time::from_millis(2000), Time::from_millis(5000));
-        let config =
-            SenderConfig { recovery, f_rto, max_window: Some(20_000), ..SenderConfig::default() };
+        let config = SenderConfig { recovery, f_rto, max_window: Some(20_000), ..SenderConfig::default() };
         let (sender, _, _) = transfer(config, 600_000, &mut link);
         let stats = sender.stats();
         assert!(stats.timeouts >= 1, "{recovery:?} {f_rto:?}: {stats:?}");
@@ -150,7 +148,10 @@ fn a_pause_makes_timeouts_spurious() {
 
 #[test]
 fn sequence_numbers_wrap() {
-    let config = SenderConfig { initial_sequence: crate::SeqNumber::new(u32::MAX - 20_000), ..SenderConfig::default() };
+    let config = SenderConfig {
+        initial_sequence: crate::SeqNumber::new(u32::MAX - 20_000),
+        ..SenderConfig::default()
+    };
     for recovery in [Recovery::Reno, Recovery::Sack] {
         transfer(SenderConfig { recovery, ..config.clone() }, 100_000, &mut Link::new(&[15, 25, 26]));
     }

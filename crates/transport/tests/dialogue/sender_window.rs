@@ -214,7 +214,7 @@ fn rfc9293_3_8_6_1_persist() {
     d.expect_at(7_200, "2001:2002");
     d.at(7_300);
     // The probe's byte again, and what cwnd allows: it is 3 segments since the first ACK.
-    d.exchange("ack #3 win 20000", "2001:2002; 2002:3002; 3002:4002");
+    d.exchange("ack #3 win 20000", "2001:3001; 3001:4001; 4001:5001");
     assert!(d.events().contains(&TransportEvent::WindowOpened));
     assert_eq!((d.end.stats().window_probes, d.end.stats().timeouts), (3, 0));
 }
@@ -234,7 +234,7 @@ fn rfc9293_3_8_6_1_persist_never_gives_up() {
         d.exchange("ack #3 win 0", "");
     }
     assert_eq!((d.cwnd(), d.ssthresh() > 1_000), (3, true));
-    d.exchange("ack #3 win 20000", "2001:2002; 2002:3002; 3002:4002");
+    d.exchange("ack #3 win 20000", "2001:3001; 3001:4001; 4001:5001");
 }
 
 /// RFC 9293 section 3.8.6.1: a probe that is accepted counts as data; the rest of its segment follows.
