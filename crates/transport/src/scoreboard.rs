@@ -174,14 +174,23 @@ impl Scoreboard {
         Some((self.una, front.payload()))
     }
 
-    /// Takes a window probe that found no room back: its byte goes again with a full segment.
-    pub(crate) fn take_probe_back(&mut self) {
-        if self.ring.len() == 1 && self.ring.front().is_some_and(|front| front.is(PROBE)) {
+    /// Takes a window probe that found no room back: its byte goes again with a full segment. True when there was one.
+    pub(crate) fn take_probe_back(&mut self) -> bool {
+        let taken = self.ring.len() == 1 && self.ring.front().is_some_and(|front| front.is(PROBE));
+        if taken {
             self.ring.clear();
             self.runs.clear();
             (self.nxt, self.frontier, self.cursor) = (self.una, 0, 0);
             (self.sacked, self.lost, self.resent, self.dup_credit) = (0, 0, 0, 0);
         }
+        taken
+    }
+
+    /// The byte of a probe that was taken back is acknowledged: it is outstanding again, and times no round trip.
+    pub(crate) fn put_probe_back(&mut self, mut sent: Sent) {
+        debug_assert!(self.ring.is_empty(), "nothing was sent since");
+        sent.flags |= PROBE | EVER_RESENT;
+        self.push(sent, 1);
     }
 
     /// The cumulative acknowledgement moves to `ack`. `each` sees every segment that is now fully acknowledged, in

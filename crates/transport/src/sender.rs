@@ -147,6 +147,8 @@ pub struct Sender {
     deadline: Time,
     probe_due: bool,
     probe_count: u32,
+    /// Offset after the byte of the last probe that was taken back.
+    probed_to: u64,
 }
 
 impl Sender {
@@ -238,6 +240,7 @@ impl Sender {
             deadline: Time::MAX,
             probe_due: false,
             probe_count: 0,
+            probed_to: 0,
         }
     }
 

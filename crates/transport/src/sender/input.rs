@@ -47,9 +47,13 @@ impl Sender {
         let una = self.board.una();
         let Some(ack) = segment.ack.offset_near(self.config.initial_sequence, una) else { return };
         if ack > self.board.nxt() {
-            // It acknowledges what was never sent.
-            self.ack_pending = true;
-            return;
+            if ack > self.probed_to {
+                // It acknowledges what was never sent.
+                self.ack_pending = true;
+                return;
+            }
+            // The byte of a probe that was taken back had found room after all.
+            self.board.put_probe_back(self.rate.on_send(now, 0, 1));
         }
         self.stats.acks_received += 1;
         if ack >= una {
@@ -277,7 +281,9 @@ impl Sender {
             // The peer answers: the connection lives.
             self.progress_at = now;
             if !self.window_is_closed() {
-                self.board.take_probe_back();
+                if self.board.take_probe_back() {
+                    self.probed_to = self.board.nxt() + 1;
+                }
                 self.end_persist(now);
             }
         } else if window == 0 && (self.board.flight_size() > 0 || self.has_data()) {
