@@ -37,9 +37,12 @@ impl Sender {
             return self.probe(now);
         }
         let choice = self.choose(now)?;
-        if self.tcp.pacing_rate.is_some() && now < self.pacer.release() {
-            self.paced_until = self.pacer.release();
-            return None;
+        if self.tcp.pacing_rate.is_some() {
+            let release = self.pacer.release(self.tcp.pacing_rate);
+            if now < release {
+                self.paced_until = release;
+                return None;
+            }
         }
         self.resend_front &= choice != Choice::Again(0);
         match choice {
