@@ -1,0 +1,49 @@
+"""Draw the pictures of the documentation with cogtcp itself.
+
+    .venv/bin/python docs/images/draw.py
+
+`fig3.svg` needs the runs of the study c2: some minutes, kept in results/reproduce-c2.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import cogtcp
+from cogtcp import studies
+from cogtcp.report import bars, theme
+from cogtcp.studies.drawing import draw
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+
+
+def main() -> None:
+    """Draw all of them."""
+    scenario = cogtcp.Scenario.from_file(ROOT / "scenarios" / "sensed-link.toml")
+    comparison = cogtcp.compare(scenario, ["tahoe", "reno", "newreno", "sack"], seeds=10)
+    save("sensed-link", bars.goodput(comparison))
+    result = studies.reproduce("c2", only="c2-f3", out=ROOT / "results" / "reproduce-c2")
+    save("fig3", draw(result.claims[0].result.figures[0]))
+
+
+def save(name: str, svg: str) -> None:
+    """Write a figure of a page as a file of its own, with the page's colours for light and dark in it."""
+    css = Path(theme.__file__).with_name("templates") / "page.css"
+    variables = re.search(r"^:root.*?(?=^\* )", css.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    if variables is None:
+        raise RuntimeError(f"{css} has no variables")
+    head, body = svg.split(">", 1)
+    spaces = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+    path = HERE / f"{name}.svg"
+    path.write_text(
+        f"{head.replace('<svg', f'<svg {spaces}', 1)}>\n"
+        f"<style>\n{variables[0]}svg {{ background: var(--paper); }}\n</style>{body}",
+        encoding="utf-8",
+    )
+    print(path.relative_to(ROOT))
+
+
+if __name__ == "__main__":
+    main()
