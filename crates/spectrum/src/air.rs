@@ -236,6 +236,15 @@ mod tests {
     }
 
     #[test]
+    fn noise_and_interference_add_up() {
+        // The PU arrives with 1e-9 W, as strong as the noise: either alone leaves 15 to 1, both 7.5 to 1.
+        let air = air(1, 1, vec![pu(1, 100.0, Reach::Power(Power::from_watts(1e-5)))]);
+        let receiver = Receiver { sensitivity: Power::from_watts(1.0), capture: 10.0 };
+        let fate = |at| air.reception(HERE, ChannelId(0), 1.5e-8, AT(at), AT(at + 10), &receiver);
+        assert_eq!((fate(0), fate(1500)), (Reception::Captured, Reception::Interfered));
+    }
+
+    #[test]
     fn a_look_weighs_each_pu_by_its_share_of_the_window() {
         let air = air(1, 1, vec![pu(1, 100.0, Reach::Power(Power::from_watts(1.0)))]);
         let receiver = Receiver { sensitivity: Power::from_watts(1e-12), capture: 10.0 };

@@ -194,6 +194,15 @@ fn the_pseudocode_case_by_case() {
             expected: "0 sense, 40 pu, 100 missed, 1050 pu, 1100 sense, 1200 clear",
         },
         Case {
+            name: "4: between two channels it meets no PU",
+            start: 0,
+            users: vec![pu(1, &[(0, 50), (105, 106)]), pu(2, &[(107, 108)])],
+            reports: &[true],
+            end: 300,
+            expected: "0 sense, 0 pu, 100 detected, 100 switch, 110 tuned, 110 sense, 210 clear, \
+                       210 handoff 0>1 at 2M",
+        },
+        Case {
             name: "11: a PU during transmission is noticed only after T_p",
             start: 0,
             users: vec![pu(1, &[(500, 1150)])],

@@ -116,6 +116,12 @@ fn occupancy_keeps_each_sample_until_the_next_of_its_band() {
 }
 
 #[test]
+fn busy_and_idle_in_one_instant_is_never_busy() {
+    let read = occupancy::read("f", "time,band,busy\n1,1,1\n1,1,0\n2,1,0\n").unwrap();
+    assert!(read.bands[&1].is_empty());
+}
+
+#[test]
 fn bad_lines_are_named_with_file_line_and_reason() {
     let cases: Vec<(Result<(), LogError>, &str)> = vec![
         (pu_log::read("f", "").map(drop), "f:1: the file is empty; expected <i, x, y, spectrum, tpower>"),
