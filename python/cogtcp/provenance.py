@@ -33,8 +33,10 @@ def commit() -> str | None:
     if not (root / ".git").exists() or not (root / "crates").is_dir():
         return None
     try:
+        # Without optional locks git only reads: it must not leave a lock behind when it is killed with us.
+        describe = ["describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
         described = subprocess.run(  # noqa: S603
-            ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"],  # noqa: S607
+            ["git", "--no-optional-locks", "-C", str(root), *describe],  # noqa: S607
             capture_output=True,
             text=True,
             timeout=10,
