@@ -75,5 +75,5 @@ $(VENV)/.dev: requirements/dev.txt $(VENV)/.run
 
 # The extension, optimised, and the package in place: Python sources are used where they lie.
 $(VENV)/.core: $(RUST_SOURCES) pyproject.toml $(VENV)/.run $(if $(wildcard $(EXTENSION)),,FORCE)
-	$(BIN)/maturin develop --quiet --release
+	PIP_QUIET=1 $(BIN)/maturin develop --quiet --release
 	@touch $@

@@ -56,13 +56,15 @@ def _fail(args: argparse.Namespace, error: Exception) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="cogtcp",
+        formatter_class=_wide,
         description="What does a transport protocol deliver over spectrum that comes and goes?",
         epilog="Start with: cogtcp new, cogtcp run FILE, cogtcp compare FILE --transport newreno,sack",
     )
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
 
     def verb(name: str, function: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
-        sub = verbs.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+        description = text[0].upper() + text[1:] + "."
+        sub = verbs.add_parser(name, help=text, description=description, formatter_class=_wide)
         sub.add_argument("--json", action="store_true", help="print one JSON document on standard output")
         sub.set_defaults(verb=function)
         return sub
@@ -117,6 +119,10 @@ def _parser() -> argparse.ArgumentParser:
 
     verb("version", _version, "print the version")
     return parser
+
+
+def _wide(prog: str) -> argparse.HelpFormatter:
+    return argparse.HelpFormatter(prog, max_help_position=28)
 
 
 def _scenario_arguments(parser: argparse.ArgumentParser) -> None:

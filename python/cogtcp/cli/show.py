@@ -51,7 +51,7 @@ def result(run: Result) -> None:
 def comparison(compared: Comparison) -> None:
     """Print one row per transport."""
     baseline = compared.transports[0]
-    columns = ["efficiency", "rtos", "fast_retransmits", "drops", "rtt_mean_s"]
+    columns = ["efficiency", "rtos", "fast_retransmits", "rtt_mean_s", "drops"]
     goodput = BY_NAME["goodput_bps"]
     paired = len(compared.transports) > 1
     rows = []
@@ -88,13 +88,24 @@ def progress() -> Iterator[Callable[[int, int], None] | None]:
 
 
 def _heading(metric: Metric) -> str:
-    return f"{metric.title}\n{metric.unit}"
+    title = metric.title.replace(", ", "\n").replace("Fast ", "Fast\n")
+    return f"{title}\n{metric.unit}" if metric.unit else title
 
 
 def _print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], *, left: int) -> None:
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
-    for index, heading in enumerate(headings):
-        table.add_column(heading, justify="left" if index < left else "right", no_wrap=index < left)
-    for row in rows:
-        table.add_row(*row)
-    Console(width=None if sys.stdout.isatty() else _WIDTH_OF_FILES).print(table)
+    """Print a table whose first `left` columns are names; columns without room in the window are left out."""
+    console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_FILES)
+    unlimited = console.options.update(width=1000)
+    shown = len(headings)
+    while True:
+        table = Table(
+            title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False
+        )
+        for index, heading in enumerate(headings[:shown]):
+            table.add_column(heading, justify="left" if index < left else "right", no_wrap=True)
+        for row in rows:
+            table.add_row(*row[:shown])
+        if shown <= left + 1 or console.measure(table, options=unlimited).maximum <= console.width:
+            console.print(table)
+            return
+        shown -= 1

@@ -95,20 +95,22 @@ def draw(
 
 
 def _for_page(svg: str, label: str) -> str:
-    svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    view = re.search(r'viewBox="[^"]*"', svg)
+    assert view  # noqa: S101 (every SVG of Matplotlib has one)
+    svg = svg[svg.index("<defs>") :]
+    svg = re.sub(
+        r"<defs>\s*<style.*?</style>\s*</defs>", "", svg, flags=re.DOTALL
+    )  # in the page's style sheet
     svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
     svg = re.sub(
         r' id="[A-Za-z]\w*_\d+"', "", svg
     )  # of groups: nothing refers to them, and pages have many figures
     svg = re.sub(r'="[^"]*"', lambda value: re.sub(r"-?\d+\.\d{3,}", _short, value[0]), svg)
     svg = re.sub(r"(font: [^;\"]*?px) [^;\"]*", r"\1 var(--font)", svg)
+    svg = svg.replace("xlink:href", "href")
     for color, variable in _VARIABLES.items():
         svg = svg.replace(color, variable)
-    head = f'<svg role="img" aria-label="{escape(label)}"'
-    svg = re.sub(r'^<svg( width="[^"]*"| height="[^"]*"| version="[^"]*"| xmlns[:\w]*="[^"]*")*', "", svg)
-    svg = re.sub(r' width="[\d.]+pt"| height="[\d.]+pt"', "", svg, count=2)
-    return re.sub(r"\n\s*", "\n", head + svg)
+    return re.sub(r"\n\s*", "\n", f'<svg role="img" aria-label="{escape(label)}" {view[0]}>\n{svg}')
 
 
 def _short(match: re.Match[str]) -> str:

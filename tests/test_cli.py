@@ -1,0 +1,165 @@
+"""The command line, end to end."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from cogtcp import Scenario, _core, run
+from conftest import ROOT, SMALL, Command, files
+
+RESULTS = {"flows", "links", "radios", "flow_series", "link_series", "events"}
+
+
+def test_run_writes_tables_scenario_and_report(command: Command, small: Path, tmp_path: Path) -> None:
+    done = command("run", small, "--out", "out")
+    assert (done.code, done.err) == (0, "")
+    assert "newreno delivers" in done.out
+    assert done.out.endswith("report: out/report.html\n")
+    expected = {"cogtcp.json", "report.html", "scenario.toml", *(f"{name}.parquet" for name in RESULTS)}
+    assert set(files(tmp_path / "out")) == expected
+    assert Scenario.from_file(tmp_path / "out/scenario.toml") == Scenario.from_toml(SMALL)
+    digest = run(Scenario.from_toml(SMALL)).digest
+    assert pq.read_schema(tmp_path / "out/flows.parquet").metadata[b"cogtcp.digest"].decode() == digest
+
+
+def test_run_in_json(command: Command, small: Path) -> None:
+    done = command("run", small, "--json", "--seed", 3)
+    assert (done.code, done.err) == (0, "")
+    document = done.json()
+    result = run(Scenario.from_toml(SMALL), 3)
+    assert document["digest"] == result.digest
+    assert document["metrics"]["goodput_bps"] == result.metrics["goodput_bps"]
+    assert document["flows"][0]["completion_s"] is None  # "no value", not NaN, which is no JSON
+    assert document["provenance"]["scenario_sha256"] == result.scenario.hash
+
+
+def test_the_default_folder_is_named_by_its_content(command: Command, small: Path, tmp_path: Path) -> None:
+    names = {
+        command("run", small, "--json", *args).json()["out"] for args in ((), ("--seed", 7), ("--seed", 8))
+    }
+    assert len(names) == 2
+    assert all(re.fullmatch(r"results/small-run-[0-9a-f]{8}", name) for name in names)
+    assert sorted(path.name for path in (tmp_path / "results").iterdir()) == sorted(
+        name.removeprefix("results/") for name in names
+    )
+
+
+def test_two_runs_write_the_same_bytes(command: Command, small: Path, tmp_path: Path) -> None:
+    for out in ("a", "b"):
+        assert command("run", small, "--out", out).code == 0
+    for name in [*(f"{name}.parquet" for name in RESULTS), "scenario.toml"]:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
+
+
+def test_set_changes_the_scenario(command: Command, small: Path, tmp_path: Path) -> None:
+    changes = ["--set", "run.duration=2 s", "--set", "flow.*.transport = sack", "--set", 'name="other"']
+    done = command("run", small, "--out", "out", *changes)
+    assert (done.code, done.err) == (0, "")
+    written = Scenario.from_file(tmp_path / "out/scenario.toml").to_dict()
+    assert (written["run"]["duration"], written["flow"][0]["transport"], written["name"]) == (
+        "2 s",
+        "sack",
+        "other",
+    )
+
+
+def test_compare_writes_tables_scenario_and_report(command: Command, small: Path, tmp_path: Path) -> None:
+    done = command("compare", small, "--transport", "newreno,sack", "--seeds", 3, "--out", "out")
+    assert (done.code, done.err) == (0, "")
+    assert re.search(r"newreno +\d\.\d{3} ± ", done.out)
+    assert re.search(r"sack +\d\.\d{3} ± \d\.\d{3} +[+-]\d\.\d{3} ± ", done.out)
+    assert "3 seeds" in done.out
+    tables = {path.stem for path in (tmp_path / "out").glob("*.parquet")}
+    assert tables == {"runs", "summary", "paired", "flows", "links", "radios"}
+    assert pq.read_table(tmp_path / "out/runs.parquet").column("seed").to_pylist() == [7, 7, 8, 8, 9, 9]
+
+
+def test_compare_in_json(command: Command, small: Path) -> None:
+    arguments = ["--transport", "newreno", "--transport", "sack", "--seeds", 2, "--seed", 40, "--json"]
+    document = command("compare", small, *arguments, "--jobs", 1).json()
+    assert document["seeds"] == [40, 41]
+    assert document["transports"] == ["newreno", "sack"]
+    assert document["summary"]["sack"]["goodput_bps"]["n"] == 2
+    difference = document["paired"]["sack"]["goodput_bps"]["mean"]
+    means = [document["summary"][name]["goodput_bps"]["mean"] for name in ("sack", "newreno")]
+    assert difference == pytest.approx(means[0] - means[1])
+    again = command("compare", small, *arguments, "--jobs", 4).json()
+    assert again == document
+
+
+def test_check(command: Command, small: Path, tmp_path: Path) -> None:
+    assert command("check", small).out == f"{small}: small can be run\n"
+    document = command("check", small, "--json").json()
+    assert (document["ok"], document["warnings"]) == (True, [])
+    assert files(tmp_path) == ["small.toml"]
+
+
+def test_new_writes_a_scenario_that_runs(command: Command, tmp_path: Path) -> None:
+    kinds = [entry["name"] for entry in command("new", "--list", "--json").json()["kinds"]]
+    assert kinds == [name for name, _ in _core.starters()]
+    assert command("new").code == 0
+    assert files(tmp_path) == [f"{kinds[0]}.toml"]
+    for kind in kinds:
+        assert command("new", "mine.toml", "--kind", kind, "--force").code == 0
+        assert command("check", "mine.toml").code == 0
+
+
+def test_new_replaces_nothing_unasked(command: Command, small: Path) -> None:
+    done = command("new", small)
+    assert done.code == 1
+    assert "exists already" in done.err
+    assert small.read_text() == SMALL
+    assert command("new", "notes.txt").code == 2
+    assert command("new", "--kind", "ring").code == 2
+
+
+def test_schema(command: Command) -> None:
+    assert json.loads(command("schema").out) == json.loads(_core.schema())
+    columns = command("schema", "--results", "--json").json()
+    assert set(columns) == RESULTS
+    assert "goodput_bps (f64, bit/s): Goodput" in command("schema", "--results").out
+
+
+def test_transports_and_version(command: Command) -> None:
+    listed = [entry["name"] for entry in command("transports", "--json").json()["transports"]]
+    assert {"tahoe", "reno", "newreno", "sack"} <= set(listed)
+    assert command("transports").out.splitlines()[0].split()[0] == listed[0]
+    assert command("version").out.startswith(f"cogtcp {_core.version}")
+    assert command("version", "--json").json()["version"] == _core.version
+
+
+VERBS = ["run", "compare", "check", "new", "schema", "transports", "reproduce", "version"]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_explains_itself(command: Command, verb: str) -> None:
+    done = command(verb, "--help")
+    assert (done.code, done.err) == (0, "")
+    assert "--json" in done.out
+
+
+def test_help_lists_every_verb(command: Command) -> None:
+    listed = re.findall(r"^    (\w+)", command("--help").out, re.MULTILINE)
+    assert listed == VERBS
+
+
+@pytest.mark.parametrize("verb", [["version"], ["transports"], ["--help"]])
+def test_verbs_that_simulate_nothing_load_nothing_heavy(verb: list[str]) -> None:
+    code = (
+        "import sys\nfrom cogtcp.cli import main\n"
+        "try: main(sys.argv[1:])\nexcept SystemExit: pass\n"
+        "print({'pyarrow', 'matplotlib', 'jinja2', 'rich', 'numpy'} & set(sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *verb], capture_output=True, text=True, check=True)
+    assert done.stderr == "set()\n"
+
+
+def test_the_reader_of_a_pipe_may_leave(small: Path) -> None:
+    shell = f"{sys.executable} -m cogtcp schema --results | head -n 1"
+    done = subprocess.run(["/bin/sh", "-c", shell], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert (done.stdout.count("\n"), done.stderr) == (1, "")

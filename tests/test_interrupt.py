@@ -1,0 +1,86 @@
+"""Signals, and several commands at once."""
+
+import os
+import pty
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from cogtcp.output import is_ours
+from conftest import command_line, files
+
+
+def start(tmp_path: Path, *args: object) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        command_line(*args), cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def wait_for_work(tmp_path: Path) -> None:
+    """Wait until the folder in the making is there: then it simulates."""
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob(".out.*.tmp")):
+        assert time.monotonic() < deadline, "nothing happens"
+        time.sleep(0.02)
+    time.sleep(0.2)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("verb", [["run"], ["compare", "--transport", "sack,newreno", "--seeds", "3"]])
+def test_a_signal_stops_at_once_and_leaves_nothing(
+    small: Path, tmp_path: Path, verb: list[str], number: int, code: int
+) -> None:
+    process = start(tmp_path, *verb, small, "--out", "out", "--set", "run.duration=1000000 s")
+    wait_for_work(tmp_path)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (code, "")
+    assert "Traceback" not in err
+    assert files(tmp_path) == ["small.toml"]
+
+
+def test_ctrl_c_in_a_comparison_writes_what_is_finished(small: Path, tmp_path: Path) -> None:
+    # A terminal for standard error, so that there is progress to wait for.
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        command_line(
+            "compare", small, "--transport", "newreno,sack", "--seeds", 5000, "--out", "out", "--json"
+        ),
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        text=True,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
+    )
+    os.close(theirs)
+    seen = ""
+    while not re.search(r"\b[1-9]\d*/10000", seen):
+        seen += os.read(ours, 1024).decode()
+    process.send_signal(signal.SIGINT)
+    document, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    os.close(ours)
+    assert '"interrupted": true' in document
+    rows = pq.read_table(tmp_path / "out" / "runs.parquet")
+    assert 1 <= rows.num_rows < 10000
+    assert rows.column("error").null_count == rows.num_rows, "an interrupted run is no failed run"
+    assert is_ours(tmp_path / "out")
+    assert files(tmp_path)[:1] == ["out"]
+
+
+def test_two_at_once_do_not_clash(small: Path, tmp_path: Path) -> None:
+    both = [
+        start(tmp_path, "compare", small, "--transport", "sack,reno", "--seeds", "2", "--out", "out")
+        for _ in range(2)
+    ]
+    for process in both:
+        _, err = process.communicate(timeout=120)
+        assert (process.returncode, err) == (0, "")
+    assert is_ours(tmp_path / "out")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "small.toml"]
+    assert pq.read_table(tmp_path / "out" / "runs.parquet").num_rows == 4
