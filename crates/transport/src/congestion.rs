@@ -1,6 +1,7 @@
 //! Congestion control: the trait, what it sees, and the registry of controls by name.
 
 pub mod aimd;
+pub mod bbr;
 pub mod c2;
 pub mod compound;
 pub mod cubic;
@@ -213,7 +214,7 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     fn pkts_acked(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample) {}
 
     /// A duplicate ACK came, fewer than the threshold so far: whether to treat the oldest outstanding segment, last sent
-    /// at `head_sent_at`, as lost now. For controls with a finer timeout than the sender's (Vegas).
+    /// at `head_sent_at`, as lost now. For controls with a finer timeout than the sender's.
     #[allow(unused_variables)]
     fn dup_ack_retransmit(&mut self, now: Time, tcp: &TcpState, head_sent_at: Time) -> bool {
         false

@@ -1,7 +1,7 @@
 //! Congestion controls by name.
 
 use super::{
-    CongestionControl, ParameterSpec, Parameters, aimd, c2, compound, cubic, vegas, westwood,
+    CongestionControl, ParameterSpec, Parameters, aimd, bbr, c2, compound, cubic, vegas, westwood,
     westwood_compound,
 };
 use crate::Preset;
@@ -16,6 +16,7 @@ static CONTROLS: &[&ControlInfo] = &[
     &westwood_compound::INFO,
     &cubic::INFO,
     &c2::INFO,
+    &bbr::INFO,
 ];
 
 /// A control as the registry knows it.
