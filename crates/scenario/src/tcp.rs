@@ -112,7 +112,7 @@ pub enum Parameter {
     /// Yes or no.
     Flag(bool),
     /// A number, in the parameter's unit.
-    Number(f64),
+    Number(#[serde(deserialize_with = "finite")] f64),
     /// One of the parameter's words.
     Text(String),
 }
@@ -171,6 +171,12 @@ pub enum RttSampling {
     OncePerFlight,
     /// Every ACK of data sent once.
     EveryAck,
+}
+
+/// A number that JSON can say too.
+fn finite<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let number = f64::deserialize(deserializer)?;
+    if number.is_finite() { Ok(number) } else { Err(serde::de::Error::custom("the number is not finite")) }
 }
 
 impl Tcp {

@@ -48,8 +48,8 @@ fn wrong_overrides_are_refused() {
     refused(scenario.set("radio.1.sensing.off", "1 s"), &["no element \"1\"", "\"radio\""]);
     refused(scenario.set("radio.raido.sensing", "1 s"), &["no element \"raido\"", "did you mean \"radio\"?"]);
     refused(scenario.set("run.duration.x", "1 s"), &["run.duration: found a table; write a duration"]);
-    refused(scenario.set("", "1 s"), &["not the path of a field"]);
-    refused(scenario.set("run..duration", "1 s"), &["not the path of a field"]);
+    refused(scenario.set("", "1 s"), &["this is not the path of a field"]);
+    refused(scenario.set("run..duration", "1 s"), &["this is not the path of a field"]);
     refused(scenario.set("topology.chain.hops", "2"), &["exclude each other"]);
     // Meaning is checked when the scenario is resolved, and an overridden value has no line.
     let error = scenario.set("flow.0.to", "x").unwrap().resolve().unwrap_err();

@@ -471,6 +471,7 @@ fn tcp() {
         "[]",
         &["a number, true or false, or a word"],
     );
+    tcp("parameters = { decrease = nan }", "tcp.parameters.decrease", "nan", &["this is no parameter"]);
     tcp("min_rt = \"1 s\"", "tcp.min_rt", "min_rt", &["did you mean \"min_rto\"?"]);
 }
 
@@ -533,4 +534,18 @@ fn json() {
     let null = json.replacen("\"description\": \"\"", "\"description\": null", 1);
     assert_ne!(null, json);
     assert_eq!(Scenario::from_json(&null, "object").unwrap(), scenario);
+}
+
+/// Nesting deeper than any scenario is refused, not followed until the stack ends.
+#[test]
+fn deep_nesting() {
+    for (open, close) in [("[", "]"), ("{ a = ", " }")] {
+        let deep = format!("x = {}1{}", open.repeat(100_000), close.repeat(100_000));
+        assert!(errors_of(&deep).message.contains("not TOML"));
+    }
+    let json = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
+    assert!(Scenario::from_json(&json, "object").unwrap_err().message.contains("not JSON"));
+    let path = vec!["a"; 100_000].join(".");
+    assert!(Scenario::parse(RIGHT, "test.toml").unwrap().set(&path, "1").is_err());
+    assert!(errors_of(&format!("{path} = 1")).message.contains("not TOML"));
 }

@@ -3,14 +3,17 @@
 use super::{Entry, Node, Path, Value};
 use crate::suggest;
 
+/// The most steps of a path: deeper than any field.
+const DEEPEST: usize = 20;
+
 impl Node {
     /// Sets what stands at `path` to `value`; answers the paths set (several where the path has a "*"). Missing tables
     /// on the way are made, also in place of a single value. An error is what is wrong and what would be right.
     pub(crate) fn set(&mut self, path: &str, value: &Node) -> Result<Vec<Path>, (String, String)> {
         let steps: Vec<&str> = path.split('.').map(str::trim).collect();
-        if steps.iter().any(|step| step.is_empty()) {
+        if steps.len() > DEEPEST || steps.iter().any(|step| step.is_empty()) {
             return Err((
-                format!("\"{path}\" is not the path of a field"),
+                "this is not the path of a field".to_owned(),
                 "write keys with dots between, for example run.duration or radio.0.sensing.off".to_owned(),
             ));
         }
