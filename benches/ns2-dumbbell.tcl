@@ -1,6 +1,7 @@
 # The benchmark's dumbbell for ns-2: two saturated NewReno flows, 200 s, no trace.
 # Same as benches/engine.rs: access 100 Mb/s 5 ms, bottleneck 10 Mb/s 40 ms, 100 packets of drop-tail, 1000-byte
-# segments (ns-2 adds 40 bytes of headers), every segment acknowledged, initial window 10, least RTO 1 s.
+# segments (ns-2 adds 40 bytes of headers), every segment acknowledged, initial window 10, least RTO 1 s. The timer is
+# restarted at every partial ACK, as ns-2 does by default (newreno_changes_ 0): RFC 6582's Slow-but-Steady variant.
 set ns [new Simulator]
 $ns use-scheduler Heap
 

@@ -1,7 +1,8 @@
 //! One flow: its two connection ends, its application and what is measured of it.
 
 use crate::histogram::Histogram;
-use crate::network::{Network, Packet, StreamCounters};
+use crate::network::{Network, StreamCounters};
+use crate::packets::Packet;
 use crate::queue::Event;
 use cogtcp_records::tables::EventKind;
 use cogtcp_scenario::{FlowSpec, Traffic};
@@ -22,6 +23,10 @@ pub(crate) struct Flow {
     armed_after: [Time; 2],
     /// Tag of the earliest data segment that no acknowledgement has answered, and when it was sent.
     unanswered: Option<(u32, Time)>,
+    /// What the two hosts counted of the data and of the acknowledgements.
+    pub(crate) streams: [StreamCounters; 2],
+    /// Bytes on the wire of the data packets that reached the receiver.
+    arrived_bytes: u64,
     pub(crate) rtt: Histogram,
     pub(crate) queuing: Histogram,
     traffic: Traffic,
@@ -41,7 +46,9 @@ pub(crate) struct Flow {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Snapshot {
     pub(crate) stats: SenderStats,
-    pub(crate) streams: [StreamCounters; 2],
+    /// Packets that arrived and packets that were dropped, of the data and of the acknowledgements.
+    pub(crate) arrived: [u64; 2],
+    pub(crate) dropped: [u64; 2],
     pub(crate) delivered: u64,
 }
 
@@ -70,6 +77,8 @@ pub(crate) struct Measured {
 
 const SENDER: usize = 0;
 const RECEIVER: usize = 1;
+const DATA: usize = 0;
+const ACKS: usize = 1;
 
 impl Flow {
     /// Flow `number` of `spec`, at rest.
@@ -81,6 +90,8 @@ impl Flow {
             armed: [Time::MAX; 2],
             armed_after: [Time::MAX; 2],
             unanswered: None,
+            streams: [StreamCounters::default(); 2],
+            arrived_bytes: 0,
             rtt: Histogram::new(),
             queuing: Histogram::new(),
             traffic: spec.traffic,
@@ -137,39 +148,46 @@ impl Flow {
         self.pump_sender(now, network);
     }
 
-    /// A packet has reached the sender (`end` 0) or the receiver (1).
+    /// A data packet of `wire` bytes has reached the receiver, after `waited` nanoseconds in queues. `warm`: the warm-up is
+    /// over.
     #[inline]
-    pub(crate) fn receive(
+    pub(crate) fn receive_data(
         &mut self,
         now: Time,
-        end: usize,
         packet: &Packet,
+        wire: u32,
         waited: u64,
         warm: bool,
         network: &mut Network,
     ) {
-        if end == RECEIVER {
-            if warm && packet.segment.len > 0 {
-                self.queuing.record(Duration::from_nanos(waited));
-            }
-            self.unanswered.get_or_insert((packet.segment.tag, packet.sent_at));
-            self.receiver.handle_segment(now, &packet.segment);
-            self.pump_receiver(now, Some((packet.segment.tag, packet.sent_at)), network);
-            if let Traffic::Size(size) = self.traffic
-                && self.completed.is_none()
-                && self.receiver.delivered() >= size.get()
-            {
-                self.completed = Some(now);
-                network.trace.flow_event(now, EventKind::Completed, self.number, f64::NAN);
-                self.end_measure(now, network);
-            }
-        } else {
-            if warm && packet.sent_at != Time::MAX {
-                self.rtt.record(now - packet.sent_at);
-            }
-            self.sender.handle_segment(now, &packet.segment);
-            self.pump_sender(now, network);
+        self.streams[DATA].arrived += 1;
+        self.arrived_bytes += u64::from(wire);
+        if warm && packet.segment.len > 0 {
+            self.queuing.record(Duration::from_nanos(waited));
         }
+        let latest = (packet.segment.tag, packet.sent_at);
+        self.unanswered.get_or_insert(latest);
+        self.receiver.handle_segment(now, &packet.segment);
+        self.pump_receiver(now, Some(latest), network);
+        if let Traffic::Size(size) = self.traffic
+            && self.completed.is_none()
+            && self.receiver.delivered() >= size.get()
+        {
+            self.completed = Some(now);
+            network.trace.flow_event(now, EventKind::Completed, self.number, f64::NAN);
+            self.end_measure(now, network);
+        }
+    }
+
+    /// An acknowledgement has reached the sender.
+    #[inline]
+    pub(crate) fn receive_ack(&mut self, now: Time, packet: &Packet, warm: bool, network: &mut Network) {
+        self.streams[ACKS].arrived += 1;
+        if warm && packet.sent_at != Time::MAX {
+            self.rtt.record(now - packet.sent_at);
+        }
+        self.sender.handle_segment(now, &packet.segment);
+        self.pump_sender(now, network);
     }
 
     /// The timer entry of `end` is due. Answers whether the end was called, or its timer had moved on meanwhile.
@@ -207,7 +225,8 @@ impl Flow {
         while let Some(segment) = self.sender.poll_transmit(now) {
             // The handshake, FINs and pure ACKs give no round-trip sample.
             let sent_at = if segment.len > 0 { now } else { Time::MAX };
-            network.inject(now, 2 * self.number as u32, Packet { segment, sent_at });
+            self.streams[DATA].injected += 1;
+            network.inject(now, 2 * self.number as u32, &Packet { segment, sent_at });
         }
         while let Some(event) = self.sender.poll_event() {
             self.record(now, event, network);
@@ -221,7 +240,8 @@ impl Flow {
     fn pump_receiver(&mut self, now: Time, latest: Option<(u32, Time)>, network: &mut Network) {
         while let Some(segment) = self.receiver.poll_transmit(now) {
             let sent_at = self.answered(&segment, latest);
-            network.inject(now, 2 * self.number as u32 + 1, Packet { segment, sent_at });
+            self.streams[ACKS].injected += 1;
+            network.inject(now, 2 * self.number as u32 + 1, &Packet { segment, sent_at });
         }
         while self.receiver.poll_event().is_some() {}
         let due = self.receiver.poll_timeout();
@@ -280,8 +300,12 @@ impl Flow {
 
     /// The counters at this moment.
     pub(crate) fn snapshot(&self, network: &Network) -> Snapshot {
-        let streams = [network.streams[2 * self.number], network.streams[2 * self.number + 1]];
-        Snapshot { stats: *self.sender.stats(), streams, delivered: self.receiver.delivered() }
+        Snapshot {
+            stats: *self.sender.stats(),
+            arrived: self.streams.map(|stream| stream.arrived),
+            dropped: [network.dropped[2 * self.number], network.dropped[2 * self.number + 1]],
+            delivered: self.receiver.delivered(),
+        }
     }
 
     /// The measured span begins.
@@ -293,7 +317,7 @@ impl Flow {
         self.baseline = Some(Baseline {
             at: now,
             delivered: self.receiver.delivered(),
-            arrived_bytes: network.streams[2 * self.number].arrived_bytes,
+            arrived_bytes: self.arrived_bytes,
             available: path
                 .iter()
                 .map(|pipe| network.pipes[*pipe as usize].capacity(now).available)
@@ -314,7 +338,7 @@ impl Flow {
         self.measured = Some(Measured {
             span: now - baseline.at,
             delivered: self.receiver.delivered() - baseline.delivered,
-            arrived_bytes: network.streams[2 * self.number].arrived_bytes - baseline.arrived_bytes,
+            arrived_bytes: self.arrived_bytes - baseline.arrived_bytes,
             bottleneck,
             available,
         });

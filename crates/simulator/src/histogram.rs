@@ -7,16 +7,16 @@ const SUB_BITS: u32 = 5;
 const SUB: usize = 1 << SUB_BITS;
 /// Values are counted in units of 2^10 ns, about a microsecond.
 const UNIT_BITS: u32 = 10;
-/// Octave 0 holds 0 to 31 units, octave k the 32 buckets from 2^(k+4) units on; the last reaches 2^32 units, 73 min.
-const OCTAVES: usize = 28;
+/// Octave 0 holds 0 to 31 units, octave k the 32 buckets from 2^(k+4) units on; the last reaches 2^28 units, 4.6 min.
+const OCTAVES: usize = 24;
 
 /// A log-linear histogram of durations with exact mean, least and greatest. An octave is allocated when it is first
 /// hit: a distribution over a factor of 16 takes about half a kilobyte.
 #[derive(Clone, Debug)]
 pub(crate) struct Histogram {
+    /// The row of `counts` of each octave.
     octaves: [u8; OCTAVES],
-    counts: Vec<[u32; SUB]>,
-    samples: u64,
+    counts: Box<[[u32; SUB]]>,
     sum: u64,
     least: u64,
     greatest: u64,
@@ -26,58 +26,59 @@ const NONE: u8 = u8::MAX;
 
 impl Histogram {
     pub(crate) fn new() -> Self {
-        Self {
-            octaves: [NONE; OCTAVES],
-            counts: Vec::new(),
-            samples: 0,
-            sum: 0,
-            least: u64::MAX,
-            greatest: 0,
-        }
+        Self { octaves: [NONE; OCTAVES], counts: Box::default(), sum: 0, least: u64::MAX, greatest: 0 }
     }
 
     /// Counts `span`.
     #[inline]
     pub(crate) fn record(&mut self, span: Duration) {
         let nanos = span.as_nanos();
-        self.samples += 1;
         self.sum += nanos;
         self.least = self.least.min(nanos);
         self.greatest = self.greatest.max(nanos);
         let (octave, bucket) = place(nanos >> UNIT_BITS);
-        let mut row = self.octaves[octave];
-        if row == NONE {
-            row = self.counts.len() as u8;
-            self.octaves[octave] = row;
-            self.counts.reserve_exact(1);
-            self.counts.push([0; SUB]);
+        if self.octaves[octave] == NONE {
+            self.add_octave(octave);
         }
-        let count = &mut self.counts[row as usize][bucket];
+        let count = &mut self.counts[self.octaves[octave] as usize][bucket];
         *count = count.saturating_add(1);
+    }
+
+    #[cold]
+    fn add_octave(&mut self, octave: usize) {
+        self.octaves[octave] = self.counts.len() as u8;
+        let mut counts = std::mem::take(&mut self.counts).into_vec();
+        counts.reserve_exact(1);
+        counts.push([0; SUB]);
+        self.counts = counts.into_boxed_slice();
+    }
+
+    fn samples(&self) -> u64 {
+        self.counts.iter().flatten().map(|count| u64::from(*count)).sum()
     }
 
     /// Mean in seconds; not-a-number without a sample.
     pub(crate) fn mean(&self) -> f64 {
-        self.sum as f64 / 1e9 / self.samples as f64
+        self.sum as f64 / 1e9 / self.samples() as f64
     }
 
     /// Least value in seconds; not-a-number without a sample.
     pub(crate) fn least(&self) -> f64 {
-        if self.samples == 0 { f64::NAN } else { self.least as f64 / 1e9 }
+        if self.counts.is_empty() { f64::NAN } else { self.least as f64 / 1e9 }
     }
 
     /// Greatest value in seconds; not-a-number without a sample.
     pub(crate) fn greatest(&self) -> f64 {
-        if self.samples == 0 { f64::NAN } else { self.greatest as f64 / 1e9 }
+        if self.counts.is_empty() { f64::NAN } else { self.greatest as f64 / 1e9 }
     }
 
     /// The value in seconds that a share `q` of the samples does not exceed, interpolated within its bucket;
     /// not-a-number without a sample.
     pub(crate) fn quantile(&self, q: f64) -> f64 {
-        if self.samples == 0 {
+        if self.counts.is_empty() {
             return f64::NAN;
         }
-        let rank = q * self.samples as f64;
+        let rank = q * self.samples() as f64;
         let mut below = 0.0;
         for (octave, row) in self.octaves.iter().enumerate() {
             let Some(row) = self.counts.get(*row as usize) else { continue };
@@ -97,7 +98,7 @@ impl Histogram {
     /// Bytes allocated.
     #[cfg(test)]
     pub(crate) fn allocated(&self) -> usize {
-        self.counts.capacity() * size_of::<[u32; SUB]>()
+        std::mem::size_of_val::<[[u32; SUB]]>(&self.counts)
     }
 }
 
@@ -132,7 +133,7 @@ mod tests {
 
     #[test]
     fn every_value_lies_in_its_bucket() {
-        for shift in 0..42 {
+        for shift in 0..37 {
             for offset in [0, 1, 3, 17] {
                 let nanos = (1u64 << shift) + offset * (1 << shift) / 19;
                 let (octave, bucket) = place(nanos >> UNIT_BITS);

@@ -13,6 +13,7 @@ mod flow;
 mod histogram;
 mod network;
 mod options;
+mod packets;
 mod pipe;
 mod queue;
 mod radio;

@@ -1,34 +1,15 @@
 //! Pipes, paths and the packets on them; packets are counted here.
 
+use crate::packets::{Packet, PacketStore};
 use crate::pipe::{DropCause, Offer, Pipe, Transit};
 use crate::queue::{Event, EventQueue};
 use crate::trace::Trace;
-use cogtcp_transport::Segment;
 use cogtcp_units::Time;
 
-/// A packet in the network: the segment, and when the segment left that it is or that it answers.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Packet {
-    pub(crate) segment: Segment,
-    /// Data: when it was sent. An acknowledgement: when the data was sent that it answers. Else `Time::MAX`.
-    pub(crate) sent_at: Time,
-}
-
-/// What one direction of a flow counted since its start.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct StreamCounters {
-    /// Packets that the host put on its first link.
-    pub(crate) injected: u64,
-    /// Packets that reached the other host.
-    pub(crate) arrived: u64,
-    /// Bytes on the wire of the packets that reached the other host.
-    pub(crate) arrived_bytes: u64,
-    /// Packets dropped on the way.
-    pub(crate) dropped: u64,
-}
-
-/// End of a path in [`Network::paths`].
+/// End of a path in [`Network::paths`], and `next` of a pipe whose packets have all reached their host.
 const HOST: u32 = u32::MAX;
+/// `next` of a pipe whose packets part ways: their paths tell. Also of a pipe that no path uses.
+const BY_PATH: u32 = u32::MAX - 1;
 
 /// The network of one run.
 #[derive(Debug)]
@@ -39,12 +20,20 @@ pub(crate) struct Network {
     paths: Vec<u32>,
     /// Where the path of a stream begins in `paths`. Stream `2 * flow` carries data, `2 * flow + 1` acknowledgements.
     path_starts: Vec<u32>,
-    /// The packets under way; unused places are listed in `free`.
-    packets: Vec<Packet>,
-    free: Vec<u32>,
-    pub(crate) streams: Vec<StreamCounters>,
+    packets: PacketStore,
+    /// Packets dropped on the way, by stream.
+    pub(crate) dropped: Vec<u64>,
     pub(crate) trace: Trace,
     pub(crate) hops: u64,
+}
+
+/// What a host put into the network on a stream, and what came out at the other end.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct StreamCounters {
+    /// Packets that the host put on its first link.
+    pub(crate) injected: u64,
+    /// Packets that reached the other host.
+    pub(crate) arrived: u64,
 }
 
 impl Network {
@@ -55,9 +44,8 @@ impl Network {
             pipes,
             paths: Vec::new(),
             path_starts: Vec::new(),
-            packets: Vec::new(),
-            free: Vec::new(),
-            streams: Vec::new(),
+            packets: PacketStore::new(),
+            dropped: Vec::new(),
             trace,
             hops: 0,
         }
@@ -65,10 +53,19 @@ impl Network {
 
     /// Adds the next stream, which takes `path`.
     pub(crate) fn add_stream(&mut self, path: &[u32]) {
-        self.path_starts.push(self.paths.len() as u32);
+        let start = self.paths.len();
+        self.path_starts.push(start as u32);
         self.paths.extend_from_slice(path);
         self.paths.push(HOST);
-        self.streams.push(StreamCounters::default());
+        self.dropped.push(0);
+        for step in self.paths[start..].windows(2) {
+            let pipe = &mut self.pipes[step[0] as usize];
+            pipe.next = match pipe.next {
+                Pipe::UNUSED => step[1],
+                next if next == step[1] => next,
+                _ => BY_PATH,
+            };
+        }
     }
 
     /// The pipes of a stream's path.
@@ -80,22 +77,12 @@ impl Network {
 
     /// A host sends `packet` on `stream`.
     #[inline]
-    pub(crate) fn inject(&mut self, now: Time, stream: u32, packet: Packet) {
-        self.streams[stream as usize].injected += 1;
+    pub(crate) fn inject(&mut self, now: Time, stream: u32, packet: &Packet) {
         let wire = packet.segment.wire_size();
-        let id = match self.free.pop() {
-            Some(id) => {
-                self.packets[id as usize] = packet;
-                id
-            }
-            None => {
-                self.packets.push(packet);
-                self.packets.len() as u32 - 1
-            }
-        };
         let start = self.path_starts[stream as usize];
-        let transit = Transit { time: 0, waited: 0, packet: id, stream, wire, next: start };
-        self.forward(now, transit);
+        let place = self.packets.put(packet, wire);
+        let transit = Transit { time: 0, waited: 0, packet: place, stream, wire, next: start + 1 };
+        self.offer(now, self.paths[start as usize], transit);
     }
 
     /// The first packet of `pipe` arrives at the far end: it moves on, is lost, or has reached its host, in which case it
@@ -105,7 +92,8 @@ impl Network {
         self.hops += 1;
         let event = Event::Arrival(pipe);
         let from = &mut self.pipes[pipe as usize];
-        let (transit, lost) = from.arrive(now);
+        let (mut transit, lost) = from.arrive(now);
+        let mut next = from.next;
         match from.next_arrival() {
             Some(time) => self.queue.replace(time, event),
             None => self.queue.pop(event),
@@ -114,21 +102,19 @@ impl Network {
             self.drop_packet(now, pipe, &transit, cause);
             return None;
         }
-        if self.paths[transit.next as usize] != HOST {
-            self.forward(now, transit);
+        if next == BY_PATH {
+            next = self.paths[transit.next as usize];
+        }
+        if next != HOST {
+            transit.next += 1;
+            self.offer(now, next, transit);
             return None;
         }
-        let counters = &mut self.streams[transit.stream as usize];
-        counters.arrived += 1;
-        counters.arrived_bytes += u64::from(transit.wire);
-        self.free.push(transit.packet);
-        Some((transit, self.packets[transit.packet as usize]))
+        Some((transit, self.packets.take(transit.packet)))
     }
 
     #[inline]
-    fn forward(&mut self, now: Time, mut transit: Transit) {
-        let pipe = self.paths[transit.next as usize];
-        transit.next += 1;
+    fn offer(&mut self, now: Time, pipe: u32, transit: Transit) {
         match self.pipes[pipe as usize].offer(now, transit) {
             Offer::Taken => {}
             Offer::Schedule(time) => self.queue.push(time, Event::Arrival(pipe)),
@@ -138,15 +124,18 @@ impl Network {
 
     #[cold]
     fn drop_packet(&mut self, now: Time, pipe: u32, transit: &Transit, cause: DropCause) {
-        self.streams[transit.stream as usize].dropped += 1;
-        self.free.push(transit.packet);
+        self.dropped[transit.stream as usize] += 1;
+        self.packets.take(transit.packet);
         self.trace.dropped(now, pipe, transit, cause);
     }
 
-    /// Every packet is somewhere, once: sent = delivered + dropped by cause + queued + in flight, for every stream and
-    /// every pipe, and the packet store holds exactly what the pipes hold.
-    pub(crate) fn check_conservation(&self) -> Result<(), String> {
-        let mut inside = vec![0u64; self.streams.len()];
+    /// Every packet is somewhere, once: sent = delivered + dropped by cause + queued + in flight, for every stream (whose
+    /// hosts counted `streams`) and every pipe, and the packet store holds exactly what the pipes hold.
+    pub(crate) fn check_conservation(
+        &self,
+        streams: impl Iterator<Item = StreamCounters>,
+    ) -> Result<(), String> {
+        let mut inside = vec![0u64; self.dropped.len()];
         for (number, pipe) in self.pipes.iter().enumerate() {
             let mut held = 0;
             for transit in pipe.packets() {
@@ -158,13 +147,16 @@ impl Network {
                 return Err(format!("link direction {number} holds {held} packets and counted {counters:?}"));
             }
         }
-        for (number, (stream, inside)) in self.streams.iter().zip(&inside).enumerate() {
-            if stream.injected != stream.arrived + stream.dropped + inside {
-                return Err(format!("stream {number} has {inside} packets under way and counted {stream:?}"));
+        for (number, (stream, inside)) in streams.zip(&inside).enumerate() {
+            let dropped = self.dropped[number];
+            if stream.injected != stream.arrived + dropped + inside {
+                return Err(format!(
+                    "stream {number} dropped {dropped}, has {inside} under way and counted {stream:?}"
+                ));
             }
         }
-        let (stored, under_way) = (self.packets.len() - self.free.len(), inside.iter().sum::<u64>());
-        if stored as u64 != under_way {
+        let (stored, under_way) = (self.packets.len() as u64, inside.iter().sum::<u64>());
+        if stored != under_way {
             return Err(format!("{stored} packets are stored and {under_way} under way"));
         }
         Ok(())

@@ -83,16 +83,16 @@ pub(crate) struct PipeConfig {
 /// What a pipe counted since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct PipeCounters {
-    /// Packets offered.
-    pub(crate) offered: u64,
     /// Packets handed over at the far end.
     pub(crate) delivered: u64,
-    /// Packets dropped, by cause.
-    pub(crate) drops: [u64; 3],
     /// Bytes whose transmission has begun and met no silence.
     pub(crate) carried_bytes: u64,
     /// Waiting times of the packets whose transmission has begun, summed: the queue's integral, packet nanoseconds.
     pub(crate) waited: u64,
+    /// Packets dropped, by cause.
+    pub(crate) drops: [u64; 3],
+    /// Packets offered.
+    pub(crate) offered: u64,
 }
 
 /// What became of a packet that was offered to a pipe.
@@ -106,29 +106,33 @@ pub(crate) enum Offer {
     Dropped,
 }
 
-/// A link direction. Fields in the order of use: a hop touches the first two cache lines.
+/// A link direction. A hop touches the first two cache lines.
 #[derive(Debug)]
+#[repr(C, align(128))]
 pub(crate) struct Pipe {
     ring: Ring,
     /// Packets of the ring whose transmission has begun.
     begun: u32,
-    /// Size and duration of the last transmission begun: most frames of a direction have one size.
-    last_size: u32,
-    last_duration: u64,
     /// When the transmitter is free again.
     free_at: u64,
+    /// Size and duration of the last transmission begun: most frames of a direction have one size.
+    last_duration: u64,
+    last_size: u32,
+    /// Where every packet of this pipe goes next, if they all go there; see [`crate::network`].
+    pub(crate) next: u32,
     delay: u64,
+    gate: Gate,
+    /// The last transmission begun met a silence.
+    last_lost: bool,
+    lossy: bool,
+    counters: PipeCounters,
     waiting_bytes: u64,
     limit_packets: u64,
     limit_bytes: u64,
-    counters: PipeCounters,
     queue_max: u64,
     loss: Option<Box<(Probability, RandomStream)>>,
-    gate: Gate,
     rate: Rate,
     own_rate: Rate,
-    /// The last transmission begun met a silence.
-    last_lost: bool,
     capacity: Capacity,
 }
 
@@ -163,25 +167,31 @@ impl Capacity {
 }
 
 impl Pipe {
+    /// [`Pipe::next`] before any path uses the pipe.
+    pub(crate) const UNUSED: u32 = u32::MAX - 2;
+
     /// The pipe of `config`; `stream` decides on random loss.
     pub(crate) fn new(config: &PipeConfig, stream: impl FnOnce() -> RandomStream) -> Self {
+        let lossy = config.loss.get() > 0.0;
         Self {
             ring: Ring::new(),
             begun: 0,
-            last_size: 0,
-            last_duration: 0,
             free_at: 0,
+            last_duration: 0,
+            last_size: 0,
+            next: Self::UNUSED,
             delay: config.delay.as_nanos(),
+            gate: Gate::Open,
+            last_lost: false,
+            lossy,
+            counters: PipeCounters::default(),
             waiting_bytes: 0,
             limit_packets: config.limit_packets,
             limit_bytes: config.limit_bytes,
-            counters: PipeCounters::default(),
             queue_max: 0,
-            loss: (config.loss.get() > 0.0).then(|| Box::new((config.loss, stream()))),
-            gate: Gate::Open,
+            loss: lossy.then(|| Box::new((config.loss, stream()))),
             rate: config.rate,
             own_rate: config.rate,
-            last_lost: false,
             capacity: Capacity::default(),
         }
     }
@@ -225,9 +235,7 @@ impl Pipe {
         if transit.wire & LOST != 0 {
             return (transit, Some(self.count_drop(DropCause::Silence)));
         }
-        if let Some(loss) = &mut self.loss
-            && loss.1.bernoulli(loss.0)
-        {
+        if self.lossy && self.is_lost() {
             return (transit, Some(self.count_drop(DropCause::Loss)));
         }
         self.counters.delivered += 1;
@@ -371,6 +379,11 @@ impl Pipe {
     /// Every packet in the pipe, waiting or under way.
     pub(crate) fn packets(&self) -> impl Iterator<Item = &Transit> {
         (0..self.ring.len()).map(|i| self.ring.get(i))
+    }
+
+    #[cold]
+    fn is_lost(&mut self) -> bool {
+        self.loss.as_mut().is_some_and(|loss| loss.1.bernoulli(loss.0))
     }
 
     fn count_drop(&mut self, cause: DropCause) -> DropCause {

@@ -134,74 +134,79 @@ impl EventQueue {
     }
 }
 
-/// A minimum heap with four children per node: half the levels of a binary one, and siblings share a cache line.
+/// A minimum heap with four children per node, siblings together in one cache line: the children of key `h` are group
+/// `h + 1`, and key `h` itself lies in group `(h + 3) / 4` at place `(h + 3) % 4`. Unused places hold `u128::MAX`.
 #[derive(Debug)]
-struct Heap(Vec<u128>);
+struct Heap {
+    groups: Vec<Group>,
+    len: usize,
+}
 
-const ARITY: usize = 4;
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Group([u128; 4]);
+
+const EMPTY: Group = Group([u128::MAX; 4]);
 
 impl Heap {
     fn new() -> Self {
-        Self(Vec::new())
+        Self { groups: vec![EMPTY], len: 0 }
     }
 
     #[inline]
     fn peek(&self) -> Option<u128> {
-        self.0.first().copied()
+        if self.len > 0 { Some(self.groups[0].0[3]) } else { None }
     }
 
     #[inline]
     fn push(&mut self, key: u128) {
-        self.0.push(key);
-        let keys = self.0.as_mut_slice();
-        let mut hole = keys.len() - 1;
+        let mut hole = self.len;
+        self.len += 1;
+        if (hole + 3) / 4 == self.groups.len() {
+            self.groups.push(EMPTY);
+        }
         while hole > 0 {
-            let parent = (hole - 1) / ARITY;
-            if keys[parent] <= key {
+            let parent = (hole - 1) / 4;
+            let above = *self.place(parent);
+            if above <= key {
                 break;
             }
-            keys[hole] = keys[parent];
+            *self.place(hole) = above;
             hole = parent;
         }
-        keys[hole] = key;
+        *self.place(hole) = key;
     }
 
     fn pop(&mut self) {
-        if let Some(last) = self.0.pop()
-            && !self.0.is_empty()
-        {
-            self.replace_top(last);
+        self.len -= 1;
+        let last = self.len;
+        let key = std::mem::replace(self.place(last), u128::MAX);
+        if last > 0 {
+            self.replace_top(key);
         }
     }
 
     #[inline]
     fn replace_top(&mut self, key: u128) {
-        let keys = self.0.as_mut_slice();
         let mut hole = 0;
-        loop {
-            let first = hole * ARITY + 1;
-            let Some(children) = keys.get(first..(first + ARITY).min(keys.len()).max(first)) else { break };
-            let Some((offset, least)) = least_of(children) else { break };
+        while let Some(&Group([a, b, c, d])) = self.groups.get(hole + 1) {
+            // A tournament: two comparisons that do not wait for each other, then one.
+            let (i, left) = if b < a { (1, b) } else { (0, a) };
+            let (j, right) = if d < c { (3, d) } else { (2, c) };
+            let (offset, least) = if right < left { (j, right) } else { (i, left) };
             if key <= least {
                 break;
             }
-            keys[hole] = least;
-            hole = first + offset;
+            *self.place(hole) = least;
+            hole = 4 * hole + 1 + offset;
         }
-        keys[hole] = key;
+        *self.place(hole) = key;
     }
-}
 
-/// Position and value of the least key.
-#[inline]
-fn least_of(keys: &[u128]) -> Option<(usize, u128)> {
-    if let &[a, b, c, d] = keys {
-        // A tournament: two comparisons that do not wait for each other, then one.
-        let (i, left) = if b < a { (1, b) } else { (0, a) };
-        let (j, right) = if d < c { (3, d) } else { (2, c) };
-        return Some(if right < left { (j, right) } else { (i, left) });
+    #[inline]
+    fn place(&mut self, position: usize) -> &mut u128 {
+        &mut self.groups[(position + 3) / 4].0[(position + 3) % 4]
     }
-    keys.iter().copied().enumerate().min_by_key(|(_, key)| *key)
 }
 
 #[cfg(test)]

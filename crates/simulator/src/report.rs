@@ -46,10 +46,8 @@ impl Simulation<'_> {
 
     fn flow_row(&self, flow: &Flow, spec: &FlowSpec, table: &mut FlowsBuilder) -> FlowRow {
         let (end, warm) = (flow.snapshot(&self.network), &flow.warm);
-        let [data, acks] = [0, 1].map(|direction| {
-            let (now, before) = (&end.streams[direction], &warm.streams[direction]);
-            (now.arrived - before.arrived, now.dropped - before.dropped)
-        });
+        let arrived = end.arrived[0] - warm.arrived[0];
+        let [drops, ack_drops] = [0, 1].map(|stream| end.dropped[stream] - warm.dropped[stream]);
         let measured = flow.measured;
         let share = |bytes: fn(&Measured) -> u64| {
             measured.as_ref().map_or(f64::NAN, |m| ratio(bytes(m) as f64, Capacity::bytes(m.available)))
@@ -71,7 +69,7 @@ impl Simulation<'_> {
             efficiency: share(|m| m.delivered),
             efficiency_trains: share(|m| m.arrived_bytes),
             bottleneck: table.bottleneck.intern(bottleneck),
-            delivery_ratio: ratio(data.0 as f64, (data.0 + data.1) as f64),
+            delivery_ratio: ratio(arrived as f64, (arrived + drops) as f64),
             rtos: end.stats.timeouts - warm.stats.timeouts,
             spurious_rtos: end.stats.spurious_timeouts - warm.stats.spurious_timeouts,
             fast_retransmits: end.stats.fast_retransmits - warm.stats.fast_retransmits,
@@ -85,8 +83,8 @@ impl Simulation<'_> {
             queuing_delay_p50_s: flow.queuing.quantile(0.50),
             queuing_delay_p95_s: flow.queuing.quantile(0.95),
             queuing_delay_p99_s: flow.queuing.quantile(0.99),
-            drops: data.1,
-            ack_drops: acks.1,
+            drops,
+            ack_drops,
             completion_s: flow.completed.map_or(f64::NAN, |at| (at - spec.start).as_secs_f64()),
         }
     }

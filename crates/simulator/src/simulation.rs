@@ -123,7 +123,7 @@ impl<'a> Simulation<'a> {
     /// Runs to the end and reports.
     pub(crate) fn run(mut self, options: &RunOptions) -> Result<Run, RunError> {
         self.play(options)?;
-        self.network.check_conservation().map_err(RunError::Conservation)?;
+        self.check_conservation()?;
         let end = self.end;
         for flow in &mut self.flows {
             flow.end_measure(end, &mut self.network);
@@ -149,10 +149,19 @@ impl<'a> Simulation<'a> {
                 Event::Arrival(pipe) => {
                     self.digest.add(now, event);
                     if let Some((transit, packet)) = self.network.arrive(now, pipe) {
-                        // Data goes to the receiver, an acknowledgement to the sender.
-                        let end = 1 - transit.stream as usize % 2;
                         let flow = &mut self.flows[transit.stream as usize / 2];
-                        flow.receive(now, end, &packet, transit.waited, self.warm, &mut self.network);
+                        if transit.stream.is_multiple_of(2) {
+                            flow.receive_data(
+                                now,
+                                &packet,
+                                transit.wire,
+                                transit.waited,
+                                self.warm,
+                                &mut self.network,
+                            );
+                        } else {
+                            flow.receive_ack(now, &packet, self.warm, &mut self.network);
+                        }
                     }
                 }
                 Event::Timer(endpoint) => {
@@ -261,6 +270,11 @@ impl<'a> Simulation<'a> {
         }
     }
 
+    fn check_conservation(&self) -> Result<(), RunError> {
+        let streams = self.flows.iter().flat_map(|flow| flow.streams);
+        self.network.check_conservation(streams).map_err(RunError::Conservation)
+    }
+
     fn check(&self, now: Time, options: &RunOptions) -> Result<(), RunError> {
         if let Some(progress) = &options.progress {
             progress.store(now.as_nanos(), Ordering::Relaxed);
@@ -272,7 +286,7 @@ impl<'a> Simulation<'a> {
             return Err(RunError::TooManyEvents);
         }
         if cfg!(debug_assertions) {
-            self.network.check_conservation().map_err(RunError::Conservation)?;
+            self.check_conservation()?;
         }
         Ok(())
     }

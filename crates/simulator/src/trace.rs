@@ -31,20 +31,25 @@ impl Trace {
         let mut flow_series = FlowSeriesBuilder::default();
         let mut link_series = LinkSeriesBuilder::default();
         let mut events = EventsBuilder::default();
+        // Without a trace the tables stay empty, and so may their dictionaries.
+        let (flows, radios, links) = match level {
+            TraceLevel::None => (&[][..], &[][..], &[][..]),
+            _ => (&experiment.flows[..], &experiment.radios[..], &experiment.links[..]),
+        };
         link_series.direction.intern("forward");
         link_series.direction.intern("reverse");
         for kind in EventKind::ALL {
             events.kind.intern(kind.name());
         }
-        for flow in &experiment.flows {
+        for flow in flows {
             flow_series.flow.intern(&flow.name);
             events.entity.intern(&flow.name);
             events.flow.intern(&flow.name);
         }
         let no_flow = events.flow.intern("");
-        let radios = experiment.radios.iter().map(|radio| events.entity.intern(&radio.name)).collect();
+        let radios = radios.iter().map(|radio| events.entity.intern(&radio.name)).collect();
         let mut pipes = Vec::new();
-        for link in &experiment.links {
+        for link in links {
             link_series.link.intern(&link.name);
             pipes.push(events.entity.intern(&link.name));
             pipes.push(events.entity.intern(&format!("{}/reverse", link.name)));
