@@ -11,6 +11,7 @@
 //! `poll_transmit` until `None` (or leaves the segments where they are while its link is blocked), then `poll_timeout`.
 
 mod config;
+pub mod conformance;
 pub mod congestion;
 mod event;
 mod frto;

@@ -1,0 +1,85 @@
+use super::*;
+use crate::{AckSample, Parameters, TcpState, controls};
+use cogtcp_units::Time;
+
+/// Every control of the registry, at its defaults.
+#[test]
+fn the_registry_conforms() {
+    for info in controls() {
+        let build = || (info.build)(&Parameters::new().resolve(info.name, info.parameters).unwrap());
+        check_congestion_control(build).unwrap();
+    }
+}
+
+/// What is wrong with a control of the tests below.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Fault {
+    None,
+    Floor,
+    Panic,
+    Runaway,
+    Undo,
+    Silence,
+    NoReduction,
+    NeverGrows,
+    Random,
+}
+
+#[derive(Debug)]
+struct Faulty {
+    fault: Fault,
+    draw: u64,
+}
+
+impl CongestionControl for Faulty {
+    fn name(&self) -> &str {
+        "faulty"
+    }
+    fn ssthresh(&mut self, _now: Time, tcp: &TcpState) -> u64 {
+        match self.fault {
+            Fault::Floor => tcp.cwnd / 2,
+            Fault::NoReduction => tcp.cwnd.max(2 * tcp.mss),
+            _ => (tcp.cwnd / 2).max(2 * tcp.mss),
+        }
+    }
+    fn cong_avoid(&mut self, _now: Time, tcp: &mut TcpState, ack: &AckSample) {
+        match self.fault {
+            Fault::Panic => tcp.cwnd += tcp.mss * 1_000 / ack.rtt.map_or(1, |rtt| rtt.as_nanos()),
+            Fault::Runaway => tcp.cwnd = tcp.cwnd.saturating_mul(2),
+            Fault::NeverGrows => {}
+            Fault::Random => tcp.cwnd += self.draw % 1_000,
+            _ => tcp.cwnd += ack.acked.min(tcp.mss) * tcp.mss / tcp.cwnd,
+        }
+    }
+    fn undo_cwnd(&mut self, _now: Time, tcp: &TcpState) -> u64 {
+        if self.fault == Fault::Undo { tcp.cwnd / 2 } else { tcp.cwnd.max(tcp.prior_cwnd) }
+    }
+    fn on_packet_sent(&mut self, _now: Time, tcp: &mut TcpState, _packet: &crate::PacketInfo) {
+        if self.fault == Fault::Silence {
+            tcp.cwnd += 1;
+        }
+    }
+}
+
+/// The suite finds each fault, under its name.
+#[test]
+fn faults_are_found() {
+    let made = std::cell::Cell::new(0);
+    for (fault, check) in [
+        (Fault::None, None),
+        (Fault::Floor, Some("floor")),
+        (Fault::Panic, Some("panic")),
+        (Fault::Runaway, Some("window")),
+        (Fault::Undo, Some("undo")),
+        (Fault::Silence, Some("silence")),
+        (Fault::NoReduction, Some("loss")),
+        (Fault::NeverGrows, Some("recovery")),
+        (Fault::Random, Some("determinism")),
+    ] {
+        let found = check_congestion_control(|| {
+            made.set(made.get() + 7);
+            Box::new(Faulty { fault, draw: made.get() })
+        });
+        assert_eq!(found.as_ref().err().map(|failure| failure.check), check, "{fault:?}: {found:?}");
+    }
+}
