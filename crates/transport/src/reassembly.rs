@@ -182,7 +182,7 @@ mod tests {
         for k in 0..100 {
             let (insertion, accepted) = insert(&mut set, k * 10..k * 10 + 10);
             assert_eq!(insertion, Insertion { advanced: 10, new_bytes: 10, duplicate: None, gap: false });
-            assert_eq!(accepted, [k * 10..k * 10 + 10]);
+            assert_eq!((accepted.first(), accepted.len()), (Some(&(k * 10..k * 10 + 10)), 1));
         }
         assert_eq!((set.frontier(), set.has_gap(), set.intervals.capacity()), (1000, false, 0));
     }
@@ -229,7 +229,8 @@ mod tests {
         insert(&mut set, 20..30);
         let (insertion, accepted) = insert(&mut set, 0..10);
         assert_eq!(insertion, Insertion { advanced: 30, new_bytes: 10, duplicate: None, gap: true });
-        assert_eq!((accepted, set.frontier(), set.has_gap()), (vec![0..10], 30, false));
+        assert_eq!((accepted.first(), accepted.len()), (Some(&(0..10)), 1));
+        assert_eq!((set.frontier(), set.has_gap()), (30, false));
     }
 
     /// Against a bitmap: 200 random histories of 200 segments.

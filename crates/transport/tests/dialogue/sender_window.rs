@@ -252,6 +252,25 @@ fn rfc9293_3_8_6_1_probe_is_accepted() {
     d.at(100_000);
 }
 
+/// RFC 9293 section 3.8.6.1: a window that closes over data in flight stops the retransmission timer; when it reopens, be
+/// it only over that data, what was lost is retransmitted.
+#[test]
+fn rfc9293_3_8_6_1_window_closes_and_reopens_over_lost_data() {
+    let mut d = SenderDialogue::connected(sender_config(Recovery::Sack, 2));
+    d.write_segments(10);
+    d.expect("#1-2");
+    d.at(200);
+    d.exchange("ack #1 win 0", "");
+    // No timeout at 1100: a probe, of the oldest byte.
+    d.expect_at(1_200, "1:2");
+    assert_eq!((d.cwnd(), d.end.stats().timeouts), (2, 0));
+    d.at(1_300);
+    d.exchange("ack #1 win 2000", "");
+    d.expect_at(2_300, "#1");
+    d.at(2_400);
+    d.exchange("ack #3 win 20000", "#3-4");
+}
+
 /// RFC 9293 section 3.8.6.2.1: a window of less than a segment is not filled with a small one while data is out.
 #[test]
 fn rfc9293_3_8_6_2_1_sender_avoids_silly_segments() {

@@ -52,6 +52,21 @@ fn data_arrives_intact_and_in_order() {
     }
 }
 
+/// Random sequences of hooks for every control of the registry (`cogtcp_transport::conformance`).
+#[test]
+fn controls_conform() {
+    use cogtcp_transport::{Parameters, conformance::check_congestion_control_with_seeds, controls, make};
+    let seeds = match variable("COGTCP_FUZZ_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..variable("COGTCP_FUZZ_SEEDS").unwrap_or(400),
+    };
+    for info in controls() {
+        let build = || make(info.name, &Parameters::new()).expect("the registry builds what it lists");
+        check_congestion_control_with_seeds(build, seeds.clone())
+            .unwrap_or_else(|failure| panic!("{failure}"));
+    }
+}
+
 /// The same seed gives the same segments at the same times.
 #[test]
 fn runs_are_deterministic() {

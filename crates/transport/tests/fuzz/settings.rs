@@ -55,7 +55,6 @@ pub fn sender(random: &mut RandomStream) -> SenderConfig {
         window_validation: coin(random),
         user_timeout: None,
         time_wait: millis(random, 0, 240_000),
-        ..SenderConfig::default()
     }
 }
 
