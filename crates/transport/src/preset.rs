@@ -93,6 +93,7 @@ impl Preset {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::conformance::check_congestion_control;
     use crate::congestion::make;
     use std::collections::BTreeSet;
 
@@ -109,6 +110,14 @@ mod tests {
             let control = make(preset.control, &preset.parameters(&Parameters::new()));
             assert_eq!(control.as_ref().map(|control| control.name()), Ok(preset.control), "{preset:?}");
             assert_eq!(Preset::find(preset.name).unwrap().sender_config().recovery, preset.recovery);
+        }
+    }
+
+    #[test]
+    fn every_presets_control_conforms() {
+        for preset in Preset::all() {
+            let control = || make(preset.control, &preset.parameters(&Parameters::new())).unwrap();
+            check_congestion_control(control).unwrap();
         }
     }
 
