@@ -47,7 +47,7 @@ format: $(VENV)/.dev ## Bring all sources into the project's format
 	$(BIN)/ruff format
 
 bench: ## Time the engine (and ns-2, where it is installed)
-	cargo bench --workspace --locked
+	benches/run.sh
 
 lock: $(VENV)/.dev ## Resolve the Python dependencies anew and lock them with their hashes
 	$(BIN)/python -m pip install --quiet uv

@@ -162,7 +162,7 @@ impl Heap {
     fn push(&mut self, key: u128) {
         let mut hole = self.len;
         self.len += 1;
-        if (hole + 3) / 4 == self.groups.len() {
+        if hole.div_ceil(4) == self.groups.len() {
             self.groups.push(EMPTY);
         }
         while hole > 0 {
@@ -205,7 +205,7 @@ impl Heap {
 
     #[inline]
     fn place(&mut self, position: usize) -> &mut u128 {
-        &mut self.groups[(position + 3) / 4].0[(position + 3) % 4]
+        &mut self.groups[position.div_ceil(4)].0[(position + 3) % 4]
     }
 }
 
@@ -260,8 +260,11 @@ mod tests {
             for _ in 0..600 {
                 let time = now + stream.below(20);
                 let draw = stream.below(100);
-                let event =
-                    if draw % 2 == 0 { Event::Arrival(draw as u32) } else { Event::Timer(draw as u32) };
+                let event = if draw.is_multiple_of(2) {
+                    Event::Arrival(draw as u32)
+                } else {
+                    Event::Timer(draw as u32)
+                };
                 match stream.below(5) {
                     0..=2 => {
                         queue.push(Time::from_nanos(time), event);
