@@ -117,6 +117,9 @@ fn rfc6582_4_impatient() {
     let expected = [(200, 1), (300, 3), (400, 5), (500, 7), (600, 9), (650, 9)];
     assert_eq!(pipe.retransmissions()[..6], expected);
     assert_eq!(pipe.sender.stats().timeouts, 1);
+    // The 16 segments halved at the first loss, those 8 at the timeout: not half of the FlightSize that the duplicate
+    // ACKs let grow in between.
+    assert_eq!(pipe.sender.state().ssthresh, 4 * u64::from(MSS));
 }
 
 /// RFC 6582 section 4, Slow-but-Steady: every partial ACK restarts the timer.
