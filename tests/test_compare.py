@@ -114,7 +114,12 @@ def test_a_run_that_fails_is_recorded_and_the_others_count(
     assert failed.interval("tahoe", "rtos") == comparison.interval("tahoe", "rtos")
     page = failed.report(tmp_path / "report.html").read_text()
     assert "sack, seed 8: it broke" in page
-    assert failed.to_dict()["runs"][4] == {"transport": "sack", "seed": 8, "digest": "", "error": "it broke"}
+    assert failed.to_dict()["runs"][4] == {
+        "transport": "sack",
+        "seed": 8,
+        "digest": None,
+        "error": "it broke",
+    }
 
 
 def test_when_all_runs_fail_there_is_still_a_report(

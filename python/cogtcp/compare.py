@@ -239,7 +239,12 @@ class Comparison:
                     for name in self.transports[1:]
                 },
                 "runs": [
-                    {"transport": o.transport, "seed": o.seed, "digest": o.digest, "error": o.error or None}
+                    {
+                        "transport": o.transport,
+                        "seed": o.seed,
+                        "digest": o.digest or None,
+                        "error": o.error or None,
+                    }
                     for o in self.outcomes
                 ],
             }
