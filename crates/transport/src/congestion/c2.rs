@@ -38,7 +38,9 @@
 //!     ssthresh is half of FlightSize, at least 10 segments (author; `rto_floor`). N, Dp and R stay.
 //! 15. ssthresh is at least 2 segments, and follows cwnd down in saturation: slow start does not come back by draining.
 //! 16. Dp is never aged (paper and author). After a handoff to a longer path C2 reads saturation for ever.
-//! 17. k has no bound in the paper; here growth is at most doubling per round trip, slow start's.
+//! 17. Delayed ACKs: where the first sequence gives no gap, or one that the receiver's timer made, the next sequences of
+//!     slow start, of up to 8 packets, are tried (author: the gap counts whatever made it).
+//! 18. k has no bound in the paper; here growth is at most doubling per round trip, slow start's.
 
 mod probe;
 mod slope;
@@ -532,7 +534,7 @@ impl CongestionControl for C2 {
         }
         if let Some(probe) = &mut self.probe
             && may_probe(tcp)
-            && let Some(bandwidth) = probe.on_ack(now, tcp.snd_una)
+            && let Some(bandwidth) = probe.on_ack(now, tcp.snd_una, ack.acked)
         {
             self.probe = None;
             self.estimate.bandwidth = Some(bandwidth);

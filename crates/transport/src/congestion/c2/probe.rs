@@ -11,8 +11,10 @@ const LONGEST: usize = 8;
 /// paper's case.
 ///
 /// The rate is the bytes of the sequence that the first ACK did not cover over the time from that ACK to the one that
-/// covers them all: the paper's (L - 1) * S / (T2 - T1) when every packet has its own ACK, and right with delayed ACKs
-/// too. A sequence whose packets share one ACK tells nothing, and the next is tried.
+/// covers them all: the paper's (L - 1) * S / (T2 - T1) when every packet has its own ACK. With delayed ACKs it is right
+/// too, if the last packet was answered when it came. It was not when its ACK also covers later packets, or covers fewer
+/// bytes than the first ACK did, as the receiver's timer lets a packet go that no second one joins. Such a sequence, and
+/// one whose packets share an ACK, tells nothing, and the next is tried.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Probe {
     /// End offset and bytes of the packets of the sequence.
@@ -20,8 +22,16 @@ pub(super) struct Probe {
     count: usize,
     /// The sequence is complete: an ACK came after it was sent.
     closed: bool,
-    /// When the first ACK of the sequence came and the bytes that it left.
-    first: Option<(Time, u64)>,
+    first: Option<FirstAck>,
+}
+
+/// The first ACK of a sequence.
+#[derive(Clone, Copy, Debug)]
+struct FirstAck {
+    at: Time,
+    /// Bytes that it acknowledged, and bytes of the sequence that it left.
+    acked: u64,
+    left: u64,
 }
 
 impl Probe {
@@ -32,27 +42,25 @@ impl Probe {
         }
     }
 
-    /// An ACK up to `una`. Returns the rate in bytes per second when this ACK completes a sequence.
-    pub(super) fn on_ack(&mut self, now: Time, una: u64) -> Option<f64> {
+    /// An ACK for `acked` more bytes, up to `una`. Returns the rate in bytes per second when it completes a sequence.
+    pub(super) fn on_ack(&mut self, now: Time, una: u64, acked: u64) -> Option<f64> {
         if self.count < 2 {
             *self = Self::default();
             return None;
         }
         self.closed = true;
         let sequence = &self.packets[..self.count];
+        let end = sequence[self.count - 1].0;
         let left: u64 = sequence.iter().filter(|(end, _)| *end > una).map(|(_, bytes)| bytes).sum();
-        match self.first {
-            None if sequence[0].0 > una => return None,
-            None if left > 0 => {
-                self.first = Some((now, left));
-                return None;
+        if left > 0 {
+            if self.first.is_none() && sequence[0].0 <= una {
+                self.first = Some(FirstAck { at: now, acked, left });
             }
-            Some(_) if left > 0 => return None,
-            _ => {}
+            return None;
         }
-        let rate = self.first.and_then(|(at, bytes)| {
-            let gap = now.saturating_since(at);
-            (!gap.is_zero()).then(|| bytes as f64 / gap.as_secs_f64())
+        let rate = self.first.filter(|first| una == end && acked >= first.acked).and_then(|first| {
+            let gap = now.saturating_since(first.at);
+            (!gap.is_zero()).then(|| first.left as f64 / gap.as_secs_f64())
         });
         *self = Self::default();
         rate
@@ -72,50 +80,69 @@ mod tests {
         }
     }
 
-    fn at(micros: u64) -> Time {
-        Time::from_nanos(micros * 1000)
+    /// An ACK of `packets` up to packet `una`.
+    fn ack(probe: &mut Probe, micros: u64, una: u64, packets: u64) -> Option<f64> {
+        probe.on_ack(Time::from_nanos(micros * 1000), una * S, packets * S)
     }
 
     #[test]
     fn two_packets_give_the_rate() {
         let mut probe = Probe::default();
         send(&mut probe, 0, 1);
-        assert_eq!(probe.on_ack(at(100_000), S), None);
+        assert_eq!(ack(&mut probe, 100_000, 1, 1), None);
         send(&mut probe, 1, 2);
-        assert_eq!(probe.on_ack(at(200_000), 2 * S), None);
-        // The packet that this ACK released is not of the sequence.
+        assert_eq!(ack(&mut probe, 200_000, 2, 1), None);
+        // The packets that this ACK released are not of the sequence.
         send(&mut probe, 3, 2);
         // (2 - 1) * 1000 B / 800 us = 10 Mbit/s.
-        assert_eq!(probe.on_ack(at(200_800), 3 * S), Some(1_250_000.0));
+        assert_eq!(ack(&mut probe, 200_800, 3, 1), Some(1_250_000.0));
     }
 
     #[test]
-    fn a_sequence_of_four_under_delayed_acks() {
+    fn delayed_acks_of_pairs() {
         let mut probe = Probe::default();
         // Two packets, one ACK: no gap.
         send(&mut probe, 0, 2);
-        assert_eq!(probe.on_ack(at(100_000), 2 * S), None);
+        assert_eq!(ack(&mut probe, 100_000, 2, 2), None);
         send(&mut probe, 2, 4);
-        assert_eq!(probe.on_ack(at(200_000), 4 * S), None);
+        assert_eq!(ack(&mut probe, 200_000, 4, 2), None);
         // 2 * 1000 B / 1600 us.
-        assert_eq!(probe.on_ack(at(201_600), 6 * S), Some(1_250_000.0));
+        assert_eq!(ack(&mut probe, 201_600, 6, 2), Some(1_250_000.0));
+    }
+
+    #[test]
+    fn the_receivers_timer_does_not_count() {
+        // Three packets: a pair, and one that waits 200 ms.
+        let mut probe = Probe::default();
+        send(&mut probe, 0, 3);
+        assert_eq!(ack(&mut probe, 100_000, 2, 2), None);
+        assert_eq!(ack(&mut probe, 300_000, 3, 1), None);
+        // Or until a packet of the next sequence joins it.
+        send(&mut probe, 3, 3);
+        assert_eq!(ack(&mut probe, 400_000, 5, 2), None);
+        assert_eq!(ack(&mut probe, 500_000, 7, 2), None);
+        assert_eq!(probe.count, 0, "ready for the next");
+        // One that waits joins the first of the sequence, whose other two are a pair.
+        send(&mut probe, 8, 3);
+        assert_eq!(ack(&mut probe, 600_000, 9, 2), None);
+        assert_eq!(ack(&mut probe, 601_600, 11, 2), Some(1_250_000.0));
     }
 
     #[test]
     fn acks_of_earlier_data_are_not_of_the_sequence() {
         let mut probe = Probe::default();
         send(&mut probe, 5, 2);
-        assert_eq!(probe.on_ack(at(10), 4 * S), None);
-        assert_eq!(probe.on_ack(at(20), 6 * S), None);
-        assert_eq!(probe.on_ack(at(1020), 7 * S), Some(1_000_000.0));
+        assert_eq!(ack(&mut probe, 10, 4, 1), None);
+        assert_eq!(ack(&mut probe, 20, 6, 1), None);
+        assert_eq!(ack(&mut probe, 1020, 7, 1), Some(1_000_000.0));
     }
 
     #[test]
     fn two_acks_at_once_tell_nothing() {
         let mut probe = Probe::default();
         send(&mut probe, 0, 2);
-        assert_eq!(probe.on_ack(at(10), S), None);
-        assert_eq!(probe.on_ack(at(10), 2 * S), None);
+        assert_eq!(ack(&mut probe, 10, 1, 1), None);
+        assert_eq!(ack(&mut probe, 10, 2, 1), None);
         assert_eq!(probe.count, 0, "ready for the next");
     }
 }
