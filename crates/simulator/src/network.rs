@@ -1,6 +1,6 @@
 //! Pipes, paths and the packets on them; packets are counted here.
 
-use crate::packets::{Packet, PacketStore};
+use crate::packets::{OptionStore, Packet};
 use crate::pipe::{DropCause, Offer, Pipe, Transit};
 use crate::queue::{Event, EventQueue};
 use crate::trace::Trace;
@@ -20,7 +20,7 @@ pub(crate) struct Network {
     paths: Vec<u32>,
     /// Where the path of a stream begins in `paths`. Stream `2 * flow` carries data, `2 * flow + 1` acknowledgements.
     path_starts: Vec<u32>,
-    packets: PacketStore,
+    options: OptionStore,
     /// Packets dropped on the way, by stream.
     pub(crate) dropped: Vec<u64>,
     pub(crate) trace: Trace,
@@ -44,7 +44,7 @@ impl Network {
             pipes,
             paths: Vec::new(),
             path_starts: Vec::new(),
-            packets: PacketStore::new(),
+            options: OptionStore::default(),
             dropped: Vec::new(),
             trace,
             hops: 0,
@@ -80,8 +80,8 @@ impl Network {
     pub(crate) fn inject(&mut self, now: Time, stream: u32, packet: &Packet) {
         let wire = packet.segment.wire_size();
         let start = self.path_starts[stream as usize];
-        let place = self.packets.put(packet, wire);
-        let transit = Transit { time: 0, waited: 0, packet: place, stream, wire, next: start + 1 };
+        let parcel = self.options.pack(packet, wire);
+        let transit = Transit { time: 0, waited: 0, stream, wire, next: start + 1, parcel };
         self.offer(now, self.paths[start as usize], transit);
     }
 
@@ -110,7 +110,7 @@ impl Network {
             self.offer(now, next, transit);
             return None;
         }
-        Some((transit, self.packets.take(transit.packet)))
+        Some((transit, self.options.unpack(&transit.parcel)))
     }
 
     #[inline]
@@ -125,22 +125,24 @@ impl Network {
     #[cold]
     fn drop_packet(&mut self, now: Time, pipe: u32, transit: &Transit, cause: DropCause) {
         self.dropped[transit.stream as usize] += 1;
-        self.packets.take(transit.packet);
+        self.options.unpack(&transit.parcel);
         self.trace.dropped(now, pipe, transit, cause);
     }
 
     /// Every packet is somewhere, once: sent = delivered + dropped by cause + queued + in flight, for every stream (whose
-    /// hosts counted `streams`) and every pipe, and the packet store holds exactly what the pipes hold.
+    /// hosts counted `streams`) and every pipe; and exactly what lies in the pipes with options has them stored.
     pub(crate) fn check_conservation(
         &self,
         streams: impl Iterator<Item = StreamCounters>,
     ) -> Result<(), String> {
         let mut inside = vec![0u64; self.dropped.len()];
+        let mut with_options = 0;
         for (number, pipe) in self.pipes.iter().enumerate() {
             let mut held = 0;
             for transit in pipe.packets() {
                 inside[transit.stream as usize] += 1;
                 held += 1;
+                with_options += usize::from(transit.parcel.has_options());
             }
             let counters = pipe.counters();
             if counters.offered != counters.delivered + counters.drops.iter().sum::<u64>() + held {
@@ -155,9 +157,9 @@ impl Network {
                 ));
             }
         }
-        let (stored, under_way) = (self.packets.len() as u64, inside.iter().sum::<u64>());
-        if stored != under_way {
-            return Err(format!("{stored} packets are stored and {under_way} under way"));
+        let stored = self.options.len();
+        if stored != with_options {
+            return Err(format!("{stored} segments with options are stored and {with_options} under way"));
         }
         Ok(())
     }

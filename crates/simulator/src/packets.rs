@@ -1,4 +1,4 @@
-//! The packets under way, in places that are used again.
+//! The packets under way.
 
 use cogtcp_transport::{Flags, IPV4_HEADER, Segment, SeqNumber, TCP_HEADER};
 use cogtcp_units::Time;
@@ -11,22 +11,13 @@ pub(crate) struct Packet {
     pub(crate) sent_at: Time,
 }
 
-/// A store of packets. Most segments carry no option: they take half a cache line, the others a second place.
-#[derive(Debug)]
-pub(crate) struct PacketStore {
-    places: Vec<Place>,
-    free: Vec<u32>,
-    with_options: Vec<Segment>,
-    free_with_options: Vec<u32>,
-}
-
-/// A segment without options, or the place of one with them.
-#[derive(Clone, Copy, Debug)]
-struct Place {
+/// A packet as it lies in a pipe. Most segments carry no option; the options of the others lie in the [`OptionStore`].
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Parcel {
     sent_at: Time,
     seq: SeqNumber,
     ack: SeqNumber,
-    /// With options: the place in `with_options`.
+    /// Payload bytes; with options: the segment's place in the store.
     len: u32,
     tag: u32,
     window: u16,
@@ -34,65 +25,67 @@ struct Place {
     has_options: bool,
 }
 
-impl PacketStore {
-    pub(crate) fn new() -> Self {
-        Self { places: Vec::new(), free: Vec::new(), with_options: Vec::new(), free_with_options: Vec::new() }
+impl Parcel {
+    /// Whether the segment lies in the store.
+    pub(crate) fn has_options(&self) -> bool {
+        self.has_options
     }
+}
 
-    /// Stores `packet`, whose wire size is `wire`; the answer takes it out again.
+/// The segments with options that are under way, in places that are used again.
+#[derive(Debug, Default)]
+pub(crate) struct OptionStore {
+    segments: Vec<Segment>,
+    free: Vec<u32>,
+}
+
+impl OptionStore {
+    /// Packs `packet`, whose wire size is `wire`. Every parcel is to be unpacked once.
     #[inline]
-    pub(crate) fn put(&mut self, packet: &Packet, wire: u32) -> u32 {
+    pub(crate) fn pack(&mut self, packet: &Packet, wire: u32) -> Parcel {
         let segment = &packet.segment;
         let has_options = wire != IPV4_HEADER + TCP_HEADER + segment.len;
-        let place = Place {
+        Parcel {
             sent_at: packet.sent_at,
             seq: segment.seq,
             ack: segment.ack,
-            len: if has_options {
-                put(&mut self.with_options, &mut self.free_with_options, *segment)
-            } else {
-                segment.len
-            },
+            len: if has_options { self.put(segment) } else { segment.len },
             tag: segment.tag,
             window: segment.window,
             flags: segment.flags,
             has_options,
-        };
-        put(&mut self.places, &mut self.free, place)
+        }
     }
 
-    /// Takes the packet at `place` out.
+    /// The packet in `parcel`.
     #[inline]
-    pub(crate) fn take(&mut self, place: u32) -> Packet {
-        let stored = self.places[place as usize];
-        self.free.push(place);
-        let segment = if stored.has_options {
-            self.free_with_options.push(stored.len);
-            self.with_options[stored.len as usize]
+    pub(crate) fn unpack(&mut self, parcel: &Parcel) -> Packet {
+        let segment = if parcel.has_options {
+            self.free.push(parcel.len);
+            self.segments[parcel.len as usize]
         } else {
-            let mut segment = Segment::new(stored.seq, stored.ack, stored.len, stored.window, stored.flags);
-            segment.tag = stored.tag;
+            let mut segment = Segment::new(parcel.seq, parcel.ack, parcel.len, parcel.window, parcel.flags);
+            segment.tag = parcel.tag;
             segment
         };
-        Packet { segment, sent_at: stored.sent_at }
+        Packet { segment, sent_at: parcel.sent_at }
     }
 
-    /// How many packets are stored.
+    /// How many segments are stored.
     pub(crate) fn len(&self) -> usize {
-        self.places.len() - self.free.len()
+        self.segments.len() - self.free.len()
     }
-}
 
-#[inline]
-fn put<T>(places: &mut Vec<T>, free: &mut Vec<u32>, value: T) -> u32 {
-    match free.pop() {
-        Some(place) => {
-            places[place as usize] = value;
-            place
-        }
-        None => {
-            places.push(value);
-            places.len() as u32 - 1
+    fn put(&mut self, segment: &Segment) -> u32 {
+        match self.free.pop() {
+            Some(place) => {
+                self.segments[place as usize] = *segment;
+                place
+            }
+            None => {
+                self.segments.push(*segment);
+                self.segments.len() as u32 - 1
+            }
         }
     }
 }
@@ -109,21 +102,20 @@ mod tests {
         let mut stamped = plain;
         stamped.set_timestamps(1, 2);
         stamped.push_sack(SeqNumber::new(20), SeqNumber::new(30));
-        let mut store = PacketStore::new();
+        let mut store = OptionStore::default();
         for _ in 0..3 {
-            let places: Vec<u32> = [plain, stamped, plain]
+            let parcels: Vec<Parcel> = [plain, stamped, plain]
                 .into_iter()
                 .map(|segment| {
-                    store.put(&Packet { segment, sent_at: Time::from_millis(5) }, segment.wire_size())
+                    store.pack(&Packet { segment, sent_at: Time::from_millis(5) }, segment.wire_size())
                 })
                 .collect();
-            assert_eq!(store.len(), 3);
-            assert!(store.take(places[1]).segment == stamped);
-            assert!(store.take(places[0]).segment == plain);
-            let last = store.take(places[2]);
+            assert_eq!((store.len(), parcels.iter().filter(|parcel| parcel.has_options()).count()), (1, 1));
+            assert!(store.unpack(&parcels[1]).segment == stamped);
+            assert!(store.unpack(&parcels[0]).segment == plain);
+            let last = store.unpack(&parcels[2]);
             assert!(last.segment == plain && last.sent_at == Time::from_millis(5));
         }
-        assert_eq!((store.len(), store.places.len(), store.with_options.len()), (0, 3, 1));
-        assert_eq!(size_of::<Place>(), 32);
+        assert_eq!((store.len(), store.segments.len()), (0, 1));
     }
 }

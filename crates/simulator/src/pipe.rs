@@ -9,26 +9,27 @@
 //!
 //! At one instant, transmissions begin before the gate or the rate changes.
 
+use crate::packets::Parcel;
 use cogtcp_units::{Probability, RandomStream, Rate, Time};
 
 mod ring;
 use ring::Ring;
 
-/// A packet on its way, as the pipes see it.
+/// A packet on its way, as the pipes see it: one cache line.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 pub(crate) struct Transit {
     /// While waiting: when it entered the queue. Afterwards: when it arrives at the far end. Nanoseconds.
     pub(crate) time: u64,
     /// Nanoseconds spent waiting in queues so far, on all links of the path.
     pub(crate) waited: u64,
-    /// Its segment, in the network's store.
-    pub(crate) packet: u32,
     /// `2 * flow`, plus 1 when it goes from receiver to sender.
     pub(crate) stream: u32,
     /// Bytes on the wire; [`LOST`] marks a frame that a silence destroyed.
     pub(crate) wire: u32,
     /// Position in the network's list of paths of the pipe after this one.
     pub(crate) next: u32,
+    pub(crate) parcel: Parcel,
 }
 
 /// Flag in [`Transit::wire`].
@@ -201,24 +202,24 @@ impl Pipe {
     pub(crate) fn offer(&mut self, now: Time, mut transit: Transit) -> Offer {
         self.counters.offered += 1;
         let now = now.as_nanos();
-        transit.time = now;
         if self.ring.len() > self.begun {
             self.catch_up(now);
         }
         let waiting = self.ring.len() - self.begun;
         if waiting == 0 && self.free_at <= now && self.gate != Gate::Hold {
             let first = self.begun == 0;
-            self.begin(&mut transit, now);
-            self.ring.push(transit);
+            (transit.time, transit.wire) = self.begin(transit.wire, now);
+            self.ring.push(&transit);
             return if first { Offer::Schedule(Time::from_nanos(transit.time)) } else { Offer::Taken };
         }
+        transit.time = now;
         let bytes = self.waiting_bytes + u64::from(transit.wire);
         if u64::from(waiting) >= self.limit_packets || bytes > self.limit_bytes {
             self.counters.drops[DropCause::Queue as usize] += 1;
             return Offer::Dropped;
         }
         self.waiting_bytes = bytes;
-        self.ring.push(transit);
+        self.ring.push(&transit);
         self.queue_max = self.queue_max.max(u64::from(waiting) + 1);
         Offer::Taken
     }
@@ -254,36 +255,36 @@ impl Pipe {
             return;
         }
         while self.begun < self.ring.len() {
-            let mut transit = *self.ring.get(self.begun);
-            let start = transit.time.max(self.free_at);
+            let waiting = self.ring.get(self.begun);
+            let (since, wire) = (waiting.time, waiting.wire);
+            let start = since.max(self.free_at);
             if start > now {
                 break;
             }
-            self.waiting_bytes -= u64::from(transit.wire);
-            self.begin(&mut transit, start);
-            *self.ring.get_mut(self.begun - 1) = transit;
+            self.waiting_bytes -= u64::from(wire);
+            let (arrival, wire) = self.begin(wire, start);
+            self.counters.waited += start - since;
+            let begun = self.ring.get_mut(self.begun - 1);
+            begun.waited += start - since;
+            (begun.time, begun.wire) = (arrival, wire);
         }
     }
 
-    /// Begins the transmission of `transit` at `start`: from waiting to under way.
+    /// Begins the transmission of a frame of `wire` bytes at `start`. Answers its arrival, and `wire` with the mark of
+    /// what a silence destroys.
     #[inline]
-    fn begin(&mut self, transit: &mut Transit, start: u64) {
-        let waited = start - transit.time;
-        transit.waited += waited;
-        self.counters.waited += waited;
-        if transit.wire != self.last_size {
-            self.last_size = transit.wire;
-            self.last_duration = self.rate.transmission_time(u64::from(transit.wire)).as_nanos();
+    fn begin(&mut self, wire: u32, start: u64) -> (u64, u32) {
+        if wire != self.last_size {
+            self.last_size = wire;
+            self.last_duration = self.rate.transmission_time(u64::from(wire)).as_nanos();
         }
         self.free_at = start.saturating_add(self.last_duration);
-        transit.time = self.free_at.saturating_add(self.delay);
-        self.last_lost = self.gate == Gate::Drop;
-        if self.last_lost {
-            transit.wire |= LOST;
-        } else {
-            self.counters.carried_bytes += u64::from(self.last_size);
-        }
         self.begun += 1;
+        self.last_lost = self.gate == Gate::Drop;
+        if !self.last_lost {
+            self.counters.carried_bytes += u64::from(wire);
+        }
+        (self.free_at.saturating_add(self.delay), if self.last_lost { wire | LOST } else { wire })
     }
 
     /// Sets the gate and the channel's rate (`None`: the link's own) from `now` on. Answers the arrival to schedule,

@@ -25,7 +25,7 @@ fn at(nanos: u64) -> Time {
 }
 
 fn frame(number: u32) -> Transit {
-    Transit { packet: number, wire: 1000, ..Transit::default() }
+    Transit { stream: number, wire: 1000, ..Transit::default() }
 }
 
 /// Lets every packet arrive; returns (number, arrival, waited, fate).
@@ -33,7 +33,7 @@ fn drain(pipe: &mut Pipe) -> Vec<(u32, u64, u64, Option<DropCause>)> {
     let mut arrivals = Vec::new();
     while let Some(time) = pipe.next_arrival() {
         let (transit, cause) = pipe.arrive(time);
-        arrivals.push((transit.packet, time.as_nanos(), transit.waited, cause));
+        arrivals.push((transit.stream, time.as_nanos(), transit.waited, cause));
     }
     arrivals
 }
@@ -101,7 +101,7 @@ fn hold_completes_the_frame_on_the_air_and_keeps_the_rest() {
     pipe.offer(at(0), frame(1));
     assert_eq!(pipe.set_channel(at(TX / 2), Gate::Hold, None), None);
     let (first, cause) = pipe.arrive(at(TX + DELAY));
-    assert_eq!((first.packet, cause), (0, None));
+    assert_eq!((first.stream, cause), (0, None));
     assert_eq!(pipe.next_arrival(), None, "frame 1 waits: nothing is scheduled");
     assert_eq!(pipe.queue_length(at(TX + DELAY)), 1);
     let reopen = 100_000_000;

@@ -114,10 +114,10 @@ stop = "22 s"
     );
     let closed = event_times(&run, "closed");
     assert!(closed.len() <= 1 && closed.iter().all(|time| *time > 22.0), "{closed:?}");
-    let last = (0..run.flow_series.len())
+    let mut last = (0..run.flow_series.len())
         .filter(|row| run.flow_series.text("flow", *row) == Some("f2"))
         .map(|row| run.flow_series.number("goodput_bps", row).unwrap());
-    assert_eq!(last.last(), Some(0.0), "nothing is delivered long after the stop");
+    assert_eq!(last.next_back(), Some(0.0), "nothing is delivered long after the stop");
 }
 
 /// A rate-limited application is delivered at its rate when the link has room.
