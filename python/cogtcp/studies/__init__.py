@@ -41,7 +41,7 @@ from cogtcp.studies.runs import Case, Runner
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from types import ModuleType
 
     from cogtcp.studies.runs import Progress
@@ -85,6 +85,7 @@ class Measured:
         why: What the data show about a difference, or about the reach of an agreement.
         figures: The paper's figures, redrawn.
         tables: Sensitivity and breakdowns.
+        facts: Numbers that the study's conclusions need, by name.
     """
 
     verdict: Verdict
@@ -94,6 +95,7 @@ class Measured:
     why: str
     figures: Sequence[Figure] = ()
     tables: Sequence[Table] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -165,12 +167,15 @@ class StudyResult:
         claims: One entry per claim asked for, in the study's order.
         seeds: The seeds of the runs.
         quick: Whether it was the quick version.
+        conclusions: Paragraphs that the study's `conclusions` draws from the measured claims; none where only
+            some of them were measured.
     """
 
     study: Study
     claims: tuple[Claim, ...]
     seeds: tuple[int, ...]
     quick: bool
+    conclusions: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return study and claims as plain data."""
@@ -248,7 +253,8 @@ def reproduce(
     count = seeds if seeds is not None else found.quick_seeds if quick else found.seeds
     if count < 1:
         raise StudyError(f"a study needs at least one seed, not {count}")
-    tests = _tests(found)
+    module = _claims_module(found)
+    tests = _tests(found, module)
     folder = None if out is None else _prepare(out, force=force)
     context = Context(
         study=found,
@@ -257,7 +263,7 @@ def reproduce(
         _runner=Runner(None if folder is None else folder / _RUNS, jobs, progress),
     )
     claims = tuple(Claim(row, _check(tests[row.id], context)) for row in rows)
-    result = StudyResult(found, claims, context.seeds, quick)
+    result = StudyResult(found, claims, context.seeds, quick, _conclusions(module, found, claims))
     if folder is not None:
         result.save(folder, command=command)
     return result
@@ -280,12 +286,26 @@ def _check(test: ClaimTest, context: Context) -> Measured:
     return measured
 
 
-def _tests(study: Study) -> dict[str, ClaimTest]:
-    """Load the study's `claims.py`; there must be a test for each claim and a claim for each test."""
+def _conclusions(module: ModuleType, study: Study, claims: Sequence[Claim]) -> tuple[str, ...]:
+    """Return what the study's `conclusions`, if it has one, makes of its claims, if all were measured."""
+    draw: Callable[[Sequence[Claim]], Sequence[str]] | None = getattr(module, "conclusions", None)
+    if draw is None or len(claims) < len(study.claims) or not all(claim.result.facts for claim in claims):
+        return ()
+    return tuple(draw(claims))
+
+
+def _claims_module(study: Study) -> ModuleType:
+    """Load the study's `claims.py`."""
     path = study.folder / "claims.py"
     if not path.is_file():
         raise StudyError(f"{path}: no such file; it holds one test per claim")
-    module = _load(f"cogtcp_study_{study.name.replace('-', '_')}", path)
+    return _load(f"cogtcp_study_{study.name.replace('-', '_')}", path)
+
+
+def _tests(study: Study, module: ModuleType | None = None) -> dict[str, ClaimTest]:
+    """Return the tests of `claims.py`; there must be a test for each claim and a claim for each test."""
+    path = study.folder / "claims.py"
+    module = module or _claims_module(study)
     tests: dict[str, ClaimTest] = {}
     for value in vars(module).values():
         claim_id = getattr(value, "claim_id", None)

@@ -36,6 +36,7 @@ def study_report(result: StudyResult, *, command: str | None = None) -> str:
             },
             headings=_headings,
             answer=_answer(result),
+            conclusions=result.conclusions,
             quick=result.quick,
             origin=[
                 ("Version", origin["version"]),
