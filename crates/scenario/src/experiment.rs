@@ -85,7 +85,7 @@ pub struct FlowSpec {
     pub from: usize,
     /// The node that receives.
     pub to: usize,
-    /// Name of the preset.
+    /// Name of the preset, or `module:Class` (see [`crate::is_external`]).
     pub transport: String,
     /// The sender's settings.
     pub sender: SenderConfig,
@@ -101,10 +101,10 @@ pub struct FlowSpec {
     pub traffic: Traffic,
 }
 
-/// A congestion control by its name in the registry, and its parameters.
+/// A congestion control by its name in the registry, or `module:Class` (see [`crate::is_external`]), and its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ControlSpec {
-    /// Name in the registry.
+    /// Name in the registry, or of a control from outside.
     pub name: String,
     /// Its parameters; what is missing has the control's default.
     pub parameters: Parameters,

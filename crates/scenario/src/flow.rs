@@ -20,7 +20,8 @@ pub struct Flow {
     pub from: String,
     /// The node that receives. A "*" becomes 1 to `count`.
     pub to: String,
-    /// The transport: the name of a preset.
+    /// The transport: the name of a preset, or `module:Class` for a congestion control written in Python, which runs
+    /// over SACK.
     pub transport: String,
     /// Whether `transport` is kept when transports are compared: for cross traffic.
     #[serde(default)]

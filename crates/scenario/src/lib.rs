@@ -15,6 +15,7 @@
 
 mod error;
 mod experiment;
+mod external;
 mod flow;
 mod limits;
 mod radio;
@@ -32,6 +33,7 @@ mod values;
 
 pub use error::ScenarioError;
 pub use experiment::{ControlSpec, Experiment, FlowSpec, LinkSpec, PipeSpec, RadioSpec, RunSpec};
+pub use external::is_external;
 pub use flow::{Flow, Traffic};
 pub use radio::{Channel, Clock, PrimaryUsers, Radio, Sensing, Silence};
 pub use reference::reference;

@@ -3,7 +3,7 @@
 use crate::source::{Source, line_and_column};
 use crate::tree::{self, Node, Path};
 use crate::values::Seed;
-use crate::{Scenario, ScenarioError, suggest};
+use crate::{Scenario, ScenarioError, external, is_external};
 use cogtcp_transport::Preset;
 use std::sync::Arc;
 
@@ -87,12 +87,12 @@ impl Scenario {
     /// The same scenario under another transport: the preset of every flow that is not `fixed` becomes `transport`.
     pub fn with_transport(&self, transport: &str) -> Result<Self, ScenarioError> {
         let mut changed = self.clone();
-        if Preset::find(transport).is_err() {
+        if Preset::find(transport).is_err() && !is_external(transport) {
             let names: Vec<&str> = Preset::all().iter().map(|preset| preset.name).collect();
             return Err(ScenarioError::of_file(
                 &self.source.file,
                 format!("unknown transport \"{transport}\""),
-                suggest::among(transport, &names),
+                external::remedy(transport, &names),
             ));
         }
         for (i, flow) in changed.flow.iter_mut().enumerate().filter(|(_, flow)| !flow.fixed) {

@@ -97,7 +97,8 @@ pub struct Tcp {
     /// Receive buffer: what the receiver advertises at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receive_buffer: Option<Bytes>,
-    /// The congestion control, by its name; without it: that of the transport.
+    /// The congestion control, by its name, or `module:Class` for one written in Python; without it: that of the
+    /// transport.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion: Option<String>,
     /// Parameters of the congestion control, by name.

@@ -5,7 +5,7 @@ use crate::limits::{LARGEST_BUFFER, LARGEST_SEGMENT, LONGEST};
 use crate::tree::Path;
 use crate::{
     ControlSpec, DelayedAck, FRto, Flow, FullAckWindow, InitialWindow, NewRenoVariant, Parameter, Recovery,
-    RttSampling, Scenario, Segments, Tcp, Window, suggest,
+    RttSampling, Scenario, Segments, Tcp, Window, external, is_external,
 };
 use cogtcp_transport::{
     self as transport, ParameterValue, Parameters, Preset, ReceiverConfig, SenderConfig, control_info,
@@ -27,17 +27,18 @@ pub(super) fn resolve(
     path: &Path,
     findings: &mut Findings,
 ) -> Option<Endpoints> {
-    let Ok(preset) = Preset::find(&flow.transport) else {
+    let preset = Preset::find(&flow.transport).ok();
+    if preset.is_none() && !is_external(&flow.transport) {
         let names: Vec<&str> = Preset::all().iter().map(|preset| preset.name).collect();
         findings.error(
             &path.key("transport"),
             format!("unknown transport \"{}\"", flow.transport),
-            suggest::among(&flow.transport, &names),
+            external::remedy(&flow.transport, &names),
         );
         return None;
-    };
+    }
     let layers = [(&scenario.tcp, Path::of("tcp")), (&flow.tcp, path.key("tcp"))];
-    let mut sender = preset.sender_config();
+    let mut sender = preset.map_or_else(SenderConfig::default, Preset::sender_config);
     let mut receiver = ReceiverConfig::default();
     // The segment size first: windows in segments, of whatever layer, are of the size that counts in the end.
     for (tcp, path) in &layers {
@@ -84,23 +85,32 @@ pub(super) fn resolve(
             "take sack = false out, or choose another transport",
         );
     }
-    let control = control(preset, &layers, findings);
+    let control = match preset {
+        Some(preset) => {
+            ControlSpec { name: preset.control.to_owned(), parameters: preset.parameters(&Parameters::new()) }
+        }
+        None => ControlSpec { name: flow.transport.clone(), parameters: Parameters::new() },
+    };
+    let control = override_control(control, &layers, findings);
     Some(Endpoints { sender, receiver, control })
 }
 
-/// The control of the innermost layer that names one. Parameters count from the layer that named it on.
-fn control(preset: &Preset, layers: &[(&Tcp, Path); 2], findings: &mut Findings) -> ControlSpec {
-    let mut name = preset.control.to_owned();
-    // Those of the preset; a layer that names a control starts from the control's own defaults.
-    let mut parameters = preset.parameters(&Parameters::new());
+/// The control of the innermost layer that names one, else that of the transport. Parameters count from the layer that
+/// named it on: a layer that names a control starts from the control's own defaults.
+fn override_control(
+    transport: ControlSpec,
+    layers: &[(&Tcp, Path); 2],
+    findings: &mut Findings,
+) -> ControlSpec {
+    let ControlSpec { mut name, mut parameters } = transport;
     for (tcp, path) in layers {
         if let Some(own) = &tcp.congestion {
-            if control_info(own).is_err() {
+            if control_info(own).is_err() && !is_external(own) {
                 let names: Vec<&str> = controls().iter().map(|info| info.name).collect();
                 findings.error(
                     &path.key("congestion"),
                     format!("unknown congestion control \"{own}\""),
-                    suggest::among(own, &names),
+                    external::remedy(own, &names),
                 );
                 return ControlSpec { name, parameters };
             }
@@ -108,6 +118,11 @@ fn control(preset: &Preset, layers: &[(&Tcp, Path); 2], findings: &mut Findings)
             parameters = Parameters::new();
         }
         for (key, value) in &tcp.parameters {
+            if is_external(&name) {
+                // What there is and what is allowed is for its constructor to say.
+                parameters.set(key, value_of(value));
+                continue;
+            }
             let mut one = Parameters::new();
             one.set(key, value_of(value));
             let Ok(info) = control_info(&name) else { continue };
