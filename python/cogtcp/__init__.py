@@ -8,26 +8,43 @@
 >>> comparison.interval("sack", "goodput_bps")
 """
 
+from cogtcp._core import AckSample, LinkEvent, PacketInfo, RateSample, TcpState
 from cogtcp._core import version as __version__
-from cogtcp._errors import CogtcpError, OutputError, RunError, ScenarioError, UsageError
+from cogtcp._errors import (
+    CogtcpError,
+    ConformanceError,
+    OutputError,
+    RunError,
+    ScenarioError,
+    UsageError,
+)
 from cogtcp.compare import Comparison, Outcome, compare
+from cogtcp.control import CongestionControl, check_congestion_control
 from cogtcp.result import Result, Trace, run
 from cogtcp.scenario import Scenario
 from cogtcp.statistics import Interval
 
 __all__ = [
+    "AckSample",
     "CogtcpError",
     "Comparison",
+    "ConformanceError",
+    "CongestionControl",
     "Interval",
+    "LinkEvent",
     "Outcome",
     "OutputError",
+    "PacketInfo",
+    "RateSample",
     "Result",
     "RunError",
     "Scenario",
     "ScenarioError",
+    "TcpState",
     "Trace",
     "UsageError",
     "__version__",
+    "check_congestion_control",
     "compare",
     "run",
 ]

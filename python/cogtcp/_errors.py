@@ -62,5 +62,24 @@ class RunError(CogtcpError):
     """A simulation could not be finished."""
 
 
+class ConformanceError(CogtcpError):
+    """A congestion control breaks a rule that every congestion control must keep.
+
+    Attributes:
+        control: The control's name.
+        check: The rule, as the conformance suite names it.
+        detail: What happened, with the seed of the random sequence.
+    """
+
+    def __init__(self, control: str, check: str, detail: str) -> None:
+        super().__init__(f'{control} breaks "{check}": {detail}')
+        self.control = control
+        self.check = check
+        self.detail = detail
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (ConformanceError, (self.control, self.check, self.detail))
+
+
 class OutputError(CogtcpError):
     """Results could not be written."""

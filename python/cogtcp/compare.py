@@ -54,7 +54,8 @@ def compare(
 
     Args:
         scenario: What to simulate; each transport in turn replaces that of all its flows.
-        transports: Names of transport presets. The first is the baseline of the paired differences.
+        transports: Names of transport presets, or `module:Class` for congestion controls in Python.
+            The first is the baseline of the paired differences.
         seeds: How many seeds, counted up from the scenario's own, or the seeds themselves.
         jobs: Runs at a time; by default one for each processor. The result does not depend on it.
         progress: Called with the number of finished runs and of all runs.

@@ -2,6 +2,7 @@
 //! in the crates below it, how it is presented in the package `cogtcp` above it.
 
 mod buffer;
+mod control;
 mod errors;
 mod run;
 mod scenario;
@@ -13,6 +14,10 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::buffer::Buffer;
+    #[pymodule_export]
+    use super::control::check_congestion_control;
+    #[pymodule_export]
+    use super::control::values::{AckSample, LinkEvent, PacketInfo, RateSample, TcpState};
     #[pymodule_export]
     use super::run::{Cancel, Run, columns, run};
     #[pymodule_export]

@@ -10,12 +10,13 @@ use std::time::Duration;
 
 use cogtcp_records::{self as records, ColumnData, Table};
 use cogtcp_scenario::Experiment;
-use cogtcp_simulator::{RunError, RunOptions, TraceLevel};
+use cogtcp_simulator::{ControlFactory, RunError, RunOptions, TraceLevel};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
 use crate::buffer::Buffer;
+use crate::control;
 use crate::errors::{input_error, run_error, scenario_error};
 use crate::scenario::Scenario;
 
@@ -75,8 +76,18 @@ pub(crate) fn run(
     let trace = trace_level(trace)?;
     let flag = cancel.map_or_else(Arc::default, |cancel| Arc::clone(&cancel.flag));
     let experiment = scenario.inner.resolve().map_err(|error| scenario_error(py, &error))?;
-    let options = RunOptions { seed, trace, cancel: Some(Arc::clone(&flag)), ..RunOptions::default() };
-    let simulate = || simulate(&experiment, &options);
+    let needs_python = control::needs_python(&experiment);
+    let controls = needs_python.then(|| Arc::new(control::build) as Arc<dyn ControlFactory>);
+    let cancelled = Some(Arc::clone(&flag));
+    let options = RunOptions { seed, trace, cancel: cancelled, controls, ..RunOptions::default() };
+    let simulate = || {
+        if needs_python {
+            // The interpreter keeps its record of this thread from here on, so that hooks find it made.
+            Python::attach(|py| py.detach(|| simulate(&experiment, &options)))
+        } else {
+            simulate(&experiment, &options)
+        }
+    };
     let outcome = if cancel.is_some() { py.detach(simulate) } else { watched(py, &flag, simulate)? };
     match outcome {
         Ok(run) => to_python(py, run),
@@ -102,6 +113,7 @@ fn simulate(experiment: &Experiment, options: &RunOptions) -> Result<records::Ru
             error @ (RunError::Cancelled { .. } | RunError::TooManyEvents | RunError::Conservation(_)),
         )) => Err(Failure::Run(error.to_string())),
         Ok(Err(error)) => Err(Failure::Input(error.to_string())),
+        Err(_) if let Some(raised) = control::take_raised() => Err(Failure::Run(raised)),
         Err(_) => {
             Err(Failure::Run(format!("the simulator has a defect, please report it: {}", PANIC.take())))
         }
@@ -114,7 +126,7 @@ thread_local! {
 }
 
 /// Keeps panics from writing to standard error: they are caught, and their message becomes that of the run's error.
-fn quiet_panics() {
+pub(crate) fn quiet_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         panic::set_hook(Box::new(|info| {
@@ -132,11 +144,14 @@ fn watched<T: Send>(py: Python<'_>, flag: &AtomicBool, simulate: impl FnOnce() -
         let (done, mut finished) = channel();
         scope.spawn(move || done.send(simulate()));
         loop {
-            let finished = &mut finished; // a shared one could not leave this thread
-            match py.detach(move || finished.recv_timeout(SIGNAL_INTERVAL)) {
+            let ending = &mut finished; // a shared one could not leave this thread
+            match py.detach(move || ending.recv_timeout(SIGNAL_INTERVAL)) {
                 Ok(outcome) => return Ok(outcome),
                 Err(RecvTimeoutError::Timeout) => py.check_signals().inspect_err(|_| {
                     flag.store(true, Ordering::Relaxed);
+                    // A hook in Python may wait for the lock that this thread would hold while it waits for the end.
+                    let ending = &mut finished;
+                    py.detach(move || ending.recv().is_ok());
                 })?,
                 // The simulation catches its panics, so it always sends.
                 Err(RecvTimeoutError::Disconnected) => {

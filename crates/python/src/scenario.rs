@@ -1,7 +1,8 @@
 //! Scenarios.
 
-use crate::errors::scenario_error;
-use cogtcp_scenario::{STARTERS, Scenario as Inner, ScenarioError};
+use crate::control;
+use crate::errors::{input_error, scenario_error};
+use cogtcp_scenario::{STARTERS, Scenario as Inner, ScenarioError, is_external};
 use cogtcp_transport::Preset;
 use pyo3::prelude::*;
 
@@ -52,7 +53,12 @@ impl Scenario {
 
     /// Raises unless the scenario can be simulated.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
-        self.inner.resolve().map(drop).map_err(|error| scenario_error(py, &error))
+        let experiment = self.inner.resolve().map_err(|error| scenario_error(py, &error))?;
+        for flow in experiment.flows.iter().filter(|flow| is_external(&flow.control.name)) {
+            control::build(flow)
+                .map_err(|error| input_error(py, &format!("flow \"{}\": {error}", flow.name)))?;
+        }
+        Ok(())
     }
 
     /// What looks unmeant in the scenario, one line each.

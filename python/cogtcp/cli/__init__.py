@@ -11,6 +11,7 @@ import json
 import os
 import signal
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     signal.signal(signal.SIGTERM, _terminate)
     args = _parser().parse_args(argv)
+    # A congestion control of the user's (module:Class) may lie where they are.
+    sys.path.append(str(Path.cwd()))
     try:
         code: int = args.verb(args)
         sys.stdout.flush()
@@ -83,7 +86,8 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         required=True,
         metavar="A,B,...",
-        help="transport presets; the first is the baseline (see: cogtcp transports)",
+        help="transport presets, or module:Class for a control in Python; the first is the baseline "
+        "(see: cogtcp transports)",
     )
     compare.add_argument("--seeds", type=int, default=10, metavar="N", help="number of seeds (default: 10)")
     compare.add_argument("--seed", type=int, metavar="N", help="the first seed (default: the scenario's)")

@@ -1,0 +1,149 @@
+"""Congestion controls of your own: a class with the hooks of `CongestionControl`.
+
+A class is used wherever the name of a transport is: `module:Class`, with `module` found where Python finds
+modules (the command line also looks in the current folder).
+
+>>> class Halves(cogtcp.CongestionControl):
+...     def ssthresh(self, now, tcp):
+...         return max(tcp.flight_size // 2, 2 * tcp.mss)
+...
+...     def cong_avoid(self, now, tcp, ack):
+...         tcp.cwnd += min(ack.acked, tcp.mss) if tcp.in_slow_start else tcp.mss * ack.acked // tcp.cwnd
+>>> cogtcp.check_congestion_control(Halves)
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from cogtcp import _core
+from cogtcp._errors import ConformanceError, ScenarioError, UsageError
+
+if TYPE_CHECKING:
+    from cogtcp._core import AckSample, LinkEvent, PacketInfo, TcpState
+
+#: Where the connection stands in loss recovery.
+CaState: TypeAlias = Literal["open", "disorder", "recovery", "loss"]
+#: Events that concern the window.
+CaEvent: TypeAlias = Literal["tx_start", "cwnd_restart", "complete_cwr", "loss", "frozen", "thawed"]
+
+
+class CongestionControl:
+    """The hooks of a congestion control. One instance serves one connection.
+
+    `ssthresh` and `cong_avoid` must be there; of the rest only what a class defines is called. Times are
+    seconds, sizes and windows bytes, rates bits per second. `tcp` is the connection; `tcp.cwnd`,
+    `tcp.ssthresh` and `tcp.pacing_rate` can be set in hooks that return nothing and in `cong_control`. A
+    fraction of a byte is cut off. `tcp` is the same object at every call: keep numbers, not the object. After
+    every call cwnd is one segment at least.
+
+    The hooks on an ACK: `set_state` if the ACK changes it, `pkts_acked`, `cong_control`, and, if that
+    returned false and the window may grow, `cong_avoid`.
+
+    The constructor takes the scenario's `parameters` by keyword.
+    """
+
+    def init(self, now: float, tcp: TcpState) -> None:
+        """Start: the handshake is complete, `tcp.cwnd` is the initial window."""
+
+    def ssthresh(self, now: float, tcp: TcpState) -> float:
+        """Return the slow start threshold after a loss event: once per event, before cwnd is changed."""
+        raise NotImplementedError
+
+    def cong_avoid(self, now: float, tcp: TcpState, ack: AckSample) -> None:
+        """Grow cwnd for new data acknowledged. Not called in fast recovery; called in "loss" (slow start)."""
+        raise NotImplementedError
+
+    def pkts_acked(self, now: float, tcp: TcpState, ack: AckSample) -> None:
+        """Take note of an ACK, whichever: round-trip time and delivery rate samples."""
+
+    def dup_ack_retransmit(self, now: float, tcp: TcpState, head_sent_at: float) -> bool:
+        """Return whether to take the oldest segment for lost at a duplicate ACK below the threshold."""
+        return False
+
+    def set_state(self, now: float, tcp: TcpState, state: CaState) -> None:
+        """Take note that `tcp.ca_state` is about to change to `state`."""
+
+    def cwnd_event(self, now: float, tcp: TcpState, event: CaEvent) -> None:
+        """Take note of an event of the window."""
+
+    def cong_control(self, now: float, tcp: TcpState, ack: AckSample) -> bool:
+        """Return true if this control sets cwnd and pacing at every ACK; `cong_avoid` is then not called."""
+        return False
+
+    def owns_cwnd(self) -> bool:
+        """Return whether the sender leaves cwnd alone at a loss event: true with a `cong_control` that is."""
+        return False
+
+    def undo_cwnd(self, now: float, tcp: TcpState) -> float:
+        """Return cwnd after a loss event turned out to be none."""
+        return max(tcp.cwnd, tcp.prior_cwnd)
+
+    def on_packet_sent(self, now: float, tcp: TcpState, packet: PacketInfo) -> None:
+        """Take note that a segment with data leaves."""
+
+    def on_link_event(self, now: float, tcp: TcpState, event: LinkEvent) -> None:
+        """Hear what the radio reports. Plain TCP does not listen."""
+
+    def syn_option(self) -> int | None:
+        """Return the value of the custom option on the SYN, 0 to 2^32 - 1; None: no option."""
+        return None
+
+    def on_syn_ack_option(self, now: float, tcp: TcpState, value: int | None) -> None:
+        """Take the SYN-ACK's custom option, if it had one. Called before `init`."""
+
+
+def check_congestion_control(control: type | str, *, seeds: int = 20, **parameters: object) -> None:
+    """Check a congestion control with the conformance suite that every built-in control passes.
+
+    It plays the hooks in every order that a sender may call them, with ordinary and with absurd values, and
+    whole transfers over a lossy path; the same calls must give the same windows.
+
+    Args:
+        control: The class, or its name (`module:Class`).
+        seeds: How many random sequences of hooks.
+        parameters: What the constructor is given.
+
+    Raises:
+        ConformanceError: The control breaks a rule.
+        UsageError: It is no class, or cannot be constructed.
+    """
+    found = load(control) if isinstance(control, str) else control
+    if not inspect.isclass(found):
+        raise UsageError(f"{control!r} is no class; name a class with the hooks of cogtcp.CongestionControl")
+    name = f"{found.__module__}:{found.__qualname__}"
+    try:
+        broken = _core.check_congestion_control(name, found, parameters, seeds)
+    except TypeError as error:
+        raise UsageError(f"{name}: {error}") from error
+    if broken is not None:
+        raise ConformanceError(name, *broken)
+
+
+def load(name: str) -> type:
+    """Return the class called `module:Class`."""
+    module_name, _, path = name.partition(":")
+    try:
+        found: object = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        missing = error.name or module_name
+        raise ScenarioError(
+            f'there is no module "{missing}" where Python looks for modules',
+            remedy="run in the folder of the module, or put that folder into PYTHONPATH",
+        ) from None
+    except Exception as error:
+        # Whatever the module raises, its author needs to read it.
+        raise ScenarioError(f'module "{module_name}" cannot be imported: {error!r}') from error
+    for part in path.split("."):
+        if not hasattr(found, part):
+            names = [key for key, value in vars(found).items() if inspect.isclass(value) and key[:1] != "_"]
+            known = ", ".join(names) if names else "none"
+            raise ScenarioError(f'"{module_name}" has no class "{path}"; its classes: {known}')
+        found = getattr(found, part)
+    if not inspect.isclass(found):
+        raise ScenarioError(
+            f'"{name}" is no class', remedy="name a class with the hooks of cogtcp.CongestionControl"
+        )
+    return found
