@@ -278,3 +278,14 @@ def test_named_folder_must_exist(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     monkeypatch.setenv("COGTCP_STUDIES", str(tmp_path / "nowhere"))
     with pytest.raises(studies.StudyError, match="COGTCP_STUDIES"):
         studies.list_studies()
+
+
+def test_claims_may_lie_in_several_files(folder: Path, simulated: list[int]) -> None:
+    text = (folder / "claims.py").read_text()
+    head, tail = text.split('@claim("t-f2")')
+    (folder / "trend.py").write_text(text.split('@claim("t-f1")')[0] + '@claim("t-f2")' + tail)
+    (folder / "claims.py").write_text(head + "\nfrom .trend import grows, measure\n")
+    assert [claim.row.id for claim in studies.reproduce("t").claims] == ["t-f1", "t-f2"]
+    # A changed file is read anew.
+    (folder / "trend.py").write_text((folder / "trend.py").read_text().replace("[2.0]", "[-1.0]"))
+    assert studies.reproduce("t-f2").claims[0].result.verdict == "differs"

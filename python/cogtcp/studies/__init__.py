@@ -11,6 +11,7 @@ runs behind a claim), `verdicts` (the statistical tests), `exhibits` and `page` 
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import itertools
 import json
@@ -18,6 +19,7 @@ import math
 import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from cogtcp import provenance
@@ -42,7 +44,6 @@ from cogtcp.studies.runs import Case, Runner
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping, Sequence
-    from types import ModuleType
 
     from cogtcp.studies.runs import Progress
     from cogtcp.studies.verdicts import Verdict
@@ -295,11 +296,21 @@ def _conclusions(module: ModuleType, study: Study, claims: Sequence[Claim]) -> t
 
 
 def _claims_module(study: Study) -> ModuleType:
-    """Load the study's `claims.py`."""
+    """Load the study's `claims.py`, as a module of a package made of the study's folder.
+
+    So it may share a long study out to files beside it: `from .fairness import equal_shares`.
+    """
     path = study.folder / "claims.py"
     if not path.is_file():
         raise StudyError(f"{path}: no such file; it holds one test per claim")
-    return _load(f"cogtcp_study_{study.name.replace('-', '_')}", path)
+    name = f"cogtcp_study_{study.name.replace('-', '_')}"
+    for loaded in [key for key in sys.modules if key == name or key.startswith(f"{name}.")]:
+        del sys.modules[loaded]
+    package = ModuleType(name)
+    package.__path__ = [str(study.folder)]
+    sys.modules[name] = package
+    importlib.invalidate_caches()
+    return _load(f"{name}.claims", path)
 
 
 def _tests(study: Study, module: ModuleType | None = None) -> dict[str, ClaimTest]:
