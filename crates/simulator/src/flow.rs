@@ -7,37 +7,41 @@ use crate::queue::Event;
 use cogtcp_records::tables::EventKind;
 use cogtcp_scenario::{FlowSpec, Traffic};
 use cogtcp_transport::{
-    CongestionControl, LinkEvent, Receiver, Segment, Sender, SenderStats, TransportEvent,
+    CongestionControl, Flags, LinkEvent, Receiver, ReceiverState, Segment, Sender, SenderStats,
+    TransportEvent,
 };
 use cogtcp_units::{Duration, Rate, Time};
 
-/// One flow. Its data is stream `2 * number`, its acknowledgements stream `2 * number + 1`.
+/// One flow. Its data is stream `2 * number`, its acknowledgements stream `2 * number + 1`. What every packet needs comes
+/// first and together.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Flow {
-    pub(crate) sender: Sender,
-    pub(crate) receiver: Receiver,
-    number: usize,
     /// When each end's next timer entry in the event queue is due, and the one after it; `Time::MAX`: none. An entry due
     /// at another time is stale.
     armed: [Time; 2],
     armed_after: [Time; 2],
-    /// Tag of the earliest data segment that no acknowledgement has answered, and when it was sent.
-    unanswered: Option<(u32, Time)>,
     /// What the two hosts counted of the data and of the acknowledgements.
     pub(crate) streams: [StreamCounters; 2],
     /// Bytes on the wire of the data packets that reached the receiver.
     arrived_bytes: u64,
+    number: usize,
+    /// Tag of the earliest data segment that no acknowledgement has answered, and when it was sent.
+    unanswered: Option<(u32, Time)>,
+    traffic: Traffic,
+    pub(crate) completed: Option<Time>,
     pub(crate) rtt: Histogram,
     pub(crate) queuing: Histogram,
-    traffic: Traffic,
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
     start: Time,
     started: bool,
     stopped: bool,
+    announced: Option<u32>,
     /// Writes of a rate-limited application.
     writes: u64,
-    pub(crate) completed: Option<Time>,
     /// State at the end of the warm-up.
-    pub(crate) warm: Snapshot,
+    pub(crate) warm: Box<Snapshot>,
     baseline: Option<Baseline>,
     pub(crate) measured: Option<Measured>,
 }
@@ -98,9 +102,10 @@ impl Flow {
             start: spec.start,
             started: false,
             stopped: false,
+            announced: None,
             writes: 0,
             completed: None,
-            warm: Snapshot::default(),
+            warm: Box::default(),
             baseline: None,
             measured: None,
         }
@@ -168,6 +173,9 @@ impl Flow {
         let latest = (packet.segment.tag, packet.sent_at);
         self.unanswered.get_or_insert(latest);
         self.receiver.handle_segment(now, &packet.segment);
+        if packet.segment.flags.contains(Flags::SYN) {
+            self.receiver.set_syn_ack_option(self.announced.take());
+        }
         self.pump_receiver(now, Some(latest), network);
         if let Traffic::Size(size) = self.traffic
             && self.completed.is_none()
@@ -177,6 +185,17 @@ impl Flow {
             network.trace.flow_event(now, EventKind::Completed, self.number, f64::NAN);
             self.end_measure(now, network);
         }
+    }
+
+    /// A SYN with the custom option is about to reach the receiver, which answers it with `flows`: how many other flows
+    /// are open over this flow's bottleneck (the receiver of TCP C2 tells its sender so).
+    pub(crate) fn announce(&mut self, flows: u32) {
+        self.announced = Some(flows);
+    }
+
+    /// Whether the receiver has the connection open and expects data.
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self.receiver.state(), ReceiverState::SynReceived | ReceiverState::Established)
     }
 
     /// An acknowledgement has reached the sender.

@@ -336,6 +336,11 @@ impl Pipe {
         if self.gate == Gate::Open { self.rate } else { Rate::ZERO }
     }
 
+    /// The channel's rate, whatever the gate.
+    pub(crate) fn channel_rate(&self) -> Rate {
+        self.rate
+    }
+
     /// Bytes carried up to `now`: the frame on the air counts for the part that is sent.
     pub(crate) fn carried(&mut self, now: Time) -> f64 {
         let now = now.as_nanos();

@@ -45,7 +45,7 @@ impl Simulation<'_> {
     }
 
     fn flow_row(&self, flow: &Flow, spec: &FlowSpec, table: &mut FlowsBuilder) -> FlowRow {
-        let (end, warm) = (flow.snapshot(&self.network), &flow.warm);
+        let (end, warm) = (flow.snapshot(&self.network), &*flow.warm);
         let arrived = end.arrived[0] - warm.arrived[0];
         let [drops, ack_drops] = [0, 1].map(|stream| end.dropped[stream] - warm.dropped[stream]);
         let measured = flow.measured;

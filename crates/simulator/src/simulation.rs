@@ -149,6 +149,9 @@ impl<'a> Simulation<'a> {
                 Event::Arrival(pipe) => {
                     self.digest.add(now, event);
                     if let Some((transit, packet)) = self.network.arrive(now, pipe) {
+                        if packet.segment.custom().is_some() && transit.stream.is_multiple_of(2) {
+                            self.announce(transit.stream as usize / 2);
+                        }
                         let flow = &mut self.flows[transit.stream as usize / 2];
                         if transit.stream.is_multiple_of(2) {
                             flow.receive_data(
@@ -186,6 +189,23 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
+    /// Tells the receiver of flow `number` how many other flows are open over the flow's bottleneck: the link direction of
+    /// its data path whose channel has the least rate now, the first of equals.
+    #[cold]
+    fn announce(&mut self, number: usize) {
+        let path = self.network.path(2 * number);
+        let rate = |pipe: &u32| self.network.pipes[*pipe as usize].channel_rate();
+        let Some(bottleneck) = path.iter().copied().min_by_key(rate) else { return };
+        let shares = |other: usize| self.network.path(2 * other).contains(&bottleneck);
+        let open = self
+            .flows
+            .iter()
+            .enumerate()
+            .filter(|(other, flow)| *other != number && flow.is_open() && shares(*other));
+        let count = open.count() as u32;
+        self.flows[number].announce(count);
+    }
+
     fn rare_event(&mut self, now: Time, event: Event) {
         match event {
             Event::Radio(number) => {
@@ -210,7 +230,7 @@ impl<'a> Simulation<'a> {
     fn end_warmup(&mut self, now: Time) {
         self.warm = true;
         for flow in &mut self.flows {
-            flow.warm = flow.snapshot(&self.network);
+            *flow.warm = flow.snapshot(&self.network);
             if flow.has_started() {
                 flow.begin_measure(now, &mut self.network);
             }

@@ -92,6 +92,65 @@ fn a_callers_control_drives_its_flow_and_hears_the_radio() {
     assert_eq!(*heard.lock().unwrap(), [start, LinkEvent::SensingEnd]);
 }
 
+/// A control that offers the custom option and keeps the answer.
+#[derive(Debug)]
+struct Asking(Arc<Mutex<Vec<Option<u32>>>>);
+
+impl CongestionControl for Asking {
+    fn name(&self) -> &str {
+        "asking"
+    }
+    fn ssthresh(&mut self, _: Time, tcp: &TcpState) -> u64 {
+        tcp.cwnd
+    }
+    fn cong_avoid(&mut self, _: Time, _: &mut TcpState, _: &AckSample) {}
+    fn syn_option(&mut self) -> Option<u32> {
+        Some(0)
+    }
+    fn on_syn_ack_option(&mut self, _: Time, _: &mut TcpState, value: Option<u32>) {
+        if let Ok(mut answers) = self.0.lock() {
+            answers.push(value);
+        }
+    }
+}
+
+/// Three flows open one after another over one bottleneck; the first stops before the third comes.
+#[test]
+fn a_syn_with_the_option_is_told_how_many_flows_share_the_bottleneck() {
+    let text = r#"
+name = "option"
+[run]
+duration = "20 s"
+[topology.dumbbell]
+pairs = 3
+access = { rate = "100 Mbit/s", delay = "5 ms", queue = "1000 packets" }
+bottleneck = { rate = "10 Mbit/s", delay = "20 ms", queue = "60 packets" }
+[[flow]]
+from = "s1"
+to = "d1"
+transport = "sack"
+stop = "6 s"
+[[flow]]
+from = "s2"
+to = "d2"
+transport = "sack"
+start = "5 s"
+[[flow]]
+from = "s3"
+to = "d3"
+transport = "sack"
+start = "15 s"
+"#;
+    let answers = Arc::new(Mutex::new(Vec::new()));
+    let shared = answers.clone();
+    let factory = move |_: &FlowSpec| -> Result<Box<dyn CongestionControl>, ControlFailure> {
+        Ok(Box::new(Asking(shared.clone())))
+    };
+    run(&experiment(text), &RunOptions { controls: Some(Arc::new(factory)), ..RunOptions::default() })
+        .unwrap();
+    assert_eq!(*answers.lock().unwrap(), [Some(0), Some(1), Some(1)]);
+}
+
 #[test]
 fn a_factory_that_fails_fails_the_run_with_the_flows_name() {
     let factory =
