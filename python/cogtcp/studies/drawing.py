@@ -23,37 +23,49 @@ def draw(figure: Figure) -> str:
 
 def _paint(canvas: Canvas, figure: Figure) -> None:
     axes: Any = canvas.subplots()
-    markers = 0
-    for index, curve in enumerate(figure.curves):
-        color = theme.SERIES[index % len(theme.SERIES)]
-        if curve.style == "points":
-            _points(axes, curve, color, _MARKERS[markers % len(_MARKERS)])
-            markers += 1
-        else:
-            axes.plot(curve.x, curve.y, _LINES[curve.style], color=color, label=curve.name)
+    markers = iter(_MARKERS * len(figure.curves))
+    colors = iter(theme.SERIES * len(figure.curves))
+    drawn = [
+        (curve.name, _limit(axes, curve))
+        if curve.style == "limit"
+        else (curve.name, _points(axes, curve, next(colors), next(markers)))
+        if curve.style == "points"
+        else (curve.name, axes.plot(curve.x, curve.y, _LINES[curve.style], color=next(colors))[0])
+        for curve in figure.curves
+    ]
+    _scales(axes, figure)
+    axes.set_xlabel(figure.x_label)
+    axes.set_ylabel(figure.y_label)
+    named = [(handle, name) for name, handle in drawn if name]
+    axes.legend([handle for handle, _ in named], [name for _, name in named], loc="best")
+
+
+def _scales(axes: Any, figure: Figure) -> None:
     if figure.log_y:
         axes.set_yscale("log")
-    else:
+    elif figure.y_range is None:
         axes.set_ylim(bottom=0)
+    if figure.y_range is not None:
+        axes.set_ylim(figure.y_range)
     if figure.log_x:
         axes.set_xscale("log")
         ticks = sorted({x for curve in figure.curves if curve.style == "points" for x in curve.x})
         axes.set_xticks(ticks, [f"{x:g}" for x in ticks])
         axes.minorticks_off()
-    axes.set_xlabel(figure.x_label)
-    axes.set_ylabel(figure.y_label)
-    axes.legend(loc="best")
 
 
-def _points(axes: Any, curve: Curve, color: str, marker: str) -> None:
+def _limit(axes: Any, curve: Curve) -> Any:
+    return axes.plot(curve.x, curve.y, "--", color=theme.MUTED, linewidth=0.9)[0]
+
+
+def _points(axes: Any, curve: Curve, color: str, marker: str) -> Any:
+    # Hollow, so that points in one place can all be seen.
+    style: dict[str, Any] = {"color": color, "markersize": 6, "fillstyle": "none", "markeredgewidth": 1.4}
     if curve.low is None or curve.high is None:
-        axes.plot(curve.x, curve.y, marker, color=color, markersize=5, label=curve.name)
-        return
+        return axes.plot(curve.x, curve.y, marker, **style)[0]
     below = [_length(y - low) for y, low in zip(curve.y, curve.low, strict=True)]
     above = [_length(high - y) for y, high in zip(curve.y, curve.high, strict=True)]
-    axes.errorbar(
-        curve.x, curve.y, [below, above], fmt=marker, color=color, markersize=5, capsize=3, label=curve.name
-    )
+    return axes.errorbar(curve.x, curve.y, [below, above], fmt=marker, capsize=3, **style)
 
 
 def _length(value: float) -> float:

@@ -11,14 +11,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """One curve of a figure, with an interval at each point where `low` and `high` are given."""
+    """One curve of a figure, with an interval at each point where `low` and `high` are given.
+
+    A `limit` is a line to compare with, drawn faintly; a curve without a name is not in the legend.
+    """
 
     name: str
     x: Sequence[float]
     y: Sequence[float]
     low: Sequence[float] | None = None
     high: Sequence[float] | None = None
-    style: Literal["points", "line", "dashed", "dotted"] = "points"
+    style: Literal["points", "line", "dashed", "dotted", "limit"] = "points"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,8 @@ class Figure:
     """What the paper states about the figure, sentence by sentence."""
     log_x: bool = False
     log_y: bool = False
+    y_range: tuple[float, float] | None = None
+    """What is shown of the y axis; by default from 0 on, to the highest point."""
 
 
 @dataclass(frozen=True, slots=True)
