@@ -158,21 +158,28 @@ fn scaling(repetitions: u32) {
 
 fn memory() {
     println!("\nMemory");
-    // A window of two segments: what is left is the flow itself.
-    let peak = |flows| {
-        let experiment = dumbbell(flows, "10 s", "max_window = \"2 segments\"");
-        let before = LIVE.load(Ordering::Relaxed);
-        PEAK.store(before, Ordering::Relaxed);
-        let result = run(&experiment, &RunOptions::default());
-        let peak = PEAK.load(Ordering::Relaxed) - before;
-        drop(result);
-        peak
-    };
-    let (few, many) = (peak(1000), peak(2000));
-    println!(
-        "per flow with a window of 2 segments, its 4 access link directions included: {} B",
-        (many - few) / 1000
-    );
+    // A window of two segments: what is left is the flow itself. On one link, then with its own access links.
+    for (what, own_links) in [("on a shared link", false), ("with its own 4 access link directions", true)] {
+        let peak = |flows| {
+            let tcp = "max_window = \"2 segments\"";
+            let mut experiment = dumbbell(flows, "5 s", tcp);
+            if !own_links {
+                let (from, to) = (experiment.flows[0].from, experiment.flows[0].to);
+                experiment.flows.iter_mut().for_each(|flow| (flow.from, flow.to) = (from, to));
+                experiment.links.retain(|link| {
+                    [&link.from, &link.to].iter().all(|node| ends_of(&experiment.nodes, **node))
+                });
+            }
+            let before = LIVE.load(Ordering::Relaxed);
+            PEAK.store(before, Ordering::Relaxed);
+            let result = run(&experiment, &RunOptions::default());
+            let peak = PEAK.load(Ordering::Relaxed) - before;
+            drop(result);
+            peak
+        };
+        let (few, many) = (peak(1000), peak(2000));
+        println!("per flow with a window of 2 segments, {what}: {} B", (many - few) / 1000);
+    }
     let allocations = |duration| {
         let experiment = dumbbell(2, duration, "");
         let before = ALLOCATIONS.load(Ordering::Relaxed);
@@ -185,6 +192,11 @@ fn memory() {
         long.0 - short.0,
         long.1 - short.1
     );
+}
+
+/// Whether a node is a router or an end of the first flow.
+fn ends_of(nodes: &[String], node: usize) -> bool {
+    ["s1", "d1", "r1", "r2"].contains(&nodes[node].as_str())
 }
 
 fn ns2(repetitions: u32) {
