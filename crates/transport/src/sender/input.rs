@@ -153,8 +153,11 @@ impl Sender {
             let earlier = self.reported.min(sample.acked.saturating_sub(self.tcp.mss));
             self.reported -= earlier;
             self.board.uncredit(earlier);
-            if ack == self.board.nxt() {
+            // Outside of fast recovery an ACK that moves on ends what duplicates stand for: those that a needless
+            // resend after a timeout causes stand for nothing, and no hole takes them back.
+            if ack == self.board.nxt() || self.tcp.ca_state != CaState::Recovery {
                 self.reported = 0;
+                self.board.uncredit(u64::MAX);
             }
             earlier
         };

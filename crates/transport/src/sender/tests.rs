@@ -121,6 +121,30 @@ fn lost_retransmission_needs_a_timeout() {
     }
 }
 
+/// What is resent needlessly after a timeout brings duplicate ACKs, which stand for no segment that has left the network:
+/// the window grows on as if they had not come. Every segment is acknowledged, so that no ACK makes up for them.
+#[test]
+fn duplicates_of_needless_resends_do_not_stop_growth() {
+    for recovery in [Recovery::Reno, Recovery::NewReno] {
+        let mut link = Link::new(&[]);
+        link.pause = (Time::from_millis(2000), Time::from_millis(5000));
+        let config =
+            SenderConfig { mss: 1000, recovery, initial_ssthresh: 10_000, ..SenderConfig::default() };
+        let mut sender = Sender::new(config, make("aimd", &Parameters::new()).expect("aimd is registered"));
+        let mut receiver = Receiver::new(ReceiverConfig {
+            delayed_ack: crate::DelayedAck::Off,
+            ..ReceiverConfig::default()
+        });
+        sender.write(3_000_000);
+        sender.close();
+        run(&mut sender, &mut receiver, &mut link);
+        assert!(sender.is_finished() && sender.stats().spurious_timeouts > 0, "{recovery:?}");
+        // 3000 segments at one more each round trip, from less than 30: more than 50 round trips.
+        let window = sender.state().cwnd / 1000;
+        assert!(window > 50, "{recovery:?}: {window}");
+    }
+}
+
 /// A pause of 3 s that keeps everything: RTOs after 1 and 2 more seconds, both spurious; F-RTO undoes the episode.
 #[test]
 fn a_pause_makes_timeouts_spurious() {
