@@ -14,6 +14,7 @@ mod config;
 pub mod conformance;
 pub mod congestion;
 mod event;
+pub mod freeze;
 mod frto;
 mod nearest;
 mod pacing;
