@@ -16,6 +16,7 @@
 //! - [`Intervals`], [`activity`], [`ChannelTable`], [`logs`]: who uses the spectrum when, and the files that say so.
 //! - [`propagation`], [`air`]: who hears whom.
 //! - [`detector`], [`theory`], [`policy`]: sensing and its closed forms, deciding.
+//! - [`prediction`]: foretelling outages.
 //! - [`CognitiveConfig`], [`CognitiveRadio`], [`Protection`].
 
 pub mod activity;
@@ -31,6 +32,7 @@ mod law;
 pub mod logs;
 pub mod math;
 pub mod policy;
+pub mod prediction;
 pub mod propagation;
 mod radio;
 pub mod theory;

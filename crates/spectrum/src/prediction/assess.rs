@@ -1,0 +1,95 @@
+//! What was foretold against what came.
+
+use super::{Outage, Prediction};
+
+/// How a set of predictions compares with the outages that came.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Assessment {
+    /// For each outage the number of the prediction that belongs to it.
+    pub matches: Vec<Option<usize>>,
+    /// Error of each foretold beginning that belongs to an outage, in seconds: positive when the outage came earlier
+    /// than foretold (the warning is late).
+    pub start_errors: Vec<f64>,
+    /// Error of each foretold end, in seconds: positive when it was foretold too late.
+    pub end_errors: Vec<f64>,
+    /// Outages that no prediction belongs to.
+    pub missed: u64,
+    /// Predictions that belong to no outage.
+    pub false_ones: u64,
+}
+
+/// Gives each outage the prediction whose beginning is nearest to its own, if that lies nearer to it than half of the gap
+/// to the neighbouring outages, and each prediction to one outage at most.
+pub fn assess(outages: &[Outage], predictions: &[Prediction]) -> Assessment {
+    let mut assessment = Assessment::default();
+    let mut best: Vec<Option<(usize, f64)>> = vec![None; outages.len()];
+    for (number, prediction) in predictions.iter().enumerate() {
+        let nearest = outages
+            .iter()
+            .enumerate()
+            .map(|(i, outage)| (i, prediction.start.as_secs_f64() - outage.start.as_secs_f64()))
+            .min_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
+        let Some((outage, error)) = nearest else { continue };
+        if error.abs() <= reach(outages, outage)
+            && best[outage].is_none_or(|(_, other)| error.abs() < other.abs())
+        {
+            best[outage] = Some((number, error));
+        }
+    }
+    for (outage, matched) in outages.iter().zip(&best) {
+        let Some((number, error)) = matched else {
+            assessment.missed += 1;
+            continue;
+        };
+        assessment.start_errors.push(*error);
+        if let Some(end) = predictions[*number].end {
+            assessment.end_errors.push(end.as_secs_f64() - outage.end.as_secs_f64());
+        }
+    }
+    assessment.matches = best.into_iter().map(|matched| matched.map(|(number, _)| number)).collect();
+    assessment.false_ones = (predictions.len() - assessment.start_errors.len()) as u64;
+    assessment
+}
+
+/// How far a prediction may lie from an outage's beginning and still be meant for it, in seconds.
+fn reach(outages: &[Outage], number: usize) -> f64 {
+    let outage = outages[number];
+    let before = number.checked_sub(1).map_or(f64::MAX, |i| (outage.start - outages[i].start).as_secs_f64());
+    let after = outages.get(number + 1).map_or(f64::MAX, |next| (next.start - outage.start).as_secs_f64());
+    // An outage alone reaches as far as it is long, and 5 s at least.
+    let own = (outage.end - outage.start).as_secs_f64().max(5.0);
+    (before.min(after) / 2.0).min(own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cogtcp_units::Time;
+
+    fn outage(start: u64, end: u64) -> Outage {
+        Outage { start: Time::from_millis(start), end: Time::from_millis(end) }
+    }
+
+    fn foretold(start: u64, end: u64) -> Prediction {
+        Prediction { made: Time::ZERO, start: Time::from_millis(start), end: Some(Time::from_millis(end)) }
+    }
+
+    #[test]
+    fn matches_misses_and_false_ones() {
+        let outages = [outage(10_000, 15_000), outage(40_000, 45_000), outage(70_000, 75_000)];
+        let found =
+            assess(&outages, &[foretold(9_800, 15_100), foretold(41_000, 44_000), foretold(55_000, 60_000)]);
+        assert_eq!((found.missed, found.false_ones), (1, 1));
+        let rounded: Vec<i64> = found.start_errors.iter().map(|e| libm::round(e * 1000.0) as i64).collect();
+        assert_eq!(rounded, [-200, 1000]);
+        let rounded: Vec<i64> = found.end_errors.iter().map(|e| libm::round(e * 1000.0) as i64).collect();
+        assert_eq!(rounded, [100, -1000]);
+    }
+
+    #[test]
+    fn two_predictions_of_one_outage_are_one_and_a_false_one() {
+        let found = assess(&[outage(10_000, 15_000)], &[foretold(9_000, 15_000), foretold(10_100, 15_000)]);
+        assert_eq!((found.missed, found.false_ones, found.start_errors.len()), (0, 1, 1));
+        assert!((found.start_errors[0] - 0.1).abs() < 1e-9);
+    }
+}
