@@ -23,7 +23,7 @@ Trace = Literal["summary", "series", "full"]
 
 _LARGEST_SEED = 2**63 - 1  # the largest integer of TOML, in which scenarios are written
 
-TABLES = ("flows", "links", "radios", "flow_series", "link_series", "events")
+TABLES = ("flows", "links", "radios", "trains", "flow_series", "link_series", "events")
 
 
 def run(
@@ -96,6 +96,11 @@ class Result:
     def radios(self) -> pa.Table:
         """One row per cognitive radio."""
         return self._table("radios")
+
+    @cached_property
+    def trains(self) -> pa.Table:
+        """One row for the mobile router of a train, where there is one."""
+        return self._table("trains")
 
     @cached_property
     def flow_series(self) -> pa.Table:

@@ -175,7 +175,8 @@ fn trace_level(name: &str) -> PyResult<TraceLevel> {
 
 fn to_python(py: Python<'_>, run: records::Run) -> PyResult<Run> {
     let tables = PyList::empty(py);
-    for table in [run.flows, run.links, run.radios, run.flow_series, run.link_series, run.events] {
+    for table in [run.flows, run.links, run.radios, run.trains, run.flow_series, run.link_series, run.events]
+    {
         tables.append(table_to_python(py, table)?)?;
     }
     Ok(Run {

@@ -19,6 +19,8 @@ pub struct Run {
     pub links: Table,
     /// One row per cognitive radio.
     pub radios: Table,
+    /// One row for the mobile router of a train, where there is one.
+    pub trains: Table,
     /// Flows over time; empty unless series were asked for.
     pub flow_series: Table,
     /// Links over time; empty unless series were asked for.
@@ -37,8 +39,16 @@ pub struct Run {
 
 impl Run {
     /// The tables in the order of [`crate::schema`].
-    pub fn tables(&self) -> [&Table; 6] {
-        [&self.flows, &self.links, &self.radios, &self.flow_series, &self.link_series, &self.events]
+    pub fn tables(&self) -> [&Table; 7] {
+        [
+            &self.flows,
+            &self.links,
+            &self.radios,
+            &self.trains,
+            &self.flow_series,
+            &self.link_series,
+            &self.events,
+        ]
     }
 }
 

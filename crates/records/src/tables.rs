@@ -142,6 +142,62 @@ tables! {
         false_alarms: u64 in "",
     }
 
+    /// One row for the mobile router of a train, where there is one.
+    TrainRow, TrainsBuilder = "trains" {
+        /// Node of the router.
+        router: Code in "",
+        /// Clients that it warns.
+        clients: u64 in "",
+        /// Outages that began, measured.
+        outages: u64 in "",
+        /// Their length together.
+        outage_s: f64 in "s",
+        /// Outages that were foretold to begin in the measured span, false ones included.
+        predictions: u64 in "",
+        /// Outages that no prediction belongs to, measured.
+        missed_outages: u64 in "",
+        /// Predictions that belong to no outage, measured.
+        false_predictions: u64 in "",
+        /// Outages whose warning left the router less than RTT_TCP ahead, or after they had begun, measured.
+        late_warnings: u64 in "",
+        /// Mean error of the foretold beginnings: positive where the outage came before its time.
+        start_error_mean_s: f64 in "s",
+        /// Their standard deviation.
+        start_error_std_s: f64 in "s",
+        /// Their 5th percentile.
+        start_error_p05_s: f64 in "s",
+        /// Their median.
+        start_error_p50_s: f64 in "s",
+        /// Their 95th percentile.
+        start_error_p95_s: f64 in "s",
+        /// Mean error of the foretold ends: positive where they were foretold too late.
+        end_error_mean_s: f64 in "s",
+        /// Their standard deviation.
+        end_error_std_s: f64 in "s",
+        /// RTT_TCP that the router believes in at the end: the greatest of its clients.
+        rtt_tcp_s: f64 in "s",
+        /// RTT_local likewise.
+        rtt_local_s: f64 in "s",
+        /// Mean of TU_advance over the warnings, measured.
+        tu_advance_mean_s: f64 in "s",
+        /// Messages "link going down", one to each client, lost ones included, measured.
+        down_messages: u64 in "packets",
+        /// Messages "link going up", measured.
+        up_messages: u64 in "packets",
+        /// Warnings that chance lost, measured; what the LAN's queues and links lost is in `links`.
+        lost_messages: u64 in "packets",
+        /// Requests for RTT_TCP, each answered by one reply, measured.
+        polls: u64 in "packets",
+        /// Bytes of all messages with their headers, measured.
+        overhead_bytes: u64 in "B",
+        /// The same per second.
+        overhead_bps: f64 in "bit/s",
+        /// Time for which a source was held by its manager, mean over the managed flows, measured.
+        frozen_s: f64 in "s",
+        /// Window probes of the managed flows, measured.
+        window_probes: u64 in "packets",
+    }
+
     /// One row per flow and sampling instant, while the flow is active.
     FlowSample, FlowSeriesBuilder = "flow_series" {
         /// Simulated time.
@@ -191,7 +247,7 @@ tables! {
         detail: Code in "",
         /// A number that goes with the event; not-a-number where there is none. `rto`, `spurious_rto`,
         /// `fast_retransmit`, `recovery_exit`: the congestion window after it, in segments. `drop`: the packet's size
-        /// in bytes. `handoff`: the rate of the new channel, in bit/s.
+        /// in bytes. `handoff`: the rate of the new channel, in bit/s. `trigger_down`: seconds to the foretold outage.
         value: f64 in "",
     }
 }
@@ -238,11 +294,19 @@ pub enum EventKind {
     Handoff,
     /// A packet is lost: the detail says why.
     Drop,
+    /// A mobile router sends "link going down" to a client.
+    TriggerDown,
+    /// A mobile router sends "link going up" to a client.
+    TriggerUp,
+    /// A connection manager begins to hold a flow's source.
+    Freeze,
+    /// A connection manager lets a flow's source go.
+    Thaw,
 }
 
 impl EventKind {
     /// Every kind, in the order of their codes.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 23] = [
         Self::FlowStart,
         Self::FlowStop,
         Self::Connected,
@@ -262,6 +326,10 @@ impl EventKind {
         Self::SwitchingEnd,
         Self::Handoff,
         Self::Drop,
+        Self::TriggerDown,
+        Self::TriggerUp,
+        Self::Freeze,
+        Self::Thaw,
     ];
 
     /// The kind's name in the column `kind`.
@@ -286,6 +354,10 @@ impl EventKind {
             Self::SwitchingEnd => "switching_end",
             Self::Handoff => "handoff",
             Self::Drop => "drop",
+            Self::TriggerDown => "trigger_down",
+            Self::TriggerUp => "trigger_up",
+            Self::Freeze => "freeze",
+            Self::Thaw => "thaw",
         }
     }
 
@@ -328,7 +400,7 @@ mod tests {
     fn schema_names_are_unique_and_every_column_is_explained() {
         let schema = schema();
         let names: Vec<_> = schema.iter().map(|table| table.name).collect();
-        assert_eq!(names, ["flows", "links", "radios", "flow_series", "link_series", "events"]);
+        assert_eq!(names, ["flows", "links", "radios", "trains", "flow_series", "link_series", "events"]);
         for table in &schema {
             for (i, column) in table.columns.iter().enumerate() {
                 assert!(column.meaning.ends_with('.'), "{}.{}: {}", table.name, column.name, column.meaning);

@@ -1,7 +1,8 @@
 //! A scenario resolved: every name an index, every default filled in. What a simulator consumes.
 
-use crate::{QueueLimit, Silence, Traffic};
+use crate::{QueueLimit, RttReport, Silence, Traffic};
 use cogtcp_spectrum::CycleConfig;
+use cogtcp_spectrum::prediction::ItineraryConfig;
 use cogtcp_transport::{Parameters, ReceiverConfig, SenderConfig};
 use cogtcp_units::{Duration, Probability, Rate, Time};
 
@@ -18,6 +19,8 @@ pub struct Experiment {
     pub links: Vec<LinkSpec>,
     /// The cognitive radios.
     pub radios: Vec<RadioSpec>,
+    /// The mobile router of a train.
+    pub train: Option<TrainSpec>,
     /// The flows.
     pub flows: Vec<FlowSpec>,
 }
@@ -74,6 +77,31 @@ pub struct RadioSpec {
     pub cycle: CycleConfig,
     /// What happens to packets during silence.
     pub silence: Silence,
+}
+
+/// The mobile router of a train and its clients.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrainSpec {
+    /// The router's node.
+    pub router: usize,
+    /// The radio whose silences are outages.
+    pub radio: usize,
+    /// Whether clients heed warnings.
+    pub connection_manager: bool,
+    /// How the router foretells silences; `None`: exactly.
+    pub itinerary: Option<ItineraryConfig>,
+    /// TU_advance in multiples of RTT_TCP.
+    pub tu_advance: f64,
+    /// TD_advance beyond RTT_local, as a share of the outage.
+    pub td_advance: f64,
+    /// What clients report as RTT_TCP.
+    pub rtt: RttReport,
+    /// How often the router asks.
+    pub poll_interval: Duration,
+    /// Probability that a warning is lost beyond what links lose.
+    pub trigger_loss: Probability,
+    /// Whether the router holds what is sent into an outage.
+    pub buffer: bool,
 }
 
 /// A flow.

@@ -18,6 +18,8 @@ const TABLES: &[(&str, &str)] = &[
     ("[[radio]]", "Radio"),
     ("radio.sensing", "Sensing"),
     ("radio.pu", "PrimaryUsers"),
+    ("[train]", "Train"),
+    ("train.prediction.itinerary", "Itinerary"),
     ("[[flow]]", "Flow"),
     ("[tcp]", "Tcp"),
 ];
@@ -111,6 +113,7 @@ fn kind(field: &Value) -> (String, &'static str) {
         }
         Some("string") => ("text".to_owned(), ""),
         Some("integer") => ("whole number".to_owned(), ""),
+        Some("number") => ("number".to_owned(), ""),
         Some("boolean") => ("true or false".to_owned(), ""),
         Some("object") => match reference_name(&field["additionalProperties"]) {
             Some("Parameter") => ("table of [parameters](#transports)".to_owned(), ""),

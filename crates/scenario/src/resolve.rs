@@ -5,6 +5,7 @@ mod flows;
 mod network;
 mod radios;
 mod tcp;
+mod train;
 
 use crate::limits::{self, LONGEST, LONGEST_NAME, MANY_ROWS, MOST_POINTS, MOST_PROBLEMS};
 use crate::source::Source;
@@ -119,6 +120,7 @@ impl Scenario {
         let network = Network::build(&self.topology, findings);
         let network = network?;
         let radios = radios::build(&self.radio, &network, &run, findings);
+        let train = train::build(self, &network, &radios, findings);
         let flows = flows::build(self, &network, findings);
         let rows = (flows.len() as u64 + 2 * network.links.len() as u64).saturating_mul(points(&run));
         if rows > MANY_ROWS {
@@ -134,6 +136,7 @@ impl Scenario {
             nodes: network.nodes,
             links: network.links,
             radios,
+            train,
             flows,
         })
     }

@@ -2,7 +2,7 @@
 
 use crate::source::Source;
 use crate::values::Seed;
-use crate::{Flow, Radio, Tcp, Topology};
+use crate::{Flow, Radio, Tcp, Topology, Train};
 use cogtcp_units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,6 +26,9 @@ pub struct Scenario {
     /// The cognitive radios.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub radio: Vec<Radio>,
+    /// The mobile router of a train, which warns its clients of a radio's silences.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub train: Option<Train>,
     /// The flows (at least one).
     pub flow: Vec<Flow>,
     /// Where it came from: for errors.
@@ -36,8 +39,8 @@ pub struct Scenario {
 /// Two scenarios are equal when they say the same, wherever they came from.
 impl PartialEq for Scenario {
     fn eq(&self, other: &Self) -> bool {
-        let Self { name, description, run, tcp, topology, radio, flow, source: _ } = self;
-        (name, description, run, tcp, topology, radio, flow)
+        let Self { name, description, run, tcp, topology, radio, train, flow, source: _ } = self;
+        (name, description, run, tcp, topology, radio, train, flow)
             == (
                 &other.name,
                 &other.description,
@@ -45,6 +48,7 @@ impl PartialEq for Scenario {
                 &other.tcp,
                 &other.topology,
                 &other.radio,
+                &other.train,
                 &other.flow,
             )
     }

@@ -6,6 +6,7 @@ use crate::packets::Packet;
 use crate::queue::Event;
 use cogtcp_records::tables::EventKind;
 use cogtcp_scenario::{FlowSpec, Traffic};
+use cogtcp_transport::freeze::{Beside, ConnectionManager, RoundTrips};
 use cogtcp_transport::{
     CongestionControl, Flags, LinkEvent, Receiver, ReceiverState, Segment, Sender, SenderStats,
     TransportEvent,
@@ -40,10 +41,20 @@ pub(crate) struct Flow {
     announced: Option<u32>,
     /// Writes of a rate-limited application.
     writes: u64,
+    /// The connection manager beside the end that sits on a train, and how long it has held the source.
+    manager: Option<Box<Managed>>,
     /// State at the end of the warm-up.
     pub(crate) warm: Box<Snapshot>,
     baseline: Option<Baseline>,
     pub(crate) measured: Option<Measured>,
+}
+
+/// A connection manager and what is measured of it.
+#[derive(Debug)]
+struct Managed {
+    manager: ConnectionManager,
+    frozen_since: Option<Time>,
+    frozen: Duration,
 }
 
 /// Counters at one moment.
@@ -106,6 +117,7 @@ impl Flow {
             writes: 0,
             completed: None,
             warm: Box::default(),
+            manager: None,
             baseline: None,
             measured: None,
         }
@@ -172,7 +184,13 @@ impl Flow {
         }
         let latest = (packet.segment.tag, packet.sent_at);
         self.unanswered.get_or_insert(latest);
-        self.receiver.handle_segment(now, &packet.segment);
+        if self.manager.is_some() {
+            let mut segment = packet.segment;
+            self.manage_incoming(now, &mut segment, Beside::Receiver, network);
+            self.receiver.handle_segment(now, &segment);
+        } else {
+            self.receiver.handle_segment(now, &packet.segment);
+        }
         if packet.segment.flags.contains(Flags::SYN) {
             self.receiver.set_syn_ack_option(self.announced.take());
         }
@@ -205,7 +223,13 @@ impl Flow {
         if warm && packet.sent_at != Time::MAX {
             self.rtt.record(now - packet.sent_at);
         }
-        self.sender.handle_segment(now, &packet.segment);
+        if self.manager.is_some() {
+            let mut segment = packet.segment;
+            self.manage_incoming(now, &mut segment, Beside::Sender, network);
+            self.sender.handle_segment(now, &segment);
+        } else {
+            self.sender.handle_segment(now, &packet.segment);
+        }
         self.pump_sender(now, network);
     }
 
@@ -241,7 +265,8 @@ impl Flow {
     /// Sends what the sender has to send, then sets its timer.
     #[inline]
     fn pump_sender(&mut self, now: Time, network: &mut Network) {
-        while let Some(segment) = self.sender.poll_transmit(now) {
+        while let Some(mut segment) = self.sender.poll_transmit(now) {
+            self.manage_outgoing(now, &mut segment, Beside::Sender);
             // The handshake, FINs and pure ACKs give no round-trip sample.
             let sent_at = if segment.len > 0 { now } else { Time::MAX };
             self.streams[DATA].injected += 1;
@@ -257,8 +282,9 @@ impl Flow {
     /// Sends what the receiver has to send, then sets its timer. `latest` is the segment that arrived last.
     #[inline]
     fn pump_receiver(&mut self, now: Time, latest: Option<(u32, Time)>, network: &mut Network) {
-        while let Some(segment) = self.receiver.poll_transmit(now) {
+        while let Some(mut segment) = self.receiver.poll_transmit(now) {
             let sent_at = self.answered(&segment, latest);
+            self.manage_outgoing(now, &mut segment, Beside::Receiver);
             self.streams[ACKS].injected += 1;
             network.inject(now, 2 * self.number as u32 + 1, &Packet { segment, sent_at });
         }
@@ -281,6 +307,104 @@ impl Flow {
         if due < self.armed[end] {
             self.armed_after[end] = std::mem::replace(&mut self.armed[end], due);
             network.queue.push(due, Event::Timer((2 * self.number + end) as u32));
+        }
+    }
+
+    /// A connection manager sits down beside one end.
+    pub(crate) fn manage(&mut self, beside: Beside) {
+        let manager = ConnectionManager::new(beside);
+        self.manager = Some(Box::new(Managed { manager, frozen_since: None, frozen: Duration::ZERO }));
+    }
+
+    /// The manager, if any, hears that the link is going down, and until when.
+    pub(crate) fn freeze(&mut self, now: Time, until: Time, network: &mut Network) {
+        let active = self.is_active();
+        let Some(managed) = self.manager.as_deref_mut().filter(|_| active) else { return };
+        let beside = managed.manager.beside();
+        if managed.frozen_since.is_none() {
+            managed.frozen_since = Some(now);
+            network.trace.flow_event(now, EventKind::Freeze, self.number, f64::NAN);
+        }
+        if let Some(ack) = managed.manager.freeze(until) {
+            self.tell_source(now, beside, &ack, ConnectionManager::FREEZE_ACKS, network);
+        }
+    }
+
+    /// The manager, if any, hears that the link is going up.
+    pub(crate) fn thaw(&mut self, now: Time, network: &mut Network) {
+        let active = self.is_active();
+        let Some(managed) = self.manager.as_deref_mut().filter(|_| active) else { return };
+        let beside = managed.manager.beside();
+        let ack = managed.manager.thaw();
+        self.note_thaw(now, network);
+        if let Some(ack) = ack {
+            self.tell_source(now, beside, &ack, ConnectionManager::THAW_ACKS, network);
+        }
+    }
+
+    /// Gives the source an acknowledgement of the manager's: `times` over the network, once beside it.
+    fn tell_source(&mut self, now: Time, beside: Beside, ack: &Segment, times: usize, network: &mut Network) {
+        match beside {
+            Beside::Receiver => {
+                for _ in 0..times {
+                    self.streams[ACKS].injected += 1;
+                    let packet = Packet { segment: *ack, sent_at: Time::MAX };
+                    network.inject(now, 2 * self.number as u32 + 1, &packet);
+                }
+            }
+            Beside::Sender => {
+                self.sender.handle_segment(now, ack);
+                self.pump_sender(now, network);
+            }
+        }
+    }
+
+    #[inline]
+    fn manage_outgoing(&mut self, now: Time, segment: &mut Segment, beside: Beside) {
+        if let Some(managed) = self.manager.as_deref_mut().filter(|m| m.manager.beside() == beside) {
+            managed.manager.handle_outgoing(now, segment);
+        }
+    }
+
+    fn manage_incoming(&mut self, now: Time, segment: &mut Segment, beside: Beside, network: &mut Network) {
+        if let Some(managed) = self.manager.as_deref_mut().filter(|m| m.manager.beside() == beside)
+            && managed.manager.handle_incoming(now, segment)
+        {
+            self.note_thaw(now, network);
+        }
+    }
+
+    fn note_thaw(&mut self, now: Time, network: &mut Network) {
+        if let Some(managed) = &mut self.manager
+            && let Some(since) = managed.frozen_since.take()
+        {
+            managed.frozen += now - since;
+            network.trace.flow_event(now, EventKind::Thaw, self.number, f64::NAN);
+        }
+    }
+
+    /// What the manager knows of the round-trip time.
+    pub(crate) fn round_trips(&self) -> Option<RoundTrips> {
+        self.manager.as_ref()?.manager.round_trips()
+    }
+
+    /// How long the manager has held the source since the end of the warm-up.
+    pub(crate) fn frozen(&self, now: Time) -> Duration {
+        self.manager.as_ref().map_or(Duration::ZERO, |managed| {
+            managed.frozen + managed.frozen_since.map_or(Duration::ZERO, |since| now - since)
+        })
+    }
+
+    /// Window probes since the end of the warm-up.
+    pub(crate) fn probes(&self) -> u64 {
+        self.sender.stats().window_probes - self.warm.stats.window_probes
+    }
+
+    /// Times count from `now`.
+    pub(crate) fn end_warmup(&mut self, now: Time) {
+        if let Some(managed) = &mut self.manager {
+            managed.frozen = Duration::ZERO;
+            managed.frozen_since = managed.frozen_since.map(|_| now);
         }
     }
 

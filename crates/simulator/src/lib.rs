@@ -6,7 +6,7 @@
 //! are described in `docs/simulator.md`.
 //!
 //! Reading order of the source: `queue` (pending events), `pipe` (one link direction), `network` (pipes, paths,
-//! packets), `flow` (two connection ends and their measurements), `radio` (gates), `simulation` (the event loop),
+//! packets), `flow` (two connection ends and their measurements), `radio` (gates), `train` (a mobile router's warnings), `simulation` (the event loop),
 //! `report` (the tables).
 
 mod flow;
@@ -21,6 +21,7 @@ mod report;
 mod routes;
 mod simulation;
 mod trace;
+mod train;
 
 pub use options::{ControlFactory, ControlFailure, RunError, RunOptions, TraceLevel};
 

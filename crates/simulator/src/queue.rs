@@ -25,6 +25,8 @@ pub(crate) enum Event {
     WarmupEnd,
     /// The time series take a sample.
     Sample,
+    /// The mobile router of a train has something to do.
+    Train,
 }
 
 const INDEX_BITS: u32 = 21;
@@ -46,6 +48,7 @@ impl Event {
             Self::Write(flow) => (5, flow),
             Self::WarmupEnd => (6, 0),
             Self::Sample => (7, 0),
+            Self::Train => (6, 1),
         };
         debug_assert!(index < Self::MAX_INDEX);
         kind << INDEX_BITS | index
@@ -61,7 +64,8 @@ impl Event {
             3 => Self::FlowStart(index),
             4 => Self::FlowStop(index),
             5 => Self::Write(index),
-            6 => Self::WarmupEnd,
+            6 if index == 0 => Self::WarmupEnd,
+            6 => Self::Train,
             _ => Self::Sample,
         }
     }

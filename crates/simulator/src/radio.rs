@@ -7,6 +7,7 @@ use crate::pipe::Gate;
 use crate::queue::Event;
 use cogtcp_records::tables::EventKind;
 use cogtcp_scenario::{Experiment, Silence};
+use cogtcp_spectrum::prediction::Outage;
 use cogtcp_spectrum::{CognitiveCycle, Phase, RadioEvent, RadioStats, Verdict};
 use cogtcp_transport::LinkEvent;
 use cogtcp_units::{Rate, Time};
@@ -17,6 +18,8 @@ pub(crate) struct Radio {
     number: usize,
     cycle: CognitiveCycle,
     pipes: Vec<u32>,
+    /// A pipe that waits out every silence, whatever the others do.
+    holding: Option<u32>,
     /// The gate in silence.
     silent: Gate,
     /// The rate of its first link, which stands for "the link's own" in what listeners are told.
@@ -51,6 +54,7 @@ impl Radio {
                 number,
                 cycle: CognitiveCycle::new(&spec.cycle, seed, &spec.name),
                 pipes: spec.links.iter().flat_map(|link| [2 * *link as u32, 2 * *link as u32 + 1]).collect(),
+                holding: None,
                 silent: if spec.silence == Silence::Hold { Gate::Hold } else { Gate::Drop },
                 own_rate: spec.links.first().map_or(Rate::ZERO, |link| experiment.links[*link].forward.rate),
                 listeners: (0..experiment.flows.len())
@@ -60,6 +64,33 @@ impl Radio {
             });
         }
         Ok(radios)
+    }
+
+    /// What `pipe` is offered in silence waits, though it be lost elsewhere.
+    pub(crate) fn hold(&mut self, pipe: u32) {
+        self.holding = Some(pipe);
+    }
+
+    /// Every silence that begins before `end`: the radio's future, played on a copy of it.
+    pub(crate) fn timetable(&self, end: Time) -> Vec<Outage> {
+        let mut cycle = self.cycle.clone();
+        let mut outages = Vec::new();
+        let mut start = None;
+        loop {
+            let at = cycle.next_change();
+            if at == Time::MAX || (at >= end && start.is_none()) {
+                return outages;
+            }
+            let open = cycle.advance(at) == Phase::Transmitting;
+            match start {
+                None if !open => start = Some(at),
+                Some(begun) if open => {
+                    outages.push(Outage { start: begun, end: at });
+                    start = None;
+                }
+                _ => {}
+            }
+        }
     }
 
     /// When the radio changes next.
@@ -72,6 +103,7 @@ impl Radio {
         let phase = self.cycle.advance(now);
         let gate = if phase == Phase::Transmitting { Gate::Open } else { self.silent };
         for pipe in &self.pipes {
+            let gate = if gate == Gate::Drop && self.holding == Some(*pipe) { Gate::Hold } else { gate };
             if let Some(time) = network.pipes[*pipe as usize].set_channel(now, gate, self.cycle.rate()) {
                 network.queue.push(time, Event::Arrival(*pipe));
             }

@@ -3,7 +3,9 @@
 use crate::flow::{Flow, Measured};
 use crate::pipe::{Capacity, DropCause};
 use crate::simulation::Simulation;
-use cogtcp_records::tables::{FlowRow, FlowsBuilder, LinkRow, LinksBuilder, RadioRow, RadiosBuilder};
+use cogtcp_records::tables::{
+    FlowRow, FlowsBuilder, LinkRow, LinksBuilder, RadioRow, RadiosBuilder, TrainsBuilder,
+};
 use cogtcp_records::{Run, Table, jain_fairness};
 use cogtcp_scenario::FlowSpec;
 use cogtcp_units::Time;
@@ -14,6 +16,10 @@ impl Simulation<'_> {
         let flows = self.flow_table();
         let links = self.link_table();
         let radios = self.radio_table();
+        let trains = match &self.train {
+            Some(train) => train.report(self.experiment, self.end, &self.flows),
+            None => TrainsBuilder::default().finish(),
+        };
         let goodputs: Vec<f64> =
             self.flows.iter().map(|flow| goodput(flow.measured)).filter(|g| !g.is_nan()).collect();
         let (flow_series, link_series, events) = self.network.trace.finish();
@@ -25,6 +31,7 @@ impl Simulation<'_> {
             flows,
             links,
             radios,
+            trains,
             flow_series,
             link_series,
             events,

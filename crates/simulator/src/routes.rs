@@ -141,6 +141,7 @@ mod tests {
                 })
                 .collect(),
             radios: Vec::new(),
+            train: None,
             flows: Vec::new(),
         }
     }

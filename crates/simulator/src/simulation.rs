@@ -3,11 +3,13 @@
 use crate::flow::Flow;
 use crate::network::Network;
 use crate::options::{RunError, RunOptions, TraceLevel};
+use crate::packets::Packet;
 use crate::pipe::{Capacity, Pipe, PipeConfig, PipeCounters};
 use crate::queue::{Event, EventQueue};
 use crate::radio::Radio;
 use crate::routes::Router;
 use crate::trace::Trace;
+use crate::train::Train;
 use cogtcp_records::tables::{FlowSample, LinkSample};
 use cogtcp_records::{Code, Run};
 use cogtcp_scenario::{Experiment, FlowSpec, LinkSpec, PipeSpec, QueueLimit, Traffic};
@@ -30,6 +32,7 @@ pub(crate) struct Simulation<'a> {
     pub(crate) network: Network,
     pub(crate) flows: Vec<Flow>,
     pub(crate) radios: Vec<Radio>,
+    pub(crate) train: Option<Train>,
     /// The pipes at the end of the warm-up.
     pub(crate) pipe_baselines: Vec<PipeBaseline>,
     /// Delivered and carried bytes at the last sample, by flow and by pipe.
@@ -84,13 +87,16 @@ impl<'a> Simulation<'a> {
             }
             flows.push(Flow::new(number, spec, control(spec, options)?));
         }
+        let mut radios = Radio::all(experiment, seed)?;
+        let train = Train::new(experiment, seed, &mut network, &mut flows, &mut radios, &mut router)?;
         let mut simulation = Self {
             experiment,
             seed,
             end: Time::ZERO + experiment.run.duration,
             warmup: Time::ZERO + experiment.run.warmup,
             warm: false,
-            radios: Radio::all(experiment, seed)?,
+            radios,
+            train,
             pipe_baselines: vec![PipeBaseline::default(); network.pipes.len()],
             sampled_flows: vec![0; flows.len()],
             sampled_pipes: vec![0.0; network.pipes.len()],
@@ -109,6 +115,10 @@ impl<'a> Simulation<'a> {
         for (number, radio) in self.radios.iter().enumerate() {
             queue.push(radio.next_change(), Event::Radio(number as u32));
         }
+        if let Some(train) = &mut self.train {
+            train.arm(&mut self.network);
+        }
+        let queue = &mut self.network.queue;
         for (number, spec) in self.experiment.flows.iter().enumerate() {
             queue.push(spec.start, Event::FlowStart(number as u32));
             if let Some(stop) = spec.stop {
@@ -152,7 +162,10 @@ impl<'a> Simulation<'a> {
                         if packet.segment.custom().is_some() && transit.stream.is_multiple_of(2) {
                             self.announce(transit.stream as usize / 2);
                         }
-                        let flow = &mut self.flows[transit.stream as usize / 2];
+                        let Some(flow) = self.flows.get_mut(transit.stream as usize / 2) else {
+                            self.message(now, transit.stream, &packet);
+                            continue;
+                        };
                         if transit.stream.is_multiple_of(2) {
                             flow.receive_data(
                                 now,
@@ -206,6 +219,14 @@ impl<'a> Simulation<'a> {
         self.flows[number].announce(count);
     }
 
+    /// A message between a train's router and its clients has arrived.
+    #[cold]
+    fn message(&mut self, now: Time, stream: u32, packet: &Packet) {
+        if let Some(train) = &mut self.train {
+            train.receive(now, stream, packet, &mut self.network, &mut self.flows);
+        }
+    }
+
     fn rare_event(&mut self, now: Time, event: Event) {
         match event {
             Event::Radio(number) => {
@@ -223,6 +244,11 @@ impl<'a> Simulation<'a> {
             Event::FlowStop(number) => self.flows[number as usize].stop(now, &mut self.network),
             Event::Write(number) => self.flows[number as usize].write(now, &mut self.network),
             Event::WarmupEnd => self.end_warmup(now),
+            Event::Train => {
+                if let Some(train) = &mut self.train {
+                    train.wake(now, &mut self.network, &mut self.flows);
+                }
+            }
             Event::Arrival(_) | Event::Timer(_) | Event::Sample => unreachable!("handled by the event loop"),
         }
     }
@@ -231,12 +257,16 @@ impl<'a> Simulation<'a> {
         self.warm = true;
         for flow in &mut self.flows {
             *flow.warm = flow.snapshot(&self.network);
+            flow.end_warmup(now);
             if flow.has_started() {
                 flow.begin_measure(now, &mut self.network);
             }
         }
         for radio in &mut self.radios {
             radio.end_warmup(now);
+        }
+        if let Some(train) = &mut self.train {
+            train.end_warmup(now);
         }
         for (pipe, baseline) in self.network.pipes.iter_mut().zip(&mut self.pipe_baselines) {
             *baseline = PipeBaseline {
@@ -291,7 +321,8 @@ impl<'a> Simulation<'a> {
     }
 
     fn check_conservation(&self) -> Result<(), RunError> {
-        let streams = self.flows.iter().flat_map(|flow| flow.streams);
+        let messages = self.train.iter().flat_map(Train::streams);
+        let streams = self.flows.iter().flat_map(|flow| flow.streams).chain(messages);
         self.network.check_conservation(streams).map_err(RunError::Conservation)
     }
 

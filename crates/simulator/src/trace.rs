@@ -19,6 +19,7 @@ pub(crate) struct Trace {
     /// Codes among the entities; a flow's code is its number.
     radios: Vec<Code>,
     pipes: Vec<Code>,
+    router: Code,
     /// Code of "no flow" and of "no detail".
     no_flow: Code,
     no_detail: Code,
@@ -54,9 +55,11 @@ impl Trace {
             pipes.push(events.entity.intern(&link.name));
             pipes.push(events.entity.intern(&format!("{}/reverse", link.name)));
         }
+        let router = experiment.train.as_ref().map_or("", |train| &experiment.nodes[train.router]);
+        let router = events.entity.intern(router);
         let no_detail = events.detail.intern("");
         let causes = DropCause::ALL.map(|cause| events.detail.intern(cause.name()));
-        Self { level, flow_series, link_series, events, radios, pipes, no_flow, no_detail, causes }
+        Self { level, flow_series, link_series, events, radios, pipes, router, no_flow, no_detail, causes }
     }
 
     /// Whether events are recorded.
@@ -74,6 +77,21 @@ impl Trace {
                 kind: kind.code(),
                 entity: code,
                 flow: code,
+                detail: self.no_detail,
+                value,
+            };
+            self.events.push(row);
+        }
+    }
+
+    /// The mobile router warned a client.
+    pub(crate) fn train_event(&mut self, now: Time, kind: EventKind, value: f64) {
+        if self.records_events() {
+            let row = EventRow {
+                time_s: now.as_secs_f64(),
+                kind: kind.code(),
+                entity: self.router,
+                flow: self.no_flow,
                 detail: self.no_detail,
                 value,
             };
@@ -112,7 +130,8 @@ impl Trace {
                 time_s: now.as_secs_f64(),
                 kind: EventKind::Drop.code(),
                 entity: self.pipes[pipe as usize],
-                flow: Code(transit.stream / 2),
+                // Messages of a train belong to no flow; the code of that follows those of the flows.
+                flow: Code((transit.stream / 2).min(self.no_flow.0)),
                 detail: self.causes[cause as usize],
                 value: f64::from(transit.size()),
             });

@@ -9,3 +9,4 @@ mod snapshot;
 mod support;
 mod theory;
 mod timing;
+mod train;

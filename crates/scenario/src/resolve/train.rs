@@ -1,0 +1,108 @@
+//! The train: its router, its radio, and numbers that make sense.
+
+use super::Findings;
+use super::network::Network;
+use crate::limits::LONGEST;
+use crate::tree::Path;
+use crate::{Prediction, RadioSpec, Scenario, TrainSpec};
+use cogtcp_spectrum::prediction::ItineraryConfig;
+use cogtcp_units::Duration;
+
+/// The most round-trip times that a warning may come ahead.
+const MOST_ADVANCE: f64 = 100.0;
+/// The router asks no more often than this.
+const LEAST_POLL: Duration = Duration::from_millis(1);
+
+pub(super) fn build(
+    scenario: &Scenario,
+    network: &Network,
+    radios: &[RadioSpec],
+    findings: &mut Findings,
+) -> Option<TrainSpec> {
+    let train = scenario.train.as_ref()?;
+    let path = Path::of("train");
+    let router = network.node(&train.router, &path.key("router"), findings);
+    let radio = radios.iter().position(|radio| radio.name == train.radio);
+    match radio.map(|radio| &radios[radio].links[..]) {
+        None => {
+            let known: Vec<&str> = radios.iter().map(|radio| radio.name.as_str()).collect();
+            findings.error(
+                &path.key("radio"),
+                format!("there is no radio \"{}\"", train.radio),
+                if known.is_empty() {
+                    "add a section [[radio]] for the link between the router and the ground".to_owned()
+                } else {
+                    format!("name one of: {}", known.join(", "))
+                },
+            );
+        }
+        Some(&[link]) => {
+            let link = &network.links[link];
+            if router.is_some_and(|router| router != link.from && router != link.to) {
+                findings.error(
+                    &path.key("router"),
+                    format!("\"{}\" is no end of the radio's link \"{}\"", train.router, link.name),
+                    format!(
+                        "name \"{}\" or \"{}\", the one that travels",
+                        network.nodes[link.from], network.nodes[link.to]
+                    ),
+                );
+            }
+        }
+        Some(links) => findings.error(
+            &path.key("radio"),
+            format!("the radio \"{}\" gates {} links", train.radio, links.len()),
+            "name a radio that gates one link, the one between the router and the ground",
+        ),
+    }
+    check_number(&path.key("tu_advance"), train.tu_advance, MOST_ADVANCE, findings);
+    check_number(&path.key("td_advance"), train.td_advance, 1.0, findings);
+    findings.check_span(&path.key("poll_interval"), train.poll_interval, false, LONGEST);
+    if !train.poll_interval.is_zero() && train.poll_interval < LEAST_POLL {
+        findings.error(
+            &path.key("poll_interval"),
+            format!("\"{}\" is absurdly short", train.poll_interval),
+            format!("write at least \"{LEAST_POLL}\""),
+        );
+    }
+    let itinerary = match &train.prediction {
+        Prediction::Oracle => None,
+        Prediction::Itinerary(record) => {
+            let path = path.key("prediction").key("itinerary");
+            findings.check_span(&path.key("error"), record.error, true, LONGEST);
+            if let Some(interval) = record.false_interval {
+                findings.check_span(&path.key("false_interval"), interval, false, LONGEST);
+                if !interval.is_zero() && interval < LEAST_POLL {
+                    findings.error(
+                        &path.key("false_interval"),
+                        format!("\"{interval}\" is absurdly short"),
+                        format!("write at least \"{LEAST_POLL}\""),
+                    );
+                }
+            }
+            Some(ItineraryConfig {
+                error: record.error,
+                missed: record.missed,
+                false_interval: record.false_interval,
+            })
+        }
+    };
+    Some(TrainSpec {
+        router: router?,
+        radio: radio?,
+        connection_manager: train.connection_manager,
+        itinerary,
+        tu_advance: train.tu_advance,
+        td_advance: train.td_advance,
+        rtt: train.rtt,
+        poll_interval: train.poll_interval,
+        trigger_loss: train.trigger_loss,
+        buffer: train.buffer,
+    })
+}
+
+fn check_number(path: &Path, value: f64, most: f64, findings: &mut Findings) {
+    if !(0.0..=most).contains(&value) {
+        findings.error(path, format!("{value} is out of range"), format!("write a number from 0 to {most}"));
+    }
+}

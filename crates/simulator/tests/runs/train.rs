@@ -1,0 +1,165 @@
+//! The mobile router of a train, from its warnings to what its clients' connections make of them.
+
+use crate::support::*;
+use cogtcp_records::Run;
+
+/// Downloads (`flows` of them) or one upload through a train's router, with outages of 3 s every 30 s from 20 s on.
+fn train(settings: &str, flow: &str, lan_loss: &str) -> String {
+    format!(
+        r#"
+name = "train"
+[run]
+duration = "195 s"
+[tcp]
+segment_size = "1000 B"
+delayed_ack = "off"
+timestamps = true
+restart_after_idle = false
+max_window = "40 segments"
+[topology.graph]
+nodes = ["source", "node-b", "router", "client"]
+links = [
+  {{ name = "wire", from = "source", to = "node-b", rate = "100 Mbit/s", delay = "50 ms" }},
+  {{ name = "radio", from = "node-b", to = "router", rate = "2 Mbit/s", delay = "30 ms", queue = "50 packets" }},
+  {{ name = "lan", from = "router", to = "client", rate = "100 Mbit/s", delay = "10 ms"{lan_loss} }},
+]
+[[radio]]
+name = "cr"
+links = ["radio"]
+silence = "drop"
+sensing = {{ off = "3 s", on = "27 s", start = "20 s" }}
+[train]
+router = "router"
+radio = "cr"
+{settings}
+[[flow]]
+name = "flow"
+{flow}
+transport = "newreno"
+"#
+    )
+}
+
+const DOWNLOAD: &str = "from = \"source\"\nto = \"client\"";
+const UPLOAD: &str = "from = \"client\"\nto = \"source\"";
+
+fn timeouts(run: &Run) -> f64 {
+    first(&run.flows, "rtos")
+}
+
+/// Going down, freeze, outage, going up, thaw, window open: each after the other, with the LAN's delay between router
+/// and client and the path's between client and source, and no timeout.
+#[test]
+fn the_dialogue_of_one_outage() {
+    for (flow, to_source) in [(DOWNLOAD, 0.09), (UPLOAD, 0.0)] {
+        let run = run_traced(&train("", flow, ""));
+        let times = |kind| event_times(&run, kind);
+        let (down, freeze, zero) = (times("trigger_down"), times("freeze"), times("zero_window"));
+        let (start, up, thaw, open) =
+            (times("sensing_start"), times("trigger_up"), times("thaw"), times("window_open"));
+        assert_eq!(
+            [down.len(), freeze.len(), start.len(), up.len(), thaw.len(), open.len()],
+            [6; 6],
+            "{flow}"
+        );
+        for k in 0..6 {
+            let lead = start[k] - down[k];
+            // One RTT_TCP: 180 ms and some queuing.
+            assert!((0.18..0.4).contains(&lead), "{lead}");
+            assert_close(freeze[k] - down[k], 0.010, 0.05);
+            assert!((zero[k] - freeze[k] - to_source).abs() < 0.003, "{} {}", zero[k], freeze[k]);
+            // TD_advance: RTT_local (20 ms) and half of the outage.
+            assert_close(start[k] + 3.0 - up[k], 1.52, 0.01);
+            assert!(thaw[k] > up[k] && open[k] >= thaw[k]);
+        }
+        if flow == DOWNLOAD {
+            // The triplicate acknowledgements wait in the router and reach the source 80 ms after the outage.
+            assert_eq!(timeouts(&run), 0.0);
+            assert!(
+                open.iter().zip(&start).all(|(open, start)| (open - start - 3.08).abs() < 0.003),
+                "{open:?}"
+            );
+        }
+        assert_eq!(first(&run.trains, "outages"), 6.0);
+        assert_eq!((first(&run.trains, "missed_outages"), first(&run.trains, "late_warnings")), (0.0, 0.0));
+        assert!(first(&run.trains, "window_probes") > 0.0);
+    }
+}
+
+/// cwnd is what it was, and goodput better than without managers, where every outage costs timeouts.
+#[test]
+fn freezing_saves_the_window() {
+    let frozen = run_traced(&train("", DOWNLOAD, ""));
+    let plain = run_traced(&train("connection_manager = false", DOWNLOAD, ""));
+    assert!(timeouts(&plain) >= 6.0 && timeouts(&frozen) == 0.0);
+    assert!(first(&frozen.flows, "goodput_bps") > 1.02 * first(&plain.flows, "goodput_bps"));
+    assert!(event_times(&plain, "freeze").is_empty());
+    // Both answer the router: the network is the same.
+    assert_eq!(first(&frozen.trains, "polls"), first(&plain.trains, "polls"));
+    assert!(first(&frozen.flows, "efficiency_trains") > 0.9);
+}
+
+/// A warning that comes later than one RTT_TCP loses the last flight.
+#[test]
+fn a_late_warning_costs_timeouts_and_is_counted() {
+    let late = run_traced(&train("tu_advance = 0.3", DOWNLOAD, ""));
+    assert_eq!(first(&late.trains, "late_warnings"), 6.0);
+    assert!(timeouts(&late) + first(&late.flows, "fast_retransmits") >= 6.0);
+}
+
+/// With half of the warnings lost, every freeze still ends: by a probe where "going up" was lost.
+#[test]
+fn lost_warnings_leave_nobody_frozen() {
+    for seed in 0..4 {
+        let text = train("trigger_loss = \"50 %\"", DOWNLOAD, "")
+            .replace("duration = \"195 s\"", &format!("duration = \"195 s\"\nseed = {seed}"));
+        let run = run_traced(&text);
+        let (freezes, thaws) = (event_times(&run, "freeze"), event_times(&run, "thaw"));
+        assert_eq!(freezes.len(), thaws.len());
+        assert!(first(&run.trains, "lost_messages") > 0.0);
+        assert!(first(&run.flows, "goodput_bps") > 1e6, "{}", first(&run.flows, "goodput_bps"));
+    }
+}
+
+/// What the messages cost: a request and a reply of 64 bytes every 5 s, a warning and an all-clear per outage.
+#[test]
+fn overhead_is_counted() {
+    let run = run_traced(&train("poll_interval = \"5 s\"", DOWNLOAD, ""));
+    let (polls, down, up) =
+        (first(&run.trains, "polls"), first(&run.trains, "down_messages"), first(&run.trains, "up_messages"));
+    assert!((39.0..=42.0).contains(&polls), "{polls}");
+    assert_eq!((down, up), (6.0, 6.0));
+    assert_eq!(first(&run.trains, "overhead_bytes"), 64.0 * (2.0 * polls + down + up));
+    assert_close(first(&run.trains, "rtt_local_s"), 0.02, 0.01);
+}
+
+/// Misses, false alarms and errors of the record come out as asked for; conservation holds with a LAN that loses.
+#[test]
+fn a_record_with_errors_is_assessed() {
+    let settings =
+        r#"prediction = { itinerary = { error = "300 ms", missed = "30 %", false_interval = "40 s" } }"#;
+    let text = train(settings, DOWNLOAD, ", loss = \"5 %\"").replace("\"195 s\"", "\"3000 s\"");
+    let run = run_text(&text);
+    let value = |name| first(&run.trains, name);
+    assert_eq!(value("outages"), 100.0);
+    assert!((18.0..=42.0).contains(&value("missed_outages")), "{}", value("missed_outages"));
+    assert!((40.0..=100.0).contains(&value("false_predictions")), "{}", value("false_predictions"));
+    // Most errors are those of the record; here and there a false alarm is taken for one that was missed.
+    assert!(value("start_error_p50_s").abs() < 0.12 && value("start_error_std_s") > 0.2);
+}
+
+/// An oracle sees what the radio will do without disturbing it: the same radio with and without a train.
+#[test]
+fn the_oracle_disturbs_nothing() {
+    let random = |text: String| {
+        let law = "off = { exponential = \"3 s\" }, on = { exponential = \"20 s\" }";
+        text.replace("off = \"3 s\", on = \"27 s\", start = \"20 s\"", law)
+    };
+    let with = run_traced(&random(train("", DOWNLOAD, "")));
+    let without = random(train("", DOWNLOAD, ""));
+    let without = without.replace("[train]\nrouter = \"router\"\nradio = \"cr\"\n", "");
+    let without = run_traced(&without);
+    assert_eq!(event_times(&with, "sensing_start"), event_times(&without, "sensing_start"));
+    assert_eq!(with.trains.len(), 1);
+    assert!(without.trains.is_empty());
+}
