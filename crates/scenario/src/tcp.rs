@@ -43,6 +43,18 @@ pub struct Tcp {
     /// Whether a timeout is tested for being spurious (RFC 5682).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub f_rto: Option<FRto>,
+    /// Whether fast recovery sends in proportion to what is delivered (PRR, RFC 9937). Needs SACK.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prr: Option<bool>,
+    /// Whether losses are found by time (RACK, RFC 8985). Needs SACK.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rack: Option<bool>,
+    /// Whether a tail loss probe goes before a timeout (TLP, RFC 8985). Needs RACK.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tlp: Option<bool>,
+    /// Longest delay of an ACK that a tail loss probe allows for (RFC 8985: TLP.max_ack_delay).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_ack_delay: Option<Duration>,
     /// Whether timestamps are used (RFC 7323).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,

@@ -108,6 +108,15 @@ pub struct SenderConfig {
     pub limited_transmit: bool,
     /// Forward RTO recovery. Off.
     pub f_rto: FRto,
+    /// Send in fast recovery by Proportional Rate Reduction (RFC 9937). Needs SACK. False.
+    pub prr: bool,
+    /// Find losses by time (RACK, RFC 8985) in place of RFC 6675's rules. Needs SACK. False.
+    pub rack: bool,
+    /// Send a tail loss probe before a timeout (TLP, RFC 8985 section 7). Needs `rack`. False.
+    pub tlp: bool,
+    /// Longest delay of an ACK that a tail loss probe allows for when one segment is in flight (RFC 8985 section 7.2:
+    /// TLP.max_ack_delay). 200 ms, as in Linux.
+    pub max_ack_delay: Duration,
     /// Offer timestamps (RFC 7323 section 3). False.
     pub timestamps: bool,
     /// Tick of the timestamp clock. 1 ms (RFC 7323 section 5.4: 1 ms to 1 s).
@@ -151,6 +160,10 @@ impl Default for SenderConfig {
             dup_thresh: 3,
             limited_transmit: true,
             f_rto: FRto::default(),
+            prr: false,
+            rack: false,
+            tlp: false,
+            max_ack_delay: Duration::from_millis(200),
             timestamps: false,
             timestamp_tick: Duration::from_millis(1),
             window_scaling: true,

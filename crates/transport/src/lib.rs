@@ -19,6 +19,8 @@ mod frto;
 mod nearest;
 mod pacing;
 mod preset;
+mod prr;
+mod rack;
 mod rate_sample;
 mod reassembly;
 mod receiver;
@@ -38,7 +40,7 @@ pub use congestion::{
     ParameterKind, ParameterSpec, ParameterValue, Parameters, TcpState, control_info, controls, make,
 };
 pub use event::TransportEvent;
-pub use preset::{Preset, Setting, UnknownPreset};
+pub use preset::{Host, Preset, Setting, UnknownPreset};
 pub use rate_sample::RateSample;
 pub use receiver::{Accepted, Receiver, ReceiverState, ReceiverStats};
 pub use segment::{Flags, IPV4_HEADER, SackBlock, Segment, TCP_HEADER, Timestamps};

@@ -3,7 +3,8 @@
 
 use crate::congestion::{ParameterValue, Parameters, controls, suggestion};
 use crate::nearest::nearest;
-use crate::{Recovery, SenderConfig};
+use crate::{FRto, Recovery, RttSampling, SenderConfig};
+use cogtcp_units::Duration;
 use std::sync::LazyLock;
 
 /// A transport that can be named in a scenario.
@@ -15,10 +16,43 @@ pub struct Preset {
     pub summary: &'static str,
     /// Loss recovery.
     pub recovery: Recovery,
+    /// What else the sender's host is like.
+    pub host: Host,
     /// Congestion control, by its name in the registry ([`crate::make`]).
     pub control: &'static str,
     /// Parameters of the control that differ from its defaults.
     pub settings: &'static [(&'static str, Setting)],
+}
+
+/// The settings of a sender's host that do not belong to its congestion control.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Host {
+    /// What the RFCs recommend: [`SenderConfig::default`].
+    #[default]
+    Rfc,
+    /// What resembles a Linux host of today with its default sysctls: PRR, RACK-TLP, SACK-based F-RTO, timestamps, every
+    /// ACK timed, RTO of 200 ms to 120 s.
+    Linux,
+}
+
+impl Host {
+    fn sender_config(self) -> SenderConfig {
+        let rfc = SenderConfig::default();
+        match self {
+            Self::Rfc => rfc,
+            Self::Linux => SenderConfig {
+                prr: true,
+                rack: true,
+                tlp: true,
+                f_rto: FRto::Sack,
+                timestamps: true,
+                rtt_sampling: RttSampling::EveryAck,
+                min_rto: Duration::from_millis(200),
+                max_rto: Duration::from_secs(120),
+                ..rfc
+            },
+        }
+    }
 }
 
 /// A parameter's value in a preset.
@@ -72,9 +106,9 @@ impl Preset {
         })
     }
 
-    /// The sender's settings: the defaults with this preset's recovery.
+    /// The sender's settings: the host's with this preset's recovery.
     pub fn sender_config(&self) -> SenderConfig {
-        SenderConfig { recovery: self.recovery, ..SenderConfig::default() }
+        SenderConfig { recovery: self.recovery, ..self.host.sender_config() }
     }
 
     /// The control's parameters: this preset's, and over them those of `user`.
@@ -114,6 +148,21 @@ mod tests {
     }
 
     #[test]
+    fn a_host_changes_the_sender_and_not_the_recovery() {
+        let hosts: BTreeSet<_> = Preset::all().iter().map(|preset| format!("{:?}", preset.host)).collect();
+        assert_eq!(hosts.len(), 2, "some preset is of each host");
+        for preset in Preset::all() {
+            let today = preset.host == Host::Linux;
+            let sender = preset.sender_config();
+            assert_eq!(
+                (sender.prr, sender.rack, sender.tlp, sender.timestamps),
+                (today, today, today, today)
+            );
+            assert_eq!(sender.min_rto, Duration::from_millis(if today { 200 } else { 1000 }));
+        }
+    }
+
+    #[test]
     fn every_presets_control_conforms() {
         for preset in Preset::all() {
             let control = || make(preset.control, &preset.parameters(&Parameters::new())).unwrap();
@@ -127,6 +176,7 @@ mod tests {
             name: "x",
             summary: "",
             recovery: Recovery::Sack,
+            host: Host::Rfc,
             control: "y",
             settings: &[("a", Setting::Number(1.0)), ("b", Setting::Flag(true)), ("c", Setting::Word("w"))],
         };

@@ -3,6 +3,7 @@
 //! Every count the sender needs per ACK (pipe, bytes SACKed, bytes lost) is kept incrementally, and both cursors only
 //! move forward between timeouts, so an ACK costs constant time, amortised, whatever the window.
 
+use crate::rack::Transmission;
 use cogtcp_units::Time;
 use std::collections::VecDeque;
 
@@ -344,6 +345,59 @@ impl Scoreboard {
             self.frontier += 1;
         }
         self.lost += newly;
+        newly
+    }
+
+    /// Bytes SACKed.
+    pub(crate) const fn sacked(&self) -> u64 {
+        self.sacked
+    }
+
+    /// Where the segment of a transmission stands, if that transmission is the one in the network.
+    pub(crate) fn find(&self, transmission: &Transmission) -> Option<usize> {
+        let end = transmission.start + u64::from(transmission.len);
+        if end <= self.una {
+            return None;
+        }
+        let index = self.lower_bound(transmission.start);
+        let sent = self.ring.get(index)?;
+        let same = sent.sent_at == transmission.at && self.offset(sent) + u64::from(sent.len) == end;
+        let in_network = !sent.is(SACKED) && sent.flags & (LOST | RESENT) != LOST;
+        (same && in_network).then_some(index)
+    }
+
+    /// The latest transmissions of all that is not SACKED, in order of offset.
+    pub(crate) fn unsacked(&self) -> impl Iterator<Item = Transmission> {
+        self.ring.iter().filter(|sent| !sent.is(SACKED)).map(|sent| Transmission {
+            start: self.offset(sent),
+            len: sent.len,
+            at: sent.sent_at,
+        })
+    }
+
+    /// Marks the segment at `index` lost, its retransmission too if there was one. Returns the bytes newly lost.
+    pub(crate) fn mark_lost(&mut self, index: usize) -> u64 {
+        let Some(sent) = self.ring.get_mut(index) else { return 0 };
+        let len = u64::from(sent.len);
+        self.resent -= if sent.is(RESENT) { len } else { 0 };
+        self.lost += if sent.is(LOST) { 0 } else { len };
+        sent.flags = (sent.flags | LOST) & !RESENT;
+        self.cursor = self.cursor.min(index);
+        len
+    }
+
+    /// After a timeout under RACK: the oldest segment and those that meet the rule are lost, their retransmissions too.
+    /// Returns the bytes newly lost.
+    pub(crate) fn mark_lost_where(&mut self, rule: impl Fn(&Sent) -> bool) -> u64 {
+        let mut newly = 0;
+        for index in 0..self.ring.len() {
+            let sent = &self.ring[index];
+            let in_network = sent.flags & SACKED == 0 && sent.flags & (LOST | RESENT) != LOST;
+            if in_network && (index == 0 || rule(sent)) {
+                newly += self.mark_lost(index);
+            }
+        }
+        self.cursor = 0;
         newly
     }
 

@@ -1,17 +1,20 @@
 //! The sending end of a connection: active opener and owner of the data.
 //!
 //! One module per concern: [`handshake`] opens and closes, [`input`] takes ACKs, [`recovery`] decides what they mean
-//! for losses, [`output`] chooses the next segment, [`timers`] serves the retransmission and persist timers.
+//! for losses, [`output`] chooses the next segment, [`rack`] has losses by time and the tail loss probe, [`timers`] serves the retransmission and persist timers.
 
 mod handshake;
 mod input;
 mod output;
+mod rack;
 mod recovery;
 mod timers;
 
 use crate::congestion::{CaState, CongestionControl, LinkEvent, TcpState};
 use crate::frto::Frto;
 use crate::pacing::Pacer;
+use crate::prr::Prr;
+use crate::rack::{Rack, Tlp};
 use crate::rate_sample::RateEstimator;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
@@ -138,6 +141,11 @@ pub struct Sender {
     /// Bytes reported as delivered by duplicate ACKs and not yet acknowledged cumulatively.
     reported: u64,
     frto: Frto,
+    prr: Prr,
+    rack: Rack,
+    tlp: Tlp,
+    /// What the D-SACK of the ACK being handled reports.
+    d_sack: Option<(u64, u64)>,
     /// Timeouts since the last new acknowledgement.
     rto_count: u32,
     spurious: SpuriousCounter,
@@ -145,6 +153,10 @@ pub struct Sender {
     // Timers.
     timer: Timer,
     deadline: Time,
+    /// When the retransmission timer expires, while one of RACK-TLP's may run in its place.
+    rto_at: Time,
+    /// When RACK's reordering timer expires.
+    reorder_at: Option<Time>,
     probe_due: bool,
     probe_count: u32,
     /// Offset after the byte of the last probe that was taken back.
@@ -234,10 +246,16 @@ impl Sender {
             rescue: None,
             reported: 0,
             frto: Frto::Idle,
+            prr: Prr::default(),
+            rack: Rack::default(),
+            tlp: Tlp::default(),
+            d_sack: None,
             rto_count: 0,
             spurious: SpuriousCounter::default(),
             timer: Timer::Off,
             deadline: Time::MAX,
+            rto_at: Time::MAX,
+            reorder_at: None,
             probe_due: false,
             probe_count: 0,
             probed_to: 0,

@@ -85,6 +85,22 @@ pub(super) fn resolve(
             "take sack = false out, or choose another transport",
         );
     }
+    let no_sack = sender.recovery != transport::Recovery::Sack;
+    type IsSet = fn(&Tcp) -> bool;
+    let options: [(bool, IsSet, &str, &str); 3] = [
+        (sender.prr && no_sack, |tcp| tcp.prr.is_some(), "prr", "recovery = \"sack\""),
+        (sender.rack && no_sack, |tcp| tcp.rack.is_some(), "rack", "recovery = \"sack\""),
+        (sender.tlp && !sender.rack, |tcp| tcp.tlp.is_some(), "tlp", "rack = true"),
+    ];
+    for (idle, is_set, key, needs) in options {
+        if idle {
+            findings.warn(
+                &blame(is_set, key),
+                format!("{key} is set and does nothing without {needs}"),
+                format!("set {needs} too, or take {key} out"),
+            );
+        }
+    }
     let control = match preset {
         Some(preset) => {
             ControlSpec { name: preset.control.to_owned(), parameters: preset.parameters(&Parameters::new()) }
@@ -195,6 +211,7 @@ fn check(tcp: &Tcp, path: &Path, findings: &mut Findings) {
         ("user_timeout", tcp.user_timeout, false, LONGEST),
         ("time_wait", tcp.time_wait, true, LONGEST),
         ("delayed_ack", delayed, false, ten),
+        ("max_ack_delay", tcp.max_ack_delay, true, ten),
     ];
     for (key, span, zero, most) in spans {
         if let Some(span) = span {
@@ -235,6 +252,10 @@ impl Tcp {
                 transport::FRto::Basic => FRto::Basic,
                 transport::FRto::Sack => FRto::Sack,
             }),
+            prr: Some(sender.prr),
+            rack: Some(sender.rack),
+            tlp: Some(sender.tlp),
+            max_ack_delay: Some(sender.max_ack_delay),
             timestamps: Some(sender.timestamps),
             paws: Some(receiver.paws),
             timestamp_tick: Some(sender.timestamp_tick),
@@ -288,6 +309,10 @@ fn apply(tcp: &Tcp, sender: &mut SenderConfig, receiver: &mut ReceiverConfig) {
         dup_thresh,
         limited_transmit,
         f_rto,
+        prr,
+        rack,
+        tlp,
+        max_ack_delay,
         timestamps,
         paws,
         timestamp_tick,
@@ -352,6 +377,10 @@ fn apply(tcp: &Tcp, sender: &mut SenderConfig, receiver: &mut ReceiverConfig) {
     set(&mut sender.fast_retransmit_guard, fast_retransmit_guard);
     set(&mut sender.dup_thresh, dup_thresh);
     set(&mut sender.limited_transmit, limited_transmit);
+    set(&mut sender.prr, prr);
+    set(&mut sender.rack, rack);
+    set(&mut sender.tlp, tlp);
+    set(&mut sender.max_ack_delay, max_ack_delay);
     set(&mut sender.timestamps, timestamps);
     set(&mut receiver.timestamps, timestamps);
     set(&mut sender.timestamp_tick, timestamp_tick);
@@ -398,6 +427,10 @@ mod tests {
             dup_thresh = 4
             limited_transmit = false
             f_rto = "basic"
+            prr = true
+            rack = true
+            tlp = true
+            max_ack_delay = "40 ms"
             timestamps = true
             timestamp_tick = "2 ms"
             window_scaling = false
@@ -431,6 +464,10 @@ mod tests {
             dup_thresh: 4,
             limited_transmit: false,
             f_rto: transport::FRto::Basic,
+            prr: true,
+            rack: true,
+            tlp: true,
+            max_ack_delay: Duration::from_millis(40),
             timestamps: true,
             timestamp_tick: Duration::from_millis(2),
             window_scaling: false,

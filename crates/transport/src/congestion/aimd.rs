@@ -9,7 +9,7 @@
 use super::growth::{self, Additive};
 use super::hystart::{self, SlowStart};
 use super::{AckSample, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters, TcpState};
-use crate::{Preset, Recovery};
+use crate::{Host, Preset, Recovery};
 use cogtcp_units::Time;
 
 const NAME: &str = "aimd";
@@ -53,7 +53,7 @@ pub const INFO: ControlInfo = ControlInfo {
 };
 
 const fn preset(name: &'static str, summary: &'static str, recovery: Recovery) -> Preset {
-    Preset { name, summary, recovery, control: NAME, settings: &[] }
+    Preset { name, summary, recovery, host: Host::Rfc, control: NAME, settings: &[] }
 }
 
 /// The state of one connection.

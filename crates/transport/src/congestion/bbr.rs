@@ -18,7 +18,7 @@ use super::{
     AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters,
     TcpState,
 };
-use crate::{Preset, Recovery};
+use crate::{Host, Preset, Recovery};
 use cogtcp_units::{Duration, Rate, Time};
 use model::Model;
 use probe_bw::Cycle;
@@ -53,6 +53,7 @@ pub const INFO: ControlInfo = ControlInfo {
         name: "bbr",
         summary: "BBR version 3 with SACK recovery",
         recovery: Recovery::Sack,
+        host: Host::Rfc,
         control: "bbr",
         settings: &[],
     }],

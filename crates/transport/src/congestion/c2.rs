@@ -50,7 +50,7 @@ use super::{
     AckSample, CaEvent, CaState, CongestionControl, ControlInfo, PacketInfo, ParameterKind, ParameterSpec,
     Parameters, TcpState,
 };
-use crate::{Preset, Recovery, Setting};
+use crate::{Host, Preset, Recovery, Setting};
 use cogtcp_units::{Duration, Time};
 use probe::Probe;
 use slope::RttSlope;
@@ -105,6 +105,7 @@ pub const INFO: ControlInfo = ControlInfo {
             name: "c2",
             summary: "TCP C2 as its paper has it, NewReno recovery",
             recovery: Recovery::NewReno,
+            host: Host::Rfc,
             control: NAME,
             settings: &[],
         },
@@ -112,6 +113,7 @@ pub const INFO: ControlInfo = ControlInfo {
             name: "c2-author",
             summary: "TCP C2 as in the first author's ns-3 code, NewReno recovery",
             recovery: Recovery::NewReno,
+            host: Host::Rfc,
             control: NAME,
             settings: &[
                 ("n_rule", Setting::Word("author")),

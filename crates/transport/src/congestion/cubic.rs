@@ -23,7 +23,7 @@ use super::{
     AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters,
     TcpState,
 };
-use crate::{Preset, Recovery, Setting};
+use crate::{Host, Preset, Recovery, Setting};
 use cogtcp_units::Time;
 
 const NAME: &str = "cubic";
@@ -67,13 +67,23 @@ pub const INFO: ControlInfo = ControlInfo {
             name: "cubic",
             summary: "CUBIC with SACK recovery and standard slow start",
             recovery: Recovery::Sack,
+            host: Host::Rfc,
             control: NAME,
             settings: &[],
         },
         Preset {
             name: "cubic-hystart",
-            summary: "CUBIC with SACK recovery and HyStart++, the nearest to what hosts of today run",
+            summary: "CUBIC with SACK recovery and HyStart++",
             recovery: Recovery::Sack,
+            host: Host::Rfc,
+            control: NAME,
+            settings: &[("hystart", Setting::Flag(true))],
+        },
+        Preset {
+            name: "linux-cubic",
+            summary: "what resembles a Linux host of today: CUBIC, HyStart++, PRR, RACK-TLP, F-RTO, timestamps, RTO >= 200 ms",
+            recovery: Recovery::Sack,
+            host: Host::Linux,
             control: NAME,
             settings: &[("hystart", Setting::Flag(true))],
         },

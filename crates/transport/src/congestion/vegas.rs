@@ -20,7 +20,7 @@ use super::{
     AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters,
     TcpState,
 };
-use crate::{Preset, Recovery, Setting};
+use crate::{Host, Preset, Recovery, Setting};
 use cogtcp_units::{Duration, Time};
 
 const NAME: &str = "vegas";
@@ -55,6 +55,7 @@ pub const INFO: ControlInfo = ControlInfo {
             name: "vegas",
             summary: "Vegas by the rules of Linux, SACK recovery",
             recovery: Recovery::Sack,
+            host: Host::Rfc,
             control: NAME,
             settings: &[],
         },
@@ -64,6 +65,7 @@ pub const INFO: ControlInfo = ControlInfo {
             // NewReno's partial ACKs are the nearest to that.
             summary: "Vegas as ns-2 had it: alpha 1, beta 3, slow start every other round trip, NewReno recovery",
             recovery: Recovery::NewReno,
+            host: Host::Rfc,
             control: NAME,
             settings: &[
                 ("rules", Setting::Word("ns2")),

@@ -26,7 +26,7 @@ use super::{
     AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters,
     TcpState,
 };
-use crate::{Preset, Recovery, Setting};
+use crate::{Host, Preset, Recovery, Setting};
 use cogtcp_units::{Duration, Time};
 
 const NAME: &str = "westwood";
@@ -42,6 +42,7 @@ pub const INFO: ControlInfo = ControlInfo {
             name: "westwood",
             summary: "Westwood+ with Linux's bandwidth filter, SACK recovery",
             recovery: Recovery::Sack,
+            host: Host::Rfc,
             control: NAME,
             settings: &[],
         },
@@ -49,6 +50,7 @@ pub const INFO: ControlInfo = ControlInfo {
             name: "westwood-tustin",
             summary: "Westwood+ as ns-3 had it: the Tustin filter on one sample per RTT, NewReno recovery",
             recovery: Recovery::NewReno,
+            host: Host::Rfc,
             control: NAME,
             settings: &[("filter", Setting::Word("tustin")), ("reset_rtt_min", Setting::Flag(false))],
         },

@@ -3,7 +3,7 @@
 use super::{Sender, handshake::Connection, timers::Timer};
 use crate::congestion::{AckSample, CaState};
 use crate::frto::{Frto, FrtoAck};
-use crate::scoreboard::{EVER_RESENT, SACKED};
+use crate::scoreboard::{EVER_RESENT, SACKED, Sent};
 use crate::{Flags, Recovery, RttSampling, Segment, TransportEvent};
 use cogtcp_units::{Duration, Time};
 
@@ -14,6 +14,11 @@ struct RttHint {
     latest: Option<Time>,
     /// One of them was resent: a cumulative ACK is ambiguous (Karn).
     ambiguous: bool,
+}
+
+/// Where a segment ends that starts at `una` or after it.
+fn end_of(sent: &Sent, una: u64) -> u64 {
+    una + u64::from(sent.start.wrapping_sub(una as u32)) + u64::from(sent.len)
 }
 
 impl Sender {
@@ -84,6 +89,7 @@ impl Sender {
             ..AckSample::default()
         };
         let lost_before = self.rate.lost;
+        self.d_sack = None;
         let mut hint = RttHint::default();
         let mut frto = FrtoAck {
             advances: ack > una,
@@ -108,6 +114,12 @@ impl Sender {
         self.take_window(now, segment, ack);
         self.round_trip(now, segment, &mut sample, hint);
         sample.rate = self.rate.finish(self.tcp.min_rtt);
+        if self.rack_in_use() {
+            let bare = sample.acked == 0 && segment.sack().is_empty() && segment.sequence_len() == 0;
+            self.rack_ack(now, ack, &sample, bare && window_same);
+            self.detect_losses(now);
+        }
+        sample.lost = self.rate.lost - lost_before;
 
         if self.frto != Frto::Idle {
             frto.can_send_new = self.has_new_segment_in_window();
@@ -133,13 +145,17 @@ impl Sender {
         hint: &mut RttHint,
     ) {
         let una = self.board.una();
-        let (rate, mut sacked) = (&mut self.rate, 0);
+        let (rack_in_use, echo, min_rtt) = (self.rack_in_use(), self.echo(segment), self.tcp.min_rtt);
+        let (rate, rack, mut sacked) = (&mut self.rate, &mut self.rack, 0);
         self.board.advance(ack, |sent| {
             if sent.is(SACKED) {
                 sacked += u64::from(sent.len);
                 return;
             }
             rate.on_delivered(sent);
+            if rack_in_use {
+                rack.on_delivered(now, sent, end_of(sent, una), min_rtt, echo);
+            }
             hint.ambiguous |= sent.is(EVER_RESENT);
             hint.latest = Some(sent.sent_at);
         });
@@ -195,7 +211,9 @@ impl Sender {
     ) {
         let skip = usize::from(self.is_d_sack(segment, ack));
         let isn = self.config.initial_sequence;
-        let (rate, recovery_point) = (&mut self.rate, self.recovery_point);
+        let (rack_in_use, echo, min_rtt) = (self.rack_in_use(), self.echo(segment), self.tcp.min_rtt);
+        let (rate, rack, recovery_point) = (&mut self.rate, &mut self.rack, self.recovery_point);
+        let una = self.board.una();
         let mut newly = 0;
         for block in &segment.sack()[skip..] {
             let (Some(start), Some(end)) =
@@ -209,6 +227,9 @@ impl Sender {
             let latest = &mut hint.latest;
             let fresh = self.board.sack(start, end, |sent| {
                 rate.on_delivered(sent);
+                if rack_in_use {
+                    rack.on_delivered(now, sent, end_of(sent, una), min_rtt, echo);
+                }
                 if !sent.is(EVER_RESENT) {
                     *latest = (*latest).max(Some(sent.sent_at));
                 }
@@ -221,7 +242,7 @@ impl Sender {
             sample.sacked = newly;
             sample.delivered += newly;
             self.rate.add(now, newly);
-            if self.tcp.ca_state != CaState::Loss {
+            if self.tcp.ca_state != CaState::Loss && !rack_in_use {
                 // In `Loss` everything outstanding at the timeout is marked; what was sent since waits for the next
                 // fast recovery (RFC 6675 section 5.1).
                 self.rate.lost += self.board.update_lost(self.config.dup_thresh);
@@ -240,7 +261,10 @@ impl Sender {
         let Some((start, end)) = offsets(0) else { return false };
         let inside_second = offsets(1).is_some_and(|(s, e)| s <= start && end <= e);
         let d_sack = end <= ack || inside_second;
-        self.stats.d_sacks += u64::from(d_sack);
+        if d_sack {
+            self.stats.d_sacks += 1;
+            self.d_sack = Some((start, end));
+        }
         d_sack
     }
 

@@ -16,6 +16,10 @@ enum Choice {
     Again(usize),
     /// RFC 6675's rescue retransmission of the segment at this index.
     Rescue(usize),
+    /// A tail loss probe of new data.
+    ProbeNew(u32),
+    /// A tail loss probe that resends the segment at this index.
+    ProbeAgain(usize),
 }
 
 impl Sender {
@@ -44,7 +48,7 @@ impl Sender {
                 return None;
             }
         }
-        self.resend_front &= choice != Choice::Again(0);
+        self.resend_front &= !matches!(choice, Choice::Again(_));
         match choice {
             Choice::New(len) => Some(self.send_new(now, len)),
             Choice::Again(index) => self.send_again(now, index),
@@ -54,6 +58,18 @@ impl Sender {
                 self.rescue = Some(self.recovery_point);
                 let segment = self.send_again(now, index);
                 self.board.set_cursor(cursor);
+                segment
+            }
+            Choice::ProbeNew(len) => {
+                let segment = self.send_new(now, len);
+                self.tail_probe_sent(false);
+                Some(segment)
+            }
+            Choice::ProbeAgain(index) => {
+                let cursor = self.board.cursor();
+                let segment = self.send_again(now, index);
+                self.board.set_cursor(cursor);
+                self.tail_probe_sent(true);
                 segment
             }
         }
@@ -68,7 +84,16 @@ impl Sender {
     #[inline]
     fn choose(&mut self, now: Time) -> Option<Choice> {
         if self.resend_front && self.board.flight_size() > 0 {
-            return Some(Choice::Again(0));
+            // What RACK found lost need not be the oldest.
+            let fast = self.tcp.ca_state == CaState::Recovery && self.rack_in_use();
+            let first = if fast { self.board.next_lost() } else { None };
+            return Some(Choice::Again(first.unwrap_or(0)));
+        }
+        if self.tlp.pending {
+            if let Some(probe) = self.choose_tail_probe(now) {
+                return Some(probe);
+            }
+            self.tlp.pending = false;
         }
         match self.tcp.ca_state {
             CaState::Open | CaState::Disorder => {
@@ -81,12 +106,37 @@ impl Sender {
                 let room = self.inflated_cwnd().saturating_sub(used);
                 self.choose_new(now, room)
             }
+            CaState::Recovery if self.rack_in_use() => self.choose_rack(now),
             CaState::Recovery if self.recovery() == Recovery::Sack => self.choose_sack(now),
             CaState::Recovery => {
                 let room = self.inflated_cwnd().saturating_sub(self.board.flight_size());
                 self.choose_new(now, room)
             }
             CaState::Loss => self.choose_loss(now),
+        }
+    }
+
+    /// The tail loss probe (RFC 8985 section 7.3): new data where the peer's window takes it, whatever cwnd; else the
+    /// segment sent last in order.
+    fn choose_tail_probe(&mut self, now: Time) -> Option<Choice> {
+        if self.tcp.ca_state != CaState::Open || self.board.flight_size() == 0 {
+            return None;
+        }
+        if let Some(Choice::New(len)) = self.choose_new(now, u64::MAX) {
+            return Some(Choice::ProbeNew(len));
+        }
+        self.board.last_unsacked().map(Choice::ProbeAgain)
+    }
+
+    /// In fast recovery under RACK: what it found lost, in order, then new data.
+    fn choose_rack(&mut self, now: Time) -> Option<Choice> {
+        let room = self.tcp.cwnd.saturating_sub(self.board.in_flight());
+        if room < self.tcp.mss {
+            return None;
+        }
+        match self.board.next_lost() {
+            Some(index) => Some(Choice::Again(index)),
+            None => self.choose_new(now, room),
         }
     }
 
@@ -230,6 +280,7 @@ impl Sender {
             self.fin_sent = true;
         }
         self.board.push(sent, len + u32::from(fin));
+        self.note_transmission(now, offset, len + u32::from(fin));
         if self.tcp.ca_state == CaState::Disorder {
             self.limited += u64::from(len);
         }
@@ -246,6 +297,9 @@ impl Sender {
         if self.timer == Timer::Off {
             // RFC 6298 section 5.1.
             self.start_rto(now);
+        } else if self.timer == Timer::TailProbe {
+            // RFC 8985 section 7.2: it counts from the last segment sent.
+            self.arm_next(now);
         }
         self.sent(now, offset, len, fin, false)
     }
@@ -255,6 +309,7 @@ impl Sender {
         let state = self.rate.on_send(now, self.board.in_flight(), 0);
         let sent = self.board.resend(index, state, by_timer)?;
         let offset = self.board.offset(&sent);
+        self.note_transmission(now, offset, sent.len);
         if self.timed.is_some_and(|(end, _)| end > offset) {
             self.timed = None;
         }
@@ -308,6 +363,7 @@ impl Sender {
             self.stats.bytes_retransmitted += u64::from(len);
         }
         self.last_data_at = now;
+        self.prr.on_sent(u64::from(len));
         self.pacer.on_send(now, u64::from(len), self.tcp.pacing_rate);
         self.sync();
         let packet = PacketInfo {

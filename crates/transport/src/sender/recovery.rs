@@ -1,8 +1,10 @@
-//! Loss detection and recovery: Tahoe, Reno, NewReno (RFC 5681, RFC 6582), SACK (RFC 6675), and what follows a timeout.
+//! Loss detection and recovery: Tahoe, Reno, NewReno (RFC 5681, RFC 6582), SACK (RFC 6675, at the rate
+//! of RFC 9937), and what follows a timeout.
 
 use super::Sender;
 use crate::congestion::{AckSample, CaEvent, CaState};
 use crate::frto::{Frto, FrtoAck, Verdict};
+use crate::prr::Prr;
 use crate::{FRto, FullAckWindow, NewRenoVariant, Recovery, TransportEvent};
 use cogtcp_units::Time;
 
@@ -37,11 +39,25 @@ impl Sender {
                 self.set_ca_state(now, CaState::Open);
             }
         }
+        if ack.duplicate {
+            self.dup_acks += 1;
+            self.set_ca_state(now, CaState::Disorder);
+        }
+        if self.rack_in_use() {
+            if ack.duplicate && self.control_asks_to_resend(now) {
+                self.rate.lost += self.board.mark_front_lost();
+                self.board.rewind();
+            }
+            // RFC 8985 section 6.2 step 5: RACK's mark, and no count of duplicates, begins recovery.
+            if self.board.next_lost().is_none() {
+                return grow;
+            }
+            self.enter_fast_recovery(now, ack);
+            return Outcome { grow: false, restart_timer: true };
+        }
         if !ack.duplicate {
             return grow;
         }
-        self.dup_acks += 1;
-        self.set_ca_state(now, CaState::Disorder);
         let sack = self.recovery() == Recovery::Sack;
         let lost = if sack {
             // RFC 6675 section 5, steps 1 and 2.
@@ -51,7 +67,7 @@ impl Sender {
         };
         let lost = lost || self.control_asks_to_resend(now);
         if lost {
-            self.enter_fast_recovery(now);
+            self.enter_fast_recovery(now, ack);
             // The timer counts from the retransmission, as in BSD, Linux and ns-2; RFC 6298 leaves it running.
             return Outcome { grow: false, restart_timer: true };
         }
@@ -83,7 +99,7 @@ impl Sender {
             && (self.recovery() == Recovery::Sack || self.may_fast_retransmit())
     }
 
-    fn enter_fast_recovery(&mut self, now: Time) {
+    pub(super) fn enter_fast_recovery(&mut self, now: Time, ack: &AckSample) {
         self.stats.fast_retransmits += 1;
         self.emit(TransportEvent::FastRetransmit);
         self.sync();
@@ -98,6 +114,7 @@ impl Sender {
         self.resend_front = true;
         self.front_by_timer = false;
         self.after_rto = false;
+        self.tlp.end = None;
         let owns_cwnd = self.control.owns_cwnd();
         match self.recovery() {
             Recovery::Tahoe => {
@@ -124,7 +141,11 @@ impl Sender {
                 // RFC 6675 section 5 step 4.
                 self.board.rewind();
                 self.inflation = 0;
-                if !owns_cwnd {
+                if self.prr_in_use() {
+                    let (flight, sacked) = (self.board.flight_size(), self.board.sacked());
+                    self.prr = Prr::start(flight, sacked, ack.sacked, ack.acked);
+                    self.reduce_rate(ack);
+                } else if !owns_cwnd {
                     self.tcp.cwnd = self.tcp.ssthresh;
                 }
                 self.set_ca_state(now, CaState::Recovery);
@@ -178,14 +199,38 @@ impl Sender {
             Recovery::Sack => {
                 // RFC 6675 section 5, step A.
                 if full {
+                    if self.prr_in_use() {
+                        // RFC 9937 section 5: at the end of recovery.
+                        self.tcp.cwnd = self.tcp.ssthresh;
+                    }
                     self.exit_fast_recovery(now);
+                } else {
+                    self.reduce_rate(ack);
                 }
             }
         }
         outcome
     }
 
+    /// Whether PRR rules how much is sent in fast recovery. A control that owns cwnd has rules of its own.
+    fn prr_in_use(&self) -> bool {
+        self.config.prr && self.recovery() == Recovery::Sack && !self.control.owns_cwnd()
+    }
+
+    /// PRR's window after an ACK of fast recovery (RFC 9937 section 5).
+    pub(super) fn reduce_rate(&mut self, ack: &AckSample) {
+        if !self.prr_in_use() || (ack.delivered == 0 && ack.lost == 0) {
+            return;
+        }
+        // SafeACK: SND.UNA advances, and no further loss shows.
+        let safe = ack.acked > 0 && ack.lost == 0;
+        let (in_flight, ssthresh) = (self.board.in_flight(), self.tcp.ssthresh);
+        self.tcp.cwnd = self.prr.window(ack.delivered, in_flight, ssthresh, self.tcp.mss, safe);
+        self.clamp();
+    }
+
     fn exit_fast_recovery(&mut self, now: Time) {
+        self.rack.on_recovery_exit();
         self.leave_fast_recovery();
         self.set_ca_state(now, CaState::Open);
         self.control.cwnd_event(now, &mut self.tcp, CaEvent::CompleteCwr);
@@ -212,6 +257,7 @@ impl Sender {
             self.dup_acks = 0;
         }
         if self.board.una() >= self.recovery_point {
+            self.rack.on_recovery_exit();
             self.leave_fast_recovery();
             self.frto = Frto::Idle;
             self.set_ca_state(now, CaState::Open);
@@ -255,6 +301,7 @@ impl Sender {
     fn undo_timeout(&mut self, now: Time) {
         self.frto = Frto::Idle;
         self.board.clear_lost();
+        self.restart_rack();
         self.sync();
         self.tcp.cwnd = self.control.undo_cwnd(now, &self.tcp);
         self.tcp.ssthresh = self.tcp.prior_ssthresh;

@@ -14,6 +14,10 @@ pub(super) enum Timer {
     Off,
     Syn,
     Retransmit,
+    /// RACK's reordering timer, in the place of the retransmission timer.
+    Reordering,
+    /// The tail loss probe's, in the place of the retransmission timer.
+    TailProbe,
     Persist,
     TimeWait,
 }
@@ -38,6 +42,8 @@ impl Sender {
             Timer::Off => self.deadline = Time::MAX,
             Timer::Syn => self.syn_timeout(now),
             Timer::Retransmit => self.retransmission_timeout(now),
+            Timer::Reordering => self.reordering_timeout(now),
+            Timer::TailProbe => self.tail_probe_timeout(now),
             Timer::Persist => self.persist_timeout(now),
             Timer::TimeWait => {
                 self.connection = Connection::Closed;
@@ -67,7 +73,7 @@ impl Sender {
     }
 
     /// RFC 6298 section 5.4 to 5.6, RFC 5681 section 3.1 for the window.
-    fn retransmission_timeout(&mut self, now: Time) {
+    pub(super) fn retransmission_timeout(&mut self, now: Time) {
         if self.gives_up(now) {
             return;
         }
@@ -99,8 +105,11 @@ impl Sender {
             }
             self.tcp.ssthresh = self.control.ssthresh(now, &self.tcp).max(self.tcp.mss);
         }
-        let newly_lost = self.board.mark_all_lost();
+        let newly_lost =
+            if self.rack_in_use() { self.mark_overdue_lost(now) } else { self.board.mark_all_lost() };
         self.rate.lost += newly_lost;
+        self.tlp.end = None;
+        self.tlp.pending = false;
         if !self.control.owns_cwnd() {
             // The loss window (RFC 5681 section 3.1).
             self.tcp.cwnd = self.tcp.mss;
@@ -116,7 +125,7 @@ impl Sender {
         self.front_by_timer = true;
         self.sync();
         // RFC 6298 section 5.6.
-        self.arm(Timer::Retransmit, now + self.rtt.rto());
+        self.start_rto(now);
     }
 
     /// FlightSize at a loss event: without limited transmit's segments (RFC 5681 section 3.2); after a timeout what was
@@ -138,7 +147,8 @@ impl Sender {
     #[inline]
     pub(super) fn start_rto(&mut self, now: Time) {
         if self.timer != Timer::Persist {
-            self.arm(Timer::Retransmit, now + self.rtt.rto());
+            self.rto_at = now + self.rtt.rto();
+            self.arm_next(now);
         }
     }
 
@@ -146,11 +156,13 @@ impl Sender {
     #[inline]
     pub(super) fn update_timer(&mut self, now: Time, restart: bool) {
         match self.timer {
-            Timer::Off | Timer::Retransmit => {
+            Timer::Off | Timer::Retransmit | Timer::Reordering | Timer::TailProbe => {
                 if self.board.flight_size() == 0 {
                     self.arm(Timer::Off, Time::MAX);
                 } else if restart || self.timer == Timer::Off {
-                    self.arm(Timer::Retransmit, now + self.rtt.rto());
+                    self.start_rto(now);
+                } else if self.rack_in_use() {
+                    self.arm_next(now);
                 }
             }
             Timer::Syn | Timer::Persist | Timer::TimeWait => {}

@@ -1,0 +1,251 @@
+//! RACK-TLP (RFC 8985), the part that is pure: what RACK knows of the latest delivery and of reordering, and where the tail
+//! loss probe stands. The sender's side, which has scoreboard and timers, is in `sender/rack.rs`.
+
+use crate::scoreboard::{EVER_RESENT, Sent};
+use cogtcp_units::{Duration, Time};
+use std::collections::VecDeque;
+
+/// DSACK-free recoveries after which the reordering window is small again (RFC 8985 section 6.2 step 4).
+const PERSIST: u32 = 16;
+
+/// One transmission of a segment, first or again.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Transmission {
+    pub(crate) start: u64,
+    pub(crate) len: u32,
+    pub(crate) at: Time,
+}
+
+/// RACK's per-connection state (RFC 8985 section 5.3).
+#[derive(Debug, Default)]
+pub(crate) struct Rack {
+    /// RACK.xmit_ts and RACK.end_seq: of the delivered segments the one sent last. `None` before the first.
+    latest: Option<(Time, u64)>,
+    /// RACK.rtt: its round-trip time.
+    rtt: Duration,
+    /// RACK.fack: the highest offset delivered.
+    fack: u64,
+    /// RACK.reordering_seen.
+    reordering_seen: bool,
+    /// RACK.reo_wnd_mult less one.
+    more_windows: u32,
+    persist: u32,
+    /// RACK.dsack_round: SND.NXT when the latest D-SACK counted.
+    dsack_round: Option<u64>,
+    /// The transmissions in the order in which they left; those at the front may be delivered, or sent again since.
+    pub(crate) order: VecDeque<Transmission>,
+}
+
+/// What an ACK says of the time at which the segment that caused it was sent (RFC 7323): the echo, and the clock's tick.
+pub(crate) type Echo = Option<(u32, Duration)>;
+
+impl Rack {
+    /// A segment that ends at `end` was delivered, its state as it was (section 6.2, steps 2 and 3).
+    #[inline]
+    pub(crate) fn on_delivered(&mut self, now: Time, sent: &Sent, end: u64, min_rtt: Duration, echo: Echo) {
+        let resent = sent.is(EVER_RESENT);
+        if end > self.fack {
+            self.fack = end;
+        } else if end < self.fack && !resent {
+            self.reordering_seen = true;
+        }
+        let rtt = now.saturating_since(sent.sent_at);
+        if resent {
+            // The ACK may answer an earlier transmission.
+            let earlier = echo.is_some_and(|(echo, tick)| {
+                let sent = (sent.sent_at.as_nanos() / tick.as_nanos().max(1)) as u32;
+                (echo.wrapping_sub(sent) as i32) < 0
+            });
+            if earlier || rtt < min_rtt {
+                return;
+            }
+        }
+        self.rtt = rtt;
+        if self.latest.is_none_or(|latest| (sent.sent_at, end) > latest) {
+            self.latest = Some((sent.sent_at, end));
+        }
+    }
+
+    /// A D-SACK arrived that no tail loss probe explains: the reordering window was too small (step 4).
+    pub(crate) fn on_d_sack(&mut self, una: u64, nxt: u64) {
+        self.dsack_round = self.dsack_round.filter(|round| una < *round);
+        if self.dsack_round.is_none() {
+            self.dsack_round = Some(nxt);
+            self.more_windows = self.more_windows.saturating_add(1);
+            self.persist = PERSIST;
+        }
+    }
+
+    /// Fast recovery, or that of a timeout, ended (step 4).
+    pub(crate) fn on_recovery_exit(&mut self) {
+        self.persist = self.persist.saturating_sub(1);
+        if self.persist == 0 {
+            self.more_windows = 0;
+        }
+    }
+
+    /// RACK.reo_wnd (step 4). `certain`: in recovery, or DupThresh segments are SACKed.
+    pub(crate) fn window(&self, certain: bool, min_rtt: Duration, srtt: Duration) -> Duration {
+        if certain && !self.reordering_seen {
+            return Duration::ZERO;
+        }
+        if min_rtt == Duration::MAX {
+            return srtt;
+        }
+        (min_rtt * (u64::from(self.more_windows) + 1) / 4).min(srtt)
+    }
+
+    /// When a segment sent at `at` that ends at `end` counts as lost, with this reordering window; `None`: it was sent
+    /// after the latest delivered one (step 5).
+    pub(crate) fn due(&self, at: Time, end: u64, window: Duration) -> Option<Time> {
+        let latest = self.latest?;
+        ((at, end) < latest).then(|| at + self.rtt + window)
+    }
+
+    /// Whether a segment sent at `at` is overdue at a timeout (section 6.3).
+    pub(crate) fn is_overdue(&self, now: Time, at: Time, window: Duration) -> bool {
+        at + self.rtt + window <= now
+    }
+}
+
+/// The tail loss probe (RFC 8985 section 7.1).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tlp {
+    /// The probe timer has expired, the probe has not left yet.
+    pub(crate) pending: bool,
+    /// TLP.end_seq: SND.NXT after the outstanding probe.
+    pub(crate) end: Option<u64>,
+    /// TLP.is_retrans: the probe was sent before as something else.
+    pub(crate) is_retransmission: bool,
+    /// A probe has left, and no round-trip time was measured since.
+    pub(crate) unmeasured: bool,
+}
+
+/// What an ACK says to an outstanding probe.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum ProbeVerdict {
+    /// Nothing yet.
+    Open,
+    /// Nothing was lost.
+    Harmless,
+    /// The probe repaired a loss: the control is to hear of it.
+    Repaired,
+}
+
+impl Tlp {
+    /// TLP_process_ack() of section 7.4.2, for an ACK of offset `ack`; `d_sack_end` is where a D-SACK in it ends, `bare`
+    /// whether it is a duplicate ACK without SACK blocks.
+    pub(crate) fn judge(&mut self, ack: u64, d_sack_end: Option<u64>, bare: bool) -> ProbeVerdict {
+        let Some(end) = self.end.filter(|end| ack >= *end) else { return ProbeVerdict::Open };
+        let verdict = if !self.is_retransmission || d_sack_end == Some(end) {
+            ProbeVerdict::Harmless
+        } else if ack > end {
+            ProbeVerdict::Repaired
+        } else if bare {
+            ProbeVerdict::Harmless
+        } else {
+            ProbeVerdict::Open
+        };
+        if verdict != ProbeVerdict::Open {
+            self.end = None;
+        }
+        verdict
+    }
+}
+
+/// PTO without the bound of the RTO (section 7.2): 2 SRTT, 1 s before the first sample; with one segment in flight the longest
+/// delay of an ACK more.
+pub(crate) fn probe_timeout(srtt: Duration, one_in_flight: bool, max_ack_delay: Duration) -> Duration {
+    let rtt = if srtt.is_zero() { Duration::from_secs(1) } else { srtt * 2 };
+    if one_in_flight && !srtt.is_zero() { rtt + max_ack_delay } else { rtt }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    fn at(millis: u64) -> Time {
+        Time::from_millis(millis)
+    }
+
+    fn sent(millis: u64, flags: u8) -> Sent {
+        Sent { sent_at: at(millis), flags, ..Sent::default() }
+    }
+
+    /// Section 6.2 steps 2 and 5: the latest sent counts, ties go by sequence number.
+    #[test]
+    fn lost_is_what_was_sent_before_and_is_overdue() {
+        let mut rack = Rack::default();
+        assert_eq!(rack.due(at(0), 1000, ms(25)), None);
+        rack.on_delivered(at(110), &sent(10, 0), 3000, ms(100), None);
+        assert_eq!(rack.due(at(10), 2000, ms(25)), Some(at(135)));
+        assert_eq!(rack.due(at(10), 4000, ms(25)), None);
+        assert_eq!(rack.due(at(11), 2000, ms(25)), None);
+        // An older segment delivered later does not move RACK back, though its round-trip time counts.
+        rack.on_delivered(at(120), &sent(9, 0), 1000, ms(100), None);
+        assert_eq!(rack.due(at(10), 2000, ms(25)), Some(at(146)));
+    }
+
+    /// Section 6.2 step 2: an ACK that comes too soon for a retransmission answers the original; so says its timestamp.
+    #[test]
+    fn ambiguous_retransmissions_are_left_out() {
+        let mut rack = Rack::default();
+        rack.on_delivered(at(110), &sent(50, EVER_RESENT), 1000, ms(100), None);
+        rack.on_delivered(at(210), &sent(50, EVER_RESENT), 1000, ms(100), Some((49, ms(1))));
+        assert_eq!(rack.due(at(0), 500, ms(0)), None);
+        rack.on_delivered(at(210), &sent(50, EVER_RESENT), 1000, ms(100), Some((50, ms(1))));
+        assert_eq!(rack.due(at(0), 500, ms(0)), Some(at(160)));
+    }
+
+    /// Section 6.2 steps 3 and 4: without reordering certainty needs no window; with it a quarter of the least RTT, more
+    /// after each round with a D-SACK, SRTT at most, and back after 16 recoveries without.
+    #[test]
+    fn the_reordering_window_adapts() {
+        let mut rack = Rack::default();
+        assert_eq!(
+            (rack.window(false, ms(100), ms(120)), rack.window(true, ms(100), ms(120))),
+            (ms(25), ms(0))
+        );
+        rack.on_delivered(at(100), &sent(0, 0), 3000, ms(100), None);
+        rack.on_delivered(at(101), &sent(0, EVER_RESENT), 1000, ms(100), None);
+        assert_eq!(rack.window(true, ms(100), ms(120)), ms(0), "a retransmission is no reordering");
+        rack.on_delivered(at(101), &sent(0, 0), 2000, ms(100), None);
+        assert_eq!(rack.window(true, ms(100), ms(120)), ms(25));
+        rack.on_d_sack(1000, 5000);
+        rack.on_d_sack(4000, 9000);
+        assert_eq!(rack.window(true, ms(100), ms(120)), ms(50), "once per round");
+        (0..5).for_each(|round| rack.on_d_sack(5000 * (round + 1), 5000 * (round + 2)));
+        assert_eq!(rack.window(true, ms(100), ms(120)), ms(120));
+        (0..15).for_each(|_| rack.on_recovery_exit());
+        assert_eq!(rack.window(true, ms(100), ms(120)), ms(120));
+        rack.on_recovery_exit();
+        assert_eq!(rack.window(true, ms(100), ms(120)), ms(25));
+    }
+
+    /// Section 7.4.2, case by case.
+    #[test]
+    fn the_probe_is_judged() {
+        let probe = |is_retransmission, ack, d_sack, bare| {
+            let mut tlp = Tlp { end: Some(5000), is_retransmission, ..Tlp::default() };
+            (tlp.judge(ack, d_sack, bare), tlp.end.is_none())
+        };
+        assert_eq!(probe(true, 4000, None, true), (ProbeVerdict::Open, false));
+        assert_eq!(probe(false, 5000, None, false), (ProbeVerdict::Harmless, true));
+        assert_eq!(probe(true, 5000, None, false), (ProbeVerdict::Open, false));
+        assert_eq!(probe(true, 5000, Some(5000), false), (ProbeVerdict::Harmless, true));
+        assert_eq!(probe(true, 5000, None, true), (ProbeVerdict::Harmless, true));
+        assert_eq!(probe(true, 6000, None, false), (ProbeVerdict::Repaired, true));
+    }
+
+    /// Section 7.2.
+    #[test]
+    fn the_probe_timeout() {
+        assert_eq!(probe_timeout(ms(100), false, ms(200)), ms(200));
+        assert_eq!(probe_timeout(ms(100), true, ms(200)), ms(400));
+        assert_eq!(probe_timeout(ms(0), true, ms(200)), ms(1000));
+    }
+}

@@ -1,0 +1,168 @@
+//! RACK-TLP (RFC 8985) in the sender: losses by time, the reordering timer, the tail loss probe. In use where it is set and
+//! SACK was negotiated.
+
+use super::{Sender, timers::Timer};
+use crate::congestion::{AckSample, CaEvent, CaState};
+use crate::rack::{Echo, ProbeVerdict, Transmission, probe_timeout};
+use crate::{Recovery, Segment};
+use cogtcp_units::Time;
+
+impl Sender {
+    /// Whether RACK finds the losses.
+    #[inline]
+    pub(super) fn rack_in_use(&self) -> bool {
+        self.config.rack && self.recovery() == Recovery::Sack
+    }
+
+    /// The timestamp echoed, for RACK.
+    pub(super) fn echo(&self, segment: &Segment) -> Echo {
+        let ts = segment.timestamps().filter(|ts| self.timestamps_ok && ts.echo != 0)?;
+        Some((ts.echo, self.config.timestamp_tick))
+    }
+
+    /// A segment of the scoreboard leaves, first or again.
+    #[inline]
+    pub(super) fn note_transmission(&mut self, now: Time, offset: u64, len: u32) {
+        if self.rack_in_use() {
+            self.rack.order.push_back(Transmission { start: offset, len, at: now });
+        }
+    }
+
+    /// Section 6.2, step 5. Returns the bytes newly lost, and sets when to look again.
+    ///
+    /// Transmissions are kept in the order in which they left, so that only what is overdue is looked at. The timer is
+    /// that of the first that may become overdue; the RFC waits for the last and finds both then.
+    pub(super) fn detect_losses(&mut self, now: Time) -> u64 {
+        let certain = matches!(self.tcp.ca_state, CaState::Recovery | CaState::Loss)
+            // DupThresh segments SACKed, counted in bytes as RFC 6675's IsLost() does.
+            || self.board.sacked() > u64::from(self.config.dup_thresh.saturating_sub(1)) * self.tcp.mss;
+        let window = self.rack.window(certain, self.tcp.min_rtt, self.tcp.srtt);
+        self.reorder_at = None;
+        let mut newly = 0;
+        while let Some(&sent) = self.rack.order.front() {
+            if let Some(index) = self.board.find(&sent) {
+                let end = sent.start + u64::from(sent.len);
+                let Some(due) = self.rack.due(sent.at, end, window) else { break };
+                if due > now {
+                    self.reorder_at = Some(due);
+                    break;
+                }
+                newly += self.board.mark_lost(index);
+            }
+            // Delivered, sent again since, or lost now: another transmission speaks for it, if any.
+            self.rack.order.pop_front();
+        }
+        self.rate.lost += newly;
+        newly
+    }
+
+    /// Section 6.3, at a timeout: the oldest segment is lost, and what is overdue. Returns the bytes newly lost.
+    pub(super) fn mark_overdue_lost(&mut self, now: Time) -> u64 {
+        let window = self.rack.window(true, self.tcp.min_rtt, self.tcp.srtt);
+        let rack = &self.rack;
+        self.reorder_at = None;
+        self.board.mark_lost_where(|sent| rack.is_overdue(now, sent.sent_at, window))
+    }
+
+    /// Nothing is lost after all: what is outstanding is RACK's to judge again.
+    pub(super) fn restart_rack(&mut self) {
+        if self.rack_in_use() {
+            self.rack.order.clear();
+            self.rack.order.extend(self.board.unsacked());
+            self.rack.order.make_contiguous().sort_by_key(|sent| (sent.at, sent.start));
+        }
+    }
+
+    /// The reordering timer expired: what it waited for is lost.
+    pub(super) fn reordering_timeout(&mut self, now: Time) {
+        let newly = self.detect_losses(now);
+        if newly > 0 {
+            let nothing = AckSample { lost: newly, ..AckSample::default() };
+            match self.tcp.ca_state {
+                CaState::Open | CaState::Disorder => self.enter_fast_recovery(now, &nothing),
+                // RFC 9937 knows ACKs alone; what was lost must not let a burst out either.
+                CaState::Recovery => self.reduce_rate(&nothing),
+                CaState::Loss => {}
+            }
+            self.sync();
+            self.start_rto(now);
+        } else if now >= self.rto_at {
+            // The window is as long as SRTT where D-SACKs have widened it: the RTO came first.
+            self.retransmission_timeout(now);
+        } else {
+            self.arm_next(now);
+        }
+    }
+
+    /// The timer to run next, the RTO being at `rto_at`: reordering, tail loss probe, or retransmission.
+    pub(super) fn arm_next(&mut self, now: Time) {
+        if let Some(at) = self.reorder_at {
+            self.arm(Timer::Reordering, at.min(self.rto_at).max(now));
+        } else if self.may_probe_tail() {
+            let one = self.board.flight_size() <= self.tcp.mss;
+            let pto = probe_timeout(self.tcp.srtt, one, self.config.max_ack_delay);
+            // Section 7.2: a probe goes in the place of an earlier RTO.
+            self.arm(Timer::TailProbe, (now + pto).min(self.rto_at).max(now));
+        } else {
+            self.arm(Timer::Retransmit, self.rto_at.max(now));
+        }
+    }
+
+    /// Section 7.2: in Open with nothing SACKed, one probe at a time, and none without a round-trip time since the last.
+    fn may_probe_tail(&self) -> bool {
+        self.config.tlp
+            && self.rack_in_use()
+            && self.tcp.ca_state == CaState::Open
+            && !self.board.has_sacks()
+            && self.tlp.end.is_none()
+            && !self.tlp.pending
+            && !self.tlp.unmeasured
+    }
+
+    /// The probe timer expired (section 7.3): the driver's next `poll_transmit` takes the probe.
+    pub(super) fn tail_probe_timeout(&mut self, now: Time) {
+        self.tlp.pending = true;
+        self.rto_at = now + self.rtt.rto();
+        self.arm(Timer::Retransmit, self.rto_at);
+    }
+
+    /// The probe has left.
+    pub(super) fn tail_probe_sent(&mut self, is_retransmission: bool) {
+        self.tlp.pending = false;
+        self.tlp.end = Some(self.board.nxt());
+        self.tlp.is_retransmission = is_retransmission;
+        self.tlp.unmeasured = true;
+    }
+
+    /// What an ACK says to RACK beyond what it delivers, and to an outstanding probe (section 7.4).
+    pub(super) fn rack_ack(&mut self, now: Time, ack: u64, sample: &AckSample, bare: bool) {
+        let d_sack_end = self.d_sack.map(|(_, end)| end);
+        let explained = self.tlp.end.is_some() && d_sack_end == self.tlp.end;
+        if d_sack_end.is_some() && !explained {
+            self.rack.on_d_sack(self.board.una(), self.board.nxt());
+        }
+        if sample.acked > 0 {
+            self.tlp.pending = false;
+        }
+        if sample.rtt.is_some() {
+            self.tlp.unmeasured = false;
+        }
+        if self.tlp.judge(ack, d_sack_end, bare) == ProbeVerdict::Repaired
+            && matches!(self.tcp.ca_state, CaState::Open | CaState::Disorder)
+        {
+            self.react_to_repaired_loss(now);
+        }
+    }
+
+    /// A loss that the probe repaired is a loss (section 7.4.2): the window becomes what it would be after fast recovery.
+    fn react_to_repaired_loss(&mut self, now: Time) {
+        self.sync();
+        (self.tcp.prior_cwnd, self.tcp.prior_ssthresh) = (self.tcp.cwnd, self.tcp.ssthresh);
+        self.tcp.ssthresh = self.control.ssthresh(now, &self.tcp).max(self.tcp.mss);
+        if !self.control.owns_cwnd() {
+            self.tcp.cwnd = self.tcp.cwnd.min(self.tcp.ssthresh);
+        }
+        self.control.cwnd_event(now, &mut self.tcp, CaEvent::CompleteCwr);
+        self.clamp();
+    }
+}
