@@ -55,11 +55,12 @@ def _answer(result: StudyResult) -> str:
     total = len(result.claims)
     if total == 1:
         (only,) = result.claims
-        return f"{only.row.id}: {only.result.verdict}. {only.row.claim}"
+        return f"{only.row.id} {_ALONE[only.result.verdict]}: “{only.row.claim}”"
     said = [f"{counts[verdict]} {word}" for verdict, word in _WORDS.items() if counts[verdict]]
     return f"Of {total} claims " + ", ".join(said) + "."
 
 
+_ALONE = {"holds": "holds", "differs": "differs", "unclear": "is unclear"}
 _WORDS = {"holds": "hold", "differs": "differ", "unclear": "are unclear"}
 
 
