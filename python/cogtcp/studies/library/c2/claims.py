@@ -449,8 +449,8 @@ def _figures(study: Context, base: Sweep, in_range: Sequence[Sweep], shown: Sequ
         ],
         caption=(
             "Simulated goodput and the model. A short queue overflows in long cycles, which the model does "
-            "not know. When the silence holds packets, nothing is lost and no timeout follows: the loss is the "
-            "model's premise."
+            "not know. When the silence holds packets, nothing is lost and no timeout follows: the loss is "
+            "the model's premise."
         ),
         paper=[published["caption"], *(sentence["text"] for sentence in published["sentence"])],
     )
