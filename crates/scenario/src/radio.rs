@@ -26,6 +26,9 @@ pub struct Radio {
     /// The channel after an interruption.
     #[serde(default)]
     pub channel: Channel,
+    /// Least time on a channel: a sensing that ends earlier does not change it. A PU drives the radio away at any time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dwell: Option<Duration>,
 }
 
 /// What happens to packets during silence.

@@ -17,7 +17,8 @@
 //! Since arrivals are memoryless, the time open to traffic between two switches is exponential too, with the same mean:
 //! the "Poisson process" and the "exponential On time" of Zhou, Al Ali and Chowdhury (section 4.3) are one model here.
 //!
-//! The channel after the interruption is drawn once per silence, when it ends.
+//! The channel after the interruption is drawn once per silence, when it ends; with a `dwell` only once the radio has
+//! been so long on its channel, or a PU came.
 
 mod config;
 
@@ -50,6 +51,8 @@ pub struct CognitiveCycle {
     /// A PU arrived during the current sensing.
     pu_seen: bool,
     channel: ChannelId,
+    /// When the radio came to its channel.
+    channel_since: Time,
     rate: Option<Rate>,
     stats: RadioStats,
     events: VecDeque<(Time, RadioEvent)>,
@@ -72,6 +75,7 @@ impl CognitiveCycle {
             pu_due: Time::MAX,
             pu_seen: false,
             channel: ChannelId(0),
+            channel_since: Time::ZERO,
             rate: None,
             stats: RadioStats::default(),
             events: VecDeque::new(),
@@ -186,7 +190,10 @@ impl CognitiveCycle {
     fn resume(&mut self, at: Time, after_pu: bool) {
         self.enter(at, Phase::Transmitting, Time::MAX);
         let before = self.channel;
-        self.choose_channel(after_pu);
+        if after_pu || at - self.channel_since >= self.config.dwell {
+            self.choose_channel(after_pu);
+            self.channel_since = at;
+        }
         if self.channel != before {
             self.stats.handoffs += 1;
             self.emit(at, RadioEvent::Handoff { from: before, to: self.channel, rate: self.rate });

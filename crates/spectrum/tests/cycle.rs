@@ -472,7 +472,56 @@ fn random_config(stream: &mut RandomStream) -> CycleConfig {
         1 => ChannelChoice::Set((0..1 + stream.below(4)).map(|i| mbit(i + 1)).collect()),
         _ => ChannelChoice::Range(mbit(1), mbit(1 + stream.below(9))),
     };
-    CycleConfig { sensing, pu, channel }
+    let dwell = MS(stream.below(2) * stream.below(4000));
+    CycleConfig { sensing, pu, channel, dwell }
+}
+
+/// 8 s on, 2 s off, a new rate every 20 s (Fig. 4a of Zhou, Di Felice, Drozdenko and Chowdhury): every second sensing.
+#[test]
+fn a_channel_is_kept_for_its_dwell() {
+    let mut config = sensing(DurationLaw::Fixed(MS(2000)), DurationLaw::Fixed(MS(8000)), None);
+    config.channel = ChannelChoice::Range(mbit(1), mbit(20));
+    config.dwell = MS(20_000);
+    let changes = |config: &CycleConfig| -> Vec<u64> {
+        let log = play(&mut CognitiveCycle::new(config, 1, "radio"), AT(100_000));
+        let handoffs = log.iter().filter(|(_, event)| matches!(event, RadioEvent::Handoff { .. }));
+        handoffs.map(|(at, _)| at.as_nanos() / 1_000_000).collect()
+    };
+    assert_eq!(changes(&config), [20_000, 40_000, 60_000, 80_000, 100_000]);
+    // A sensing that ends just before the time is up leaves the channel to the next.
+    config.dwell = MS(20_001);
+    assert_eq!(changes(&config), [30_000, 60_000, 90_000]);
+    config.dwell = Duration::ZERO;
+    assert_eq!(changes(&config).len(), 10);
+}
+
+/// A PU drives the radio away whatever the dwell, and the time on the new channel counts from there.
+#[test]
+fn a_pu_ends_the_dwell() {
+    let mut config =
+        with_pu(sensing(DurationLaw::Fixed(MS(100)), DurationLaw::Fixed(MS(900)), None), MS(7000));
+    config.channel = ChannelChoice::Range(mbit(1), mbit(20));
+    config.dwell = MS(5000);
+    let log = play(&mut CognitiveCycle::new(&config, 1, "radio"), AT(200_000));
+    let mut since = Time::ZERO;
+    let (mut driven, mut free, mut switching) = (0, 0, false);
+    for (at, event) in &log {
+        match event {
+            RadioEvent::SwitchingStart { .. } => switching = true,
+            RadioEvent::SwitchingEnd => {}
+            RadioEvent::Handoff { .. } => {
+                assert!(switching || *at - since >= MS(5000), "left at {at:?}, since {since:?}");
+                if switching {
+                    driven += 1
+                } else {
+                    free += 1
+                }
+                (since, switching) = (*at, false);
+            }
+            _ => {}
+        }
+    }
+    assert!(driven > 10 && free > 3, "{driven} by PUs, {free} by sensing");
 }
 
 #[test]

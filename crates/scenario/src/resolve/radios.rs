@@ -101,6 +101,7 @@ fn cycle(radio: &Radio, path: &Path, run: &RunSpec, findings: &mut Findings) -> 
         }
         PuArrivals { interarrival: pu.interarrival, switching: pu.switching }
     });
+    let field = path;
     let path = path.key("channel");
     let channel = match &radio.channel {
         Channel::Stay => ChannelChoice::Stay,
@@ -126,7 +127,17 @@ fn cycle(radio: &Radio, path: &Path, run: &RunSpec, findings: &mut Findings) -> 
             ChannelChoice::Set(rates.clone())
         }
     };
-    CycleConfig { sensing, pu, channel }
+    if let Some(dwell) = radio.dwell {
+        findings.check_span(&field.key("dwell"), dwell, true, LONGEST);
+        if channel == ChannelChoice::Stay {
+            findings.warn(
+                &field.key("dwell"),
+                "the channel never changes: dwell has no effect",
+                "add channel = { range = [..., ...] } or { set = [...] }, or leave dwell out",
+            );
+        }
+    }
+    CycleConfig { sensing, pu, channel, dwell: radio.dwell.unwrap_or_default() }
 }
 
 /// A law whose spans can be above zero, in bounds, and in order.

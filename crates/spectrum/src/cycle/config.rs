@@ -12,6 +12,9 @@ pub struct CycleConfig {
     pub pu: Option<PuArrivals>,
     /// The channel after an interruption.
     pub channel: ChannelChoice,
+    /// Least time on a channel: a sensing that ends earlier leaves the radio where it is. A PU drives it away at any
+    /// time.
+    pub dwell: Duration,
 }
 
 /// Periodic sensing: silent for `off`, open to traffic for `on`, and again. With exponential laws for both it is the
