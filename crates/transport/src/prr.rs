@@ -13,19 +13,19 @@ pub(crate) struct Prr {
 }
 
 impl Prr {
-    /// Recovery begins (RFC 9937 section 5): `flight` is SND.NXT - SND.UNA after the ACK that begins it, `sacked` what is
+    /// Recovery begins (RFC 9937 section 6.1): `flight` is SND.NXT - SND.UNA after the ACK that begins it, `sacked` what is
     /// SACKed after it, of which `newly_sacked` by it, and `acked` what it acknowledged.
     pub(crate) fn start(flight: u64, sacked: u64, newly_sacked: u64, acked: u64) -> Self {
         let earlier = sacked.saturating_sub(newly_sacked);
         Self { recover_fs: (flight + acked).saturating_sub(earlier).max(1), delivered: 0, out: 0 }
     }
 
-    /// A segment leaves.
+    /// A segment leaves (section 6.3).
     pub(crate) fn on_sent(&mut self, bytes: u64) {
         self.out += bytes;
     }
 
-    /// cwnd after an ACK that delivered so many bytes. `safe`: the ACK advances SND.UNA and reveals no further loss.
+    /// cwnd after an ACK that delivered so many bytes (section 6.2). `safe`: the ACK advances SND.UNA and reveals no further loss.
     pub(crate) fn window(
         &mut self,
         delivered: u64,
@@ -45,7 +45,7 @@ impl Prr {
             let bound = self.delivered.saturating_sub(self.out).max(delivered) + if safe { mss } else { 0 };
             bound.min(ssthresh - in_flight)
         };
-        // Section 5: a fast retransmit is forced when recovery begins.
+        // Section 6.2: a fast retransmit is forced when recovery begins.
         let count = if self.out == 0 && count == 0 { mss } else { count };
         in_flight.saturating_add(count)
     }
@@ -57,7 +57,7 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// RFC 9937 section 6's first figure, by hand: 20 segments in flight, the first lost, ssthresh 10 (of Reno). Recovery
+    /// RFC 9937 section 6.2, by hand: 20 segments in flight, the first lost, ssthresh 10 (of Reno). Recovery
     /// begins with the third SACK: 3 of 20 are delivered, 16 in flight. PRR then sends one for every two ACKs.
     #[test]
     fn sends_in_proportion_to_what_is_delivered() {

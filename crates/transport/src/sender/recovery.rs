@@ -144,7 +144,7 @@ impl Sender {
                 if self.prr_in_use() {
                     let (flight, sacked) = (self.board.flight_size(), self.board.sacked());
                     self.prr = Prr::start(flight, sacked, ack.sacked, ack.acked);
-                    self.reduce_rate(ack);
+                    self.set_prr_window(ack);
                 } else if !owns_cwnd {
                     self.tcp.cwnd = self.tcp.ssthresh;
                 }
@@ -200,7 +200,7 @@ impl Sender {
                 // RFC 6675 section 5, step A.
                 if full {
                     if self.prr_in_use() {
-                        // RFC 9937 section 5: at the end of recovery.
+                        // RFC 9937 section 6.4.
                         self.tcp.cwnd = self.tcp.ssthresh;
                     }
                     self.exit_fast_recovery(now);
@@ -217,11 +217,15 @@ impl Sender {
         self.config.prr && self.recovery() == Recovery::Sack && !self.control.owns_cwnd()
     }
 
-    /// PRR's window after an ACK of fast recovery (RFC 9937 section 5).
+    /// An ACK of fast recovery under PRR: one that neither delivers nor loses anything changes nothing.
     pub(super) fn reduce_rate(&mut self, ack: &AckSample) {
-        if !self.prr_in_use() || (ack.delivered == 0 && ack.lost == 0) {
-            return;
+        if self.prr_in_use() && (ack.delivered > 0 || ack.lost > 0) {
+            self.set_prr_window(ack);
         }
+    }
+
+    /// PRR's window (RFC 9937 section 6.2).
+    fn set_prr_window(&mut self, ack: &AckSample) {
         // SafeACK: SND.UNA advances, and no further loss shows.
         let safe = ack.acked > 0 && ack.lost == 0;
         let (in_flight, ssthresh) = (self.board.in_flight(), self.tcp.ssthresh);

@@ -182,11 +182,11 @@ fn rfc8985_7_4_repaired_loss() {
     }
 }
 
-/// RFC 9937 section 5, by hand. Twenty in flight, #1 lost, ssthresh 10; RecoverFS = 20 - 3 + 1 = 18 segments. What may be out
+/// RFC 9937 section 6.2, by hand. Twenty in flight, #1 lost, ssthresh 10; RecoverFS = 20 - 3 + 1 = 18 segments. What may be out
 /// after the n-th delivery of the recovery is ceil(10 n / 18) segments: with n = 4, 6, 8, 9, 11 a whole one more. RFC 6675
 /// alone is silent until half of the window has arrived.
 #[test]
-fn rfc9937_5_sends_in_proportion() {
+fn rfc9937_6_2_sends_in_proportion() {
     let prr = SenderConfig {
         prr: true,
         limited_transmit: false,
@@ -218,9 +218,9 @@ fn rfc9937_5_sends_in_proportion() {
     assert_eq!((d.cwnd(), d.ssthresh(), d.end.state().ca_state), (10, 10, CaState::Open));
 }
 
-/// RFC 9937 section 5: losses beyond the reduction make no silence; below ssthresh each delivery lets one segment go (CRB).
+/// RFC 9937 section 6.2: losses beyond the reduction make no silence; below ssthresh each delivery lets one segment go (CRB).
 #[test]
-fn rfc9937_5_conservative_bound() {
+fn rfc9937_6_2_conservative_bound() {
     let prr = SenderConfig {
         prr: true,
         limited_transmit: false,
