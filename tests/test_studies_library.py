@@ -69,3 +69,11 @@ def test_c2_quick(tmp_path: Path) -> None:
     assert again.to_json() == result.to_json()
     page = (tmp_path / "out" / "report.html").read_text()
     assert "matches closely with our analytical results" in page
+
+
+def test_trains_quick(tmp_path: Path) -> None:
+    result = studies.reproduce("trains", only="trains-f3", quick=True, seeds=2, out=tmp_path / "out")
+    (claim,) = json.loads(result.to_json())["claims"]
+    assert claim["verdict"] in {"holds", "differs", "unclear"}
+    low, high = claim["ci"]
+    assert 0.9 < low <= high < 1.1, "a frozen window comes back"
