@@ -122,6 +122,21 @@ fn busy_and_idle_in_one_instant_is_never_busy() {
 }
 
 #[test]
+fn occupancy_of_primary_users_joins_those_of_a_band() {
+    let user = |id, band, list: &[(u64, u64)]| PrimaryUser {
+        id,
+        position: Position::default(),
+        band,
+        reach: Reach::Range(1.0),
+        activity: on(list),
+    };
+    let users =
+        vec![user(1, 1, &[(1, 3), (8, 12)]), user(2, 1, &[(2, 4), (4, 5), (11, 14)]), user(3, 2, &[])];
+    let seen = Occupancy::of(&PuActivity { users }, AT(10));
+    assert_eq!(seen.bands, BTreeMap::from([(1, on(&[(1, 5), (8, 10)])), (2, on(&[]))]));
+}
+
+#[test]
 fn bad_lines_are_named_with_file_line_and_reason() {
     let cases: Vec<(Result<(), LogError>, &str)> = vec![
         (pu_log::read("f", "").map(drop), "f:1: the file is empty; expected <i, x, y, spectrum, tpower>"),

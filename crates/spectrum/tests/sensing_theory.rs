@@ -5,7 +5,9 @@ use cogtcp_spectrum::detector::{
     SensingWindow, SimplifiedDetector, TableDetector, detection_and_false_alarm, fused_probability,
 };
 use cogtcp_spectrum::math::{q, q_inverse};
-use cogtcp_spectrum::theory::{OnOff, map_sensing_time, neyman_pearson_sensing_time, sensing_throughput};
+use cogtcp_spectrum::theory::{
+    OnOff, map_sensing_time, neyman_pearson_sensing_time, sensing_throughput, shortest_sensing_time,
+};
 use cogtcp_units::{Duration, RandomStream};
 
 const W: f64 = 1e6;
@@ -174,6 +176,28 @@ fn neyman_pearson_keeps_its_false_alarm_rate_and_reaches_its_target_in_time() {
     // P_d 0.9 at P_f 0.1 and -20 dB: (1.28155 (1 + sqrt(1.02)) / 0.01)^2 = 66,350 samples.
     let samples = neyman_pearson_sensing_time(1.0, 0.01, 0.9, 0.1);
     assert!((samples - 66_350.0).abs() < 10.0, "{samples}");
+}
+
+/// The search agrees with the closed form where there is one, and its answer is the shortest.
+#[test]
+fn shortest_sensing_time_is_found_for_any_detector() {
+    for (gamma, detection, false_alarm) in [(0.01, 0.9, 0.1), (0.02, 0.99, 0.01)] {
+        let detector = NeymanPearson { sampling_rate: W, false_alarm };
+        let exact = neyman_pearson_sensing_time(W, gamma, detection, false_alarm);
+        let found = shortest_sensing_time(&detector, gamma, detection, false_alarm);
+        assert!((found - exact).abs() <= 1e-6, "{found} {exact}");
+    }
+    let detector = map(-20.0, 0.5);
+    let t_s = shortest_sensing_time(&detector, 0.01, 0.95, 0.05);
+    let errors = |t_s| detection_and_false_alarm(&detector, span(t_s), 0.01);
+    let (d, f) = errors(t_s);
+    assert!(d >= 0.95 && f <= 0.05, "{t_s}: {d} {f}");
+    let (d, f) = errors(t_s - 2e-6);
+    assert!(d < 0.95 || f > 0.05, "{t_s}: {d} {f}");
+    // The balance of the closed form is of joint errors; at P_on = 0.5 the two agree to the difference of the laws.
+    assert!((t_s / map_sensing_time(W, 0.01, 0.5, 0.05) - 1.0).abs() < 0.02, "{t_s}");
+    assert_eq!(shortest_sensing_time(&FixedDetector::AS_RELEASED, 0.01, 0.95, 0.05), f64::INFINITY);
+    assert_eq!(shortest_sensing_time(&FixedDetector::PERFECT, 0.01, 1.0, 0.0), 1e-6);
 }
 
 /// The simplified form is the limit of the MAP detector: the same to a percentage point where sensing times matter.

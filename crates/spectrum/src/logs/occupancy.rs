@@ -42,6 +42,17 @@ impl Occupancy {
         PuActivity { users }
     }
 
+    /// The occupancy of the bands of `activity` in [0, end): a band is busy while any of its PUs is ON. What an ideal
+    /// measurement at a place that hears all PUs would see.
+    pub fn of(activity: &PuActivity, end: Time) -> Self {
+        let mut bands: BTreeMap<u32, Vec<OnInterval>> = BTreeMap::new();
+        for user in &activity.users {
+            bands.entry(user.band).or_default().extend(user.activity.as_slice());
+        }
+        let bands = bands.into_iter().map(|(band, on)| (band, union(on, end))).collect();
+        Self { start: Time::ZERO, end, bands }
+    }
+
     /// Length of the measurement.
     pub fn duration(&self) -> Duration {
         self.end.saturating_since(self.start)
@@ -126,6 +137,23 @@ pub fn write(occupancy: &Occupancy) -> String {
         let _ = writeln!(text, "{},{band},{}", seconds(at), u8::from(busy));
     }
     text
+}
+
+/// One timeline of many ON intervals: those that overlap or touch become one; what lies after `end` is cut off.
+fn union(mut intervals: Vec<OnInterval>, end: Time) -> Intervals {
+    intervals.sort_by_key(|on| on.arrival);
+    let mut merged: Vec<OnInterval> = Vec::new();
+    for OnInterval { arrival, departure } in intervals {
+        let departure = departure.min(end);
+        match merged.last_mut() {
+            Some(last) if arrival <= last.departure => last.departure = last.departure.max(departure),
+            _ if arrival < departure => merged.push(OnInterval { arrival, departure }),
+            _ => {}
+        }
+    }
+    let timeline = Intervals::new(merged);
+    debug_assert!(timeline.is_ok(), "merged intervals are in order and apart: {timeline:?}");
+    timeline.unwrap_or_default()
 }
 
 /// One band as its samples come in.
