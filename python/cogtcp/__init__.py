@@ -8,6 +8,7 @@
 >>> comparison.interval("sack", "goodput_bps")
 """
 
+from cogtcp import spectrum
 from cogtcp._core import AckSample, LinkEvent, PacketInfo, RateSample, TcpState
 from cogtcp._core import version as __version__
 from cogtcp._errors import (
@@ -47,4 +48,5 @@ __all__ = [
     "check_congestion_control",
     "compare",
     "run",
+    "spectrum",
 ]

@@ -196,3 +196,51 @@ def starters() -> list[tuple[str, str]]: ...
 def starter(kind: str) -> str: ...
 def transports() -> list[tuple[str, str]]: ...
 def columns() -> list[tuple[str, str, list[tuple[str, str, str, str]]]]: ...
+
+class PuActivity:
+    @staticmethod
+    def read(text: str, file: str, format: str) -> PuActivity: ...
+    @staticmethod
+    def generate(
+        count: int,
+        bands: int,
+        area: tuple[float, float] | None,
+        reach: tuple[str, float],
+        on: tuple[str, list[float]],
+        off: tuple[str, list[float]],
+        start: str,
+        duration: float,
+        seed: int,
+    ) -> PuActivity: ...
+    @staticmethod
+    def generate_released(
+        users: int,
+        channels: int,
+        side: float,
+        receiver_distance: float,
+        range: float,
+        alpha: float,
+        beta: float,
+        duration: float,
+        seed: int,
+    ) -> PuActivity: ...
+    def write(self, format: str, sensitivity: float | None, attenuation: float) -> str: ...
+    def stats(self, from_: float, until: float) -> list[tuple[int, float, float, float]]: ...
+    # (number, (x, y), band, (kind of reach, value), [(arrival, departure)])
+    @property
+    def users(
+        self,
+    ) -> list[tuple[int, tuple[float, float], int, tuple[str, float], list[tuple[float, float]]]]: ...
+    @property
+    def end(self) -> float: ...
+
+def detection(
+    name: str,
+    snr_db: float,
+    parameters: dict[str, float],
+    fusion: str | None,
+    sensing_times: list[float],
+) -> list[tuple[float, float]]: ...
+def sensing_time(
+    name: str, snr_db: float, parameters: dict[str, float], fusion: str | None, target: tuple[float, float]
+) -> float: ...

@@ -14,6 +14,18 @@ pub(crate) fn input_error(py: Python<'_>, message: &str) -> PyErr {
     plain(py, "ScenarioError", message)
 }
 
+/// `cogtcp.ScenarioError` for a line of a file other than a scenario.
+pub(crate) fn located_error(py: Python<'_>, file: &str, line: usize, message: &str, text: &str) -> PyErr {
+    let build = || {
+        let details = PyDict::new(py);
+        details.set_item("file", file)?;
+        details.set_item("line", line)?;
+        details.set_item("text", text)?;
+        Ok(PyErr::from_value(exception(py, "ScenarioError")?.call((message,), Some(&details))?))
+    };
+    build().unwrap_or_else(|failure| failure)
+}
+
 /// `cogtcp.RunError`.
 pub(crate) fn run_error(py: Python<'_>, message: &str) -> PyErr {
     plain(py, "RunError", message)

@@ -6,6 +6,7 @@ mod control;
 mod errors;
 mod run;
 mod scenario;
+mod spectrum;
 
 use pyo3::prelude::*;
 
@@ -22,6 +23,8 @@ mod _core {
     use super::run::{Cancel, Run, columns, run};
     #[pymodule_export]
     use super::scenario::{Scenario, schema, starter, starters, transports};
+    #[pymodule_export]
+    use super::spectrum::{PuActivity, detection, sensing_time};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

@@ -57,6 +57,8 @@ def _fail(args: argparse.Namespace, error: Exception) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
+    from cogtcp.cli import spectrum
+
     parser = argparse.ArgumentParser(
         prog="cogtcp",
         formatter_class=_wide,
@@ -120,6 +122,17 @@ def _parser() -> argparse.ArgumentParser:
         "--jobs", type=int, metavar="N", help="runs at a time (default: one per processor)"
     )
     _output_arguments(reproduce)
+
+    pu = verbs.add_parser(
+        "pu",
+        help="generate, show and convert logs of primary users",
+        description="Generate, show and convert logs of primary users.",
+        formatter_class=_wide,
+    )
+    spectrum.add_pu(pu, _wide)
+
+    sensing = verb("sensing", spectrum.show_sensing, "print P_d and P_f against sensing time and SNR")
+    spectrum.add_sensing(sensing)
 
     verb("version", _version, "print the version")
     return parser

@@ -1,0 +1,288 @@
+//! Primary users and detectors, for those who look at the spectrum without a transport over it.
+
+use crate::errors::{input_error, located_error};
+use cogtcp_spectrum::activity::{ActivityLaw, PuSpec, SpanLaw, StartState, scatter};
+use cogtcp_spectrum::detector::{Detector, DetectorConfig, FusionRule, detection_and_false_alarm};
+use cogtcp_spectrum::logs::occupancy::{self, Occupancy};
+use cogtcp_spectrum::logs::released::{self, Map, MapGenerator, MapUser};
+use cogtcp_spectrum::logs::{LogError, pu_log};
+use cogtcp_spectrum::propagation::{Position, Propagation};
+use cogtcp_spectrum::theory::shortest_sensing_time;
+use cogtcp_spectrum::{Reach, activity};
+use cogtcp_units::{Duration, Power, Probability, Time};
+use pyo3::prelude::*;
+use std::collections::BTreeMap;
+
+/// Primary users with their ON times up to an end. Immutable.
+#[pyclass(frozen, module = "cogtcp._core")]
+#[derive(Debug)]
+pub(crate) struct PuActivity {
+    map: Map,
+    end: Time,
+}
+
+/// Number, place in m, band, kind and value of the reach, ON intervals in s.
+type User = (u32, (f64, f64), u32, (&'static str, f64), Vec<(f64, f64)>);
+/// Arrivals, duty cycle, mean ON and OFF times in s.
+type Stats = (u64, f64, f64, f64);
+
+#[pymethods]
+impl PuActivity {
+    /// Reads a log: `pu-log`, `map` or `csv`. `file` is what errors call it.
+    #[staticmethod]
+    fn read(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<Self> {
+        let damaged = |error: LogError| {
+            located_error(py, &error.file, error.line, &error.reason.to_string(), &error.to_string())
+        };
+        match format {
+            "pu-log" => Ok(Self::of(pu_log::read(file, text).map_err(damaged)?, None)),
+            "map" => {
+                let map = released::read_map(file, text).map_err(damaged)?;
+                let end = last_departure(&map);
+                Ok(Self { map, end })
+            }
+            "csv" => {
+                let measured = occupancy::read(file, text).map_err(damaged)?;
+                Ok(Self::of(measured.activity(), Some(Time::ZERO + measured.duration())))
+            }
+            other => Err(unknown_format(py, other)),
+        }
+    }
+
+    /// Draws PU i of `count` in band (i - 1) mod `bands` + 1, at the origin or spread over an `area` in m.
+    #[staticmethod]
+    #[expect(clippy::too_many_arguments, reason = "the arguments of one call from Python, by keyword there")]
+    fn generate(
+        py: Python<'_>,
+        count: u32,
+        bands: u32,
+        area: Option<(f64, f64)>,
+        reach: (String, f64),
+        on: (String, Vec<f64>),
+        off: (String, Vec<f64>),
+        start: &str,
+        duration: f64,
+        seed: u64,
+    ) -> PyResult<Self> {
+        let wrong = |message: &str| input_error(py, message);
+        let reach = match reach.0.as_str() {
+            "power" => Reach::Power(Power::from_watts(reach.1)),
+            _ => Reach::Range(reach.1),
+        };
+        let start = match start {
+            "off" => StartState::Off,
+            "on" => StartState::On,
+            _ => StartState::Stationary,
+        };
+        let span =
+            |(name, values): &(String, Vec<f64>)| law(name, values).ok_or_else(|| wrong("no such law"));
+        let law = ActivityLaw { on: span(&on)?, off: span(&off)?, start };
+        let places = match area {
+            Some((width, height)) => scatter(count, width, height, seed),
+            None => vec![Position::default(); count as usize],
+        };
+        let specs: Vec<PuSpec> = (1..)
+            .zip(places)
+            .map(|(id, position)| PuSpec {
+                id,
+                position,
+                band: (id - 1) % bands.max(1) + 1,
+                reach,
+                law: law.clone(),
+            })
+            .collect();
+        let horizon = Duration::from_secs_f64(duration);
+        let drawn = activity::PuActivity::generate(&specs, horizon, seed)
+            .map_err(|error| wrong(&error.to_string()))?;
+        Ok(Self::of(drawn, Some(Time::ZERO + horizon)))
+    }
+
+    /// Draws as the generator of the released ns-2 code does.
+    #[staticmethod]
+    #[expect(clippy::too_many_arguments, reason = "the arguments of one call from Python, by keyword there")]
+    fn generate_released(
+        py: Python<'_>,
+        users: u32,
+        channels: u32,
+        side: f64,
+        receiver_distance: f64,
+        range: f64,
+        alpha: f64,
+        beta: f64,
+        duration: f64,
+        seed: u64,
+    ) -> PyResult<Self> {
+        let horizon = Duration::from_secs_f64(duration);
+        let generator =
+            MapGenerator { users, alpha, beta, side, receiver_distance, channels, range, horizon };
+        let map = generator.generate(seed).map_err(|error| input_error(py, &error.to_string()))?;
+        Ok(Self { map, end: Time::ZERO + horizon })
+    }
+
+    /// The log as text: `pu-log`, `map` or `csv`. A format's other kind of reach is converted where a `sensitivity` in W is
+    /// given, with this `attenuation` factor.
+    fn write(
+        &self,
+        py: Python<'_>,
+        format: &str,
+        sensitivity: Option<f64>,
+        attenuation: f64,
+    ) -> PyResult<String> {
+        let mut map = self.map.clone();
+        if let Some(watts) = sensitivity {
+            let (propagation, least) = (Propagation { attenuation }, Power::from_watts(watts));
+            for MapUser { user, .. } in &mut map.users {
+                user.reach = match (format, user.reach) {
+                    ("pu-log", Reach::Range(range)) if !range.is_finite() => user.reach,
+                    ("pu-log", reach) => Reach::Power(reach.as_power(&propagation, least)),
+                    ("map", reach) => Reach::Range(reach.as_range(&propagation, least)),
+                    (_, reach) => reach,
+                };
+            }
+        }
+        let text = match format {
+            "pu-log" => pu_log::write(&map.activity()),
+            "map" => released::write_map(&map),
+            "csv" => Ok(occupancy::write(&Occupancy::of(&map.activity(), self.end))),
+            other => return Err(unknown_format(py, other)),
+        };
+        text.map_err(|error| input_error(py, &error.to_string()))
+    }
+
+    /// The primary users.
+    #[getter]
+    fn users(&self) -> Vec<User> {
+        let seconds = |at: Time| at.as_secs_f64();
+        let described = self.map.users.iter().map(|MapUser { user, .. }| {
+            let reach = match user.reach {
+                Reach::Power(power) => ("power", power.watts()),
+                Reach::Range(range) => ("range", range),
+            };
+            let on = user.activity.as_slice().iter();
+            let on = on.map(|on| (seconds(on.arrival), seconds(on.departure))).collect();
+            (user.id, (user.position.x, user.position.y), user.band, reach, on)
+        });
+        described.collect()
+    }
+
+    /// Statistics of each primary user in [from, until), s.
+    fn stats(&self, from: f64, until: f64) -> Vec<Stats> {
+        let window = (Time::from_secs_f64(from), Time::from_secs_f64(until));
+        let each = self.map.users.iter().map(|entry| entry.user.activity.stats(window.0, window.1));
+        each.map(|stats| (stats.arrivals, stats.duty_cycle, stats.mean_on, stats.mean_off)).collect()
+    }
+
+    /// The end of the activity, s: that of the generation or measurement, or the last departure.
+    #[getter]
+    fn end(&self) -> f64 {
+        self.end.as_secs_f64()
+    }
+}
+
+impl PuActivity {
+    fn of(activity: activity::PuActivity, end: Option<Time>) -> Self {
+        let users = activity.users.into_iter().map(|user| {
+            // For information in `map.txt`: the estimates from the times.
+            let stats = user.activity.stats(Time::ZERO, Time::MAX);
+            let rate = |mean: f64| if mean > 0.0 { 1.0 / mean } else { 0.0 };
+            let (alpha, beta) = (rate(stats.mean_on), rate(stats.mean_off));
+            MapUser { receiver: user.position, alpha, beta, user }
+        });
+        let map = Map { users: users.collect() };
+        let end = end.unwrap_or_else(|| last_departure(&map));
+        Self { map, end }
+    }
+}
+
+fn last_departure(map: &Map) -> Time {
+    let last = |entry: &MapUser| entry.user.activity.as_slice().last().map(|on| on.departure);
+    map.users.iter().filter_map(last).max().unwrap_or(Time::ZERO)
+}
+
+fn unknown_format(py: Python<'_>, format: &str) -> PyErr {
+    input_error(py, &format!("there is no format \"{format}\"; take pu-log, map or csv"))
+}
+
+fn law(name: &str, values: &[f64]) -> Option<SpanLaw> {
+    let seconds = Duration::from_secs_f64;
+    Some(match (name, values) {
+        ("exponential", [mean]) => SpanLaw::Exponential { mean: seconds(*mean) },
+        ("deterministic", [span]) => SpanLaw::Deterministic(seconds(*span)),
+        ("log-normal", [median, sigma]) => SpanLaw::LogNormal { median: seconds(*median), sigma: *sigma },
+        ("gamma", [shape, scale]) => SpanLaw::Gamma { shape: *shape, scale: seconds(*scale) },
+        ("pareto", [minimum, shape]) => SpanLaw::Pareto { minimum: seconds(*minimum), shape: *shape },
+        _ => return None,
+    })
+}
+
+/// A detector by its name and parameters, of which each takes those that it has.
+fn detector(
+    py: Python<'_>,
+    name: &str,
+    snr_db: f64,
+    parameters: &BTreeMap<String, f64>,
+    fusion: Option<&str>,
+) -> PyResult<Box<dyn Detector>> {
+    let value = |key: &str| parameters.get(key).copied().unwrap_or(f64::NAN);
+    let probability =
+        |key: &str| Probability::new(value(key)).map_err(|error| input_error(py, &format!("{key}: {error}")));
+    let bandwidth = value("bandwidth");
+    let mut config = match name {
+        "map" => DetectorConfig::Map { bandwidth, snr_db, p_on: value("p_on") },
+        "neyman-pearson" => DetectorConfig::NeymanPearson {
+            sampling_rate: value("sampling_rate"),
+            false_alarm: value("false_alarm"),
+        },
+        "simplified" => DetectorConfig::Simplified { bandwidth, snr_db },
+        "fixed" => DetectorConfig::Fixed {
+            detection: probability("detection")?,
+            false_alarm: probability("false_alarm")?,
+        },
+        "perfect" => DetectorConfig::Perfect,
+        "as-released" => DetectorConfig::AsReleased,
+        other => return Err(input_error(py, &format!("there is no detector \"{other}\""))),
+    };
+    if let Some(rule) = fusion {
+        let rule = match rule {
+            "or" => FusionRule::Or,
+            "and" => FusionRule::And,
+            _ => FusionRule::Majority,
+        };
+        config =
+            DetectorConfig::Cooperative { inner: Box::new(config), sensors: value("sensors") as usize, rule };
+    }
+    config.build().map_err(|error| input_error(py, &error.to_string()))
+}
+
+/// P_d' and P_f' of a detector at each sensing time in s, for a PU of this SNR in dB.
+#[pyfunction]
+pub(crate) fn detection(
+    py: Python<'_>,
+    name: &str,
+    snr_db: f64,
+    parameters: BTreeMap<String, f64>,
+    fusion: Option<&str>,
+    sensing_times: Vec<f64>,
+) -> PyResult<Vec<(f64, f64)>> {
+    let detector = detector(py, name, snr_db, &parameters, fusion)?;
+    let at = |t_s: &f64| detection_and_false_alarm(&*detector, Duration::from_secs_f64(*t_s), linear(snr_db));
+    Ok(sensing_times.iter().map(at).collect())
+}
+
+/// The shortest sensing time in s with at least this P_d' and at most this P_f'; infinite if there is none.
+#[pyfunction]
+pub(crate) fn sensing_time(
+    py: Python<'_>,
+    name: &str,
+    snr_db: f64,
+    parameters: BTreeMap<String, f64>,
+    fusion: Option<&str>,
+    target: (f64, f64),
+) -> PyResult<f64> {
+    let detector = detector(py, name, snr_db, &parameters, fusion)?;
+    Ok(shortest_sensing_time(&*detector, linear(snr_db), target.0, target.1))
+}
+
+fn linear(db: f64) -> f64 {
+    10.0_f64.powf(db / 10.0)
+}

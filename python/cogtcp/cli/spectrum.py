@@ -1,0 +1,411 @@
+"""The verbs about the spectrum alone: pu and sensing."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cogtcp._errors import OutputError, UsageError
+from cogtcp.spectrum import LAWS, PuActivity, Sensing, sensing, sensing_time
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Sequence
+
+    from cogtcp.spectrum import Detector, PrimaryUser
+
+FORMATS = ("pu-log", "map", "csv")
+DETECTORS = ("map", "neyman-pearson", "simplified", "fixed", "perfect", "as-released")
+_WIDTH = 64
+#: ON shares of a cell of the timeline, from nothing to all.
+_SHADES = " ░▒▓█"
+
+
+def add_pu(parser: argparse.ArgumentParser, wide: Any) -> None:
+    """Add the verbs below `pu` to its parser."""
+    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
+
+    def verb(name: str, function: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
+        sub = verbs.add_parser(
+            name, help=text, description=text[0].upper() + text[1:] + ".", formatter_class=wide
+        )
+        sub.add_argument("--json", action="store_true", help="print one JSON document on standard output")
+        sub.set_defaults(verb=function)
+        return sub
+
+    laws = ", ".join(f"{name}:{','.join(values).replace(' in s', '')}" for name, values in LAWS.items())
+    new = verb("generate", generate, "draw the ON and OFF times of primary users")
+    new.add_argument("file", metavar="FILE", help="the file to write; - for standard output")
+    new.add_argument(
+        "--released", action="store_true", help="as the generator of the released ns-2 code does"
+    )
+    new.add_argument("--users", type=int, metavar="N", help="number of PUs (default: 5; released: 10)")
+    new.add_argument("--bands", type=int, metavar="N", help="number of bands (default: one per PU)")
+    new.add_argument("--duration", type=float, metavar="S", help="length in s (default: 200; released: 205)")
+    new.add_argument(
+        "--alpha", type=float, metavar="A", help="death rate, 1/s: mean ON time 1/A (default: 0.5)"
+    )
+    new.add_argument(
+        "--beta",
+        type=float,
+        metavar="B",
+        help="birth rate, 1/s: mean OFF time 1/B (default: 0.5; released: 0.1)",
+    )
+    new.add_argument("--on", metavar="LAW", help=f"law of the ON times in place of alpha, in s: {laws}")
+    new.add_argument("--off", metavar="LAW", help="law of the OFF times in place of beta")
+    new.add_argument("--start", choices=("off", "on", "stationary"), help="state at time zero (default: off)")
+    new.add_argument(
+        "--area", metavar="WxH", help="spread the PUs over this area in m (default: all at 0, 0)"
+    )
+    new.add_argument("--power", type=float, metavar="W", help="power of each PU in W (default: 0.2818)")
+    new.add_argument("--range", type=float, metavar="M", help="range of each PU in m, in place of a power")
+    new.add_argument("--channels", type=int, metavar="N", help="channels with the control channel (released)")
+    new.add_argument("--seed", type=int, default=1, metavar="N", help="seed of every draw (default: 1)")
+    _format_arguments(new, "--format", "of the file (default: pu-log, map with --range or --released)")
+    new.add_argument("--force", action="store_true", help="replace the file if it exists")
+
+    show = verb("show", show_users, "show the activity of primary users: shares, times, a timeline")
+    show.add_argument("file", metavar="FILE", help="a PU-log, a map.txt or a CSV of occupancy")
+    show.add_argument(
+        "--from", dest="from_format", choices=FORMATS, help="its format (default: its content tells)"
+    )
+    show.add_argument("--window", metavar="A,B", help="draw the timeline of these times in s only")
+    show.add_argument("--plot", metavar="SVG", help="draw the timeline into this file")
+    show.add_argument("--force", action="store_true", help="replace the plot if it exists")
+
+    convert = verb("convert", convert_log, "write the activity of primary users in another format")
+    convert.add_argument("file", metavar="FILE", help="a PU-log, a map.txt or a CSV of occupancy")
+    convert.add_argument("out", metavar="OUT", help="the file to write; - for standard output")
+    convert.add_argument(
+        "--from", dest="from_format", choices=FORMATS, help="format of FILE (default: its content tells)"
+    )
+    _format_arguments(convert, "--to", "of OUT")
+    convert.add_argument("--force", action="store_true", help="replace OUT if it exists")
+
+
+def _format_arguments(parser: argparse.ArgumentParser, option: str, text: str) -> None:
+    parser.add_argument(
+        option, dest="format", choices=FORMATS, required=option == "--to", help=f"format {text}"
+    )
+    parser.add_argument(
+        "--sensitivity",
+        type=float,
+        metavar="W",
+        help="least power heard, W: turns ranges into powers for a pu-log, powers into ranges for a map",
+    )
+    parser.add_argument(
+        "--attenuation", type=float, default=2.0, metavar="A", help="exponent of the distance (default: 2)"
+    )
+
+
+def add_sensing(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `sensing` to its parser."""
+    parser.add_argument(
+        "--detector", choices=DETECTORS, action="append", help="which one (may be repeated; default: map)"
+    )
+    parser.add_argument(
+        "--times",
+        default="0.025,0.05,0.1,0.2,0.3,0.5,1",
+        metavar="S,...",
+        help="sensing times in s (default: 0.025,0.05,0.1,0.2,0.3,0.5,1)",
+    )
+    parser.add_argument(
+        "--snr",
+        default="-25,-22,-20,-15",
+        metavar="DB,...",
+        help="signal-to-noise ratios in dB (default: -25,-22,-20,-15; write --snr=-20)",
+    )
+    parser.add_argument(
+        "--bandwidth", type=float, default=1e6, metavar="HZ", help="of a channel (default: 1e6)"
+    )
+    parser.add_argument(
+        "--p-on", type=float, default=0.5, metavar="P", help="P(PU is ON), for map (default: 0.5)"
+    )
+    parser.add_argument(
+        "--sampling-rate", type=float, default=2e6, metavar="HZ", help="for neyman-pearson (default: 2e6)"
+    )
+    parser.add_argument(
+        "--false-alarm",
+        type=float,
+        metavar="P",
+        help="P_f' of neyman-pearson and fixed (default: the target's)",
+    )
+    parser.add_argument(
+        "--detection", type=float, default=0.9, metavar="P", help="P_d' of fixed (default: 0.9)"
+    )
+    parser.add_argument(
+        "--sensors", type=int, default=1, metavar="N", help="sensors that cooperate (default: 1)"
+    )
+    parser.add_argument(
+        "--fusion", choices=("or", "and", "majority"), default="or", help="how they do (default: or)"
+    )
+    parser.add_argument(
+        "--target", default="0.95,0.05", metavar="PD,PF", help="errors to find t_s for (default: 0.95,0.05)"
+    )
+    parser.add_argument("--plot", metavar="SVG", help="draw the probabilities into this file")
+    parser.add_argument("--force", action="store_true", help="replace the plot if it exists")
+
+
+def generate(args: argparse.Namespace) -> int:
+    """Draw primary users and write them."""
+    given: dict[str, Any] = {
+        name: getattr(args, name)
+        for name in ("users", "bands", "duration", "alpha", "beta", "start", "power", "range", "channels")
+        if getattr(args, name) is not None
+    }
+    of_one = ("bands", "on", "off", "start", "area", "power") if args.released else ("channels",)
+    for name in of_one:
+        if getattr(args, name) is not None:
+            other = "not with --released" if args.released else "only with --released"
+            raise UsageError(f"--{name}: {other}")
+    for law, rate in (("on", "alpha"), ("off", "beta")):
+        text = getattr(args, law)
+        if text is not None:
+            if rate in given:
+                raise UsageError(f"--{law} {text}: takes the place of --{rate}; give one of them")
+            given[law] = _law(text, law)
+    if args.area is not None:
+        given["area"] = _area(args.area)
+    if args.released:
+        users = PuActivity.generate_released(**given, seed=args.seed)
+    else:
+        users = PuActivity.generate(**given, seed=args.seed)
+    format = args.format or ("map" if args.released or args.range is not None else "pu-log")
+    return _write(args, users, format, args.file)
+
+
+def convert_log(args: argparse.Namespace) -> int:
+    """Read one format and write another."""
+    return _write(args, PuActivity.from_file(args.file, args.from_format), args.format, args.out)
+
+
+def show_users(args: argparse.Namespace) -> int:
+    """Print the statistics of primary users and their timeline."""
+    activity = PuActivity.from_file(args.file, args.from_format)
+    start, end = _window(args.window, activity.end)
+    if args.plot:
+        _write_plot(args, lambda: _draw_timeline(activity, start, end, args.file))
+    keys = ("number", "band", "position", "reach", "arrivals", "duty_cycle", "mean_on", "mean_off")
+    if args.json:
+        described = [{key: _plain(getattr(user, key)) for key in keys} for user in activity.users]
+        print(json.dumps({"file": args.file, "end_s": activity.end, "users": described, "plot": args.plot}))
+        return 0
+    print(f"{args.file}: {len(activity.users)} primary users, {activity.end:g} s\n")
+    print(
+        f"{'PU':>5} {'band':>5} {'reach':>10} {'ON times':>9} {'ON share':>9} {'mean ON':>9} {'mean OFF':>9}"
+    )
+    for user in activity.users:
+        kind, value = user.reach
+        reach = "everywhere" if math.isinf(value) else f"{value:g} {'W' if kind == 'power' else 'm'}"
+        print(
+            f"{user.number:>5} {user.band:>5} {reach:>10} {user.arrivals:>9} {user.duty_cycle:>9.1%} "
+            f"{_seconds(user.mean_on):>9} {_seconds(user.mean_off):>9}"
+        )
+    print(f"\nON from {start:g} s to {end:g} s, {(end - start) / _WIDTH:.3g} s a mark")
+    shades = _SHADES if (sys.stdout.encoding or "").lower().startswith("utf") else " .:*#"
+    for user in activity.users:
+        print(f"{user.number:>5} |{''.join(_cells(user, start, end, shades))}|")
+    if args.plot:
+        print(f"\nplot: {args.plot}")
+    return 0
+
+
+def show_sensing(args: argparse.Namespace) -> int:
+    """Print P_d' and P_f' against the sensing time and the SNR, and the sensing time for a target."""
+    times, ratios = _numbers(args.times, "--times"), _numbers(args.snr, "--snr")
+    target = _numbers(args.target, "--target")
+    if len(target) != 2:
+        raise UsageError(f"--target {args.target}: write two probabilities, as in --target 0.95,0.05")
+    common: dict[str, Any] = {
+        "bandwidth": args.bandwidth,
+        "p_on": args.p_on,
+        "sampling_rate": args.sampling_rate,
+        "false_alarm": target[1] if args.false_alarm is None else args.false_alarm,
+        "detection": args.detection,
+        "sensors": args.sensors,
+        "fusion": args.fusion,
+    }
+    detectors: list[Detector] = list(dict.fromkeys(args.detector or ["map"]))
+    results = {
+        (name, snr): (
+            sensing(times, snr_db=snr, detector=name, **common),
+            sensing_time(target[0], target[1], snr_db=snr, detector=name, **common),
+        )
+        for name in detectors
+        for snr in ratios
+    }
+    if args.plot:
+        _write_plot(args, lambda: _draw_sensing(times, detectors, ratios, common))
+    if args.json:
+        rows = [
+            {
+                "detector": name,
+                "snr_db": snr,
+                "sensing_time_s": _plain(shortest),
+                "points": [
+                    {"sensing_time_s": p.sensing_time, "detection": p.detection, "false_alarm": p.false_alarm}
+                    for p in points
+                ],
+            }
+            for (name, snr), (points, shortest) in results.items()
+        ]
+        named = {"detection": target[0], "false_alarm": target[1]}
+        print(json.dumps({"target": named, "sensing": rows, "plot": args.plot}))
+        return 0
+    for name in detectors:
+        _print_sensing(name, times, ratios, {snr: results[name, snr] for snr in ratios}, target)
+    if args.plot:
+        print(f"plot: {args.plot}")
+    return 0
+
+
+def _print_sensing(
+    name: str,
+    times: Sequence[float],
+    ratios: Sequence[float],
+    results: dict[float, tuple[list[Sensing], float]],
+    target: Sequence[float],
+) -> None:
+    print(f"{name}: P_d' and P_f' (given the PU's state) by sensing time and SNR")
+    print(f"{'t_s':>10}" + "".join(f"{f'{snr:g} dB':>16}" for snr in ratios))
+    for index, t_s in enumerate(times):
+        cells = [results[snr][0][index] for snr in ratios]
+        print(f"{f'{t_s:g} s':>10}" + "".join(f"{c.detection:>9.4f}{c.false_alarm:>7.4f}" for c in cells))
+    shortest = "".join(f"{_seconds(results[snr][1]):>16}" for snr in ratios)
+    print(f"{'shortest':>10}{shortest}   for P_d' >= {target[0]:g} and P_f' <= {target[1]:g}\n")
+
+
+def _write(args: argparse.Namespace, users: PuActivity, format: Any, out: str) -> int:
+    text = users.to_text(format, sensitivity=args.sensitivity, attenuation=args.attenuation)
+    if out == "-":
+        if args.json:
+            raise UsageError("--json: standard output holds the log already; name a file")
+        sys.stdout.write(text)
+        return 0
+    _write_file(out, text, args.force)
+    if args.json:
+        print(json.dumps({"file": out, "format": format, "users": len(users.users), "end_s": users.end}))
+    else:
+        print(f"wrote {out}: {len(users.users)} primary users, {users.end:g} s; now: cogtcp pu show {out}")
+    return 0
+
+
+def _write_file(path: str, text: str, force: bool) -> None:
+    from cogtcp.output import write_file
+
+    if Path(path).exists() and not force:
+        raise OutputError(f"{path}: exists already; name another file, or use --force to replace it")
+    write_file(path, text)
+
+
+def _write_plot(args: argparse.Namespace, draw: Callable[[], str]) -> None:
+    if Path(args.plot).suffix != ".svg":
+        raise UsageError(f"--plot {args.plot}: a plot is an SVG file; name it {Path(args.plot).stem}.svg")
+    if Path(args.plot).exists() and not args.force:
+        raise OutputError(f"{args.plot}: exists already; name another file, or use --force to replace it")
+    _write_file(args.plot, draw(), True)
+
+
+def _draw_timeline(activity: PuActivity, start: float, end: float, name: str) -> str:
+    from cogtcp.report import alone, theme
+
+    def paint(canvas: Any) -> None:
+        axes = canvas.subplots()
+        for row, user in enumerate(activity.users):
+            spans = [(a, d - a) for a, d in user.on if d > start and a < end]
+            axes.broken_barh(spans, (row - 0.4, 0.8), facecolors=theme.ACCENT)
+        labels = [f"PU {user.number}, band {user.band}, ON {user.duty_cycle:.0%}" for user in activity.users]
+        axes.set_yticks(range(len(labels)), labels)
+        axes.set_ylim(len(labels) - 0.5, -0.5)
+        axes.set_xlim(start, end)
+        axes.set_xlabel("Time, s")
+
+    height = min(1.0 + 0.32 * max(len(activity.users), 1), 40.0)
+    return alone.draw(height, f"ON times of the primary users of {Path(name).name}", paint)
+
+
+def _draw_sensing(
+    times: Sequence[float], detectors: Sequence[Detector], ratios: Sequence[float], common: dict[str, Any]
+) -> str:
+    from cogtcp.report import alone, theme
+
+    low, high = min(times), max(times)
+    fine = [low * (high / low) ** (i / 120) for i in range(121)] if high > low else [low]
+
+    def paint(canvas: Any) -> None:
+        grid = canvas.subplots(1, len(detectors), sharey=True, squeeze=False)[0]
+        for axes, name in zip(grid, detectors, strict=True):
+            for snr, color in zip(ratios, theme.SERIES * len(ratios), strict=False):
+                found = sensing(fine, snr_db=snr, detector=name, **common)
+                axes.plot(fine, [p.detection for p in found], color=color, label=f"P_d', {snr:g} dB")
+                axes.plot(fine, [p.false_alarm for p in found], "--", color=color, label=f"P_f', {snr:g} dB")
+            axes.set_xscale("log")
+            axes.set_ylim(-0.02, 1.02)
+            axes.set_xlabel("Sensing time t_s, s")
+            axes.set_title(name)
+        grid[0].set_ylabel("Probability")
+        grid[-1].legend(loc="center right")
+
+    return alone.draw(4.2, "Detection (lines) and false alarm (dashed) against the sensing time", paint)
+
+
+def _cells(user: PrimaryUser, start: float, end: float, shades: str) -> list[str]:
+    """Return one mark per cell of the window: how much of it the PU is ON."""
+    width = (end - start) / _WIDTH
+    busy = [0.0] * _WIDTH
+    for arrival, departure in user.on if width > 0 else ():
+        first, last = (
+            max(int((arrival - start) / width), 0),
+            min(int((departure - start) / width), _WIDTH - 1),
+        )
+        for cell in range(first, last + 1):
+            left = start + cell * width
+            busy[cell] += max(min(departure, left + width) - max(arrival, left), 0.0)
+    # Any ON time shows, and only a full cell is full.
+    top = len(shades) - 1
+    return [shades[0 if b <= 0 else min(max(math.ceil(b / width * top - 1e-9), 1), top)] for b in busy]
+
+
+def _window(text: str | None, end: float) -> tuple[float, float]:
+    if text is None:
+        return 0.0, end
+    values = _numbers(text, "--window")
+    if len(values) != 2 or not 0 <= values[0] < values[1]:
+        raise UsageError(f"--window {text}: write two times in s, the earlier first, as in --window 10,20")
+    return values[0], values[1]
+
+
+def _law(text: str, option: str) -> tuple[str, list[float]]:
+    name, _, values = text.partition(":")
+    return name, _numbers(values, f"--{option} {name}")
+
+
+def _area(text: str) -> tuple[float, float]:
+    values = _numbers(text.lower().replace("x", ","), "--area")
+    if len(values) != 2:
+        raise UsageError(f"--area {text}: write width and height in m, as in --area 1000x1000")
+    return values[0], values[1]
+
+
+def _numbers(text: str, option: str) -> list[float]:
+    try:
+        values = [float(value) for value in text.split(",")]
+    except ValueError:
+        raise UsageError(f"{option} {text}: write numbers with commas between them") from None
+    if not all(map(math.isfinite, values)):
+        raise UsageError(f"{option} {text}: every number must be finite")
+    return values
+
+
+def _seconds(value: float) -> str:
+    return "never" if math.isinf(value) else "-" if math.isnan(value) else f"{value:.4g} s"
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it: no NaN, no infinity."""
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,369 @@
+"""The spectrum without a transport over it: primary users, their logs, and what sensing sees of them.
+
+>>> users = cogtcp.spectrum.PuActivity.generate(users=5, duration=200, alpha=0.5, beta=0.5, seed=1)
+>>> users.users[0].duty_cycle
+>>> cogtcp.spectrum.sensing([0.1, 0.2], snr_db=-20)
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+from cogtcp import _core
+from cogtcp._errors import ScenarioError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Format: TypeAlias = Literal["pu-log", "map", "csv"]
+Start: TypeAlias = Literal["off", "on", "stationary"]
+Detector: TypeAlias = Literal["map", "neyman-pearson", "simplified", "fixed", "perfect", "as-released"]
+Fusion: TypeAlias = Literal["or", "and", "majority"]
+
+#: Law of a span: its name and parameters.
+LAWS = {
+    "exponential": ("mean in s",),
+    "deterministic": ("span in s",),
+    "log-normal": ("median in s", "sigma"),
+    "gamma": ("shape", "scale in s"),
+    "pareto": ("minimum in s", "shape"),
+}
+#: A generation may hold this many ON times on average: more is a mistake in a parameter.
+MOST_INTERVALS = 20_000_000
+_MOST_USERS = 100_000
+
+
+@dataclass(frozen=True)
+class PrimaryUser:
+    """One primary user.
+
+    Attributes:
+        number: Its number in the log.
+        position: Where its transmitter is, m.
+        band: Its band, from 1.
+        reach: `("power", W)`, heard as propagation has it; or `("range", m)`, heard within that distance.
+        on: ON times, (arrival, departure) in s.
+        arrivals: Number of ON times.
+        duty_cycle: Share of the time ON.
+        mean_on: Mean of the whole ON times, s; NaN without any.
+        mean_off: Mean of the whole OFF times, s; NaN without any.
+    """
+
+    number: int
+    position: tuple[float, float]
+    band: int
+    reach: tuple[str, float]
+    on: tuple[tuple[float, float], ...]
+    arrivals: int
+    duty_cycle: float
+    mean_on: float
+    mean_off: float
+
+
+class PuActivity:
+    """The primary users of a place, with their ON times from 0 to `end`. Immutable."""
+
+    __slots__ = ("_core", "_users")
+
+    def __init__(self, core: _core.PuActivity) -> None:
+        self._core = core
+        self._users: tuple[PrimaryUser, ...] | None = None
+
+    @classmethod
+    def from_file(cls, path: str | Path, format: Format | None = None) -> PuActivity:
+        """Read a PU-log, a map.txt or a CSV of occupancy. Without `format`, its content tells which.
+
+        Raises `ScenarioError` with file, line and reason.
+        """
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            raise _unreadable(path, "is not UTF-8 text; name a PU-log, a map.txt or a CSV") from None
+        except OSError as error:
+            raise _unreadable(path, f"cannot be read: {error.strerror or error}") from None
+        return cls.from_text(text, format or _guess(text), file=str(path))
+
+    @classmethod
+    def from_text(cls, text: str, format: Format, *, file: str = "<text>") -> PuActivity:
+        """Read a log from a text; `file` is what errors call it."""
+        return cls(_core.PuActivity.read(text, file, format))
+
+    @classmethod
+    def generate(
+        cls,
+        *,
+        users: int = 5,
+        bands: int | None = None,
+        duration: float = 200.0,
+        alpha: float = 0.5,
+        beta: float = 0.5,
+        on: tuple[str, Sequence[float]] | None = None,
+        off: tuple[str, Sequence[float]] | None = None,
+        start: Start = "off",
+        area: tuple[float, float] | None = None,
+        power: float = 0.2818,
+        range: float | None = None,
+        seed: int = 1,
+    ) -> PuActivity:
+        """Draw the activity of primary users; that of the paper is the default.
+
+        Args:
+            users: Number of PUs; PU i is in band (i - 1) mod `bands` + 1.
+            bands: Number of bands; one per PU without it.
+            duration: Length of the activity, s.
+            alpha: Death rate, 1/s: the mean ON time is 1/alpha.
+            beta: Birth rate, 1/s: the mean OFF time is 1/beta.
+            on: Law of the ON times in place of alpha, as in `("gamma", [2, 0.5])`; see `LAWS`.
+            off: Law of the OFF times in place of beta.
+            start: State at time zero.
+            area: Spread the PUs over this width and height, m; all at (0, 0) without it.
+            power: Power of each PU, W.
+            range: Distance within which each PU is heard, m, in place of a power.
+            seed: Seed of all draws.
+        """
+        _whole("users", users, 1, _MOST_USERS)
+        bands = users if bands is None else bands
+        _whole("bands", bands, 1, 2**31)
+        _whole("seed", seed, 0, 2**63 - 1)
+        _above_zero(duration=duration, alpha=alpha, beta=beta, power=power)
+        if start not in get_args(Start):
+            raise UsageError(f"start is {start!r}; take {', '.join(get_args(Start))}")
+        if range is not None:
+            _above_zero(range=range)
+        if area is not None:
+            _above_zero(width=area[0], height=area[1])
+        laws = [_law(on or ("exponential", [1 / alpha])), _law(off or ("exponential", [1 / beta]))]
+        _not_too_many(users * duration / max(sum(_scale(law) for law in laws), 1e-9))
+        reach = ("power", power) if range is None else ("range", range)
+        return cls(
+            _core.PuActivity.generate(users, bands, area, reach, laws[0], laws[1], start, duration, seed)
+        )
+
+    @classmethod
+    def generate_released(
+        cls,
+        *,
+        users: int = 10,
+        channels: int = 11,
+        side: float = 1000.0,
+        receiver_distance: float = 300.0,
+        range: float = 500.0,
+        alpha: float = 0.5,
+        beta: float = 0.1,
+        duration: float = 205.0,
+        seed: int = 1,
+    ) -> PuActivity:
+        """Draw as the generator of the released ns-2 code does, whose defaults these are.
+
+        `channels` counts the control channel 0, in which no PU is.
+        """
+        _whole("users", users, 1, _MOST_USERS)
+        _whole("channels", channels, 2, 2**31)
+        _whole("seed", seed, 0, 2**63 - 1)
+        _above_zero(side=side, range=range, alpha=alpha, beta=beta, duration=duration)
+        if not receiver_distance >= 0:
+            raise UsageError(f"receiver_distance is {receiver_distance:g}; it must not be negative")
+        _not_too_many(users * duration / (1 / alpha + 1 / beta))
+        core = _core.PuActivity.generate_released(
+            users, channels, side, receiver_distance, range, alpha, beta, duration, seed
+        )
+        return cls(core)
+
+    def to_text(self, format: Format, *, sensitivity: float | None = None, attenuation: float = 2.0) -> str:
+        """Return the log in a format.
+
+        A PU-log holds powers and a map.txt ranges: with a `sensitivity` in W one becomes the other, by
+        P_r = P_t / d^attenuation. A CSV holds the occupancy of each band alone.
+        """
+        _above_zero(attenuation=attenuation)
+        if sensitivity is not None:
+            _above_zero(sensitivity=sensitivity)
+        if format == "pu-log" and any(math.isinf(user.reach[1]) for user in self.users):
+            raise ScenarioError(
+                "the PUs of measured occupancy are heard everywhere, which no power in a PU-log can say",
+                remedy="write a map or a csv",
+            )
+        if format == "map" and any(math.isinf(user.reach[1]) for user in self.users):
+            raise ScenarioError(
+                "the PUs of measured occupancy are heard everywhere, which no range in a map.txt can say",
+                remedy="write a csv, or read it as it is in a scenario: pu = { occupancy = FILE }",
+            )
+        return self._core.write(format, sensitivity, attenuation)
+
+    @property
+    def end(self) -> float:
+        """The end of the activity, s: as generated or measured, or the last departure."""
+        return self._core.end
+
+    @property
+    def users(self) -> tuple[PrimaryUser, ...]:
+        """The primary users, in the order of the log."""
+        if self._users is None:
+            described = zip(self._core.users, self._core.stats(0.0, self.end), strict=True)
+            self._users = tuple(
+                PrimaryUser(number, position, band, reach, tuple(on), *stats)
+                for (number, position, band, reach, on), stats in described
+            )
+        return self._users
+
+
+@dataclass(frozen=True)
+class Sensing:
+    """What a detector makes of one sensing.
+
+    Attributes:
+        sensing_time: t_s, s.
+        snr_db: Signal-to-noise ratio of the PU, dB.
+        detection: P(reported | PU present during all of t_s).
+        false_alarm: P(reported | no PU).
+    """
+
+    sensing_time: float
+    snr_db: float
+    detection: float
+    false_alarm: float
+
+
+def sensing(
+    sensing_times: Sequence[float],
+    *,
+    snr_db: float = -20.0,
+    detector: Detector = "map",
+    bandwidth: float = 1e6,
+    p_on: float = 0.5,
+    sampling_rate: float = 2e6,
+    false_alarm: float = 0.05,
+    detection: float = 0.9,
+    sensors: int = 1,
+    fusion: Fusion = "or",
+) -> list[Sensing]:
+    """Return P_d' and P_f' of a detector for each sensing time in s.
+
+    Args:
+        sensing_times: t_s, s.
+        snr_db: Signal-to-noise ratio of the PU, dB; `map` and `simplified` are set for it.
+        detector: Which detector.
+        bandwidth: Of a channel, Hz (`map`, `simplified`).
+        p_on: Long-run probability that a PU is ON (`map`).
+        sampling_rate: Samples per second (`neyman-pearson`).
+        false_alarm: The target for P_f' (`neyman-pearson`), or its value (`fixed`).
+        detection: P_d' (`fixed`).
+        sensors: How many such detectors sense together.
+        fusion: How their reports are joined.
+    """
+    for t_s in sensing_times:
+        _above_zero(sensing_time=t_s)
+    values, rule = _parameters(
+        detector, snr_db, bandwidth, p_on, sampling_rate, false_alarm, detection, sensors, fusion
+    )
+    found = _core.detection(detector, snr_db, values, rule, list(sensing_times))
+    return [Sensing(t_s, snr_db, *errors) for t_s, errors in zip(sensing_times, found, strict=True)]
+
+
+def sensing_time(
+    target_detection: float,
+    target_false_alarm: float,
+    *,
+    snr_db: float = -20.0,
+    detector: Detector = "map",
+    bandwidth: float = 1e6,
+    p_on: float = 0.5,
+    sampling_rate: float = 2e6,
+    false_alarm: float | None = None,
+    detection: float = 0.9,
+    sensors: int = 1,
+    fusion: Fusion = "or",
+) -> float:
+    """Return the shortest sensing time in s with at least this P_d' and at most this P_f', or infinity.
+
+    `false_alarm` is that of the detector itself, as in `sensing`; without it, the target.
+    """
+    for name, value in (("target_detection", target_detection), ("target_false_alarm", target_false_alarm)):
+        if not 0 <= value <= 1:
+            raise UsageError(f"{name} is {value:g}; it must be a probability, 0 to 1")
+    own = target_false_alarm if false_alarm is None else false_alarm
+    values, rule = _parameters(
+        detector, snr_db, bandwidth, p_on, sampling_rate, own, detection, sensors, fusion
+    )
+    return _core.sensing_time(detector, snr_db, values, rule, (target_detection, target_false_alarm))
+
+
+def _parameters(
+    detector: str,
+    snr_db: float,
+    bandwidth: float,
+    p_on: float,
+    sampling_rate: float,
+    false_alarm: float,
+    detection: float,
+    sensors: int,
+    fusion: str,
+) -> tuple[dict[str, float], str | None]:
+    if detector not in get_args(Detector):
+        raise UsageError(f"there is no detector {detector!r}; take {', '.join(get_args(Detector))}")
+    if fusion not in get_args(Fusion):
+        raise UsageError(f"there is no fusion {fusion!r}; take {', '.join(get_args(Fusion))}")
+    if not math.isfinite(snr_db):
+        raise UsageError(f"snr_db is {snr_db}; it must be a number of decibels")
+    _whole("sensors", sensors, 1, 10_000)
+    values = {
+        "bandwidth": bandwidth,
+        "p_on": p_on,
+        "sampling_rate": sampling_rate,
+        "false_alarm": false_alarm,
+        "detection": detection,
+        "sensors": float(sensors),
+    }
+    return values, fusion if sensors > 1 else None
+
+
+def _guess(text: str) -> Format:
+    """Return the format of a text from its first line with content."""
+    lines = (line.split("#", 1)[0].strip().lstrip("\ufeff") for line in text.splitlines())
+    first = next(filter(None, lines), "")
+    if first.startswith("time"):
+        return "csv"
+    return "map" if len(first.split()) == 1 and first.isdigit() else "pu-log"
+
+
+def _law(law: tuple[str, Sequence[float]]) -> tuple[str, list[float]]:
+    name, values = law
+    if name not in LAWS:
+        raise UsageError(f"there is no law {name!r}; take {', '.join(LAWS)}")
+    if len(values) != len(LAWS[name]):
+        raise UsageError(f"the law {name} has {len(LAWS[name])} parameters: {', '.join(LAWS[name])}")
+    for value, meaning in zip(values, LAWS[name], strict=True):
+        _above_zero(**{f"{name}: {meaning}": value})
+    return name, [float(value) for value in values]
+
+
+def _scale(law: tuple[str, list[float]]) -> float:
+    """Return a time in s of the order of a law's mean."""
+    name, values = law
+    return values[0] * values[1] if name == "gamma" else values[0]
+
+
+def _not_too_many(intervals: float) -> None:
+    if intervals > MOST_INTERVALS:
+        raise UsageError(
+            f"that would be about {intervals:.1g} ON times, and {MOST_INTERVALS:.0g} is the most; "
+            f"shorten the duration, or lengthen the times"
+        )
+
+
+def _above_zero(**values: float) -> None:
+    for name, value in values.items():
+        if not (value > 0 and math.isfinite(value)):
+            raise UsageError(f"{name} is {value:g}; it must be above zero")
+
+
+def _whole(name: str, value: int, least: int, most: int) -> None:
+    if not least <= value <= most:
+        raise UsageError(f"{name} is {value}; it must be a whole number, {least} to {most}")
+
+
+def _unreadable(path: str | Path, reason: str) -> ScenarioError:
+    return ScenarioError(reason, file=str(path), text=f"{path}: {reason}")

@@ -1,0 +1,184 @@
+"""Logs of primary users and sensing, from Python and from the command line."""
+
+import math
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from cogtcp import ScenarioError, UsageError
+from cogtcp.spectrum import LAWS, PuActivity, sensing, sensing_time
+from conftest import Command, files
+
+
+def test_generated_times_follow_alpha_and_beta() -> None:
+    activity = PuActivity.generate(users=20, duration=5000, alpha=2, beta=0.5, seed=3)
+    assert [user.band for user in activity.users] == list(range(1, 21))
+    on = [d - a for user in activity.users for a, d in user.on]
+    # 40,000 exponential times: the standard error of the mean is half a percent.
+    assert math.isclose(sum(on) / len(on), 0.5, rel_tol=0.025)
+    assert math.isclose(sum(user.duty_cycle for user in activity.users) / 20, 0.2, rel_tol=0.025)
+    assert math.isclose(sum(user.mean_off for user in activity.users) / 20, 2, rel_tol=0.025)
+    again = PuActivity.generate(users=21, duration=5000, alpha=2, beta=0.5, seed=3)
+    assert again.users[:20] == activity.users
+
+
+@pytest.mark.parametrize(
+    ("law", "mean"),
+    [
+        (("exponential", [0.5]), 0.5),
+        (("deterministic", [0.5]), 0.5),
+        (("log-normal", [0.5, 0.5]), 0.5 * math.exp(0.125)),
+        (("gamma", [2, 0.25]), 0.5),
+        (("pareto", [0.5, 3.0]), 0.75),
+    ],
+)
+def test_every_law_of_on_times(law: tuple[str, list[float]], mean: float) -> None:
+    activity = PuActivity.generate(users=1, duration=20000, on=law, off=("deterministic", [0.5]))
+    assert math.isclose(activity.users[0].mean_on, mean, rel_tol=0.05)
+    assert law[0] in LAWS
+
+
+@pytest.mark.parametrize("format", ["pu-log", "map", "csv"])
+def test_what_is_generated_shown_and_converted_stays_the_same(
+    command: Command, tmp_path: Path, format: str
+) -> None:
+    made = command("pu", "generate", "a.log", "--duration", 50, "--area", "1000x500", "--seed", 4)
+    assert (made.code, made.err) == (0, "")
+    there = command("pu", "convert", "a.log", "b", "--to", format, "--sensitivity", 1e-6)
+    assert (there.code, there.err) == (0, "")
+    first, second = PuActivity.from_file(tmp_path / "a.log"), PuActivity.from_file(tmp_path / "b")
+    assert [(user.band, user.on) for user in first.users] == [(user.band, user.on) for user in second.users]
+    if format == "csv":
+        return
+    back = command("pu", "convert", "b", "-", "--to", "pu-log", "--sensitivity", 1e-6)
+    assert (back.code, back.err) == (0, "")
+    again = PuActivity.from_text(back.out, "pu-log")
+    assert [user.position for user in again.users] == [user.position for user in first.users]
+    assert all(math.isclose(user.reach[1], 0.2818, rel_tol=1e-9) for user in again.users)
+
+
+def test_released_generator_writes_a_map(command: Command, tmp_path: Path) -> None:
+    assert command("pu", "generate", "map.txt", "--released", "--seed", 2).code == 0
+    activity = PuActivity.from_file(tmp_path / "map.txt")
+    assert len(activity.users) == 10
+    assert {user.reach for user in activity.users} == {("range", 500.0)}
+    assert all(2 <= user.band <= 11 for user in activity.users)
+    api = PuActivity.generate_released(seed=2)
+    assert [user.on for user in api.users] == [user.on for user in activity.users]
+
+
+def test_show_prints_shares_and_a_timeline(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "pu.log").write_text("<1, 0, 0, 1, 0.1>\n<2, 5, 0, 2, 0.1>\n<1, 0, 25>\n<1, 75, 100>\n")
+    done = command("pu", "show", "pu.log", "--plot", "t.svg")
+    assert (done.code, done.err) == (0, "")
+    row = next(line for line in done.out.splitlines() if line.startswith("    1     1"))
+    assert row.split() == ["1", "1", "0.1", "W", "2", "50.0%", "25", "s", "50", "s"]
+    assert f"    1 |{'█' * 16}{' ' * 32}{'█' * 16}|" in done.out
+    assert f"    2 |{' ' * 64}|" in done.out
+    drawing = ElementTree.fromstring((tmp_path / "t.svg").read_text())  # noqa: S314 (our own file)
+    assert drawing.tag == "{http://www.w3.org/2000/svg}svg"
+    assert "var(" not in (tmp_path / "t.svg").read_text()
+    shown = command("pu", "show", "pu.log", "--json").json()
+    assert shown["end_s"] == 100
+    assert shown["users"][0]["duty_cycle"] == 0.5
+    assert shown["users"][1]["mean_on"] is None
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "reason"),
+    [
+        ("<1, 0, 0, 1, 0.1>\n<1, 5, 2>\n", 2, "must depart after it arrives"),
+        ("<1, 0, 0, 1, 0.1>\n<1, 0, x>\n", 2, 'departure_time is "x"'),
+        ("1\n1 0 0 0 0 0.5 0.5 500\n1\n5\n", 4, "the file ends here"),
+        ("time,band,busy\n0,1,1\n1,1,7\n", 3, 'busy is "7"'),
+        ("", 1, "the file is empty"),
+    ],
+)
+def test_bad_lines_are_named(command: Command, tmp_path: Path, text: str, line: int, reason: str) -> None:
+    (tmp_path / "bad.log").write_text(text)
+    done = command("pu", "convert", "bad.log", "out.csv", "--to", "csv", "--json")
+    assert done.code == 2
+    assert done.err.startswith(f"cogtcp: bad.log:{line}: ")
+    assert reason in done.err
+    assert done.json()["error"]["line"] == line
+    assert files(tmp_path) == ["bad.log"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["generate", "x", "--alpha", "0"], "alpha is 0; it must be above zero"),
+        (["generate", "x", "--users", "0"], "users is 0"),
+        (["generate", "x", "--on", "weibull:1"], "there is no law 'weibull'"),
+        (["generate", "x", "--on", "gamma:1"], "the law gamma has 2 parameters"),
+        (["generate", "x", "--on", "gamma:1,2", "--alpha", "1"], "takes the place of --alpha"),
+        (["generate", "x", "--on", "pareto:1,0.5"], "above 1 (the mean is infinite"),
+        (["generate", "x", "--released", "--power", "1"], "--power: not with --released"),
+        (["generate", "x", "--format", "map"], "PU 1 reaches by power"),
+        (["generate", "x", "--duration", "1e300"], "ON times, and 2e+07 is the most"),
+        (["show", "missing"], "missing: cannot be read: No such file"),
+        (["show", "."], ".: cannot be read: Is a directory"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(
+    command: Command, tmp_path: Path, arguments: list[str], reason: str
+) -> None:
+    done = command("pu", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert reason in done.err
+    assert done.err.count("\n") == 1
+    assert files(tmp_path) == []
+
+
+def test_files_are_not_replaced_unasked(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("mine")
+    done = command("pu", "generate", "a")
+    assert done.code == 1
+    assert "exists already" in done.err
+    assert (tmp_path / "a").read_text() == "mine"
+    assert command("pu", "generate", "a", "--force").code == 0
+
+
+def test_sensing_follows_theory() -> None:
+    # Lee and Akyildiz at W = 1 MHz, P_on = 0.5, -20 dB: both errors are 5 % after 0.109 s.
+    at = sensing([0.109], snr_db=-20)[0]
+    assert math.isclose(at.false_alarm, 0.05, abs_tol=0.001)
+    assert math.isclose(at.detection, 0.95, abs_tol=0.001)
+    assert math.isclose(sensing_time(0.95, 0.05, snr_db=-20), 0.109, abs_tol=0.001)
+    # Liang et al.: 66,350 samples for P_d 0.9 at P_f 0.1 and -20 dB.
+    needed = sensing_time(0.9, 0.1, snr_db=-20, detector="neyman-pearson", sampling_rate=1e6)
+    assert math.isclose(needed, 0.06635, abs_tol=1e-5)
+    assert sensing_time(0.95, 0.05, detector="as-released") == math.inf
+    one, three = sensing([0.05]), sensing([0.05], sensors=3, fusion="majority")
+    p = one[0].detection
+    assert math.isclose(three[0].detection, 3 * p**2 - 2 * p**3)
+
+
+def test_sensing_prints_and_plots(command: Command, tmp_path: Path) -> None:
+    done = command("sensing", "--snr=-20,-15", "--times", "0.1,0.2", "--detector", "map", "--plot", "p.svg")
+    assert (done.code, done.err) == (0, "")
+    assert "shortest" in done.out
+    ElementTree.fromstring((tmp_path / "p.svg").read_text())  # noqa: S314 (our own file)
+    found = command("sensing", "--detector", "as-released", "--snr=-20", "--times", "0.1", "--json").json()
+    assert found["sensing"][0]["sensing_time_s"] is None
+    assert found["sensing"][0]["points"] == [{"sensing_time_s": 0.1, "detection": 0.9, "false_alarm": 0.0}]
+
+
+def test_sensing_refuses_nonsense(command: Command) -> None:
+    for arguments, reason in [
+        (["--times", "0"], "sensing_time is 0"),
+        (["--snr", "loud"], "--snr loud: write numbers"),
+        (["--p-on", "2"], "p_on is 2"),
+        (["--target", "0.9"], "write two probabilities"),
+    ]:
+        done = command("sensing", *arguments)
+        assert (done.code, done.out) == (2, "")
+        assert reason in done.err
+
+
+def test_api_refuses_nonsense() -> None:
+    with pytest.raises(UsageError, match="there is no detector 'ear'"):
+        sensing([0.1], detector="ear")  # type: ignore[arg-type]
+    with pytest.raises(ScenarioError, match=r"a\.csv:3: band 1"):
+        PuActivity.from_text("time,band,busy\n2,1,1\n1,1,0\n", "csv", file="a.csv")
