@@ -77,3 +77,23 @@ def test_trains_quick(tmp_path: Path) -> None:
     assert claim["verdict"] in {"holds", "differs", "unclear"}
     low, high = claim["ci"]
     assert 0.9 < low <= high < 1.1, "a frozen window comes back"
+
+
+def test_c2_section_v_quick(tmp_path: Path) -> None:
+    """The claims on C2 itself, in short: complete, and the same from the runs that were kept."""
+    (study,) = [study for study in STUDIES if study.name == "c2"]
+    names = [row.id for row in study.claims if row.id != "c2-f3"]
+    result = studies.reproduce("c2", only=names, quick=True, seeds=2, out=tmp_path / "out")
+    found = {claim.row.id: claim.result for claim in result.claims}
+    assert list(found) == names
+    for name, measured in found.items():
+        assert measured.tables, name
+        assert measured.facts, name
+        assert "nan" not in measured.measured + measured.why, name
+    # NewReno needs long open periods more than C2 does; C2 alone fills the channel once it is settled.
+    assert found["c2-f4c"].facts["keeps_c2"] > found["c2-f4c"].facts["keeps_newreno"]
+    assert found["c2-f4a"].facts["settled"] > 0.9
+    # C2 reads the base RTT of the slow channel as saturation, NewReno does not.
+    assert found["c2-x4"].facts["slow"] < found["c2-x4"].facts["slow_newreno"]
+    again = studies.reproduce("c2", only=names, quick=True, seeds=2, out=tmp_path / "out")
+    assert again.to_json() == result.to_json()

@@ -3,6 +3,9 @@
 `c2-f3` compares one NewReno flow over a radio of constant cognitive cycles with the paper's AIMD model. The
 model has one parameter that the paper gives no value for, the timeout T_rto: it is computed from the silence
 and the least RTO before anything is simulated, not fitted.
+
+The claims on TCP C2 itself are in the files beside this one: `convergence` (Fig. 4a), `comparison` (Fig. 4b
+and 4c), `rivals` (Table I and what it leaves out) and `limits`; what they share is in `cell`.
 """
 
 from __future__ import annotations
@@ -19,11 +22,30 @@ from cogtcp import models
 from cogtcp.statistics import mean_interval
 from cogtcp.studies import Case, Context, Curve, Figure, Measured, Table, claim, verdicts
 
+from .comparison import robust_to_interruptions, throughput_and_delay
+from .conclusions import conclusions
+from .convergence import converges_and_shares
+from .limits import acknowledgements_that_mislead, least_rtt_of_another_channel, wrong_number_of_flows
+from .rivals import coexists_with_others, fair_to_newreno
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cogtcp import Result, Scenario
     from cogtcp.studies.verdicts import Finding, Verdict
+
+__all__ = [
+    "acknowledgements_that_mislead",
+    "coexists_with_others",
+    "conclusions",
+    "converges_and_shares",
+    "fair_to_newreno",
+    "least_rtt_of_another_channel",
+    "model_matches_simulation",
+    "robust_to_interruptions",
+    "throughput_and_delay",
+    "wrong_number_of_flows",
+]
 
 BANDWIDTH_BPS = 15e6  # stated in the caption of Fig. 3
 RTT_S = 0.150  # stated in the caption of Fig. 3
@@ -188,6 +210,7 @@ def model_matches_simulation(study: Context) -> Measured:
         why=_why(base, in_range, shown),
         figures=_figures(study, base, in_range, shown),
         tables=_tables(base, in_range, shown),
+        facts={"least": min(base.ratios), "greatest": max(base.ratios)},
     )
 
 

@@ -1,0 +1,62 @@
+"""What follows from the claims, in two paragraphs written around their numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cogtcp.studies import Claim
+
+
+def conclusions(claims: Sequence[Claim]) -> list[str]:
+    """Return the paragraphs at the head of the page."""
+    facts = {claim.row.id: claim.result.facts for claim in claims}
+    verdict = {claim.row.id: claim.result.verdict for claim in claims}
+    use, compare, grid, table = (facts[key] for key in ("c2-f4a", "c2-f4b", "c2-f4c", "c2-t1"))
+    newreno, cubic = compare["rate_newreno"], compare["rate_cubic"]
+    lead = compare["rate"] / newreno
+    paper = [name for name in ("c2-f4a", "c2-f4b", "c2-f4c", "c2-t1") if verdict[name] == "holds"]
+    against_cubic = compare["rate"] / cubic - 1
+    first = (
+        f"Where silences destroy packets, C2 delivers {lead:.2f} times what NewReno does and "
+        f"{abs(against_cubic):.0%} {'more' if against_cubic > 0 else 'less'} than CUBIC, with a queue of "
+        f"{compare['delay_ms']:.0f} ms instead of {compare['delay_cubic']:.0f} ms: the idea, to go to the "
+        "measured share at "
+        "once after every interruption instead of growing towards it, "
+        f"{'works' if lead > 1 else 'does not pay'}. The size of the gain is another matter: of the "
+        "paper's four claims on C2 "
+        f"{len(paper)} come{'s' if len(paper) == 1 else ''} out as stated over all that it leaves open"
+        f"{' (' + ', '.join(paper) + ')' if paper else ''}. The reason is the timer, which C2 leaves as it "
+        "is. It uses "
+        f"{use['use']:.0%} of the capacity in Fig. 4a, {use['settled']:.0%} once settled, because half of "
+        "the rate comes "
+        f"only {use['resume_s']:.1f} s after each silence; over the grid of Fig. 4c its use runs from "
+        f"{grid['worst']:.0%} to "
+        f"{grid['best']:.0%}. With held packets a CUBIC of today (SACK, F-RTO) delivers "
+        f"{compare['hold_linux']:.1f} Mb/s and "
+        f"C2 {compare['hold_c2']:.1f}."
+    )
+    rivals, wrong, acks, handoff = (facts[key] for key in ("c2-x1", "c2-x2", "c2-x3", "c2-x4"))
+    taken = table["taken_100"]
+    second = (
+        "C2's estimates carry the design, and each of them can fail. Beside NewReno it takes "
+        f"{table['share_100']:.0%} of "
+        f"what both get at 100 ms and {table['share_180']:.0%} at 180 ms; NewReno "
+        f"{'loses' if taken > 0 else 'gains'} {abs(taken):.0%} against what it has beside its own kind at "
+        "100 ms. Beside CUBIC "
+        f"C2's share is {rivals['share_cubic']:.0%}, beside BBR {rivals['share_bbr']:.0%}. A wrong N in "
+        "the SYN-ACK leaves "
+        f"Jain's index at {wrong['jain']:.2f} (N = {wrong['worst']} in place of 4, at worst): Algorithm 1 "
+        f"{'repairs it' if wrong['jain'] > 0.95 else 'does not repair it'} between two silences. An upload "
+        "on the same channel, "
+        f"whose data compress the ACKs, leaves C2 {acks['upload']:.0%} of its throughput (CUBIC "
+        f"{acks['upload_cubic']:.0%}); "
+        f"delayed ACKs leave {acks['delayed']:.0%}. And after a handoff without a timeout to a channel of "
+        "1 Mb/s, at an RTT of "
+        f"{handoff['rtt']} ms, C2 uses {handoff['slow']:.0%} of it where NewReno uses "
+        f"{handoff['slow_newreno']:.0%}: the least "
+        "RTT that it remembers belongs to another channel."
+    )
+    return [first, second]
