@@ -76,16 +76,19 @@ def conclusions(claims: Sequence[Claim]) -> list[str]:
 
 def _second(facts: Mapping[str, Mapping[str, Any]], verdict: Mapping[str, str]) -> str:
     """Tell what holds, and what Compound and the combination are worth."""
-    held = [name for name, found in verdict.items() if found == "holds"]
-    differs = [name for name, found in verdict.items() if found == "differs"]
+    base = [(name, found["base"]) for name, found in facts.items()]
+    held = [name for name, found in base if found == "holds"]
+    differs = [name for name, found in base if found == "differs"]
+    settled = [f"{name} {found}" for name, found in verdict.items() if found != "unclear"]
     low = facts["chain-f3b"]["compound_to_newreno_low"]
     last = facts["chain-s5"]
     over_w = [gain[W] for gain in last["gains"].values()]
     over_c = [gain[C] for gain in last["gains"].values()]
     text = (
-        f"Over the whole range of what the paper leaves unsaid hold: {', '.join(held) or 'none'}; differ: "
-        f"{', '.join(differs) or 'none'}; the other verdicts depend on what is unsaid. In the slowest "
-        f"channel Compound has {low:.2f} times the goodput of NewReno"
+        f"With the settings of the scenario hold: {', '.join(held) or 'none'}; differ: "
+        f"{', '.join(differs) or 'none'}. Over the whole range of what the paper leaves unsaid "
+        f"{', '.join(settled) or 'no verdict'} remains; the others depend on it, as their tables show. In "
+        f"the slowest channel Compound has {low:.2f} times the goodput of NewReno"
     )
     if low > 1 + MARGIN:
         text += ": its threshold of 38 segments is reached by the length of the cycle, whatever the bandwidth"

@@ -163,22 +163,23 @@ def _silences(result: Result, warmup_s: float) -> dict[str, Any]:
         for time_s, kind, *_ in events
         if kind in {"sensing_start", "switching_start"} and time_s >= warmup_s
     ]
-    # A lost ACK is made up for by the next one: only data count.
     own = [
-        (time_s, kind, detail)
+        (time_s, kind, f"{detail} ACK" if entity.endswith("/reverse") else detail)
         for time_s, kind, flow, detail, entity in events
-        if flow == "f1" and not entity.endswith("/reverse")
+        if flow == "f1"
     ]
     times = [time_s for time_s, _, _ in own]
-    hit = timed_out = saved = holes = overflowed = 0
+    hit = only_acks = timed_out = saved = holes = overflowed = 0
     lost, outages, recovering = [], [], []
     # The last silence has no whole cycle.
     for start, end in itertools.pairwise(starts):
         cycle = own[bisect.bisect_left(times, start) : bisect.bisect_left(times, end)]
-        drops = sum(kind == "drop" and detail == "silence" for _, kind, detail in cycle)
+        drops = sum(detail == "silence" for _, _, detail in cycle)
+        ack_drops = sum(detail == "silence ACK" for _, _, detail in cycle)
         timeouts = [time_s for time_s, kind, _ in cycle if kind == "rto"]
         repairs = [time_s for time_s, kind, _ in cycle if kind == "fast_retransmit"]
-        hit += drops > 0
+        hit += drops + ack_drops > 0
+        only_acks += drops == 0 < ack_drops
         timed_out += bool(timeouts)
         saved += bool(repairs) and not timeouts
         lost.append(drops)
@@ -191,6 +192,7 @@ def _silences(result: Result, warmup_s: float) -> dict[str, Any]:
     return {
         "silences": cycles,
         "hit": hit / cycles if cycles else None,
+        "only_acks": only_acks / cycles if cycles else None,
         "timed_out": timed_out / cycles if cycles else None,
         "saved": saved / cycles if cycles else None,
         "holes": holes / cycles if cycles else None,

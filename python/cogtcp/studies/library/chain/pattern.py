@@ -150,7 +150,7 @@ def no_timeout_in_a_short_silence(study: Context) -> Measured:
     drawn = traces(study, points[:2])
     held = next((setting for setting in tested.grids if setting.silence == "hold"), None)
     why = (
-        "A silence goes unnoticed if it meets none of the flow's packets: at 0.05 s "
+        "A silence goes unnoticed if it meets neither data nor ACKs of the flow: at 0.05 s "
         f"{1 - base[points[0]].mean('hit'):.0%} of the silences, at 0.1 s "
         f"{1 - base[points[1]].mean('hit'):.0%}. Westwood+'s window of {base[points[0]].mean('cwnd'):.0f} "
         f"segments fills a part of the round trip of {BASE.rtt_ms:g} ms that leaves few pauses that long. "

@@ -158,8 +158,9 @@ def _why_rise(base: Grid, rises: Mapping[str, Interval], held: Mapping[str, Inte
     real = [NAMES[name] for name in THREE if rises[name].low > 0]
     text = (
         "The drop from 0.05 to 0.1 s is one of chance: packets travel in bursts, and a silence may fall "
-        f"between two. At 0.05 s {newreno[0].mean('hit'):.0%} of the silences destroy packets of NewReno, "
-        f"{newreno[0].mean('timed_out'):.0%} end in a timeout; at 0.1 s {newreno[1].mean('hit'):.0%} and "
+        f"between two. At 0.05 s {newreno[0].mean('hit'):.0%} of the silences destroy something of NewReno, "
+        f"{newreno[0].mean('only_acks'):.0%} nothing but ACKs, and {newreno[0].mean('timed_out'):.0%} end in "
+        f"a timeout; at 0.1 s {newreno[1].mean('hit'):.0%}, {newreno[1].mean('only_acks'):.0%} and "
         f"{newreno[1].mean('timed_out'):.0%}. "
     )
     if real:
@@ -198,10 +199,11 @@ def _mechanism(base: Grid) -> Table:
             "off [s]",
             "goodput [Mb/s]",
             "silences with loss [%]",
+            "of ACKs only [%]",
             "with timeout [%]",
             "partial loss, then timeout [%]",
             "repaired without [%]",
-            "packets lost",
+            "data lost [packets]",
             "silence to last timeout [s]",
             "fast recovery [s a cycle]",
         ],
@@ -210,7 +212,10 @@ def _mechanism(base: Grid) -> Table:
                 NAMES[name],
                 f"{off_s:g}",
                 interval_text(cell.goodput),
-                *(f"{100 * cell.mean(key):.0f}" for key in ("hit", "timed_out", "holes", "saved")),
+                *(
+                    f"{100 * cell.mean(key):.0f}"
+                    for key in ("hit", "only_acks", "timed_out", "holes", "saved")
+                ),
                 f"{cell.mean('lost'):.1f}",
                 f"{cell.mean('outage_s'):.2f}",
                 f"{cell.mean('recovering_s'):.2f}",
@@ -228,7 +233,7 @@ def _interventions(tested: Tested, held: Mapping[str, Interval], model: float) -
         setting
         for setting in tested.grids
         if setting.name
-        in {BASE.name, "SACK", "least RTO 200 ms, RTT 190 ms", "hold", "Compound with NewReno recovery"}
+        in {BASE.name, "SACK", "least RTO 200 ms at RTT 190 ms", "hold", "Compound with NewReno recovery"}
     ]
     rows = [
         [setting.name, *(format_interval(_rise(tested.grids[setting], name), percent=True) for name in THREE)]

@@ -55,13 +55,13 @@ BASE = Setting()
 RANGE = (
     replace(BASE, name="RTT 160 ms", rtt_ms=160),
     replace(BASE, name="RTT 220 ms", rtt_ms=220),
-    replace(BASE, name="536 B, RTT 125 ms", segment_bytes=536, rtt_ms=125),
-    replace(BASE, name="1460 B, RTT 210 ms", segment_bytes=1460, rtt_ms=210),
-    replace(BASE, name="least RTO 200 ms, RTT 190 ms", min_rto="200 ms", rtt_ms=190),
+    replace(BASE, name="536 B at RTT 125 ms", segment_bytes=536, rtt_ms=125),
+    replace(BASE, name="1460 B at RTT 210 ms", segment_bytes=1460, rtt_ms=210),
+    replace(BASE, name="least RTO 200 ms at RTT 190 ms", min_rto="200 ms", rtt_ms=190),
     replace(BASE, name="queue of 50", queue_packets=50),
     replace(BASE, name="queue of 500", queue_packets=500),
     replace(BASE, name="first slow start without limit", initial_ssthresh="4 MiB"),
-    replace(BASE, name="delayed ACKs, RTT 220 ms", delayed_ack="200 ms", rtt_ms=220),
+    replace(BASE, name="delayed ACKs at RTT 220 ms", delayed_ack="200 ms", rtt_ms=220),
     replace(BASE, name="silence of the access links too", links=("bottleneck", "access-s1", "access-s2")),
     replace(BASE, name="8 Mb/s", rate_mbps=8),
     replace(BASE, name="15 Mb/s", rate_mbps=15),
@@ -71,7 +71,7 @@ RANGE = (
 """In which the sensed NewReno's best is about the stated 1.8 Mb/s: over these the verdicts must hold."""
 SHOWN = (
     replace(BASE, name="hold", silence="hold"),
-    replace(BASE, name="hold, least RTO 200 ms", silence="hold", min_rto="200 ms"),
+    replace(BASE, name="hold with least RTO 200 ms", silence="hold", min_rto="200 ms"),
     replace(BASE, name="SACK", recovery="sack"),
     replace(BASE, name="RTT 60 ms", rtt_ms=60),
     replace(BASE, name="RTT 100 ms", rtt_ms=100),
@@ -79,7 +79,7 @@ SHOWN = (
 )
 """Measured beside them: a silence that keeps packets, a recovery that the paper's simulator lacked, and
 round-trip times in which the 1.8 Mb/s does not come out."""
-QUICK = ("RTT 220 ms", "536 B, RTT 125 ms", "hold")
+QUICK = ("RTT 220 ms", "536 B at RTT 125 ms", "hold")
 
 
 @dataclass(frozen=True)
