@@ -199,17 +199,20 @@ def measure_windows(result: Result) -> dict[str, Any]:
     starts = [event["time_s"] for event in events if event["kind"] == "sensing_start"]
     ends = [event["time_s"] for event in events if event["kind"] == "sensing_end"]
     rtos = [event["time_s"] for event in events if event["kind"] == "rto"]
-    ratios = []
+    ratios, lows = [], []
     for start, end in zip(starts, ends, strict=False):
         before = [cwnd for time, cwnd in series if start - 1 < time <= start]
-        # The first acknowledgement after the outage takes 80 ms from the train to the source.
+        # The first acknowledgement after the outage takes 80 ms from the train to the source; what duplicate
+        # acknowledgements say of losses takes some round trips more.
         after = [cwnd for time, cwnd in series if start < time <= end + 0.2]
+        later = [cwnd for time, cwnd in series if start < time <= end + 1.0]
         if start >= 10 and before and after:
             ratios.append(after[-1] / before[-1])
+            lows.append(min(later) / before[-1])
     return {
         **measure(result),
         "ratio": statistics.median(ratios) if ratios else 1.0,
-        "fallen": statistics.fmean(ratio < FALLEN for ratio in ratios) if ratios else 0.0,
+        "fallen": statistics.fmean(low < FALLEN for low in lows) if lows else 0.0,
         "timeouts": len(rtos) / max(1, len(starts)),
         "outages": len(starts),
         "time_s": [time for time, _ in series if time < 100],
