@@ -112,6 +112,21 @@ tables! {
         drops_loss: u64 in "packets",
         /// Packets lost because their transmission met a silence, measured.
         drops_silence: u64 in "packets",
+        /// Packets that the MAC of a wireless link gave up at its retry limit, the last attempt not destroyed by a primary
+        /// user, measured.
+        drops_retry: u64 in "packets",
+        /// Packets that the MAC gave up at its retry limit, the last attempt destroyed by a primary user, measured.
+        drops_interference: u64 in "packets",
+        /// Exchanges of frames that the MAC began, retries included, measured.
+        attempts: u64 in "",
+        /// Of these: failed because a primary user destroyed a frame.
+        attempts_interfered: u64 in "",
+        /// Of these: failed because the receiver was silent.
+        attempts_unanswered: u64 in "",
+        /// Of these: failed because both stations began at once.
+        attempts_collided: u64 in "",
+        /// Of these: failed because of noise or a random error.
+        attempts_garbled: u64 in "",
         /// Time-weighted mean of the queue, the frame in the air not counted.
         queue_mean_packets: f64 in "packets",
         /// Longest queue, the frame in the air not counted.
@@ -140,6 +155,28 @@ tables! {
         missed_detections: u64 in "",
         /// Sensings that reported a primary user where there was none, measured.
         false_alarms: u64 in "",
+        /// Sensings that found a primary user, measured; like all that follows, of a CR user in full: a radio that is a
+        /// cycle alone knows no primary users to protect.
+        detections: u64 in "",
+        /// ON time of the primary users that the radio hears on any channel, summed over them, measured.
+        pu_airtime_s: f64 in "s",
+        /// Share of that time in which the radio was open to traffic on their channel.
+        pu_exposed_share: f64 in "",
+        /// ON time in which a frame was on the air on their channel, measured.
+        pu_interfered_s: f64 in "s",
+        /// Share of the primary users' ON time interfered with.
+        pu_interfered_share: f64 in "",
+        /// ON periods of which any part was interfered with, measured.
+        pu_collisions: u64 in "",
+        /// Times that the radio left a primary user that it had been open over, measured.
+        vacated: u64 in "",
+        /// Times that such a primary user left before the radio noticed, measured.
+        outlasted: u64 in "",
+        /// Mean time to vacate: from the primary user's arrival (missed: from the start of the transmission over it) to the
+        /// last moment open before the sensing that reported it.
+        vacate_mean_s: f64 in "s",
+        /// Longest time to vacate.
+        vacate_max_s: f64 in "s",
     }
 
     /// One row for the mobile router of a train, where there is one.
@@ -238,16 +275,18 @@ tables! {
         time_s: f64 in "s",
         /// What happened: a name of [`EventKind`].
         kind: Code in "",
-        /// The flow, radio or link that it happened to (a link's reverse direction as `name/reverse`).
+        /// The flow, radio, link (its reverse direction as `name/reverse`) or primary user (`pu1`) that it happened to.
         entity: Code in "",
         /// The flow concerned: the packet's for a drop; empty for what happens to a radio.
         flow: Code in "",
-        /// Cause or detail: `queue`, `loss` or `silence` for a drop; `clear`, `detected`, `missed` or `false alarm` for
+        /// Cause or detail: `queue`, `loss`, `silence`, `retry` or `interference` for a drop; the frame (`rts`, `cts`,
+        /// `data`, `ack`) for `interference`; `clear`, `detected`, `missed` or `false alarm` for
         /// `sensing_end`; the phase in which a `pu_arrival` meets the radio; else empty.
         detail: Code in "",
         /// A number that goes with the event; not-a-number where there is none. `rto`, `spurious_rto`,
         /// `fast_retransmit`, `recovery_exit`: the congestion window after it, in segments. `drop`: the packet's size
         /// in bytes. `handoff`: the rate of the new channel, in bit/s. `trigger_down`: seconds to the foretold outage.
+        /// `pu_on`, `pu_off`: the band.
         value: f64 in "",
     }
 }
@@ -302,11 +341,21 @@ pub enum EventKind {
     Freeze,
     /// A connection manager lets a flow's source go.
     Thaw,
+    /// A sensing missed a primary user.
+    MissedDetection,
+    /// A sensing reported a primary user where there was none.
+    FalseAlarm,
+    /// A primary user destroyed a frame: its exchange fails now.
+    Interference,
+    /// A primary user goes ON, on whatever band.
+    PuOn,
+    /// A primary user goes OFF.
+    PuOff,
 }
 
 impl EventKind {
     /// Every kind, in the order of their codes.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 28] = [
         Self::FlowStart,
         Self::FlowStop,
         Self::Connected,
@@ -330,6 +379,11 @@ impl EventKind {
         Self::TriggerUp,
         Self::Freeze,
         Self::Thaw,
+        Self::MissedDetection,
+        Self::FalseAlarm,
+        Self::Interference,
+        Self::PuOn,
+        Self::PuOff,
     ];
 
     /// The kind's name in the column `kind`.
@@ -358,6 +412,11 @@ impl EventKind {
             Self::TriggerUp => "trigger_up",
             Self::Freeze => "freeze",
             Self::Thaw => "thaw",
+            Self::MissedDetection => "missed_detection",
+            Self::FalseAlarm => "false_alarm",
+            Self::Interference => "interference",
+            Self::PuOn => "pu_on",
+            Self::PuOff => "pu_off",
         }
     }
 

@@ -1,5 +1,9 @@
 //! A scenario resolved: every name an index, every default filled in. What a simulator consumes.
 
+mod cognitive;
+
+pub use cognitive::{CognitiveSpec, MacSpec, SpectrumSpec, UsersSpec};
+
 use crate::{QueueLimit, RttReport, Silence, Traffic};
 use cogtcp_spectrum::CycleConfig;
 use cogtcp_spectrum::prediction::ItineraryConfig;
@@ -17,6 +21,8 @@ pub struct Experiment {
     pub nodes: Vec<String>,
     /// The links; a link's number is its place here.
     pub links: Vec<LinkSpec>,
+    /// Who uses the spectrum, and its channels: where a radio is a CR user in full.
+    pub spectrum: Option<SpectrumSpec>,
     /// The cognitive radios.
     pub radios: Vec<RadioSpec>,
     /// The mobile router of a train.
@@ -73,10 +79,12 @@ pub struct RadioSpec {
     pub name: String,
     /// The links that it gates, both directions of each.
     pub links: Vec<usize>,
-    /// When it is silent, and on which channel after.
+    /// When it is silent, and on which channel after; without meaning where there is `cognitive`.
     pub cycle: CycleConfig,
-    /// What happens to packets during silence.
+    /// What happens to packets during silence; without meaning where there is `cognitive`.
     pub silence: Silence,
+    /// The CR user in full with its MAC, in place of the cycle. It has one link, and the experiment a spectrum.
+    pub cognitive: Option<Box<CognitiveSpec>>,
 }
 
 /// The mobile router of a train and its clients.

@@ -13,6 +13,7 @@
 //! # Ok::<(), cogtcp_scenario::ScenarioError>(())
 //! ```
 
+mod cognitive;
 mod error;
 mod experiment;
 mod external;
@@ -32,8 +33,16 @@ mod train;
 mod tree;
 mod values;
 
+pub use cognitive::{
+    AlternatingChannels, Channels, CognitiveUser, Cooperation, Decibel, Detector, Ends, Exponential,
+    FixedErrors, Frequency, Fusion, LawsOfUsers, Length, Mac, MapDetector, Memory, NeymanPearson, Place,
+    Policy, PuStart, Reach, RetryLimit, Simplified, SpanLaw, Spectrum, TransmitRadio, Users, WhilePeerSenses,
+};
 pub use error::ScenarioError;
-pub use experiment::{ControlSpec, Experiment, FlowSpec, LinkSpec, PipeSpec, RadioSpec, RunSpec, TrainSpec};
+pub use experiment::{
+    CognitiveSpec, ControlSpec, Experiment, FlowSpec, LinkSpec, MacSpec, PipeSpec, RadioSpec, RunSpec,
+    SpectrumSpec, TrainSpec, UsersSpec,
+};
 pub use external::is_external;
 pub use flow::{Flow, Traffic};
 pub use radio::{Channel, Clock, PrimaryUsers, Radio, Sensing, Silence};

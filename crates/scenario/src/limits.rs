@@ -30,6 +30,10 @@ pub(crate) const LARGEST_SIZE: u64 = 1_000_000_000_000_000;
 pub(crate) const LARGEST_SEGMENT: u64 = 65_495;
 /// The largest receive buffer: the largest window that RFC 7323 can advertise.
 pub(crate) const LARGEST_BUFFER: u64 = 1 << 30;
+/// The most channels of a spectrum.
+pub(crate) const MOST_CHANNELS: u64 = 10_000;
+/// The largest file of primary users or channels, in bytes.
+pub(crate) const LARGEST_LOG: u64 = 500_000_000;
 /// The longest name of anything.
 pub(crate) const LONGEST_NAME: usize = 100;
 /// The most errors that are collected from one scenario.

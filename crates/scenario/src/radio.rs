@@ -1,5 +1,6 @@
 //! The cognitive radios that gate links.
 
+use crate::CognitiveUser;
 use crate::values::Law;
 use cogtcp_units::{Duration, Rate};
 use schemars::JsonSchema;
@@ -29,6 +30,9 @@ pub struct Radio {
     /// Least time on a channel: a sensing that ends earlier does not change it. A PU drives the radio away at any time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dwell: Option<Duration>,
+    /// A CR user in full at each end of its one link, in place of all the above but name and links.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cr: Option<Box<CognitiveUser>>,
 }
 
 /// What happens to packets during silence.

@@ -1,6 +1,7 @@
 //! From a [`Scenario`] to an [`Experiment`]: names become indices, counts are expanded, defaults filled in, and what
 //! cannot work is refused.
 
+mod cognitive;
 mod flows;
 mod network;
 mod radios;
@@ -119,7 +120,10 @@ impl Scenario {
         let run = self.check_run(findings);
         let network = Network::build(&self.topology, findings);
         let network = network?;
-        let radios = radios::build(&self.radio, &network, &run, findings);
+        let spectrum =
+            self.spectrum.as_ref().and_then(|it| cognitive::spectrum(it, &self.source, &run, findings));
+        cognitive::check_use(self, findings);
+        let radios = radios::build(&self.radio, &network, spectrum.as_ref(), &run, findings);
         let train = train::build(self, &network, &radios, findings);
         let flows = flows::build(self, &network, findings);
         let rows = (flows.len() as u64 + 2 * network.links.len() as u64).saturating_mul(points(&run));
@@ -135,6 +139,7 @@ impl Scenario {
             run,
             nodes: network.nodes,
             links: network.links,
+            spectrum,
             radios,
             train,
             flows,

@@ -2,7 +2,7 @@
 
 use crate::source::Source;
 use crate::values::Seed;
-use crate::{Flow, Radio, Tcp, Topology, Train};
+use crate::{Flow, Radio, Spectrum, Tcp, Topology, Train};
 use cogtcp_units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,9 @@ pub struct Scenario {
     pub tcp: Tcp,
     /// The network: exactly one of single_hop, dumbbell, chain, graph.
     pub topology: Topology,
+    /// The spectrum: where a radio is a CR user in full (`radio.cr`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spectrum: Option<Spectrum>,
     /// The cognitive radios.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub radio: Vec<Radio>,
@@ -39,14 +42,15 @@ pub struct Scenario {
 /// Two scenarios are equal when they say the same, wherever they came from.
 impl PartialEq for Scenario {
     fn eq(&self, other: &Self) -> bool {
-        let Self { name, description, run, tcp, topology, radio, train, flow, source: _ } = self;
-        (name, description, run, tcp, topology, radio, train, flow)
+        let Self { name, description, run, tcp, topology, spectrum, radio, train, flow, source: _ } = self;
+        (name, description, run, tcp, topology, spectrum, radio, train, flow)
             == (
                 &other.name,
                 &other.description,
                 &other.run,
                 &other.tcp,
                 &other.topology,
+                &other.spectrum,
                 &other.radio,
                 &other.train,
                 &other.flow,

@@ -6,7 +6,8 @@
 //! are described in `docs/simulator.md`.
 //!
 //! Reading order of the source: `queue` (pending events), `pipe` (one link direction), `network` (pipes, paths,
-//! packets), `flow` (two connection ends and their measurements), `radio` (gates), `train` (a mobile router's warnings), `simulation` (the event loop),
+//! packets), `flow` (two connection ends and their measurements), `radio` (gates), `wireless` (CR users in full and their
+//! MAC), `train` (a mobile router's warnings), `simulation` (the event loop),
 //! `report` (the tables).
 
 mod flow;
@@ -22,6 +23,7 @@ mod routes;
 mod simulation;
 mod trace;
 mod train;
+mod wireless;
 
 pub use options::{ControlFactory, ControlFailure, RunError, RunOptions, TraceLevel};
 

@@ -4,7 +4,9 @@ use crate::packets::{OptionStore, Packet};
 use crate::pipe::{DropCause, Offer, Pipe, Transit};
 use crate::queue::{Event, EventQueue};
 use crate::trace::Trace;
-use cogtcp_units::Time;
+use crate::wireless::{Cell, HostFact, Noted};
+use cogtcp_units::{Rate, Time};
+use std::collections::VecDeque;
 
 /// End of a path in [`Network::paths`], and `next` of a pipe whose packets have all reached their host.
 const HOST: u32 = u32::MAX;
@@ -25,6 +27,9 @@ pub(crate) struct Network {
     pub(crate) dropped: Vec<u64>,
     pub(crate) trace: Trace,
     pub(crate) hops: u64,
+    /// The wireless links, and the place of each one's radio in the experiment.
+    pub(crate) cells: Vec<(usize, Cell)>,
+    notes: VecDeque<Noted>,
 }
 
 /// What a host put into the network on a stream, and what came out at the other end.
@@ -48,6 +53,8 @@ impl Network {
             dropped: Vec::new(),
             trace,
             hops: 0,
+            cells: Vec::new(),
+            notes: VecDeque::new(),
         }
     }
 
@@ -92,8 +99,8 @@ impl Network {
         self.hops += 1;
         let event = Event::Arrival(pipe);
         let from = &mut self.pipes[pipe as usize];
-        let (mut transit, lost) = from.arrive(now);
-        let mut next = from.next;
+        let (transit, lost) = from.arrive(now);
+        let next = from.next;
         match from.next_arrival() {
             Some(time) => self.queue.replace(time, event),
             None => self.queue.pop(event),
@@ -102,6 +109,12 @@ impl Network {
             self.drop_packet(now, pipe, &transit, cause);
             return None;
         }
+        self.forward(now, next, transit)
+    }
+
+    /// A packet goes on to the pipe `next`, or has reached its host.
+    #[inline]
+    fn forward(&mut self, now: Time, mut next: u32, mut transit: Transit) -> Option<(Transit, Packet)> {
         if next == BY_PATH {
             next = self.paths[transit.next as usize];
         }
@@ -113,13 +126,71 @@ impl Network {
         Some((transit, self.options.unpack(&transit.parcel)))
     }
 
+    /// Adds the wireless cell of the radio `number`.
+    pub(crate) fn add_cell(&mut self, number: usize, mut cell: Cell) {
+        cell.begin(&mut self.pipes);
+        if let Some(time) = cell.arm() {
+            self.queue.push(time, Event::Cell(self.cells.len() as u32));
+        }
+        self.cells.push((number, cell));
+    }
+
+    /// A wireless cell may have something to do. A packet that has reached its host is returned with what it carries.
+    #[inline]
+    pub(crate) fn play_cell(&mut self, now: Time, place: u32) -> Option<(Transit, Packet)> {
+        let Some((number, cell)) = self.cells.get_mut(place as usize) else { return None };
+        let mut arrived = None;
+        if cell.fires(now) {
+            let finished = cell.step(now, &mut self.pipes, &mut self.notes);
+            for note in self.notes.drain(..) {
+                match note {
+                    Noted::Radio(radio, time, event) => {
+                        self.trace.radio_event(time, (*number, radio), event, Rate::ZERO);
+                    }
+                    Noted::Interference(pipe, frame) => self.trace.interference(now, pipe, frame),
+                }
+            }
+            if let Some((pipe, cause)) = finished.dropped {
+                let transit = self.pipes[pipe as usize].end_service(Some(cause));
+                self.drop_packet(now, pipe, &transit, cause);
+            }
+            if let Some(pipe) = finished.delivered {
+                self.hops += 1;
+                let transit = self.pipes[pipe as usize].end_service(None);
+                arrived = self.forward(now, self.pipes[pipe as usize].next, transit);
+            }
+        }
+        self.arm_cell(place as usize);
+        arrived
+    }
+
+    fn arm_cell(&mut self, place: usize) {
+        if let Some(time) = self.cells[place].1.arm() {
+            self.queue.push(time, Event::Cell(place as u32));
+        }
+    }
+
+    /// The next fact on a board of the cell that transports have not read, and the pipe that begins at their node.
+    pub(crate) fn take_fact(&mut self, place: u32) -> Option<(u32, HostFact)> {
+        let (_, cell) = self.cells.get_mut(place as usize)?;
+        let fact = cell.take_fact(&self.pipes)?;
+        Some((cell.pipes[fact.end], fact))
+    }
+
     #[inline]
     fn offer(&mut self, now: Time, pipe: u32, transit: Transit) {
         match self.pipes[pipe as usize].offer(now, transit) {
             Offer::Taken => {}
             Offer::Schedule(time) => self.queue.push(time, Event::Arrival(pipe)),
+            Offer::Wake => self.wake(now, pipe),
             Offer::Dropped => self.drop_packet(now, pipe, &transit, DropCause::Queue),
         }
+    }
+
+    fn wake(&mut self, now: Time, pipe: u32) {
+        let Some(place) = self.cells.iter().position(|(_, cell)| cell.pipes.contains(&pipe)) else { return };
+        self.cells[place].1.wake(now, pipe);
+        self.arm_cell(place);
     }
 
     #[cold]

@@ -110,6 +110,14 @@ pub enum RunError {
         /// The other.
         second: String,
     },
+    /// A CR user that cannot be built.
+    #[error("radio \"{radio}\": {why}")]
+    Radio {
+        /// The radio.
+        radio: String,
+        /// Why.
+        why: String,
+    },
     /// The experiment is larger than the engine's event codes.
     #[error("the experiment has {count} {what}; the engine takes at most {most}")]
     TooLarge {

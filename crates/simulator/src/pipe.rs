@@ -52,11 +52,16 @@ pub(crate) enum DropCause {
     Loss,
     /// Its transmission met a silence.
     Silence,
+    /// The MAC gave it up: no answer, collisions or frame errors up to the retry limit.
+    Retry,
+    /// The MAC gave it up, the last attempt destroyed by a primary user.
+    Interference,
 }
 
 impl DropCause {
     /// Every cause.
-    pub(crate) const ALL: [Self; 3] = [Self::Queue, Self::Loss, Self::Silence];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Queue, Self::Loss, Self::Silence, Self::Retry, Self::Interference];
 
     /// The cause's name in the event table.
     pub(crate) const fn name(self) -> &'static str {
@@ -64,6 +69,8 @@ impl DropCause {
             Self::Queue => "queue",
             Self::Loss => "loss",
             Self::Silence => "silence",
+            Self::Retry => "retry",
+            Self::Interference => "interference",
         }
     }
 }
@@ -91,7 +98,7 @@ pub(crate) struct PipeCounters {
     /// Waiting times of the packets whose transmission has begun, summed: the queue's integral, packet nanoseconds.
     pub(crate) waited: u64,
     /// Packets dropped, by cause.
-    pub(crate) drops: [u64; 3],
+    pub(crate) drops: [u64; 5],
     /// Packets offered.
     pub(crate) offered: u64,
 }
@@ -103,6 +110,8 @@ pub(crate) enum Offer {
     Taken,
     /// Taken as the first: its arrival must be scheduled for this time.
     Schedule(Time),
+    /// Taken as the first of a pipe that a MAC serves.
+    Wake,
     /// The queue is full.
     Dropped,
 }
@@ -131,6 +140,8 @@ pub(crate) struct Pipe {
     limit_packets: u64,
     limit_bytes: u64,
     queue_max: u64,
+    /// Drops at the full queue that [`take_overflow`](Self::take_overflow) has answered.
+    overflow_seen: u64,
     loss: Option<Box<(Probability, RandomStream)>>,
     rate: Rate,
     own_rate: Rate,
@@ -146,6 +157,22 @@ pub(crate) enum Gate {
     Hold,
     /// Silence: the transmitter goes on, and what it sends is lost.
     Drop,
+    /// A MAC takes the packets, over an open channel.
+    Served,
+    /// A MAC takes the packets; its radios are silent.
+    ServedSilent,
+}
+
+impl Gate {
+    /// Whether the pipe's own transmitter runs.
+    #[inline]
+    fn transmits(self) -> bool {
+        matches!(self, Self::Open | Self::Drop)
+    }
+
+    fn is_open(self) -> bool {
+        matches!(self, Self::Open | Self::Served)
+    }
 }
 
 /// Integrals of the rate over time, in bit nanoseconds per second.
@@ -190,6 +217,7 @@ impl Pipe {
             limit_packets: config.limit_packets,
             limit_bytes: config.limit_bytes,
             queue_max: 0,
+            overflow_seen: 0,
             loss: lossy.then(|| Box::new((config.loss, stream()))),
             rate: config.rate,
             own_rate: config.rate,
@@ -206,7 +234,7 @@ impl Pipe {
             self.catch_up(now);
         }
         let waiting = self.ring.len() - self.begun;
-        if waiting == 0 && self.free_at <= now && self.gate != Gate::Hold {
+        if waiting == 0 && self.free_at <= now && self.gate.transmits() {
             let first = self.begun == 0;
             (transit.time, transit.wire) = self.begin(transit.wire, now);
             self.ring.push(&transit);
@@ -221,6 +249,9 @@ impl Pipe {
         self.waiting_bytes = bytes;
         self.ring.push(&transit);
         self.queue_max = self.queue_max.max(u64::from(waiting) + 1);
+        if self.ring.len() == 1 && matches!(self.gate, Gate::Served | Gate::ServedSilent) {
+            return Offer::Wake;
+        }
         Offer::Taken
     }
 
@@ -251,7 +282,7 @@ impl Pipe {
 
     /// Begins every transmission whose time has come by `now`.
     fn catch_up(&mut self, now: u64) {
-        if self.gate == Gate::Hold {
+        if !self.gate.transmits() {
             return;
         }
         while self.begun < self.ring.len() {
@@ -325,6 +356,59 @@ impl Pipe {
         if had_arrival { None } else { self.next_arrival() }
     }
 
+    /// Packets in the pipe, waiting or under way.
+    pub(crate) fn len(&self) -> u32 {
+        self.ring.len()
+    }
+
+    /// Size of the first packet, for the MAC that serves the pipe; `None`: there is none.
+    pub(crate) fn head_size(&self) -> Option<u32> {
+        (self.ring.len() > 0).then(|| self.ring.get(0).wire)
+    }
+
+    /// The MAC sends the first packet: it waits no longer. Nothing happens when it is sent again.
+    pub(crate) fn begin_service(&mut self, now: Time) {
+        if self.begun > 0 || self.ring.len() == 0 {
+            return;
+        }
+        self.begun = 1;
+        let packet = self.ring.get_mut(0);
+        let waited = now.as_nanos() - packet.time;
+        packet.waited += waited;
+        self.counters.waited += waited;
+        self.waiting_bytes -= u64::from(packet.wire);
+    }
+
+    /// The MAC is done with the packet in service: it has reached the far end, or was given up for a `cause`.
+    pub(crate) fn end_service(&mut self, lost: Option<DropCause>) -> Transit {
+        debug_assert!(self.begun == 1, "the MAC serves one packet at a time");
+        let transit = self.ring.pop();
+        self.begun = 0;
+        match lost {
+            Some(cause) => {
+                self.count_drop(cause);
+            }
+            None => {
+                self.counters.delivered += 1;
+                self.counters.carried_bytes += u64::from(transit.wire);
+            }
+        }
+        transit
+    }
+
+    /// Whether packets were dropped at the full queue since the last call.
+    pub(crate) fn take_overflow(&mut self) -> bool {
+        let dropped = self.counters.drops[DropCause::Queue as usize];
+        std::mem::replace(&mut self.overflow_seen, dropped) != dropped
+    }
+
+    /// Room in the queue in bytes; a queue of packets counts them at `size` bytes each.
+    pub(crate) fn room(&self, size: u32) -> u64 {
+        let waiting = u64::from(self.ring.len() - self.begun);
+        let packets = self.limit_packets.saturating_sub(waiting).saturating_mul(u64::from(size));
+        packets.min(self.limit_bytes.saturating_sub(self.waiting_bytes))
+    }
+
     /// Packets that wait at `now`, the frame on the air not counted.
     pub(crate) fn queue_length(&mut self, now: Time) -> u64 {
         self.catch_up(now.as_nanos());
@@ -333,7 +417,7 @@ impl Pipe {
 
     /// Rate available at the moment: zero in silence.
     pub(crate) fn available_rate(&self) -> Rate {
-        if self.gate == Gate::Open { self.rate } else { Rate::ZERO }
+        if self.gate.is_open() { self.rate } else { Rate::ZERO }
     }
 
     /// The channel's rate, whatever the gate.
@@ -401,7 +485,7 @@ impl Pipe {
         let span = now - self.capacity.since;
         let bits = u128::from(self.rate.bits_per_second()) * u128::from(span);
         self.capacity.channel += bits;
-        if self.gate == Gate::Open {
+        if self.gate.is_open() {
             self.capacity.available += bits;
         } else {
             self.capacity.silence += span;

@@ -6,7 +6,8 @@
 
 use cogtcp_units::Time;
 
-/// What happens next. The indices are those of the network's pipes, flows and radios.
+/// What happens next. The indices are those of the network's pipes, flows, radios, cells and primary
+/// users.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Event {
     /// The head of a link direction's packets in flight reaches the far end.
@@ -27,16 +28,20 @@ pub(crate) enum Event {
     Sample,
     /// The mobile router of a train has something to do.
     Train,
+    /// A wireless cell has something to do.
+    Cell(u32),
+    /// A primary user goes ON or OFF: only where events are recorded.
+    Primary(u32),
 }
 
-const INDEX_BITS: u32 = 21;
-const CODE_BITS: u32 = INDEX_BITS + 3;
+const INDEX_BITS: u32 = 20;
+const CODE_BITS: u32 = INDEX_BITS + 4;
 
 impl Event {
     /// Indices lie below this.
     pub(crate) const MAX_INDEX: u32 = 1 << INDEX_BITS;
 
-    /// The event in 24 bits: three for the kind, the rest for the index.
+    /// The event in 24 bits: four for the kind, the rest for the index.
     #[inline]
     pub(crate) fn code(self) -> u32 {
         let (kind, index) = match self {
@@ -49,6 +54,8 @@ impl Event {
             Self::WarmupEnd => (6, 0),
             Self::Sample => (7, 0),
             Self::Train => (6, 1),
+            Self::Cell(cell) => (8, cell),
+            Self::Primary(user) => (9, user),
         };
         debug_assert!(index < Self::MAX_INDEX);
         kind << INDEX_BITS | index
@@ -66,7 +73,9 @@ impl Event {
             5 => Self::Write(index),
             6 if index == 0 => Self::WarmupEnd,
             6 => Self::Train,
-            _ => Self::Sample,
+            7 => Self::Sample,
+            8 => Self::Cell(index),
+            _ => Self::Primary(index),
         }
     }
 }
@@ -230,6 +239,8 @@ mod tests {
             Event::Write(5),
             Event::WarmupEnd,
             Event::Sample,
+            Event::Cell(last),
+            Event::Primary(9),
         ] {
             assert_eq!(Event::from_code(event.code()), event);
         }

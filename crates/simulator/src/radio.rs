@@ -1,21 +1,21 @@
-//! The cognitive radios: their phases become gates of pipes and events of those who listen.
+//! The radios that are a cycle alone: their phases become gates of pipes and events of those who listen.
 
 use crate::flow::Flow;
 use crate::network::Network;
 use crate::options::RunError;
 use crate::pipe::Gate;
 use crate::queue::Event;
-use cogtcp_records::tables::EventKind;
 use cogtcp_scenario::{Experiment, Silence};
 use cogtcp_spectrum::prediction::Outage;
-use cogtcp_spectrum::{CognitiveCycle, Phase, RadioEvent, RadioStats, Verdict};
+use cogtcp_spectrum::{CognitiveCycle, Phase, RadioEvent, RadioStats};
 use cogtcp_transport::LinkEvent;
 use cogtcp_units::{Rate, Time};
 
 /// A radio and the pipes it gates.
 #[derive(Debug)]
 pub(crate) struct Radio {
-    number: usize,
+    /// Its place in the experiment.
+    pub(crate) number: usize,
     cycle: CognitiveCycle,
     pipes: Vec<u32>,
     /// A pipe that waits out every silence, whatever the others do.
@@ -50,6 +50,9 @@ impl Radio {
                     link.from == node || link.to == node
                 })
             };
+            if spec.cognitive.is_some() {
+                continue;
+            }
             radios.push(Self {
                 number,
                 cycle: CognitiveCycle::new(&spec.cycle, seed, &spec.name),
@@ -109,26 +112,12 @@ impl Radio {
             }
         }
         while let Some((time, event)) = self.cycle.poll_event() {
-            self.record(time, event, network);
+            network.trace.radio_event(time, (self.number, 0), event, self.own_rate);
             let Some(event) = self.link_event(event) else { continue };
             for flow in &self.listeners {
                 flows[*flow].link_event(now, event, network);
             }
         }
-    }
-
-    fn record(&self, time: Time, event: RadioEvent, network: &mut Network) {
-        let (kind, detail, value) = match event {
-            RadioEvent::SensingStart { .. } => (EventKind::SensingStart, "", f64::NAN),
-            RadioEvent::SensingEnd { verdict } => (EventKind::SensingEnd, verdict_name(verdict), f64::NAN),
-            RadioEvent::PuArrival { during } => (EventKind::PuArrival, phase_name(during), f64::NAN),
-            RadioEvent::SwitchingStart { .. } => (EventKind::SwitchingStart, "", f64::NAN),
-            RadioEvent::SwitchingEnd => (EventKind::SwitchingEnd, "", f64::NAN),
-            RadioEvent::Handoff { rate, .. } => {
-                (EventKind::Handoff, "", rate.unwrap_or(self.own_rate).bits_per_second() as f64)
-            }
-        };
-        network.trace.radio_event(time, kind, self.number, detail, value);
     }
 
     /// What a transport beside the radio hears of `event`.
@@ -151,33 +140,6 @@ impl Radio {
 
     /// What the radio did since the end of the warm-up.
     pub(crate) fn measured(&self, now: Time) -> RadioStats {
-        let (stats, warm) = (self.cycle.stats(now), self.warm);
-        RadioStats {
-            transmitting: stats.transmitting - warm.transmitting,
-            sensing: stats.sensing - warm.sensing,
-            switching: stats.switching - warm.switching,
-            sensings: stats.sensings - warm.sensings,
-            pu_arrivals: stats.pu_arrivals - warm.pu_arrivals,
-            handoffs: stats.handoffs - warm.handoffs,
-            missed_detections: stats.missed_detections - warm.missed_detections,
-            false_alarms: stats.false_alarms - warm.false_alarms,
-        }
-    }
-}
-
-const fn verdict_name(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Clear => "clear",
-        Verdict::Detected => "detected",
-        Verdict::Missed => "missed",
-        Verdict::FalseAlarm => "false alarm",
-    }
-}
-
-const fn phase_name(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Transmitting => "transmitting",
-        Phase::Sensing => "sensing",
-        Phase::Switching => "switching",
+        self.cycle.stats(now).since(&self.warm)
     }
 }

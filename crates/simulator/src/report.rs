@@ -3,12 +3,14 @@
 use crate::flow::{Flow, Measured};
 use crate::pipe::{Capacity, DropCause};
 use crate::simulation::Simulation;
+use crate::wireless::{MacCounters, radio_names};
 use cogtcp_records::tables::{
     FlowRow, FlowsBuilder, LinkRow, LinksBuilder, RadioRow, RadiosBuilder, TrainsBuilder,
 };
-use cogtcp_records::{Run, Table, jain_fairness};
+use cogtcp_records::{Code, Run, Table, jain_fairness};
 use cogtcp_scenario::FlowSpec;
-use cogtcp_units::Time;
+use cogtcp_spectrum::{Protection, RadioStats};
+use cogtcp_units::{Duration, Time};
 
 impl Simulation<'_> {
     /// The run's result. Every flow's measured span has ended.
@@ -108,6 +110,8 @@ impl Simulation<'_> {
                 ("reverse", link.to, link.from)
             };
             let before = &self.pipe_baselines[number];
+            let cell = self.network.cells.iter().find(|(_, cell)| cell.pipes.contains(&(number as u32)));
+            let mac = cell.map_or_else(MacCounters::default, |(_, cell)| cell.measured(number % 2));
             let capacity = pipe.capacity(end);
             let available = Capacity::bytes(capacity.available - before.capacity.available);
             let carried = pipe.carried(end) - before.carried;
@@ -129,6 +133,13 @@ impl Simulation<'_> {
                 drops_queue: drops(DropCause::Queue),
                 drops_loss: drops(DropCause::Loss),
                 drops_silence: drops(DropCause::Silence),
+                drops_retry: drops(DropCause::Retry),
+                drops_interference: drops(DropCause::Interference),
+                attempts: mac.attempts,
+                attempts_interfered: mac.interfered,
+                attempts_unanswered: mac.unanswered,
+                attempts_collided: mac.collided,
+                attempts_garbled: mac.garbled,
                 queue_mean_packets: (pipe.queue_integral(end) - before.queue_integral) as f64 / span,
                 queue_max_packets: pipe.queue_max(),
                 silence_s: (capacity.silence - before.capacity.silence) as f64 / 1e9,
@@ -140,20 +151,19 @@ impl Simulation<'_> {
 
     fn radio_table(&self) -> Table {
         let mut table = RadiosBuilder::default();
-        for (radio, spec) in self.radios.iter().zip(&self.experiment.radios) {
-            let stats = radio.measured(self.end);
-            let row = RadioRow {
-                radio: table.radio.intern(&spec.name),
-                transmitting_s: stats.transmitting.as_secs_f64(),
-                sensing_s: stats.sensing.as_secs_f64(),
-                switching_s: stats.switching.as_secs_f64(),
-                sensings: stats.sensings,
-                pu_arrivals: stats.pu_arrivals,
-                handoffs: stats.handoffs,
-                missed_detections: stats.missed_detections,
-                false_alarms: stats.false_alarms,
-            };
-            table.push(row);
+        for (number, spec) in self.experiment.radios.iter().enumerate() {
+            let cycle = self.radios.iter().find(|radio| radio.number == number);
+            let cell = self.network.cells.iter().find(|(radio, _)| *radio == number);
+            if let Some(radio) = cycle {
+                let row = radio_row(table.radio.intern(&spec.name), &radio.measured(self.end), None);
+                table.push(row);
+            } else if let Some((_, cell)) = cell {
+                for (unit, name) in cell.radios.iter().zip(radio_names(self.experiment, spec)) {
+                    let (stats, protection) = unit.measured(self.end);
+                    let row = radio_row(table.radio.intern(&name), &stats, Some(&protection));
+                    table.push(row);
+                }
+            }
         }
         table.finish()
     }
@@ -172,6 +182,32 @@ impl Simulation<'_> {
 
     fn measured_nanos(&self) -> f64 {
         (self.experiment.run.duration - self.experiment.run.warmup).as_nanos() as f64
+    }
+}
+
+fn radio_row(radio: Code, stats: &RadioStats, protection: Option<&Protection>) -> RadioRow {
+    let count = |count: fn(&Protection) -> u64| protection.map_or(0, count);
+    let value = |value: fn(&Protection) -> f64| protection.map_or(f64::NAN, value);
+    RadioRow {
+        radio,
+        transmitting_s: stats.transmitting.as_secs_f64(),
+        sensing_s: stats.sensing.as_secs_f64(),
+        switching_s: stats.switching.as_secs_f64(),
+        sensings: stats.sensings,
+        pu_arrivals: stats.pu_arrivals,
+        handoffs: stats.handoffs,
+        missed_detections: stats.missed_detections,
+        false_alarms: stats.false_alarms,
+        detections: count(|p| p.detections),
+        pu_airtime_s: value(|p| p.pu_airtime.as_secs_f64()),
+        pu_exposed_share: value(Protection::exposed_share),
+        pu_interfered_s: value(|p| p.interfered.as_secs_f64()),
+        pu_interfered_share: value(Protection::interfered_share),
+        pu_collisions: count(|p| p.collisions),
+        vacated: count(|p| p.vacated),
+        outlasted: count(|p| p.outlasted),
+        vacate_mean_s: value(|p| p.vacate_mean().map_or(f64::NAN, Duration::as_secs_f64)),
+        vacate_max_s: value(|p| p.vacate_mean().map_or(f64::NAN, |_| p.vacate_max.as_secs_f64())),
     }
 }
 

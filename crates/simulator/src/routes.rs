@@ -140,6 +140,7 @@ mod tests {
                     reverse: pipe(delay),
                 })
                 .collect(),
+            spectrum: None,
             radios: Vec::new(),
             train: None,
             flows: Vec::new(),

@@ -4,17 +4,20 @@ use crate::flow::Flow;
 use crate::network::Network;
 use crate::options::{RunError, RunOptions, TraceLevel};
 use crate::packets::Packet;
-use crate::pipe::{Capacity, Pipe, PipeConfig, PipeCounters};
+use crate::pipe::{Capacity, Pipe, PipeConfig, PipeCounters, Transit};
 use crate::queue::{Event, EventQueue};
 use crate::radio::Radio;
 use crate::routes::Router;
 use crate::trace::Trace;
 use crate::train::Train;
+use crate::wireless::Cell;
 use cogtcp_records::tables::{FlowSample, LinkSample};
 use cogtcp_records::{Code, Run};
 use cogtcp_scenario::{Experiment, FlowSpec, LinkSpec, PipeSpec, QueueLimit, Traffic};
+use cogtcp_spectrum::air::Air;
 use cogtcp_transport::CongestionControl;
 use cogtcp_units::{RandomStream, Time};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Events between two looks at cancellation and progress.
@@ -33,6 +36,8 @@ pub(crate) struct Simulation<'a> {
     pub(crate) flows: Vec<Flow>,
     pub(crate) radios: Vec<Radio>,
     pub(crate) train: Option<Train>,
+    /// Where there are CR users in full.
+    air: Option<Arc<Air>>,
     /// The pipes at the end of the warm-up.
     pub(crate) pipe_baselines: Vec<PipeBaseline>,
     /// Delivered and carried bytes at the last sample, by flow and by pipe.
@@ -74,6 +79,7 @@ impl<'a> Simulation<'a> {
             pipes.push(pipe(link, &link.reverse, "reverse", seed));
         }
         let mut network = Network::new(pipes, Trace::new(options.trace, experiment));
+        let air = add_cells(&mut network, experiment, seed)?;
         let mut flows = Vec::with_capacity(experiment.flows.len());
         let mut router = Router::new(experiment);
         for (number, spec) in experiment.flows.iter().enumerate() {
@@ -97,6 +103,7 @@ impl<'a> Simulation<'a> {
             warm: false,
             radios,
             train,
+            air,
             pipe_baselines: vec![PipeBaseline::default(); network.pipes.len()],
             sampled_flows: vec![0; flows.len()],
             sampled_pipes: vec![0.0; network.pipes.len()],
@@ -123,6 +130,11 @@ impl<'a> Simulation<'a> {
             queue.push(spec.start, Event::FlowStart(number as u32));
             if let Some(stop) = spec.stop {
                 queue.push(stop.max(spec.start), Event::FlowStop(number as u32));
+            }
+        }
+        if let Some(air) = self.air.as_ref().filter(|_| trace == TraceLevel::Full) {
+            for (number, user) in air.activity.users.iter().enumerate() {
+                queue.push(user.activity.next_arrival(Time::ZERO), Event::Primary(number as u32));
             }
         }
         if trace >= TraceLevel::Series {
@@ -159,25 +171,7 @@ impl<'a> Simulation<'a> {
                 Event::Arrival(pipe) => {
                     self.digest.add(now, event);
                     if let Some((transit, packet)) = self.network.arrive(now, pipe) {
-                        if packet.segment.custom().is_some() && transit.stream.is_multiple_of(2) {
-                            self.announce(transit.stream as usize / 2);
-                        }
-                        let Some(flow) = self.flows.get_mut(transit.stream as usize / 2) else {
-                            self.message(now, transit.stream, &packet);
-                            continue;
-                        };
-                        if transit.stream.is_multiple_of(2) {
-                            flow.receive_data(
-                                now,
-                                &packet,
-                                transit.wire,
-                                transit.waited,
-                                self.warm,
-                                &mut self.network,
-                            );
-                        } else {
-                            flow.receive_ack(now, &packet, self.warm, &mut self.network);
-                        }
+                        self.deliver(now, &transit, &packet);
                     }
                 }
                 Event::Timer(endpoint) => {
@@ -186,6 +180,15 @@ impl<'a> Simulation<'a> {
                     if flow.timer(now, endpoint as usize % 2, &mut self.network) {
                         self.digest.add(now, event);
                     }
+                }
+                Event::Cell(place) => {
+                    self.digest.add(now, event);
+                    self.network.queue.pop(event);
+                    self.play_cell(now, place);
+                }
+                Event::Primary(user) => {
+                    self.events -= 1;
+                    self.note_primary_user(now, user);
                 }
                 Event::Sample => {
                     self.events -= 1;
@@ -200,6 +203,23 @@ impl<'a> Simulation<'a> {
             }
         }
         Ok(())
+    }
+
+    /// A packet has reached its host.
+    #[inline]
+    fn deliver(&mut self, now: Time, transit: &Transit, packet: &Packet) {
+        if packet.segment.custom().is_some() && transit.stream.is_multiple_of(2) {
+            self.announce(transit.stream as usize / 2);
+        }
+        let Some(flow) = self.flows.get_mut(transit.stream as usize / 2) else {
+            self.message(now, transit.stream, packet);
+            return;
+        };
+        if transit.stream.is_multiple_of(2) {
+            flow.receive_data(now, packet, transit.wire, transit.waited, self.warm, &mut self.network);
+        } else {
+            flow.receive_ack(now, packet, self.warm, &mut self.network);
+        }
     }
 
     /// Tells the receiver of flow `number` how many other flows are open over the flow's bottleneck: the link direction of
@@ -249,8 +269,37 @@ impl<'a> Simulation<'a> {
                     train.wake(now, &mut self.network, &mut self.flows);
                 }
             }
-            Event::Arrival(_) | Event::Timer(_) | Event::Sample => unreachable!("handled by the event loop"),
+            Event::Arrival(_) | Event::Timer(_) | Event::Sample | Event::Cell(_) | Event::Primary(_) => {
+                unreachable!("handled by the event loop")
+            }
         }
+    }
+
+    /// A wireless cell may have something to do; what its boards say is read by the transports at its two nodes.
+    fn play_cell(&mut self, now: Time, place: u32) {
+        if let Some((transit, packet)) = self.network.play_cell(now, place) {
+            self.deliver(now, &transit, &packet);
+        }
+        while let Some((pipe, fact)) = self.network.take_fact(place) {
+            let link = &self.experiment.links[pipe as usize / 2];
+            let node = if fact.end == 0 { link.from } else { link.to };
+            for (flow, spec) in self.flows.iter_mut().zip(&self.experiment.flows) {
+                if spec.from == node {
+                    flow.link_event(now, fact.event, &mut self.network);
+                }
+            }
+        }
+    }
+
+    /// A primary user goes ON or OFF: nothing but the record of events hears of it.
+    fn note_primary_user(&mut self, now: Time, number: u32) {
+        let event = Event::Primary(number);
+        let Some(user) = self.air.as_ref().map(|air| &air.activity.users[number as usize]) else { return };
+        let intervals = &user.activity;
+        let is_on = intervals.is_on(now);
+        self.network.trace.primary_user(now, user.id, user.band, is_on);
+        let next = if is_on { intervals.next_departure(now) } else { intervals.next_arrival(now) };
+        self.network.queue.replace(next, event);
     }
 
     fn end_warmup(&mut self, now: Time) {
@@ -267,6 +316,9 @@ impl<'a> Simulation<'a> {
         }
         if let Some(train) = &mut self.train {
             train.end_warmup(now);
+        }
+        for (_, cell) in &mut self.network.cells {
+            cell.end_warmup(now);
         }
         for (pipe, baseline) in self.network.pipes.iter_mut().zip(&mut self.pipe_baselines) {
             *baseline = PipeBaseline {
@@ -341,6 +393,31 @@ impl<'a> Simulation<'a> {
         }
         Ok(())
     }
+}
+
+/// Adds the wireless cells of `experiment`. Answers the air that they share.
+fn add_cells(
+    network: &mut Network,
+    experiment: &Experiment,
+    seed: u64,
+) -> Result<Option<Arc<Air>>, RunError> {
+    let mut shared = None;
+    for (number, spec) in experiment.radios.iter().enumerate() {
+        let Some(cognitive) = &spec.cognitive else { continue };
+        let wrong = |why: String| RunError::Radio { radio: spec.name.clone(), why };
+        let air = match &shared {
+            Some(air) => Arc::clone(air),
+            None => {
+                let spectrum = experiment.spectrum.as_ref();
+                let spectrum = spectrum.ok_or_else(|| wrong("the experiment has no spectrum".to_owned()))?;
+                let air = spectrum.air(experiment.run.duration, seed);
+                Arc::new(air.map_err(|error| wrong(error.to_string()))?)
+            }
+        };
+        shared = Some(Arc::clone(&air));
+        network.add_cell(number, Cell::new(experiment, spec, cognitive, air, seed)?);
+    }
+    Ok(shared)
 }
 
 fn pipe(link: &LinkSpec, spec: &PipeSpec, direction: &str, seed: u64) -> Pipe {

@@ -2,12 +2,14 @@
 
 use crate::TraceLevel;
 use crate::pipe::{DropCause, Transit};
+use crate::wireless::radio_names;
 use cogtcp_records::tables::{
     EventKind, EventRow, EventsBuilder, FlowSample, FlowSeriesBuilder, LinkSample, LinkSeriesBuilder,
 };
 use cogtcp_records::{Code, Table};
 use cogtcp_scenario::Experiment;
-use cogtcp_units::Time;
+use cogtcp_spectrum::{Phase, RadioEvent, Verdict};
+use cogtcp_units::{Rate, Time};
 
 /// What is recorded while a run goes on.
 #[derive(Debug)]
@@ -17,13 +19,13 @@ pub(crate) struct Trace {
     link_series: LinkSeriesBuilder,
     events: EventsBuilder,
     /// Codes among the entities; a flow's code is its number.
-    radios: Vec<Code>,
+    radios: Vec<Vec<Code>>,
     pipes: Vec<Code>,
     router: Code,
     /// Code of "no flow" and of "no detail".
     no_flow: Code,
     no_detail: Code,
-    causes: [Code; 3],
+    causes: [Code; 5],
 }
 
 impl Trace {
@@ -48,7 +50,13 @@ impl Trace {
             events.flow.intern(&flow.name);
         }
         let no_flow = events.flow.intern("");
-        let radios = radios.iter().map(|radio| events.entity.intern(&radio.name)).collect();
+        let radios = radios
+            .iter()
+            .map(|radio| {
+                let names = radio_names(experiment, radio);
+                names.iter().map(|name| events.entity.intern(name)).collect()
+            })
+            .collect();
         let mut pipes = Vec::new();
         for link in links {
             link_series.link.intern(&link.name);
@@ -99,28 +107,62 @@ impl Trace {
         }
     }
 
-    /// Something happened to a radio.
+    /// Something happened to a radio: its place in the experiment, and among the radios there. `own_rate` is the rate that
+    /// "the link's own" stands for.
     pub(crate) fn radio_event(
         &mut self,
         time: Time,
-        kind: EventKind,
-        radio: usize,
-        detail: &str,
-        value: f64,
+        radio: (usize, usize),
+        event: RadioEvent,
+        own_rate: Rate,
     ) {
-        if self.records_events() {
-            let detail = self.events.detail.intern(detail);
-            let entity = self.radios[radio];
-            let row = EventRow {
-                time_s: time.as_secs_f64(),
-                kind: kind.code(),
-                entity,
-                flow: self.no_flow,
-                detail,
-                value,
-            };
-            self.events.push(row);
+        if !self.records_events() {
+            return;
         }
+        let (kind, detail, value) = match event {
+            RadioEvent::SensingStart { .. } => (EventKind::SensingStart, "", f64::NAN),
+            RadioEvent::SensingEnd { verdict } => (EventKind::SensingEnd, verdict_name(verdict), f64::NAN),
+            RadioEvent::PuArrival { during } => (EventKind::PuArrival, phase_name(during), f64::NAN),
+            RadioEvent::SwitchingStart { .. } => (EventKind::SwitchingStart, "", f64::NAN),
+            RadioEvent::SwitchingEnd => (EventKind::SwitchingEnd, "", f64::NAN),
+            RadioEvent::Handoff { rate, .. } => {
+                (EventKind::Handoff, "", rate.unwrap_or(own_rate).bits_per_second() as f64)
+            }
+        };
+        let entity = self.radios[radio.0][radio.1];
+        self.push(time, kind, entity, detail, value);
+        let error = match event {
+            RadioEvent::SensingEnd { verdict: Verdict::Missed } => EventKind::MissedDetection,
+            RadioEvent::SensingEnd { verdict: Verdict::FalseAlarm } => EventKind::FalseAlarm,
+            _ => return,
+        };
+        self.push(time, error, entity, "", f64::NAN);
+    }
+
+    /// A primary user destroyed a frame of an exchange for a packet of `pipe`.
+    pub(crate) fn interference(&mut self, now: Time, pipe: u32, frame: &str) {
+        if self.records_events() {
+            self.push(now, EventKind::Interference, self.pipes[pipe as usize], frame, f64::NAN);
+        }
+    }
+
+    /// The primary user of this number in its log goes ON or OFF in `band`.
+    pub(crate) fn primary_user(&mut self, now: Time, id: u32, band: u32, is_on: bool) {
+        let entity = self.events.entity.intern(&format!("pu{id}"));
+        let kind = if is_on { EventKind::PuOn } else { EventKind::PuOff };
+        self.push(now, kind, entity, "", f64::from(band));
+    }
+
+    fn push(&mut self, time: Time, kind: EventKind, entity: Code, detail: &str, value: f64) {
+        let detail = self.events.detail.intern(detail);
+        self.events.push(EventRow {
+            time_s: time.as_secs_f64(),
+            kind: kind.code(),
+            entity,
+            flow: self.no_flow,
+            detail,
+            value,
+        });
     }
 
     /// A packet was dropped on `pipe`.
@@ -151,5 +193,22 @@ impl Trace {
     /// The finished tables: flow series, link series, events.
     pub(crate) fn finish(self) -> (Table, Table, Table) {
         (self.flow_series.finish(), self.link_series.finish(), self.events.finish())
+    }
+}
+
+const fn verdict_name(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Clear => "clear",
+        Verdict::Detected => "detected",
+        Verdict::Missed => "missed",
+        Verdict::FalseAlarm => "false alarm",
+    }
+}
+
+const fn phase_name(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Transmitting => "transmitting",
+        Phase::Sensing => "sensing",
+        Phase::Switching => "switching",
     }
 }

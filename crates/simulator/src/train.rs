@@ -109,7 +109,11 @@ impl Train {
         router: &mut Router<'_>,
     ) -> Result<Option<Self>, RunError> {
         let Some(spec) = experiment.train.clone() else { return Ok(None) };
-        let radio = &mut radios[spec.radio];
+        let radio = radios.iter_mut().find(|radio| radio.number == spec.radio);
+        let radio = radio.ok_or_else(|| RunError::Radio {
+            radio: experiment.radios[spec.radio].name.clone(),
+            why: "a train's radio is a cycle, not a CR user in full".to_owned(),
+        })?;
         let link = experiment.radios[spec.radio].links[0];
         // The pipe by which the router sends to the ground.
         let up = 2 * link as u32 + u32::from(experiment.links[link].from != spec.router);

@@ -31,6 +31,13 @@ pub struct Receiver {
     pub capture: f64,
 }
 
+impl Receiver {
+    /// A receiver of this sensitivity that captures at `capture_db` decibels.
+    pub fn new(sensitivity: Power, capture_db: f64) -> Self {
+        Self { sensitivity, capture: libm::pow(10.0, capture_db / 10.0) }
+    }
+}
+
 impl Default for Receiver {
     /// Hears a 0.2818 W sender at 500 m in free space, the PU range of the paper with ns-2's default power; captures at
     /// 10 dB, ns-2's default.

@@ -228,6 +228,16 @@ impl CognitiveRadio {
         self.channel
     }
 
+    /// The channel of its traffic: the one tuned to, but while it looks for another the last one.
+    pub fn loaded(&self) -> ChannelId {
+        self.loaded
+    }
+
+    /// When the phase ends, as planned. While it transmits: when it falls silent next.
+    pub fn phase_end(&self) -> Time {
+        self.until
+    }
+
     /// Rate of the channel in use; while it looks for another, of the last one.
     pub fn rate(&self) -> Option<Rate> {
         self.rate
@@ -249,6 +259,11 @@ impl CognitiveRadio {
     pub fn protection(&self, now: Time) -> Protection {
         let open = (self.phase == Phase::Transmitting).then_some((self.loaded, self.since));
         self.meter.protection(&self.air, open, now)
+    }
+
+    /// Forgets the longest time to vacate so far.
+    pub fn restart_maximum(&mut self) {
+        self.meter.restart_maximum();
     }
 
     /// What sensing reported so far, by channel.

@@ -143,6 +143,11 @@ impl Intervals {
         self.list.get(index).map_or(Time::MAX, |interval| interval.arrival)
     }
 
+    /// The first departure after `at`; `Time::MAX`: none.
+    pub fn next_departure(&self, at: Time) -> Time {
+        self.list.get(self.first_ending_after(at)).map_or(Time::MAX, |interval| interval.departure)
+    }
+
     /// ON time before `at`.
     fn busy_until(&self, at: Time) -> Duration {
         match self.begun_before(at).checked_sub(1) {

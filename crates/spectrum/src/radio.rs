@@ -115,6 +115,20 @@ pub struct RadioStats {
 }
 
 impl RadioStats {
+    /// What was counted after `before`.
+    pub fn since(&self, before: &Self) -> Self {
+        Self {
+            transmitting: self.transmitting - before.transmitting,
+            sensing: self.sensing - before.sensing,
+            switching: self.switching - before.switching,
+            sensings: self.sensings - before.sensings,
+            pu_arrivals: self.pu_arrivals - before.pu_arrivals,
+            handoffs: self.handoffs - before.handoffs,
+            missed_detections: self.missed_detections - before.missed_detections,
+            false_alarms: self.false_alarms - before.false_alarms,
+        }
+    }
+
     /// Adds `span` to the time spent in `phase`.
     pub(crate) fn spend(&mut self, phase: Phase, span: Duration) {
         match phase {

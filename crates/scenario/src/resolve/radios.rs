@@ -4,7 +4,7 @@ use super::Findings;
 use super::network::Network;
 use crate::limits::{LONGEST, MOST_POINTS};
 use crate::tree::Path;
-use crate::{Channel, Clock, Law, Radio, RadioSpec, RunSpec};
+use crate::{Channel, Clock, Law, Radio, RadioSpec, RunSpec, SpectrumSpec};
 use cogtcp_spectrum::{ChannelChoice, CycleConfig, DurationLaw, PuArrivals, SensingClock, SensingCycle};
 use cogtcp_units::Duration;
 use std::collections::BTreeMap;
@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 pub(super) fn build(
     radios: &[Radio],
     network: &Network,
+    spectrum: Option<&SpectrumSpec>,
     run: &RunSpec,
     findings: &mut Findings,
 ) -> Vec<RadioSpec> {
@@ -38,8 +39,17 @@ pub(super) fn build(
             }
             links.push(link);
         }
-        let cycle = cycle(radio, &path, run, findings);
-        specs.push(RadioSpec { name: radio.name.clone(), links, cycle, silence: radio.silence });
+        let (cycle, cognitive) = match &radio.cr {
+            Some(user) => {
+                super::cognitive::check_alone(radio, &path, findings);
+                let link = links.first().map(|link| &network.links[*link]);
+                let spec =
+                    spectrum.and_then(|air| super::cognitive::user(user, air, link, &path, run, findings));
+                (CycleConfig::default(), spec.map(Box::new))
+            }
+            None => (cycle(radio, &path, run, findings), None),
+        };
+        specs.push(RadioSpec { name: radio.name.clone(), links, cycle, silence: radio.silence, cognitive });
     }
     specs
 }

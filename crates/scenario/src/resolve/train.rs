@@ -36,6 +36,16 @@ pub(super) fn build(
                 },
             );
         }
+        Some(_) if scenario.radio.iter().any(|radio| radio.name == train.radio && radio.cr.is_some()) => {
+            findings.error(
+                &path.key("radio"),
+                format!(
+                    "the radio \"{}\" is a CR user in full, whose silences are not foretold",
+                    train.radio
+                ),
+                "name a radio with sensing = { off = ..., on = ... }",
+            );
+        }
         Some(&[link]) => {
             let link = &network.links[link];
             if router.is_some_and(|router| router != link.from && router != link.to) {

@@ -44,6 +44,23 @@ impl Protection {
         share(self.exposed, self.pu_airtime)
     }
 
+    /// What was counted after `before`. The longest time to vacate is not a count: it stays.
+    pub fn since(&self, before: &Self) -> Self {
+        Self {
+            pu_airtime: self.pu_airtime - before.pu_airtime,
+            exposed: self.exposed - before.exposed,
+            interfered: self.interfered - before.interfered,
+            collisions: self.collisions - before.collisions,
+            missed_detections: self.missed_detections - before.missed_detections,
+            false_alarms: self.false_alarms - before.false_alarms,
+            detections: self.detections - before.detections,
+            vacated: self.vacated - before.vacated,
+            outlasted: self.outlasted - before.outlasted,
+            vacate_total: self.vacate_total - before.vacate_total,
+            vacate_max: self.vacate_max,
+        }
+    }
+
     /// Mean time to vacate; `None` when nothing was vacated.
     pub fn vacate_mean(&self) -> Option<Duration> {
         (self.vacated > 0).then(|| self.vacate_total / self.vacated)
@@ -104,6 +121,11 @@ impl ProtectionMeter {
     /// The radio fell silent to sense.
     pub(super) fn fell_silent(&mut self, at: Time) {
         self.last_open = at;
+    }
+
+    /// Forgets the longest time to vacate so far.
+    pub(super) fn restart_maximum(&mut self) {
+        self.counts.vacate_max = Duration::ZERO;
     }
 
     /// A PU is on the channel that the radio transmits on.

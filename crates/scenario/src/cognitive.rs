@@ -1,0 +1,251 @@
+//! CR users in full: the spectrum that they share with primary users, their sensing, their MAC.
+
+mod mac;
+mod spectrum;
+mod units;
+
+pub use mac::{Mac, RetryLimit};
+pub use spectrum::{
+    AlternatingChannels, Channels, Exponential, LawsOfUsers, PuStart, Reach, SpanLaw, Spectrum, Users,
+};
+pub use units::{Decibel, Frequency, Length};
+
+use cogtcp_units::{Duration, Power, Probability};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A pair of CR users over one link (Di Felice, Chowdhury and Bononi, MSWiM 2009): they sense with errors, decide, hand
+/// off, and share the channel by CSMA/CA. It needs \[spectrum\].
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct CognitiveUser {
+    /// Sensing time t_s.
+    pub sensing_time: Duration,
+    /// Transmission time T_p.
+    pub transmission_time: Duration,
+    /// Silence of one switch of channel.
+    #[serde(default = "switching_delay")]
+    pub switching_delay: Duration,
+    /// When the first sensing begins; before it the radio transmits.
+    #[serde(default)]
+    pub start: Duration,
+    /// The channel at the start, from 0: (band - 1) x channels_per_band + channel in the band - 1. Without it: the first that
+    /// is not reserved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channel: Option<u32>,
+    /// How it senses.
+    pub detector: Detector,
+    /// The next channel, once a PU was reported.
+    #[serde(default)]
+    pub policy: Policy,
+    /// Neighbours that sense with each end, from places of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cooperation: Option<Cooperation>,
+    /// Whether the two ends sense together.
+    #[serde(default)]
+    pub ends: Ends,
+    /// What a sender does while its receiver is silent.
+    #[serde(default)]
+    pub while_peer_senses: WhilePeerSenses,
+    /// Whether a node sends with the radio that senses.
+    #[serde(default)]
+    pub transmit_radio: TransmitRadio,
+    /// Where the two ends of the link are: east and north of each.
+    #[serde(default = "positions")]
+    pub positions: [Place; 2],
+    /// Power of every frame.
+    #[serde(default = "transmit_power")]
+    pub transmit_power: Power,
+    /// A PU is heard when at least this power of it arrives (P_th of equation 1).
+    #[serde(default = "sensitivity")]
+    pub sensitivity: Power,
+    /// Signal to noise and interference that a frame needs (ns-2's CPThresh).
+    #[serde(default = "capture")]
+    pub capture: Decibel,
+    /// The medium access.
+    #[serde(default)]
+    pub mac: Mac,
+}
+
+/// A place in the plane: east and north.
+pub type Place = [Length; 2];
+
+fn switching_delay() -> Duration {
+    Duration::from_millis(1)
+}
+
+/// 100 m apart: well inside the transmission range of 250 m of the paper's Table 1.
+fn positions() -> [Place; 2] {
+    [[Length(0.0), Length(0.0)], [Length(100.0), Length(0.0)]]
+}
+
+fn transmit_power() -> Power {
+    Power::from_watts(0.2818)
+}
+
+fn sensitivity() -> Power {
+    cogtcp_spectrum::air::Receiver::default().sensitivity
+}
+
+fn capture() -> Decibel {
+    Decibel(10.0)
+}
+
+/// How a radio tells whether a PU is there. Every probability is conditional on that.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Detector {
+    /// Maximum a posteriori energy detector (Lee and Akyildiz 2008).
+    Map(MapDetector),
+    /// Energy detector set for a target of false alarms (Liang et al. 2008).
+    NeymanPearson(NeymanPearson),
+    /// Errors as a function of the sensing time alone: what `map` tends to for a PU that is ON half of the time.
+    Simplified(Simplified),
+    /// Sensing times in ascending order, each with the probability of detection and that of a false alarm; between two they
+    /// are interpolated.
+    Table(Vec<(Duration, Probability, Probability)>),
+    /// The same probabilities whatever the sensing time.
+    Fixed(FixedErrors),
+    /// No errors.
+    Perfect,
+    /// The released ns-2 code: 10 % missed, no false alarms.
+    AsReleased,
+}
+
+/// Maximum a posteriori energy detector.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct MapDetector {
+    /// Signal-to-noise ratio of every PU that is heard, which the threshold is set for too. The paper states none, and it
+    /// decides how much the sensing time matters.
+    pub snr: Decibel,
+    /// Bandwidth W of a channel.
+    #[serde(default = "bandwidth")]
+    pub bandwidth: Frequency,
+    /// Long-run probability that a PU is ON, which the threshold is set for. Without it: that of the PUs' law; 0.5 for PUs
+    /// from a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p_on: Option<Probability>,
+}
+
+/// Energy detector set for a target of false alarms.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct NeymanPearson {
+    /// Signal-to-noise ratio of every PU that is heard.
+    pub snr: Decibel,
+    /// Sampling rate f_s.
+    pub sampling_rate: Frequency,
+    /// The target for the probability of a false alarm.
+    pub false_alarm: Probability,
+}
+
+/// Errors as a function of the sensing time alone.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Simplified {
+    /// Signal-to-noise ratio of every PU.
+    pub snr: Decibel,
+    /// Bandwidth W of a channel.
+    #[serde(default = "bandwidth")]
+    pub bandwidth: Frequency,
+}
+
+/// Fixed probabilities.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct FixedErrors {
+    /// Probability that a PU that is there is reported.
+    pub detection: Probability,
+    /// Probability that a PU is reported where there is none.
+    #[serde(default)]
+    pub false_alarm: Probability,
+}
+
+fn bandwidth() -> Frequency {
+    Frequency(1e6)
+}
+
+/// Neighbours that sense with each end.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cooperation {
+    /// Where the neighbours are; they sense when the end does, with the same detector.
+    pub neighbours: Vec<Place>,
+    /// How the reports become one.
+    #[serde(default)]
+    pub rule: Fusion,
+}
+
+/// How the reports of several sensors become one.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fusion {
+    /// One report suffices.
+    #[default]
+    Or,
+    /// All must report.
+    And,
+    /// More than half must report.
+    Majority,
+}
+
+/// The next channel, once a PU was reported.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Policy {
+    /// (c + 1) modulo the number of channels: equation 3 of the paper.
+    #[default]
+    RoundRobin,
+    /// Any other, uniformly.
+    Random,
+    /// The same: sense again.
+    Sticky,
+    /// The other with the fewest reports of a PU so far.
+    LeastBusy,
+    /// The fastest other without a report for so long.
+    BestRate(Memory),
+}
+
+/// How long a report keeps a radio off a channel.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Memory {
+    /// How long a report of a PU keeps the radio off a channel.
+    pub memory: Duration,
+}
+
+/// Whether the two ends of a link sense together.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ends {
+    /// One radio, at the first end, stands for both: they sense at the same times, decide as one and change channel
+    /// together.
+    #[default]
+    Synchronous,
+    /// Each end senses and decides on its own, from its own place. A sender sends on its receiver's channel, which it
+    /// knows at no cost.
+    Independent,
+}
+
+/// What a sender does while its receiver is silent.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WhilePeerSenses {
+    /// It knows and waits; it begins no exchange that would not end in time.
+    #[default]
+    Wait,
+    /// It does not know: it tries again and again, up to its retry limit, and drops the packet then.
+    Retry,
+}
+
+/// Whether a node sends with the radio that senses.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TransmitRadio {
+    /// It has one transceiver: while it senses it does not send.
+    #[default]
+    Shared,
+    /// It has another radio to send with: its own sensing does not keep it from sending (the released ns-2 code).
+    Separate,
+}

@@ -1,0 +1,187 @@
+//! The spectrum: channels, and the primary users on them.
+
+use super::Place;
+use super::units::Length;
+use cogtcp_units::{Duration, Power, Rate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The spectrum that CR users share with primary users (PUs).
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spectrum {
+    /// How many primary bands, B (1 to 1000). With channels from a file: that of the file.
+    #[serde(default = "bands")]
+    pub bands: u32,
+    /// How many CR channels in each band, n (1 to 1000).
+    #[serde(default = "one")]
+    pub channels_per_band: u32,
+    /// The channels.
+    pub channels: Channels,
+    /// The primary users.
+    #[serde(default)]
+    pub pu: Users,
+    /// Attenuation factor a of equation 2: 2 in free space (1 to 10).
+    #[serde(default = "attenuation")]
+    pub attenuation: f64,
+    /// Whether a PU leaks over the border of its band.
+    #[serde(default)]
+    pub leaks_across_bands: bool,
+}
+
+/// Five bands: Table 1 of the paper.
+fn bands() -> u32 {
+    5
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn attenuation() -> f64 {
+    2.0
+}
+
+/// The channels: alike, by equation 5, listed, or from a file. Paths are relative to the scenario file.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Channels {
+    /// All have this rate.
+    Uniform(Rate),
+    /// Rates alternate between two values: equation 5 of the paper.
+    Alternating(AlternatingChannels),
+    /// The rate of each channel, band by band.
+    List(Vec<Rate>),
+    /// A CH-log file (section 4.2 of the paper).
+    ChLog(String),
+    /// A channel file of the released ns-2 code.
+    Released(String),
+}
+
+/// Rates that alternate: rate (1 + m/2), rate (1 - m/2), and so on.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct AlternatingChannels {
+    /// The mean rate, gamma.
+    pub rate: Rate,
+    /// The channel bandwidth differentiation factor M (0 to below 2).
+    pub m: f64,
+}
+
+/// Who the primary users are, and when they are ON. Paths are relative to the scenario file.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Users {
+    /// There are none.
+    #[default]
+    None,
+    /// One PU per band with exponential ON and OFF times: the model of the paper.
+    Exponential(Exponential),
+    /// One PU per band with ON and OFF times of any law.
+    Laws(LawsOfUsers),
+    /// A PU-log file (section 4.1 of the paper).
+    PuLog(String),
+    /// A map file of the released ns-2 code.
+    Map(String),
+    /// A CSV file of measured occupancy: time,band,busy.
+    Occupancy(String),
+}
+
+/// One PU per band with exponential ON and OFF times.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exponential {
+    /// Death rate, 1/s: the mean ON time is 1/alpha.
+    pub alpha: f64,
+    /// Birth rate, 1/s: the mean OFF time is 1/beta.
+    pub beta: f64,
+    /// State at time zero.
+    #[serde(default)]
+    pub start: PuStart,
+    /// Where the PUs are.
+    #[serde(default)]
+    pub position: Place,
+    /// How far they reach.
+    #[serde(default)]
+    pub reach: Reach,
+}
+
+/// One PU per band with ON and OFF times of any law.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct LawsOfUsers {
+    /// Law of the ON times.
+    pub on: SpanLaw,
+    /// Law of the OFF times.
+    pub off: SpanLaw,
+    /// State at time zero.
+    #[serde(default)]
+    pub start: PuStart,
+    /// Where the PUs are.
+    #[serde(default)]
+    pub position: Place,
+    /// How far they reach.
+    #[serde(default)]
+    pub reach: Reach,
+}
+
+/// State of a PU at time zero.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PuStart {
+    /// OFF, with a whole OFF time ahead (the generator of the released ns-2 code).
+    #[default]
+    Off,
+    /// ON, with a whole ON time ahead.
+    On,
+    /// In the middle of its life.
+    Stationary,
+}
+
+/// How far a PU reaches.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reach {
+    /// Inside this distance it is heard and destroys every frame on its channel; outside it is not there.
+    Range(Length),
+    /// It sends with this power; attenuation decides who hears it and which frames survive.
+    Power(Power),
+}
+
+impl Default for Reach {
+    /// 500 m: Table 1 of the paper.
+    fn default() -> Self {
+        Self::Range(Length(500.0))
+    }
+}
+
+/// A law of ON or OFF times.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum SpanLaw {
+    /// Exponential with this mean.
+    Exponential(Duration),
+    /// Always this.
+    Deterministic(Duration),
+    /// Log-normal: the median, and the standard deviation of the logarithm.
+    LogNormal {
+        /// Median.
+        median: Duration,
+        /// Standard deviation of the logarithm, above 0.
+        sigma: f64,
+    },
+    /// Gamma: the mean is shape x scale.
+    Gamma {
+        /// Shape, above 0.
+        shape: f64,
+        /// Scale.
+        scale: Duration,
+    },
+    /// Pareto: the smallest value, and the tail index.
+    Pareto {
+        /// Smallest value.
+        minimum: Duration,
+        /// Tail index, above 1.
+        shape: f64,
+    },
+}

@@ -1,0 +1,130 @@
+//! Quantities that only the radio has: lengths, ratios in decibels, frequencies.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+/// A length in metres, or a coordinate, which may be negative. Written `"250 m"` or `"1.5 km"`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Length(pub f64);
+
+/// A ratio in decibels. Written `"-20 dB"`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Decibel(pub f64);
+
+/// A frequency or bandwidth in hertz. Written `"1 MHz"`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Frequency(pub f64);
+
+/// A number with one of `units`, in the first of which it is returned.
+fn parse(text: &str, what: &str, example: &str, units: &[(&str, f64)]) -> Result<f64, String> {
+    let wrong =
+        |why: &str| format!("\"{text}\" is not {what}: {why}; write a number and a unit, as \"{example}\"");
+    let trimmed = text.trim();
+    let end = trimmed.rfind(|c: char| c.is_ascii_digit() || c == '.').map_or(0, |at| at + 1);
+    let (number, unit) = (trimmed[..end].trim(), trimmed[end..].trim());
+    let value: f64 = number.parse().map_err(|_| wrong("it has no number"))?;
+    let names = || units.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    let (_, scale) = units
+        .iter()
+        .find(|(name, _)| *name == unit)
+        .ok_or_else(|| wrong(&format!("its unit is none of {}", names())))?;
+    let value = value * scale;
+    if value.is_finite() && value.abs() <= 1e15 { Ok(value) } else { Err(wrong("it is absurdly large")) }
+}
+
+macro_rules! quantity {
+    ($type:ident, $what:literal, $example:literal, $units:expr, $pattern:literal) => {
+        impl FromStr for $type {
+            type Err = String;
+            fn from_str(text: &str) -> Result<Self, String> {
+                parse(text, $what, $example, &$units).map(Self)
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let (unit, scale): (&str, f64) = $units
+                    .into_iter()
+                    .rev()
+                    .find(|(_, scale): &(&str, f64)| self.0 != 0.0 && (self.0 / scale).fract() == 0.0)
+                    .unwrap_or($units[0]);
+                write!(f, "{} {unit}", self.0 / scale)
+            }
+        }
+
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Text;
+                impl de::Visitor<'_> for Text {
+                    type Value = $type;
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str(concat!($what, " as \"", $example, "\""))
+                    }
+                    fn visit_str<E: de::Error>(self, text: &str) -> Result<$type, E> {
+                        text.parse().map_err(E::custom)
+                    }
+                }
+                deserializer.deserialize_any(Text)
+            }
+        }
+
+        impl JsonSchema for $type {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($type).into()
+            }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({
+                    "type": "string",
+                    "description": concat!($what, ", for example \"", $example, "\""),
+                    "pattern": $pattern,
+                })
+            }
+        }
+    };
+}
+
+quantity!(
+    Length,
+    "a length",
+    "250 m",
+    [("m", 1.0), ("km", 1000.0)],
+    "^ *-?[0-9.]+([eE][+-]?[0-9]+)? *(m|km) *$"
+);
+quantity!(Decibel, "a ratio in decibels", "-20 dB", [("dB", 1.0)], "^ *-?[0-9.]+([eE][+-]?[0-9]+)? *dB *$");
+quantity!(
+    Frequency,
+    "a frequency",
+    "1 MHz",
+    [("Hz", 1.0), ("kHz", 1e3), ("MHz", 1e6), ("GHz", 1e9)],
+    "^ *[0-9.]+([eE][+-]?[0-9]+)? *(Hz|kHz|MHz|GHz) *$"
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_are_read_and_written() {
+        for (text, metres) in [("250 m", 250.0), ("1.5km", 1500.0), ("-3 m", -3.0), ("1e2 m", 100.0)] {
+            assert_eq!(text.parse(), Ok(Length(metres)));
+        }
+        assert_eq!("-22.5 dB".parse(), Ok(Decibel(-22.5)));
+        assert_eq!("2 MHz".parse(), Ok(Frequency(2e6)));
+        let written = [Length(0.0).to_string(), Length(2000.0).to_string(), Frequency(1e6).to_string()];
+        assert_eq!(written, ["0 m", "2 km", "1 MHz"]);
+        assert_eq!(Frequency(2.5e5).to_string(), "250 kHz");
+        for text in ["250", "m", "3 miles", "", "1e99 m", "nan m"] {
+            let error = text.parse::<Length>().unwrap_err();
+            assert!(error.contains("as \"250 m\""), "{error}");
+        }
+    }
+}

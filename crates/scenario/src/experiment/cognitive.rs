@@ -1,0 +1,92 @@
+//! The CR user in full: the spectrum, the radio, its MAC.
+
+use crate::{Ends, TransmitRadio, WhilePeerSenses};
+use cogtcp_spectrum::activity::{LawError, PuSpec};
+use cogtcp_spectrum::air::Air;
+use cogtcp_spectrum::detector::DetectorConfig;
+use cogtcp_spectrum::policy::PolicyConfig;
+use cogtcp_spectrum::propagation::Propagation;
+use cogtcp_spectrum::{ChannelTable, CognitiveConfig, PuActivity};
+use cogtcp_units::{Duration, Power, Rate};
+
+/// Channels and primary users.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpectrumSpec {
+    /// The CR channels.
+    pub channels: ChannelTable,
+    /// The primary users.
+    pub users: UsersSpec,
+    /// How signals fade.
+    pub propagation: Propagation,
+    /// Whether a PU leaks over the border of its band.
+    pub leaks_across_bands: bool,
+}
+
+/// Where the activity of primary users comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum UsersSpec {
+    /// Drawn by their laws, from the seed of the run.
+    Generated(Vec<PuSpec>),
+    /// Read from a log: the same in every run.
+    Logged(PuActivity),
+}
+
+impl SpectrumSpec {
+    /// The air in the run of seed `seed`, with the activity up to `horizon`.
+    pub fn air(&self, horizon: Duration, seed: u64) -> Result<Air, LawError> {
+        let activity = match &self.users {
+            UsersSpec::Generated(specs) => PuActivity::generate(specs, horizon, seed)?,
+            UsersSpec::Logged(activity) => activity.clone(),
+        };
+        let mut air = Air::new(activity, self.channels.clone());
+        air.propagation = self.propagation;
+        air.leaks_across_bands = self.leaks_across_bands;
+        Ok(air)
+    }
+}
+
+/// A pair of CR users over one link, and the MAC between them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CognitiveSpec {
+    /// The radio at each end of the link: its first node, its second.
+    pub ends: [CognitiveConfig; 2],
+    /// Whether one radio stands for both ends or each senses on its own.
+    pub sensing: Ends,
+    /// How it senses.
+    pub detector: DetectorConfig,
+    /// Where it goes from a channel with a PU.
+    pub policy: PolicyConfig,
+    /// What a sender does while its receiver is silent.
+    pub while_peer_senses: WhilePeerSenses,
+    /// Whether a node sends with the radio that senses.
+    pub transmit_radio: TransmitRadio,
+    /// Power of each frame.
+    pub transmit_power: Power,
+    /// The medium access.
+    pub mac: MacSpec,
+}
+
+/// Medium access by CSMA/CA: the distributed coordination function (DCF) of IEEE 802.11.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MacSpec {
+    /// Slot of the backoff.
+    pub slot: Duration,
+    /// Short interframe space. DIFS is SIFS and two slots.
+    pub sifs: Duration,
+    /// Smallest contention window: the backoff is uniform in 0 to `cw_min` slots.
+    pub cw_min: u32,
+    /// Largest contention window.
+    pub cw_max: u32,
+    /// Frames above this many bytes (with their MAC header) are preceded by RTS and CTS; `None`: no frame is.
+    pub rts_threshold: Option<u64>,
+    /// Failures of an RTS, or of a frame sent without one, after which the packet is dropped; `None`: never.
+    pub short_retry_limit: Option<u32>,
+    /// Failures of a frame sent after an RTS after which the packet is dropped; `None`: never.
+    pub long_retry_limit: Option<u32>,
+    /// Rate of RTS, CTS and ACK; a slower channel slows them too.
+    pub basic_rate: Rate,
+    /// Time of preamble and PLCP header before every frame.
+    pub preamble: Duration,
+    /// Bytes of MAC header and checksum around every packet.
+    pub header: u64,
+}

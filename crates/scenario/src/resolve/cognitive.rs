@@ -1,0 +1,299 @@
+//! CR users in full: the spectrum with its files, and the radios with their MAC.
+
+mod spectrum;
+
+pub(super) use spectrum::spectrum;
+
+use super::Findings;
+use crate::limits::{LONGEST, MOST_POINTS};
+use crate::tree::Path;
+use crate::{
+    Channel, CognitiveSpec, CognitiveUser, Detector, Fusion, LinkSpec, Mac, MacSpec, Place, Policy, Radio,
+    RunSpec, Scenario, Silence, SpectrumSpec, UsersSpec, WhilePeerSenses,
+};
+use cogtcp_spectrum::air::{Receiver, SnrModel};
+use cogtcp_spectrum::detector::{DetectorConfig, FusionRule};
+use cogtcp_spectrum::policy::PolicyConfig;
+use cogtcp_spectrum::propagation::Position;
+use cogtcp_spectrum::{ChannelId, CognitiveConfig};
+use cogtcp_units::Duration;
+
+/// The longest propagation delay of a link with a MAC: 30 km.
+const LONGEST_HOP: Duration = Duration::from_micros(100);
+/// The largest contention window.
+const LARGEST_WINDOW: u32 = 1_000_000;
+/// The longest time of slot, SIFS and preamble.
+const LONGEST_GAP: Duration = Duration::from_secs(1);
+/// The most bytes of a MAC header.
+const LARGEST_HEADER: u64 = 10_000;
+
+/// The place in metres.
+fn position(place: Place) -> Position {
+    Position::new(place[0].0, place[1].0)
+}
+
+/// A CR user needs a spectrum, and a spectrum a CR user.
+pub(super) fn check_use(scenario: &Scenario, findings: &mut Findings) {
+    let user = scenario.radio.iter().position(|radio| radio.cr.is_some());
+    match (user, &scenario.spectrum) {
+        (Some(i), None) => findings.error(
+            &Path::of("radio").index(i).key("cr"),
+            "a CR user needs channels, and the scenario has no [spectrum]",
+            "add [spectrum] with channels = { uniform = \"1 Mbit/s\" } and pu = { exponential = { alpha = 0.5, beta = 0.5 } }",
+        ),
+        (None, Some(_)) => findings.warn(
+            &Path::of("spectrum"),
+            "no radio uses the spectrum",
+            "add [radio.cr] to a [[radio]], or take [spectrum] out",
+        ),
+        _ => {}
+    }
+}
+
+/// A CR user in full takes the place of the cycle.
+pub(super) fn check_alone(radio: &Radio, path: &Path, findings: &mut Findings) {
+    let remedy = "keep either it or [radio.cr]";
+    if radio.sensing.is_some() {
+        let message =
+            "the radio has both cr and sensing: a CR user senses by cr.sensing_time and cr.transmission_time";
+        findings.error(&path.key("sensing"), message, remedy);
+    }
+    if radio.pu.is_some() {
+        let message = "the radio has both cr and pu: a CR user meets the PUs of [spectrum]";
+        findings.error(&path.key("pu"), message, remedy);
+    }
+    if radio.channel != Channel::Stay {
+        let message = "the radio has both cr and channel: a CR user has the channels of [spectrum]";
+        findings.error(&path.key("channel"), message, remedy);
+    }
+    if radio.dwell.is_some() {
+        let message = "the radio has both cr and dwell: a CR user leaves a channel by cr.policy";
+        findings.error(&path.key("dwell"), message, remedy);
+    }
+    if radio.silence != Silence::Hold {
+        let message =
+            "the radio has both cr and silence: what a sender does in silence is cr.while_peer_senses";
+        findings.error(&path.key("silence"), message, remedy);
+    }
+    if radio.links.len() > 1 {
+        let message = "a CR user with its MAC has one link";
+        findings.error(&path.key("links"), message, "give each link a [[radio]] of its own");
+    }
+}
+
+/// The CR users at the ends of `link`.
+pub(super) fn user(
+    user: &CognitiveUser,
+    spectrum: &SpectrumSpec,
+    link: Option<&LinkSpec>,
+    radio: &Path,
+    run: &RunSpec,
+    findings: &mut Findings,
+) -> Option<CognitiveSpec> {
+    let path = radio.key("cr");
+    let before = findings.errors.len();
+    for (key, span, zero) in [
+        ("sensing_time", user.sensing_time, false),
+        ("transmission_time", user.transmission_time, false),
+        ("switching_delay", user.switching_delay, true),
+        ("start", user.start, true),
+    ] {
+        findings.check_span(&path.key(key), span, zero, LONGEST);
+    }
+    let cycle = user.sensing_time + user.transmission_time;
+    let cycles = run.duration.as_nanos() / cycle.as_nanos().max(1);
+    if cycles > MOST_POINTS {
+        findings.error(
+            &path.key("transmission_time"),
+            format!(
+                "a sensing every \"{cycle}\" makes {cycles} in the run; at most {MOST_POINTS} are allowed"
+            ),
+            "write longer times, or a shorter run.duration",
+        );
+    }
+    if !(0.0..=100.0).contains(&user.capture.0) {
+        let message = format!("a capture threshold of \"{}\" is out of range", user.capture);
+        findings.error(&path.key("capture"), message, "write \"0 dB\" to \"100 dB\"");
+    }
+    if let Some(link) = link {
+        check_link(link, radio, findings);
+    }
+    check_mac(&user.mac, &path.key("mac"), findings);
+    let channel = channel(user, spectrum, &path, findings);
+    let (detector, snr) = detector(user, spectrum);
+    if let Err(error) = detector.build() {
+        findings.error(&path.key("detector"), error.to_string(), "");
+    }
+    if !findings.none_since(before) {
+        return None;
+    }
+    let mac = mac(&user.mac);
+    warn_unsendable(user, spectrum, &mac, &path, findings);
+    let end = |place: Place| CognitiveConfig {
+        sensing_time: user.sensing_time,
+        transmission_time: user.transmission_time,
+        switching_delay: user.switching_delay,
+        start: user.start,
+        channel,
+        position: position(place),
+        receiver: Receiver::new(user.sensitivity, user.capture.0),
+        snr,
+        neighbours: user
+            .cooperation
+            .iter()
+            .flat_map(|cooperation| &cooperation.neighbours)
+            .map(|place| position(*place))
+            .collect(),
+        fusion: match user.cooperation.as_ref().map(|cooperation| cooperation.rule).unwrap_or_default() {
+            Fusion::Or => FusionRule::Or,
+            Fusion::And => FusionRule::And,
+            Fusion::Majority => FusionRule::Majority,
+        },
+    };
+    Some(CognitiveSpec {
+        ends: user.positions.map(end),
+        sensing: user.ends,
+        detector,
+        policy: match user.policy {
+            Policy::RoundRobin => PolicyConfig::RoundRobin,
+            Policy::Random => PolicyConfig::Random,
+            Policy::Sticky => PolicyConfig::Sticky,
+            Policy::LeastBusy => PolicyConfig::LeastBusy,
+            Policy::BestRate(best) => PolicyConfig::BestRate { memory: best.memory },
+        },
+        while_peer_senses: user.while_peer_senses,
+        transmit_radio: user.transmit_radio,
+        transmit_power: user.transmit_power,
+        mac,
+    })
+}
+
+fn check_link(link: &LinkSpec, radio: &Path, findings: &mut Findings) {
+    let path = radio.key("links").index(0);
+    if link.forward.delay > LONGEST_HOP {
+        findings.error(
+            &path,
+            format!("the link \"{}\" has a delay of \"{}\", and radio waves cross 30 km in \"{LONGEST_HOP}\"", link.name, link.forward.delay),
+            "write the propagation delay of the hop, as delay = \"1 us\"; a longer delay belongs to a link of its own",
+        );
+    } else if link.reverse.delay != link.forward.delay {
+        let message =
+            format!("the link \"{}\" has another delay in reverse: a hop has one length", link.name);
+        findings.error(&path, message, "take reverse_delay out");
+    }
+}
+
+fn check_mac(mac: &Mac, path: &Path, findings: &mut Findings) {
+    findings.check_span(&path.key("slot"), mac.slot, false, LONGEST_GAP);
+    findings.check_span(&path.key("sifs"), mac.sifs, false, LONGEST_GAP);
+    findings.check_span(&path.key("preamble"), mac.preamble, true, LONGEST_GAP);
+    findings.check_rate(&path.key("basic_rate"), mac.basic_rate);
+    if mac.cw_max > LARGEST_WINDOW || mac.cw_max == 0 {
+        let message = format!("a contention window of {} slots is out of range", mac.cw_max);
+        findings.error(&path.key("cw_max"), message, format!("write 1 to {LARGEST_WINDOW}"));
+    } else if mac.cw_min > mac.cw_max {
+        let message = format!("cw_min ({}) is above cw_max ({})", mac.cw_min, mac.cw_max);
+        findings.error(&path.key("cw_min"), message, format!("write at most {}", mac.cw_max));
+    }
+    if mac.header.get() > LARGEST_HEADER {
+        let message = format!("a MAC header of \"{}\" is absurdly long", mac.header);
+        findings.error(&path.key("header"), message, "802.11 has \"28 B\"");
+    }
+}
+
+fn channel(user: &CognitiveUser, spectrum: &SpectrumSpec, path: &Path, findings: &mut Findings) -> ChannelId {
+    let Some(number) = user.channel else {
+        return spectrum.channels.usable().next().map_or(ChannelId(0), |(id, _)| id);
+    };
+    let remedy = || {
+        let usable: Vec<String> =
+            spectrum.channels.usable().take(12).map(|(id, _)| id.0.to_string()).collect();
+        format!("write one of {}", usable.join(", "))
+    };
+    match spectrum.channels.get(ChannelId(number)) {
+        None => {
+            let message = format!("there is no channel {number}");
+            findings.error(&path.key("channel"), message, remedy());
+        }
+        Some(channel) if channel.reserved => {
+            let message = format!("channel {number} is reserved for control");
+            findings.error(&path.key("channel"), message, remedy());
+        }
+        Some(_) => {}
+    }
+    ChannelId(number)
+}
+
+/// The detector, and how loud PUs are to it.
+fn detector(user: &CognitiveUser, spectrum: &SpectrumSpec) -> (DetectorConfig, SnrModel) {
+    let snr = match &user.detector {
+        Detector::Map(it) => it.snr.0,
+        Detector::NeymanPearson(it) => it.snr.0,
+        Detector::Simplified(it) => it.snr.0,
+        // These look at the PU's presence alone.
+        Detector::Table(_) | Detector::Fixed(_) | Detector::Perfect | Detector::AsReleased => 0.0,
+    };
+    let config = match &user.detector {
+        Detector::Map(it) => DetectorConfig::Map {
+            bandwidth: it.bandwidth.0,
+            snr_db: it.snr.0,
+            p_on: it.p_on.map_or_else(|| duty_cycle(spectrum), |p| p.get()),
+        },
+        Detector::NeymanPearson(it) => DetectorConfig::NeymanPearson {
+            sampling_rate: it.sampling_rate.0,
+            false_alarm: it.false_alarm.get(),
+        },
+        Detector::Simplified(it) => {
+            DetectorConfig::Simplified { bandwidth: it.bandwidth.0, snr_db: it.snr.0 }
+        }
+        Detector::Table(points) => DetectorConfig::Table(
+            points.iter().map(|(span, d, f)| (span.as_secs_f64(), d.get(), f.get())).collect(),
+        ),
+        Detector::Fixed(it) => DetectorConfig::Fixed { detection: it.detection, false_alarm: it.false_alarm },
+        Detector::Perfect => DetectorConfig::Perfect,
+        Detector::AsReleased => DetectorConfig::AsReleased,
+    };
+    (config, SnrModel::fixed_db(snr))
+}
+
+/// Long-run share of the time that PUs are ON by their law; 0.5 where there is none.
+fn duty_cycle(spectrum: &SpectrumSpec) -> f64 {
+    match &spectrum.users {
+        UsersSpec::Generated(users) => users.first().map_or(0.5, |user| user.law.duty_cycle()),
+        UsersSpec::Logged(_) => 0.5,
+    }
+}
+
+fn mac(mac: &Mac) -> MacSpec {
+    MacSpec {
+        slot: mac.slot,
+        sifs: mac.sifs,
+        cw_min: mac.cw_min,
+        cw_max: mac.cw_max,
+        rts_threshold: Some(mac.rts_threshold.get()),
+        short_retry_limit: mac.short_retry_limit.times(),
+        long_retry_limit: mac.long_retry_limit.times(),
+        basic_rate: mac.basic_rate,
+        preamble: mac.preamble,
+        header: mac.header.get(),
+    }
+}
+
+/// Warns of a transmission time in which a sender that looks ahead never finds room for a packet of 1500 bytes.
+fn warn_unsendable(
+    user: &CognitiveUser,
+    spectrum: &SpectrumSpec,
+    mac: &MacSpec,
+    path: &Path,
+    findings: &mut Findings,
+) {
+    let Some(slowest) = spectrum.channels.usable().map(|(_, channel)| channel.rate).min() else { return };
+    let packet = slowest.transmission_time(1500 + mac.header);
+    if user.while_peer_senses == WhilePeerSenses::Wait && packet >= user.transmission_time {
+        findings.warn(
+            &path.key("transmission_time"),
+            format!("a packet of 1500 bytes takes \"{packet}\" on the slowest channel (\"{slowest}\"): it is never sent"),
+            "write a longer transmission_time, or faster channels",
+        );
+    }
+}

@@ -1,0 +1,221 @@
+//! The spectrum: channels and primary users, from the scenario and from files beside it.
+
+use super::position;
+use crate::limits::{LARGEST_LOG, MOST_CHANNELS, MOST_POINTS};
+use crate::resolve::Findings;
+use crate::source::Source;
+use crate::tree::Path;
+use crate::{Channels, PuStart, Reach, RunSpec, SpanLaw, Spectrum, SpectrumSpec, Users, UsersSpec};
+use cogtcp_spectrum::activity::{self, ActivityLaw, PuSpec, StartState};
+use cogtcp_spectrum::logs::{LogError, ch_log, occupancy, pu_log, released};
+use cogtcp_spectrum::propagation::Propagation;
+use cogtcp_spectrum::{Channel, ChannelTable, PuActivity};
+
+/// The channels and users of `spectrum`, with files relative to where `source` is.
+pub(in crate::resolve) fn spectrum(
+    spectrum: &Spectrum,
+    source: &Source,
+    run: &RunSpec,
+    findings: &mut Findings,
+) -> Option<SpectrumSpec> {
+    let path = Path::of("spectrum");
+    let before = findings.errors.len();
+    if !(1.0..=10.0).contains(&spectrum.attenuation) {
+        let message = format!("an attenuation factor of {} is out of range", spectrum.attenuation);
+        findings.error(
+            &path.key("attenuation"),
+            message,
+            "write 1 to 10: 2 in free space, 3 to 4 over ground",
+        );
+    }
+    let channels = channels(spectrum, source, &path, findings);
+    let users = users(spectrum, channels.as_ref(), source, run, &path.key("pu"), findings);
+    let (channels, users) = (channels?, users?);
+    findings.none_since(before).then_some(SpectrumSpec {
+        channels,
+        users,
+        propagation: Propagation { attenuation: spectrum.attenuation },
+        leaks_across_bands: spectrum.leaks_across_bands,
+    })
+}
+
+fn channels(
+    spectrum: &Spectrum,
+    source: &Source,
+    path: &Path,
+    findings: &mut Findings,
+) -> Option<ChannelTable> {
+    let (bands, each) = (spectrum.bands, spectrum.channels_per_band);
+    let count = u64::from(bands) * u64::from(each);
+    for (key, value) in [("bands", bands), ("channels_per_band", each)] {
+        if value == 0 || count > MOST_CHANNELS {
+            let message = format!("{bands} bands of {each} channels make {count} channels");
+            findings.error(
+                &path.key(key),
+                message,
+                format!("write such that they make 1 to {MOST_CHANNELS}"),
+            );
+            return None;
+        }
+    }
+    let path = path.key("channels");
+    let table = match &spectrum.channels {
+        Channels::Uniform(rate) => {
+            findings.check_rate(&path.key("uniform"), *rate);
+            ChannelTable::uniform(bands, each, *rate)
+        }
+        Channels::Alternating(it) => {
+            findings.check_rate(&path.key("alternating").key("rate"), it.rate);
+            ChannelTable::alternating(bands, each, it.rate, it.m)
+        }
+        Channels::List(rates) => {
+            for (i, rate) in rates.iter().enumerate() {
+                findings.check_rate(&path.key("list").index(i), *rate);
+            }
+            ChannelTable::new(bands, each, rates.iter().map(|rate| Channel::clean(*rate)).collect(), None)
+        }
+        Channels::ChLog(file) => return read(file, source, &path.key("ch_log"), findings, ch_log::read),
+        Channels::Released(file) => {
+            return read(file, source, &path.key("released"), findings, released::read_channels);
+        }
+    };
+    table.map_err(|error| findings.error(&path, error.to_string(), "")).ok()
+}
+
+fn users(
+    spectrum: &Spectrum,
+    channels: Option<&ChannelTable>,
+    source: &Source,
+    run: &RunSpec,
+    path: &Path,
+    findings: &mut Findings,
+) -> Option<UsersSpec> {
+    let bands = channels.map_or(spectrum.bands, ChannelTable::bands);
+    let logged = match &spectrum.pu {
+        Users::None => return Some(UsersSpec::Generated(Vec::new())),
+        Users::Exponential(it) => {
+            let path = path.key("exponential");
+            let law = ActivityLaw::exponential(it.alpha, it.beta);
+            let law = law.map_err(|error| findings.error(&path, error.to_string(), "")).ok()?;
+            return generated(law, it.start, it.position, it.reach, bands, run, &path, findings);
+        }
+        Users::Laws(it) => {
+            let path = path.key("laws");
+            let law = ActivityLaw { on: span_law(&it.on), off: span_law(&it.off), start: StartState::Off };
+            let valid = law.on.validate().and_then(|()| law.off.validate());
+            valid.map_err(|error| findings.error(&path, error.to_string(), "")).ok()?;
+            return generated(law, it.start, it.position, it.reach, bands, run, &path, findings);
+        }
+        Users::PuLog(file) => read(file, source, &path.key("pu_log"), findings, pu_log::read)?,
+        Users::Map(file) => read(file, source, &path.key("map"), findings, released::read_map)?.activity(),
+        Users::Occupancy(file) => {
+            read(file, source, &path.key("occupancy"), findings, occupancy::read)?.activity()
+        }
+    };
+    check_logged(&logged, bands, run, path, findings);
+    Some(UsersSpec::Logged(logged))
+}
+
+/// One user for each band, all of one law.
+#[expect(clippy::too_many_arguments, reason = "what two kinds of users have in common, passed on as it is")]
+fn generated(
+    mut law: ActivityLaw,
+    start: PuStart,
+    place: crate::Place,
+    reach: Reach,
+    bands: u32,
+    run: &RunSpec,
+    path: &Path,
+    findings: &mut Findings,
+) -> Option<UsersSpec> {
+    law.start = match start {
+        PuStart::Off => StartState::Off,
+        PuStart::On => StartState::On,
+        PuStart::Stationary => StartState::Stationary,
+    };
+    let mean = law.on.mean() + law.off.mean();
+    let intervals = f64::from(bands) * run.duration.as_secs_f64() / mean;
+    if intervals > MOST_POINTS as f64 {
+        findings.error(
+            path,
+            format!(
+                "PUs would be ON about {intervals:.0} times in the run; at most {MOST_POINTS} are allowed"
+            ),
+            "write longer ON and OFF times, or a shorter run.duration",
+        );
+        return None;
+    }
+    let reach = match reach {
+        Reach::Range(range) if range.0 < 0.0 => {
+            let message = format!("a range of \"{range}\" is negative");
+            findings.error(&path.key("reach"), message, "write 0 m or more");
+            return None;
+        }
+        Reach::Range(range) => activity::Reach::Range(range.0),
+        Reach::Power(power) => activity::Reach::Power(power),
+    };
+    let user = |band| PuSpec { id: band, position: position(place), band, reach, law: law.clone() };
+    Some(UsersSpec::Generated((1..=bands).map(user).collect()))
+}
+
+fn span_law(law: &SpanLaw) -> activity::SpanLaw {
+    match *law {
+        SpanLaw::Exponential(mean) => activity::SpanLaw::Exponential { mean },
+        SpanLaw::Deterministic(span) => activity::SpanLaw::Deterministic(span),
+        SpanLaw::LogNormal { median, sigma } => activity::SpanLaw::LogNormal { median, sigma },
+        SpanLaw::Gamma { shape, scale } => activity::SpanLaw::Gamma { shape, scale },
+        SpanLaw::Pareto { minimum, shape } => activity::SpanLaw::Pareto { minimum, shape },
+    }
+}
+
+fn check_logged(activity: &PuActivity, bands: u32, run: &RunSpec, path: &Path, findings: &mut Findings) {
+    if let Some(user) = activity.users.iter().find(|user| user.band > bands) {
+        findings.error(
+            path,
+            format!("PU {} is on band {}, and there are {bands} bands", user.id, user.band),
+            "write a larger spectrum.bands, or the channels that the file was made for",
+        );
+    }
+    let last =
+        activity.users.iter().filter_map(|user| user.activity.as_slice().last()).map(|on| on.departure).max();
+    let end = cogtcp_units::Time::ZERO + run.duration;
+    if let Some(last) = last.filter(|last| *last < end) {
+        let seconds = last.as_secs_f64();
+        findings.warn(
+            path,
+            format!("the file ends at {seconds:.3} s, before the run: no PU is ON after that"),
+            "shorten run.duration, or take a longer file",
+        );
+    }
+}
+
+/// The content of a file beside the scenario.
+fn read<T>(
+    file: &str,
+    source: &Source,
+    path: &Path,
+    findings: &mut Findings,
+    parse: impl Fn(&str, &str) -> Result<T, LogError>,
+) -> Option<T> {
+    let home = std::path::Path::new(&*source.file).parent().unwrap_or_else(|| std::path::Path::new(""));
+    let place = home.join(file);
+    let name = place.display().to_string();
+    let size = std::fs::metadata(&place).map(|metadata| metadata.len());
+    if size.is_ok_and(|size| size > LARGEST_LOG) {
+        let message = format!("\"{name}\" is larger than {} MB", LARGEST_LOG / 1_000_000);
+        findings.error(path, message, "take a part of it");
+        return None;
+    }
+    let text = match std::fs::read(&place) {
+        Ok(bytes) => String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned()),
+        Err(error) => Err(error.to_string()),
+    };
+    match text {
+        Ok(text) => parse(&name, &text).map_err(|error| findings.error(path, error.to_string(), "")).ok(),
+        Err(why) => {
+            let remedy = "check the path: it is relative to the scenario file";
+            findings.error(path, format!("\"{name}\" cannot be read: {why}"), remedy);
+            None
+        }
+    }
+}

@@ -1,0 +1,432 @@
+//! Two CR users and the channel between them.
+//!
+//! With two stations, each of which has one transceiver, there is one exchange of frames on the air at a time (or two that
+//! collide from their first frame on), and the receiver of every frame is known. So a whole exchange (RTS, CTS, data, ACK)
+//! is worked out when it begins: who answers follows from the plans of the radios, what a primary user destroys from
+//! the activity. Its two moments that others see are events: the packet reaches the far end, the exchange is over.
+//!
+//! A frame goes over the channel that its exchange is addressed on: the one of the receiving radio, which the sender
+//! knows. An exchange that was answered is completed, even into a silence.
+
+mod exchange;
+
+use exchange::{Attempt, Cause};
+
+use super::dcf::Station;
+use super::facts::{HostFact, NodeBoard};
+use super::interference::Interference;
+use super::timing::Timing;
+use crate::options::RunError;
+use crate::pipe::{DropCause, Gate, Pipe};
+use cogtcp_scenario::{CognitiveSpec, Ends, Experiment, RadioSpec, TransmitRadio, WhilePeerSenses};
+use cogtcp_spectrum::air::Air;
+use cogtcp_spectrum::board::Fact;
+use cogtcp_spectrum::{CognitiveRadio, Protection, RadioEvent, RadioStats};
+use cogtcp_units::{RandomStream, Time};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// A wireless link: end 0 sends on pipe `pipes[0]` to end 1, and the other way round.
+#[derive(Debug)]
+pub(crate) struct Cell {
+    pub(crate) pipes: [u32; 2],
+    timing: Timing,
+    air: Arc<Air>,
+    /// One for both ends, or one for each.
+    pub(crate) radios: Vec<CellRadio>,
+    stations: [Station; 2],
+    interference: [Interference; 2],
+    boards: [NodeBoard; 2],
+    waits_for_peer: bool,
+    sends_with_sensing_radio: bool,
+    errors: [(f64, RandomStream); 2],
+    /// A station whose exchange would not end before a silence waits for the next change of a radio.
+    held: [bool; 2],
+    /// The packet that each MAC serves: its size in bytes, and whether it has reached the far end (then its ACK has not
+    /// come back).
+    service: [Option<(u32, bool)>; 2],
+    attempts: [Option<Attempt>; 2],
+    /// When each station may count its backoff again after what is on the air.
+    resume: [Time; 2],
+    /// When the pending event of this cell is due.
+    armed: Time,
+    counters: [MacCounters; 2],
+    warm_counters: [MacCounters; 2],
+    /// Size of the last packet served by each MAC whose queue was full.
+    last_size: [u32; 2],
+}
+
+/// A radio of the cell, with what its results need.
+#[derive(Debug)]
+pub(crate) struct CellRadio {
+    radio: CognitiveRadio,
+    /// Since when it has been open; meaningless in silence.
+    open_since: Time,
+    warm: (RadioStats, Protection),
+}
+
+/// What a station counted of its exchanges.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct MacCounters {
+    /// Exchanges begun: first attempts and retries.
+    pub(crate) attempts: u64,
+    /// Exchanges that failed, by cause.
+    pub(crate) interfered: u64,
+    pub(crate) unanswered: u64,
+    pub(crate) collided: u64,
+    pub(crate) garbled: u64,
+}
+
+/// What one step of a cell did that the network has to follow up.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Finished {
+    /// The packet in service of this pipe has reached the far end.
+    pub(crate) delivered: Option<u32>,
+    /// The MAC gave up the packet in service of this pipe.
+    pub(crate) dropped: Option<(u32, DropCause)>,
+}
+
+/// What happened in a cell, for the record: the radio's number in the cell, and the event.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Noted {
+    /// A radio reports.
+    Radio(usize, Time, RadioEvent),
+    /// A primary user destroyed the named frame of an exchange that this pipe's packet was in.
+    Interference(u32, &'static str),
+}
+
+impl Cell {
+    /// The cell of `spec` over its link, in the run of seed `seed`.
+    pub(crate) fn new(
+        experiment: &Experiment,
+        spec: &RadioSpec,
+        cognitive: &CognitiveSpec,
+        air: Arc<Air>,
+        seed: u64,
+    ) -> Result<Self, RunError> {
+        let wrong = |why: String| RunError::Radio { radio: spec.name.clone(), why };
+        let [number] = spec.links[..] else {
+            return Err(wrong("a CR user with a MAC has exactly one link".to_owned()));
+        };
+        let link = &experiment.links[number];
+        let names = radio_names(experiment, spec);
+        let mut radios = Vec::new();
+        for (config, name) in cognitive.ends.iter().zip(&names) {
+            let detector = cognitive.detector.build().map_err(|error| wrong(error.to_string()))?;
+            let radio = CognitiveRadio::new(
+                config.clone(),
+                Arc::clone(&air),
+                detector,
+                cognitive.policy.build(),
+                seed,
+                name,
+            );
+            radios.push(CellRadio {
+                radio: radio.map_err(|error| wrong(error.to_string()))?,
+                open_since: Time::ZERO,
+                warm: Default::default(),
+            });
+        }
+        let timing = Timing::new(&cognitive.mac, link.forward.delay);
+        let directions = ["forward", "reverse"];
+        let stream = |part: &str, end: usize| {
+            RandomStream::new(seed, &format!("{part}/{}/{}", link.name, directions[end]), 0)
+        };
+        let [first, second] = &cognitive.ends;
+        let power = cognitive.transmit_power.watts();
+        let reads = |node| experiment.flows.iter().any(|flow| flow.from == node);
+        Ok(Self {
+            pipes: [2 * number as u32, 2 * number as u32 + 1],
+            stations: [0, 1].map(|end| Station::new(&cognitive.mac, stream("backoff", end))),
+            interference: [
+                Interference::new(&air, first, second.position, power),
+                Interference::new(&air, second, first.position, power),
+            ],
+            boards: [link.from, link.to].map(|node| NodeBoard::new(reads(node))),
+            waits_for_peer: cognitive.while_peer_senses == WhilePeerSenses::Wait,
+            sends_with_sensing_radio: cognitive.transmit_radio == TransmitRadio::Shared,
+            errors: [
+                (link.forward.loss.get(), stream("loss", 0)),
+                (link.reverse.loss.get(), stream("loss", 1)),
+            ],
+            held: [false; 2],
+            service: [None; 2],
+            attempts: [None; 2],
+            resume: [Time::ZERO; 2],
+            armed: Time::MAX,
+            counters: Default::default(),
+            warm_counters: Default::default(),
+            last_size: [0; 2],
+            timing,
+            air,
+            radios,
+        })
+    }
+
+    /// Puts the pipes under the MAC's service, at time zero.
+    pub(crate) fn begin(&mut self, pipes: &mut [Pipe]) {
+        self.set_pipes(Time::ZERO, pipes);
+    }
+
+    /// When the cell has something to do next.
+    fn due(&self) -> Time {
+        let radios = self.radios.iter().map(|unit| unit.radio.next_change()).min().unwrap_or(Time::MAX);
+        let mac = match (&self.attempts[0], &self.attempts[1]) {
+            (None, None) => self.stations[0].access(&self.timing).min(self.stations[1].access(&self.timing)),
+            (a, b) => [a, b].into_iter().flatten().map(|a| a.delivery.min(a.end)).min().unwrap_or(Time::MAX),
+        };
+        radios.min(mac)
+    }
+
+    /// The time for which an event must be scheduled now; `None`: one is pending that comes early enough.
+    pub(crate) fn arm(&mut self) -> Option<Time> {
+        let due = self.due();
+        (due < self.armed).then(|| {
+            self.armed = due;
+            due
+        })
+    }
+
+    /// Whether the event that is due at `now` is the pending one, which it is no longer.
+    pub(crate) fn fires(&mut self, now: Time) -> bool {
+        let is_armed = self.armed == now;
+        if is_armed {
+            self.armed = Time::MAX;
+        }
+        is_armed && self.due() <= now
+    }
+
+    /// The first packet of a direction waits to be sent.
+    pub(crate) fn wake(&mut self, now: Time, pipe: u32) {
+        self.stations[(pipe & 1) as usize].set_ready(now);
+    }
+
+    /// Does the first of what is due at `now`.
+    pub(crate) fn step(&mut self, now: Time, pipes: &mut [Pipe], notes: &mut VecDeque<Noted>) -> Finished {
+        if let Some(number) = self.radios.iter().position(|unit| unit.radio.next_change() <= now) {
+            self.change_radio(number, now, pipes, notes);
+            return Finished::default();
+        }
+        for end in [0, 1] {
+            let Some(attempt) = &mut self.attempts[end] else { continue };
+            if attempt.delivery <= now {
+                attempt.delivery = Time::MAX;
+                if let Some((_, delivered)) = &mut self.service[end] {
+                    *delivered = true;
+                }
+                return Finished { delivered: Some(self.pipes[end]), dropped: None };
+            }
+            if attempt.end <= now {
+                return self.finish(end, now, pipes, notes);
+            }
+        }
+        if self.attempts.iter().all(Option::is_none) {
+            self.start(now, pipes);
+        }
+        Finished::default()
+    }
+
+    /// A radio changes: stations freeze and go on, the pipes' capacity follows.
+    fn change_radio(&mut self, number: usize, now: Time, pipes: &mut [Pipe], notes: &mut VecDeque<Noted>) {
+        let was_open = self.is_open();
+        let last = self.radios.len() - 1;
+        let unit = &mut self.radios[number];
+        let before = unit.radio.phase();
+        let after = unit.radio.advance(now);
+        if before.is_silent() && !after.is_silent() {
+            unit.open_since = now;
+        }
+        while let Some((time, event)) = unit.radio.poll_event() {
+            notes.push_back(Noted::Radio(number, time, event));
+            for (end, node) in self.boards.iter_mut().enumerate() {
+                if end.min(last) == number {
+                    node.board.publish_event(time, &event);
+                }
+            }
+        }
+        if before == after {
+            return;
+        }
+        self.set_pipes(now, pipes);
+        if was_open != self.is_open() {
+            let fact = if was_open { Fact::LinkDown } else { Fact::LinkUp };
+            self.boards.iter_mut().for_each(|node| node.board.publish(now, fact));
+        }
+        self.held = [false; 2];
+        let on_air = self.attempts.iter().any(Option::is_some);
+        for end in [0, 1] {
+            if self.is_blocked(end) {
+                self.stations[end].freeze(now, &self.timing);
+            } else if !on_air && self.stations[end].is_frozen() {
+                self.stations[end].resume(self.resume[end].max(now + self.timing.difs));
+            }
+        }
+    }
+
+    /// The station whose turn it is sends, and with it the other if it cannot hear it in time.
+    fn start(&mut self, now: Time, pipes: &mut [Pipe]) {
+        let first = [0, 1].into_iter().find(|end| self.stations[*end].access(&self.timing) <= now);
+        let Some(first) = first else { return };
+        if !self.fits(first, now, pipes) {
+            self.hold(first, now);
+            return;
+        }
+        let other = 1 - first;
+        // Until the first frame has crossed the distance, the other station may begin too.
+        let deaf_until = now + self.timing.propagation;
+        let access = self.stations[other].access(&self.timing);
+        let mut collides = access <= now || access < deaf_until;
+        if collides && !self.fits(other, access.max(now), pipes) {
+            self.hold(other, now);
+            collides = false;
+        }
+        if collides {
+            self.collide([(first, now), (other, access.max(now))], pipes);
+        } else {
+            self.stations[other].freeze(now, &self.timing);
+            self.exchange(first, now, pipes);
+        }
+    }
+
+    fn hold(&mut self, end: usize, now: Time) {
+        self.stations[end].freeze(now, &self.timing);
+        self.held[end] = true;
+    }
+
+    /// The exchange of `end` is over: the packet got through, is tried again, or is given up.
+    fn finish(&mut self, end: usize, now: Time, pipes: &mut [Pipe], notes: &mut VecDeque<Noted>) -> Finished {
+        let mut finished = Finished::default();
+        let Some(attempt) = self.attempts[end].take() else { return finished };
+        if attempt.reserved {
+            self.stations[end].reserved();
+        }
+        let mut is_over = true;
+        match attempt.failed {
+            None => self.stations[end].succeed(),
+            Some((failure, cause)) => {
+                self.counters[end].count(cause);
+                if let Cause::Interfered(frame) = cause {
+                    notes.push_back(Noted::Interference(self.pipes[end], frame));
+                }
+                is_over = self.stations[end].fail(failure);
+                if is_over && matches!(self.service[end], Some((_, false))) {
+                    finished.dropped = Some((self.pipes[end], cause.drop_cause()));
+                }
+            }
+        }
+        if is_over {
+            let size = self.service[end].take().map_or(0, |(size, _)| size);
+            // Only a packet in service that did not arrive is still in the pipe, ahead of those that wait.
+            let waiting = pipes[self.pipes[end] as usize].len() - u32::from(finished.dropped.is_some());
+            if waiting > 0 {
+                self.stations[end].set_ready(now);
+            }
+            if pipes[self.pipes[end] as usize].take_overflow() {
+                self.boards[end].board.publish(now, Fact::QueueFree);
+                self.last_size[end] = size;
+            }
+        }
+        if self.attempts.iter().all(Option::is_none) {
+            for station in [0, 1] {
+                if !self.is_blocked(station) && !self.held[station] {
+                    self.stations[station].resume(self.resume[station]);
+                }
+            }
+        }
+        finished
+    }
+
+    /// The radio of `end`.
+    fn radio(&self, end: usize) -> &CellRadio {
+        &self.radios[end.min(self.radios.len() - 1)]
+    }
+
+    /// Whether what `end` knows keeps it from sending: its own silence, where it sends with the radio that senses, and its
+    /// peer's, where it waits for it.
+    fn is_blocked(&self, end: usize) -> bool {
+        let silent = |end| self.radio(end).radio.phase().is_silent();
+        (self.sends_with_sensing_radio && silent(end)) || (self.waits_for_peer && silent(1 - end))
+    }
+
+    /// Whether both directions are open.
+    fn is_open(&self) -> bool {
+        self.radios.iter().all(|unit| !unit.radio.phase().is_silent())
+    }
+
+    /// Gates and rates of the pipes: a direction is open while its receiver listens and its sender may send.
+    fn set_pipes(&self, now: Time, pipes: &mut [Pipe]) {
+        for (end, pipe) in self.pipes.into_iter().enumerate() {
+            let receiver = &self.radio(1 - end).radio;
+            let is_open = !receiver.phase().is_silent() && !self.is_blocked(end);
+            let gate = if is_open { Gate::Served } else { Gate::ServedSilent };
+            // A MAC serves the pipe: no arrival is scheduled by it.
+            let _ = pipes[pipe as usize].set_channel(now, gate, receiver.rate());
+        }
+    }
+
+    /// The next fact that transports at either end have not read.
+    pub(crate) fn take_fact(&mut self, pipes: &[Pipe]) -> Option<HostFact> {
+        (0..2).find_map(|end| {
+            let pipe = &pipes[self.pipes[end] as usize];
+            let rate = self.radio(1 - end).radio.rate().unwrap_or_default();
+            let room = pipe.room(self.last_size[end]);
+            self.boards[end].take(end, rate, room)
+        })
+    }
+
+    /// Metrics count from `now`.
+    pub(crate) fn end_warmup(&mut self, now: Time) {
+        for unit in &mut self.radios {
+            unit.warm = (unit.radio.stats(now), unit.radio.protection(now));
+            unit.radio.restart_maximum();
+        }
+        self.warm_counters = self.counters;
+    }
+
+    /// What the station of direction `end` counted since the end of the warm-up.
+    pub(crate) fn measured(&self, end: usize) -> MacCounters {
+        self.counters[end].since(&self.warm_counters[end])
+    }
+}
+
+impl CellRadio {
+    /// What the radio did, and how primary users fared, since the end of the warm-up.
+    pub(crate) fn measured(&self, now: Time) -> (RadioStats, Protection) {
+        let stats = self.radio.stats(now).since(&self.warm.0);
+        (stats, self.radio.protection(now).since(&self.warm.1))
+    }
+}
+
+impl MacCounters {
+    fn count(&mut self, cause: Cause) {
+        match cause {
+            Cause::Interfered(_) => self.interfered += 1,
+            Cause::Unanswered => self.unanswered += 1,
+            Cause::Collided => self.collided += 1,
+            Cause::Garbled => self.garbled += 1,
+        }
+    }
+
+    fn since(&self, before: &Self) -> Self {
+        Self {
+            attempts: self.attempts - before.attempts,
+            interfered: self.interfered - before.interfered,
+            unanswered: self.unanswered - before.unanswered,
+            collided: self.collided - before.collided,
+            garbled: self.garbled - before.garbled,
+        }
+    }
+}
+
+/// The names of the radios of `spec`: its own, or one for each end.
+pub(crate) fn radio_names(experiment: &Experiment, spec: &RadioSpec) -> Vec<String> {
+    let independent = spec.cognitive.as_ref().is_some_and(|cognitive| cognitive.sensing == Ends::Independent);
+    match spec.links.first().filter(|_| independent) {
+        Some(link) => {
+            let link = &experiment.links[*link];
+            let name = |node: usize| format!("{}/{}", spec.name, experiment.nodes[node]);
+            vec![name(link.from), name(link.to)]
+        }
+        None => vec![spec.name.clone()],
+    }
+}

@@ -1,0 +1,75 @@
+//! Durations of frames and of the gaps between them (IEEE 802.11).
+
+use cogtcp_scenario::MacSpec;
+use cogtcp_units::{Duration, Rate};
+
+/// Bytes of an RTS: frame control, duration, two addresses, checksum.
+const RTS: u64 = 20;
+/// Bytes of a CTS and of an ACK: frame control, duration, one address, checksum.
+const CTS: u64 = 14;
+
+/// What does not depend on the channel.
+#[derive(Clone, Debug)]
+pub(super) struct Timing {
+    pub(super) slot: Duration,
+    pub(super) sifs: Duration,
+    /// DCF interframe space: SIFS and two slots.
+    pub(super) difs: Duration,
+    /// Extended interframe space, after a frame that could not be decoded: SIFS, an ACK at the basic rate, DIFS.
+    pub(super) eifs: Duration,
+    /// One-way propagation.
+    pub(super) propagation: Duration,
+    preamble: Duration,
+    basic_rate: Rate,
+    header: u64,
+    rts_threshold: u64,
+}
+
+/// Frames on a channel of some rate.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Frames {
+    pub(super) rts: Duration,
+    /// A CTS and an ACK are of one size.
+    pub(super) cts: Duration,
+    /// The data frame.
+    pub(super) data: Duration,
+    /// Whether the data frame is preceded by RTS and CTS.
+    pub(super) with_rts: bool,
+}
+
+impl Timing {
+    pub(super) fn new(mac: &MacSpec, propagation: Duration) -> Self {
+        let difs = mac.sifs + mac.slot * 2;
+        let ack = mac.preamble + mac.basic_rate.transmission_time(CTS);
+        Self {
+            slot: mac.slot,
+            sifs: mac.sifs,
+            difs,
+            eifs: mac.sifs + ack + difs,
+            propagation,
+            preamble: mac.preamble,
+            basic_rate: mac.basic_rate,
+            header: mac.header,
+            rts_threshold: mac.rts_threshold.unwrap_or(u64::MAX),
+        }
+    }
+
+    /// The frames that carry a packet of `bytes` over a channel of `rate`.
+    pub(super) fn frames(&self, bytes: u32, rate: Rate) -> Frames {
+        let basic = self.basic_rate.min(rate);
+        let size = u64::from(bytes) + self.header;
+        Frames {
+            rts: self.preamble + basic.transmission_time(RTS),
+            cts: self.preamble + basic.transmission_time(CTS),
+            data: self.preamble + rate.transmission_time(size),
+            with_rts: size > self.rts_threshold,
+        }
+    }
+
+    /// From the start of an exchange in which every frame gets through to the end of its ACK.
+    pub(super) fn exchange(&self, frames: &Frames) -> Duration {
+        let reservation = frames.rts + frames.cts + (self.sifs + self.propagation) * 2;
+        let data = frames.data + frames.cts + self.sifs + self.propagation * 2;
+        if frames.with_rts { reservation + data } else { data }
+    }
+}
