@@ -251,8 +251,8 @@ def _windows(study: Context, base: Setting, figure: str, title: str) -> Measured
         test=(
             f"Frozen: TOST (5 %) that the median over a run's outages of cwnd after / before is 1 +- "
             f"{RESUMED:g}. "
-            f"Plain: one-sided t-test (5 %) that cwnd falls below {FALLEN:g} at more than half of the "
-            f"outages. "
+            f"Plain: one-sided t-test (5 %) that cwnd falls below {FALLEN:g} within 1 s after more than half "
+            "of the outages. "
             f"At the base and at {len(settings) - 1} values of what the paper leaves unsaid."
         ),
         why=(
