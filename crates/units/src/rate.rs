@@ -41,6 +41,10 @@ impl Rate {
         if span.is_zero() {
             return Self(0);
         }
+        // A window under 2 GB: 64 bits suffice (and divide ten times faster than 128).
+        if bytes < (1 << 31) {
+            return Self(bytes * 8_000_000_000 / span.as_nanos());
+        }
         Self((bytes as u128 * 8_000_000_000 / span.as_nanos() as u128) as u64)
     }
 
@@ -80,5 +84,10 @@ mod tests {
         assert_eq!(rate.bytes_in(Duration::from_millis(40)), Bytes::new(50_000));
         assert_eq!(Rate::from_bytes_in(50_000, Duration::from_millis(40)), rate);
         assert_eq!(Rate::ZERO.transmission_time(1), Duration::MAX);
+        // On both sides of where 64 bits end.
+        for bytes in [(1 << 31) - 1, 1 << 31] {
+            let span = Duration::from_nanos(7);
+            assert_eq!(Rate::from_bytes_in(bytes, span).bits_per_second(), bytes * 8_000_000_000 / 7);
+        }
     }
 }
