@@ -138,7 +138,7 @@ impl Network {
     /// A wireless cell may have something to do. A packet that has reached its host is returned with what it carries.
     #[inline]
     pub(crate) fn play_cell(&mut self, now: Time, place: u32) -> Option<(Transit, Packet)> {
-        let Some((number, cell)) = self.cells.get_mut(place as usize) else { return None };
+        let (number, cell) = self.cells.get_mut(place as usize)?;
         let mut arrived = None;
         if cell.fires(now) {
             let finished = cell.step(now, &mut self.pipes, &mut self.notes);
