@@ -181,7 +181,7 @@ def measured(
             "start of flow 2, round-trip time (within 5 %), channels and PUs. The interval is that of the "
             "part that decides at the base."
         ),
-        why=f"{why} Over the range: {tested.spread()}.",
+        why=f"{why.rstrip()} Over the range: {tested.spread()}.",
         figures=figures,
         tables=[*tables, tested.table()],
         facts={"base": tested.verdict_at(BASE), **(facts or {})},
