@@ -175,6 +175,14 @@ def _why(tested: Sequence[Outcome], records: Sequence[Sequence[dict[str, Any]]],
         f"From {cell.SETTLE_S:g} s after the silence on {settled:.0%} is used.",
     ]
     shorter = next(i for i, name in enumerate(names) if "200 ms" in name and name.startswith("c2, as in"))
+    author = names.index(f"c2-author, {BASE.name}")
+    parts.append(
+        f"Jain's index of settled shares is {statistics.fmean(_values(base, 'settled_jain')):.2f} by the "
+        "paper's "
+        f"rules, {statistics.fmean(_values(records[author], 'settled_jain')):.2f} by the author's code, in "
+        "which N "
+        "falls in the ideal band instead of in saturation."
+    )
     parts.append(
         "With silences of 200 ms, below the RTO, it uses "
         f"{statistics.fmean(_values(records[shorter], 'utilisation')):.0%}."
