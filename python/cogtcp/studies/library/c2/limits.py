@@ -330,11 +330,11 @@ def least_rtt_of_another_channel(study: Context) -> Measured:
 
     def curves(name: str, values: dict[tuple[str, int], list[float]]) -> list[Curve]:
         result = []
-        for t in ("c2", "newreno", "cubic"):
+        for t, label in (("c2", "C2"), ("newreno", "NewReno"), ("cubic", "CUBIC")):
             means = [mean_interval(values[t, rtt]) for rtt in rtts]
             result.append(
                 Curve(
-                    f"{t}, {name}",
+                    f"{label}, {name}",
                     rtts,
                     [m.mean for m in means],
                     [m.low for m in means],
