@@ -129,10 +129,14 @@ impl Network {
     /// Adds the wireless cell of the radio `number`.
     pub(crate) fn add_cell(&mut self, number: usize, mut cell: Cell) {
         cell.begin(&mut self.pipes);
-        if let Some(time) = cell.arm() {
-            self.queue.push(time, Event::Cell(self.cells.len() as u32));
-        }
         self.cells.push((number, cell));
+    }
+
+    /// Schedules the first event of every cell.
+    pub(crate) fn begin_cells(&mut self) {
+        for place in 0..self.cells.len() {
+            self.arm_cell(place);
+        }
     }
 
     /// A wireless cell may have something to do. A packet that has reached its host is returned with what it carries.

@@ -117,8 +117,9 @@ impl<'a> Simulation<'a> {
     }
 
     fn schedule_beginning(&mut self, trace: TraceLevel) {
+        self.network.queue.push(self.warmup, Event::WarmupEnd);
+        self.network.begin_cells();
         let queue = &mut self.network.queue;
-        queue.push(self.warmup, Event::WarmupEnd);
         for (number, radio) in self.radios.iter().enumerate() {
             queue.push(radio.next_change(), Event::Radio(number as u32));
         }

@@ -430,3 +430,6 @@ pub(crate) fn radio_names(experiment: &Experiment, spec: &RadioSpec) -> Vec<Stri
         None => vec![spec.name.clone()],
     }
 }
+
+#[cfg(test)]
+mod tests;

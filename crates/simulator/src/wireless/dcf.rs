@@ -143,3 +143,97 @@ impl Station {
         self.slots = Some(self.stream.below(u64::from(self.cw) + 1));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cogtcp_units::{Duration, Rate};
+
+    fn mac() -> MacSpec {
+        MacSpec {
+            slot: Duration::from_micros(20),
+            sifs: Duration::from_micros(10),
+            cw_min: 31,
+            cw_max: 1023,
+            rts_threshold: Some(0),
+            short_retry_limit: Some(7),
+            long_retry_limit: Some(4),
+            basic_rate: Rate::from_bits_per_second(1_000_000),
+            preamble: Duration::from_micros(192),
+            header: 28,
+        }
+    }
+
+    fn station(seed: u64) -> (Station, Timing) {
+        let timing = Timing::new(&mac(), Duration::from_micros(1));
+        (Station::new(&mac(), RandomStream::new(seed, "backoff", 0)), timing)
+    }
+
+    /// The backoff after k failures is uniform in 0 to 2^(5+k) - 1, at most 1023: chi-squared over 32 equal classes below
+    /// 61.1, its quantile at 0.999 for 31 degrees of freedom.
+    #[test]
+    fn backoffs_are_uniform_in_a_window_that_doubles() {
+        let (mut station, _) = station(1);
+        for (failures, window) in [(0, 32), (1, 64), (2, 128), (3, 256), (4, 512), (5, 1024), (6, 1024)] {
+            let mut classes = [0u64; 32];
+            for _ in 0..32_000 {
+                station.succeed();
+                for _ in 0..failures {
+                    assert!(!station.fail(Failure::Short));
+                }
+                let slots = station.slots.unwrap();
+                assert!(slots < window);
+                classes[(slots * 32 / window) as usize] += 1;
+            }
+            let squares = classes.iter().map(|n| (*n as f64 - 1000.0).powi(2) / 1000.0);
+            let chi: f64 = squares.sum();
+            assert!(chi < 61.1, "chi squared {chi} after {failures} failures: {classes:?}");
+        }
+    }
+
+    #[test]
+    fn limits_count_each_kind_of_failure_apart() {
+        let (mut station, _) = station(2);
+        let given_up = |station: &mut Station, failure, times: u32| (0..times).any(|_| station.fail(failure));
+        assert!(!given_up(&mut station, Failure::Short, 6));
+        assert!(!given_up(&mut station, Failure::Long, 3));
+        station.reserved();
+        assert!(!given_up(&mut station, Failure::Short, 6), "a CTS starts the short count anew");
+        assert!(station.fail(Failure::Long), "the fourth missing ACK");
+        assert!(!given_up(&mut station, Failure::Short, 6) && station.fail(Failure::Short), "the seventh");
+    }
+
+    /// Slots count only while the medium is idle, whole ones; the rest goes on after the next DIFS.
+    #[test]
+    fn the_backoff_stands_still_while_the_medium_is_busy() {
+        let (mut station, timing) = station(3);
+        let at = |micros: u64| Time::ZERO + Duration::from_micros(micros);
+        station.freeze(at(0), &timing);
+        station.set_ready(at(10));
+        station.slots = Some(10);
+        assert_eq!(station.access(&timing), Time::MAX);
+        station.resume(at(1000));
+        assert_eq!(station.access(&timing), at(1200));
+        station.freeze(at(1000 + 79), &timing);
+        station.resume(at(5000));
+        assert_eq!(station.access(&timing), at(5000 + 7 * 20), "three whole slots had passed");
+        // Busy again before its DIFS is over: nothing is counted.
+        station.freeze(at(4990), &timing);
+        station.resume(at(6000));
+        assert_eq!(station.access(&timing), at(6000 + 7 * 20));
+    }
+
+    #[test]
+    fn a_frame_finds_the_medium_idle_or_backs_off() {
+        let (mut station, timing) = station(4);
+        let at = |micros: u64| Time::ZERO + Duration::from_micros(micros);
+        station.set_ready(at(777));
+        assert_eq!(station.access(&timing), at(777), "idle for longer than DIFS: at once");
+        station.begin();
+        station.succeed();
+        station.resume(at(2000));
+        station.slots = Some(5);
+        station.set_ready(at(2010));
+        assert_eq!(station.access(&timing), at(2100), "the backoff after the frame before still runs");
+    }
+}

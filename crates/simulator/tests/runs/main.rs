@@ -10,3 +10,4 @@ mod support;
 mod theory;
 mod timing;
 mod train;
+mod wireless;

@@ -1,0 +1,199 @@
+//! CR users in full: what is written, what is refused, what comes from files.
+
+use cogtcp_scenario::{Scenario, ScenarioError, UsersSpec};
+use cogtcp_spectrum::detector::DetectorConfig;
+use std::path::PathBuf;
+
+const TEXT: &str = r#"
+name = "cr"
+[run]
+duration = "10 s"
+[topology.single_hop]
+link = { rate = "1 Mbit/s", delay = "1 us" }
+[spectrum]
+channels = { uniform = "1 Mbit/s" }
+pu = { exponential = { alpha = 0.5, beta = 1.5 } }
+[[radio]]
+name = "cr"
+links = ["link"]
+[radio.cr]
+sensing_time = "200 ms"
+transmission_time = "1 s"
+detector = { map = { snr = "-20 dB" } }
+[[flow]]
+from = "sender"
+to = "receiver"
+transport = "newreno"
+"#;
+
+fn scenario() -> Scenario {
+    Scenario::parse(TEXT, "cr.toml").unwrap()
+}
+
+fn refused(path: &str, value: &str) -> ScenarioError {
+    match scenario().set(path, value).and_then(|changed| changed.resolve()) {
+        Ok(_) => panic!("{path} = {value} was taken"),
+        Err(error) => error,
+    }
+}
+
+#[test]
+fn what_is_left_out_has_the_values_of_the_paper() {
+    let experiment = scenario().resolve().unwrap();
+    let spectrum = experiment.spectrum.unwrap();
+    assert_eq!((spectrum.channels.bands(), spectrum.channels.len()), (5, 5));
+    let UsersSpec::Generated(users) = spectrum.users else { panic!("they are generated") };
+    assert_eq!(users.iter().map(|user| user.band).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+    let user = experiment.radios[0].cognitive.as_ref().unwrap();
+    assert_eq!((user.mac.short_retry_limit, user.mac.rts_threshold), (Some(7), Some(0)));
+    assert_eq!(user.ends[1].position.x, 100.0);
+    // P_on of the detector's threshold follows from the law: mean ON 2 s, mean OFF 2/3 s.
+    let DetectorConfig::Map { p_on, .. } = user.detector else { panic!("it is a MAP detector") };
+    assert!((p_on - 0.75).abs() < 1e-9, "{p_on}");
+}
+
+#[test]
+fn slips_are_refused_with_what_would_be_right() {
+    for (path, value, message) in [
+        ("radio.cr.cr.sensing_time", "0 s", "the duration is zero"),
+        ("radio.cr.cr.detector", "{ map = { snr = \"-20\" } }", "write a number and a unit, as \"-20 dB\""),
+        ("radio.cr.cr.detector", "{ map = { snr = \"-200 dB\" } }", "between -100 and 100 dB"),
+        ("radio.cr.cr.detector", "{ maps = { snr = \"-20 dB\" } }", "map"),
+        ("radio.cr.cr.detector", "{ table = [] }", "detector"),
+        ("radio.cr.cr.channel", "5", "write one of 0, 1, 2, 3, 4"),
+        ("radio.cr.cr.policy", "roundrobin", "round_robin"),
+        ("radio.cr.cr.capture", "900 dB", "\"0 dB\" to \"100 dB\""),
+        ("radio.cr.cr.mac.cw_min", "2000", "write at most 1023"),
+        ("radio.cr.cr.mac.short_retry_limit", "0", "from 1 to 1000, or \"infinite\""),
+        ("radio.cr.cr.mac.header", "1 MB", "28 B"),
+        ("radio.cr.cr.mac.slots", "1", "slot"),
+        ("radio.cr.silence", "drop", "cr.while_peer_senses"),
+        ("radio.cr.channel", "{ set = [\"1 Mbit/s\"] }", "keep either it or [radio.cr]"),
+        ("topology.single_hop.link.delay", "10 ms", "as delay = \"1 us\""),
+        ("spectrum.bands", "0", "1 to 10000"),
+        ("spectrum.channels", "{ alternating = { rate = \"1 Mbit/s\", m = 2.0 } }", "0 to 2"),
+        ("spectrum.channels", "{ list = [\"1 Mbit/s\"] }", "need 5 channels"),
+        ("spectrum.channels", "{ uniform = \"0 bit/s\" }", "the rate is zero"),
+        ("spectrum.pu.exponential.alpha", "0.0", "above zero"),
+        ("spectrum.pu", "{ exponential = { alpha = 1e7, beta = 1e7 } }", "at most 10000000"),
+        ("spectrum.pu.exponential.reach", "{ range = \"-5 m\" }", "0 m or more"),
+        (
+            "spectrum.pu",
+            "{ laws = { on = { pareto = { minimum = \"1 s\", shape = 1.0 } }, off = { exponential = \"1 s\" } } }",
+            "above 1",
+        ),
+        ("spectrum.pu", "{ pu_log = \"nowhere.log\" }", "it is relative to the scenario file"),
+        ("spectrum.attenuation", "0.5", "1 to 10"),
+    ] {
+        let error = refused(path, value).to_string();
+        assert!(error.contains(message), "{path} = {value}: {error}");
+    }
+}
+
+#[test]
+fn a_cr_user_needs_a_spectrum_and_a_spectrum_a_cr_user() {
+    let without = TEXT.replace("[spectrum]\nchannels = { uniform = \"1 Mbit/s\" }\npu = { exponential = { alpha = 0.5, beta = 1.5 } }\n", "");
+    let error = Scenario::parse(&without, "cr.toml").unwrap().resolve().unwrap_err();
+    assert!(error.to_string().contains("cr.toml:") && error.remedy.contains("[spectrum]"), "{error}");
+    let cycle = TEXT.split("[radio.cr]").next().unwrap().to_owned()
+        + "sensing = { off = \"1 s\", on = \"1 s\" }\n[[flow]]\nfrom = \"sender\"\nto = \"receiver\"\ntransport = \"newreno\"\n";
+    let warnings = Scenario::parse(&cycle, "cr.toml").unwrap().warnings();
+    assert!(
+        warnings.iter().any(|warning| warning.message.contains("no radio uses the spectrum")),
+        "{warnings:?}"
+    );
+}
+
+#[test]
+fn a_transmission_time_too_short_for_a_packet_is_warned_of() {
+    let warnings = scenario().set("radio.cr.cr.transmission_time", "10 ms").unwrap().warnings();
+    assert!(warnings[0].message.contains("it is never sent"), "{warnings:?}");
+}
+
+/// A folder of its own, so that tests do not meet.
+fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
+    let home = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&home).unwrap();
+    for (file, text) in files {
+        std::fs::write(home.join(file), text).unwrap();
+    }
+    home.join("cr.toml")
+}
+
+#[test]
+fn logs_are_read_beside_the_scenario() {
+    let text = TEXT
+        .replace("channels = { uniform = \"1 Mbit/s\" }", "channels = { ch_log = \"ch.log\" }")
+        .replace("pu = { exponential = { alpha = 0.5, beta = 1.5 } }", "pu = { pu_log = \"pu.log\" }");
+    let pus = "<1, 0, 0, 2, 0.2818>\n<1, 1, 2.5>\n<1, 9, 30>\n";
+    let channels = "<1, 1, 1000000, 0>\n<2, 1, 2000000, 0>\n";
+    let file = folder("logs", &[("cr.toml", &text), ("pu.log", pus), ("ch.log", channels)]);
+    let experiment = Scenario::read(&file).unwrap().resolve().unwrap();
+    let spectrum = experiment.spectrum.unwrap();
+    assert_eq!(spectrum.channels.len(), 2);
+    let UsersSpec::Logged(activity) = &spectrum.users else { panic!("they are read") };
+    assert_eq!((activity.users.len(), activity.users[0].band, activity.users[0].activity.len()), (1, 2, 2));
+
+    let broken = "<1, 0, 0, 2, 0.2818>\n<1, 5, 2.5>\n";
+    let file = folder("broken", &[("cr.toml", &text), ("pu.log", broken), ("ch.log", channels)]);
+    let error = Scenario::read(&file).unwrap().resolve().unwrap_err().to_string();
+    assert!(error.contains("pu.log:2:") && error.contains("spectrum.pu.pu_log"), "{error}");
+
+    let beyond = "<1, 0, 0, 3, 0.2818>\n<1, 1, 20>\n";
+    let file = folder("beyond", &[("cr.toml", &text), ("pu.log", beyond), ("ch.log", channels)]);
+    let error = Scenario::read(&file).unwrap().resolve().unwrap_err().to_string();
+    assert!(error.contains("PU 1 is on band 3, and there are 2 bands"), "{error}");
+}
+
+#[test]
+fn released_files_and_measured_occupancy_are_read_too() {
+    let map = "1\n3 10 10 20 20 0.5 0.1 500\n2\n1.0 2.0\n5.0 20.0\n";
+    let channels: String = (0..11).map(|channel| format!("{channel} 1000000 0.0\n")).collect();
+    let text = TEXT
+        .replace("channels = { uniform = \"1 Mbit/s\" }", "channels = { released = \"channel.txt\" }")
+        .replace("pu = { exponential = { alpha = 0.5, beta = 1.5 } }", "pu = { map = \"map.txt\" }");
+    let file = folder("released", &[("cr.toml", &text), ("map.txt", map), ("channel.txt", &channels)]);
+    let experiment = Scenario::read(&file).unwrap().resolve().unwrap();
+    let user = experiment.radios[0].cognitive.as_ref().unwrap();
+    assert_eq!(user.ends[0].channel.0, 1, "channel 0 is reserved for control");
+
+    let text = TEXT
+        .replace("pu = { exponential = { alpha = 0.5, beta = 1.5 } }", "pu = { occupancy = \"busy.csv\" }");
+    let csv = "time,band,busy\n0,900,1\n2,900,0\n0,901,0\n20,900,0\n";
+    let file = folder("occupancy", &[("cr.toml", &text), ("busy.csv", csv)]);
+    let scenario = Scenario::read(&file).unwrap();
+    let UsersSpec::Logged(activity) = scenario.resolve().unwrap().spectrum.unwrap().users else {
+        panic!("they are read")
+    };
+    assert_eq!(activity.users.iter().map(|user| user.activity.len()).collect::<Vec<_>>(), [1, 0]);
+    assert!(scenario.warnings()[0].message.contains("before the run"), "{:?}", scenario.warnings());
+}
+
+#[test]
+fn every_choice_is_written_and_read_back() {
+    for (path, value) in [
+        (
+            "radio.cr.cr.detector",
+            "{ neyman_pearson = { snr = \"-15 dB\", sampling_rate = \"2 MHz\", false_alarm = 0.05 } }",
+        ),
+        ("radio.cr.cr.detector", "{ simplified = { snr = \"-22 dB\" } }"),
+        ("radio.cr.cr.detector", "{ table = [[\"25 ms\", 0.8, \"20 %\"], [\"200 ms\", 0.99, 0.01]] }"),
+        ("radio.cr.cr.detector", "{ fixed = { detection = 0.9 } }"),
+        ("radio.cr.cr.detector", "as_released"),
+        ("radio.cr.cr.policy", "{ best_rate = { memory = \"10 s\" } }"),
+        ("radio.cr.cr.cooperation", "{ neighbours = [[\"50 m\", \"-1 km\"]], rule = \"majority\" }"),
+        ("radio.cr.cr.ends", "independent"),
+        ("radio.cr.cr.mac", "{ short_retry_limit = \"infinite\", rts_threshold = \"500 B\" }"),
+        (
+            "spectrum.pu",
+            "{ laws = { on = { log_normal = { median = \"1 s\", sigma = 0.5 } }, off = { gamma = { shape = 2.0, scale = \"1 s\" } }, start = \"stationary\" } }",
+        ),
+        ("spectrum.pu.exponential.reach", "{ power = \"24.5 dBm\" }"),
+        ("spectrum.pu", "none"),
+    ] {
+        let changed = scenario().set(path, value).unwrap_or_else(|error| panic!("{error}"));
+        changed.resolve().unwrap_or_else(|error| panic!("{value}: {error}"));
+        assert_eq!(Scenario::parse(&changed.to_toml(), "x").unwrap(), changed, "{}", changed.to_toml());
+        assert_eq!(Scenario::from_json(&changed.to_json(), "x").unwrap(), changed);
+    }
+}

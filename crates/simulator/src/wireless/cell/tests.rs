@@ -1,0 +1,234 @@
+//! The MAC alone: stations that always have packets, no transport.
+
+use super::*;
+use crate::pipe::{PipeConfig, Transit};
+use crate::wireless::Cell;
+use cogtcp_scenario::Scenario;
+use cogtcp_units::{Duration, Probability, Rate};
+
+const SCENARIO: &str = r#"
+name = "mac"
+[run]
+duration = "1000 s"
+[topology.single_hop]
+link = { rate = "1 Mbit/s", delay = "1 us" }
+[spectrum]
+bands = 1
+channels = { uniform = "1 Mbit/s" }
+[[radio]]
+name = "cr"
+links = ["link"]
+[radio.cr]
+sensing_time = "1 s"
+transmission_time = "1000 s"
+start = "1000 s"
+detector = "perfect"
+[[flow]]
+from = "sender"
+to = "receiver"
+transport = "newreno"
+"#;
+
+/// A cell whose stations are fed packets of 1040 bytes.
+struct Bench {
+    cell: Cell,
+    pipes: Vec<Pipe>,
+    now: Time,
+    notes: VecDeque<Noted>,
+    delivered: [u64; 2],
+    dropped: Vec<(Time, DropCause)>,
+}
+
+impl Bench {
+    fn new(changes: &[(&str, &str)], seed: u64) -> Self {
+        let mut scenario = Scenario::parse(SCENARIO, "mac.toml").unwrap();
+        for (path, value) in changes {
+            scenario = scenario.set(path, value).unwrap();
+        }
+        let experiment = scenario.resolve().unwrap();
+        let air = experiment.spectrum.as_ref().unwrap().air(experiment.run.duration, seed).unwrap();
+        let spec = &experiment.radios[0];
+        let cognitive = spec.cognitive.as_ref().unwrap();
+        let mut cell = Cell::new(&experiment, spec, cognitive, Arc::new(air), seed).unwrap();
+        let config = PipeConfig {
+            rate: Rate::from_bits_per_second(1_000_000),
+            delay: Duration::from_micros(1),
+            limit_packets: 100,
+            limit_bytes: u64::MAX,
+            loss: Probability::ZERO,
+        };
+        let mut pipes: Vec<Pipe> =
+            (0..2).map(|_| Pipe::new(&config, || RandomStream::new(1, "loss", 0))).collect();
+        cell.begin(&mut pipes);
+        Self { cell, pipes, now: Time::ZERO, notes: VecDeque::new(), delivered: [0; 2], dropped: Vec::new() }
+    }
+
+    /// Offers a packet to each of these ends whose queue is empty.
+    fn feed(&mut self, ends: &[usize]) {
+        for &end in ends {
+            let waiting = self.pipes[end].len();
+            if waiting < 2 {
+                let transit = Transit { wire: 1040, ..Transit::default() };
+                if self.pipes[end].offer(self.now, transit) == crate::pipe::Offer::Wake {
+                    self.cell.wake(self.now, end as u32);
+                }
+            }
+        }
+    }
+
+    /// Runs to `end` with these stations saturated.
+    fn saturate(&mut self, ends: &[usize], end: Time) {
+        self.feed(ends);
+        while self.cell.due() <= end {
+            self.now = self.cell.due();
+            let finished = self.cell.step(self.now, &mut self.pipes, &mut self.notes);
+            if let Some((pipe, cause)) = finished.dropped {
+                self.pipes[pipe as usize].end_service(Some(cause));
+                self.dropped.push((self.now, cause));
+            }
+            if let Some(pipe) = finished.delivered {
+                self.pipes[pipe as usize].end_service(None);
+                self.delivered[pipe as usize] += 1;
+            }
+            self.feed(ends);
+        }
+    }
+}
+
+/// One packet on an idle medium, to the nanosecond: no backoff precedes it. RTS 352 us, CTS and ACK 304 us, 1068 bytes
+/// at 1 Mbit/s with preamble 8736 us, SIFS 10 us, propagation 1 us.
+#[test]
+fn one_exchange_takes_what_the_standard_says() {
+    let us = |micros: u64| Time::ZERO + Duration::from_micros(micros);
+    for (rts, data_at, over) in [("0 B", 352 + 1 + 10 + 304 + 1 + 10, 315), ("2000 B", 0, 315)] {
+        let mut bench = Bench::new(&[("radio.cr.cr.mac.rts_threshold", rts)], 1);
+        let transit = Transit { wire: 1040, ..Transit::default() };
+        assert_eq!(bench.pipes[0].offer(us(500), transit), crate::pipe::Offer::Wake);
+        bench.cell.wake(us(500), 0);
+        assert_eq!(bench.cell.due(), us(500), "the medium has been idle for longer than DIFS");
+        bench.cell.step(us(500), &mut bench.pipes, &mut bench.notes);
+        let delivery = us(500 + data_at + 8736 + 1);
+        assert_eq!(bench.cell.due(), delivery, "threshold {rts}");
+        let finished = bench.cell.step(delivery, &mut bench.pipes, &mut bench.notes);
+        assert_eq!(finished.delivered, Some(0));
+        bench.pipes[0].end_service(None);
+        let end = delivery + Duration::from_micros(over);
+        assert_eq!(bench.cell.due(), end);
+        bench.cell.step(end, &mut bench.pipes, &mut bench.notes);
+        assert_eq!(bench.cell.measured(0), MacCounters { attempts: 1, ..MacCounters::default() });
+    }
+}
+
+/// One saturated sender never collides: a packet takes DIFS, 15.5 slots of backoff on average, and the exchange (Bianchi's
+/// model for n = 1). 20 000 packets: five standard errors of the mean backoff (9.2 slots each) are 0.33 slots, 0.07 %.
+#[test]
+fn one_saturated_sender_has_the_throughput_of_the_closed_form() {
+    for (rts, exchange) in
+        [("0 B", 352 + 304 + 2 * (10 + 1) + 8736 + 304 + 10 + 2), ("2000 B", 8736 + 304 + 10 + 2)]
+    {
+        let mut bench = Bench::new(&[("radio.cr.cr.mac.rts_threshold", rts)], 3);
+        let span = 200.0;
+        bench.saturate(&[0], Time::from_secs_f64(span));
+        let theory = span / ((50.0 + 15.5 * 20.0 + f64::from(exchange)) * 1e-6);
+        let off = bench.delivered[0] as f64 / theory - 1.0;
+        assert!(off.abs() < 0.0012, "{} packets, theory {theory}: off by {off}", bench.delivered[0]);
+        assert_eq!(bench.cell.measured(0).collided, 0);
+    }
+}
+
+/// Two saturated senders: the collision probability is that of Bianchi's fixed point (2000), p = tau for n = 2, with
+/// W = 32 and five doublings, and both get the same share. His chain spends a slot on every busy period, ours none, so that
+/// the tolerance is 10 %.
+#[test]
+fn two_saturated_senders_collide_as_bianchi_says() {
+    let tau = |p: f64| {
+        let doubled: f64 = (0..5).map(|i| (2.0 * p).powi(i)).sum();
+        2.0 / (1.0 + 32.0 + p * 32.0 * doubled)
+    };
+    let p = (0..200).fold(0.05, |p, _| 0.5 * p + 0.5 * tau(p));
+    let mut bench = Bench::new(&[], 5);
+    bench.saturate(&[0, 1], Time::from_secs_f64(400.0));
+    let [a, b] = [0, 1].map(|end| bench.cell.measured(end));
+    let measured = (a.collided + b.collided) as f64 / (a.attempts + b.attempts) as f64;
+    assert!((measured / p - 1.0).abs() < 0.1, "measured {measured}, theory {p}");
+    let share = bench.delivered[0] as f64 / (bench.delivered[0] + bench.delivered[1]) as f64;
+    assert!((share - 0.5).abs() < 0.01, "share {share}");
+}
+
+/// A receiver that is silent for good: RTS after RTS goes unanswered. To give up takes seven of them (668 us each with
+/// the wait for the CTS, and DIFS), the backoff after the packet before (15.5 slots on average) and six doubled ones
+/// (1501 slots): 35.4 ms. 1000 packets: five standard errors are 4 %.
+#[test]
+fn a_silent_receiver_costs_35_ms_a_packet() {
+    let silent = [
+        ("radio.cr.cr.start", "0 s"),
+        ("radio.cr.cr.sensing_time", "500 s"),
+        ("radio.cr.cr.while_peer_senses", "retry"),
+        ("radio.cr.cr.transmit_radio", "separate"),
+    ];
+    let mut bench = Bench::new(&silent, 7);
+    bench.saturate(&[0], Time::from_secs_f64(35.4));
+    assert!(bench.dropped.iter().all(|(_, cause)| *cause == DropCause::Retry));
+    let theory = 7.0 * (668e-6 + 50e-6) + (15.5 + 1501.0) * 20e-6;
+    let mean = bench.dropped.last().unwrap().0.as_secs_f64() / bench.dropped.len() as f64;
+    assert!((mean / theory - 1.0).abs() < 0.04, "mean {mean}, theory {theory}");
+    let counters = bench.cell.measured(0);
+    assert_eq!(counters.attempts, counters.unanswered);
+    assert!((counters.attempts as usize).abs_diff(7 * bench.dropped.len()) <= 6);
+
+    let infinite = [&silent[..], &[("radio.cr.cr.mac.short_retry_limit", "infinite")]].concat();
+    let mut bench = Bench::new(&infinite, 7);
+    bench.saturate(&[0], Time::from_secs_f64(10.0));
+    assert_eq!((bench.dropped.len(), bench.delivered), (0, [0, 0]));
+    assert!(bench.cell.measured(0).attempts > 800, "on it goes at the largest window");
+}
+
+/// A sender that knows of the silence begins nothing that would reach into it.
+#[test]
+fn a_sender_that_waits_ends_before_the_silence() {
+    let sensing = [
+        ("radio.cr.cr.start", "50 ms"),
+        ("radio.cr.cr.sensing_time", "30 ms"),
+        ("radio.cr.cr.transmission_time", "50 ms"),
+        ("radio.cr.cr.detector", "perfect"),
+    ];
+    let mut bench = Bench::new(&sensing, 11);
+    bench.feed(&[0, 1]);
+    while bench.now < Time::from_secs_f64(20.0) {
+        bench.now = bench.cell.due();
+        let end = bench.cell.attempts.iter().flatten().map(|attempt| attempt.end).max();
+        let radio = &bench.cell.radios[0].radio;
+        if let Some(end) = end {
+            assert!(!radio.phase().is_silent() && end <= radio.phase_end(), "{end:?} at {:?}", bench.now);
+        }
+        bench.saturate(&[0, 1], bench.now);
+    }
+    assert!(bench.delivered[0] > 500 && bench.delivered[1] > 500, "{:?}", bench.delivered);
+    let unanswered = [0, 1].map(|end| bench.cell.measured(end).unanswered);
+    assert_eq!(unanswered, [0, 0]);
+}
+
+/// An ACK that a primary user destroys: the packet has arrived once, is sent again, and does not arrive twice. The PU is
+/// within range of the sender alone.
+#[test]
+fn a_lost_ack_repeats_the_frame_but_not_the_packet() {
+    let near_sender = [
+        (
+            "spectrum.pu",
+            "{ exponential = { alpha = 100.0, beta = 100.0, position = [\"-50 m\", \"0 m\"], reach = { range = \"60 m\" } } }",
+        ),
+        ("radio.cr.cr.mac.rts_threshold", "2000 B"),
+        ("radio.cr.cr.mac.long_retry_limit", "1000"),
+        ("radio.cr.cr.mac.short_retry_limit", "1000"),
+    ];
+    let mut bench = Bench::new(&near_sender, 13);
+    bench.saturate(&[0], Time::from_secs_f64(100.0));
+    let counters = bench.cell.measured(0);
+    let interfered = counters.interfered;
+    assert!(interfered > 500, "{counters:?}");
+    let succeeded = counters.attempts - interfered - u64::from(bench.cell.attempts[0].is_some());
+    // Every packet arrives once, whatever became of its ACK.
+    assert!(bench.delivered[0].abs_diff(succeeded) <= 1, "{} {succeeded}", bench.delivered[0]);
+    assert!(bench.dropped.is_empty());
+    assert!(bench.notes.iter().all(|note| !matches!(note, Noted::Interference(_, frame) if *frame != "ack")));
+}

@@ -1,0 +1,185 @@
+//! CR users in full, over the shipped single hop of MSWiM 2009 and variants of it.
+
+use crate::support::*;
+use cogtcp_records::Run;
+use cogtcp_scenario::Scenario;
+use cogtcp_simulator::{RunOptions, TraceLevel, run};
+
+fn changed(changes: &[(&str, &str)]) -> cogtcp_scenario::Experiment {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/cr-single-hop.toml");
+    let mut scenario = Scenario::read(std::path::Path::new(file)).unwrap();
+    for (path, value) in changes {
+        scenario = scenario.set(path, value).unwrap_or_else(|error| panic!("{error}"));
+    }
+    scenario.resolve().unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn play(changes: &[(&str, &str)]) -> Run {
+    run(&changed(changes), &RunOptions::default()).unwrap()
+}
+
+fn traced(changes: &[(&str, &str)]) -> Run {
+    run(&changed(changes), &RunOptions { trace: TraceLevel::Full, ..RunOptions::default() }).unwrap()
+}
+
+const SHORT: (&str, &str) = ("run.duration", "60 s");
+
+/// One segment in flight and no backoff (a window of one slot): every round trip is two exchanges one after the other, each
+/// behind the rest of the one before and DIFS. By hand: 315 + 50 + 679 + 8736 + 315 + 50 + 679 + 736 us.
+#[test]
+fn a_round_trip_takes_two_exchanges_to_the_nanosecond() {
+    let run = play(&[
+        SHORT,
+        ("spectrum.pu", "none"),
+        ("radio.cr.cr.detector", "perfect"),
+        ("radio.cr.cr.mac.cw_min", "0"),
+        ("tcp.max_window", "1 segment"),
+        ("tcp.min_rto", "1 s"),
+    ]);
+    assert_eq!((first(&run.flows, "rtt_min_s") * 1e9).round(), 11_560_000.0);
+    assert_eq!(first(&run.flows, "rtos"), 0.0);
+}
+
+/// Every packet is accounted for in every mode (`run` checks that), and the modes differ where they should.
+#[test]
+fn every_mode_conserves_packets() {
+    for ends in ["synchronous", "independent"] {
+        for peer in ["wait", "retry"] {
+            for radio in ["shared", "separate"] {
+                for rts in ["0 B", "400 B", "5000 B"] {
+                    let run = play(&[
+                        SHORT,
+                        ("radio.cr.cr.ends", ends),
+                        ("radio.cr.cr.while_peer_senses", peer),
+                        ("radio.cr.cr.transmit_radio", radio),
+                        ("radio.cr.cr.mac.rts_threshold", rts),
+                        ("topology.single_hop.link.loss", "1 %"),
+                        ("topology.single_hop.link.queue", "5 packets"),
+                    ]);
+                    let name = format!("{ends} {peer} {radio} {rts}");
+                    let sum = |column_name: &str| column(&run.links, column_name).iter().sum::<f64>();
+                    assert!(first(&run.flows, "goodput_bps") > 50e3, "{name}");
+                    assert_eq!(run.radios.len(), if ends == "synchronous" { 1 } else { 2 }, "{name}");
+                    assert!(sum("drops_interference") > 0.0 && sum("drops_queue") > 0.0, "{name}");
+                    assert!(sum("attempts_garbled") > 0.0 && sum("drops_loss") == 0.0, "{name}");
+                    let burns = peer == "retry" && (radio == "separate" || ends == "independent");
+                    assert_eq!(sum("attempts_unanswered") > 0.0, burns, "{name}");
+                    assert_eq!(sum("drops_retry") > 10.0, burns, "{name}: {}", sum("drops_retry"));
+                }
+            }
+        }
+    }
+}
+
+/// Sensing that burns the retry limit costs packets, one for each 35 ms of it while the window lasts, and so windows. Sensing
+/// that is waited for costs none: it is shorter than the RTO.
+#[test]
+fn a_sender_that_does_not_know_loses_packets_to_sensing() {
+    let quiet = [SHORT, ("tcp.min_rto", "1 s"), ("spectrum.pu", "none"), ("radio.cr.cr.detector", "perfect")];
+    let waiting = play(&quiet);
+    let unaware = [("radio.cr.cr.while_peer_senses", "retry"), ("radio.cr.cr.transmit_radio", "separate")];
+    let burning = play(&[&quiet[..], &unaware].concat());
+    let reductions = |run: &Run| first(&run.flows, "fast_retransmits") + first(&run.flows, "rtos");
+    assert_eq!((first(&waiting.flows, "drops"), reductions(&waiting)), (0.0, 0.0));
+    let sensings = first(&burning.radios, "sensings");
+    let drops = first(&burning.links, "drops_retry") / sensings;
+    assert!((2.0..=6.0).contains(&drops), "{drops} packets for each sensing of 0.2 s");
+    assert!(reductions(&burning) > sensings / 2.0);
+    let infinite =
+        play(&[&quiet[..], &unaware, &[("radio.cr.cr.mac.short_retry_limit", "infinite")]].concat());
+    assert_eq!((first(&infinite.flows, "drops"), reductions(&infinite)), (0.0, 0.0));
+}
+
+/// A perfect detector and no switching delay: no PU waits longer than T_p until the radio has left.
+#[test]
+fn a_perfect_detector_interferes_for_one_transmission_time_at_most() {
+    for seed in ["1", "2", "3"] {
+        let run = play(&[
+            ("run.seed", seed),
+            ("radio.cr.cr.detector", "perfect"),
+            ("radio.cr.cr.switching_delay", "0 s"),
+            ("radio.cr.cr.transmission_time", "600 ms"),
+        ]);
+        assert_eq!(first(&run.radios, "missed_detections") + first(&run.radios, "false_alarms"), 0.0);
+        assert!(first(&run.radios, "vacate_max_s") <= 0.6);
+        assert!(first(&run.radios, "pu_interfered_share") <= first(&run.radios, "pu_exposed_share"));
+        assert!(first(&run.radios, "pu_collisions") > 0.0, "PUs do come during transmissions");
+    }
+}
+
+#[test]
+fn without_pus_and_false_alarms_there_is_no_handoff() {
+    let run = play(&[SHORT, ("spectrum.pu", "none"), ("radio.cr.cr.detector", "as_released")]);
+    assert_eq!(first(&run.radios, "handoffs"), 0.0);
+    assert_eq!(first(&run.radios, "pu_airtime_s"), 0.0);
+    assert_eq!(column(&run.links, "attempts_interfered"), [0.0, 0.0]);
+}
+
+/// What a frame meets follows from SINR: a PU far from the link whose power arrives 10 dB below the peer's does no harm.
+#[test]
+fn a_distant_pu_does_not_reach_the_capture_threshold() {
+    let harm = |metres: u32| {
+        let users = format!(
+            "{{ exponential = {{ alpha = 0.5, beta = 0.5, position = [\"{metres} m\", \"0 m\"], reach = {{ power = \"0.2818 W\" }} }} }}"
+        );
+        let run = play(&[SHORT, ("spectrum.pu", &users), ("radio.cr.cr.detector", "as_released")]);
+        let interfered = column(&run.links, "attempts_interfered");
+        (interfered[0] > 0.0, interfered[1] > 0.0)
+    };
+    // The ends are 100 m apart: within 316 m of a receiver the PU is too loud. Frames of an exchange go both ways.
+    assert_eq!(harm(250), (true, true));
+    assert_eq!(harm(430), (false, false));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run_and_pus_come_whatever_the_transport() {
+    let (a, b) = (traced(&[SHORT]), traced(&[SHORT]));
+    // As text: what is not a number is not equal to itself.
+    assert!(format!("{a:?}") == format!("{b:?}"));
+    assert_eq!(a.digest, play(&[SHORT]).digest, "recording changes nothing");
+    let other = traced(&[SHORT, ("flow.0.transport", "sack"), ("radio.cr.cr.sensing_time", "50 ms")]);
+    assert_ne!(a.digest, other.digest);
+    for kind in ["pu_on", "pu_off"] {
+        assert!(event_times(&a, kind).len() > 30);
+        assert_eq!(event_times(&a, kind), event_times(&other, kind), "common random numbers");
+    }
+    assert_ne!(event_times(&a, "pu_on"), event_times(&traced(&[SHORT, ("run.seed", "9")]), "pu_on"));
+}
+
+/// The events tell what the tables count.
+#[test]
+fn events_agree_with_the_tables() {
+    let run = traced(&[
+        ("radio.cr.cr.sensing_time", "50 ms"),
+        ("radio.cr.cr.while_peer_senses", "retry"),
+        ("radio.cr.cr.transmit_radio", "separate"),
+    ]);
+    let count = |kind: &str| event_times(&run, kind).len() as f64;
+    for (kind, name) in [
+        ("missed_detection", "missed_detections"),
+        ("false_alarm", "false_alarms"),
+        ("handoff", "handoffs"),
+        ("sensing_start", "sensings"),
+    ] {
+        assert!(count(kind) > 0.0 && count(kind) == first(&run.radios, name), "{kind}");
+    }
+    assert_eq!(count("interference"), column(&run.links, "attempts_interfered").iter().sum::<f64>());
+    let times = column(&run.events, "time_s");
+    assert!(times.is_sorted(), "events come in the order of time");
+}
+
+/// The channel's rate decides: equation 5 with M = 1 gives 1.5 and 0.5 Mbit/s, and the capacity follows the handoffs.
+#[test]
+fn heterogeneous_channels_change_the_rate() {
+    let m = |m: &str| {
+        play(&[
+            ("spectrum.channels", &format!("{{ alternating = {{ rate = \"1 Mbit/s\", m = {m} }} }}")),
+            ("radio.cr.cr.detector", "perfect"),
+        ])
+    };
+    let (even, uneven) = (m("0.0"), m("1.0"));
+    let open = first(&even.radios, "transmitting_s");
+    assert_close(first(&even.links, "capacity_bytes"), open * 125e3, 1e-9);
+    let (open, capacity) = (first(&uneven.radios, "transmitting_s"), first(&uneven.links, "capacity_bytes"));
+    assert!((capacity / open / 125e3 - 1.0).abs() > 1e-3 && capacity < open * 187_501.0);
+}
