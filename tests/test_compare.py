@@ -216,3 +216,14 @@ def test_one_seed_claims_nothing_about_chance(scenario: Scenario) -> None:
     one = compare(scenario, ["newreno", "sack"], seeds=1)
     assert math.isnan(one.interval("sack", "goodput_bps").low)
     assert headline.of_comparison(one).endswith("One seed says nothing about chance.")
+
+
+def test_a_comparison_tells_how_primary_users_fared() -> None:
+    shipped = Path(__file__).parent.parent / "scenarios" / "cr-single-hop.toml"
+    scenario = Scenario.from_file(shipped).set("run.duration", "20 s")
+    compared = compare(scenario, ("newreno", "sack"), seeds=2)
+    for name in ("pu_interfered_share", "pu_exposed_share", "pu_collisions", "vacate_mean_s"):
+        for transport in compared.transports:
+            assert compared.interval(transport, name).mean > 0, name
+    interfered = compared.interval("newreno", "pu_interfered_share")
+    assert interfered.mean <= compared.interval("newreno", "pu_exposed_share").mean

@@ -1,4 +1,4 @@
-"""What a run comes to in single numbers: the columns of its tables, brought together over its flows."""
+"""What a run comes to in single numbers: columns of its tables, brought together over its flows or radios."""
 
 from __future__ import annotations
 
@@ -15,7 +15,16 @@ if TYPE_CHECKING:
 
 Rows = list[dict[str, Any]]
 
-_COUNTS = {"rtos", "spurious_rtos", "fast_retransmits", "drops"}
+_COUNTS = {
+    "rtos",
+    "spurious_rtos",
+    "fast_retransmits",
+    "drops",
+    "pu_collisions",
+    "missed_detections",
+    "false_alarms",
+    "handoffs",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +39,8 @@ class Metric:
         digits: Decimal places that people are shown.
         better: 1 where more is better, -1 where less is, 0 where neither is.
         meaning: What it says, in a sentence.
-        of: Computes it from the rows of the run's flows.
+        of: Computes it from the rows of the run's flows, or of its radios that meet primary users.
+        radio: Whether it is one of radios.
     """
 
     name: str
@@ -41,6 +51,7 @@ class Metric:
     better: int
     meaning: str
     of: Callable[[Rows], float]
+    radio: bool = False
 
     @property
     def counts(self) -> bool:
@@ -161,6 +172,41 @@ METRICS = (
         "Time from start to the last byte's delivery, mean over the fixed-size flows that finished.",
         _mean("completion_s"),
     ),
+    Metric(
+        "pu_interfered_share", "PU time interfered", "%", 100, 2, -1,
+        "Share of the primary users' airtime with a frame on the air on their channel, mean over radios.",
+        _mean("pu_interfered_share"), radio=True,
+    ),
+    Metric(
+        "pu_exposed_share", "PU time exposed", "%", 100, 2, -1,
+        "Share of the primary users' airtime in which a radio was open on their channel, mean over radios.",
+        _mean("pu_exposed_share"), radio=True,
+    ),
+    Metric(
+        "pu_collisions", "PU collisions", "", 1, 1, -1,
+        "ON periods of primary users that were interfered with, all radios together.",
+        _sum("pu_collisions"), radio=True,
+    ),
+    Metric(
+        "vacate_mean_s", "Time to vacate", "ms", 1000, 1, -1,
+        "Mean time that a radio stayed open over a primary user that it then left, mean over radios.",
+        _mean("vacate_mean_s"), radio=True,
+    ),
+    Metric(
+        "missed_detections", "Missed detections", "", 1, 1, -1,
+        "Sensings that missed a primary user, all radios together.",
+        _sum("missed_detections"), radio=True,
+    ),
+    Metric(
+        "false_alarms", "False alarms", "", 1, 1, -1,
+        "Sensings that reported a primary user where there was none, all radios together.",
+        _sum("false_alarms"), radio=True,
+    ),
+    Metric(
+        "handoffs", "Handoffs", "", 1, 1, 0,
+        "Changes of channel by radios that meet primary users, all radios together.",
+        _sum("handoffs"), radio=True,
+    ),
 )  # fmt: skip
 
 BY_NAME = {metric.name: metric for metric in METRICS}
@@ -168,9 +214,16 @@ BY_NAME = {metric.name: metric for metric in METRICS}
 
 def measure(result: Result) -> dict[str, float]:
     """Return every metric of a run, in base units; NaN where the run has no such value."""
-    return measure_rows(result.flows.to_pylist())
+    radios = [row for row in result.radios.to_pylist() if not math.isnan(row["pu_airtime_s"])]
+    return measure_rows(result.flows.to_pylist(), radios)
 
 
-def measure_rows(rows: Rows) -> dict[str, float]:
-    """Return every metric of some flows, given as the rows of their table."""
-    return {metric.name: metric.of(rows) for metric in METRICS}
+def measure_rows(rows: Rows, radios: Rows | None = None) -> dict[str, float]:
+    """Return every metric of the rows of some flows, and of some radios that meet primary users."""
+
+    def value(metric: Metric) -> float:
+        if metric.radio:
+            return metric.of(radios) if radios else math.nan
+        return metric.of(rows)
+
+    return {metric.name: value(metric) for metric in METRICS}

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from cogtcp.result import Result
     from cogtcp.statistics import Interval
 
+# Of radios that meet primary users, where there are any.
+_PROTECTION = ["pu_interfered_share", "pu_exposed_share", "pu_collisions", "vacate_mean_s"]
+
 # Where the output is no terminal nobody's window limits the width.
 _WIDTH_OF_FILES = 120
 
@@ -46,12 +49,28 @@ def result(run: Result) -> None:
         for row in run.flows.to_pylist()
     ]
     _print_table(title, ["Flow", "Transport", *(_heading(BY_NAME[name]) for name in columns)], rows, left=2)
+    protection = [BY_NAME[name] for name in (*_PROTECTION, "missed_detections", "false_alarms", "handoffs")]
+    rows = [
+        [
+            row["radio"],
+            *(metric.text(measure_rows([], [row])[metric.name], single=True) for metric in protection),
+        ]
+        for row in run.radios.to_pylist()
+        if not math.isnan(row["pu_airtime_s"])
+    ]
+    if rows:
+        headings = ["Radio", *map(_heading, protection)]
+        _print_table("Protection of primary users", headings, rows, left=1)
 
 
 def comparison(compared: Comparison) -> None:
     """Print one row per transport."""
     baseline = compared.transports[0]
     columns = ["efficiency", "rtos", "fast_retransmits", "rtt_mean_s", "drops"]
+    finite = (compared.interval(name, _PROTECTION[0]).n for name in compared.transports)
+    if any(finite):
+        # Fewer of the flows' columns: these must find room.
+        columns = ["efficiency", "rtos", "rtt_mean_s", *_PROTECTION]
     goodput = BY_NAME["goodput_bps"]
     paired = len(compared.transports) > 1
     rows = []
@@ -88,7 +107,7 @@ def progress() -> Iterator[Callable[[int, int], None] | None]:
 
 
 def _heading(metric: Metric) -> str:
-    title = metric.title.replace(", ", "\n").replace("Fast ", "Fast\n")
+    title = metric.title.replace(", ", "\n").replace("Fast ", "Fast\n").replace("PU time ", "PU time\n")
     return f"{title}\n{metric.unit}" if metric.unit else title
 
 

@@ -9,7 +9,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from cogtcp import headline
-from cogtcp.metrics import METRICS, Metric, measure_rows
+from cogtcp.metrics import METRICS, Metric
 from cogtcp.report import bars, page
 from cogtcp.report.detail import detail
 from cogtcp.report.timeline import Limits, Series
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def run_report(result: Result, *, command: str | None = None) -> str:
     """Return the report of one run."""
     series = Series.of(result)
-    metrics = measure_rows(result.flows.to_pylist())
+    metrics = result.metrics
     shown = [metric for metric in METRICS if _matters(metric, [metrics[metric.name]], result.flows.num_rows)]
     return page.render(
         "run.html.j2",

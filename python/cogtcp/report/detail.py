@@ -49,6 +49,12 @@ _RADIOS: tuple[_Column, ...] = (
     ("Sensing periods", "", "sensings", _number(0)),
     ("PU arrivals", "", "pu_arrivals", _number(0)),
     ("Handoffs", "", "handoffs", _number(0)),
+    ("Missed detections", "", "missed_detections", _number(0)),
+    ("False alarms", "", "false_alarms", _number(0)),
+    ("PU time exposed", "%", "pu_exposed_share", _number(2, 100)),
+    ("PU time interfered", "%", "pu_interfered_share", _number(2, 100)),
+    ("PU collisions", "", "pu_collisions", _number(0)),
+    ("Time to vacate", "ms", "vacate_mean_s", _number(1, 1000)),
 )
 
 
