@@ -133,7 +133,18 @@ def test_transports_and_version(command: Command) -> None:
     assert command("version", "--json").json()["version"] == _core.version
 
 
-VERBS = ["run", "compare", "check", "new", "schema", "transports", "reproduce", "version"]
+VERBS = [
+    "run",
+    "compare",
+    "check",
+    "new",
+    "schema",
+    "transports",
+    "reproduce",
+    "pu",
+    "sensing",
+    "version",
+]
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp import _core, provenance
 from cogtcp._errors import RunError, UsageError
+from cogtcp._parallel import for_each
 from cogtcp.metrics import METRICS
 from cogtcp.result import Result, Trace, check_seed, plain, run
 from cogtcp.statistics import Interval, mean_interval, paired_difference
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
     from cogtcp.output import OutputFolder
     from cogtcp.scenario import Scenario
-
-# How often the main thread looks up from waiting, for Ctrl-C.
-_WAKE_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +70,8 @@ def compare(
     shown: dict[str, Result] = {}
     interrupted = False
 
-    def one(name: str, seed: int) -> tuple[Outcome, Result | None]:
+    def one(task: tuple[str, int]) -> tuple[Outcome, Result | None]:
+        name, seed = task
         trace: Trace = "full" if seed == chosen[0] else "summary"
         try:
             result = run(variants[name], seed, trace, cancel=cancel)
@@ -82,27 +80,21 @@ def compare(
         tables = {"flows": result.flows, "links": result.links, "radios": result.radios}
         return Outcome(name, seed, result.metrics, result.digest, tables=tables), result
 
+    def collect(task: tuple[str, int], made: tuple[Outcome, Result | None]) -> None:
+        outcomes[task], result = made
+        if result is not None and task[1] == chosen[0]:
+            shown[task[0]] = result
+        if progress:
+            progress(len(outcomes), len(tasks))
+
     if progress:
         progress(0, len(tasks))
-    with ThreadPoolExecutor(max_workers=max(1, jobs or available_processors())) as pool:
-        waiting: dict[Future[tuple[Outcome, Result | None]], tuple[str, int]] = {}
-        try:
-            waiting.update({pool.submit(one, *task): task for task in tasks})
-            while waiting:
-                done, _ = wait(waiting, timeout=_WAKE_S, return_when=FIRST_COMPLETED)
-                for future in done:
-                    task = waiting.pop(future)
-                    outcomes[task], result = future.result()
-                    if result is not None and task[1] == chosen[0]:
-                        shown[task[0]] = result
-                if done and progress:
-                    progress(len(outcomes), len(tasks))
-        except BaseException as stop:
-            cancel.cancel()
-            pool.shutdown(wait=True, cancel_futures=True)
-            interrupted = isinstance(stop, KeyboardInterrupt) and any(not o.error for o in outcomes.values())
-            if not interrupted:
-                raise
+    try:
+        for_each(tasks, one, collect, jobs=jobs or available_processors(), cancel=cancel)
+    except KeyboardInterrupt:
+        interrupted = any(not outcome.error for outcome in outcomes.values())
+        if not interrupted:
+            raise
 
     return Comparison(
         scenario=scenario,

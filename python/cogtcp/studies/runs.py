@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp import _core, provenance
 from cogtcp._errors import RunError
+from cogtcp._parallel import for_each
 from cogtcp.compare import available_processors
 from cogtcp.output import write_file
 from cogtcp.result import Result, Trace, run
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
     Measure = Callable[[Result], dict[str, Any]]
     Progress = Callable[[int, int], None]
-
-# How often the main thread looks up from waiting, for Ctrl-C.
-_WAKE_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,19 +83,15 @@ class Runner:
         self._total += len(known) + len(missing)
         self._advance(len(known))
         cancel = _core.Cancel()
-        # The core gives up Python's lock while it simulates, so threads are enough.
-        with ThreadPoolExecutor(max_workers=self._jobs) as pool:
-            try:
-                waiting = {pool.submit(self._make, key, case, cancel): key for key, case in missing.items()}
-                while waiting:
-                    done, _ = wait(waiting, timeout=_WAKE_S, return_when=FIRST_COMPLETED)
-                    for future in done:
-                        known[waiting.pop(future)] = future.result()
-                    self._advance(len(done))
-            except BaseException:
-                cancel.cancel()
-                pool.shutdown(wait=True, cancel_futures=True)
-                raise
+
+        def make(task: tuple[str, Case]) -> dict[str, Any]:
+            return self._make(*task, cancel)
+
+        def collect(task: tuple[str, Case], record: dict[str, Any]) -> None:
+            known[task[0]] = record
+            self._advance(1)
+
+        for_each(list(missing.items()), make, collect, jobs=self._jobs, cancel=cancel)
         return [known[key] for key in keys]
 
     def _advance(self, runs: int) -> None:
