@@ -20,7 +20,7 @@ from cogtcp import provenance
 from cogtcp._errors import OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
 
     import pyarrow as pa
@@ -56,11 +56,7 @@ class OutputFolder:
 
     def write_table(self, name: str, table: pa.Table, metadata: Mapping[str, str]) -> None:
         """Write an Arrow table as Parquet with key-value metadata: the same bytes for the same content."""
-        import pyarrow.parquet as pq
-
-        keys = {f"{provenance.PREFIX}{key}": value for key, value in metadata.items()}
-        described = table.replace_schema_metadata({**(table.schema.metadata or {}), **keys})
-        pq.write_table(described, self.path / f"{name}.parquet", compression="zstd")
+        _write_parquet(self.path / f"{name}.parquet", table, metadata)
 
     def __enter__(self) -> Self:
         _check_replaceable(self.target, self._force)
@@ -130,17 +126,71 @@ class OutputFolder:
 
 def write_file(path: str | Path, text: str) -> Path:
     """Write a text file whole or not at all."""
+    return _write_whole(path, lambda part: part.write_text(text, encoding="utf-8"))
+
+
+def write_table(path: str | Path, table: pa.Table, metadata: Mapping[str, str]) -> Path:
+    """Write an Arrow table as Parquet with key-value metadata, whole or not at all."""
+    return _write_whole(path, lambda part: _write_parquet(part, table, metadata))
+
+
+def prepare_folder(
+    directory: str | Path, kind: str, ours: Sequence[str], *, keep: str, force: bool = False
+) -> Path:
+    """Return a folder to which results are added while they come, made and marked as ours.
+
+    One that holds something else than results of this kind is refused, or with `force` put aside.
+
+    Args:
+        directory: The folder.
+        kind: The verb whose results it holds.
+        ours: The names of all that it may hold besides its marker.
+        keep: The one of them that is a folder: what was finished before.
+        force: Put aside what is not ours.
+    """
+    folder = Path(directory)
+    known = {MARKER, *ours}
+    try:
+        if folder.exists() and not folder.is_dir():
+            raise OutputError(f"{folder}: is a file; name a folder for the results")
+        folder.mkdir(parents=True, exist_ok=True)
+        names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
+        if names - known or (names and MARKER not in names):
+            if not force:
+                raise OutputError(
+                    f"{folder}: holds files that are no results of `{kind}`; name another folder, or use "
+                    "--force to replace it (its content is kept beside it)"
+                )
+            folder.rename(_free_name(folder))
+            folder.mkdir()
+        (folder / keep).mkdir(exist_ok=True)
+    except OSError as error:
+        raise _cannot_write(folder, error) from error
+    marker = {"tool": "cogtcp", "version": provenance.version(), "kind": kind, "files": sorted(known)}
+    write_file(folder / MARKER, json.dumps(marker, indent=2) + "\n")
+    return folder
+
+
+def _write_whole(path: str | Path, write: Callable[[Path], object]) -> Path:
     target = Path(path)
     real = _real(target)
     part = real.with_name(f".{real.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:
-        part.write_text(text, encoding="utf-8")
+        write(part)
         part.replace(real)
     except OSError as error:
         raise _cannot_write(target, error) from error
     finally:
         part.unlink(missing_ok=True)
     return target
+
+
+def _write_parquet(path: Path, table: pa.Table, metadata: Mapping[str, str]) -> None:
+    import pyarrow.parquet as pq
+
+    keys = {f"{provenance.PREFIX}{key}": value for key, value in metadata.items()}
+    described = table.replace_schema_metadata({**(table.schema.metadata or {}), **keys})
+    pq.write_table(described, path, compression="zstd")
 
 
 def is_ours(folder: Path) -> bool:
@@ -182,11 +232,13 @@ def _put_away(aside: Path, target: Path, ours: bool) -> None:
     if ours:
         shutil.rmtree(aside, ignore_errors=True)
         return
-    for number in itertools.count(1):
-        kept = target.with_name(f"{target.name}.old-{number}")
-        if not kept.exists():
-            aside.rename(kept)
-            return
+    aside.rename(_free_name(target))
+
+
+def _free_name(target: Path) -> Path:
+    """Return the first of `target.old-1`, `target.old-2`, ... that is not taken."""
+    names = (target.with_name(f"{target.name}.old-{number}") for number in itertools.count(1))
+    return next(name for name in names if not name.exists())
 
 
 def _real(path: Path) -> Path:

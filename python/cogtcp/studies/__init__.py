@@ -13,18 +13,16 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import itertools
 import json
 import math
 import sys
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from cogtcp import provenance
-from cogtcp._errors import OutputError, RunError
-from cogtcp.output import MARKER, write_file
+from cogtcp._errors import RunError
+from cogtcp.output import prepare_folder, write_file
 from cogtcp.result import plain
 from cogtcp.scenario import Scenario
 from cogtcp.studies import verdicts
@@ -44,6 +42,7 @@ from cogtcp.studies.runs import Case, Runner
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from cogtcp.studies.runs import Progress
     from cogtcp.studies.verdicts import Verdict
@@ -344,35 +343,4 @@ def _load(name: str, path: Path) -> ModuleType:
 
 def _prepare(directory: str | Path, *, force: bool = False) -> Path:
     """Return the folder, made and marked as ours; refuse one that holds something else, or put that aside."""
-    folder = Path(directory)
-    try:
-        if folder.exists() and not folder.is_dir():
-            raise OutputError(f"{folder}: is a file; name a folder for the results")
-        folder.mkdir(parents=True, exist_ok=True)
-        names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
-        ours = {MARKER, _CLAIMS, _REPORT, _RUNS}
-        if names - ours or (names and MARKER not in names):
-            if not force:
-                raise OutputError(
-                    f"{folder}: holds files that are no results of `reproduce`; name another folder, or use "
-                    "--force to replace it (its content is kept beside it)"
-                )
-            _put_aside(folder)
-            folder.mkdir()
-        (folder / _RUNS).mkdir(exist_ok=True)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise OutputError(
-            f"{folder}: results cannot be written: {reason}; name a folder that you may write to"
-        ) from error
-    marker = {"tool": "cogtcp", "version": provenance.version(), "kind": "reproduce", "files": sorted(ours)}
-    write_file(folder / MARKER, json.dumps(marker, indent=2) + "\n")
-    return folder
-
-
-def _put_aside(folder: Path) -> None:
-    for number in itertools.count(1):
-        kept = folder.with_name(f"{folder.name}.old-{number}")
-        if not kept.exists():
-            folder.rename(kept)
-            return
+    return prepare_folder(directory, "reproduce", [_CLAIMS, _REPORT, _RUNS], keep=_RUNS, force=force)

@@ -60,10 +60,17 @@ class Case:
 
 
 class Runner:
-    """Makes runs, `jobs` at a time, and remembers them in `folder` (None: nowhere)."""
+    """Makes runs, `jobs` at a time, and remembers them in `folder` (None: nowhere).
 
-    def __init__(self, folder: Path | None, jobs: int | None, progress: Progress | None) -> None:
+    A run that fails takes all down with it; with `keep_going` its measurements are its `error` alone, which
+    is not remembered.
+    """
+
+    def __init__(
+        self, folder: Path | None, jobs: int | None, progress: Progress | None, *, keep_going: bool = False
+    ) -> None:
         self._folder = folder
+        self._keep_going = keep_going
         self._jobs = max(1, jobs or available_processors())
         self._progress = progress
         self._done = 0
@@ -109,7 +116,12 @@ class Runner:
         return record if isinstance(record, dict) else None
 
     def _make(self, key: str, case: Case, cancel: _core.Cancel) -> dict[str, Any]:
-        record = _measure(case, cancel)
+        try:
+            record = _measure(case, cancel)
+        except RunError as error:
+            if not self._keep_going:
+                raise
+            return {"error": str(error)}
         # Here, not where results are collected: what is finished stays, whatever happens to the others.
         if self._folder is not None:
             write_file(self._folder / f"{key}.json", json.dumps(record))
