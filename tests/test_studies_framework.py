@@ -116,6 +116,19 @@ def test_result_has_exactly_the_documented_form(folder: Path, simulated: list[in
     assert (second["id"], second["verdict"], second["ci"]) == ("t-f2", "holds", [0.5, 0.5])
 
 
+def test_a_verdict_is_that_of_its_settings() -> None:
+    def measured(verdict: Any, **settings: Any) -> studies.Measured:
+        return studies.Measured(verdict, "m", None, "t", "w", settings=settings)
+
+    found = measured("unclear", base="differs", long="holds", short="differs")
+    assert found.base == "differs"
+    assert found.over_settings == ("with the scenario's settings differs; of 3 settings 1 hold, 2 differ")
+    assert measured("holds").over_settings == ""
+    assert measured("holds").base == "holds"
+    with pytest.raises(ValueError, match="not that of the settings"):
+        measured("holds", base="holds", long="unclear")
+
+
 def test_one_seed_has_no_interval_and_decides_nothing(folder: Path, simulated: list[int]) -> None:
     (claim,) = json.loads(studies.reproduce("t", only="t-f1", seeds=1).to_json())["claims"]
     assert (claim["ci"], claim["verdict"]) == (None, "unclear")

@@ -26,7 +26,7 @@ from cogtcp.output import prepare_folder, write_file
 from cogtcp.result import plain
 from cogtcp.scenario import Scenario
 from cogtcp.studies import verdicts
-from cogtcp.studies.exhibits import Curve, Figure, Table
+from cogtcp.studies.exhibits import Curve, Figure, Surface, Table
 from cogtcp.studies.folder import (
     ClaimRow,
     Study,
@@ -58,6 +58,7 @@ __all__ = [
     "Study",
     "StudyError",
     "StudyResult",
+    "Surface",
     "Table",
     "Unsaid",
     "claim",
@@ -86,6 +87,8 @@ class Measured:
         figures: The paper's figures, redrawn.
         tables: Sensitivity and breakdowns.
         facts: Numbers that the study's conclusions need, by name.
+        settings: The verdict at each setting of what the paper leaves unsaid that counts, by name, the
+            scenario's own first; `verdict` must be `verdicts.over_range` of them. Empty if tested once.
     """
 
     verdict: Verdict
@@ -96,6 +99,28 @@ class Measured:
     figures: Sequence[Figure] = ()
     tables: Sequence[Table] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Verdict] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse a verdict that is not that of the settings."""
+        if self.settings and self.verdict != verdicts.over_range(list(self.settings.values())):
+            raise ValueError(f"the verdict {self.verdict} is not that of the settings {dict(self.settings)}")
+
+    @property
+    def base(self) -> Verdict:
+        """The verdict at the scenario's own settings, whatever it is elsewhere."""
+        return next(iter(self.settings.values()), self.verdict)
+
+    @property
+    def over_settings(self) -> str:
+        """Say how the verdict at the base fares at the other settings; empty for a claim tested once."""
+        if len(self.settings) < 2:
+            return ""
+        found = list(self.settings.values())
+        return (
+            f"with the scenario's settings {self.base}; "
+            f"of {len(found)} settings {found.count('holds')} hold, {found.count('differs')} differ"
+        )
 
 
 @dataclass(frozen=True)

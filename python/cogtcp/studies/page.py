@@ -11,8 +11,11 @@ from cogtcp.report import page
 from cogtcp.studies.drawing import draw
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cogtcp.studies import StudyResult
     from cogtcp.studies.exhibits import Table
+    from cogtcp.studies.verdicts import Verdict
 
 
 def study_report(result: StudyResult, *, command: str | None = None) -> str:
@@ -51,17 +54,34 @@ def study_report(result: StudyResult, *, command: str | None = None) -> str:
 
 
 def _answer(result: StudyResult) -> str:
-    counts = Counter[str](claim.result.verdict for claim in result.claims)
     total = len(result.claims)
     if total == 1:
         (only,) = result.claims
         return f"{only.row.id} {_ALONE[only.result.verdict]}: “{only.row.claim}”"
-    said = [f"{counts[verdict]} {word}" for verdict, word in _WORDS.items() if counts[verdict]]
-    return f"Of {total} claims " + ", ".join(said) + "."
+    answer = f"Of {total} claims {_counts([claim.result.verdict for claim in result.claims])}."
+    if any(claim.result.base != claim.result.verdict for claim in result.claims):
+        # `unclear` is often a sure answer at each setting, and not the same one.
+        base = _counts([claim.result.base for claim in result.claims])
+        answer = (
+            f"{answer.removesuffix('.')} over all that the paper leaves unsaid. "
+            f"With the settings of the scenario {base}."
+        )
+    return answer
 
 
 _ALONE = {"holds": "holds", "differs": "differs", "unclear": "is unclear"}
-_WORDS = {"holds": "hold", "differs": "differ", "unclear": "are unclear"}
+_MANY = {"holds": "hold", "differs": "differ", "unclear": "are unclear"}
+
+
+def _counts(found: Sequence[Verdict]) -> str:
+    """Return "1 holds, 2 differ and 3 are unclear"."""
+    count = Counter[str](found)
+    said = [
+        f"{count[verdict]} {(_ALONE if count[verdict] == 1 else _MANY)[verdict]}"
+        for verdict in _ALONE
+        if count[verdict]
+    ]
+    return " and ".join([*([", ".join(said[:-1])] if said[:-1] else []), said[-1]])
 
 
 def _headings(table: Table) -> list[tuple[str, str]]:

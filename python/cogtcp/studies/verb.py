@@ -103,9 +103,11 @@ def _show(result: StudyResult) -> None:
             ("claim", claim.row.claim),
             ("paper", claim.row.paper),
             ("measured", claim.result.measured),
+            ("settings", claim.result.over_settings),
             ("test", claim.result.test),
             ("why", claim.result.why),
         ):
-            table.add_row(Text(f"  {name}"), Text(text))
+            if text:
+                table.add_row(Text(f"  {name}"), Text(text))
         console.print(table)
         console.print()

@@ -64,14 +64,6 @@ class Tested:
         ranked = ("differs", "unclear", "holds")
         return min(parts, key=lambda finding: ranked.index(finding.verdict))
 
-    def count(self) -> str:
-        """Say what the claim comes to at the base, and at how many settings of the range."""
-        found = [self.verdict_at(setting) for setting in self.in_range]
-        return (
-            f"at the base the claim {_SAID[self.verdict_at(BASE)]}; of {len(found)} settings it holds at "
-            f"{found.count('holds')} and differs at {found.count('differs')}"
-        )
-
     def spread(self) -> str:
         """Say at how many settings of the range each part came out how; name the few exceptions."""
         told = []
@@ -105,9 +97,6 @@ class Tested:
                 "same answer at every setting marked verdict."
             ),
         )
-
-
-_SAID = {"holds": "holds", "differs": "differs", "unclear": "is unclear"}
 
 
 def _short(finding: Finding) -> str:
@@ -173,7 +162,7 @@ def measured(
     shown = tested.weakest
     return Measured(
         verdict=tested.verdict,
-        measured=f"{measured}; {tested.count()}",
+        measured=measured,
         ci=(shown.low, shown.high),
         test=(
             f"{test} All parts must hold, with the same answer at each of {len(tested.in_range)} settings of "
@@ -185,6 +174,7 @@ def measured(
         figures=figures,
         tables=[*tables, tested.table()],
         facts={"base": tested.verdict_at(BASE), **(facts or {})},
+        settings={setting.name: tested.verdict_at(setting) for setting in tested.in_range},
     )
 
 
