@@ -122,7 +122,7 @@ def test_a_verdict_is_that_of_its_settings() -> None:
 
     found = measured("unclear", base="differs", long="holds", short="differs")
     assert found.base == "differs"
-    assert found.over_settings == ("with the scenario's settings differs; of 3 settings 1 hold, 2 differ")
+    assert found.over_settings == ("base: differs; of 3 settings 1 hold, 2 differ")
     assert measured("holds").over_settings == ""
     assert measured("holds").base == "holds"
     with pytest.raises(ValueError, match="not that of the settings"):

@@ -118,8 +118,8 @@ class Measured:
             return ""
         found = list(self.settings.values())
         return (
-            f"with the scenario's settings {self.base}; "
-            f"of {len(found)} settings {found.count('holds')} hold, {found.count('differs')} differ"
+            f"base: {self.base}; of {len(found)} settings {found.count('holds')} hold, "
+            f"{found.count('differs')} differ"
         )
 
 
