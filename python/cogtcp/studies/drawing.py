@@ -5,20 +5,69 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from matplotlib.patches import Rectangle
+
 from cogtcp.report import theme
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
-    from cogtcp.studies.exhibits import Curve, Figure
+    from cogtcp.studies.exhibits import Curve, Figure, Surface
 
 _LINES = {"line": "-", "dashed": "--", "dotted": ":"}
 _MARKERS = "os^Dv"
+_COLUMNS = 2  # of panels
+_DEEPEST = 0.6  # opacity of the fullest cell: ink is legible on it in light and in dark
 
 
 def draw(figure: Figure) -> str:
     """Return a figure as SVG for a report page."""
-    return theme.draw(4.2, f"{figure.title}. {figure.caption}", lambda canvas: _paint(canvas, figure))
+    label = f"{figure.title}. {figure.caption}"
+    if figure.surfaces:
+        rows = math.ceil(len(figure.surfaces) / _COLUMNS)
+        most = max(len(surface.y) for surface in figure.surfaces)
+        height = rows * (0.9 + 0.24 * max(most, 4))
+        return theme.draw(height, label, lambda canvas: _panels(canvas, figure, rows))
+    return theme.draw(4.2, label, lambda canvas: _paint(canvas, figure))
+
+
+def _panels(canvas: Canvas, figure: Figure, rows: int) -> None:
+    every: Any = canvas.subplots(rows, _COLUMNS, squeeze=False)
+    for index, axes in enumerate(every.flat):
+        if index >= len(figure.surfaces):
+            axes.set_visible(False)
+            continue
+        surface = figure.surfaces[index]
+        _cells(axes, surface)
+        axes.set_title(surface.name, loc="left", fontsize=9)
+        axes.set_xlabel(figure.x_label)
+        if index % _COLUMNS == 0:
+            axes.set_ylabel(figure.y_label)
+
+
+def _cells(axes: Any, surface: Surface) -> None:
+    known = [value for row in surface.values for value in row if not math.isnan(value)]
+    greatest = max(known, default=0.0)
+    for row, values in enumerate(surface.values):
+        for column, value in enumerate(values):
+            if math.isnan(value):
+                continue
+            shade = _DEEPEST * max(value, 0.0) / greatest if greatest > 0 else 0.0
+            _cell(axes, column, row, facecolor=theme.ACCENT, alpha=shade, linewidth=0)
+            weight = "bold" if value == greatest else "normal"
+            axes.text(column, row, f"{value:.3g}", ha="center", va="center", fontsize=8, fontweight=weight)
+    if surface.mark is not None and surface.mark[0] in surface.x and surface.mark[1] in surface.y:
+        column, row = list(surface.x).index(surface.mark[0]), list(surface.y).index(surface.mark[1])
+        _cell(axes, column, row, fill=False, edgecolor=theme.INK, linewidth=1.6)
+    axes.set_xlim(-0.5, len(surface.x) - 0.5)
+    axes.set_ylim(-0.5, len(surface.y) - 0.5)
+    axes.set_xticks(range(len(surface.x)), [f"{x:g}" for x in surface.x])
+    axes.set_yticks(range(len(surface.y)), [f"{y:g}" for y in surface.y])
+    axes.grid(visible=False)
+
+
+def _cell(axes: Any, column: int, row: int, **style: Any) -> None:
+    axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, **style))
 
 
 def _paint(canvas: Canvas, figure: Figure) -> None:

@@ -25,8 +25,22 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
+class Surface:
+    """One panel of a figure: a quantity over two axes, `values[row of y][column of x]`, each point one cell.
+
+    Cells are as far apart as their neighbours, whatever the axes' steps. `mark` frames the cell of one (x, y).
+    """
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    values: Sequence[Sequence[float]]
+    mark: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Figure:
-    """A redrawn figure beside what the paper says about it."""
+    """A redrawn figure beside what the paper says about it: curves, or surfaces in panels."""
 
     id: str
     title: str
@@ -40,6 +54,7 @@ class Figure:
     log_y: bool = False
     y_range: tuple[float, float] | None = None
     """What is shown of the y axis; by default from 0 on, to the highest point."""
+    surfaces: Sequence[Surface] = ()
 
 
 @dataclass(frozen=True, slots=True)
