@@ -28,7 +28,7 @@ class Curve:
 class Surface:
     """One panel of a figure: a quantity over two axes, `values[row of y][column of x]`, each point one cell.
 
-    Cells are as far apart as their neighbours, whatever the axes' steps. `mark` frames the cell of one (x, y).
+    Cells are equally wide and high, whatever the steps of the axes. `mark` frames the cell of one (x, y).
     """
 
     name: str
