@@ -19,7 +19,8 @@ pub enum Recovery {
     Sack,
 }
 
-/// When NewReno restarts the retransmission timer during recovery (RFC 6582 section 4).
+/// When NewReno restarts the retransmission timer during recovery (RFC 3782 section 4; RFC 6582 section 3.2
+/// has the first of the two).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum NewRenoVariant {
     /// At the first partial ACK only: many losses in a window end in a timeout and slow start.

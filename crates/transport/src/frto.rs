@@ -20,8 +20,14 @@ pub(crate) enum Frto {
 pub(crate) struct FrtoAck {
     /// The cumulative acknowledgement moved.
     pub(crate) advances: bool,
+    /// It did not, and the ACK is a duplicate, with new SACK information or without.
+    pub(crate) duplicate: bool,
+    /// It covers all of the segment that the timer resent.
+    pub(crate) covers_resent: bool,
     /// It covers everything sent before the timeout (`recover`, RecoveryPoint).
     pub(crate) covers_recover: bool,
+    /// It covers more than that.
+    pub(crate) exceeds_recover: bool,
     /// A SACK block newly covers data sent before the timeout.
     pub(crate) sacks_old: bool,
     /// A SACK block covers data sent after the timeout.
@@ -48,8 +54,12 @@ impl Frto {
     pub(crate) fn basic(self, ack: FrtoAck) -> Verdict {
         match self {
             Self::Idle => Verdict::Continue(self),
-            // Step 2a: a duplicate, or all of what was outstanding. Step 2b: new data, unless there is none to send.
-            Self::Resent if !ack.advances || ack.covers_recover || !ack.can_send_new => Verdict::Conventional,
+            // Step 2a: a duplicate, all of what was outstanding, or less than what was resent. Step 2b: new data, unless
+            // there is none to send.
+            Self::Resent if !ack.advances || ack.covers_recover || !ack.covers_resent => {
+                Verdict::Conventional
+            }
+            Self::Resent if !ack.can_send_new => Verdict::Conventional,
             Self::Resent => Verdict::Continue(Self::NewData { budget: 2 }),
             // Steps 3a and 3b.
             Self::NewData { .. } if ack.advances => Verdict::Spurious,
@@ -61,16 +71,18 @@ impl Frto {
     pub(crate) fn sack(self, ack: FrtoAck) -> Verdict {
         match self {
             Self::Idle => Verdict::Continue(self),
-            // Step 2: duplicates only adjust the scoreboard; the first new acknowledgement decides.
+            // Step 2: duplicates only adjust the scoreboard; the first new acknowledgement decides. That it covers all of
+            // what was resent is asked as in section 2.1.
             Self::Resent if !ack.advances => Verdict::Continue(self),
-            Self::Resent if ack.covers_recover || !ack.can_send_new => Verdict::Conventional,
+            Self::Resent if ack.covers_recover || !ack.covers_resent => Verdict::Conventional,
+            Self::Resent if !ack.can_send_new => Verdict::Conventional,
             Self::Resent => Verdict::Continue(Self::NewData { budget: 2 }),
             // Step 3a: data sent after the timeout arrived while older is missing, so the older was lost.
-            Self::NewData { .. } if ack.sacks_new || ack.covers_recover => Verdict::ConventionalThree,
+            Self::NewData { .. } if ack.sacks_new || ack.exceeds_recover => Verdict::ConventionalThree,
             // Step 3b: data sent before the timeout and not resent arrived.
             Self::NewData { .. } if ack.advances || ack.sacks_old => Verdict::Spurious,
-            // Step 3c: nothing new.
-            Self::NewData { .. } => Verdict::Continue(self),
+            // Step 3a again: a duplicate that tells nothing new.
+            Self::NewData { .. } => Verdict::ConventionalThree,
         }
     }
 }

@@ -23,8 +23,11 @@ pub(crate) struct Rack {
     latest: Option<(Time, u64)>,
     /// RACK.rtt: its round-trip time.
     rtt: Duration,
-    /// RACK.fack: the highest offset delivered.
+    /// RACK.fack: the highest offset delivered, and that before the ACK being handled.
     fack: u64,
+    earlier_fack: u64,
+    /// The ACK being handled has given `rtt` already.
+    measured: bool,
     /// RACK.reordering_seen.
     reordering_seen: bool,
     /// RACK.reo_wnd_mult less one.
@@ -40,15 +43,20 @@ pub(crate) struct Rack {
 pub(crate) type Echo = Option<(u32, Duration)>;
 
 impl Rack {
+    /// An ACK arrives. What it delivers may be told in any order: section 6.2 takes it by time (step 2) and by sequence
+    /// number (step 3).
+    #[inline]
+    pub(crate) fn begin_ack(&mut self) {
+        self.earlier_fack = self.fack;
+        self.measured = false;
+    }
+
     /// A segment that ends at `end` was delivered, its state as it was (section 6.2, steps 2 and 3).
     #[inline]
     pub(crate) fn on_delivered(&mut self, now: Time, sent: &Sent, end: u64, min_rtt: Duration, echo: Echo) {
         let resent = sent.is(EVER_RESENT);
-        if end > self.fack {
-            self.fack = end;
-        } else if end < self.fack && !resent {
-            self.reordering_seen = true;
-        }
+        self.fack = self.fack.max(end);
+        self.reordering_seen |= end < self.earlier_fack && !resent;
         let rtt = now.saturating_since(sent.sent_at);
         if resent {
             // The ACK may answer an earlier transmission.
@@ -60,13 +68,16 @@ impl Rack {
                 return;
             }
         }
-        self.rtt = rtt;
+        // In ascending order of their transmissions the last is the latest sent, whose round-trip time is the least.
+        self.rtt = if self.measured { self.rtt.min(rtt) } else { rtt };
+        self.measured = true;
         if self.latest.is_none_or(|latest| (sent.sent_at, end) > latest) {
             self.latest = Some((sent.sent_at, end));
         }
     }
 
-    /// A D-SACK arrived that no tail loss probe explains: the reordering window was too small (step 4).
+    /// A D-SACK arrived: the reordering window was too small (step 4). Departure: not called for the D-SACK of a tail loss
+    /// probe, which no reordering caused (Linux's rule).
     pub(crate) fn on_d_sack(&mut self, una: u64, nxt: u64) {
         self.dsack_round = self.dsack_round.filter(|round| una < *round);
         if self.dsack_round.is_none() {
@@ -84,7 +95,8 @@ impl Rack {
         }
     }
 
-    /// RACK.reo_wnd (step 4). `certain`: in recovery, or DupThresh segments are SACKed.
+    /// RACK.reo_wnd (step 4). `certain`: in recovery, or DupThresh segments are SACKed. Departure: `min_rtt` is that of the
+    /// connection, where step 1 recommends one over a recent window.
     pub(crate) fn window(&self, certain: bool, min_rtt: Duration, srtt: Duration) -> Duration {
         if certain && !self.reordering_seen {
             return Duration::ZERO;
@@ -186,8 +198,28 @@ mod tests {
         assert_eq!(rack.due(at(10), 4000, ms(25)), None);
         assert_eq!(rack.due(at(11), 2000, ms(25)), None);
         // An older segment delivered later does not move RACK back, though its round-trip time counts.
+        rack.begin_ack();
         rack.on_delivered(at(120), &sent(9, 0), 1000, ms(100), None);
         assert_eq!(rack.due(at(10), 2000, ms(25)), Some(at(146)));
+    }
+
+    /// Section 6.2 steps 2 and 3, one ACK: of what it delivers the latest sent gives the round-trip time, and SACK blocks tell
+    /// the newest first, which is no reordering; what is older than an ACK before is.
+    #[test]
+    fn the_order_within_an_ack_says_nothing() {
+        let mut rack = Rack::default();
+        rack.begin_ack();
+        rack.on_delivered(at(250), &sent(150, EVER_RESENT), 1000, ms(100), None);
+        rack.on_delivered(at(250), &sent(10, 0), 2000, ms(100), None);
+        // 100 ms of the retransmission, not 240 ms of the segment behind it.
+        assert_eq!(rack.due(at(20), 3000, ms(0)), Some(at(120)));
+        rack.begin_ack();
+        rack.on_delivered(at(260), &sent(160, 0), 9000, ms(100), None);
+        rack.on_delivered(at(260), &sent(155, 0), 5000, ms(100), None);
+        assert!(!rack.reordering_seen);
+        rack.begin_ack();
+        rack.on_delivered(at(261), &sent(156, 0), 6000, ms(100), None);
+        assert!(rack.reordering_seen);
     }
 
     /// Section 6.2 step 2: an ACK that comes too soon for a retransmission answers the original; so says its timestamp.
@@ -211,6 +243,7 @@ mod tests {
             (ms(25), ms(0))
         );
         rack.on_delivered(at(100), &sent(0, 0), 3000, ms(100), None);
+        rack.begin_ack();
         rack.on_delivered(at(101), &sent(0, EVER_RESENT), 1000, ms(100), None);
         assert_eq!(rack.window(true, ms(100), ms(120)), ms(0), "a retransmission is no reordering");
         rack.on_delivered(at(101), &sent(0, 0), 2000, ms(100), None);

@@ -55,11 +55,6 @@ impl RttEstimator {
         self.backoff = (self.backoff + 1).min(40);
     }
 
-    /// Takes back-off away without a sample: a spurious timeout was undone.
-    pub(crate) fn reset_backoff(&mut self) {
-        self.backoff = 0;
-    }
-
     /// The SYN timed out: data starts with 3 s (RFC 6298 section 5.7), unless it was configured longer.
     pub(crate) fn after_lost_syn(&mut self) {
         if !self.sampled {

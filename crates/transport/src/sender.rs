@@ -141,8 +141,14 @@ pub struct Sender {
     /// Bytes reported as delivered by duplicate ACKs and not yet acknowledged cumulatively.
     reported: u64,
     frto: Frto,
+    /// Where the segment ends that the timer resent, and the timeouts since an ACK last came.
+    frto_end: u64,
+    frto_timeouts: u32,
     prr: Prr,
     rack: Rack,
+    /// RACK found a retransmission lost that left after the latest response to a loss, which came at `reduced_at`.
+    retransmission_lost: bool,
+    reduced_at: Time,
     tlp: Tlp,
     /// What the D-SACK of the ACK being handled reports.
     d_sack: Option<(u64, u64)>,
@@ -246,8 +252,12 @@ impl Sender {
             rescue: None,
             reported: 0,
             frto: Frto::Idle,
+            frto_end: 0,
+            frto_timeouts: 0,
             prr: Prr::default(),
             rack: Rack::default(),
+            retransmission_lost: false,
+            reduced_at: Time::ZERO,
             tlp: Tlp::default(),
             d_sack: None,
             rto_count: 0,

@@ -378,7 +378,10 @@ impl DelayWindow {
     pub(super) fn on_event(&mut self, tcp: &TcpState, event: CaEvent) {
         match event {
             CaEvent::Loss => {
-                self.prior = (self.dwnd, self.gamma);
+                // A timeout again is no new loss event to undo.
+                if tcp.ca_state != CaState::Loss {
+                    self.prior = (self.dwnd, self.gamma);
+                }
                 self.timed_out = true;
                 self.dwnd = 0;
                 self.gamma = self.gamma_high;

@@ -10,8 +10,9 @@ use cogtcp_units::{Duration, Time};
 /// What the segments that an ACK newly covers tell of the round-trip time.
 #[derive(Clone, Copy, Debug, Default)]
 struct RttHint {
-    /// Send time of the latest sent of them that was sent once.
+    /// Send times of the latest and of the earliest sent of them that were sent once.
     latest: Option<Time>,
+    earliest: Option<Time>,
     /// One of them was resent: a cumulative ACK is ambiguous (Karn).
     ambiguous: bool,
 }
@@ -90,10 +91,14 @@ impl Sender {
         };
         let lost_before = self.rate.lost;
         self.d_sack = None;
+        self.rack.begin_ack();
         let mut hint = RttHint::default();
         let mut frto = FrtoAck {
             advances: ack > una,
+            duplicate: false,
+            covers_resent: ack >= self.frto_end,
             covers_recover: ack >= self.recovery_point,
+            exceeds_recover: ack > self.recovery_point,
             sacks_old: false,
             sacks_new: false,
             can_send_new: false,
@@ -104,7 +109,8 @@ impl Sender {
         if self.sack_ok && !segment.sack().is_empty() {
             self.take_sacks(now, segment, ack, &mut sample, &mut hint, &mut frto);
         }
-        sample.duplicate = self.is_duplicate(segment, &sample, window_same);
+        let bare = self.is_bare_duplicate(segment, &sample, window_same);
+        sample.duplicate = if self.recovery() == Recovery::Sack { sample.sacked > 0 } else { bare };
         if sample.duplicate {
             self.stats.duplicate_acks += 1;
             if !self.sack_ok && self.tcp.ca_state != CaState::Loss {
@@ -115,14 +121,14 @@ impl Sender {
         self.round_trip(now, segment, &mut sample, hint);
         sample.rate = self.rate.finish(self.tcp.min_rtt);
         if self.rack_in_use() {
-            let bare = sample.acked == 0 && segment.sack().is_empty() && segment.sequence_len() == 0;
-            self.rack_ack(now, ack, &sample, bare && window_same);
+            self.rack_ack(now, ack, &sample, bare && segment.sack().is_empty());
             self.detect_losses(now);
         }
         sample.lost = self.rate.lost - lost_before;
 
         if self.frto != Frto::Idle {
             frto.can_send_new = self.has_new_segment_in_window();
+            frto.duplicate = sample.acked == 0 && (sample.duplicate || bare);
         }
         let outcome = self.recover(now, &sample, frto);
         sample.lost = self.rate.lost - lost_before;
@@ -158,6 +164,7 @@ impl Sender {
             }
             hint.ambiguous |= sent.is(EVER_RESENT);
             hint.latest = Some(sent.sent_at);
+            hint.earliest = hint.earliest.or(hint.latest);
         });
         let fin = u64::from(self.fin_sent && ack == self.board.nxt());
         self.stats.bytes_acked += ack - una - fin;
@@ -224,7 +231,7 @@ impl Sender {
             if start >= end || end > self.board.nxt() {
                 continue;
             }
-            let latest = &mut hint.latest;
+            let (latest, earliest) = (&mut hint.latest, &mut hint.earliest);
             let fresh = self.board.sack(start, end, |sent| {
                 rate.on_delivered(sent);
                 if rack_in_use {
@@ -232,6 +239,7 @@ impl Sender {
                 }
                 if !sent.is(EVER_RESENT) {
                     *latest = (*latest).max(Some(sent.sent_at));
+                    *earliest = Some(earliest.map_or(sent.sent_at, |time| time.min(sent.sent_at)));
                 }
             });
             newly += fresh;
@@ -268,12 +276,9 @@ impl Sender {
         d_sack
     }
 
-    /// RFC 5681 section 2: outstanding data, no payload, no SYN or FIN, nothing acknowledged, the same window. With
-    /// SACK, RFC 6675 section 2: new SACK information, whatever else the ACK says.
-    fn is_duplicate(&self, segment: &Segment, sample: &AckSample, window_same: bool) -> bool {
-        if self.recovery() == Recovery::Sack {
-            return sample.sacked > 0;
-        }
+    /// RFC 5681 section 2: outstanding data, no payload, no SYN or FIN, nothing acknowledged, the same window. With SACK
+    /// the duplicates that count are those of RFC 6675 section 2: new SACK information, whatever else the ACK says.
+    fn is_bare_duplicate(&self, segment: &Segment, sample: &AckSample, window_same: bool) -> bool {
         sample.acked == 0
             && window_same
             && self.board.flight_size() > 0
@@ -329,7 +334,9 @@ impl Sender {
             self.tcp.latest_rtt = rtt;
             self.tcp.min_rtt = self.tcp.min_rtt.min(rtt);
             if self.config.rtt_sampling == RttSampling::EveryAck {
-                self.take_rtt(rtt);
+                // What the RTO must cover includes the wait of a delayed ACK, which began with the earliest segment
+                // (RFC 7323 section 4.3, case A).
+                self.take_rtt(hint.earliest.map_or(rtt, |first| now.saturating_since(first)));
             }
         } else if hint.ambiguous
             && self.timestamps_ok

@@ -53,7 +53,8 @@ impl Sender {
             Choice::New(len) => Some(self.send_new(now, len)),
             Choice::Again(index) => self.send_again(now, index),
             Choice::Rescue(index) => {
-                // RFC 6675 section 4, NextSeg rule 4: HighRxt does not move.
+                // RFC 6675 section 4, NextSeg rule 4: HighRxt does not move. Departure: pipe counts the segment until it is
+                // acknowledged, where SetPipe() would forget it at the next ACK.
                 let cursor = self.board.cursor();
                 self.rescue = Some(self.recovery_point);
                 let segment = self.send_again(now, index);
@@ -84,6 +85,7 @@ impl Sender {
     #[inline]
     fn choose(&mut self, now: Time) -> Option<Choice> {
         if self.resend_front && self.board.flight_size() > 0 {
+            // RFC 6675 section 5 step 4.3: whatever cwnd. Departure: under PRR too, whose SndCnt may be less than a segment.
             // What RACK found lost need not be the oldest.
             let fast = self.tcp.ca_state == CaState::Recovery && self.rack_in_use();
             let first = if fast { self.board.next_lost() } else { None };
@@ -156,7 +158,7 @@ impl Sender {
         if let Some((index, false)) = hole {
             return Some(Choice::Again(index));
         }
-        // Rule 4: once per recovery, or again when the acknowledgement has passed the last rescue.
+        // Rule 4: once per recovery, when the acknowledgement has passed what was resent first.
         if self.rescue.is_none_or(|rescue| self.board.una() > rescue) {
             return self.board.last_unsacked().map(Choice::Rescue);
         }
@@ -313,7 +315,7 @@ impl Sender {
         if self.timed.is_some_and(|(end, _)| end > offset) {
             self.timed = None;
         }
-        // The Impatient variant does not restart the timer after the first partial ACK (RFC 6582 section 4).
+        // The Impatient variant does not restart the timer after the first partial ACK (RFC 6582 section 3.2 step 3).
         let impatient = self.config.newreno_variant == NewRenoVariant::Impatient && self.partial_acks > 1;
         let leave_running = impatient && self.tcp.ca_state == CaState::Recovery;
         if (index == 0 && !leave_running) || self.timer == Timer::Off {

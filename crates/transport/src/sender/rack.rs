@@ -4,6 +4,7 @@
 use super::{Sender, timers::Timer};
 use crate::congestion::{AckSample, CaEvent, CaState};
 use crate::rack::{Echo, ProbeVerdict, Transmission, probe_timeout};
+use crate::scoreboard::RESENT;
 use crate::{Recovery, Segment};
 use cogtcp_units::Time;
 
@@ -47,6 +48,9 @@ impl Sender {
                     self.reorder_at = Some(due);
                     break;
                 }
+                // A retransmission that left after the latest response to a loss.
+                self.retransmission_lost |=
+                    sent.at >= self.reduced_at && self.board.get(index).is_some_and(|sent| sent.is(RESENT));
                 newly += self.board.mark_lost(index);
             }
             // Delivered, sent again since, or lost now: another transmission speaks for it, if any.
@@ -54,6 +58,22 @@ impl Sender {
         }
         self.rate.lost += newly;
         newly
+    }
+
+    /// Section 9.3: without PRR, the loss of a retransmission is a second indication of congestion and has a response of its
+    /// own, one for all retransmissions that left after the response before.
+    pub(super) fn respond_to_lost_retransmission(&mut self, now: Time) {
+        if !std::mem::take(&mut self.retransmission_lost) || self.prr_in_use() {
+            return;
+        }
+        self.reduced_at = now;
+        self.sync();
+        self.tcp.flight_size = self.loss_flight();
+        self.tcp.ssthresh = self.control.ssthresh(now, &self.tcp).max(self.tcp.mss);
+        if !self.control.owns_cwnd() {
+            self.tcp.cwnd = self.tcp.cwnd.min(self.tcp.ssthresh);
+        }
+        self.clamp();
     }
 
     /// Section 6.3, at a timeout: the oldest segment is lost, and what is overdue. Returns the bytes newly lost.
@@ -81,7 +101,10 @@ impl Sender {
             match self.tcp.ca_state {
                 CaState::Open | CaState::Disorder => self.enter_fast_recovery(now, &nothing),
                 // RFC 9937 knows ACKs alone; what was lost must not let a burst out either.
-                CaState::Recovery => self.reduce_rate(&nothing),
+                CaState::Recovery => {
+                    self.respond_to_lost_retransmission(now);
+                    self.reduce_rate(&nothing);
+                }
                 CaState::Loss => {}
             }
             self.sync();
@@ -150,13 +173,15 @@ impl Sender {
         if self.tlp.judge(ack, d_sack_end, bare) == ProbeVerdict::Repaired
             && matches!(self.tcp.ca_state, CaState::Open | CaState::Disorder)
         {
-            self.react_to_repaired_loss(now);
+            self.react_to_repaired_loss(now, sample.acked);
         }
     }
 
     /// A loss that the probe repaired is a loss (section 7.4.2): the window becomes what it would be after fast recovery.
-    fn react_to_repaired_loss(&mut self, now: Time) {
+    /// FlightSize is that before this ACK of `acked` bytes.
+    fn react_to_repaired_loss(&mut self, now: Time, acked: u64) {
         self.sync();
+        self.tcp.flight_size += acked;
         (self.tcp.prior_cwnd, self.tcp.prior_ssthresh) = (self.tcp.cwnd, self.tcp.ssthresh);
         self.tcp.ssthresh = self.control.ssthresh(now, &self.tcp).max(self.tcp.mss);
         if !self.control.owns_cwnd() {

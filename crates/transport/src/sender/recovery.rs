@@ -115,6 +115,8 @@ impl Sender {
         self.front_by_timer = false;
         self.after_rto = false;
         self.tlp.end = None;
+        self.reduced_at = now;
+        self.retransmission_lost = false;
         let owns_cwnd = self.control.owns_cwnd();
         match self.recovery() {
             Recovery::Tahoe => {
@@ -138,8 +140,9 @@ impl Sender {
                 self.set_ca_state(now, CaState::Recovery);
             }
             Recovery::Sack => {
-                // RFC 6675 section 5 step 4.
+                // RFC 6675 section 5 step 4; 4.3: no rescue before what is resent first is acknowledged.
                 self.board.rewind();
+                self.rescue = self.board.get(0).map(|front| self.board.una() + u64::from(front.len));
                 self.inflation = 0;
                 if self.prr_in_use() {
                     let (flight, sacked) = (self.board.flight_size(), self.board.sacked());
@@ -205,6 +208,7 @@ impl Sender {
                     }
                     self.exit_fast_recovery(now);
                 } else {
+                    self.respond_to_lost_retransmission(now);
                     self.reduce_rate(ack);
                 }
             }
@@ -213,7 +217,7 @@ impl Sender {
     }
 
     /// Whether PRR rules how much is sent in fast recovery. A control that owns cwnd has rules of its own.
-    fn prr_in_use(&self) -> bool {
+    pub(super) fn prr_in_use(&self) -> bool {
         self.config.prr && self.recovery() == Recovery::Sack && !self.control.owns_cwnd()
     }
 
@@ -254,7 +258,7 @@ impl Sender {
     /// After a timeout, and Tahoe after a fast retransmit: slow start over everything that was outstanding.
     fn recover_loss(&mut self, now: Time, ack: &AckSample, frto: FrtoAck) -> Outcome {
         let outcome = Outcome { grow: true, restart_timer: ack.acked > 0 };
-        if self.frto != Frto::Idle && (frto.advances || ack.duplicate) && self.judge_frto(now, frto) {
+        if self.frto != Frto::Idle && (frto.advances || frto.duplicate) && self.judge_frto(now, frto) {
             return Outcome { grow: false, restart_timer: true };
         }
         if ack.acked > 0 {
@@ -301,7 +305,9 @@ impl Sender {
         }
     }
 
-    /// The response to a spurious timeout: cwnd and ssthresh as before it, and nothing is lost.
+    /// The response to a spurious timeout: cwnd and ssthresh as before it, and nothing is lost. RFC 5682 leaves the response
+    /// open; this is Linux's. The Eifel response (RFC 4015) has cwnd = FlightSize + min(bytes acked, IW) and ssthresh at
+    /// least FlightSize, and starts SRTT and RTTVAR anew. The timer stays backed off until a round-trip time is measured.
     fn undo_timeout(&mut self, now: Time) {
         self.frto = Frto::Idle;
         self.board.clear_lost();
@@ -310,13 +316,12 @@ impl Sender {
         self.tcp.cwnd = self.control.undo_cwnd(now, &self.tcp);
         self.tcp.ssthresh = self.tcp.prior_ssthresh;
         self.clamp();
-        self.rtt.reset_backoff();
         // RFC 5682 section 2.1 step 3b.
         self.recovery_point = self.board.una();
         self.leave_fast_recovery();
         self.set_ca_state(now, CaState::Open);
-        self.stats.undone_timeouts += 1;
-        self.emit(TransportEvent::SpuriousRto { count: 1, undone: true });
+        self.stats.undone_timeouts += u64::from(self.frto_timeouts);
+        self.emit(TransportEvent::SpuriousRto { count: self.frto_timeouts, undone: true });
         self.emit(TransportEvent::RecoveryExit { after_rto: true });
     }
 }

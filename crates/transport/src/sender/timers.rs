@@ -5,7 +5,7 @@ use super::{Sender, handshake::Connection};
 use crate::congestion::{CaEvent, CaState};
 use crate::frto::Frto;
 use crate::scoreboard::{RESENT_BY_TIMER, SACKED};
-use crate::{FRto, TransportEvent};
+use crate::{FRto, Recovery, TransportEvent};
 use cogtcp_units::Time;
 
 /// What the deadline is for.
@@ -82,6 +82,7 @@ impl Sender {
             return;
         };
         let again = front.is(RESENT_BY_TIMER);
+        let front_len = front.len;
         if front.is(SACKED) {
             // The receiver reneged (RFC 2018 section 8): what it said is worth nothing.
             self.board.forget_sacks();
@@ -91,9 +92,10 @@ impl Sender {
         self.rtt.back_off();
         self.emit(TransportEvent::Rto { count: self.rto_count, next: self.rtt.rto() });
 
-        // F-RTO step 1 asks for more than a timeout in the conventional recovery of an earlier one.
         let in_rto_recovery = self.tcp.ca_state == CaState::Loss && self.after_rto;
-        let frto = self.config.f_rto != FRto::Off && !in_rto_recovery;
+        let frto = self.config.f_rto != FRto::Off && self.may_start_frto();
+        self.frto_timeouts = if self.frto == Frto::Resent { self.frto_timeouts + 1 } else { 1 };
+        self.frto_end = self.board.una() + u64::from(front_len);
 
         self.sync();
         self.tcp.flight_size = self.loss_flight();
@@ -126,6 +128,17 @@ impl Sender {
         self.sync();
         // RFC 6298 section 5.6.
         self.start_rto(now);
+    }
+
+    /// F-RTO's step 1 (RFC 5682 sections 2.1 and 3.1): not in the recovery of an earlier timeout, but anew while no ACK has
+    /// come since; and not where retransmissions of a fast recovery may be acknowledged in the place of originals, which
+    /// section 2.1 allows for Reno and NewReno alone.
+    fn may_start_frto(&self) -> bool {
+        match self.tcp.ca_state {
+            CaState::Open | CaState::Disorder => true,
+            CaState::Recovery => matches!(self.recovery(), Recovery::Reno | Recovery::NewReno),
+            CaState::Loss => self.frto == Frto::Resent,
+        }
     }
 
     /// FlightSize at a loss event: without limited transmit's segments (RFC 5681 section 3.2); after a timeout what was

@@ -107,9 +107,9 @@ fn the_classic_order() {
     }
 }
 
-/// RFC 6582 section 4, Impatient: the timer runs from the first partial ACK; many holes end in a timeout.
+/// RFC 3782 section 4, Impatient: the timer runs from the first partial ACK; many holes end in a timeout.
 #[test]
-fn rfc6582_4_impatient() {
+fn rfc3782_4_impatient() {
     let config =
         SenderConfig { min_rto: ms(350), limited_transmit: false, ..sender_config(Recovery::NewReno, 16) };
     let pipe = run_with(config, &[1, 3, 5, 7, 9, 11, 13, 15]);
@@ -122,9 +122,9 @@ fn rfc6582_4_impatient() {
     assert_eq!(pipe.sender.state().ssthresh, 4 * u64::from(MSS));
 }
 
-/// RFC 6582 section 4, Slow-but-Steady: every partial ACK restarts the timer.
+/// RFC 3782 section 4, Slow-but-Steady: every partial ACK restarts the timer.
 #[test]
-fn rfc6582_4_slow_but_steady() {
+fn rfc3782_4_slow_but_steady() {
     let config = SenderConfig {
         min_rto: ms(350),
         newreno_variant: NewRenoVariant::SlowButSteady,

@@ -58,7 +58,8 @@ fn rfc8985_6_2_reordering_is_waited_for() {
     d.expect_at(235, "#3");
 }
 
-/// Section 3.2: a lost retransmission is found like any other loss, without a timeout.
+/// Section 3.2: a lost retransmission is found like any other loss, without a timeout. Section 9.3: without PRR it is answered
+/// by a reduction of its own: half of the 5 segments that were allowed.
 #[test]
 fn rfc8985_3_2_lost_retransmission() {
     let mut d = in_flight(rack(), "#1-10");
@@ -68,12 +69,16 @@ fn rfc8985_3_2_lost_retransmission() {
     d.exchange("ack #1 sack #2-7", "#11");
     d.exchange("ack #1 sack #2-10", "#12-14");
     d.at(300);
-    // #11 left after the retransmission of #1 and arrived: that one is lost too.
-    d.exchange("ack #1 sack #2-11", "#1; #15");
+    // #11 left after the retransmission of #1 and arrived: that one is lost too. cwnd 2.5, pipe: #12 to #14 = 3.
+    d.exchange("ack #1 sack #2-11", "");
+    assert_eq!((d.end.state().cwnd, d.end.state().ssthresh), (2_500, 2_500));
+    d.exchange("ack #1 sack #2-12", "");
+    d.exchange("ack #1 sack #2-13", "#1");
+    d.exchange("ack #1 sack #2-14", "#15");
     d.at(400);
-    d.exchange("ack #16", "#16-20");
+    d.exchange("ack #16", "#16-17");
     assert_eq!((d.end.stats().timeouts, d.end.stats().fast_retransmits), (0, 1));
-    assert_eq!((d.cwnd(), d.end.state().lost), (5, 2000));
+    assert_eq!((d.end.state().cwnd, d.end.state().lost), (2_500, 2000));
 }
 
 /// Section 6.2 step 2: an ACK whose timestamp echoes the original proves nothing about what was sent before the
@@ -180,6 +185,25 @@ fn rfc8985_7_4_repaired_loss() {
         assert_eq!((found < u64::MAX).then_some(found / 1000), ssthresh, "{answer}");
         assert_eq!(d.end.stats().timeouts + d.end.stats().fast_retransmits, 0);
     }
+}
+
+/// Section 7.4.2: the reduction is that of a fast recovery: half of the eight segments that the revealing ACK found in flight.
+#[test]
+fn rfc8985_7_4_2_repaired_loss_halves_the_flight() {
+    let mut d = SenderDialogue::connected(rack_tlp());
+    d.write_segments(10);
+    d.expect("#1-10");
+    d.at(200);
+    d.exchange("ack #10", "");
+    // 2 SRTT and the 200 ms of a delayed ACK.
+    d.expect_at(600, "#10");
+    d.at(700);
+    d.exchange("ack #11", "");
+    d.write_segments(8);
+    d.expect("#11-18");
+    d.at(800);
+    d.exchange("ack #19", "");
+    assert_eq!(d.ssthresh(), 4);
 }
 
 /// RFC 9937 section 6.2, by hand. Twenty in flight, #1 lost, ssthresh 10; RecoverFS = 20 - 3 + 1 = 18 segments. What may be out

@@ -397,7 +397,8 @@ fn rfc6675_4_next_seg_rule_3() {
     d.exchange("ack #1 sack #8 #2-6", "#7");
 }
 
-/// RFC 6675 section 4, NextSeg rule 4: once in a recovery the last segment is resent to keep the ACKs coming.
+/// RFC 6675 section 4, NextSeg rule 4: once in a recovery the last segment is resent to keep the ACKs coming, and by section 5
+/// step 4.3 not before what was resent first is acknowledged.
 #[test]
 fn rfc6675_4_rescue_retransmission() {
     let mut d = SenderDialogue::connected(config(Recovery::Sack));
@@ -410,11 +411,18 @@ fn rfc6675_4_rescue_retransmission() {
     d.exchange("ack #1 sack #2-4", "#1");
     d.exchange("ack #1 sack #2-5", "");
     d.exchange("ack #1 sack #2-6", "");
-    // pipe: #1, #8, #9, #10 = 4; nothing lost, no new data, nothing below the highest SACK: rule 4.
-    d.exchange("ack #1 sack #2-7", "#10");
+    // pipe: #1, #8, #9, #10 = 4; nothing lost, no new data, nothing below the highest SACK. RescueRxt is the end of #1,
+    // and HighACK is below it.
+    d.exchange("ack #1 sack #2-7", "");
     d.at(300);
-    // The partial ACK leaves #8 to #10; one rescue only.
-    d.exchange("ack #8", "");
+    // The partial ACK leaves #8 to #10: rule 4. One rescue only, though pipe is 4 of 5.
+    d.exchange("ack #8", "#10");
+    d.at(400);
+    // #10 is SACKed: #8 and #9 lie below the highest SACK: rule 3.
+    d.exchange("ack #8 sack #10", "#8-9");
+    d.at(500);
+    d.exchange("ack #11", "");
+    assert_eq!((d.end.stats().timeouts, d.cwnd()), (0, 5));
 }
 
 /// RFC 6675 section 5.1: a timeout in recovery ends it; the scoreboard is kept and SACKed data is not sent again.

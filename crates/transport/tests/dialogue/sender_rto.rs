@@ -308,6 +308,135 @@ fn rfc5682_3_1_sack_enhanced() {
     assert_eq!((d.cwnd(), d.end.stats().undone_timeouts), (4, 1));
 }
 
+/// RFC 5682 section 2.1: when the timer expires again before any ACK the algorithm starts anew. All the timeouts of the
+/// episode were spurious, and the timer stays backed off until a round-trip time is measured (RFC 6298 section 5.5).
+#[test]
+fn rfc5682_2_1_timeouts_in_a_row() {
+    for (f_rto, recovery) in [(FRto::Basic, Recovery::NewReno), (FRto::Sack, Recovery::Sack)] {
+        let mut d = SenderDialogue::connected(SenderConfig { f_rto, ..sender_config(recovery, 4) });
+        d.end.set_saturated(true);
+        d.expect("#1-4");
+        d.expect_at(1_100, "#1");
+        d.expect_at(3_100, "#1");
+        d.at(3_150);
+        d.exchange("ack #2", "#5-6");
+        d.exchange("ack #3", "");
+        assert_eq!((d.cwnd(), d.end.state().ssthresh), (4, u64::MAX));
+        assert_eq!((d.end.stats().timeouts, d.end.stats().undone_timeouts), (2, 2));
+        assert!(d.events().contains(&TransportEvent::SpuriousRto { count: 2, undone: true }));
+        assert_eq!(d.end.rto(), ms(4_000));
+    }
+}
+
+/// RFC 5682 section 2.1 step 1: a timeout in the recovery of another, an ACK having come between them, is taken as genuine.
+#[test]
+fn rfc5682_2_1_timeout_in_the_recovery_of_another() {
+    let mut d =
+        SenderDialogue::connected(SenderConfig { f_rto: FRto::Basic, ..sender_config(Recovery::NewReno, 4) });
+    d.end.set_saturated(true);
+    d.expect("#1-4");
+    d.expect_at(1_100, "#1");
+    d.at(1_200);
+    d.exchange("ack #2", "#5-6");
+    // Backed off to 2 s.
+    d.expect_at(3_200, "#2");
+    d.at(3_250);
+    d.exchange("ack #3", "#3-4");
+    // cwnd 2 = ssthresh.
+    d.exchange("ack #4", "#5");
+    assert_eq!(d.end.stats().undone_timeouts, 0);
+}
+
+/// RFC 5682 section 2.1 step 2a: less than the segment that was resent is acknowledged: conventional recovery.
+#[test]
+fn rfc5682_2_1_part_of_the_segment() {
+    for (f_rto, recovery) in [(FRto::Basic, Recovery::NewReno), (FRto::Sack, Recovery::Sack)] {
+        let mut d = SenderDialogue::connected(SenderConfig { f_rto, ..sender_config(recovery, 4) });
+        d.end.set_saturated(true);
+        d.expect("#1-4");
+        d.expect_at(1_100, "#1");
+        d.at(1_150);
+        // cwnd 1.5, half of #1 in flight: #2 again, nothing new.
+        d.exchange("ack 501", "#2");
+        d.exchange("ack #2", "#3");
+        assert_eq!(d.end.stats().undone_timeouts, 0);
+    }
+}
+
+/// RFC 5682 section 3.1 step 1: not after a fast retransmit, whose ACK would pass for that of an original.
+#[test]
+fn rfc5682_3_1_not_in_fast_recovery() {
+    for f_rto in [FRto::Basic, FRto::Sack] {
+        let mut d = SenderDialogue::connected(SenderConfig {
+            f_rto,
+            limited_transmit: false,
+            ..sender_config(Recovery::Sack, 10)
+        });
+        d.end.set_saturated(true);
+        d.expect("#1-10");
+        d.at(200);
+        d.exchange("ack #1 sack #2-4", "#1");
+        // 1 s after the retransmission.
+        d.expect_at(1_200, "#1");
+        d.at(1_250);
+        d.exchange("ack #5", "#5-6");
+        assert_eq!(d.end.stats().undone_timeouts, 0);
+    }
+}
+
+/// RFC 5682 section 3.1 step 3a: a duplicate ACK that tells nothing new ends the algorithm, with cwnd 3.
+#[test]
+fn rfc5682_3_1_duplicate_without_news() {
+    let mut d =
+        SenderDialogue::connected(SenderConfig { f_rto: FRto::Sack, ..sender_config(Recovery::Sack, 4) });
+    d.end.set_saturated(true);
+    d.expect("#1-4");
+    d.expect_at(1_100, "#1");
+    d.at(1_200);
+    d.exchange("ack #2", "#5-6");
+    // A D-SACK of #1.
+    d.exchange("ack #2 sack #1", "#2");
+    assert_eq!((d.cwnd(), d.end.stats().undone_timeouts), (3, 0));
+}
+
+/// RFC 5682 section 3.1 step 3: an ACK of all that was sent before the timeout, and of no more, is of an original; one of more
+/// than that may be of the new segments.
+#[test]
+fn rfc5682_3_1_recovery_point() {
+    for (answer, undone) in [("ack #3", 1), ("ack #4", 0)] {
+        let mut d =
+            SenderDialogue::connected(SenderConfig { f_rto: FRto::Sack, ..sender_config(Recovery::Sack, 2) });
+        d.end.set_saturated(true);
+        d.expect("#1-2");
+        d.expect_at(1_100, "#1");
+        d.at(1_150);
+        d.exchange("ack #2", "#3-4");
+        d.end.set_saturated(false);
+        d.send(answer);
+        assert_eq!(d.end.stats().undone_timeouts, undone, "{answer}");
+    }
+}
+
+/// RFC 7323 section 4.3, case A: with every ACK timed, the RTO counts from the earliest segment that a delayed ACK answers:
+/// 130 ms; the control sees the latest's 100 ms.
+#[test]
+fn rfc7323_4_3_the_wait_of_a_delayed_ack() {
+    let mut d = SenderDialogue::connected(SenderConfig {
+        rtt_sampling: RttSampling::EveryAck,
+        ..sender_config(Recovery::Sack, 4)
+    });
+    d.write_segments(1);
+    d.expect("#1");
+    d.at(130);
+    d.write_segments(1);
+    d.expect("#2");
+    d.at(230);
+    d.exchange("ack #3", "");
+    // 7/8 100 + 1/8 130.
+    assert_eq!(d.end.state().srtt.as_nanos(), 103_750_000);
+    assert_eq!(d.end.state().latest_rtt, ms(100));
+}
+
 /// RFC 5682 is off by default: the timeout's slow start resends what had arrived.
 #[test]
 fn rfc5682_off_goes_back() {
