@@ -14,7 +14,10 @@
 //!   with delayed ACKs the window would otherwise fall behind W_cubic.
 //! - After a timeout, and where slow start ends without a loss, K = 0 and W_max = cwnd (sections 4.8 and 4.10); so too
 //!   when an epoch begins above W_max, which the RFC leaves open.
+//! - In the Reno-friendly region cwnd is raised to W_est and never lowered to it (section 4.3 has cwnd = W_est; Linux's rule): the
+//!   cubic of a round trip ahead may have carried it further.
 //! - While nothing is in flight, t stands still (section 4.2 asks this of application-limited times; Linux's rule).
+//! - Only spurious timeouts are undone (section 4.9.1, by F-RTO), with the response of section 4.9.2.
 //! - ECN is not modelled.
 
 use super::growth;
@@ -258,8 +261,10 @@ impl CongestionControl for Cubic {
     }
 
     fn undo_cwnd(&mut self, _now: Time, tcp: &TcpState) -> u64 {
-        // Section 4.9: the state of before the spurious loss event.
-        self.history = self.prior;
+        // Section 4.9.2: the state of before the spurious loss event, unless the window has outgrown that.
+        if tcp.cwnd < tcp.prior_cwnd {
+            self.history = self.prior;
+        }
         tcp.cwnd.max(tcp.prior_cwnd)
     }
 }
@@ -424,5 +429,17 @@ mod tests {
             undisturbed.round(RTT);
         }
         assert!(close(bench.segments(), undisturbed.segments(), 0.01));
+    }
+
+    /// RFC 9438 section 4.9.2: a window beyond that of before the loss event keeps the state of the event.
+    #[test]
+    fn an_undo_that_comes_late_restores_nothing() {
+        for (cwnd, w_max) in [(80, 0.0), (120, 100.0)] {
+            let mut cubic = resolved(&[]);
+            cubic.ssthresh(Time::ZERO, &tcp(100));
+            let late = TcpState { prior_cwnd: 100 * MSS, ..tcp(cwnd) };
+            assert_eq!(cubic.undo_cwnd(Time::ZERO, &late), cwnd.max(100) * MSS);
+            assert_eq!(cubic.history.w_max, w_max);
+        }
     }
 }

@@ -11,7 +11,8 @@
 //! congestion avoidance:  diff > beta:   cwnd -= 1         diff < alpha:  cwnd += 1
 //! ```
 //!
-//! Windows are bytes here, so diff keeps the fractions that Linux and ns-3 cut off.
+//! Windows are bytes here, so diff keeps the fractions that Linux and ns-3 cut off. Where Vegas lowers ssthresh it is one
+//! segment below cwnd, as in ns-3 (Linux today: cwnd itself), and then 3/4 of cwnd at least: in both, slow start is over.
 
 mod ns2;
 
