@@ -35,6 +35,11 @@ class Cell:
         values = [record[key] for record in self.records if record[key] is not None]
         return statistics.fmean(values) if values else math.nan
 
+    def pooled(self, part: str, whole: str) -> float:
+        """Return the share of a count in another over all seeds; NaN if the other is zero."""
+        total = sum(self.of(whole))
+        return sum(self.of(part)) / total if total else math.nan
+
     @property
     def goodput(self) -> list[float]:
         """Goodput of flow 1 in Mb/s, one value per seed."""
@@ -137,6 +142,13 @@ def measure(result: Result) -> dict[str, Any]:
         )
         if name == "f1" and time_s > warmup_s + 0.5
     ]
+    windows = [
+        (time_s, window)
+        for time_s, name, window in zip(
+            series["time_s"], series["flow"], series["cwnd_segments"], strict=True
+        )
+        if name == "f1"
+    ]
     rates = [rate for rate, _ in samples]
     fives = [statistics.fmean(rates[i : i + 5]) for i in range(0, len(rates) - 4, 5)]
     share_bps = link["channel_bytes"] * 8 / flow["measured_s"] / 2
@@ -150,12 +162,15 @@ def measure(result: Result) -> dict[str, Any]:
         "cwnd": statistics.fmean(window for _, window in samples),
         "cwnd_most": max(window for _, window in samples),
         "above_38": statistics.fmean(window > 38 for _, window in samples),
-        **_silences(result, warmup_s),
+        **_silences(result, warmup_s, windows),
     }
 
 
-def _silences(result: Result, warmup_s: float) -> dict[str, Any]:
-    """Return what follows a silence, as shares of the silences and means over them."""
+def _silences(result: Result, warmup_s: float, windows: Sequence[tuple[float, float]]) -> dict[str, Any]:
+    """Return what follows a silence: shares of the silences, means over them, and some counts.
+
+    `windows`: the window of flow 1 by time.
+    """
     columns = result.events.select(["time_s", "kind", "flow", "detail", "entity"]).to_pydict()
     events = list(zip(*columns.values(), strict=True))
     starts = [
@@ -169,8 +184,8 @@ def _silences(result: Result, warmup_s: float) -> dict[str, Any]:
         if flow == "f1"
     ]
     times = [time_s for time_s, _, _ in own]
-    hit = only_acks = timed_out = saved = holes = overflowed = 0
-    lost, outages, recovering = [], [], []
+    hit = only_acks = timed_out = data_timed_out = acks_timed_out = saved = holes = overflowed = 0
+    lost, taken, outages, recovering = [], [], [], []
     # The last silence has no whole cycle.
     for start, end in itertools.pairwise(starts):
         cycle = own[bisect.bisect_left(times, start) : bisect.bisect_left(times, end)]
@@ -181,6 +196,11 @@ def _silences(result: Result, warmup_s: float) -> dict[str, Any]:
         hit += drops + ack_drops > 0
         only_acks += drops == 0 < ack_drops
         timed_out += bool(timeouts)
+        data_timed_out += drops > 0 and bool(timeouts)
+        acks_timed_out += drops == 0 < ack_drops and bool(timeouts)
+        if drops + ack_drops > 0:
+            window = windows[max(bisect.bisect_right(windows, (start, math.inf)) - 1, 0)][1]
+            taken.append((drops + ack_drops) / window)
         saved += bool(repairs) and not timeouts
         lost.append(drops)
         holes += bool(repairs) and bool(timeouts) and repairs[0] < timeouts[-1]
@@ -191,6 +211,11 @@ def _silences(result: Result, warmup_s: float) -> dict[str, Any]:
     cycles = len(lost)
     return {
         "silences": cycles,
+        "met_acks": only_acks,
+        "met_acks_timed_out": acks_timed_out,
+        "met_data": hit - only_acks,
+        "met_data_timed_out": data_timed_out,
+        "taken": statistics.fmean(taken) if taken else None,
         "hit": hit / cycles if cycles else None,
         "only_acks": only_acks / cycles if cycles else None,
         "timed_out": timed_out / cycles if cycles else None,

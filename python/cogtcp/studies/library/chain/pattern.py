@@ -10,27 +10,9 @@ from cogtcp.statistics import mean_interval
 from cogtcp.studies import Context, Curve, Figure, Measured, Table, claim, verdicts
 
 from .measuring import Grid, traces
-from .settings import (
-    BASE,
-    FEW,
-    MOST,
-    NAMES,
-    OFF_S,
-    ON_S,
-    SHARP,
-    THREE,
-    Point,
-    W,
-)
-from .testing import (
-    LINES,
-    above,
-    curve,
-    interval_text,
-    measured,
-    sentences,
-    test,
-)
+from .sensing_time import what_a_short_silence_takes
+from .settings import BASE, FEW, MOST, NAMES, OFF_S, ON_S, SHARP, THREE, Point, W
+from .testing import LINES, above, curve, interval_text, measured, sentences, test
 
 if TYPE_CHECKING:
     from cogtcp.studies.verdicts import Finding
@@ -150,11 +132,10 @@ def no_timeout_in_a_short_silence(study: Context) -> Measured:
     drawn = traces(study, points[:2])
     held = next((setting for setting in tested.grids if setting.silence == "hold"), None)
     why = (
-        "A silence goes unnoticed if it meets neither data nor ACKs of the flow: at 0.05 s "
-        f"{1 - base[points[0]].mean('hit'):.0%} of the silences, at 0.1 s "
-        f"{1 - base[points[1]].mean('hit'):.0%}. Westwood+'s window of {base[points[0]].mean('cwnd'):.0f} "
-        f"segments fills a part of the round trip of {BASE.rtt_ms:g} ms that leaves few pauses that long. "
-        "The paper looks at 15 s with three silences: none of three has a timeout with a probability of "
+        what_a_short_silence_takes(base[points[0]], base[points[1]], NAMES[W])
+        + f"Its window of {base[points[0]].mean('cwnd'):.0f} segments fills so much of the round trip of "
+        f"{BASE.rtt_ms:g} ms that {1 - base[points[0]].mean('hit'):.0%} of the silences of 0.05 s fall into "
+        "a pause. The paper looks at 15 s with three silences: none of three has a timeout with a probability of "
         f"about {(1 - share) ** 3:.0%} here."
     )
     if held is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -12,27 +13,8 @@ from cogtcp.studies import Context, Figure, Measured, Table, claim
 from cogtcp.studies.verdicts import format_interval
 
 from .measuring import Grid, run
-from .settings import (
-    BASE,
-    NAMES,
-    OFF_S,
-    ON_S,
-    SHARP,
-    THREE,
-    C,
-    N,
-    Point,
-    W,
-)
-from .testing import (
-    LINES,
-    above,
-    curve,
-    interval_text,
-    measured,
-    sentences,
-    test,
-)
+from .settings import BASE, FEW, NAMES, OFF_S, ON_S, SHARP, THREE, C, N, Point, W
+from .testing import LINES, above, curve, interval_text, measured, sentences, test
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,6 +22,7 @@ if TYPE_CHECKING:
     from cogtcp.statistics import Interval
     from cogtcp.studies.verdicts import Finding
 
+    from .measuring import Cell
     from .testing import Tested
 
 
@@ -156,13 +139,7 @@ def _modelled_rise() -> float:
 def _why_rise(base: Grid, rises: Mapping[str, Interval], held: Mapping[str, Interval], model: float) -> str:
     newreno = [base[Point(N, off_s=off_s)] for off_s in OFF_S]
     real = [NAMES[name] for name in THREE if rises[name].low > 0]
-    text = (
-        "The drop from 0.05 to 0.1 s is one of chance: packets travel in bursts, and a silence may fall "
-        f"between two. At 0.05 s {newreno[0].mean('hit'):.0%} of the silences destroy something of NewReno, "
-        f"{newreno[0].mean('only_acks'):.0%} nothing but ACKs, and {newreno[0].mean('timed_out'):.0%} end in "
-        f"a timeout; at 0.1 s {newreno[1].mean('hit'):.0%}, {newreno[1].mean('only_acks'):.0%} and "
-        f"{newreno[1].mean('timed_out'):.0%}. "
-    )
+    text = what_a_short_silence_takes(newreno[0], newreno[1], NAMES[N])
     if real:
         text += f"The rise from 0.1 to 0.4 s is real for {', '.join(real)}. "
     text += (
@@ -191,6 +168,33 @@ def _why_rise(base: Grid, rises: Mapping[str, Interval], held: Mapping[str, Inte
     return text.rstrip()
 
 
+def what_a_short_silence_takes(short: Cell, longer: Cell, name: str) -> str:
+    """Say of silences of 0.05 and 0.1 s what they meet, how much they take, and which cost a timeout."""
+    told = []
+    for cell, off in ((short, "At 0.05 s"), (longer, "At 0.1 s")):
+        hit, timed_out = cell.mean("hit"), cell.mean("timed_out")
+        text = f"{off} {hit:.0%} of the silences meet data or ACKs of {name}"
+        if hit < 1 - FEW:
+            text += ", the others fall between two bursts"
+        text += f", and take {cell.mean('taken'):.2f} of a window; {timed_out:.0%} end in a timeout"
+        data = cell.pooled("met_data_timed_out", "met_data")
+        if cell.mean("only_acks") > 0:
+            acks = cell.pooled("met_acks_timed_out", "met_acks")
+            text += (
+                f": {data:.0%} of those that meet data, {acks:.0%} of the {cell.mean('only_acks'):.0%} that "
+                "meet ACKs alone"
+            )
+        told.append(text)
+    text = ". ".join(told) + ". "
+    part, whole = short.mean("taken") < 1 - FEW, longer.mean("taken") >= 1 - FEW
+    if part and whole:
+        text += (
+            "A short silence takes a part of the burst in which a window travels, and where that part are "
+            "ACKs the later ones say what the lost ones said; a longer one takes all of it, ACKs or data. "
+        )
+    return text
+
+
 def _mechanism(base: Grid) -> Table:
     return Table(
         title="What a silence does, on 5 s",
@@ -200,7 +204,10 @@ def _mechanism(base: Grid) -> Table:
             "goodput [Mb/s]",
             "silences with loss [%]",
             "of ACKs only [%]",
+            "taken [windows]",
             "with timeout [%]",
+            "of those that meet data [%]",
+            "of ACKs only [%]",
             "partial loss, then timeout [%]",
             "repaired without [%]",
             "data lost [packets]",
@@ -212,10 +219,17 @@ def _mechanism(base: Grid) -> Table:
                 NAMES[name],
                 f"{off_s:g}",
                 interval_text(cell.goodput),
+                *(f"{100 * cell.mean(key):.0f}" for key in ("hit", "only_acks")),
+                f"{cell.mean('taken'):.2f}",
+                f"{100 * cell.mean('timed_out'):.0f}",
                 *(
-                    f"{100 * cell.mean(key):.0f}"
-                    for key in ("hit", "only_acks", "timed_out", "holes", "saved")
+                    "" if math.isnan(share) else f"{100 * share:.0f}"
+                    for share in (
+                        cell.pooled("met_data_timed_out", "met_data"),
+                        cell.pooled("met_acks_timed_out", "met_acks"),
+                    )
                 ),
+                *(f"{100 * cell.mean(key):.0f}" for key in ("holes", "saved")),
                 f"{cell.mean('lost'):.1f}",
                 f"{cell.mean('outage_s'):.2f}",
                 f"{cell.mean('recovering_s'):.2f}",
