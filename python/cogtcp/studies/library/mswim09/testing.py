@@ -1,0 +1,293 @@
+"""A claim over the range of what the paper leaves unsaid: its parts, its verdict, and how it is told."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from cogtcp.statistics import mean_interval, paired_difference
+from cogtcp.studies import Context, Curve, Measured, Table, verdicts
+from cogtcp.studies.verdicts import Finding, Verdict, format_interval
+
+from .measuring import Grid, run, scenario, settings, totals
+from .settings import BASE, QUICK, SHOWN, Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from cogtcp.result import Trace
+    from cogtcp.studies import Figure
+
+    from .measuring import Cell, Measure
+    from .settings import Point
+
+    Judge = Callable[[Setting, Grid], dict[str, Finding]]
+    Points = Callable[[Setting], Sequence[Point]]
+
+LINES: tuple[Literal["line", "dashed", "dotted"], ...] = ("line", "dashed", "dotted")
+"""Styles of the first three curves of a drawing."""
+
+
+@dataclass(frozen=True)
+class Tested:
+    """The parts of a claim under every setting."""
+
+    grids: dict[Setting, Grid]
+    parts: dict[Setting, dict[str, Finding]]
+
+    @property
+    def base(self) -> Grid:
+        """What was measured at the base."""
+        return self.grids[BASE]
+
+    @property
+    def in_range(self) -> list[Setting]:
+        """Settings that the verdict is about."""
+        return [setting for setting in self.grids if setting not in SHOWN]
+
+    def verdict_at(self, setting: Setting) -> Verdict:
+        """Return what the claim comes to under a setting: all of its parts must hold."""
+        return verdicts.combine([finding.verdict for finding in self.parts[setting].values()])
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict over the range."""
+        return verdicts.over_range([self.verdict_at(setting) for setting in self.in_range])
+
+    def holding(self, part: str) -> int:
+        """Count the settings of the range in which a part holds."""
+        return sum(self.parts[setting][part].verdict == "holds" for setting in self.in_range)
+
+    @property
+    def weakest(self) -> Finding:
+        """The part that decides at the base: the first that differs, else that is unclear, else the first."""
+        ranked = ("differs", "unclear", "holds")
+        return min(self.parts[BASE].values(), key=lambda finding: ranked.index(finding.verdict))
+
+    def spread(self) -> str:
+        """Say at how many settings of the range each part came out how; name the few exceptions."""
+        told = []
+        for part in self.parts[BASE]:
+            found = {setting: self.parts[setting][part].verdict for setting in self.in_range}
+            came = list(found.values())
+            text = (
+                f"{part}: holds at {came.count('holds')}, differs at {came.count('differs')} of {len(came)}"
+            )
+            most = "differs" if came.count("differs") > came.count("holds") else "holds"
+            others = [setting.name for setting, verdict in found.items() if verdict != most]
+            if 0 < len(others) <= len(came) // 3:
+                text += f" (not: {', '.join(others)})"
+            told.append(text)
+        return "; ".join(told)
+
+    def table(self, caption: str) -> Table:
+        """Return the sensitivity to what the paper leaves unsaid."""
+        parts = list(self.parts[BASE])
+        return Table(
+            title="What the paper leaves unsaid",
+            header=["setting", "counts", *parts, "all"],
+            rows=[
+                [
+                    setting.name,
+                    "shown" if setting in SHOWN else "verdict",
+                    *(_short(self.parts[setting][part]) for part in parts),
+                    self.verdict_at(setting),
+                ]
+                for setting in self.grids
+            ],
+            caption=f"{caption} The verdict asks for the same answer at every setting marked verdict.",
+        )
+
+
+def _short(finding: Finding) -> str:
+    interval = f"{finding.estimate:.2f}"
+    if not math.isnan(finding.low):
+        interval += f" [{finding.low:.2f}, {finding.high:.2f}]"
+    return f"{interval} {finding.verdict}"
+
+
+def examine(
+    study: Context,
+    points: Points,
+    judge: Judge,
+    *,
+    measure: Measure = totals,
+    trace: Trace = "summary",
+    quick: Sequence[str] = QUICK,
+    kept: Sequence[Setting] = (),
+) -> Tested:
+    """Run the points of each setting, and judge each.
+
+    A setting that none of the points depends on would count the base twice: it is left out, unless it is
+    one of those `kept`, where it changes what is computed from the runs.
+    """
+    wanted = {setting: points(setting) for setting in settings(study, quick)}
+    same = {point: scenario(study, BASE, point).hash for setting in wanted for point in wanted[setting]}
+    for setting in list(wanted):
+        made = [scenario(study, setting, point).hash == same[point] for point in wanted[setting]]
+        if setting is not BASE and setting not in kept and all(made):
+            del wanted[setting]
+    grids = run(study, wanted, measure, trace)
+    return Tested(grids, {setting: judge(setting, grid) for setting, grid in grids.items()})
+
+
+class Part(NamedTuple):
+    """One comparison of a claim that asks for several: values above a baseline, paired by seed."""
+
+    values: Sequence[float]
+    baseline: Sequence[float]
+    where: str = ""
+
+
+def above(parts: Sequence[Part]) -> Finding:
+    """Test that all of `parts` hold; the finding is that of the least difference of those that decide.
+
+    Differences are shares of the greater mean, so that 0 is equal and 1 is all. As in `verdicts.increasing`
+    it differs if some part is shown to (Bonferroni over the parts).
+    """
+    findings = []
+    for part in parts:
+        scale = max(statistics.fmean(part.values), statistics.fmean(part.baseline)) or 1.0
+        values = [value / scale for value in part.values]
+        baseline = [value / scale for value in part.baseline]
+        greater = paired_difference(values, baseline, 1 - 2 * verdicts.LEVEL)
+        less = paired_difference(values, baseline, 1 - 2 * verdicts.LEVEL / len(parts))
+        verdict: Verdict = "holds" if greater.low > 0 else "differs" if less.high < 0 else "unclear"
+        shown = verdicts.greater(values, baseline, where=part.where)
+        findings.append(replace(shown, verdict=verdict))
+    joint = verdicts.combine([finding.verdict for finding in findings])
+    deciding = [finding for finding in findings if finding.verdict == joint]
+    return min(deciding, key=lambda finding: finding.estimate)
+
+
+def over(values: Sequence[float], level: float, where: str = "") -> Finding:
+    """Test that the mean of `values` is above a level; the estimate is that mean."""
+    known = [value for value in values if not math.isnan(value)]
+    if not known:
+        return Finding("unclear", math.nan, math.nan, math.nan, "no value", where)
+    own = mean_interval(known)
+    found = verdicts.greater(known, [level] * len(known), where=where)
+    return replace(found, estimate=own.mean, low=own.low, high=own.high)
+
+
+def under(values: Sequence[float], level: float, where: str = "") -> Finding:
+    """Test that the mean of `values` is below a level; the estimate is that mean."""
+    turned = over([-value for value in values], -level, where)
+    return replace(turned, estimate=-turned.estimate, low=-turned.high, high=-turned.low)
+
+
+def measured(
+    study: Context,
+    tested: Tested,
+    *,
+    measured: str,
+    test: str,
+    why: str,
+    caption: str = "Estimate and 95 % interval of what each part tests.",
+    figures: Sequence[Figure] = (),
+    tables: Sequence[Table] = (),
+    facts: Mapping[str, Any] | None = None,
+) -> Measured:
+    """Put a row of the table together; its interval is that of the weakest part at the base."""
+    shown = tested.weakest
+    return Measured(
+        verdict=tested.verdict,
+        measured=measured,
+        ci=(shown.low, shown.high),
+        test=(
+            f"{test} All parts must hold, with the same answer at each of {len(tested.in_range)} settings of "
+            f"what the paper leaves unsaid. {len(study.seeds)} seeds, each with its own PUs, sensing errors "
+            "and backoffs. The interval is that of the part that decides at the base."
+        ),
+        why=f"{why.rstrip()} Over the range: {tested.spread()}.",
+        figures=figures,
+        tables=[*tables, tested.table(caption)],
+        facts=facts or {},
+        settings={setting.name: tested.verdict_at(setting) for setting in tested.in_range},
+    )
+
+
+def curve(
+    name: str,
+    x: Sequence[float],
+    cells: Sequence[Cell],
+    key: str = "goodput_kbps",
+    style: Literal["points", "line", "dashed", "dotted", "limit"] = "points",
+) -> Curve:
+    """Return the points of a curve with their intervals over the seeds."""
+    found = [mean_interval(cell.of(key)) for cell in cells]
+    return Curve(name, x, [i.mean for i in found], [i.low for i in found], [i.high for i in found], style)
+
+
+def interval_text(values: Sequence[float]) -> str:
+    """Return mean and interval over the seeds."""
+    return format_interval(mean_interval(values))
+
+
+def sentences(study: Context, figure: str) -> list[str]:
+    """Return what the paper says about a figure: caption and sentences."""
+    published = study.study.published(figure)
+    return [published["caption"], *(sentence["text"] for sentence in published["sentence"])]
+
+
+def listed(names: Sequence[str], none: str = "none") -> str:
+    """Join names by commas."""
+    return ", ".join(names) or none
+
+
+def budget(cells: Mapping[str, Cell], reference_kbps: float, title: str, caption: str = "") -> Table:
+    """Return where the time goes: silence, PUs on the channel, and what TCP makes of what is left."""
+    return Table(
+        title=title,
+        header=[
+            "",
+            "goodput [kb/s]",
+            "silent [%]",
+            "over a PU [%]",
+            "free [%]",
+            "used of that [%]",
+            "spent on needless copies [%]",
+            "missed [% of sensings]",
+            "false alarms [% of sensings]",
+            "dropped [packets]",
+            "timeouts [per min]",
+            "spurious [%]",
+            "mean RTT [ms]",
+        ],
+        rows=[
+            [
+                name,
+                interval_text(cell.goodput),
+                *(f"{100 * cell.mean(key):.0f}" for key in ("silent", "exposed", "clean")),
+                f"{100 * used(cell, reference_kbps):.0f}",
+                f"{100 * wasted(cell, reference_kbps):.0f}",
+                *(
+                    f"{100 * cell.mean(key) / max(cell.mean('sensings'), 1):.0f}"
+                    for key in ("missed_detections", "false_alarms")
+                ),
+                f"{cell.mean('dropped'):.0f}",
+                f"{cell.mean('rtos_per_min'):.1f}",
+                f"{100 * cell.mean('spurious_rtos') / max(cell.mean('rtos'), 1e-9):.0f}",
+                f"{cell.mean('rtt_ms'):.0f}",
+            ]
+            for name, cell in cells.items()
+        ],
+        caption=(
+            "Silent: sensing or switching. Over a PU: open while a PU was ON on the channel. Free: neither; "
+            f"used of that: goodput over what an undisturbed channel carries ({reference_kbps:.0f} kb/s) in "
+            "that time. "
+            f"Needless copies: packets resent that had not been lost. {caption}".rstrip()
+        ),
+    )
+
+
+def used(cell: Cell, reference_kbps: float) -> float:
+    """Return the share of the free time that TCP uses."""
+    return cell.mean("goodput_kbps") / (reference_kbps * max(cell.mean("clean"), 1e-9))
+
+
+def wasted(cell: Cell, reference_kbps: float) -> float:
+    """Return the share of the free time that goes into copies of what was not lost."""
+    return cell.mean("needless_kbps") / (reference_kbps * max(cell.mean("clean"), 1e-9))

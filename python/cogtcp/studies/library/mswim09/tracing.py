@@ -1,0 +1,213 @@
+"""What a run's events and series say of the window: timeouts and their causes, slot by slot."""
+
+from __future__ import annotations
+
+import bisect
+import math
+import statistics
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cogtcp.studies import Case, Context
+
+from .measuring import scenario
+from .settings import BASE, NEAR_S, Point
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from cogtcp import Result
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One transmission between two sensings: when, and at what rate."""
+
+    start: float
+    end: float
+    rate_bps: float
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """What happened in a run, by kind."""
+
+    slots: Sequence[Slot]
+    destroyed: Sequence[float]
+    """When a PU destroyed a frame."""
+    timeouts: Sequence[float]
+    spurious: set[float]
+    """Timeouts before which nothing had been lost."""
+    drops: Sequence[tuple[float, str]]
+
+    @classmethod
+    def of(cls, result: Result) -> Timeline:
+        """Read the events of a run."""
+        columns = result.events.select(["time_s", "kind", "entity", "detail", "value"]).to_pydict()
+        # Where the ends sense apart: the receiver's radio, without which nothing arrives.
+        radio = sorted(result.radios.column("radio").to_pylist())[0]
+        rate = _first_rate(result)
+        opened: float | None = None
+        slots: list[Slot] = []
+        destroyed: list[float] = []
+        timeouts: list[float] = []
+        spurious: set[float] = set()
+        drops: list[tuple[float, str]] = []
+        handoffs: list[tuple[float, float]] = [(-1.0, rate)]
+        for time, kind, entity, detail, value in zip(*columns.values(), strict=True):
+            if kind == "interference":
+                destroyed.append(time)
+            elif kind == "rto":
+                timeouts.append(time)
+            elif kind == "spurious_rto" and timeouts:
+                spurious.add(timeouts[-1])
+            elif kind == "drop":
+                drops.append((time, detail))
+            elif entity != radio:
+                continue
+            elif kind == "handoff":
+                handoffs.append((time, value))
+            elif kind == "sensing_end" and detail in {"clear", "missed"}:
+                opened = time
+            elif kind == "sensing_start" and opened is not None:
+                last = bisect.bisect_right(handoffs, (opened + 1e-9, math.inf)) - 1
+                slots.append(Slot(opened, time, handoffs[last][1]))
+                opened = None
+        return cls(slots, destroyed, timeouts, spurious, drops)
+
+    def between(self, times: Sequence[float], start: float, end: float) -> int:
+        """Count the times within a span."""
+        return bisect.bisect_right(times, end) - bisect.bisect_left(times, start)
+
+    def cause(self, timeout: float) -> str:
+        """Return what a timeout is due to: "interference" by a PU, "silence", or "other".
+
+        A spurious one is due to interference if a PU destroyed a frame within the second before it, else to
+        the silences that delayed the ACK; any other to what the last lost packet was lost by.
+        """
+        if timeout in self.spurious:
+            near = self.between(self.destroyed, timeout - NEAR_S, timeout)
+            return "interference" if near else "silence"
+        last = bisect.bisect_right(self.drops, (timeout, "~")) - 1
+        if last < 0:
+            return "other"
+        return {"interference": "interference", "retry": "silence"}.get(self.drops[last][1], "other")
+
+
+def _first_rate(result: Result) -> float:
+    """Return the rate of channel 0, on which the radio begins, in bit/s."""
+    series = result.link_series.select(["direction", "rate_bps"]).to_pydict()
+    rates = zip(series["direction"], series["rate_bps"], strict=True)
+    return next((rate for direction, rate in rates if direction == "forward" and rate > 0), 0.0)
+
+
+def windows(result: Result) -> dict[str, Any]:
+    """Keep what Figures 4 and 8 are about, from the events of a run."""
+    timeline = Timeline.of(result)
+    span_s = result.duration_s
+    causes = [timeline.cause(timeout) for timeout in timeline.timeouts]
+    after_hit: list[bool] = []
+    after_other: list[bool] = []
+    for slot in timeline.slots:
+        first = bisect.bisect_left(timeline.destroyed, slot.start)
+        hit = first < len(timeline.destroyed) and timeline.destroyed[first] < slot.end
+        since = timeline.destroyed[first] if hit else slot.start
+        followed = timeline.between(timeline.timeouts, since, since + NEAR_S) > 0
+        (after_hit if hit else after_other).append(followed)
+    return {
+        "rtos": len(causes),
+        "rtos_per_min": 60 * len(causes) / span_s,
+        "spurious": _share([timeout in timeline.spurious for timeout in timeline.timeouts]),
+        **{
+            f"by_{cause}": _share([c == cause for c in causes])
+            for cause in ("interference", "silence", "other")
+        },
+        "hit": len(after_hit) / max(len(timeline.slots), 1),
+        "after_hit": _share(after_hit),
+        "after_other": _share(after_other),
+        **_bandwidth(result, timeline),
+    }
+
+
+def _bandwidth(result: Result, timeline: Timeline) -> dict[str, Any]:
+    """Return how the window goes with the rate of the channel, slot by slot, and when timeouts come."""
+    series = result.flow_series.select(["time_s", "cwnd_segments"]).to_pydict()
+    times, cwnd = series["time_s"], series["cwnd_segments"]
+    slots, windows = [], []
+    for slot in timeline.slots:
+        inside = cwnd[bisect.bisect_right(times, slot.start) : bisect.bisect_right(times, slot.end)]
+        if inside:
+            slots.append(slot)
+            windows.append(statistics.fmean(inside))
+    middle = (min((s.rate_bps for s in slots), default=0) + max((s.rate_bps for s in slots), default=0)) / 2
+    fast = [w for s, w in zip(slots, windows, strict=True) if s.rate_bps > middle]
+    slow = [w for s, w in zip(slots, windows, strict=True) if s.rate_bps <= middle]
+    counts: dict[str, list[int]] = {"fall": [], "rise": [], "other": []}
+    for before, slot, after in zip(slots, slots[1:], slots[2:], strict=False):
+        change = slot.rate_bps - before.rate_bps
+        kind = "fall" if change < 0 else "rise" if change > 0 else "other"
+        counts[kind].append(timeline.between(timeline.timeouts, slot.start, after.start))
+    not_fall = counts["rise"] + counts["other"]
+    return {
+        "correlation": _correlation([slot.rate_bps for slot in slots], windows),
+        "cwnd_fast": _mean(fast),
+        "cwnd_slow": _mean(slow),
+        **{f"rtos_{kind}": _mean(found) for kind, found in counts.items()},
+        "rtos_not_fall": _mean(not_fall),
+        "share_on_fall": sum(counts["fall"]) / max(sum(counts["fall"]) + sum(not_fall), 1),
+        "slots_fall": len(counts["fall"]) / max(len(counts["fall"]) + len(not_fall), 1),
+    }
+
+
+def _share(found: Sequence[bool]) -> float | None:
+    return sum(found) / len(found) if found else None
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return statistics.fmean(values) if values else None
+
+
+def _correlation(x: Sequence[float], y: Sequence[float]) -> float | None:
+    if len(set(x)) < 2 or len(set(y)) < 2:
+        return None
+    return statistics.correlation(x, y)
+
+
+def trace(result: Result) -> dict[str, Any]:
+    """Return window, smoothed RTT and the channel's rate over time, and when PUs destroyed frames."""
+    flow = result.flow_series.select(["time_s", "cwnd_segments", "srtt_s"]).to_pydict()
+    link = result.link_series.select(["time_s", "direction", "rate_bps"]).to_pydict()
+    rate = _first_rate(result)
+    rates: dict[float, float] = {}
+    for time, direction, value in zip(*link.values(), strict=True):
+        if direction == "forward":
+            # In a silence the rate is 0: the channel is the last one.
+            rate = value or rate
+            rates[time] = rate
+    return {
+        "time_s": flow["time_s"],
+        "cwnd": flow["cwnd_segments"],
+        "srtt_ms": [None if math.isnan(value) else value * 1e3 for value in flow["srtt_s"]],
+        "rate_bps": [rates.get(time, rate) for time in flow["time_s"]],
+        "destroyed": Timeline.of(result).destroyed,
+    }
+
+
+DRAWN_S = 40.0
+"""How much of a run the figures over time show."""
+
+
+def traces(study: Context, points: Sequence[Point]) -> list[dict[str, Any]]:
+    """Return one run of each point to draw: the first seed, at the base."""
+    seed = study.seeds[0]
+    return study.run([Case(scenario(study, BASE, point), seed, trace, "full") for point in points])
+
+
+def until(drawn: Mapping[str, Any], key: str) -> tuple[list[float], list[float]]:
+    """Return times and values of what is drawn of a trace."""
+    pairs = [
+        (time, value)
+        for time, value in zip(drawn["time_s"], drawn[key], strict=True)
+        if time <= DRAWN_S and value is not None
+    ]
+    return [time for time, _ in pairs], [value for _, value in pairs]
