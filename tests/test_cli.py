@@ -136,6 +136,7 @@ def test_transports_and_version(command: Command) -> None:
 VERBS = [
     "run",
     "compare",
+    "tune",
     "check",
     "new",
     "schema",

@@ -24,6 +24,7 @@ from cogtcp.control import CongestionControl, check_congestion_control
 from cogtcp.result import Result, Trace, run
 from cogtcp.scenario import Scenario
 from cogtcp.statistics import Interval
+from cogtcp.tuning import tune
 
 __all__ = [
     "AckSample",
@@ -49,4 +50,5 @@ __all__ = [
     "compare",
     "run",
     "spectrum",
+    "tune",
 ]

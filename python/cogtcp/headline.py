@@ -1,4 +1,4 @@
-"""The answer of a comparison in a sentence or two, computed from its numbers."""
+"""The answer of a run, a comparison or a search in a sentence or two, computed from its numbers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from cogtcp.metrics import BY_NAME
 
 if TYPE_CHECKING:
     from cogtcp.compare import Comparison
+    from cogtcp.metrics import Metric
     from cogtcp.result import Result
     from cogtcp.statistics import Interval
+    from cogtcp.tuning.result import Finalist, Trial, Tuning
 
 _GOODPUT = BY_NAME["goodput_bps"]
 
@@ -50,6 +52,66 @@ def of_comparison(comparison: Comparison) -> str:
     return f"{sentence}; {'; '.join(parts)} (95 % confidence, {_seeds(goodput.n)} in pairs)."
 
 
+def of_tuning(tuning: Tuning) -> str:
+    """Return which values are best, what they come to on seeds of their own, and what is as good."""
+    metric = tuning.objective.metric
+    winner, best = tuning.winner, tuning.best
+    done = len(tuning.trials)
+    if best is None:
+        limits = join([constraint.describe() for constraint in tuning.constraints])
+        return f"None of {done} trials keeps what is asked for: {limits}."
+    if winner is None:
+        mean = metric.text(tuning.interval(best).mean, unit=True)
+        return (
+            f"Best of {done} trials so far: {_values(best)}. Its mean {_name(metric)} is {mean}, over the "
+            "seeds of the search alone, which flatter it."
+        )
+    interval = tuning.interval(winner)
+    parts = [
+        f"Best of {done} trials: {_values(winner)}. Over {_seeds(interval.n)} that had no part in the search "
+        f"its mean {_name(metric)} is {_with_interval(interval, metric)}{_gain(tuning)}."
+    ]
+    for standing, says in _SAYS.items():
+        names = [final.name for final in tuning.finalists if tuning.standing(final) == standing]
+        if names:
+            text = join(names)
+            parts.append(f"{text[0].upper()}{text[1:]} {says[len(names) > 1]}.")
+    for constraint in tuning.constraints:
+        found = tuning.interval(winner, constraint.metric)
+        verdict = constraint.judge(found)
+        said = {"kept": "kept", "broken": "broken", "unclear": "kept or not, the seeds do not tell"}[verdict]
+        parts.append(f"{constraint.describe()}: {said}, with {_with_interval(found, constraint.metric)}.")
+    return " ".join(parts)
+
+
+_SAYS = {
+    "better": ("is better beyond chance: take that", "are better beyond chance: take one of them"),
+    "even": ("cannot be told from it", "cannot be told from it"),
+}
+
+
+def _values(of: Trial | Finalist) -> str:
+    return ", ".join(f"{path.rpartition('.')[2]} {value}" for path, value in of.values.items())
+
+
+def _name(metric: Metric) -> str:
+    return metric.title if metric.title[:2].isupper() else metric.title[0].lower() + metric.title[1:]
+
+
+def _gain(tuning: Tuning) -> str:
+    """Return by how much the winner is better than the scenario as it is, if that is known beyond chance."""
+    as_it_is = next((final for final in tuning.finalists if "as it is" in final.name.split(", ")), None)
+    if as_it_is is None or as_it_is is tuning.winner:
+        return ""
+    before, difference = tuning.interval(as_it_is).mean, tuning.difference(as_it_is)
+    if not before > 0 or math.isnan(difference.low):
+        return ""
+    gain, ends = -difference.mean / before, sorted(-end / before for end in (difference.low, difference.high))
+    more = "more" if gain > 0 else "less"
+    least, most = (f"{100 * (end if gain > 0 else -end):.0f}" for end in (ends if gain > 0 else ends[::-1]))
+    return f", {abs(gain) * 100:.0f} % {more} than with the scenario as it is ({least} to {most} %)"
+
+
 def join(names: list[str]) -> str:
     """Return `a, b and c`."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
@@ -63,13 +125,13 @@ def _share(efficiency: float) -> str:
     return "" if math.isnan(efficiency) else f", {efficiency * 100:.0f} % of what the link could carry"
 
 
-def _with_interval(interval: Interval) -> str:
-    text = _GOODPUT.text(interval.mean, unit=True)
+def _with_interval(interval: Interval, metric: Metric = _GOODPUT) -> str:
+    text = metric.text(interval.mean, unit=True)
     if math.isnan(interval.low):
         return text
     if interval.low == interval.high:
         return f"{text} with every seed"
-    return f"{text} (95 % interval {_GOODPUT.text(interval.low)} to {_GOODPUT.text(interval.high)})"
+    return f"{text} (95 % interval {metric.text(interval.low)} to {metric.text(interval.high)})"
 
 
 def _less(comparison: Comparison, names: list[str], best: str) -> str:

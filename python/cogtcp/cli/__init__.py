@@ -57,7 +57,7 @@ def _fail(args: argparse.Namespace, error: Exception) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from cogtcp.cli import spectrum
+    from cogtcp.cli import spectrum, tune
 
     parser = argparse.ArgumentParser(
         prog="cogtcp",
@@ -95,6 +95,11 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("--seed", type=int, metavar="N", help="the first seed (default: the scenario's)")
     compare.add_argument("--jobs", type=int, metavar="N", help="runs at a time (default: one per processor)")
     _output_arguments(compare)
+
+    best = verb("tune", _tune, "find the best parameters of a scenario")
+    _scenario_arguments(best)
+    tune.add_tune(best)
+    _output_arguments(best)
 
     check = verb("check", _check, "check a scenario without running it")
     _scenario_arguments(check)
@@ -177,6 +182,12 @@ def _compare(args: argparse.Namespace) -> int:
     from cogtcp.cli import simulate
 
     return simulate.compare(args)
+
+
+def _tune(args: argparse.Namespace) -> int:
+    from cogtcp.cli import tune
+
+    return tune.tune(args)
 
 
 def _check(args: argparse.Namespace) -> int:

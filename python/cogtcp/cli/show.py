@@ -20,12 +20,15 @@ if TYPE_CHECKING:
     from cogtcp.compare import Comparison
     from cogtcp.result import Result
     from cogtcp.statistics import Interval
+    from cogtcp.tuning.result import Tuning
 
 # Of radios that meet primary users, where there are any.
 _PROTECTION = ["pu_interfered_share", "pu_exposed_share", "pu_collisions", "vacate_mean_s"]
 
 # Where the output is no terminal nobody's window limits the width.
 _WIDTH_OF_FILES = 120
+
+_STANDINGS = {"winner": "", "better": "better", "even": "even", "worse": "worse"}
 
 
 def result(run: Result) -> None:
@@ -84,6 +87,32 @@ def comparison(compared: Comparison) -> None:
     title = f"{compared.scenario.name}: mean of {seeds} seed{'s' if seeds != 1 else ''} ± 95 % interval"
     headings = ["Transport", _heading(goodput), *([f"vs {baseline}"] if paired else [])]
     _print_table(title, [*headings, *(_heading(BY_NAME[name]) for name in columns)], rows, left=1)
+
+
+def tuning(found: Tuning) -> None:
+    """Print the best points, one row each."""
+    metric = found.objective.metric
+    if not found.finalists:
+        return
+    constraints = dict.fromkeys(constraint.metric for constraint in found.constraints)
+    names = [*constraints, *(BY_NAME[name] for name in _PROTECTION[:2])]
+    more = [m for m in dict.fromkeys(names) if m is not metric and found.interval(found.finalists[0], m).n]
+    rows = [
+        [
+            final.name,
+            *final.values.values(),
+            with_half_width(metric, found.interval(final)),
+            "" if final is found.winner else with_half_width(metric, found.difference(final), sign=True),
+            final.evaluation.error or _STANDINGS[found.standing(final)],
+            *(other.text(found.interval(final, other).mean) for other in more),
+        ]
+        for final in found.finalists
+    ]
+    seeds = len(found.fresh_seeds)
+    title = f"{found.scenario.name}: mean of {seeds} seeds that had no part in the search ± 95 % interval"
+    paths = [parameter.path.replace(".cr.", ".cr.\n") for parameter in found.parameters]
+    headings = ["", *paths, _heading(metric), "vs best", "", *map(_heading, more)]
+    _print_table(title, headings, rows, left=1)
 
 
 def with_half_width(metric: Metric, interval: Interval, *, sign: bool = False) -> str:

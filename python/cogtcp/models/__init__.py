@@ -8,6 +8,7 @@ Pure functions of floats in SI units, with the unit in every name (``rtt_s``, ``
 - :mod:`cogtcp.models.loss`: TCP over a channel that loses packets at a fixed rate (Mathis et al. 1997, Padhye
   et al. 1998).
 - :mod:`cogtcp.models.fairness`: Jain's index.
+- :mod:`cogtcp.models.sensing`: the airtime that a sensing radio can use, after Liang et al. 2008.
 """
 
 from cogtcp.models.aimd import (
@@ -30,6 +31,7 @@ from cogtcp.models.aimd import (
 )
 from cogtcp.models.fairness import jain_index
 from cogtcp.models.loss import mathis_throughput_bps, pftk_throughput_bps
+from cogtcp.models.sensing import usable_airtime
 
 __all__ = [
     "AimdCycle",
@@ -51,4 +53,5 @@ __all__ = [
     "pftk_throughput_bps",
     "rto_outage_s",
     "throughput_as_printed",
+    "usable_airtime",
 ]

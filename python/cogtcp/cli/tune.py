@@ -1,0 +1,149 @@
+"""The verb tune."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from typing import TYPE_CHECKING
+
+from cogtcp._errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_tune(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `tune` besides those of all verbs that simulate."""
+    parser.add_argument(
+        "--vary",
+        action="append",
+        metavar="PATH=LOW..HIGH",
+        help="a field to vary, as in --vary radio.0.cr.sensing_time=20ms..1s, with :log or :linear after the "
+        "range if it matters, or its values: --vary flow.*.transport=newreno,sack (may be repeated; default: "
+        "sensing and transmission times of the CR users)",
+    )
+    parser.add_argument(
+        "--objective",
+        default="goodput",
+        metavar="METRIC",
+        help="what there should be most or least of (default: goodput); min:METRIC and max:METRIC say which",
+    )
+    parser.add_argument(
+        "--constraint",
+        action="append",
+        default=[],
+        metavar="METRIC<=VALUE",
+        help='a limit to keep, as in --constraint "pu_interference<=5%%" (may be repeated)',
+    )
+    parser.add_argument("--trials", type=int, default=60, metavar="N", help="points to look at (default: 60)")
+    parser.add_argument("--seeds", type=int, default=5, metavar="N", help="seeds for each point (default: 5)")
+    parser.add_argument(
+        "--fresh-seeds",
+        type=int,
+        default=20,
+        metavar="N",
+        help="other seeds on which the best points are measured at the end (default: 20)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        metavar="N",
+        help="the first seed, and that of the search (default: the scenario's)",
+    )
+    parser.add_argument(
+        "--batch",
+        type=int,
+        default=4,
+        metavar="N",
+        help="points proposed at a time: more keep more processors busy, fewer search better (default: 4)",
+    )
+    parser.add_argument(
+        "--grid",
+        metavar="NxM",
+        help="also simulate a grid of one or two ranges, for the picture: --grid 10x10",
+    )
+    parser.add_argument("--jobs", type=int, metavar="N", help="runs at a time (default: one per processor)")
+
+
+def tune(args: argparse.Namespace) -> int:
+    """Search, save, and show what is best."""
+    from cogtcp.tuning import require
+
+    require()
+    import cogtcp
+    from cogtcp import headline
+    from cogtcp.cli import arguments, show
+
+    for option in ("trials", "seeds", "jobs", "batch"):
+        arguments.positive(getattr(args, option), f"--{option}")
+    scenario = arguments.scenario(args)
+    vary = _vary(args.vary)
+    grid = _grid(args.grid)
+    what = [*(vary or {}).items(), args.objective, *args.constraint]
+    out = arguments.output(args, scenario, "tune", *what)
+    try:
+        with show.progress() as progress:
+            found = cogtcp.tune(
+                scenario,
+                vary,
+                objective=args.objective,
+                constraints=args.constraint,
+                trials=args.trials,
+                seeds=args.seeds,
+                fresh_seeds=args.fresh_seeds,
+                seed=args.seed,
+                batch=args.batch,
+                grid=grid,
+                jobs=args.jobs,
+                out=out,
+                force=args.force,
+                progress=progress,
+                command=arguments.command_line(),
+            )
+    except KeyboardInterrupt:
+        _say_interrupted(out)
+        return 130
+    for trial in found.failures[:3]:
+        print(f"cogtcp: trial {trial.number} failed: {trial.error}", file=sys.stderr)
+    if args.json:
+        report = {"out": str(out), "report": str(out / "report.html")}
+        print(json.dumps({**found.to_dict(), "provenance": found.provenance, **report}))
+    else:
+        show.tuning(found)
+        print(f"\n{headline.of_tuning(found)}\n")
+        if found.winner is not None:
+            print(f"scenario: {out / 'best.toml'}")
+        print(f"report: {out / 'report.html'}")
+    if found.interrupted:
+        _say_interrupted(out)
+        return 130
+    return 1 if found.failures or found.winner is None else 0
+
+
+def _say_interrupted(out: object) -> None:
+    print(f"cogtcp: interrupted; {out} keeps the finished runs: repeat the command to go on", file=sys.stderr)
+
+
+def _vary(given: list[str] | None) -> dict[str, str] | None:
+    if given is None:
+        return None
+    vary: dict[str, str] = {}
+    for change in given:
+        path, separator, value = (part.strip() for part in change.partition("="))
+        if not separator or not path or not value:
+            raise UsageError(
+                f'--vary {change}: write PATH=LOW..HIGH, as in --vary radio.0.cr.sensing_time="20 ms..1 s"'
+            )
+        if path in vary:
+            raise UsageError(f"--vary {change}: {path} is varied already; name it once")
+        vary[path] = value
+    return vary
+
+
+def _grid(text: str | None) -> list[int]:
+    if text is None:
+        return []
+    if re.fullmatch(r"\d{1,6}(x\d{1,6})*", text) is None:
+        raise UsageError(f"--grid {text}: write the number of values of each range, as in --grid 10x10")
+    return [int(count) for count in text.split("x")]

@@ -1,0 +1,374 @@
+"""The search: Optuna proposes points, they are simulated, the best are simulated anew."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import itertools
+import json
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import optuna
+from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.study import StudyDirection
+from optuna.trial import TrialState
+
+from cogtcp._errors import RunError, ScenarioError, UsageError
+from cogtcp.output import prepare_folder, write_file, write_table
+from cogtcp.result import check_seed
+from cogtcp.studies.runs import Runner
+from cogtcp.tuning import goal
+from cogtcp.tuning.evaluate import Simulator, shown
+from cogtcp.tuning.result import Finalist, Trial, Tuning, ranked
+from cogtcp.tuning.space import Range, parameters, quantity, read
+from cogtcp.tuning.theory import theory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from optuna.distributions import BaseDistribution
+
+    from cogtcp.scenario import Scenario
+    from cogtcp.tuning.evaluate import Evaluation, Point
+    from cogtcp.tuning.goal import Constraint, Objective
+    from cogtcp.tuning.space import Parameter
+    from cogtcp.tuning.theory import Theory
+
+#: What a folder of results holds besides its marker.
+_DOCUMENT, _REPORT, _RUNS = "tuning.json", "report.html", "runs"
+_TRIALS, _METRICS, _SCENARIO, _BEST = "trials.parquet", "metrics.parquet", "scenario.toml", "best.toml"
+
+#: Trials that are drawn at random before the estimator has something to go by.
+_RANDOM = 10
+#: The best trials of the search, which are simulated anew to choose the winner ...
+_RUNOFF = 8
+#: ... and the best of those, which are simulated over the fresh seeds.
+_FINALISTS = 5
+#: After so many trials without a result there will be none.
+_GIVE_UP = 12
+_MOST_POINTS = 10_000
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is asked for, checked. The result depends on nothing else."""
+
+    scenario: Scenario
+    parameters: tuple[Parameter, ...]
+    objective: Objective
+    constraints: tuple[Constraint, ...]
+    trials: int
+    seeds: tuple[int, ...]
+    runoff_seeds: tuple[int, ...]
+    fresh_seeds: tuple[int, ...]
+    batch: int
+    grid: tuple[int, ...]
+
+    @classmethod
+    def of(
+        cls,
+        scenario: Scenario,
+        vary: Mapping[str, str] | None,
+        objective: str,
+        constraints: Sequence[str],
+        trials: int,
+        seeds: int,
+        fresh_seeds: int,
+        seed: int | None,
+        batch: int,
+        grid: tuple[int, ...],
+    ) -> Plan:
+        """Check what is asked for. Raises `UsageError` or `ScenarioError`."""
+        for name, value in (("trials", trials), ("seeds", seeds), ("batch", batch)):
+            if value < 1:
+                raise UsageError(f"{name} is {value}; it must be at least 1")
+        if fresh_seeds < 2:
+            raise UsageError(f"fresh_seeds is {fresh_seeds}; fewer than two have no confidence interval")
+        wanted = goal.objective(objective)
+        limits = tuple(goal.constraint(text) for text in constraints)
+        first = scenario.seed if seed is None else seed
+        check_seed(first)
+        check_seed(first + seeds + 2 * fresh_seeds - 1)
+        scenario.check()
+        varied = parameters(scenario, vary)
+        _check_grid(grid, varied)
+        return cls(
+            scenario=scenario,
+            parameters=varied,
+            objective=wanted,
+            constraints=limits,
+            trials=trials,
+            seeds=tuple(range(first, first + seeds)),
+            runoff_seeds=tuple(range(first + seeds, first + seeds + fresh_seeds)),
+            fresh_seeds=tuple(range(first + seeds + fresh_seeds, first + seeds + 2 * fresh_seeds)),
+            batch=batch,
+            grid=grid if len(grid) != 1 else grid * len(varied),
+        )
+
+
+def search(
+    plan: Plan,
+    *,
+    jobs: int | None,
+    out: str | Path | None,
+    force: bool,
+    progress: Callable[[int, int], None] | None,
+    command: str | None,
+) -> Tuning:
+    """Do what is planned; with `out`, write what came of it."""
+    folder = None
+    if out is not None:
+        ours = [_DOCUMENT, _REPORT, _RUNS, _TRIALS, _METRICS, _SCENARIO, _BEST]
+        folder = prepare_folder(out, "tune", ours, keep=_RUNS, force=force)
+    expected = plan.trials * len(plan.seeds) + math.prod(plan.grid or (0,)) * len(plan.seeds)
+    expected += min(_RUNOFF, plan.trials) * len(plan.runoff_seeds)
+    expected += min(_FINALISTS, plan.trials) * len(plan.fresh_seeds)
+
+    def advance(done: int, known: int) -> None:
+        if progress:
+            progress(done, max(known, expected))
+
+    runner = Runner(None if folder is None else folder / _RUNS, jobs, advance, keep_going=True)
+    result = _search(plan, Simulator(plan.scenario, plan.parameters, runner))
+    if folder is not None:
+        _save(result, folder, command)
+    return result
+
+
+def _search(plan: Plan, simulator: Simulator) -> Tuning:
+    trials: list[Trial] = []
+    grid: tuple[Trial, ...] = ()
+    finalists: tuple[Finalist, ...] = ()
+    known = theory(plan.scenario, plan.parameters)
+    interrupted = False
+    try:
+        _ask_and_tell(plan, simulator, trials)
+        grid = _grid(plan, simulator)
+        finalists = _finalists(plan, simulator, trials, grid, known)
+    except KeyboardInterrupt:
+        interrupted = any(not trial.error for trial in trials)
+        if not interrupted:
+            raise
+    return Tuning(
+        scenario=plan.scenario,
+        parameters=plan.parameters,
+        objective=plan.objective,
+        constraints=plan.constraints,
+        seeds=plan.seeds,
+        runoff_seeds=plan.runoff_seeds,
+        fresh_seeds=plan.fresh_seeds,
+        batch=plan.batch,
+        planned=plan.trials,
+        trials=tuple(trials),
+        finalists=finalists,
+        grid_shape=plan.grid if grid else (),
+        grid=grid,
+        theory=known,
+        interrupted=interrupted,
+    )
+
+
+def _ask_and_tell(plan: Plan, simulator: Simulator, trials: list[Trial]) -> None:
+    """Add the trials to `trials`, batch by batch."""
+    with _quiet():
+        sampler = optuna.samplers.TPESampler(seed=_seed(plan), n_startup_trials=_RANDOM)
+        direction = StudyDirection.MAXIMIZE if plan.objective.sign > 0 else StudyDirection.MINIMIZE
+        study = optuna.create_study(sampler=sampler, direction=direction)
+    distributions = {parameter.path: _distribution(parameter) for parameter in plan.parameters}
+    start = _as_it_is(plan)
+    if start is not None:
+        # What the search is measured against is its first trial.
+        study.enqueue_trial(dict(zip(distributions, start, strict=True)))
+    while len(trials) < plan.trials:
+        asked = [study.ask(distributions) for _ in range(min(plan.batch, plan.trials - len(trials)))]
+        points = [
+            tuple(
+                parameter.snap(trial.params[parameter.path])
+                if isinstance(parameter, Range)
+                else trial.params[parameter.path]
+                for parameter in plan.parameters
+            )
+            for trial in asked
+        ]
+        found = _simulate(plan, simulator, points, plan.seeds, len(trials))
+        for trial, made in zip(asked, found, strict=True):
+            trials.append(made)
+            if made.error:
+                study.tell(trial, state=TrialState.FAIL)
+                continue
+            for index, constraint in enumerate(plan.constraints):
+                mean = made.evaluation.interval(constraint.metric).mean
+                trial.set_constraint(str(index), constraint.excess(mean))
+            study.tell(trial, made.evaluation.interval(plan.objective.metric).mean)
+        if len(trials) >= min(plan.trials, _GIVE_UP) and all(trial.error for trial in trials):
+            _give_up(trials)
+
+
+def _give_up(trials: Sequence[Trial]) -> None:
+    """Raise the error of trials none of which has a result."""
+    first = trials[0].evaluation
+    for trial in trials:
+        if trial.evaluation.invalid is not None:
+            raise trial.evaluation.invalid
+    if not first.records:
+        raise RunError(f"no trial could be simulated: {first.error}")
+    raise UsageError(f"no trial has a result: {first.error}; take another objective or constraint")
+
+
+def _simulate(
+    plan: Plan, simulator: Simulator, points: Sequence[Point], seeds: Sequence[int], before: int = 0
+) -> list[Trial]:
+    scenarios = [simulator.scenario(point) for point in points]
+    evaluations = simulator.evaluate(scenarios, seeds)
+    made = []
+    for number, (point, scenario, found) in enumerate(
+        zip(points, scenarios, evaluations, strict=True), start=before + 1
+    ):
+        values = (
+            {
+                p.path: p.text(float(v)) if isinstance(p, Range) else str(v)
+                for p, v in zip(plan.parameters, point, strict=True)
+            }
+            if isinstance(scenario, ScenarioError)
+            else shown(scenario, plan.parameters)
+        )
+        made.append(Trial(number, point, values, _checked(plan, found)))
+    return made
+
+
+def _checked(plan: Plan, found: Evaluation) -> Evaluation:
+    """Return the evaluation, failed if it lacks what is wanted of it."""
+    if found.error:
+        return found
+    error = found.missing(plan.objective.metric)
+    for constraint in plan.constraints:
+        # Some seeds may have none: where no PU was met, none was made to wait.
+        if not error and found.interval(constraint.metric).n == 0:
+            error = found.missing(constraint.metric)
+    return replace(found, error=error)
+
+
+def _grid(plan: Plan, simulator: Simulator) -> tuple[Trial, ...]:
+    if not plan.grid:
+        return ()
+    axes = [
+        [axis.at(step / (count - 1)) for step in range(count)]
+        for axis, count in zip(plan.parameters, plan.grid, strict=True)
+        if isinstance(axis, Range)
+    ]
+    return tuple(_simulate(plan, simulator, list(itertools.product(*axes)), plan.seeds))
+
+
+def _finalists(
+    plan: Plan, simulator: Simulator, trials: Sequence[Trial], grid: Sequence[Trial], known: Theory | str
+) -> tuple[Finalist, ...]:
+    """Choose the winner, and simulate it and what it is compared with over the fresh seeds.
+
+    Three sets of seeds: those of the search favour whom they proposed; others choose among the best; the
+    numbers come from seeds that had no part in either.
+    """
+    best = _runoff(plan, simulator, trials)[:_FINALISTS]
+    if not best:
+        return ()
+    named: list[tuple[str, Point | None]] = [("best", best[0].point)]
+    named += [(f"trial {trial.number}", trial.point) for trial in best[1:]]
+    named += [("best of the grid", t.point) for t in ranked(grid, plan.objective, plan.constraints)[:1]]
+    named += [] if isinstance(known, str) else [("theory", known.point)]
+    named.append(("as it is", _as_it_is(plan)))
+    scenarios: dict[str, Scenario] = {}
+    names: dict[str, list[str]] = {}
+    points: dict[str, Point | None] = {}
+    for name, point in named:
+        scenario = plan.scenario if point is None else simulator.scenario(point)
+        if not isinstance(scenario, ScenarioError):
+            scenarios.setdefault(scenario.hash, scenario)
+            names.setdefault(scenario.hash, []).append(name)
+            points.setdefault(scenario.hash, point)
+    evaluations = simulator.evaluate(list(scenarios.values()), plan.fresh_seeds)
+    return tuple(
+        Finalist(", ".join(names[key]), points[key], shown(scenario, plan.parameters), _checked(plan, found))
+        for (key, scenario), found in zip(scenarios.items(), evaluations, strict=True)
+    )
+
+
+def _runoff(plan: Plan, simulator: Simulator, trials: Sequence[Trial]) -> list[Trial]:
+    """Return the best trials of the search in the order they have over other seeds."""
+    best = ranked(trials, plan.objective, plan.constraints)[:_RUNOFF]
+    again = _simulate(plan, simulator, [trial.point for trial in best], plan.runoff_seeds)
+    numbered = [replace(new, number=trial.number) for trial, new in zip(best, again, strict=True)]
+    return ranked(numbered, plan.objective, plan.constraints)
+
+
+def _as_it_is(plan: Plan) -> Point | None:
+    """Return the scenario's own values as a point; None where one of them is not among those searched."""
+    values: list[float | str] = []
+    for parameter in plan.parameters:
+        if isinstance(parameter, Range):
+            number, unit = quantity(read(plan.scenario, parameter.place)) or (math.nan, "")
+            if unit != parameter.unit or not parameter.low <= number <= parameter.high:
+                return None
+            values.append(int(number) if parameter.whole else number)
+        else:
+            same = [v for v in parameter.values if plan.scenario.set_text(parameter.path, v) == plan.scenario]
+            if not same:
+                return None
+            values.append(same[0])
+    return tuple(values)
+
+
+def _distribution(parameter: Parameter) -> BaseDistribution:
+    if not isinstance(parameter, Range):
+        return CategoricalDistribution(parameter.values)
+    if parameter.whole:
+        return IntDistribution(int(parameter.low), int(parameter.high), log=parameter.log)
+    return FloatDistribution(parameter.low, parameter.high, log=parameter.log)
+
+
+def _seed(plan: Plan) -> int:
+    """Return the seed of the sampler, which takes 32 bits."""
+    return int.from_bytes(hashlib.sha256(f"tune {plan.seeds[0]}".encode()).digest()[:4])
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep Optuna from logging that a study was made."""
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    try:
+        yield
+    finally:
+        optuna.logging.set_verbosity(before)
+
+
+def _check_grid(grid: Sequence[int], varied: Sequence[Parameter]) -> None:
+    if not grid:
+        return
+    text = "x".join(str(count) for count in grid)
+    if len(varied) > 2 or not all(isinstance(parameter, Range) for parameter in varied):
+        raise UsageError(
+            f"grid {text}: a grid is drawn over one or two ranges; vary no more, or leave it out"
+        )
+    if len(grid) not in (1, len(varied)):
+        raise UsageError(f"grid {text}: give one number for each of the {len(varied)} ranges, or one for all")
+    counts = [*grid] * (len(varied) if len(grid) == 1 else 1)
+    if min(counts) < 2 or math.prod(counts) > _MOST_POINTS:
+        raise UsageError(f"grid {text}: give at least 2 values of each range, {_MOST_POINTS} points at most")
+    for parameter, count in zip(varied, counts, strict=True):
+        if isinstance(parameter, Range) and parameter.whole and parameter.high - parameter.low < count - 1:
+            raise UsageError(f"grid {text}: {parameter.path} has fewer than {count} whole numbers")
+
+
+def _save(result: Tuning, folder: Path, command: str | None) -> None:
+    write_table(folder / _TRIALS, result.summary, result.provenance)
+    write_table(folder / _METRICS, result.runs, result.provenance)
+    write_file(folder / _SCENARIO, result.scenario.to_toml())
+    if result.winner is not None:
+        write_file(folder / _BEST, result.scenario_of(result.winner).to_toml())
+    else:
+        (folder / _BEST).unlink(missing_ok=True)
+    document: dict[str, Any] = {"provenance": result.provenance, "command": command, **result.to_dict()}
+    write_file(folder / _DOCUMENT, json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    write_file(folder / _REPORT, result.report(command=command))
