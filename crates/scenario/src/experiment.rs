@@ -60,7 +60,7 @@ pub struct LinkSpec {
 }
 
 /// One direction of a link.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PipeSpec {
     /// Rate at which packets are put on the link.
     pub rate: Rate,
@@ -70,6 +70,8 @@ pub struct PipeSpec {
     pub queue: QueueLimit,
     /// Probability that a packet is lost on the link.
     pub loss: Probability,
+    /// Packets to lose by their number from 1, ascending.
+    pub drops: Vec<u64>,
 }
 
 /// A cognitive radio.

@@ -79,6 +79,10 @@ pub struct Link {
     /// Probability that a packet is lost on the link (below 1), each packet on its own.
     #[serde(default)]
     pub loss: Probability,
+    /// Packets to lose by their number, in ascending order: the first that the forward direction carries is 1, and all count,
+    /// whatever their flow, SYNs and ACKs included.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drops: Vec<u64>,
     /// Rate of the reverse direction; without it: `rate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverse_rate: Option<Rate>,
@@ -91,6 +95,9 @@ pub struct Link {
     /// Loss of the reverse direction; without it: `loss`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverse_loss: Option<Probability>,
+    /// Packets of the reverse direction to lose by their number; without it: none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reverse_drops: Vec<u64>,
 }
 
 /// A link of a graph: what any link has, its name, and its two ends.
@@ -114,6 +121,10 @@ pub struct NamedLink {
     /// Probability that a packet is lost on the link (below 1), each packet on its own.
     #[serde(default)]
     pub loss: Probability,
+    /// Packets to lose by their number, in ascending order: the first that the forward direction carries is 1, and all count,
+    /// whatever their flow, SYNs and ACKs included.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drops: Vec<u64>,
     /// Rate of the reverse direction; without it: `rate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverse_rate: Option<Rate>,
@@ -126,6 +137,9 @@ pub struct NamedLink {
     /// Loss of the reverse direction; without it: `loss`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverse_loss: Option<Probability>,
+    /// Packets of the reverse direction to lose by their number; without it: none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reverse_drops: Vec<u64>,
 }
 
 fn default_queue() -> QueueLimit {
@@ -140,10 +154,12 @@ impl NamedLink {
             delay: self.delay,
             queue: self.queue,
             loss: self.loss,
+            drops: self.drops.clone(),
             reverse_rate: self.reverse_rate,
             reverse_delay: self.reverse_delay,
             reverse_queue: self.reverse_queue,
             reverse_loss: self.reverse_loss,
+            reverse_drops: self.reverse_drops.clone(),
         }
     }
 

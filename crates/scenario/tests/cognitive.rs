@@ -70,6 +70,7 @@ fn slips_are_refused_with_what_would_be_right() {
         ("radio.cr.silence", "drop", "cr.while_peer_senses"),
         ("radio.cr.channel", "{ set = [\"1 Mbit/s\"] }", "keep either it or [radio.cr]"),
         ("topology.single_hop.link.delay", "10 ms", "as delay = \"1 us\""),
+        ("topology.single_hop.link.drops", "[3]", "put drops on a wired link"),
         ("spectrum.bands", "0", "1 to 10000"),
         ("spectrum.channels", "{ alternating = { rate = \"1 Mbit/s\", m = 2.0 } }", "0 to 2"),
         ("spectrum.channels", "{ list = [\"1 Mbit/s\"] }", "need 5 channels"),

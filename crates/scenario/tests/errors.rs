@@ -220,6 +220,11 @@ fn quantities() {
         "\"101",
         &["0 to 1"],
     );
+    let drops = "topology.dumbbell.bottleneck.drops";
+    let queue = "queue = \"100 packets\"";
+    right(queue, "drops = [0, 4]", &format!("{drops}.0"), "0, 4", &["there is no packet 0", "count from 1"]);
+    right(queue, "drops = [3, 7, 7]", &format!("{drops}.2"), "7] }", &["packet 7 comes after", "ascending"]);
+    right(queue, "drops = [-1]", &format!("{drops}.0"), "-1]", &["-1"]);
     right(
         "queue = \"100 packets\"",
         "loss = nan",

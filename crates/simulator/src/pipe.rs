@@ -48,7 +48,7 @@ impl Transit {
 pub(crate) enum DropCause {
     /// The queue was full.
     Queue,
-    /// Random loss.
+    /// Lost on the link, by chance or by the list of drops.
     Loss,
     /// Its transmission met a silence.
     Silence,
@@ -86,6 +86,8 @@ pub(crate) struct PipeConfig {
     pub(crate) limit_bytes: u64,
     /// Probability that a frame is lost in transmission.
     pub(crate) loss: Probability,
+    /// Frames that are lost whatever chance says, by their number from 1, ascending.
+    pub(crate) drops: Vec<u64>,
 }
 
 /// What a pipe counted since its start.
@@ -142,7 +144,7 @@ pub(crate) struct Pipe {
     queue_max: u64,
     /// Drops at the full queue that [`take_overflow`](Self::take_overflow) has answered.
     overflow_seen: u64,
-    loss: Option<Box<(Probability, RandomStream)>>,
+    loss: Option<Box<Losses>>,
     rate: Rate,
     own_rate: Rate,
     capacity: Capacity,
@@ -175,6 +177,30 @@ impl Gate {
     }
 }
 
+/// What is lost of the frames that the transmitter sent.
+#[derive(Debug)]
+struct Losses {
+    probability: Probability,
+    stream: RandomStream,
+    /// Frames seen so far, and the numbers of those still to be lost, the next one last.
+    count: u64,
+    drops: Vec<u64>,
+}
+
+impl Losses {
+    fn new(config: &PipeConfig, stream: RandomStream) -> Self {
+        let drops = config.drops.iter().rev().copied().collect();
+        Self { probability: config.loss, stream, count: 0, drops }
+    }
+
+    /// Whether the next frame is lost. A listed frame draws as any other, so that a list moves no other loss.
+    fn next(&mut self) -> bool {
+        self.count += 1;
+        let listed = self.drops.pop_if(|number| *number == self.count).is_some();
+        self.stream.bernoulli(self.probability) || listed
+    }
+}
+
 /// Integrals of the rate over time, in bit nanoseconds per second.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Capacity {
@@ -200,7 +226,7 @@ impl Pipe {
 
     /// The pipe of `config`; `stream` decides on random loss.
     pub(crate) fn new(config: &PipeConfig, stream: impl FnOnce() -> RandomStream) -> Self {
-        let lossy = config.loss.get() > 0.0;
+        let lossy = config.loss.get() > 0.0 || !config.drops.is_empty();
         Self {
             ring: Ring::new(),
             begun: 0,
@@ -218,7 +244,7 @@ impl Pipe {
             limit_bytes: config.limit_bytes,
             queue_max: 0,
             overflow_seen: 0,
-            loss: lossy.then(|| Box::new((config.loss, stream()))),
+            loss: lossy.then(|| Box::new(Losses::new(config, stream()))),
             rate: config.rate,
             own_rate: config.rate,
             capacity: Capacity::default(),
@@ -473,7 +499,7 @@ impl Pipe {
 
     #[cold]
     fn is_lost(&mut self) -> bool {
-        self.loss.as_mut().is_some_and(|loss| loss.1.bernoulli(loss.0))
+        self.loss.as_mut().is_some_and(|loss| loss.next())
     }
 
     fn count_drop(&mut self, cause: DropCause) -> DropCause {

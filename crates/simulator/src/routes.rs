@@ -120,6 +120,7 @@ mod tests {
             delay: Duration::from_millis(delay),
             queue: QueueLimit::Packets(10),
             loss: Probability::ZERO,
+            drops: Vec::new(),
         };
         Experiment {
             name: "routes".to_owned(),

@@ -133,7 +133,7 @@ impl<'a> Simulation<'a> {
                 queue.push(stop.max(spec.start), Event::FlowStop(number as u32));
             }
         }
-        if let Some(air) = self.air.as_ref().filter(|_| trace == TraceLevel::Full) {
+        if let Some(air) = self.air.as_ref().filter(|_| trace >= TraceLevel::Full) {
             for (number, user) in air.activity.users.iter().enumerate() {
                 queue.push(user.activity.next_arrival(Time::ZERO), Event::Primary(number as u32));
             }
@@ -426,8 +426,14 @@ fn pipe(link: &LinkSpec, spec: &PipeSpec, direction: &str, seed: u64) -> Pipe {
         QueueLimit::Packets(packets) => (u64::from(packets), u64::MAX),
         QueueLimit::Bytes(bytes) => (u64::MAX, bytes),
     };
-    let config =
-        PipeConfig { rate: spec.rate, delay: spec.delay, limit_packets, limit_bytes, loss: spec.loss };
+    let config = PipeConfig {
+        rate: spec.rate,
+        delay: spec.delay,
+        limit_packets,
+        limit_bytes,
+        loss: spec.loss,
+        drops: spec.drops.clone(),
+    };
     Pipe::new(&config, || RandomStream::new(seed, &format!("loss/{}/{direction}", link.name), 0))
 }
 

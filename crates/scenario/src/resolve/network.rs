@@ -39,8 +39,15 @@ impl Network {
             delay: link.reverse_delay.unwrap_or(link.delay),
             queue: link.reverse_queue.unwrap_or(link.queue),
             loss: link.reverse_loss.unwrap_or(link.loss),
+            drops: link.reverse_drops.clone(),
         };
-        let forward = PipeSpec { rate: link.rate, delay: link.delay, queue: link.queue, loss: link.loss };
+        let forward = PipeSpec {
+            rate: link.rate,
+            delay: link.delay,
+            queue: link.queue,
+            loss: link.loss,
+            drops: link.drops.clone(),
+        };
         self.links.push(LinkSpec { name, from, to, forward, reverse });
     }
 
@@ -248,6 +255,22 @@ fn check_link(link: &Link, path: &Path, findings: &mut Findings) {
                 &path.key(key),
                 "every packet would be lost",
                 "write a probability below 1 (\"0.1 %\" is 0.001)",
+            );
+        }
+    }
+    for (key, drops) in [("drops", &link.drops), ("reverse_drops", &link.reverse_drops)] {
+        if drops.first() == Some(&0) {
+            findings.error(
+                &path.key(key).index(0),
+                "there is no packet 0",
+                "count from 1: the first packet is 1",
+            );
+        }
+        if let Some(i) = drops.windows(2).position(|pair| pair[0] >= pair[1]) {
+            findings.error(
+                &path.key(key).index(i + 1),
+                format!("packet {} comes after packet {}", drops[i + 1], drops[i]),
+                "write the numbers in ascending order, each once",
             );
         }
     }

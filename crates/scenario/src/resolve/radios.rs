@@ -43,6 +43,15 @@ pub(super) fn build(
             Some(user) => {
                 super::cognitive::check_alone(radio, &path, findings);
                 let link = links.first().map(|link| &network.links[*link]);
+                if let Some(link) = link
+                    && !(link.forward.drops.is_empty() && link.reverse.drops.is_empty())
+                {
+                    findings.error(
+                        &path.key("cr"),
+                        format!("the link \"{}\" loses packets by their number (drops), which its MAC would send again", link.name),
+                        "put drops on a wired link before or after it",
+                    );
+                }
                 let spec =
                     spectrum.and_then(|air| super::cognitive::user(user, air, link, &path, run, findings));
                 (CycleConfig::default(), spec.map(Box::new))

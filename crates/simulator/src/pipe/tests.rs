@@ -13,6 +13,7 @@ fn config() -> PipeConfig {
         limit_packets: 1000,
         limit_bytes: u64::MAX,
         loss: Probability::ZERO,
+        drops: Vec::new(),
     }
 }
 
@@ -79,6 +80,39 @@ fn drop_tail_counts_waiting_packets_only() {
     let numbers: Vec<_> = drain(&mut pipe).into_iter().map(|(number, ..)| number).collect();
     assert_eq!(numbers, [0, 1, 2, 5]);
     assert_eq!((pipe.counters().drops, pipe.queue_max()), ([2, 0, 0, 0, 0], 2));
+}
+
+/// Frames are counted as the link carries them, so the one that the queue refuses has no number; a listed frame has used
+/// the link.
+#[test]
+fn drops_strike_frames_by_their_number() {
+    let mut pipe = pipe(&PipeConfig { limit_packets: 3, drops: vec![1, 3], ..config() });
+    let offers: Vec<_> = (0..5).map(|n| pipe.offer(at(0), frame(n))).collect();
+    assert_eq!(offers[3..], [Offer::Taken, Offer::Dropped]);
+    let fates: Vec<_> =
+        drain(&mut pipe).into_iter().map(|(number, time, _, cause)| (number, time, cause)).collect();
+    let arrival = |n: u64| (n + 1) * TX + DELAY;
+    let loss = Some(DropCause::Loss);
+    assert_eq!(
+        fates,
+        [(0, arrival(0), loss), (1, arrival(1), None), (2, arrival(2), loss), (3, arrival(3), None)]
+    );
+    assert_eq!(pipe.counters().drops, [1, 2, 0, 0, 0]);
+}
+
+#[test]
+fn a_list_of_drops_moves_no_random_loss() {
+    let half = Probability::new(0.5).unwrap();
+    let fates = |drops: &[u64]| -> Vec<bool> {
+        let mut pipe = pipe(&PipeConfig { loss: half, drops: drops.to_vec(), ..config() });
+        for number in 0..100 {
+            pipe.offer(at(0), frame(number));
+        }
+        drain(&mut pipe).into_iter().map(|(_, _, _, cause)| cause.is_some()).collect()
+    };
+    let (chance, listed) = (fates(&[]), fates(&[1, 2, 3, 4, 5, 6, 7, 8]));
+    assert!(listed[..8].iter().all(|lost| *lost) && !chance[..8].iter().all(|lost| *lost));
+    assert_eq!(listed[8..], chance[8..]);
 }
 
 #[test]

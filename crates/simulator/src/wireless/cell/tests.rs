@@ -56,6 +56,7 @@ impl Bench {
             limit_packets: 100,
             limit_bytes: u64::MAX,
             loss: Probability::ZERO,
+            drops: Vec::new(),
         };
         let mut pipes: Vec<Pipe> =
             (0..2).map(|_| Pipe::new(&config, || RandomStream::new(1, "loss", 0))).collect();
