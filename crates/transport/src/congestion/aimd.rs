@@ -3,7 +3,7 @@
 //! ```text
 //! slow start (cwnd < ssthresh):  cwnd += min(N, L * SMSS)                         RFC 5681 (2), L: RFC 3465
 //! congestion avoidance:          cwnd += increase * SMSS per cwnd bytes acked     RFC 5681 (3), byte counting
-//! loss event:                    ssthresh = max(decrease * FlightSize, 2 SMSS)    RFC 5681 (4)
+//! loss event:                    ssthresh = max(decrease * FlightSize, 2 SMSS)    RFC 5681 (4), or whole segments of it
 //! ```
 
 use super::growth::{self, Additive};
@@ -42,6 +42,12 @@ pub const INFO: ControlInfo = ControlInfo {
             unit: "",
             kind: ParameterKind::Flag { default: true },
         },
+        ParameterSpec {
+            name: "whole_segments",
+            summary: "ssthresh is rounded down to whole segments, as in Linux, BSD and ns-2",
+            unit: "",
+            kind: ParameterKind::Flag { default: false },
+        },
     ],
     presets: &[
         preset("tahoe", "fast retransmit, then slow start from one segment", Recovery::Tahoe),
@@ -60,6 +66,7 @@ const fn preset(name: &'static str, summary: &'static str, recovery: Recovery) -
 #[derive(Clone, Debug)]
 pub struct Aimd {
     decrease: f64,
+    whole_segments: bool,
     slow_start: SlowStart,
     increase: Additive,
 }
@@ -68,6 +75,7 @@ impl Aimd {
     fn new(parameters: &Parameters) -> Self {
         Self {
             decrease: parameters.number("decrease"),
+            whole_segments: parameters.flag("whole_segments"),
             slow_start: SlowStart::new(parameters),
             increase: Additive::new(parameters.number("increase"), parameters.flag("byte_counting")),
         }
@@ -91,7 +99,9 @@ impl CongestionControl for Aimd {
         self.slow_start.on_loss();
         // RFC 5681 equation (4).
         self.increase.reset();
-        ((tcp.flight_size as f64 * self.decrease) as u64).max(2 * tcp.mss)
+        let left = (tcp.flight_size as f64 * self.decrease) as u64;
+        let left = if self.whole_segments { left / tcp.mss * tcp.mss } else { left };
+        left.max(2 * tcp.mss)
     }
 
     fn cong_avoid(&mut self, _now: Time, tcp: &mut TcpState, ack: &AckSample) {
@@ -99,6 +109,23 @@ impl CongestionControl for Aimd {
             self.slow_start.grow(tcp, ack.acked);
         } else {
             self.increase.grow(tcp, ack.acked);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::congestion::ParameterValue;
+    use crate::congestion::testing::{Bench, MSS};
+
+    /// Half of 15 segments: 7.5, or 7 in whole segments; never less than two.
+    #[test]
+    fn ssthresh_in_whole_segments_is_rounded_down() {
+        for (whole, expected) in [(false, 15 * MSS / 2), (true, 7 * MSS)] {
+            let mut bench = Bench::new("aimd", &[("whole_segments", ParameterValue::Flag(whole))], 15);
+            assert_eq!(bench.control.ssthresh(bench.now, &bench.tcp), expected);
+            bench.tcp.flight_size = 3 * MSS;
+            assert_eq!(bench.control.ssthresh(bench.now, &bench.tcp), 2 * MSS);
         }
     }
 }
