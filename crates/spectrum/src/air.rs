@@ -11,7 +11,7 @@ pub enum SnrModel {
     /// Every PU that is heard has this signal-to-noise ratio (linear). MSWiM 2009 states none, and it decides how much the
     /// sensing time matters: sweep it.
     Fixed(f64),
-    /// Received power over the channel's noise power.
+    /// Received power over the channel's mean noise power during the sensing.
     Received,
 }
 
@@ -123,6 +123,10 @@ impl Air {
     ) -> SensingWindow {
         let duration = until.saturating_since(from);
         let mut window = SensingWindow::empty(duration);
+        let noise = match snr {
+            SnrModel::Fixed(_) => 0.0,
+            SnrModel::Received => self.channels.mean_noise(channel, from, until),
+        };
         for pu in heard {
             let busy = self.activity.users[pu.index].activity.busy_in(from, until);
             if busy.is_zero() {
@@ -130,15 +134,16 @@ impl Air {
             }
             let gamma = match snr {
                 SnrModel::Fixed(ratio) => ratio,
-                SnrModel::Received => pu.power / self.channels.noise(channel, from),
+                // Without noise every PU is beyond doubt.
+                SnrModel::Received => pu.power / noise,
             };
             window.add(gamma, busy.as_secs_f64() / duration.as_secs_f64());
         }
         window
     }
 
-    /// The fate of a frame of `signal` watts, received at `place` on `channel` over [from, until). All PUs that are ON
-    /// at any moment of it interfere, as if together (MSWiM 2009, section 4.3: "is currently transmitting [...] or will
+    /// The fate of a frame of `signal` watts, received at `place` on `channel` over [from, until), in the greatest noise that
+    /// any moment of it has. All PUs that are ON at any moment of it interfere, as if together (MSWiM 2009, section 4.3: "is currently transmitting [...] or will
     /// start transmitting during the reception time").
     pub fn reception(
         &self,
@@ -149,7 +154,7 @@ impl Air {
         until: Time,
         receiver: &Receiver,
     ) -> Reception {
-        let noise = self.channels.noise(channel, from);
+        let noise = self.channels.peak_noise(channel, from, until);
         if !is_captured(signal, noise, receiver) {
             return Reception::TooWeak;
         }
@@ -249,6 +254,30 @@ mod tests {
         let receiver = Receiver { sensitivity: Power::from_watts(1.0), capture: 10.0 };
         let fate = |at| air.reception(HERE, ChannelId(0), 1.5e-8, AT(at), AT(at + 10), &receiver);
         assert_eq!((fate(0), fate(1500)), (Reception::Captured, Reception::Interfered));
+    }
+
+    /// Noise of the CH-log that steps from 1e-9 W to 1e-8 W at 1 s decides frames, and what an energy detector hears.
+    #[test]
+    fn noise_that_varies_with_time_decides_frames_and_detection() {
+        let mut air = air(1, 1, vec![pu(1, 100.0, Reach::Power(Power::from_watts(1.0)))]);
+        let mut channel = air.channels.get(ChannelId(0)).unwrap().clone();
+        channel.noise = [1e-9, 1e-8].map(Power::from_watts).to_vec();
+        let interval = Some(cogtcp_units::Duration::from_secs(1));
+        air.channels = ChannelTable::new(1, 1, vec![channel], interval).unwrap();
+        let receiver = Receiver { sensitivity: Power::from_watts(1e-12), capture: 10.0 };
+        let fate = |from, until| {
+            let quiet = Air { activity: PuActivity::default(), ..air.clone() };
+            quiet.reception(HERE, ChannelId(0), 5e-8, AT(from), AT(until), &receiver)
+        };
+        assert_eq!(fate(980, 1000), Reception::Captured, "50 to 1");
+        assert_eq!(fate(1000, 1020), Reception::TooWeak, "5 to 1");
+        assert_eq!(fate(990, 1010), Reception::TooWeak, "the noise rises during the reception");
+        let heard = air.heard(HERE, ChannelId(0), &receiver);
+        let signal =
+            |from, until| air.look(&heard, ChannelId(0), AT(from), AT(until), SnrModel::Received).signal;
+        // 1e-4 W arrive. From 0.8 s to 1.2 s the noise is 5.5e-9 W on average and the PU is ON for half of the time.
+        assert!((signal(800, 1200) / (0.5 * 1e-4 / 5.5e-9) - 1.0).abs() < 1e-9);
+        assert!((signal(1500, 1600) / 1e4 - 1.0).abs() < 1e-9);
     }
 
     #[test]

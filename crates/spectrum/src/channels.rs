@@ -159,12 +159,52 @@ impl ChannelTable {
     /// Noise power on the channel at `at`, in watts.
     pub fn noise(&self, id: ChannelId, at: Time) -> f64 {
         let Some(channel) = self.get(id) else { return 0.0 };
-        let step = match self.noise_interval {
-            Some(interval) if !interval.is_zero() => at.as_nanos() / interval.as_nanos(),
-            _ => 0,
+        channel.noise.get(self.noise_step(channel, at)).map_or(0.0, |noise| noise.watts())
+    }
+
+    /// The greatest noise power on the channel at any moment of [from, until), in watts: what a frame has to stand.
+    pub fn peak_noise(&self, id: ChannelId, from: Time, until: Time) -> f64 {
+        self.noise_spans(id, from, until).map(|(watts, _)| watts).fold(0.0, f64::max)
+    }
+
+    /// The mean noise power on the channel over [from, until), in watts: what an energy detector hears of it.
+    pub fn mean_noise(&self, id: ChannelId, from: Time, until: Time) -> f64 {
+        let spans = self.noise_spans(id, from, until);
+        let (energy, time) = spans.fold((0.0, 0.0), |(energy, time), (watts, span)| {
+            (energy + watts * span.as_secs_f64(), time + span.as_secs_f64())
+        });
+        if time > 0.0 { energy / time } else { self.noise(id, from) }
+    }
+
+    /// The values of the noise over [from, until), each with how much of it it holds for.
+    fn noise_spans(&self, id: ChannelId, from: Time, until: Time) -> impl Iterator<Item = (f64, Duration)> {
+        let noise = self.get(id).map_or(&[][..], |channel| channel.noise.as_slice());
+        let interval = self.noise_interval.unwrap_or_default();
+        // The value that begins just as the span ends is none of its own.
+        let last_moment = Time::from_nanos(until.as_nanos().saturating_sub(1)).max(from);
+        let (first, last) = match self.get(id) {
+            Some(channel) => (self.noise_step(channel, from), self.noise_step(channel, last_moment)),
+            None => (0, 0),
         };
+        let values = noise.get(first..=last).unwrap_or_default().iter().enumerate();
+        values.map(move |(i, noise)| {
+            let step = (first + i) as u64;
+            // The last value of the table holds on.
+            let end = if first + i == last { until } else { Time::ZERO + interval * (step + 1) };
+            let begin = if i == 0 { from } else { Time::ZERO + interval * step };
+            (noise.watts(), end.saturating_since(begin))
+        })
+    }
+
+    /// Which of the noise values of `channel` holds at `at`.
+    fn noise_step(&self, channel: &Channel, at: Time) -> usize {
         let last = channel.noise.len().saturating_sub(1);
-        channel.noise.get((step as usize).min(last)).map_or(0.0, |noise| noise.watts())
+        match self.noise_interval {
+            Some(interval) if !interval.is_zero() => {
+                usize::try_from(at.as_nanos() / interval.as_nanos()).unwrap_or(usize::MAX).min(last)
+            }
+            _ => 0,
+        }
     }
 }
 
@@ -203,6 +243,22 @@ mod tests {
             assert_eq!(table.noise(ChannelId(0), Time::from_millis(ms)), noise);
         }
         assert_eq!(table.noise(ChannelId(1), Time::ZERO), 0.0);
+        // Over a span: the greatest value that any moment of it has, and the mean by time.
+        for (from, until, peak, mean) in [
+            (0, 499, 1e-12, 1e-12),
+            (0, 500, 1e-12, 1e-12),
+            (400, 600, 2e-12, 1.5e-12),
+            (250, 1250, 3e-12, 2e-12),
+            (900, 10_000, 3e-12, (0.1 * 2e-12 + 9.0 * 3e-12) / 9.1),
+            (700, 700, 2e-12, 2e-12),
+        ] {
+            let span = (Time::from_millis(from), Time::from_millis(until));
+            assert_eq!(table.peak_noise(ChannelId(0), span.0, span.1), peak, "{from} to {until} ms");
+            let found = table.mean_noise(ChannelId(0), span.0, span.1);
+            assert!((found / mean - 1.0).abs() < 1e-9, "{from} to {until} ms: {found}");
+        }
+        assert_eq!(table.peak_noise(ChannelId(1), Time::ZERO, Time::MAX), 0.0);
+        assert_eq!(table.mean_noise(ChannelId(9), Time::ZERO, Time::MAX), 0.0);
         assert_eq!(ChannelTable::new(1, 1, vec![noisy], None), Err(ChannelTableError::NoInterval(0)));
         assert!(ChannelTable::new(2, 2, vec![], None).is_err());
     }

@@ -197,13 +197,22 @@ impl Place<'_> {
     }
 }
 
-/// A field that is quoted in an error, not longer than a line.
+/// A field that is quoted in an error: not longer than a line, and without characters that would move a terminal's cursor.
 fn shorten(text: &str) -> String {
     const LONGEST: usize = 40;
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.to_string(),
+    let mut quoted = String::new();
+    for (count, character) in text.chars().enumerate() {
+        if count == LONGEST {
+            quoted.push_str("...");
+            break;
+        }
+        if character.is_control() {
+            quoted.extend(character.escape_default());
+        } else {
+            quoted.push(character);
+        }
     }
+    quoted
 }
 
 /// The lines that carry data, without comments (`#` to the end of the line) and angle brackets, split in fields at

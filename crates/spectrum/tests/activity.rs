@@ -71,6 +71,12 @@ fn spans_have_their_stated_mean() {
 }
 
 #[test]
+fn a_deterministic_law_draws_one_span() {
+    let mut stream = RandomStream::new(7, "law", 0);
+    assert!((0..1000).all(|_| SpanLaw::Deterministic(s(0.7)).draw(&mut stream) == s(0.7)));
+}
+
+#[test]
 fn an_empirical_law_draws_its_spans_evenly() {
     let law = SpanLaw::Empirical([1.0, 2.0, 3.0, 4.0].map(s).to_vec());
     let mut stream = RandomStream::new(7, "law", 0);
@@ -187,6 +193,45 @@ fn a_trace_becomes_a_two_state_model() {
         ActivityLaw::from_trace(&Intervals::default(), Time::ZERO, at(1.0)).unwrap_err(),
         LawError::NoSpans
     );
+}
+
+/// Two-state models of a generated trace of 20,000 cycles. The Markov model finds the rates that generated it: the estimate of
+/// a rate from n exponential times has the relative standard error 1 / sqrt(n), five of them are 3.5 %. The empirical model
+/// draws what was measured: the largest distance of two distributions of n spans exceeds 1.95 sqrt(2 / n) = 1.95 % once in a
+/// thousand seeds.
+#[test]
+fn models_of_a_trace_give_its_times_back() {
+    let gamma = SpanLaw::Gamma { shape: 3.0, scale: s(0.4) };
+    let exponential = |rate: f64| SpanLaw::Exponential { mean: s(1.0 / rate) };
+    for (on, off) in
+        [(exponential(2.0), exponential(0.5)), (gamma, SpanLaw::Pareto { minimum: s(0.3), shape: 2.5 })]
+    {
+        let source = ActivityLaw { on, off, start: StartState::Off };
+        let horizon = 20_000.0 * (source.on.mean() + source.off.mean());
+        let trace = source.generate(s(horizon), 14, 0).unwrap();
+        let markov = ActivityLaw::markov_from_trace(&trace, Time::ZERO, at(horizon)).unwrap();
+        assert!((markov.on.mean() / source.on.mean() - 1.0).abs() < 0.035, "{markov:?}");
+        assert!((markov.off.mean() / source.off.mean() - 1.0).abs() < 0.035, "{markov:?}");
+        assert!((markov.duty_cycle() / source.duty_cycle() - 1.0).abs() < 0.035);
+
+        let empirical = ActivityLaw::from_trace(&trace, Time::ZERO, at(horizon)).unwrap();
+        let drawn = empirical.generate(s(horizon), 15, 0).unwrap();
+        for times in [Intervals::on_times, Intervals::off_times] {
+            let [seen, drawn] = [&trace, &drawn].map(|timeline| {
+                let mut times = times(timeline, Time::ZERO, at(horizon));
+                times.sort_unstable();
+                times
+            });
+            let share = |list: &[Duration], span| {
+                list.partition_point(|other| *other <= span) as f64 / list.len() as f64
+            };
+            let distance = seen
+                .iter()
+                .map(|span| (share(&seen, *span) - share(&drawn, *span)).abs())
+                .fold(0.0, f64::max);
+            assert!(distance < 0.0195, "{source:?}: {distance}");
+        }
+    }
 }
 
 #[test]

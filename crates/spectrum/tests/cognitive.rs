@@ -310,8 +310,15 @@ fn errors_have_the_probabilities_of_the_detector() {
         map.clone(),
         DetectorConfig::NeymanPearson { sampling_rate: 1e6, false_alarm: 0.1 },
         DetectorConfig::Simplified { bandwidth: 1e6, snr_db: -20.0 },
+        DetectorConfig::Table(vec![(0.01, 0.6, 0.3), (0.09, 0.9, 0.1)]),
+        DetectorConfig::Fixed {
+            detection: Probability::new(0.7).unwrap(),
+            false_alarm: Probability::new(0.2).unwrap(),
+        },
         DetectorConfig::AsReleased,
         DetectorConfig::Perfect,
+        DetectorConfig::Cooperative { inner: Box::new(map.clone()), sensors: 3, rule: FusionRule::Or },
+        DetectorConfig::Cooperative { inner: Box::new(map.clone()), sensors: 3, rule: FusionRule::And },
         DetectorConfig::Cooperative { inner: Box::new(map), sensors: 3, rule: FusionRule::Majority },
     ];
     for detector in detectors {
@@ -343,6 +350,83 @@ fn errors_have_the_probabilities_of_the_detector() {
             let errors = verdicts.iter().filter(|verdict| **verdict == wrong).count() as u64;
             let stats = radio.stats(AT(800_000));
             assert_eq!(stats.missed_detections + stats.false_alarms, errors);
+        }
+    }
+}
+
+/// The shares of reports in `end`, and how many sensings there were.
+fn reported(radio: &mut CognitiveRadio, end: Time) -> (f64, f64) {
+    let log = play(radio, end);
+    let verdicts = log.iter().filter_map(|(_, event)| match event {
+        RadioEvent::SensingEnd { verdict } => Some(verdict.reported()),
+        _ => None,
+    });
+    let reports: Vec<bool> = verdicts.collect();
+    let n = reports.len() as f64;
+    (reports.iter().filter(|reported| **reported).count() as f64 / n, n)
+}
+
+/// A PU that is ON for half of every window: detectors with a theory of it report it with the probability of half an overlap.
+/// The PU's period is the sensing time, and every sensing begins at a multiple of it.
+#[test]
+fn a_pu_in_half_of_the_window_is_reported_with_its_probability() {
+    let halves: Vec<(u64, u64)> = (0..16_000).map(|k| (50 * k + 10, 50 * k + 35)).collect();
+    let air = air(1, vec![pu(1, &halves)]);
+    for detector in [
+        DetectorConfig::Map { bandwidth: 1e6, snr_db: -20.0, p_on: 0.5 },
+        DetectorConfig::NeymanPearson { sampling_rate: 1e6, false_alarm: 0.1 },
+    ] {
+        let config = CognitiveConfig { sensing_time: MS(50), transmission_time: MS(50), ..config() };
+        let mut radio = radio(config, &air, detector.build().unwrap(), PolicyConfig::Sticky, 4);
+        let (share, n) = reported(&mut radio, AT(800_000));
+        let mut window = SensingWindow::empty(MS(50));
+        window.add(0.01, 0.5);
+        let p = detector.build().unwrap().report_probability(&window);
+        assert!(
+            n >= 8000.0 && (share - p).abs() <= 5.0 * (p * (1.0 - p) / n).sqrt(),
+            "{detector:?}: {share} {p}"
+        );
+    }
+}
+
+/// A radio and two neighbours, of which one may be out of the PU's reach: the decision has the probability of the closed form
+/// of its rule, with P_d' for those that hear the PU and P_f' for the others. 8,000 sensings, five standard errors.
+#[test]
+fn cooperating_radios_report_with_the_probability_of_their_rule() {
+    let fixed = DetectorConfig::Fixed {
+        detection: Probability::new(0.8).unwrap(),
+        false_alarm: Probability::new(0.1).unwrap(),
+    };
+    let (near, far) = (Position::new(10.0, 0.0), Position::new(9000.0, 0.0));
+    for (neighbours, on) in [([near, near], true), ([near, far], true), ([near, near], false)] {
+        let mut user = pu(1, if on { &[(0, 1_000_000_000)] } else { &[] });
+        user.reach = Reach::Range(500.0);
+        let air = air(1, vec![user]);
+        let hears = |place: &Position| on && place.x < 500.0;
+        let p: Vec<f64> = std::iter::once(&Position::default())
+            .chain(&neighbours)
+            .map(|place| if hears(place) { 0.8 } else { 0.1 })
+            .collect();
+        let (a, b, c) = (p[0], p[1], p[2]);
+        for (fusion, expected) in [
+            (FusionRule::Or, 1.0 - (1.0 - a) * (1.0 - b) * (1.0 - c)),
+            (FusionRule::And, a * b * c),
+            (FusionRule::Majority, a * b + b * c + a * c - 2.0 * a * b * c),
+        ] {
+            let config = CognitiveConfig {
+                sensing_time: MS(50),
+                transmission_time: MS(50),
+                neighbours: neighbours.to_vec(),
+                fusion,
+                ..config()
+            };
+            let mut radio = radio(config, &air, fixed.build().unwrap(), PolicyConfig::Sticky, 5);
+            let (share, n) = reported(&mut radio, AT(800_000));
+            let error = (expected * (1.0 - expected) / n).sqrt();
+            assert!(
+                n >= 8000.0 && (share - expected).abs() <= 5.0 * error,
+                "{fusion:?} {p:?}: {share} {expected}"
+            );
         }
     }
 }
@@ -455,6 +539,59 @@ fn without_pu_and_false_alarms_there_is_no_handoff() {
     }
 }
 
+#[test]
+fn a_radio_that_always_reports_never_opens() {
+    let always = FixedDetector::new(Probability::ONE, Probability::ONE);
+    for policy in [PolicyConfig::RoundRobin, PolicyConfig::Sticky, PolicyConfig::LeastBusy] {
+        let air = random_air(3, 0.5, 0.5, Duration::from_secs(100), 5);
+        let mut radio = radio(config(), &air, always, policy, 5);
+        play(&mut radio, AT(100_000));
+        let (stats, protection) = (radio.stats(AT(100_000)), radio.protection(AT(100_000)));
+        assert_eq!((stats.transmitting, stats.handoffs), (Duration::ZERO, 0), "{policy:?}");
+        assert_eq!((protection.exposed, protection.vacated), (Duration::ZERO, 0), "{policy:?}");
+    }
+}
+
+/// Out of reach a PU changes nothing and suffers nothing, and without a detector's error every report is of a PU.
+#[test]
+fn a_pu_out_of_reach_is_none() {
+    let mut user = pu(1, &[(0, 100_000)]);
+    (user.position, user.reach) = (Position::new(500.1, 0.0), Reach::Range(500.0));
+    let air = air(2, vec![user]);
+    let mut radio = radio(config(), &air, FixedDetector::PERFECT, PolicyConfig::RoundRobin, 5);
+    play(&mut radio, AT(50_000));
+    assert_eq!((radio.stats(AT(50_000)).handoffs, radio.protection(AT(50_000))), (0, Protection::default()));
+}
+
+/// No policy ever tunes to a reserved channel: the control channel of the released code.
+#[test]
+fn reserved_channels_are_never_used() {
+    let law = ActivityLaw::exponential(2.0, 2.0).unwrap();
+    for policy in [
+        PolicyConfig::RoundRobin,
+        PolicyConfig::Random,
+        PolicyConfig::Sticky,
+        PolicyConfig::LeastBusy,
+        PolicyConfig::BestRate { memory: MS(500) },
+    ] {
+        let channels = (0..4).map(|i| Channel { reserved: i % 3 == 0, ..Channel::clean(mbit(1)) });
+        let users = (1..=4).map(|band| {
+            let activity = law.generate(Duration::from_secs(200), 6, u64::from(band)).unwrap();
+            PrimaryUser { activity, ..pu(band, &[]) }
+        });
+        let table = ChannelTable::new(4, 1, channels.collect(), None).unwrap();
+        let air = Arc::new(Air::new(PuActivity { users: users.collect() }, table));
+        let config = CognitiveConfig { channel: ChannelId(1), ..config() };
+        let mut radio = radio(config, &air, FixedDetector::AS_RELEASED, policy, 6);
+        while radio.next_change() <= AT(200_000) {
+            radio.advance(radio.next_change());
+            assert!([1, 2].contains(&radio.channel().0), "{policy:?}: {:?}", radio.channel());
+        }
+        let moved = radio.stats(AT(200_000)).handoffs > 0;
+        assert_eq!(moved, policy != PolicyConfig::Sticky, "{policy:?}");
+    }
+}
+
 /// Random radios: all time is accounted for, a late driver sees the same, a run repeats, the enum is its content.
 #[test]
 fn every_radio_accounts_for_all_time() {
@@ -503,6 +640,23 @@ fn every_radio_accounts_for_all_time() {
         assert_eq!(stats.handoffs, count(|e| matches!(e, RadioEvent::Handoff { .. })));
         assert_eq!(stats.sensings, count(|e| matches!(e, RadioEvent::SensingStart { .. })));
         assert_eq!(stats.pu_arrivals, count(|e| matches!(e, RadioEvent::PuArrival { .. })));
+        // Every change of channel takes its delay; at the end one may be under way.
+        let switches: Vec<Duration> = log
+            .iter()
+            .filter_map(|(at, event)| match event {
+                RadioEvent::SwitchingStart { until } => Some((*until).min(end) - *at),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(stats.switching, switches.into_iter().sum(), "seed {seed}");
+        // It leaves a channel only on a report, and transmits only after a sensing without one.
+        for pair in log.windows(2) {
+            if let (_, RadioEvent::SwitchingStart { .. } | RadioEvent::Handoff { .. }) = pair[1] {
+                let leaves = matches!(pair[1].1, RadioEvent::SwitchingStart { .. });
+                let RadioEvent::SensingEnd { verdict } = pair[0].1 else { panic!("seed {seed}: {pair:?}") };
+                assert_eq!(verdict.reported(), leaves, "seed {seed}");
+            }
+        }
 
         let mut late = Radio::Cognitive(Box::new(build()));
         late.advance(end);

@@ -329,6 +329,38 @@ fn a_reach_that_a_format_cannot_express_is_refused_and_can_be_converted() {
     assert!((powers.users[1].user.reach.as_range(&propagation, sensitivity) - 250.5).abs() < 1e-9);
 }
 
+/// Bytes at random, and characters at random from those that the formats are made of: every reader answers, and says where.
+#[test]
+fn random_bytes_never_panic() {
+    const MADE_OF: &[u8] = b"0123456789.,-+eE<># \t\r\n\ninfan_timebusyband";
+    for seed in 0..20_000 {
+        let mut stream = RandomStream::new(seed, "bytes", 0);
+        let length = stream.below(200);
+        let bytes: Vec<u8> = (0..length)
+            .map(|_| match seed % 2 {
+                0 => stream.next_u64() as u8,
+                _ => MADE_OF[stream.below(MADE_OF.len() as u64) as usize],
+            })
+            .collect();
+        let mut text = String::from_utf8_lossy(&bytes).into_owned();
+        if seed % 4 == 3 {
+            text.insert_str(0, "time,band,busy\n");
+        }
+        let results = [
+            pu_log::read("f", &text).map(drop),
+            ch_log::read("f", &text).map(drop),
+            released::read_map("f", &text).map(drop),
+            released::read_channels("f", &text).map(drop),
+            occupancy::read("f", &text).map(drop),
+        ];
+        for error in results.into_iter().filter_map(Result::err) {
+            let lines = text.lines().count().max(1);
+            assert!((1..=lines).contains(&error.line), "seed {seed}: line {} of {lines}", error.line);
+            assert!(!error.to_string().contains(char::is_control), "seed {seed}: {error:?}");
+        }
+    }
+}
+
 /// Files damaged in every way that an editor, a disk or a script can: readers answer, and what they accept they also
 /// write and read again the same. The message carries the seed.
 #[test]

@@ -124,6 +124,41 @@ fn map_probabilities_are_those_of_simulated_energy() {
     }
 }
 
+/// The same for Neyman-Pearson: complex samples of circular Gaussian noise, partly with a PSK signal of constant modulus.
+#[test]
+fn neyman_pearson_probabilities_are_those_of_simulated_energy() {
+    let (n, gamma, false_alarm) = (400, linear(-9.0), 0.1);
+    let detector = NeymanPearson { sampling_rate: 2000.0, false_alarm };
+    let threshold = 1.0 + q_inverse(false_alarm) / libm::sqrt(f64::from(n));
+    let mut stream = RandomStream::new(3, "energy", 0);
+    for f in [0.0, 0.25, 0.5, 1.0] {
+        let with_signal = (f64::from(n) * f) as i32;
+        let trials = 2000;
+        let mut reports = 0;
+        for _ in 0..trials {
+            let energy: f64 = (0..n)
+                .map(|i| {
+                    // One of four phases; the noise has variance 1/2 in each of its parts.
+                    let phase = std::f64::consts::FRAC_PI_2 * stream.below(4) as f64;
+                    let amplitude = if i < with_signal { libm::sqrt(gamma) } else { 0.0 };
+                    let mut part =
+                        |signal: f64| signal + stream.standard_normal() * std::f64::consts::FRAC_1_SQRT_2;
+                    let (re, im) = (part(amplitude * libm::cos(phase)), part(amplitude * libm::sin(phase)));
+                    re * re + im * im
+                })
+                .sum();
+            reports += i32::from(energy / f64::from(n) > threshold);
+        }
+        let theory = if f > 0.0 {
+            detector.report_probability(&window(0.2, gamma, f))
+        } else {
+            detector.report_probability(&SensingWindow::empty(span(0.2)))
+        };
+        let measured = f64::from(reports) / f64::from(trials);
+        assert!((measured - theory).abs() < 0.076, "f {f}: {measured} against {theory}");
+    }
+}
+
 #[test]
 fn partial_overlap_lies_between_absence_and_presence() {
     let detectors: [Box<dyn Detector>; 2] =
