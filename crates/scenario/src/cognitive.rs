@@ -6,7 +6,8 @@ mod units;
 
 pub use mac::{Mac, RetryLimit};
 pub use spectrum::{
-    AlternatingChannels, Channels, Exponential, LawsOfUsers, PuStart, Reach, SpanLaw, Spectrum, Users,
+    AlternatingChannels, Channels, Exponential, LawsOfUsers, PuStart, Reach, SpanLaw, Spectrum, TraceModel,
+    TraceOfUsers, Users,
 };
 pub use units::{Decibel, Frequency, Length};
 
@@ -35,6 +36,9 @@ pub struct CognitiveUser {
     pub channel: Option<u32>,
     /// How it senses.
     pub detector: Detector,
+    /// How loud PUs are to a detector that has an SNR.
+    #[serde(default)]
+    pub pu_snr: PuSnr,
     /// The next channel, once a PU was reported.
     #[serde(default)]
     pub policy: Policy,
@@ -62,6 +66,9 @@ pub struct CognitiveUser {
     /// Signal to noise and interference that a frame needs (ns-2's CPThresh).
     #[serde(default = "capture")]
     pub capture: Decibel,
+    /// Which frames are lost.
+    #[serde(default)]
+    pub reception: Reception,
     /// The medium access.
     #[serde(default)]
     pub mac: Mac,
@@ -122,8 +129,8 @@ pub struct MapDetector {
     /// Bandwidth W of a channel.
     #[serde(default = "bandwidth")]
     pub bandwidth: Frequency,
-    /// Long-run probability that a PU is ON, which the threshold is set for. Without it: that of the PUs' law; 0.5 for PUs
-    /// from a file.
+    /// Long-run probability that a PU is ON, which the threshold is set for. Without it: that of the PUs' laws, mean over
+    /// PUs; 0.5 for PUs from a log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_on: Option<Probability>,
 }
@@ -164,6 +171,18 @@ pub struct FixedErrors {
 
 fn bandwidth() -> Frequency {
     Frequency(1e6)
+}
+
+/// How loud PUs are to a detector that has an SNR.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PuSnr {
+    /// Every PU that is heard has the SNR of the detector.
+    #[default]
+    Stated,
+    /// A PU has the power that arrives of it over the channel's mean noise during the sensing; the detector's SNR is what its
+    /// threshold is set for. A PU that reaches by range, or a channel without noise, leaves no doubt.
+    Received,
 }
 
 /// Neighbours that sense with each end.
@@ -248,4 +267,17 @@ pub enum TransmitRadio {
     Shared,
     /// It has another radio to send with: its own sensing does not keep it from sending (the released ns-2 code).
     Separate,
+}
+
+/// Which frames are lost, apart from collisions and the loss of the link.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reception {
+    /// Every frame whose signal to noise and interference is below `capture` at its receiver; data frames also at random, by
+    /// the error rate of the channel.
+    #[default]
+    Sinr,
+    /// The released ns-2 code: an RTS or data frame while a PU that is heard on the channel is ON, but 10 % of them escape; RTS
+    /// and data frames also at random, by the error rate of the channel. A CTS or ACK always arrives.
+    AsReleased,
 }

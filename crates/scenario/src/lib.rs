@@ -36,7 +36,8 @@ mod values;
 pub use cognitive::{
     AlternatingChannels, Channels, CognitiveUser, Cooperation, Decibel, Detector, Ends, Exponential,
     FixedErrors, Frequency, Fusion, LawsOfUsers, Length, Mac, MapDetector, Memory, NeymanPearson, Place,
-    Policy, PuStart, Reach, RetryLimit, Simplified, SpanLaw, Spectrum, TransmitRadio, Users, WhilePeerSenses,
+    Policy, PuSnr, PuStart, Reach, Reception, RetryLimit, Simplified, SpanLaw, Spectrum, TraceModel,
+    TraceOfUsers, TransmitRadio, Users, WhilePeerSenses,
 };
 pub use error::ScenarioError;
 pub use experiment::{

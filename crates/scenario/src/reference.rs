@@ -19,6 +19,7 @@ const TABLES: &[(&str, &str)] = &[
     ("spectrum.channels.alternating", "AlternatingChannels"),
     ("spectrum.pu.exponential", "Exponential"),
     ("spectrum.pu.laws", "LawsOfUsers"),
+    ("spectrum.pu.trace", "TraceOfUsers"),
     ("[[radio]]", "Radio"),
     ("radio.sensing", "Sensing"),
     ("radio.pu", "PrimaryUsers"),

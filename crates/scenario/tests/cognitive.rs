@@ -170,6 +170,72 @@ fn released_files_and_measured_occupancy_are_read_too() {
     assert!(scenario.warnings()[0].message.contains("before the run"), "{:?}", scenario.warnings());
 }
 
+/// One PU for each band measured, with the law of what was measured there.
+#[test]
+fn a_measurement_becomes_a_model() {
+    let text = TEXT.replace(
+        "pu = { exponential = { alpha = 0.5, beta = 1.5 } }",
+        "pu = { trace = { file = \"busy.csv\", model = \"markov\", reach = { range = \"200 m\" } } }",
+    );
+    // Band 1: ON 1 s and 2 s, OFF 3 s between them. Band 2: ON 1 s and 1 s, OFF 1 s.
+    let csv = "time,band,busy\n0,900,0\n1,900,1\n2,900,0\n5,900,1\n7,900,0\n\
+               0,901,0\n4,901,1\n5,901,0\n6,901,1\n7,901,0\n9,900,0\n";
+    let file = folder("trace", &[("cr.toml", &text), ("busy.csv", csv)]);
+    let experiment = Scenario::read(&file).unwrap().resolve().unwrap();
+    let UsersSpec::Generated(users) = &experiment.spectrum.as_ref().unwrap().users else { panic!("drawn") };
+    let means: Vec<_> =
+        users.iter().map(|user| (user.band, user.law.on.mean(), user.law.off.mean())).collect();
+    assert_eq!(means, [(1, 1.5, 3.0), (2, 1.0, 1.0)]);
+    // The threshold of the detector is set for the mean duty cycle of the bands: 1/3 and 1/2.
+    let DetectorConfig::Map { p_on, .. } = experiment.radios[0].cognitive.as_ref().unwrap().detector else {
+        panic!("it is a MAP detector")
+    };
+    assert!((p_on - 5.0 / 12.0).abs() < 1e-9, "{p_on}");
+
+    for (csv, message) in [
+        ("time,band,busy\n0,900,1\n9,900,0\n", "band 900 of the file: the trace has no whole ON or OFF time"),
+        ("time,band,busy\n0,900,1\n9,900\n", "busy.csv:3: 2 fields"),
+    ] {
+        let file = folder("trace-wrong", &[("cr.toml", &text), ("busy.csv", csv)]);
+        let error = Scenario::read(&file).unwrap().resolve().unwrap_err().to_string();
+        assert!(error.contains(message) && error.contains("spectrum.pu.trace.file"), "{error}");
+    }
+    let two = text.replace("[spectrum]", "[spectrum]\nbands = 1");
+    let file = folder("trace-beyond", &[("cr.toml", &two), ("busy.csv", csv)]);
+    let error = Scenario::read(&file).unwrap().resolve().unwrap_err().to_string();
+    assert!(error.contains("PU 2 is on band 2, and there are 1 bands"), "{error}");
+}
+
+#[test]
+fn a_received_snr_without_use_or_doubt_is_warned_of() {
+    let received = |detector: &str| {
+        let changed = scenario().set("radio.cr.cr.pu_snr", "received").unwrap();
+        changed.set("radio.cr.cr.detector", detector).unwrap().warnings()
+    };
+    let warnings = received("perfect");
+    assert!(warnings[0].message.contains("presence alone"), "{warnings:?}");
+    let warnings = received("{ map = { snr = \"-20 dB\" } }");
+    assert!(warnings[0].message.contains("no channel has noise"), "{warnings:?}");
+}
+
+/// A medium has two stations: more links are more media, and the user is told.
+#[test]
+fn cr_users_of_several_links_are_told_apart() {
+    let chain = scenario()
+        .set("topology", "{ chain = { hops = 2, link = { rate = \"1 Mbit/s\", delay = \"1 us\" } } }");
+    let text = chain.unwrap().to_toml().replace("\"sender\"", "\"n0\"").replace("\"receiver\"", "\"n2\"");
+    let one = text.replace("\"link\"", "\"hop1\"");
+    assert_eq!(Scenario::parse(&one, "cr.toml").unwrap().warnings(), []);
+    let radio = one[one.find("[[radio]]").unwrap()..one.find("[[flow]]").unwrap()].to_owned();
+    let second = radio.replace("\"hop1\"", "\"hop2\"").replacen("name = \"cr\"", "name = \"cr2\"", 1);
+    let two = one.replace("[[flow]]", &format!("{second}[[flow]]"));
+    let warnings = Scenario::parse(&two, "cr.toml").unwrap().warnings();
+    assert!(warnings[0].message.contains("\"cr\" and \"cr2\" do not hear each other"), "{warnings:?}");
+    let both = one.replace("[\"hop1\"]", "[\"hop1\", \"hop2\"]");
+    let error = Scenario::parse(&both, "cr.toml").unwrap().resolve().unwrap_err();
+    assert!(error.to_string().contains("share a channel, no third one does"), "{error}");
+}
+
 #[test]
 fn every_choice_is_written_and_read_back() {
     for (path, value) in [
@@ -184,6 +250,8 @@ fn every_choice_is_written_and_read_back() {
         ("radio.cr.cr.policy", "{ best_rate = { memory = \"10 s\" } }"),
         ("radio.cr.cr.cooperation", "{ neighbours = [[\"50 m\", \"-1 km\"]], rule = \"majority\" }"),
         ("radio.cr.cr.ends", "independent"),
+        ("radio.cr.cr.reception", "as_released"),
+        ("radio.cr.cr.pu_snr", "received"),
         ("radio.cr.cr.mac", "{ short_retry_limit = \"infinite\", rts_threshold = \"500 B\" }"),
         (
             "spectrum.pu",

@@ -85,6 +85,8 @@ pub enum Users {
     Map(String),
     /// A CSV file of measured occupancy: time,band,busy.
     Occupancy(String),
+    /// One PU per band, drawn by a two-state model of what was measured there.
+    Trace(TraceOfUsers),
 }
 
 /// One PU per band with exponential ON and OFF times.
@@ -123,6 +125,34 @@ pub struct LawsOfUsers {
     /// How far they reach.
     #[serde(default)]
     pub reach: Reach,
+}
+
+/// One PU per band, drawn by a two-state model of what was measured there: other seeds, and longer runs, than the measurement.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct TraceOfUsers {
+    /// A CSV file of measured occupancy: time,band,busy. Its k-th band number is band k.
+    pub file: String,
+    /// Which ON and OFF times are drawn.
+    #[serde(default)]
+    pub model: TraceModel,
+    /// Where the PUs are.
+    #[serde(default)]
+    pub position: Place,
+    /// How far they reach.
+    #[serde(default)]
+    pub reach: Reach,
+}
+
+/// A two-state model of a measurement.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TraceModel {
+    /// ON and OFF times are drawn from the whole ones that were measured.
+    #[default]
+    Empirical,
+    /// A Markov model: exponential ON and OFF times of the measured means.
+    Markov,
 }
 
 /// State of a PU at time zero.

@@ -1,6 +1,6 @@
 //! The CR user in full: the spectrum, the radio, its MAC.
 
-use crate::{Ends, TransmitRadio, WhilePeerSenses};
+use crate::{Ends, Reception, TransmitRadio, WhilePeerSenses};
 use cogtcp_spectrum::activity::{LawError, PuSpec};
 use cogtcp_spectrum::air::Air;
 use cogtcp_spectrum::detector::DetectorConfig;
@@ -62,6 +62,8 @@ pub struct CognitiveSpec {
     pub transmit_radio: TransmitRadio,
     /// Power of each frame.
     pub transmit_power: Power,
+    /// Which frames are lost.
+    pub reception: Reception,
     /// The medium access.
     pub mac: MacSpec,
 }

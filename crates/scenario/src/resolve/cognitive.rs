@@ -8,8 +8,8 @@ use super::Findings;
 use crate::limits::{LONGEST, MOST_POINTS};
 use crate::tree::Path;
 use crate::{
-    Channel, CognitiveSpec, CognitiveUser, Detector, Fusion, LinkSpec, Mac, MacSpec, Place, Policy, Radio,
-    RunSpec, Scenario, Silence, SpectrumSpec, UsersSpec, WhilePeerSenses,
+    Channel, CognitiveSpec, CognitiveUser, Detector, Fusion, LinkSpec, Mac, MacSpec, Place, Policy, PuSnr,
+    Radio, RunSpec, Scenario, Silence, SpectrumSpec, UsersSpec, WhilePeerSenses,
 };
 use cogtcp_spectrum::air::{Receiver, SnrModel};
 use cogtcp_spectrum::detector::{DetectorConfig, FusionRule};
@@ -76,8 +76,9 @@ pub(super) fn check_alone(radio: &Radio, path: &Path, findings: &mut Findings) {
         findings.error(&path.key("silence"), message, remedy);
     }
     if radio.links.len() > 1 {
-        let message = "a CR user with its MAC has one link";
-        findings.error(&path.key("links"), message, "give each link a [[radio]] of its own");
+        let message = "a CR user with its MAC has one link: the two stations at its ends share a channel, no third one does";
+        let remedy = "give each link a [[radio]] of its own (they do not hear each other), or send several flows over one link";
+        findings.error(&path.key("links"), message, remedy);
     }
 }
 
@@ -129,6 +130,7 @@ pub(super) fn user(
     }
     let mac = mac(&user.mac);
     warn_unsendable(user, spectrum, &mac, &path, findings);
+    warn_certain(user, spectrum, &path, findings);
     let end = |place: Place| CognitiveConfig {
         sensing_time: user.sensing_time,
         transmission_time: user.transmission_time,
@@ -164,6 +166,7 @@ pub(super) fn user(
         while_peer_senses: user.while_peer_senses,
         transmit_radio: user.transmit_radio,
         transmit_power: user.transmit_power,
+        reception: user.reception,
         mac,
     })
 }
@@ -253,15 +256,21 @@ fn detector(user: &CognitiveUser, spectrum: &SpectrumSpec) -> (DetectorConfig, S
         Detector::Perfect => DetectorConfig::Perfect,
         Detector::AsReleased => DetectorConfig::AsReleased,
     };
-    (config, SnrModel::fixed_db(snr))
+    let snr = match user.pu_snr {
+        PuSnr::Stated => SnrModel::fixed_db(snr),
+        PuSnr::Received => SnrModel::Received,
+    };
+    (config, snr)
 }
 
-/// Long-run share of the time that PUs are ON by their law; 0.5 where there is none.
+/// Long-run share of the time that PUs are ON by their laws, mean over PUs; 0.5 where there is none.
 fn duty_cycle(spectrum: &SpectrumSpec) -> f64 {
-    match &spectrum.users {
-        UsersSpec::Generated(users) => users.first().map_or(0.5, |user| user.law.duty_cycle()),
-        UsersSpec::Logged(_) => 0.5,
+    let UsersSpec::Generated(users) = &spectrum.users else { return 0.5 };
+    let Some(first) = users.first() else { return 0.5 };
+    if users.iter().all(|user| user.law == first.law) {
+        return first.law.duty_cycle();
     }
+    users.iter().map(|user| user.law.duty_cycle()).sum::<f64>() / users.len() as f64
 }
 
 fn mac(mac: &Mac) -> MacSpec {
@@ -277,6 +286,42 @@ fn mac(mac: &Mac) -> MacSpec {
         preamble: mac.preamble,
         header: mac.header.get(),
     }
+}
+
+/// Warns of a received SNR that nothing comes of, or that leaves no doubt.
+fn warn_certain(user: &CognitiveUser, spectrum: &SpectrumSpec, path: &Path, findings: &mut Findings) {
+    if user.pu_snr == PuSnr::Stated {
+        return;
+    }
+    let path = path.key("pu_snr");
+    if !matches!(user.detector, Detector::Map(_) | Detector::NeymanPearson(_)) {
+        findings.warn(
+            &path,
+            "the detector looks at the PU's presence alone",
+            "take pu_snr out, or sense with map",
+        );
+    } else if spectrum
+        .channels
+        .usable()
+        .all(|(_, channel)| channel.noise.iter().all(|noise| noise.watts() == 0.0))
+    {
+        let message = "no channel has noise: every PU that is heard is reported";
+        findings.warn(&path, message, "give channels noise by a CH-log, or take pu_snr out");
+    }
+}
+
+/// Warns of several media: CR users of different links neither contend nor collide.
+pub(super) fn warn_apart(radios: &[Radio], findings: &mut Findings) {
+    let mut users = radios.iter().enumerate().filter(|(_, radio)| radio.cr.is_some());
+    let (Some((_, first)), Some((second, radio))) = (users.next(), users.next()) else { return };
+    findings.warn(
+        &Path::of("radio").index(second).key("cr"),
+        format!(
+            "the CR users of \"{}\" and \"{}\" do not hear each other: every link is a medium of its own",
+            first.name, radio.name
+        ),
+        "expect no contention or collision between them; primary users are the same for all",
+    );
 }
 
 /// Warns of a transmission time in which a sender that looks ahead never finds room for a packet of 1500 bytes.

@@ -16,6 +16,7 @@ pub(super) fn build(
     run: &RunSpec,
     findings: &mut Findings,
 ) -> Vec<RadioSpec> {
+    super::cognitive::warn_apart(radios, findings);
     let mut names = BTreeMap::new();
     let mut gated: BTreeMap<usize, &str> = BTreeMap::new();
     let mut specs = Vec::with_capacity(radios.len());

@@ -18,7 +18,9 @@ use super::interference::Interference;
 use super::timing::Timing;
 use crate::options::RunError;
 use crate::pipe::{DropCause, Gate, Pipe};
-use cogtcp_scenario::{CognitiveSpec, Ends, Experiment, RadioSpec, TransmitRadio, WhilePeerSenses};
+use cogtcp_scenario::{
+    CognitiveSpec, Ends, Experiment, RadioSpec, Reception, TransmitRadio, WhilePeerSenses,
+};
 use cogtcp_spectrum::air::Air;
 use cogtcp_spectrum::board::Fact;
 use cogtcp_spectrum::{CognitiveRadio, Protection, RadioEvent, RadioStats};
@@ -39,7 +41,12 @@ pub(crate) struct Cell {
     boards: [NodeBoard; 2],
     waits_for_peer: bool,
     sends_with_sensing_radio: bool,
-    errors: [(f64, RandomStream); 2],
+    /// Whether frames are lost as in the released ns-2 code.
+    receives_as_released: bool,
+    /// The link's loss by direction, with its draws.
+    losses: [(f64, RandomStream); 2],
+    /// The draws of the channels' error rates by direction.
+    errors: [RandomStream; 2],
     /// A station whose exchange would not end before a silence waits for the next change of a radio.
     held: [bool; 2],
     /// The packet that each MAC serves: its size in bytes, and whether it has reached the far end (then its ACK has not
@@ -134,21 +141,25 @@ impl Cell {
         };
         let [first, second] = &cognitive.ends;
         let power = cognitive.transmit_power.watts();
+        let receives_as_released = cognitive.reception == Reception::AsReleased;
+        let lottery = |direction| receives_as_released.then(|| stream("escape", direction));
         let reads = |node| experiment.flows.iter().any(|flow| flow.from == node);
         Ok(Self {
             pipes: [2 * number as u32, 2 * number as u32 + 1],
             stations: [0, 1].map(|end| Station::new(&cognitive.mac, stream("backoff", end))),
             interference: [
-                Interference::new(&air, first, second.position, power),
-                Interference::new(&air, second, first.position, power),
+                Interference::new(&air, first, second.position, power, lottery(1)),
+                Interference::new(&air, second, first.position, power, lottery(0)),
             ],
             boards: [link.from, link.to].map(|node| NodeBoard::new(reads(node))),
             waits_for_peer: cognitive.while_peer_senses == WhilePeerSenses::Wait,
             sends_with_sensing_radio: cognitive.transmit_radio == TransmitRadio::Shared,
-            errors: [
+            receives_as_released,
+            losses: [
                 (link.forward.loss.get(), stream("loss", 0)),
                 (link.reverse.loss.get(), stream("loss", 1)),
             ],
+            errors: [stream("channel-errors", 0), stream("channel-errors", 1)],
             held: [false; 2],
             service: [None; 2],
             attempts: [None; 2],

@@ -183,3 +183,113 @@ fn heterogeneous_channels_change_the_rate() {
     let (open, capacity) = (first(&uneven.radios, "transmitting_s"), first(&uneven.links, "capacity_bytes"));
     assert!((capacity / open / 125e3 - 1.0).abs() > 1e-3 && capacity < open * 187_501.0);
 }
+
+/// Several flows over one pair of CR users share its queue and its medium, both ways; behind it they part again.
+#[test]
+fn several_flows_share_a_link_of_cr_users() {
+    let dumbbell = "{ dumbbell = { pairs = 3, access = { rate = \"10 Mbit/s\", delay = \"1 ms\" }, \
+                    bottleneck = { rate = \"1 Mbit/s\", delay = \"1 us\", queue = \"50 packets\" } } }";
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/cr-single-hop.toml");
+    let scenario = Scenario::read(std::path::Path::new(file)).unwrap().set("topology", dumbbell).unwrap();
+    let flows = "[{ from = \"s*\", to = \"d*\", count = 3, transport = \"newreno\" }, \
+                 { name = \"back\", from = \"d1\", to = \"s1\", transport = \"sack\" }]";
+    let scenario = scenario.set("radio.cr.links", "[\"bottleneck\"]").unwrap().set("flow", flows).unwrap();
+    assert_eq!(scenario.warnings(), []);
+    let run = run(&scenario.resolve().unwrap(), &RunOptions::default()).unwrap();
+    let goodputs = column(&run.flows, "goodput_bps");
+    assert!(goodputs.len() == 4 && goodputs.iter().all(|goodput| *goodput > 20e3), "{goodputs:?}");
+    let sum: f64 = goodputs.iter().sum();
+    assert!((300e3..700e3).contains(&sum), "{goodputs:?}");
+    assert!(column(&run.links, "attempts_collided").iter().sum::<f64>() > 100.0, "two stations contend");
+}
+
+/// A chain of links of CR users: every link is a medium of its own among the same primary users.
+#[test]
+fn a_chain_of_cr_users_forwards() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/cr-single-hop.toml");
+    let chain = "{ chain = { hops = 2, link = { rate = \"1 Mbit/s\", delay = \"1 us\" } } }";
+    let scenario = Scenario::read(std::path::Path::new(file)).unwrap().set("topology", chain).unwrap();
+    let text = scenario.to_toml().replace("\"sender\"", "\"n0\"").replace("\"receiver\"", "\"n2\"");
+    let one = text.replace("\"link\"", "\"hop1\"");
+    let radio = one[one.find("[[radio]]").unwrap()..one.find("[[flow]]").unwrap()].to_owned();
+    let second = radio.replace("\"hop1\"", "\"hop2\"").replacen("name = \"cr\"", "name = \"cr2\"", 1);
+    let two = one.replace("[[flow]]", &format!("{second}[[flow]]"));
+    let run = run(&Scenario::parse(&two, "two").unwrap().resolve().unwrap(), &RunOptions::default()).unwrap();
+    assert!(first(&run.flows, "goodput_bps") > 100e3);
+    assert_eq!(run.radios.len(), 2);
+    let airtime = column(&run.radios, "pu_airtime_s");
+    assert_eq!(airtime[0], airtime[1], "the primary users are the same");
+}
+
+/// Whatever the radio, the MAC and the seed: what is interfered with was exposed, apart from the frames of a node that sends
+/// into silence; no more is counted than there is; and a perfect detector is the only reason for nothing being missed.
+#[test]
+fn what_is_counted_of_primary_users_is_consistent() {
+    for seed in 0..6u32 {
+        for detector in ["perfect", "as_released", "{ map = { snr = \"-22 dB\" } }"] {
+            let mode = [("synchronous", "wait"), ("independent", "wait"), ("independent", "retry")]
+                [seed as usize % 3];
+            let run = traced(&[
+                SHORT,
+                ("run.seed", &seed.to_string()),
+                ("radio.cr.cr.detector", detector),
+                ("radio.cr.cr.ends", mode.0),
+                ("radio.cr.cr.while_peer_senses", mode.1),
+                ("radio.cr.cr.reception", ["sinr", "as_released"][seed as usize % 2]),
+                ("spectrum.pu", "{ exponential = { alpha = 2.0, beta = 1.0, start = \"stationary\" } }"),
+            ]);
+            let name = format!("seed {seed}, {detector}, {mode:?}");
+            for radio in 0..run.radios.len() {
+                let of = |column_name: &str| column(&run.radios, column_name)[radio];
+                assert!(
+                    of("pu_exposed_share") <= 1.0 && of("pu_interfered_s") <= of("pu_airtime_s"),
+                    "{name}"
+                );
+                if mode.1 == "wait" {
+                    assert!(of("pu_interfered_share") <= of("pu_exposed_share") + 1e-12, "{name}");
+                }
+                assert_eq!(of("pu_collisions") > 0.0, of("pu_interfered_s") > 0.0, "{name}");
+                assert!(
+                    of("detections") + of("missed_detections") + of("false_alarms") <= of("sensings"),
+                    "{name}"
+                );
+                // An ON period is left, or left alone by its PU, at most once each.
+                assert!(of("vacated") <= of("detections"), "{name}");
+                assert!(of("vacate_mean_s") <= of("vacate_max_s") || of("vacated") == 0.0, "{name}");
+                if detector == "perfect" {
+                    assert_eq!((of("missed_detections"), of("false_alarms")), (0.0, 0.0), "{name}");
+                    assert!(of("vacate_max_s") <= 1.0, "{name}: T_p is 1 s");
+                }
+                if detector == "as_released" {
+                    assert_eq!(of("false_alarms"), 0.0, "{name}");
+                }
+            }
+            // A frame is destroyed only while a primary user is ON.
+            let interference = event_times(&run, "interference").len() as f64;
+            assert_eq!(interference, column(&run.links, "attempts_interfered").iter().sum::<f64>(), "{name}");
+        }
+    }
+}
+
+/// The lottery of the released code lets every tenth frame past a primary user: with a radio that never notices one, what is
+/// delivered while it is ON is due to that alone.
+#[test]
+fn as_released_some_frames_get_past_a_primary_user() {
+    let during = |reception: &str| {
+        let run = play(&[
+            SHORT,
+            (
+                "spectrum.pu",
+                "{ laws = { on = { deterministic = \"100 s\" }, off = { deterministic = \"5 s\" } } }",
+            ),
+            ("radio.cr.cr.detector", "{ fixed = { detection = 0.0 } }"),
+            ("radio.cr.cr.reception", reception),
+            ("run.warmup", "6 s"),
+            ("tcp.max_rto", "1 s"),
+            ("radio.cr.cr.mac.rts_threshold", "5000 B"),
+        ]);
+        first(&run.flows, "delivered_bytes")
+    };
+    assert_eq!(during("sinr"), 0.0);
+    assert!(during("as_released") > 20_000.0, "{}", during("as_released"));
+}

@@ -5,7 +5,10 @@ use crate::limits::{LARGEST_LOG, MOST_CHANNELS, MOST_POINTS};
 use crate::resolve::Findings;
 use crate::source::Source;
 use crate::tree::Path;
-use crate::{Channels, PuStart, Reach, RunSpec, SpanLaw, Spectrum, SpectrumSpec, Users, UsersSpec};
+use crate::{
+    Channels, PuStart, Reach, RunSpec, SpanLaw, Spectrum, SpectrumSpec, TraceModel, TraceOfUsers, Users,
+    UsersSpec,
+};
 use cogtcp_spectrum::activity::{self, ActivityLaw, PuSpec, StartState};
 use cogtcp_spectrum::logs::{LogError, ch_log, occupancy, pu_log, released};
 use cogtcp_spectrum::propagation::Propagation;
@@ -106,6 +109,7 @@ fn users(
             valid.map_err(|error| findings.error(&path, error.to_string(), "")).ok()?;
             return generated(law, it.start, it.position, it.reach, bands, run, &path, findings);
         }
+        Users::Trace(it) => return modelled(it, source, bands, run, &path.key("trace"), findings),
         Users::PuLog(file) => read(file, source, &path.key("pu_log"), findings, pu_log::read)?,
         Users::Map(file) => read(file, source, &path.key("map"), findings, released::read_map)?.activity(),
         Users::Occupancy(file) => {
@@ -114,6 +118,43 @@ fn users(
     };
     check_logged(&logged, bands, run, path, findings);
     Some(UsersSpec::Logged(logged))
+}
+
+/// One user for each band measured, each of the two-state model of its band.
+fn modelled(
+    trace: &TraceOfUsers,
+    source: &Source,
+    bands: u32,
+    run: &RunSpec,
+    path: &Path,
+    findings: &mut Findings,
+) -> Option<UsersSpec> {
+    let measured = read(&trace.file, source, &path.key("file"), findings, occupancy::read)?;
+    let end = cogtcp_units::Time::ZERO + measured.duration();
+    let reach = reach(trace.reach, path, findings)?;
+    let mut users = Vec::new();
+    let mut intervals = 0.0;
+    for user in measured.activity().users {
+        let law = match trace.model {
+            TraceModel::Empirical => ActivityLaw::from_trace(&user.activity, cogtcp_units::Time::ZERO, end),
+            TraceModel::Markov => {
+                ActivityLaw::markov_from_trace(&user.activity, cogtcp_units::Time::ZERO, end)
+            }
+        };
+        let law = match law {
+            Ok(law) => law,
+            Err(error) => {
+                let message = format!("band {} of the file: {error}", user.id);
+                findings.error(&path.key("file"), message, "leave the band out, or measure for longer");
+                return None;
+            }
+        };
+        intervals += run.duration.as_secs_f64() / (law.on.mean() + law.off.mean());
+        users.push(PuSpec { id: user.band, position: position(trace.position), band: user.band, reach, law });
+    }
+    check_bands(users.iter().map(|user| (user.id, user.band)), bands, path, findings);
+    check_count(intervals, path, findings)?;
+    Some(UsersSpec::Generated(users))
 }
 
 /// One user for each band, all of one law.
@@ -134,28 +175,35 @@ fn generated(
         PuStart::Stationary => StartState::Stationary,
     };
     let mean = law.on.mean() + law.off.mean();
-    let intervals = f64::from(bands) * run.duration.as_secs_f64() / mean;
-    if intervals > MOST_POINTS as f64 {
-        findings.error(
-            path,
-            format!(
-                "PUs would be ON about {intervals:.0} times in the run; at most {MOST_POINTS} are allowed"
-            ),
-            "write longer ON and OFF times, or a shorter run.duration",
-        );
-        return None;
+    check_count(f64::from(bands) * run.duration.as_secs_f64() / mean, path, findings)?;
+    let reach = self::reach(reach, path, findings)?;
+    let user = |band| PuSpec { id: band, position: position(place), band, reach, law: law.clone() };
+    Some(UsersSpec::Generated((1..=bands).map(user).collect()))
+}
+
+/// Refuses more ON times than a run can hold.
+fn check_count(intervals: f64, path: &Path, findings: &mut Findings) -> Option<()> {
+    if intervals <= MOST_POINTS as f64 {
+        return Some(());
     }
-    let reach = match reach {
+    findings.error(
+        path,
+        format!("PUs would be ON about {intervals:.0} times in the run; at most {MOST_POINTS} are allowed"),
+        "write longer ON and OFF times, or a shorter run.duration",
+    );
+    None
+}
+
+fn reach(reach: Reach, path: &Path, findings: &mut Findings) -> Option<activity::Reach> {
+    match reach {
         Reach::Range(range) if range.0 < 0.0 => {
             let message = format!("a range of \"{range}\" is negative");
             findings.error(&path.key("reach"), message, "write 0 m or more");
-            return None;
+            None
         }
-        Reach::Range(range) => activity::Reach::Range(range.0),
-        Reach::Power(power) => activity::Reach::Power(power),
-    };
-    let user = |band| PuSpec { id: band, position: position(place), band, reach, law: law.clone() };
-    Some(UsersSpec::Generated((1..=bands).map(user).collect()))
+        Reach::Range(range) => Some(activity::Reach::Range(range.0)),
+        Reach::Power(power) => Some(activity::Reach::Power(power)),
+    }
 }
 
 fn span_law(law: &SpanLaw) -> activity::SpanLaw {
@@ -169,13 +217,7 @@ fn span_law(law: &SpanLaw) -> activity::SpanLaw {
 }
 
 fn check_logged(activity: &PuActivity, bands: u32, run: &RunSpec, path: &Path, findings: &mut Findings) {
-    if let Some(user) = activity.users.iter().find(|user| user.band > bands) {
-        findings.error(
-            path,
-            format!("PU {} is on band {}, and there are {bands} bands", user.id, user.band),
-            "write a larger spectrum.bands, or the channels that the file was made for",
-        );
-    }
+    check_bands(activity.users.iter().map(|user| (user.id, user.band)), bands, path, findings);
     let last =
         activity.users.iter().filter_map(|user| user.activity.as_slice().last()).map(|on| on.departure).max();
     let end = cogtcp_units::Time::ZERO + run.duration;
@@ -185,6 +227,18 @@ fn check_logged(activity: &PuActivity, bands: u32, run: &RunSpec, path: &Path, f
             path,
             format!("the file ends at {seconds:.3} s, before the run: no PU is ON after that"),
             "shorten run.duration, or take a longer file",
+        );
+    }
+}
+
+/// Refuses a PU (number, band) beyond the last band.
+fn check_bands(users: impl Iterator<Item = (u32, u32)>, bands: u32, path: &Path, findings: &mut Findings) {
+    let mut users = users;
+    if let Some((id, band)) = users.find(|(_, band)| *band > bands) {
+        findings.error(
+            path,
+            format!("PU {id} is on band {band}, and there are {bands} bands"),
+            "write a larger spectrum.bands, or the channels that the file was made for",
         );
     }
 }

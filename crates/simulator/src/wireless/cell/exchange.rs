@@ -74,7 +74,11 @@ impl Cell {
             let over = now + frames.rts + delay;
             let end = over + sifs + frames.cts + delay;
             attempt.end = end;
-            if let Some(cause) = self.send_first(receiver, channel, rts) {
+            let mut fate = self.send_first(receiver, channel, rts);
+            if fate.is_none() && self.receives_as_released && self.has_errors(sender, channel) {
+                fate = Some(Cause::Garbled);
+            }
+            if let Some(cause) = fate {
                 attempt.failed = Some((first_failure, cause));
                 // What cannot be decoded is followed by EIFS; a silent receiver hears nothing.
                 let garbled = cause != Cause::Unanswered;
@@ -101,8 +105,9 @@ impl Cell {
         } else {
             self.send_first(receiver, channel, data)
         };
-        if fate.is_none() && self.is_garbled(sender, channel) {
-            fate = Some(Cause::Garbled);
+        if fate.is_none() {
+            let (lost, errors) = (self.is_lost(sender), self.has_errors(sender, channel));
+            fate = (lost || errors).then_some(Cause::Garbled);
         }
         let over = start + frames.data + delay;
         let end = over + sifs + frames.cts + delay;
@@ -195,6 +200,10 @@ impl Cell {
     /// A frame of an exchange with `receiver` on its `channel`. Answers what destroys it.
     fn send(&mut self, receiver: usize, channel: ChannelId, frame: Frame) -> Option<Cause> {
         self.note_on_air(receiver, frame.from, frame.from + frame.span);
+        // The released code asks for primary users in its receiving radio alone: a CTS or ACK goes to the sending one.
+        if self.receives_as_released && frame.listener != receiver {
+            return None;
+        }
         let from = frame.from + self.timing.propagation;
         let listener = &mut self.interference[frame.listener];
         match listener.reception(&self.air, channel, from, from + frame.span) {
@@ -210,11 +219,15 @@ impl Cell {
         self.radios[number].radio.transmitted(from, until);
     }
 
-    /// Draws whether a data frame is lost without any interference: by the link's loss or the channel's error rate.
-    fn is_garbled(&mut self, sender: usize, channel: ChannelId) -> bool {
-        let (loss, stream) = &mut self.errors[sender];
-        let errors = self.air.channels.get(channel).map_or(0.0, |channel| channel.error_rate.get());
-        let lost = 1.0 - (1.0 - *loss) * (1.0 - errors);
-        lost > 0.0 && stream.uniform() < lost
+    /// Draws whether the link loses a data frame.
+    fn is_lost(&mut self, sender: usize) -> bool {
+        let (loss, stream) = &mut self.losses[sender];
+        *loss > 0.0 && stream.uniform() < *loss
+    }
+
+    /// Draws whether a frame has errors by the error rate of its channel.
+    fn has_errors(&mut self, sender: usize, channel: ChannelId) -> bool {
+        let rate = self.air.channels.get(channel).map_or(0.0, |channel| channel.error_rate.get());
+        rate > 0.0 && self.errors[sender].uniform() < rate
     }
 }

@@ -4,7 +4,8 @@ use super::*;
 use crate::pipe::{PipeConfig, Transit};
 use crate::wireless::Cell;
 use cogtcp_scenario::Scenario;
-use cogtcp_units::{Duration, Probability, Rate};
+use cogtcp_spectrum::{Channel, ChannelId, ChannelTable};
+use cogtcp_units::{Duration, Power, Probability, Rate};
 
 const SCENARIO: &str = r#"
 name = "mac"
@@ -41,11 +42,21 @@ struct Bench {
 
 impl Bench {
     fn new(changes: &[(&str, &str)], seed: u64) -> Self {
+        Self::on_channel(changes, seed, |_| {})
+    }
+
+    /// The same on a channel that `edit` has changed.
+    fn on_channel(changes: &[(&str, &str)], seed: u64, edit: impl Fn(&mut Channel)) -> Self {
         let mut scenario = Scenario::parse(SCENARIO, "mac.toml").unwrap();
         for (path, value) in changes {
             scenario = scenario.set(path, value).unwrap();
         }
-        let experiment = scenario.resolve().unwrap();
+        let mut experiment = scenario.resolve().unwrap();
+        let spectrum = experiment.spectrum.as_mut().unwrap();
+        let mut channel = spectrum.channels.get(ChannelId(0)).unwrap().clone();
+        edit(&mut channel);
+        let interval = Some(Duration::from_secs(100));
+        spectrum.channels = ChannelTable::new(1, 1, vec![channel], interval).unwrap();
         let air = experiment.spectrum.as_ref().unwrap().air(experiment.run.duration, seed).unwrap();
         let spec = &experiment.radios[0];
         let cognitive = spec.cognitive.as_ref().unwrap();
@@ -232,4 +243,82 @@ fn a_lost_ack_repeats_the_frame_but_not_the_packet() {
     assert!(bench.delivered[0].abs_diff(succeeded) <= 1, "{} {succeeded}", bench.delivered[0]);
     assert!(bench.dropped.is_empty());
     assert!(bench.notes.iter().all(|note| !matches!(note, Noted::Interference(_, frame) if *frame != "ack")));
+}
+
+/// A PU that is always ON, within range of both ends.
+const ALWAYS_ON: (&str, &str) = (
+    "spectrum.pu",
+    "{ laws = { on = { deterministic = \"3000 s\" }, off = { deterministic = \"1 s\" }, start = \"on\" } }",
+);
+const PATIENT: [(&str, &str); 2] =
+    [("radio.cr.cr.mac.short_retry_limit", "1000"), ("radio.cr.cr.mac.long_retry_limit", "1000")];
+
+/// The share of attempts that failed for a cause is `expected` within five standard errors.
+fn assert_share(failed: u64, attempts: u64, expected: f64) {
+    let (n, share) = (attempts as f64, failed as f64 / attempts as f64);
+    let error = (expected * (1.0 - expected) / n).sqrt();
+    assert!(n > 1000.0 && (share - expected).abs() <= 5.0 * error, "{share} of {n}, expected {expected}");
+}
+
+/// By SINR nothing gets past a PU in range. As released 10 % of the frames escape it, RTS and data each on their own, and no
+/// ACK is ever lost to it: what is delivered is acknowledged.
+#[test]
+fn as_released_one_frame_in_ten_escapes_a_primary_user() {
+    let sinr = [&[ALWAYS_ON][..], &PATIENT].concat();
+    let mut bench = Bench::new(&sinr, 17);
+    bench.saturate(&[0], Time::from_secs_f64(50.0));
+    let counters = bench.cell.measured(0);
+    assert_eq!(bench.delivered[0], 0);
+    assert!(counters.interfered + 1 >= counters.attempts, "{counters:?}");
+
+    let released = [&sinr[..], &[("radio.cr.cr.reception", "as_released")]].concat();
+    for (rts, fails) in [("2000 B", 0.9), ("0 B", 0.99)] {
+        let mut bench = Bench::new(&[&released[..], &[("radio.cr.cr.mac.rts_threshold", rts)]].concat(), 17);
+        bench.saturate(&[0], Time::from_secs_f64(900.0));
+        let counters = bench.cell.measured(0);
+        assert_share(counters.interfered, counters.attempts, fails);
+        assert!(bench.delivered[0].abs_diff(counters.attempts - counters.interfered) <= 1);
+        assert!(!bench.notes.iter().any(|note| matches!(note, Noted::Interference(_, "cts" | "ack"))));
+    }
+    // Out of range there is nothing to escape from.
+    let far = ("spectrum.pu.laws.position", "[\"0 m\", \"600 m\"]");
+    let mut bench = Bench::new(&[&released[..], &[far]].concat(), 17);
+    bench.saturate(&[0], Time::from_secs_f64(50.0));
+    assert_eq!(bench.cell.measured(0).interfered, 0);
+}
+
+/// The error rate of a channel strikes data frames, as released RTS too, and has draws of its own: it moves no loss of the link.
+#[test]
+fn channel_errors_are_drawn_for_each_frame() {
+    let errors = |channel: &mut Channel| channel.error_rate = Probability::new(0.2).unwrap();
+    for (reception, garbled) in [("sinr", 0.2), ("as_released", 1.0 - 0.8 * 0.8)] {
+        let changes = [&PATIENT[..], &[("radio.cr.cr.reception", reception)]].concat();
+        let mut bench = Bench::on_channel(&changes, 19, errors);
+        bench.saturate(&[0], Time::from_secs_f64(100.0));
+        let counters = bench.cell.measured(0);
+        assert_share(counters.garbled, counters.attempts, garbled);
+    }
+    // With the loss of the link: either strikes, independently.
+    let lossy = [&PATIENT[..], &[("topology.single_hop.link.loss", "10 %")]].concat();
+    let mut bench = Bench::on_channel(&lossy, 19, errors);
+    bench.saturate(&[0], Time::from_secs_f64(100.0));
+    let counters = bench.cell.measured(0);
+    assert_share(counters.garbled, counters.attempts, 1.0 - 0.8 * 0.9);
+}
+
+/// Noise of the CH-log that rises from silence above what the capture threshold stands, for 100 s, and falls again.
+#[test]
+fn noise_that_rises_with_time_silences_the_link_while_it_lasts() {
+    // 0.2818 W over 100 m arrive as 2.8e-5 W: 2.8 dB over this noise.
+    let noisy = |channel: &mut Channel| channel.noise = [0.0, 1.5e-5, 1e-7].map(Power::from_watts).to_vec();
+    let mut bench = Bench::on_channel(&PATIENT, 23, noisy);
+    let mut seen = 0;
+    let during = [100.0, 200.0, 300.0].map(|end| {
+        bench.saturate(&[0], Time::from_secs_f64(end));
+        let delivered = bench.delivered[0] - seen;
+        seen += delivered;
+        delivered
+    });
+    assert!(during[0] > 9000 && during[1] <= 1 && during[2] > 9000, "{during:?}");
+    assert!(bench.cell.measured(0).garbled > 1000, "{:?}", bench.cell.measured(0));
 }
