@@ -1,13 +1,14 @@
 """Logs of primary users and sensing, from Python and from the command line."""
 
 import math
+import random
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 from cogtcp import ScenarioError, UsageError
-from cogtcp.spectrum import LAWS, PuActivity, sensing, sensing_time
+from cogtcp.spectrum import LAWS, ChannelTable, PuActivity, sensing, sensing_time
 from conftest import Command, files
 
 
@@ -66,6 +67,86 @@ def test_released_generator_writes_a_map(command: Command, tmp_path: Path) -> No
     assert all(2 <= user.band <= 11 for user in activity.users)
     api = PuActivity.generate_released(seed=2)
     assert [user.on for user in api.users] == [user.on for user in activity.users]
+
+
+@pytest.mark.parametrize("model", ["empirical", "markov"])
+def test_a_log_is_drawn_anew_by_a_model_of_it(command: Command, tmp_path: Path, model: str) -> None:
+    laws = ["--on", "gamma:4,0.25", "--off", "deterministic:2"]
+    assert command("pu", "generate", "a.log", "--users", 2, "--duration", 5000, *laws).code == 0
+    made = command(
+        "pu", "generate", "b.log", "--trace", "a.log", "--model", model, "--duration", 9000, "--seed", 7
+    )
+    assert (made.code, made.err) == (0, "")
+    first, second = PuActivity.from_file(tmp_path / "a.log"), PuActivity.from_file(tmp_path / "b.log")
+    assert [user.position for user in second.users] == [user.position for user in first.users]
+    for user in second.users:
+        # 3,000 cycles of mean 3 s: five standard errors of an exponential mean are 9 %.
+        assert math.isclose(user.mean_on, 1, rel_tol=0.09)
+        assert math.isclose(user.mean_off, 2, rel_tol=0.09)
+    if model == "empirical":
+        spans = [d - a for user in first.users for a, d in user.on]
+        # The first and the last may be cut.
+        drawn = [d - a for user in second.users for a, d in user.on[1:200]]
+        assert all(min(abs(span - other) for other in spans) < 1e-6 for span in drawn)
+    refused = command("pu", "generate", "c.log", "--trace", "a.log", "--alpha", 1)
+    assert (refused.code, refused.out) == (2, "")
+    assert "--alpha: not with --trace" in refused.err
+    (tmp_path / "short.csv").write_text("time,band,busy\n0,1,1\n9,1,0\n")
+    refused = command("pu", "generate", "c.log", "--trace", "short.csv")
+    assert (refused.code, refused.out) == (2, "")
+    assert "PU 1: the trace has no whole ON or OFF time" in refused.err
+
+
+def test_channels_are_read_and_written() -> None:
+    table = ChannelTable.alternating(3, per_band=2, rate=1e6, m=1.0)
+    assert [(channel.band, channel.rate) for channel in table.channels[:3]] == [
+        (1, 1_500_000),
+        (1, 500_000),
+        (2, 1_500_000),
+    ]
+    again = ChannelTable.from_text(table.to_text("ch-log"), "ch-log")
+    assert [channel.rate for channel in again.channels] == [channel.rate for channel in table.channels]
+    noisy = ChannelTable.from_text("interval 0.5\n<1, 1, 1000000, 1e-12, 2e-12>\n", "ch-log")
+    assert (noisy.noise_interval, noisy.channels[0].noise) == (0.5, (1e-12, 2e-12))
+    released = ChannelTable.from_text("0 1000 0\n1 2000000 0.25\n", "released")
+    assert [(channel.reserved, channel.error_rate) for channel in released.channels] == [
+        (True, 0),
+        (False, 0.25),
+    ]
+    assert released.to_text("released").splitlines()[1] == "1 2000000 0.25"
+    with pytest.raises(ScenarioError, match=r"ch\.log:1: 3 fields"):
+        ChannelTable.from_text("1 1 1000", "ch-log", file="ch.log")
+    with pytest.raises(ScenarioError, match="0 to 2"):
+        ChannelTable.alternating(5, m=2)
+    with pytest.raises(UsageError, match="rate is 0"):
+        ChannelTable.alternating(5, rate=0)
+
+
+def test_bytes_of_any_kind_are_refused_or_read(tmp_path: Path) -> None:
+    """Damaged logs and random bytes, as files: an answer, never another exception."""
+    draw = random.Random(5)
+    whole = PuActivity.generate(users=2, duration=20, seed=1, range=500)
+    texts = [whole.to_text("map"), whole.to_text("csv"), whole.to_text("pu-log", sensitivity=1e-6)]
+    read, refused = 0, []
+    for case in range(400):
+        data = bytearray(texts[case % 3].encode())
+        if case % 4 == 3:
+            data = bytearray(draw.randbytes(draw.randrange(80)))
+        for _ in range(draw.randrange(3) if data else 0):
+            data[draw.randrange(len(data))] = draw.choice([draw.randrange(256), *b"0123456789.,-#\n "])
+        file = tmp_path / "log"
+        file.write_bytes(data)
+        try:
+            activity = PuActivity.from_file(file)
+        except ScenarioError as error:
+            refused.append(str(error))
+            continue
+        read += 1
+        again = PuActivity.from_text(activity.to_text("csv"), "csv")
+        assert again.end <= activity.end
+    assert read > 50
+    assert len(refused) > 50
+    assert all(str(file) in message for message in refused)
 
 
 def test_show_prints_shares_and_a_timeline(command: Command, tmp_path: Path) -> None:

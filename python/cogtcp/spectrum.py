@@ -1,7 +1,8 @@
-"""The spectrum without a transport over it: primary users, their logs, and what sensing sees of them.
+"""The spectrum without a transport over it: primary users, channels, their files, and what sensing sees.
 
 >>> users = cogtcp.spectrum.PuActivity.generate(users=5, duration=200, alpha=0.5, beta=0.5, seed=1)
 >>> users.users[0].duty_cycle
+>>> cogtcp.spectrum.ChannelTable.alternating(5, rate=1e6, m=0.2).to_text("ch-log")
 >>> cogtcp.spectrum.sensing([0.1, 0.2], snr_db=-20)
 """
 
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Format: TypeAlias = Literal["pu-log", "map", "csv"]
+ChannelFormat: TypeAlias = Literal["ch-log", "released"]
 Start: TypeAlias = Literal["off", "on", "stationary"]
+TraceModel: TypeAlias = Literal["empirical", "markov"]
 Detector: TypeAlias = Literal["map", "neyman-pearson", "simplified", "fixed", "perfect", "as-released"]
 Fusion: TypeAlias = Literal["or", "and", "majority"]
 
@@ -78,12 +81,7 @@ class PuActivity:
 
         Raises `ScenarioError` with file, line and reason.
         """
-        try:
-            text = Path(path).read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            raise _unreadable(path, "is not UTF-8 text; name a PU-log, a map.txt or a CSV") from None
-        except OSError as error:
-            raise _unreadable(path, f"cannot be read: {error.strerror or error}") from None
+        text = _read(path, "a PU-log, a map.txt or a CSV")
         return cls.from_text(text, format or _guess(text), file=str(path))
 
     @classmethod
@@ -172,6 +170,27 @@ class PuActivity:
         )
         return cls(core)
 
+    def redraw(
+        self, *, model: TraceModel = "empirical", duration: float | None = None, seed: int = 1
+    ) -> PuActivity:
+        """Draw the same PUs anew, each by a two-state model of its ON and OFF times here.
+
+        Args:
+            model: `empirical` draws from whole ON and OFF times, `markov` exponential ones of their means.
+            duration: Length of the new activity, s; as long as this one without it.
+            seed: Seed of all draws.
+
+        Raises `ScenarioError` for a PU without a whole ON and a whole OFF time.
+        """
+        if model not in get_args(TraceModel):
+            raise UsageError(f"model is {model!r}; take {', '.join(get_args(TraceModel))}")
+        duration = self.end if duration is None else duration
+        _above_zero(duration=duration)
+        _whole("seed", seed, 0, 2**63 - 1)
+        if self.end > 0:
+            _not_too_many(sum(user.arrivals for user in self.users) * duration / self.end)
+        return PuActivity(self._core.redraw(model, duration, seed))
+
     def to_text(self, format: Format, *, sensitivity: float | None = None, attenuation: float = 2.0) -> str:
         """Return the log in a format.
 
@@ -208,6 +227,94 @@ class PuActivity:
                 for (number, position, band, reach, on), stats in described
             )
         return self._users
+
+
+@dataclass(frozen=True)
+class Channel:
+    """One CR channel.
+
+    Attributes:
+        band: Its band, from 1.
+        rate: Its capacity, bit/s.
+        noise: Noise power, W: one value, or one for each `ChannelTable.noise_interval`; none without noise.
+        error_rate: Share of the frames lost at random.
+        reserved: Not for data: the control channel of the released ns-2 code.
+    """
+
+    band: int
+    rate: int
+    noise: tuple[float, ...]
+    error_rate: float
+    reserved: bool
+
+
+class ChannelTable:
+    """The CR channels of all bands. Immutable."""
+
+    __slots__ = ("_core",)
+
+    def __init__(self, core: _core.ChannelTable) -> None:
+        self._core = core
+
+    @classmethod
+    def from_file(cls, path: str | Path, format: ChannelFormat) -> ChannelTable:
+        """Read a CH-log, or a channel.txt of the released ns-2 code.
+
+        Raises `ScenarioError` with file, line and reason.
+        """
+        return cls.from_text(_read(path, "a CH-log or a channel.txt"), format, file=str(path))
+
+    @classmethod
+    def from_text(cls, text: str, format: ChannelFormat, *, file: str = "<text>") -> ChannelTable:
+        """Read channels from a text; `file` is what errors call it."""
+        return cls(_core.ChannelTable.read(text, file, _channel_format(format)))
+
+    @classmethod
+    def alternating(cls, bands: int, *, per_band: int = 1, rate: float = 1e6, m: float = 0.0) -> ChannelTable:
+        """Return channels whose rates alternate by equation 5 of MSWiM 2009.
+
+        Args:
+            bands: Number of bands, B.
+            per_band: Channels in each, n.
+            rate: The mean rate gamma, bit/s.
+            m: The channel bandwidth differentiation factor M, 0 to below 2: channels alternate between
+                rate (1 + m/2) and rate (1 - m/2).
+        """
+        _whole("bands", bands, 1, _MOST_USERS)
+        _whole("per_band", per_band, 1, _MOST_USERS)
+        if not 1 <= rate <= 1e13:
+            raise UsageError(f"rate is {rate:g}; it must be 1 to 1e13 bit/s")
+        return cls(_core.ChannelTable.alternating(bands, per_band, round(rate), m))
+
+    def to_text(self, format: ChannelFormat) -> str:
+        """Return the channels in a format.
+
+        A CH-log holds no error rates and no reserved channels, a channel.txt no noise.
+        """
+        return self._core.write(_channel_format(format))
+
+    @property
+    def per_band(self) -> int:
+        """Channels in each band."""
+        return self._core.per_band
+
+    @property
+    def bands(self) -> int:
+        """Number of bands."""
+        return self._core.bands
+
+    @property
+    def noise_interval(self) -> float | None:
+        """How long each noise value holds, s; None where noise is constant."""
+        return self._core.noise_interval
+
+    @property
+    def channels(self) -> tuple[Channel, ...]:
+        """The channels, band by band."""
+        return tuple(
+            Channel(index // self.per_band + 1, rate, tuple(noise), error_rate, reserved)
+            for index, (rate, noise, error_rate, reserved) in enumerate(self._core.channels)
+        )
 
 
 @dataclass(frozen=True)
@@ -363,6 +470,21 @@ def _above_zero(**values: float) -> None:
 def _whole(name: str, value: int, least: int, most: int) -> None:
     if not least <= value <= most:
         raise UsageError(f"{name} is {value}; it must be a whole number, {least} to {most}")
+
+
+def _channel_format(format: str) -> str:
+    if format not in get_args(ChannelFormat):
+        raise UsageError(f"there is no format {format!r}; take {', '.join(get_args(ChannelFormat))}")
+    return format
+
+
+def _read(path: str | Path, expected: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise _unreadable(path, f"is not UTF-8 text; name {expected}") from None
+    except OSError as error:
+        raise _unreadable(path, f"cannot be read: {error.strerror or error}") from None
 
 
 def _unreadable(path: str | Path, reason: str) -> ScenarioError:

@@ -24,7 +24,7 @@ mod _core {
     #[pymodule_export]
     use super::scenario::{Scenario, schema, starter, starters, transports};
     #[pymodule_export]
-    use super::spectrum::{PuActivity, detection, sensing_time};
+    use super::spectrum::{ChannelTable, PuActivity, detection, sensing_time};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

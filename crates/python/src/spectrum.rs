@@ -5,11 +5,11 @@ use cogtcp_spectrum::activity::{ActivityLaw, PuSpec, SpanLaw, StartState, scatte
 use cogtcp_spectrum::detector::{Detector, DetectorConfig, FusionRule, detection_and_false_alarm};
 use cogtcp_spectrum::logs::occupancy::{self, Occupancy};
 use cogtcp_spectrum::logs::released::{self, Map, MapGenerator, MapUser};
-use cogtcp_spectrum::logs::{LogError, pu_log};
+use cogtcp_spectrum::logs::{LogError, ch_log, pu_log};
 use cogtcp_spectrum::propagation::{Position, Propagation};
 use cogtcp_spectrum::theory::shortest_sensing_time;
 use cogtcp_spectrum::{Reach, activity};
-use cogtcp_units::{Duration, Power, Probability, Time};
+use cogtcp_units::{Duration, Power, Probability, Rate, Time};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 
@@ -119,6 +119,23 @@ impl PuActivity {
         Ok(Self { map, end: Time::ZERO + horizon })
     }
 
+    /// Draws the same primary users anew, each by a two-state model of its ON and OFF times here: `empirical` or `markov`.
+    fn redraw(&self, py: Python<'_>, model: &str, duration: f64, seed: u64) -> PyResult<Self> {
+        let horizon = Duration::from_secs_f64(duration);
+        let mut map = self.map.clone();
+        for MapUser { user, .. } in &mut map.users {
+            let fit = match model {
+                "markov" => ActivityLaw::markov_from_trace,
+                _ => ActivityLaw::from_trace,
+            };
+            let drawn = fit(&user.activity, Time::ZERO, self.end)
+                .and_then(|law| law.generate(horizon, seed, u64::from(user.id)));
+            let wrong = |error| input_error(py, &format!("PU {}: {error}", user.id));
+            user.activity = drawn.map_err(wrong)?;
+        }
+        Ok(Self { map, end: Time::ZERO + horizon })
+    }
+
     /// The log as text: `pu-log`, `map` or `csv`. A format's other kind of reach is converted where a `sensitivity` in W is
     /// given, with this `attenuation` factor.
     fn write(
@@ -191,6 +208,71 @@ impl PuActivity {
         let map = Map { users: users.collect() };
         let end = end.unwrap_or_else(|| last_departure(&map));
         Self { map, end }
+    }
+}
+
+/// The CR channels of all bands. Immutable.
+#[pyclass(frozen, module = "cogtcp._core")]
+#[derive(Debug)]
+pub(crate) struct ChannelTable {
+    table: cogtcp_spectrum::ChannelTable,
+}
+
+/// Rate in bit/s, noise powers in W, error rate, whether it is reserved.
+type Channel = (u64, Vec<f64>, f64, bool);
+
+#[pymethods]
+impl ChannelTable {
+    /// Reads a file of channels: `ch-log` or `released`. `file` is what errors call it.
+    #[staticmethod]
+    fn read(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<Self> {
+        let parse = if format == "released" { released::read_channels } else { ch_log::read };
+        let table = parse(file, text).map_err(|error| {
+            located_error(py, &error.file, error.line, &error.reason.to_string(), &error.to_string())
+        })?;
+        Ok(Self { table })
+    }
+
+    /// Rates that alternate, by equation 5 of MSWiM 2009.
+    #[staticmethod]
+    fn alternating(py: Python<'_>, bands: u32, per_band: u32, rate_bps: u64, m: f64) -> PyResult<Self> {
+        let rate = Rate::from_bits_per_second(rate_bps);
+        let table = cogtcp_spectrum::ChannelTable::alternating(bands, per_band, rate, m);
+        Ok(Self { table: table.map_err(|error| input_error(py, &error.to_string()))? })
+    }
+
+    /// The channels as text: `ch-log` or `released`.
+    fn write(&self, format: &str) -> String {
+        if format == "released" { released::write_channels(&self.table) } else { ch_log::write(&self.table) }
+    }
+
+    /// Number of bands.
+    #[getter]
+    fn bands(&self) -> u32 {
+        self.table.bands()
+    }
+
+    /// Channels in each band.
+    #[getter]
+    fn per_band(&self) -> u32 {
+        self.table.per_band()
+    }
+
+    /// How long each noise value holds, s.
+    #[getter]
+    fn noise_interval(&self) -> Option<f64> {
+        self.table.noise_interval().map(Duration::as_secs_f64)
+    }
+
+    /// The channels, band by band.
+    #[getter]
+    fn channels(&self) -> Vec<Channel> {
+        let noise =
+            |channel: &cogtcp_spectrum::Channel| channel.noise.iter().map(|noise| noise.watts()).collect();
+        let all = self.table.iter().map(|(_, channel)| {
+            (channel.rate.bits_per_second(), noise(channel), channel.error_rate.get(), channel.reserved)
+        });
+        all.collect()
     }
 }
 

@@ -23,7 +23,15 @@ if TYPE_CHECKING:
     from cogtcp.tuning.result import Tuning
 
 # Of radios that meet primary users, where there are any.
-_PROTECTION = ["pu_interfered_share", "pu_exposed_share", "pu_collisions", "vacate_mean_s"]
+_PROTECTION = (
+    "pu_interfered_share",
+    "pu_exposed_share",
+    "pu_collisions",
+    "vacate_mean_s",
+    "missed_detections",
+    "false_alarms",
+    "handoffs",
+)
 
 # Where the output is no terminal nobody's window limits the width.
 _WIDTH_OF_FILES = 120
@@ -52,7 +60,7 @@ def result(run: Result) -> None:
         for row in run.flows.to_pylist()
     ]
     _print_table(title, ["Flow", "Transport", *(_heading(BY_NAME[name]) for name in columns)], rows, left=2)
-    protection = [BY_NAME[name] for name in (*_PROTECTION, "missed_detections", "false_alarms", "handoffs")]
+    protection = [BY_NAME[name] for name in _PROTECTION]
     rows = [
         [
             row["radio"],
@@ -70,10 +78,6 @@ def comparison(compared: Comparison) -> None:
     """Print one row per transport."""
     baseline = compared.transports[0]
     columns = ["efficiency", "rtos", "fast_retransmits", "rtt_mean_s", "drops"]
-    finite = (compared.interval(name, _PROTECTION[0]).n for name in compared.transports)
-    if any(finite):
-        # Fewer of the flows' columns: these must find room.
-        columns = ["efficiency", "rtos", "rtt_mean_s", *_PROTECTION]
     goodput = BY_NAME["goodput_bps"]
     paired = len(compared.transports) > 1
     rows = []
@@ -87,6 +91,14 @@ def comparison(compared: Comparison) -> None:
     title = f"{compared.scenario.name}: mean of {seeds} seed{'s' if seeds != 1 else ''} ± 95 % interval"
     headings = ["Transport", _heading(goodput), *([f"vs {baseline}"] if paired else [])]
     _print_table(title, [*headings, *(_heading(BY_NAME[name]) for name in columns)], rows, left=1)
+    if any(compared.interval(name, _PROTECTION[0]).n for name in compared.transports):
+        protection = [BY_NAME[name] for name in _PROTECTION]
+        rows = [
+            [name, *(metric.text(compared.interval(name, metric.name).mean) for metric in protection)]
+            for name in compared.transports
+        ]
+        headings = ["Transport", *map(_heading, protection)]
+        _print_table("Protection of primary users, mean", headings, rows, left=1)
 
 
 def tuning(found: Tuning) -> None:

@@ -42,6 +42,16 @@ def add_pu(parser: argparse.ArgumentParser, wide: Any) -> None:
     new.add_argument(
         "--released", action="store_true", help="as the generator of the released ns-2 code does"
     )
+    new.add_argument(
+        "--trace",
+        metavar="LOG",
+        help="the PUs of this log drawn anew, by a two-state model of each one's times",
+    )
+    new.add_argument(
+        "--model",
+        choices=("empirical", "markov"),
+        help="of the trace: its own times, or exponential ones of their means (default: empirical)",
+    )
     new.add_argument("--users", type=int, metavar="N", help="number of PUs (default: 5; released: 10)")
     new.add_argument("--bands", type=int, metavar="N", help="number of bands (default: one per PU)")
     new.add_argument("--duration", type=float, metavar="S", help="length in s (default: 200; released: 205)")
@@ -156,6 +166,10 @@ def generate(args: argparse.Namespace) -> int:
         for name in ("users", "bands", "duration", "alpha", "beta", "start", "power", "range", "channels")
         if getattr(args, name) is not None
     }
+    if args.trace is not None:
+        return _redraw(args, given)
+    if args.model is not None:
+        raise UsageError("--model: only with --trace")
     of_one = ("bands", "on", "off", "start", "area", "power") if args.released else ("channels",)
     for name in of_one:
         if getattr(args, name) is not None:
@@ -174,6 +188,19 @@ def generate(args: argparse.Namespace) -> int:
     else:
         users = PuActivity.generate(**given, seed=args.seed)
     format = args.format or ("map" if args.released or args.range is not None else "pu-log")
+    return _write(args, users, format, args.file)
+
+
+def _redraw(args: argparse.Namespace, given: dict[str, Any]) -> int:
+    """Draw the primary users of a log anew and write them."""
+    duration = given.pop("duration", None)
+    given |= {name: True for name in ("on", "off", "area", "released") if getattr(args, name)}
+    for name in given:
+        raise UsageError(f"--{name}: not with --trace, which says who the PUs are and when they are ON")
+    source = PuActivity.from_file(args.trace)
+    users = source.redraw(model=args.model or "empirical", duration=duration, seed=args.seed)
+    kinds = {"csv" if math.isinf(value) else kind for kind, value in (user.reach for user in users.users)}
+    format = args.format or {"csv": "csv", "range": "map"}.get(min(kinds, default="power"), "pu-log")
     return _write(args, users, format, args.file)
 
 
