@@ -46,10 +46,11 @@ format: $(VENV)/.dev ## Bring all sources into the project's format
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-bench: $(VENV)/.core ## Time the engine (and ns-2, where it is installed), and an ACK in each congestion control
+bench: $(VENV)/.core ## Time the engine (and ns-2, where it is installed), an ACK in each congestion control, and a surface
 	benches/run.sh
 	cargo run --release --quiet --locked -p cogtcp-transport --example ack_cost
 	$(BIN)/python benches/python_control.py
+	$(BIN)/python benches/mswim09_surface.py
 
 lock: $(VENV)/.dev ## Resolve the Python dependencies anew and lock them with their hashes
 	$(BIN)/python -m pip install --quiet uv

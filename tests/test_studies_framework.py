@@ -9,6 +9,7 @@ import pytest
 
 from cogtcp import OutputError, RunError, studies
 from cogtcp.studies import runs
+from cogtcp.studies.drawing import draw
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -302,3 +303,17 @@ def test_claims_may_lie_in_several_files(folder: Path, simulated: list[int]) -> 
     # A changed file is read anew.
     (folder / "trend.py").write_text((folder / "trend.py").read_text().replace("[2.0]", "[-1.0]"))
     assert studies.reproduce("t-f2").claims[0].result.verdict == "differs"
+
+
+def test_surface_is_drawn_cell_by_cell() -> None:
+    surface = studies.Surface(
+        "panel", (0.1, 0.2), (1.0, 2.0), ((10, 20), (30, float("nan"))), mark=(0.2, 1.0)
+    )
+    figure = studies.Figure("f", "A surface", "x", "y", [], "what", surfaces=[surface])
+    svg = draw(figure)
+    assert [text for text in ("10", "20", "30", "panel", "0.1", "2") if f">{text}<" not in svg] == []
+    assert "nan" not in svg
+    # Shades are shares of the greatest, the mark is a frame.
+    assert svg.count("var(--accent)") == 3
+    assert "opacity: 0.6" in svg
+    assert svg.count("stroke: var(--ink)") == 1

@@ -259,11 +259,13 @@ def _against_theory(tested: Tested, by_snr: Mapping[float, Setting], reference: 
         if snr in (-15.0, -20.0, -25.0):
             cells = [tested.grids[setting][Point(t_s=value)] for value in t_s]
             curves.append(curve(f"{snr:g} dB", t_s, cells))
+    named = False
     smooth = [t_s[0] * (t_s[-1] / t_s[0]) ** (step / 60) for step in range(61)]
     for snr, setting in by_snr.items():
         if snr in (-15.0, -20.0, -25.0):
             line = [reference * _share(setting, value, 1.0) for value in smooth]
-            curves.append(Curve(f"{snr:g} dB, theory", smooth, line, style="dashed"))
+            curves.append(Curve("" if named else "theory", smooth, line, style="limit"))
+            named = True
     return Figure(
         id="fig2-theory",
         title="Fig. 2 at T_p = 1 s, and what theory leaves to TCP",

@@ -87,13 +87,13 @@ class Tested:
         parts = list(self.parts[BASE])
         return Table(
             title="What the paper leaves unsaid",
-            header=["setting", "counts", *parts, "all"],
+            header=["setting", "counts", "claim", *parts],
             rows=[
                 [
                     setting.name,
                     "shown" if setting in SHOWN else "verdict",
-                    *(_short(self.parts[setting][part]) for part in parts),
                     self.verdict_at(setting),
+                    *(_short(self.parts[setting][part]) for part in parts),
                 ]
                 for setting in self.grids
             ],
@@ -102,10 +102,15 @@ class Tested:
 
 
 def _short(finding: Finding) -> str:
-    interval = f"{finding.estimate:.2f}"
+    interval = _two(finding.estimate)
     if not math.isnan(finding.low):
-        interval += f" [{finding.low:.2f}, {finding.high:.2f}]"
+        interval += f" [{_two(finding.low)}, {_two(finding.high)}]"
     return f"{interval} {finding.verdict}"
+
+
+def _two(value: float) -> str:
+    """Return two decimals, and no minus before a zero."""
+    return f"{round(value, 2) + 0.0:.2f}"
 
 
 def examine(
@@ -247,14 +252,14 @@ def budget(cells: Mapping[str, Cell], reference_kbps: float, title: str, caption
             "silent [%]",
             "over a PU [%]",
             "free [%]",
-            "used of that [%]",
-            "spent on needless copies [%]",
-            "missed [% of sensings]",
-            "false alarms [% of sensings]",
+            "used [% of free]",
+            "copies [% of free]",
+            "missed [%]",
+            "false alarms [%]",
             "dropped [packets]",
             "timeouts [per min]",
             "spurious [%]",
-            "mean RTT [ms]",
+            "RTT [ms]",
         ],
         rows=[
             [
@@ -275,10 +280,10 @@ def budget(cells: Mapping[str, Cell], reference_kbps: float, title: str, caption
             for name, cell in cells.items()
         ],
         caption=(
-            "Silent: sensing or switching. Over a PU: open while a PU was ON on the channel. Free: neither; "
-            f"used of that: goodput over what an undisturbed channel carries ({reference_kbps:.0f} kb/s) in "
-            "that time. "
-            f"Needless copies: packets resent that had not been lost. {caption}".rstrip()
+            "Silent: sensing or switching. Over a PU: open while a PU was ON on the channel. Free: neither. "
+            f"Used: goodput over what an undisturbed channel carries ({reference_kbps:.0f} kb/s) in the free "
+            "time. Copies: packets "
+            f"resent that had not been lost. Missed, false alarms: of all sensings. {caption}".rstrip()
         ),
     )
 

@@ -25,7 +25,7 @@ from .settings import (
     Point,
     Setting,
 )
-from .testing import LINES, Part, above, budget, curve, examine, listed, measured, sentences
+from .testing import Part, above, budget, curve, examine, listed, measured, sentences
 from .vegas import against_newreno
 
 if TYPE_CHECKING:
@@ -241,10 +241,10 @@ def order_of_the_variants(study: Context) -> Measured:
                 x_label="Sensing time t_s [s]",
                 y_label="Goodput over NewReno's",
                 curves=[
-                    replace(curve(NAMES[v], t_s, [_over(grid, v, t) for t in t_s], "ratio"), style=style)
-                    for v, style in zip((VEGAS, "sack", "reno"), LINES, strict=True)
+                    curve(NAMES[v], t_s, [_over(grid, v, t) for t in t_s], "ratio")
+                    for v in (VEGAS, "sack", "reno")
                 ],
-                caption="T_p 0.6 s; mean over the seeds of the ratio in each.",
+                caption="T_p 0.6 s; mean and 95 % interval of the ratio in each seed.",
                 paper=sentences(study, "fig3")[3:],
                 log_x=True,
                 y_range=(0.5, 1.5),
