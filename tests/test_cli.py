@@ -12,7 +12,7 @@ import pytest
 from cogtcp import Scenario, _core, run
 from conftest import ROOT, SMALL, Command, files
 
-RESULTS = {"flows", "links", "radios", "trains", "flow_series", "link_series", "events"}
+RESULTS = {"flows", "links", "radios", "trains", "flow_series", "control_series", "link_series", "events"}
 
 
 def test_run_writes_tables_scenario_and_report(command: Command, small: Path, tmp_path: Path) -> None:

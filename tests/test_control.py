@@ -206,6 +206,9 @@ class Watcher(Floorless):
         tcp.pacing_rate = 4e6
         return False
 
+    def observe(self, tcp: cogtcp.TcpState) -> dict[str, float]:
+        return {"seen": len(self.seen), "window_segments": tcp.cwnd / tcp.mss}
+
     def on_packet_sent(self, now: float, tcp: cogtcp.TcpState, packet: cogtcp.PacketInfo) -> None:
         assert 0 < packet.bytes <= 1460
         assert tcp.pacing_rate in (None, 4_000_000)
@@ -225,7 +228,11 @@ class Watcher(Floorless):
 
 def test_every_hook_is_called(scenario: Scenario) -> None:
     sys.modules.setdefault("test_control", sys.modules[__name__])
-    cogtcp.run(scenario.with_transport("test_control:Watcher"))
+    result = cogtcp.run(scenario.with_transport("test_control:Watcher"))
+    shown = result.control_series.to_pylist()
+    windows = [row["value"] for row in shown if row["variable"] == "window_segments"]
+    assert windows == pytest.approx(result.flow_series.column("cwnd_segments").to_pylist())
+    assert {row["variable"] for row in shown} == {"seen", "window_segments"}
     assert Watcher.seen >= {
         "init",
         "ssthresh",

@@ -81,6 +81,10 @@ class CongestionControl:
         """Return cwnd after a loss event turned out to be none."""
         return max(tcp.cwnd, tcp.prior_cwnd)
 
+    def observe(self, tcp: TcpState) -> dict[str, float]:
+        """Return what to show of your state in `Result.control_series`, the same names at every call."""
+        return {}
+
     def on_packet_sent(self, now: float, tcp: TcpState, packet: PacketInfo) -> None:
         """Take note that a segment with data leaves."""
 

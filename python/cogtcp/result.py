@@ -23,7 +23,7 @@ Trace = Literal["summary", "series", "full"]
 
 _LARGEST_SEED = 2**63 - 1  # the largest integer of TOML, in which scenarios are written
 
-TABLES = ("flows", "links", "radios", "trains", "flow_series", "link_series", "events")
+TABLES = ("flows", "links", "radios", "trains", "flow_series", "control_series", "link_series", "events")
 
 
 def run(
@@ -106,6 +106,11 @@ class Result:
     def flow_series(self) -> pa.Table:
         """The flows over time: one row per flow and sampling instant."""
         return self._table("flow_series")
+
+    @cached_property
+    def control_series(self) -> pa.Table:
+        """What congestion controls show of their state over time: one row per flow, instant and variable."""
+        return self._table("control_series")
 
     @cached_property
     def link_series(self) -> pa.Table:

@@ -41,6 +41,7 @@ pub(crate) struct PythonControl {
     cong_control: Hook,
     owns_cwnd: Hook,
     undo_cwnd: Hook,
+    observe: Hook,
     on_packet_sent: Hook,
     on_link_event: Hook,
     syn_option: Hook,
@@ -82,6 +83,7 @@ impl PythonControl {
             cong_control: hook("cong_control")?,
             owns_cwnd: hook("owns_cwnd")?,
             undo_cwnd: hook("undo_cwnd")?,
+            observe: hook("observe")?,
             on_packet_sent: hook("on_packet_sent")?,
             on_link_event: hook("on_link_event")?,
             syn_option: hook("syn_option")?,
@@ -217,6 +219,22 @@ impl CongestionControl for PythonControl {
             values::bytes("undo_cwnd", hook.bind(state.py()).call1((now.as_secs_f64(), state))?.as_any())
         };
         self.call("undo_cwnd", tcp, call).0
+    }
+
+    fn observe(&self, tcp: &TcpState, show: &mut dyn FnMut(&str, f64)) {
+        let Some(hook) = &self.observe else { return };
+        let call = |state: &Bound<'_, values::TcpState>| {
+            let shown = hook.bind(state.py()).call1((state,))?;
+            shown
+                .cast::<PyDict>()?
+                .iter()
+                .map(|(name, value)| Ok((name.extract()?, value.extract()?)))
+                .collect()
+        };
+        let (shown, _): (Vec<(String, f64)>, _) = self.call("observe", tcp, call);
+        for (name, value) in shown {
+            show(&name, value);
+        }
     }
 
     fn on_packet_sent(&mut self, now: Time, tcp: &mut TcpState, packet: &PacketInfo) {

@@ -23,6 +23,8 @@ pub struct Run {
     pub trains: Table,
     /// Flows over time; empty unless series were asked for.
     pub flow_series: Table,
+    /// What the congestion controls show of themselves over time; empty unless series were asked for.
+    pub control_series: Table,
     /// Links over time; empty unless series were asked for.
     pub link_series: Table,
     /// What happened when; empty unless the full trace was asked for.
@@ -39,13 +41,14 @@ pub struct Run {
 
 impl Run {
     /// The tables in the order of [`crate::schema`].
-    pub fn tables(&self) -> [&Table; 7] {
+    pub fn tables(&self) -> [&Table; 8] {
         [
             &self.flows,
             &self.links,
             &self.radios,
             &self.trains,
             &self.flow_series,
+            &self.control_series,
             &self.link_series,
             &self.events,
         ]

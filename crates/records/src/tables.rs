@@ -253,6 +253,19 @@ tables! {
         goodput_bps: f64 in "bit/s",
     }
 
+    /// One row per flow, sampling instant and variable that the flow's congestion control shows of its state.
+    ControlSample, ControlSeriesBuilder = "control_series" {
+        /// Simulated time.
+        time_s: f64 in "s",
+        /// Name of the flow.
+        flow: Code in "",
+        /// Name of the variable; its end is its unit: `_segments`, `_s`, `_bps` or none. The page of the control says what
+        /// it is.
+        variable: Code in "",
+        /// Its value; not-a-number where there is none yet.
+        value: f64 in "",
+    }
+
     /// One row per link direction and sampling instant.
     LinkSample, LinkSeriesBuilder = "link_series" {
         /// Simulated time.
@@ -459,7 +472,9 @@ mod tests {
     fn schema_names_are_unique_and_every_column_is_explained() {
         let schema = schema();
         let names: Vec<_> = schema.iter().map(|table| table.name).collect();
-        assert_eq!(names, ["flows", "links", "radios", "trains", "flow_series", "link_series", "events"]);
+        let expected =
+            ["flows", "links", "radios", "trains", "flow_series", "control_series", "link_series", "events"];
+        assert_eq!(names, expected);
         for table in &schema {
             for (i, column) in table.columns.iter().enumerate() {
                 assert!(column.meaning.ends_with('.'), "{}.{}: {}", table.name, column.name, column.meaning);

@@ -357,7 +357,10 @@ impl<'a> Simulation<'a> {
                 in_flight_segments: state.in_flight as f64 / mss,
                 goodput_bps: gained as f64 * 8.0 / interval,
             };
-            self.network.trace.flow_sample(row);
+            let (trace, code) = (&mut self.network.trace, row.flow);
+            trace.flow_sample(row);
+            let control = flow.sender.control();
+            control.observe(state, &mut |name, value| trace.control_sample(time_s, code, name, value));
         }
         for (number, pipe) in self.network.pipes.iter_mut().enumerate() {
             let carried = pipe.carried(now);

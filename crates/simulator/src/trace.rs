@@ -4,7 +4,8 @@ use crate::TraceLevel;
 use crate::pipe::{DropCause, Transit};
 use crate::wireless::radio_names;
 use cogtcp_records::tables::{
-    EventKind, EventRow, EventsBuilder, FlowSample, FlowSeriesBuilder, LinkSample, LinkSeriesBuilder,
+    ControlSample, ControlSeriesBuilder, EventKind, EventRow, EventsBuilder, FlowSample, FlowSeriesBuilder,
+    LinkSample, LinkSeriesBuilder,
 };
 use cogtcp_records::{Code, Table};
 use cogtcp_scenario::Experiment;
@@ -16,6 +17,7 @@ use cogtcp_units::{Rate, Time};
 pub(crate) struct Trace {
     pub(crate) level: TraceLevel,
     flow_series: FlowSeriesBuilder,
+    control_series: ControlSeriesBuilder,
     link_series: LinkSeriesBuilder,
     events: EventsBuilder,
     /// Codes among the entities; a flow's code is its number.
@@ -32,6 +34,7 @@ impl Trace {
     /// A recorder of `level` whose texts are the names in `experiment`: flows, radios and pipes have their number as code.
     pub(crate) fn new(level: TraceLevel, experiment: &Experiment) -> Self {
         let mut flow_series = FlowSeriesBuilder::default();
+        let mut control_series = ControlSeriesBuilder::default();
         let mut link_series = LinkSeriesBuilder::default();
         let mut events = EventsBuilder::default();
         // Without a trace the tables stay empty, and so may their dictionaries.
@@ -46,6 +49,7 @@ impl Trace {
         }
         for flow in flows {
             flow_series.flow.intern(&flow.name);
+            control_series.flow.intern(&flow.name);
             events.entity.intern(&flow.name);
             events.flow.intern(&flow.name);
         }
@@ -67,7 +71,19 @@ impl Trace {
         let router = events.entity.intern(router);
         let no_detail = events.detail.intern("");
         let causes = DropCause::ALL.map(|cause| events.detail.intern(cause.name()));
-        Self { level, flow_series, link_series, events, radios, pipes, router, no_flow, no_detail, causes }
+        Self {
+            level,
+            flow_series,
+            control_series,
+            link_series,
+            events,
+            radios,
+            pipes,
+            router,
+            no_flow,
+            no_detail,
+            causes,
+        }
     }
 
     /// Whether events are recorded.
@@ -185,14 +201,25 @@ impl Trace {
         self.flow_series.push(row);
     }
 
+    /// A variable of a flow's congestion control; the flow's code is its number.
+    pub(crate) fn control_sample(&mut self, time_s: f64, flow: Code, variable: &str, value: f64) {
+        let variable = self.control_series.variable.intern(variable);
+        self.control_series.push(ControlSample { time_s, flow, variable, value });
+    }
+
     /// A point of a pipe's series; the link's code is its number, the direction's 0 or 1.
     pub(crate) fn link_sample(&mut self, row: LinkSample) {
         self.link_series.push(row);
     }
 
-    /// The finished tables: flow series, link series, events.
-    pub(crate) fn finish(self) -> (Table, Table, Table) {
-        (self.flow_series.finish(), self.link_series.finish(), self.events.finish())
+    /// The finished tables: flow series, control series, link series, events.
+    pub(crate) fn finish(self) -> [Table; 4] {
+        [
+            self.flow_series.finish(),
+            self.control_series.finish(),
+            self.link_series.finish(),
+            self.events.finish(),
+        ]
     }
 }
 

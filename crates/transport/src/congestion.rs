@@ -22,6 +22,11 @@ pub use registry::{ControlError, ControlInfo, control_info, controls, make};
 use crate::rate_sample::RateSample;
 use cogtcp_units::{Duration, Rate, Time};
 
+/// A time that a control shows; not-a-number for [`Duration::MAX`], which stands for none.
+fn seconds(time: Duration) -> f64 {
+    if time == Duration::MAX { f64::NAN } else { time.as_secs_f64() }
+}
+
 /// Where the connection stands in loss recovery (Linux's `tcp_ca_state`).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum CaState {
@@ -246,6 +251,12 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     fn undo_cwnd(&mut self, now: Time, tcp: &TcpState) -> u64 {
         tcp.cwnd.max(tcp.prior_cwnd)
     }
+
+    /// What the control shows of its state in the time series of a run: `show` takes a name, whose end is the unit as in
+    /// the columns of the records (`_segments`, `_s`, `_bps`), and a value; not-a-number where there is none yet. The same
+    /// names at every call.
+    #[allow(unused_variables)]
+    fn observe(&self, tcp: &TcpState, show: &mut dyn FnMut(&str, f64)) {}
 
     /// A segment with data leaves.
     #[allow(unused_variables)]

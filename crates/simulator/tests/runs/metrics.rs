@@ -60,6 +60,25 @@ fn series_and_summary_agree() {
     assert_eq!(run.link_series.len(), 600);
 }
 
+/// A control shows its state at every sampling instant: here the bandwidth that its first packets met and the least RTT.
+#[test]
+fn controls_show_their_state() {
+    let link = r#"rate = "5 Mbit/s", delay = "50 ms", queue = "100 packets""#;
+    let run = run_traced(&single_hop("10 s", "0 s", "c2", link, ""));
+    let of = |variable: &str| -> Vec<f64> {
+        (0..run.control_series.len())
+            .filter(|row| run.control_series.text("variable", *row) == Some(variable))
+            .map(|row| run.control_series.number("value", row).unwrap())
+            .collect()
+    };
+    assert_eq!((of("n").len(), of("zone").len()), (100, 100));
+    // 1000 of 1040 bytes are payload, and 100 ms the path's.
+    assert_close(of("bandwidth_bps")[99], 5e6 / 1.04, 1e-3);
+    assert_close(of("dp_s")[99], 0.1 + 1080.0 * 8.0 / 5e6, 1e-3);
+    let silent = run_traced(&single_hop("1 s", "0 s", "newreno", link, ""));
+    assert!(silent.control_series.is_empty(), "Reno has nothing to show");
+}
+
 /// Carried bytes count the frame on the air by its part. At 1040 B/s and without propagation: the link carries the SYN,
 /// is idle for the SYN-ACK (48 bytes), carries an ACK and a segment (1 s), is idle for its acknowledgement (40 bytes),
 /// and is within the second segment when the run ends.

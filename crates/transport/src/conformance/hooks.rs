@@ -55,6 +55,8 @@ struct Player {
     random: RandomStream,
     /// Whether values go to extremes.
     wild: bool,
+    /// The names that it has shown of its state.
+    shown: Option<Vec<String>>,
 }
 
 impl Player {
@@ -94,7 +96,7 @@ impl Player {
         control.init(now, &mut tcp);
         tcp.cwnd = tcp.cwnd.max(tcp.mss);
         let wild = random.below(2) == 0;
-        Self { control, tcp, now, random, wild }
+        Self { control, tcp, now, random, wild, shown: None }
     }
 
     fn step(&mut self) -> Result<(u64, u64, Option<Rate>), Failure> {
@@ -124,6 +126,12 @@ impl Player {
             }
         }
         self.clamp()?;
+        let mut names = Vec::new();
+        self.control.observe(&self.tcp, &mut |name, _| names.push(name.to_owned()));
+        if *self.shown.get_or_insert_with(|| names.clone()) != names {
+            let before = self.shown.as_deref().unwrap_or_default();
+            return Err(("observe", format!("shows {names:?}, before {before:?}")));
+        }
         Ok((self.tcp.cwnd, self.tcp.ssthresh, self.tcp.pacing_rate))
     }
 

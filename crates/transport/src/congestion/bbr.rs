@@ -415,6 +415,13 @@ impl CongestionControl for Bbr {
         true
     }
 
+    fn observe(&self, _tcp: &TcpState, show: &mut dyn FnMut(&str, f64)) {
+        show("bandwidth_bps", 8.0 * self.model.bw());
+        show("max_bandwidth_bps", 8.0 * self.model.max_bw());
+        show("min_rtt_s", self.probe_rtt.min_rtt().map_or(f64::NAN, |rtt| rtt.as_secs_f64()));
+        show("pacing_gain", self.pacing_gain());
+    }
+
     fn set_state(&mut self, _now: Time, tcp: &mut TcpState, state: CaState) {
         let recovering = |state| matches!(state, CaState::Recovery | CaState::Loss);
         match (tcp.ca_state, state) {

@@ -503,6 +503,22 @@ impl CongestionControl for C2 {
         tcp.cwnd = tcp.mss;
     }
 
+    fn observe(&self, tcp: &TcpState, show: &mut dyn FnMut(&str, f64)) {
+        let zone = match self.zone() {
+            _ if tcp.in_slow_start() || self.avoiding_since.is_none() => 0.0,
+            _ if self.competing => 4.0,
+            Zone::Starvation => 1.0,
+            Zone::Ideal => 2.0,
+            Zone::Saturation => 3.0,
+        };
+        show("n", f64::from(self.n));
+        show("n_estimate", self.estimate.flows.map_or(f64::NAN, f64::from));
+        show("bandwidth_bps", self.estimate.bandwidth.map_or(f64::NAN, |bytes| 8.0 * bytes));
+        show("dp_s", if self.dp.is_finite() { self.dp } else { f64::NAN });
+        show("r_s", if self.r > 0.0 { self.r } else { f64::NAN });
+        show("zone", zone);
+    }
+
     fn syn_option(&mut self) -> Option<u32> {
         // Asks the receiver for its number; the value has no meaning.
         self.rules.ask_for_n.then_some(0)

@@ -210,6 +210,10 @@ impl CongestionControl for Compound {
         self.delay.undo();
         tcp.cwnd.max(tcp.prior_cwnd)
     }
+
+    fn observe(&self, tcp: &TcpState, show: &mut dyn FnMut(&str, f64)) {
+        self.delay.observe(tcp, show);
+    }
 }
 
 /// The delay window and what it learns from round-trip times.
@@ -392,6 +396,12 @@ impl DelayWindow {
             CaEvent::CompleteCwr => self.dwnd = self.dwnd.min(tcp.cwnd.saturating_sub(tcp.mss)),
             CaEvent::TxStart | CaEvent::Frozen | CaEvent::Thawed => {}
         }
+    }
+
+    pub(super) fn observe(&self, tcp: &TcpState, show: &mut dyn FnMut(&str, f64)) {
+        show("dwnd_segments", self.dwnd as f64 / tcp.mss as f64);
+        show("gamma_segments", self.gamma);
+        show("base_rtt_s", super::seconds(self.base_rtt));
     }
 
     /// The latest loss event was none.

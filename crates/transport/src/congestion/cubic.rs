@@ -260,6 +260,13 @@ impl CongestionControl for Cubic {
         }
     }
 
+    fn observe(&self, _tcp: &TcpState, show: &mut dyn FnMut(&str, f64)) {
+        let of_epoch = |value: fn(&Epoch) -> f64| self.history.epoch.as_ref().map_or(f64::NAN, value);
+        show("w_max_segments", of_epoch(|epoch| epoch.w_max));
+        show("w_est_segments", of_epoch(|epoch| epoch.w_est));
+        show("k_s", of_epoch(|epoch| epoch.k));
+    }
+
     fn undo_cwnd(&mut self, _now: Time, tcp: &TcpState) -> u64 {
         // Section 4.9.2: the state of before the spurious loss event, unless the window has outgrown that.
         if tcp.cwnd < tcp.prior_cwnd {

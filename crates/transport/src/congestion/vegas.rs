@@ -213,6 +213,10 @@ impl CongestionControl for Vegas {
         }
     }
 
+    fn observe(&self, _tcp: &TcpState, show: &mut dyn FnMut(&str, f64)) {
+        show("base_rtt_s", super::seconds(self.base_rtt));
+    }
+
     fn set_state(&mut self, _now: Time, tcp: &mut TcpState, state: CaState) {
         if state == CaState::Open {
             self.enable(tcp);

@@ -148,6 +148,10 @@ impl CongestionControl for Westwood {
             self.bandwidth.on_timeout();
         }
     }
+
+    fn observe(&self, _tcp: &TcpState, show: &mut dyn FnMut(&str, f64)) {
+        self.bandwidth.observe(show);
+    }
 }
 
 /// Bandwidth and least RTT, and the window that follows from them.
@@ -208,6 +212,12 @@ impl BandwidthEstimator {
             reset_pending: false,
             at_least_half: parameters.flag("at_least_half"),
         }
+    }
+
+    pub(super) fn observe(&self, show: &mut dyn FnMut(&str, f64)) {
+        let (Filter::Linux { second: rate, .. } | Filter::Tustin { estimate: rate, .. }) = self.filter;
+        show("bandwidth_bps", 8.0 * rate);
+        show("rtt_min_s", super::seconds(self.rtt_min));
     }
 
     /// The connection is established.

@@ -137,6 +137,11 @@ impl CongestionControl for WestwoodCompound {
         self.delay.undo();
         tcp.cwnd.max(tcp.prior_cwnd)
     }
+
+    fn observe(&self, tcp: &TcpState, show: &mut dyn FnMut(&str, f64)) {
+        self.bandwidth.observe(show);
+        self.delay.observe(tcp, show);
+    }
 }
 
 #[cfg(test)]

@@ -197,6 +197,10 @@ impl CongestionControl for VegasNs2 {
         }
     }
 
+    fn observe(&self, _tcp: &TcpState, show: &mut dyn FnMut(&str, f64)) {
+        show("base_rtt_s", crate::congestion::seconds(self.base_rtt));
+    }
+
     fn on_packet_sent(&mut self, _now: Time, _tcp: &mut TcpState, packet: &PacketInfo) {
         if packet.retransmission {
             self.resent = Some(packet.offset);
