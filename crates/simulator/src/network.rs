@@ -113,7 +113,8 @@ impl Network {
     }
 
     /// A packet goes on to the pipe `next`, or has reached its host.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "two callers, of which `arrive` makes nearly every call")]
+    #[inline(always)]
     fn forward(&mut self, now: Time, mut next: u32, mut transit: Transit) -> Option<(Transit, Packet)> {
         if next == BY_PATH {
             next = self.paths[transit.next as usize];
@@ -140,7 +141,7 @@ impl Network {
     }
 
     /// A wireless cell may have something to do. A packet that has reached its host is returned with what it carries.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn play_cell(&mut self, now: Time, place: u32) -> Option<(Transit, Packet)> {
         let (number, cell) = self.cells.get_mut(place as usize)?;
         let mut arrived = None;

@@ -207,7 +207,11 @@ impl<'a> Simulation<'a> {
     }
 
     /// A packet has reached its host.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "two callers, of which the event loop makes all but a few calls"
+    )]
+    #[inline(always)]
     fn deliver(&mut self, now: Time, transit: &Transit, packet: &Packet) {
         if packet.segment.custom().is_some() && transit.stream.is_multiple_of(2) {
             self.announce(transit.stream as usize / 2);
@@ -277,6 +281,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// A wireless cell may have something to do; what its boards say is read by the transports at its two nodes.
+    #[inline(never)]
     fn play_cell(&mut self, now: Time, place: u32) {
         if let Some((transit, packet)) = self.network.play_cell(now, place) {
             self.deliver(now, &transit, &packet);
