@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from .fixed import newreno_ignores_bandwidth, westwood_below_ten
 from .interrupted import sensing_halves_the_best
 from .pattern import jump_with_the_first_step_of_on, no_timeout_in_a_short_silence
-from .proposal import westwood_with_compound
+from .proposal import westwood_with_compound, who_has_most
 from .sensing_time import longer_sensing_is_better
 from .settings import MARGIN, NAMES, C, N, W
 from .users import rarer_users
@@ -79,15 +79,15 @@ def _second(facts: Mapping[str, Mapping[str, Any]], verdict: Mapping[str, str]) 
     base = [(name, found["base"]) for name, found in facts.items()]
     held = [name for name, found in base if found == "holds"]
     differs = [name for name, found in base if found == "differs"]
-    settled = [f"{name} {found}" for name, found in verdict.items() if found != "unclear"]
+    settled = [name for name, found in verdict.items() if found != "unclear"]
     low = facts["chain-f3b"]["compound_to_newreno_low"]
     last = facts["chain-s5"]
     over_w = [gain[W] for gain in last["gains"].values()]
     over_c = [gain[C] for gain in last["gains"].values()]
     text = (
-        f"With the settings of the scenario hold: {', '.join(held) or 'none'}; differ: "
-        f"{', '.join(differs) or 'none'}. Over the whole range of what the paper leaves unsaid "
-        f"{', '.join(settled) or 'no verdict'} remains; the others depend on it, as their tables show. In "
+        f"With the settings of the scenario, claims that hold: {', '.join(held) or 'none'}; that differ: "
+        f"{', '.join(differs) or 'none'}. The same answer over the whole range of what the paper leaves "
+        f"unsaid: {', '.join(settled) or 'none'}; the others depend on it, as their tables show. In "
         f"the slowest channel Compound has {low:.2f} times the goodput of NewReno"
     )
     if low > 1 + MARGIN:
@@ -103,5 +103,4 @@ def _second(facts: Mapping[str, Mapping[str, Any]], verdict: Mapping[str, str]) 
         text += ": for the better on average, though not shown at every setting"
     else:
         text += ": not always for the better"
-    best = ", ".join(f'{name} has most in "{situation}"' for situation, name in last["best"].items())
-    return f"{text}. Among all transports measured {best}."
+    return f"{text}. Among all transports measured {who_has_most(last['best'])}."

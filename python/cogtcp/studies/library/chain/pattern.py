@@ -135,8 +135,8 @@ def no_timeout_in_a_short_silence(study: Context) -> Measured:
         what_a_short_silence_takes(base[points[0]], base[points[1]], NAMES[W])
         + f"Its window of {base[points[0]].mean('cwnd'):.0f} segments fills so much of the round trip of "
         f"{BASE.rtt_ms:g} ms that {1 - base[points[0]].mean('hit'):.0%} of the silences of 0.05 s fall into "
-        "a pause. The paper looks at 15 s with three silences: none of three has a timeout with a probability "
-        f"of about {(1 - share) ** 3:.0%} here."
+        "a pause. The paper looks at 15 s with three silences: none of three has a timeout with a "
+        f"probability of about {(1 - share) ** 3:.0%} here."
     )
     if held is not None:
         grid = tested.grids[held]

@@ -25,6 +25,8 @@ from .testing import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from cogtcp.studies.verdicts import Finding
 
     from .measuring import Grid
@@ -35,6 +37,13 @@ SITUATIONS = {
     "sensing, [1, 15] Mb/s": Point(channel_mbps=(1, 15)),
     "PU each 15 s": Point(pu_s=15.0),
 }
+
+
+def who_has_most(best: Mapping[str, str]) -> str:
+    """Say which transport has most in which situation, `best` by situation."""
+    if len(set(best.values())) == 1:
+        return f"{next(iter(best.values()))} has most in each of the {len(best)} situations"
+    return ", ".join(f'{name} has most in "{situation}"' for situation, name in best.items())
 
 
 @claim("chain-s5")
@@ -96,8 +105,7 @@ def westwood_with_compound(study: Context) -> Measured:
             f"{base[replace(fixed, transport=WC)].mean('cwnd'):.0f}, "
             f"{base[replace(fixed, transport=W)].mean('cwnd'):.0f} and "
             f"{base[replace(fixed, transport=C)].mean('cwnd'):.0f} segments. Of all transports measured "
-            + ", ".join(f'{best[situation]} has most in "{situation}"' for situation in SITUATIONS)
-            + "."
+            f"{who_has_most(best)}."
         ),
         tables=[
             Table(
