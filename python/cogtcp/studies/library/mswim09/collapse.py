@@ -31,7 +31,7 @@ from .testing import (
     over,
     sentences,
 )
-from .tracing import DRAWN_S, traces, until, windows
+from .tracing import CAUSES, DRAWN_S, traces, until, windows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,7 +46,7 @@ SHORT, MIDDLE, LONG = (Point(t_s=t_s, t_p=FIG3_T_P) for t_s in FIG4_T_S)
 
 @claim("mswim09-f4")
 def window_collapses(study: Context) -> Measured:
-    """Timeouts over the sensing time, what causes them, and whether they follow PUs."""
+    """Compare timeouts at the three sensing times, by cause, and after PUs."""
     tested = examine(
         study, lambda _setting: [SHORT, MIDDLE, LONG], _judge_collapse, measure=windows, trace="full"
     )
@@ -59,13 +59,11 @@ def window_collapses(study: Context) -> Measured:
         tested,
         measured=(
             ", ".join(f"{base[p].mean('rtos_per_min'):.1f}" for p in base)
-            + f" timeouts a minute at t_s {', '.join(f'{p.t_s:g}' for p in base)} s, of which "
-            + ", ".join(f"{base[p].mean('by_interference'):.0%}" for p in base)
-            + " by interference and "
-            + ", ".join(f"{base[p].mean('by_silence'):.0%}" for p in base)
-            + f" by silence; at 0.2 s a timeout follows within {NEAR_S:g} s after "
-            f"{base[MIDDLE].mean('after_hit'):.0%} of the slots hit by a PU and "
-            f"{base[MIDDLE].mean('after_other'):.0%} of the others"
+            + f" timeouts a minute at t_s {', '.join(f'{p.t_s:g}' for p in base)} s; by interference, "
+            "silence, both: "
+            + "; ".join(", ".join(f"{base[p].mean(f'by_{cause}'):.0%}" for cause in CAUSES[:3]) for p in base)
+            + f"; at 0.2 s a timeout follows within {NEAR_S:g} s after {base[MIDDLE].mean('after_hit'):.0%} "
+            f"of the slots hit by a PU and {base[MIDDLE].mean('after_other'):.0%} of the others"
         ),
         test=(
             "NewReno, T_p 0.6 s, one-sided t-tests (5 %) over all timeouts and slots of a run. Timeouts per "
@@ -73,9 +71,9 @@ def window_collapses(study: Context) -> Measured:
             f"destroys a frame is followed by a timeout within {NEAR_S:g} s of the first such frame more "
             f"often than any other slot within {NEAR_S:g} s of its start (paired), and in more than "
             f"{MOST:.0%} of the cases. At 0.025 s more than {MOST:.0%} of the timeouts are due to "
-            "interference, at 0.3 s to silence. A timeout is due to interference if the last lost packet was "
-            "lost by it or, where nothing was lost, if a PU destroyed a frame within a second before it; to "
-            "silence if nothing was lost and none did, or if the receiver did not answer."
+            "interference or to both, at 0.3 s to silence or to both. A timeout is due to what lost the last "
+            "packet: interference, or a silence in which the receiver did not answer. Where nothing was lost "
+            f"it is due to the silences, and to both if a PU destroyed a frame within {NEAR_S:g} s before."
         ),
         why=f"{_why_collapse(tested)} {_why_timer(timer)}",
         caption=(
@@ -105,6 +103,7 @@ def window_collapses(study: Context) -> Measured:
             "per_minute": {p.t_s: base[p].mean("rtos_per_min") for p in base},
             "by_silence": {p.t_s: base[p].mean("by_silence") for p in base},
             "by_interference": {p.t_s: base[p].mean("by_interference") for p in base},
+            "by_both": {p.t_s: base[p].mean("by_both") for p in base},
             "after_hit": base[MIDDLE].mean("after_hit"),
             "after_other": base[MIDDLE].mean("after_other"),
             "step": {least_s: _step(cells) for least_s, cells in timer.items()},
@@ -123,9 +122,17 @@ def _judge_collapse(setting: Setting, grid: Grid) -> dict[str, Finding]:
         "more at 0.3 s than at 0.2 s": above([Part(long.of("rtos_per_min"), middle.of("rtos_per_min"))]),
         "after a hit more often than not": above([Part(middle.of("after_hit"), middle.of("after_other"))]),
         "after most hits": over(middle.of("after_hit"), MOST),
-        "at 0.025 s by interference": over(short.of("by_interference"), MOST),
-        "at 0.3 s by silence": over(long.of("by_silence"), MOST),
+        "at 0.025 s by interference": over(_sums(short, "by_interference", "by_both"), MOST),
+        "at 0.3 s by silence": over(_sums(long, "by_silence", "by_both"), MOST),
     }
+
+
+def _sums(cell: Cell, *keys: str) -> list[float]:
+    return [sum(values) for values in zip(*(cell.of(key) for key in keys), strict=True)]
+
+
+def _silent(cell: Cell) -> float:
+    return cell.mean("by_silence") + cell.mean("by_both")
 
 
 def _why_collapse(tested: Tested) -> str:
@@ -136,19 +143,17 @@ def _why_collapse(tested: Tested) -> str:
         for p in base
     )
     long = base[LONG]
-    text = f"At the base, {told}. "
-    if long.mean("by_silence") < MOST:
-        text += (
-            "A silence of 0.3 s alone seldom outlasts the timer, which has the silences in its RTT samples "
-            f"already: what is left of the timeouts at 0.3 s is {long.mean('by_interference'):.0%} "
-            "interference. "
-        )
+    text = (
+        f"At the base, {told}. Of the timeouts at 0.3 s {long.mean('by_silence'):.0%} come of a silence "
+        f"alone and {long.mean('by_both'):.0%} of one soon after a PU: once a timeout has emptied the queue, "
+        "the RTT is short, the RTO at its least, and the next silence outlasts it. "
+    )
     silent = [
-        f"{setting.name} {grid[LONG].mean('by_silence'):.0%}"
+        f"{setting.name} {_silent(grid[LONG]):.0%}"
         for setting, grid in tested.grids.items()
-        if grid[LONG].mean("by_silence") > MOST
+        if _silent(grid[LONG]) > MOST
     ]
-    text += f"Most timeouts at 0.3 s are due to silence at: {', '.join(silent) or 'no setting'}."
+    text += f"Most timeouts at 0.3 s have to do with a silence at: {', '.join(silent) or 'no setting'}."
     return text
 
 
@@ -212,6 +217,7 @@ def _collapse_table(tested: Tested) -> Table:
             "timeouts [per min]",
             "by interference [%]",
             "by silence [%]",
+            "by both [%]",
             "other [%]",
             "spurious [%]",
             "slots hit by a PU [%]",
@@ -228,6 +234,7 @@ def _collapse_table(tested: Tested) -> Table:
                     for key in (
                         "by_interference",
                         "by_silence",
+                        "by_both",
                         "by_other",
                         "spurious",
                         "hit",

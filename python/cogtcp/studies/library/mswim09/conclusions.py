@@ -38,8 +38,8 @@ def _cycle(surface: Facts, shape: Facts, dominance: Facts) -> str:
     near = [snr for snr, lost in surface["loss_by_snr"].items() if lost < _LITTLE]
     text += f", and less than {_LITTLE:.0%} at {listed([f'{snr:g} dB' for snr in near], 'no SNR')}. "
     text += (
-        f"The time that a radio has free of PUs is that of theory within {surface['error']:.3f}, so that "
-        "this is the detector's doing and not TCP's. "
+        f"The time that a radio has free of PUs is that of theory within {surface['error']:.3f}; of it TCP "
+        f"uses {surface['used'][0]:.0%} at the best and {surface['used'][1]:.0%} at the stated place. "
     )
     start = dominance["from"]
     first = min(dominance["time"])
@@ -68,28 +68,30 @@ def _transport(facts: Mapping[str, Facts], verdicts: Mapping[str, str]) -> str:
     lead = order["lead"]
     text = f"Of the variants {NAMES[first]} delivers most at the base"
     if first == VEGAS:
-        short = order["dropped"]
+        text += f", where the paper has it last: {lead:+.0%} against NewReno on average"
+        if order["ahead"]:
+            text += f", shown at t_s of {listed([f'{t:g}' for t in order['ahead']])} s"
         text += (
-            f", where the paper has it last: {lead:+.0%} against NewReno. On a hop that two packets fill, "
-            f"all more of a window waits for PUs to destroy it ({short['newreno']:.0f} packets of NewReno a "
-            f"run at the shortest t_s, {short[VEGAS]:.0f} of Vegas) or for a timeout that comes too early to "
-            f"send it twice ({order['wasted']['newreno']:.0%} of NewReno's free time at {order['long']:g} s, "
-            f"{order['wasted'][VEGAS]:.0%} of Vegas's). "
-        )
-        small = order["leads"]["window of at most 4 segments"]
-        text += (
-            f"With a window of at most 4 segments for both the lead is {small:+.0%}, with a least RTO of 1 s "
-            f"{order['leads']['least RTO 1 s']:+.0%}. "
+            ". A hop that two packets fill does not reward more of a window, and a silence that outlasts the "
+            f"timer makes the sender repeat what waits: at {order['long']:g} s that takes "
+            f"{order['wasted']['newreno']:.0%} of the time that NewReno has free, and "
+            f"{order['wasted'][VEGAS]:.0%} of Vegas's. "
         )
     else:
-        text += f", Vegas has {lead:+.0%} against NewReno. "
+        text += f"; Vegas has {lead:+.0%} against NewReno on average. "
+    text += (
+        f"With a least RTO of 1 s for both it would be {order['leads']['least RTO 1 s']:+.0%}, with F-RTO "
+        f"and frames retried without limit {order['leads']['both of these: F-RTO, no limit']:+.0%}. "
+    )
     low, high = min(window["step"]), max(window["step"])
     text += (
         f"Timeouts grow most with t_s between {window['step'][low][0]:g} and {window['step'][low][1]:g} s if "
         f"the least RTO is {low:g} s, and between {window['step'][high][0]:g} and "
-        f"{window['step'][high][1]:g} s if it is {high:g} s: a threshold in t_s is in part one of ns-2's "
-        "timer. "
+        f"{window['step'][high][1]:g} s if it is {high:g} s"
     )
+    if window["step"][high][0] > window["step"][low][0]:
+        text += ": a threshold in t_s is in part one of ns-2's timer"
+    text += ". "
     fall = falls["efficiency"]["newreno"][-1] / falls["efficiency"]["newreno"][0] - 1
     mac = falls["ceiling"][-1] / falls["ceiling"][0] - 1
     text += (

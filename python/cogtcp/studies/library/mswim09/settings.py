@@ -36,6 +36,8 @@ SNR_DB = (-15.0, -18.0, -20.0, -22.0, -25.0)
 OPTIMUM = (0.2, 1.0)  # stated: t_s, T_p
 ABOUT = 2.0
 """A t_s or T_p is "about" another if it is within this factor of it."""
+AS_GOOD = 0.95
+"""Share of the best goodput from which on a point is as good as the best."""
 MOST = 0.5
 """Share that "most" of something is more than."""
 NEAR_S = 1.0

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from cogtcp import Result
 
 
+CAUSES = ("interference", "silence", "both", "other")
+
+
 @dataclass(frozen=True)
 class Slot:
     """One transmission between two sensings: when, and at what rate."""
@@ -80,14 +83,13 @@ class Timeline:
         return bisect.bisect_right(times, end) - bisect.bisect_left(times, start)
 
     def cause(self, timeout: float) -> str:
-        """Return what a timeout is due to: "interference" by a PU, "silence", or "other".
+        """Return what a timeout is due to: "interference" by a PU, "silence", "both", or "other".
 
-        A spurious one is due to interference if a PU destroyed a frame within the second before it, else to
-        the silences that delayed the ACK; any other to what the last lost packet was lost by.
+        Where a packet was lost, what lost the last one. Where nothing was, the silences that delayed the ACK,
+        and a PU as well if it destroyed a frame within the second before.
         """
         if timeout in self.spurious:
-            near = self.between(self.destroyed, timeout - NEAR_S, timeout)
-            return "interference" if near else "silence"
+            return "both" if self.between(self.destroyed, timeout - NEAR_S, timeout) else "silence"
         last = bisect.bisect_right(self.drops, (timeout, "~")) - 1
         if last < 0:
             return "other"
@@ -118,10 +120,7 @@ def windows(result: Result) -> dict[str, Any]:
         "rtos": len(causes),
         "rtos_per_min": 60 * len(causes) / span_s,
         "spurious": _share([timeout in timeline.spurious for timeout in timeline.timeouts]),
-        **{
-            f"by_{cause}": _share([c == cause for c in causes])
-            for cause in ("interference", "silence", "other")
-        },
+        **{f"by_{cause}": _share([c == cause for c in causes]) for cause in CAUSES},
         "hit": len(after_hit) / max(len(timeline.slots), 1),
         "after_hit": _share(after_hit),
         "after_other": _share(after_other),
@@ -142,12 +141,13 @@ def _bandwidth(result: Result, timeline: Timeline) -> dict[str, Any]:
     middle = (min((s.rate_bps for s in slots), default=0) + max((s.rate_bps for s in slots), default=0)) / 2
     fast = [w for s, w in zip(slots, windows, strict=True) if s.rate_bps > middle]
     slow = [w for s, w in zip(slots, windows, strict=True) if s.rate_bps <= middle]
-    counts: dict[str, list[int]] = {"fall": [], "rise": [], "other": []}
+    counts: dict[str, list[int]] = {kind: [] for kind in ("fall", "rise", "slow", "fast")}
     for before, slot, after in zip(slots, slots[1:], slots[2:], strict=False):
         change = slot.rate_bps - before.rate_bps
-        kind = "fall" if change < 0 else "rise" if change > 0 else "other"
+        stays = "fast" if slot.rate_bps > middle else "slow"
+        kind = "fall" if change < 0 else "rise" if change > 0 else stays
         counts[kind].append(timeline.between(timeline.timeouts, slot.start, after.start))
-    not_fall = counts["rise"] + counts["other"]
+    not_fall = counts["rise"] + counts["slow"] + counts["fast"]
     return {
         "correlation": _correlation([slot.rate_bps for slot in slots], windows),
         "cwnd_fast": _mean(fast),

@@ -26,7 +26,7 @@ from .testing import (
     sentences,
     under,
 )
-from .tracing import traces, until, windows
+from .tracing import CAUSES, traces, until, windows
 
 if TYPE_CHECKING:
     from cogtcp.studies.verdicts import Finding
@@ -68,7 +68,8 @@ def window_does_not_track(study: Context) -> Measured:
             f"{cell.mean('cwnd_fast'):.1f} segments on fast and {cell.mean('cwnd_slow'):.1f} on slow "
             f"channels, whose rates are {ratio:.0f} to 1; timeouts per slot: {cell.mean('rtos_fall'):.2f} "
             f"after a fall of the rate, {cell.mean('rtos_rise'):.2f} after a rise, "
-            f"{cell.mean('rtos_other'):.2f} without a change"
+            f"{cell.mean('rtos_fast'):.2f} without a change on fast and {cell.mean('rtos_slow'):.2f} on slow "
+            "channels"
         ),
         test=(
             "NewReno, M 1.6, t_s 0.025 s, T_p 1 s, one-sided t-tests (5 %): the correlation of the mean cwnd "
@@ -112,12 +113,18 @@ def _why_tracking(tested: Tested, rtt_ms: float, enough: float) -> str:
         f"{rtt_ms:.0f} ms. {cell.mean('share_on_fall'):.0%} of the timeouts fall into the "
         f"{cell.mean('slots_fall'):.0%} of the slots that follow a fall of the rate. "
     )
-    told = [f"{name} {cell.mean(f'by_{name}'):.0%}" for name in ("interference", "silence", "other")]
+    fall, rise, fast, slow = (cell.mean(f"rtos_{kind}") for kind in ("fall", "rise", "fast", "slow"))
+    text += (
+        f"A slot after a fall is on a slow channel, where one without a change has {slow:.2f} timeouts; a "
+        f"slot after a rise is on a fast one, where that is {fast:.2f}: the fall comes with "
+        f"{fall - slow:+.2f} and the rise with {rise - fast:+.2f}. "
+    )
+    told = [f"{name} {cell.mean(f'by_{name}'):.0%}" for name in CAUSES]
     return text + f"Causes of all timeouts: {', '.join(told)}; {cell.mean('spurious'):.0%} are spurious."
 
 
 def _tracking_table(tested: Tested) -> Table:
-    keys = ("cwnd_fast", "cwnd_slow", "rtos_fall", "rtos_rise", "rtos_other")
+    keys = ("cwnd_fast", "cwnd_slow", "rtos_fall", "rtos_rise", "rtos_fast", "rtos_slow")
     return Table(
         title="Window and timeouts by the channel's rate",
         header=[
@@ -127,7 +134,8 @@ def _tracking_table(tested: Tested) -> Table:
             "cwnd, slow [segments]",
             "timeouts per slot after a fall",
             "after a rise",
-            "without a change",
+            "no change, fast",
+            "no change, slow",
             "share of timeouts after a fall [%]",
         ],
         rows=[
