@@ -4,8 +4,8 @@ use super::OnInterval;
 use cogtcp_units::Time;
 use std::ops::Range;
 
-/// For each bucket of 2^shift nanoseconds, how many intervals end before it begins. About one interval a bucket, so that
-/// a search looks at few, however long the list.
+/// For each bucket of 2^shift nanoseconds, how many intervals end before it begins. About two intervals a bucket, so that a
+/// search looks at few, however long the list, and the index is small beside it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TimeIndex {
     shift: u32,
@@ -20,7 +20,7 @@ impl TimeIndex {
         let Some(last) = list.last().map(|interval| interval.departure.as_nanos()) else { return };
         let needed = (last >> self.shift) + 1;
         if list.len().is_power_of_two() || needed > 4 * list.len() as u64 {
-            self.shift = (last / list.len() as u64).max(1).ilog2();
+            self.shift = (last / list.len() as u64).saturating_mul(3).max(1).ilog2();
             self.ended.clear();
         }
         // The intervals before the last one pushed are counted in `ended` already, unless it was just cleared.
@@ -36,15 +36,21 @@ impl TimeIndex {
         }
     }
 
+    /// Where in a list of `len` intervals to begin the search for the first one to end after `at`.
+    pub(super) fn first(&self, at: Time, len: usize) -> usize {
+        self.ended_before(at.as_nanos() >> self.shift, len)
+    }
+
     /// The part of a list of `len` intervals that holds the first one to end after `at`, or ends before it.
     pub(super) fn bucket(&self, at: Time, len: usize) -> Range<usize> {
-        let bucket = at.as_nanos() >> self.shift;
-        let count = |bucket: u64| {
-            let index = usize::try_from(bucket).unwrap_or(usize::MAX);
-            self.ended.get(index).map_or(len, |count| *count as usize)
-        };
-        let last = (self.ended.len() as u64).saturating_sub(1);
-        count(bucket.min(last))..count(bucket.saturating_add(1))
+        let after = (at.as_nanos() >> self.shift).saturating_add(1);
+        self.first(at, len)..self.ended_before(after, len)
+    }
+
+    /// How many intervals end before a bucket begins; all `len` before one beyond the last.
+    fn ended_before(&self, bucket: u64, len: usize) -> usize {
+        let index = usize::try_from(bucket).unwrap_or(usize::MAX);
+        self.ended.get(index).map_or(len, |count| *count as usize)
     }
 }
 
