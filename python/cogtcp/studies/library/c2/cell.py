@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import statistics
 from collections import defaultdict
@@ -28,6 +29,9 @@ LOWEST_BPS, HIGHEST_BPS = 1_000_000, 20_000_000
 
 WIRE_BYTES = 1052
 """A data packet on the channel: 1000 bytes, headers and timestamps."""
+
+ACK_BYTES = 52
+"""An ACK on the channel."""
 
 ACCESS_MS = 10
 
@@ -260,6 +264,49 @@ def totals(result: Result) -> dict[str, Any]:
         "fast_retransmits": sum(flow["fast_retransmits"] for flow in flows),
         "silences": len(resumes),
     }
+
+
+SHORT_QUEUE = 2
+"""Packets: with no more than these waiting, the way to the CR nodes is not saturated."""
+
+ZONES = ("slow start", "starvation", "ideal", "saturation", "competition")
+"""What C2's `zone` counts, from 0."""
+
+
+def state(result: Result) -> dict[str, Any]:
+    """Return what the first C2 flow believed while the channel was open; nothing without such a flow."""
+    channel = Channel.of(result)
+    step = channel.time_s[1] - channel.time_s[0]
+    rates = {round(time / step): rate for time, rate in zip(channel.time_s, channel.rate_bps, strict=True)}
+    queues = {
+        round(time / step): packets
+        for time, packets in zip(channel.time_s, channel.queue_packets, strict=True)
+    }
+    shown: dict[str, dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
+    for row in result.control_series.to_pylist():
+        shown[row["flow"]][row["variable"]][round(row["time_s"] / step)] = row["value"]
+    mine = next((variables for variables in shown.values() if "n_estimate" in variables), None)
+    if mine is None:
+        return {}
+    there = [at for at in mine["n"] if rates.get(at, 0) > 0]
+    saturated = [at for at in there if ZONES[round(mine["zone"][at])] == "saturation"]
+    probed = [mine["bandwidth_bps"][at] / (rates[at] * 1000 / WIRE_BYTES) for at in there]
+    stretched = [mine["r_s"][at] / mine["dp_s"][at] for at in there]
+    known = [value for value in probed if not math.isnan(value)]
+    return {
+        "n": statistics.fmean(mine["n"][at] for at in there),
+        "probed": statistics.median(known) if known else None,
+        "stretched": statistics.fmean(value for value in stretched if not math.isnan(value)),
+        "saturated": len(saturated) / len(there),
+        "misread": (
+            sum(queues[at] <= SHORT_QUEUE for at in saturated) / len(saturated) if saturated else None
+        ),
+    }
+
+
+def totals_and_state(result: Result) -> dict[str, Any]:
+    """Return what `totals` keeps and what C2 believed."""
+    return {**totals(result), **state(result)}
 
 
 def _carried(channel: Channel, indices: Sequence[int]) -> float:

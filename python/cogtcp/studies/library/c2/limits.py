@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ from . import cell
 from .cell import BASE, Outcome, Part, Setting
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     Records = list[dict[str, Any]]
 
 PRESETS = ("c2", "c2-author")
@@ -162,6 +165,11 @@ def wrong_number_of_flows(study: Context) -> Measured:
 
 ACK_MARGIN = 0.1
 PATHS = ("every segment acknowledged", "delayed ACKs, 200 ms", "an upload on the same channel", "both")
+SWITCHED_OFF: dict[str, dict[str, float]] = {
+    "c2 without saturation": {"alpha": 100.0},
+    "c2 without saturation, N = 1": {"alpha": 100.0, "n_cap": 1.0},
+}
+"""What C2 is without the estimates that an upload might mislead: the one flow on the way there is itself."""
 
 
 @claim("c2-x3")
@@ -172,7 +180,10 @@ def acknowledgements_that_mislead(study: Context) -> Measured:
 
     def scenario(setting: Setting, transport: str, path: str, seed: int) -> Scenario:
         base = cell.load(study, "cell").set("topology.dumbbell.pairs", 2).set("flow.0.count", 1)
-        base = base.set("flow.0.transport", transport)
+        switched_off = SWITCHED_OFF.get(transport)
+        base = base.set("flow.0.transport", "c2" if switched_off else transport)
+        if switched_off:
+            base = base.set("flow.0.tcp", {"parameters": switched_off})
         if path in PATHS[1::2]:
             base = base.set("tcp.delayed_ack", "200 ms")
         if path in PATHS[2:]:
@@ -189,8 +200,11 @@ def acknowledgements_that_mislead(study: Context) -> Measured:
         return setting.apply(base, seed)
 
     plan = [(setting, t, path) for setting in settings for t in transports for path in PATHS]
+    plan += [(setting, t, path) for setting in settings for t in SWITCHED_OFF for path in PATHS[::2]]
     cases = [
-        Case(scenario(*case, seed), seed, cell.totals, "series") for case in plan for seed in study.seeds
+        Case(scenario(*case, seed), seed, cell.totals_and_state, "series")
+        for case in plan
+        for seed in study.seeds
     ]
     found = iter(study.run(cases))
     records = {(setting.name, t, path): [next(found) for _ in study.seeds] for setting, t, path in plan}
@@ -215,6 +229,7 @@ def acknowledgements_that_mislead(study: Context) -> Measured:
         for setting in settings
     ]
     worst = min(outcomes[0].parts, key=lambda part: part.finding.estimate).finding
+    left = [kept(BASE.name, t, PATHS[2]) for t in SWITCHED_OFF]
     mean = {(t, path): statistics.fmean(kept(BASE.name, t, path)) for t in transports for path in PATHS[1:]}
     return Measured(
         verdict=cell.over_range(outcomes),
@@ -236,12 +251,12 @@ def acknowledgements_that_mislead(study: Context) -> Measured:
         why=(
             f"{cell.tally(outcomes)} With the upload NewReno keeps {mean['newreno', PATHS[2]]:.0%}, CUBIC "
             f"{mean['cubic', PATHS[2]]:.0%}, C2 {mean['c2', PATHS[2]]:.0%} and C2 by the author's code "
-            f"{mean['c2-author', PATHS[2]]:.0%}: what C2 loses beyond the others it loses to its "
-            "estimates. The queue "
-            "on the way back is part of every RTT that C2 compares with Dp, and reads as saturation of the "
-            "way there; "
-            "the data between two ACKs widen the gap that is taken for BW. With delayed ACKs C2 keeps "
-            f"{mean['c2', PATHS[1]]:.0%}, by the author's code {mean['c2-author', PATHS[1]]:.0%}."
+            f"{mean['c2-author', PATHS[2]]:.0%}. "
+            + _beliefs(records[BASE.name, "c2", PATHS[0]], records[BASE.name, "c2", PATHS[2]])
+            + _switched_off(left[0], left[1], mean["c2", PATHS[2]], mean["cubic", PATHS[2]])
+            + _compressed(_mean(records[cell.SILENCES[0].name, "c2", PATHS[0]], "probed"))
+            + f"With delayed ACKs C2 keeps {mean['c2', PATHS[1]]:.0%}, by the author's code "
+            f"{mean['c2-author', PATHS[1]]:.0%}."
         ),
         tables=[
             Table(
@@ -260,14 +275,101 @@ def acknowledgements_that_mislead(study: Context) -> Measured:
                 ],
                 caption="Ratio: to the first row of the transport, paired by seed.",
             ),
+            Table(
+                title="What C2 believed while the channel was open",
+                header=[
+                    "setting",
+                    "transport",
+                    "return path",
+                    "BW over the channel's rate, median",
+                    "R over Dp",
+                    "N",
+                    "time in saturation [%]",
+                    "of it with a short queue [%]",
+                ],
+                rows=[
+                    [
+                        setting,
+                        t,
+                        path,
+                        *(f"{_mean(got, key):.2f}" for key in ("probed", "stretched", "n")),
+                        *(_share(got, key) for key in ("saturated", "misread")),
+                    ]
+                    for (setting, t, path), got in records.items()
+                    if "n" in got[0]
+                ],
+                caption=(
+                    "Of the first flow, sampled every 100 ms, means over the seeds. It is the one flow on "
+                    "the way to the CR nodes, so that N = 1 is right. A short queue there: "
+                    f"{cell.SHORT_QUEUE} packets at most."
+                ),
+            ),
             cell.parts_table(outcomes, "Statement by statement", "Ratios of throughput."),
         ],
         facts={
             "upload": mean["c2", PATHS[2]],
             "upload_cubic": mean["cubic", PATHS[2]],
             "delayed": mean["c2", PATHS[1]],
+            "switched_off": statistics.fmean(left[1]),
         },
     )
+
+
+def _mean(records: Records, key: str) -> float:
+    """Return the mean over the seeds that have it; NaN if none has."""
+    values = [record[key] for record in records if record[key] is not None]
+    return statistics.fmean(values) if values else math.nan
+
+
+def _share(records: Records, key: str) -> str:
+    share = _mean(records, key)
+    return "" if math.isnan(share) else f"{100 * share:.0f}"
+
+
+def _beliefs(quiet: Records, upload: Records) -> str:
+    """Say what an upload does to each of C2's estimates."""
+    probed, was = _mean(upload, "probed"), _mean(quiet, "probed")
+    text = f"Of C2's estimates, BW reads {probed:.2f} times the channel's rate ({was:.2f} without the upload)"
+    if abs(probed / was - 1) <= ACK_MARGIN:
+        text += ": the probe is not misled. "
+    else:
+        text += ": the data between two ACKs change the gap that is taken for it. "
+    saturated = _mean(upload, "saturated")
+    text += (
+        f"R is {_mean(upload, 'stretched'):.2f} Dp ({_mean(quiet, 'stretched'):.2f}), because the queue on "
+        f"the way back is part of it: C2 reads saturation during {saturated:.0%} of the open time "
+        f"({_mean(quiet, 'saturated'):.0%})"
+    )
+    if saturated > 0:
+        text += (
+            f", {_mean(upload, 'misread'):.0%} of which has no more than {cell.SHORT_QUEUE} packets waiting"
+        )
+    return f"{text}. N is {_mean(upload, 'n'):.1f} on average ({_mean(quiet, 'n'):.1f}), where 1 is right. "
+
+
+def _compressed(probed: float) -> str:
+    """Say what held packets do to BW, if anything."""
+    if abs(probed - 1) <= ACK_MARGIN:
+        return ""
+    return (
+        f"If packets wait in the silence (hold), BW reads {probed:.1f} times the channel's rate without any "
+        "upload: ACKs that waited leave one right behind the other, which is "
+        f"{cell.WIRE_BYTES / cell.ACK_BYTES:.1f} times as dense as data. "
+    )
+
+
+def _switched_off(first: Sequence[float], second: Sequence[float], whole: float, cubic: float) -> str:
+    """Say what C2 keeps without its estimates, and how much of its loss beyond CUBIC that explains."""
+    text = (
+        f"Without saturation (alpha 100) C2 keeps {cell.interval(first)}; with N held at 1 too "
+        f"{cell.interval(second)}"
+    )
+    explained = (statistics.fmean(second) - whole) / (cubic - whole) if cubic > whole else 0.0
+    if explained >= 1:
+        text += ", no less than CUBIC: these two estimates are all that it loses beyond the others"
+    elif explained > 0:
+        text += f", {explained:.0%} of the way to CUBIC"
+    return f"{text}. "
 
 
 SHORT_RTTS_MS = (30, 40, 60)
