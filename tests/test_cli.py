@@ -12,7 +12,10 @@ import pytest
 from cogtcp import Scenario, _core, run
 from conftest import ROOT, SMALL, Command, files
 
-RESULTS = {"flows", "links", "radios", "trains", "flow_series", "control_series", "link_series", "events"}
+RESULTS = {
+    "flows", "links", "radios", "trains", "predictions",
+    "flow_series", "control_series", "link_series", "events",
+}  # fmt: skip
 
 
 def test_run_writes_tables_scenario_and_report(command: Command, small: Path, tmp_path: Path) -> None:

@@ -23,7 +23,8 @@ Trace = Literal["summary", "series", "full"]
 
 _LARGEST_SEED = 2**63 - 1  # the largest integer of TOML, in which scenarios are written
 
-TABLES = ("flows", "links", "radios", "trains", "flow_series", "control_series", "link_series", "events")
+#: The tables of a run, as the simulator defines them.
+TABLES = tuple(name for name, _, _ in _core.columns())
 
 
 def run(
@@ -103,6 +104,11 @@ class Result:
         return self._table("trains")
 
     @cached_property
+    def predictions(self) -> pa.Table:
+        """One row per outage of a train's radio, and per prediction that belongs to none."""
+        return self._table("predictions")
+
+    @cached_property
     def flow_series(self) -> pa.Table:
         """The flows over time: one row per flow and sampling instant."""
         return self._table("flow_series")
@@ -156,6 +162,7 @@ class Result:
             "flows": plain(self.flows.to_pylist()),
             "links": plain(self.links.to_pylist()),
             "radios": plain(self.radios.to_pylist()),
+            "trains": plain(self.trains.to_pylist()),
         }
 
     @property

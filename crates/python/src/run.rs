@@ -175,7 +175,7 @@ fn trace_level(name: &str) -> PyResult<TraceLevel> {
 
 fn to_python(py: Python<'_>, run: records::Run) -> PyResult<Run> {
     let tables = PyList::empty(py);
-    let totals = [run.flows, run.links, run.radios, run.trains];
+    let totals = [run.flows, run.links, run.radios, run.trains, run.predictions];
     let series = [run.flow_series, run.control_series, run.link_series, run.events];
     for table in totals.into_iter().chain(series) {
         tables.append(table_to_python(py, table)?)?;

@@ -21,6 +21,8 @@ pub struct Run {
     pub radios: Table,
     /// One row for the mobile router of a train, where there is one.
     pub trains: Table,
+    /// One row per outage of a train's radio and per prediction that belongs to none.
+    pub predictions: Table,
     /// Flows over time; empty unless series were asked for.
     pub flow_series: Table,
     /// What the congestion controls show of themselves over time; empty unless series were asked for.
@@ -41,12 +43,13 @@ pub struct Run {
 
 impl Run {
     /// The tables in the order of [`crate::schema`].
-    pub fn tables(&self) -> [&Table; 8] {
+    pub fn tables(&self) -> [&Table; 9] {
         [
             &self.flows,
             &self.links,
             &self.radios,
             &self.trains,
+            &self.predictions,
             &self.flow_series,
             &self.control_series,
             &self.link_series,

@@ -145,6 +145,10 @@ tables! {
         sensing_s: f64 in "s",
         /// Time spent switching channels, measured.
         switching_s: f64 in "s",
+        /// Time without signal, on a journey, measured.
+        lost_s: f64 in "s",
+        /// Times that the signal was lost, measured.
+        signal_losses: u64 in "",
         /// Sensing periods begun, measured.
         sensings: u64 in "",
         /// Arrivals of a primary user, measured.
@@ -183,6 +187,8 @@ tables! {
     TrainRow, TrainsBuilder = "trains" {
         /// Node of the router.
         router: Code in "",
+        /// How it foretells silences: `oracle`, `itinerary`, `outage_map` or `signal_strength`.
+        predictor: Code in "",
         /// Clients that it warns.
         clients: u64 in "",
         /// Outages that began, measured.
@@ -211,6 +217,12 @@ tables! {
         end_error_mean_s: f64 in "s",
         /// Their standard deviation.
         end_error_std_s: f64 in "s",
+        /// Their 5th percentile.
+        end_error_p05_s: f64 in "s",
+        /// Their median.
+        end_error_p50_s: f64 in "s",
+        /// Their 95th percentile.
+        end_error_p95_s: f64 in "s",
         /// RTT_TCP that the router believes in at the end: the greatest of its clients.
         rtt_tcp_s: f64 in "s",
         /// RTT_local likewise.
@@ -233,6 +245,42 @@ tables! {
         frozen_s: f64 in "s",
         /// Window probes of the managed flows, measured.
         window_probes: u64 in "packets",
+    }
+
+    /// One row per outage of the radio of a train, and per prediction that belongs to none, in the order of time.
+    PredictionRow, PredictionsBuilder = "predictions" {
+        /// Node of the router.
+        router: Code in "",
+        /// `ahead`: "going down" was sent RTT_TCP ahead or more; `late`: less, or after the outage had begun; `unsent`: the
+        /// prediction was taken back before it was due; `missed`: no prediction belongs to the outage; `false`: no outage
+        /// belongs to the prediction.
+        outcome: Code in "",
+        /// Why the link was gone: `sensing`, `switching`, `coverage`, `tunnel`, `handover` or `border`; empty for a false one.
+        cause: Code in "",
+        /// When the outage began; not-a-number for a false one, as all that follows about the outage.
+        start_s: f64 in "s",
+        /// When it ended; not-a-number if it did not in the run.
+        end_s: f64 in "s",
+        /// When the prediction was made; not-a-number for a missed one, as all that follows about the prediction.
+        made_s: f64 in "s",
+        /// When the outage was expected to begin.
+        foretold_start_s: f64 in "s",
+        /// When it was expected to end; not-a-number if the predictor did not say.
+        foretold_end_s: f64 in "s",
+        /// Error of the foretold beginning: positive where the outage came before its time.
+        start_error_s: f64 in "s",
+        /// Error of the foretold end: positive where it was foretold too late.
+        end_error_s: f64 in "s",
+        /// When "going down" was sent.
+        down_sent_s: f64 in "s",
+        /// When "going up" was sent; not-a-number if a later outage was announced before.
+        up_sent_s: f64 in "s",
+        /// How long before the outage "going down" was sent; negative: after it had begun.
+        down_lead_s: f64 in "s",
+        /// How long before the end of the outage "going up" was sent.
+        up_lead_s: f64 in "s",
+        /// RTT_TCP as the router knew it then: the lead that "going down" needs.
+        needed_s: f64 in "s",
     }
 
     /// One row per flow and sampling instant, while the flow is active.
@@ -294,7 +342,8 @@ tables! {
         flow: Code in "",
         /// Cause or detail: `queue`, `loss`, `silence`, `retry` or `interference` for a drop; the frame (`rts`, `cts`,
         /// `data`, `ack`) for `interference`; `clear`, `detected`, `missed` or `false alarm` for
-        /// `sensing_end`; the phase in which a `pu_arrival` meets the radio; else empty.
+        /// `sensing_end`; the phase in which a `pu_arrival` meets the radio; `coverage` or `tunnel` for `signal_lost`; else
+        /// empty.
         detail: Code in "",
         /// A number that goes with the event; not-a-number where there is none. `rto`, `spurious_rto`,
         /// `fast_retransmit`, `recovery_exit`: the congestion window after it, in segments. `drop`: the packet's size
@@ -364,11 +413,15 @@ pub enum EventKind {
     PuOn,
     /// A primary user goes OFF.
     PuOff,
+    /// A radio on a journey hears no base station any more.
+    SignalLost,
+    /// It hears one again.
+    SignalBack,
 }
 
 impl EventKind {
     /// Every kind, in the order of their codes.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 30] = [
         Self::FlowStart,
         Self::FlowStop,
         Self::Connected,
@@ -397,6 +450,8 @@ impl EventKind {
         Self::Interference,
         Self::PuOn,
         Self::PuOff,
+        Self::SignalLost,
+        Self::SignalBack,
     ];
 
     /// The kind's name in the column `kind`.
@@ -430,6 +485,8 @@ impl EventKind {
             Self::Interference => "interference",
             Self::PuOn => "pu_on",
             Self::PuOff => "pu_off",
+            Self::SignalLost => "signal_lost",
+            Self::SignalBack => "signal_back",
         }
     }
 
@@ -472,8 +529,17 @@ mod tests {
     fn schema_names_are_unique_and_every_column_is_explained() {
         let schema = schema();
         let names: Vec<_> = schema.iter().map(|table| table.name).collect();
-        let expected =
-            ["flows", "links", "radios", "trains", "flow_series", "control_series", "link_series", "events"];
+        let expected = [
+            "flows",
+            "links",
+            "radios",
+            "trains",
+            "predictions",
+            "flow_series",
+            "control_series",
+            "link_series",
+            "events",
+        ];
         assert_eq!(names, expected);
         for table in &schema {
             for (i, column) in table.columns.iter().enumerate() {

@@ -9,7 +9,7 @@ pub use spectrum::{
     AlternatingChannels, Channels, Exponential, LawsOfUsers, PuStart, Reach, SpanLaw, Spectrum, TraceModel,
     TraceOfUsers, Users,
 };
-pub use units::{Decibel, Frequency, Length};
+pub use units::{Acceleration, Decibel, Frequency, Length, Speed};
 
 use cogtcp_units::{Duration, Power, Probability};
 use schemars::JsonSchema;

@@ -6,9 +6,11 @@ pub use cognitive::{CognitiveSpec, MacSpec, SpectrumSpec, UsersSpec};
 
 use crate::{QueueLimit, RttReport, Silence, Traffic};
 use cogtcp_spectrum::CycleConfig;
-use cogtcp_spectrum::prediction::ItineraryConfig;
+use cogtcp_spectrum::journey::Line;
+use cogtcp_spectrum::prediction::{ItineraryConfig, OutageMapConfig, SignalConfig};
 use cogtcp_transport::{Parameters, ReceiverConfig, SenderConfig};
 use cogtcp_units::{Duration, Probability, Rate, Time};
+use std::sync::Arc;
 
 /// One experiment, ready to run.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,6 +89,17 @@ pub struct RadioSpec {
     pub silence: Silence,
     /// The CR user in full with its MAC, in place of the cycle. It has one link, and the experiment a spectrum.
     pub cognitive: Option<Box<CognitiveSpec>>,
+    /// A train's journey in place of the cycle.
+    pub journey: Option<JourneySpec>,
+}
+
+/// A train's journey over a line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JourneySpec {
+    /// The line.
+    pub line: Arc<Line>,
+    /// When the train leaves its first station.
+    pub start: Duration,
 }
 
 /// The mobile router of a train and its clients.
@@ -98,8 +111,8 @@ pub struct TrainSpec {
     pub radio: usize,
     /// Whether clients heed warnings.
     pub connection_manager: bool,
-    /// How the router foretells silences; `None`: exactly.
-    pub itinerary: Option<ItineraryConfig>,
+    /// How the router foretells silences.
+    pub prediction: PredictionSpec,
     /// TU_advance in multiples of RTT_TCP.
     pub tu_advance: f64,
     /// TD_advance beyond RTT_local, as a share of the outage.
@@ -112,6 +125,31 @@ pub struct TrainSpec {
     pub trigger_loss: Probability,
     /// Whether the router holds what is sent into an outage.
     pub buffer: bool,
+}
+
+/// How a mobile router foretells silences.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PredictionSpec {
+    /// Exactly.
+    Oracle,
+    /// From a record with errors of a given size.
+    Itinerary(ItineraryConfig),
+    /// From an outage map of earlier journeys; the radio has a journey.
+    OutageMap(OutageMapConfig),
+    /// From the signal strength; the radio has a journey.
+    SignalStrength(SignalConfig),
+}
+
+impl PredictionSpec {
+    /// The name in tables.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Oracle => "oracle",
+            Self::Itinerary(_) => "itinerary",
+            Self::OutageMap(_) => "outage_map",
+            Self::SignalStrength(_) => "signal_strength",
+        }
+    }
 }
 
 /// A flow.

@@ -18,6 +18,7 @@ mod error;
 mod experiment;
 mod external;
 mod flow;
+mod journey;
 mod limits;
 mod radio;
 mod read;
@@ -34,23 +35,27 @@ mod tree;
 mod values;
 
 pub use cognitive::{
-    AlternatingChannels, Channels, CognitiveUser, Cooperation, Decibel, Detector, Ends, Exponential,
-    FixedErrors, Frequency, Fusion, LawsOfUsers, Length, Mac, MapDetector, Memory, NeymanPearson, Place,
-    Policy, PuSnr, PuStart, Reach, Reception, RetryLimit, Simplified, SpanLaw, Spectrum, TraceModel,
-    TraceOfUsers, TransmitRadio, Users, WhilePeerSenses,
+    Acceleration, AlternatingChannels, Channels, CognitiveUser, Cooperation, Decibel, Detector, Ends,
+    Exponential, FixedErrors, Frequency, Fusion, LawsOfUsers, Length, Mac, MapDetector, Memory,
+    NeymanPearson, Place, Policy, PuSnr, PuStart, Reach, Reception, RetryLimit, Simplified, SpanLaw,
+    Spectrum, Speed, TraceModel, TraceOfUsers, TransmitRadio, Users, WhilePeerSenses,
 };
 pub use error::ScenarioError;
 pub use experiment::{
-    CognitiveSpec, ControlSpec, Experiment, FlowSpec, LinkSpec, MacSpec, PipeSpec, RadioSpec, RunSpec,
-    SpectrumSpec, TrainSpec, UsersSpec,
+    CognitiveSpec, ControlSpec, Experiment, FlowSpec, JourneySpec, LinkSpec, MacSpec, PipeSpec,
+    PredictionSpec, RadioSpec, RunSpec, SpectrumSpec, TrainSpec, UsersSpec,
 };
 pub use external::is_external;
 pub use flow::{Flow, Traffic};
+pub use journey::{
+    Journey, JourneyMap, JourneyRate, MapBaseStation, MapBorder, MapLimit, MapSignal, MapStation, MapTrain,
+    MapTunnel, RateAbove,
+};
 pub use radio::{Channel, Clock, PrimaryUsers, Radio, Sensing, Silence};
-pub use reference::reference;
+pub use reference::{journey_map_reference, reference};
 pub use scenario::{Run, Scenario};
 pub use starter::{STARTERS, starter};
 pub use tcp::{FRto, FullAckWindow, NewRenoVariant, Parameter, Recovery, RttSampling, Tcp};
 pub use topology::{Chain, Dumbbell, Graph, Link, NamedLink, SingleHop, Topology};
-pub use train::{Itinerary, Prediction, RttReport, Train};
+pub use train::{Itinerary, OutageMap, Prediction, RttReport, SignalStrength, Train};
 pub use values::{DelayedAck, InitialWindow, Law, QueueLimit, Seed, Segments, Window};

@@ -34,6 +34,12 @@ pub(crate) const LARGEST_BUFFER: u64 = 1 << 30;
 pub(crate) const MOST_CHANNELS: u64 = 10_000;
 /// The largest file of primary users or channels, in bytes.
 pub(crate) const LARGEST_LOG: u64 = 500_000_000;
+/// The largest map of a line, in bytes.
+pub(crate) const LARGEST_MAP: u64 = 10_000_000;
+/// The most stations, and the most base stations, of a line.
+pub(crate) const MOST_STATIONS: usize = 10_000;
+/// The most measurements of a radio on a journey, in one run.
+pub(crate) const MOST_MEASUREMENTS: u64 = 2_000_000;
 /// The longest name of anything.
 pub(crate) const LONGEST_NAME: usize = 100;
 /// The most errors that are collected from one scenario.

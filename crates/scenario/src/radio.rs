@@ -1,7 +1,7 @@
 //! The cognitive radios that gate links.
 
-use crate::CognitiveUser;
 use crate::values::Law;
+use crate::{CognitiveUser, Journey};
 use cogtcp_units::{Duration, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,10 @@ pub struct Radio {
     /// Least time on a channel: a sensing that ends earlier does not change it. A PU drives the radio away at any time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dwell: Option<Duration>,
+    /// A train's journey in place of sensing, pu, channel and dwell: its base stations and tunnels decide when the links are
+    /// open, and at which rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub journey: Option<Journey>,
     /// A CR user in full at each end of its one link, in place of all the above but name and links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cr: Option<Box<CognitiveUser>>,

@@ -136,7 +136,7 @@ impl Scenario {
 }
 
 /// Descriptions come from doc comments: takes their line breaks out, and the marks that only rustdoc needs.
-fn plain_descriptions(schema: &mut serde_json::Value) {
+pub(crate) fn plain_descriptions(schema: &mut serde_json::Value) {
     use serde_json::Value;
     match schema {
         Value::Object(object) => {
@@ -157,7 +157,7 @@ fn plain_descriptions(schema: &mut serde_json::Value) {
 const EMPTY_REMEDY: &str = "write a scenario, or make a first one with \"cogtcp new\"";
 
 /// The first error of the TOML parser, with our place. What it finds after the first is mostly its consequence.
-fn syntax_error(source: &Source, errors: Vec<toml::de::Error>) -> ScenarioError {
+pub(crate) fn syntax_error(source: &Source, errors: Vec<toml::de::Error>) -> ScenarioError {
     let first = errors.into_iter().min_by_key(|error| error.span().map_or(0, |span| span.start));
     let (span, message) = match &first {
         // The parser's message may run over several lines; an error of ours is one line.

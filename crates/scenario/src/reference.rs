@@ -1,6 +1,6 @@
 //! The reference of every field, written from the JSON Schema and from the registry of transports.
 
-use crate::{Scenario, Tcp};
+use crate::{JourneyMap, Scenario, Tcp};
 use cogtcp_transport::{ParameterKind, Preset, controls};
 use serde_json::Value;
 use std::fmt::Write;
@@ -23,6 +23,7 @@ const TABLES: &[(&str, &str)] = &[
     ("[[radio]]", "Radio"),
     ("radio.sensing", "Sensing"),
     ("radio.pu", "PrimaryUsers"),
+    ("[radio.journey]", "Journey"),
     ("[radio.cr]", "CognitiveUser"),
     ("radio.cr.detector.map", "MapDetector"),
     ("radio.cr.detector.neyman_pearson", "NeymanPearson"),
@@ -33,8 +34,23 @@ const TABLES: &[(&str, &str)] = &[
     ("radio.cr.mac", "Mac"),
     ("[train]", "Train"),
     ("train.prediction.itinerary", "Itinerary"),
+    ("train.prediction.outage_map", "OutageMap"),
+    ("train.prediction.signal_strength", "SignalStrength"),
     ("[[flow]]", "Flow"),
     ("[tcp]", "Tcp"),
+];
+
+/// The tables of a map file.
+const MAP_TABLES: &[(&str, &str)] = &[
+    ("Top level", ""),
+    ("[train]", "MapTrain"),
+    ("[[station]]", "MapStation"),
+    ("[[limit]]", "MapLimit"),
+    ("[[base_station]]", "MapBaseStation"),
+    ("[[tunnel]]", "MapTunnel"),
+    ("[[border]]", "MapBorder"),
+    ("[signal]", "MapSignal"),
+    ("[[signal.rates]]", "RateAbove"),
 ];
 
 /// Quantities: name of the type in the schema, what the tables call it, its units.
@@ -53,6 +69,8 @@ const QUANTITIES: &[(&str, &str, &str)] = &[
     ("Length", "length", "m km"),
     ("Decibel", "ratio", "dB"),
     ("Frequency", "frequency", "Hz kHz MHz GHz"),
+    ("Speed", "speed", "m/s km/h"),
+    ("Acceleration", "acceleration", "m/s^2"),
     ("RetryLimit", "retry limit", ""),
     ("Seed", "seed", ""),
     ("Parameter", "parameter", "that of the parameter"),
@@ -78,6 +96,21 @@ pub fn reference() -> String {
     quantities(&mut text, &schema);
     transports(&mut text);
     text
+}
+
+/// The reference of every field of a map file, as Markdown that stands beside that of scenarios.
+pub fn journey_map_reference() -> String {
+    let schema = JourneyMap::json_schema();
+    let mut text = format!("{MARKER}\n\n## Every field of a map\n\n");
+    text.push_str("A field without a default is either required or, with \"-\", simply not set.\n\n");
+    for (heading, name) in MAP_TABLES {
+        let object = if name.is_empty() { &schema } else { &schema["$defs"][name] };
+        table(&mut text, heading, object, &Value::Null);
+    }
+    // Quantities are explained where all of them are.
+    text = text.replace("](#quantities)", "](scenario.md#quantities)");
+    text.truncate(text.trim_end().len());
+    text + "\n"
 }
 
 /// Appends one line. Writing to a `String` cannot fail.
@@ -115,7 +148,7 @@ fn kind(field: &Value) -> (String, &'static str) {
         if let Some((_, word, unit)) = QUANTITIES.iter().find(|(schema, ..)| *schema == name) {
             return (format!("[{word}](#quantities)"), unit);
         }
-        if let Some((heading, _)) = TABLES.iter().find(|(_, schema)| *schema == name) {
+        if let Some((heading, _)) = TABLES.iter().chain(MAP_TABLES).find(|(_, schema)| *schema == name) {
             return (format!("[table](#{})", anchor(heading)), "");
         }
         return (format!("[choice](#{})", anchor(name)), "");
@@ -175,7 +208,10 @@ fn quantities(text: &mut String, schema: &Value) {
     );
     line!(text, "| type | unit | written |\n|---|---|---|");
     for (name, word, unit) in QUANTITIES {
-        line!(text, "| {word} | {unit} | {} |", cell(&words(&schema["$defs"][name])));
+        let definition = &schema["$defs"][name];
+        // Those that only map files have are not in the schema of scenarios.
+        let map = if definition.is_null() { &JourneyMap::json_schema()["$defs"][name] } else { definition };
+        line!(text, "| {word} | {unit} | {} |", cell(&words(map)));
     }
     text.push('\n');
 }
@@ -244,9 +280,13 @@ mod tests {
     /// Every type of the schema is in the document: as a table, a choice or a quantity.
     #[test]
     fn nothing_is_left_out() {
-        let schema = Scenario::json_schema();
+        check(&Scenario::json_schema(), TABLES);
+        check(&JourneyMap::json_schema(), MAP_TABLES);
+    }
+
+    fn check(schema: &Value, tables: &[(&str, &str)]) {
         for (name, definition) in schema["$defs"].as_object().unwrap() {
-            let table = TABLES.iter().any(|(_, schema)| schema == name);
+            let table = tables.iter().any(|(_, schema)| schema == name);
             let quantity = QUANTITIES.iter().any(|(schema, ..)| schema == name);
             let choice = !quantity && !list(definition, "oneOf").is_empty();
             assert_eq!(u8::from(table) + u8::from(quantity) + u8::from(choice), 1, "{name}");
@@ -255,7 +295,7 @@ mod tests {
                 assert!(!words(definition).is_empty(), "{name}.{field} has no description");
             }
         }
-        for (_, name) in TABLES.iter().filter(|(_, name)| !name.is_empty()) {
+        for (_, name) in tables.iter().filter(|(_, name)| !name.is_empty()) {
             assert!(schema["$defs"][name].is_object(), "{name} is no type");
         }
     }

@@ -3,6 +3,7 @@
 
 mod cognitive;
 mod flows;
+mod journey;
 mod network;
 mod radios;
 mod tcp;
@@ -123,7 +124,7 @@ impl Scenario {
         let spectrum =
             self.spectrum.as_ref().and_then(|it| cognitive::spectrum(it, &self.source, &run, findings));
         cognitive::check_use(self, findings);
-        let radios = radios::build(&self.radio, &network, spectrum.as_ref(), &run, findings);
+        let radios = radios::build(&self.radio, &self.source, &network, spectrum.as_ref(), &run, findings);
         let train = train::build(self, &network, &radios, findings);
         let flows = flows::build(self, &network, findings);
         let rows = (flows.len() as u64 + 2 * network.links.len() as u64).saturating_mul(points(&run));

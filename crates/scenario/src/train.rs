@@ -1,5 +1,6 @@
 //! A train whose mobile router warns its clients of outages.
 
+use crate::{Decibel, Length};
 use cogtcp_units::{Duration, Probability};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,8 +52,12 @@ pub enum Prediction {
     /// Exactly.
     #[default]
     Oracle,
-    /// From the record of earlier journeys, with errors.
+    /// From the record of earlier journeys, with errors of a given size.
     Itinerary(Itinerary),
+    /// From an outage map built of earlier journeys, by position and speed; the radio needs a journey.
+    OutageMap(OutageMap),
+    /// From the levels that the radio measures, by an adaptive filter; the radio needs a journey.
+    SignalStrength(SignalStrength),
 }
 
 /// How good the record of earlier journeys is.
@@ -68,6 +73,62 @@ pub struct Itinerary {
     /// Mean time between foretold outages that do not come (a Poisson process); without it there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub false_interval: Option<Duration>,
+}
+
+/// How the outage map is made and read. Earlier journeys are simulated over the same line with seeds of their own.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct OutageMap {
+    /// How many earlier journeys the record is of (1 to 1000).
+    pub journeys: u32,
+    /// Standard deviation of every position, recorded or present (normal errors).
+    pub position_error: Length,
+    /// Share of the earlier journeys that had an outage at a place that is on the map.
+    pub share: Probability,
+    /// Outages of different journeys within this distance are the same one.
+    pub spread: Length,
+    /// How long before the expected beginning a prediction is made.
+    pub ahead: Duration,
+}
+
+impl Default for OutageMap {
+    fn default() -> Self {
+        Self {
+            journeys: 20,
+            position_error: Length(10.0),
+            share: Probability::new(0.5).unwrap_or_default(),
+            spread: Length(100.0),
+            ahead: Duration::from_secs(10),
+        }
+    }
+}
+
+/// How the level is foretold: by a linear filter that adapts by least mean squares (LMS, normalised).
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SignalStrength {
+    /// Weights of the filter (1 to 1000), one for each of the last differences of the level.
+    pub order: u32,
+    /// Step of the adaptation, above 0 and below 2.
+    pub step: f64,
+    /// How far ahead it looks; counted in measurements of the radio.
+    pub horizon: Duration,
+    /// How far above the radio's threshold the foretold level counts as lost already.
+    pub margin: Decibel,
+    /// Standard deviation of each measurement about the level (normal errors).
+    pub noise: Decibel,
+}
+
+impl Default for SignalStrength {
+    fn default() -> Self {
+        Self {
+            order: 8,
+            step: 0.1,
+            horizon: Duration::from_secs(1),
+            margin: Decibel(0.0),
+            noise: Decibel(1.0),
+        }
+    }
 }
 
 /// Which value of a connection's round-trip time a client reports.

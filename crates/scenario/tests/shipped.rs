@@ -1,6 +1,6 @@
 //! What is shipped: starters, scenarios, the JSON Schema and the reference in the documentation.
 
-use cogtcp_scenario::{STARTERS, Scenario, reference, starter};
+use cogtcp_scenario::{JourneyMap, STARTERS, Scenario, journey_map_reference, reference, starter};
 use std::path::{Path, PathBuf};
 
 fn root() -> PathBuf {
@@ -66,18 +66,38 @@ fn shipped_scenarios_resolve() {
 
 const REGENERATE: &str = "run: cargo run -p cogtcp-scenario --example generate";
 
+/// Every map file that is shipped describes a line.
 #[test]
-fn json_schema_is_in_step() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("schema/scenario.schema.json");
-    let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    let generated = serde_json::to_string_pretty(&Scenario::json_schema()).unwrap() + "\n";
-    assert!(committed == generated, "{} is out of step with the types; {REGENERATE}", path.display());
+fn shipped_maps_are_lines() {
+    let mut seen = 0;
+    for entry in std::fs::read_dir(root().join("scenarios/maps")).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let map =
+            JourneyMap::parse(&text, &path.display().to_string()).unwrap_or_else(|error| panic!("{error}"));
+        map.line().unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(Some(map.name.as_str()), path.file_stem().and_then(|stem| stem.to_str()));
+        seen += 1;
+    }
+    assert!(seen >= 1);
 }
 
 #[test]
-fn reference_is_in_step() {
-    let path = root().join("docs/scenario.md");
-    let text = std::fs::read_to_string(&path).unwrap_or_default();
-    let generated = reference();
-    assert!(text.contains(&generated), "{} is out of step with the types; {REGENERATE}", path.display());
+fn json_schemas_are_in_step() {
+    for (name, schema) in [("scenario", Scenario::json_schema()), ("journey-map", JourneyMap::json_schema())]
+    {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("schema/{name}.schema.json"));
+        let committed = std::fs::read_to_string(&path).unwrap_or_default();
+        let generated = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+        assert!(committed == generated, "{} is out of step with the types; {REGENERATE}", path.display());
+    }
+}
+
+#[test]
+fn references_are_in_step() {
+    for (name, generated) in [("scenario", reference()), ("trains", journey_map_reference())] {
+        let path = root().join(format!("docs/{name}.md"));
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(text.contains(&generated), "{} is out of step with the types; {REGENERATE}", path.display());
+    }
 }

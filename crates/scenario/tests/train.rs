@@ -1,6 +1,6 @@
 //! The section [train]: what is wrong with it is said with its place, and it survives being written out.
 
-use cogtcp_scenario::{Prediction, Scenario};
+use cogtcp_scenario::{Prediction, PredictionSpec, Scenario};
 use std::path::Path;
 
 fn shipped() -> String {
@@ -45,5 +45,5 @@ fn defaults_and_round_trip() {
     let train = scenario.train.as_ref().unwrap();
     assert!(train.connection_manager && train.buffer && matches!(train.prediction, Prediction::Itinerary(_)));
     let exact = scenario.set("train.prediction", "oracle").unwrap();
-    assert_eq!(exact.resolve().unwrap().train.unwrap().itinerary, None);
+    assert_eq!(exact.resolve().unwrap().train.unwrap().prediction, PredictionSpec::Oracle);
 }

@@ -5,7 +5,7 @@ use crate::pipe::{Capacity, DropCause};
 use crate::simulation::Simulation;
 use crate::wireless::{MacCounters, radio_names};
 use cogtcp_records::tables::{
-    FlowRow, FlowsBuilder, LinkRow, LinksBuilder, RadioRow, RadiosBuilder, TrainsBuilder,
+    FlowRow, FlowsBuilder, LinkRow, LinksBuilder, PredictionsBuilder, RadioRow, RadiosBuilder, TrainsBuilder,
 };
 use cogtcp_records::{Code, Run, Table, jain_fairness};
 use cogtcp_scenario::FlowSpec;
@@ -18,9 +18,9 @@ impl Simulation<'_> {
         let flows = self.flow_table();
         let links = self.link_table();
         let radios = self.radio_table();
-        let trains = match &self.train {
+        let (trains, predictions) = match &self.train {
             Some(train) => train.report(self.experiment, self.end, &self.flows),
-            None => TrainsBuilder::default().finish(),
+            None => (TrainsBuilder::default().finish(), PredictionsBuilder::default().finish()),
         };
         let goodputs: Vec<f64> =
             self.flows.iter().map(|flow| goodput(flow.measured)).filter(|g| !g.is_nan()).collect();
@@ -34,6 +34,7 @@ impl Simulation<'_> {
             links,
             radios,
             trains,
+            predictions,
             flow_series,
             control_series,
             link_series,
@@ -194,6 +195,8 @@ fn radio_row(radio: Code, stats: &RadioStats, protection: Option<&Protection>) -
         transmitting_s: stats.transmitting.as_secs_f64(),
         sensing_s: stats.sensing.as_secs_f64(),
         switching_s: stats.switching.as_secs_f64(),
+        lost_s: stats.lost.as_secs_f64(),
+        signal_losses: stats.losses,
         sensings: stats.sensings,
         pu_arrivals: stats.pu_arrivals,
         handoffs: stats.handoffs,

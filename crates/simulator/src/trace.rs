@@ -2,6 +2,7 @@
 
 use crate::TraceLevel;
 use crate::pipe::{DropCause, Transit};
+use crate::radio::phase_name;
 use crate::wireless::radio_names;
 use cogtcp_records::tables::{
     ControlSample, ControlSeriesBuilder, EventKind, EventRow, EventsBuilder, FlowSample, FlowSeriesBuilder,
@@ -9,7 +10,7 @@ use cogtcp_records::tables::{
 };
 use cogtcp_records::{Code, Table};
 use cogtcp_scenario::Experiment;
-use cogtcp_spectrum::{Phase, RadioEvent, Verdict};
+use cogtcp_spectrum::{RadioEvent, Verdict};
 use cogtcp_units::{Rate, Time};
 
 /// What is recorded while a run goes on.
@@ -141,6 +142,8 @@ impl Trace {
             RadioEvent::PuArrival { during } => (EventKind::PuArrival, phase_name(during), f64::NAN),
             RadioEvent::SwitchingStart { .. } => (EventKind::SwitchingStart, "", f64::NAN),
             RadioEvent::SwitchingEnd => (EventKind::SwitchingEnd, "", f64::NAN),
+            RadioEvent::SignalLost { cause } => (EventKind::SignalLost, cause.name(), f64::NAN),
+            RadioEvent::SignalBack => (EventKind::SignalBack, "", f64::NAN),
             RadioEvent::Handoff { rate, .. } => {
                 (EventKind::Handoff, "", rate.unwrap_or(own_rate).bits_per_second() as f64)
             }
@@ -229,13 +232,5 @@ const fn verdict_name(verdict: Verdict) -> &'static str {
         Verdict::Detected => "detected",
         Verdict::Missed => "missed",
         Verdict::FalseAlarm => "false alarm",
-    }
-}
-
-const fn phase_name(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Transmitting => "transmitting",
-        Phase::Sensing => "sensing",
-        Phase::Switching => "switching",
     }
 }

@@ -1,6 +1,7 @@
 //! The mobile router of a train: it foretells outages, asks its clients for their round-trip times and warns them, in
 //! messages that are packets of the network like all others.
 
+mod foresight;
 mod messages;
 mod report;
 
@@ -13,7 +14,7 @@ use crate::radio::Radio;
 use crate::routes::Router;
 use cogtcp_records::tables::EventKind;
 use cogtcp_scenario::{Experiment, RttReport, TrainSpec};
-use cogtcp_spectrum::prediction::{Itinerary, Oracle, Outage, Prediction, Predictor};
+use cogtcp_spectrum::prediction::{Outage, Prediction};
 use cogtcp_transport::freeze::Beside;
 use cogtcp_units::{Duration, RandomStream, Time};
 use messages::Message;
@@ -33,9 +34,13 @@ pub(crate) struct Train {
     streams: u32,
     clients: Vec<Client>,
     outages: Vec<Outage>,
+    /// Why each outage is.
+    causes: Vec<&'static str>,
     predictions: Vec<Prediction>,
     /// What was sent for each prediction.
     sent: Vec<Option<Warning>>,
+    /// When the end of each prediction was announced.
+    cleared: Vec<Option<Time>>,
     /// Predictions made and not yet announced, by their beginning.
     pending: VecDeque<usize>,
     /// The last prediction announced, and whether its end is still to be announced.
@@ -79,6 +84,8 @@ enum Action {
     Predicted(usize),
     /// A warning may be due.
     Check,
+    /// The end of a prediction is foretold, later than its beginning was.
+    EndPredicted(usize),
     /// The foretold end of a prediction comes near.
     GoingUp(usize),
     /// The link is up again.
@@ -155,35 +162,38 @@ impl Train {
             }
         }
         let end = Time::ZERO + experiment.run.duration;
-        let outages = radio.timetable(end);
-        let stream = |part: &str| RandomStream::new(seed, &format!("train/{part}"), 0);
-        let mut predictor: Box<dyn Predictor> = match &spec.itinerary {
-            None => Box::new(Oracle::new(outages.clone())),
-            Some(config) => Box::new(Itinerary::new(&outages, config, end, stream("itinerary"))),
-        };
-        let predictions: Vec<Prediction> = std::iter::from_fn(|| predictor.next()).collect();
+        let (outages, causes): (Vec<_>, Vec<_>) = radio.timetable(end).into_iter().unzip();
+        let predictions = foresight::predictions(experiment, &spec, radio, &outages, seed)?;
         let mut train = Self {
             streams: 2 * flows.len() as u32,
             clients,
             sent: vec![None; predictions.len()],
+            cleared: vec![None; predictions.len()],
             pending: VecDeque::new(),
             announced: None,
             agenda: BTreeMap::new(),
             sequence: 0,
             armed: Time::MAX,
-            loss: stream("triggers"),
+            loss: RandomStream::new(seed, "train/triggers", 0),
             counts: Counts::default(),
             warm_at: Time::ZERO,
             outages,
+            causes,
             predictions,
             spec,
         };
         train.schedule(Time::ZERO, Action::Poll);
         for number in 0..train.predictions.len() {
-            train.schedule(train.predictions[number].made, Action::Predicted(number));
+            let Prediction { made, end, end_made, .. } = train.predictions[number];
+            train.schedule(made, Action::Predicted(number));
+            if end.is_some() && end_made > made {
+                train.schedule(end_made, Action::EndPredicted(number));
+            }
         }
         for number in 0..train.outages.len() {
-            train.schedule(train.outages[number].end, Action::LinkUp);
+            if train.outages[number].end < Time::MAX {
+                train.schedule(train.outages[number].end, Action::LinkUp);
+            }
         }
         Ok(Some(train))
     }
@@ -213,6 +223,7 @@ impl Train {
                     self.pending.insert(place, number);
                     self.announce(now, network, flows);
                 }
+                Action::EndPredicted(number) => self.expect_end(now, number),
                 Action::Check => self.announce(now, network, flows),
                 Action::GoingUp(number) => {
                     // A later outage was announced meanwhile: its own end will be.
@@ -221,9 +232,11 @@ impl Train {
                     }
                 }
                 Action::LinkUp => {
-                    let unknown =
-                        |(number, open): (usize, bool)| open && self.predictions[number].end.is_none();
-                    if self.announced.is_some_and(unknown) {
+                    let over = |(number, open): (usize, bool)| {
+                        let announced = self.predictions[number];
+                        open && announced.start <= now && announced.end_known(now).is_none()
+                    };
+                    if self.announced.is_some_and(over) {
                         self.all_clear(now, network, flows);
                     }
                 }
@@ -262,7 +275,7 @@ impl Train {
         match message {
             Message::GoingDown { prediction } => {
                 let Some(prediction) = self.predictions.get(prediction as usize) else { return };
-                let until = prediction.end.unwrap_or(prediction.start + GRACE);
+                let until = prediction.end_known(now).unwrap_or(prediction.start + GRACE);
                 if self.spec.connection_manager {
                     for &flow in &self.clients[client].flows {
                         flows[flow].freeze(now, until, network);
@@ -328,7 +341,7 @@ impl Train {
     fn announce(&mut self, now: Time, network: &mut Network, flows: &mut [Flow]) {
         let advance = self.tu_advance();
         while let Some(&number) = self.pending.front() {
-            let Prediction { start, end, .. } = self.predictions[number];
+            let start = self.predictions[number].start;
             let due = Time::from_nanos(start.as_nanos().saturating_sub(advance.as_nanos()));
             if due > now {
                 self.schedule(due, Action::Check);
@@ -348,18 +361,32 @@ impl Train {
                 );
                 self.warn(now, client, Message::GoingDown { prediction: number as u32 }, network, flows);
             }
-            if let Some(end) = end {
-                // RTT_local < TD_advance < RTT_local + D (section III.A).
-                let outage = end.saturating_since(start);
-                let advance = self.rtt_local() + scaled(outage, self.spec.td_advance);
-                let at = Time::from_nanos(end.as_nanos().saturating_sub(advance.as_nanos()));
-                self.schedule(at.max(now), Action::GoingUp(number));
-            }
+            self.expect_end(now, number);
         }
     }
 
+    /// The end of prediction `number` is known, if it is: "going up" is sent ahead of it.
+    fn expect_end(&mut self, now: Time, number: usize) {
+        let prediction = self.predictions[number];
+        let Some(end) = prediction.end_known(now) else { return };
+        if self.announced != Some((number, true)) {
+            // Not announced yet: what is over before it is announced need not be. Or a later one was announced since.
+            if end <= now {
+                self.pending.retain(|pending| *pending != number);
+            }
+            return;
+        }
+        // RTT_local < TD_advance < RTT_local + D (section III.A).
+        let outage = end.saturating_since(prediction.start);
+        let advance = self.rtt_local() + scaled(outage, self.spec.td_advance);
+        let at = Time::from_nanos(end.as_nanos().saturating_sub(advance.as_nanos()));
+        self.schedule(at.max(now), Action::GoingUp(number));
+    }
+
     fn all_clear(&mut self, now: Time, network: &mut Network, flows: &mut [Flow]) {
-        self.announced = None;
+        if let Some((number, _)) = self.announced.take() {
+            self.cleared[number] = Some(now);
+        }
         for client in 0..self.clients.len() {
             self.counts.up_messages += 1;
             network.trace.train_event(now, EventKind::TriggerUp, f64::NAN);

@@ -286,7 +286,7 @@ impl CognitiveRadio {
             // Line 11: T_p has expired, back to 1.
             Phase::Transmitting => self.start_sensing(at),
             Phase::Sensing => self.end_sensing(at),
-            Phase::Switching => {
+            Phase::Switching | Phase::Lost => {
                 self.emit(at, RadioEvent::SwitchingEnd);
                 self.tune(at);
                 self.start_sensing(at);

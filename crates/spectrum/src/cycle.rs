@@ -159,7 +159,7 @@ impl CognitiveCycle {
         match self.phase {
             Phase::Transmitting => self.start_switching(at),
             Phase::Sensing => self.pu_seen = true,
-            Phase::Switching => {}
+            Phase::Switching | Phase::Lost => {}
         }
     }
 

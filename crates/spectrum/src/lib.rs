@@ -4,10 +4,11 @@
 //! queue, clock, thread or global random generator; each stochastic part draws from its own
 //! [`RandomStream`](cogtcp_units::RandomStream).
 //!
-//! Two radios, one shape ([`Radio`] is either):
+//! Three radios, one shape ([`Radio`] is one of the first two):
 //!
 //! - [`CognitiveCycle`]: the cycle of one link without spectrum: periodic sensing and PU arrivals by their laws.
 //! - [`CognitiveRadio`]: the CR user of Di Felice, Chowdhury and Bononi (MSWiM 2009) among primary users and channels.
+//! - [`journey::JourneyRadio`]: the radio of a train on a line with base stations and tunnels.
 //!
 //! Reading order:
 //!
@@ -16,6 +17,7 @@
 //! - [`Intervals`], [`activity`], [`ChannelTable`], [`logs`]: who uses the spectrum when, and the files that say so.
 //! - [`propagation`], [`air`]: who hears whom.
 //! - [`detector`], [`theory`], [`policy`]: sensing and its closed forms, deciding.
+//! - [`journey`]: a train's journey along a line, as a radio.
 //! - [`prediction`]: foretelling outages.
 //! - [`CognitiveConfig`], [`CognitiveRadio`], [`Protection`].
 
@@ -28,6 +30,7 @@ mod cognitive;
 mod cycle;
 pub mod detector;
 mod intervals;
+pub mod journey;
 mod law;
 pub mod logs;
 pub mod math;

@@ -1,5 +1,6 @@
 //! What every radio shows to its driver, whatever moves it inside.
 
+use crate::journey::Cause;
 use cogtcp_units::{Duration, Rate, Time};
 
 /// What the radio does at the moment.
@@ -11,6 +12,8 @@ pub enum Phase {
     Sensing,
     /// The radio retunes to another channel and is silent (spectrum handoff).
     Switching,
+    /// The radio hears nobody: no coverage, a tunnel.
+    Lost,
 }
 
 impl Phase {
@@ -91,6 +94,13 @@ pub enum RadioEvent {
         /// Rate of the new channel; `None`: the link's own.
         rate: Option<Rate>,
     },
+    /// The radio hears nobody any more.
+    SignalLost {
+        /// Why.
+        cause: Cause,
+    },
+    /// It hears somebody again.
+    SignalBack,
 }
 
 /// Time and events of one radio since its start.
@@ -102,6 +112,10 @@ pub struct RadioStats {
     pub sensing: Duration,
     /// Time spent switching.
     pub switching: Duration,
+    /// Time without signal.
+    pub lost: Duration,
+    /// Times that the signal was lost.
+    pub losses: u64,
     /// Sensings begun.
     pub sensings: u64,
     /// PU arrivals on the radio's channel, also those during silence.
@@ -121,6 +135,8 @@ impl RadioStats {
             transmitting: self.transmitting - before.transmitting,
             sensing: self.sensing - before.sensing,
             switching: self.switching - before.switching,
+            lost: self.lost - before.lost,
+            losses: self.losses - before.losses,
             sensings: self.sensings - before.sensings,
             pu_arrivals: self.pu_arrivals - before.pu_arrivals,
             handoffs: self.handoffs - before.handoffs,
@@ -135,6 +151,7 @@ impl RadioStats {
             Phase::Transmitting => self.transmitting += span,
             Phase::Sensing => self.sensing += span,
             Phase::Switching => self.switching += span,
+            Phase::Lost => self.lost += span,
         }
     }
 }

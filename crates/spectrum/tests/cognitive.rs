@@ -107,6 +107,9 @@ fn word((at, event): &(Time, RadioEvent)) -> String {
         RadioEvent::Handoff { from, to, rate } => {
             format!("handoff {}>{} at {}M", from.0, to.0, rate.unwrap().bits_per_second() / 1_000_000)
         }
+        RadioEvent::SignalLost { .. } | RadioEvent::SignalBack => {
+            unreachable!("a CR user has no base stations")
+        }
     };
     format!("{} {what}", at.as_nanos() / 1_000_000)
 }

@@ -432,6 +432,9 @@ fn every_configuration_accounts_for_all_time() {
                     assert_eq!(phase, Phase::Transmitting, "case {case}");
                     phase
                 }
+                RadioEvent::SignalLost { .. } | RadioEvent::SignalBack => {
+                    unreachable!("case {case}: a cycle hears no base stations")
+                }
             };
             match (phase.is_silent(), after.is_silent()) {
                 (false, true) => silent_since = Some(*at),

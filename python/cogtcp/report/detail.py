@@ -1,4 +1,4 @@
-"""One run in detail: its timelines, and the tables of its flows, links and radios."""
+"""One run in detail: its timelines, and the tables of its flows, links, radios and trains."""
 
 from __future__ import annotations
 
@@ -46,6 +46,7 @@ _RADIOS: tuple[_Column, ...] = (
     ("Transmitting", "s", "transmitting_s", _number(2)),
     ("Sensing", "s", "sensing_s", _number(2)),
     ("Switching", "s", "switching_s", _number(2)),
+    ("No signal", "s", "lost_s", _number(2)),
     ("Sensing periods", "", "sensings", _number(0)),
     ("PU arrivals", "", "pu_arrivals", _number(0)),
     ("Handoffs", "", "handoffs", _number(0)),
@@ -55,6 +56,38 @@ _RADIOS: tuple[_Column, ...] = (
     ("PU time interfered", "%", "pu_interfered_share", _number(2, 100)),
     ("PU collisions", "", "pu_collisions", _number(0)),
     ("Time to vacate", "ms", "vacate_mean_s", _number(1, 1000)),
+)
+
+_TRAINS: tuple[_Column, ...] = (
+    ("Outages", "", "outages", _number(0)),
+    ("Missed", "", "missed_outages", _number(0)),
+    ("False", "", "false_predictions", _number(0)),
+    ("Late warnings", "", "late_warnings", _number(0)),
+    ("Going down: mean error", "ms", "start_error_mean_s", _number(0, 1000)),
+    ("5 %", "ms", "start_error_p05_s", _number(0, 1000)),
+    ("median", "ms", "start_error_p50_s", _number(0, 1000)),
+    ("95 %", "ms", "start_error_p95_s", _number(0, 1000)),
+    ("Going up: mean error", "ms", "end_error_mean_s", _number(0, 1000)),
+    ("5 %", "ms", "end_error_p05_s", _number(0, 1000)),
+    ("median", "ms", "end_error_p50_s", _number(0, 1000)),
+    ("95 %", "ms", "end_error_p95_s", _number(0, 1000)),
+    ("TU_advance", "ms", "tu_advance_mean_s", _number(0, 1000)),
+    ("Polls", "", "polls", _number(0)),
+    ("Overhead", "bit/s", "overhead_bps", _number(0)),
+    ("Frozen", "s", "frozen_s", _number(1)),
+    ("Window probes", "", "window_probes", _number(0)),
+)
+
+_PREDICTIONS: tuple[_Column, ...] = (
+    ("Outage from", "s", "start_s", _number(2)),
+    ("to", "s", "end_s", _number(2)),
+    ("Foretold at", "s", "made_s", _number(2)),
+    ("from", "s", "foretold_start_s", _number(2)),
+    ("to", "s", "foretold_end_s", _number(2)),
+    ("Going down sent", "s", "down_sent_s", _number(2)),
+    ("ahead by", "ms", "down_lead_s", _number(0, 1000)),
+    ("needed", "ms", "needed_s", _number(0, 1000)),
+    ("Going up sent", "s", "up_sent_s", _number(2)),
 )
 
 
@@ -76,6 +109,14 @@ def detail(result: Result, series: Series, limits: Limits, *, name: str = "") ->
         "flows": _flows(result),
         "links": _table(result.links.to_pylist(), ("link", "direction"), _LINKS),
         "radios": _table(result.radios.to_pylist(), ("radio",), _RADIOS),
+        "train": _train(result) if result.trains.num_rows else None,
+    }
+
+
+def _train(result: Result) -> dict[str, Any]:
+    return {
+        "summary": _table(result.trains.to_pylist(), ("router", "predictor"), _TRAINS),
+        "predictions": _table(result.predictions.to_pylist(), ("outcome", "cause"), _PREDICTIONS),
     }
 
 
@@ -133,5 +174,6 @@ def _key(series: Series) -> list[dict[str, str]]:
             ('<path d="M16 0V16" stroke="var(--alarm)" stroke-width="2.5"/>', f"drop at {series.link}")
         )
     kinds = {silence.kind for silence in series.silences}
-    key += [(block(kind), kind) for kind in ("sensing", "switching") if kind in kinds]
+    names = {"sensing": "sensing", "switching": "switching", "lost": "no signal"}
+    key += [(block(kind), name) for kind, name in names.items() if kind in kinds]
     return [{"svg": svg, "text": text} for svg, text in key]

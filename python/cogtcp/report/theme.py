@@ -27,6 +27,7 @@ PAPER = "#040404"
 ACCENT = "#050505"
 SENSING = "#060606"
 SWITCHING = "#070707"
+LOST = "#090909"
 ALARM = "#080808"
 #: Okabe and Ito's colours, told apart with every common colour vision.
 SERIES = ("#0a0a01", "#0a0a02", "#0a0a03", "#0a0a04", "#0a0a05", "#0a0a06")
@@ -39,6 +40,7 @@ _VARIABLES = {
     ACCENT: "var(--accent)",
     SENSING: "var(--sensing)",
     SWITCHING: "var(--switching)",
+    LOST: "var(--lost)",
     ALARM: "var(--alarm)",
     **{color: f"var(--series-{number})" for number, color in enumerate(SERIES, start=1)},
 }

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 MOST_FLOWS = 4
 
 # A silence that starts or ends with one of these events.
-_STARTS = {"sensing_start": "sensing", "switching_start": "switching"}
-_ENDS = {"sensing_end", "handoff"}
+_STARTS = {"sensing_start": "sensing", "switching_start": "switching", "signal_lost": "lost"}
+_ENDS = {"sensing_end", "switching_end", "handoff", "signal_back"}
 
 # Room for the labels, as shares of the figure.
 _MARGINS = {"left": 0.07, "right": 0.995, "top": 0.99, "bottom": 0.08, "hspace": 0.16}
@@ -36,7 +36,7 @@ class Silence:
 
     start: float
     end: float
-    kind: str  # "sensing" or "switching"
+    kind: str  # "sensing", "switching" or "lost"
 
 
 @dataclass
@@ -226,7 +226,7 @@ def _marks(axes: Any, times: dict[str, Any], span: Span, *, marker: str, color: 
 
 
 def _shade(axes: Any, series: Series, span: Span) -> None:
-    for kind, color in (("sensing", theme.SENSING), ("switching", theme.SWITCHING)):
+    for kind, color in (("sensing", theme.SENSING), ("switching", theme.SWITCHING), ("lost", theme.LOST)):
         ranges = [
             (silence.start, silence.end - silence.start)
             for silence in series.silences

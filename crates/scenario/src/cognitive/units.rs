@@ -1,4 +1,4 @@
-//! Quantities that only the radio has: lengths, ratios in decibels, frequencies.
+//! Quantities that only the radio and the train have: lengths, ratios in decibels, frequencies, speeds, accelerations.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -18,19 +18,28 @@ pub struct Decibel(pub f64);
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frequency(pub f64);
 
+/// A speed in metres per second. Written `"160 km/h"` or `"40 m/s"`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Speed(pub f64);
+
+/// An acceleration in metres per second squared. Written `"0.5 m/s^2"`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Acceleration(pub f64);
+
 /// A number with one of `units`, in the first of which it is returned.
 fn parse(text: &str, what: &str, example: &str, units: &[(&str, f64)]) -> Result<f64, String> {
     let wrong =
         |why: &str| format!("\"{text}\" is not {what}: {why}; write a number and a unit, as \"{example}\"");
     let trimmed = text.trim();
-    let end = trimmed.rfind(|c: char| c.is_ascii_digit() || c == '.').map_or(0, |at| at + 1);
-    let (number, unit) = (trimmed[..end].trim(), trimmed[end..].trim());
-    let value: f64 = number.parse().map_err(|_| wrong("it has no number"))?;
     let names = || units.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-    let (_, scale) = units
+    // The longest, since "km" ends with "m" too.
+    let (unit, scale) = units
         .iter()
-        .find(|(name, _)| *name == unit)
+        .filter(|(name, _)| trimmed.ends_with(name))
+        .max_by_key(|(name, _)| name.len())
         .ok_or_else(|| wrong(&format!("its unit is none of {}", names())))?;
+    let number = trimmed[..trimmed.len() - unit.len()].trim();
+    let value: f64 = number.parse().map_err(|_| wrong("it has no number"))?;
     let value = value * scale;
     if value.is_finite() && value.abs() <= 1e15 { Ok(value) } else { Err(wrong("it is absurdly large")) }
 }
@@ -107,6 +116,20 @@ quantity!(
     [("Hz", 1.0), ("kHz", 1e3), ("MHz", 1e6), ("GHz", 1e9)],
     "^ *[0-9.]+([eE][+-]?[0-9]+)? *(Hz|kHz|MHz|GHz) *$"
 );
+quantity!(
+    Speed,
+    "a speed",
+    "160 km/h",
+    [("m/s", 1.0), ("km/h", 1.0 / 3.6)],
+    "^ *[0-9.]+([eE][+-]?[0-9]+)? *(m/s|km/h) *$"
+);
+quantity!(
+    Acceleration,
+    "an acceleration",
+    "0.5 m/s^2",
+    [("m/s^2", 1.0)],
+    "^ *[0-9.]+([eE][+-]?[0-9]+)? *m/s\\^2 *$"
+);
 
 #[cfg(test)]
 mod tests {
@@ -122,6 +145,7 @@ mod tests {
         let written = [Length(0.0).to_string(), Length(2000.0).to_string(), Frequency(1e6).to_string()];
         assert_eq!(written, ["0 m", "2 km", "1 MHz"]);
         assert_eq!(Frequency(2.5e5).to_string(), "250 kHz");
+        assert_eq!(("36 km/h".parse(), "0.5 m/s^2".parse()), (Ok(Speed(10.0)), Ok(Acceleration(0.5))));
         for text in ["250", "m", "3 miles", "", "1e99 m", "nan m"] {
             let error = text.parse::<Length>().unwrap_err();
             assert!(error.contains("as \"250 m\""), "{error}");

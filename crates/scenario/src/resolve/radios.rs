@@ -3,6 +3,7 @@
 use super::Findings;
 use super::network::Network;
 use crate::limits::{LONGEST, MOST_POINTS};
+use crate::source::Source;
 use crate::tree::Path;
 use crate::{Channel, Clock, Law, Radio, RadioSpec, RunSpec, SpectrumSpec};
 use cogtcp_spectrum::{ChannelChoice, CycleConfig, DurationLaw, PuArrivals, SensingClock, SensingCycle};
@@ -11,6 +12,7 @@ use std::collections::BTreeMap;
 
 pub(super) fn build(
     radios: &[Radio],
+    source: &Source,
     network: &Network,
     spectrum: Option<&SpectrumSpec>,
     run: &RunSpec,
@@ -57,9 +59,21 @@ pub(super) fn build(
                     spectrum.and_then(|air| super::cognitive::user(user, air, link, &path, run, findings));
                 (CycleConfig::default(), spec.map(Box::new))
             }
+            None if radio.journey.is_some() => (CycleConfig::default(), None),
             None => (cycle(radio, &path, run, findings), None),
         };
-        specs.push(RadioSpec { name: radio.name.clone(), links, cycle, silence: radio.silence, cognitive });
+        let journey = radio.journey.as_ref().and_then(|it| {
+            super::journey::check_alone(radio, &path, findings);
+            super::journey::journey(it, source, &path.key("journey"), run, findings)
+        });
+        specs.push(RadioSpec {
+            name: radio.name.clone(),
+            links,
+            cycle,
+            silence: radio.silence,
+            cognitive,
+            journey,
+        });
     }
     specs
 }
@@ -166,6 +180,14 @@ fn check_law(law: Law, path: &Path, meaning: &str, findings: &mut Findings) {
         DurationLaw::Fixed(span) if span.is_zero() => {
             findings.error(path, format!("the duration is zero: {meaning}"), "write one above zero");
         }
+        _ => check_bounds(law, path, findings),
+    }
+}
+
+/// A law whose spans lie in bounds and in order; they may be zero.
+pub(super) fn check_bounds(law: Law, path: &Path, findings: &mut Findings) {
+    match law.0 {
+        DurationLaw::Fixed(span) if span.is_zero() => {}
         DurationLaw::Fixed(span) => findings.check_span(path, span, false, LONGEST),
         DurationLaw::Exponential(mean) => {
             findings.check_span(&path.key("exponential"), mean, false, LONGEST);

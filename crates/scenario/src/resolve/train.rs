@@ -4,12 +4,18 @@ use super::Findings;
 use super::network::Network;
 use crate::limits::LONGEST;
 use crate::tree::Path;
-use crate::{Prediction, RadioSpec, Scenario, TrainSpec};
-use cogtcp_spectrum::prediction::ItineraryConfig;
+use crate::{Prediction, PredictionSpec, RadioSpec, Scenario, TrainSpec};
+use cogtcp_spectrum::prediction::{ItineraryConfig, OutageMapConfig, SignalConfig};
 use cogtcp_units::Duration;
 
 /// The most round-trip times that a warning may come ahead.
 const MOST_ADVANCE: f64 = 100.0;
+/// The most earlier journeys, and the most weights of a filter.
+const MOST_JOURNEYS: u32 = 1000;
+/// The largest error of a position, and the largest spread, m.
+const MOST_METRES: f64 = 100_000.0;
+/// The furthest that a filter looks ahead.
+const LONGEST_HORIZON: Duration = Duration::from_secs(60);
 /// The router asks no more often than this.
 const LEAST_POLL: Duration = Duration::from_millis(1);
 
@@ -75,10 +81,36 @@ pub(super) fn build(
             format!("write at least \"{LEAST_POLL}\""),
         );
     }
-    let itinerary = match &train.prediction {
-        Prediction::Oracle => None,
+    let on_journey = radio.is_some_and(|radio| scenario.radio[radio].journey.is_some());
+    let prediction = prediction(&train.prediction, on_journey, &path.key("prediction"), findings);
+    Some(TrainSpec {
+        router: router?,
+        radio: radio?,
+        connection_manager: train.connection_manager,
+        prediction,
+        tu_advance: train.tu_advance,
+        td_advance: train.td_advance,
+        rtt: train.rtt,
+        poll_interval: train.poll_interval,
+        trigger_loss: train.trigger_loss,
+        buffer: train.buffer,
+    })
+}
+
+fn prediction(wanted: &Prediction, on_journey: bool, path: &Path, findings: &mut Findings) -> PredictionSpec {
+    let needs_journey = |path: &Path, findings: &mut Findings| {
+        if !on_journey {
+            findings.error(
+                path,
+                "the train's radio is on no journey: there are no places and no levels to predict by",
+                "add journey = { map = ... } to the radio, or write prediction = { itinerary = { error = ... } }",
+            );
+        }
+    };
+    match wanted {
+        Prediction::Oracle => PredictionSpec::Oracle,
         Prediction::Itinerary(record) => {
-            let path = path.key("prediction").key("itinerary");
+            let path = path.key("itinerary");
             findings.check_span(&path.key("error"), record.error, true, LONGEST);
             if let Some(interval) = record.false_interval {
                 findings.check_span(&path.key("false_interval"), interval, false, LONGEST);
@@ -90,25 +122,61 @@ pub(super) fn build(
                     );
                 }
             }
-            Some(ItineraryConfig {
+            PredictionSpec::Itinerary(ItineraryConfig {
                 error: record.error,
                 missed: record.missed,
                 false_interval: record.false_interval,
             })
         }
-    };
-    Some(TrainSpec {
-        router: router?,
-        radio: radio?,
-        connection_manager: train.connection_manager,
-        itinerary,
-        tu_advance: train.tu_advance,
-        td_advance: train.td_advance,
-        rtt: train.rtt,
-        poll_interval: train.poll_interval,
-        trigger_loss: train.trigger_loss,
-        buffer: train.buffer,
-    })
+        Prediction::OutageMap(map) => {
+            let path = path.key("outage_map");
+            needs_journey(&path, findings);
+            check_count(&path.key("journeys"), map.journeys, findings);
+            check_number(&path.key("position_error"), map.position_error.0, MOST_METRES, findings);
+            check_number(&path.key("spread"), map.spread.0, MOST_METRES, findings);
+            findings.check_span(&path.key("ahead"), map.ahead, false, LONGEST);
+            PredictionSpec::OutageMap(OutageMapConfig {
+                journeys: map.journeys,
+                position_error: map.position_error.0,
+                share: map.share,
+                spread: map.spread.0,
+                ahead: map.ahead,
+            })
+        }
+        Prediction::SignalStrength(filter) => {
+            let path = path.key("signal_strength");
+            needs_journey(&path, findings);
+            check_count(&path.key("order"), filter.order, findings);
+            if !(filter.step > 0.0 && filter.step < 2.0) {
+                let message = format!("a step of {} is out of range", filter.step);
+                findings.error(
+                    &path.key("step"),
+                    message,
+                    "write a number above 0 and below 2, for example 0.1",
+                );
+            }
+            findings.check_span(&path.key("horizon"), filter.horizon, false, LONGEST_HORIZON);
+            check_number(&path.key("margin"), filter.margin.0, 100.0, findings);
+            check_number(&path.key("noise"), filter.noise.0, 100.0, findings);
+            PredictionSpec::SignalStrength(SignalConfig {
+                order: filter.order,
+                step: filter.step,
+                horizon: filter.horizon,
+                margin: filter.margin.0,
+                noise: filter.noise.0,
+            })
+        }
+    }
+}
+
+fn check_count(path: &Path, value: u32, findings: &mut Findings) {
+    if !(1..=MOST_JOURNEYS).contains(&value) {
+        findings.error(
+            path,
+            format!("{value} is out of range"),
+            format!("write a whole number from 1 to {MOST_JOURNEYS}"),
+        );
+    }
 }
 
 fn check_number(path: &Path, value: f64, most: f64, findings: &mut Findings) {

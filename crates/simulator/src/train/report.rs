@@ -1,46 +1,126 @@
-//! The train's row of results.
+//! The train's results: its row, and one row for each outage and each false prediction.
 
 use super::Train;
 use crate::flow::Flow;
-use cogtcp_records::Table;
-use cogtcp_records::tables::{TrainRow, TrainsBuilder};
+use cogtcp_records::tables::{PredictionRow, PredictionsBuilder, TrainRow, TrainsBuilder};
+use cogtcp_records::{Code, Table};
 use cogtcp_scenario::Experiment;
-use cogtcp_spectrum::prediction::{Outage, assess};
+use cogtcp_spectrum::prediction::{Assessment, Outage, assess};
 use cogtcp_units::Time;
 
+/// Outages and predictions of the measured span, and which belong together.
+struct Comparison {
+    /// The numbers of the outages.
+    outages: Vec<usize>,
+    /// The numbers of the predictions.
+    predictions: Vec<usize>,
+    assessment: Assessment,
+}
+
 impl Train {
-    /// The table of trains: one row.
-    pub(crate) fn report(&self, experiment: &Experiment, end: Time, flows: &[Flow]) -> Table {
-        let mut table = TrainsBuilder::default();
-        // Outages and predictions of the measured span.
+    /// The table of trains (one row) and that of predictions.
+    pub(crate) fn report(&self, experiment: &Experiment, end: Time, flows: &[Flow]) -> (Table, Table) {
+        let comparison = self.compare(end);
+        let rows = self.rows(&comparison, end);
+        let late = rows.iter().filter(|row| row.outcome == "late").count() as u64;
+        let mut predictions = PredictionsBuilder::default();
+        for row in rows {
+            let codes = (
+                predictions.router.intern(&experiment.nodes[self.spec.router]),
+                predictions.outcome.intern(row.outcome),
+                predictions.cause.intern(row.cause),
+            );
+            predictions.push(row.record(codes));
+        }
+        (self.report_train(&comparison, late, experiment, end, flows), predictions.finish())
+    }
+
+    fn compare(&self, end: Time) -> Comparison {
         let measured = |time: Time| time >= self.warm_at && time < end;
-        let outages: Vec<Outage> = self.outages.iter().copied().filter(|o| measured(o.start)).collect();
-        let announced: Vec<_> =
+        let outages: Vec<usize> =
+            (0..self.outages.len()).filter(|number| measured(self.outages[*number].start)).collect();
+        let predictions: Vec<usize> =
             (0..self.predictions.len()).filter(|number| measured(self.predictions[*number].start)).collect();
-        let predictions: Vec<_> = announced.iter().map(|number| self.predictions[*number]).collect();
-        let assessment = assess(&outages, &predictions);
-        let late = outages
-            .iter()
-            .zip(&assessment.matches)
-            .filter_map(|(outage, matched)| self.sent[announced[(*matched)?]].map(|sent| (outage, sent)))
-            .filter(|(outage, sent)| sent.at + sent.needed > outage.start)
-            .count();
-        let (mut starts, mut ends) = (assessment.start_errors, assessment.end_errors);
+        let met: Vec<_> = outages.iter().map(|number| self.outages[*number]).collect();
+        let foretold: Vec<_> = predictions.iter().map(|number| self.predictions[*number]).collect();
+        Comparison { outages, predictions, assessment: assess(&met, &foretold) }
+    }
+
+    /// Outages and false predictions in the order of time.
+    fn rows(&self, comparison: &Comparison, end: Time) -> Vec<Row> {
+        let Comparison { outages, predictions, assessment } = comparison;
+        let mut rows: Vec<Row> = Vec::new();
+        for (outage, matched) in outages.iter().zip(&assessment.matches) {
+            let (it, cause) = (self.outages[*outage], self.causes[*outage]);
+            let matched = matched.map(|number| predictions[number]);
+            let sent = matched.map(|number| self.sent[number]);
+            let outcome = match sent {
+                None => "missed",
+                Some(None) => "unsent",
+                Some(Some(sent)) if sent.at + sent.needed > it.start => "late",
+                Some(Some(_)) => "ahead",
+            };
+            rows.push(Row { outcome, cause, ..self.row(Some(it), matched, end) });
+        }
+        for (place, number) in predictions.iter().enumerate() {
+            if !assessment.matches.contains(&Some(place)) {
+                rows.push(Row { outcome: "false", ..self.row(None, Some(*number), end) });
+            }
+        }
+        let time = |row: &Row| if row.start.is_nan() { row.foretold_start } else { row.start };
+        rows.sort_by(|a, b| time(a).total_cmp(&time(b)));
+        rows
+    }
+
+    fn row(&self, outage: Option<Outage>, prediction: Option<usize>, end: Time) -> Row {
+        let seconds = |time: Option<Time>| time.map_or(f64::NAN, Time::as_secs_f64);
+        let foretold = prediction.map(|number| self.predictions[number]);
+        let sent = prediction.and_then(|number| self.sent[number]);
+        Row {
+            outcome: "",
+            cause: "",
+            start: seconds(outage.map(|it| it.start)),
+            end: seconds(outage.map(|it| it.end).filter(|time| *time < end)),
+            made: seconds(foretold.map(|it| it.made)),
+            foretold_start: seconds(foretold.map(|it| it.start)),
+            foretold_end: seconds(foretold.and_then(|it| it.end)),
+            down_sent: seconds(sent.map(|it| it.at)),
+            up_sent: seconds(prediction.and_then(|number| self.cleared[number])),
+            needed: sent.map_or(f64::NAN, |it| it.needed.as_secs_f64()),
+        }
+    }
+
+    fn report_train(
+        &self,
+        comparison: &Comparison,
+        late_warnings: u64,
+        experiment: &Experiment,
+        end: Time,
+        flows: &[Flow],
+    ) -> Table {
+        let mut table = TrainsBuilder::default();
+        let assessment = &comparison.assessment;
+        let (mut starts, mut ends) = (assessment.start_errors.clone(), assessment.end_errors.clone());
         starts.sort_by(f64::total_cmp);
         ends.sort_by(f64::total_cmp);
+        let lengths = comparison.outages.iter().map(|number| {
+            let it = self.outages[*number];
+            it.end.min(end).saturating_since(it.start).as_secs_f64()
+        });
         let counts = &self.counts;
         let managed = || self.clients.iter().flat_map(|client| &client.flows);
         let frozen: f64 = managed().map(|flow| flows[*flow].frozen(end).as_secs_f64()).sum();
         let span = end.saturating_since(self.warm_at).as_secs_f64();
         let row = TrainRow {
             router: table.router.intern(&experiment.nodes[self.spec.router]),
+            predictor: table.predictor.intern(self.spec.prediction.name()),
             clients: self.clients.len() as u64,
-            outages: outages.len() as u64,
-            outage_s: outages.iter().map(|o| o.end.min(end).saturating_since(o.start).as_secs_f64()).sum(),
-            predictions: predictions.len() as u64,
+            outages: comparison.outages.len() as u64,
+            outage_s: lengths.sum(),
+            predictions: comparison.predictions.len() as u64,
             missed_outages: assessment.missed,
             false_predictions: assessment.false_ones,
-            late_warnings: late as u64,
+            late_warnings,
             start_error_mean_s: mean(&starts),
             start_error_std_s: deviation(&starts),
             start_error_p05_s: quantile(&starts, 0.05),
@@ -48,6 +128,9 @@ impl Train {
             start_error_p95_s: quantile(&starts, 0.95),
             end_error_mean_s: mean(&ends),
             end_error_std_s: deviation(&ends),
+            end_error_p05_s: quantile(&ends, 0.05),
+            end_error_p50_s: quantile(&ends, 0.5),
+            end_error_p95_s: quantile(&ends, 0.95),
             rtt_tcp_s: self.rtt_tcp().as_secs_f64(),
             rtt_local_s: self.rtt_local().as_secs_f64(),
             tu_advance_mean_s: counts.tu_advance_s / counts.downs as f64,
@@ -62,6 +145,42 @@ impl Train {
         };
         table.push(row);
         table.finish()
+    }
+}
+
+/// An outage with its prediction, or one of them alone; not-a-number stands for what is not there.
+struct Row {
+    outcome: &'static str,
+    cause: &'static str,
+    start: f64,
+    end: f64,
+    made: f64,
+    foretold_start: f64,
+    foretold_end: f64,
+    down_sent: f64,
+    up_sent: f64,
+    needed: f64,
+}
+
+impl Row {
+    fn record(&self, (router, outcome, cause): (Code, Code, Code)) -> PredictionRow {
+        PredictionRow {
+            router,
+            outcome,
+            cause,
+            start_s: self.start,
+            end_s: self.end,
+            made_s: self.made,
+            foretold_start_s: self.foretold_start,
+            foretold_end_s: self.foretold_end,
+            start_error_s: self.foretold_start - self.start,
+            end_error_s: self.foretold_end - self.end,
+            down_sent_s: self.down_sent,
+            up_sent_s: self.up_sent,
+            down_lead_s: self.start - self.down_sent,
+            up_lead_s: self.end - self.up_sent,
+            needed_s: self.needed,
+        }
     }
 }
 

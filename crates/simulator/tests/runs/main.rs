@@ -3,6 +3,7 @@
 mod conservation;
 mod determinism;
 mod failures;
+mod journey;
 mod metrics;
 mod sensing;
 mod snapshot;

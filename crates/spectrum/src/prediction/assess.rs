@@ -1,6 +1,7 @@
 //! What was foretold against what came.
 
 use super::{Outage, Prediction};
+use cogtcp_units::Time;
 
 /// How a set of predictions compares with the outages that came.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,7 +43,8 @@ pub fn assess(outages: &[Outage], predictions: &[Prediction]) -> Assessment {
             continue;
         };
         assessment.start_errors.push(*error);
-        if let Some(end) = predictions[*number].end {
+        // An outage that never ends has no end to be wrong about.
+        if let Some(end) = predictions[*number].end.filter(|_| outage.end < Time::MAX) {
             assessment.end_errors.push(end.as_secs_f64() - outage.end.as_secs_f64());
         }
     }
@@ -64,14 +66,14 @@ fn reach(outages: &[Outage], number: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cogtcp_units::Time;
 
     fn outage(start: u64, end: u64) -> Outage {
         Outage { start: Time::from_millis(start), end: Time::from_millis(end) }
     }
 
     fn foretold(start: u64, end: u64) -> Prediction {
-        Prediction { made: Time::ZERO, start: Time::from_millis(start), end: Some(Time::from_millis(end)) }
+        let (made, start, end) = (Time::ZERO, Time::from_millis(start), Some(Time::from_millis(end)));
+        Prediction { made, start, end, end_made: made }
     }
 
     #[test]

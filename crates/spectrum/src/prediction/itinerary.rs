@@ -29,6 +29,7 @@ impl Itinerary {
         horizon: Time,
         mut stream: RandomStream,
     ) -> Self {
+        let made = Time::ZERO;
         let mut predictions = Vec::new();
         let mut lengths = Duration::ZERO;
         for outage in outages {
@@ -40,14 +41,14 @@ impl Itinerary {
             }
             let start = shifted(outage.start, config.error, start);
             let end = shifted(outage.end, config.error, end).max(start);
-            predictions.push(Prediction { made: Time::ZERO, start, end: Some(end) });
+            predictions.push(Prediction { made, start, end: Some(end), end_made: made });
         }
         if let (Some(mean), false) = (config.false_interval, outages.is_empty()) {
             // An outage that does not come looks like those that do.
             let length = Duration::from_nanos(lengths.as_nanos() / outages.len() as u64);
             let mut start = Time::ZERO + stream.exponential(mean);
             while start < horizon {
-                predictions.push(Prediction { made: Time::ZERO, start, end: Some(start + length) });
+                predictions.push(Prediction { made, start, end: Some(start + length), end_made: made });
                 start = start + length + stream.exponential(mean);
             }
         }

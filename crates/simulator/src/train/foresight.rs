@@ -1,0 +1,53 @@
+//! What a mobile router foretells: the predictor of the scenario, asked for all of its predictions before the run. None is
+//! used before it is made.
+
+use crate::options::RunError;
+use crate::radio::{Radio, journey_part};
+use cogtcp_scenario::{Experiment, PredictionSpec, TrainSpec};
+use cogtcp_spectrum::journey::Course;
+use cogtcp_spectrum::prediction::{
+    Itinerary, Oracle, Outage, OutageMap, Prediction, Predictor, SignalStrength,
+};
+use cogtcp_units::{Duration, RandomStream, Time};
+
+/// The predictions of `spec` for `radio`, whose silences are `outages`, in the order in which they are made.
+pub(super) fn predictions(
+    experiment: &Experiment,
+    spec: &TrainSpec,
+    radio: &Radio,
+    outages: &[Outage],
+    seed: u64,
+) -> Result<Vec<Prediction>, RunError> {
+    let stream = |part: &str| RandomStream::new(seed, &format!("train/{part}"), 0);
+    let end = Time::ZERO + experiment.run.duration;
+    let on_journey = || {
+        let spec = &experiment.radios[spec.radio];
+        let journey = spec.journey.as_ref().zip(radio.course());
+        journey.ok_or_else(|| RunError::Radio {
+            radio: spec.name.clone(),
+            why: "it is on no journey, by which its silences could be foretold".to_owned(),
+        })
+    };
+    let mut predictor: Box<dyn Predictor> = match &spec.prediction {
+        PredictionSpec::Oracle => Box::new(Oracle::new(outages.to_vec())),
+        PredictionSpec::Itinerary(config) => {
+            Box::new(Itinerary::new(outages, config, end, stream("itinerary")))
+        }
+        PredictionSpec::OutageMap(config) => {
+            let (journey, course) = on_journey()?;
+            let part = journey_part(&experiment.radios[spec.radio].name);
+            let earlier: Vec<Course> = (1..=u64::from(config.journeys))
+                .map(|number| {
+                    let seed = RandomStream::new(seed, "train/earlier", number).next_u64();
+                    Course::new(&journey.line, Duration::ZERO, Time::MAX, seed, &part)
+                })
+                .collect();
+            Box::new(OutageMap::new(&journey.line, &earlier, &course, config, stream("position")))
+        }
+        PredictionSpec::SignalStrength(config) => {
+            let (journey, course) = on_journey()?;
+            Box::new(SignalStrength::new(&journey.line, &course, config, stream("level")))
+        }
+    };
+    Ok(std::iter::from_fn(|| predictor.next()).collect())
+}

@@ -1,0 +1,27 @@
+//! A train's journey along a line, and what its radio hears on the way.
+//!
+//! Everything follows from a [`Line`] (what a map file says) and a seed:
+//!
+//! - [`Motion`]: where the train is when. It accelerates, keeps to the limits, brakes, stops at stations.
+//! - [`Air`]: how loud each base station is at each place: path loss, log-normal shadowing that is correlated along the
+//!   line, tunnels.
+//! - [`Course`]: both together, measured at regular instants: which base station serves, at which rate, and when there is
+//!   no signal and why.
+//! - [`JourneyRadio`]: the course as a radio, in the shape of every other.
+//!
+//! Part of the shadowing belongs to the line and is met again on every journey; the rest, the time spent in stations and how
+//! fast the driver goes differ from journey to journey. That is what a record of earlier journeys is worth.
+
+mod air;
+mod course;
+mod line;
+mod motion;
+mod radio;
+
+pub use air::Air;
+pub use course::{Cause, Course, Measurement};
+pub use line::{
+    BaseStation, Border, Line, RateStep, Shadowing, Signal, SpeedLimit, Station, TrainDynamics, Tunnel,
+};
+pub use motion::Motion;
+pub use radio::JourneyRadio;
