@@ -137,7 +137,7 @@ class Result:
 
     def tables(self) -> dict[str, pa.Table]:
         """Return all tables by name."""
-        return {name: getattr(self, name) for name in TABLES}
+        return {name: getattr(self, name) for name in self._sources}
 
     def to_pandas(self) -> dict[str, pandas.DataFrame]:
         """Return all tables as pandas data frames (needs pandas)."""
