@@ -166,6 +166,32 @@ def test_show_prints_shares_and_a_timeline(command: Command, tmp_path: Path) -> 
     assert shown["users"][1]["mean_on"] is None
 
 
+def test_quantities_may_carry_units(command: Command, tmp_path: Path) -> None:
+    units = ["--duration", "2 min", "--power", "200 mW", "--area", "1 kmx500 m", "--on", "gamma:2,500 ms"]
+    assert command("pu", "generate", "a.log", *units).code == 0
+    bare = ["--duration", 120, "--power", 0.2, "--area", "1000x500", "--on", "gamma:2,0.5"]
+    assert command("pu", "generate", "b.log", *bare).code == 0
+    assert (tmp_path / "a.log").read_text() == (tmp_path / "b.log").read_text()
+    bare = command("sensing", "--times", "0.1", "--snr=-20", "--bandwidth", "1e6", "--json").json()
+    assert (
+        command("sensing", "--times", "100 ms", "--snr=-20 dB", "--bandwidth", "1 MHz", "--json").json()
+        == bare
+    )
+
+
+def test_logs_in_which_nobody_is_on(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "quiet.log").write_text("<1, 0, 0, 1, 0.1>\n")
+    done = command("pu", "show", "quiet.log", "--plot", "q.svg")
+    assert (done.code, done.err) == (0, "")
+    assert "1 primary user, 0 s" in done.out
+    assert "nobody is ever ON" in done.out
+    anew = command("pu", "generate", "x", "--trace", "quiet.log")
+    assert anew.code == 2
+    assert "nobody is ever ON; take a log" in anew.err
+    (tmp_path / "pu.log").write_text("<1, 0, 0, 1, 0.1>\n<1, 1, 2>\n")
+    assert "the activity ends at 2 s" in command("pu", "show", "pu.log", "--window", "5,9").err
+
+
 @pytest.mark.parametrize(
     ("text", "line", "reason"),
     [
@@ -198,6 +224,13 @@ def test_bad_lines_are_named(command: Command, tmp_path: Path, text: str, line: 
         (["generate", "x", "--released", "--power", "1"], "--power: not with --released"),
         (["generate", "x", "--format", "map"], "PU 1 reaches by power"),
         (["generate", "x", "--duration", "1e300"], "ON times, and 2e+07 is the most"),
+        (
+            ["generate", "x", "--duration", "200 q"],
+            'write a number in s, as 20, or a number and a unit, as "20 ms"',
+        ),
+        (["generate", "x", "--on", "exponential"], "write exponential:mean, in s"),
+        (["generate", "x", "--area", "axb"], "--area axb: write width and height"),
+        (["generate", "x", "--model", "markov"], "--model: only with --trace"),
         (["show", "missing"], "missing: cannot be read: No such file"),
         (["show", "."], ".: cannot be read: Is a directory"),
     ],
@@ -208,7 +241,8 @@ def test_what_makes_no_sense_is_refused(
     done = command("pu", *arguments)
     assert (done.code, done.out) == (2, "")
     assert reason in done.err
-    assert done.err.count("\n") == 1
+    # The one line, but for what argparse says of how to call it.
+    assert [line for line in done.err.splitlines() if "cogtcp" in line][-1] == done.err.splitlines()[-1]
     assert files(tmp_path) == []
 
 
@@ -249,6 +283,9 @@ def test_sensing_prints_and_plots(command: Command, tmp_path: Path) -> None:
 def test_sensing_refuses_nonsense(command: Command) -> None:
     for arguments, reason in [
         (["--times", "0"], "sensing_time is 0"),
+        (["--times", "1e-12"], "must be 1e-9 to 1e6 s"),
+        (["--times", "5 m"], "--times 5 m: write numbers"),
+        (["--bandwidth", "1 dB"], "write a number in Hz"),
         (["--snr", "loud"], "--snr loud: write numbers"),
         (["--p-on", "2"], "p_on is 2"),
         (["--target", "0.9"], "write two probabilities"),

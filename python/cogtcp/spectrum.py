@@ -184,11 +184,12 @@ class PuActivity:
         """
         if model not in get_args(TraceModel):
             raise UsageError(f"model is {model!r}; take {', '.join(get_args(TraceModel))}")
+        if self.end == 0:
+            raise ScenarioError("nobody is ever ON", remedy="take a log with ON and OFF times")
         duration = self.end if duration is None else duration
         _above_zero(duration=duration)
         _whole("seed", seed, 0, 2**63 - 1)
-        if self.end > 0:
-            _not_too_many(sum(user.arrivals for user in self.users) * duration / self.end)
+        _not_too_many(sum(user.arrivals for user in self.users) * duration / self.end)
         return PuActivity(self._core.redraw(model, duration, seed))
 
     def to_text(self, format: Format, *, sensitivity: float | None = None, attenuation: float = 2.0) -> str:
@@ -363,6 +364,8 @@ def sensing(
     """
     for t_s in sensing_times:
         _above_zero(sensing_time=t_s)
+        if not 1e-9 <= t_s <= 1e6:
+            raise UsageError(f"sensing_time is {t_s:g}; it must be 1e-9 to 1e6 s")
     values, rule = _parameters(
         detector, snr_db, bandwidth, p_on, sampling_rate, false_alarm, detection, sensors, fusion
     )
@@ -431,7 +434,7 @@ def _guess(text: str) -> Format:
     """Return the format of a text from its first line with content."""
     lines = (line.split("#", 1)[0].strip().lstrip("\ufeff") for line in text.splitlines())
     first = next(filter(None, lines), "")
-    if first.startswith("time"):
+    if first.lower().startswith("time"):
         return "csv"
     return "map" if len(first.split()) == 1 and first.isdigit() else "pu-log"
 

@@ -23,14 +23,16 @@ impl Reach {
     pub fn as_power(self, propagation: &Propagation, sensitivity: Power) -> Power {
         match self {
             Self::Power(power) => power,
-            Self::Range(range) => Power::from_watts(propagation.power_for(range, sensitivity.watts())),
+            Self::Range(range) => {
+                Power::from_watts(propagation.power_for(range, sensitivity.watts()).min(f64::MAX))
+            }
         }
     }
 
     /// The same reach as a range in metres: where what arrives on the central channel falls to the `sensitivity`.
     pub fn as_range(self, propagation: &Propagation, sensitivity: Power) -> f64 {
         match self {
-            Self::Power(power) => propagation.range(power.watts(), sensitivity.watts()),
+            Self::Power(power) => propagation.range(power.watts(), sensitivity.watts()).min(f64::MAX),
             Self::Range(range) => range,
         }
     }

@@ -109,6 +109,9 @@ pub enum WriteError {
     /// The PU-log has powers only.
     #[error("PU {0} reaches by range, and a PU-log holds powers; convert the range to a power first")]
     RangeInPuLog(u32),
+    /// A range without end.
+    #[error("PU {0} is heard everywhere, which no range in map.txt can say")]
+    Everywhere(u32),
     /// `map.txt` has ranges only.
     #[error("PU {0} reaches by power, and map.txt holds ranges; convert the power to a range first")]
     PowerInMap(u32),

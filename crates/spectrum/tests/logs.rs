@@ -326,6 +326,15 @@ fn a_reach_that_a_format_cannot_express_is_refused_and_can_be_converted() {
     assert_eq!(powers.users[0].user.reach, Reach::Power(Power::from_watts(0.25)), "1e-6 W at 500 m");
     assert!(pu_log::write(&powers.activity()).is_ok());
     assert_eq!(released::write_map(&powers), Err(WriteError::PowerInMap(1)));
+    let mut endless = map.clone();
+    endless.users[1].user.reach = Reach::Range(f64::INFINITY);
+    assert_eq!(released::write_map(&endless), Err(WriteError::Everywhere(2)), "no reader takes \"inf\"");
+    // Beyond the largest number the conversion stays at it.
+    assert_eq!(Reach::Range(1e300).as_power(&propagation, sensitivity), Power::from_watts(f64::MAX));
+    assert_eq!(
+        Reach::Power(Power::from_watts(f64::MAX)).as_range(&propagation, Power::from_watts(1e-300)),
+        f64::MAX
+    );
     assert!((powers.users[1].user.reach.as_range(&propagation, sensitivity) - 250.5).abs() < 1e-9);
 }
 

@@ -148,7 +148,11 @@ def progress() -> Iterator[Callable[[int, int], None] | None]:
 
 
 def _heading(metric: Metric) -> str:
-    title = metric.title.replace(", ", "\n").replace("Fast ", "Fast\n").replace("PU time ", "PU time\n")
+    title = metric.title.replace(", ", "\n")
+    for first in ("Fast", "PU time", "PU", "Time to", "Missed", "False"):
+        if title.startswith(f"{first} "):
+            title = title.replace(f"{first} ", f"{first}\n", 1)
+            break
     return f"{title}\n{metric.unit}" if metric.unit else title
 
 

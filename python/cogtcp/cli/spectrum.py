@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +14,6 @@ from cogtcp._errors import OutputError, UsageError
 from cogtcp.spectrum import LAWS, PuActivity, Sensing, sensing, sensing_time
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Sequence
 
     from cogtcp.spectrum import Detector, PrimaryUser
@@ -22,6 +23,38 @@ DETECTORS = ("map", "neyman-pearson", "simplified", "fixed", "perfect", "as-rele
 _WIDTH = 64
 #: ON shares of a cell of the timeline, from nothing to all.
 _SHADES = " ░▒▓█"
+
+
+#: Units that a number may carry, with their factors; the first is that of a bare number.
+_TIME = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0, "h": 3600.0}
+_POWER = {"W": 1.0, "mW": 1e-3, "uW": 1e-6, "nW": 1e-9}
+_LENGTH = {"m": 1.0, "km": 1e3}
+_FREQUENCY = {"Hz": 1.0, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9}
+_RATIO = {"dB": 1.0}
+
+
+def _quantity(units: dict[str, float]) -> Callable[[str], float]:
+    """Return a reader of numbers with or without one of these units."""
+
+    def read(text: str) -> float:
+        try:
+            return _value(text, units)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return read
+
+
+def _value(text: str, units: dict[str, float]) -> float:
+    split = re.fullmatch(r"\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*([A-Za-z]*)\s*", text)
+    base, *others = units
+    try:
+        if split is None:
+            return float(text)  # "nan" and "inf" are told apart by who takes the value
+        return float(split[1]) * units[split[2] or base]
+    except (KeyError, ValueError):
+        example = f' or a number and a unit, as "20 {(others or [base])[0]}"'
+        raise ValueError(f"{text!r}: write a number in {base}, as 20,{example}") from None
 
 
 def add_pu(parser: argparse.ArgumentParser, wide: Any) -> None:
@@ -54,7 +87,9 @@ def add_pu(parser: argparse.ArgumentParser, wide: Any) -> None:
     )
     new.add_argument("--users", type=int, metavar="N", help="number of PUs (default: 5; released: 10)")
     new.add_argument("--bands", type=int, metavar="N", help="number of bands (default: one per PU)")
-    new.add_argument("--duration", type=float, metavar="S", help="length in s (default: 200; released: 205)")
+    new.add_argument(
+        "--duration", type=_quantity(_TIME), metavar="S", help="length in s (default: 200; released: 205)"
+    )
     new.add_argument(
         "--alpha", type=float, metavar="A", help="death rate, 1/s: mean ON time 1/A (default: 0.5)"
     )
@@ -70,8 +105,12 @@ def add_pu(parser: argparse.ArgumentParser, wide: Any) -> None:
     new.add_argument(
         "--area", metavar="WxH", help="spread the PUs over this area in m (default: all at 0, 0)"
     )
-    new.add_argument("--power", type=float, metavar="W", help="power of each PU in W (default: 0.2818)")
-    new.add_argument("--range", type=float, metavar="M", help="range of each PU in m, in place of a power")
+    new.add_argument(
+        "--power", type=_quantity(_POWER), metavar="W", help="power of each PU in W (default: 0.2818)"
+    )
+    new.add_argument(
+        "--range", type=_quantity(_LENGTH), metavar="M", help="range of each PU in m, in place of a power"
+    )
     new.add_argument("--channels", type=int, metavar="N", help="channels with the control channel (released)")
     new.add_argument("--seed", type=int, default=1, metavar="N", help="seed of every draw (default: 1)")
     _format_arguments(new, "--format", "of the file (default: pu-log, map with --range or --released)")
@@ -102,7 +141,7 @@ def _format_arguments(parser: argparse.ArgumentParser, option: str, text: str) -
     )
     parser.add_argument(
         "--sensitivity",
-        type=float,
+        type=_quantity(_POWER),
         metavar="W",
         help="least power heard, W: turns ranges into powers for a pu-log, powers into ranges for a map",
     )
@@ -129,13 +168,21 @@ def add_sensing(parser: argparse.ArgumentParser) -> None:
         help="signal-to-noise ratios in dB (default: -25,-22,-20,-15; write --snr=-20)",
     )
     parser.add_argument(
-        "--bandwidth", type=float, default=1e6, metavar="HZ", help="of a channel (default: 1e6)"
+        "--bandwidth",
+        type=_quantity(_FREQUENCY),
+        default=1e6,
+        metavar="HZ",
+        help="of a channel (default: 1e6)",
     )
     parser.add_argument(
         "--p-on", type=float, default=0.5, metavar="P", help="P(PU is ON), for map (default: 0.5)"
     )
     parser.add_argument(
-        "--sampling-rate", type=float, default=2e6, metavar="HZ", help="for neyman-pearson (default: 2e6)"
+        "--sampling-rate",
+        type=_quantity(_FREQUENCY),
+        default=2e6,
+        metavar="HZ",
+        help="for neyman-pearson (default: 2e6)",
     )
     parser.add_argument(
         "--false-alarm",
@@ -220,7 +267,7 @@ def show_users(args: argparse.Namespace) -> int:
         described = [{key: _plain(getattr(user, key)) for key in keys} for user in activity.users]
         print(json.dumps({"file": args.file, "end_s": activity.end, "users": described, "plot": args.plot}))
         return 0
-    print(f"{args.file}: {len(activity.users)} primary users, {activity.end:g} s\n")
+    print(f"{args.file}: {_count(activity)}, {activity.end:g} s\n")
     print(
         f"{'PU':>5} {'band':>5} {'reach':>10} {'ON times':>9} {'ON share':>9} {'mean ON':>9} {'mean OFF':>9}"
     )
@@ -231,10 +278,13 @@ def show_users(args: argparse.Namespace) -> int:
             f"{user.number:>5} {user.band:>5} {reach:>10} {user.arrivals:>9} {user.duty_cycle:>9.1%} "
             f"{_seconds(user.mean_on):>9} {_seconds(user.mean_off):>9}"
         )
-    print(f"\nON from {start:g} s to {end:g} s, {(end - start) / _WIDTH:.3g} s a mark")
-    shades = _SHADES if (sys.stdout.encoding or "").lower().startswith("utf") else " .:*#"
-    for user in activity.users:
-        print(f"{user.number:>5} |{''.join(_cells(user, start, end, shades))}|")
+    if end > start:
+        print(f"\nON from {start:g} s to {end:g} s, {(end - start) / _WIDTH:.3g} s a mark")
+        shades = _SHADES if (sys.stdout.encoding or "").lower().startswith("utf") else " .:*#"
+        for user in activity.users:
+            print(f"{user.number:>5} |{''.join(_cells(user, start, end, shades))}|")
+    else:
+        print("\nnobody is ever ON")
     if args.plot:
         print(f"\nplot: {args.plot}")
     return 0
@@ -242,8 +292,8 @@ def show_users(args: argparse.Namespace) -> int:
 
 def show_sensing(args: argparse.Namespace) -> int:
     """Print P_d' and P_f' against the sensing time and the SNR, and the sensing time for a target."""
-    times, ratios = _numbers(args.times, "--times"), _numbers(args.snr, "--snr")
-    target = _numbers(args.target, "--target")
+    times, ratios = _numbers(args.times, "--times", _TIME), _numbers(args.snr, "--snr", _RATIO)
+    target = _numbers(args.target, "--target", {"": 1.0})
     if len(target) != 2:
         raise UsageError(f"--target {args.target}: write two probabilities, as in --target 0.95,0.05")
     common: dict[str, Any] = {
@@ -316,7 +366,7 @@ def _write(args: argparse.Namespace, users: PuActivity, format: Any, out: str) -
     if args.json:
         print(json.dumps({"file": out, "format": format, "users": len(users.users), "end_s": users.end}))
     else:
-        print(f"wrote {out}: {len(users.users)} primary users, {users.end:g} s; now: cogtcp pu show {out}")
+        print(f"wrote {out}: {_count(users)}, {users.end:g} s; now: cogtcp pu show {out}")
     return 0
 
 
@@ -347,7 +397,7 @@ def _draw_timeline(activity: PuActivity, start: float, end: float, name: str) ->
         labels = [f"PU {user.number}, band {user.band}, ON {user.duty_cycle:.0%}" for user in activity.users]
         axes.set_yticks(range(len(labels)), labels)
         axes.set_ylim(len(labels) - 0.5, -0.5)
-        axes.set_xlim(start, end)
+        axes.set_xlim(start, end if end > start else start + 1)
         axes.set_xlabel("Time, s")
 
     height = min(1.0 + 0.32 * max(len(activity.users), 1), 40.0)
@@ -363,20 +413,44 @@ def _draw_sensing(
     fine = [low * (high / low) ** (i / 120) for i in range(121)] if high > low else [low]
 
     def paint(canvas: Any) -> None:
+        from matplotlib.lines import Line2D
+        from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
         grid = canvas.subplots(1, len(detectors), sharey=True, squeeze=False)[0]
+        colors = dict(zip(ratios, theme.SERIES * len(ratios), strict=False))
         for axes, name in zip(grid, detectors, strict=True):
-            for snr, color in zip(ratios, theme.SERIES * len(ratios), strict=False):
+            for snr, color in colors.items():
                 found = sensing(fine, snr_db=snr, detector=name, **common)
-                axes.plot(fine, [p.detection for p in found], color=color, label=f"P_d', {snr:g} dB")
-                axes.plot(fine, [p.false_alarm for p in found], "--", color=color, label=f"P_f', {snr:g} dB")
+                marker = "" if len(fine) > 1 else "o"  # a line of one point is none
+                axes.plot(fine, [p.detection for p in found], marker=marker, color=color)
+                axes.plot(fine, [p.false_alarm for p in found], "--", marker=marker, color=color)
             axes.set_xscale("log")
+            axes.xaxis.set_major_locator(FixedLocator(_apart(times, len(detectors))))
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axes.xaxis.set_minor_locator(NullLocator())
             axes.set_ylim(-0.02, 1.02)
             axes.set_xlabel("Sensing time t_s, s")
             axes.set_title(name)
         grid[0].set_ylabel("Probability")
-        grid[-1].legend(loc="center right")
+        keys = [
+            *(Line2D([], [], color=color, label=f"{snr:g} dB") for snr, color in colors.items()),
+            Line2D([], [], color=theme.INK, label="P_d', detection"),
+            Line2D([], [], color=theme.INK, linestyle="--", label="P_f', false alarm"),
+        ]
+        canvas.legend(handles=keys, loc="outside upper center", ncols=min(len(keys), 8))
 
-    return alone.draw(4.2, "Detection (lines) and false alarm (dashed) against the sensing time", paint)
+    return alone.draw(4.6, "Detection (lines) and false alarm (dashed) against the sensing time", paint)
+
+
+def _apart(times: Sequence[float], panels: int) -> list[float]:
+    """Return those of the times whose labels find room side by side on a logarithmic axis."""
+    ordered = sorted(set(times))
+    span = math.log(ordered[-1] / ordered[0])
+    kept = ordered[:1]
+    for time in ordered[1:]:
+        if math.log(time / kept[-1]) >= 0.07 * panels * span:
+            kept.append(time)
+    return kept
 
 
 def _cells(user: PrimaryUser, start: float, end: float, shades: str) -> list[str]:
@@ -399,32 +473,42 @@ def _cells(user: PrimaryUser, start: float, end: float, shades: str) -> list[str
 def _window(text: str | None, end: float) -> tuple[float, float]:
     if text is None:
         return 0.0, end
-    values = _numbers(text, "--window")
+    values = _numbers(text, "--window", _TIME)
     if len(values) != 2 or not 0 <= values[0] < values[1]:
         raise UsageError(f"--window {text}: write two times in s, the earlier first, as in --window 10,20")
+    if values[0] >= end:
+        raise UsageError(f"--window {text}: the activity ends at {end:g} s")
     return values[0], values[1]
 
 
 def _law(text: str, option: str) -> tuple[str, list[float]]:
     name, _, values = text.partition(":")
-    return name, _numbers(values, f"--{option} {name}")
+    if name in LAWS and not values:
+        raise UsageError(f"--{option} {text}: write {name}:{','.join(LAWS[name]).replace(' in s', '')}, in s")
+    return name, _numbers(values, f"--{option} {name}:", {**_TIME, "": 1.0}) if values else []
 
 
 def _area(text: str) -> tuple[float, float]:
-    values = _numbers(text.lower().replace("x", ","), "--area")
-    if len(values) != 2:
-        raise UsageError(f"--area {text}: write width and height in m, as in --area 1000x1000")
-    return values[0], values[1]
-
-
-def _numbers(text: str, option: str) -> list[float]:
     try:
-        values = [float(value) for value in text.split(",")]
+        width, height = (_value(value, _LENGTH) for value in text.lower().split("x"))
+    except ValueError:
+        raise UsageError(f"--area {text}: write width and height in m, as in --area 1000x1000") from None
+    return width, height
+
+
+def _numbers(text: str, option: str, units: dict[str, float]) -> list[float]:
+    try:
+        values = [_value(value, units) for value in text.split(",")]
     except ValueError:
         raise UsageError(f"{option} {text}: write numbers with commas between them") from None
     if not all(map(math.isfinite, values)):
         raise UsageError(f"{option} {text}: every number must be finite")
     return values
+
+
+def _count(activity: PuActivity) -> str:
+    count = len(activity.users)
+    return f"{count} primary user{'s' if count != 1 else ''}"
 
 
 def _seconds(value: float) -> str:

@@ -39,3 +39,53 @@ impl NodeBoard {
         Some(HostFact { end, event })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cogtcp_spectrum::ChannelId;
+    use cogtcp_units::Duration;
+
+    /// The table of `docs/wireless.md` has a row for every fact, which says what transports read of it.
+    #[test]
+    fn the_documented_table_is_that_of_the_code() {
+        let page = include_str!("../../../../docs/wireless.md");
+        let until = Time::ZERO + Duration::from_secs(1);
+        let rate = Rate::from_bits_per_second(1_000_000);
+        let mut node = NodeBoard::new(true);
+        let facts = [
+            Fact::Sensing { until },
+            Fact::Handoff { from: ChannelId(0), to: ChannelId(1), rate: Some(rate) },
+            Fact::LinkDown,
+            Fact::LinkUp,
+            Fact::QueueFree,
+        ];
+        for fact in facts {
+            node.board.publish(Time::ZERO, fact);
+            let event = node.take(0, rate, 500).map(|read| read.event);
+            // A new fact does not compile until it has a row here.
+            let row = match fact {
+                Fact::Sensing { .. } => "| `Sensing { until }` | the node's radio |",
+                Fact::Handoff { .. } => "| `Handoff { from, to, rate }` | the node's radio |",
+                Fact::LinkDown => "| `LinkDown` | the link |",
+                Fact::LinkUp => "| `LinkUp` | the link |",
+                Fact::QueueFree => "| `QueueFree` | the node's interface queue |",
+            };
+            let read = match event {
+                Some(LinkEvent::SensingStart { until: end }) if end == until => {
+                    "| `SensingStart { until }` |"
+                }
+                Some(LinkEvent::Handoff { rate: new }) if new == rate => "| `Handoff { rate }` |",
+                Some(LinkEvent::LinkDown) => "| `LinkDown` |",
+                Some(LinkEvent::LinkUp) => "| `LinkUp` |",
+                Some(LinkEvent::QueueFree { bytes: 500 }) => "| `QueueFree { bytes }` |",
+                other => panic!("{fact:?} is read as {other:?}"),
+            };
+            let line = page.lines().find(|line| line.starts_with(row));
+            assert!(line.is_some_and(|line| line.ends_with(read)), "{fact:?}: {line:?}");
+        }
+        let rows = page.split("| fact |").nth(1).map(|table| table.lines().skip(2));
+        let rows = rows.into_iter().flatten().take_while(|line| line.starts_with('|')).count();
+        assert_eq!(rows, facts.len(), "no row for what is not a fact");
+    }
+}

@@ -140,7 +140,8 @@ pub fn write_map(map: &Map) -> Result<String, WriteError> {
     let mut text = format!("{}\n", map.users.len());
     for MapUser { user, receiver, alpha, beta } in &map.users {
         let range = match user.reach {
-            Reach::Range(range) => range,
+            Reach::Range(range) if range.is_finite() => range,
+            Reach::Range(_) => return Err(WriteError::Everywhere(user.id)),
             Reach::Power(_) => return Err(WriteError::PowerInMap(user.id)),
         };
         let (tx, rx) = (user.position, receiver);

@@ -40,6 +40,17 @@ struct Bench {
     dropped: Vec<(Time, DropCause)>,
 }
 
+fn bench_pipe() -> PipeConfig {
+    PipeConfig {
+        rate: Rate::from_bits_per_second(1_000_000),
+        delay: Duration::from_micros(1),
+        limit_packets: 100,
+        limit_bytes: u64::MAX,
+        loss: Probability::ZERO,
+        drops: Vec::new(),
+    }
+}
+
 impl Bench {
     fn new(changes: &[(&str, &str)], seed: u64) -> Self {
         Self::on_channel(changes, seed, |_| {})
@@ -61,14 +72,7 @@ impl Bench {
         let spec = &experiment.radios[0];
         let cognitive = spec.cognitive.as_ref().unwrap();
         let mut cell = Cell::new(&experiment, spec, cognitive, Arc::new(air), seed).unwrap();
-        let config = PipeConfig {
-            rate: Rate::from_bits_per_second(1_000_000),
-            delay: Duration::from_micros(1),
-            limit_packets: 100,
-            limit_bytes: u64::MAX,
-            loss: Probability::ZERO,
-            drops: Vec::new(),
-        };
+        let config = bench_pipe();
         let mut pipes: Vec<Pipe> =
             (0..2).map(|_| Pipe::new(&config, || RandomStream::new(1, "loss", 0))).collect();
         cell.begin(&mut pipes);
@@ -321,4 +325,50 @@ fn noise_that_rises_with_time_silences_the_link_while_it_lasts() {
     });
     assert!(during[0] > 9000 && during[1] <= 1 && during[2] > 9000, "{during:?}");
     assert!(bench.cell.measured(0).garbled > 1000, "{:?}", bench.cell.measured(0));
+}
+
+/// What the boards of both nodes say, in the order of the radio's life: it finds a PU, moves, and opens; and a queue that had
+/// dropped has room again. Only nodes with a sender read.
+#[test]
+fn boards_say_what_radio_link_and_queue_do() {
+    let moving = [
+        (
+            "spectrum.pu",
+            "{ laws = { on = { deterministic = \"1 s\" }, off = { deterministic = \"9 s\" }, start = \"on\" } }",
+        ),
+        ("radio.cr.cr.start", "100 ms"),
+        ("radio.cr.cr.sensing_time", "200 ms"),
+        ("radio.cr.cr.transmission_time", "500 ms"),
+    ];
+    let mut bench = Bench::new(&moving, 29);
+    let mut read = Vec::new();
+    let config = PipeConfig { limit_packets: 3, ..bench_pipe() };
+    bench.pipes[0] = Pipe::new(&config, || RandomStream::new(1, "loss", 0));
+    bench.cell.begin(&mut bench.pipes);
+    for _ in 0..9 {
+        let transit = Transit { wire: 1040, ..Transit::default() };
+        if bench.pipes[0].offer(bench.now, transit) == crate::pipe::Offer::Wake {
+            bench.cell.wake(bench.now, 0);
+        }
+    }
+    while bench.cell.due() <= Time::from_secs_f64(1.7) {
+        bench.now = bench.cell.due();
+        let finished = bench.cell.step(bench.now, &mut bench.pipes, &mut bench.notes);
+        if let Some(pipe) = finished.delivered {
+            bench.pipes[pipe as usize].end_service(None);
+        }
+        if let Some((pipe, cause)) = finished.dropped {
+            bench.pipes[pipe as usize].end_service(Some(cause));
+        }
+        while let Some(fact) = bench.cell.take_fact(&bench.pipes) {
+            assert_eq!(fact.end, 0, "no transport sends from the other end");
+            let what = format!("{:?}", fact.event);
+            read.push(what.split([' ', '{']).next().unwrap_or_default().to_owned());
+        }
+    }
+    // One channel, with a PU until 1 s: round-robin returns to it, from sensing to sensing, until it has gone.
+    let mut expected = vec!["QueueFree", "SensingStart", "LinkDown"];
+    expected.extend(["SensingStart"; 5]);
+    expected.extend(["Handoff", "LinkUp"]);
+    assert_eq!(read, expected);
 }
