@@ -52,18 +52,19 @@ fn data_arrives_intact_and_in_order() {
     }
 }
 
-/// Random sequences of hooks for every control of the registry (`cogtcp_transport::conformance`).
+/// Random sequences of hooks for the control of every preset (`cogtcp_transport::conformance`).
 #[test]
 fn controls_conform() {
-    use cogtcp_transport::{Parameters, conformance::check_congestion_control_with_seeds, controls, make};
+    use cogtcp_transport::{Parameters, Preset, conformance::check_congestion_control_with_seeds, make};
     let seeds = match variable("COGTCP_FUZZ_SEED") {
         Some(seed) => seed..seed + 1,
         None => 0..variable("COGTCP_FUZZ_SEEDS").unwrap_or(400),
     };
-    for info in controls() {
-        let build = || make(info.name, &Parameters::new()).expect("the registry builds what it lists");
+    for preset in Preset::all() {
+        let parameters = preset.parameters(&Parameters::new());
+        let build = || make(preset.control, &parameters).expect("a preset builds its control");
         check_congestion_control_with_seeds(build, seeds.clone())
-            .unwrap_or_else(|failure| panic!("{failure}"));
+            .unwrap_or_else(|failure| panic!("{}: {failure}", preset.name));
     }
 }
 

@@ -87,9 +87,11 @@ pub fn receiver(random: &mut RandomStream) -> ReceiverConfig {
     }
 }
 
-/// Any control of the registry, at its defaults.
+/// Any preset's control; half of the time Reno's.
 pub fn control(random: &mut RandomStream) -> Box<dyn CongestionControl> {
-    let known: Vec<&str> = controls().iter().map(|info| info.name).collect();
-    let name = if coin(random) { "aimd" } else { pick(random, &known) };
-    make(name, &Parameters::new()).expect("the registry builds what it lists")
+    if coin(random) {
+        return make("aimd", &Parameters::new()).expect("the registry builds what it lists");
+    }
+    let preset = &Preset::all()[random.below(Preset::all().len() as u64) as usize];
+    make(preset.control, &preset.parameters(&Parameters::new())).expect("a preset builds its control")
 }
