@@ -346,9 +346,9 @@ tables! {
         /// empty.
         detail: Code in "",
         /// A number that goes with the event; not-a-number where there is none. `rto`, `spurious_rto`,
-        /// `fast_retransmit`, `recovery_exit`: the congestion window after it, in segments. `drop`: the packet's size
-        /// in bytes. `handoff`: the rate of the new channel, in bit/s. `trigger_down`: seconds to the foretold outage.
-        /// `pu_on`, `pu_off`: the band.
+        /// `fast_retransmit`, `recovery_exit`: the congestion window after it, in segments; `unreachable`: before it.
+        /// `drop`: the packet's size in bytes. `handoff`: the rate of the new channel, in bit/s. `trigger_down`: seconds to
+        /// the foretold outage. `pu_on`, `pu_off`: the band.
         value: f64 in "",
     }
 }
@@ -417,11 +417,13 @@ pub enum EventKind {
     SignalLost,
     /// It hears one again.
     SignalBack,
+    /// A sender's host hears that the network cannot reach the receiver (ICMP).
+    Unreachable,
 }
 
 impl EventKind {
     /// Every kind, in the order of their codes.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 31] = [
         Self::FlowStart,
         Self::FlowStop,
         Self::Connected,
@@ -452,6 +454,7 @@ impl EventKind {
         Self::PuOff,
         Self::SignalLost,
         Self::SignalBack,
+        Self::Unreachable,
     ];
 
     /// The kind's name in the column `kind`.
@@ -487,6 +490,7 @@ impl EventKind {
             Self::PuOff => "pu_off",
             Self::SignalLost => "signal_lost",
             Self::SignalBack => "signal_back",
+            Self::Unreachable => "unreachable",
         }
     }
 

@@ -74,6 +74,8 @@ pub struct PipeSpec {
     pub loss: Probability,
     /// Packets to lose by their number from 1, ascending.
     pub drops: Vec<u64>,
+    /// A packet that finds so many waiting is marked (ECN); `None`: none is.
+    pub mark: Option<u32>,
 }
 
 /// A cognitive radio.
@@ -87,6 +89,8 @@ pub struct RadioSpec {
     pub cycle: CycleConfig,
     /// What happens to packets during silence; without meaning where there is `cognitive`.
     pub silence: Silence,
+    /// Whether sources are told of what silence destroyed (ICMP).
+    pub unreachable: bool,
     /// The CR user in full with its MAC, in place of the cycle. It has one link, and the experiment a spectrum.
     pub cognitive: Option<Box<CognitiveSpec>>,
     /// A train's journey in place of the cycle.

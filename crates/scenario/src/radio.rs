@@ -18,6 +18,10 @@ pub struct Radio {
     /// What happens to packets during silence.
     #[serde(default)]
     pub silence: Silence,
+    /// Whether the node in front of a silent link tells the source of data that silence destroyed (ICMP destination
+    /// unreachable, one message a second to each source at most). Most transports ignore it.
+    #[serde(default)]
+    pub unreachable: bool,
     /// Periodic sensing; without it the radio never senses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sensing: Option<Sensing>,

@@ -85,6 +85,14 @@ pub struct Tcp {
     /// Whether cwnd falls to the restart window after an idle RTO (RFC 5681 section 4.1).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restart_after_idle: Option<bool>,
+    /// Whether cwnd, once the receiver's closed window has opened again, is spread over a round-trip time rather than sent as one
+    /// burst.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paced_resume: Option<bool>,
+    /// Whether the sender heeds a window smaller than what it was offered before (RFC 9293 section 3.8.6: it must be robust
+    /// against one); else it may send what was once offered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heeds_shrinking: Option<bool>,
     /// Whether cwnd grows only when it was the limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window_validation: Option<bool>,
@@ -94,7 +102,8 @@ pub struct Tcp {
     /// Time in TIME-WAIT after the close.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_wait: Option<Duration>,
-    /// Whether the receiver delays ACKs: "off", or the longest delay (RFC 5681: at most 500 ms).
+    /// Whether the receiver delays ACKs: "off"; the longest delay (RFC 5681: at most 500 ms), which with `ack_every` is DelAck;
+    /// or "adaptive", as long as segments keep coming and 500 ms at most (TCP-ADA).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<DelayedAck>,
     /// A delayed ACK answers this many full-sized segments at most (RFC 5681: 2).

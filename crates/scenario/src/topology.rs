@@ -83,6 +83,10 @@ pub struct Link {
     /// whatever their flow, SYNs and ACKs included.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drops: Vec<u64>,
+    /// Queue length in packets from which on packets that arrive are marked (ECN, RFC 3168: congestion experienced), in both
+    /// directions; without it: none is. Most transports ignore marks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<QueueLimit>,
     /// Rate of the reverse direction; without it: `rate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverse_rate: Option<Rate>,
@@ -125,6 +129,10 @@ pub struct NamedLink {
     /// whatever their flow, SYNs and ACKs included.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drops: Vec<u64>,
+    /// Queue length in packets from which on packets that arrive are marked (ECN, RFC 3168: congestion experienced), in both
+    /// directions; without it: none is. Most transports ignore marks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<QueueLimit>,
     /// Rate of the reverse direction; without it: `rate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverse_rate: Option<Rate>,
@@ -155,6 +163,7 @@ impl NamedLink {
             queue: self.queue,
             loss: self.loss,
             drops: self.drops.clone(),
+            mark: self.mark,
             reverse_rate: self.reverse_rate,
             reverse_delay: self.reverse_delay,
             reverse_queue: self.reverse_queue,

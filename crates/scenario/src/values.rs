@@ -50,6 +50,8 @@ pub enum DelayedAck {
     Off,
     /// Every second segment is acknowledged at once, a single one after this long.
     Timeout(Duration),
+    /// As long as segments keep coming (TCP-ADA).
+    Adaptive,
 }
 
 /// The seed of every random stream of a run: 0 to 2^63 - 1, the range of a TOML integer.
@@ -188,8 +190,11 @@ impl FromStr for DelayedAck {
         if text.trim() == "off" {
             return Ok(Self::Off);
         }
+        if text.trim() == "adaptive" {
+            return Ok(Self::Adaptive);
+        }
         text.parse().map(Self::Timeout).map_err(|_| {
-            format!("\"{text}\" is not a delay of acknowledgements; write \"off\", or the longest delay as \"200 ms\"")
+            format!("\"{text}\" is not a delay of acknowledgements; write \"off\", \"adaptive\", or the longest delay as \"200 ms\"")
         })
     }
 }
@@ -199,6 +204,7 @@ impl fmt::Display for DelayedAck {
         match self {
             Self::Off => f.write_str("off"),
             Self::Timeout(span) => span.fmt(f),
+            Self::Adaptive => f.write_str("adaptive"),
         }
     }
 }
@@ -257,8 +263,8 @@ as_text!(
 );
 as_text!(
     DelayedAck,
-    "\"off\", or the longest delay of an acknowledgement, for example \"200 ms\"",
-    "^ *(off|[0-9.]+([eE][+-]?[0-9]+)? *(ns|us|µs|ms|s|min|h)) *$"
+    "\"off\", \"adaptive\" (TCP-ADA), or the longest delay of an acknowledgement, for example \"200 ms\"",
+    "^ *(off|adaptive|[0-9.]+([eE][+-]?[0-9]+)? *(ns|us|µs|ms|s|min|h)) *$"
 );
 
 impl Default for Seed {

@@ -8,7 +8,7 @@ use cogtcp_records::tables::EventKind;
 use cogtcp_scenario::{FlowSpec, Traffic};
 use cogtcp_transport::freeze::{Beside, ConnectionManager, RoundTrips};
 use cogtcp_transport::{
-    CongestionControl, Flags, LinkEvent, Receiver, ReceiverState, Segment, Sender, SenderStats,
+    CongestionControl, Flags, LinkEvent, Receiver, ReceiverState, Segment, Sender, SenderStats, SeqNumber,
     TransportEvent,
 };
 use cogtcp_units::{Duration, Rate, Time};
@@ -262,6 +262,15 @@ impl Flow {
         }
     }
 
+    /// ICMP destination unreachable has reached the sender's host, about the segment that begins with `seq`.
+    pub(crate) fn unreachable(&mut self, now: Time, seq: SeqNumber, network: &mut Network) {
+        if self.is_active() {
+            network.trace.flow_event(now, EventKind::Unreachable, self.number, self.cwnd_segments());
+            self.sender.handle_unreachable(now, seq);
+            self.pump_sender(now, network);
+        }
+    }
+
     /// Sends what the sender has to send, then sets its timer.
     #[inline]
     fn pump_sender(&mut self, now: Time, network: &mut Network) {
@@ -321,11 +330,12 @@ impl Flow {
         let active = self.is_active();
         let Some(managed) = self.manager.as_deref_mut().filter(|_| active) else { return };
         let beside = managed.manager.beside();
-        if managed.frozen_since.is_none() {
+        let ack = managed.manager.freeze(now, until);
+        if managed.frozen_since.is_none() && managed.manager.is_frozen() {
             managed.frozen_since = Some(now);
             network.trace.flow_event(now, EventKind::Freeze, self.number, f64::NAN);
         }
-        if let Some(ack) = managed.manager.freeze(until) {
+        if let Some(ack) = ack {
             self.tell_source(now, beside, &ack, ConnectionManager::FREEZE_ACKS, network);
         }
     }

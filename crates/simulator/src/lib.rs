@@ -7,7 +7,7 @@
 //!
 //! Reading order of the source: `queue` (pending events), `pipe` (one link direction), `network` (pipes, paths,
 //! packets), `flow` (two connection ends and their measurements), `radio` (gates), `wireless` (CR users in full and their
-//! MAC), `train` (a mobile router's warnings), `simulation` (the event loop),
+//! MAC), `train` (a mobile router's warnings), `unreachable` (ICMP), `simulation` (the event loop),
 //! `report` (the tables).
 
 mod flow;
@@ -23,6 +23,7 @@ mod routes;
 mod simulation;
 mod trace;
 mod train;
+mod unreachable;
 mod wireless;
 
 pub use options::{ControlFactory, ControlFailure, RunError, RunOptions, TraceLevel};

@@ -5,6 +5,7 @@ use crate::pipe::{DropCause, Offer, Pipe, Transit};
 use crate::queue::{Event, EventQueue};
 use crate::trace::Trace;
 use crate::wireless::{Cell, HostFact, Noted};
+use cogtcp_transport::SeqNumber;
 use cogtcp_units::{Rate, Time};
 use std::collections::VecDeque;
 
@@ -30,6 +31,9 @@ pub(crate) struct Network {
     /// The wireless links, and the place of each one's radio in the experiment.
     pub(crate) cells: Vec<(usize, Cell)>,
     notes: VecDeque<Noted>,
+    /// Pipes whose packets are noted when silence destroys them, and those packets: pipe, stream, sequence number.
+    watched: Vec<u32>,
+    destroyed: VecDeque<(u32, u32, SeqNumber)>,
 }
 
 /// What a host put into the network on a stream, and what came out at the other end.
@@ -55,6 +59,8 @@ impl Network {
             hops: 0,
             cells: Vec::new(),
             notes: VecDeque::new(),
+            watched: Vec::new(),
+            destroyed: VecDeque::new(),
         }
     }
 
@@ -73,6 +79,27 @@ impl Network {
                 _ => BY_PATH,
             };
         }
+    }
+
+    /// How many streams there are: the number of the next one.
+    pub(crate) fn streams(&self) -> u32 {
+        self.path_starts.len() as u32
+    }
+
+    /// What silence destroys in `pipe` is to be noted.
+    pub(crate) fn watch(&mut self, pipe: u32) {
+        self.watched.push(pipe);
+    }
+
+    /// Whether a packet was destroyed that [`take_destroyed`](Self::take_destroyed) has not answered.
+    #[inline]
+    pub(crate) fn has_destroyed(&self) -> bool {
+        !self.destroyed.is_empty()
+    }
+
+    /// The next packet that silence destroyed in a watched pipe: pipe, stream, sequence number.
+    pub(crate) fn take_destroyed(&mut self) -> Option<(u32, u32, SeqNumber)> {
+        self.destroyed.pop_front()
     }
 
     /// The pipes of a stream's path.
@@ -124,7 +151,11 @@ impl Network {
             self.offer(now, next, transit);
             return None;
         }
-        Some((transit, self.options.unpack(&transit.parcel)))
+        let mut packet = self.options.unpack(&transit.parcel);
+        if transit.take_mark() {
+            packet.segment.mark();
+        }
+        Some((transit, packet))
     }
 
     /// Adds the wireless cell of the radio `number`.
@@ -201,7 +232,10 @@ impl Network {
     #[cold]
     fn drop_packet(&mut self, now: Time, pipe: u32, transit: &Transit, cause: DropCause) {
         self.dropped[transit.stream as usize] += 1;
-        self.options.unpack(&transit.parcel);
+        let packet = self.options.unpack(&transit.parcel);
+        if cause == DropCause::Silence && self.watched.contains(&pipe) {
+            self.destroyed.push_back((pipe, transit.stream, packet.segment.seq));
+        }
         self.trace.dropped(now, pipe, transit, cause);
     }
 

@@ -21,7 +21,8 @@ use ring::Ring;
 pub(crate) struct Transit {
     /// While waiting: when it entered the queue. Afterwards: when it arrives at the far end. Nanoseconds.
     pub(crate) time: u64,
-    /// Nanoseconds spent waiting in queues so far, on all links of the path.
+    /// Nanoseconds spent waiting in queues so far, on all links of the path; with [`MARKED`] for a packet that met a long
+    /// queue.
     pub(crate) waited: u64,
     /// `2 * flow`, plus 1 when it goes from receiver to sender.
     pub(crate) stream: u32,
@@ -35,7 +36,18 @@ pub(crate) struct Transit {
 /// Flag in [`Transit::wire`].
 const LOST: u32 = 1 << 31;
 
+/// Flag in [`Transit::waited`].
+const MARKED: u64 = 1 << 63;
+
 impl Transit {
+    /// Takes the mark off, if there is one (ECN: congestion experienced).
+    #[inline]
+    pub(crate) fn take_mark(&mut self) -> bool {
+        let marked = self.waited & MARKED != 0;
+        self.waited &= !MARKED;
+        marked
+    }
+
     /// Bytes on the wire.
     #[inline]
     pub(crate) fn size(&self) -> u32 {
@@ -141,6 +153,8 @@ pub(crate) struct Pipe {
     waiting_bytes: u64,
     limit_packets: u64,
     limit_bytes: u64,
+    /// Packets that find so many waiting are marked.
+    mark_at: u64,
     queue_max: u64,
     /// Drops at the full queue that [`take_overflow`](Self::take_overflow) has answered.
     overflow_seen: u64,
@@ -242,6 +256,7 @@ impl Pipe {
             waiting_bytes: 0,
             limit_packets: config.limit_packets,
             limit_bytes: config.limit_bytes,
+            mark_at: u64::MAX,
             queue_max: 0,
             overflow_seen: 0,
             loss: lossy.then(|| Box::new(Losses::new(config, stream()))),
@@ -249,6 +264,11 @@ impl Pipe {
             own_rate: config.rate,
             capacity: Capacity::default(),
         }
+    }
+
+    /// From now on a packet that finds `packets` or more waiting is marked (ECN).
+    pub(crate) fn mark_at(&mut self, packets: u64) {
+        self.mark_at = packets;
     }
 
     /// Offers a packet to the queue.
@@ -273,6 +293,9 @@ impl Pipe {
             return Offer::Dropped;
         }
         self.waiting_bytes = bytes;
+        if u64::from(waiting) >= self.mark_at {
+            transit.waited |= MARKED;
+        }
         self.ring.push(&transit);
         self.queue_max = self.queue_max.max(u64::from(waiting) + 1);
         if self.ring.len() == 1 && matches!(self.gate, Gate::Served | Gate::ServedSilent) {

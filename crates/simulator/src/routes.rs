@@ -121,6 +121,7 @@ mod tests {
             queue: QueueLimit::Packets(10),
             loss: Probability::ZERO,
             drops: Vec::new(),
+            mark: None,
         };
         Experiment {
             name: "routes".to_owned(),

@@ -10,6 +10,7 @@ use crate::radio::Radio;
 use crate::routes::Router;
 use crate::trace::Trace;
 use crate::train::Train;
+use crate::unreachable::Unreachable;
 use crate::wireless::Cell;
 use cogtcp_records::tables::{FlowSample, LinkSample};
 use cogtcp_records::{Code, Run};
@@ -36,6 +37,7 @@ pub(crate) struct Simulation<'a> {
     pub(crate) flows: Vec<Flow>,
     pub(crate) radios: Vec<Radio>,
     pub(crate) train: Option<Train>,
+    unreachable: Option<Unreachable>,
     /// Where there are CR users in full.
     air: Option<Arc<Air>>,
     /// The pipes at the end of the warm-up.
@@ -95,6 +97,7 @@ impl<'a> Simulation<'a> {
         }
         let mut radios = Radio::all(experiment, seed)?;
         let train = Train::new(experiment, seed, &mut network, &mut flows, &mut radios, &mut router)?;
+        let unreachable = Unreachable::new(experiment, &mut network, &mut router)?;
         let mut simulation = Self {
             experiment,
             seed,
@@ -103,6 +106,7 @@ impl<'a> Simulation<'a> {
             warm: false,
             radios,
             train,
+            unreachable,
             air,
             pipe_baselines: vec![PipeBaseline::default(); network.pipes.len()],
             sampled_flows: vec![0; flows.len()],
@@ -173,6 +177,10 @@ impl<'a> Simulation<'a> {
                     self.digest.add(now, event);
                     if let Some((transit, packet)) = self.network.arrive(now, pipe) {
                         self.deliver(now, &transit, &packet);
+                    } else if self.network.has_destroyed()
+                        && let Some(unreachable) = &mut self.unreachable
+                    {
+                        unreachable.tell(now, &mut self.network, &mut self.flows);
                     }
                 }
                 Event::Timer(endpoint) => {
@@ -244,9 +252,13 @@ impl<'a> Simulation<'a> {
         self.flows[number].announce(count);
     }
 
-    /// A message between a train's router and its clients has arrived.
+    /// A message between a train's router and its clients has arrived, or one of ICMP.
     #[cold]
     fn message(&mut self, now: Time, stream: u32, packet: &Packet) {
+        if let Some(unreachable) = self.unreachable.as_mut().filter(|messages| stream >= messages.first()) {
+            unreachable.receive(now, stream, packet, &mut self.network, &mut self.flows);
+            return;
+        }
         if let Some(train) = &mut self.train {
             train.receive(now, stream, packet, &mut self.network, &mut self.flows);
         }
@@ -383,7 +395,8 @@ impl<'a> Simulation<'a> {
 
     fn check_conservation(&self) -> Result<(), RunError> {
         let messages = self.train.iter().flat_map(Train::streams);
-        let streams = self.flows.iter().flat_map(|flow| flow.streams).chain(messages);
+        let notices = self.unreachable.iter().flat_map(Unreachable::streams);
+        let streams = self.flows.iter().flat_map(|flow| flow.streams).chain(messages).chain(notices);
         self.network.check_conservation(streams).map_err(RunError::Conservation)
     }
 
@@ -442,7 +455,12 @@ fn pipe(link: &LinkSpec, spec: &PipeSpec, direction: &str, seed: u64) -> Pipe {
         loss: spec.loss,
         drops: spec.drops.clone(),
     };
-    Pipe::new(&config, || RandomStream::new(seed, &format!("loss/{}/{direction}", link.name), 0))
+    let mut pipe =
+        Pipe::new(&config, || RandomStream::new(seed, &format!("loss/{}/{direction}", link.name), 0));
+    if let Some(packets) = spec.mark {
+        pipe.mark_at(u64::from(packets));
+    }
+    pipe
 }
 
 fn control(spec: &FlowSpec, options: &RunOptions) -> Result<Box<dyn CongestionControl>, RunError> {

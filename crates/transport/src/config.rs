@@ -139,6 +139,12 @@ pub struct SenderConfig {
     pub max_window: Option<u64>,
     /// Restart from the restart window when idle longer than an RTO (RFC 5681 section 4.1). True.
     pub restart_after_idle: bool,
+    /// Once the peer's closed window has opened again, spread what cwnd lets go over a smoothed round-trip time, in place
+    /// of one burst. For a control that does not pace by itself. False.
+    pub paced_resume: bool,
+    /// Whether a window smaller than what was offered before counts (RFC 9293 section 3.8.6: a sender "must be robust against
+    /// window shrinking"); else what was once offered may be sent. True.
+    pub heeds_shrinking: bool,
     /// Grow cwnd only when it limited the flight being acknowledged (RFC 7661's aim, Linux's rule). True.
     pub window_validation: bool,
     /// Give up when data stays unacknowledged so long (RFC 9293 section 3.8.3). None: never.
@@ -175,6 +181,8 @@ impl Default for SenderConfig {
             rtt_sampling: RttSampling::default(),
             max_window: None,
             restart_after_idle: true,
+            paced_resume: false,
+            heeds_shrinking: true,
             window_validation: true,
             user_timeout: None,
             time_wait: Duration::from_secs(240),
@@ -191,6 +199,12 @@ pub enum DelayedAck {
     On {
         /// Longest delay; RFC 5681: at most 500 ms.
         timeout: Duration,
+    },
+    /// As long as segments keep coming: TCP-ADA (Singh and Kankipati, WCNC 2004). One acknowledgement, about, for a whole
+    /// window.
+    Adaptive {
+        /// Longest delay; RFC 5681: at most 500 ms.
+        limit: Duration,
     },
 }
 

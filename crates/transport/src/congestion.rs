@@ -1,6 +1,7 @@
 //! Congestion control: the trait, what it sees, and the registry of controls by name.
 
 pub mod aimd;
+pub mod atcp;
 pub mod bbr;
 pub mod c2;
 pub mod compound;
@@ -9,6 +10,7 @@ mod growth;
 mod hystart;
 mod parameters;
 mod registry;
+pub mod satcp_cubic;
 #[cfg(test)]
 mod testing;
 pub mod vegas;
@@ -241,10 +243,22 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     }
 
     /// Whether the sender leaves cwnd alone at a loss event: to be true for a control whose `cong_control` returns
-    /// true.
+    /// true, and for one that keeps its window through a loss (asked after `ssthresh`).
     fn owns_cwnd(&self) -> bool {
         false
     }
+
+    /// The network says that the peer cannot be reached (ICMP destination unreachable for outstanding data). True: stop
+    /// and probe as under a closed window, until an ACK comes; what was outstanding is then sent again. RFC 1122 section
+    /// 4.2.3.9 has TCP do nothing.
+    #[allow(unused_variables)]
+    fn on_unreachable(&mut self, now: Time, tcp: &mut TcpState) -> bool {
+        false
+    }
+
+    /// The custom option of an ACK, where it carries one: called before the ACK is judged.
+    #[allow(unused_variables)]
+    fn on_ack_option(&mut self, now: Time, tcp: &mut TcpState, value: u32) {}
 
     /// cwnd after a loss event turned out to be none (F-RTO, later Eifel).
     #[allow(unused_variables)]

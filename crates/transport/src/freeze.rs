@@ -4,7 +4,8 @@
 //! passes. On a warning it closes the window that acknowledgements carry to the TCP source, and so puts an unmodified
 //! source into persist mode with cwnd, ssthresh and RTO as they are (Goff et al., INFOCOM 2000); on the all-clear it
 //! repeats the last acknowledgement with its real window. Beside the receiver it rewrites what leaves the host, beside the
-//! sender what enters it. It also measures the connection's round-trip time for whoever has to know how early to warn.
+//! sender what enters it. A source that asks for reports of outages (its SYN carries [`WANTS_REPORTS`]) is not held but told
+//! how long the outage will last, in the custom option of that acknowledgement. It also measures the connection's round-trip time for whoever has to know how early to warn.
 
 use crate::{Flags, Segment, SeqNumber};
 use cogtcp_units::{Duration, Time};
@@ -12,6 +13,9 @@ use std::collections::VecDeque;
 
 /// Acknowledgements whose timestamps are remembered: more than a window of a fast path holds.
 const MOST_STAMPS: usize = 1 << 14;
+
+/// Value of the custom option on the SYN of a source that wants to be told of outages rather than to be held.
+pub const WANTS_REPORTS: u32 = 0x4f55_5447;
 
 /// Which end of the connection the manager sits beside. Data flow from sender to receiver.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -38,6 +42,8 @@ pub struct RoundTrips {
 pub struct ConnectionManager {
     beside: Beside,
     frozen: bool,
+    /// The source wants reports.
+    reports: bool,
     /// When an arriving segment proves that the outage is over, though nobody said so.
     until: Time,
     /// The last acknowledgement towards the source, as TCP wrote it.
@@ -64,6 +70,7 @@ impl ConnectionManager {
         Self {
             beside,
             frozen: false,
+            reports: false,
             until: Time::MAX,
             last: None,
             round_trips: None,
@@ -100,7 +107,15 @@ impl ConnectionManager {
     ///
     /// `until` is the announced end of the outage. A segment from the source that arrives after it proves that the path
     /// works: then the manager lets go by itself, so that a lost all-clear costs no more than the wait for a probe.
-    pub fn freeze(&mut self, until: Time) -> Option<Segment> {
+    ///
+    /// A source that wants reports gets its real window and the milliseconds left until then.
+    pub fn freeze(&mut self, now: Time, until: Time) -> Option<Segment> {
+        if self.reports {
+            let left = until.saturating_since(now).as_nanos().div_ceil(1_000_000);
+            let mut report = self.last?;
+            report.set_custom(u32::try_from(left).unwrap_or(u32::MAX));
+            return Some(report);
+        }
         let already = std::mem::replace(&mut self.frozen, true);
         self.until = if already { self.until.max(until) } else { until };
         self.timed = None;
@@ -111,11 +126,12 @@ impl ConnectionManager {
     /// [`THAW_ACKS`](Self::THAW_ACKS) times over a network, once beside the sender. `None`: nothing was acknowledged yet.
     ///
     /// A manager that was not frozen (the warning was lost) answers too: the source that ran into the outage hears at
-    /// once that it may go on, by three duplicates if nothing came meanwhile (Caceres and Iftode, JSAC 13(5), 1995).
+    /// once that it may go on, by three duplicates if nothing came meanwhile (Caceres and Iftode, JSAC 13(5), 1995). A source
+    /// that wants reports hears nothing.
     pub fn thaw(&mut self) -> Option<Segment> {
         self.frozen = false;
         self.until = Time::MAX;
-        self.last
+        self.last.filter(|_| !self.reports)
     }
 
     /// A segment leaves the host: it may be rewritten.
@@ -124,6 +140,7 @@ impl ConnectionManager {
         if segment.flags.contains(Flags::SYN) {
             self.syn_at = (!self.syn_seen).then_some(now);
             self.syn_seen = true;
+            self.reports |= self.beside == Beside::Sender && segment.custom() == Some(WANTS_REPORTS);
             return;
         }
         match self.beside {
@@ -165,6 +182,7 @@ impl ConnectionManager {
             self.thaw();
         }
         if segment.flags.contains(Flags::SYN) {
+            self.reports |= self.beside == Beside::Receiver && segment.custom() == Some(WANTS_REPORTS);
             return over;
         }
         match self.beside {

@@ -10,6 +10,7 @@
 //! Acknowledgements are built when they are pulled. A driver that pulls late gets one ACK for all in-order segments that
 //! came meanwhile, and still one duplicate ACK for each out-of-order segment behind them.
 
+mod deferment;
 mod stats;
 mod window;
 
@@ -18,6 +19,7 @@ pub use stats::ReceiverStats;
 use crate::reassembly::{Insertion, Reassembly};
 use crate::{DelayedAck, Flags, ReceiverConfig, Segment, SeqNumber, TransportEvent};
 use cogtcp_units::{Duration, Time};
+use deferment::Deferment;
 use std::collections::VecDeque;
 use std::ops::Range;
 use window::Window;
@@ -94,8 +96,13 @@ pub struct Receiver {
     pending: u32,
     /// When the delayed ACK is due.
     delayed_until: Time,
+    /// How far apart segments come, for [`DelayedAck::Adaptive`], and when the first came that the delayed ACK answers.
+    deferment: Deferment,
+    delayed_since: Time,
     /// Largest payload seen: what "full-sized" means (RFC 5681 section 4.2).
     full_size: u32,
+    /// A segment since the last ACK was marked (ECN): the next one says so.
+    marked: bool,
     /// A duplicate to report in the next ACK (RFC 2883), in offsets.
     duplicate: Option<Range<u64>>,
 
@@ -133,7 +140,10 @@ impl Receiver {
             latest_tag: 0,
             pending: 0,
             delayed_until: Time::MAX,
+            deferment: Deferment::default(),
+            delayed_since: Time::MAX,
             full_size: 0,
+            marked: false,
             duplicate: None,
             control_due: false,
             retransmit_at: Time::MAX,
@@ -368,6 +378,9 @@ impl Receiver {
                 self.answered_tag = segment.tag;
             }
         }
+        // Departure from RFC 3168 section 6.1.3: the echo is of each marked segment, once, as DCTCP's (RFC 8257 section 3.2),
+        // and does not go on until the sender says CWR; nor is ECN negotiated. A sender that does not care for it ignores it.
+        self.marked |= segment.is_marked();
         if segment.sequence_len() > 0 {
             self.handle_data(now, start, segment);
         }
@@ -472,6 +485,9 @@ impl Receiver {
         // The part before the window is a duplicate, the part behind it is dropped. Nothing follows a FIN.
         let end = data_end.min(right).min(self.fin_offset.unwrap_or(u64::MAX));
         let mut insertion = Insertion::default();
+        if matches!(self.config.delayed_ack, DelayedAck::Adaptive { .. }) && segment.len > 0 {
+            self.deferment.on_segment(now);
+        }
         if segment.len > 0 && start < end {
             self.full_size = self.full_size.max(segment.len);
             let accepted = &mut self.accepted;
@@ -515,15 +531,34 @@ impl Receiver {
 
     /// RFC 5681 section 4.2: an in-order segment, by the setting for delayed ACKs.
     fn ack_in_order(&mut self, now: Time, advanced: u64) {
-        let DelayedAck::On { timeout } = self.config.delayed_ack else {
-            self.ack_now(advanced);
-            return;
+        let timeout = match self.config.delayed_ack {
+            DelayedAck::Off => {
+                self.ack_now(advanced);
+                return;
+            }
+            DelayedAck::Adaptive { limit } => {
+                self.defer(now, advanced, limit);
+                return;
+            }
+            DelayedAck::On { timeout } => timeout,
         };
         let unacknowledged = self.reassembly.frontier() - self.last_ack;
         if unacknowledged >= u64::from(self.config.ack_every) * u64::from(self.full_size) {
             self.ack_now(advanced);
         } else if self.delayed_until == Time::MAX && self.pending == 0 {
             self.delayed_until = now + timeout;
+        }
+    }
+
+    /// TCP-ADA: every in-order segment postpones the ACK anew.
+    fn defer(&mut self, now: Time, advanced: u64, limit: Duration) {
+        if self.pending > 0 {
+            return;
+        }
+        self.delayed_since = self.delayed_since.min(now);
+        match self.deferment.due(now, self.delayed_since, limit) {
+            Some(due) => self.delayed_until = due,
+            None => self.ack_now(advanced),
         }
     }
 
@@ -562,7 +597,10 @@ impl Receiver {
 
     /// Builds the ACK and counts it as sent.
     fn acknowledge(&mut self, now: Time) -> Segment {
-        let ack = self.current_ack(now);
+        let mut ack = self.current_ack(now);
+        if std::mem::take(&mut self.marked) {
+            ack.flags = ack.flags | Flags::ECE;
+        }
         let frontier = self.reassembly.frontier();
         self.window.advertise(frontier);
         self.stats.acks += 1;
@@ -570,6 +608,7 @@ impl Receiver {
         self.stats.zero_windows += u64::from(ack.window == 0);
         self.pending = self.pending.saturating_sub(1);
         self.delayed_until = Time::MAX;
+        self.delayed_since = Time::MAX;
         self.last_ack = frontier;
         self.answered_tag = 0;
         self.duplicate = None;

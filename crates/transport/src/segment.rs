@@ -91,6 +91,8 @@ const HAS_SACK_PERMITTED: u8 = 2;
 const HAS_WINDOW_SCALE: u8 = 4;
 const HAS_TIMESTAMPS: u8 = 8;
 const HAS_CUSTOM: u8 = 16;
+/// Not an option: a queue on the way marked the packet.
+const MARKED: u8 = 32;
 
 /// One TCP segment without its payload bytes: only their number is carried.
 #[derive(Clone, Copy, Default, Eq, PartialEq)]
@@ -157,6 +159,16 @@ impl Segment {
     /// The SACK blocks, the most recent first (RFC 2018 section 4).
     pub fn sack(&self) -> &[SackBlock] {
         &self.sack[..usize::from(self.sack_count)]
+    }
+
+    /// Whether a queue on the way has marked the packet: congestion experienced, in its IP header (RFC 3168).
+    pub const fn is_marked(&self) -> bool {
+        self.present & MARKED != 0
+    }
+
+    /// Marks the packet.
+    pub fn mark(&mut self) {
+        self.present |= MARKED;
     }
 
     /// Sets the MSS option.
@@ -266,6 +278,9 @@ impl fmt::Debug for Segment {
         }
         if let Some(custom) = self.custom() {
             write!(f, " <custom {custom:#x}>")?;
+        }
+        if self.is_marked() {
+            f.write_str(" <CE>")?;
         }
         Ok(())
     }

@@ -20,7 +20,7 @@ use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::spurious::SpuriousCounter;
 use crate::{Recovery, Segment, SenderConfig, SeqNumber, TransportEvent};
-use cogtcp_units::{Duration, Time};
+use cogtcp_units::{Duration, Rate, Time};
 use handshake::Connection;
 use std::collections::VecDeque;
 use timers::Timer;
@@ -118,6 +118,11 @@ pub struct Sender {
     last_data_at: Time,
     /// When the connection last made progress, for the user timeout.
     progress_at: Time,
+    /// After a closed window ([`SenderConfig::paced_resume`]): the rate at which cwnd is spread, and the offset whose
+    /// acknowledgement ends it.
+    resume: Option<(Rate, u64)>,
+    /// The persist timer runs because the peer is unreachable, not because its window is closed.
+    unreachable: bool,
     /// Most in flight in this round trip and in the one before: whether cwnd limits.
     round_end: u64,
     round_high: u64,
@@ -238,6 +243,8 @@ impl Sender {
             timed: None,
             last_data_at: Time::ZERO,
             progress_at: Time::ZERO,
+            resume: None,
+            unreachable: false,
             round_end: 0,
             round_high: 0,
             last_high: 0,
@@ -314,6 +321,22 @@ impl Sender {
         self.clamp();
     }
 
+    /// ICMP destination unreachable arrived, which quotes the segment that begins with `seq`. It counts only if that segment
+    /// is outstanding (RFC 5927 section 4.1), and does something only if the congestion control wants it to.
+    pub fn handle_unreachable(&mut self, now: Time, seq: SeqNumber) {
+        let quoted = seq.offset_near(self.config.initial_sequence, self.board.una());
+        let outstanding = quoted.is_some_and(|at| self.board.una() <= at && at < self.board.nxt());
+        if !self.is_established() || !outstanding || self.timer == Timer::Persist {
+            return;
+        }
+        self.sync();
+        if self.control.on_unreachable(now, &mut self.tcp) {
+            self.unreachable = true;
+            self.start_persist(now);
+        }
+        self.clamp();
+    }
+
     /// The connection as its congestion control sees it.
     pub fn state(&self) -> &TcpState {
         &self.tcp
@@ -370,6 +393,11 @@ impl Sender {
 
     fn inflated_cwnd(&self) -> u64 {
         self.tcp.cwnd.saturating_add_signed(self.inflation).max(self.tcp.mss)
+    }
+
+    /// The rate at which segments leave: the control's, or that of a resume.
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.tcp.pacing_rate.or(self.resume.map(|(rate, _)| rate))
     }
 
     fn emit(&mut self, event: TransportEvent) {

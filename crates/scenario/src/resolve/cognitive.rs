@@ -75,6 +75,10 @@ pub(super) fn check_alone(radio: &Radio, path: &Path, findings: &mut Findings) {
             "the radio has both cr and silence: what a sender does in silence is cr.while_peer_senses";
         findings.error(&path.key("silence"), message, remedy);
     }
+    if radio.unreachable {
+        let message = "the radio has both cr and unreachable: the MAC of a CR user gives packets up silently";
+        findings.error(&path.key("unreachable"), message, remedy);
+    }
     if radio.links.len() > 1 {
         let message = "a CR user with its MAC has one link: the two stations at its ends share a channel, no third one does";
         let remedy = "give each link a [[radio]] of its own (they do not hear each other), or send several flows over one link";

@@ -34,12 +34,17 @@ impl Network {
 
     fn add(&mut self, name: String, from: usize, to: usize, link: &Link) {
         self.link_numbers.insert(name.clone(), self.links.len());
+        let mark = match link.mark {
+            Some(QueueLimit::Packets(packets)) => Some(packets),
+            _ => None,
+        };
         let reverse = PipeSpec {
             rate: link.reverse_rate.unwrap_or(link.rate),
             delay: link.reverse_delay.unwrap_or(link.delay),
             queue: link.reverse_queue.unwrap_or(link.queue),
             loss: link.reverse_loss.unwrap_or(link.loss),
             drops: link.reverse_drops.clone(),
+            mark,
         };
         let forward = PipeSpec {
             rate: link.rate,
@@ -47,6 +52,7 @@ impl Network {
             queue: link.queue,
             loss: link.loss,
             drops: link.drops.clone(),
+            mark,
         };
         self.links.push(LinkSpec { name, from, to, forward, reverse });
     }
@@ -248,6 +254,13 @@ fn check_link(link: &Link, path: &Path, findings: &mut Findings) {
             ),
             _ => {}
         }
+    }
+    if matches!(link.mark, Some(QueueLimit::Bytes(_))) {
+        findings.error(
+            &path.key("mark"),
+            "marks begin at a number of packets",
+            "write, for example, \"20 packets\"",
+        );
     }
     for (key, loss) in [("loss", Some(link.loss)), ("reverse_loss", link.reverse_loss)] {
         if loss == Some(Probability::ONE) {

@@ -5,7 +5,7 @@ use super::network::Network;
 use crate::limits::{LONGEST, MOST_POINTS};
 use crate::source::Source;
 use crate::tree::Path;
-use crate::{Channel, Clock, Law, Radio, RadioSpec, RunSpec, SpectrumSpec};
+use crate::{Channel, Clock, Law, Radio, RadioSpec, RunSpec, Silence, SpectrumSpec};
 use cogtcp_spectrum::{ChannelChoice, CycleConfig, DurationLaw, PuArrivals, SensingClock, SensingCycle};
 use cogtcp_units::Duration;
 use std::collections::BTreeMap;
@@ -66,11 +66,19 @@ pub(super) fn build(
             super::journey::check_alone(radio, &path, findings);
             super::journey::journey(it, source, &path.key("journey"), run, findings)
         });
+        if radio.unreachable && radio.cr.is_none() && radio.silence == Silence::Hold {
+            findings.warn(
+                &path.key("unreachable"),
+                "the radio's silence holds packets and destroys none: nobody is told of anything",
+                "write silence = \"drop\", or take unreachable out",
+            );
+        }
         specs.push(RadioSpec {
             name: radio.name.clone(),
             links,
             cycle,
             silence: radio.silence,
+            unreachable: radio.unreachable,
             cognitive,
             journey,
         });

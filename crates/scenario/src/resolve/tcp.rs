@@ -13,6 +13,9 @@ use cogtcp_transport::{
 };
 use cogtcp_units::{Bytes, Duration};
 
+/// Longest delay of an adaptive acknowledgement (RFC 5681 section 4.2).
+const LONGEST_DEFERMENT: Duration = Duration::from_millis(500);
+
 /// What both ends of a flow run on.
 pub(super) struct Endpoints {
     pub(super) sender: SenderConfig,
@@ -269,12 +272,15 @@ impl Tcp {
                 transport::RttSampling::EveryAck => RttSampling::EveryAck,
             }),
             restart_after_idle: Some(sender.restart_after_idle),
+            paced_resume: Some(sender.paced_resume),
+            heeds_shrinking: Some(sender.heeds_shrinking),
             window_validation: Some(sender.window_validation),
             user_timeout: sender.user_timeout,
             time_wait: Some(sender.time_wait),
             delayed_ack: Some(match receiver.delayed_ack {
                 transport::DelayedAck::Off => DelayedAck::Off,
                 transport::DelayedAck::On { timeout } => DelayedAck::Timeout(timeout),
+                transport::DelayedAck::Adaptive { .. } => DelayedAck::Adaptive,
             }),
             ack_every: Some(Segments(receiver.ack_every)),
             sack: Some(receiver.sack),
@@ -323,6 +329,8 @@ fn apply(tcp: &Tcp, sender: &mut SenderConfig, receiver: &mut ReceiverConfig) {
         clock_granularity,
         rtt_sampling,
         restart_after_idle,
+        paced_resume,
+        heeds_shrinking,
         window_validation,
         user_timeout,
         time_wait,
@@ -391,12 +399,15 @@ fn apply(tcp: &Tcp, sender: &mut SenderConfig, receiver: &mut ReceiverConfig) {
     set(&mut sender.max_rto, max_rto);
     set(&mut sender.clock_granularity, clock_granularity);
     set(&mut sender.restart_after_idle, restart_after_idle);
+    set(&mut sender.paced_resume, paced_resume);
+    set(&mut sender.heeds_shrinking, heeds_shrinking);
     set(&mut sender.window_validation, window_validation);
     map(&mut sender.user_timeout, user_timeout, Some);
     set(&mut sender.time_wait, time_wait);
     map(&mut receiver.delayed_ack, delayed_ack, |delayed| match delayed {
         DelayedAck::Off => transport::DelayedAck::Off,
         DelayedAck::Timeout(timeout) => transport::DelayedAck::On { timeout },
+        DelayedAck::Adaptive => transport::DelayedAck::Adaptive { limit: LONGEST_DEFERMENT },
     });
     map(&mut receiver.ack_every, ack_every, |Segments(count)| count);
     set(&mut receiver.sack, sack);
@@ -440,6 +451,8 @@ mod tests {
             clock_granularity = "100 ms"
             rtt_sampling = "every_ack"
             restart_after_idle = false
+            paced_resume = true
+            heeds_shrinking = false
             window_validation = false
             user_timeout = "5 min"
             time_wait = "1 s"
@@ -478,6 +491,8 @@ mod tests {
             rtt_sampling: transport::RttSampling::EveryAck,
             max_window: Some(65_536),
             restart_after_idle: false,
+            paced_resume: true,
+            heeds_shrinking: false,
             window_validation: false,
             user_timeout: Some(Duration::from_secs(300)),
             time_wait: Duration::from_secs(1),

@@ -5,6 +5,7 @@ mod determinism;
 mod failures;
 mod journey;
 mod metrics;
+mod outages;
 mod sensing;
 mod snapshot;
 mod support;

@@ -318,6 +318,16 @@ impl Player {
             _ => LinkEvent::QueueFree { bytes: self.random.next_u64() >> 30 },
         };
         self.control.on_link_event(self.now, &mut self.tcp, event);
+        match self.random.below(8) {
+            0 => {
+                self.control.on_unreachable(self.now, &mut self.tcp);
+            }
+            1 => {
+                let value = if self.wild { self.random.next_u64() as u32 } else { 2_000 };
+                self.control.on_ack_option(self.now, &mut self.tcp, value);
+            }
+            _ => {}
+        }
     }
 
     /// The sender's clamp, and what must hold after it.

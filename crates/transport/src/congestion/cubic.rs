@@ -31,36 +31,41 @@ use cogtcp_units::Time;
 
 const NAME: &str = "cubic";
 
+pub(super) const C: ParameterSpec = ParameterSpec {
+    name: "c",
+    summary: "C: how steep the cubic is (RFC 9438 section 5.1)",
+    unit: "segments/s^3",
+    kind: ParameterKind::Number { default: 0.4, min: 0.001, max: 1000.0 },
+};
+pub(super) const BETA: ParameterSpec = ParameterSpec {
+    name: "beta",
+    summary: "beta_cubic: factor left of the window after a loss (section 4.6)",
+    unit: "",
+    kind: ParameterKind::Number { default: 0.7, min: 0.1, max: 1.0 },
+};
+pub(super) const FAST_CONVERGENCE: ParameterSpec = ParameterSpec {
+    name: "fast_convergence",
+    summary: "give up more when losses come at ever smaller windows (section 4.7)",
+    unit: "",
+    kind: ParameterKind::Flag { default: true },
+};
+pub(super) const RENO_FRIENDLY: ParameterSpec = ParameterSpec {
+    name: "reno_friendly",
+    summary: "never less than Reno would have (section 4.3)",
+    unit: "",
+    kind: ParameterKind::Flag { default: true },
+};
+
 /// The control as the registry lists it.
 pub const INFO: ControlInfo = ControlInfo {
     name: NAME,
     summary: "the window is a cubic function of the time since the last loss; the default of most hosts today",
     reference: "RFC 9438; HyStart++ RFC 9406",
     parameters: &[
-        ParameterSpec {
-            name: "c",
-            summary: "C: how steep the cubic is (RFC 9438 section 5.1)",
-            unit: "segments/s^3",
-            kind: ParameterKind::Number { default: 0.4, min: 0.001, max: 1000.0 },
-        },
-        ParameterSpec {
-            name: "beta",
-            summary: "beta_cubic: factor left of the window after a loss (section 4.6)",
-            unit: "",
-            kind: ParameterKind::Number { default: 0.7, min: 0.1, max: 1.0 },
-        },
-        ParameterSpec {
-            name: "fast_convergence",
-            summary: "give up more when losses come at ever smaller windows (section 4.7)",
-            unit: "",
-            kind: ParameterKind::Flag { default: true },
-        },
-        ParameterSpec {
-            name: "reno_friendly",
-            summary: "never less than Reno would have (section 4.3)",
-            unit: "",
-            kind: ParameterKind::Flag { default: true },
-        },
+        C,
+        BETA,
+        FAST_CONVERGENCE,
+        RENO_FRIENDLY,
         growth::ABC_LIMIT,
         hystart::HYSTART,
         hystart::HYSTART_LIMIT,
@@ -96,7 +101,7 @@ pub const INFO: ControlInfo = ControlInfo {
 
 /// The state of one connection. Windows are segments.
 #[derive(Clone, Debug)]
-struct Cubic {
+pub(super) struct Cubic {
     c: f64,
     beta: f64,
     alpha: f64,
@@ -149,7 +154,7 @@ impl Epoch {
 }
 
 impl Cubic {
-    fn new(parameters: &Parameters) -> Self {
+    pub(super) fn new(parameters: &Parameters) -> Self {
         let beta = parameters.number("beta");
         Self {
             c: parameters.number("c"),

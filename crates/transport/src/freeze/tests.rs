@@ -139,7 +139,7 @@ impl World {
 
     fn going_down(&mut self, at: u64, until: u64) {
         self.run_until(ms(at));
-        if let Some(ack) = self.manager.freeze(ms(until)) {
+        if let Some(ack) = self.manager.freeze(self.now, ms(until)) {
             self.tell(ack, ConnectionManager::FREEZE_ACKS);
         }
     }
@@ -265,7 +265,7 @@ fn round_trips_are_measured_at_either_end() {
 #[test]
 fn the_real_window_comes_back() {
     let mut manager = ConnectionManager::new(Beside::Receiver);
-    assert_eq!((manager.freeze(Time::MAX), manager.thaw()), (None, None));
+    assert_eq!((manager.freeze(ms(0), Time::MAX), manager.thaw()), (None, None));
     let ack = |number, window| {
         let mut segment = Segment::new(SeqNumber::new(1), SeqNumber::new(number), 0, window, Flags::ACK);
         segment.tag = 9;
@@ -274,18 +274,56 @@ fn the_real_window_comes_back() {
     let mut first = ack(1000, 500);
     manager.handle_outgoing(ms(1), &mut first);
     assert_eq!(first.window, 500);
-    let zero = manager.freeze(ms(100)).unwrap();
+    let zero = manager.freeze(ms(1), ms(100)).unwrap();
     assert_eq!((zero.window, zero.ack, zero.tag), (0, SeqNumber::new(1000), 0));
-    assert_eq!(manager.freeze(ms(200)), None);
+    assert_eq!(manager.freeze(ms(1), ms(200)), None);
     let mut second = ack(3000, 400);
     manager.handle_outgoing(ms(2), &mut second);
     assert_eq!((second.window, second.ack), (0, SeqNumber::new(3000)));
     let open = manager.thaw().unwrap();
     assert_eq!((open.window, open.ack, open.tag), (400, SeqNumber::new(3000), 0));
     let mut syn = Segment::new(SeqNumber::new(0), SeqNumber::new(1), 0, 700, Flags::SYN | Flags::ACK);
-    manager.freeze(Time::MAX);
+    manager.freeze(ms(0), Time::MAX);
     manager.handle_outgoing(ms(3), &mut syn);
     assert_eq!(syn.window, 700, "a SYN passes as it is");
+}
+
+/// A source that asks for reports in its SYN gets its real window and the time left, never a zero, and no all-clear.
+#[test]
+fn a_source_that_wants_reports_is_told_and_not_held() {
+    for beside in [Beside::Receiver, Beside::Sender] {
+        let mut manager = ConnectionManager::new(beside);
+        let mut syn = Segment::new(SeqNumber::new(0), SeqNumber::new(0), 0, 700, Flags::SYN);
+        syn.set_custom(WANTS_REPORTS);
+        let mut ack = Segment::new(SeqNumber::new(1), SeqNumber::new(1000), 0, 500, Flags::ACK);
+        match beside {
+            Beside::Receiver => {
+                manager.handle_incoming(ms(0), &mut syn);
+                manager.handle_outgoing(ms(5), &mut ack);
+            }
+            Beside::Sender => {
+                manager.handle_outgoing(ms(0), &mut syn);
+                manager.handle_incoming(ms(5), &mut ack);
+            }
+        }
+        let report = manager.freeze(ms(10), ms(2_010)).unwrap();
+        assert_eq!((report.window, report.custom(), report.ack), (500, Some(2_000), SeqNumber::new(1000)));
+        assert!(!manager.is_frozen());
+        // An outage that should be over already.
+        assert_eq!(manager.freeze(ms(3_000), ms(2_010)).unwrap().custom(), Some(0));
+        assert_eq!(manager.thaw(), None);
+        let mut later = ack;
+        manager.handle_outgoing(ms(20), &mut later);
+        assert_eq!((later.window, later.custom()), (500, None));
+    }
+    // The option of another control asks for nothing.
+    let mut manager = ConnectionManager::new(Beside::Receiver);
+    let mut syn = Segment::new(SeqNumber::new(0), SeqNumber::new(0), 0, 700, Flags::SYN);
+    syn.set_custom(0);
+    manager.handle_incoming(ms(0), &mut syn);
+    manager
+        .handle_outgoing(ms(5), &mut Segment::new(SeqNumber::new(1), SeqNumber::new(9), 0, 500, Flags::ACK));
+    assert_eq!(manager.freeze(ms(10), ms(20)).unwrap().window, 0);
 }
 
 /// Whatever order warnings and all-clears come in, and whatever silences they meet, data flow again once the last

@@ -89,6 +89,11 @@ impl Sender {
             ecn_echo: segment.flags.contains(Flags::ECE),
             ..AckSample::default()
         };
+        if let Some(value) = segment.custom() {
+            self.sync();
+            self.control.on_ack_option(now, &mut self.tcp, value);
+            self.clamp();
+        }
         let lost_before = self.rate.lost;
         self.d_sack = None;
         self.rack.begin_ack();
@@ -199,6 +204,9 @@ impl Sender {
                 self.emit(TransportEvent::SpuriousRto { count, undone: false });
             }
         }
+        if self.resume.is_some_and(|(_, end)| ack >= end) {
+            self.resume = None;
+        }
         if ack >= self.round_end {
             self.last_high = self.round_high;
             self.round_high = self.board.in_flight();
@@ -308,7 +316,8 @@ impl Sender {
         self.last_window = segment.window;
         self.tcp.peer_window = window;
         self.max_peer_window = self.max_peer_window.max(window);
-        self.window_end = ack + window;
+        self.window_end =
+            if self.config.heeds_shrinking { ack + window } else { self.window_end.max(ack + window) };
         if self.timer == Timer::Persist {
             // The peer answers: the connection lives.
             self.progress_at = now;
@@ -318,7 +327,10 @@ impl Sender {
                 }
                 self.end_persist(now);
             }
-        } else if window == 0 && (self.board.flight_size() > 0 || self.has_data()) {
+        } else if window == 0
+            && self.window_end <= self.board.nxt()
+            && (self.board.flight_size() > 0 || self.has_data())
+        {
             self.start_persist(now);
         }
     }

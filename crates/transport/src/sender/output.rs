@@ -41,8 +41,9 @@ impl Sender {
             return self.probe(now);
         }
         let choice = self.choose(now)?;
-        if self.tcp.pacing_rate.is_some() {
-            let release = self.pacer.release(self.tcp.pacing_rate);
+        let rate = self.pacing_rate();
+        if rate.is_some() {
+            let release = self.pacer.release(rate);
             if now < release {
                 self.paced_until = release;
                 return None;
@@ -366,7 +367,7 @@ impl Sender {
         }
         self.last_data_at = now;
         self.prr.on_sent(u64::from(len));
-        self.pacer.on_send(now, u64::from(len), self.tcp.pacing_rate);
+        self.pacer.on_send(now, u64::from(len), self.pacing_rate());
         self.sync();
         let packet = PacketInfo {
             offset,

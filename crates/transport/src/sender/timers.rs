@@ -6,7 +6,7 @@ use crate::congestion::{CaEvent, CaState};
 use crate::frto::Frto;
 use crate::scoreboard::{RESENT_BY_TIMER, SACKED};
 use crate::{FRto, Recovery, TransportEvent};
-use cogtcp_units::Time;
+use cogtcp_units::{Rate, Time};
 
 /// What the deadline is for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -213,10 +213,39 @@ impl Sender {
     pub(super) fn end_persist(&mut self, now: Time) {
         self.arm(Timer::Off, Time::MAX);
         self.probe_due = false;
+        if std::mem::take(&mut self.unreachable) {
+            self.resend_outstanding(now);
+        }
         self.update_timer(now, true);
         self.emit(TransportEvent::WindowOpened);
         self.sync();
         self.control.cwnd_event(now, &mut self.tcp, CaEvent::Thawed);
         self.clamp();
+        self.pace_resume();
+    }
+
+    /// The peer can be reached again: what was outstanding is taken as lost and sent again in order as cwnd allows, at once.
+    /// BSD's persist mode has pulled SND.NXT back to SND.UNA and so does the same. No loss event: nothing is reduced here.
+    fn resend_outstanding(&mut self, now: Time) {
+        if self.board.flight_size() == 0 {
+            return;
+        }
+        self.rate.lost += self.board.mark_all_lost();
+        self.tlp.end = None;
+        self.tlp.pending = false;
+        self.leave_fast_recovery();
+        self.set_ca_state(now, CaState::Loss);
+        self.after_rto = true;
+        self.recovery_point = self.board.nxt();
+        self.frto = Frto::Idle;
+    }
+
+    /// With [`paced_resume`](crate::SenderConfig::paced_resume): cwnd over SRTT, until what goes out of it is acknowledged.
+    fn pace_resume(&mut self) {
+        if self.config.paced_resume && !self.tcp.srtt.is_zero() {
+            let window = self.inflated_cwnd().min(self.tcp.max_window);
+            let rate = Rate::from_bytes_in(window, self.tcp.srtt);
+            self.resume = Some((rate, self.board.una().saturating_add(window)));
+        }
     }
 }

@@ -37,6 +37,7 @@ mod receiver_handshake;
 mod receiver_sack;
 mod receiver_window;
 mod sender_handshake;
+mod sender_outage;
 mod sender_rack;
 mod sender_recovery;
 mod sender_rto;

@@ -229,3 +229,59 @@ fn rfc7323_3_2_missing_timestamp() {
     d.exchange("#1", "");
     d.exchange("#1 ts 101/0", "ack #2");
 }
+
+/// TCP-ADA: an acknowledgement waits 1.2 times the average time between segments, anew from every segment.
+#[test]
+fn adaptive_acks_wait_for_a_pause() {
+    let adaptive = DelayedAck::Adaptive { limit: ms(500) };
+    let mut d = ReceiverDialogue::connected(ReceiverConfig { delayed_ack: adaptive, ..receiver_config() });
+    // Nothing is known of the time between segments: at once.
+    d.exchange("#1", "ack #2");
+    // 10 ms apart: each is due 12 ms after it came, and the next comes before that.
+    for k in 2..=5 {
+        d.at(10 * (k - 1));
+        d.exchange(&format!("#{k}"), "");
+    }
+    d.expect_at(52, "ack #6");
+    // A gap is reported at once, and so is its end; what comes in order then waits again. 60 ms since #5:
+    // 0.8 * 10 + 0.2 * 60 = 20 ms, and 20 ms apart from then on: 24 ms.
+    d.at(100);
+    d.exchange("#7", "ack #6 sack #7");
+    d.at(120);
+    d.exchange("#8", "ack #6 sack #7-8");
+    d.at(140);
+    d.exchange("#6", "ack #9");
+    d.at(160);
+    d.exchange("#9", "");
+    d.expect_at(184, "ack #10");
+}
+
+/// TCP-ADA: no segment waits longer than the limit, however steadily others follow.
+#[test]
+fn adaptive_acks_have_a_limit() {
+    let adaptive = DelayedAck::Adaptive { limit: ms(100) };
+    let mut d = ReceiverDialogue::connected(ReceiverConfig { delayed_ack: adaptive, ..receiver_config() });
+    d.exchange("#1", "ack #2");
+    for k in 2..=11 {
+        d.at(10 * (k - 1));
+        d.exchange(&format!("#{k}"), "");
+    }
+    // #2 came at 10 ms.
+    d.expect_at(110, "ack #12");
+}
+
+/// RFC 3168 section 6.1.3, but once for each marked segment (RFC 8257 section 3.2): the next ACK says that a queue was long.
+#[test]
+fn rfc3168_6_1_3_a_mark_is_echoed_once() {
+    let mut receiver = ReceiverDialogue::connected(receiver_config()).end;
+    for (k, marked) in [(0, false), (1, true), (2, false)] {
+        let seq = SeqNumber::new(700_001 + k * 1000);
+        let mut segment = Segment::new(seq, SeqNumber::new(1), 1000, 65_535, Flags::ACK);
+        if marked {
+            segment.mark();
+        }
+        receiver.handle_segment(at(10), &segment);
+        let ack = receiver.poll_transmit(at(10)).unwrap();
+        assert_eq!(ack.flags.contains(Flags::ECE), marked, "{ack:?}");
+    }
+}

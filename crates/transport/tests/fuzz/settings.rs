@@ -56,6 +56,8 @@ pub fn sender(random: &mut RandomStream) -> SenderConfig {
         rtt_sampling: pick(random, &[RttSampling::OncePerFlight, RttSampling::EveryAck]),
         max_window: coin(random).then(|| u64::from(mss) * (1 + random.below(40))),
         restart_after_idle: coin(random),
+        paced_resume: coin(random),
+        heeds_shrinking: random.below(4) > 0,
         window_validation: coin(random),
         user_timeout: None,
         time_wait: millis(random, 0, 240_000),
@@ -66,10 +68,10 @@ pub fn receiver(random: &mut RandomStream) -> ReceiverConfig {
     ReceiverConfig {
         mss: pick(random, &[200, 1000, 1460, 9000]),
         initial_sequence: initial_sequence(random),
-        delayed_ack: if coin(random) {
-            DelayedAck::Off
-        } else {
-            DelayedAck::On { timeout: millis(random, 1, 500) }
+        delayed_ack: match random.below(5) {
+            0 | 1 => DelayedAck::Off,
+            2 => DelayedAck::Adaptive { limit: millis(random, 1, 500) },
+            _ => DelayedAck::On { timeout: millis(random, 1, 500) },
         },
         ack_every: 1 + random.below(4) as u32,
         sack: random.below(4) > 0,

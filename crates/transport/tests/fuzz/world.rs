@@ -22,6 +22,8 @@ enum Event {
     Read,
     /// The sender's driver pulls again.
     Unblock,
+    /// The network says that the receiver is unreachable, about this segment.
+    Unreachable(SeqNumber),
 }
 
 /// Sender, receiver, path, application, and the stream they should carry.
@@ -168,6 +170,7 @@ impl World {
                 self.schedule(self.now + pause, Event::Read);
             }
             Event::Unblock => {}
+            Event::Unreachable(seq) => self.sender.handle_unreachable(self.now, seq),
         }
     }
 
@@ -190,6 +193,10 @@ impl World {
             while let Some(segment) = self.sender.poll_transmit(self.now) {
                 self.check_data(&segment);
                 self.send(segment, true);
+                if self.random.below(300) == 0 {
+                    let pause = Duration::from_millis(self.random.below(400));
+                    self.schedule(self.now + pause, Event::Unreachable(segment.seq));
+                }
                 if self.random.below(200) == 0 {
                     // The link below takes no more for a while.
                     self.blocked_until = self.now + Duration::from_millis(self.random.below(3_000));
@@ -219,6 +226,10 @@ impl World {
             self.digest = (self.digest ^ value).wrapping_mul(0x100_0000_01b3).rotate_left(17);
         }
         let path = if forward { &mut self.forward } else { &mut self.backward };
+        let mut segment = segment;
+        if self.random.below(20) == 0 {
+            segment.mark();
+        }
         for arrival in path.carry(self.now, segment.wire_size()).into_iter().flatten() {
             self.schedule(
                 arrival,

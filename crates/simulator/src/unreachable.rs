@@ -1,0 +1,132 @@
+//! ICMP destination unreachable: the node in front of a silent link tells the source of what silence destroyed.
+//!
+//! A message is a packet of the network like all others: 56 bytes (RFC 792: IPv4 and ICMP headers, then the destroyed
+//! packet's IPv4 header and first 8 bytes, which hold its sequence number), on the shortest path to the source. It leaves
+//! when the destroyed frame would have arrived, for by then the link layer has missed its acknowledgement. Each source gets one a
+//! second at most (RFC 1812 section 4.3.2.8 asks for a limit; a second is Linux's). Of destroyed acknowledgements nobody is told:
+//! their sender has nothing to hold back.
+
+use crate::flow::Flow;
+use crate::network::{Network, StreamCounters};
+use crate::options::RunError;
+use crate::packets::Packet;
+use crate::routes::Router;
+use cogtcp_scenario::Experiment;
+use cogtcp_transport::{Flags, IPV4_HEADER, Segment, SeqNumber, TCP_HEADER};
+use cogtcp_units::{Duration, Time};
+use std::collections::BTreeMap;
+
+/// Size of a message with its headers.
+const WIRE_SIZE: u32 = 56;
+/// Time between two messages to one source.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// The messages of all nodes in front of silent links.
+#[derive(Debug)]
+pub(crate) struct Unreachable {
+    /// The first stream of the messages.
+    first: u32,
+    notices: Vec<Notice>,
+    /// By pipe and flow: its place in `notices`.
+    places: BTreeMap<(u32, u32), usize>,
+}
+
+/// What one node tells one source.
+#[derive(Debug)]
+struct Notice {
+    flow: usize,
+    /// `None`: the node is the source itself.
+    stream: Option<u32>,
+    quiet_until: Time,
+    counters: StreamCounters,
+}
+
+impl Unreachable {
+    /// The messages of `experiment`, and the streams they need; `None` where no radio's node sends any.
+    pub(crate) fn new(
+        experiment: &Experiment,
+        network: &mut Network,
+        router: &mut Router<'_>,
+    ) -> Result<Option<Self>, RunError> {
+        let first = network.streams();
+        let mut made = Self { first, notices: Vec::new(), places: BTreeMap::new() };
+        for radio in experiment.radios.iter().filter(|radio| radio.unreachable) {
+            for pipe in radio.links.iter().flat_map(|link| [2 * *link as u32, 2 * *link as u32 + 1]) {
+                let link = &experiment.links[pipe as usize / 2];
+                let node = if pipe.is_multiple_of(2) { link.from } else { link.to };
+                for (flow, spec) in experiment.flows.iter().enumerate() {
+                    if !network.path(2 * flow).contains(&pipe) {
+                        continue;
+                    }
+                    let path = router.path(node, spec.from).ok_or_else(|| RunError::NoRoute {
+                        flow: format!("ICMP of {}", experiment.nodes[node]),
+                        from: experiment.nodes[node].clone(),
+                        to: experiment.nodes[spec.from].clone(),
+                    })?;
+                    let stream = (!path.is_empty()).then(|| network.streams());
+                    if stream.is_some() {
+                        network.add_stream(&path);
+                    }
+                    made.places.insert((pipe, flow as u32), made.notices.len());
+                    made.notices.push(Notice {
+                        flow,
+                        stream,
+                        quiet_until: Time::ZERO,
+                        counters: StreamCounters::default(),
+                    });
+                }
+                network.watch(pipe);
+            }
+        }
+        Ok((!made.notices.is_empty()).then_some(made))
+    }
+
+    /// What the hosts counted of the messages, by stream.
+    pub(crate) fn streams(&self) -> impl Iterator<Item = StreamCounters> {
+        self.notices.iter().filter(|notice| notice.stream.is_some()).map(|notice| notice.counters)
+    }
+
+    /// The first stream of the messages.
+    pub(crate) fn first(&self) -> u32 {
+        self.first
+    }
+
+    /// Silence destroyed packets: their sources are told.
+    pub(crate) fn tell(&mut self, now: Time, network: &mut Network, flows: &mut [Flow]) {
+        while let Some((pipe, stream, seq)) = network.take_destroyed() {
+            let Some(place) = self.places.get(&(pipe, stream / 2)).filter(|_| stream.is_multiple_of(2))
+            else {
+                continue;
+            };
+            let notice = &mut self.notices[*place];
+            if now < notice.quiet_until {
+                continue;
+            }
+            notice.quiet_until = now + INTERVAL;
+            match notice.stream {
+                Some(stream) => {
+                    let len = WIRE_SIZE - IPV4_HEADER - TCP_HEADER;
+                    let segment = Segment::new(seq, SeqNumber::new(0), len, 0, Flags::NONE);
+                    notice.counters.injected += 1;
+                    network.inject(now, stream, &Packet { segment, sent_at: Time::MAX });
+                }
+                None => flows[notice.flow].unreachable(now, seq, network),
+            }
+        }
+    }
+
+    /// A message has reached its source.
+    pub(crate) fn receive(
+        &mut self,
+        now: Time,
+        stream: u32,
+        packet: &Packet,
+        network: &mut Network,
+        flows: &mut [Flow],
+    ) {
+        if let Some(notice) = self.notices.iter_mut().find(|notice| notice.stream == Some(stream)) {
+            notice.counters.arrived += 1;
+            flows[notice.flow].unreachable(now, packet.segment.seq, network);
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! What the network says of an outage besides a router's warnings: ICMP, ECN, reports.
+
+use crate::support::*;
+use cogtcp_records::Run;
+
+/// A download through a radio at a train's router, with outages of 3 s every 30 s from 20 s on.
+fn download(transport: &str, radio: &str, link: &str, rest: &str) -> Run {
+    run_traced(&format!(
+        r#"
+name = "outages"
+[run]
+duration = "195 s"
+[tcp]
+segment_size = "1000 B"
+delayed_ack = "off"
+timestamps = true
+restart_after_idle = false
+max_window = "40 segments"
+[topology.graph]
+nodes = ["source", "node-b", "router", "client"]
+links = [
+  {{ name = "wire", from = "source", to = "node-b", rate = "100 Mbit/s", delay = "50 ms" }},
+  {{ name = "radio", from = "node-b", to = "router", rate = "2 Mbit/s", delay = "30 ms", queue = "50 packets"{link} }},
+  {{ name = "lan", from = "router", to = "client", rate = "100 Mbit/s", delay = "10 ms" }},
+]
+[[radio]]
+name = "cr"
+links = ["radio"]
+silence = "drop"
+{radio}
+sensing = {{ off = "3 s", on = "27 s", start = "20 s" }}
+{rest}
+[[flow]]
+name = "flow"
+from = "source"
+to = "client"
+transport = "{transport}"
+"#
+    ))
+}
+
+/// The frame on the air when an outage begins is lost; 30 ms later Node B knows, and 50 ms after that the source. A second
+/// message follows a second later at the earliest, if something still comes to be lost.
+#[test]
+fn the_source_hears_that_the_train_is_unreachable() {
+    for transport in ["newreno", "atcp"] {
+        let run = download(transport, "unreachable = true", "", "");
+        let (starts, told) = (event_times(&run, "sensing_start"), event_times(&run, "unreachable"));
+        assert_eq!(starts.len(), 6);
+        for start in &starts {
+            let first = told.iter().find(|time| *time > start).unwrap() - start;
+            // A frame of 1052 bytes takes 4.2 ms of the radio, the message 5 us of the wire.
+            assert!((0.080..0.0848).contains(&first), "{first}");
+        }
+        assert!(told.windows(2).all(|pair| pair[1] - pair[0] >= 0.999), "{told:?}");
+        // Plain TCP does not listen: it times out and probes nothing.
+        let stopped = event_times(&run, "zero_window").len();
+        if transport == "newreno" {
+            assert!(first(&run.flows, "rtos") >= 6.0);
+            assert_eq!(stopped, 0);
+        } else {
+            assert!(stopped >= 6, "{stopped}");
+            assert_eq!(first(&run.flows, "rtos"), 0.0);
+        }
+    }
+}
+
+/// Where nobody asked for messages there are none, and where nothing is lost.
+#[test]
+fn no_messages_without_need() {
+    assert!(event_times(&download("atcp", "", "", ""), "unreachable").is_empty());
+}
+
+/// ATCP's window follows the marks of a queue of 50 packets that marks from 20 on: no packet is dropped at the queue any more.
+/// Without marks nothing tells it of congestion.
+#[test]
+fn marks_hold_a_window_that_losses_do_not() {
+    let drops = |link: &str| {
+        let text = single_hop(
+            "120 s",
+            "20 s",
+            "atcp",
+            &format!(r#"rate = "2 Mbit/s", delay = "90 ms", queue = "50 packets"{link}"#),
+            "",
+        );
+        let run = run_text(&text);
+        (first(&run.links, "drops_queue"), first(&run.flows, "goodput_bps"))
+    };
+    let (marked, goodput) = drops(", mark = \"20 packets\"");
+    assert_eq!(marked, 0.0);
+    // Halved from 45 + 20 segments: 32 of the 45 that fill the path.
+    assert!(goodput > 1.5e6, "{goodput}");
+    let (unmarked, _) = drops("");
+    assert!(unmarked > 100.0, "{unmarked}");
+}
+
+/// A source that wants reports gets them on the router's warnings, and is not held.
+#[test]
+fn reports_take_the_place_of_a_closed_window() {
+    let train = "[train]\nrouter = \"router\"\nradio = \"cr\"";
+    let reported = download("satcp", "", "", train);
+    assert_eq!(event_times(&reported, "trigger_down").len(), 6);
+    assert!(event_times(&reported, "freeze").is_empty() && event_times(&reported, "zero_window").is_empty());
+    assert_eq!(first(&reported.trains, "window_probes"), 0.0);
+    // The window after a timeout: as it was with reports, one segment without.
+    let unheeded = download("satcp", "", "", &format!("{train}\nconnection_manager = false"));
+    let after = |run: &Run| {
+        let rows = 0..run.events.len();
+        let rto = rows.filter(|row| run.events.text("kind", *row) == Some("rto"));
+        rto.filter_map(|row| run.events.number("value", row)).fold(0.0, f64::max)
+    };
+    assert!(after(&reported) > 30.0, "{}", after(&reported));
+    assert_eq!(after(&unheeded), 1.0);
+}

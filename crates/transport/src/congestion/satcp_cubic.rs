@@ -1,0 +1,190 @@
+//! A control in the manner of SaTCP (Cao and Zhang, INFOCOM 2023): CUBIC that is told of a coming outage and for so long does
+//! not take losses for congestion.
+//!
+//! ```text
+//! report at time t:  inhibited until t + D + extension, D: what the report says is left until the link is up again
+//! loss event while inhibited:  cwnd, ssthresh and the state of the cubic as they are; what is lost is resent
+//! loss event else, growth:     CUBIC's
+//! ```
+//!
+//! The report is a number of milliseconds in the custom option of an acknowledgement. The connection manager beside the
+//! receiver (or beside the sender, uplink) writes it when the router warns it ([`crate::freeze`]): to a source whose SYN asked
+//! for reports it sends them in place of a window of zero.
+//!
+//! Scope and departures:
+//! - SaTCP's report goes from the link layer of the sender's own host to its kernel. Here the sender may be at the far end: the
+//!   report takes the path's time, and is sent as early as the router warns (TU_advance).
+//! - The released code (LeoEM) is less than the paper's "inhibit": under a report it keeps the cubic at a timeout and shortens
+//!   K to a ninth, but ssthresh and cwnd fall all the same. Here neither falls.
+//! - No timer is stopped. An outage longer than the RTO is found over at the next expiration, which is backed off.
+//! - A timeout that began while inhibited stays so until it is repaired, however often the timer expires for it.
+
+use super::cubic::{self, Cubic};
+use super::growth;
+use super::hystart;
+use super::{
+    AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters,
+    TcpState,
+};
+use crate::freeze::WANTS_REPORTS;
+use crate::{Host, Preset, Recovery};
+use cogtcp_units::{Duration, Time};
+
+const NAME: &str = "satcp-cubic";
+
+/// The control as the registry lists it.
+pub const INFO: ControlInfo = ControlInfo {
+    name: NAME,
+    summary: "CUBIC that ignores losses for as long as a report of a coming outage says, in the manner of SaTCP",
+    reference: "Cao and Zhang, SaTCP: link-layer informed TCP adaptation for highly dynamic LEO satellite networks, \
+                INFOCOM 2023",
+    parameters: &[
+        ParameterSpec {
+            name: "extension",
+            summary: "how long after the announced end losses are still ignored",
+            unit: "s",
+            kind: ParameterKind::Number { default: 0.5, min: 0.0, max: 3600.0 },
+        },
+        cubic::C,
+        cubic::BETA,
+        cubic::FAST_CONVERGENCE,
+        cubic::RENO_FRIENDLY,
+        growth::ABC_LIMIT,
+        hystart::HYSTART,
+        hystart::HYSTART_LIMIT,
+    ],
+    presets: &[Preset {
+        name: "satcp",
+        summary: "CUBIC with SACK recovery that heeds reports of coming outages (a train's connection managers send them)",
+        recovery: Recovery::Sack,
+        host: Host::Rfc,
+        control: NAME,
+        settings: &[],
+    }],
+    build: |parameters| Box::new(Satcp::new(parameters)),
+};
+
+/// The state of one connection.
+#[derive(Clone, Debug)]
+struct Satcp {
+    cubic: Cubic,
+    extension: Duration,
+    until: Time,
+    /// Whether the latest loss event was ignored.
+    ignored: bool,
+}
+
+impl Satcp {
+    fn new(parameters: &Parameters) -> Self {
+        Self {
+            cubic: Cubic::new(parameters),
+            extension: Duration::from_secs_f64(parameters.number("extension")),
+            until: Time::ZERO,
+            ignored: false,
+        }
+    }
+}
+
+impl CongestionControl for Satcp {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn init(&mut self, now: Time, tcp: &mut TcpState) {
+        self.cubic.init(now, tcp);
+    }
+
+    fn ssthresh(&mut self, now: Time, tcp: &TcpState) -> u64 {
+        self.ignored = now < self.until;
+        if self.ignored { tcp.ssthresh.max(2 * tcp.mss) } else { self.cubic.ssthresh(now, tcp) }
+    }
+
+    fn owns_cwnd(&self) -> bool {
+        self.ignored
+    }
+
+    fn cong_avoid(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample) {
+        self.cubic.cong_avoid(now, tcp, ack);
+    }
+
+    fn pkts_acked(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample) {
+        self.cubic.pkts_acked(now, tcp, ack);
+    }
+
+    fn set_state(&mut self, now: Time, tcp: &mut TcpState, state: CaState) {
+        self.cubic.set_state(now, tcp, state);
+    }
+
+    fn cwnd_event(&mut self, now: Time, tcp: &mut TcpState, event: CaEvent) {
+        if event != CaEvent::Loss || now >= self.until {
+            self.cubic.cwnd_event(now, tcp, event);
+        }
+    }
+
+    fn undo_cwnd(&mut self, now: Time, tcp: &TcpState) -> u64 {
+        if self.ignored { tcp.cwnd.max(tcp.prior_cwnd) } else { self.cubic.undo_cwnd(now, tcp) }
+    }
+
+    fn syn_option(&mut self) -> Option<u32> {
+        Some(WANTS_REPORTS)
+    }
+
+    fn on_ack_option(&mut self, now: Time, _tcp: &mut TcpState, value: u32) {
+        self.until = self.until.max(now + Duration::from_millis(u64::from(value)) + self.extension);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::testing::{Bench, MSS};
+
+    const RTT: Duration = Duration::from_millis(100);
+
+    /// A window of 100 segments in congestion avoidance, and the window that the next loss leaves.
+    fn window_after(reported_ms: u32, later_ms: u64) -> f64 {
+        let mut bench = Bench::new(NAME, &[], 100);
+        bench.tcp.ssthresh = 50 * MSS;
+        bench.control.on_ack_option(bench.now, &mut bench.tcp, reported_ms);
+        bench.now += Duration::from_millis(later_ms);
+        let threshold = bench.control.ssthresh(bench.now, &bench.tcp);
+        if bench.control.owns_cwnd() { bench.segments() } else { threshold as f64 / MSS as f64 }
+    }
+
+    #[test]
+    fn a_report_inhibits_for_its_time_and_the_extension() {
+        // 2 s and 0.5 s: at 2.499 s the window stays at 100, at 2.5 s it falls to CUBIC's 70.
+        assert_eq!(window_after(2000, 2499), 100.0);
+        assert_eq!(window_after(2000, 2500), 70.0);
+    }
+
+    #[test]
+    fn what_an_inhibited_timeout_leaves() {
+        let mut bench = Bench::new(NAME, &[], 100);
+        bench.tcp.ssthresh = 50 * MSS;
+        bench.control.on_ack_option(bench.now, &mut bench.tcp, 5000);
+        bench.control.cwnd_event(bench.now, &mut bench.tcp, CaEvent::Loss);
+        assert_eq!(bench.control.ssthresh(bench.now, &bench.tcp), 50 * MSS, "as it was");
+        assert!(bench.control.owns_cwnd());
+        // The next loss event after the report has run out is CUBIC's own, and no timeout by mistake: W_max = 100.
+        bench.now += Duration::from_secs(6);
+        bench.loss();
+        assert_eq!(bench.segments(), 70.0);
+        for _ in 0..100 {
+            bench.round(RTT);
+        }
+        assert!(bench.segments() > 99.0, "the cubic rises to where it was: {}", bench.segments());
+    }
+
+    #[test]
+    fn without_reports_it_is_cubic() {
+        let (mut one, mut other) = (Bench::new(NAME, &[], 100), Bench::new("cubic", &[], 100));
+        for bench in [&mut one, &mut other] {
+            bench.loss();
+            (0..30).for_each(|_| bench.round(RTT));
+            bench.timeout();
+            (0..30).for_each(|_| bench.round(RTT));
+        }
+        assert_eq!(one.tcp, other.tcp);
+    }
+}
