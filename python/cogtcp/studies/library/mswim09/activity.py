@@ -101,7 +101,7 @@ def regions_of_activity(study: Context) -> Measured:
                     for setting, grid in tested.grids.items()
                     if setting is BASE or setting.released
                 ],
-                caption="Mean goodput in kb/s over the seeds, shaded from 0 to the most of each panel.",
+                caption="Mean goodput in kb/s over the seeds, shaded up to the most of each panel, in bold.",
                 paper=sentences(study, "fig6"),
             )
         ],
@@ -110,6 +110,7 @@ def regions_of_activity(study: Context) -> Measured:
                 {f"{name}": cell for name, cell in regions.items()},
                 reference,
                 "Where the time of NewReno goes, by region",
+                sensing=True,
             ),
             _table(tested),
         ],

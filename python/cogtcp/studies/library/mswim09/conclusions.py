@@ -41,6 +41,12 @@ def _cycle(surface: Facts, shape: Facts, dominance: Facts) -> str:
         f"The time that a radio has free of PUs is that of theory within {surface['error']:.3f}; of it TCP "
         f"uses {surface['used'][0]:.0%} at the best and {surface['used'][1]:.0%} at the stated place. "
     )
+    alone = surface["theory"][noisy]
+    if alone[0] < by_snr[noisy][0]:
+        text += (
+            f"Air time alone would ask for {_place(alone)} even with {noisy:g} dB: a longer t_s pays because "
+            "a PU on the channel costs TCP more than its own time. "
+        )
     start = dominance["from"]
     first = min(dominance["time"])
     text += (
@@ -96,9 +102,9 @@ def _transport(facts: Mapping[str, Facts], verdicts: Mapping[str, str]) -> str:
     mac = falls["ceiling"][-1] / falls["ceiling"][0] - 1
     text += (
         f"Unequal channels change the efficiency of NewReno by {fall:+.0%} from M {falls['m'][0]:g} to "
-        f"{falls['m'][-1]:g}, of which {mac:+.0%} is the MAC's overhead and no fault of TCP; cwnd has little "
-        f"to track (correlation {track['correlation']:.2f}), as a window of two has {track['enough']:.0%} of "
-        "the throughput of one of 20. "
+        f"{falls['m'][-1]:g}; the MAC's overhead alone, which is no fault of TCP, makes {mac:+.0%}. cwnd has "
+        f"little to track (correlation {track['correlation']:.2f}): a window of two has "
+        f"{track['enough']:.0%} of the throughput of one of 20. "
     )
     held = [f"mswim09-{name}" for name, found in verdicts.items() if found == "holds"]
     differs = [f"mswim09-{name}" for name, found in verdicts.items() if found == "differs"]

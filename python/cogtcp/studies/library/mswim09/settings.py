@@ -17,7 +17,7 @@ T_P = (0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.5, 2.0, 3.0, 4.0)
 COARSE_T_S, COARSE_T_P = (0.025, 0.1, 0.2, 0.4, 1.0), (0.2, 0.6, 1.0, 2.0, 4.0)
 QUICK_T_S, QUICK_T_P = (0.025, 0.2, 1.0), (0.2, 1.0, 4.0)
 FIG3_T_S = (0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.6, 1.0, 3.0)
-COARSE_FIG3_T_S = (0.025, 0.1, 0.2, 0.3, 1.0, 3.0)
+COARSE_FIG3_T_S = (0.025, 0.05, 0.1, 0.2, 0.3, 1.0, 3.0)
 QUICK_FIG3_T_S = (0.025, 0.2, 1.0)
 FIG3_T_P = 0.6  # stated
 FIG4_T_S = (0.025, 0.2, 0.3)  # stated
@@ -71,15 +71,16 @@ class Setting:
 
 BASE = Setting()
 DOES_NOT_KNOW = replace(BASE, ends="independent", peer="retry")
+NO_LIMIT = ("infinite", "infinite")
 RANGE = (
     replace(BASE, name="mean times of 1 s", rate=1.0),
     replace(BASE, name="SNR -15 dB", snr_db=-15.0),
     replace(BASE, name="SNR -22 dB", snr_db=-22.0),
     replace(BASE, name="errors by t_s alone", detector="simplified"),
     replace(DOES_NOT_KNOW, name="ends sense apart, sender does not know"),
-    replace(DOES_NOT_KNOW, name="the same, retried without limit", retry_limits=("infinite", "infinite")),
+    replace(DOES_NOT_KNOW, name="ends sense apart, retried without limit", retry_limits=NO_LIMIT),
     replace(BASE, name="ends sense together, sender does not know", peer="retry", transmit_radio="separate"),
-    replace(BASE, name="frames retried without limit", retry_limits=("infinite", "infinite")),
+    replace(BASE, name="frames retried without limit", retry_limits=NO_LIMIT),
     replace(BASE, name="no RTS", rts=False),
     replace(BASE, name="handoff takes 50 ms", switching="50 ms"),
     replace(BASE, name="least RTO 1 s", min_rto="1 s"),

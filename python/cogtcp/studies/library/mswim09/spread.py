@@ -125,6 +125,16 @@ def _why_spread(tested: Tested) -> str:
         + ", ".join(f"{n * p.t_s * 1e3:.0f}" for n, p in zip(runs, POINTS, strict=True))
         + " ms. "
     )
+    lost = [
+        f"{setting.name} ({grid[POINTS[-1]].mean('retried'):.0f})"
+        for setting, grid in tested.grids.items()
+        if grid[POINTS[-1]].mean("retried") > grid[POINTS[-1]].mean("interfered")
+    ]
+    if lost:
+        text += (
+            "What is lost in a silence instead of waiting gives no such sample: more packets of a run at "
+            f"{POINTS[-1].t_s:g} s than PUs destroy at {', '.join(lost)}. "
+        )
     flat = [
         setting.name
         for setting in tested.grids

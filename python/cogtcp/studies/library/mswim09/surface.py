@@ -86,7 +86,7 @@ def one_optimum(study: Context) -> Measured:
             "Interior: share of the points in the running that are not on the edge. Stated place: its "
             "goodput over that of the best."
         ),
-        figures=[*_surfaces(study, tested, by_snr), _against_theory(tested, by_snr, reference)],
+        figures=[*_surfaces(tested, by_snr), _against_theory(study, tested, by_snr, reference)],
         tables=[_optima(tested, best, theory, references)],
         facts={
             "best": {setting.name: (found.point.t_s, found.point.t_p) for setting, found in best.items()},
@@ -213,7 +213,7 @@ def _why(
     return text
 
 
-def _surfaces(study: Context, tested: Tested, by_snr: Mapping[float, Setting]) -> list[Figure]:
+def _surfaces(tested: Tested, by_snr: Mapping[float, Setting]) -> list[Figure]:
     shown = {f"SNR {snr:g} dB": setting for snr, setting in by_snr.items()}
     shown |= {
         setting.name: setting
@@ -243,12 +243,13 @@ def _surfaces(study: Context, tested: Tested, by_snr: Mapping[float, Setting]) -
                 "Mean goodput in kb/s over the seeds, shaded from 0 to the greatest of each panel, which is "
                 "bold. The frame is the optimum that the paper states."
             ),
-            paper=sentences(study, "fig2"),
         )
     ]
 
 
-def _against_theory(tested: Tested, by_snr: Mapping[float, Setting], reference: float) -> Figure:
+def _against_theory(
+    study: Context, tested: Tested, by_snr: Mapping[float, Setting], reference: float
+) -> Figure:
     t_s, _ = _axes(tested.base)
     curves: list[Curve] = []
     for snr, setting in by_snr.items():
@@ -273,6 +274,7 @@ def _against_theory(tested: Tested, by_snr: Mapping[float, Setting], reference: 
             f"that the theory of Lee and Akyildiz leaves free of PUs ({reference:.0f} kb/s on an undisturbed "
             "channel)."
         ),
+        paper=sentences(study, "fig2"),
         log_x=True,
     )
 

@@ -125,15 +125,17 @@ def examine(
 ) -> Tested:
     """Run the points of each setting, and judge each.
 
-    A setting that none of the points depends on would count the base twice: it is left out, unless it is
-    one of those `kept`, where it changes what is computed from the runs.
+    A setting that makes no difference to any of the points would count another twice: it is left out, unless
+    it is one of those `kept`, where it changes what is computed from the runs.
     """
-    wanted = {setting: points(setting) for setting in settings(study, quick)}
-    same = {point: scenario(study, BASE, point).hash for setting in wanted for point in wanted[setting]}
-    for setting in list(wanted):
-        made = [scenario(study, setting, point).hash == same[point] for point in wanted[setting]]
-        if setting is not BASE and setting not in kept and all(made):
-            del wanted[setting]
+    wanted: dict[Setting, Sequence[Point]] = {}
+    known: list[set[str]] = []
+    for setting in settings(study, quick):
+        chosen = points(setting)
+        made = {scenario(study, setting, point).hash for point in chosen}
+        if setting in kept or not any(made <= other for other in known):
+            wanted[setting] = chosen
+            known.append(made)
     grids = run(study, wanted, measure, trace)
     return Tested(grids, {setting: judge(setting, grid) for setting, grid in grids.items()})
 
@@ -154,9 +156,12 @@ def above(parts: Sequence[Part]) -> Finding:
     """
     findings = []
     for part in parts:
-        scale = max(statistics.fmean(part.values), statistics.fmean(part.baseline)) or 1.0
-        values = [value / scale for value in part.values]
-        baseline = [value / scale for value in part.baseline]
+        # A run may have no such value, an RTT for instance.
+        pairs = [
+            pair for pair in zip(part.values, part.baseline, strict=True) if not any(map(math.isnan, pair))
+        ]
+        scale = max((statistics.fmean(side) for side in zip(*pairs, strict=True)), default=0.0) or 1.0
+        values, baseline = [a / scale for a, _ in pairs], [b / scale for _, b in pairs]
         greater = paired_difference(values, baseline, 1 - 2 * verdicts.LEVEL)
         less = paired_difference(values, baseline, 1 - 2 * verdicts.LEVEL / len(parts))
         verdict: Verdict = "holds" if greater.low > 0 else "differs" if less.high < 0 else "unclear"
@@ -242,8 +247,12 @@ def listed(names: Sequence[str], none: str = "none") -> str:
     return ", ".join(names) or none
 
 
-def budget(cells: Mapping[str, Cell], reference_kbps: float, title: str, caption: str = "") -> Table:
-    """Return where the time goes: silence, PUs on the channel, and what TCP makes of what is left."""
+def budget(cells: Mapping[str, Cell], reference_kbps: float, title: str, *, sensing: bool = False) -> Table:
+    """Return where the time goes: silence, PUs on the channel, and what TCP makes of what is left.
+
+    With `sensing` also how good that is, for cells that differ in it.
+    """
+    errors = ("missed_detections", "false_alarms") if sensing else ()
     return Table(
         title=title,
         header=[
@@ -254,8 +263,7 @@ def budget(cells: Mapping[str, Cell], reference_kbps: float, title: str, caption
             "free [%]",
             "used [% of free]",
             "copies [% of free]",
-            "missed [%]",
-            "false alarms [%]",
+            *(("missed [%]", "false alarms [%]") if sensing else ()),
             "dropped [packets]",
             "timeouts [per min]",
             "spurious [%]",
@@ -268,10 +276,7 @@ def budget(cells: Mapping[str, Cell], reference_kbps: float, title: str, caption
                 *(f"{100 * cell.mean(key):.0f}" for key in ("silent", "exposed", "clean")),
                 f"{100 * used(cell, reference_kbps):.0f}",
                 f"{100 * wasted(cell, reference_kbps):.0f}",
-                *(
-                    f"{100 * cell.mean(key) / max(cell.mean('sensings'), 1):.0f}"
-                    for key in ("missed_detections", "false_alarms")
-                ),
+                *(f"{100 * cell.mean(key) / max(cell.mean('sensings'), 1):.0f}" for key in errors),
                 f"{cell.mean('dropped'):.0f}",
                 f"{cell.mean('rtos_per_min'):.1f}",
                 f"{100 * cell.mean('spurious_rtos') / max(cell.mean('rtos'), 1e-9):.0f}",
@@ -282,8 +287,8 @@ def budget(cells: Mapping[str, Cell], reference_kbps: float, title: str, caption
         caption=(
             "Silent: sensing or switching. Over a PU: open while a PU was ON on the channel. Free: neither. "
             f"Used: goodput over what an undisturbed channel carries ({reference_kbps:.0f} kb/s) in the free "
-            "time. Copies: packets "
-            f"resent that had not been lost. Missed, false alarms: of all sensings. {caption}".rstrip()
+            "time. Copies: packets resent that had not been "
+            f"lost.{' Missed, false alarms: of all sensings.' if sensing else ''}"
         ),
     )
 

@@ -102,7 +102,7 @@ def rises_and_falls(study: Context) -> Measured:
             _over_snr(tested),
         ],
         tables=[
-            budget(cells, reference, "Where the time of NewReno goes, by sensing time"),
+            budget(cells, reference, "Where the time of NewReno goes, by sensing time", sensing=True),
             _best_table(best),
         ],
         facts={

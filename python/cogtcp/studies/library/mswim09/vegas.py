@@ -12,7 +12,7 @@ from cogtcp.studies import Context, Table
 from cogtcp.studies.verdicts import format_interval
 
 from .measuring import Cell, run
-from .settings import BASE, FIG3_T_P, VEGAS, Point
+from .settings import BASE, FIG3_T_P, NO_LIMIT, VEGAS, Point
 from .testing import budget, listed, used, wasted
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 T_S = (0.025, 0.1, 0.2, 0.3, 0.6, 1.0)
 QUICK_T_S = (0.025, 0.6)
 BOTH = ("newreno", VEGAS)
-NO_LIMIT = ("infinite", "infinite")
 AS_IT_IS = "as it is"
 CHANGES: dict[str, dict[str, Point]] = {
     AS_IT_IS: {},
@@ -64,12 +63,12 @@ class Comparison:
         return [
             Table(
                 title="Vegas above NewReno, with one thing changed",
-                header=["changed for both", *(f"t_s {t:g} s" for t in self.t_s), "mean"],
+                header=["changed for both", *(f"t_s {t:g} s [%]" for t in self.t_s), "mean [%]"],
                 rows=[
                     [
                         name,
-                        *(format_interval(lead.at[t], percent=True) for t in self.t_s),
-                        format_interval(lead.overall, percent=True),
+                        *(_percent(lead.at[t]) for t in self.t_s),
+                        _percent(lead.overall),
                     ]
                     for name, lead in self.leads.items()
                 ],
@@ -129,6 +128,11 @@ class Comparison:
             "wasted": {v: wasted(self.cell(v, long), reference_kbps) for v in BOTH},
             "long": long,
         }
+
+
+def _percent(interval: Interval) -> str:
+    mean, low, high = (f"{100 * value:.1f}" for value in (interval.mean, interval.low, interval.high))
+    return f"{mean} [{low}, {high}]"
 
 
 def _spurious(cell: Cell) -> float:
