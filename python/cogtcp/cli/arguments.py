@@ -28,6 +28,15 @@ def scenario(args: argparse.Namespace) -> Scenario:
     return result
 
 
+def checked_scenario(args: argparse.Namespace) -> Scenario:
+    """Read the scenario that is to be simulated, and say what looks unmeant in it."""
+    result = scenario(args)
+    result.check()
+    for warning in result.warnings():
+        print(f"cogtcp: warning: {warning}", file=sys.stderr)
+    return result
+
+
 def command_line() -> str:
     """Return the command line as one would type it."""
     return shlex.join(["cogtcp", *sys.argv[1:]])

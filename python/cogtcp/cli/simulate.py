@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 def run(args: argparse.Namespace) -> int:
     """Simulate once, save, and show what came of it."""
-    scenario = arguments.scenario(args)
-    _check(scenario)
+    scenario = arguments.checked_scenario(args)
     seed = scenario.seed if args.seed is None else args.seed
     out = arguments.output(args, scenario, "run", seed)
     with OutputFolder(out, force=args.force) as folder:
@@ -37,8 +36,7 @@ def compare(args: argparse.Namespace) -> int:
     """Simulate each transport over the same seeds, save, and show how they compare."""
     arguments.positive(args.seeds, "--seeds")
     arguments.positive(args.jobs, "--jobs")
-    scenario = arguments.scenario(args)
-    _check(scenario)
+    scenario = arguments.checked_scenario(args)
     transports = arguments.names(args.transport)
     first = scenario.seed if args.seed is None else args.seed
     seeds = range(first, first + args.seeds)
@@ -58,12 +56,6 @@ def compare(args: argparse.Namespace) -> int:
     if comparison.interrupted:
         return 130
     return 1 if comparison.failures else 0
-
-
-def _check(scenario: cogtcp.Scenario) -> None:
-    scenario.check()
-    for warning in scenario.warnings():
-        print(f"cogtcp: warning: {warning}", file=sys.stderr)
 
 
 def _report_failures(comparison: cogtcp.Comparison) -> None:

@@ -77,7 +77,7 @@ def tune(args: argparse.Namespace) -> int:
 
     for option in ("trials", "seeds", "jobs", "batch"):
         arguments.positive(getattr(args, option), f"--{option}")
-    scenario = arguments.scenario(args)
+    scenario = arguments.checked_scenario(args)
     vary = _vary(args.vary)
     grid = _grid(args.grid)
     what = [*(vary or {}).items(), args.objective, *args.constraint]

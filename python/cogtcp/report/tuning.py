@@ -178,7 +178,7 @@ def _theory(tuning: Tuning) -> str:
     )
     return (
         f"Theory, which knows airtime and no TCP, has its optimum at t_s {t_s:.3g} s, T_p {t_p:.3g} s{edge}: "
-        f"{known.share:.1%} of the time on a channel without a PU. {shortest}"
+        f"{known.share * 100:.1f} % of the time on a channel without a PU. {shortest}"
     )
 
 

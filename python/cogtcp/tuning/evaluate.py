@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
@@ -121,8 +122,8 @@ def scenario_of(base: Scenario, parameters: Sequence[Parameter], point: Point) -
 
 def shown(scenario: Scenario, parameters: Sequence[Parameter]) -> dict[str, str]:
     """Return the parameters' values as a scenario writes them."""
-    found = {}
-    for parameter in parameters:
-        value = read(scenario, parameter.place)
-        found[parameter.path] = value if isinstance(value, str) else str(value)
-    return found
+    values = {parameter.path: read(scenario, parameter.place) for parameter in parameters}
+    return {
+        path: value if isinstance(value, str) else "unset" if value is None else json.dumps(value)
+        for path, value in values.items()
+    }
