@@ -39,8 +39,9 @@ def tune(
     """Find the parameters of a scenario that are best for an objective.
 
     Optuna's tree-structured Parzen estimator proposes points, `batch` at a time; each is simulated over the
-    same seeds (common random numbers). The best and the runners-up are then simulated anew over seeds that
-    had no part in the search: only those numbers are free of the luck by which a winner wins.
+    same seeds (common random numbers). The best are simulated anew over other seeds, which choose the winner.
+    It and its rivals are then measured over seeds that had no part in either: only those numbers are free of
+    the luck by which a winner wins.
 
     The result depends on the arguments up to `grid` alone, not on `jobs`. Ctrl-C stops early: the result
     then has `interrupted` set and holds the trials that were finished. With `out` every finished run is
