@@ -2,7 +2,8 @@
 
     .venv/bin/python docs/images/draw.py
 
-`fig3.svg` needs the runs of the study c2: some minutes, kept in results/reproduce-c2.
+`fig3.svg` needs the runs of the study c2: some minutes, kept in results/reproduce-c2. `tune.svg` needs
+Optuna.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 import cogtcp
 from cogtcp import studies
 from cogtcp.report import bars, theme
+from cogtcp.report.surface import surface
 from cogtcp.studies.drawing import draw
 
 HERE = Path(__file__).parent
@@ -26,6 +28,8 @@ def main() -> None:
     save("sensed-link", bars.goodput(comparison))
     result = studies.reproduce("c2", only="c2-f3", out=ROOT / "results" / "reproduce-c2")
     save("fig3", draw(result.claims[0].result.figures[0]))
+    single_hop = cogtcp.Scenario.from_file(ROOT / "scenarios" / "cr-single-hop.toml")
+    save("tune", surface(cogtcp.tune(single_hop, grid=[10, 10], out=ROOT / "results" / "tune-cr-single-hop")))
 
 
 def save(name: str, svg: str) -> None:

@@ -72,12 +72,12 @@ def over_parameters(tuning: Tuning) -> str:
 
 
 def shades(tuning: Tuning) -> str:
-    """Say which means the lightest and the darkest shade stand for."""
+    """Say which means the faintest and the strongest shade stand for."""
     metric = tuning.objective.metric
     means = [_mean(tuning, trial) for trial in (tuning.grid or tuning.trials)]
     low, high = (end(mean for mean in means if not math.isnan(mean)) for end in (min, max))
-    light, dark = (low, high) if tuning.objective.sign > 0 else (high, low)
-    return f"from {metric.text(light)} (lightest) to {metric.text(dark, unit=True)} (darkest)"
+    worst, best = (low, high) if tuning.objective.sign > 0 else (high, low)
+    return f"from {metric.text(worst)} (faintest) to {metric.text(best, unit=True)} (strongest)"
 
 
 def label(parameter: Parameter) -> str:
@@ -122,7 +122,9 @@ def _contours(axes: Any, tuning: Tuning) -> None:
         usable = [[known.usable(b, a) if flip else known.usable(a, b) for a in across] for b in up]
         levels = [share * known.share for share in _CONTOURS]
         axes.contour(across, up, usable, levels, colors=theme.SERIES[1], linewidths=0.9, linestyles="--")
-        axes.plot([], [], "--", color=theme.SERIES[1], linewidth=0.9, label="theory: 80, 90, 95, 99 %")
+        axes.plot(
+            [], [], "--", color=theme.SERIES[1], linewidth=0.9, label="theory's airtime: 80, 90, 95, 99 %"
+        )
     if math.isfinite(known.shortest):
         line = axes.axhline if flip else axes.axvline
         line(
