@@ -63,7 +63,7 @@ def conclusions(claims: Sequence[Claim]) -> list[str]:
         first += (
             "is no merit of sensing longer. The retransmission timer outlasts any of these silences, so "
             "they all cost the same, and a cycle of on + off is longer: with the whole cycle held at 5.1 s "
-            f"the gain is {seven['held'][N]:+.0%}. "
+            f"the gain is {_change(seven['held'][N])}. "
         )
     else:
         first += f"is {seven['held'][N]:+.0%} with the whole cycle held at 5.1 s. "
@@ -72,6 +72,11 @@ def conclusions(claims: Sequence[Claim]) -> list[str]:
         "them end in a timeout of Westwood+."
     )
     return [first, _second(facts, {entry.row.id: entry.result.verdict for entry in claims})]
+
+
+def _change(share: float) -> str:
+    """Return a change in whole per cent, none without a sign of its own."""
+    return f"{round(share, 2) + 0.0:+.0%}"
 
 
 def _second(facts: Mapping[str, Mapping[str, Any]], verdict: Mapping[str, str]) -> str:
@@ -93,9 +98,9 @@ def _second(facts: Mapping[str, Mapping[str, Any]], verdict: Mapping[str, str]) 
     if low > 1 + MARGIN:
         text += ": its threshold of 38 segments is reached by the length of the cycle, whatever the bandwidth"
     text += (
-        f". The combination that the authors propose changes goodput by {min(over_w):+.0%} to "
-        f"{max(over_w):+.0%} against Westwood+ and by {min(over_c):+.0%} to {max(over_c):+.0%} against "
-        "Compound"
+        f". The combination that the authors propose changes goodput by {_change(min(over_w))} to "
+        f"{_change(max(over_w))} against Westwood+ and by {_change(min(over_c))} to {_change(max(over_c))} "
+        "against Compound"
     )
     if verdict["chain-s5"] == "holds":
         text += ", for the better over the whole range: they were right"
