@@ -97,15 +97,13 @@ class Outcome:
 
 
 def over_range(outcomes: Sequence[Outcome]) -> Verdict:
-    """Return the verdict of a claim: the same under every setting, or it depends on the unsaid.
+    """Return the verdict of a claim: the same under every setting, or it depends on the unsaid."""
+    return verdicts.over_range([outcome.verdict for outcome in outcomes])
 
-    A statement that fails under every setting decides, whatever the others depend on.
-    """
-    single = [
-        verdicts.over_range([outcome.parts[index].finding.verdict for outcome in outcomes])
-        for index in range(len(outcomes[0].parts))
-    ]
-    return verdicts.combine(single)
+
+def settings(outcomes: Sequence[Outcome]) -> dict[str, Verdict]:
+    """Return the verdict under each setting, by name; the first is the base."""
+    return {outcome.setting: outcome.verdict for outcome in outcomes}
 
 
 def parts_table(outcomes: Sequence[Outcome], title: str, caption: str) -> Table:

@@ -192,6 +192,7 @@ def model_matches_simulation(study: Context) -> Measured:
     trend = base.trend
     return Measured(
         verdict=verdicts.over_range([sweep.verdict for sweep in (base, *in_range)]),
+        settings={sweep.setting.name: sweep.verdict for sweep in (base, *in_range)},
         measured=(
             f"simulation / model between {min(base.ratios):.2f} and {max(base.ratios):.2f} over cycles of "
             f"{cycles[0]:g} to {cycles[-1]:g} s, farthest from 1 at {farthest.where}: "

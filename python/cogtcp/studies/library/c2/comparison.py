@@ -86,6 +86,7 @@ def throughput_and_delay(study: Context) -> Measured:
     rate, delay = _values(base["c2"], "all_mbps"), _values(base["c2"], "queue_ms")
     return Measured(
         verdict=cell.over_range(outcomes),
+        settings=cell.settings(outcomes),
         measured=(
             f"C2 {cell.interval(rate)} Mb/s while the channel is open, of "
             f"{cell.interval(_values(base['c2'], 'capacity_mbps'))}, at {cell.interval(delay, 1)} ms; "
@@ -317,6 +318,7 @@ def robust_to_interruptions(study: Context) -> Measured:
     keeps = {t: use(t, on_s[0], middle) / use(t, on_s[-1], middle) for t in ("c2", "newreno")}
     return Measured(
         verdict=cell.over_range(outcomes),
+        settings=cell.settings(outcomes),
         measured=(
             f"C2 uses {c2[worst]:.2f} (on {worst[0]:g} s, off {worst[1]:g} s) to {c2[best]:.2f} (on "
             f"{best[0]:g} s, off "

@@ -50,6 +50,7 @@ def converges_and_shares(study: Context) -> Measured:
     names = [f"{transport}, {setting.name}" for transport, setting, _ in plan]
     return Measured(
         verdict=cell.over_range(tested),
+        settings=cell.settings(tested),
         measured=(
             f"C2 uses {cell.interval(_values(base, 'utilisation'))} of the capacity, once settled "
             f"{cell.interval(_values(base, 'settled_utilisation'))}; Jain's index of settled shares "

@@ -105,6 +105,7 @@ def wrong_number_of_flows(study: Context) -> Measured:
     }
     return Measured(
         verdict=cell.over_range(outcomes),
+        settings=cell.settings(outcomes),
         measured=(
             "Jain's index over the run with one wrong N: "
             + ", ".join(f"{cell.interval(jain[n], 3)} (N = {n})" for n in given)
@@ -233,6 +234,7 @@ def acknowledgements_that_mislead(study: Context) -> Measured:
     mean = {(t, path): statistics.fmean(kept(BASE.name, t, path)) for t in transports for path in PATHS[1:]}
     return Measured(
         verdict=cell.over_range(outcomes),
+        settings=cell.settings(outcomes),
         measured="; ".join(
             f"{path}: C2 keeps {cell.interval(kept(BASE.name, 'c2', path))} of its throughput, NewReno "
             f"{mean['newreno', path]:.2f}, CUBIC {mean['cubic', path]:.2f}"
@@ -447,6 +449,7 @@ def least_rtt_of_another_channel(study: Context) -> Measured:
 
     return Measured(
         verdict=cell.over_range(outcomes),
+        settings=cell.settings(outcomes),
         measured="; ".join(
             f"RTT {rtt} ms: C2 uses {cell.interval(slow['c2', rtt])} of 1 Mb/s and "
             f"{cell.interval(fast['c2', rtt])} of "

@@ -81,6 +81,7 @@ def fair_to_newreno(study: Context) -> Measured:
     }
     return Measured(
         verdict=cell.over_range(outcomes),
+        settings=cell.settings(outcomes),
         measured="; ".join(
             f"{rtt} ms: C2 {cell.interval(_flow(beside[rtt], 0))}, NewReno "
             f"{cell.interval(_flow(beside[rtt], 1))} Mb/s"
@@ -261,6 +262,7 @@ def coexists_with_others(study: Context) -> Measured:
     shares = {rival: _share(records[BASE.name, "c2", rival]) for rival in rivals}
     return Measured(
         verdict=cell.over_range(outcomes),
+        settings=cell.settings(outcomes),
         measured="; ".join(
             f"beside {MODERN_NAMES[rival]}: C2 {cell.interval(_flow(records[BASE.name, 'c2', rival], 0))} "
             "Mb/s, "
