@@ -16,7 +16,8 @@
 //!   when an epoch begins above W_max, which the RFC leaves open.
 //! - In the Reno-friendly region cwnd is raised to W_est and never lowered to it (section 4.3 has cwnd = W_est; Linux's rule): the
 //!   cubic of a round trip ahead may have carried it further.
-//! - While nothing is in flight, t stands still (section 4.2 asks this of application-limited times; Linux's rule).
+//! - t stands still while nothing is in flight and between ACKs that may not grow cwnd, because something else limits the flow
+//!   (section 4.2 asks this of application-limited times; Linux: only while nothing is in flight).
 //! - Only spurious timeouts are undone (section 4.9.1, by F-RTO), with the response of section 4.9.2.
 //! - ECN is not modelled.
 
@@ -115,6 +116,8 @@ pub(super) struct Cubic {
     credit: f64,
     timed_out: bool,
     last_ack: Time,
+    /// The latest ACK of new data could grow cwnd.
+    grows: bool,
 }
 
 /// What losses leave behind.
@@ -169,6 +172,14 @@ impl Cubic {
             credit: 0.0,
             timed_out: false,
             last_ack: Time::ZERO,
+            grows: false,
+        }
+    }
+
+    /// The time since the last ACK is no part of t.
+    fn stand_still(&mut self, now: Time) {
+        if let Some(epoch) = &mut self.history.epoch {
+            epoch.start += now.saturating_since(self.last_ack.max(epoch.start));
         }
     }
 
@@ -233,12 +244,16 @@ impl CongestionControl for Cubic {
             self.slow_start.grow(tcp, ack.acked);
         } else {
             self.grow(now, tcp, ack.acked);
+            self.grows = true;
         }
     }
 
     fn pkts_acked(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample) {
         self.slow_start.on_ack(tcp, ack);
         if ack.acked > 0 {
+            if !std::mem::take(&mut self.grows) {
+                self.stand_still(now);
+            }
             self.last_ack = now;
         }
     }
@@ -248,10 +263,7 @@ impl CongestionControl for Cubic {
             CaEvent::Loss => self.timed_out = true,
             CaEvent::TxStart => {
                 // Nothing was in flight since the last ACK.
-                if let Some(epoch) = &mut self.history.epoch {
-                    let idle = now.saturating_since(self.last_ack.max(epoch.start));
-                    epoch.start += idle;
-                }
+                self.stand_still(now);
                 self.last_ack = now;
             }
             _ => {}
@@ -416,6 +428,26 @@ mod tests {
         cubic.pkts_acked(at(1500), &mut state, &sample);
         cubic.cwnd_event(at(9500), &mut state, CaEvent::TxStart);
         assert_eq!(cubic.history.epoch.map(|epoch| epoch.start), Some(at(9000)));
+    }
+
+    /// RFC 9438 section 4.2: 5 s in which ACKs come and cwnd may not grow.
+    #[test]
+    fn time_limited_by_the_application_does_not_count() {
+        let mut cubic = resolved(&[]);
+        let mut state = tcp(100);
+        state.ssthresh = 2 * MSS;
+        let sample = crate::congestion::testing::ack(MSS, RTT);
+        let start = |cubic: &Cubic| cubic.history.epoch.map(|epoch| epoch.start);
+        for second in 1..=9 {
+            let now = Time::from_millis(1000 * second);
+            cubic.pkts_acked(now, &mut state, &sample);
+            // The interval that ends with an ACK counts if the ACK before it could grow cwnd.
+            let missed = second.saturating_sub(3).min(5);
+            assert!(start(&cubic).is_none_or(|at| at == Time::from_millis(1000 + 1000 * missed)), "{second}");
+            if !(3..8).contains(&second) {
+                cubic.cong_avoid(now, &mut state, &sample);
+            }
+        }
     }
 
     #[test]
