@@ -68,6 +68,10 @@ def _place(point: tuple[float, float]) -> str:
     return f"t_s {point[0]:g} s, T_p {point[1]:g} s"
 
 
+def _times(t_s: Sequence[float]) -> str:
+    return listed([f"{t:g}" for t in t_s], "no")
+
+
 def _transport(facts: Mapping[str, Facts], verdicts: Mapping[str, str]) -> str:
     order, window, track, falls = facts["f3b"], facts["f4"], facts["f8"], facts["f7"]
     first = max(order["means"], key=lambda v: order["means"][v])
@@ -76,7 +80,8 @@ def _transport(facts: Mapping[str, Facts], verdicts: Mapping[str, str]) -> str:
     if first == VEGAS:
         text += f", where the paper has it last: {lead:+.0%} against NewReno on average"
         if order["ahead"]:
-            text += f", shown at t_s of {listed([f'{t:g}' for t in order['ahead']])} s"
+            text += f", shown at t_s of {_times(order['ahead'])} s; with a least RTO of 1 s at "
+            text += f"{_times(order['ahead_slow'])} s"
         text += (
             ". A hop that two packets fill does not reward more of a window, and a silence that outlasts the "
             f"timer makes the sender repeat what waits: at {order['long']:g} s that takes "
@@ -86,8 +91,9 @@ def _transport(facts: Mapping[str, Facts], verdicts: Mapping[str, str]) -> str:
     else:
         text += f"; Vegas has {lead:+.0%} against NewReno on average. "
     text += (
-        f"With a least RTO of 1 s for both it would be {order['leads']['least RTO 1 s']:+.0%}, with F-RTO "
-        f"and frames retried without limit {order['leads']['both of these: F-RTO, no limit']:+.0%}. "
+        f"On average it would be, for both with a least RTO of 1 s, {order['leads']['least RTO 1 s']:+.0%}, "
+        "with F-RTO and frames retried without limit "
+        f"{order['leads']['both of these: F-RTO, no limit']:+.0%}. "
     )
     low, high = min(window["step"]), max(window["step"])
     text += (

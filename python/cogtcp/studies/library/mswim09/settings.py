@@ -102,7 +102,7 @@ QUICK = ("mean times of 1 s", "ends sense apart, sender does not know", "as rele
 QUICK_SURFACE = ("SNR -15 dB", "as released")
 FINE = (
     BASE.name,
-    *(f"SNR {snr_db:g} dB" for snr_db in SNR_DB),
+    *(f"SNR {snr_db:g} dB" for snr_db in SNR_DB if snr_db != BASE.snr_db),
     "mean times of 1 s",
     "ends sense apart, sender does not know",
     "as released",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import statistics
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -78,8 +79,7 @@ def one_optimum(study: Context) -> Measured:
             "(paired by seed, one-sided, 5 % over all points, Bonferroni). Interior: no point in the running "
             "lies on the edge of the grid (holds), or all do (differs). At the stated place: t_s 0.2 s, T_p "
             f"1 s delivers {AS_GOOD:.0%} of the best or more, one-sided t-test (5 %); the best of each seed "
-            f"is that of all other seeds. Ten by ten points at {len(FINE)} settings, five by five at the "
-            "others."
+            f"is that of all other seeds. Points and settings: {_sizes(tested)}."
         ),
         why=_why(tested, best, by_snr, theory, reference),
         caption=(
@@ -106,6 +106,11 @@ def _points(study: Context, setting: Setting) -> list[Point]:
     else:
         axes = (T_S, T_P) if setting.name in FINE else (COARSE_T_S, COARSE_T_P)
     return [Point(t_s=a, t_p=b) for a, b in itertools.product(*axes)]
+
+
+def _sizes(tested: Tested) -> str:
+    sizes = Counter(len(grid) for grid in tested.grids.values())
+    return ", ".join(f"{points} at {settings}" for points, settings in sizes.items())
 
 
 def _axes(grid: Grid) -> tuple[list[float], list[float]]:

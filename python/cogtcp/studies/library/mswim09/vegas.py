@@ -16,20 +16,22 @@ from .settings import BASE, FIG3_T_P, NO_LIMIT, VEGAS, Point
 from .testing import budget, listed, used, wasted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 T_S = (0.025, 0.1, 0.2, 0.3, 0.6, 1.0)
 QUICK_T_S = (0.025, 0.6)
 BOTH = ("newreno", VEGAS)
 AS_IT_IS = "as it is"
+SLOW_TIMER = "least RTO 1 s"
+F_RTO = "F-RTO"
 CHANGES: dict[str, dict[str, Point]] = {
     AS_IT_IS: {},
     "window of at most 4 segments": dict.fromkeys(BOTH, Point(window=4)),
     "12 to 14 segments wait with Vegas": {
         VEGAS: Point(parameters=(("alpha", 12.0), ("beta", 14.0), ("gamma", 12.0)))
     },
-    "F-RTO": dict.fromkeys(BOTH, Point(f_rto=True)),
-    "least RTO 1 s": dict.fromkeys(BOTH, Point(min_rto="1 s")),
+    F_RTO: dict.fromkeys(BOTH, Point(f_rto=True)),
+    SLOW_TIMER: dict.fromkeys(BOTH, Point(min_rto="1 s")),
     "frames retried without limit": dict.fromkeys(BOTH, Point(retry_limits=NO_LIMIT)),
     "both of these: F-RTO, no limit": dict.fromkeys(BOTH, Point(retry_limits=NO_LIMIT, f_rto=True)),
     "no sensing errors": dict.fromkeys(BOTH, Point(perfect=True)),
@@ -56,6 +58,10 @@ class Comparison:
     def cell(self, variant: str, t_s: float, change: str = AS_IT_IS) -> Cell:
         """Return what was measured."""
         return self.cells[change, variant, t_s]
+
+    def ahead(self, change: str = AS_IT_IS) -> list[float]:
+        """Return the t_s at which Vegas is shown to be above NewReno."""
+        return [t for t in self.t_s if self.leads[change].at[t].low > 0]
 
     def tables(self, reference_kbps: float) -> list[Table]:
         """Return what each change does, and where the time of both goes."""
@@ -85,26 +91,29 @@ class Comparison:
         """Say what the lead of Vegas comes from, as far as the changes show it."""
         lead = self.leads[AS_IT_IS]
         short, long = self.t_s[0], self.t_s[-1]
-        where = [t for t in self.t_s if lead.at[t].low > 0]
+        below = [f"{t:g}" for t in self.t_s if lead.at[t].high < 0]
+
+        def both(tell: Callable[[Cell], str], t_s: float, change: str = AS_IT_IS) -> str:
+            return " and ".join(tell(self.cell(v, t_s, change)) for v in BOTH)
+
+        def use(cell: Cell) -> str:
+            return f"{used(cell, reference_kbps):.0%}"
+
+        def copies(cell: Cell) -> str:
+            return f"{wasted(cell, reference_kbps):.0%}"
+
         told = (
             f"Vegas has {format_interval(lead.overall, percent=True)} over NewReno on average over these "
-            f"t_s; above NewReno it is shown to be at t_s {listed([f'{t:g}' for t in where])} s, below at "
-            f"{listed([f'{t:g}' for t in self.t_s if lead.at[t].high < 0])}. A window of two keeps the hop "
-            "busy, the rest of it waits in the interface queue: the mean RTT is "
-            f"{self.cell(VEGAS, short).mean('rtt_ms'):.0f} ms with Vegas and "
-            f"{self.cell('newreno', short).mean('rtt_ms'):.0f} ms with NewReno at {short:g} s. At {long:g} s "
-            f"{_spurious(self.cell('newreno', long)):.0%} of NewReno's timeouts and "
-            f"{_spurious(self.cell(VEGAS, long)):.0%} of Vegas's come while nothing is lost, because a "
-            "silence outlasts the timer. What is in flight is then sent again: copies of what was not lost "
-            f"take {wasted(self.cell('newreno', long), reference_kbps):.0%} of the free time of NewReno and "
-            f"{wasted(self.cell(VEGAS, long), reference_kbps):.0%} of Vegas's. At {short:g} s PUs destroy "
-            f"{self.cell('newreno', short).mean('dropped'):.0f} packets of NewReno and "
-            f"{self.cell(VEGAS, short).mean('dropped'):.0f} of Vegas in a run, and the use of the free time "
-            f"is {used(self.cell('newreno', short), reference_kbps):.0%} and "
-            f"{used(self.cell(VEGAS, short), reference_kbps):.0%}: Vegas times out more often for it "
-            f"({self.cell(VEGAS, short).mean('rtos_per_min'):.0f} against "
-            f"{self.cell('newreno', short).mean('rtos_per_min'):.0f} a minute), which a least RTO of 0.2 s "
-            "makes cheap. "
+            f"t_s. It is shown to be above NewReno at t_s {_listed(self.ahead())} s and below at "
+            f"{listed(below)}; with a least RTO of 1 s above at {_listed(self.ahead(SLOW_TIMER))} s. A "
+            "window of two keeps the hop busy, the rest of it waits in the interface queue. NewReno and "
+            f"Vegas have a mean RTT of {both(_rtt, short)} ms at {short:g} s. At {long:g} s "
+            f"{both(_spurious, long)} of their timeouts come while nothing is lost, after a silence that "
+            "outlasts the timer, and what is in flight is sent again: copies of what was not lost take "
+            f"{both(copies, long)} of the free time ({both(copies, long, F_RTO)} with F-RTO, which needs "
+            f"room in the window for new data), and its use is {both(use, long)}. At {short:g} s PUs destroy "
+            f"{both(_dropped, short)} packets in a run, there are {both(_timeouts, short)} timeouts a "
+            f"minute, and the use of the free time is {both(use, short)}. "
         )
         others = {name: found.overall for name, found in self.leads.items() if name != AS_IT_IS}
 
@@ -123,7 +132,8 @@ class Comparison:
         long = self.t_s[-1]
         return {
             "lead": self.leads[AS_IT_IS].overall.mean,
-            "ahead": [t for t in self.t_s if self.leads[AS_IT_IS].at[t].low > 0],
+            "ahead": self.ahead(),
+            "ahead_slow": self.ahead(SLOW_TIMER),
             "leads": {name: found.overall.mean for name, found in self.leads.items()},
             "wasted": {v: wasted(self.cell(v, long), reference_kbps) for v in BOTH},
             "long": long,
@@ -135,8 +145,24 @@ def _percent(interval: Interval) -> str:
     return f"{mean} [{low}, {high}]"
 
 
-def _spurious(cell: Cell) -> float:
-    return cell.mean("spurious_rtos") / max(cell.mean("rtos"), 1e-9)
+def _listed(t_s: Sequence[float]) -> str:
+    return listed([f"{t:g}" for t in t_s], "no")
+
+
+def _rtt(cell: Cell) -> str:
+    return f"{cell.mean('rtt_ms'):.0f}"
+
+
+def _spurious(cell: Cell) -> str:
+    return f"{cell.mean('spurious_rtos') / max(cell.mean('rtos'), 1e-9):.0%}"
+
+
+def _dropped(cell: Cell) -> str:
+    return f"{cell.mean('dropped'):.0f}"
+
+
+def _timeouts(cell: Cell) -> str:
+    return f"{cell.mean('rtos_per_min'):.0f}"
 
 
 def against_newreno(study: Context) -> Comparison:
