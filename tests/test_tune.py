@@ -175,6 +175,15 @@ def test_a_constraint_that_nothing_keeps(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "None of 8 trials" in result.report()
 
 
+def test_a_constraint_that_only_the_luck_of_the_search_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Seeds 7 to 9 are those of the search.
+    runs = Runs(lambda delay, seed: delay, drops=lambda delay, seed: 0.0 if seed < 10 else 5.0 + seed % 2)
+    result = pretend(monkeypatch, runs, constraints=["drops<=1"], trials=8)
+    assert result.winner is not None
+    assert result.breaks == list(result.constraints)
+    assert "Drops at most 1.0 packets: broken, with 5.5 packets (95 % interval" in headline.of_tuning(result)
+
+
 @pytest.mark.parametrize(
     ("values", "verdict"), [((1, 2, 3), "kept"), ((8, 9, 10), "broken"), ((1, 9, 5), "unclear")]
 )
@@ -404,6 +413,7 @@ def test_choices_keep_their_brackets(hop: Scenario) -> None:
         ({}, "name what to vary"),
         ({T_S: "20 ms"}, 'write a range as "20 ms..1 s"'),
         ({T_S: ""}, "write a range"),
+        ({T_S: (0.02, 1.0)}, "write a range as a text"),
         ({T_S: "20 ms...1 s"}, "unknown unit"),
         ({T_S: "20..1 s"}, "with its unit"),
         ({T_S: "20 parsec..1 s"}, "parsec"),
@@ -422,7 +432,7 @@ def test_choices_keep_their_brackets(hop: Scenario) -> None:
         ({T_S: "20 ms..1 s", "radio.cr.cr.sensing_time": "20 ms..1 s"}, "are one field"),
     ],
 )
-def test_what_cannot_be_varied(hop: Scenario, vary: dict[str, str], says: str) -> None:
+def test_what_cannot_be_varied(hop: Scenario, vary: dict[str, Any], says: str) -> None:
     with pytest.raises((UsageError, ScenarioError)) as error:
         tune(hop, vary)
     assert says in str(error.value)
@@ -539,6 +549,12 @@ def test_theory_reads_the_scenario(hop: Scenario, found: Tuning) -> None:
     assert found.theory.share == max(
         found.theory.usable(a * t_s, b * t_p) for a in (0.9, 1, 1.1) for b in (0.9, 1, 1.1)
     )
+
+
+def test_theory_begins_above_zero(hop: Scenario) -> None:
+    result = tune(hop, {T_S: "0 s..1 s"}, trials=2, seeds=1, fresh_seeds=2)
+    assert isinstance(result.theory, Theory)
+    assert result.theory.best[0] > 0
 
 
 @pytest.mark.parametrize(

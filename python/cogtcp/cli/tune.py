@@ -118,7 +118,7 @@ def tune(args: argparse.Namespace) -> int:
     if found.interrupted:
         _say_interrupted(out)
         return 130
-    return 1 if found.failures or found.winner is None else 0
+    return 1 if found.failures or found.breaks else 0
 
 
 def _say_interrupted(out: object) -> None:

@@ -39,7 +39,10 @@ def tuning_report(tuning: Tuning, *, command: str | None = None) -> str:
         interrupted=tuning.interrupted,
         finished=len(tuning.trials),
         planned=tuning.planned,
-        failures=[(trial.number, trial.error) for trial in tuning.failures],
+        failures=[
+            (f"{'trial' if trial in tuning.trials else 'grid point'} {trial.number}", trial.error)
+            for trial in tuning.failures
+        ],
         refused=[(trial.number, trial.error) for trial in refused],
         objective=metric,
         more=tuning.objective.sign > 0,

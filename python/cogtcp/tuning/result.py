@@ -128,6 +128,14 @@ class Tuning:
         """The trials and points of the grid whose runs failed; not those that the scenario refuses."""
         return [t for t in (*self.trials, *self.grid) if t.error and t.evaluation.invalid is None]
 
+    @property
+    def breaks(self) -> list[Constraint]:
+        """The constraints that the winner breaks beyond chance; all where there is no winner."""
+        winner = self.winner
+        if winner is None:
+            return list(self.constraints)
+        return [c for c in self.constraints if c.judge(self.interval(winner, c.metric)) == "broken"]
+
     def interval(self, of: Trial | Finalist, metric: Metric | None = None) -> Interval:
         """Return the mean of a metric, by default the objective's, with its 95 % t-interval."""
         return of.evaluation.interval(metric or self.objective.metric)

@@ -270,7 +270,7 @@ def _finalists(
     Three sets of seeds: those of the search favour whom they proposed; others choose among the best; the
     numbers come from seeds that had no part in either.
     """
-    best = _runoff(plan, simulator, trials)[:_FINALISTS]
+    best = _runoff(plan, simulator, trials)
     if not best:
         return ()
     named: list[tuple[str, Point | None]] = [("best", best[0].point)]
@@ -295,11 +295,14 @@ def _finalists(
 
 
 def _runoff(plan: Plan, simulator: Simulator, trials: Sequence[Trial]) -> list[Trial]:
-    """Return the best trials of the search in the order they have over other seeds."""
+    """Return the best trials of the search in the order they have over other seeds.
+
+    Those that break a constraint there are left out, unless all do: then the fresh seeds will tell of it.
+    """
     best = ranked(trials, plan.objective, plan.constraints)[:_RUNOFF]
     again = _simulate(plan, simulator, [trial.point for trial in best], plan.runoff_seeds)
     numbered = [replace(new, number=trial.number) for trial, new in zip(best, again, strict=True)]
-    return ranked(numbered, plan.objective, plan.constraints)
+    return (ranked(numbered, plan.objective, plan.constraints) or best)[:_FINALISTS]
 
 
 def _as_it_is(plan: Plan) -> Point | None:

@@ -174,6 +174,8 @@ def _default(scenario: Scenario) -> dict[str, str]:
 
 
 def _parameter(scenario: Scenario, path: str, text: str) -> Parameter:
+    if not isinstance(text, str):
+        raise UsageError(f"{path}={text!r}: write a range as a text, as in {_EXAMPLE}")
     match = _RANGE.fullmatch(text)
     if match is not None:
         return _range(scenario, path, text, match[1].strip(), match[2].strip(), match[3])
