@@ -8,7 +8,7 @@
 >>> comparison.interval("sack", "goodput_bps")
 """
 
-from cogtcp import spectrum
+from cogtcp import journey, spectrum
 from cogtcp._core import AckSample, LinkEvent, PacketInfo, RateSample, TcpState
 from cogtcp._core import version as __version__
 from cogtcp._errors import (
@@ -48,6 +48,7 @@ __all__ = [
     "__version__",
     "check_congestion_control",
     "compare",
+    "journey",
     "run",
     "spectrum",
     "tune",

@@ -251,6 +251,33 @@ class ChannelTable:
     @property
     def channels(self) -> list[tuple[int, list[float], float, bool]]: ...
 
+class Journey:
+    @staticmethod
+    def read(text: str, file: str) -> Journey: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def stations(self) -> list[tuple[str, float, bool]]: ...
+    @property
+    def base_stations(self) -> list[tuple[str, float]]: ...
+    @property
+    def tunnels(self) -> list[tuple[str, float, float]]: ...
+    @property
+    def borders(self) -> list[float]: ...
+    @property
+    def threshold(self) -> float: ...
+    # calls (arrival, departure), (times, positions, speeds, levels, serving), outages (start, end, cause,
+    # position)
+    def travel(
+        self, seed: int, radio: str
+    ) -> tuple[
+        list[tuple[float, float]],
+        tuple[list[float], list[float], list[float], list[float], list[int]],
+        list[tuple[float, float, str, float]],
+    ]: ...
+
 def detection(
     name: str,
     snr_db: float,

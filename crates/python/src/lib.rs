@@ -4,6 +4,7 @@
 mod buffer;
 mod control;
 mod errors;
+mod journey;
 mod run;
 mod scenario;
 mod spectrum;
@@ -19,6 +20,8 @@ mod _core {
     use super::control::check_congestion_control;
     #[pymodule_export]
     use super::control::values::{AckSample, LinkEvent, PacketInfo, RateSample, TcpState};
+    #[pymodule_export]
+    use super::journey::Journey;
     #[pymodule_export]
     use super::run::{Cancel, Run, columns, run};
     #[pymodule_export]

@@ -6,7 +6,7 @@ use crate::options::RunError;
 use crate::pipe::Gate;
 use crate::queue::Event;
 use cogtcp_scenario::{Experiment, Silence};
-use cogtcp_spectrum::journey::{Course, JourneyRadio};
+use cogtcp_spectrum::journey::{self, Course, JourneyRadio};
 use cogtcp_spectrum::prediction::Outage;
 use cogtcp_spectrum::{CognitiveCycle, Phase, RadioEvent, RadioStats};
 use cogtcp_transport::LinkEvent;
@@ -77,7 +77,7 @@ impl Radio {
                 state: match &spec.journey {
                     Some(journey) => {
                         let end = Time::ZERO + experiment.run.duration;
-                        let part = journey_part(&spec.name);
+                        let part = journey::streams_of(&spec.name);
                         let course = Course::new(&journey.line, journey.start, end, seed, &part);
                         State::Journey(JourneyRadio::new(Arc::new(course)))
                     }
@@ -192,11 +192,6 @@ impl Radio {
     pub(crate) fn measured(&self, now: Time) -> RadioStats {
         either!(&self.state, it => it.stats(now)).since(&self.warm)
     }
-}
-
-/// The random streams of a radio's journey begin with this.
-pub(crate) fn journey_part(radio: &str) -> String {
-    format!("radio/{radio}/journey")
 }
 
 /// The name of a phase in tables.

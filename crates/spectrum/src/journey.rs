@@ -25,3 +25,8 @@ pub use line::{
 };
 pub use motion::Motion;
 pub use radio::JourneyRadio;
+
+/// What the names of the random streams of the journey of the radio `radio` begin with.
+pub fn streams_of(radio: &str) -> String {
+    format!("radio/{radio}/journey")
+}

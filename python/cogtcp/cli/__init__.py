@@ -57,7 +57,7 @@ def _fail(args: argparse.Namespace, error: Exception) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from cogtcp.cli import spectrum, tune
+    from cogtcp.cli import journey, spectrum, tune
 
     parser = argparse.ArgumentParser(
         prog="cogtcp",
@@ -135,6 +135,14 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=_wide,
     )
     spectrum.add_pu(pu, _wide)
+
+    line = verbs.add_parser(
+        "journey",
+        help="show the line of a map file: stations, outages, levels",
+        description="Show the line of a map file.",
+        formatter_class=_wide,
+    )
+    journey.add_journey(line, _wide)
 
     sensing = verb("sensing", spectrum.show_sensing, "print P_d and P_f against sensing time and SNR")
     spectrum.add_sensing(sensing)

@@ -2,9 +2,9 @@
 //! used before it is made.
 
 use crate::options::RunError;
-use crate::radio::{Radio, journey_part};
+use crate::radio::Radio;
 use cogtcp_scenario::{Experiment, PredictionSpec, TrainSpec};
-use cogtcp_spectrum::journey::Course;
+use cogtcp_spectrum::journey::{self, Course};
 use cogtcp_spectrum::prediction::{
     Itinerary, Oracle, Outage, OutageMap, Prediction, Predictor, SignalStrength,
 };
@@ -35,7 +35,7 @@ pub(super) fn predictions(
         }
         PredictionSpec::OutageMap(config) => {
             let (journey, course) = on_journey()?;
-            let part = journey_part(&experiment.radios[spec.radio].name);
+            let part = journey::streams_of(&experiment.radios[spec.radio].name);
             let earlier: Vec<Course> = (1..=u64::from(config.journeys))
                 .map(|number| {
                     let seed = RandomStream::new(seed, "train/earlier", number).next_u64();

@@ -1,0 +1,196 @@
+"""The verb `journey show`: a line, its stations and outages, and a picture of the level."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cogtcp._errors import OutputError, UsageError
+from cogtcp.journey import Line, Travel, summarise
+from cogtcp.result import plain
+
+if TYPE_CHECKING:
+    import argparse
+
+_WIDTH = 72
+_HEIGHT = 12
+_MOST_SEEDS = 1000
+_DEPTH = 15.0  # dB below the threshold that are drawn
+
+
+def add_journey(parser: argparse.ArgumentParser, wide: Any) -> None:
+    """Add the verbs below `journey` to its parser."""
+    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
+    text = "show a line: stations, tunnels, outages, the level on the way"
+    show = verbs.add_parser(
+        "show", help=text, description=text[0].upper() + text[1:] + ".", formatter_class=wide
+    )
+    show.add_argument("file", metavar="MAP", help="the map file")
+    show.add_argument("--seed", type=int, default=1, metavar="N", help="the journey shown (default: 1)")
+    show.add_argument(
+        "--seeds", type=int, default=20, metavar="N", help="journeys of the statistics (default: 20)"
+    )
+    show.add_argument(
+        "--radio", default="cr", metavar="NAME", help="the radio's name in the scenario (default: cr)"
+    )
+    show.add_argument("--plot", metavar="SVG", help="draw level, speed and outages into this file")
+    show.add_argument("--force", action="store_true", help="replace the plot if it exists")
+    show.add_argument("--json", action="store_true", help="print one JSON document on standard output")
+    show.set_defaults(verb=show_journey)
+
+
+def show_journey(args: argparse.Namespace) -> int:
+    """Print a line, one journey on it and the statistics of several."""
+    if not 1 <= args.seeds <= _MOST_SEEDS:
+        raise UsageError(f"--seeds {args.seeds}: write 1 to {_MOST_SEEDS}")
+    line = Line.from_file(args.file)
+    travel = line.travel(args.seed, args.radio)
+    several = [line.travel(args.seed + i, args.radio) for i in range(args.seeds)]
+    if args.plot:
+        _plot(args, line, travel)
+    if args.json:
+        print(json.dumps(plain(_describe(args, line, travel, several))))
+        return 0
+    _print_line(line, travel)
+    print(f"\nLevel, dBm (threshold {line.threshold:.0f}), outages below it; seed {travel.seed}")
+    print("\n".join(_picture(line, travel)))
+    silent = sum(t.silent / t.duration for t in several) / len(several)
+    print(f"\nOutages of {len(several)} journeys: {silent:.1%} of the time on the way")
+    print(f"{'cause':>10} {'a journey':>10} {'mean':>9} {'longest':>9}")
+    for part in summarise(several):
+        print(f"{part.cause:>10} {part.per_journey:>10.1f} {part.mean:>7.2f} s {part.longest:>7.2f} s")
+    if args.plot:
+        print(f"\nplot: {args.plot}")
+    return 0
+
+
+def _print_line(line: Line, travel: Travel) -> None:
+    print(f"{line.name}: {line.description or 'a line'}")
+    print(
+        f"{line.length / 1000:g} km, {len(line.base_stations)} base stations, {len(line.tunnels)} tunnels, "
+        f"{travel.duration / 60:.1f} min\n"
+    )
+    print(f"{'km':>8}  {'':24} {'arrival':>9} {'departure':>10}")
+    rows: list[tuple[float, str]] = []
+    for call in travel.calls:
+        if call.station.stops:
+            leaves = f"{call.departure:>8.0f} s" if math.isfinite(call.departure) else ""
+            times = f"{call.arrival:>7.0f} s {leaves}"
+        else:
+            times = f"{call.arrival:>7.0f} s     passes"
+        rows.append((call.station.at, f"{call.station.name:24} {times}"))
+    rows += [(start, f"  tunnel {name}, {end - start:g} m") for name, start, end in line.tunnels]
+    rows += [(at, "  border") for at in line.borders]
+    for at, text in sorted(rows):
+        print(f"{at / 1000:>8.1f}  {text.rstrip()}")
+
+
+def _picture(line: Line, travel: Travel) -> list[str]:
+    """Return the level over time as rows of marks, and a row of outages: the worst of each column."""
+    utf = (sys.stdout.encoding or "").lower().startswith("utf")
+    full, edge = ("█", "▔") if utf else ("#", "-")
+    end = travel.times[-1] or 1.0
+    columns: list[list[float]] = [[] for _ in range(_WIDTH)]
+    for time, level in zip(travel.times, travel.levels, strict=True):
+        if not math.isnan(level):
+            columns[min(int(time / end * _WIDTH), _WIDTH - 1)].append(level)
+    means = [sum(levels) / len(levels) if levels else math.nan for levels in columns]
+    known = [level for level in means if not math.isnan(level)]
+    # How far below the threshold a level lies says nothing more.
+    low, high = line.threshold - _DEPTH, max([*known, line.threshold]) + 1
+    step = (high - low) / _HEIGHT
+    rows = []
+    for number in range(_HEIGHT, 0, -1):
+        floor = low + (number - 1) * step
+        marks = "".join(full if level >= floor else " " for level in means)
+        if floor <= line.threshold < floor + step:
+            marks = "".join(mark if mark != " " else edge for mark in marks)
+        rows.append(f"{floor:>7.0f} |{marks}|")
+    letters = [" "] * _WIDTH
+    for outage in travel.outages:
+        first = min(int(outage.start / end * _WIDTH), _WIDTH - 1)
+        last = min(int(min(outage.end, end) / end * _WIDTH), _WIDTH - 1)
+        for column in range(first, last + 1):
+            letters[column] = outage.cause[0]
+    rows.append(f"{'':>7} |{''.join(letters)}|  c coverage, t tunnel, h handover, b border")
+    rows.append(f"{'':>7}  0 s{f'{end:.0f} s':>{_WIDTH - 3}}")
+    return rows
+
+
+def _describe(args: argparse.Namespace, line: Line, travel: Travel, several: list[Travel]) -> dict[str, Any]:
+    return {
+        "file": args.file,
+        "name": line.name,
+        "description": line.description,
+        "length_m": line.length,
+        "threshold_dbm": line.threshold,
+        "base_stations": [{"name": name, "at_m": at} for name, at in line.base_stations],
+        "tunnels": [{"name": n, "from_m": start, "to_m": end} for n, start, end in line.tunnels],
+        "borders_m": line.borders,
+        "seed": travel.seed,
+        "duration_s": travel.duration,
+        "stations": [
+            {
+                "name": call.station.name,
+                "at_m": call.station.at,
+                "stops": call.station.stops,
+                "arrival_s": call.arrival,
+                "departure_s": call.departure,
+            }
+            for call in travel.calls
+        ],
+        "outages": [
+            {"start_s": o.start, "end_s": o.end, "cause": o.cause, "at_m": o.at} for o in travel.outages
+        ],
+        "journeys": len(several),
+        "causes": [
+            {"cause": p.cause, "per_journey": p.per_journey, "mean_s": p.mean, "longest_s": p.longest}
+            for p in summarise(several)
+        ],
+        "plot": args.plot,
+    }
+
+
+def _plot(args: argparse.Namespace, line: Line, travel: Travel) -> None:
+    from cogtcp.output import write_file
+    from cogtcp.report import alone, theme
+
+    if Path(args.plot).suffix != ".svg":
+        raise UsageError(f"--plot {args.plot}: a plot is an SVG file; name it {Path(args.plot).stem}.svg")
+    if Path(args.plot).exists() and not args.force:
+        raise OutputError(f"{args.plot}: exists already; name another file, or use --force to replace it")
+    colors = {
+        "coverage": theme.LOST,
+        "tunnel": theme.LOST,
+        "handover": theme.SWITCHING,
+        "border": theme.SWITCHING,
+    }
+
+    def paint(canvas: Any) -> None:
+        level, speed = canvas.subplots(2, 1, sharex=True, height_ratios=[3, 1])
+        level.plot(travel.times, travel.levels, color=theme.ACCENT, linewidth=0.8)
+        level.axhline(line.threshold, color=theme.MUTED, linestyle="--", linewidth=1)
+        level.set_ylabel("Level, dBm")
+        for axes in (level, speed):
+            for outage in travel.outages:
+                end = min(outage.end, travel.times[-1])
+                axes.axvspan(outage.start, end, color=colors[outage.cause], alpha=0.55, linewidth=0)
+        speed.plot(travel.times, [v * 3.6 for v in travel.speeds], color=theme.INK, linewidth=1)
+        speed.set_ylabel("Speed, km/h")
+        speed.set_xlabel("Time, s")
+        speed.set_xlim(0, travel.times[-1])
+        for call in travel.calls:
+            if call.station.stops:
+                level.annotate(
+                    call.station.name,
+                    (call.arrival, 1),
+                    xycoords=("data", "axes fraction"),
+                    rotation=90,
+                    va="top",
+                    fontsize=8,
+                )
+
+    write_file(args.plot, alone.draw(5.5, f"Level and speed on {line.name}, seed {travel.seed}", paint))
