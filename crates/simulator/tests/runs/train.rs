@@ -2,6 +2,7 @@
 
 use crate::support::*;
 use cogtcp_records::Run;
+use cogtcp_units::RandomStream;
 
 /// Downloads (`flows` of them) or one upload through a train's router, with outages of 3 s every 30 s from 20 s on.
 fn train(settings: &str, flow: &str, lan_loss: &str) -> String {
@@ -162,4 +163,110 @@ fn the_oracle_disturbs_nothing() {
     assert_eq!(event_times(&with, "sensing_start"), event_times(&without, "sensing_start"));
     assert_eq!(with.trains.len(), 1);
     assert!(without.trains.is_empty());
+}
+
+/// The triplicate acknowledgements reach the router one outage's half early. With a buffer they cross as the link opens; without
+/// they are lost in the outage, and the source waits for its next probe.
+#[test]
+fn the_router_keeps_triplicate_acknowledgements_for_the_link() {
+    let kept = run_traced(&train("buffer = true", DOWNLOAD, ""));
+    let lost = run_traced(&train("buffer = false", DOWNLOAD, ""));
+    for run in [&kept, &lost] {
+        let (up, thaw) = (event_times(run, "trigger_up"), event_times(run, "thaw"));
+        let end: Vec<f64> = event_times(run, "sensing_end");
+        assert!(up.iter().zip(&thaw).zip(&end).all(|((up, thaw), end)| up < thaw && *thaw < end - 1.0));
+    }
+    let waits = |run: &Run| -> Vec<f64> {
+        event_times(run, "window_open")
+            .iter()
+            .zip(event_times(run, "sensing_end"))
+            .map(|(a, b)| a - b)
+            .collect()
+    };
+    // From the router to the source it is 80 ms.
+    assert!(waits(&kept).iter().all(|wait| (wait - 0.08).abs() < 0.003), "{:?}", waits(&kept));
+    assert!(waits(&lost).iter().all(|wait| *wait > 0.15), "{:?}", waits(&lost));
+    assert!(first(&kept.flows, "goodput_bps") > first(&lost.flows, "goodput_bps"));
+}
+
+/// A warning many round trips ahead freezes while the link still works: no timeout, and the time between is lost.
+#[test]
+fn an_early_warning_costs_the_time_between() {
+    let timely = run_traced(&train("", DOWNLOAD, ""));
+    let early = run_traced(&train("tu_advance = 10.0", DOWNLOAD, ""));
+    assert_eq!((timeouts(&early), first(&early.trains, "late_warnings")), (0.0, 0.0));
+    let more = first(&early.trains, "frozen_s") - first(&timely.trains, "frozen_s");
+    // Nine round trips of some 0.2 s more in each of 6 outages.
+    assert!((9.0..20.0).contains(&more), "{more}");
+    assert!(first(&early.flows, "goodput_bps") < first(&timely.flows, "goodput_bps"));
+}
+
+/// Outages that do not come: each is announced and taken back, no source times out, and goodput pays for the time frozen.
+#[test]
+fn false_warnings_cost_time_alone() {
+    let settings = r#"prediction = { itinerary = { false_interval = "20 s" } }"#;
+    let quiet = train(settings, DOWNLOAD, "");
+    let run = run_traced(&quiet);
+    let exact = run_traced(&train("", DOWNLOAD, ""));
+    let row = |name| first(&run.trains, name);
+    assert!(row("false_predictions") >= 3.0 && row("missed_outages") == 0.0);
+    assert_eq!(timeouts(&run), 0.0);
+    assert!(row("frozen_s") > first(&exact.trains, "frozen_s") + 3.0);
+    assert!(first(&run.flows, "goodput_bps") < first(&exact.flows, "goodput_bps"));
+    let outcomes: Vec<_> =
+        (0..run.predictions.len()).map(|i| run.predictions.text("outcome", i).unwrap().to_owned()).collect();
+    assert!(outcomes.iter().filter(|it| *it == "ahead").count() == 6, "{outcomes:?}");
+}
+
+/// Asking more often costs in proportion, and no more than what the messages weigh.
+#[test]
+fn the_overhead_of_polls_is_that_of_their_rate() {
+    let overhead = |interval: &str| {
+        let run = run_traced(&train(&format!("poll_interval = \"{interval}\""), DOWNLOAD, ""));
+        first(&run.trains, "overhead_bps")
+    };
+    let (rare, often) = (overhead("10 s"), overhead("100 ms"));
+    // Two messages of 64 bytes each time: 102 bit/s and 10240 bit/s, and the warnings.
+    assert!((102.0..150.0).contains(&rare) && (10_200.0..10_400.0).contains(&often), "{rare} {often}");
+}
+
+/// Warnings early, late, lost, false, missed, in any mixture and any order: every connection goes on, every freeze ends.
+#[test]
+fn no_sequence_of_triggers_stops_a_connection() {
+    for case in 0..24 {
+        let mut random = RandomStream::new(case, "settings", 0);
+        let mut pick = |choices: &[&'static str]| choices[random.below(choices.len() as u64) as usize];
+        let settings = format!(
+            "tu_advance = {}\ntd_advance = {}\nbuffer = {}\ntrigger_loss = \"{}\"\nrtt = \"{}\"\n\
+             prediction = {{ itinerary = {{ error = \"{}\", missed = \"{}\"{} }} }}",
+            pick(&["0.0", "0.5", "1.0", "5.0", "40.0"]),
+            pick(&["0.0", "0.5", "1.0"]),
+            pick(&["true", "false"]),
+            pick(&["0 %", "30 %", "90 %", "100 %"]),
+            pick(&["least", "smoothed", "greatest"]),
+            pick(&["0 s", "200 ms", "2 s", "10 s"]),
+            pick(&["0 %", "50 %"]),
+            pick(&["", ", false_interval = \"5 s\"", ", false_interval = \"500 ms\""]),
+        );
+        let flow = pick(&[DOWNLOAD, UPLOAD]);
+        let text = train(&settings, flow, ", loss = \"3 %\"")
+            .replace("duration = \"195 s\"", &format!("duration = \"600 s\"\nseed = {case}"))
+            .replace(
+                "off = \"3 s\", on = \"27 s\"",
+                "off = { exponential = \"3 s\" }, on = { exponential = \"12 s\" }",
+            );
+        let run = run_traced(&text);
+        let frozen = event_times(&run, "freeze").len() as i64 - event_times(&run, "thaw").len() as i64;
+        assert!((0..=1).contains(&frozen), "case {case}: {frozen} freezes did not end\n{settings}");
+        // A backed-off timer or probe waits for a minute at most.
+        let series = &run.flow_series;
+        for window in 0..5 {
+            let span = f64::from(window) * 120.0..f64::from(window + 1) * 120.0;
+            let delivered: f64 = (0..series.len())
+                .filter(|row| span.contains(&series.number("time_s", *row).unwrap()))
+                .map(|row| series.number("goodput_bps", row).unwrap())
+                .sum();
+            assert!(delivered > 0.0, "case {case}: nothing in {span:?}\n{settings}");
+        }
+    }
 }

@@ -360,3 +360,127 @@ fn no_order_of_triggers_deadlocks() {
         assert!(!world.manager.is_frozen(), "case {case}");
     }
 }
+
+/// Data of full size, zero-window acknowledgements and probes by their times: one freeze of 3 s, by the millisecond.
+/// (Goff et al., INFOCOM 2000; section III.B of Singh et al.; probes: RFC 9293 section 3.8.6.1.)
+#[test]
+fn one_freeze_message_by_message() {
+    let mut world = World::new(Beside::Receiver, false, &[(10_000, 13_000)]);
+    world.going_down(9_900, 13_000);
+    world.going_up(13_000);
+    world.run_until(ms(13_300));
+    let millis = |time: Time| time.as_nanos() / 1_000_000;
+    // 9.900: the freeze, twice. Until 10.000: what was under way arrives and is acknowledged with window 0.
+    let acks: Vec<(u64, u16)> =
+        world.acks.iter().map(|(at, window)| (millis(*at), *window)).filter(|(at, _)| *at >= 9_900).collect();
+    assert_eq!((acks[0], acks[1]), ((9_900, 0), (9_900, 0)));
+    assert!(acks.iter().filter(|(at, _)| *at < 13_000).all(|(_, window)| *window == 0), "{acks:?}");
+    // 9.950: the source hears of it and sends no more data of its own accord.
+    let data: Vec<(u64, u32)> =
+        world.sent.iter().map(|(at, len)| (millis(*at), *len)).filter(|(at, _)| *at >= 9_951).collect();
+    let probes: Vec<(u64, u32)> = data.iter().copied().filter(|(at, _)| *at < 13_050).collect();
+    assert!(!probes.is_empty() && probes.iter().all(|(_, len)| *len == 1), "{probes:?}");
+    // Each probe waits twice as long as the one before.
+    let gaps: Vec<u64> = probes.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
+    assert!(gaps.windows(2).all(|pair| pair[1].abs_diff(2 * pair[0]) <= 2), "{gaps:?}");
+    // 13.000: the all-clear, three times, with the real window. 13.050: the source goes on where it was.
+    let open: Vec<(u64, u16)> = acks.iter().copied().filter(|(_, window)| *window > 0).collect();
+    assert!(open[..3].iter().all(|ack| *ack == (13_000, open[0].1)), "{open:?}");
+    assert_eq!(data.iter().find(|(_, len)| *len > 1), Some(&(13_050, MSS as u32)));
+}
+
+/// Warned a round trip ahead or more, whatever the outage and whenever the all-clear comes after it: nothing but probes
+/// between, cwnd and ssthresh after as before, no timeout.
+#[test]
+fn a_timely_warning_saves_the_window_whatever_the_outage() {
+    for case in 0..80 {
+        let mut random = RandomStream::new(case, "outages", 0);
+        let start = 5_000 + random.below(10_000);
+        let end = start + 1 + random.below(20_000);
+        let lead = 101 + random.below(2_000);
+        let up = end + random.below(1_000);
+        let beside = if case % 2 == 0 { Beside::Receiver } else { Beside::Sender };
+        let mut world = World::new(beside, case % 3 == 0, &[(start, end)]);
+        world.going_down(start - lead, up);
+        world.run_until(ms(start));
+        let before = world.sender.state();
+        let sent = (before.cwnd, before.ssthresh);
+        let losses = (world.sender.stats().timeouts, world.sender.stats().fast_retransmits);
+        // All that was under way has arrived; a probe may be.
+        assert!(before.in_flight <= 1, "case {case}");
+        world.going_up(up);
+        let after = (world.sender.state().cwnd, world.sender.state().ssthresh);
+        assert_eq!(after, sent, "case {case}");
+        assert!(world.sent_in(start, up).iter().all(|len| *len <= 1), "case {case}");
+        world.run_until(ms(up + 2_000));
+        let gained = world.sender.stats();
+        assert_eq!(gained.timeouts, losses.0, "case {case}");
+        // A probe that crosses the three acknowledgements is answered by one more duplicate: the third.
+        let crossing = world.sent_in(end.max(up - 100), up + 50).contains(&1);
+        let needless = gained.fast_retransmits - losses.1;
+        assert!(needless <= u64::from(crossing), "case {case}");
+        assert!(needless > 0 || world.sender.state().cwnd >= sent.0, "case {case}");
+        assert!(
+            world.sent_in(up, up + 2_000).iter().filter(|len| **len == 1000).count() > 200,
+            "case {case}"
+        );
+    }
+}
+
+/// A warning of an outage that does not come costs the time frozen and nothing else.
+#[test]
+fn a_false_warning_costs_its_time_alone() {
+    let mut frozen = World::new(Beside::Receiver, false, &[]);
+    frozen.going_down(10_000, 12_000);
+    let cwnd = frozen.sender.state().cwnd;
+    frozen.going_up(12_000);
+    frozen.run_until(ms(20_000));
+    let mut free = World::new(Beside::Receiver, false, &[]);
+    free.run_until(ms(20_000));
+    assert_eq!((frozen.rtos(), frozen.sender.stats().fast_retransmits), (0, 0));
+    assert!(frozen.sender.state().cwnd >= cwnd);
+    // 2 s of 20 segments each 100 ms, to a window.
+    let lost = (free.receiver.delivered() - frozen.receiver.delivered()) / MSS;
+    assert!((360..=420).contains(&lost), "{lost}");
+}
+
+/// The warning was lost: the three acknowledgements of the all-clear are duplicates to the source, which then need not wait for
+/// its timer. After a timeout they would say nothing new.
+#[test]
+fn a_lost_warning_leaves_the_all_clear_its_use() {
+    let silence = [(10_000, 10_600)];
+    let goes_on = |world: &World| world.sent.iter().find(|(at, _)| *at >= ms(10_601)).map(|(at, _)| *at);
+    let mut told = World::new(Beside::Receiver, false, &silence);
+    told.going_up(10_600);
+    told.run_until(ms(12_500));
+    let mut alone = World::new(Beside::Receiver, false, &silence);
+    alone.run_until(ms(12_500));
+    assert_eq!((told.sender.stats().fast_retransmits, alone.sender.stats().fast_retransmits), (1, 0));
+    assert!(alone.rtos() >= 1);
+    assert_eq!(goes_on(&told), Some(ms(10_650)));
+    assert!(goes_on(&alone) > goes_on(&told), "{:?}", goes_on(&alone));
+}
+
+/// Said twice, or in the wrong order, the messages leave nobody frozen and cost no timeout. An all-clear to a source that is
+/// not held is three duplicates to it: a fast retransmit without need.
+#[test]
+fn repeated_and_misordered_messages_do_no_harm() {
+    for (downs, ups) in [(&[9_900, 9_950][..], &[13_000, 13_001][..]), (&[9_900], &[9_880, 13_000])] {
+        let mut world = World::new(Beside::Receiver, false, &[(10_000, 13_000)]);
+        let mut said: Vec<(u64, bool)> =
+            downs.iter().map(|at| (*at, true)).chain(ups.iter().map(|at| (*at, false))).collect();
+        said.sort_unstable();
+        for (at, down) in said {
+            if down {
+                world.going_down(at, 13_000);
+            } else {
+                world.going_up(at);
+            }
+        }
+        world.run_until(ms(16_000));
+        assert_eq!(world.rtos(), 0);
+        assert!(!world.manager.is_frozen());
+        assert_eq!(world.sender.stats().fast_retransmits, 1);
+        assert!(world.sent_in(13_000, 16_000).iter().filter(|len| **len == 1000).count() > 250);
+    }
+}
