@@ -30,6 +30,14 @@ def test_run_writes_tables_scenario_and_report(command: Command, small: Path, tm
     assert pq.read_schema(tmp_path / "out/flows.parquet").metadata[b"cogtcp.digest"].decode() == digest
 
 
+def test_run_writes_packets_on_demand(command: Command, small: Path, tmp_path: Path) -> None:
+    assert command("run", small, "--packets", "--out", "out").code == 0
+    packets = pq.read_table(tmp_path / "out/packets.parquet")
+    first = packets.slice(0, 1).to_pylist()[0]
+    assert (first["event"], first["source"], first["flags"], first["seq"]) == ("queued", "sender", "S", 0)
+    assert set(packets.column("event").to_pylist()) == {"queued", "received", "dropped"}
+
+
 def test_run_in_json(command: Command, small: Path) -> None:
     done = command("run", small, "--json", "--seed", 3)
     assert (done.code, done.err) == (0, "")

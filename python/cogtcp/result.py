@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from cogtcp.output import OutputFolder
     from cogtcp.scenario import Scenario
 
-#: How much of a run is kept: totals; also time series; also every event.
-Trace = Literal["summary", "series", "full"]
+#: How much of a run is kept: totals; also time series; also every event; also every packet on every link.
+Trace = Literal["summary", "series", "full", "packets"]
 
 _LARGEST_SEED = 2**63 - 1  # the largest integer of TOML, in which scenarios are written
 
@@ -43,7 +43,7 @@ def run(
         scenario: What to simulate.
         seed: Seed of every random draw, 0 to 2^63 - 1; by default the scenario's own.
         trace: How much to keep: `summary` (flows, links, radios), `series` (also the time series), `full`
-            (also the events).
+            (also the events), `packets` (also every packet on every link, for short runs).
         cancel: Stops the run from another thread.
 
     Raises:
@@ -129,6 +129,11 @@ class Result:
         return self._table("events")
 
     @cached_property
+    def packets(self) -> pa.Table:
+        """Every packet: one row per packet and thing that happened to it on a link. Empty unless traced."""
+        return self._table("packets")
+
+    @cached_property
     def metrics(self) -> dict[str, float]:
         """The run in single numbers, see `cogtcp.metrics.METRICS`."""
         from cogtcp.metrics import measure
@@ -186,7 +191,8 @@ class Result:
         from cogtcp.report import run_report
 
         for name, table in self.tables().items():
-            folder.write_table(name, table, self.provenance)
+            if name != "packets" or table.num_rows > 0:
+                folder.write_table(name, table, self.provenance)
         folder.write_text("scenario.toml", self.scenario.to_toml())
         folder.write_text("report.html", run_report(self, command=command))
         folder.describe({"kind": "run", "command": command, **self.to_dict()})

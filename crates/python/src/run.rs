@@ -167,8 +167,9 @@ fn trace_level(name: &str) -> PyResult<TraceLevel> {
         "summary" => Ok(TraceLevel::None),
         "series" => Ok(TraceLevel::Series),
         "full" => Ok(TraceLevel::Full),
+        "packets" => Ok(TraceLevel::Packets),
         _ => Err(PyValueError::new_err(format!(
-            "trace {name:?} is unknown; take \"summary\", \"series\" or \"full\""
+            "trace {name:?} is unknown; take \"summary\", \"series\", \"full\" or \"packets\""
         ))),
     }
 }
@@ -176,8 +177,9 @@ fn trace_level(name: &str) -> PyResult<TraceLevel> {
 fn to_python(py: Python<'_>, run: records::Run) -> PyResult<Run> {
     let tables = PyList::empty(py);
     let totals = [run.flows, run.links, run.radios, run.trains, run.predictions];
-    let series = [run.flow_series, run.control_series, run.link_series, run.events];
-    for table in totals.into_iter().chain(series) {
+    let series = [run.flow_series, run.control_series, run.link_series];
+    let traces = [run.events, run.packets];
+    for table in totals.into_iter().chain(series).chain(traces) {
         tables.append(table_to_python(py, table)?)?;
     }
     Ok(Run {

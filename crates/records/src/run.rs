@@ -31,6 +31,8 @@ pub struct Run {
     pub link_series: Table,
     /// What happened when; empty unless the full trace was asked for.
     pub events: Table,
+    /// Every packet on every link; empty unless packets were asked for.
+    pub packets: Table,
     /// Jain's fairness index of the flows' goodputs, see [`jain_fairness`].
     pub fairness: f64,
     /// Hash of the stream of events (time, kind, entity). Equal digests mean equal runs; tracing does not change it.
@@ -43,7 +45,7 @@ pub struct Run {
 
 impl Run {
     /// The tables in the order of [`crate::schema`].
-    pub fn tables(&self) -> [&Table; 9] {
+    pub fn tables(&self) -> [&Table; 10] {
         [
             &self.flows,
             &self.links,
@@ -54,6 +56,7 @@ impl Run {
             &self.control_series,
             &self.link_series,
             &self.events,
+            &self.packets,
         ]
     }
 }

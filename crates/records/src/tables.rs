@@ -351,6 +351,70 @@ tables! {
         /// the foretold outage. `pu_on`, `pu_off`: the band.
         value: f64 in "",
     }
+
+    /// One row per packet and thing that happened to it on a link direction, in the order in which they happened. ns-2's
+    /// trace files have the same rows: `queued` is `+`, `received` is `r`, `dropped` is `d`.
+    PacketRow, PacketsBuilder = "packets" {
+        /// Simulated time.
+        time_s: f64 in "s",
+        /// `queued` (it entered the queue, or went straight on the air), `received` (it reached the far end) or `dropped`.
+        event: Code in "",
+        /// Why it was dropped: a cause as in `events`; else empty.
+        cause: Code in "",
+        /// Name of the link.
+        link: Code in "",
+        /// `forward` or `reverse`.
+        direction: Code in "",
+        /// Name of its flow; empty for messages of a train.
+        flow: Code in "",
+        /// `sender` or `receiver`: the end of the flow that sent it.
+        source: Code in "",
+        /// TCP flags: S, F, R, P, E, W, and a dot for ACK.
+        flags: Code in "",
+        /// Sequence number of its first byte; 0 is the SYN.
+        seq: u64 in "",
+        /// Payload.
+        payload_bytes: u64 in "B",
+        /// Acknowledgement number: the next byte expected.
+        ack: u64 in "",
+        /// Window advertised, as it stands in the header.
+        window: u64 in "",
+        /// SACK blocks carried.
+        sack_blocks: u64 in "",
+        /// Size with all headers.
+        wire_bytes: u64 in "B",
+    }
+}
+
+/// What a packet trace records of a packet.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[repr(u32)]
+pub enum PacketEvent {
+    /// A link direction has taken it: it waits, or is on the air.
+    Queued,
+    /// It has reached the far end of a link direction.
+    Received,
+    /// It is lost.
+    Dropped,
+}
+
+impl PacketEvent {
+    /// Every one, in the order of their codes.
+    pub const ALL: [Self; 3] = [Self::Queued, Self::Received, Self::Dropped];
+
+    /// The name in the column `event`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Received => "received",
+            Self::Dropped => "dropped",
+        }
+    }
+
+    /// The code in an `event` column that was interned in the order of [`PacketEvent::ALL`].
+    pub const fn code(self) -> Code {
+        Code(self as u32)
+    }
 }
 
 /// The kinds of event.
@@ -543,6 +607,7 @@ mod tests {
             "control_series",
             "link_series",
             "events",
+            "packets",
         ];
         assert_eq!(names, expected);
         for table in &schema {

@@ -5,6 +5,7 @@ use crate::pipe::{DropCause, Offer, Pipe, Transit};
 use crate::queue::{Event, EventQueue};
 use crate::trace::Trace;
 use crate::wireless::{Cell, HostFact, Noted};
+use cogtcp_records::tables::PacketEvent;
 use cogtcp_transport::SeqNumber;
 use cogtcp_units::{Rate, Time};
 use std::collections::VecDeque;
@@ -136,6 +137,7 @@ impl Network {
             self.drop_packet(now, pipe, &transit, cause);
             return None;
         }
+        self.note(now, PacketEvent::Received, pipe, &transit);
         self.forward(now, next, transit)
     }
 
@@ -193,6 +195,7 @@ impl Network {
             if let Some(pipe) = finished.delivered {
                 self.hops += 1;
                 let transit = self.pipes[pipe as usize].end_service(None);
+                self.note(now, PacketEvent::Received, pipe, &transit);
                 arrived = self.forward(now, self.pipes[pipe as usize].next, transit);
             }
         }
@@ -219,7 +222,17 @@ impl Network {
             Offer::Taken => {}
             Offer::Schedule(time) => self.queue.push(time, Event::Arrival(pipe)),
             Offer::Wake => self.wake(now, pipe),
-            Offer::Dropped => self.drop_packet(now, pipe, &transit, DropCause::Queue),
+            Offer::Dropped => return self.drop_packet(now, pipe, &transit, DropCause::Queue),
+        }
+        self.note(now, PacketEvent::Queued, pipe, &transit);
+    }
+
+    /// Enters a packet in the trace, where packets are traced.
+    #[inline]
+    fn note(&mut self, now: Time, event: PacketEvent, pipe: u32, transit: &Transit) {
+        if self.trace.records_packets() {
+            let segment = self.options.peek(&transit.parcel);
+            self.trace.packet(now, event, None, pipe, transit, &segment);
         }
     }
 
@@ -232,11 +245,14 @@ impl Network {
     #[cold]
     fn drop_packet(&mut self, now: Time, pipe: u32, transit: &Transit, cause: DropCause) {
         self.dropped[transit.stream as usize] += 1;
-        let packet = self.options.unpack(&transit.parcel);
+        let segment = self.options.unpack(&transit.parcel).segment;
         if cause == DropCause::Silence && self.watched.contains(&pipe) {
-            self.destroyed.push_back((pipe, transit.stream, packet.segment.seq));
+            self.destroyed.push_back((pipe, transit.stream, segment.seq));
         }
         self.trace.dropped(now, pipe, transit, cause);
+        if self.trace.records_packets() {
+            self.trace.packet(now, PacketEvent::Dropped, Some(cause), pipe, transit, &segment);
+        }
     }
 
     /// Every packet is somewhere, once: sent = delivered + dropped by cause + queued + in flight, for every stream (whose

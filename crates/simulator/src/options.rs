@@ -15,6 +15,8 @@ pub enum TraceLevel {
     Series,
     /// Also the events.
     Full,
+    /// Also every packet on every link: three rows or so for each packet and link.
+    Packets,
 }
 
 /// How to run an experiment. Nothing here changes a result but the seed and the controls.

@@ -30,6 +30,14 @@ impl Parcel {
     pub(crate) fn has_options(&self) -> bool {
         self.has_options
     }
+
+    /// The segment of a parcel without options.
+    #[inline]
+    fn plain(&self) -> Segment {
+        let mut segment = Segment::new(self.seq, self.ack, self.len, self.window, self.flags);
+        segment.tag = self.tag;
+        segment
+    }
 }
 
 /// The segments with options that are under way, in places that are used again.
@@ -64,11 +72,14 @@ impl OptionStore {
             self.free.push(parcel.len);
             self.segments[parcel.len as usize]
         } else {
-            let mut segment = Segment::new(parcel.seq, parcel.ack, parcel.len, parcel.window, parcel.flags);
-            segment.tag = parcel.tag;
-            segment
+            parcel.plain()
         };
         Packet { segment, sent_at: parcel.sent_at }
+    }
+
+    /// The segment in `parcel`, which stays packed.
+    pub(crate) fn peek(&self, parcel: &Parcel) -> Segment {
+        if parcel.has_options { self.segments[parcel.len as usize] } else { parcel.plain() }
     }
 
     /// How many segments are stored.
@@ -110,6 +121,7 @@ mod tests {
                     store.pack(&Packet { segment, sent_at: Time::from_millis(5) }, segment.wire_size())
                 })
                 .collect();
+            assert!(store.peek(&parcels[1]) == stamped && store.peek(&parcels[2]) == plain);
             assert_eq!((store.len(), parcels.iter().filter(|parcel| parcel.has_options()).count()), (1, 1));
             assert!(store.unpack(&parcels[1]).segment == stamped);
             assert!(store.unpack(&parcels[0]).segment == plain);

@@ -24,7 +24,7 @@ impl Simulation<'_> {
         };
         let goodputs: Vec<f64> =
             self.flows.iter().map(|flow| goodput(flow.measured)).filter(|g| !g.is_nan()).collect();
-        let [flow_series, control_series, link_series, events] = self.network.trace.finish();
+        let [flow_series, control_series, link_series, events, packets] = self.network.trace.finish();
         Run {
             name: self.experiment.name.clone(),
             seed: self.seed,
@@ -39,6 +39,7 @@ impl Simulation<'_> {
             control_series,
             link_series,
             events,
+            packets,
             fairness: jain_fairness(&goodputs),
             digest,
             engine_events: self.events,

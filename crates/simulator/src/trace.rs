@@ -1,4 +1,4 @@
-//! The time series and the events of a run, where they are asked for.
+//! The time series, the events and the packets of a run, where they are asked for.
 
 use crate::TraceLevel;
 use crate::pipe::{DropCause, Transit};
@@ -6,11 +6,12 @@ use crate::radio::phase_name;
 use crate::wireless::radio_names;
 use cogtcp_records::tables::{
     ControlSample, ControlSeriesBuilder, EventKind, EventRow, EventsBuilder, FlowSample, FlowSeriesBuilder,
-    LinkSample, LinkSeriesBuilder,
+    LinkSample, LinkSeriesBuilder, PacketEvent, PacketRow, PacketsBuilder,
 };
 use cogtcp_records::{Code, Table};
 use cogtcp_scenario::Experiment;
 use cogtcp_spectrum::{RadioEvent, Verdict};
+use cogtcp_transport::Segment;
 use cogtcp_units::{Rate, Time};
 
 /// What is recorded while a run goes on.
@@ -21,6 +22,7 @@ pub(crate) struct Trace {
     control_series: ControlSeriesBuilder,
     link_series: LinkSeriesBuilder,
     events: EventsBuilder,
+    packets: PacketsBuilder,
     /// Codes among the entities; a flow's code is its number.
     radios: Vec<Vec<Code>>,
     pipes: Vec<Code>,
@@ -29,6 +31,9 @@ pub(crate) struct Trace {
     no_flow: Code,
     no_detail: Code,
     causes: [Code; 5],
+    /// Codes of the causes among the packets, and of "no cause".
+    packet_causes: [Code; 5],
+    no_cause: Code,
 }
 
 impl Trace {
@@ -38,6 +43,7 @@ impl Trace {
         let mut control_series = ControlSeriesBuilder::default();
         let mut link_series = LinkSeriesBuilder::default();
         let mut events = EventsBuilder::default();
+        let mut packets = PacketsBuilder::default();
         // Without a trace the tables stay empty, and so may their dictionaries.
         let (flows, radios, links) = match level {
             TraceLevel::None => (&[][..], &[][..], &[][..]),
@@ -45,6 +51,13 @@ impl Trace {
         };
         link_series.direction.intern("forward");
         link_series.direction.intern("reverse");
+        packets.direction.intern("forward");
+        packets.direction.intern("reverse");
+        packets.source.intern("sender");
+        packets.source.intern("receiver");
+        for event in PacketEvent::ALL {
+            packets.event.intern(event.name());
+        }
         for kind in EventKind::ALL {
             events.kind.intern(kind.name());
         }
@@ -53,7 +66,9 @@ impl Trace {
             control_series.flow.intern(&flow.name);
             events.entity.intern(&flow.name);
             events.flow.intern(&flow.name);
+            packets.flow.intern(&flow.name);
         }
+        packets.flow.intern("");
         let no_flow = events.flow.intern("");
         let radios = radios
             .iter()
@@ -65,6 +80,7 @@ impl Trace {
         let mut pipes = Vec::new();
         for link in links {
             link_series.link.intern(&link.name);
+            packets.link.intern(&link.name);
             pipes.push(events.entity.intern(&link.name));
             pipes.push(events.entity.intern(&format!("{}/reverse", link.name)));
         }
@@ -72,25 +88,66 @@ impl Trace {
         let router = events.entity.intern(router);
         let no_detail = events.detail.intern("");
         let causes = DropCause::ALL.map(|cause| events.detail.intern(cause.name()));
+        let no_cause = packets.cause.intern("");
+        let packet_causes = DropCause::ALL.map(|cause| packets.cause.intern(cause.name()));
         Self {
             level,
             flow_series,
             control_series,
             link_series,
             events,
+            packets,
             radios,
             pipes,
             router,
             no_flow,
             no_detail,
             causes,
+            packet_causes,
+            no_cause,
         }
     }
 
     /// Whether events are recorded.
     #[inline]
     pub(crate) fn records_events(&self) -> bool {
-        self.level == TraceLevel::Full
+        self.level >= TraceLevel::Full
+    }
+
+    /// Whether packets are recorded.
+    #[inline]
+    pub(crate) fn records_packets(&self) -> bool {
+        self.level >= TraceLevel::Packets
+    }
+
+    /// Something happened to a packet on `pipe`.
+    #[cold]
+    pub(crate) fn packet(
+        &mut self,
+        now: Time,
+        event: PacketEvent,
+        cause: Option<DropCause>,
+        pipe: u32,
+        transit: &Transit,
+        segment: &Segment,
+    ) {
+        let flags = self.packets.flags.intern(&format!("{:?}", segment.flags));
+        self.packets.push(PacketRow {
+            time_s: now.as_secs_f64(),
+            event: event.code(),
+            cause: cause.map_or(self.no_cause, |cause| self.packet_causes[cause as usize]),
+            link: Code(pipe / 2),
+            direction: Code(pipe % 2),
+            flow: Code((transit.stream / 2).min(self.no_flow.0)),
+            source: Code(transit.stream % 2),
+            flags,
+            seq: u64::from(segment.seq.get()),
+            payload_bytes: u64::from(segment.len),
+            ack: u64::from(segment.ack.get()),
+            window: u64::from(segment.window),
+            sack_blocks: segment.sack().len() as u64,
+            wire_bytes: u64::from(transit.size()),
+        });
     }
 
     /// Something happened to a flow.
@@ -215,13 +272,14 @@ impl Trace {
         self.link_series.push(row);
     }
 
-    /// The finished tables: flow series, control series, link series, events.
-    pub(crate) fn finish(self) -> [Table; 4] {
+    /// The finished tables: flow series, control series, link series, events, packets.
+    pub(crate) fn finish(self) -> [Table; 5] {
         [
             self.flow_series.finish(),
             self.control_series.finish(),
             self.link_series.finish(),
             self.events.finish(),
+            self.packets.finish(),
         ]
     }
 }

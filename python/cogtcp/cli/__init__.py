@@ -79,6 +79,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--seed", type=int, metavar="N", help="seed of every random draw (default: the scenario's)"
     )
+    run.add_argument(
+        "--packets", action="store_true", help="also write every packet on every link (packets.parquet)"
+    )
     _output_arguments(run)
 
     compare = verb("compare", _compare, "simulate a scenario with different transports over the same seeds")

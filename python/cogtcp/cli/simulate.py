@@ -22,7 +22,7 @@ def run(args: argparse.Namespace) -> int:
     seed = scenario.seed if args.seed is None else args.seed
     out = arguments.output(args, scenario, "run", seed)
     with OutputFolder(out, force=args.force) as folder:
-        result = cogtcp.run(scenario, seed)
+        result = cogtcp.run(scenario, seed, "packets" if args.packets else "full")
         result.write(folder, command=arguments.command_line())
     if args.json:
         _print_json({**result.to_dict(), "provenance": result.provenance}, out)

@@ -40,7 +40,7 @@ fn the_same_seed_gives_the_same_run() {
 #[test]
 fn tracing_does_not_change_the_run() {
     let experiment = experiment(&scenario("newreno"));
-    let runs: Vec<_> = [TraceLevel::None, TraceLevel::Series, TraceLevel::Full]
+    let runs: Vec<_> = [TraceLevel::None, TraceLevel::Series, TraceLevel::Full, TraceLevel::Packets]
         .into_iter()
         .map(|trace| run(&experiment, &RunOptions { trace, ..RunOptions::default() }).unwrap())
         .collect();
@@ -53,7 +53,9 @@ fn tracing_does_not_change_the_run() {
     }
     assert!(runs[0].flow_series.is_empty() && runs[0].events.is_empty());
     assert!(!runs[1].flow_series.is_empty() && runs[1].events.is_empty());
-    assert!(!runs[2].link_series.is_empty() && !runs[2].events.is_empty());
+    assert!(!runs[2].link_series.is_empty() && !runs[2].events.is_empty() && runs[2].packets.is_empty());
+    assert_eq!(format!("{:?}", runs[3].events), format!("{:?}", runs[2].events));
+    assert!(!runs[3].packets.is_empty());
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod failures;
 mod journey;
 mod metrics;
 mod outages;
+mod packets;
 mod sensing;
 mod snapshot;
 mod support;
