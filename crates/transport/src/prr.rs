@@ -93,6 +93,19 @@ mod tests {
         assert_eq!(prr.window(5 * MSS, 8 * MSS, 10 * MSS, MSS, true), 10 * MSS);
     }
 
+    /// The two values that ns-3's tcp-prr-recovery-test computes: in proportion, ceil(51000 * 100000 / 200000) = 25500 above what is
+    /// in flight; below ssthresh with more sent than delivered, as much as the ACK delivered.
+    #[test]
+    fn values_of_ns3() {
+        let mut prr = Prr::start(200_000, 0, 0, 0);
+        prr.window(MSS, 200_000, 100_000, MSS, false);
+        assert_eq!(prr.window(50_000, 200_000, 100_000, MSS, false), 225_500);
+        let mut prr = Prr::start(50_000, 0, 0, 0);
+        prr.window(MSS, 50_000, 100_000, MSS, false);
+        prr.on_sent(50_000);
+        assert_eq!(prr.window(MSS, 50_000, 100_000, MSS, false), 51_000);
+    }
+
     /// Nothing sent and nothing due: the fast retransmit goes all the same; a zero flight divides by nothing.
     #[test]
     fn forces_the_fast_retransmit() {

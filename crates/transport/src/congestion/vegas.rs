@@ -309,6 +309,33 @@ mod tests {
         }
     }
 
+    /// The cases of ns-3's tcp-vegas-test, base RTT 100 ms: cwnd and ssthresh in segments, and the round's RTT in ms, before
+    /// and after. ns-3 cuts diff to whole segments, so it holds 20 segments at 109 ms (1.65 queued, 2 there).
+    #[test]
+    fn cases_of_ns3() {
+        for (cwnd, ssthresh, rtt, after) in [
+            (38, 40, 106, (36, 35)),
+            (5, 10, 118, (6, 10)),
+            (60, 40, 206, (59, 44)),
+            (15, 10, 106, (16, 12)),
+            (20, 10, 109, (21, 15)),
+        ] {
+            let mut bench = Bench::new("vegas", &[("diff", ParameterValue::Text("paper".into()))], cwnd);
+            bench.tcp.ssthresh = ssthresh * MSS;
+            let sample = |rtt, bench: &mut Bench| {
+                let ack = AckSample { acked: MSS, rtt: Some(ms(rtt)), ..AckSample::default() };
+                bench.control.pkts_acked(bench.now, &mut bench.tcp, &ack);
+                ack
+            };
+            sample(100, &mut bench);
+            bench.set_state(CaState::Open);
+            let last = [rtt; 3].map(|rtt| sample(rtt, &mut bench))[2];
+            bench.tcp.snd_una = bench.tcp.snd_nxt + MSS;
+            bench.control.cong_avoid(bench.now, &mut bench.tcp, &last);
+            assert_eq!((bench.tcp.cwnd / MSS, bench.tcp.ssthresh / MSS), after, "{cwnd} segments, {rtt} ms");
+        }
+    }
+
     #[test]
     fn reno_rules_outside_open() {
         let mut bench = avoiding(&[], 10);
