@@ -55,7 +55,9 @@ pub use radio::{Channel, Clock, PrimaryUsers, Radio, Sensing, Silence};
 pub use reference::{journey_map_reference, reference};
 pub use scenario::{Run, Scenario};
 pub use starter::{STARTERS, starter};
-pub use tcp::{FRto, FullAckWindow, NewRenoVariant, Parameter, Recovery, RttSampling, Tcp};
+pub use tcp::{
+    FRto, FastRetransmitGuard, FullAckWindow, NewRenoVariant, Parameter, Recovery, RttSampling, Tcp,
+};
 pub use topology::{Chain, Dumbbell, Graph, Link, NamedLink, SingleHop, Topology};
 pub use train::{Itinerary, OutageMap, Prediction, RttReport, SignalStrength, Train};
 pub use values::{DelayedAck, InitialWindow, Law, QueueLimit, Seed, Segments, Window};

@@ -31,9 +31,9 @@ pub struct Tcp {
     /// The window when NewReno leaves recovery.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full_ack_window: Option<FullAckWindow>,
-    /// Whether Tahoe and Reno refuse a second fast retransmit for losses of one window (ns-2's `bugFix_`).
+    /// When Tahoe and Reno refuse a second fast retransmit for losses of one window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fast_retransmit_guard: Option<bool>,
+    pub fast_retransmit_guard: Option<FastRetransmitGuard>,
     /// Duplicate ACKs that signal a loss (RFC 5681: 3), 1 to 1000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dup_thresh: Option<u32>,
@@ -161,6 +161,19 @@ pub enum NewRenoVariant {
     Impatient,
     /// At every partial ACK.
     SlowButSteady,
+}
+
+/// For which duplicate ACKs Tahoe and Reno make no fast retransmit, before all that was outstanding at the last loss event is
+/// acknowledged.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FastRetransmitGuard {
+    /// All may.
+    Off,
+    /// After a timeout none does; in Tahoe after a fast retransmit neither. A second loss in a window brings Reno a second one.
+    Timeout,
+    /// After a fast retransmit none does either: a second loss in a window makes Reno wait for its timer (ns-2's `bugFix_`).
+    Window,
 }
 
 /// The window when NewReno leaves recovery (RFC 6582 section 3.2, step 3).

@@ -30,6 +30,20 @@ pub enum NewRenoVariant {
     SlowButSteady,
 }
 
+/// For which duplicate ACKs Tahoe and Reno make no fast retransmit: those that come before everything that was
+/// outstanding at the last loss event is acknowledged. In NewReno RFC 6582 section 3.2 step 1 always holds.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum FastRetransmitGuard {
+    /// All may.
+    Off,
+    /// After a timeout none does, and in Tahoe, which resends after a fast retransmit as after a timeout, after either. A second
+    /// loss in a window brings Reno a second fast retransmit and halves it again (Fall and Floyd 1996).
+    #[default]
+    Timeout,
+    /// After a fast retransmit none does either: a second loss in a window makes Reno wait for its timer (ns-2's `bugFix_`).
+    Window,
+}
+
 /// The window on leaving NewReno's recovery by a full ACK (RFC 6582 section 3.2, step 3).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum FullAckWindow {
@@ -100,9 +114,8 @@ pub struct SenderConfig {
     pub newreno_variant: NewRenoVariant,
     /// Window on NewReno's full ACK. Option 1.
     pub full_ack_window: FullAckWindow,
-    /// Tahoe and Reno: no fast retransmit for duplicate ACKs of data that was outstanding at the last loss event, which
-    /// for Reno must have been a timeout (ns-2's `bugFix_`; in NewReno RFC 6582 section 3.2 step 1 always holds). True.
-    pub fast_retransmit_guard: bool,
+    /// Duplicate ACKs that bring Tahoe and Reno no fast retransmit. Those after a timeout.
+    pub fast_retransmit_guard: FastRetransmitGuard,
     /// Duplicate ACKs that signal a loss (RFC 5681: 3).
     pub dup_thresh: u32,
     /// New segments on the first two duplicate ACKs (RFC 3042). True.
@@ -163,7 +176,7 @@ impl Default for SenderConfig {
             recovery: Recovery::default(),
             newreno_variant: NewRenoVariant::default(),
             full_ack_window: FullAckWindow::default(),
-            fast_retransmit_guard: true,
+            fast_retransmit_guard: FastRetransmitGuard::default(),
             dup_thresh: 3,
             limited_transmit: true,
             f_rto: FRto::default(),

@@ -32,8 +32,8 @@ mod sequence;
 mod spurious;
 
 pub use config::{
-    DelayedAck, FRto, FullAckWindow, InitialWindow, NewRenoVariant, ReceiverConfig, Recovery, RttSampling,
-    SenderConfig,
+    DelayedAck, FRto, FastRetransmitGuard, FullAckWindow, InitialWindow, NewRenoVariant, ReceiverConfig,
+    Recovery, RttSampling, SenderConfig,
 };
 pub use congestion::{
     AckSample, CaEvent, CaState, CongestionControl, ControlError, ControlInfo, LinkEvent, PacketInfo,

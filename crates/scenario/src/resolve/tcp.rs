@@ -4,8 +4,8 @@ use super::Findings;
 use crate::limits::{LARGEST_BUFFER, LARGEST_SEGMENT, LONGEST};
 use crate::tree::Path;
 use crate::{
-    ControlSpec, DelayedAck, FRto, Flow, FullAckWindow, InitialWindow, NewRenoVariant, Parameter, Recovery,
-    RttSampling, Scenario, Segments, Tcp, Window, external, is_external,
+    ControlSpec, DelayedAck, FRto, FastRetransmitGuard, Flow, FullAckWindow, InitialWindow, NewRenoVariant,
+    Parameter, Recovery, RttSampling, Scenario, Segments, Tcp, Window, external, is_external,
 };
 use cogtcp_transport::{
     self as transport, ParameterValue, Parameters, Preset, ReceiverConfig, SenderConfig, control_info,
@@ -247,7 +247,11 @@ impl Tcp {
                 transport::FullAckWindow::FlightSize => FullAckWindow::FlightSize,
                 transport::FullAckWindow::Ssthresh => FullAckWindow::Ssthresh,
             }),
-            fast_retransmit_guard: Some(sender.fast_retransmit_guard),
+            fast_retransmit_guard: Some(match sender.fast_retransmit_guard {
+                transport::FastRetransmitGuard::Off => FastRetransmitGuard::Off,
+                transport::FastRetransmitGuard::Timeout => FastRetransmitGuard::Timeout,
+                transport::FastRetransmitGuard::Window => FastRetransmitGuard::Window,
+            }),
             dup_thresh: Some(sender.dup_thresh),
             limited_transmit: Some(sender.limited_transmit),
             f_rto: Some(match sender.f_rto {
@@ -373,6 +377,11 @@ fn apply(tcp: &Tcp, sender: &mut SenderConfig, receiver: &mut ReceiverConfig) {
         FullAckWindow::FlightSize => transport::FullAckWindow::FlightSize,
         FullAckWindow::Ssthresh => transport::FullAckWindow::Ssthresh,
     });
+    map(&mut sender.fast_retransmit_guard, fast_retransmit_guard, |guard| match guard {
+        FastRetransmitGuard::Off => transport::FastRetransmitGuard::Off,
+        FastRetransmitGuard::Timeout => transport::FastRetransmitGuard::Timeout,
+        FastRetransmitGuard::Window => transport::FastRetransmitGuard::Window,
+    });
     map(&mut sender.f_rto, f_rto, |f_rto| match f_rto {
         FRto::Off => transport::FRto::Off,
         FRto::Basic => transport::FRto::Basic,
@@ -382,7 +391,6 @@ fn apply(tcp: &Tcp, sender: &mut SenderConfig, receiver: &mut ReceiverConfig) {
         RttSampling::OncePerFlight => transport::RttSampling::OncePerFlight,
         RttSampling::EveryAck => transport::RttSampling::EveryAck,
     });
-    set(&mut sender.fast_retransmit_guard, fast_retransmit_guard);
     set(&mut sender.dup_thresh, dup_thresh);
     set(&mut sender.limited_transmit, limited_transmit);
     set(&mut sender.prr, prr);
@@ -434,7 +442,7 @@ mod tests {
             recovery = "reno"
             newreno_variant = "slow_but_steady"
             full_ack_window = "ssthresh"
-            fast_retransmit_guard = false
+            fast_retransmit_guard = "window"
             dup_thresh = 4
             limited_transmit = false
             f_rto = "basic"
@@ -473,7 +481,7 @@ mod tests {
             recovery: transport::Recovery::Reno,
             newreno_variant: transport::NewRenoVariant::SlowButSteady,
             full_ack_window: transport::FullAckWindow::Ssthresh,
-            fast_retransmit_guard: false,
+            fast_retransmit_guard: transport::FastRetransmitGuard::Window,
             dup_thresh: 4,
             limited_transmit: false,
             f_rto: transport::FRto::Basic,

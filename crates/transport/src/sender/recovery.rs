@@ -5,7 +5,7 @@ use super::Sender;
 use crate::congestion::{AckSample, CaEvent, CaState};
 use crate::frto::{Frto, FrtoAck, Verdict};
 use crate::prr::Prr;
-use crate::{FRto, FullAckWindow, NewRenoVariant, Recovery, TransportEvent};
+use crate::{FRto, FastRetransmitGuard, FullAckWindow, NewRenoVariant, Recovery, TransportEvent};
 use cogtcp_units::Time;
 
 /// What recovery makes of an ACK.
@@ -80,13 +80,13 @@ impl Sender {
     }
 
     /// RFC 6582 section 3.2 step 1: the ACK must cover more than what was outstanding at the last loss event, or the
-    /// duplicates may come from needless retransmissions. Reno is guarded after timeouts alone, as in ns-2: a second
-    /// loss in a window brings it a second fast retransmit.
+    /// duplicates may come from needless retransmissions. Tahoe and Reno: as configured.
     fn may_fast_retransmit(&self) -> bool {
+        let guard = self.config.fast_retransmit_guard;
         let guarded = match self.recovery() {
             Recovery::NewReno => true,
-            Recovery::Reno => self.config.fast_retransmit_guard && self.after_rto,
-            Recovery::Tahoe | Recovery::Sack => self.config.fast_retransmit_guard,
+            Recovery::Reno if guard == FastRetransmitGuard::Timeout => self.after_rto,
+            Recovery::Tahoe | Recovery::Reno | Recovery::Sack => guard != FastRetransmitGuard::Off,
         };
         !guarded || self.recovery_point == 0 || self.board.una() > self.recovery_point
     }

@@ -147,11 +147,15 @@ impl Sender {
     /// A timeout inside fast recovery takes cwnd where that is less, as ns-2 does: RFC 5681 section 3.1 lets ssthresh be
     /// "no more than" half of FlightSize, and there FlightSize has grown by a segment per duplicate ACK, far beyond
     /// anything the network ever held. Slow start up to half of that would overflow the queue and so end in the next timeout.
+    /// So it is after Reno's fast recovery, which the first new ACK ends with other holes still open.
     pub(super) fn loss_flight(&self) -> u64 {
         let flight = self.board.flight_size().saturating_sub(self.limited);
         match self.tcp.ca_state {
             CaState::Loss => self.board.in_flight(),
             CaState::Recovery => flight.min(self.tcp.cwnd),
+            CaState::Open | CaState::Disorder if self.recovery() == Recovery::Reno => {
+                flight.min(self.tcp.cwnd)
+            }
             CaState::Open | CaState::Disorder => flight,
         }
     }

@@ -79,6 +79,19 @@ fn rfc6582_1_reno_times_out_with_three_drops_and_more() {
     }
 }
 
+/// ns-2's bugFix_: a second loss in the window brings Reno no second fast retransmit, and it waits for its timer.
+#[test]
+fn reno_with_the_guard_of_a_window_times_out_with_two_drops() {
+    let config = SenderConfig {
+        limited_transmit: false,
+        fast_retransmit_guard: FastRetransmitGuard::Window,
+        ..sender_config(Recovery::Reno, 10)
+    };
+    let pipe = run_with(config, &[1, 3]);
+    assert_eq!((pipe.sender.stats().fast_retransmits, pipe.sender.stats().timeouts), (1, 1));
+    assert_eq!(pipe.retransmissions()[..2], [(200, 1), (1_300, 3)]);
+}
+
 /// Fall and Floyd 1996: Tahoe recovers from several drops without the timer, at the price of resending what arrived.
 #[test]
 fn tahoe_recovers_by_slow_start() {

@@ -186,9 +186,9 @@ fn rfc5681_3_2_reno_two_drops_halve_twice() {
     d.at(300);
     d.exchange("ack #3", "");
     d.exchange("ack #3; ack #3", "");
-    // 11 segments in flight: ssthresh 5.5.
+    // Half of the window of 5, not of the 11 segments that are outstanding behind the hole.
     d.exchange("ack #3", "#3");
-    assert_eq!((d.end.state().ssthresh, d.end.stats().fast_retransmits), (5_500, 2));
+    assert_eq!((d.end.state().ssthresh, d.end.stats().fast_retransmits), (2_500, 2));
 }
 
 /// RFC 6582 section 3.2 with one drop: as Reno, and a full ACK of option 1.

@@ -38,7 +38,10 @@ pub fn sender(random: &mut RandomStream) -> SenderConfig {
         recovery: pick(random, &[Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack]),
         newreno_variant: pick(random, &[NewRenoVariant::Impatient, NewRenoVariant::SlowButSteady]),
         full_ack_window: pick(random, &[FullAckWindow::FlightSize, FullAckWindow::Ssthresh]),
-        fast_retransmit_guard: coin(random),
+        fast_retransmit_guard: pick(
+            random,
+            &[FastRetransmitGuard::Off, FastRetransmitGuard::Timeout, FastRetransmitGuard::Window],
+        ),
         dup_thresh: pick(random, &[3, 3, 3, 2, 5]),
         limited_transmit: coin(random),
         f_rto: pick(random, &[FRto::Off, FRto::Basic, FRto::Sack]),
