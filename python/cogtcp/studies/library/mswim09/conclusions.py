@@ -19,10 +19,10 @@ def conclusions(claims: Sequence[Claim]) -> list[str]:
     """Return the paragraphs at the head of the page: on the sensing cycle, and on TCP over it."""
     facts = {claim.row.id.removeprefix("mswim09-"): dict(claim.result.facts) for claim in claims}
     verdicts = {claim.row.id.removeprefix("mswim09-"): claim.result.verdict for claim in claims}
-    return [_cycle(facts["f2"], facts["f3a"], facts["x1"]), _transport(facts, verdicts)]
+    return [_cycle(facts["f2"], facts["x1"]), _transport(facts, verdicts)]
 
 
-def _cycle(surface: Facts, shape: Facts, dominance: Facts) -> str:
+def _cycle(surface: Facts, dominance: Facts) -> str:
     by_snr = surface["by_snr"]
     clear, noisy = max(by_snr), min(by_snr)
     base = surface["best"]["as in the scenario"]
@@ -90,10 +90,11 @@ def _transport(facts: Mapping[str, Facts], verdicts: Mapping[str, str]) -> str:
         )
     else:
         text += f"; Vegas has {lead:+.0%} against NewReno on average. "
+    leads = order["leads"]
     text += (
-        f"On average it would be, for both with a least RTO of 1 s, {order['leads']['least RTO 1 s']:+.0%}, "
-        "with F-RTO and frames retried without limit "
-        f"{order['leads']['both of these: F-RTO, no limit']:+.0%}. "
+        f"On average it would be {leads['F-RTO']:+.0%} with F-RTO for both, {leads['least RTO 1 s']:+.0%} "
+        f"with a least RTO of 1 s, and {leads['F-RTO, and retried without limit']:+.0%} with F-RTO and "
+        "frames retried without limit. "
     )
     low, high = min(window["step"]), max(window["step"])
     text += (

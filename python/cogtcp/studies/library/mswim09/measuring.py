@@ -67,10 +67,9 @@ def totals(result: Result) -> dict[str, Any]:
         "goodput_kbps": flow["goodput_bps"] / 1e3,
         "efficiency_open": flow["efficiency"],
         "efficiency_channel": flow["delivered_bytes"] / forward["channel_bytes"],
-        **{key: flow[key] for key in ("rtos", "spurious_rtos", "fast_retransmits")},
+        **{key: flow[key] for key in ("rtos", "spurious_rtos")},
         "rtos_per_min": 60 * flow["rtos"] / span_s,
         # Copies of what was not lost.
-        "needless": max(flow["retransmitted_segments"] - flow["drops"], 0),
         "needless_kbps": max(flow["retransmitted_segments"] - flow["drops"], 0) * 8 / span_s,
         "rtt_ms": _ms(flow["rtt_mean_s"]),
         "rtt_p50_ms": _ms(flow["rtt_p50_s"]),
@@ -90,7 +89,7 @@ def totals(result: Result) -> dict[str, Any]:
     }
 
 
-_SENSING = ("sensings", "detections", "missed_detections", "false_alarms", "handoffs")
+_SENSING = ("sensings", "missed_detections", "false_alarms", "handoffs")
 
 
 def _ms(value: float | None) -> float:

@@ -33,7 +33,7 @@ CHANGES: dict[str, dict[str, Point]] = {
     F_RTO: dict.fromkeys(BOTH, Point(f_rto=True)),
     SLOW_TIMER: dict.fromkeys(BOTH, Point(min_rto="1 s")),
     "frames retried without limit": dict.fromkeys(BOTH, Point(retry_limits=NO_LIMIT)),
-    "both of these: F-RTO, no limit": dict.fromkeys(BOTH, Point(retry_limits=NO_LIMIT, f_rto=True)),
+    "F-RTO, and retried without limit": dict.fromkeys(BOTH, Point(retry_limits=NO_LIMIT, f_rto=True)),
     "no sensing errors": dict.fromkeys(BOTH, Point(perfect=True)),
 }
 """What is changed, for Vegas and NewReno alike unless the name says otherwise."""
@@ -110,8 +110,10 @@ class Comparison:
             f"Vegas have a mean RTT of {both(_rtt, short)} ms at {short:g} s. At {long:g} s "
             f"{both(_spurious, long)} of their timeouts come while nothing is lost, after a silence that "
             "outlasts the timer, and what is in flight is sent again: copies of what was not lost take "
-            f"{both(copies, long)} of the free time ({both(copies, long, F_RTO)} with F-RTO, which needs "
-            f"room in the window for new data), and its use is {both(use, long)}. At {short:g} s PUs destroy "
+            f"{both(copies, long)} of the free time, of which they use {both(use, long)}; with F-RTO, which "
+            f"is there to prevent that, {both(copies, long, F_RTO)}, and the lead of Vegas at {long:g} s is "
+            f"{format_interval(self.leads[F_RTO].at[long], percent=True)} instead of "
+            f"{format_interval(lead.at[long], percent=True)}. At {short:g} s PUs destroy "
             f"{both(_dropped, short)} packets in a run, there are {both(_timeouts, short)} timeouts a "
             f"minute, and the use of the free time is {both(use, short)}. "
         )
