@@ -61,6 +61,11 @@ impl Scenario {
         Ok(())
     }
 
+    /// The files that the scenario refers to.
+    fn files(&self) -> Vec<std::path::PathBuf> {
+        self.inner.files()
+    }
+
     /// What looks unmeant in the scenario, one line each.
     fn warnings(&self) -> Vec<String> {
         self.inner.warnings().iter().map(ToString::to_string).collect()

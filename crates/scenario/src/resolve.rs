@@ -101,6 +101,11 @@ impl Scenario {
         }
     }
 
+    /// The files that the scenario refers to: what they hold decides results as much as what it says itself.
+    pub fn files(&self) -> Vec<std::path::PathBuf> {
+        self.spectrum.as_ref().map_or_else(Vec::new, |spectrum| cognitive::files(spectrum, &self.source))
+    }
+
     /// What is allowed but probably not meant. Empty also for a scenario that [`Self::resolve`] refuses.
     pub fn warnings(&self) -> Vec<ScenarioError> {
         let (experiment, findings) = self.examine();

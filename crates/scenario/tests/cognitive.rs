@@ -63,6 +63,7 @@ fn slips_are_refused_with_what_would_be_right() {
         ("radio.cr.cr.channel", "5", "write one of 0, 1, 2, 3, 4"),
         ("radio.cr.cr.policy", "roundrobin", "round_robin"),
         ("radio.cr.cr.capture", "900 dB", "\"0 dB\" to \"100 dB\""),
+        ("radio.cr.cr.transmit_power", "0 W", "reaches nobody"),
         ("radio.cr.cr.mac.cw_min", "2000", "write at most 1023"),
         ("radio.cr.cr.mac.short_retry_limit", "0", "from 1 to 1000, or \"infinite\""),
         ("radio.cr.cr.mac.header", "1 MB", "28 B"),
@@ -129,8 +130,10 @@ fn logs_are_read_beside_the_scenario() {
     let pus = "<1, 0, 0, 2, 0.2818>\n<1, 1, 2.5>\n<1, 9, 30>\n";
     let channels = "<1, 1, 1000000, 0>\n<2, 1, 2000000, 0>\n";
     let file = folder("logs", &[("cr.toml", &text), ("pu.log", pus), ("ch.log", channels)]);
-    let experiment = Scenario::read(&file).unwrap().resolve().unwrap();
-    let spectrum = experiment.spectrum.unwrap();
+    let scenario = Scenario::read(&file).unwrap();
+    let names: Vec<_> = scenario.files().iter().map(|path| path.file_name().unwrap().to_owned()).collect();
+    assert_eq!(names, ["ch.log", "pu.log"]);
+    let spectrum = scenario.resolve().unwrap().spectrum.unwrap();
     assert_eq!(spectrum.channels.len(), 2);
     let UsersSpec::Logged(activity) = &spectrum.users else { panic!("they are read") };
     assert_eq!((activity.users.len(), activity.users[0].band, activity.users[0].activity.len()), (1, 2, 2));

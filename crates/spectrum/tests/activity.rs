@@ -244,6 +244,20 @@ fn a_timeline_can_start_later() {
     assert_eq!(moved, Intervals::new(expected.to_vec()).unwrap());
 }
 
+/// A tail so heavy that the mean is never seen makes nobody wait: the stationary start runs in for a bounded number of spans.
+#[test]
+fn heavy_tails_run_in_for_a_bounded_time() {
+    for on in [
+        SpanLaw::Pareto { minimum: s(1.0), shape: 1.000_000_1 },
+        SpanLaw::LogNormal { median: s(1.0), sigma: 10.0 },
+    ] {
+        let law =
+            ActivityLaw { on, off: SpanLaw::Exponential { mean: s(1.0) }, start: StartState::Stationary };
+        let drawn = law.generate(s(100.0), 16, 1).unwrap();
+        assert!(drawn.len() < 100_000);
+    }
+}
+
 #[test]
 fn laws_without_meaning_are_refused() {
     let wrong = |law: SpanLaw| law.validate().unwrap_err().to_string();
@@ -252,6 +266,7 @@ fn laws_without_meaning_are_refused() {
     assert!(wrong(SpanLaw::Gamma { shape: -1.0, scale: s(1.0) }).contains("is -1; it must be above 0"));
     assert!(wrong(SpanLaw::LogNormal { median: s(1.0), sigma: f64::NAN }).contains("sigma"));
     assert!(wrong(SpanLaw::Empirical(vec![])).contains("no whole ON or OFF time"));
+    assert!(wrong(SpanLaw::LogNormal { median: s(1.0), sigma: 500.0 }).contains("at most 10"));
     for (alpha, beta) in [(0.0, 1.0), (1.0, -1.0), (f64::NAN, 1.0), (1.0, f64::INFINITY)] {
         assert!(ActivityLaw::exponential(alpha, beta).is_err(), "{alpha} {beta}");
     }

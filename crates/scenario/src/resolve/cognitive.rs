@@ -2,7 +2,7 @@
 
 mod spectrum;
 
-pub(super) use spectrum::spectrum;
+pub(super) use spectrum::{files, spectrum};
 
 use super::Findings;
 use crate::limits::{LONGEST, MOST_POINTS};
@@ -119,6 +119,13 @@ pub(super) fn user(
     if !(0.0..=100.0).contains(&user.capture.0) {
         let message = format!("a capture threshold of \"{}\" is out of range", user.capture);
         findings.error(&path.key("capture"), message, "write \"0 dB\" to \"100 dB\"");
+    }
+    if user.transmit_power.watts() == 0.0 {
+        findings.error(
+            &path.key("transmit_power"),
+            "a frame of no power reaches nobody",
+            "write one above zero",
+        );
     }
     if let Some(link) = link {
         check_link(link, radio, findings);

@@ -82,7 +82,10 @@ impl SpanLaw {
             Self::Exponential { mean } => positive(mean, "the mean of an exponential law"),
             Self::LogNormal { median, sigma } => {
                 positive(median, "the median of a log-normal law")?;
-                above(*sigma, 0.0, "sigma of a log-normal law", "above 0")
+                // Beyond, the mean is 5e21 medians: no time in seconds, and no draw that comes near it.
+                let (name, rule) = ("sigma of a log-normal law", "above 0, at most 10");
+                above(*sigma, 0.0, name, rule)?;
+                if *sigma > 10.0 { Err(LawError::Shape { name, value: *sigma, rule }) } else { Ok(()) }
             }
             Self::Gamma { shape, scale } => {
                 positive(scale, "the scale of a gamma law")?;
@@ -123,6 +126,16 @@ impl SpanLaw {
         span.max(Duration::from_nanos(1))
     }
 
+    /// A span in seconds of which there are not many more than would fill a time: the mean, or the median where a heavy tail
+    /// takes the mean far beyond what is usually drawn.
+    pub fn typical(&self) -> f64 {
+        match self {
+            Self::LogNormal { median, .. } => median.as_secs_f64(),
+            Self::Pareto { minimum, shape } => minimum.as_secs_f64() * libm::pow(2.0, 1.0 / shape),
+            _ => self.mean(),
+        }
+    }
+
     /// The mean in seconds.
     pub fn mean(&self) -> f64 {
         match self {
@@ -146,7 +159,7 @@ pub enum StartState {
     /// ON, with a whole ON time ahead.
     On,
     /// In the middle of its life: ON with the long-run probability, the first span a residual one. Exact for two
-    /// exponential laws; the others run in for 100 mean cycles before time zero.
+    /// exponential laws; the others run in for 100 mean cycles before time zero, but no more than 10,000 typical ones.
     Stationary,
 }
 
@@ -249,7 +262,9 @@ impl ActivityLaw {
             StartState::Stationary => {
                 // The part beyond the 100th cycle gives a deterministic law its uniform phase.
                 let cycle = self.on.mean() + self.off.mean();
-                (false, Duration::from_secs_f64((100.0 + stream.uniform()) * cycle))
+                let usual = self.on.typical() + self.off.typical();
+                let run_in = if cycle <= 100.0 * usual { cycle } else { 100.0 * usual };
+                (false, Duration::from_secs_f64((100.0 + stream.uniform()) * run_in))
             }
         }
     }

@@ -13,6 +13,7 @@ use cogtcp_spectrum::activity::{self, ActivityLaw, PuSpec, StartState};
 use cogtcp_spectrum::logs::{LogError, ch_log, occupancy, pu_log, released};
 use cogtcp_spectrum::propagation::Propagation;
 use cogtcp_spectrum::{Channel, ChannelTable, PuActivity};
+use std::path::PathBuf;
 
 /// The channels and users of `spectrum`, with files relative to where `source` is.
 pub(in crate::resolve) fn spectrum(
@@ -174,7 +175,7 @@ fn generated(
         PuStart::On => StartState::On,
         PuStart::Stationary => StartState::Stationary,
     };
-    let mean = law.on.mean() + law.off.mean();
+    let mean = law.on.typical() + law.off.typical();
     check_count(f64::from(bands) * run.duration.as_secs_f64() / mean, path, findings)?;
     let reach = self::reach(reach, path, findings)?;
     let user = |band| PuSpec { id: band, position: position(place), band, reach, law: law.clone() };
@@ -243,6 +244,25 @@ fn check_bands(users: impl Iterator<Item = (u32, u32)>, bands: u32, path: &Path,
     }
 }
 
+/// The files that a spectrum refers to.
+pub(in crate::resolve) fn files(spectrum: &Spectrum, source: &Source) -> Vec<PathBuf> {
+    let channels = match &spectrum.channels {
+        Channels::ChLog(file) | Channels::Released(file) => Some(file),
+        Channels::Uniform(_) | Channels::Alternating(_) | Channels::List(_) => None,
+    };
+    let users = match &spectrum.pu {
+        Users::PuLog(file) | Users::Map(file) | Users::Occupancy(file) => Some(file),
+        Users::Trace(trace) => Some(&trace.file),
+        Users::None | Users::Exponential(_) | Users::Laws(_) => None,
+    };
+    channels.into_iter().chain(users).map(|file| place(file, source)).collect()
+}
+
+/// Where a file is that the scenario names.
+fn place(file: &str, source: &Source) -> PathBuf {
+    std::path::Path::new(&*source.file).parent().unwrap_or_else(|| std::path::Path::new("")).join(file)
+}
+
 /// The content of a file beside the scenario.
 fn read<T>(
     file: &str,
@@ -251,8 +271,7 @@ fn read<T>(
     findings: &mut Findings,
     parse: impl Fn(&str, &str) -> Result<T, LogError>,
 ) -> Option<T> {
-    let home = std::path::Path::new(&*source.file).parent().unwrap_or_else(|| std::path::Path::new(""));
-    let place = home.join(file);
+    let place = place(file, source);
     let name = place.display().to_string();
     let size = std::fs::metadata(&place).map(|metadata| metadata.len());
     if size.is_ok_and(|size| size > LARGEST_LOG) {
