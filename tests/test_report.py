@@ -208,18 +208,34 @@ def test_dates_can_be_fixed(scenario: Scenario, monkeypatch: pytest.MonkeyPatch)
 
 def test_silences_are_found_in_the_events() -> None:
     events = [
-        (1.0, "sensing_start", ""),
-        (1.5, "drop", "silence"),
-        (2.0, "sensing_end", ""),
-        (3.0, "switching_start", ""),
-        (4.0, "handoff", ""),
-        (9.0, "sensing_start", ""),
+        (1.0, "sensing_start", "", "a"),
+        (1.5, "drop", "silence", "link"),
+        (2.0, "sensing_end", "", "a"),
+        (3.0, "switching_start", "", "a"),
+        (4.0, "handoff", "", "a"),
+        (9.0, "sensing_start", "", "a"),
     ]
-    times, kinds, details = zip(*events, strict=True)
-    assert silences(times, kinds, details, 10.0) == [
+    assert silences(*zip(*events, strict=True), 10.0) == [
         Silence(1.0, 2.0, "sensing"),
         Silence(3.0, 4.0, "switching"),
         Silence(9.0, 10.0, "sensing"),
+    ]
+    # Two ends that sense by themselves: at once, one within the other, one after the other begins.
+    events = [
+        (1.0, "sensing_start", "", "a"),
+        (1.0, "sensing_start", "", "b"),
+        (2.0, "sensing_end", "", "a"),
+        (2.5, "sensing_end", "", "b"),
+        (4.0, "switching_start", "", "b"),
+        (4.5, "sensing_start", "", "a"),
+        (5.0, "handoff", "", "b"),
+        (5.5, "sensing_end", "", "a"),
+    ]
+    assert silences(*zip(*events, strict=True), 10.0) == [
+        Silence(1.0, 2.0, "sensing"),
+        Silence(2.0, 2.5, "sensing"),
+        Silence(4.0, 5.0, "switching"),
+        Silence(5.0, 5.5, "sensing"),
     ]
 
 

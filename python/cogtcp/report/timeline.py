@@ -72,7 +72,7 @@ class Series:
             hidden_flows=len(names) - len(shown),
             link=link,
             link_series=_columns(result.link_series, "link", link, direction="forward"),
-            silences=silences(times, kinds, details, result.duration_s),
+            silences=silences(times, kinds, details, entities, result.duration_s),
             rtos=of_flows("rto"),
             fast_retransmits=of_flows("fast_retransmit"),
             drops=times[(kinds == "drop") & (entities == link)],
@@ -85,7 +85,12 @@ class Series:
 
     def zoom(self) -> Span | None:
         """Return a span around the first two silences, or else the first loss; None where neither is."""
-        starts = [silence.start for silence in self.silences if silence.start > 0]
+        ends = [0.0, *(silence.end for silence in self.silences)]
+        starts = [
+            silence.start
+            for silence, before in zip(self.silences, ends, strict=False)
+            if silence.start > before
+        ]
         if starts:
             gap = starts[1] - starts[0] if len(starts) > 1 else self.duration / 8
             span = (starts[0] - 0.5 * gap, starts[0] + 1.5 * gap)
@@ -101,23 +106,41 @@ class Series:
 
 
 def silences(
-    times: Iterable[float], kinds: Iterable[str], details: Iterable[str], end: float
+    times: Iterable[float],
+    kinds: Iterable[str],
+    details: Iterable[str],
+    radios: Iterable[str],
+    end: float,
 ) -> list[Silence]:
-    """Return the stretches in which a radio was silent, from its events."""
+    """Return the stretches in which some radio was silent, from the events of each."""
     found = []
-    start, current = 0.0, ""
-    for time, kind, detail in zip(times, kinds, details, strict=True):
+    phases: dict[str, tuple[float, str]] = {}
+    for time, kind, detail, radio in zip(times, kinds, details, radios, strict=True):
         entered = _STARTS.get(kind, "")
         if not entered and kind in _ENDS:
             entered = detail if detail in _STARTS.values() else "transmitting"
         if not entered:
             continue
-        if current:
-            found.append(Silence(start, time, current))
-        start, current = time, "" if entered == "transmitting" else entered
-    if current:
-        found.append(Silence(start, end, current))
-    return found
+        if radio in phases:
+            found.append(Silence(phases[radio][0], time, phases[radio][1]))
+        if entered == "transmitting":
+            phases.pop(radio, None)
+        else:
+            phases[radio] = (time, entered)
+    found += [Silence(start, end, kind) for start, kind in phases.values()]
+    return _apart(found)
+
+
+def _apart(silences: list[Silence]) -> list[Silence]:
+    """Return silences of several radios one after the other: where they overlap, the first is meant."""
+    apart: list[Silence] = []
+    until = 0.0
+    for silence in sorted(silences, key=lambda silence: silence.start):
+        start = max(silence.start, until)
+        if start < silence.end:
+            apart.append(Silence(start, silence.end, silence.kind))
+            until = silence.end
+    return apart
 
 
 @dataclass(frozen=True)
