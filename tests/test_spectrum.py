@@ -37,6 +37,10 @@ def test_generated_times_follow_alpha_and_beta() -> None:
 def test_every_law_of_on_times(law: tuple[str, list[float]], mean: float) -> None:
     activity = PuActivity.generate(users=1, duration=20000, on=law, off=("deterministic", [0.5]))
     assert math.isclose(activity.users[0].mean_on, mean, rel_tol=0.05)
+    deviation = {"exponential": 1, "deterministic": 0, "gamma": 1 / math.sqrt(2)}.get(law[0])
+    if deviation is not None:
+        # The last ON time may be cut.
+        assert math.isclose(activity.users[0].variation_on, deviation, rel_tol=0.05, abs_tol=0.01)
     assert law[0] in LAWS
 
 
@@ -154,7 +158,7 @@ def test_show_prints_shares_and_a_timeline(command: Command, tmp_path: Path) -> 
     done = command("pu", "show", "pu.log", "--plot", "t.svg")
     assert (done.code, done.err) == (0, "")
     row = next(line for line in done.out.splitlines() if line.startswith("    1     1"))
-    assert row.split() == ["1", "1", "0.1", "W", "2", "50.0%", "25", "s", "50", "s"]
+    assert row.split() == ["1", "1", "0.1", "W", "2", "50.0%", "25", "s", "50", "s", "0.00", "-"]
     assert f"    1 |{'█' * 16}{' ' * 32}{'█' * 16}|" in done.out
     assert f"    2 |{' ' * 64}|" in done.out
     drawing = ElementTree.fromstring((tmp_path / "t.svg").read_text())  # noqa: S314 (our own file)

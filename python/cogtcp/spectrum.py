@@ -8,7 +8,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import statistics
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
@@ -64,6 +66,16 @@ class PrimaryUser:
     duty_cycle: float
     mean_on: float
     mean_off: float
+
+    @property
+    def variation_on(self) -> float:
+        """Coefficient of variation of the ON times: 1 for exponential ones; NaN without two."""
+        return _variation([departure - arrival for arrival, departure in self.on])
+
+    @property
+    def variation_off(self) -> float:
+        """Coefficient of variation of the OFF times: 1 for exponential ones; NaN without two."""
+        return _variation([after[0] - before[1] for before, after in itertools.pairwise(self.on)])
 
 
 class PuActivity:
@@ -428,6 +440,11 @@ def _parameters(
         "sensors": float(sensors),
     }
     return values, fusion if sensors > 1 else None
+
+
+def _variation(spans: Sequence[float]) -> float:
+    mean = statistics.fmean(spans) if len(spans) > 1 else 0.0
+    return statistics.stdev(spans, mean) / mean if mean > 0 else math.nan
 
 
 def _guess(text: str) -> Format:

@@ -262,7 +262,10 @@ def show_users(args: argparse.Namespace) -> int:
     start, end = _window(args.window, activity.end)
     if args.plot:
         _write_plot(args, lambda: _draw_timeline(activity, start, end, args.file))
-    keys = ("number", "band", "position", "reach", "arrivals", "duty_cycle", "mean_on", "mean_off")
+    keys = (
+        *("number", "band", "position", "reach", "arrivals", "duty_cycle"),
+        *("mean_on", "mean_off", "variation_on", "variation_off"),
+    )
     if args.json:
         described = [{key: _plain(getattr(user, key)) for key in keys} for user in activity.users]
         print(json.dumps({"file": args.file, "end_s": activity.end, "users": described, "plot": args.plot}))
@@ -270,6 +273,7 @@ def show_users(args: argparse.Namespace) -> int:
     print(f"{args.file}: {_count(activity)}, {activity.end:g} s\n")
     print(
         f"{'PU':>5} {'band':>5} {'reach':>10} {'ON times':>9} {'ON share':>9} {'mean ON':>9} {'mean OFF':>9}"
+        f" {'CV ON':>6} {'CV OFF':>6}"
     )
     for user in activity.users:
         kind, value = user.reach
@@ -277,7 +281,9 @@ def show_users(args: argparse.Namespace) -> int:
         print(
             f"{user.number:>5} {user.band:>5} {reach:>10} {user.arrivals:>9} {user.duty_cycle:>9.1%} "
             f"{_seconds(user.mean_on):>9} {_seconds(user.mean_off):>9}"
+            f" {_ratio(user.variation_on):>6} {_ratio(user.variation_off):>6}"
         )
+    print("CV: standard deviation over mean; 1 for exponential times")
     if end > start:
         print(f"\nON from {start:g} s to {end:g} s, {(end - start) / _WIDTH:.3g} s a mark")
         shades = _SHADES if (sys.stdout.encoding or "").lower().startswith("utf") else " .:*#"
@@ -509,6 +515,10 @@ def _numbers(text: str, option: str, units: dict[str, float]) -> list[float]:
 def _count(activity: PuActivity) -> str:
     count = len(activity.users)
     return f"{count} primary user{'s' if count != 1 else ''}"
+
+
+def _ratio(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.2f}"
 
 
 def _seconds(value: float) -> str:
