@@ -1,10 +1,13 @@
 //! Journeys of trains, for those who look at a map without a transport over it.
 
-use crate::errors::scenario_error;
+use crate::errors::{input_error, scenario_error};
 use cogtcp_scenario::JourneyMap;
-use cogtcp_spectrum::journey::{self, Course, Line};
+use cogtcp_spectrum::journey::{self, Course, Line, Motion};
 use cogtcp_units::{Duration, Time};
 use pyo3::prelude::*;
+
+/// The most measurements of a journey that is shown.
+const MOST_MEASUREMENTS: u64 = 2_000_000;
 
 /// The line of a map file. Immutable.
 #[pyclass(frozen, module = "cogtcp._core")]
@@ -75,8 +78,16 @@ impl Journey {
     }
 
     /// The journey of `seed`, as the radio `radio` of a scenario of that seed makes it: calls at stations, samples, outages.
-    fn travel(&self, py: Python<'_>, seed: u64, radio: &str) -> (Vec<Call>, Samples, Vec<Outage>) {
+    fn travel(&self, py: Python<'_>, seed: u64, radio: &str) -> PyResult<(Vec<Call>, Samples, Vec<Outage>)> {
         let part = journey::streams_of(radio);
+        let arrival = Motion::new(&self.line, Duration::ZERO, seed, &part).arrival();
+        let interval = self.line.signal.interval;
+        if arrival.as_nanos() / interval.as_nanos().max(1) > MOST_MEASUREMENTS {
+            let hours = arrival.as_secs_f64() / 3600.0;
+            let message =
+                format!("a journey of {hours:.0} hours measured every {interval} is too long to show");
+            return Err(input_error(py, &message));
+        }
         let course = py.detach(|| Course::new(&self.line, Duration::ZERO, Time::MAX, seed, &part));
         let seconds = |time: Time| if time == Time::MAX { f64::INFINITY } else { time.as_secs_f64() };
         let motion = course.motion();
@@ -100,6 +111,6 @@ impl Journey {
         let outages = course
             .outages()
             .map(|(start, end, cause)| (seconds(start), seconds(end), cause.name(), motion.at(start).0));
-        (calls.collect(), samples, outages.collect())
+        Ok((calls.collect(), samples, outages.collect()))
     }
 }

@@ -130,7 +130,7 @@ impl Scenario {
             self.spectrum.as_ref().and_then(|it| cognitive::spectrum(it, &self.source, &run, findings));
         cognitive::check_use(self, findings);
         let radios = radios::build(&self.radio, &self.source, &network, spectrum.as_ref(), &run, findings);
-        let train = train::build(self, &network, &radios, findings);
+        let train = train::build(self, &network, &radios, &run, findings);
         let flows = flows::build(self, &network, findings);
         let rows = (flows.len() as u64 + 2 * network.links.len() as u64).saturating_mul(points(&run));
         if rows > MANY_ROWS {

@@ -96,6 +96,8 @@ fn what_cannot_work_is_refused() {
         ("radio.cr.sensing", "{ off = \"1 s\", on = \"2 s\" }", "both journey and sensing"),
         ("radio.cr.dwell", "1 s", "both journey and dwell"),
         ("train.prediction", "{ outage_map = { journeys = 0 } }", "1 to 1000"),
+        ("run.duration", "150000 s", "20000000 together are allowed"),
+        ("run.duration", "1000000 s", "2000000 are allowed"),
         ("train.prediction", "{ outage_map = { share = \"120 %\" } }", "not a probability"),
         ("train.prediction", "{ outage_map = { position_error = \"-1 m\" } }", "0 to 100000"),
         ("train.prediction", "{ signal_strength = { step = 2.0 } }", "below 2"),

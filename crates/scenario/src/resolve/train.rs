@@ -2,9 +2,9 @@
 
 use super::Findings;
 use super::network::Network;
-use crate::limits::LONGEST;
+use crate::limits::{LONGEST, MOST_MEASUREMENTS};
 use crate::tree::Path;
-use crate::{Prediction, PredictionSpec, RadioSpec, Scenario, TrainSpec};
+use crate::{JourneySpec, Prediction, PredictionSpec, RadioSpec, RunSpec, Scenario, TrainSpec};
 use cogtcp_spectrum::prediction::{ItineraryConfig, OutageMapConfig, SignalConfig};
 use cogtcp_units::Duration;
 
@@ -23,6 +23,7 @@ pub(super) fn build(
     scenario: &Scenario,
     network: &Network,
     radios: &[RadioSpec],
+    run: &RunSpec,
     findings: &mut Findings,
 ) -> Option<TrainSpec> {
     let train = scenario.train.as_ref()?;
@@ -82,6 +83,17 @@ pub(super) fn build(
         );
     }
     let on_journey = radio.is_some_and(|radio| scenario.radio[radio].journey.is_some());
+    if let (Prediction::OutageMap(map), Some(radio)) = (&train.prediction, radio)
+        && let Some(journey) = &radios[radio].journey
+    {
+        check_work(
+            &path.key("prediction").key("outage_map").key("journeys"),
+            map.journeys,
+            journey,
+            run,
+            findings,
+        );
+    }
     let prediction = prediction(&train.prediction, on_journey, &path.key("prediction"), findings);
     Some(TrainSpec {
         router: router?,
@@ -166,6 +178,18 @@ fn prediction(wanted: &Prediction, on_journey: bool, path: &Path, findings: &mut
                 noise: filter.noise.0,
             })
         }
+    }
+}
+
+/// Refuses a record that takes longer to make than the run.
+fn check_work(path: &Path, journeys: u32, journey: &JourneySpec, run: &RunSpec, findings: &mut Findings) {
+    let each = run.duration.as_nanos() / journey.line.signal.interval.as_nanos().max(1);
+    let most = MOST_MEASUREMENTS * 10;
+    if each.saturating_mul(u64::from(journeys)) > most {
+        let message = format!(
+            "{journeys} earlier journeys would measure {each} times each; {most} together are allowed"
+        );
+        findings.error(path, message, "write fewer journeys, or a longer signal.interval in the map");
     }
 }
 

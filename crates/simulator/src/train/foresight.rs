@@ -36,10 +36,12 @@ pub(super) fn predictions(
         PredictionSpec::OutageMap(config) => {
             let (journey, course) = on_journey()?;
             let part = journey::streams_of(&experiment.radios[spec.radio].name);
+            // As far as this journey leads, whoever drives and however long the stops.
+            let far = Time::ZERO + experiment.run.duration * 2;
             let earlier: Vec<Course> = (1..=u64::from(config.journeys))
                 .map(|number| {
                     let seed = RandomStream::new(seed, "train/earlier", number).next_u64();
-                    Course::new(&journey.line, Duration::ZERO, Time::MAX, seed, &part)
+                    Course::new(&journey.line, Duration::ZERO, far, seed, &part).without_measurements()
                 })
                 .collect();
             Box::new(OutageMap::new(&journey.line, &earlier, &course, config, stream("position")))

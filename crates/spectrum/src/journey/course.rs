@@ -99,6 +99,12 @@ impl Course {
         &self.measurements
     }
 
+    /// The same journey without its measurements, which take most of its memory.
+    pub fn without_measurements(mut self) -> Self {
+        self.measurements = Vec::new();
+        self
+    }
+
     /// When the link is gone, and why; spells that touch are told apart. The last may last for ever ([`Time::MAX`]).
     pub fn outages(&self) -> impl Iterator<Item = (Time, Time, Cause)> + '_ {
         let ends = self.stretches.iter().skip(1).map(|next| next.start).chain([Time::MAX]);
