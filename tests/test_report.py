@@ -14,7 +14,7 @@ from cogtcp.metrics import BY_NAME
 from cogtcp.report import comparison_report, run_report, theme
 from cogtcp.report.thin import thin, thin_marks
 from cogtcp.report.timeline import Series, Silence, silences
-from conftest import SMALL
+from conftest import ROOT, SMALL
 
 TRANSPORTS = ("newreno", "sack")
 
@@ -204,6 +204,22 @@ def test_dates_can_be_fixed(scenario: Scenario, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1000000000")
     assert "2001-09-09 01:46 UTC" in run_report(run(scenario))
     assert run_report(run(scenario)) == run_report(run(scenario))
+
+
+def test_what_the_mac_lost_is_in_the_page() -> None:
+    hop = Scenario.from_file(ROOT / "scenarios" / "cr-as-released.toml").set("run.duration", "20 s")
+    result = run(hop)
+    page = run_report(result)
+    for heading in (
+        "Drops: retry limit",
+        "Drops: interference",
+        "Exchanges of frames",
+        "Failed: receiver silent",
+    ):
+        assert heading in page
+    unanswered = result.links.column("attempts_unanswered").to_pylist()
+    assert f"<td>{unanswered[0]:,}</td>" in page
+    assert "Drops: retry limit" not in run_report(run(Scenario.from_toml(SMALL)))
 
 
 def test_silences_are_found_in_the_events() -> None:

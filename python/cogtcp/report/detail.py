@@ -37,9 +37,22 @@ _LINKS: tuple[_Column, ...] = (
     ("Drops: queue", "", "drops_queue", _number(0)),
     ("Drops: loss", "", "drops_loss", _number(0)),
     ("Drops: silence", "", "drops_silence", _number(0)),
+    ("Drops: retry limit", "", "drops_retry", _number(0)),
+    ("Drops: interference", "", "drops_interference", _number(0)),
     ("Queue, mean", "packets", "queue_mean_packets", _number(1)),
     ("Queue, longest", "packets", "queue_max_packets", _number(0)),
     ("Silent", "s", "silence_s", _number(2)),
+)
+
+# Only of links with a MAC.
+_OF_MAC = {"drops_retry", "drops_interference"}
+
+_MAC: tuple[_Column, ...] = (
+    ("Exchanges", "", "attempts", _number(0)),
+    ("Failed: interference", "", "attempts_interfered", _number(0)),
+    ("Failed: receiver silent", "", "attempts_unanswered", _number(0)),
+    ("Failed: collision", "", "attempts_collided", _number(0)),
+    ("Failed: noise or error", "", "attempts_garbled", _number(0)),
 )
 
 _RADIOS: tuple[_Column, ...] = (
@@ -107,9 +120,19 @@ def detail(result: Result, series: Series, limits: Limits, *, name: str = "") ->
         "key": _key(series),
         "cut_off": series.exceeds_rate(),
         "flows": _flows(result),
-        "links": _table(result.links.to_pylist(), ("link", "direction"), _LINKS),
+        **_links(result),
         "radios": _table(result.radios.to_pylist(), ("radio",), _RADIOS),
         "train": _train(result) if result.trains.num_rows else None,
+    }
+
+
+def _links(result: Result) -> dict[str, Any]:
+    rows = result.links.to_pylist()
+    with_mac = [row for row in rows if row["attempts"] > 0]
+    columns = tuple(column for column in _LINKS if with_mac or column[2] not in _OF_MAC)
+    return {
+        "links": _table(rows, ("link", "direction"), columns),
+        "mac": _table(with_mac, ("link", "direction"), _MAC),
     }
 
 
