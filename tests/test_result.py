@@ -126,7 +126,10 @@ def test_pandas_and_polars_see_the_same(result: Result) -> None:
 
 def test_parquet_gives_back_the_tables_and_where_they_come_from(result: Result, tmp_path: Path) -> None:
     result.save(tmp_path / "out")
+    assert not (tmp_path / "out/packets.parquet").exists(), "packets are written where they were traced"
     for name, table in result.tables().items():
+        if name == "packets":
+            continue
         read = pq.read_table(tmp_path / "out" / f"{name}.parquet")
         assert same(read, table)
         assert [f.type for f in read.schema] == [f.type for f in table.schema]
