@@ -52,6 +52,7 @@ def best_advance_is_one_rtt(study: Context) -> Measured:
                 title="Efficiency over TU_advance",
                 x_label="TU_advance / RTT_TCP",
                 y_label="efficiency",
+                y_range=(0.8, 1.02),
                 curves=[runs.curve(s.name, advances, grid[s], "efficiency") for s in settings[:4]],
                 caption=f"{CLIENTS} clients, outages of handovers and tunnels.",
                 paper=sentences(study, "fig5"),

@@ -110,7 +110,15 @@ def _beyond(facts: Mapping[str, Mapping[str, Any]]) -> str:
     gained = {"holds": "raises", "differs": "lowers", "unclear": "is not shown to change"}[
         burst["use_verdict"]
     ]
-    text += f" and {gained} what is delivered ({100 * burst['use']:+.1f} points). "
+    text += f" and {gained} what is delivered ({100 * burst['use']:+.1f} points"
+    later = {"holds": "raises", "differs": "lowers", "unclear": "is not shown to change"}[
+        burst["later_verdict"]
+    ]
+    text += (
+        f"; warned 1.5 RTT_TCP ahead, so that hardly a tail is lost, it {later} it, "
+        f"{100 * burst['later_use']:+.1f} "
+        "points). "
+    )
     return text + (
         f"On a journey with {journey['outages']:.0f} outages managers change goodput by "
         f"{journey['oracle']:+.1%} with an "

@@ -57,6 +57,7 @@ def fair_with_the_maxima(study: Context) -> Measured:
                 title="Fairness over the spread of round-trip times",
                 x_label="longest base RTT [ms]",
                 y_label="Jain's index",
+                y_range=(0.0, 1.05),
                 curves=[
                     runs.curve(
                         "triggers and Freeze", [180 + 2 * s * (n - 1) for s in spreads], points, "fairness"
@@ -77,9 +78,9 @@ def fair_with_the_maxima(study: Context) -> Measured:
                 header=[
                     "base RTTs",
                     "RTT_TCP [s]",
-                    "fairness with / without",
-                    "shortest path [Mb/s] with / without",
-                    "longest path [Mb/s] with / without",
+                    "fairness, with / without",
+                    "shortest path, with / without [Mb/s]",
+                    "longest path, with / without [Mb/s]",
                     "gain in efficiency",
                 ],
                 rows=[

@@ -65,7 +65,7 @@ def pays_on_a_journey(study: Context) -> Measured:
                     "missed",
                     "false",
                     "late",
-                    "error of the beginning [s]: mean, deviation",
+                    "error of the beginning, mean and deviation [s]",
                     "frozen [s]",
                 ],
                 rows=[

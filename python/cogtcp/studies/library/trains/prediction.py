@@ -83,6 +83,7 @@ def pays_with_errors(study: Context) -> Measured:
                 title="What errors of prediction leave of the gain",
                 x_label="standard deviation of the foretold times [s]",
                 y_label="efficiency",
+                y_range=(0.8, 1.02),
                 curves=[
                     *(
                         runs.curve(f"TU_advance {a:g} RTT_TCP", errors, by_error[a], "efficiency")

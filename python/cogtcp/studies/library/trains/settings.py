@@ -76,7 +76,17 @@ STACKS = (
     Setting(name="SACK", transport="sack"),
     Setting(name="CUBIC", transport="cubic"),
     Setting(name="CUBIC with F-RTO", transport="cubic", tcp=(("f_rto", "sack"),)),
-    Setting(name="a Linux host of today", transport="linux-cubic", tcp=(("min_rto", "200 ms"),)),
+    Setting(
+        name="a Linux host of today",
+        transport="linux-cubic",
+        # What the scenario sets otherwise, back to what such a host does.
+        tcp=(
+            ("min_rto", "200 ms"),
+            ("f_rto", "sack"),
+            ("restart_after_idle", True),
+            ("delayed_ack", "40 ms"),
+        ),
+    ),
     Setting(name="BBR", transport="bbr"),
     Setting(name="DelAck, d = 2", tcp=(("delayed_ack", "100 ms"), ("ack_every", "2 segments"))),
     Setting(name="DelAck, d = 4", tcp=(("delayed_ack", "100 ms"), ("ack_every", "4 segments"))),
@@ -85,6 +95,6 @@ STACKS = (
     Setting(name="ATCP, without", transport="atcp"),
     Setting(name="SaTCP-like", transport="satcp"),
 )
-"""What freezing is compared with. NewReno's least RTO and the sensing are the scenario's for all."""
+"""What freezing is compared with. What is not named here is the scenario's, the least RTO of 1 s too."""
 REPORTED = "SaTCP-like"
 """The one for which connection managers send reports and freeze nothing."""

@@ -78,15 +78,19 @@ def scaling_does_not_matter(study: Context) -> Measured:
                 title="Freezing and the peer's window",
                 header=[
                     "receive buffer, source",
-                    "window after / before",
-                    "timeouts an outage, with / without",
-                    "lost in an outage, with / without",
+                    "after / before",
+                    "timeouts",
+                    "lost",
                     "use with",
                     "without",
                     "gain",
                 ],
                 rows=[_row(runs, p) for p in settings],
-                caption="Use: payload delivered over the capacity available. gain: paired t-test (5 %).",
+                caption=(
+                    "after / before: the window's median over the outages. timeouts, lost: an outage, with / "
+                    "without managers. Use: payload delivered over the capacity available. gain: paired "
+                    "t-test (5 %)."
+                ),
             )
         ],
         facts={
@@ -188,10 +192,10 @@ def pacing_saves_the_burst(study: Context) -> Measured:
                 ),
                 header=[
                     "resume",
-                    "drops in the second after",
-                    "outages that lose a tail",
-                    "outages that cost",
-                    "timeouts an outage",
+                    "drops after",
+                    "tails lost",
+                    "cut",
+                    "timeouts",
                     "use with",
                     "without managers",
                     "gain",
@@ -219,6 +223,8 @@ def pacing_saves_the_burst(study: Context) -> Measured:
             "fallen_paced": runs.mean(paced, "fallen"),
             "use": use.estimate,
             "use_verdict": use.verdict,
+            "later_use": later_use.estimate,
+            "later_verdict": later_use.verdict,
         },
     )
 

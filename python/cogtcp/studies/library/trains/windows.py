@@ -68,12 +68,12 @@ def _windows(study: Context, base: Setting, figure: str, title: str) -> Measured
                 header=[
                     "setting",
                     "frozen: after / before",
-                    "frozen: outages that cost",
+                    "cut",
                     "plain: after / before",
-                    "plain: outages that cost",
-                    "timeouts an outage, frozen / plain",
-                    "lost in an outage, frozen / plain",
-                    "drops in the second after, frozen / plain",
+                    "cut",
+                    "timeouts",
+                    "lost",
+                    "dropped",
                     "verdict",
                 ],
                 rows=[
@@ -90,7 +90,13 @@ def _windows(study: Context, base: Setting, figure: str, title: str) -> Measured
                     ]
                     for s in settings
                 ],
-                caption=f"An outage costs if cwnd falls below {FALLEN:g} of its old value within 1 s.",
+                caption=(
+                    f"cut: share of the outages after which cwnd falls below {FALLEN:g} of its old value "
+                    "within "
+                    "1 s. timeouts, lost, dropped: frozen / plain, an outage; lost: whole segments in the "
+                    "silence, "
+                    "dropped: at the queue in the second after."
+                ),
             )
         ],
         facts={
