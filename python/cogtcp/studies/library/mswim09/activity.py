@@ -10,7 +10,7 @@ from cogtcp.studies import Context, Figure, Measured, Surface, Table, claim
 
 from .measuring import Cell, Grid, clean
 from .settings import ACTIVITY, BASE, FIG3_T_P, Point, Setting
-from .testing import Part, above, budget, examine, interval_text, measured, sentences
+from .testing import Part, above, budget, examine, interval_text, measured, sentences, used
 from .theory import Detector, free_share
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _why(tested: Tested, regions: dict[str, Cell], reference: float) -> str:
             for a, b in [(p.alpha or 0.0, p.beta or 0.0)]
         )
         off = statistics.fmean((p.alpha or 0) / ((p.alpha or 0) + (p.beta or 0)) for p in points)
-        use = cell.mean("goodput_kbps") / reference / cell.mean("clean")
+        use = used(cell, reference)
         parts.append(
             f"{name}: bands are OFF {off:.0%} of the time, the radio has {cell.mean('clean'):.0%} free "
             f"(theory {in_theory:.0%}), TCP uses {use:.0%} of it"

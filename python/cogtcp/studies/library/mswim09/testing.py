@@ -56,10 +56,6 @@ class Tested:
         """The verdict over the range."""
         return verdicts.over_range([self.verdict_at(setting) for setting in self.in_range])
 
-    def holding(self, part: str) -> int:
-        """Count the settings of the range in which a part holds."""
-        return sum(self.parts[setting][part].verdict == "holds" for setting in self.in_range)
-
     @property
     def weakest(self) -> Finding:
         """The part that decides at the base: the first that differs, else that is unclear, else the first."""

@@ -25,7 +25,7 @@ from .settings import (
     Point,
     Setting,
 )
-from .testing import Part, above, budget, curve, examine, listed, measured, sentences
+from .testing import Part, above, budget, curve, examine, listed, measured, sentences, used
 from .vegas import against_newreno
 
 if TYPE_CHECKING:
@@ -191,8 +191,7 @@ def _why_shape(tested: Tested, best: Mapping[Setting, Mapping[str, float]], refe
     def told(cell: Cell) -> str:
         return (
             f"{cell.mean('silent'):.0%} silent, {cell.mean('exposed'):.0%} over a PU, "
-            f"{cell.mean('clean'):.0%} free, of which TCP uses "
-            f"{cell.mean('goodput_kbps') / reference / max(cell.mean('clean'), 1e-9):.0%}"
+            f"{cell.mean('clean'):.0%} free, of which TCP uses {used(cell, reference):.0%}"
         )
 
     text = (
@@ -261,7 +260,6 @@ def order_of_the_variants(study: Context) -> Measured:
         ],
         facts={
             "means": {v: _mean(grid, v) for v in VARIANTS},
-            "holds": tested.holding("Reno above Vegas"),
             **vegas.facts(reference),
         },
     )
