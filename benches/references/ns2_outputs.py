@@ -141,7 +141,8 @@ def _sack() -> list[Test]:
         ("sack1b", 26, 0.0),
         ("sack1c", 27, 0.0),
     ):
-        flow = Flow("sack", start=start, tcp={**_tcp(window, True), "initial_rto": "3 s"})
+        tcp = {**_tcp(window, True), "initial_rto": "3 s", "parameters": {"byte_counting": False}}
+        flow = Flow("sack", start=start, tcp=tcp)
         path = Path(access_delay=("5 ms",), queue=5)
         tests.append(Test("sack", name, "sack", path, (flow,), 5.0, fid=(0,)))
     return tests
