@@ -231,9 +231,14 @@ impl Network {
     #[inline]
     fn note(&mut self, now: Time, event: PacketEvent, pipe: u32, transit: &Transit) {
         if self.trace.records_packets() {
-            let segment = self.options.peek(&transit.parcel);
-            self.trace.packet(now, event, None, pipe, transit, &segment);
+            self.trace_packet(now, event, pipe, transit);
         }
+    }
+
+    #[cold]
+    fn trace_packet(&mut self, now: Time, event: PacketEvent, pipe: u32, transit: &Transit) {
+        let segment = self.options.peek(&transit.parcel);
+        self.trace.packet(now, event, None, pipe, transit, &segment);
     }
 
     fn wake(&mut self, now: Time, pipe: u32) {
