@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from cogtcp import ScenarioError, UsageError
-from cogtcp.spectrum import LAWS, ChannelTable, PuActivity, sensing, sensing_time
+from cogtcp.spectrum import LAWS, ChannelTable, Format, PuActivity, sensing, sensing_time
 from conftest import Command, files
 
 
@@ -168,6 +168,34 @@ def test_show_prints_shares_and_a_timeline(command: Command, tmp_path: Path) -> 
     assert shown["end_s"] == 100
     assert shown["users"][0]["duty_cycle"] == 0.5
     assert shown["users"][1]["mean_on"] is None
+
+
+def test_a_timeline_too_dense_to_draw_is_drawn_by_shares(command: Command, tmp_path: Path) -> None:
+    laws = ["--on", "deterministic:0.5", "--off", "deterministic:1.5"]
+    assert command("pu", "generate", "a.log", "--users", 1, "--duration", 20_000, *laws).code == 0
+    done = command("pu", "show", "a.log", "--plot", "t.svg")
+    assert (done.code, done.err) == (0, "")
+    drawing = (tmp_path / "t.svg").read_text()
+    assert len(drawing) < 200_000
+    assert "heights are shares of 50 s each" in drawing
+
+
+@pytest.mark.parametrize("first", ["pu-log", "map", "csv"])
+@pytest.mark.parametrize("second", ["pu-log", "map", "csv"])
+def test_every_format_converts_to_every_other(first: Format, second: Format) -> None:
+    """ON times pass through two formats unchanged; of a PU heard everywhere no number can say how far."""
+    made = PuActivity.generate(users=3, duration=40, seed=9)
+    through = PuActivity.from_text(made.to_text(first, sensitivity=1e-6), first)
+    if first == "csv" and second != "csv":
+        with pytest.raises(ScenarioError, match="heard everywhere"):
+            through.to_text(second, sensitivity=1e-6)
+        return
+    last = PuActivity.from_text(through.to_text(second, sensitivity=1e-6), second)
+    assert [(user.band, user.on) for user in last.users] == [(user.band, user.on) for user in made.users]
+    if "csv" not in (first, second):
+        assert all(
+            math.dist(a.position, b.position) == 0 for a, b in zip(made.users, last.users, strict=True)
+        )
 
 
 def test_quantities_may_carry_units(command: Command, tmp_path: Path) -> None:

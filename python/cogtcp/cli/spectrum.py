@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 FORMATS = ("pu-log", "map", "csv")
 DETECTORS = ("map", "neyman-pearson", "simplified", "fixed", "perfect", "as-released")
 _WIDTH = 64
+#: More ON times of a PU than this cannot be told apart in a picture.
+_MOST_BARS = 400
 #: ON shares of a cell of the timeline, from nothing to all.
 _SHADES = " ░▒▓█"
 
@@ -397,15 +399,25 @@ def _draw_timeline(activity: PuActivity, start: float, end: float, name: str) ->
 
     def paint(canvas: Any) -> None:
         axes = canvas.subplots()
+        width = (end - start) / _MOST_BARS
         for row, user in enumerate(activity.users):
             spans = [(a, d - a) for a, d in user.on if d > start and a < end]
-            axes.broken_barh(spans, (row - 0.4, 0.8), facecolors=theme.ACCENT)
+            if len(spans) <= _MOST_BARS:
+                axes.broken_barh(spans, (row - 0.4, 0.8), facecolors=theme.ACCENT)
+                continue
+            # Finer than can be seen: bars as high as the share of their time that the PU is ON.
+            shares = _shares(user, start, end, _MOST_BARS)
+            edges = [start + cell * width for cell in range(_MOST_BARS + 1)]
+            tops = [row + 0.4 - 0.8 * share for share in shares]
+            axes.stairs(tops, edges, baseline=row + 0.4, fill=True, color=theme.ACCENT)
+            dense.append(user)
         labels = [f"PU {user.number}, band {user.band}, ON {user.duty_cycle:.0%}" for user in activity.users]
         axes.set_yticks(range(len(labels)), labels)
         axes.set_ylim(len(labels) - 0.5, -0.5)
         axes.set_xlim(start, end if end > start else start + 1)
-        axes.set_xlabel("Time, s")
+        axes.set_xlabel("Time, s" if not dense else f"Time, s; heights are shares of {width:.3g} s each")
 
+    dense: list[PrimaryUser] = []
     height = min(1.0 + 0.32 * max(len(activity.users), 1), 40.0)
     return alone.draw(height, f"ON times of the primary users of {Path(name).name}", paint)
 
@@ -461,19 +473,27 @@ def _apart(times: Sequence[float], panels: int) -> list[float]:
 
 def _cells(user: PrimaryUser, start: float, end: float, shades: str) -> list[str]:
     """Return one mark per cell of the window: how much of it the PU is ON."""
-    width = (end - start) / _WIDTH
-    busy = [0.0] * _WIDTH
+    # Any ON time shows, and only a full cell is full.
+    top = len(shades) - 1
+    return [
+        shades[0 if share <= 0 else min(max(math.ceil(share * top - 1e-9), 1), top)]
+        for share in _shares(user, start, end, _WIDTH)
+    ]
+
+
+def _shares(user: PrimaryUser, start: float, end: float, cells: int) -> list[float]:
+    """Return the share of each cell of the window that the PU is ON."""
+    width = (end - start) / cells
+    busy = [0.0] * cells
     for arrival, departure in user.on if width > 0 else ():
         first, last = (
             max(int((arrival - start) / width), 0),
-            min(int((departure - start) / width), _WIDTH - 1),
+            min(int((departure - start) / width), cells - 1),
         )
         for cell in range(first, last + 1):
             left = start + cell * width
             busy[cell] += max(min(departure, left + width) - max(arrival, left), 0.0)
-    # Any ON time shows, and only a full cell is full.
-    top = len(shades) - 1
-    return [shades[0 if b <= 0 else min(max(math.ceil(b / width * top - 1e-9), 1), top)] for b in busy]
+    return [time / width if width > 0 else 0.0 for time in busy]
 
 
 def _window(text: str | None, end: float) -> tuple[float, float]:
