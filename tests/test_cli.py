@@ -154,15 +154,16 @@ VERBS = [
     "transports",
     "reproduce",
     "pu",
+    "journey",
     "sensing",
     "version",
 ]
 
 
-# `pu` has verbs of its own.
-@pytest.mark.parametrize(
-    "verb", [verb for verb in VERBS if verb != "pu"] + ["pu generate", "pu show", "pu convert"]
-)
+NESTED = ["pu generate", "pu show", "pu convert", "journey show"]
+
+
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb not in ("pu", "journey")] + NESTED)
 def test_every_verb_explains_itself(command: Command, verb: str) -> None:
     done = command(*verb.split(), "--help")
     assert (done.code, done.err) == (0, "")
