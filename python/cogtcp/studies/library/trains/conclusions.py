@@ -75,15 +75,11 @@ def _beyond(facts: Mapping[str, Mapping[str, Any]]) -> str:
     above = flows["above_frozen_newreno"]
     text += f"; shown to be above it: {_listed(above)}. " if above else "; none is shown to be above it. "
     text += (
-        f"Delaying acknowledgements does not help against outages (TCP-ADA {rivals['TCP-ADA']:.1%}), ATCP "
-        "without "
-        f"marks drowns its link in resends ({rivals['ATCP, without']:.1%}; with ICMP and ECN "
-        f"{rivals['ATCP, with ICMP and ECN']:.1%}), and to be told and not stopped ({REPORTED}, "
-        f"{rivals[REPORTED]:.1%}) leaves the losses to be found by timers. "
-        if rivals["TCP-ADA"] < newreno and rivals["ATCP, without"] < newreno and rivals[REPORTED] < frozen
-        else f"TCP-ADA comes to {rivals['TCP-ADA']:.1%}, ATCP to "
-        f"{rivals['ATCP, with ICMP and ECN']:.1%} with ICMP and "
-        f"ECN and {rivals['ATCP, without']:.1%} without, {REPORTED} to {rivals[REPORTED]:.1%}. "
+        f"Of delayed acknowledgements DelAck (d = 2) comes to {rivals['DelAck, d = 2']:.1%} and TCP-ADA to "
+        f"{rivals['TCP-ADA']:.1%}; ATCP to {rivals['ATCP, with ICMP and ECN']:.1%} with ICMP and ECN and to "
+        f"{rivals['ATCP, without']:.1%} without, when nothing ever reduces its window; {REPORTED}, which is "
+        "told of "
+        f"outages and not stopped, to {rivals[REPORTED]:.1%}. "
     )
     even = errors["break_even"]
     if even >= errors["most"]:

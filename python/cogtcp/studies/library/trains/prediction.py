@@ -122,7 +122,7 @@ def pays_with_errors(study: Context) -> Measured:
                     ),
                     ["break-even", *(_reach(even[a], errors[-1], "s") for a in advances)],
                 ],
-                caption="A warning that may err pays for a margin ahead, and with idle time for it.",
+                caption="Warned earlier, fewer warnings are late and more time is idle.",
             ),
             Table(
                 title="Missed outages and false alarms",
