@@ -1,18 +1,18 @@
-"""A claim over the range of what the paper leaves unsaid: its parts, its verdict, and how it is told."""
+"""How the claims of this study are tested over its settings, and told."""
 
 from __future__ import annotations
 
 import math
 import statistics
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from cogtcp.statistics import mean_interval, paired_difference
-from cogtcp.studies import Context, Curve, Measured, Table, verdicts
+from cogtcp.studies import Context, Curve, Measured, Table, ranges, verdicts
 from cogtcp.studies.verdicts import Finding, Verdict, format_interval
 
 from .measuring import Grid, run, scenario, settings, totals
-from .settings import BASE, QUICK, SHOWN, Setting
+from .settings import QUICK, SHOWN, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -30,83 +30,7 @@ LINES: tuple[Literal["line", "dashed", "dotted"], ...] = ("line", "dashed", "dot
 """Styles of the first three curves of a drawing."""
 
 
-@dataclass(frozen=True)
-class Tested:
-    """The parts of a claim under every setting."""
-
-    grids: dict[Setting, Grid]
-    parts: dict[Setting, dict[str, Finding]]
-
-    @property
-    def base(self) -> Grid:
-        """What was measured at the base."""
-        return self.grids[BASE]
-
-    @property
-    def in_range(self) -> list[Setting]:
-        """Settings that the verdict is about."""
-        return [setting for setting in self.grids if setting not in SHOWN]
-
-    def verdict_at(self, setting: Setting) -> Verdict:
-        """Return what the claim comes to under a setting: all of its parts must hold."""
-        return verdicts.combine([finding.verdict for finding in self.parts[setting].values()])
-
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict over the range."""
-        return verdicts.over_range([self.verdict_at(setting) for setting in self.in_range])
-
-    @property
-    def weakest(self) -> Finding:
-        """The part that decides at the base: the first that differs, else that is unclear, else the first."""
-        ranked = ("differs", "unclear", "holds")
-        return min(self.parts[BASE].values(), key=lambda finding: ranked.index(finding.verdict))
-
-    def spread(self) -> str:
-        """Say at how many settings of the range each part came out how; name the few exceptions."""
-        told = []
-        for part in self.parts[BASE]:
-            found = {setting: self.parts[setting][part].verdict for setting in self.in_range}
-            came = list(found.values())
-            text = (
-                f"{part}: holds at {came.count('holds')}, differs at {came.count('differs')} of {len(came)}"
-            )
-            most = "differs" if came.count("differs") > came.count("holds") else "holds"
-            others = [setting.name for setting, verdict in found.items() if verdict != most]
-            if 0 < len(others) <= len(came) // 3:
-                text += f" (not: {', '.join(others)})"
-            told.append(text)
-        return "; ".join(told)
-
-    def table(self, caption: str) -> Table:
-        """Return the sensitivity to what the paper leaves unsaid."""
-        parts = list(self.parts[BASE])
-        return Table(
-            title="What the paper leaves unsaid",
-            header=["setting", "counts", "claim", *parts],
-            rows=[
-                [
-                    setting.name,
-                    "shown" if setting in SHOWN else "verdict",
-                    self.verdict_at(setting),
-                    *(_short(self.parts[setting][part]) for part in parts),
-                ]
-                for setting in self.grids
-            ],
-            caption=f"{caption} The verdict asks for the same answer at every setting marked verdict.",
-        )
-
-
-def _short(finding: Finding) -> str:
-    interval = _two(finding.estimate)
-    if not math.isnan(finding.low):
-        interval += f" [{_two(finding.low)}, {_two(finding.high)}]"
-    return f"{interval} {finding.verdict}"
-
-
-def _two(value: float) -> str:
-    """Return two decimals, and no minus before a zero."""
-    return f"{round(value, 2) + 0.0:.2f}"
+Tested: TypeAlias = ranges.Tested[Setting, Grid]
 
 
 def examine(
@@ -133,7 +57,7 @@ def examine(
             wanted[setting] = chosen
             known.append(made)
     grids = run(study, wanted, measure, trace)
-    return Tested(grids, {setting: judge(setting, grid) for setting, grid in grids.items()})
+    return ranges.Tested(grids, {setting: judge(setting, grid) for setting, grid in grids.items()}, SHOWN)
 
 
 class Part(NamedTuple):
@@ -196,22 +120,15 @@ def measured(
     tables: Sequence[Table] = (),
     facts: Mapping[str, Any] | None = None,
 ) -> Measured:
-    """Put a row of the table together; its interval is that of the weakest part at the base."""
-    shown = tested.weakest
-    return Measured(
-        verdict=tested.verdict,
+    """Put a row of the table together."""
+    return tested.measured(
         measured=measured,
-        ci=(shown.low, shown.high),
-        test=(
-            f"{test} All parts must hold, with the same answer at each of {len(tested.in_range)} settings of "
-            f"what the paper leaves unsaid. {len(study.seeds)} seeds, each with its own PUs, sensing errors "
-            "and backoffs. The interval is that of the part that decides at the base."
-        ),
-        why=f"{why.rstrip()} Over the range: {tested.spread()}.",
+        test=f"{test} {len(study.seeds)} seeds, each with its own PUs, sensing errors and backoffs.",
+        why=why,
+        caption=caption,
         figures=figures,
-        tables=[*tables, tested.table(caption)],
-        facts=facts or {},
-        settings={setting.name: tested.verdict_at(setting) for setting in tested.in_range},
+        tables=tables,
+        facts=facts,
     )
 
 
