@@ -37,6 +37,23 @@ def test_the_hash_is_of_what_a_scenario_says_not_of_how(scenario: Scenario) -> N
     assert scenario.set("run.seed", 8).hash != scenario.hash
 
 
+def test_the_hash_follows_the_files_that_a_scenario_names(tmp_path: Path) -> None:
+    text = (ROOT / "scenarios/cr-single-hop.toml").read_text()
+    text = re.sub(r"(?m)^pu = .*$", 'pu = { pu_log = "pu.log" }', text)
+    file, log = tmp_path / "cr.toml", tmp_path / "pu.log"
+    file.write_text(text)
+    log.write_text("<1, 0, 0, 1, 0.2>\n<1, 1, 300>\n")
+    before = Scenario.from_file(file)
+    first = before.hash
+    assert Scenario.from_file(file).hash == first
+    log.write_text("<1, 0, 0, 1, 0.2>\n<1, 2, 300>\n")
+    assert before.hash != first
+    log.unlink()
+    assert before.hash not in ("", first)
+    with pytest.raises(ScenarioError, match=r"pu\.log. cannot be read"):
+        before.check()
+
+
 def test_setting_a_field_gives_another_scenario(scenario: Scenario) -> None:
     changed = (
         scenario.set("run.duration", "10 s")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from pathlib import Path
@@ -87,8 +88,16 @@ class Scenario:
 
     @property
     def hash(self) -> str:
-        """SHA-256 of the scenario's canonical TOML, in hexadecimal: equal for scenarios that say the same."""
-        return hashlib.sha256(self.to_toml().encode()).hexdigest()
+        """SHA-256 of the scenario's canonical TOML, in hexadecimal: equal for scenarios that say the same.
+
+        The content of the files that it refers to counts too.
+        """
+        digest = hashlib.sha256(self.to_toml().encode())
+        for file in self._core.files():
+            # One that cannot be read is an error of the scenario, which others report.
+            with contextlib.suppress(OSError):
+                digest.update(hashlib.sha256(file.read_bytes()).digest())
+        return digest.hexdigest()
 
     def set(self, path: str, value: object) -> Scenario:
         """Return a copy in which the field at `path` is `value`.
