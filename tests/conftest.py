@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -15,6 +16,10 @@ import pytest
 from cogtcp import Scenario
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# A shell starts what it puts into the background with SIGINT ignored, which Python and its children keep:
+# tests of Ctrl-C would wait for ever.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Losses, sensing and primary users, so that every kind of event occurs; over in a few milliseconds.
 SMALL = """\
