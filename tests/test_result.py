@@ -72,6 +72,23 @@ def test_the_tables_agree_with_each_other(result: Result) -> None:
     assert result.metrics["goodput_bps"] == flow["goodput_bps"]
 
 
+def test_flows_that_go_both_ways_have_a_capacity_each() -> None:
+    from conftest import SMALL
+
+    there = SMALL.replace('name = "flow"', 'name = "there"')
+    back = """
+[[flow]]
+name = "back"
+from = "receiver"
+to = "sender"
+transport = "newreno"
+"""
+    both = run(Scenario.from_toml(there + back))
+    rows = both.flows.to_pylist()
+    assert [row["bottleneck_direction"] for row in rows] == ["forward", "reverse"]
+    assert both.metrics["efficiency"] == pytest.approx(sum(row["efficiency"] for row in rows) / 2)
+
+
 def test_columns_lie_on_the_memory_of_the_core(result: Result) -> None:
     """No copy: the Arrow buffer starts where the core's buffer starts, and keeps it alive."""
     core = next(source for source in result._core.tables if source[0] == "flow_series")

@@ -91,9 +91,9 @@ def _efficiency(column: str) -> Callable[[Rows], float]:
     """Flows that share a bottleneck share its capacity: their efficiencies add up. Then the mean."""
 
     def efficiency(rows: Rows) -> float:
-        shares: dict[str, list[float]] = defaultdict(list)
+        shares: dict[tuple[str, str], list[float]] = defaultdict(list)
         for row in rows:
-            shares[row["bottleneck"]].append(row[column])
+            shares[row["bottleneck"], row["bottleneck_direction"]].append(row[column])
         return _mean_of(math.fsum(values) for values in shares.values())
 
     return efficiency

@@ -43,6 +43,8 @@ tables! {
         efficiency_trains: f64 in "",
         /// Name of that narrowest link: the one of least available capacity over the measured span.
         bottleneck: Code in "",
+        /// Direction of that link which the flow's data takes: forward or reverse.
+        bottleneck_direction: Code in "",
         /// Packet delivery ratio: packets of the data direction that reached the receiving host over those that reached
         /// it or were dropped, since the end of the warm-up. Packets still on their way do not count.
         delivery_ratio: f64 in "",

@@ -81,6 +81,11 @@ impl Simulation<'_> {
             efficiency: share(|m| m.delivered),
             efficiency_trains: share(|m| m.arrived_bytes),
             bottleneck: table.bottleneck.intern(bottleneck),
+            bottleneck_direction: table.bottleneck_direction.intern(match measured {
+                Some(measured) if measured.bottleneck % 2 == 1 => "reverse",
+                Some(_) => "forward",
+                None => "",
+            }),
             delivery_ratio: ratio(arrived as f64, (arrived + drops) as f64),
             rtos: end.stats.timeouts - warm.stats.timeouts,
             spurious_rtos: end.stats.spurious_timeouts - warm.stats.spurious_timeouts,
