@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from cogtcp.statistics import mean_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+Style: TypeAlias = Literal["points", "line", "dashed", "dotted", "limit"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +25,15 @@ class Curve:
     y: Sequence[float]
     low: Sequence[float] | None = None
     high: Sequence[float] | None = None
-    style: Literal["points", "line", "dashed", "dotted", "limit"] = "points"
+    style: Style = "points"
+
+    @classmethod
+    def over_seeds(
+        cls, name: str, x: Sequence[float], series: Iterable[Sequence[float]], style: Style = "points"
+    ) -> Curve:
+        """Return the means and 95 % intervals of `series[point][seed]`."""
+        found = [mean_interval(values) for values in series]
+        return cls(name, x, [i.mean for i in found], [i.low for i in found], [i.high for i in found], style)
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,11 @@ class Study:
         """Return `figures/<figure>.toml`: what the paper's figure shows, as data."""
         return _read_toml(self.folder / "figures" / f"{figure}.toml")
 
+    def sentences(self, figure: str) -> list[str]:
+        """Return what the paper says about a figure: its caption and sentences."""
+        published = self.published(figure)
+        return [published["caption"], *(sentence["text"] for sentence in published["sentence"])]
+
 
 def studies_folder() -> Path:
     """Return the folder of studies: `$COGTCP_STUDIES`, or the one that comes with cogtcp."""

@@ -37,11 +37,13 @@ class Tested(Generic[SettingT, GridT]):
         grids: What was measured, by setting; the scenario's own, the base, comes first.
         parts: What the test of each part found, by setting and by what the part says.
         shown: Settings beside the range, without a say in the verdict.
+        draws: How many seeds there are and what each draws, for the text of the test.
     """
 
     grids: Mapping[SettingT, GridT]
     parts: Mapping[SettingT, Mapping[str, Finding]]
     shown: Collection[SettingT] = ()
+    draws: str = ""
 
     @property
     def base(self) -> GridT:
@@ -121,7 +123,7 @@ class Tested(Generic[SettingT, GridT]):
 
         Args:
             measured: What was measured at the base.
-            test: The test of a part, and what a seed draws.
+            test: The test of a part.
             why: What the data show; how the parts fare over the range is added.
             caption: What the numbers in the table of the settings are.
             figures: The paper's figures, redrawn.
@@ -134,8 +136,9 @@ class Tested(Generic[SettingT, GridT]):
             measured=measured,
             ci=(decides.low, decides.high),
             test=(
-                f"{test} All parts must hold, with the same answer at each of {len(self.in_range)} settings "
-                "of what the paper leaves unsaid. The interval is that of the part that decides at the base."
+                f"{test} {self.draws} All parts must hold, with the same answer at each of "
+                f"{len(self.in_range)} settings of what the paper leaves unsaid. The interval is that of the "
+                "part that decides at the base."
             ),
             why=f"{why.rstrip()} Over the range: {self.spread()}.",
             figures=figures,

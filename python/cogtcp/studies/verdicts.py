@@ -202,6 +202,11 @@ def format_interval(interval: Interval, *, percent: bool = False) -> str:
     return f"{mean}{unit} [{interval.low * scale:.3g}, {interval.high * scale:.3g}]"
 
 
+def mean_text(values: Sequence[float]) -> str:
+    """Return the mean of one value per seed with its 95 % interval, as `format_interval` does."""
+    return format_interval(mean_interval(values))
+
+
 def _finding(verdict: Verdict, interval: Interval, statement: str, where: str) -> Finding:
     return Finding(verdict, interval.mean, interval.low, interval.high, statement, where)
 

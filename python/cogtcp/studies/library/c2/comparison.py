@@ -6,7 +6,6 @@ import statistics
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cogtcp.statistics import mean_interval
 from cogtcp.studies import Case, Context, Curve, Figure, Measured, Table, claim, verdicts
 
 from . import cell
@@ -398,16 +397,8 @@ def _figure_4c(
     curves = []
     for transport in ("c2", "newreno"):
         for off in off_s:
-            means = [mean_interval(_values(grid[BASE.name, transport, on, off], "all_mbps")) for on in on_s]
-            curves.append(
-                Curve(
-                    f"{NAMES[transport]}, off {off:g} s",
-                    on_s,
-                    [m.mean for m in means],
-                    [m.low for m in means],
-                    [m.high for m in means],
-                )
-            )
+            series = [_values(grid[BASE.name, transport, on, off], "all_mbps") for on in on_s]
+            curves.append(Curve.over_seeds(f"{NAMES[transport]}, off {off:g} s", on_s, series))
     return Figure(
         id="fig4c",
         title="Fig. 4c: two flows over open and silent periods of varying length",

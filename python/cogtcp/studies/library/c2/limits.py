@@ -433,19 +433,10 @@ def least_rtt_of_another_channel(study: Context) -> Measured:
     own_ms = serial_ms + (cell.WIRE_BYTES - 1000) * 8 / 1e6 * 1e3  # and its ACK
 
     def curves(name: str, values: dict[tuple[str, int], list[float]]) -> list[Curve]:
-        result = []
-        for t, label in (("c2", "C2"), ("newreno", "NewReno"), ("cubic", "CUBIC")):
-            means = [mean_interval(values[t, rtt]) for rtt in rtts]
-            result.append(
-                Curve(
-                    f"{label}, {name}",
-                    rtts,
-                    [m.mean for m in means],
-                    [m.low for m in means],
-                    [m.high for m in means],
-                )
-            )
-        return result
+        return [
+            Curve.over_seeds(f"{label}, {name}", rtts, [values[t, rtt] for rtt in rtts])
+            for t, label in (("c2", "C2"), ("newreno", "NewReno"), ("cubic", "CUBIC"))
+        ]
 
     return Measured(
         verdict=cell.over_range(outcomes),

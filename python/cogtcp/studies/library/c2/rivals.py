@@ -6,7 +6,6 @@ import statistics
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cogtcp.statistics import mean_interval
 from cogtcp.studies import Case, Context, Curve, Figure, Measured, Table, claim, verdicts
 
 from . import cell
@@ -191,8 +190,7 @@ def _figure(study: Context, beside: dict[int, Records], alone: dict[int, Records
     published = study.study.published("table1")
 
     def points(name: str, values: Sequence[list[float]]) -> Curve:
-        means = [mean_interval(value) for value in values]
-        return Curve(name, RTTS_MS, [m.mean for m in means], [m.low for m in means], [m.high for m in means])
+        return Curve.over_seeds(name, RTTS_MS, values)
 
     return Figure(
         id="table1",

@@ -12,7 +12,7 @@ then the claims by figure.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .fixed import newreno_ignores_bandwidth, westwood_below_ten
 from .interrupted import sensing_halves_the_best
@@ -24,7 +24,7 @@ from .users import rarer_users
 from .varying import range_hardly_matters, westwood_under_its_share
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from cogtcp.studies import Claim
 
@@ -71,7 +71,7 @@ def conclusions(claims: Sequence[Claim]) -> list[str]:
         f"A silence of 0.05 s is no threshold below which nothing happens: {eight['timed_out'][0]:.0%} of "
         "them end in a timeout of Westwood+."
     )
-    return [first, _second(facts, {entry.row.id: entry.result.verdict for entry in claims})]
+    return [first, _second(claims)]
 
 
 def _change(share: float) -> str:
@@ -79,14 +79,14 @@ def _change(share: float) -> str:
     return f"{round(share, 2) + 0.0:+.0%}"
 
 
-def _second(facts: Mapping[str, Mapping[str, Any]], verdict: Mapping[str, str]) -> str:
+def _second(claims: Sequence[Claim]) -> str:
     """Tell what holds, and what Compound and the combination are worth."""
-    base = [(name, found["base"]) for name, found in facts.items()]
-    held = [name for name, found in base if found == "holds"]
-    differs = [name for name, found in base if found == "differs"]
-    settled = [name for name, found in verdict.items() if found != "unclear"]
-    low = facts["chain-f3b"]["compound_to_newreno_low"]
-    last = facts["chain-s5"]
+    results = {entry.row.id: entry.result for entry in claims}
+    held = [name for name, result in results.items() if result.base == "holds"]
+    differs = [name for name, result in results.items() if result.base == "differs"]
+    settled = [name for name, result in results.items() if result.verdict != "unclear"]
+    low = results["chain-f3b"].facts["compound_to_newreno_low"]
+    last = results["chain-s5"].facts
     over_w = [gain[W] for gain in last["gains"].values()]
     over_c = [gain[C] for gain in last["gains"].values()]
     text = (
@@ -102,7 +102,7 @@ def _second(facts: Mapping[str, Mapping[str, Any]], verdict: Mapping[str, str]) 
         f"{_change(max(over_w))} against Westwood+ and by {_change(min(over_c))} to {_change(max(over_c))} "
         "against Compound"
     )
-    if verdict["chain-s5"] == "holds":
+    if results["chain-s5"].verdict == "holds":
         text += ", for the better over the whole range: they were right"
     elif min(*over_w, *over_c) > 0:
         text += ": for the better on average, though not shown at every setting"

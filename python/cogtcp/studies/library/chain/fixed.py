@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cogtcp.studies import Context, Curve, Figure, Measured, Table, claim, verdicts
+from cogtcp.studies.verdicts import mean_text
 
 from .measuring import Grid, traces
 from .settings import (
@@ -19,16 +20,7 @@ from .settings import (
     Point,
     W,
 )
-from .testing import (
-    LINES,
-    all_above,
-    curve,
-    interval_text,
-    measured,
-    same,
-    sentences,
-    test,
-)
+from .testing import LINES, all_above, curve, same, test
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,9 +58,7 @@ def newreno_ignores_bandwidth(study: Context) -> Measured:
     low, high = base[least].mean("goodput_mbps"), base[most].mean("goodput_mbps")
     share = base[least].mean("share")
     ratio = (most.rate_mbps or 1) / (least.rate_mbps or 1)
-    return measured(
-        study,
-        tested,
+    return tested.measured(
         measured=(
             f"NewReno has {low:.2f} Mb/s at {least.rate_mbps:g} Mb/s and {high:.2f} Mb/s at "
             f"{most.rate_mbps:g} Mb/s: {high / low:.2f} times at {ratio:.2f} times the bandwidth; mean cwnd "
@@ -102,7 +92,7 @@ def _fig4(study: Context) -> Figure:
             for rate, trace, style in zip(rates, drawn, LINES, strict=True)
         ],
         caption="One seed, from the start. The paper does not say which three bandwidths it drew.",
-        paper=sentences(study, "fig4"),
+        paper=study.study.sentences("fig4"),
     )
 
 
@@ -139,7 +129,7 @@ def westwood_below_ten(study: Context) -> Measured:
         rows=[
             [
                 f"{rate:g}",
-                *(interval_text(base[Point(name, rate)].goodput) for name in THREE),
+                *(mean_text(base[Point(name, rate)].goodput) for name in THREE),
                 f"{100 * base[Point(C, rate)].mean('above_38'):.0f}",
                 f"{base[Point(W, rate)].mean('recovering_s'):.2f}",
                 f"{base[Point(C, rate)].mean('recovering_s'):.2f}",
@@ -164,9 +154,7 @@ def westwood_below_ten(study: Context) -> Measured:
         )
     else:
         why += f"Compound has {low_ratio:.2f} times NewReno's goodput there."
-    return measured(
-        study,
-        tested,
+    return tested.measured(
         measured=(
             f"at {rates[0]:g} Mb/s Westwood+ {base[Point(W, rates[0])].mean('goodput_mbps'):.2f}, Compound "
             f"{lowest.mean('goodput_mbps'):.2f}, NewReno {base[Point(N, rates[0])].mean('goodput_mbps'):.2f} "
@@ -194,7 +182,7 @@ def westwood_below_ten(study: Context) -> Measured:
                     Curve("half of the bandwidth", rates, [rate / 2 for rate in rates], style="dotted"),
                 ],
                 caption="Mean and 95 % interval over the seeds.",
-                paper=sentences(study, "fig3"),
+                paper=study.study.sentences("fig3"),
             )
         ],
         tables=[table],

@@ -7,6 +7,7 @@ import statistics
 from typing import TYPE_CHECKING
 
 from cogtcp.studies import Context, Curve, Figure, Measured, Table, claim
+from cogtcp.studies.verdicts import mean_text
 
 from .measuring import Grid, traces
 from .settings import (
@@ -14,15 +15,7 @@ from .settings import (
     STATED_BEST,
     Point,
 )
-from .testing import (
-    LINES,
-    binned,
-    interval_text,
-    measured,
-    ratio_above,
-    sentences,
-    test,
-)
+from .testing import LINES, binned, ratio_above, test
 
 if TYPE_CHECKING:
     from cogtcp.studies.verdicts import Finding
@@ -102,12 +95,10 @@ def sensing_halves_the_best(study: Context) -> Measured:
         )
     if outside:
         why += f" Not about 1.8 Mb/s in this run: {', '.join(outside)}."
-    return measured(
-        study,
-        tested,
+    return tested.measured(
         measured=(
-            f"sensed best second {interval_text(base[sensed].of('best_mbps'))} Mb/s, classical worst second "
-            f"{interval_text(base[classical].of('worst_mbps'))} Mb/s; mean goodput "
+            f"sensed best second {mean_text(base[sensed].of('best_mbps'))} Mb/s, classical worst second "
+            f"{mean_text(base[classical].of('worst_mbps'))} Mb/s; mean goodput "
             f"{base[sensed].mean('goodput_mbps'):.2f} against {base[classical].mean('goodput_mbps'):.2f} Mb/s"
         ),
         test=(
@@ -138,5 +129,5 @@ def _fig2(study: Context) -> Figure:
         ]
         + [Curve("1.8 Mb/s, stated", [0, 60], [1.8, 1.8], style="dotted")],
         caption="One seed, averaged over 1 s, from the start.",
-        paper=sentences(study, "fig2"),
+        paper=study.study.sentences("fig2"),
     )

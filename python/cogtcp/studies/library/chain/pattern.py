@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from cogtcp.statistics import mean_interval
 from cogtcp.studies import Context, Curve, Figure, Measured, Table, claim, verdicts
+from cogtcp.studies.verdicts import mean_text
 
 from .measuring import Grid, traces
 from .sensing_time import what_a_short_silence_takes
 from .settings import BASE, FEW, MOST, NAMES, OFF_S, ON_S, SHARP, THREE, Point, W
-from .testing import LINES, above, curve, interval_text, measured, sentences, test
+from .testing import LINES, above, curve, test
 
 if TYPE_CHECKING:
     from cogtcp.studies.verdicts import Finding
@@ -59,9 +60,7 @@ def jump_with_the_first_step_of_on(study: Context) -> Measured:
             f"{', '.join(NAMES[name] for name in linear)} does not reach the share in 15 s, so nothing makes "
             "the second step smaller."
         )
-    return measured(
-        study,
-        tested,
+    return tested.measured(
         measured="; ".join(
             f"{NAMES[name]} " + ", ".join(f"{value:.2f}" for value in steps[name]) for name in THREE
         )
@@ -83,7 +82,7 @@ def jump_with_the_first_step_of_on(study: Context) -> Measured:
                     for name in THREE
                 ],
                 caption="Off 0.1 s; mean and 95 % interval over the seeds.",
-                paper=sentences(study, "fig7")[2:],
+                paper=study.study.sentences("fig7")[2:],
             )
         ],
         tables=[]
@@ -96,7 +95,7 @@ def jump_with_the_first_step_of_on(study: Context) -> Measured:
                     [
                         NAMES[name],
                         f"{off_s:g}",
-                        *(interval_text(base[Point(name, on_s=on_s, off_s=off_s)].goodput) for on_s in ON_S),
+                        *(mean_text(base[Point(name, on_s=on_s, off_s=off_s)].goodput) for on_s in ON_S),
                     ]
                     for name in THREE
                     for off_s in OFF_S
@@ -146,9 +145,7 @@ def no_timeout_in_a_short_silence(study: Context) -> Measured:
             f"0.1 s, though both are shorter than the least RTO: in {grid[points[0]].mean('overflowed'):.0%} "
             f"and {grid[points[1]].mean('overflowed'):.0%} of these cycles the queue overflowed first."
         )
-    return measured(
-        study,
-        tested,
+    return tested.measured(
         measured="Westwood+ has a timeout after "
         + ", ".join(
             f"{base[point].mean('timed_out'):.0%} of the silences of {point.off_s:g} s" for point in points
@@ -178,7 +175,7 @@ def no_timeout_in_a_short_silence(study: Context) -> Measured:
                     for point, trace, style in zip(points, drawn, LINES, strict=False)
                 ],
                 caption="One seed.",
-                paper=sentences(study, "fig8"),
+                paper=study.study.sentences("fig8"),
             )
         ],
         facts={"timed_out": [base[point].mean("timed_out") for point in points]},

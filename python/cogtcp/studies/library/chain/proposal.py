@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cogtcp.studies import Context, Measured, Table, claim
+from cogtcp.studies.verdicts import mean_text
 
 from .settings import (
     BASE,
@@ -17,12 +18,7 @@ from .settings import (
     Point,
     W,
 )
-from .testing import (
-    above,
-    interval_text,
-    measured,
-    test,
-)
+from .testing import above, test
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,9 +75,7 @@ def westwood_with_compound(study: Context) -> Measured:
     fixed = SITUATIONS["sensing, 15 Mb/s"]
     parts = tested.parts[BASE]
     failing = [part for part, finding in parts.items() if finding.verdict != "holds"]
-    return measured(
-        study,
-        tested,
+    return tested.measured(
         measured="; ".join(
             f"{situation}: the combination {mean(WC, point):.2f}, Westwood+ {mean(W, point):.2f}, Compound "
             f"{mean(C, point):.2f} Mb/s"
@@ -119,7 +113,7 @@ def westwood_with_compound(study: Context) -> Measured:
                     [
                         name,
                         *(
-                            interval_text(base[replace(point, transport=name)].goodput)
+                            mean_text(base[replace(point, transport=name)].goodput)
                             for point in SITUATIONS.values()
                         ),
                         f"{100 * base[replace(fixed, transport=name)].mean('timed_out'):.0f}",

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from cogtcp import models
 from cogtcp.statistics import paired_difference
 from cogtcp.studies import Context, Figure, Measured, Table, claim
-from cogtcp.studies.verdicts import format_interval
+from cogtcp.studies.verdicts import format_interval, mean_text
 
 from .measuring import Grid, run
 from .settings import BASE, FEW, NAMES, OFF_S, ON_S, SHARP, THREE, C, N, Point, W
-from .testing import LINES, above, curve, interval_text, measured, sentences, test
+from .testing import LINES, above, curve, test
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,9 +59,7 @@ def longer_sensing_is_better(study: Context) -> Measured:
         )
         for name, style in zip(THREE, LINES, strict=True)
     ]
-    return measured(
-        study,
-        tested,
+    return tested.measured(
         measured="; ".join(
             f"{NAMES[name]} "
             + ", ".join(f"{base[Point(name, off_s=off_s)].mean('goodput_mbps'):.2f}" for off_s in OFF_S)
@@ -88,7 +86,7 @@ def longer_sensing_is_better(study: Context) -> Measured:
                     "Mean and 95 % interval over the seeds. Lines: the same sensing times, but each cycle "
                     "5.1 s long as a whole, so that a longer sensing no longer makes the cycle longer."
                 ),
-                paper=sentences(study, "fig7"),
+                paper=study.study.sentences("fig7"),
             )
         ],
         tables=[_mechanism(base), _interventions(tested, held, model)],
@@ -218,7 +216,7 @@ def _mechanism(base: Grid) -> Table:
             [
                 NAMES[name],
                 f"{off_s:g}",
-                interval_text(cell.goodput),
+                mean_text(cell.goodput),
                 *(f"{100 * cell.mean(key):.0f}" for key in ("hit", "only_acks")),
                 f"{cell.mean('taken'):.2f}",
                 f"{100 * cell.mean('timed_out'):.0f}",

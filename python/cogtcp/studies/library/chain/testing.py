@@ -6,9 +6,7 @@ import statistics
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from cogtcp.statistics import mean_interval
-from cogtcp.studies import Context, Curve, Measured, Table, ranges, verdicts
-from cogtcp.studies.verdicts import format_interval
+from cogtcp.studies import Context, Curve, ranges, verdicts
 
 from .measuring import Grid, run, scenario, settings
 from .settings import BASE, SHOWN, Setting
@@ -16,7 +14,6 @@ from .settings import BASE, SHOWN, Setting
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from cogtcp.studies import Figure
     from cogtcp.studies.verdicts import Finding
 
     from .measuring import Cell
@@ -45,7 +42,11 @@ def test(
         if setting is not BASE and base == [scenario(study, setting, point, seed).hash for point in varied]:
             del wanted[setting]
     grids = run(study, wanted)
-    return ranges.Tested(grids, {setting: judge(grid) for setting, grid in grids.items()}, SHOWN)
+    draws = (
+        f"{len(study.seeds)} seeds, each with its own phase of the radio, start of flow 2, round-trip time "
+        "(within 5 %), channels and PUs."
+    )
+    return ranges.Tested(grids, {setting: judge(grid) for setting, grid in grids.items()}, SHOWN, draws)
 
 
 def above(values: Sequence[float], baseline: Sequence[float], where: str = "") -> Finding:
@@ -71,52 +72,9 @@ def same(values: Sequence[float], baseline: Sequence[float], margin: float) -> F
     )
 
 
-def measured(
-    study: Context,
-    tested: Tested,
-    *,
-    measured: str,
-    test: str,
-    why: str,
-    figures: Sequence[Figure] = (),
-    tables: Sequence[Table] = (),
-    facts: Mapping[str, Any] | None = None,
-) -> Measured:
-    """Put a row of the table together."""
-    return tested.measured(
-        measured=measured,
-        test=(
-            f"{test} {len(study.seeds)} seeds, each with its own phase of the radio, start of flow 2, "
-            "round-trip time (within 5 %), channels and PUs."
-        ),
-        why=why,
-        figures=figures,
-        tables=tables,
-        facts={"base": tested.verdict_at(BASE), **(facts or {})},
-    )
-
-
 def curve(name: str, x: Sequence[float], cells: Sequence[Cell], key: str = "goodput_mbps") -> Curve:
     """Return the points of a curve with their intervals over the seeds."""
-    intervals = [mean_interval(cell.of(key)) for cell in cells]
-    return Curve(
-        name,
-        x,
-        [interval.mean for interval in intervals],
-        [interval.low for interval in intervals],
-        [interval.high for interval in intervals],
-    )
-
-
-def sentences(study: Context, figure: str) -> list[str]:
-    """Return what the paper says about a figure: caption and sentences."""
-    published = study.study.published(figure)
-    return [published["caption"], *(sentence["text"] for sentence in published["sentence"])]
-
-
-def interval_text(values: Sequence[float]) -> str:
-    """Return mean and interval over the seeds."""
-    return format_interval(mean_interval(values))
+    return Curve.over_seeds(name, x, [cell.of(key) for cell in cells])
 
 
 def ratio_above(values: Sequence[float], baseline: Sequence[float]) -> Finding:

@@ -17,15 +17,7 @@ from .settings import (
     Point,
     W,
 )
-from .testing import (
-    above,
-    all_above,
-    curve,
-    measured,
-    same,
-    sentences,
-    test,
-)
+from .testing import above, all_above, curve, same, test
 
 if TYPE_CHECKING:
     from cogtcp.studies.verdicts import Finding
@@ -58,9 +50,7 @@ def rarer_users(study: Context) -> Measured:
         return base[Point(name, pu_s=pu_s)].mean(key)
 
     last = {name: mean(name, 20.0) / mean(name, 15.0) - 1 for name in THREE}
-    return measured(
-        study,
-        tested,
+    return tested.measured(
         measured="; ".join(
             f"{NAMES[name]} " + ", ".join(f"{mean(name, pu_s):.2f}" for pu_s in times) for name in THREE
         )
@@ -90,7 +80,7 @@ def rarer_users(study: Context) -> Measured:
                     for name in THREE
                 ],
                 caption="Switching takes 0.1 s; no sensing. Mean and 95 % interval over the seeds.",
-                paper=sentences(study, "fig9"),
+                paper=study.study.sentences("fig9"),
             )
         ],
         facts={"last_step": last},

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cogtcp.statistics import mean_interval
 from cogtcp.studies import Context, Curve, Figure, Measured, claim, verdicts
+from cogtcp.studies.verdicts import mean_text
 
 from .measuring import Grid, traces
 from .settings import (
@@ -21,14 +22,7 @@ from .settings import (
     Point,
     W,
 )
-from .testing import (
-    binned,
-    curve,
-    interval_text,
-    measured,
-    sentences,
-    test,
-)
+from .testing import binned, curve, test
 
 if TYPE_CHECKING:
     from cogtcp.studies.verdicts import Finding
@@ -57,9 +51,7 @@ def range_hardly_matters(study: Context) -> Measured:
 
     changes = {name: mean(name, RANGES_MBPS[-1]) / mean(name, RANGES_MBPS[0]) for name in THREE}
     most = min(changes, key=lambda name: changes[name])
-    return measured(
-        study,
-        tested,
+    return tested.measured(
         measured="; ".join(
             f"{NAMES[name]} {mean(name, RANGES_MBPS[0]):.2f} Mb/s in [7, 9], "
             f"{mean(name, RANGES_MBPS[-1]):.2f} in [1, 15]"
@@ -99,7 +91,7 @@ def range_hardly_matters(study: Context) -> Measured:
                     Curve("optimal share", widths, [4.0] * 3, style="dotted"),
                 ],
                 caption="[7, 9], [6, 10] and [1, 15] Mb/s; mean and 95 % interval over the seeds.",
-                paper=sentences(study, "fig5"),
+                paper=study.study.sentences("fig5"),
             )
         ],
         facts={"changes": changes},
@@ -135,12 +127,10 @@ def westwood_under_its_share(study: Context) -> Measured:
     base = tested.grids[BASE]
     wide = base[points[-1]]
     (trace,) = traces(study, [points[-1]])
-    return measured(
-        study,
-        tested,
+    return tested.measured(
         measured="Westwood+ gets "
         + ", ".join(
-            f"{interval_text(base[point].of('share'))} of its share in [{low}, {high}]"
+            f"{mean_text(base[point].of('share'))} of its share in [{low}, {high}]"
             for point in points
             for low, high in [point.channel_mbps or (0, 0)]
         ),
@@ -167,7 +157,7 @@ def westwood_under_its_share(study: Context) -> Measured:
                     Curve("optimal share", *binned(trace, "share", 4), style="dashed"),
                 ],
                 caption="One seed, channels in [1, 15] Mb/s, averaged over 1 s, from the start.",
-                paper=sentences(study, "fig6"),
+                paper=study.study.sentences("fig6"),
             )
         ],
         facts={"share": wide.mean("share")},

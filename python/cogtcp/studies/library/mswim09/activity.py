@@ -7,10 +7,11 @@ import statistics
 from typing import TYPE_CHECKING
 
 from cogtcp.studies import Context, Figure, Measured, Surface, Table, claim
+from cogtcp.studies.verdicts import mean_text
 
 from .measuring import Cell, Grid, clean
 from .settings import ACTIVITY, BASE, FIG3_T_P, Point, Setting
-from .testing import Part, above, budget, examine, interval_text, measured, sentences, used
+from .testing import Part, above, budget, examine, used
 from .theory import Detector, free_share
 
 if TYPE_CHECKING:
@@ -66,11 +67,8 @@ def regions_of_activity(study: Context) -> Measured:
     base = tested.base
     (reference,) = clean(study, BASE)
     regions = {name: _joined(base, name) for name in REGIONS}
-    return measured(
-        study,
-        tested,
-        measured=", ".join(f"{name} {interval_text(cell.goodput)}" for name, cell in regions.items())
-        + " kb/s",
+    return tested.measured(
+        measured=", ".join(f"{name} {mean_text(cell.goodput)}" for name, cell in regions.items()) + " kb/s",
         test=(
             f"NewReno, t_s 0.2 s, T_p 0.6 s; alpha and beta each {', '.join(f'{value:g}' for value in axis)} "
             "per second. Mean goodput of a region above that of the next, one-sided paired t-tests (5 %): "
@@ -102,7 +100,7 @@ def regions_of_activity(study: Context) -> Measured:
                     if setting is BASE or setting.released
                 ],
                 caption="Mean goodput in kb/s over the seeds, shaded up to the most of each panel, in bold.",
-                paper=sentences(study, "fig6"),
+                paper=study.study.sentences("fig6"),
             )
         ],
         tables=[
@@ -153,7 +151,7 @@ def _table(tested: Tested) -> Table:
         title="Regions, by setting",
         header=["setting", *(f"{name} [kb/s]" for name in REGIONS)],
         rows=[
-            [setting.name, *(interval_text(_joined(grid, name).goodput) for name in REGIONS)]
+            [setting.name, *(mean_text(_joined(grid, name).goodput) for name in REGIONS)]
             for setting, grid in tested.grids.items()
         ],
     )

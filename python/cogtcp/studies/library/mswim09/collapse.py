@@ -6,6 +6,7 @@ import itertools
 from typing import TYPE_CHECKING
 
 from cogtcp.studies import Context, Curve, Figure, Measured, Table, claim
+from cogtcp.studies.verdicts import mean_text
 
 from .measuring import run
 from .settings import (
@@ -20,17 +21,7 @@ from .settings import (
     Point,
     Setting,
 )
-from .testing import (
-    LINES,
-    Part,
-    above,
-    curve,
-    examine,
-    interval_text,
-    measured,
-    over,
-    sentences,
-)
+from .testing import LINES, Part, above, curve, examine, over
 from .tracing import CAUSES, DRAWN_S, traces, until, windows
 
 if TYPE_CHECKING:
@@ -54,9 +45,7 @@ def window_collapses(study: Context) -> Measured:
     timer = _timer(study)
     drawn = traces(study, [SHORT, MIDDLE, LONG])
     hits = sorted({round(time, 1) for time in drawn[1]["destroyed"] if time <= DRAWN_S})
-    return measured(
-        study,
-        tested,
+    return tested.measured(
         measured=(
             ", ".join(f"{base[p].mean('rtos_per_min'):.1f}" for p in base)
             + f" timeouts a minute at t_s {', '.join(f'{p.t_s:g}' for p in base)} s; by interference, "
@@ -94,7 +83,7 @@ def window_collapses(study: Context) -> Measured:
                     Curve("PU on the channel, t_s 0.2 s", hits, [0.4] * len(hits)),
                 ],
                 caption="One seed at the base, sampled every 0.1 s; NewReno, T_p 0.6 s.",
-                paper=sentences(study, "fig4"),
+                paper=study.study.sentences("fig4"),
             ),
             _timer_figure(timer),
         ],
@@ -228,7 +217,7 @@ def _collapse_table(tested: Tested) -> Table:
             [
                 setting.name,
                 f"{point.t_s:g}",
-                interval_text(grid[point].of("rtos_per_min")),
+                mean_text(grid[point].of("rtos_per_min")),
                 *(
                     f"{100 * grid[point].mean(key):.0f}"
                     for key in (

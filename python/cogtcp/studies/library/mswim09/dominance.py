@@ -5,11 +5,10 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING
 
-from cogtcp.statistics import mean_interval
 from cogtcp.studies import Context, Curve, Figure, Measured, Table, claim
 
 from .settings import BASE, FIG3_T_P, Point, Setting
-from .testing import Part, above, examine, listed, measured, sentences
+from .testing import Part, above, examine, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,9 +36,7 @@ def time_dominates(study: Context) -> Measured:
     tested = examine(study, lambda _setting: points, judge)
     base = tested.base
     crossing = {setting: _crossing(grid, t_s) for setting, grid in tested.grids.items()}
-    return measured(
-        study,
-        tested,
+    return tested.measured(
         measured=(
             "loss by time and by errors, of what an instant and perfect sensing delivers: "
             + "; ".join(
@@ -62,11 +59,11 @@ def time_dominates(study: Context) -> Measured:
                 x_label="Sensing time t_s [s]",
                 y_label="Loss of NewReno's goodput [kb/s]",
                 curves=[
-                    _curve("by its time", t_s, [_by_time(base, t) for t in t_s]),
-                    _curve("by its errors", t_s, [_by_errors(base, t) for t in t_s]),
+                    Curve.over_seeds("by its time", t_s, [_by_time(base, t) for t in t_s]),
+                    Curve.over_seeds("by its errors", t_s, [_by_errors(base, t) for t in t_s]),
                 ],
                 caption="Base setting, T_p 0.6 s; mean and 95 % interval over the seeds.",
-                paper=sentences(study, "dyspan07"),
+                paper=study.study.sentences("dyspan07"),
                 log_x=True,
             )
         ],
@@ -135,11 +132,6 @@ def _at_best(grid: Grid, t_s: Sequence[float]) -> tuple[float, float, float]:
     losses = {t: (_share(grid, _by_time(grid, t)), _share(grid, _by_errors(grid, t))) for t in t_s}
     best = min(t_s, key=lambda t: sum(losses[t]))
     return best, losses[best][0], losses[best][1]
-
-
-def _curve(name: str, x: Sequence[float], series: Sequence[Sequence[float]]) -> Curve:
-    found = [mean_interval(values) for values in series]
-    return Curve(name, x, [i.mean for i in found], [i.low for i in found], [i.high for i in found])
 
 
 def _table(tested: Tested, crossing: dict[Setting, float | None], t_s: Sequence[float]) -> Table:

@@ -21,7 +21,7 @@ from .settings import (
     Point,
     Setting,
 )
-from .testing import Part, above, curve, examine, measured, sentences
+from .testing import Part, above, curve, examine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,9 +77,7 @@ def efficiency_falls(study: Context) -> Measured:
     )
     base = tested.base
     ceiling = _ceiling(study, ms)
-    return measured(
-        study,
-        tested,
+    return tested.measured(
         measured="; ".join(
             f"{NAMES[v]} " + ", ".join(f"{base[_point(v, m)].mean(_key(BASE)):.3f}" for m in ms)
             for v in VARIANTS
@@ -108,7 +106,7 @@ def efficiency_falls(study: Context) -> Measured:
                     "Mean and 95 % interval over the seeds. Dashed: NewReno on the same channels, "
                     "undisturbed, an equal time on each."
                 ),
-                paper=sentences(study, "fig7"),
+                paper=study.study.sentences("fig7"),
             )
         ],
         tables=[_table(tested, ms)],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cogtcp.studies import Context, Curve, Figure, Measured, Table, claim
+from cogtcp.studies.verdicts import mean_text
 
 from .measuring import clean
 from .settings import (
@@ -14,17 +15,7 @@ from .settings import (
     Point,
     Setting,
 )
-from .testing import (
-    LINES,
-    Part,
-    above,
-    budget,
-    curve,
-    examine,
-    interval_text,
-    measured,
-    sentences,
-)
+from .testing import LINES, Part, above, budget, curve, examine
 from .tracing import traces, until
 
 if TYPE_CHECKING:
@@ -51,11 +42,9 @@ def rtt_varies_more(study: Context) -> Measured:
     base = tested.base
     drawn = traces(study, POINTS)
     cells = {f"{p.t_s:g} s": base[p] for p in POINTS}
-    return measured(
-        study,
-        tested,
+    return tested.measured(
         measured="95th percentile less median of the RTT: "
-        + ", ".join(f"{interval_text(base[p].of('spread_ms'))}" for p in POINTS)
+        + ", ".join(f"{mean_text(base[p].of('spread_ms'))}" for p in POINTS)
         + f" ms at t_s {', '.join(f'{p.t_s:g}' for p in POINTS)} s; medians "
         + ", ".join(f"{base[p].mean('rtt_p50_ms'):.0f}" for p in POINTS)
         + " ms",
@@ -76,7 +65,7 @@ def rtt_varies_more(study: Context) -> Measured:
                     for p, found, style in zip(POINTS, drawn, LINES, strict=True)
                 ],
                 caption="One seed at the base, sampled every 0.1 s.",
-                paper=sentences(study, "fig5"),
+                paper=study.study.sentences("fig5"),
             ),
             Figure(
                 id="fig5-spread",

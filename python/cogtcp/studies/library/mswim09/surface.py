@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from cogtcp import spectrum
 from cogtcp.statistics import mean_interval, paired_difference
 from cogtcp.studies import Context, Curve, Figure, Measured, Surface, Table, claim, verdicts
-from cogtcp.studies.verdicts import Finding, format_interval
+from cogtcp.studies.verdicts import Finding, format_interval, mean_text
 
 from .measuring import clean
 from .settings import (
@@ -31,7 +31,7 @@ from .settings import (
     Point,
     Setting,
 )
-from .testing import curve, examine, interval_text, measured, over, sentences, used
+from .testing import curve, examine, over, used
 from .theory import Detector, free_share
 
 if TYPE_CHECKING:
@@ -66,13 +66,11 @@ def one_optimum(study: Context) -> Measured:
     theory = {setting: _theory(setting) for setting in by_snr.values()}
     base = best[BASE]
     stated = tested.base[Point(t_s=OPTIMUM[0], t_p=OPTIMUM[1])]
-    return measured(
-        study,
-        tested,
+    return tested.measured(
         measured=(
             f"the best of the grid is {_place(base.point)} with "
-            f"{interval_text(tested.base[base.point].goodput)} kb/s; t_s 0.2 s, T_p 1 s has "
-            f"{interval_text(stated.goodput)} kb/s"
+            f"{mean_text(tested.base[base.point].goodput)} kb/s; t_s 0.2 s, T_p 1 s has "
+            f"{mean_text(stated.goodput)} kb/s"
         ),
         test=(
             "A point of the grid is out of the running if its goodput is shown to be below that of the best "
@@ -279,7 +277,7 @@ def _against_theory(
             f"that the theory of Lee and Akyildiz leaves free of PUs ({reference:.0f} kb/s on an undisturbed "
             "channel)."
         ),
-        paper=sentences(study, "fig2"),
+        paper=study.study.sentences("fig2"),
         log_x=True,
     )
 
@@ -299,7 +297,7 @@ def _optima(
                 setting.name,
                 f"{found.point.t_s:g}, {found.point.t_p:g}",
                 f"{len(found.near)} of {len(grid)}",
-                interval_text(grid[found.point].goodput),
+                mean_text(grid[found.point].goodput),
                 format_interval(mean_interval(found.loss), percent=True),
                 "" if in_theory is None else f"{in_theory[0]:g}, {in_theory[1]:g}",
                 "" if in_theory is None else f"{_error(grid, setting)[0]:.3f}",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import statistics
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from cogtcp.statistics import mean_interval, paired_difference
-from cogtcp.studies import Context, Curve, Measured, Table, ranges, verdicts
-from cogtcp.studies.verdicts import Finding, Verdict, format_interval
+from cogtcp.studies import Context, Curve, Table, ranges, verdicts
+from cogtcp.studies.verdicts import Finding, Verdict, mean_text
 
 from .measuring import Grid, run, scenario, settings, totals
 from .settings import QUICK, SHOWN, Setting
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from cogtcp.result import Trace
-    from cogtcp.studies import Figure
+    from cogtcp.studies.exhibits import Style
 
     from .measuring import Cell, Measure
     from .settings import Point
@@ -57,7 +57,10 @@ def examine(
             wanted[setting] = chosen
             known.append(made)
     grids = run(study, wanted, measure, trace)
-    return ranges.Tested(grids, {setting: judge(setting, grid) for setting, grid in grids.items()}, SHOWN)
+    draws = f"{len(study.seeds)} seeds, each with its own PUs, sensing errors and backoffs."
+    return ranges.Tested(
+        grids, {setting: judge(setting, grid) for setting, grid in grids.items()}, SHOWN, draws
+    )
 
 
 class Part(NamedTuple):
@@ -108,51 +111,15 @@ def under(values: Sequence[float], level: float, where: str = "") -> Finding:
     return replace(turned, estimate=-turned.estimate, low=-turned.high, high=-turned.low)
 
 
-def measured(
-    study: Context,
-    tested: Tested,
-    *,
-    measured: str,
-    test: str,
-    why: str,
-    caption: str = "Estimate and 95 % interval of what each part tests.",
-    figures: Sequence[Figure] = (),
-    tables: Sequence[Table] = (),
-    facts: Mapping[str, Any] | None = None,
-) -> Measured:
-    """Put a row of the table together."""
-    return tested.measured(
-        measured=measured,
-        test=f"{test} {len(study.seeds)} seeds, each with its own PUs, sensing errors and backoffs.",
-        why=why,
-        caption=caption,
-        figures=figures,
-        tables=tables,
-        facts=facts,
-    )
-
-
 def curve(
     name: str,
     x: Sequence[float],
     cells: Sequence[Cell],
     key: str = "goodput_kbps",
-    style: Literal["points", "line", "dashed", "dotted", "limit"] = "points",
+    style: Style = "points",
 ) -> Curve:
     """Return the points of a curve with their intervals over the seeds."""
-    found = [mean_interval(cell.of(key)) for cell in cells]
-    return Curve(name, x, [i.mean for i in found], [i.low for i in found], [i.high for i in found], style)
-
-
-def interval_text(values: Sequence[float]) -> str:
-    """Return mean and interval over the seeds."""
-    return format_interval(mean_interval(values))
-
-
-def sentences(study: Context, figure: str) -> list[str]:
-    """Return what the paper says about a figure: caption and sentences."""
-    published = study.study.published(figure)
-    return [published["caption"], *(sentence["text"] for sentence in published["sentence"])]
+    return Curve.over_seeds(name, x, [cell.of(key) for cell in cells], style)
 
 
 def listed(names: Sequence[str], none: str = "none") -> str:
@@ -185,7 +152,7 @@ def budget(cells: Mapping[str, Cell], reference_kbps: float, title: str, *, sens
         rows=[
             [
                 name,
-                interval_text(cell.goodput),
+                mean_text(cell.goodput),
                 *(f"{100 * cell.mean(key):.0f}" for key in ("silent", "exposed", "clean")),
                 f"{100 * used(cell, reference_kbps):.0f}",
                 f"{100 * wasted(cell, reference_kbps):.0f}",

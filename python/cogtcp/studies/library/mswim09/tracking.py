@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cogtcp.studies import Context, Curve, Figure, Measured, Table, claim
+from cogtcp.studies.verdicts import mean_text
 
 from .measuring import run, totals
 from .settings import (
@@ -17,15 +18,7 @@ from .settings import (
     Point,
     Setting,
 )
-from .testing import (
-    Part,
-    above,
-    examine,
-    interval_text,
-    measured,
-    sentences,
-    under,
-)
+from .testing import Part, above, examine, under
 from .tracing import CAUSES, traces, until, windows
 
 if TYPE_CHECKING:
@@ -60,11 +53,9 @@ def window_does_not_track(study: Context) -> Measured:
     enough = sums[two].mean("goodput_kbps") / sums[fast].mean("goodput_kbps")
     times, rates = until(drawn, "rate_bps")
     ratio = (1 + FIG8_M / 2) / (1 - FIG8_M / 2)
-    return measured(
-        study,
-        tested,
+    return tested.measured(
         measured=(
-            f"correlation of cwnd and rate {interval_text(cell.of('correlation'))}; mean cwnd "
+            f"correlation of cwnd and rate {mean_text(cell.of('correlation'))}; mean cwnd "
             f"{cell.mean('cwnd_fast'):.1f} segments on fast and {cell.mean('cwnd_slow'):.1f} on slow "
             f"channels, whose rates are {ratio:.0f} to 1; timeouts per slot: {cell.mean('rtos_fall'):.2f} "
             f"after a fall of the rate, {cell.mean('rtos_rise'):.2f} after a rise, "
@@ -90,7 +81,7 @@ def window_does_not_track(study: Context) -> Measured:
                     Curve("bandwidth", times, [rate / 8e4 for rate in rates], style="dashed"),
                 ],
                 caption="One seed at the base; NewReno, M 1.6.",
-                paper=sentences(study, "fig8"),
+                paper=study.study.sentences("fig8"),
             )
         ],
         tables=[_tracking_table(tested)],
@@ -141,7 +132,7 @@ def _tracking_table(tested: Tested) -> Table:
         rows=[
             [
                 setting.name,
-                interval_text(grid[POINT_8].of("correlation")),
+                mean_text(grid[POINT_8].of("correlation")),
                 *(f"{grid[POINT_8].mean(key):.2f}" for key in keys),
                 f"{100 * grid[POINT_8].mean('share_on_fall'):.0f}",
             ]

@@ -25,7 +25,7 @@ from .settings import (
     Point,
     Setting,
 )
-from .testing import Part, above, budget, curve, examine, listed, measured, sentences, used
+from .testing import Part, above, budget, curve, examine, listed, used
 from .vegas import against_newreno
 
 if TYPE_CHECKING:
@@ -65,9 +65,7 @@ def rises_and_falls(study: Context) -> Measured:
     t_s = _grid_t_s(grid)
     (reference,) = clean(study, BASE)
     cells = {f"{value:g} s": grid[_point("newreno", value)] for value in t_s}
-    return measured(
-        study,
-        tested,
+    return tested.measured(
         measured="; ".join(
             f"{NAMES[variant]} "
             + ", ".join(f"{grid[_point(variant, t)].mean('goodput_kbps'):.0f}" for t in t_s)
@@ -96,7 +94,7 @@ def rises_and_falls(study: Context) -> Measured:
                     for variant in VARIANTS
                 ],
                 caption="T_p 0.6 s; mean and 95 % interval over the seeds.",
-                paper=sentences(study, "fig3")[:3],
+                paper=study.study.sentences("fig3")[:3],
                 log_x=True,
             ),
             _over_snr(tested),
@@ -218,9 +216,7 @@ def order_of_the_variants(study: Context) -> Measured:
     (reference,) = clean(study, BASE)
     at = OPTIMUM[0]
     vegas = against_newreno(study)
-    return measured(
-        study,
-        tested,
+    return tested.measured(
         measured="mean over the sensing times: "
         + ", ".join(
             f"{NAMES[v]} {_mean(grid, v):.0f}" for v in sorted(VARIANTS, key=lambda v: -_mean(grid, v))
@@ -244,7 +240,7 @@ def order_of_the_variants(study: Context) -> Measured:
                     for v in (VEGAS, "sack", "reno")
                 ],
                 caption="T_p 0.6 s; mean and 95 % interval of the ratio in each seed.",
-                paper=sentences(study, "fig3")[3:],
+                paper=study.study.sentences("fig3")[3:],
                 log_x=True,
                 y_range=(0.5, 1.5),
             )

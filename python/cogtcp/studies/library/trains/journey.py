@@ -6,7 +6,6 @@ import math
 import statistics
 from typing import TYPE_CHECKING, Any
 
-from cogtcp.statistics import mean_interval
 from cogtcp.studies import Case, Context, Measured, Table, claim, verdicts
 
 if TYPE_CHECKING:
@@ -163,7 +162,7 @@ def _mean(records: Sequence[dict[str, Any]], key: str) -> float:
 
 
 def _text(records: Sequence[dict[str, Any]], key: str) -> str:
-    return verdicts.format_interval(mean_interval(_of(records, key)))
+    return verdicts.mean_text(_of(records, key))
 
 
 def _row(name: str, records: Sequence[dict[str, Any]], gain: Finding) -> list[str]:

@@ -7,7 +7,6 @@ import statistics
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cogtcp.statistics import mean_interval
 from cogtcp.studies import Case, Context, Curve, verdicts
 
 from .settings import FALLEN
@@ -120,7 +119,7 @@ class Runs:
 
     def text(self, setting: Setting, key: str) -> str:
         """Return their mean with its interval."""
-        return verdicts.format_interval(mean_interval(self.values(setting, key)))
+        return verdicts.mean_text(self.values(setting, key))
 
     def gain(self, setting: Setting, key: str = "efficiency", where: str = "") -> Finding:
         """Test that managers raise `key`, paired by seed."""
@@ -128,14 +127,7 @@ class Runs:
 
     def curve(self, name: str, x: Sequence[float], points: Sequence[Setting], key: str) -> Curve:
         """Return the points of a curve with their intervals over the seeds."""
-        intervals = [mean_interval(self.values(point, key)) for point in points]
-        return Curve(
-            name,
-            list(x),
-            [i.mean for i in intervals],
-            [i.low for i in intervals],
-            [i.high for i in intervals],
-        )
+        return Curve.over_seeds(name, list(x), [self.values(point, key) for point in points])
 
 
 def _nameless(setting: Setting) -> Setting:
