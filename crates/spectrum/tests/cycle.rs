@@ -507,24 +507,34 @@ fn a_pu_ends_the_dwell() {
     config.dwell = MS(5000);
     let log = play(&mut CognitiveCycle::new(&config, 1, "radio"), AT(200_000));
     let mut since = Time::ZERO;
-    let (mut driven, mut free, mut switching) = (0, 0, false);
+    let mut switched = None;
+    let (mut early, mut driven, mut free) = (0, 0, 0);
     for (at, event) in &log {
+        // A rate drawn anew is a channel of its own, so that every switch hands off the moment it ends.
+        if let Some(end) = switched.take() {
+            assert!(
+                matches!(event, RadioEvent::Handoff { .. }) && *at == end,
+                "the switch ended at {end:?}, then {event:?} at {at:?}"
+            );
+            driven += 1;
+            early += u32::from(*at - since < MS(5000));
+            since = *at;
+            continue;
+        }
         match event {
-            RadioEvent::SwitchingStart { .. } => switching = true,
-            RadioEvent::SwitchingEnd => {}
+            RadioEvent::SwitchingEnd => switched = Some(*at),
             RadioEvent::Handoff { .. } => {
-                assert!(switching || *at - since >= MS(5000), "left at {at:?}, since {since:?}");
-                if switching {
-                    driven += 1
-                } else {
-                    free += 1
-                }
-                (since, switching) = (*at, false);
+                assert!(*at - since >= MS(5000), "left at {at:?} without a PU, there since {since:?}");
+                free += 1;
+                since = *at;
             }
             _ => {}
         }
     }
-    assert!(driven > 10 && free > 3, "{driven} by PUs, {free} by sensing");
+    assert!(
+        early > 5 && driven > early && free > 3,
+        "{driven} by PUs, of which {early} early; {free} by sensing"
+    );
 }
 
 #[test]
