@@ -1,25 +1,6 @@
 //! Where things are and how loud they are there.
 
-/// A place in the plane, in metres.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Position {
-    /// East, m.
-    pub x: f64,
-    /// North, m.
-    pub y: f64,
-}
-
-impl Position {
-    /// The place (`x`, `y`) in metres.
-    pub const fn new(x: f64, y: f64) -> Self {
-        Self { x, y }
-    }
-
-    /// Distance in metres.
-    pub fn distance(self, other: Self) -> f64 {
-        libm::hypot(self.x - other.x, self.y - other.y)
-    }
-}
+pub use cogtcp_units::Position;
 
 /// The generalised free-space model of MSWiM 2009, equation 2: `P_r = P_t / d^a * k`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,6 +61,5 @@ mod tests {
         assert_eq!(overlap_factor(3), 0.0);
         assert!((free_space.range(0.1, 4e-7) - 500.0).abs() < 1e-9);
         assert!((ground.power_for(ground.range(0.3, 1e-9), 1e-9) - 0.3).abs() < 1e-12);
-        assert_eq!(Position::new(0.0, 3.0).distance(Position::new(4.0, 0.0)), 5.0);
     }
 }

@@ -4,10 +4,11 @@
 //! floating point enters the order of events. Every quantity reads and writes itself with its unit (`"40 ms"`,
 //! `"10 Mbit/s"`, `"1000 B"`), and refuses a bare number.
 //!
-//! Start with [`Time`] and [`Duration`], then [`Rate`] and [`Bytes`]; [`RandomStream`] is the only source of
+//! Start with [`Time`] and [`Duration`], then [`Rate`] and [`Bytes`]; [`Position`] is a place in the plane; [`RandomStream`] is the only source of
 //! randomness in the model.
 
 mod bytes;
+mod position;
 mod power;
 mod probability;
 mod quantity;
@@ -16,6 +17,7 @@ mod rate;
 mod time;
 
 pub use bytes::Bytes;
+pub use position::Position;
 pub use power::Power;
 pub use probability::Probability;
 pub use quantity::QuantityError;
