@@ -1,17 +1,24 @@
 """Folders of results are written whole or not at all."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from cogtcp import OutputError
-from cogtcp.output import MARKER, OutputFolder, is_ours, write_file
+from cogtcp import OutputError, _replace
+from cogtcp.output import MARKER, OutputFolder, is_ours, prepare_folder, write_file
 from conftest import files
 
+JOB = {"verb": "run", "scenario": "a", "seeds": [1]}
 
-def write(target: Path, text: str, *, force: bool = False) -> None:
-    with OutputFolder(target, force=force) as folder:
+
+def write(target: Path, text: str, *, force: bool = False, job: dict[str, Any] | None = None) -> None:
+    with OutputFolder(target, job=job or JOB, force=force) as folder:
         folder.write_text("a.txt", text)
 
 
@@ -23,7 +30,7 @@ def test_results_and_their_marker_are_in_place_and_nothing_else(tmp_path: Path) 
 
 def test_earlier_results_are_replaced_as_a_whole(tmp_path: Path) -> None:
     target = tmp_path / "out"
-    with OutputFolder(target) as folder:
+    with OutputFolder(target, job=JOB) as folder:
         folder.write_text("gone.txt", "")
     write(target, "two")
     assert files(tmp_path) == ["out", "out/a.txt", f"out/{MARKER}"]
@@ -35,7 +42,7 @@ def test_an_error_leaves_the_earlier_results_and_no_trace(tmp_path: Path) -> Non
     before = files(tmp_path)
 
     def fail_halfway() -> None:
-        with OutputFolder(target) as folder:
+        with OutputFolder(target, job=JOB) as folder:
             folder.write_text("b.txt", "half")
             raise ZeroDivisionError
 
@@ -46,7 +53,7 @@ def test_an_error_leaves_the_earlier_results_and_no_trace(tmp_path: Path) -> Non
 
 
 def test_an_error_leaves_no_folder_that_was_made_for_the_results(tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError), OutputFolder(tmp_path / "new" / "out"):
+    with pytest.raises(ZeroDivisionError), OutputFolder(tmp_path / "new" / "out", job=JOB):
         raise ZeroDivisionError
     assert files(tmp_path) == []
 
@@ -112,7 +119,7 @@ def test_a_link_to_a_folder_stays_a_link(tmp_path: Path) -> None:
 
 def test_when_another_writes_at_the_same_time_the_last_one_stays(tmp_path: Path) -> None:
     target = tmp_path / "out"
-    with OutputFolder(target) as slow:
+    with OutputFolder(target, job=JOB) as slow:
         slow.write_text("a.txt", "slow")
         write(target, "quick")
     assert (target / "a.txt").read_text() == "slow"
@@ -127,3 +134,108 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     assert (files(tmp_path), target.read_text()) == (["report.html"], "one")
     with pytest.raises(OutputError, match="cannot be written"):
         write_file(tmp_path / "nowhere" / "report.html", "one")
+
+
+@pytest.mark.parametrize(
+    "other", [{**JOB, "scenario": "b"}, {**JOB, "seeds": [2]}, {**JOB, "verb": "compare"}], ids=str
+)
+def test_results_of_another_job_are_not_replaced(tmp_path: Path, other: dict[str, Any]) -> None:
+    target = tmp_path / "out"
+    write(target, "dear", job=other)
+    with pytest.raises(OutputError, match=r"holds results of .*--force"):
+        write(target, "new")
+    assert (target / "a.txt").read_text() == "dear"
+    write(target, "new", force=True)
+    assert (target / "a.txt").read_text() == "new"
+    assert (tmp_path / "out.old-1" / "a.txt").read_text() == "dear"
+    write(target, "renewed", force=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "out.old-1"], "the same job is renewed"
+
+
+def test_results_of_an_older_version_are_not_replaced(tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    write(target, "old")
+    manifest = json.loads((target / MARKER).read_text())
+    del manifest["job"]
+    (target / MARKER).write_text(json.dumps(manifest))
+    with pytest.raises(OutputError, match="older version"):
+        write(target, "new")
+
+
+def test_a_folder_that_grows_is_of_one_job_too(tmp_path: Path) -> None:
+    job = {"verb": "tune", "scenario": "a"}
+    folder = prepare_folder(tmp_path / "out", job, ["report.html", "runs"], keep="runs")
+    (folder / "report.html").write_text("dear")
+    prepare_folder(folder, job, ["report.html", "runs"], keep="runs")
+    with pytest.raises(OutputError, match=r"another `tune` \(other scenario\)"):
+        prepare_folder(folder, {**job, "scenario": "b"}, ["report.html", "runs"], keep="runs")
+    prepare_folder(folder, {**job, "scenario": "b"}, ["report.html", "runs"], keep="runs", force=True)
+    assert (tmp_path / "out.old-1" / "report.html").read_text() == "dear"
+    assert not (folder / "report.html").exists()
+
+
+def test_two_results_that_exchange_places_are_never_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "out"
+    write(target, "one")
+    seen = []
+    if _replace._renameat2() is None:
+        pytest.skip("this system cannot exchange two folders")
+    monkeypatch.setattr(Path, "rename", lambda self, to: seen.append((self, to)))
+    write(target, "two")
+    assert seen == [], "one exchange, and no moment without a target"
+    assert (target / "a.txt").read_text() == "two"
+
+
+def test_without_an_exchange_a_target_that_a_kill_took_is_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "out"
+    write(target, "one")
+    program = f"""
+import os, signal
+from pathlib import Path
+from cogtcp import _replace
+from cogtcp.output import OutputFolder
+_replace._renameat2 = lambda: None
+real = Path.rename
+def rename(self, to):
+    done = real(self, to)
+    if Path(to).suffix == ".old":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return done
+Path.rename = rename
+with OutputFolder({str(target)!r}, job={JOB!r}) as folder:
+    folder.write_text("a.txt", "two")
+"""
+    killed = subprocess.run([sys.executable, "-c", program], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert not target.exists(), "killed between the two renames"
+    monkeypatch.setattr(_replace, "_renameat2", lambda: None)
+    with OutputFolder(target, job=JOB) as folder:
+        assert (target / "a.txt").read_text() == "one", "put back before anything else is done"
+        folder.write_text("a.txt", "three")
+    assert (target / "a.txt").read_text() == "three"
+    assert files(tmp_path) == ["out", "out/a.txt", f"out/{MARKER}"]
+
+
+def test_what_kills_left_is_cleared_away_and_what_is_being_written_is_not(tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    gone = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True
+    )
+    for token in ("00000001", "00000002"):
+        left = tmp_path / f".out.{int(gone.stdout)}-{token}.tmp"
+        left.mkdir()
+        (left / "half.parquet").write_text("")
+    file = tmp_path / f".report.html.{int(gone.stdout)}-00000003.tmp"
+    file.write_text("half")
+    os.utime(file, (1, 1))
+    with OutputFolder(target, job=JOB) as slow:
+        slow.write_text("a.txt", "slow")
+        assert [path.name for path in tmp_path.glob(".out.*")] == [slow.path.name]
+        write(target, "quick")
+        assert slow.path.exists(), "a live writer keeps its folder"
+    write_file(tmp_path / "report.html", "whole")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "report.html"]

@@ -266,11 +266,13 @@ class Comparison:
     def save(self, directory: str | Path, *, force: bool = False, command: str | None = None) -> Path:
         """Write the tables as Parquet, the scenario and the report into a folder, whole or not at all.
 
-        A folder of earlier results is replaced; any other only with `force`, its content kept beside it.
+        A folder of earlier results of the same comparison is replaced; any other only with `force`, its
+        content kept beside it.
         """
         from cogtcp.output import OutputFolder
 
-        with OutputFolder(directory, force=force) as folder:
+        job = compare_job(self.scenario, self.transports, self.seeds)
+        with OutputFolder(directory, job=job, force=force) as folder:
             self.write(folder, command=command)
         return Path(directory)
 
@@ -292,6 +294,12 @@ class Comparison:
         from cogtcp.report import comparison_report
 
         return write_file(path, comparison_report(self, command=command))
+
+
+def compare_job(scenario: Scenario, transports: Sequence[str], seeds: Sequence[int]) -> dict[str, Any]:
+    """Return what a folder with a comparison is the result of, see `cogtcp.output.OutputFolder`."""
+    job = {"verb": "compare", "scenario": scenario.hash}
+    return {**job, "transports": list(transports), "seeds": list(seeds)}
 
 
 def available_processors() -> int:

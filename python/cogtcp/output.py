@@ -1,7 +1,8 @@
-"""Folders of results: written whole or not at all.
+"""Folders of results: written whole or not at all, and never over those of another job.
 
 Results are written into a hidden folder beside the target, which then takes the target's name. Whoever looks
-sees the old results or the new ones, never a half of either; a crash leaves the target as it was.
+sees the old results or the new ones, never a half of either; a crash leaves the target as it was. What a kill
+left behind is cleared away when results are next written to the same place (`_replace`).
 """
 
 from __future__ import annotations
@@ -11,12 +12,11 @@ import errno
 import itertools
 import json
 import os
-import secrets
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from cogtcp import provenance
+from cogtcp import _replace, provenance
 from cogtcp._errors import OutputError
 
 if TYPE_CHECKING:
@@ -35,15 +35,23 @@ class OutputFolder:
     Entering checks that results can be written, so that a long computation does not fail at its end. Leaving
     without an error puts the folder in its place; leaving with one removes every trace.
 
-        with OutputFolder(path) as folder:
+        with OutputFolder(path, job={"verb": "run", "scenario": scenario.hash, "seeds": [1]}) as folder:
             folder.write_text("scenario.toml", text)
+
+    Args:
+        target: The folder.
+        job: What is computed, as plain data: the verb, the scenario's hash, the seeds and whatever else
+            decides it. Results of the same job are renewed; those of any other are refused.
+        force: Replace whatever is there; what is not of the same job is kept beside it, in `target.old-1`.
     """
 
-    def __init__(self, target: str | Path, *, force: bool = False) -> None:
+    def __init__(self, target: str | Path, *, job: Mapping[str, Any], force: bool = False) -> None:
         self.target = Path(target)
+        self._job = _plain(job)
         self._force = force
         self._manifest: dict[str, Any] = {}
         self._made: list[Path] = []  # folders above the target that were not there before
+        self._lock: int | None = None
         self.path = Path()  # while open: where files are to be written
 
     def describe(self, manifest: Mapping[str, Any]) -> None:
@@ -59,13 +67,15 @@ class OutputFolder:
         _write_parquet(self.path / f"{name}.parquet", table, metadata)
 
     def __enter__(self) -> Self:
-        _check_replaceable(self.target, self._force)
-        parent = _real(self.target).parent
+        real = _real(self.target)
         try:
-            self._made = [folder for folder in (parent, *parent.parents) if not folder.exists()]
-            parent.mkdir(parents=True, exist_ok=True)
-            self.path = parent / f".{_real(self.target).name}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
+            _replace.clear_up(real)
+            self._check()
+            self._made = [folder for folder in (real.parent, *real.parents[1:]) if not folder.exists()]
+            real.parent.mkdir(parents=True, exist_ok=True)
+            self.path = _replace.staging(real)
             self.path.mkdir()
+            self._lock = _replace.lock(self.path)
         except OSError as error:
             self._remove_traces()
             raise _cannot_write(self.target, error) from error
@@ -88,13 +98,16 @@ class OutputFolder:
         """Remove what is not in its place: the unfinished folder, and folders made for it that are empty."""
         if self.path.name:
             shutil.rmtree(self.path, ignore_errors=True)
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
         for folder in self._made:
             with contextlib.suppress(OSError):
                 folder.rmdir()
 
     def _finish(self) -> None:
         files = sorted(path.name for path in self.path.iterdir())
-        manifest = {"tool": "cogtcp", "version": provenance.version(), **self._manifest}
+        manifest = {"tool": "cogtcp", "version": provenance.version(), "job": self._job, **self._manifest}
         manifest["files"] = [*files, MARKER]
         (self.path / MARKER).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
         for path in self.path.iterdir():
@@ -102,25 +115,22 @@ class OutputFolder:
                 os.fsync(stream.fileno())
         self._put_in_place()
 
+    def _check(self) -> bool:
+        """Return whether what is at the target may go; raise if it must not be replaced."""
+        return _check_replaceable(self.target, self._job, self._force)
+
     def _put_in_place(self) -> None:
         target = _real(self.target)
-        aside = self.path.with_suffix(".old")
         # Another process may write the same target at the same time: the last one to finish stays.
         for _ in range(100):
-            ours = _check_replaceable(self.target, self._force)
-            with contextlib.suppress(FileNotFoundError):
-                target.rename(aside)
-            try:
-                self.path.rename(target)
-            except OSError as error:
-                if error.errno in (errno.EEXIST, errno.ENOTEMPTY):
-                    _put_away(aside, target, ours)
-                    continue
-                if aside.exists():
-                    aside.rename(target)
-                raise
-            _put_away(aside, target, ours)
-            return
+            if not self._check():
+                # Under its visible name first: what is kept is never in a folder that `clear_up` removes.
+                kept = _free_name(target)
+                self.path.rename(kept)
+                _replace.exchange(kept, target)
+                return
+            if _replace.put(self.path, target):
+                return
         raise OutputError(f"{self.target}: other processes keep writing this folder; name another one")
 
 
@@ -135,47 +145,57 @@ def write_table(path: str | Path, table: pa.Table, metadata: Mapping[str, str]) 
 
 
 def prepare_folder(
-    directory: str | Path, kind: str, ours: Sequence[str], *, keep: str, force: bool = False
+    directory: str | Path,
+    job: Mapping[str, Any],
+    ours: Sequence[str],
+    *,
+    keep: str,
+    force: bool = False,
 ) -> Path:
     """Return a folder to which results are added while they come, made and marked as ours.
 
-    One that holds something else than results of this kind is refused, or with `force` put aside.
+    One that holds something else than results of this job is refused, or with `force` put aside.
 
     Args:
         directory: The folder.
-        kind: The verb whose results it holds.
+        job: What is computed, as in `OutputFolder`; its `verb` names the kind of results.
         ours: The names of all that it may hold besides its marker.
         keep: The one of them that is a folder: what was finished before.
         force: Put aside what is not ours.
     """
     folder = Path(directory)
     known = {MARKER, *ours}
+    job = _plain(job)
     try:
         if folder.exists() and not folder.is_dir():
             raise OutputError(f"{folder}: is a file; name a folder for the results")
         folder.mkdir(parents=True, exist_ok=True)
         names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
-        if names - known or (names and MARKER not in names):
+        foreign = bool(names - known or (names and MARKER not in names))
+        other = None if foreign or not names else _other_job(_read_manifest(folder), job)
+        if foreign or other:
             if not force:
+                what = other or f"holds files that are no results of `{job['verb']}`"
                 raise OutputError(
-                    f"{folder}: holds files that are no results of `{kind}`; name another folder, or use "
-                    "--force to replace it (its content is kept beside it)"
+                    f"{folder}: {what}; name another folder, or use --force to replace it (its content is "
+                    "kept beside it)"
                 )
             folder.rename(_free_name(folder))
             folder.mkdir()
         (folder / keep).mkdir(exist_ok=True)
     except OSError as error:
         raise _cannot_write(folder, error) from error
-    marker = {"tool": "cogtcp", "version": provenance.version(), "kind": kind, "files": sorted(known)}
-    write_file(folder / MARKER, json.dumps(marker, indent=2) + "\n")
+    marker = {"tool": "cogtcp", "version": provenance.version(), "kind": job["verb"], "job": job}
+    write_file(folder / MARKER, json.dumps({**marker, "files": sorted(known)}, indent=2) + "\n")
     return folder
 
 
 def _write_whole(path: str | Path, write: Callable[[Path], object]) -> Path:
     target = Path(path)
     real = _real(target)
-    part = real.with_name(f".{real.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    part = _replace.staging(real)
     try:
+        _replace.clear_up(real)
         write(part)
         part.replace(real)
     except OSError as error:
@@ -203,8 +223,8 @@ def is_ours(folder: Path) -> bool:
         return False
 
 
-def _check_replaceable(target: Path, force: bool) -> bool:
-    """Return whether what is at `target` is nothing or ours; raise if it must not be replaced."""
+def _check_replaceable(target: Path, job: Mapping[str, Any], force: bool) -> bool:
+    """Return whether what is at `target` is nothing or results of `job`; raise if it must not be replaced."""
     real = _real(target)
     if real == Path.cwd() or real in Path.cwd().parents:
         raise OutputError(
@@ -215,24 +235,51 @@ def _check_replaceable(target: Path, force: bool) -> bool:
             if real.exists():
                 raise OutputError(f"{target}: is a file; name a folder for the results")
             return True
-        if not any(real.iterdir()) or is_ours(real):
+        if not any(real.iterdir()):
+            return True
+        other = (
+            _other_job(_read_manifest(real), job)
+            if is_ours(real)
+            else "holds files that cogtcp did not write"
+        )
+        if other is None:
             return True
     except OSError as error:
         raise _cannot_write(target, error) from error
     if not force:
         raise OutputError(
-            f"{target}: holds files that cogtcp did not write; name another folder, or use --force to "
-            f"replace it (its content is kept beside it)"
+            f"{target}: {other}; name another folder, or use --force to replace it (its content is kept "
+            "beside it)"
         )
     return False
 
 
-def _put_away(aside: Path, target: Path, ours: bool) -> None:
-    """Remove what was replaced, or keep it under another name if it was not ours."""
-    if ours:
-        shutil.rmtree(aside, ignore_errors=True)
-        return
-    aside.rename(_free_name(target))
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    try:
+        manifest = json.loads((folder / MARKER).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return manifest if isinstance(manifest, dict) else {}
+
+
+def _other_job(manifest: Mapping[str, Any], job: Mapping[str, Any]) -> str | None:
+    """Return what a folder holds, if that is not of `job`."""
+    found = manifest.get("job")
+    if found == job:
+        return None
+    kind = manifest.get("kind") or "another verb"
+    if not isinstance(found, dict):
+        return f"holds results of `{kind}` by an older version of cogtcp"
+    if found.get("verb") != job.get("verb"):
+        return f"holds results of `{found.get('verb')}`"
+    names = [name for name in {**found, **job} if found.get(name) != job.get(name)]
+    return f"holds results of another `{kind}` (other {', '.join(names)})"
+
+
+def _plain(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a job as the marker file will have it, so that both compare equal."""
+    plain: dict[str, Any] = json.loads(json.dumps(job))
+    return plain
 
 
 def _free_name(target: Path) -> Path:

@@ -178,11 +178,13 @@ class Result:
     def save(self, directory: str | Path, *, force: bool = False, command: str | None = None) -> Path:
         """Write the tables as Parquet, the scenario and the report into a folder, whole or not at all.
 
-        A folder of earlier results is replaced; any other only with `force`, its content kept beside it.
+        A folder of earlier results of the same run is replaced; any other only with `force`, its content kept
+        beside it.
         """
         from cogtcp.output import OutputFolder
 
-        with OutputFolder(directory, force=force) as folder:
+        job = run_job(self.scenario, self.seed, packets=self.packets.num_rows > 0)
+        with OutputFolder(directory, job=job, force=force) as folder:
             self.write(folder, command=command)
         return Path(directory)
 
@@ -211,6 +213,12 @@ class Result:
 
     def __repr__(self) -> str:
         return f"<cogtcp.Result {self.scenario.name!r}, seed {self.seed}, digest {self.digest}>"
+
+
+def run_job(scenario: Scenario, seed: int, *, packets: bool = False) -> dict[str, Any]:
+    """Return what a folder with the results of a run is the result of, see `cogtcp.output.OutputFolder`."""
+    job: dict[str, Any] = {"verb": "run", "scenario": scenario.hash, "seeds": [seed]}
+    return {**job, "packets": True} if packets else job
 
 
 def check_seed(seed: int) -> None:

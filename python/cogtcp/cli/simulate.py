@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import cogtcp
 from cogtcp import headline
 from cogtcp.cli import arguments, show
+from cogtcp.compare import compare_job
 from cogtcp.output import OutputFolder
+from cogtcp.result import run_job
 
 if TYPE_CHECKING:
     import argparse
@@ -21,7 +23,8 @@ def run(args: argparse.Namespace) -> int:
     scenario = arguments.checked_scenario(args)
     seed = scenario.seed if args.seed is None else args.seed
     out = arguments.output(args, scenario, "run", seed)
-    with OutputFolder(out, force=args.force) as folder:
+    job = run_job(scenario, seed, packets=args.packets)
+    with OutputFolder(out, job=job, force=args.force) as folder:
         result = cogtcp.run(scenario, seed, "packets" if args.packets else "full")
         result.write(folder, command=arguments.command_line())
     if args.json:
@@ -41,7 +44,8 @@ def compare(args: argparse.Namespace) -> int:
     first = scenario.seed if args.seed is None else args.seed
     seeds = range(first, first + args.seeds)
     out = arguments.output(args, scenario, "compare", transports, seeds)
-    with OutputFolder(out, force=args.force) as folder:
+    job = compare_job(scenario, transports, seeds)
+    with OutputFolder(out, job=job, force=args.force) as folder:
         with show.progress() as progress:
             comparison = cogtcp.compare(scenario, transports, seeds, args.jobs, progress)
         if comparison.interrupted:

@@ -232,7 +232,7 @@ class StudyResult:
 
     def save(self, directory: str | Path, *, command: str | None = None) -> Path:
         """Write `claims.json` and `report.html` into a folder, each of them whole or not at all."""
-        folder = _prepare(directory)
+        folder = _prepare(directory, self.study)
         write_file(folder / _CLAIMS, self.to_json())
         write_file(folder / _REPORT, self.report(command=command))
         return folder
@@ -280,7 +280,7 @@ def reproduce(
         raise StudyError(f"a study needs at least one seed, not {count}")
     module = _claims_module(found)
     tests = _tests(found, module)
-    folder = None if out is None else _prepare(out, force=force)
+    folder = None if out is None else _prepare(out, found, force=force)
     context = Context(
         study=found,
         seeds=tuple(range(1, count + 1)),
@@ -366,6 +366,12 @@ def _load(name: str, path: Path) -> ModuleType:
     return module
 
 
-def _prepare(directory: str | Path, *, force: bool = False) -> Path:
+def _prepare(directory: str | Path, study: Study, *, force: bool = False) -> Path:
     """Return the folder, made and marked as ours; refuse one that holds something else, or put that aside."""
-    return prepare_folder(directory, "reproduce", [_CLAIMS, _REPORT, _RUNS], keep=_RUNS, force=force)
+    return prepare_folder(
+        directory,
+        {"verb": "reproduce", "study": study.name},
+        [_CLAIMS, _REPORT, _RUNS],
+        keep=_RUNS,
+        force=force,
+    )

@@ -6,23 +6,21 @@ which is the scenario, the seed, the function that measures, the study's code an
 
 from __future__ import annotations
 
-import hashlib
-import inspect
 import json
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cogtcp import _core, provenance
+from cogtcp import _core
 from cogtcp._errors import RunError
 from cogtcp._parallel import for_each
 from cogtcp.compare import available_processors
 from cogtcp.output import write_file
 from cogtcp.result import Result, Trace, run
+from cogtcp.runner import identity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from cogtcp.scenario import Scenario
 
@@ -49,14 +47,13 @@ class Case:
     def key(self) -> str:
         """Return what identifies the case's measurements."""
         parts = [
-            self.scenario.hash,
+            identity.of_scenario(self.scenario),
             str(self.seed),
             self.trace,
-            self.measure.__qualname__,
-            _file_hash(Path(inspect.getsourcefile(self.measure) or "")),
-            _engine(),
+            identity.of_function(self.measure),
+            identity.engine(),
         ]
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
+        return identity.digest(*parts)
 
 
 class Runner:
@@ -136,13 +133,3 @@ def _measure(case: Case, cancel: _core.Cancel) -> dict[str, Any]:
     # Through JSON, so that a measurement reads the same when it is new and when it is recalled.
     record: dict[str, Any] = json.loads(json.dumps(case.measure(result)))
     return record
-
-
-@cache
-def _file_hash(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-@cache
-def _engine() -> str:
-    return f"{provenance.version()} {_file_hash(Path(_core.__file__))}"

@@ -108,6 +108,18 @@ class Plan:
             grid=grid if len(grid) != 1 else grid * len(varied),
         )
 
+    @property
+    def job(self) -> dict[str, Any]:
+        """What a folder with the results is the result of: more trials or fresh seeds go on in it."""
+        return {
+            "verb": "tune",
+            "scenario": self.scenario.hash,
+            "vary": [[parameter.path, repr(parameter)] for parameter in self.parameters],
+            "objective": [self.objective.metric.name, self.objective.sign],
+            "constraints": [constraint.describe() for constraint in self.constraints],
+            "seeds": list(self.seeds),
+        }
+
 
 def search(
     plan: Plan,
@@ -122,7 +134,7 @@ def search(
     folder = None
     if out is not None:
         ours = [_DOCUMENT, _REPORT, _RUNS, _TRIALS, _METRICS, _SCENARIO, _BEST]
-        folder = prepare_folder(out, "tune", ours, keep=_RUNS, force=force)
+        folder = prepare_folder(out, plan.job, ours, keep=_RUNS, force=force)
     expected = plan.trials * len(plan.seeds) + math.prod(plan.grid or (0,)) * len(plan.seeds)
     expected += min(_RUNOFF, plan.trials) * len(plan.runoff_seeds)
     expected += min(_FINALISTS, plan.trials) * len(plan.fresh_seeds)

@@ -1,0 +1,1 @@
+"""One runner for everything that makes many runs."""
