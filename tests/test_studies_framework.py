@@ -195,7 +195,6 @@ def test_interrupted_runs_go_on_where_they_stopped(
 def test_changed_study_code_runs_anew(folder: Path, simulated: list[int], tmp_path: Path) -> None:
     studies.reproduce("t", only="t-f1", out=tmp_path / "out")
     (folder / "claims.py").write_text(CLAIMS.replace('{"value": result}', '{"value": 2 * result}'))
-    runs._file_hash.cache_clear()
     result = studies.reproduce("t", only="t-f1", out=tmp_path / "out")
     assert len(simulated) == 6
     assert result.claims[0].result.verdict == "differs"
