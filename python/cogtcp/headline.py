@@ -122,7 +122,11 @@ def _seeds(n: int) -> str:
 
 
 def _share(efficiency: float) -> str:
-    return "" if math.isnan(efficiency) else f", {efficiency * 100:.0f} % of what the link could carry"
+    if math.isnan(efficiency):
+        return ""
+    if efficiency > 1:
+        return ", more than the link could carry meanwhile: data that the warm-up left on the way is among it"
+    return f", {efficiency * 100:.0f} % of what the link could carry"
 
 
 def _with_interval(interval: Interval, metric: Metric = _GOODPUT) -> str:

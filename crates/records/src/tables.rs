@@ -36,7 +36,8 @@ tables! {
         /// Data segments sent again since the end of the warm-up.
         retransmitted_segments: u64 in "segments",
         /// Efficiency of Di Felice et al. 2009, eq. 4: delivered payload bits over the integral of the available
-        /// capacity (channel rate, zero in silence) of the narrowest link of the flow's path, over the measured span.
+        /// capacity (channel rate, zero in silence) of the narrowest link of the flow's path, over the measured span. Above 1
+        /// only by data of the warm-up that arrives, or that a filled hole hands over, in the span.
         efficiency: f64 in "",
         /// Efficiency of Singh et al.: bits of the flow's packets that reached the receiving host (headers and
         /// duplicates included) over that link's up time times its capacity, over the measured span.
@@ -94,13 +95,14 @@ tables! {
         from: Code in "",
         /// Node that receives.
         to: Code in "",
-        /// Available capacity: integral of the channel rate while the link is open, measured.
+        /// Available capacity: integral of the channel rate while the link is open or a frame completes, measured. A frame that
+        /// was on the air when the link fell silent or its rate changed counts at its own rate until it ends.
         capacity_bytes: f64 in "B",
         /// Integral of the channel rate, silences included, measured.
         channel_bytes: f64 in "B",
         /// Bytes transmitted with all headers, measured; what a silence destroyed is not counted.
         carried_bytes: f64 in "B",
-        /// Carried bytes over available capacity. A frame that is in the air when a silence starts may lift it above 1.
+        /// Carried bytes over available capacity: at most 1, but for transmission times rounded to nanoseconds.
         utilisation: f64 in "",
         /// Payload delivered by the flows whose data crosses this direction, over its available capacity.
         efficiency: f64 in "",

@@ -189,12 +189,12 @@ impl Network {
                 }
             }
             if let Some((pipe, cause)) = finished.dropped {
-                let transit = self.pipes[pipe as usize].end_service(Some(cause));
+                let transit = self.pipes[pipe as usize].end_service(now, Some(cause));
                 self.drop_packet(now, pipe, &transit, cause);
             }
             if let Some(pipe) = finished.delivered {
                 self.hops += 1;
-                let transit = self.pipes[pipe as usize].end_service(None);
+                let transit = self.pipes[pipe as usize].end_service(now, None);
                 self.note(now, PacketEvent::Received, pipe, &transit);
                 arrived = self.forward(now, self.pipes[pipe as usize].next, transit);
             }

@@ -136,7 +136,7 @@ pub enum RunError {
     /// A duration, warm-up or sampling interval that makes no run.
     #[error("{0}")]
     Time(&'static str),
-    /// Packets appeared or vanished: a defect of the simulator.
+    /// Packets appeared or vanished, or a link carried more than it could: a defect of the simulator.
     #[error("internal error, please report it: {0}")]
     Conservation(String),
 }

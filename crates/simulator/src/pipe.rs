@@ -162,6 +162,23 @@ pub(crate) struct Pipe {
     rate: Rate,
     own_rate: Rate,
     capacity: Capacity,
+    airing: Option<Airing>,
+    highest_rate: Rate,
+}
+
+/// A frame that stays on the air, at its own rate, whatever becomes of gate and rate meanwhile: nanoseconds from and until.
+#[derive(Clone, Copy, Debug)]
+struct Airing {
+    from: u64,
+    until: u64,
+    rate: Rate,
+}
+
+impl Airing {
+    /// How much of its time lies between `since` and `now`.
+    fn overlap(&self, since: u64, now: u64) -> u64 {
+        self.until.min(now).saturating_sub(self.from.max(since))
+    }
 }
 
 /// State of the gate.
@@ -215,11 +232,12 @@ impl Losses {
     }
 }
 
-/// Integrals of the rate over time, in bit nanoseconds per second.
+/// Integrals of the rate over time, in bit nanoseconds per second. A frame that was on the air when gate or rate changed
+/// completes, so its own rate counts until it ends: capacity is what the link carries or could carry.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Capacity {
     since: u64,
-    /// With the gate open.
+    /// With the gate open, or a frame completing.
     pub(crate) available: u128,
     /// Whatever the gate.
     pub(crate) channel: u128,
@@ -263,6 +281,8 @@ impl Pipe {
             rate: config.rate,
             own_rate: config.rate,
             capacity: Capacity::default(),
+            airing: None,
+            highest_rate: config.rate,
         }
     }
 
@@ -386,6 +406,12 @@ impl Pipe {
             self.counters.carried_bytes -= u64::from(self.last_size & !LOST);
             self.last_lost = true;
         }
+        if self.gate.transmits() && self.free_at > at && !self.last_lost {
+            // The frame on the air completes at its rate, which may be older than the last change.
+            let rate =
+                self.airing.filter(|frame| frame.until == self.free_at).map_or(self.rate, |frame| frame.rate);
+            self.airing = Some(Airing { from: at, until: self.free_at, rate });
+        }
         if self.gate == Gate::Hold && gate != Gate::Hold {
             // What waited out the silence starts now, not in the past.
             self.free_at = self.free_at.max(at);
@@ -394,6 +420,7 @@ impl Pipe {
         let rate = rate.unwrap_or(self.own_rate);
         if rate != self.rate {
             self.rate = rate;
+            self.highest_rate = self.highest_rate.max(rate);
             if self.free_at > at {
                 // The frame on the air keeps its old duration, which `carried` needs: only the cache key goes.
                 self.last_size |= LOST;
@@ -428,9 +455,17 @@ impl Pipe {
         self.waiting_bytes -= u64::from(packet.wire);
     }
 
+    /// The frame that takes the packet in service to the far end will be on the air from `from` to `until` at `rate`.
+    pub(crate) fn put_on_air(&mut self, now: Time, from: Time, until: Time, rate: Rate) {
+        self.integrate(now.as_nanos());
+        self.airing = Some(Airing { from: from.as_nanos(), until: until.as_nanos(), rate });
+    }
+
     /// The MAC is done with the packet in service: it has reached the far end, or was given up for a `cause`.
-    pub(crate) fn end_service(&mut self, lost: Option<DropCause>) -> Transit {
+    pub(crate) fn end_service(&mut self, now: Time, lost: Option<DropCause>) -> Transit {
         debug_assert!(self.begun == 1, "the MAC serves one packet at a time");
+        self.integrate(now.as_nanos());
+        self.airing = None;
         let transit = self.ring.pop();
         self.begun = 0;
         match lost {
@@ -479,11 +514,20 @@ impl Pipe {
         let now = now.as_nanos();
         self.catch_up(now);
         let whole = self.counters.carried_bytes as f64;
+        if matches!(self.gate, Gate::Served | Gate::ServedSilent) {
+            return whole + self.airing.map_or(0.0, |frame| self.sent_share(&frame, now));
+        }
         if self.free_at <= now || self.last_lost || self.last_duration == 0 {
             return whole;
         }
         let size = f64::from(self.last_size & !LOST);
         whole - size * (self.free_at - now) as f64 / self.last_duration as f64
+    }
+
+    /// What part of the packet in service is over by `now`, in bytes.
+    fn sent_share(&self, frame: &Airing, now: u64) -> f64 {
+        let size = f64::from(self.head_size().unwrap_or(0));
+        size * frame.overlap(0, now) as f64 / (frame.until - frame.from).max(1) as f64
     }
 
     /// The queue's integral over time up to `now`, in packet nanoseconds.
@@ -510,6 +554,13 @@ impl Pipe {
         self.capacity
     }
 
+    /// By how many bytes what is carried may exceed the capacity, since transmission times are rounded to nanoseconds: half
+    /// of one for each of `frames`, at the highest of the rates that the link had.
+    pub(crate) fn rounding(&self, frames: u64) -> f64 {
+        let rate = self.highest_rate.bits_per_second() as f64;
+        1.0 + (frames + 1) as f64 * rate / 16e9
+    }
+
     /// What was counted so far.
     pub(crate) fn counters(&self) -> &PipeCounters {
         &self.counters
@@ -531,15 +582,19 @@ impl Pipe {
     }
 
     fn integrate(&mut self, now: u64) {
-        let span = now - self.capacity.since;
-        let bits = u128::from(self.rate.bits_per_second()) * u128::from(span);
-        self.capacity.channel += bits;
+        let since = std::mem::replace(&mut self.capacity.since, now);
+        let span = now - since;
+        let bits = |rate: Rate, span: u64| u128::from(rate.bits_per_second()) * u128::from(span);
+        let completing = self.airing.map_or(0, |frame| frame.overlap(since, now));
+        let airing = self.airing.map_or(0, |frame| bits(frame.rate, completing));
+        let rest = bits(self.rate, span - completing);
+        self.capacity.channel += airing + rest;
+        self.capacity.available += airing;
         if self.gate.is_open() {
-            self.capacity.available += bits;
+            self.capacity.available += rest;
         } else {
             self.capacity.silence += span;
         }
-        self.capacity.since = now;
     }
 }
 

@@ -151,6 +151,7 @@ impl<'a> Simulation<'a> {
     pub(crate) fn run(mut self, options: &RunOptions) -> Result<Run, RunError> {
         self.play(options)?;
         self.check_conservation()?;
+        self.check_capacity()?;
         let end = self.end;
         for flow in &mut self.flows {
             flow.end_measure(end, &mut self.network);
@@ -398,6 +399,23 @@ impl<'a> Simulation<'a> {
         let notices = self.unreachable.iter().flat_map(Unreachable::streams);
         let streams = self.flows.iter().flat_map(|flow| flow.streams).chain(messages).chain(notices);
         self.network.check_conservation(streams).map_err(RunError::Conservation)
+    }
+
+    /// No link direction carried more than its capacity, neither in the whole run nor since the end of the warm-up.
+    fn check_capacity(&mut self) -> Result<(), RunError> {
+        let whole = PipeBaseline::default();
+        for (number, pipe) in self.network.pipes.iter_mut().enumerate() {
+            for before in [&whole, &self.pipe_baselines[number]] {
+                let available = pipe.capacity(self.end).available - before.capacity.available;
+                let (carried, most) = (pipe.carried(self.end) - before.carried, Capacity::bytes(available));
+                if carried > most + pipe.rounding(pipe.counters().offered) {
+                    return Err(RunError::Conservation(format!(
+                        "link direction {number} carried {carried} bytes and could carry {most}"
+                    )));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn check(&self, now: Time, options: &RunOptions) -> Result<(), RunError> {

@@ -228,6 +228,50 @@ fn available_capacity_is_the_integral_of_the_gated_rate() {
     assert_eq!(capacity.silence, second);
 }
 
+/// A frame that completes in a silence counts as capacity at its own rate, and so does one under a new rate.
+#[test]
+fn what_completes_after_a_change_is_capacity() {
+    let mut pipe = pipe(&config());
+    let slow = Some(Rate::from_bits_per_second(1_000_000));
+    pipe.offer(at(0), frame(0));
+    pipe.set_channel(at(TX / 4), Gate::Hold, slow);
+    pipe.set_channel(at(TX / 2), Gate::Hold, None);
+    let bytes = |capacity: Capacity| (Capacity::bytes(capacity.available), Capacity::bytes(capacity.channel));
+    assert_eq!(bytes(pipe.capacity(at(TX))), (1000.0, 1000.0));
+    assert_eq!(bytes(pipe.capacity(at(2 * TX))), (1000.0, 2000.0));
+    assert_eq!((pipe.carried(at(2 * TX)), pipe.capacity(at(2 * TX)).silence), (1000.0, 2 * TX - TX / 4));
+}
+
+/// Between any two looks no more is carried than the capacity: random offers, gates and rates.
+#[test]
+fn nothing_is_carried_beyond_the_capacity() {
+    for seed in 0..20 {
+        let mut stream = RandomStream::new(seed, "pipe-capacity", 0);
+        let mut pipe = pipe(&PipeConfig { delay: Duration::ZERO, ..config() });
+        let (mut now, mut before) = (0, (0.0, 0));
+        for number in 0..2000 {
+            let next = now + stream.below(3 * TX);
+            while let Some(time) = pipe.next_arrival().filter(|time| time.as_nanos() <= next) {
+                pipe.arrive(time);
+            }
+            now = next;
+            let after = (pipe.carried(at(now)), pipe.capacity(at(now)).available);
+            let (carried, available) = (after.0 - before.0, Capacity::bytes(after.1 - before.1));
+            assert!(carried <= available + 1e-6, "seed {seed}, {number}: {carried} of {available} bytes");
+            before = after;
+            let rate = [None, Some(3_000_000), Some(50_000_000)][stream.below(3) as usize];
+            let rate = rate.map(Rate::from_bits_per_second);
+            match stream.below(8) {
+                0 | 1 => _ = pipe.set_channel(at(now), Gate::Hold, rate),
+                2 => _ = pipe.set_channel(at(now), Gate::Drop, rate),
+                3 => _ = pipe.set_channel(at(now), Gate::Open, rate),
+                _ => _ = pipe.offer(at(now), frame(number)),
+            }
+        }
+        assert!(before.0 > 100_000.0, "{before:?}");
+    }
+}
+
 /// The queue's integral equals the sum of rectangles: 1 packet for TX, then none.
 #[test]
 fn queue_integral_counts_packets_that_still_wait() {

@@ -8,7 +8,7 @@ use cogtcp_units::RandomStream;
 fn random_scenario(seed: u64) -> String {
     let mut random = RandomStream::new(seed, "random-scenario", 0);
     let mut pick = |choices: &[&str]| choices[random.below(choices.len() as u64) as usize].to_owned();
-    let rates = ["500 kbit/s", "2 Mbit/s", "10 Mbit/s", "37 Mbit/s"];
+    let rates = ["100 kbit/s", "500 kbit/s", "2 Mbit/s", "10 Mbit/s", "37 Mbit/s"];
     let delays = ["0 ms", "1 ms", "13 ms", "60 ms"];
     let queues = ["1 packet", "7 packets", "50 packets", "3000 B", "64 KiB"];
     let losses = ["0 %", "0 %", "0.3 %", "4 %"];
@@ -47,6 +47,7 @@ fn random_scenario(seed: u64) -> String {
         "off = \"100 ms\", on = \"1 s\"",
         "off = { exponential = \"400 ms\" }, on = { uniform = [\"10 ms\", \"3 s\"] }",
         "off = \"2 s\", on = \"1 s\"",
+        "off = \"700 ms\", on = \"50 ms\"",
     ]);
     let pu = pick(&["", "pu = { interarrival = \"3 s\", switching = \"50 ms\" }"]);
     let channel = pick(&[
@@ -86,6 +87,11 @@ fn every_packet_of_random_networks_is_accounted_for() {
             let inside = number("offered_packets") - number("delivered_packets") - drops;
             assert!(run.warmup_s > 0.0 || inside >= 0.0, "seed {seed}, link {row}: {inside} inside\n{text}");
             assert!(number("capacity_bytes") <= number("channel_bytes"), "seed {seed}");
+            // Transmission times are rounded to nanoseconds.
+            assert!(
+                number("utilisation") <= 1.0 + 1e-6 || number("capacity_bytes") == 0.0,
+                "seed {seed}\n{text}"
+            );
             let span = run.duration_s - run.warmup_s;
             assert!(
                 number("queue_mean_packets") <= number("queue_max_packets") + 1e-9,
@@ -107,6 +113,9 @@ fn every_packet_of_random_networks_is_accounted_for() {
             let number = |name: &str| run.flows.number(name, row).unwrap();
             if !number("completion_s").is_nan() && run.warmup_s == 0.0 {
                 assert_eq!(number("delivered_bytes"), 400_000.0, "seed {seed}\n{text}");
+            }
+            if run.warmup_s == 0.0 && !number("efficiency").is_nan() {
+                assert!(number("efficiency") <= 1.0, "seed {seed}\n{text}");
             }
             assert!(number("spurious_rtos") <= number("rtos") || run.warmup_s > 0.0, "seed {seed}\n{text}");
             delivered += number("delivered_bytes");

@@ -63,7 +63,7 @@ impl Cell {
     /// One station has the medium: works out its exchange.
     pub(super) fn exchange(&mut self, sender: usize, now: Time, pipes: &mut [Pipe]) {
         let receiver = 1 - sender;
-        let (channel, frames) = self.begin_attempt(sender, now, pipes);
+        let (channel, rate, frames) = self.begin_attempt(sender, now, pipes);
         let (sifs, delay, difs, eifs) =
             (self.timing.sifs, self.timing.propagation, self.timing.difs, self.timing.eifs);
         let first_failure = Failure::Short;
@@ -121,6 +121,8 @@ impl Cell {
         } else {
             if matches!(self.service[sender], Some((_, false))) {
                 attempt.delivery = over;
+                let pipe = &mut pipes[self.pipes[sender] as usize];
+                pipe.put_on_air(now, start, start + frames.data, rate);
             }
             let ack = Frame { name: "ack", listener: sender, from: over + sifs, span: frames.cts };
             if let Some(cause) = self.send(receiver, channel, ack) {
@@ -136,7 +138,7 @@ impl Cell {
         let mut on_air = [(Time::ZERO, Time::ZERO); 2];
         let mut last = Time::ZERO;
         for (sender, at) in senders {
-            let (_, frames) = self.begin_attempt(sender, at, pipes);
+            let (_, _, frames) = self.begin_attempt(sender, at, pipes);
             let frame = if frames.with_rts { frames.rts } else { frames.data };
             let end = at + frame + self.timing.sifs + frames.cts + self.timing.propagation * 2;
             on_air[sender] = (at, at + frame);
@@ -156,8 +158,8 @@ impl Cell {
         }
     }
 
-    /// The backoff of `sender` is over. Answers the channel that its receiver listens on, and the frames there.
-    fn begin_attempt(&mut self, sender: usize, now: Time, pipes: &mut [Pipe]) -> (ChannelId, Frames) {
+    /// The backoff of `sender` is over. Answers the channel that its receiver listens on, its rate and the frames there.
+    fn begin_attempt(&mut self, sender: usize, now: Time, pipes: &mut [Pipe]) -> (ChannelId, Rate, Frames) {
         let size = self.size(sender, pipes).unwrap_or(0);
         if self.service[sender].is_none() {
             pipes[self.pipes[sender] as usize].begin_service(now);
@@ -166,7 +168,7 @@ impl Cell {
         self.stations[sender].begin();
         self.counters[sender].attempts += 1;
         let (channel, rate) = self.channel(sender);
-        (channel, self.timing.frames(size, rate))
+        (channel, rate, self.timing.frames(size, rate))
     }
 
     /// Size of the packet that `end` serves or would serve.

@@ -99,11 +99,11 @@ impl Bench {
             self.now = self.cell.due();
             let finished = self.cell.step(self.now, &mut self.pipes, &mut self.notes);
             if let Some((pipe, cause)) = finished.dropped {
-                self.pipes[pipe as usize].end_service(Some(cause));
+                self.pipes[pipe as usize].end_service(self.now, Some(cause));
                 self.dropped.push((self.now, cause));
             }
             if let Some(pipe) = finished.delivered {
-                self.pipes[pipe as usize].end_service(None);
+                self.pipes[pipe as usize].end_service(self.now, None);
                 self.delivered[pipe as usize] += 1;
             }
             self.feed(ends);
@@ -127,7 +127,7 @@ fn one_exchange_takes_what_the_standard_says() {
         assert_eq!(bench.cell.due(), delivery, "threshold {rts}");
         let finished = bench.cell.step(delivery, &mut bench.pipes, &mut bench.notes);
         assert_eq!(finished.delivered, Some(0));
-        bench.pipes[0].end_service(None);
+        bench.pipes[0].end_service(delivery, None);
         let end = delivery + Duration::from_micros(over);
         assert_eq!(bench.cell.due(), end);
         bench.cell.step(end, &mut bench.pipes, &mut bench.notes);
@@ -355,10 +355,10 @@ fn boards_say_what_radio_link_and_queue_do() {
         bench.now = bench.cell.due();
         let finished = bench.cell.step(bench.now, &mut bench.pipes, &mut bench.notes);
         if let Some(pipe) = finished.delivered {
-            bench.pipes[pipe as usize].end_service(None);
+            bench.pipes[pipe as usize].end_service(bench.now, None);
         }
         if let Some((pipe, cause)) = finished.dropped {
-            bench.pipes[pipe as usize].end_service(Some(cause));
+            bench.pipes[pipe as usize].end_service(bench.now, Some(cause));
         }
         while let Some(fact) = bench.cell.take_fact(&bench.pipes) {
             assert_eq!(fact.end, 0, "no transport sends from the other end");
