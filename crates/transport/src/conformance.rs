@@ -23,7 +23,7 @@
 //! | `undo` | an undo does not shrink cwnd |
 //! | `silence` | cwnd does not grow without ACKs |
 //! | `determinism` | the same calls give the same windows |
-//! | `loss` | cwnd after a loss event in a full window is smaller than before, for controls that leave it to the sender |
+//! | `loss` | cwnd does not rise at a loss event, and in a full window it falls, for controls that leave it to the sender |
 //! | `transfer` | data gets through a lossless path, a lossy path, and one that is silent for seconds, within bounded time, under every loss recovery |
 //! | `recovery` | after a timeout the window grows again |
 

@@ -251,10 +251,10 @@ impl Player {
         self.tcp.lost += self.tcp.mss;
         self.ask_ssthresh()?;
         if !self.control.owns_cwnd() {
-            self.tcp.cwnd = self.tcp.ssthresh;
+            self.tcp.cwnd = self.tcp.cwnd.min(self.tcp.ssthresh);
         }
         self.set_state(CaState::Recovery);
-        Ok(())
+        self.check_lowered()
     }
 
     fn timeout(&mut self) -> Result<(), Failure> {
@@ -265,7 +265,16 @@ impl Player {
             self.tcp.cwnd = self.tcp.mss;
         }
         self.set_state(CaState::Loss);
-        Ok(())
+        self.check_lowered()
+    }
+
+    /// After a loss event cwnd is not over what it was before.
+    fn check_lowered(&self) -> Result<(), Failure> {
+        let (before, after) = (self.tcp.prior_cwnd, self.tcp.cwnd);
+        if self.control.owns_cwnd() || after <= before {
+            return Ok(());
+        }
+        Err(("loss", format!("cwnd {before} became {after}")))
     }
 
     fn leave_recovery(&mut self) {

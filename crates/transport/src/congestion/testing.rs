@@ -108,7 +108,7 @@ impl Bench {
         self.tcp.prior_cwnd = self.tcp.cwnd;
         self.tcp.prior_ssthresh = self.tcp.ssthresh;
         self.tcp.ssthresh = self.control.ssthresh(self.now, &self.tcp);
-        self.tcp.cwnd = self.tcp.ssthresh;
+        self.tcp.cwnd = self.tcp.cwnd.min(self.tcp.ssthresh);
         self.set_state(CaState::Recovery);
         self.set_state(CaState::Open);
         self.control.cwnd_event(self.now, &mut self.tcp, CaEvent::CompleteCwr);

@@ -23,8 +23,7 @@
 
 use super::growth::{self, Additive};
 use super::{
-    AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters,
-    TcpState,
+    AckSample, CaEvent, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters, TcpState,
 };
 use crate::{Host, Preset, Recovery, Setting};
 use cogtcp_units::{Duration, Time};
@@ -134,12 +133,6 @@ impl CongestionControl for Westwood {
             growth::slow_start(tcp, ack.acked, self.abc_limit);
         } else {
             self.reno.grow(tcp, ack.acked);
-        }
-    }
-
-    fn set_state(&mut self, _now: Time, tcp: &mut TcpState, state: CaState) {
-        if state == CaState::Recovery {
-            BandwidthEstimator::keep_window(tcp);
         }
     }
 
@@ -260,11 +253,6 @@ impl BandwidthEstimator {
         let carried = if self.rtt_min == Duration::MAX { 0.0 } else { rate * self.rtt_min.as_secs_f64() };
         let least = if self.at_least_half { tcp.cwnd / 2 } else { 0 };
         (carried as u64).max(least).max(2 * tcp.mss)
-    }
-
-    /// At a loss event cwnd falls to ssthresh but never rises to it: the sender has set it just now.
-    pub(super) fn keep_window(tcp: &mut TcpState) {
-        tcp.cwnd = tcp.cwnd.min(tcp.prior_cwnd);
     }
 
     fn close_sample(&mut self, now: Time) {

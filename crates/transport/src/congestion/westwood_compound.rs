@@ -120,9 +120,6 @@ impl CongestionControl for WestwoodCompound {
     }
 
     fn set_state(&mut self, _now: Time, tcp: &mut TcpState, state: CaState) {
-        if state == CaState::Recovery {
-            BandwidthEstimator::keep_window(tcp);
-        }
         self.delay.on_state(tcp, state);
     }
 

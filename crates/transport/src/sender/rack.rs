@@ -67,12 +67,8 @@ impl Sender {
             return;
         }
         self.reduced_at = now;
-        self.sync();
-        self.tcp.flight_size = self.loss_flight();
-        self.tcp.ssthresh = self.control.ssthresh(now, &self.tcp).max(self.tcp.mss);
-        if !self.control.owns_cwnd() {
-            self.tcp.cwnd = self.tcp.cwnd.min(self.tcp.ssthresh);
-        }
+        self.reduce_ssthresh(now, self.loss_flight());
+        self.lower_cwnd();
         self.clamp();
     }
 
@@ -180,13 +176,9 @@ impl Sender {
     /// A loss that the probe repaired is a loss (section 7.4.2): the window becomes what it would be after fast recovery.
     /// FlightSize is that before this ACK of `acked` bytes.
     fn react_to_repaired_loss(&mut self, now: Time, acked: u64) {
-        self.sync();
-        self.tcp.flight_size += acked;
         (self.tcp.prior_cwnd, self.tcp.prior_ssthresh) = (self.tcp.cwnd, self.tcp.ssthresh);
-        self.tcp.ssthresh = self.control.ssthresh(now, &self.tcp).max(self.tcp.mss);
-        if !self.control.owns_cwnd() {
-            self.tcp.cwnd = self.tcp.cwnd.min(self.tcp.ssthresh);
-        }
+        self.reduce_ssthresh(now, (self.board.flight_size() + acked).min(self.tcp.cwnd));
+        self.lower_cwnd();
         self.control.cwnd_event(now, &mut self.tcp, CaEvent::CompleteCwr);
         self.clamp();
     }

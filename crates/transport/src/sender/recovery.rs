@@ -102,10 +102,8 @@ impl Sender {
     pub(super) fn enter_fast_recovery(&mut self, now: Time, ack: &AckSample) {
         self.stats.fast_retransmits += 1;
         self.emit(TransportEvent::FastRetransmit);
-        self.sync();
-        self.tcp.flight_size = self.loss_flight();
         (self.tcp.prior_cwnd, self.tcp.prior_ssthresh) = (self.tcp.cwnd, self.tcp.ssthresh);
-        self.tcp.ssthresh = self.control.ssthresh(now, &self.tcp).max(self.tcp.mss);
+        self.reduce_ssthresh(now, self.loss_flight());
         self.recovery_point = self.board.nxt();
         self.partial_acks = 0;
         self.limited = 0;
@@ -117,14 +115,13 @@ impl Sender {
         self.tlp.end = None;
         self.reduced_at = now;
         self.retransmission_lost = false;
-        let owns_cwnd = self.control.owns_cwnd();
         match self.recovery() {
             Recovery::Tahoe => {
                 // Back to the hole and slow start from there (go-back-N, as Jacobson's and ns-2's Tahoe).
                 let newly_lost = self.board.mark_all_lost();
                 self.rate.lost += newly_lost;
                 self.inflation = 0;
-                if !owns_cwnd {
+                if !self.control.owns_cwnd() {
                     self.tcp.cwnd = self.tcp.mss;
                 }
                 self.set_ca_state(now, CaState::Loss);
@@ -134,9 +131,7 @@ impl Sender {
                 self.rate.lost += newly_lost;
                 // RFC 5681 section 3.2 step 3: the three segments that have left the network.
                 self.inflation = i64::from(self.config.dup_thresh) * self.tcp.mss as i64;
-                if !owns_cwnd {
-                    self.tcp.cwnd = self.tcp.ssthresh;
-                }
+                self.lower_cwnd();
                 self.set_ca_state(now, CaState::Recovery);
             }
             Recovery::Sack => {
@@ -148,8 +143,10 @@ impl Sender {
                     let (flight, sacked) = (self.board.flight_size(), self.board.sacked());
                     self.prr = Prr::start(flight, sacked, ack.sacked, ack.acked);
                     self.set_prr_window(ack);
-                } else if !owns_cwnd {
-                    self.tcp.cwnd = self.tcp.ssthresh;
+                    // Departure from RFC 9937: where more is in flight than cwnd allows, cwnd does not rise to it at a loss.
+                    self.tcp.cwnd = self.tcp.cwnd.min(self.tcp.prior_cwnd);
+                } else {
+                    self.lower_cwnd();
                 }
                 self.set_ca_state(now, CaState::Recovery);
             }

@@ -97,15 +97,16 @@ impl Sender {
         self.frto_timeouts = if self.frto == Frto::Resent { self.frto_timeouts + 1 } else { 1 };
         self.frto_end = self.board.una() + u64::from(front_len);
 
+        let flight = self.loss_flight();
         self.sync();
-        self.tcp.flight_size = self.loss_flight();
+        self.tcp.flight_size = flight;
         self.control.cwnd_event(now, &mut self.tcp, CaEvent::Loss);
         // RFC 5681 section 3.1: ssthresh is held when this segment was resent by the timer before.
         if !again {
             if !in_rto_recovery {
                 (self.tcp.prior_cwnd, self.tcp.prior_ssthresh) = (self.tcp.cwnd, self.tcp.ssthresh);
             }
-            self.tcp.ssthresh = self.control.ssthresh(now, &self.tcp).max(self.tcp.mss);
+            self.reduce_ssthresh(now, flight);
         }
         let newly_lost =
             if self.rack_in_use() { self.mark_overdue_lost(now) } else { self.board.mark_all_lost() };
@@ -141,22 +142,35 @@ impl Sender {
         }
     }
 
-    /// FlightSize at a loss event: without limited transmit's segments (RFC 5681 section 3.2); after a timeout what was
-    /// sent since, the rest being lost.
+    /// FlightSize at a loss event, which is what a control takes its share of: without limited transmit's segments (RFC 5681
+    /// section 3.2); after a timeout what was sent since, the rest being lost; and never more than cwnd.
     ///
-    /// A timeout inside fast recovery takes cwnd where that is less, as ns-2 does: RFC 5681 section 3.1 lets ssthresh be
-    /// "no more than" half of FlightSize, and there FlightSize has grown by a segment per duplicate ACK, far beyond
-    /// anything the network ever held. Slow start up to half of that would overflow the queue and so end in the next timeout.
-    /// So it is after Reno's fast recovery, which the first new ACK ends with other holes still open.
+    /// RFC 5681 equation (4) lets ssthresh be "no more than" half of FlightSize, and FlightSize may be far beyond anything the
+    /// network ever held: fast recovery adds a segment per duplicate ACK to it, and what a long recovery sent stays outstanding
+    /// behind its end. Half of that would raise the window at a loss, with slow start up to it overflow the queue, and so
+    /// end in the next loss. ns-2 halves the lesser of the two as well; Linux halves cwnd.
     pub(super) fn loss_flight(&self) -> u64 {
-        let flight = self.board.flight_size().saturating_sub(self.limited);
-        match self.tcp.ca_state {
+        let flight = match self.tcp.ca_state {
             CaState::Loss => self.board.in_flight(),
-            CaState::Recovery => flight.min(self.tcp.cwnd),
-            CaState::Open | CaState::Disorder if self.recovery() == Recovery::Reno => {
-                flight.min(self.tcp.cwnd)
+            CaState::Open | CaState::Disorder | CaState::Recovery => {
+                self.board.flight_size().saturating_sub(self.limited)
             }
-            CaState::Open | CaState::Disorder => flight,
+        };
+        flight.min(self.tcp.cwnd)
+    }
+
+    /// ssthresh after a loss event, from the control.
+    pub(super) fn reduce_ssthresh(&mut self, now: Time, flight: u64) {
+        self.sync();
+        self.tcp.flight_size = flight;
+        self.tcp.ssthresh = self.control.ssthresh(now, &self.tcp).max(self.tcp.mss);
+    }
+
+    /// cwnd falls to ssthresh at a loss and never rises to it: ssthresh is above cwnd where a control estimates what the path
+    /// carries (Westwood+), and at a cwnd under two segments. Slow start then goes on.
+    pub(super) fn lower_cwnd(&mut self) {
+        if !self.control.owns_cwnd() {
+            self.tcp.cwnd = self.tcp.cwnd.min(self.tcp.ssthresh);
         }
     }
 

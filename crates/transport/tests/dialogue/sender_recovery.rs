@@ -437,6 +437,30 @@ fn rfc6675_5_1_timeout_keeps_the_scoreboard() {
     d.exchange("ack #2 sack #3-4", "#2; #5");
 }
 
+/// RFC 5681 equation (4) with "no more than": what a long recovery has sent stays outstanding behind its end, and the next loss
+/// halves cwnd, not all that.
+#[test]
+fn rfc5681_3_1_a_loss_after_a_long_recovery_halves_cwnd() {
+    let mut d = ten_in_flight(config(Recovery::NewReno));
+    d.exchange("ack #1; ack #1", "");
+    d.exchange("ack #1", "#1");
+    for _ in 0..2 {
+        d.exchange("ack #1", "");
+    }
+    // The resent #1 is late: each duplicate, of old and of new segments, lets another new one go.
+    for k in 11..30 {
+        d.exchange("ack #1", &format!("#{k}"));
+    }
+    d.at(300);
+    d.exchange("ack #11", "");
+    d.exchange("ack #12", "");
+    assert_eq!((d.cwnd(), d.ssthresh(), d.end.state().flight_size / 1000), (5, 5, 18));
+    // FlightSize / 2 would be 9.
+    d.exchange("ack #12; ack #12", "");
+    d.exchange("ack #12", "#12");
+    assert_eq!((d.cwnd(), d.ssthresh(), d.end.stats().fast_retransmits), (2, 2, 2));
+}
+
 /// RFC 6675 section 5: a cumulative ACK past the recovery point ends recovery; duplicate ACKs during it are no new loss.
 #[test]
 fn rfc6675_5_one_reduction_per_window() {

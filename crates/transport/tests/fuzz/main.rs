@@ -13,6 +13,7 @@
 
 #![allow(unreachable_pub)]
 
+mod loss;
 mod path;
 mod settings;
 mod world;

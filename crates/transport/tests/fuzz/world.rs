@@ -1,5 +1,6 @@
 //! One fuzzed connection.
 
+use crate::loss::Window;
 use crate::path::Path;
 use crate::settings;
 use cogtcp_transport::*;
@@ -56,6 +57,8 @@ pub struct World {
     sent: u64,
     smallest_mss: u64,
     delivered: u64,
+    /// The sender's window after the step before.
+    window: Window,
     digest: u64,
 }
 
@@ -94,6 +97,7 @@ impl World {
             sent: 0,
             smallest_mss,
             delivered: 0,
+            window: Window::default(),
             digest: 0,
         };
         world.schedule(Time::ZERO, Event::Write);
@@ -290,6 +294,8 @@ impl World {
         assert!(tcp.cwnd >= tcp.mss, "{tcp:?}");
         // RFC 6675's pipe counts a segment twice that was resent without being known as lost.
         assert!(tcp.snd_una <= tcp.snd_nxt && tcp.in_flight <= 2 * (tcp.snd_nxt - tcp.snd_una), "{tcp:?}");
+        self.window.check(&mut self.sender);
+        self.window = Window::of(&self.sender);
     }
 
     /// Stream position of a number of the sender's direction; the stream is shorter than 2^31.

@@ -1,0 +1,66 @@
+//! What a loss may do to the window, checked at every fast retransmit and every timeout of every fuzzed connection:
+//!
+//! - cwnd does not rise when a loss is detected;
+//! - ssthresh is at most max(beta * cwnd, 2 SMSS), cwnd being that before the loss.
+//!
+//! [`most_kept`] is the one list of who may do otherwise, and why. An undo (F-RTO) restores both and is no loss.
+
+use cogtcp_transport::{Sender, TransportEvent};
+
+/// The window between two events.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Window {
+    cwnd: u64,
+    ssthresh: u64,
+}
+
+/// The largest share of cwnd that the control called `name` leaves as ssthresh by any of its presets, after a fast retransmit
+/// or a timeout. `None`: its ssthresh is no share of cwnd.
+fn most_kept(name: &str, timeout: bool) -> Option<f64> {
+    match name {
+        "cubic" => Some(0.7),
+        // 3/4 by its `ns2` rules (Brakmo and Peterson 1995, section 3.1).
+        "vegas" => Some(0.75),
+        // Westwood+: the estimated bandwidth times the least RTT, which may be over cwnd; slow start then goes on.
+        "westwood" | "westwood-compound" => None,
+        // After a timeout C2 leaves ten segments at least (`rto_floor`).
+        "c2" if timeout => None,
+        // What is no congestion leaves both as they are: ATCP without an ECN echo, SaTCP during a handoff. BBR has no ssthresh.
+        "atcp" | "satcp-cubic" | "bbr" => None,
+        _ => Some(0.5),
+    }
+}
+
+impl Window {
+    pub fn of(sender: &Sender) -> Self {
+        Self { cwnd: sender.state().cwnd, ssthresh: sender.state().ssthresh }
+    }
+
+    /// Takes the sender's events since this window and compares.
+    pub fn check(self, sender: &mut Sender) {
+        let (mut loss, mut timeout) = (false, false);
+        while let Some(event) = sender.poll_event() {
+            loss |= event == TransportEvent::FastRetransmit;
+            timeout |= matches!(event, TransportEvent::Rto { .. });
+        }
+        if !(loss || timeout) {
+            return;
+        }
+        let tcp = sender.state();
+        let name = sender.control().name();
+        if !sender.control().owns_cwnd() {
+            assert!(tcp.cwnd <= self.cwnd, "{name}: a loss raises cwnd from {} to {}", self.cwnd, tcp.cwnd);
+        }
+        if let Some(share) = most_kept(name, timeout)
+            && tcp.ssthresh != self.ssthresh
+        {
+            let most = ((self.cwnd as f64 * share).ceil() as u64).max(2 * tcp.mss);
+            assert!(
+                tcp.ssthresh <= most,
+                "{name}: ssthresh {} after a loss at cwnd {}, {share} of it allowed",
+                tcp.ssthresh,
+                self.cwnd
+            );
+        }
+    }
+}
