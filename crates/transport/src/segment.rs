@@ -91,8 +91,10 @@ const HAS_SACK_PERMITTED: u8 = 2;
 const HAS_WINDOW_SCALE: u8 = 4;
 const HAS_TIMESTAMPS: u8 = 8;
 const HAS_CUSTOM: u8 = 16;
-/// Not an option: a queue on the way marked the packet.
+/// Not options but the two bits of the IP header (RFC 3168 section 5): a queue on the way marked the packet (CE), and the
+/// sender says that it would react to a mark (ECT).
 const MARKED: u8 = 32;
+const ECN_CAPABLE: u8 = 64;
 
 /// One TCP segment without its payload bytes: only their number is carried.
 #[derive(Clone, Copy, Default, Eq, PartialEq)]
@@ -169,6 +171,17 @@ impl Segment {
     /// Marks the packet.
     pub fn mark(&mut self) {
         self.present |= MARKED;
+    }
+
+    /// Whether the packet says that its sender reacts to marks: ECN-capable transport, ECT(0), in its IP header (RFC 3168
+    /// section 5). A queue that signals congestion marks such a packet and drops any other.
+    pub const fn is_ecn_capable(&self) -> bool {
+        self.present & ECN_CAPABLE != 0
+    }
+
+    /// Says so.
+    pub fn set_ecn_capable(&mut self) {
+        self.present |= ECN_CAPABLE;
     }
 
     /// Sets the MSS option.
@@ -281,6 +294,8 @@ impl fmt::Debug for Segment {
         }
         if self.is_marked() {
             f.write_str(" <CE>")?;
+        } else if self.is_ecn_capable() {
+            f.write_str(" <ECT>")?;
         }
         Ok(())
     }
@@ -308,6 +323,10 @@ mod tests {
         assert_eq!((syn.wire_size(), syn.window_scale()), (52, Some(14)));
         syn.set_timestamps(7, 0);
         assert_eq!(syn.wire_size(), 60);
+        // ECN's bits are in the IP header as it is.
+        data.set_ecn_capable();
+        data.mark();
+        assert_eq!((data.wire_size(), data.is_ecn_capable(), data.is_marked()), (1052, true, true));
         assert_eq!((syn.sequence_len(), data.sequence_len()), (1, 1000));
     }
 
