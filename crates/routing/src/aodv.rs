@@ -1,0 +1,307 @@
+//! AODV, RFC 3561 ([docs/routing/aodv.md](../../../docs/routing/aodv.md)).
+//!
+//! Without local repair (6.12), reboot (6.13), subnet routes (7) and multicast.
+
+mod config;
+mod discovery;
+mod error;
+mod hello;
+mod reply;
+mod request;
+
+pub(crate) use config::PARAMETERS;
+pub use config::{AodvConfig, RequestTimeout};
+
+use crate::outbox::Outbox;
+use crate::registry::RoutingInfo;
+use crate::routing::LossCause;
+use crate::table::{Offer, RouteTable, Taken};
+use crate::{
+    DataPacket, DropCause, Forwarding, LostPacket, NodeAddress, RouteInfo, Routing, RoutingEvent,
+    RoutingMessage, RoutingPacket, RoutingStats,
+};
+use cogtcp_units::{Duration, RandomStream, Time};
+use discovery::Discovery;
+use std::collections::{BTreeMap, VecDeque};
+
+pub(crate) static INFO: RoutingInfo = RoutingInfo {
+    name: "aodv",
+    summary: "ad hoc on-demand distance vector routing: routes are sought by requests in growing rings",
+    reference: "RFC 3561",
+    parameters: PARAMETERS,
+    build: |address, table, seed| Box::new(Aodv::new(address, AodvConfig::from_parameters(table), seed)),
+};
+
+/// AODV of one node.
+#[derive(Debug)]
+pub struct Aodv {
+    address: NodeAddress,
+    config: AodvConfig,
+    /// Own sequence number (6.1).
+    sequence: u32,
+    /// Last RREQ ID used.
+    request_id: u32,
+    table: RouteTable,
+    discoveries: BTreeMap<NodeAddress, Discovery>,
+    /// Requests seen, by originator and ID, until when they are remembered.
+    seen: BTreeMap<(NodeAddress, u32), Time>,
+    /// The same in the order of time.
+    seen_order: VecDeque<(Time, NodeAddress, u32)>,
+    /// Neighbours whose requests are ignored, until when (6.8).
+    blacklist: BTreeMap<NodeAddress, Time>,
+    /// Neighbours that owe an acknowledgement, until when (6.8).
+    owed: BTreeMap<NodeAddress, Time>,
+    /// Neighbours that send hellos: when one was last heard, and when anything was (6.9).
+    heard: BTreeMap<NodeAddress, hello::Heard>,
+    next_hello: Time,
+    last_broadcast: Option<Time>,
+    /// When the last requests and errors were sent, for the rate limits.
+    recent_requests: VecDeque<Time>,
+    recent_errors: VecDeque<Time>,
+    outbox: Outbox,
+    events: VecDeque<RoutingEvent>,
+    stats: RoutingStats,
+    draw: RandomStream,
+}
+
+impl Aodv {
+    /// AODV of the node `address`. Its random waits come from `seed`.
+    pub fn new(address: NodeAddress, config: AodvConfig, seed: u64) -> Self {
+        Self {
+            address,
+            config,
+            sequence: 0,
+            request_id: 0,
+            table: RouteTable::new(),
+            discoveries: BTreeMap::new(),
+            seen: BTreeMap::new(),
+            seen_order: VecDeque::new(),
+            blacklist: BTreeMap::new(),
+            owed: BTreeMap::new(),
+            heard: BTreeMap::new(),
+            next_hello: Time::MAX,
+            last_broadcast: None,
+            recent_requests: VecDeque::new(),
+            recent_errors: VecDeque::new(),
+            outbox: Outbox::default(),
+            events: VecDeque::new(),
+            stats: RoutingStats::default(),
+            draw: RandomStream::new(seed, "routing/aodv", u64::from(address.number())),
+        }
+    }
+
+    /// The route table, to look at.
+    pub fn table(&self) -> &RouteTable {
+        &self.table
+    }
+
+    /// The settings.
+    pub fn config(&self) -> &AodvConfig {
+        &self.config
+    }
+
+    /// Own sequence number.
+    pub fn sequence(&self) -> u32 {
+        self.sequence
+    }
+
+    /// Whether requests of `neighbor` are ignored now.
+    pub fn is_blacklisted(&self, now: Time, neighbor: NodeAddress) -> bool {
+        self.blacklist.get(&neighbor).is_some_and(|until| *until > now)
+    }
+
+    /// Ends what is over before anything else is done at `now`.
+    fn catch_up(&mut self, now: Time) {
+        for destination in self.table.expire(now, now + self.config.delete_period()) {
+            self.events.push_back(RoutingEvent::RouteLost { destination, cause: LossCause::Expired });
+        }
+        while let Some((until, originator, id)) = self.seen_order.front().copied()
+            && until <= now
+        {
+            self.seen_order.pop_front();
+            self.seen.remove(&(originator, id));
+        }
+    }
+
+    /// Takes an offer into the table, and says what that changes.
+    fn offer(&mut self, now: Time, offer: Offer) -> bool {
+        // A node needs no route to itself, and one that it believed in would be a loop.
+        let ends = [offer.destination, offer.next_hop];
+        if ends.contains(&self.address) || ends.contains(&NodeAddress::BROADCAST) {
+            return false;
+        }
+        let Taken::Installed { before } = self.table.offer(now, offer) else { return false };
+        let Offer { destination, next_hop: to, hops, .. } = offer;
+        if let Some(from) = before.filter(|from| *from != to) {
+            self.events.push_back(RoutingEvent::RouteChanged { destination, from, to });
+        }
+        self.end_discovery(now, destination, hops);
+        true
+    }
+
+    /// Hears a neighbour: there is a route to it, whose number this does not tell (6.2, 6.5, 6.7).
+    fn hear(&mut self, now: Time, neighbor: NodeAddress) {
+        let until = now + self.config.active_route_timeout;
+        self.offer(now, Offer { destination: neighbor, next_hop: neighbor, hops: 1, sequence: None, until });
+        if let Some(heard) = self.heard.get_mut(&neighbor) {
+            heard.anything = now;
+        }
+    }
+
+    fn send(&mut self, due: Time, to: NodeAddress, ttl: u8, message: RoutingMessage) {
+        let bytes = message.wire_bytes(self.config.wire);
+        self.outbox.push(due, RoutingPacket { from: self.address, to, ttl, channel: None, bytes, message });
+    }
+
+    fn jitter(&mut self) -> Duration {
+        if self.config.jitter.is_zero() {
+            return Duration::ZERO;
+        }
+        self.draw.uniform_duration(Duration::ZERO, self.config.jitter)
+    }
+
+    /// What handles use of a route: 6.2, the last paragraph but one.
+    fn use_route(&mut self, now: Time, packet: DataPacket, next_hop: NodeAddress) {
+        let until = now + self.config.active_route_timeout;
+        if let Some(route) = self.table.active_mut(now, packet.destination) {
+            route.used = Some(now);
+        }
+        for end in [packet.destination, next_hop, packet.previous_hop.unwrap_or(next_hop), packet.source] {
+            self.table.prolong(now, end, until);
+        }
+        if let Some(previous) = packet.previous_hop
+            && let Some(route) = self.table.active_mut(now, packet.destination)
+        {
+            // Whoever sends through this node is told when it cannot go on. RFC 3561 makes precursors of those that a
+            // reply goes through only, and leaves a node without them once a route was mended below it.
+            route.add_precursor(previous);
+        }
+    }
+}
+
+/// Whether another event of a kind limited to `limit` a second may happen at `now`; if not, when.
+fn allowed(recent: &mut VecDeque<Time>, limit: u32, now: Time) -> Result<(), Time> {
+    const WINDOW: Duration = Duration::from_secs(1);
+    while recent.front().is_some_and(|first| *first + WINDOW <= now) {
+        recent.pop_front();
+    }
+    match recent.front() {
+        Some(first) if limit > 0 && recent.len() >= limit as usize => Err(*first + WINDOW),
+        _ => Ok(()),
+    }
+}
+
+impl Routing for Aodv {
+    fn name(&self) -> &'static str {
+        INFO.name
+    }
+
+    fn address(&self) -> NodeAddress {
+        self.address
+    }
+
+    fn start(&mut self, now: Time) {
+        if self.config.hello {
+            // Not all nodes at one instant.
+            self.next_hello = now + self.draw.uniform_duration(Duration::ZERO, self.config.hello_interval);
+        }
+    }
+
+    fn forward(&mut self, now: Time, packet: DataPacket) -> Forwarding {
+        self.catch_up(now);
+        if packet.destination == self.address {
+            return Forwarding::Deliver;
+        }
+        if let Some(previous) = packet.previous_hop {
+            if let Some(heard) = self.heard.get_mut(&previous) {
+                heard.anything = now;
+            }
+            if packet.source == self.address {
+                return Forwarding::Drop(DropCause::Loop);
+            }
+        }
+        if let Some(route) = self.table.active(now, packet.destination) {
+            let next_hop = route.next_hop;
+            self.use_route(now, packet, next_hop);
+            return Forwarding::Send { next_hop, channel: None };
+        }
+        match packet.previous_hop {
+            None => {
+                self.seek(now, packet.destination);
+                Forwarding::Hold
+            }
+            Some(previous) => {
+                self.report_no_route(now, packet.destination, previous);
+                Forwarding::Drop(DropCause::NoRoute)
+            }
+        }
+    }
+
+    fn handle_message(&mut self, now: Time, packet: &RoutingPacket) {
+        self.catch_up(now);
+        if packet.from == self.address || !(packet.to == self.address || packet.to.is_broadcast()) {
+            return;
+        }
+        match &packet.message {
+            RoutingMessage::Request(request) => self.handle_request(now, packet.from, packet.ttl, request),
+            RoutingMessage::Reply(reply) => self.handle_reply(now, packet.from, reply),
+            RoutingMessage::Error(error) => self.handle_error(now, packet.from, error),
+            RoutingMessage::ReplyAck => {
+                self.hear(now, packet.from);
+                self.owed.remove(&packet.from);
+            }
+            RoutingMessage::Hello(hello) => self.handle_hello(now, packet.from, *hello),
+            RoutingMessage::ChannelHello(_) => {}
+        }
+    }
+
+    fn handle_link_failure(&mut self, now: Time, neighbor: NodeAddress, lost: LostPacket<'_>) {
+        self.catch_up(now);
+        if !self.config.link_feedback {
+            return;
+        }
+        if let LostPacket::Routing(RoutingPacket { message: RoutingMessage::Reply(_), .. }) = lost {
+            // The neighbour's request came here and our reply does not get there (6.8).
+            self.blacklist.insert(neighbor, now + self.config.blacklist_timeout());
+        }
+        self.break_link(now, neighbor);
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        self.catch_up(now);
+        self.check_acknowledgements(now);
+        self.check_neighbors(now);
+        self.say_hello(now);
+        self.continue_discoveries(now);
+    }
+
+    fn poll_timeout(&self) -> Time {
+        let discoveries = self.discoveries.values().map(|discovery| discovery.deadline);
+        let owed = self.owed.values().copied();
+        let first = discoveries.chain(owed).min().unwrap_or(Time::MAX);
+        let table = self.table.next_expiry();
+        first.min(self.outbox.next_due()).min(table).min(self.next_hello).min(self.next_neighbor_check())
+    }
+
+    fn poll_transmit(&mut self, now: Time) -> Option<RoutingPacket> {
+        let packet = self.outbox.pop(now)?;
+        if packet.to.is_broadcast() {
+            self.last_broadcast = Some(now);
+        }
+        self.stats.count(&packet);
+        Some(packet)
+    }
+
+    fn poll_event(&mut self) -> Option<RoutingEvent> {
+        self.events.pop_front()
+    }
+
+    fn route(&self, now: Time, destination: NodeAddress) -> Option<RouteInfo> {
+        let route = self.table.active(now, destination)?;
+        Some(RouteInfo { next_hop: route.next_hop, hops: route.hops, channel: None })
+    }
+
+    fn stats(&self) -> &RoutingStats {
+        &self.stats
+    }
+}

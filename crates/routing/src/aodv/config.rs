@@ -1,0 +1,339 @@
+//! The settings of AODV: those of RFC 3561 (section 10), of ns-2 and of ns-3.
+
+use crate::message::WireFormat;
+use crate::parameters::{ParameterKind, ParameterSpec, Parameters};
+use cogtcp_units::Duration;
+
+/// How long a node waits for the reply to a request.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum RequestTimeout {
+    /// RFC 3561 sections 6.3 and 6.4: RING_TRAVERSAL_TIME within the rings, then NET_TRAVERSAL_TIME, doubled at each retry.
+    Rfc,
+    /// ns-2 (`AODV::sendRequest`): 2 * TTL * NODE_TRAVERSAL_TIME, times the number of requests that went through the whole
+    /// network, 10 s at most. ns-2 measures the time of a hop once it has had replies; here it is the constant.
+    Ns2,
+}
+
+/// Settings of AODV. The names are those of RFC 3561, section 10.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AodvConfig {
+    /// Lifetime of a route that is used.
+    pub active_route_timeout: Duration,
+    /// Lifetime that a destination gives in its reply.
+    pub my_route_timeout: Duration,
+    /// Lifetime of a reverse route; `None`: by the formula of section 6.5.
+    pub reverse_route_life: Option<Duration>,
+    /// The most hops between two nodes of the network.
+    pub net_diameter: u8,
+    /// Estimate of the time of one hop.
+    pub node_traversal_time: Duration,
+    /// How long a request is remembered, so that its copies are dropped; `None`: PATH_DISCOVERY_TIME.
+    pub request_memory: Option<Duration>,
+    /// Requests that go through the whole network after the rings.
+    pub rreq_retries: u32,
+    /// Requests that a node originates in a second at most; 0: no limit.
+    pub rreq_ratelimit: u32,
+    /// Errors that a node sends in a second at most; 0: no limit.
+    pub rerr_ratelimit: u32,
+    /// Time to live of the first request.
+    pub ttl_start: u8,
+    /// What each further ring adds.
+    pub ttl_increment: u8,
+    /// The greatest ring; after it comes NET_DIAMETER.
+    pub ttl_threshold: u8,
+    /// Added to the time to live in RING_TRAVERSAL_TIME.
+    pub timeout_buffer: u8,
+    /// How to wait for a reply.
+    pub request_timeout: RequestTimeout,
+    /// After a failed search: how long until the next for the same destination.
+    pub failure_pause: Duration,
+    /// Whether nodes send hellos.
+    pub hello: bool,
+    /// Whether they do so off active routes too.
+    pub hello_always: bool,
+    /// Time between hellos.
+    pub hello_interval: Duration,
+    /// Hellos that may be lost before the link counts as broken.
+    pub allowed_hello_loss: u32,
+    /// Whether a frame that the MAC gives up breaks the link.
+    pub link_feedback: bool,
+    /// G flag of own requests.
+    pub gratuitous_replies: bool,
+    /// D flag of own requests.
+    pub destination_only: bool,
+    /// A flag of all replies: the next hop acknowledges, or goes on the blacklist.
+    pub reply_acknowledgement: bool,
+    /// Broadcasts that are passed on wait for a random time up to this. RFC 3561 has none; both simulators have 10 ms,
+    /// without which neighbours that hear one broadcast would answer it at the same instant.
+    pub jitter: Duration,
+    /// Sizes of messages.
+    pub wire: WireFormat,
+}
+
+impl AodvConfig {
+    /// RFC 3561, section 10, with link-layer feedback and no hellos: 802.11 tells of its failures (6.10).
+    pub fn rfc() -> Self {
+        Self {
+            active_route_timeout: Duration::from_secs(3),
+            my_route_timeout: Duration::from_secs(6),
+            reverse_route_life: None,
+            net_diameter: 35,
+            node_traversal_time: Duration::from_millis(40),
+            request_memory: None,
+            rreq_retries: 2,
+            rreq_ratelimit: 10,
+            rerr_ratelimit: 10,
+            ttl_start: 1,
+            ttl_increment: 2,
+            ttl_threshold: 7,
+            timeout_buffer: 2,
+            request_timeout: RequestTimeout::Rfc,
+            failure_pause: Duration::ZERO,
+            hello: false,
+            hello_always: false,
+            hello_interval: Duration::from_secs(1),
+            allowed_hello_loss: 2,
+            link_feedback: true,
+            gratuitous_replies: false,
+            destination_only: false,
+            reply_acknowledgement: false,
+            jitter: Duration::from_millis(10),
+            wire: WireFormat::Rfc,
+        }
+    }
+
+    /// ns-2 (`aodv/aodv.h` of ns-2.31 to 2.35). No hellos, since `AODV_LINK_LAYER_DETECTION` is defined there.
+    pub fn ns2() -> Self {
+        Self {
+            active_route_timeout: Duration::from_secs(10),
+            my_route_timeout: Duration::from_secs(10),
+            reverse_route_life: Some(Duration::from_secs(6)),
+            net_diameter: 30,
+            node_traversal_time: Duration::from_millis(30),
+            request_memory: Some(Duration::from_secs(6)),
+            // RREQ_RETRIES is 3 there, and `rt_req_cnt > RREQ_RETRIES` lets a fourth go.
+            rreq_retries: 4,
+            rreq_ratelimit: 0,
+            rerr_ratelimit: 0,
+            ttl_start: 5,
+            request_timeout: RequestTimeout::Ns2,
+            failure_pause: Duration::from_secs(10),
+            allowed_hello_loss: 3,
+            wire: WireFormat::Ns2,
+            ..Self::rfc()
+        }
+    }
+
+    /// ns-3 (`src/aodv/model/aodv-routing-protocol.cc`, the attributes' initial values): hellos at all times, gratuitous
+    /// replies, replies live for 11.2 s. Link feedback is on there too.
+    pub fn ns3() -> Self {
+        Self {
+            my_route_timeout: Duration::from_millis(11_200),
+            hello: true,
+            hello_always: true,
+            gratuitous_replies: true,
+            ..Self::rfc()
+        }
+    }
+
+    /// The profile and settings of a checked table.
+    pub fn from_parameters(table: &Parameters) -> Self {
+        let base = match table.text("profile") {
+            Some("ns2") => Self::ns2(),
+            Some("ns3") => Self::ns3(),
+            _ => Self::rfc(),
+        };
+        base.with(table)
+    }
+
+    /// These settings with what a checked table sets.
+    pub(crate) fn with(self, table: &Parameters) -> Self {
+        let small = |name, otherwise| table.whole(name).map_or(otherwise, |value| value as u8);
+        let span = |name, otherwise| table.seconds(name).unwrap_or(otherwise);
+        let flag = |name, otherwise| table.flag(name).unwrap_or(otherwise);
+        let base = self;
+        Self {
+            active_route_timeout: span("active_route_timeout", base.active_route_timeout),
+            my_route_timeout: span("my_route_timeout", base.my_route_timeout),
+            net_diameter: small("net_diameter", base.net_diameter),
+            node_traversal_time: span("node_traversal_time", base.node_traversal_time),
+            rreq_retries: table.whole("rreq_retries").unwrap_or(base.rreq_retries),
+            rreq_ratelimit: table.whole("rreq_ratelimit").unwrap_or(base.rreq_ratelimit),
+            rerr_ratelimit: table.whole("rerr_ratelimit").unwrap_or(base.rerr_ratelimit),
+            ttl_start: small("ttl_start", base.ttl_start),
+            ttl_increment: small("ttl_increment", base.ttl_increment),
+            ttl_threshold: small("ttl_threshold", base.ttl_threshold),
+            failure_pause: span("failure_pause", base.failure_pause),
+            hello: flag("hello", base.hello),
+            hello_always: flag("hello_always", base.hello_always),
+            hello_interval: span("hello_interval", base.hello_interval),
+            allowed_hello_loss: table.whole("allowed_hello_loss").unwrap_or(base.allowed_hello_loss),
+            link_feedback: flag("link_feedback", base.link_feedback),
+            gratuitous_replies: flag("gratuitous_replies", base.gratuitous_replies),
+            destination_only: flag("destination_only", base.destination_only),
+            reply_acknowledgement: flag("reply_acknowledgement", base.reply_acknowledgement),
+            jitter: span("jitter", base.jitter),
+            ..base
+        }
+    }
+
+    /// NET_TRAVERSAL_TIME: 2 * NODE_TRAVERSAL_TIME * NET_DIAMETER.
+    pub fn net_traversal_time(&self) -> Duration {
+        self.node_traversal_time * (2 * u64::from(self.net_diameter))
+    }
+
+    /// PATH_DISCOVERY_TIME (2 * NET_TRAVERSAL_TIME), or what is set in its place.
+    pub fn request_memory(&self) -> Duration {
+        self.request_memory.unwrap_or(self.net_traversal_time() * 2)
+    }
+
+    /// BLACKLIST_TIMEOUT, how long requests of a neighbour that a reply did not reach are ignored: RREQ_RETRIES *
+    /// NET_TRAVERSAL_TIME.
+    pub fn blacklist_timeout(&self) -> Duration {
+        self.net_traversal_time() * u64::from(self.rreq_retries)
+    }
+
+    /// NEXT_HOP_WAIT, how long an acknowledgement may take: NODE_TRAVERSAL_TIME + 10 ms.
+    pub fn next_hop_wait(&self) -> Duration {
+        self.node_traversal_time + Duration::from_millis(10)
+    }
+
+    /// DELETE_PERIOD, how long the hop count of an ended route guides the next search: K * max(ACTIVE_ROUTE_TIMEOUT,
+    /// HELLO_INTERVAL) with K = 5.
+    pub fn delete_period(&self) -> Duration {
+        self.active_route_timeout.max(self.hello_interval) * 5
+    }
+
+    /// How long a neighbour may be silent: ALLOWED_HELLO_LOSS * HELLO_INTERVAL (6.9).
+    pub fn hello_lifetime(&self) -> Duration {
+        self.hello_interval * u64::from(self.allowed_hello_loss)
+    }
+
+    /// How long to wait for the reply to a request of this time to live, the `wide`-th (from 0) through the whole network.
+    pub(crate) fn wait_for_reply(&self, ttl: u8, wide: u32) -> Duration {
+        let doubled = |span: Duration| span * (1 << wide.min(16));
+        match self.request_timeout {
+            RequestTimeout::Rfc if ttl < self.net_diameter => {
+                // RING_TRAVERSAL_TIME.
+                self.node_traversal_time * (2 * (u64::from(ttl) + u64::from(self.timeout_buffer)))
+            }
+            // 6.3: binary exponential backoff.
+            RequestTimeout::Rfc => doubled(self.net_traversal_time()),
+            RequestTimeout::Ns2 => {
+                let times = if ttl < self.net_diameter { 1 } else { u64::from(wide) + 1 };
+                (self.node_traversal_time * (2 * u64::from(ttl) * times)).min(Duration::from_secs(10))
+            }
+        }
+    }
+}
+
+const TTL: ParameterKind = ParameterKind::Whole { min: 1, max: 255 };
+const SPAN: ParameterKind = ParameterKind::Number { min: 0.001, max: 86_400.0 };
+const COUNT: ParameterKind = ParameterKind::Whole { min: 0, max: 10_000 };
+
+const fn spec(
+    name: &'static str,
+    unit: &'static str,
+    kind: ParameterKind,
+    default: &'static str,
+    summary: &'static str,
+) -> ParameterSpec {
+    ParameterSpec { name, summary, unit, kind, default }
+}
+
+/// What a scenario may set.
+pub(crate) const PARAMETERS: &[ParameterSpec] = &[
+    spec(
+        "profile",
+        "",
+        ParameterKind::Choice(&["rfc", "ns2", "ns3"]),
+        "rfc",
+        "whose defaults the others have",
+    ),
+    spec("active_route_timeout", "s", SPAN, "3; ns2: 10", "ACTIVE_ROUTE_TIMEOUT: lifetime of a route in use"),
+    spec(
+        "my_route_timeout",
+        "s",
+        SPAN,
+        "6; ns2: 10; ns3: 11.2",
+        "MY_ROUTE_TIMEOUT: lifetime in a destination's reply",
+    ),
+    spec(
+        "net_diameter",
+        "hops",
+        TTL,
+        "35; ns2: 30",
+        "NET_DIAMETER: time to live of a request after the rings",
+    ),
+    spec(
+        "node_traversal_time",
+        "s",
+        SPAN,
+        "0.04; ns2: 0.03",
+        "NODE_TRAVERSAL_TIME: estimate of the time of a hop",
+    ),
+    spec(
+        "rreq_retries",
+        "",
+        COUNT,
+        "2; ns2: 3",
+        "RREQ_RETRIES: requests through the whole network after the rings",
+    ),
+    spec(
+        "rreq_ratelimit",
+        "1/s",
+        COUNT,
+        "10; ns2: 0",
+        "RREQ_RATELIMIT: own requests in a second; 0: no limit",
+    ),
+    spec("rerr_ratelimit", "1/s", COUNT, "10; ns2: 0", "RERR_RATELIMIT: errors in a second; 0: no limit"),
+    spec("ttl_start", "hops", TTL, "1; ns2: 5", "TTL_START: time to live of the first request"),
+    spec("ttl_increment", "hops", TTL, "2", "TTL_INCREMENT: what each ring adds"),
+    spec("ttl_threshold", "hops", TTL, "7", "TTL_THRESHOLD: the greatest ring"),
+    spec(
+        "failure_pause",
+        "s",
+        ParameterKind::Number { min: 0.0, max: 86_400.0 },
+        "0; ns2: 10",
+        "pause after a failed search for the same destination (MAX_RREQ_TIMEOUT of ns-2)",
+    ),
+    spec("hello", "", ParameterKind::Flag, "false; ns3: true", "whether nodes send hellos (6.9)"),
+    spec(
+        "hello_always",
+        "",
+        ParameterKind::Flag,
+        "false; ns3: true",
+        "whether they do so off active routes too",
+    ),
+    spec("hello_interval", "s", SPAN, "1", "HELLO_INTERVAL"),
+    spec("allowed_hello_loss", "", COUNT, "2; ns2: 3", "ALLOWED_HELLO_LOSS"),
+    spec(
+        "link_feedback",
+        "",
+        ParameterKind::Flag,
+        "true",
+        "whether a frame that the MAC gives up breaks the link (6.10)",
+    ),
+    spec("gratuitous_replies", "", ParameterKind::Flag, "false; ns3: true", "G flag of requests (6.6.3)"),
+    spec(
+        "destination_only",
+        "",
+        ParameterKind::Flag,
+        "false",
+        "D flag of requests: no intermediate replies (6.6)",
+    ),
+    spec(
+        "reply_acknowledgement",
+        "",
+        ParameterKind::Flag,
+        "false",
+        "A flag of replies: blacklist who does not acknowledge (6.8)",
+    ),
+    spec(
+        "jitter",
+        "s",
+        ParameterKind::Number { min: 0.0, max: 10.0 },
+        "0.01",
+        "greatest random wait before a broadcast is passed on",
+    ),
+];

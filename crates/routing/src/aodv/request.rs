@@ -1,0 +1,120 @@
+//! Processing requests: RFC 3561, sections 6.5 and 6.6.
+
+use super::Aodv;
+use crate::message::{RouteReply, RouteRequest};
+use crate::table::{Offer, is_newer, newer};
+use crate::{NodeAddress, RoutingMessage};
+use cogtcp_units::{Duration, Time};
+
+impl Aodv {
+    pub(super) fn handle_request(&mut self, now: Time, from: NodeAddress, ttl: u8, request: &RouteRequest) {
+        if self.is_blacklisted(now, from) {
+            return;
+        }
+        self.hear(now, from);
+        if request.originator == self.address || self.seen.contains_key(&(request.originator, request.id)) {
+            return;
+        }
+        self.remember(now, request.originator, request.id);
+        let hops = request.hops.saturating_add(1);
+        self.reverse_route(now, from, hops, request);
+        if request.destination == self.address {
+            self.reply_as_destination(now, request);
+        } else if !self.reply_from_table(now, from, hops, request) && ttl > 1 {
+            self.pass_on(now, ttl - 1, hops, request);
+        }
+    }
+
+    /// The route back to the originator. 6.5 says that next hop and hop count are copied from the request, whatever its
+    /// number; here the rules of 6.2 hold for it too, because an older request that came late would bend a newer route
+    /// back, and could close a loop.
+    fn reverse_route(&mut self, now: Time, from: NodeAddress, hops: u8, request: &RouteRequest) {
+        let least = self.config.reverse_route_life.unwrap_or_else(|| {
+            // MinimalLifetime = now + 2 * NET_TRAVERSAL_TIME - 2 * HopCount * NODE_TRAVERSAL_TIME.
+            let spent = self.config.node_traversal_time * (2 * u64::from(hops));
+            (self.config.net_traversal_time() * 2).saturating_sub(spent)
+        });
+        let until = now + least;
+        let sequence = Some(request.originator_sequence);
+        self.offer(now, Offer { destination: request.originator, next_hop: from, hops, sequence, until });
+        self.table.prolong(now, request.originator, until);
+    }
+
+    /// 6.6.1. Section 6.1 wants the greater of the own number and the request's, which is what 6.6.1 comes to in the case
+    /// that it describes.
+    fn reply_as_destination(&mut self, now: Time, request: &RouteRequest) {
+        if let Some(asked) = request.destination_sequence {
+            self.sequence = newer(self.sequence, asked);
+        }
+        if request.destination_only {
+            // Nodes on the way may hold this number already, and would not pass the reply on as news.
+            self.sequence = self.sequence.wrapping_add(1);
+        }
+        let reply = RouteReply {
+            hops: 0,
+            destination: self.address,
+            destination_sequence: self.sequence,
+            originator: request.originator,
+            lifetime: self.config.my_route_timeout,
+            acknowledge: self.config.reply_acknowledgement,
+        };
+        self.send_reply(now, reply);
+    }
+
+    /// 6.6.2: replies with a route of this node, if it has one that is new enough.
+    fn reply_from_table(&mut self, now: Time, from: NodeAddress, hops: u8, request: &RouteRequest) -> bool {
+        if request.destination_only {
+            return false;
+        }
+        let Some(route) = self.table.active_mut(now, request.destination) else { return false };
+        let Some(known) = route.sequence else { return false };
+        if request.destination_sequence.is_some_and(|asked| is_newer(asked, known)) {
+            return false;
+        }
+        let (towards, lifetime) = (route.next_hop, route.expires - now);
+        route.add_precursor(from);
+        let reply = RouteReply {
+            hops: route.hops,
+            destination: request.destination,
+            destination_sequence: known,
+            originator: request.originator,
+            lifetime,
+            acknowledge: self.config.reply_acknowledgement,
+        };
+        if let Some(back) = self.table.active_mut(now, request.originator) {
+            back.add_precursor(towards);
+        }
+        self.send_reply(now, reply);
+        if request.gratuitous {
+            self.reply_gratuitously(now, hops, request);
+        }
+        true
+    }
+
+    /// 6.6.3: tells the destination the way to the originator, as if it had asked.
+    fn reply_gratuitously(&mut self, now: Time, hops: u8, request: &RouteRequest) {
+        let Some(back) = self.table.active(now, request.originator) else { return };
+        let lifetime: Duration = back.expires - now;
+        let reply = RouteReply {
+            hops,
+            destination: request.originator,
+            destination_sequence: request.originator_sequence,
+            originator: request.destination,
+            lifetime,
+            acknowledge: self.config.reply_acknowledgement,
+        };
+        self.send_reply(now, reply);
+    }
+
+    /// 6.5, the last paragraphs. The own number for the destination is not touched by a greater one in the request.
+    fn pass_on(&mut self, now: Time, ttl: u8, hops: u8, request: &RouteRequest) {
+        let known = self.table.get(request.destination).and_then(|route| route.sequence);
+        let destination_sequence = match (request.destination_sequence, known) {
+            (Some(asked), Some(known)) => Some(newer(asked, known)),
+            (asked, known) => asked.or(known),
+        };
+        let request = RouteRequest { hops, destination_sequence, ..request.clone() };
+        let due = now + self.jitter();
+        self.send(due, NodeAddress::BROADCAST, ttl, RoutingMessage::Request(request));
+    }
+}

@@ -1,0 +1,351 @@
+//! CR-AODV: the AODV of the released CRAHN code on ns-2.31 ([docs/routing/cr-aodv.md](../../../docs/routing/cr-aodv.md)).
+//!
+//! AODV runs on the control channel. Each node listens for data on a channel of its own, which its hellos tell, with
+//! those of its neighbours; a spectrum handoff is followed by a hello.
+
+use crate::aodv::{Aodv, AodvConfig, PARAMETERS as AODV_PARAMETERS};
+use crate::outbox::Outbox;
+use crate::parameters::{ParameterKind, ParameterSpec, Parameters};
+use crate::registry::RoutingInfo;
+use crate::{
+    ChannelNumber, DataPacket, Forwarding, LostPacket, NodeAddress, Notice, RouteInfo, Routing, RoutingEvent,
+    RoutingMessage, RoutingPacket, RoutingStats,
+};
+use cogtcp_units::{Duration, RandomStream, Time};
+use std::collections::{BTreeMap, VecDeque};
+
+/// `MAX_HELLO_NEIGHBOURS` (`aodv_packet.h`).
+const MOST_NEIGHBORS: usize = 10;
+
+const OWN: [ParameterSpec; 5] = [
+    ParameterSpec {
+        name: "channel_knowledge",
+        summary: "how a neighbour's channel is known: shared: at once and at no cost, by the host; hello: by its hellos",
+        unit: "",
+        kind: ParameterKind::Choice(&["shared", "hello"]),
+        default: "shared",
+    },
+    ParameterSpec {
+        name: "channel_interval",
+        summary: "time between choices of the own channel, with a random 0 to 0.5 s (HELLO_REFRESH_TIMER)",
+        unit: "s",
+        kind: ParameterKind::Number { min: 0.1, max: 86_400.0 },
+        default: "500",
+    },
+    ParameterSpec {
+        name: "active_packets",
+        summary: "a node that forwarded more packets than this since the last choice says a hello after it",
+        unit: "packets",
+        kind: ParameterKind::Whole { min: 0, max: 1_000_000 },
+        default: "10",
+    },
+    ParameterSpec {
+        name: "choose_channel",
+        summary: "whether the node asks for the channel with the fewest receivers among its neighbours",
+        unit: "",
+        kind: ParameterKind::Flag,
+        default: "true",
+    },
+    ParameterSpec {
+        name: "channels",
+        summary: "data channels, numbered 1 to this; 0 is the control channel",
+        unit: "",
+        kind: ParameterKind::Whole { min: 1, max: 1000 },
+        default: "10",
+    },
+];
+
+const PARAMETERS: [ParameterSpec; OWN.len() + AODV_PARAMETERS.len()] = {
+    let mut all = [OWN[0]; OWN.len() + AODV_PARAMETERS.len()];
+    let mut i = 0;
+    while i < all.len() {
+        all[i] = if i < OWN.len() { OWN[i] } else { AODV_PARAMETERS[i - OWN.len()] };
+        i += 1;
+    }
+    all
+};
+
+pub(crate) static INFO: RoutingInfo = RoutingInfo {
+    name: "cr-aodv",
+    summary: "AODV on a control channel, with the channels of receivers in its hellos",
+    reference: "Di Felice et al., Performance Evaluation 68(9), 2011: the code released with it (branch CRAHN, 0f719ee)",
+    parameters: &PARAMETERS,
+    build: |address, table, seed| Box::new(CrAodv::new(address, CrAodvConfig::from_parameters(table), seed)),
+};
+
+/// The hello of CR-AODV: the channel of its sender and of its neighbours.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ChannelHello {
+    /// The sender's receive channel; `None`: not set yet.
+    pub channel: Option<ChannelNumber>,
+    /// At most ten neighbours with their channels.
+    pub neighbors: Vec<(NodeAddress, ChannelNumber)>,
+}
+
+/// Settings of CR-AODV.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CrAodvConfig {
+    /// The AODV below.
+    pub aodv: AodvConfig,
+    /// Whether the host knows all channels at no cost; otherwise those of the hellos count.
+    pub shared_channels: bool,
+    /// Time between choices of the own channel.
+    pub channel_interval: Duration,
+    /// Packets forwarded since the last choice above which a hello follows it.
+    pub active_packets: u32,
+    /// Whether the node chooses its channel.
+    pub choose_channel: bool,
+    /// Data channels: 1 to this.
+    pub channels: u32,
+}
+
+impl CrAodvConfig {
+    /// `aodv.h` of the released code: ns-2's AODV with routes of 1000 s, reverse routes and requests remembered for 6000 s,
+    /// and the callback of the MAC commented out.
+    pub fn released() -> Self {
+        let aodv = AodvConfig {
+            active_route_timeout: Duration::from_secs(1000),
+            my_route_timeout: Duration::from_secs(1000),
+            reverse_route_life: Some(Duration::from_secs(6000)),
+            request_memory: Some(Duration::from_secs(6000)),
+            link_feedback: false,
+            ..AodvConfig::ns2()
+        };
+        Self {
+            aodv,
+            shared_channels: true,
+            channel_interval: Duration::from_secs(500),
+            active_packets: 10,
+            choose_channel: true,
+            channels: 10,
+        }
+    }
+
+    /// Those of the released code, or of a profile of AODV if one is set, with what a checked table sets.
+    pub fn from_parameters(table: &Parameters) -> Self {
+        let base = Self::released();
+        let aodv = match table.text("profile") {
+            Some(_) => AodvConfig::from_parameters(table),
+            None => base.aodv.with(table),
+        };
+        Self {
+            aodv,
+            shared_channels: table.text("channel_knowledge").is_none_or(|word| word == "shared"),
+            channel_interval: table.seconds("channel_interval").unwrap_or(base.channel_interval),
+            active_packets: table.whole("active_packets").unwrap_or(base.active_packets),
+            choose_channel: table.flag("choose_channel").unwrap_or(base.choose_channel),
+            channels: table.whole("channels").unwrap_or(base.channels),
+        }
+    }
+}
+
+/// A neighbour, or a neighbour's neighbour.
+#[derive(Clone, Copy, Debug)]
+struct Neighbor {
+    channel: ChannelNumber,
+    hops: u8,
+}
+
+/// CR-AODV of one node.
+///
+/// Notices it takes: [`Notice::Handoff`] (a hello follows), [`Notice::NeighborChannel`].
+#[derive(Debug)]
+pub struct CrAodv {
+    inner: Aodv,
+    config: CrAodvConfig,
+    /// Own receive channel, as the host says.
+    channel: Option<ChannelNumber>,
+    neighbors: BTreeMap<NodeAddress, Neighbor>,
+    next_choice: Time,
+    /// Data packets forwarded since the last choice.
+    forwarded: u32,
+    outbox: Outbox,
+    events: VecDeque<RoutingEvent>,
+    draw: RandomStream,
+    stats: RoutingStats,
+}
+
+impl CrAodv {
+    /// CR-AODV of the node `address`.
+    pub fn new(address: NodeAddress, config: CrAodvConfig, seed: u64) -> Self {
+        Self {
+            inner: Aodv::new(address, config.aodv.clone(), seed),
+            config,
+            channel: None,
+            neighbors: BTreeMap::new(),
+            next_choice: Time::MAX,
+            forwarded: 0,
+            outbox: Outbox::default(),
+            events: VecDeque::new(),
+            draw: RandomStream::new(seed, "routing/cr-aodv", u64::from(address.number())),
+            stats: RoutingStats::default(),
+        }
+    }
+
+    /// The AODV below.
+    pub fn aodv(&self) -> &Aodv {
+        &self.inner
+    }
+
+    /// The channel that `neighbor` was last said to listen on.
+    pub fn channel_of(&self, neighbor: NodeAddress) -> Option<ChannelNumber> {
+        self.neighbors.get(&neighbor).map(|known| known.channel)
+    }
+
+    fn say_hello(&mut self, now: Time) {
+        let near = self.neighbors.iter().filter(|(_, known)| known.hops == 1);
+        let neighbors = near.take(MOST_NEIGHBORS).map(|(node, known)| (*node, known.channel)).collect();
+        let message = RoutingMessage::ChannelHello(ChannelHello { channel: self.channel, neighbors });
+        let packet = RoutingPacket {
+            from: self.inner.address(),
+            to: NodeAddress::BROADCAST,
+            ttl: 1,
+            channel: None,
+            bytes: message.wire_bytes(self.config.aodv.wire),
+            message,
+        };
+        self.outbox.push(now, packet);
+    }
+
+    /// Hears the channel of a node. One that is a neighbour stays one when another names it: the released code makes a
+    /// neighbour's neighbour of it then, and no longer tells of it.
+    fn learn(&mut self, node: NodeAddress, channel: ChannelNumber, hops: u8) {
+        if node == self.inner.address() || node.is_broadcast() {
+            return;
+        }
+        let known = self.neighbors.entry(node).or_insert(Neighbor { channel, hops });
+        known.hops = known.hops.min(hops);
+        // What a third node says of a neighbour may be older than what the neighbour said itself.
+        if hops <= known.hops {
+            known.channel = channel;
+        }
+    }
+
+    /// The data channel with the fewest receivers among neighbours and their neighbours, at random among equals, if it has
+    /// at least one less than the own (`MIN_INTERFERENCE_POLICY`, `CONVENIENCE_THRESHOLD`).
+    ///
+    /// The released code takes the minimum over the control channel too, where nobody listens, so that it moves to empty
+    /// channels only; here the minimum is over the data channels.
+    fn choose(&mut self) {
+        let mut receivers = vec![0_u32; self.config.channels as usize + 1];
+        for neighbor in self.neighbors.values() {
+            if let Some(count) = receivers.get_mut(neighbor.channel.0 as usize) {
+                *count += 1;
+            }
+        }
+        let least = receivers.iter().skip(1).copied().min().unwrap_or(0);
+        let own = self.channel.and_then(|channel| receivers.get(channel.0 as usize).copied());
+        if own.is_some_and(|own| own <= least) {
+            return;
+        }
+        let best: Vec<_> = (1..=self.config.channels).filter(|c| receivers[*c as usize] == least).collect();
+        let chosen = best[self.draw.below(best.len() as u64) as usize];
+        self.events.push_back(RoutingEvent::ChannelWanted { channel: ChannelNumber(chosen) });
+    }
+}
+
+impl Routing for CrAodv {
+    fn name(&self) -> &'static str {
+        INFO.name
+    }
+
+    fn address(&self) -> NodeAddress {
+        self.inner.address()
+    }
+
+    fn start(&mut self, now: Time) {
+        self.inner.start(now);
+        // `HelloTimer::handle`: first between 0.5 and 1 s.
+        let half = Duration::from_millis(500);
+        self.next_choice = now + half + self.draw.uniform_duration(Duration::ZERO, half);
+    }
+
+    fn forward(&mut self, now: Time, packet: DataPacket) -> Forwarding {
+        match self.inner.forward(now, packet) {
+            Forwarding::Send { next_hop, .. } => {
+                self.forwarded = self.forwarded.saturating_add(1);
+                let channel = if self.config.shared_channels { None } else { self.channel_of(next_hop) };
+                Forwarding::Send { next_hop, channel }
+            }
+            other => other,
+        }
+    }
+
+    fn handle_message(&mut self, now: Time, packet: &RoutingPacket) {
+        let RoutingMessage::ChannelHello(hello) = &packet.message else {
+            return self.inner.handle_message(now, packet);
+        };
+        if let Some(channel) = hello.channel {
+            self.learn(packet.from, channel, 1);
+        }
+        for (node, channel) in &hello.neighbors {
+            self.learn(*node, *channel, 2);
+        }
+    }
+
+    fn handle_link_failure(&mut self, now: Time, neighbor: NodeAddress, lost: LostPacket<'_>) {
+        self.inner.handle_link_failure(now, neighbor, lost);
+    }
+
+    fn handle_notice(&mut self, now: Time, notice: Notice) {
+        match notice {
+            Notice::Handoff { channel } => {
+                let first = self.channel.replace(channel).is_none();
+                // `recvNotification`. The first channel is where the radio begins, not a handoff.
+                if !first {
+                    self.say_hello(now);
+                }
+            }
+            Notice::NeighborChannel { neighbor, channel } => self.learn(neighbor, channel, 1),
+            _ => {}
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        self.inner.handle_timeout(now);
+        if self.next_choice > now {
+            return;
+        }
+        if self.config.choose_channel {
+            self.choose();
+        }
+        // `HELLO_MSG_OPTIMIZATION`: only those that forward something say hello.
+        if self.forwarded > self.config.active_packets {
+            self.say_hello(now);
+        }
+        self.forwarded = 0;
+        let spread = self.draw.uniform_duration(Duration::ZERO, Duration::from_millis(500));
+        self.next_choice = now + self.config.channel_interval + spread;
+    }
+
+    fn poll_timeout(&self) -> Time {
+        self.inner.poll_timeout().min(self.next_choice).min(self.outbox.next_due())
+    }
+
+    fn poll_transmit(&mut self, now: Time) -> Option<RoutingPacket> {
+        let packet = match self.outbox.pop(now) {
+            Some(packet) => packet,
+            None => self.inner.poll_transmit(now)?,
+        };
+        let RoutingStats { discoveries, found, failed, limited, .. } = *self.inner.stats();
+        self.stats = RoutingStats { discoveries, found, failed, limited, ..self.stats };
+        self.stats.count(&packet);
+        Some(packet)
+    }
+
+    fn poll_event(&mut self) -> Option<RoutingEvent> {
+        let RoutingStats { discoveries, found, failed, limited, .. } = *self.inner.stats();
+        self.stats = RoutingStats { discoveries, found, failed, limited, ..self.stats };
+        self.events.pop_front().or_else(|| self.inner.poll_event())
+    }
+
+    fn route(&self, now: Time, destination: NodeAddress) -> Option<RouteInfo> {
+        let route = self.inner.route(now, destination)?;
+        let channel = if self.config.shared_channels { None } else { self.channel_of(route.next_hop) };
+        Some(RouteInfo { channel, ..route })
+    }
+
+    fn stats(&self) -> &RoutingStats {
+        &self.stats
+    }
+}

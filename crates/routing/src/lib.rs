@@ -1,0 +1,39 @@
+//! Routing in ad hoc networks, pure: each protocol is the state machine of one node.
+//!
+//! Every type here is sans-IO: it is told the time, messages and link failures, and answers with what to transmit, what
+//! becomes of a data packet, and when to ask again. It knows no event queue, medium, clock, thread or global random
+//! generator. Data packets stay with the host, which holds those that wait for a route in a [`PacketBuffer`].
+//!
+//! Reading order:
+//!
+//! - [`Routing`]: the trait, with what a host must do; [`DataPacket`], [`Forwarding`], [`RoutingEvent`], [`Notice`].
+//! - [`RoutingPacket`], [`message`]: what goes over the air, with its size.
+//! - [`registry`]: protocols by name, with typed parameters. A new one is one file and one line there (and a variant of
+//!   [`RoutingMessage`] if it speaks messages of its own).
+//! - [`table::RouteTable`]: routes with lifetimes and sequence numbers, and why they form no loop.
+//! - [`StaticRouting`] over a [`Topology`]; [`Aodv`]; [`CrAodv`].
+
+mod address;
+mod aodv;
+mod buffer;
+mod cr_aodv;
+pub mod message;
+mod outbox;
+pub mod parameters;
+pub mod registry;
+mod routing;
+mod static_routing;
+pub mod table;
+mod topology;
+
+pub use address::{ChannelNumber, NodeAddress};
+pub use aodv::{Aodv, AodvConfig, RequestTimeout};
+pub use buffer::PacketBuffer;
+pub use cr_aodv::{ChannelHello, CrAodv, CrAodvConfig};
+pub use message::{MessageKind, RoutingMessage, RoutingPacket, WireFormat};
+pub use routing::{
+    DataPacket, DropCause, Forwarding, LossCause, LostPacket, Notice, RouteInfo, Routing, RoutingEvent,
+    RoutingStats,
+};
+pub use static_routing::StaticRouting;
+pub use topology::Topology;

@@ -1,0 +1,199 @@
+//! What routing protocols say to each other, with the sizes on the wire.
+
+use crate::cr_aodv::ChannelHello;
+use crate::{ChannelNumber, NodeAddress};
+use cogtcp_units::Duration;
+
+/// Octets of the IPv4 header.
+const IP_HEADER: u32 = 20;
+/// Octets of the UDP header.
+const UDP_HEADER: u32 = 8;
+
+/// A routing packet on its one hop from one node to a neighbour or to all of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RoutingPacket {
+    /// The node that transmits it on this hop.
+    pub from: NodeAddress,
+    /// The neighbour that it is for, or [`NodeAddress::BROADCAST`].
+    pub to: NodeAddress,
+    /// Time to live in hops as it is transmitted: 1 is not forwarded.
+    pub ttl: u8,
+    /// The channel to transmit it on; `None`: the host's own (a common control channel, or the only one).
+    pub channel: Option<ChannelNumber>,
+    /// Size with its network and transport headers, octets.
+    pub bytes: u32,
+    /// What it says.
+    pub message: RoutingMessage,
+}
+
+/// The messages of all protocols.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RoutingMessage {
+    /// AODV: route request.
+    Request(RouteRequest),
+    /// AODV: route reply.
+    Reply(RouteReply),
+    /// AODV: route error.
+    Error(RouteError),
+    /// AODV: acknowledgement of a reply.
+    ReplyAck,
+    /// AODV: hello, a reply about its sender that goes one hop.
+    Hello(Hello),
+    /// CR-AODV: hello with channels.
+    ChannelHello(ChannelHello),
+}
+
+/// RREQ, RFC 3561 section 5.1.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct RouteRequest {
+    /// Hops from the originator to the node that transmits it.
+    pub hops: u8,
+    /// RREQ ID: with the originator it names the request.
+    pub id: u32,
+    /// The node sought.
+    pub destination: NodeAddress,
+    /// Latest known sequence number of the destination; `None` is the U flag.
+    pub destination_sequence: Option<u32>,
+    /// The node that seeks.
+    pub originator: NodeAddress,
+    /// Its sequence number.
+    pub originator_sequence: u32,
+    /// G flag: an intermediate node that replies also tells the destination.
+    pub gratuitous: bool,
+    /// D flag: only the destination replies.
+    pub destination_only: bool,
+}
+
+/// RREP, RFC 3561 section 5.2.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct RouteReply {
+    /// Hops from the node that transmits it to the destination.
+    pub hops: u8,
+    /// The node that was sought.
+    pub destination: NodeAddress,
+    /// Its sequence number.
+    pub destination_sequence: u32,
+    /// The node that sought, where the reply goes.
+    pub originator: NodeAddress,
+    /// How long the route is good from now on. On the wire it is in milliseconds; it is kept exact here.
+    pub lifetime: Duration,
+    /// A flag: the next hop shall acknowledge.
+    pub acknowledge: bool,
+}
+
+/// RERR, RFC 3561 section 5.3.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct RouteError {
+    /// Destinations out of reach with their sequence numbers. `None`: not known (0 on the wire).
+    pub unreachable: Vec<(NodeAddress, Option<u32>)>,
+}
+
+/// Hello, RFC 3561 section 6.9: a RREP about its sender with hop count 0 and time to live 1.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Hello {
+    /// The sender's sequence number.
+    pub sequence: u32,
+    /// How long the neighbour may count on its sender.
+    pub lifetime: Duration,
+}
+
+/// Whose sizes of messages.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum WireFormat {
+    /// RFC 3561 section 5 over UDP and IPv4.
+    Rfc,
+    /// ns-2 (`aodv_packet.h`): requests and replies are one word longer (a time stamp), and there is no UDP header.
+    Ns2,
+}
+
+impl RoutingMessage {
+    /// Size with network and transport headers, octets.
+    pub fn wire_bytes(&self, format: WireFormat) -> u32 {
+        let (request, reply, headers) = match format {
+            WireFormat::Rfc => (24, 20, IP_HEADER + UDP_HEADER),
+            WireFormat::Ns2 => (28, 24, IP_HEADER),
+        };
+        headers
+            + match self {
+                Self::Request(_) => request,
+                Self::Reply(_) | Self::Hello(_) => reply,
+                Self::Error(error) => 4 + 8 * error.unreachable.len() as u32,
+                Self::ReplyAck => 2,
+                // `hdr_aodv_hello::size()` of the released code: always room for ten neighbours.
+                Self::ChannelHello(_) => 100,
+            }
+    }
+
+    /// What kind it is.
+    pub fn kind(&self) -> MessageKind {
+        match self {
+            Self::Request(_) => MessageKind::Request,
+            Self::Reply(_) => MessageKind::Reply,
+            Self::Error(_) => MessageKind::Error,
+            Self::ReplyAck => MessageKind::ReplyAck,
+            Self::Hello(_) | Self::ChannelHello(_) => MessageKind::Hello,
+        }
+    }
+}
+
+/// The kinds of messages that statistics tell apart.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum MessageKind {
+    /// Seeks a route.
+    Request,
+    /// Says a route.
+    Reply,
+    /// Says that a route is gone.
+    Error,
+    /// Acknowledges a reply.
+    ReplyAck,
+    /// Says that a neighbour is there.
+    Hello,
+    /// Mends a route in place.
+    Repair,
+}
+
+impl MessageKind {
+    /// All kinds, in the order of [`crate::RoutingStats::messages`].
+    pub const ALL: [Self; 6] =
+        [Self::Request, Self::Reply, Self::Error, Self::ReplyAck, Self::Hello, Self::Repair];
+
+    /// Its name in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Request => "request",
+            Self::Reply => "reply",
+            Self::Error => "error",
+            Self::ReplyAck => "reply-ack",
+            Self::Hello => "hello",
+            Self::Repair => "repair",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 3561 sections 5.1 to 5.4: 24, 20, 4 + 8n and 2 octets, under 20 of IP and 8 of UDP.
+    #[test]
+    fn sizes_on_the_wire() {
+        let request = RoutingMessage::Request(RouteRequest {
+            hops: 0,
+            id: 1,
+            destination: NodeAddress::new(2),
+            destination_sequence: None,
+            originator: NodeAddress::new(1),
+            originator_sequence: 1,
+            gratuitous: false,
+            destination_only: false,
+        });
+        assert_eq!((request.wire_bytes(WireFormat::Rfc), request.wire_bytes(WireFormat::Ns2)), (52, 48));
+        let hello = RoutingMessage::Hello(Hello { sequence: 1, lifetime: Duration::from_secs(2) });
+        assert_eq!((hello.wire_bytes(WireFormat::Rfc), hello.wire_bytes(WireFormat::Ns2)), (48, 44));
+        let error =
+            RouteError { unreachable: vec![(NodeAddress::new(1), Some(4)), (NodeAddress::new(2), None)] };
+        assert_eq!(RoutingMessage::Error(error).wire_bytes(WireFormat::Rfc), 28 + 4 + 16);
+        assert_eq!(RoutingMessage::ReplyAck.wire_bytes(WireFormat::Rfc), 30);
+    }
+}

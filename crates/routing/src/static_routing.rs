@@ -1,0 +1,105 @@
+//! Static shortest paths ([docs/routing/static.md](../../../docs/routing/static.md)).
+
+use crate::registry::RoutingInfo;
+use crate::{
+    DataPacket, DropCause, Forwarding, LostPacket, NodeAddress, Notice, RouteInfo, Routing, RoutingEvent,
+    RoutingPacket, RoutingStats, Topology,
+};
+use cogtcp_units::Time;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+pub(crate) static INFO: RoutingInfo = RoutingInfo {
+    name: "static",
+    summary: "shortest paths over a topology that the host tells, without any message",
+    reference: "Dijkstra, Numerische Mathematik 1, 1959",
+    parameters: &[],
+    build: |address, _, _| Box::new(StaticRouting::new(address)),
+};
+
+/// Shortest paths over the topology of the last [`Notice::Topology`]. Told once it is static routing; told again whenever
+/// links come and go it is an oracle, which knows every change at once and at no cost.
+#[derive(Clone, Debug)]
+pub struct StaticRouting {
+    address: NodeAddress,
+    /// By destination: next hop and hops.
+    routes: Vec<Option<(NodeAddress, u8)>>,
+    events: VecDeque<RoutingEvent>,
+    stats: RoutingStats,
+}
+
+impl StaticRouting {
+    /// Without a topology: no route to anywhere.
+    pub fn new(address: NodeAddress) -> Self {
+        Self { address, routes: Vec::new(), events: VecDeque::new(), stats: RoutingStats::default() }
+    }
+
+    fn learn(&mut self, topology: &Arc<Topology>) {
+        let routes = topology.next_hops_from(self.address);
+        for (number, route) in routes.iter().enumerate() {
+            let before = self.routes.get(number).copied().flatten();
+            if let (Some((from, _)), Some((to, _))) = (before, *route)
+                && from != to
+            {
+                let destination = NodeAddress::new(number as u32);
+                self.events.push_back(RoutingEvent::RouteChanged { destination, from, to });
+            }
+        }
+        self.routes = routes;
+    }
+}
+
+impl Routing for StaticRouting {
+    fn name(&self) -> &'static str {
+        INFO.name
+    }
+
+    fn address(&self) -> NodeAddress {
+        self.address
+    }
+
+    fn start(&mut self, _now: Time) {}
+
+    fn forward(&mut self, now: Time, packet: DataPacket) -> Forwarding {
+        if packet.destination == self.address {
+            return Forwarding::Deliver;
+        }
+        match self.route(now, packet.destination) {
+            Some(route) => Forwarding::Send { next_hop: route.next_hop, channel: None },
+            None => Forwarding::Drop(DropCause::NoRoute),
+        }
+    }
+
+    fn handle_message(&mut self, _now: Time, _packet: &RoutingPacket) {}
+
+    fn handle_link_failure(&mut self, _now: Time, _neighbor: NodeAddress, _lost: LostPacket<'_>) {}
+
+    fn handle_notice(&mut self, _now: Time, notice: Notice) {
+        if let Notice::Topology(topology) = notice {
+            self.learn(&topology);
+        }
+    }
+
+    fn handle_timeout(&mut self, _now: Time) {}
+
+    fn poll_timeout(&self) -> Time {
+        Time::MAX
+    }
+
+    fn poll_transmit(&mut self, _now: Time) -> Option<RoutingPacket> {
+        None
+    }
+
+    fn poll_event(&mut self) -> Option<RoutingEvent> {
+        self.events.pop_front()
+    }
+
+    fn route(&self, _now: Time, destination: NodeAddress) -> Option<RouteInfo> {
+        let (next_hop, hops) = self.routes.get(destination.number() as usize).copied().flatten()?;
+        Some(RouteInfo { next_hop, hops, channel: None })
+    }
+
+    fn stats(&self) -> &RoutingStats {
+        &self.stats
+    }
+}

@@ -1,0 +1,134 @@
+//! CR-AODV: what the released code adds to AODV.
+
+use cogtcp_routing::parameters::Parameters;
+use cogtcp_routing::{
+    ChannelHello, ChannelNumber, CrAodv, CrAodvConfig, DataPacket, Forwarding, NodeAddress, Notice, Routing,
+    RoutingEvent, RoutingMessage, RoutingPacket,
+};
+use cogtcp_units::Time;
+
+const SELF: NodeAddress = NodeAddress::new(0);
+
+fn node(parameters: &Parameters) -> CrAodv {
+    let mut node = CrAodv::new(SELF, CrAodvConfig::from_parameters(parameters), 1);
+    node.start(Time::ZERO);
+    node.handle_notice(Time::ZERO, Notice::Handoff { channel: ChannelNumber(3) });
+    node
+}
+
+fn hello(node: &mut CrAodv, now: Time, from: u32, channel: u32, neighbors: &[(u32, u32)]) {
+    let neighbors = neighbors.iter().map(|(n, c)| (NodeAddress::new(*n), ChannelNumber(*c))).collect();
+    let message =
+        RoutingMessage::ChannelHello(ChannelHello { channel: Some(ChannelNumber(channel)), neighbors });
+    let to = NodeAddress::BROADCAST;
+    node.handle_message(
+        now,
+        &RoutingPacket { from: NodeAddress::new(from), to, ttl: 1, channel: None, bytes: 0, message },
+    );
+}
+
+fn sent(node: &mut CrAodv, now: Time) -> Vec<RoutingPacket> {
+    std::iter::from_fn(|| node.poll_transmit(now)).collect()
+}
+
+/// `recvNotification`: a handoff is followed by a hello with the new channel and those of the neighbours, not of theirs.
+#[test]
+fn a_handoff_is_followed_by_a_hello() {
+    let mut node = node(&Parameters::new());
+    assert!(sent(&mut node, Time::ZERO).is_empty(), "where it begins is no handoff");
+    let now = Time::from_millis(100);
+    hello(&mut node, now, 1, 5, &[(0, 3), (2, 7)]);
+    node.handle_notice(now, Notice::Handoff { channel: ChannelNumber(4) });
+    let packets = sent(&mut node, now);
+    // 8 + 4 + 8 + 10 * 8 octets, and 20 of IP.
+    assert_eq!(
+        (packets.len(), packets[0].to, packets[0].ttl, packets[0].bytes),
+        (1, NodeAddress::BROADCAST, 1, 120)
+    );
+    let expected = ChannelHello {
+        channel: Some(ChannelNumber(4)),
+        neighbors: vec![(NodeAddress::new(1), ChannelNumber(5))],
+    };
+    assert_eq!(packets[0].message, RoutingMessage::ChannelHello(expected));
+    assert_eq!(node.stats().packets(), 1);
+}
+
+/// A neighbour that another names stays a neighbour, with the channel that it said itself.
+#[test]
+fn a_neighbor_stays_one() {
+    let mut node = node(&Parameters::new());
+    hello(&mut node, Time::ZERO, 1, 5, &[]);
+    hello(&mut node, Time::ZERO, 2, 6, &[(1, 9)]);
+    assert_eq!(node.channel_of(NodeAddress::new(1)), Some(ChannelNumber(5)));
+    hello(&mut node, Time::ZERO, 1, 8, &[]);
+    assert_eq!(node.channel_of(NodeAddress::new(1)), Some(ChannelNumber(8)));
+}
+
+/// At most ten neighbours fit in a hello.
+#[test]
+fn ten_neighbors_fit() {
+    let mut node = node(&Parameters::new());
+    for neighbor in 1..=12 {
+        hello(&mut node, Time::ZERO, neighbor, 5, &[]);
+    }
+    node.handle_notice(Time::ZERO, Notice::Handoff { channel: ChannelNumber(4) });
+    let packets = sent(&mut node, Time::ZERO);
+    assert!(
+        matches!(&packets[0].message, RoutingMessage::ChannelHello(hello) if hello.neighbors.len() == 10)
+    );
+}
+
+/// With shared knowledge the host knows the channel; otherwise it is that of the last hello.
+#[test]
+fn the_channel_of_the_next_hop() {
+    for (knowledge, channel) in [("shared", None), ("hello", Some(ChannelNumber(5)))] {
+        let mut node = node(&Parameters::new().with_text("channel_knowledge", knowledge));
+        hello(&mut node, Time::ZERO, 1, 5, &[]);
+        let packet = DataPacket { source: SELF, destination: NodeAddress::new(1), previous_hop: None };
+        assert_eq!(node.forward(Time::ZERO, packet), Forwarding::Hold, "a hello makes no route");
+        let from = NodeAddress::new(1);
+        let ack = RoutingMessage::ReplyAck;
+        node.handle_message(
+            Time::ZERO,
+            &RoutingPacket { from, to: SELF, ttl: 1, channel: None, bytes: 0, message: ack },
+        );
+        assert_eq!(node.forward(Time::ZERO, packet), Forwarding::Send { next_hop: from, channel });
+        assert_eq!(node.route(Time::ZERO, from).unwrap().channel, channel);
+    }
+}
+
+/// Channel 3 is the own and has two receivers near; of ten data channels all but 1, 2 and 3 are then empty, or just one
+/// is.
+#[test]
+fn the_channel_with_the_fewest_receivers_is_wanted() {
+    let wanted = |near: &[u32], own: u32| {
+        let mut node = node(&Parameters::new().with_number("channels", 4.0));
+        node.handle_notice(Time::ZERO, Notice::Handoff { channel: ChannelNumber(own) });
+        for (index, channel) in near.iter().enumerate() {
+            hello(&mut node, Time::ZERO, 1 + index as u32, *channel, &[]);
+        }
+        let due = Time::from_millis(1000);
+        node.handle_timeout(due);
+        sent(&mut node, due);
+        assert!(node.poll_timeout() > Time::from_millis(500_999));
+        std::iter::from_fn(|| node.poll_event()).find_map(|event| match event {
+            RoutingEvent::ChannelWanted { channel } => Some(channel.0),
+            _ => None,
+        })
+    };
+    assert_eq!(wanted(&[3, 3, 1, 2], 3), Some(4));
+    assert_eq!(wanted(&[1, 1, 2, 3, 4, 4], 4).map(|channel| channel == 2 || channel == 3), Some(true));
+    assert_eq!(wanted(&[1, 2, 3, 4], 3), None, "none is better by one");
+    assert_eq!(wanted(&[1, 1], 3), None);
+}
+
+/// Without feedback a failed frame breaks nothing, as in the released code; it can be set.
+#[test]
+fn the_released_settings() {
+    let config = CrAodvConfig::from_parameters(&Parameters::new());
+    assert_eq!(config, CrAodvConfig::released());
+    assert!(!config.aodv.link_feedback);
+    assert_eq!(config.aodv.request_memory().as_secs_f64(), 6000.0);
+    let set = CrAodvConfig::from_parameters(&Parameters::new().with_flag("link_feedback", true));
+    assert!(set.aodv.link_feedback && set.aodv.ttl_start == 5);
+}

@@ -1,0 +1,79 @@
+//! Loop freedom at every moment, under mobility, delays and losses.
+
+use crate::air::{Setting, World};
+use cogtcp_routing::parameters::Parameters;
+use cogtcp_units::{Duration, Time};
+
+fn wild(protocol: &'static str, parameters: Parameters) -> Setting {
+    Setting {
+        protocol,
+        parameters,
+        nodes: 14,
+        side: 700.0,
+        delay: Duration::from_millis(60),
+        loss: 0.2,
+        feedback: true,
+        speed: 40.0,
+        traffic: true,
+    }
+}
+
+fn no_loops(setting: &Setting, seeds: std::ops::Range<u64>, seconds: u64) {
+    for seed in seeds {
+        let mut world = World::new(setting.clone(), seed);
+        world.run(Time::from_millis(seconds * 1000));
+        // A test in which nothing moves would hold anything.
+        assert!(world.delivered * 10 > world.sent, "{} of {}", world.delivered, world.sent);
+        let stats: u64 = world.nodes.iter().map(|node| node.stats().packets()).sum();
+        assert!(stats > 1000, "{stats}");
+    }
+}
+
+#[test]
+fn aodv_of_the_rfc() {
+    no_loops(&wild("aodv", Parameters::new()), 0..6, 40);
+}
+
+#[test]
+fn aodv_of_ns2_and_of_ns3() {
+    no_loops(&wild("aodv", Parameters::new().with_text("profile", "ns2")), 0..3, 40);
+    no_loops(&wild("aodv", Parameters::new().with_text("profile", "ns3")), 0..3, 40);
+}
+
+/// Routes of a second or less: most of them expire while their neighbours still have theirs.
+#[test]
+fn aodv_with_short_lives() {
+    let parameters =
+        Parameters::new().with_number("active_route_timeout", 0.3).with_number("my_route_timeout", 0.5);
+    no_loops(&wild("aodv", parameters), 0..6, 30);
+}
+
+#[test]
+fn aodv_for_the_destination_only_and_with_acknowledgements() {
+    let parameters =
+        Parameters::new().with_flag("destination_only", true).with_flag("reply_acknowledgement", true);
+    no_loops(&wild("aodv", parameters), 0..3, 30);
+}
+
+/// Frames that are half a second late, and lost without a word.
+#[test]
+fn aodv_with_long_delays_and_no_feedback() {
+    let parameters = Parameters::new().with_text("profile", "ns3").with_number("hello_interval", 0.5);
+    let setting =
+        Setting { delay: Duration::from_millis(500), feedback: false, loss: 0.1, ..wild("aodv", parameters) };
+    for seed in 0..4 {
+        let mut world = World::new(setting.clone(), seed);
+        world.run(Time::from_millis(40_000));
+        assert!(world.delivered > 20, "{} of {}", world.delivered, world.sent);
+    }
+}
+
+#[test]
+fn cr_aodv() {
+    let parameters = Parameters::new().with_text("profile", "rfc");
+    no_loops(&wild("cr-aodv", parameters), 0..3, 30);
+    let setting = Setting { speed: 2.0, ..wild("cr-aodv", Parameters::new()) };
+    let mut world = World::new(setting, 1);
+    world.run(Time::from_millis(30_000));
+    assert!(world.delivered > 20);
+}
