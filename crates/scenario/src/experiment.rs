@@ -85,16 +85,60 @@ pub struct RadioSpec {
     pub name: String,
     /// The links that it gates, both directions of each.
     pub links: Vec<usize>,
-    /// When it is silent, and on which channel after; without meaning where there is `cognitive`.
-    pub cycle: CycleConfig,
-    /// What happens to packets during silence; without meaning where there is `cognitive`.
+    /// What moves it.
+    pub kind: RadioKind,
+}
+
+/// What moves a radio. Another kind (a recorded trace, say) is another variant.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RadioKind {
+    /// The cycle of one link by its laws.
+    Cycle(CycleConfig, Gating),
+    /// A train's journey.
+    Journey(JourneySpec, Gating),
+    /// The CR user in full with its MAC. It has one link, and the experiment a spectrum.
+    Cognitive(Box<CognitiveSpec>),
+}
+
+impl Default for RadioKind {
+    /// A radio that is never silent.
+    fn default() -> Self {
+        Self::Cycle(CycleConfig::default(), Gating::default())
+    }
+}
+
+impl RadioKind {
+    /// The cycle, if it is one.
+    pub fn cycle(&self) -> Option<&CycleConfig> {
+        if let Self::Cycle(cycle, _) = self { Some(cycle) } else { None }
+    }
+
+    /// The journey, if it is one.
+    pub fn journey(&self) -> Option<&JourneySpec> {
+        if let Self::Journey(journey, _) = self { Some(journey) } else { None }
+    }
+
+    /// The CR user in full, if it is one.
+    pub fn cognitive(&self) -> Option<&CognitiveSpec> {
+        if let Self::Cognitive(cognitive) = self { Some(cognitive) } else { None }
+    }
+
+    /// What silence does to links without a MAC; `None`: there is one, which decides that.
+    pub fn gating(&self) -> Option<Gating> {
+        match self {
+            Self::Cycle(_, gating) | Self::Journey(_, gating) => Some(*gating),
+            Self::Cognitive(_) => None,
+        }
+    }
+}
+
+/// What silence does to links without a MAC.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Gating {
+    /// What happens to packets during silence.
     pub silence: Silence,
     /// Whether sources are told of what silence destroyed (ICMP).
     pub unreachable: bool,
-    /// The CR user in full with its MAC, in place of the cycle. It has one link, and the experiment a spectrum.
-    pub cognitive: Option<Box<CognitiveSpec>>,
-    /// A train's journey in place of the cycle.
-    pub journey: Option<JourneySpec>,
 }
 
 /// A train's journey over a line.

@@ -42,8 +42,8 @@ pub use cognitive::{
 };
 pub use error::ScenarioError;
 pub use experiment::{
-    CognitiveSpec, ControlSpec, Experiment, FlowSpec, JourneySpec, LinkSpec, MacSpec, PipeSpec,
-    PredictionSpec, RadioSpec, RunSpec, SpectrumSpec, TrainSpec, UsersSpec,
+    CognitiveSpec, ControlSpec, Experiment, FlowSpec, Gating, JourneySpec, LinkSpec, MacSpec, PipeSpec,
+    PredictionSpec, RadioKind, RadioSpec, RunSpec, SpectrumSpec, TrainSpec, UsersSpec,
 };
 pub use external::is_external;
 pub use flow::{Flow, Traffic};

@@ -44,7 +44,7 @@ fn what_is_left_out_has_the_values_of_the_paper() {
     assert_eq!((spectrum.channels.bands(), spectrum.channels.len()), (5, 5));
     let UsersSpec::Generated(users) = spectrum.users else { panic!("they are generated") };
     assert_eq!(users.iter().map(|user| user.band).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
-    let user = experiment.radios[0].cognitive.as_ref().unwrap();
+    let user = experiment.radios[0].kind.cognitive().unwrap();
     assert_eq!((user.mac.short_retry_limit, user.mac.rts_threshold), (Some(7), Some(0)));
     assert_eq!(user.ends[1].position.x, 100.0);
     // P_on of the detector's threshold follows from the law: mean ON 2 s, mean OFF 2/3 s.
@@ -158,7 +158,7 @@ fn released_files_and_measured_occupancy_are_read_too() {
         .replace("pu = { exponential = { alpha = 0.5, beta = 1.5 } }", "pu = { map = \"map.txt\" }");
     let file = folder("released", &[("cr.toml", &text), ("map.txt", map), ("channel.txt", &channels)]);
     let experiment = Scenario::read(&file).unwrap().resolve().unwrap();
-    let user = experiment.radios[0].cognitive.as_ref().unwrap();
+    let user = experiment.radios[0].kind.cognitive().unwrap();
     assert_eq!(user.ends[0].channel.0, 1, "channel 0 is reserved for control");
 
     let text = TEXT
@@ -190,7 +190,7 @@ fn a_measurement_becomes_a_model() {
         users.iter().map(|user| (user.band, user.law.on.mean(), user.law.off.mean())).collect();
     assert_eq!(means, [(1, 1.5, 3.0), (2, 1.0, 1.0)]);
     // The threshold of the detector is set for the mean duty cycle of the bands: 1/3 and 1/2.
-    let DetectorConfig::Map { p_on, .. } = experiment.radios[0].cognitive.as_ref().unwrap().detector else {
+    let DetectorConfig::Map { p_on, .. } = experiment.radios[0].kind.cognitive().unwrap().detector else {
         panic!("it is a MAP detector")
     };
     assert!((p_on - 5.0 / 12.0).abs() < 1e-9, "{p_on}");

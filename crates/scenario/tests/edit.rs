@@ -23,11 +23,18 @@ fn fields_are_set_by_path() {
     assert_eq!(set("run.duration", "10 s").run.duration, Duration::from_secs(10));
     assert_eq!(set("run.duration", "\"10 s\"").run.duration, Duration::from_secs(10));
     assert_eq!(set("run.seed", "7").run.seed, 7);
-    let off = |path: &str| set(path, "200 ms").radios[0].cycle.sensing.clone().unwrap().off.mean();
+    let off =
+        |path: &str| set(path, "200 ms").radios[0].kind.cycle().unwrap().sensing.clone().unwrap().off.mean();
     for path in ["radio.0.sensing.off", "radio.radio.sensing.off", "radio.*.sensing.off"] {
         assert_eq!(off(path), Duration::from_millis(200));
     }
-    let law = set("radio.0.sensing.on", "{ exponential = \"7 s\" }").radios[0].cycle.sensing.clone().unwrap();
+    let law = set("radio.0.sensing.on", "{ exponential = \"7 s\" }").radios[0]
+        .kind
+        .cycle()
+        .unwrap()
+        .sensing
+        .clone()
+        .unwrap();
     assert_eq!(law.on.mean(), Duration::from_secs(7));
     let rate = set("topology.dumbbell.bottleneck.rate", "5 Mbit/s").links[2].forward.rate;
     assert_eq!(rate, Rate::from_bits_per_second(5_000_000));

@@ -67,14 +67,14 @@ fn what_cannot_be_a_line_is_refused_with_line_and_reason() {
 fn the_shipped_journey_resolves_to_its_line() {
     let scenario = Scenario::read(&folder().join("train-journey.toml")).unwrap();
     let experiment = scenario.resolve().unwrap();
-    let journey = experiment.radios[0].journey.as_ref().unwrap();
+    let journey = experiment.radios[0].kind.journey().unwrap();
     let line = &journey.line;
     assert_eq!((line.stations.len(), line.tunnels.len(), line.borders.len()), (7, 3, 1));
     assert_eq!((line.start(), line.end()), (0.0, 62_000.0));
     assert!((line.train.top_speed - 140.0 / 3.6).abs() < 1e-9 && (line.signal.threshold + 95.0).abs() < 1e-9);
     assert_eq!(line.signal.rates.len(), 3);
     let own = scenario.set("radio.cr.journey.rate", "own").unwrap().resolve().unwrap();
-    assert!(own.radios[0].journey.as_ref().unwrap().line.signal.rates.is_empty());
+    assert!(own.radios[0].kind.journey().unwrap().line.signal.rates.is_empty());
     let filter = scenario.set("train.prediction", "{ signal_strength = { order = 3 } }").unwrap();
     let PredictionSpec::SignalStrength(config) = filter.resolve().unwrap().train.unwrap().prediction else {
         panic!("another predictor")

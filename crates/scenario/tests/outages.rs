@@ -20,9 +20,12 @@ fn changed(from: &str, to: &str) -> Scenario {
 #[test]
 fn what_is_written_arrives() {
     let plain = Scenario::parse(&shipped(), "train.toml").unwrap().resolve().unwrap();
-    assert!(!plain.radios[0].unreachable && plain.links.iter().all(|link| link.forward.mark.is_none()));
+    assert!(
+        !plain.radios[0].kind.gating().unwrap().unreachable
+            && plain.links.iter().all(|link| link.forward.mark.is_none())
+    );
     let told = changed("silence = \"drop\"", "silence = \"drop\"\nunreachable = true");
-    assert!(told.resolve().unwrap().radios[0].unreachable);
+    assert!(told.resolve().unwrap().radios[0].kind.gating().unwrap().unreachable);
     assert_eq!(Scenario::parse(&told.to_toml(), "again").unwrap(), told);
     let marked = changed("queue = \"50 packets\"", "queue = \"50 packets\", mark = \"20 packets\"");
     let links = marked.resolve().unwrap().links;

@@ -37,7 +37,7 @@ fn commented_lines_of_starters_work() {
     let opened: String = text.lines().map(|line| uncomment(line) + "\n").collect();
     assert_ne!(text, opened);
     let experiment = Scenario::parse(&opened, "opened").unwrap().resolve().unwrap();
-    assert!(experiment.radios[0].cycle.pu.is_some());
+    assert!(experiment.radios[0].kind.cycle().unwrap().pu.is_some());
 }
 
 /// Takes the comment mark off a setting (`# key = value`).

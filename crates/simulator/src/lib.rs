@@ -6,18 +6,19 @@
 //! are described in `docs/simulator.md`.
 //!
 //! Reading order of the source: `queue` (pending events), `pipe` (one link direction), `network` (pipes, paths,
-//! packets), `flow` (two connection ends and their measurements), `radio` (gates), `wireless` (CR users in full and their
+//! packets), `flow` (two connection ends and their measurements), `gated_links` and `boards` (radios, and who hears of them), `wireless` (CR users in full and their
 //! MAC), `train` (a mobile router's warnings), `unreachable` (ICMP), `simulation` (the event loop),
 //! `report` (the tables).
 
+mod boards;
 mod flow;
+mod gated_links;
 mod histogram;
 mod network;
 mod options;
 mod packets;
 mod pipe;
 mod queue;
-mod radio;
 mod report;
 mod routes;
 mod simulation;

@@ -1,10 +1,11 @@
 //! Pipes, paths and the packets on them; packets are counted here.
 
+use crate::boards::Boards;
 use crate::packets::{OptionStore, Packet};
 use crate::pipe::{DropCause, Offer, Pipe, Transit};
 use crate::queue::{Event, EventQueue};
 use crate::trace::Trace;
-use crate::wireless::{Cell, HostFact, Noted};
+use crate::wireless::{Cell, Noted};
 use cogtcp_records::tables::PacketEvent;
 use cogtcp_transport::SeqNumber;
 use cogtcp_units::{Rate, Time};
@@ -32,6 +33,8 @@ pub(crate) struct Network {
     /// The wireless links, and the place of each one's radio in the experiment.
     pub(crate) cells: Vec<(usize, Cell)>,
     notes: VecDeque<Noted>,
+    /// What the nodes with a radio know of their links.
+    pub(crate) boards: Boards,
     /// Pipes whose packets are noted when silence destroys them, and those packets: pipe, stream, sequence number.
     watched: Vec<u32>,
     destroyed: VecDeque<(u32, u32, SeqNumber)>,
@@ -48,7 +51,7 @@ pub(crate) struct StreamCounters {
 
 impl Network {
     /// A network of `pipes` without paths.
-    pub(crate) fn new(pipes: Vec<Pipe>, trace: Trace) -> Self {
+    pub(crate) fn new(pipes: Vec<Pipe>, boards: Boards, trace: Trace) -> Self {
         Self {
             queue: EventQueue::new(),
             pipes,
@@ -60,6 +63,7 @@ impl Network {
             hops: 0,
             cells: Vec::new(),
             notes: VecDeque::new(),
+            boards,
             watched: Vec::new(),
             destroyed: VecDeque::new(),
         }
@@ -185,6 +189,10 @@ impl Network {
                     Noted::Radio(radio, time, event) => {
                         self.trace.radio_event(time, (*number, radio), event, Rate::ZERO);
                     }
+                    Noted::Board(end, time, event) => {
+                        let (node, link) = (cell.nodes[end], cell.pipes[end] as usize / 2);
+                        self.boards.publish(node, time, link, event, Rate::ZERO);
+                    }
                     Noted::Interference(pipe, frame) => self.trace.interference(now, pipe, frame),
                 }
             }
@@ -207,13 +215,6 @@ impl Network {
         if let Some(time) = self.cells[place].1.arm() {
             self.queue.push(time, Event::Cell(place as u32));
         }
-    }
-
-    /// The next fact on a board of the cell that transports have not read, and the pipe that begins at their node.
-    pub(crate) fn take_fact(&mut self, place: u32) -> Option<(u32, HostFact)> {
-        let (_, cell) = self.cells.get_mut(place as usize)?;
-        let fact = cell.take_fact(&self.pipes)?;
-        Some((cell.pipes[fact.end], fact))
     }
 
     #[inline]

@@ -1,12 +1,13 @@
 //! One run as a value: the event loop and what each event does.
 
+use crate::boards::Boards;
 use crate::flow::Flow;
+use crate::gated_links::GatedLinks;
 use crate::network::Network;
 use crate::options::{RunError, RunOptions, TraceLevel};
 use crate::packets::Packet;
 use crate::pipe::{Capacity, Pipe, PipeConfig, PipeCounters, Transit};
 use crate::queue::{Event, EventQueue};
-use crate::radio::Radio;
 use crate::routes::Router;
 use crate::trace::Trace;
 use crate::train::Train;
@@ -35,7 +36,7 @@ pub(crate) struct Simulation<'a> {
     warm: bool,
     pub(crate) network: Network,
     pub(crate) flows: Vec<Flow>,
-    pub(crate) radios: Vec<Radio>,
+    pub(crate) radios: Vec<GatedLinks>,
     pub(crate) train: Option<Train>,
     unreachable: Option<Unreachable>,
     /// Where there are CR users in full.
@@ -80,7 +81,7 @@ impl<'a> Simulation<'a> {
             pipes.push(pipe(link, &link.forward, "forward", seed));
             pipes.push(pipe(link, &link.reverse, "reverse", seed));
         }
-        let mut network = Network::new(pipes, Trace::new(options.trace, experiment));
+        let mut network = Network::new(pipes, Boards::new(experiment), Trace::new(options.trace, experiment));
         let air = add_cells(&mut network, experiment, seed)?;
         let mut flows = Vec::with_capacity(experiment.flows.len());
         let mut router = Router::new(experiment);
@@ -95,7 +96,7 @@ impl<'a> Simulation<'a> {
             }
             flows.push(Flow::new(number, spec, control(spec, options)?));
         }
-        let mut radios = Radio::all(experiment, seed)?;
+        let mut radios = GatedLinks::all(experiment, seed)?;
         let train = Train::new(experiment, seed, &mut network, &mut flows, &mut radios, &mut router)?;
         let unreachable = Unreachable::new(experiment, &mut network, &mut router)?;
         let mut simulation = Self {
@@ -269,8 +270,9 @@ impl<'a> Simulation<'a> {
         match event {
             Event::Radio(number) => {
                 let radio = &mut self.radios[number as usize];
-                radio.change(now, &mut self.network, &mut self.flows);
+                radio.change(now, &mut self.network);
                 self.network.queue.push(radio.next_change(), event);
+                self.tell_transports(now);
             }
             Event::FlowStart(number) => {
                 let flow = &mut self.flows[number as usize];
@@ -293,19 +295,21 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// A wireless cell may have something to do; what its boards say is read by the transports at its two nodes.
+    /// A wireless cell may have something to do.
     #[inline(never)]
     fn play_cell(&mut self, now: Time, place: u32) {
         if let Some((transit, packet)) = self.network.play_cell(now, place) {
             self.deliver(now, &transit, &packet);
         }
-        while let Some((pipe, fact)) = self.network.take_fact(place) {
-            let link = &self.experiment.links[pipe as usize / 2];
-            let node = if fact.end == 0 { link.from } else { link.to };
-            for (flow, spec) in self.flows.iter_mut().zip(&self.experiment.flows) {
-                if spec.from == node {
-                    flow.link_event(now, fact.event, &mut self.network);
-                }
+        self.tell_transports(now);
+    }
+
+    /// Transports read the boards of the nodes that their senders are on.
+    fn tell_transports(&mut self, now: Time) {
+        while let Some((notice, senders)) = self.network.boards.take_for_transports() {
+            let senders = senders.to_vec();
+            for flow in senders {
+                self.flows[flow].link_event(now, notice.event, &mut self.network);
             }
         }
     }
@@ -443,7 +447,7 @@ fn add_cells(
 ) -> Result<Option<Arc<Air>>, RunError> {
     let mut shared = None;
     for (number, spec) in experiment.radios.iter().enumerate() {
-        let Some(cognitive) = &spec.cognitive else { continue };
+        let Some(cognitive) = spec.kind.cognitive() else { continue };
         let wrong = |why: String| RunError::Radio { radio: spec.name.clone(), why };
         let air = match &shared {
             Some(air) => Arc::clone(air),

@@ -2,15 +2,14 @@
 
 use crate::TraceLevel;
 use crate::pipe::{DropCause, Transit};
-use crate::radio::phase_name;
 use crate::wireless::radio_names;
+use cogtcp_crosslayer::{LinkEvent, Verdict};
 use cogtcp_records::tables::{
     ControlSample, ControlSeriesBuilder, EventKind, EventRow, EventsBuilder, FlowSample, FlowSeriesBuilder,
     LinkSample, LinkSeriesBuilder, PacketEvent, PacketRow, PacketsBuilder,
 };
 use cogtcp_records::{Code, Table};
 use cogtcp_scenario::Experiment;
-use cogtcp_spectrum::{RadioEvent, Verdict};
 use cogtcp_transport::Segment;
 use cogtcp_units::{Rate, Time};
 
@@ -187,29 +186,34 @@ impl Trace {
         &mut self,
         time: Time,
         radio: (usize, usize),
-        event: RadioEvent,
+        event: LinkEvent,
         own_rate: Rate,
     ) {
         if !self.records_events() {
             return;
         }
         let (kind, detail, value) = match event {
-            RadioEvent::SensingStart { .. } => (EventKind::SensingStart, "", f64::NAN),
-            RadioEvent::SensingEnd { verdict } => (EventKind::SensingEnd, verdict_name(verdict), f64::NAN),
-            RadioEvent::PuArrival { during } => (EventKind::PuArrival, phase_name(during), f64::NAN),
-            RadioEvent::SwitchingStart { .. } => (EventKind::SwitchingStart, "", f64::NAN),
-            RadioEvent::SwitchingEnd => (EventKind::SwitchingEnd, "", f64::NAN),
-            RadioEvent::SignalLost { cause } => (EventKind::SignalLost, cause.name(), f64::NAN),
-            RadioEvent::SignalBack => (EventKind::SignalBack, "", f64::NAN),
-            RadioEvent::Handoff { rate, .. } => {
+            LinkEvent::SensingStart { .. } => (EventKind::SensingStart, "", f64::NAN),
+            LinkEvent::SensingEnd { verdict } => (EventKind::SensingEnd, verdict.name(), f64::NAN),
+            LinkEvent::PuArrival { during } => (EventKind::PuArrival, during.name(), f64::NAN),
+            LinkEvent::SwitchingStart { .. } => (EventKind::SwitchingStart, "", f64::NAN),
+            LinkEvent::SwitchingEnd => (EventKind::SwitchingEnd, "", f64::NAN),
+            LinkEvent::SignalLost { cause } => (EventKind::SignalLost, cause.name(), f64::NAN),
+            LinkEvent::SignalBack => (EventKind::SignalBack, "", f64::NAN),
+            LinkEvent::Handoff { rate, .. } => {
                 (EventKind::Handoff, "", rate.unwrap_or(own_rate).bits_per_second() as f64)
             }
+            // Rates are in the series, gates follow from the events above, and queues are no radios.
+            LinkEvent::RateChange { .. }
+            | LinkEvent::LinkDown
+            | LinkEvent::LinkUp
+            | LinkEvent::QueueFree { .. } => return,
         };
         let entity = self.radios[radio.0][radio.1];
         self.push(time, kind, entity, detail, value);
         let error = match event {
-            RadioEvent::SensingEnd { verdict: Verdict::Missed } => EventKind::MissedDetection,
-            RadioEvent::SensingEnd { verdict: Verdict::FalseAlarm } => EventKind::FalseAlarm,
+            LinkEvent::SensingEnd { verdict: Verdict::Missed } => EventKind::MissedDetection,
+            LinkEvent::SensingEnd { verdict: Verdict::FalseAlarm } => EventKind::FalseAlarm,
             _ => return,
         };
         self.push(time, error, entity, "", f64::NAN);
@@ -281,14 +285,5 @@ impl Trace {
             self.events.finish(),
             self.packets.finish(),
         ]
-    }
-}
-
-const fn verdict_name(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Clear => "clear",
-        Verdict::Detected => "detected",
-        Verdict::Missed => "missed",
-        Verdict::FalseAlarm => "false alarm",
     }
 }

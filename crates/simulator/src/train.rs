@@ -6,11 +6,11 @@ mod messages;
 mod report;
 
 use crate::flow::Flow;
+use crate::gated_links::GatedLinks;
 use crate::network::{Network, StreamCounters};
 use crate::options::RunError;
 use crate::packets::Packet;
 use crate::queue::Event;
-use crate::radio::Radio;
 use crate::routes::Router;
 use cogtcp_records::tables::EventKind;
 use cogtcp_scenario::{Experiment, RttReport, TrainSpec};
@@ -112,7 +112,7 @@ impl Train {
         seed: u64,
         network: &mut Network,
         flows: &mut [Flow],
-        radios: &mut [Radio],
+        radios: &mut [GatedLinks],
         router: &mut Router<'_>,
     ) -> Result<Option<Self>, RunError> {
         let Some(spec) = experiment.train.clone() else { return Ok(None) };
@@ -162,7 +162,8 @@ impl Train {
             }
         }
         let end = Time::ZERO + experiment.run.duration;
-        let (outages, causes): (Vec<_>, Vec<_>) = radio.timetable(end).into_iter().unzip();
+        let (outages, causes): (Vec<_>, Vec<_>) =
+            radio.timetable(&experiment.radios[spec.radio], seed, end).into_iter().unzip();
         let predictions = foresight::predictions(experiment, &spec, radio, &outages, seed)?;
         let mut train = Self {
             streams: 2 * flows.len() as u32,

@@ -50,7 +50,11 @@ impl Unreachable {
     ) -> Result<Option<Self>, RunError> {
         let first = network.streams();
         let mut made = Self { first, notices: Vec::new(), places: BTreeMap::new() };
-        for radio in experiment.radios.iter().filter(|radio| radio.unreachable) {
+        for radio in experiment
+            .radios
+            .iter()
+            .filter(|radio| radio.kind.gating().is_some_and(|gating| gating.unreachable))
+        {
             for pipe in radio.links.iter().flat_map(|link| [2 * *link as u32, 2 * *link as u32 + 1]) {
                 let link = &experiment.links[pipe as usize / 2];
                 let node = if pipe.is_multiple_of(2) { link.from } else { link.to };

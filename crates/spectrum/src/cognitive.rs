@@ -10,7 +10,7 @@
 //!  5     switching = true                                   start_switching
 //!  6     go back to 1                                       change
 //!  7 if (switching)                                         open
-//!  8     notify upper layers about spectrum handoff         open: RadioEvent::Handoff
+//!  8     notify upper layers about spectrum handoff         open: LinkEvent::Handoff
 //!  9     load channel parameters                            open
 //! 10     start T_p timer                                    open
 //! 11 transmit data till T_p expires, then go back to 1      change
@@ -33,7 +33,7 @@ use crate::air::{Air, HeardPu, Receiver, SnrModel};
 use crate::detector::{Detector, FusionRule, fused_probability};
 use crate::policy::{ChannelHistory, Decision, DecisionPolicy, DecisionView};
 use crate::propagation::Position;
-use crate::{ChannelId, Phase, RadioEvent, RadioStats, Verdict};
+use crate::{ChannelId, LinkEvent, Phase, Radio, RadioStats, Verdict};
 use cogtcp_units::{Duration, RandomStream, Rate, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -137,7 +137,7 @@ pub struct CognitiveRadio {
     history: ChannelHistory,
     meter: ProtectionMeter,
     stats: RadioStats,
-    events: VecDeque<(Time, RadioEvent)>,
+    events: VecDeque<(Time, LinkEvent)>,
 }
 
 impl CognitiveRadio {
@@ -191,41 +191,10 @@ impl CognitiveRadio {
         Ok(radio)
     }
 
-    /// Plays the radio up to `now` and answers the phase from then on. To be called at
-    /// [`next_change`](Self::next_change); a late call plays every change at its own time, an early one changes nothing.
-    ///
-    /// Events of the call before that were not taken are gone.
-    pub fn advance(&mut self, now: Time) -> Phase {
-        self.events.clear();
-        loop {
-            let at = self.next_change();
-            if at > now || at == Time::MAX {
-                break;
-            }
-            self.change(at);
-        }
-        self.phase
-    }
-
-    /// What happened in the last [`advance`](Self::advance), with its time, oldest first.
-    pub fn poll_event(&mut self) -> Option<(Time, RadioEvent)> {
-        self.events.pop_front()
-    }
-
     /// Notes that the radio, or its peer on its channel, put a frame on the air over [from, until): what it shares with a
     /// PU there is interference. To be called while the radio is still on that channel, in the order of time.
     pub fn transmitted(&mut self, from: Time, until: Time) {
         self.meter.transmitted(&self.air, self.loaded, from, until);
-    }
-
-    /// What the radio does at the moment.
-    pub fn phase(&self) -> Phase {
-        self.phase
-    }
-
-    /// The channel it is tuned to.
-    pub fn channel(&self) -> ChannelId {
-        self.channel
     }
 
     /// The channel of its traffic: the one tuned to, but while it looks for another the last one.
@@ -236,23 +205,6 @@ impl CognitiveRadio {
     /// When the phase ends, as planned. While it transmits: when it falls silent next.
     pub fn phase_end(&self) -> Time {
         self.until
-    }
-
-    /// Rate of the channel in use; while it looks for another, of the last one.
-    pub fn rate(&self) -> Option<Rate> {
-        self.rate
-    }
-
-    /// When to call [`advance`](Self::advance) next. After `advance(now)` it is later than `now`.
-    pub fn next_change(&self) -> Time {
-        self.until.min(self.pu_due)
-    }
-
-    /// Time and events up to `now`, which must not lie before the last [`advance`](Self::advance).
-    pub fn stats(&self, now: Time) -> RadioStats {
-        let mut stats = self.stats;
-        stats.spend(self.phase, now.saturating_since(self.since));
-        stats
     }
 
     /// How the primary users fared up to `now`.
@@ -287,7 +239,7 @@ impl CognitiveRadio {
             Phase::Transmitting => self.start_sensing(at),
             Phase::Sensing => self.end_sensing(at),
             Phase::Switching | Phase::Lost => {
-                self.emit(at, RadioEvent::SwitchingEnd);
+                self.emit(at, LinkEvent::SwitchingEnd);
                 self.tune(at);
                 self.start_sensing(at);
             }
@@ -300,7 +252,7 @@ impl CognitiveRadio {
         if self.phase == Phase::Transmitting {
             self.meter.pu_came(at);
         }
-        self.emit(at, RadioEvent::PuArrival { during: self.phase });
+        self.emit(at, LinkEvent::PuArrival { during: self.phase });
     }
 
     /// Line 1, its beginning: the radio is silent for t_s.
@@ -312,7 +264,7 @@ impl CognitiveRadio {
         let until = at + self.config.sensing_time;
         self.enter(at, Phase::Sensing, until);
         self.stats.sensings += 1;
-        self.emit(at, RadioEvent::SensingStart { until });
+        self.emit(at, LinkEvent::SensingStart { until });
     }
 
     /// Line 1, its answer, and line 2.
@@ -336,7 +288,7 @@ impl CognitiveRadio {
             Verdict::Clear | Verdict::Detected => {}
         }
         self.meter.sensed(verdict);
-        self.emit(at, RadioEvent::SensingEnd { verdict });
+        self.emit(at, LinkEvent::SensingEnd { verdict });
         if !reported {
             self.open(at);
             return;
@@ -361,7 +313,7 @@ impl CognitiveRadio {
         self.pu_due = Time::MAX;
         let until = at + self.config.switching_delay;
         self.enter(at, Phase::Switching, until);
-        self.emit(at, RadioEvent::SwitchingStart { until });
+        self.emit(at, LinkEvent::SwitchingStart { until });
     }
 
     /// Lines 7 to 10.
@@ -372,7 +324,7 @@ impl CognitiveRadio {
             self.loaded = self.channel;
             self.rate = self.air.channels.get(self.channel).map(|channel| channel.rate);
             self.stats.handoffs += 1;
-            self.emit(at, RadioEvent::Handoff { from, to: self.channel, rate: self.rate });
+            self.emit(at, LinkEvent::Handoff { from, to: self.channel, rate: self.rate });
         }
         self.enter(at, Phase::Transmitting, at + self.config.transmission_time);
         // Missed, or arrived in the instant the sensing ended: from now on it is transmitted over.
@@ -402,7 +354,47 @@ impl CognitiveRadio {
         self.until = until;
     }
 
-    fn emit(&mut self, at: Time, event: RadioEvent) {
+    fn emit(&mut self, at: Time, event: LinkEvent) {
         self.events.push_back((at, event));
+    }
+}
+
+impl Radio for CognitiveRadio {
+    fn advance(&mut self, now: Time) -> Phase {
+        self.events.clear();
+        loop {
+            let at = self.next_change();
+            if at > now || at == Time::MAX {
+                break;
+            }
+            self.change(at);
+        }
+        self.phase
+    }
+
+    fn poll_event(&mut self) -> Option<(Time, LinkEvent)> {
+        self.events.pop_front()
+    }
+
+    fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    fn channel(&self) -> ChannelId {
+        self.channel
+    }
+
+    fn rate(&self) -> Option<Rate> {
+        self.rate
+    }
+
+    fn next_change(&self) -> Time {
+        self.until.min(self.pu_due)
+    }
+
+    fn stats(&self, now: Time) -> RadioStats {
+        let mut stats = self.stats;
+        stats.spend(self.phase, now.saturating_since(self.since));
+        stats
     }
 }

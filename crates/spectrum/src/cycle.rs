@@ -24,7 +24,7 @@ mod config;
 
 pub use config::{ChannelChoice, CycleConfig, CycleConfigError, PuArrivals, SensingClock, SensingCycle};
 
-use crate::{ChannelId, Phase, RadioEvent, RadioStats, Verdict};
+use crate::{ChannelId, LinkEvent, Phase, Radio, RadioStats, Verdict};
 use cogtcp_units::{Duration, RandomStream, Rate, Time};
 use std::collections::VecDeque;
 
@@ -55,7 +55,7 @@ pub struct CognitiveCycle {
     channel_since: Time,
     rate: Option<Rate>,
     stats: RadioStats,
-    events: VecDeque<(Time, RadioEvent)>,
+    events: VecDeque<(Time, LinkEvent)>,
 }
 
 impl CognitiveCycle {
@@ -88,55 +88,6 @@ impl CognitiveCycle {
         cycle
     }
 
-    /// Plays the cycle up to `now` and answers the phase from then on. To be called at
-    /// [`next_change`](Self::next_change); a late call plays every change at its own time, an early one changes nothing.
-    ///
-    /// Events of the call before that were not taken are gone.
-    pub fn advance(&mut self, now: Time) -> Phase {
-        self.events.clear();
-        loop {
-            let at = self.next_change();
-            if at > now || at == Time::MAX {
-                break;
-            }
-            self.change(at);
-        }
-        self.phase
-    }
-
-    /// What happened in the last [`advance`](Self::advance), with its time, oldest first.
-    pub fn poll_event(&mut self) -> Option<(Time, RadioEvent)> {
-        self.events.pop_front()
-    }
-
-    /// What the radio does at the moment.
-    pub fn phase(&self) -> Phase {
-        self.phase
-    }
-
-    /// The channel in use.
-    pub fn channel(&self) -> ChannelId {
-        self.channel
-    }
-
-    /// The channel's rate; `None`: the link's own.
-    pub fn rate(&self) -> Option<Rate> {
-        self.rate
-    }
-
-    /// When to call [`advance`](Self::advance) next. `Time::MAX`: never. After `advance(now)` it is later than `now`.
-    pub fn next_change(&self) -> Time {
-        let own = if self.phase == Phase::Transmitting { self.sensing_due } else { self.silence_end };
-        own.min(self.pu_due)
-    }
-
-    /// Time and events up to `now`, which must not lie before the last [`advance`](Self::advance).
-    pub fn stats(&self, now: Time) -> RadioStats {
-        let mut stats = self.stats;
-        stats.spend(self.phase, now.saturating_since(self.counted_to));
-        stats
-    }
-
     /// The one thing due at `at`. At the same instant: a PU before the end of a silence before a sensing, so that a PU
     /// that comes as a sensing ends is still seen by it.
     fn change(&mut self, at: Time) {
@@ -145,7 +96,7 @@ impl CognitiveCycle {
         } else if self.phase == Phase::Sensing {
             self.end_sensing(at);
         } else if self.phase == Phase::Switching {
-            self.emit(at, RadioEvent::SwitchingEnd);
+            self.emit(at, LinkEvent::SwitchingEnd);
             self.resume(at, true);
         } else {
             self.start_sensing(at);
@@ -155,7 +106,7 @@ impl CognitiveCycle {
     fn arrive(&mut self, at: Time) {
         self.pu_due = self.pu_after(at);
         self.stats.pu_arrivals += 1;
-        self.emit(at, RadioEvent::PuArrival { during: self.phase });
+        self.emit(at, LinkEvent::PuArrival { during: self.phase });
         match self.phase {
             Phase::Transmitting => self.start_switching(at),
             Phase::Sensing => self.pu_seen = true,
@@ -171,11 +122,11 @@ impl CognitiveCycle {
         self.stats.sensings += 1;
         // The timetable counts from the end of this sensing; under `Restart` the end of a switch sets it anew.
         self.sensing_due = self.sensing_after(until);
-        self.emit(at, RadioEvent::SensingStart { until });
+        self.emit(at, LinkEvent::SensingStart { until });
     }
 
     fn end_sensing(&mut self, at: Time) {
-        self.emit(at, RadioEvent::SensingEnd { verdict: Verdict::new(self.pu_seen, self.pu_seen) });
+        self.emit(at, LinkEvent::SensingEnd { verdict: Verdict::new(self.pu_seen, self.pu_seen) });
         if self.pu_seen { self.start_switching(at) } else { self.resume(at, false) }
     }
 
@@ -183,7 +134,7 @@ impl CognitiveCycle {
         let switching = self.config.pu.as_ref().map_or(Duration::ZERO, |pu| pu.switching);
         let until = at + switching;
         self.enter(at, Phase::Switching, until);
-        self.emit(at, RadioEvent::SwitchingStart { until });
+        self.emit(at, LinkEvent::SwitchingStart { until });
     }
 
     /// Opens the link again, on the channel drawn for it.
@@ -196,7 +147,7 @@ impl CognitiveCycle {
         }
         if self.channel != before {
             self.stats.handoffs += 1;
-            self.emit(at, RadioEvent::Handoff { from: before, to: self.channel, rate: self.rate });
+            self.emit(at, LinkEvent::Handoff { from: before, to: self.channel, rate: self.rate });
         }
         if after_pu && self.config.sensing.as_ref().is_some_and(|s| s.clock == SensingClock::Restart) {
             self.sensing_due = self.sensing_after(at);
@@ -255,7 +206,48 @@ impl CognitiveCycle {
         self.silence_end = silence_end;
     }
 
-    fn emit(&mut self, at: Time, event: RadioEvent) {
+    fn emit(&mut self, at: Time, event: LinkEvent) {
         self.events.push_back((at, event));
+    }
+}
+
+impl Radio for CognitiveCycle {
+    fn advance(&mut self, now: Time) -> Phase {
+        self.events.clear();
+        loop {
+            let at = self.next_change();
+            if at > now || at == Time::MAX {
+                break;
+            }
+            self.change(at);
+        }
+        self.phase
+    }
+
+    fn poll_event(&mut self) -> Option<(Time, LinkEvent)> {
+        self.events.pop_front()
+    }
+
+    fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    fn channel(&self) -> ChannelId {
+        self.channel
+    }
+
+    fn rate(&self) -> Option<Rate> {
+        self.rate
+    }
+
+    fn next_change(&self) -> Time {
+        let own = if self.phase == Phase::Transmitting { self.sensing_due } else { self.silence_end };
+        own.min(self.pu_due)
+    }
+
+    fn stats(&self, now: Time) -> RadioStats {
+        let mut stats = self.stats;
+        stats.spend(self.phase, now.saturating_since(self.counted_to));
+        stats
     }
 }

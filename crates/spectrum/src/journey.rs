@@ -7,24 +7,24 @@
 //!   line, tunnels.
 //! - [`Course`]: both together, measured at regular instants: which base station serves, at which rate, and when there is
 //!   no signal and why.
-//! - [`JourneyRadio`]: the course as a radio, in the shape of every other.
+//! - [`JourneyRadio`]: the course as a radio.
 //!
 //! Part of the shadowing belongs to the line and is met again on every journey; the rest, the time spent in stations and how
 //! fast the driver goes differ from journey to journey. That is what a record of earlier journeys is worth.
 
 mod air;
 mod course;
+mod journey_radio;
 mod line;
 mod motion;
-mod radio;
 
 pub use air::Air;
-pub use course::{Cause, Course, Measurement};
+pub use course::{Course, Measurement};
+pub use journey_radio::JourneyRadio;
 pub use line::{
     BaseStation, Border, Line, RateStep, Shadowing, Signal, SpeedLimit, Station, TrainDynamics, Tunnel,
 };
 pub use motion::Motion;
-pub use radio::JourneyRadio;
 
 /// What the names of the random streams of the journey of the radio `radio` begin with.
 pub fn streams_of(radio: &str) -> String {

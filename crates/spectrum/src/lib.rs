@@ -4,7 +4,7 @@
 //! queue, clock, thread or global random generator; each stochastic part draws from its own
 //! [`RandomStream`](cogtcp_units::RandomStream).
 //!
-//! Three radios, one shape ([`Radio`] is one of the first two):
+//! Three radios, one trait ([`Radio`]):
 //!
 //! - [`CognitiveCycle`]: the cycle of one link without spectrum: periodic sensing and PU arrivals by their laws.
 //! - [`CognitiveRadio`]: the CR user of Di Felice, Chowdhury and Bononi (MSWiM 2009) among primary users and channels.
@@ -12,7 +12,7 @@
 //!
 //! Reading order:
 //!
-//! - [`Phase`], [`RadioEvent`], [`RadioStats`]: what any radio shows to its driver; [`board`] what it tells other layers.
+//! - [`Radio`], [`Phase`], [`LinkEvent`], [`RadioStats`]: what any radio shows to its driver.
 //! - [`DurationLaw`], [`CycleConfig`], [`CognitiveCycle`].
 //! - [`Intervals`], [`activity`], [`ChannelTable`], [`logs`]: who uses the spectrum when, and the files that say so.
 //! - [`propagation`], [`air`]: who hears whom.
@@ -23,8 +23,6 @@
 
 pub mod activity;
 pub mod air;
-mod any;
-pub mod board;
 mod channels;
 mod cognitive;
 mod cycle;
@@ -40,8 +38,9 @@ pub mod propagation;
 mod radio;
 pub mod theory;
 
+pub use cogtcp_crosslayer::{ChannelId, LinkEvent, OutageCause, Phase, Verdict};
+
 pub use activity::{PrimaryUser, PuActivity, Reach};
-pub use any::Radio;
 pub use channels::{Channel, ChannelTable, ChannelTableError};
 pub use cognitive::{CognitiveConfig, CognitiveConfigError, CognitiveRadio, Protection};
 pub use cycle::{
@@ -49,4 +48,4 @@ pub use cycle::{
 };
 pub use intervals::{Intervals, IntervalsError, OnInterval};
 pub use law::DurationLaw;
-pub use radio::{ChannelId, Phase, RadioEvent, RadioStats, Verdict};
+pub use radio::{Radio, RadioStats};

@@ -1,106 +1,38 @@
 //! What every radio shows to its driver, whatever moves it inside.
 
-use crate::journey::Cause;
+use cogtcp_crosslayer::{ChannelId, LinkEvent, Phase};
 use cogtcp_units::{Duration, Rate, Time};
 
-/// What the radio does at the moment.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum Phase {
-    /// The link carries traffic.
-    Transmitting,
-    /// The radio listens for primary users and is silent.
-    Sensing,
-    /// The radio retunes to another channel and is silent (spectrum handoff).
-    Switching,
-    /// The radio hears nobody: no coverage, a tunnel.
-    Lost,
-}
+/// A radio: something that is silent at times, and otherwise on some channel at some rate.
+///
+/// The driver calls [`advance`](Self::advance) at [`next_change`](Self::next_change), then takes what happened with
+/// [`poll_event`](Self::poll_event) and reads [`phase`](Self::phase) and [`rate`](Self::rate). A driver with a virtual
+/// clock calls at the very moment; one with a real clock calls late and loses nothing but that time.
+///
+/// A new kind of radio (a recorded trace, say) is one type with these methods in a file of its own, and one more
+/// variant of the scenario's `RadioKind`.
+pub trait Radio: std::fmt::Debug + Send {
+    /// Plays the radio up to `now` and returns the phase from then on. A late call plays every change at its own time, an
+    /// early one changes nothing. Events of the call before that were not taken are gone.
+    fn advance(&mut self, now: Time) -> Phase;
 
-impl Phase {
-    /// Whether the link is closed to traffic.
-    pub const fn is_silent(self) -> bool {
-        !matches!(self, Self::Transmitting)
-    }
-}
+    /// What happened in the last [`advance`](Self::advance), with its time, oldest first.
+    fn poll_event(&mut self) -> Option<(Time, LinkEvent)>;
 
-/// A CR channel. In a radio with a channel table: `band * n + channel`, from 0 to `B * n - 1`
-/// (Di Felice et al., MSWiM 2009, equation 3). In a [`CognitiveCycle`](crate::CognitiveCycle): see
-/// [`ChannelChoice`](crate::ChannelChoice).
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct ChannelId(pub u32);
+    /// What the radio does at the moment.
+    fn phase(&self) -> Phase;
 
-/// How one sensing came out against the truth.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum Verdict {
-    /// No primary user was there and none was reported.
-    Clear,
-    /// A primary user was there and was reported.
-    Detected,
-    /// A primary user was there and was not reported: the radio will transmit over it.
-    Missed,
-    /// No primary user was there, yet one was reported.
-    FalseAlarm,
-}
+    /// The channel it is tuned to.
+    fn channel(&self) -> ChannelId;
 
-impl Verdict {
-    /// The verdict on a sensing that found the PU `present` and reported it as `reported`.
-    pub const fn new(present: bool, reported: bool) -> Self {
-        match (present, reported) {
-            (false, false) => Self::Clear,
-            (true, true) => Self::Detected,
-            (true, false) => Self::Missed,
-            (false, true) => Self::FalseAlarm,
-        }
-    }
+    /// The rate of the channel in use; `None`: the link's own.
+    fn rate(&self) -> Option<Rate>;
 
-    /// Whether the radio believes that a primary user is there.
-    pub const fn reported(self) -> bool {
-        matches!(self, Self::Detected | Self::FalseAlarm)
-    }
-}
+    /// When to call [`advance`](Self::advance) next; `Time::MAX`: never. After `advance(now)` it is later than `now`.
+    fn next_change(&self) -> Time;
 
-/// Something that happened to a radio, for logs, for metrics and for the layers above.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum RadioEvent {
-    /// The link fell silent to sense.
-    SensingStart {
-        /// When this sensing ends.
-        until: Time,
-    },
-    /// The sensing ended with this verdict.
-    SensingEnd {
-        /// What it reported, against the truth.
-        verdict: Verdict,
-    },
-    /// A primary user began to use the radio's channel.
-    PuArrival {
-        /// What the radio was doing: only an arrival during [`Phase::Transmitting`] interrupts traffic.
-        during: Phase,
-    },
-    /// The radio began to leave its channel.
-    SwitchingStart {
-        /// When the new channel is reached.
-        until: Time,
-    },
-    /// The radio reached the channel it switched to.
-    SwitchingEnd,
-    /// Traffic is on another channel than before: the notification to the layers above (MSWiM 2009, section 4.3,
-    /// line 8 of the pseudocode).
-    Handoff {
-        /// The channel before.
-        from: ChannelId,
-        /// The channel from now on.
-        to: ChannelId,
-        /// Rate of the new channel; `None`: the link's own.
-        rate: Option<Rate>,
-    },
-    /// The radio hears nobody any more.
-    SignalLost {
-        /// Why.
-        cause: Cause,
-    },
-    /// It hears somebody again.
-    SignalBack,
+    /// Time and events up to `now`, which must not lie before the last [`advance`](Self::advance).
+    fn stats(&self, now: Time) -> RadioStats;
 }
 
 /// Time and events of one radio since its start.

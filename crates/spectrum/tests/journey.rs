@@ -1,13 +1,13 @@
 //! A journey: the train's motion against hand calculation, the statistics of the signal, what the radio makes of both.
 
 use cogtcp_spectrum::journey::{
-    Air, BaseStation, Border, Cause, Course, JourneyRadio, Line, Motion, RateStep, Shadowing, Signal,
-    SpeedLimit, Station, TrainDynamics, Tunnel,
+    Air, BaseStation, Border, Course, JourneyRadio, Line, Motion, RateStep, Shadowing, Signal, SpeedLimit,
+    Station, TrainDynamics, Tunnel,
 };
 use cogtcp_spectrum::prediction::{
     Outage, OutageMap, OutageMapConfig, Prediction, Predictor, SignalConfig, SignalStrength, assess,
 };
-use cogtcp_spectrum::{DurationLaw, Phase, RadioEvent};
+use cogtcp_spectrum::{DurationLaw, LinkEvent, OutageCause, Phase, Radio};
 use cogtcp_units::{Duration, Probability, RandomStream, Rate, Time};
 use std::sync::Arc;
 
@@ -179,7 +179,7 @@ fn a_handover_happens_where_the_levels_say() {
     let outages: Vec<_> = course.outages().collect();
     assert_eq!(outages.len(), 1, "{outages:?}");
     let (start, end, cause) = outages[0];
-    assert_eq!((cause, end - start), (Cause::Handover, Duration::from_millis(500)));
+    assert_eq!((cause, end - start), (OutageCause::Handover, Duration::from_millis(500)));
     let position = course.motion().at(start).0;
     let ratio = libm::pow(10.0, 3.0 / 35.0);
     let expected = 20_000.0 * ratio / (1.0 + ratio);
@@ -194,8 +194,8 @@ fn a_tunnel_takes_the_signal_and_a_border_the_link() {
         vec![Tunnel { name: "t".to_owned(), from: 4_000.0, to: 5_000.0, loss: 60.0, portal: 60.0 }];
     line.borders = vec![Border { at: 15_000.0, outage: fixed(3_000) }];
     let course = course(&line, 1);
-    let causes: Vec<Cause> = course.outages().map(|outage| outage.2).collect();
-    assert_eq!(causes, [Cause::Tunnel, Cause::Handover, Cause::Border]);
+    let causes: Vec<OutageCause> = course.outages().map(|outage| outage.2).collect();
+    assert_eq!(causes, [OutageCause::Tunnel, OutageCause::Handover, OutageCause::Border]);
     let (start, end, _) = course.outages().next().unwrap();
     let places = [start, end].map(|time| course.motion().at(time).0);
     assert!((4_000.0..4_064.0).contains(&places[0]) && (4_940.0..5_004.0).contains(&places[1]), "{places:?}");
@@ -209,8 +209,9 @@ fn a_tunnel_takes_the_signal_and_a_border_the_link() {
     line.tunnels.clear();
     let gap = Course::new(&line, Duration::ZERO, Time::MAX, 1, "test");
     assert!(
-        gap.outages()
-            .any(|(start, end, cause)| cause == Cause::Coverage && end - start > Duration::from_secs(60))
+        gap.outages().any(
+            |(start, end, cause)| cause == OutageCause::Coverage && end - start > Duration::from_secs(60)
+        )
     );
 }
 
@@ -227,26 +228,36 @@ fn the_radio_follows_its_course() {
     let mut radio = JourneyRadio::new(Arc::clone(&course));
     assert_eq!((radio.phase(), radio.rate()), (Phase::Transmitting, Some(rate(4))));
     let (mut events, mut rates, mut silent) = (Vec::new(), Vec::new(), Vec::new());
+    let mut last = radio.rate();
     while radio.next_change() < Time::MAX {
         let now = radio.next_change();
+        let mut told = last;
         if radio.advance(now).is_silent() {
             silent.push(now);
         } else {
             rates.push(radio.rate().unwrap());
+            last = radio.rate();
         }
         while let Some((time, event)) = radio.poll_event() {
             assert_eq!(time, now);
-            events.push(event);
+            if let LinkEvent::Handoff { rate, .. } | LinkEvent::RateChange { rate } = event {
+                assert_ne!((rate, true), (told, matches!(event, LinkEvent::RateChange { .. })), "no change");
+                told = rate;
+            }
+            if !matches!(event, LinkEvent::RateChange { .. }) {
+                events.push(event);
+            }
         }
+        assert_eq!(told, last, "a rate that changes is told at {now:?}");
         assert!(radio.next_change() > now);
     }
     let starts: Vec<Time> = course.outages().map(|outage| outage.0).collect();
     assert_eq!(silent, starts);
     assert!(rates.contains(&rate(1)) && rates.contains(&rate(4)));
-    let handoffs = events.iter().filter(|event| matches!(event, RadioEvent::Handoff { .. })).count();
+    let handoffs = events.iter().filter(|event| matches!(event, LinkEvent::Handoff { .. })).count();
     assert_eq!(
         (events[0], events[1]),
-        (RadioEvent::SignalLost { cause: Cause::Tunnel }, RadioEvent::SignalBack)
+        (LinkEvent::SignalLost { cause: OutageCause::Tunnel }, LinkEvent::SignalBack)
     );
     assert_eq!((handoffs, events.len()), (1, 5));
     let stats = radio.stats(Time::from_millis(700_000));
@@ -366,7 +377,7 @@ fn the_filter_foretells_what_the_level_says() {
     let walls = course(&line, 1);
     let mut signal = SignalStrength::new(&line, &walls, &filter(), RandomStream::new(1, "x", 0));
     let predictions = all(&mut signal);
-    for (start, _, cause) in walls.outages().filter(|outage| outage.2 == Cause::Tunnel) {
+    for (start, _, cause) in walls.outages().filter(|outage| outage.2 == OutageCause::Tunnel) {
         let ahead = predictions
             .iter()
             .any(|p| p.made < start && seconds(start) - seconds(p.start) < 1.0 && p.start <= start);

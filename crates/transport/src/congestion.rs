@@ -21,6 +21,7 @@ pub use parameters::{ParameterKind, ParameterSpec, ParameterValue, Parameters};
 pub(crate) use registry::suggestion;
 pub use registry::{ControlError, ControlInfo, control_info, controls, make};
 
+use crate::LinkEvent;
 use crate::rate_sample::RateSample;
 use cogtcp_units::{Duration, Rate, Time};
 
@@ -58,42 +59,6 @@ pub enum CaEvent {
     Frozen,
     /// The peer's window opened again.
     Thawed,
-}
-
-/// What the radio below tells a transport that listens. Plain TCP ignores all of it.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum LinkEvent {
-    /// The link senses and is silent.
-    SensingStart {
-        /// When it ends, where known; else [`Time::MAX`].
-        until: Time,
-    },
-    /// Sensing ended; the link transmits again.
-    SensingEnd,
-    /// A primary user came; the link leaves its channel.
-    SwitchingStart {
-        /// When the handoff is complete, where known; else [`Time::MAX`].
-        until: Time,
-    },
-    /// The handoff is complete; the link transmits on a channel of this rate.
-    Handoff {
-        /// The new rate.
-        rate: Rate,
-    },
-    /// The link's rate changed without a handoff.
-    RateChange {
-        /// The new rate.
-        rate: Rate,
-    },
-    /// The link went down for a time that is not known.
-    LinkDown,
-    /// The link came back.
-    LinkUp,
-    /// Free room in the queue in front of the link.
-    QueueFree {
-        /// Bytes free.
-        bytes: u64,
-    },
 }
 
 /// What a congestion control sees of its connection, and the three values it sets: `cwnd`, `ssthresh` and

@@ -31,13 +31,14 @@ mod sender;
 mod sequence;
 mod spurious;
 
+pub use cogtcp_crosslayer::LinkEvent;
 pub use config::{
     DelayedAck, FRto, FastRetransmitGuard, FullAckWindow, InitialWindow, NewRenoVariant, ReceiverConfig,
     Recovery, RttSampling, SenderConfig,
 };
 pub use congestion::{
-    AckSample, CaEvent, CaState, CongestionControl, ControlError, ControlInfo, LinkEvent, PacketInfo,
-    ParameterKind, ParameterSpec, ParameterValue, Parameters, TcpState, control_info, controls, make,
+    AckSample, CaEvent, CaState, CongestionControl, ControlError, ControlInfo, PacketInfo, ParameterKind,
+    ParameterSpec, ParameterValue, Parameters, TcpState, control_info, controls, make,
 };
 pub use event::TransportEvent;
 pub use preset::{Host, Preset, Setting, UnknownPreset};

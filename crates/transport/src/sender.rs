@@ -10,7 +10,8 @@ mod rack;
 mod recovery;
 mod timers;
 
-use crate::congestion::{CaState, CongestionControl, LinkEvent, TcpState};
+use crate::LinkEvent;
+use crate::congestion::{CaState, CongestionControl, TcpState};
 use crate::frto::Frto;
 use crate::pacing::Pacer;
 use crate::prr::Prr;

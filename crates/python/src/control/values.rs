@@ -368,25 +368,26 @@ pub(crate) struct LinkEvent {
 
 impl From<transport::LinkEvent> for LinkEvent {
     fn from(event: transport::LinkEvent) -> Self {
+        use transport::LinkEvent as Event;
         let plain = |kind| Self { kind, until: None, rate: None, bytes: None };
-        let known = |until: Time| (until < Time::MAX).then(|| until.as_secs_f64());
+        let until = |kind, until: Time| Self {
+            until: (until < Time::MAX).then(|| until.as_secs_f64()),
+            ..plain(kind)
+        };
+        let rate = |kind, rate: Option<Rate>| Self { rate: rate.map(Rate::bits_per_second), ..plain(kind) };
         match event {
-            transport::LinkEvent::SensingStart { until } => {
-                Self { until: known(until), ..plain("sensing_start") }
-            }
-            transport::LinkEvent::SensingEnd => plain("sensing_end"),
-            transport::LinkEvent::SwitchingStart { until } => {
-                Self { until: known(until), ..plain("switching_start") }
-            }
-            transport::LinkEvent::Handoff { rate } => {
-                Self { rate: Some(rate.bits_per_second()), ..plain("handoff") }
-            }
-            transport::LinkEvent::RateChange { rate } => {
-                Self { rate: Some(rate.bits_per_second()), ..plain("rate_change") }
-            }
-            transport::LinkEvent::LinkDown => plain("link_down"),
-            transport::LinkEvent::LinkUp => plain("link_up"),
-            transport::LinkEvent::QueueFree { bytes } => Self { bytes: Some(bytes), ..plain("queue_free") },
+            Event::SensingStart { until: end } => until("sensing_start", end),
+            Event::SensingEnd { .. } => plain("sensing_end"),
+            Event::PuArrival { .. } => plain("pu_arrival"),
+            Event::SwitchingStart { until: end } => until("switching_start", end),
+            Event::SwitchingEnd => plain("switching_end"),
+            Event::Handoff { rate: new, .. } => rate("handoff", new),
+            Event::RateChange { rate: new } => rate("rate_change", new),
+            Event::SignalLost { .. } => plain("signal_lost"),
+            Event::SignalBack => plain("signal_back"),
+            Event::LinkDown => plain("link_down"),
+            Event::LinkUp => plain("link_up"),
+            Event::QueueFree { bytes } => Self { bytes: Some(bytes), ..plain("queue_free") },
         }
     }
 }

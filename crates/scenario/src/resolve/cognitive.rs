@@ -8,8 +8,8 @@ use super::Findings;
 use crate::limits::{LONGEST, MOST_POINTS};
 use crate::tree::Path;
 use crate::{
-    Channel, CognitiveSpec, CognitiveUser, Detector, Fusion, LinkSpec, Mac, MacSpec, Place, Policy, PuSnr,
-    Radio, RunSpec, Scenario, Silence, SpectrumSpec, UsersSpec, WhilePeerSenses,
+    CognitiveSpec, CognitiveUser, Detector, Fusion, LinkSpec, Mac, MacSpec, Place, Policy, PuSnr, Radio,
+    RunSpec, Scenario, SpectrumSpec, UsersSpec, WhilePeerSenses,
 };
 use cogtcp_spectrum::air::{Receiver, SnrModel};
 use cogtcp_spectrum::detector::{DetectorConfig, FusionRule};
@@ -50,39 +50,20 @@ pub(super) fn check_use(scenario: &Scenario, findings: &mut Findings) {
     }
 }
 
-/// A CR user in full takes the place of the cycle.
-pub(super) fn check_alone(radio: &Radio, path: &Path, findings: &mut Findings) {
-    let remedy = "keep either it or [radio.cr]";
-    if radio.sensing.is_some() {
-        let message =
-            "the radio has both cr and sensing: a CR user senses by cr.sensing_time and cr.transmission_time";
-        findings.error(&path.key("sensing"), message, remedy);
-    }
-    if radio.pu.is_some() {
-        let message = "the radio has both cr and pu: a CR user meets the PUs of [spectrum]";
-        findings.error(&path.key("pu"), message, remedy);
-    }
-    if radio.channel != Channel::Stay {
-        let message = "the radio has both cr and channel: a CR user has the channels of [spectrum]";
-        findings.error(&path.key("channel"), message, remedy);
-    }
-    if radio.dwell.is_some() {
-        let message = "the radio has both cr and dwell: a CR user leaves a channel by cr.policy";
-        findings.error(&path.key("dwell"), message, remedy);
-    }
-    if radio.silence != Silence::Hold {
-        let message =
-            "the radio has both cr and silence: what a sender does in silence is cr.while_peer_senses";
-        findings.error(&path.key("silence"), message, remedy);
-    }
-    if radio.unreachable {
-        let message = "the radio has both cr and unreachable: the MAC of a CR user gives packets up silently";
-        findings.error(&path.key("unreachable"), message, remedy);
-    }
+/// A CR user in full has one link, on which its MAC decides what is sent again.
+pub(super) fn check_links(radio: &Radio, link: Option<&LinkSpec>, path: &Path, findings: &mut Findings) {
     if radio.links.len() > 1 {
         let message = "a CR user with its MAC has one link: the two stations at its ends share a channel, no third one does";
         let remedy = "give each link a [[radio]] of its own (they do not hear each other), or send several flows over one link";
         findings.error(&path.key("links"), message, remedy);
+    }
+    if let Some(link) = link.filter(|link| !(link.forward.drops.is_empty() && link.reverse.drops.is_empty()))
+    {
+        let message = format!(
+            "the link \"{}\" loses packets by their number (drops), which its MAC would send again",
+            link.name
+        );
+        findings.error(&path.key("cr"), message, "put drops on a wired link before or after it");
     }
 }
 

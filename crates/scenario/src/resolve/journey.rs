@@ -5,9 +5,7 @@ use super::radios::check_bounds;
 use crate::limits::{LARGEST_MAP, LONGEST, MOST_MEASUREMENTS, MOST_STATIONS};
 use crate::source::Source;
 use crate::tree::Path;
-use crate::{
-    Channel, Journey, JourneyMap, JourneyRate, JourneySpec, Length, MapSignal, Radio, RunSpec, ScenarioError,
-};
+use crate::{Journey, JourneyMap, JourneyRate, JourneySpec, Length, MapSignal, RunSpec, ScenarioError};
 use cogtcp_spectrum::journey::{
     BaseStation, Border, Line, RateStep, Shadowing, Signal, SpeedLimit, Station, TrainDynamics, Tunnel,
 };
@@ -21,22 +19,6 @@ const LONGEST_LINE: f64 = 5_000_000.0;
 const BETWEEN_STATIONS: f64 = 100.0;
 /// The strongest base station, dBm.
 const STRONGEST: f64 = 90.0;
-
-/// A journey takes the place of the cycle.
-pub(super) fn check_alone(radio: &Radio, path: &Path, findings: &mut Findings) {
-    for (key, given) in [
-        ("sensing", radio.sensing.is_some()),
-        ("pu", radio.pu.is_some()),
-        ("channel", radio.channel != Channel::Stay),
-        ("dwell", radio.dwell.is_some()),
-        ("cr", radio.cr.is_some()),
-    ] {
-        if given {
-            let message = format!("the radio has both journey and {key}: on a journey the map decides");
-            findings.error(&path.key(key), message, format!("keep either {key} or journey"));
-        }
-    }
-}
 
 /// The journey of a radio, its map read from where `source` is.
 pub(super) fn journey(

@@ -5,7 +5,9 @@ use super::network::Network;
 use crate::limits::{LONGEST, MOST_POINTS};
 use crate::source::Source;
 use crate::tree::Path;
-use crate::{Channel, Clock, Law, Radio, RadioSpec, RunSpec, Silence, SpectrumSpec};
+use crate::{
+    Channel, Clock, Gating, Law, LinkSpec, Radio, RadioKind, RadioSpec, RunSpec, Silence, SpectrumSpec,
+};
 use cogtcp_spectrum::{ChannelChoice, CycleConfig, DurationLaw, PuArrivals, SensingClock, SensingCycle};
 use cogtcp_units::Duration;
 use std::collections::BTreeMap;
@@ -42,30 +44,8 @@ pub(super) fn build(
             }
             links.push(link);
         }
-        let (cycle, cognitive) = match &radio.cr {
-            Some(user) => {
-                super::cognitive::check_alone(radio, &path, findings);
-                let link = links.first().map(|link| &network.links[*link]);
-                if let Some(link) = link
-                    && !(link.forward.drops.is_empty() && link.reverse.drops.is_empty())
-                {
-                    findings.error(
-                        &path.key("cr"),
-                        format!("the link \"{}\" loses packets by their number (drops), which its MAC would send again", link.name),
-                        "put drops on a wired link before or after it",
-                    );
-                }
-                let spec =
-                    spectrum.and_then(|air| super::cognitive::user(user, air, link, &path, run, findings));
-                (CycleConfig::default(), spec.map(Box::new))
-            }
-            None if radio.journey.is_some() => (CycleConfig::default(), None),
-            None => (cycle(radio, &path, run, findings), None),
-        };
-        let journey = radio.journey.as_ref().and_then(|it| {
-            super::journey::check_alone(radio, &path, findings);
-            super::journey::journey(it, source, &path.key("journey"), run, findings)
-        });
+        let link = links.first().map(|link| &network.links[*link]);
+        let kind = kind(radio, link, source, spectrum, &path, run, findings);
         if radio.unreachable && radio.cr.is_none() && radio.silence == Silence::Hold {
             findings.warn(
                 &path.key("unreachable"),
@@ -76,14 +56,69 @@ pub(super) fn build(
         specs.push(RadioSpec {
             name: radio.name.clone(),
             links,
-            cycle,
-            silence: radio.silence,
-            unreachable: radio.unreachable,
-            cognitive,
-            journey,
+            // One that does not hold together was reported: the experiment is not built.
+            kind: kind.unwrap_or_default(),
         });
     }
     specs
+}
+
+type IsGiven = fn(&Radio) -> bool;
+
+/// What may stand beside `cr` in a scenario, by mistake: key, whether it does, and what takes its place.
+const BESIDE_CR: [(&str, IsGiven, &str); 6] = [
+    (
+        "sensing",
+        |radio| radio.sensing.is_some(),
+        "a CR user senses by cr.sensing_time and cr.transmission_time",
+    ),
+    ("pu", |radio| radio.pu.is_some(), "a CR user meets the PUs of [spectrum]"),
+    ("channel", |radio| radio.channel != Channel::Stay, "a CR user has the channels of [spectrum]"),
+    ("dwell", |radio| radio.dwell.is_some(), "a CR user leaves a channel by cr.policy"),
+    (
+        "silence",
+        |radio| radio.silence != Silence::Hold,
+        "what a sender does in silence is cr.while_peer_senses",
+    ),
+    ("unreachable", |radio| radio.unreachable, "the MAC of a CR user gives packets up silently"),
+];
+
+/// What moves the radio: exactly one of `cr`, `journey`, and the fields of a cycle.
+fn kind(
+    radio: &Radio,
+    link: Option<&LinkSpec>,
+    source: &Source,
+    spectrum: Option<&SpectrumSpec>,
+    path: &Path,
+    run: &RunSpec,
+    findings: &mut Findings,
+) -> Option<RadioKind> {
+    if radio.cr.is_some() {
+        for (key, _, instead) in BESIDE_CR.iter().filter(|(_, given, _)| given(radio)) {
+            let message = format!("the radio has both cr and {key}: {instead}");
+            findings.error(&path.key(key), message, "keep either it or [radio.cr]");
+        }
+    }
+    if radio.journey.is_some() {
+        let cycle = BESIDE_CR[..4].iter().map(|(key, given, _)| (*key, given(radio)));
+        for (key, _) in cycle.chain([("cr", radio.cr.is_some())]).filter(|(_, given)| *given) {
+            let message = format!("the radio has both journey and {key}: on a journey the map decides");
+            findings.error(&path.key(key), message, format!("keep either {key} or journey"));
+        }
+    }
+    let gating = Gating { silence: radio.silence, unreachable: radio.unreachable };
+    match (&radio.cr, &radio.journey) {
+        (Some(user), _) => {
+            super::cognitive::check_links(radio, link, path, findings);
+            let spec = super::cognitive::user(user, spectrum?, link, path, run, findings)?;
+            Some(RadioKind::Cognitive(Box::new(spec)))
+        }
+        (None, Some(journey)) => {
+            let spec = super::journey::journey(journey, source, &path.key("journey"), run, findings)?;
+            Some(RadioKind::Journey(spec, gating))
+        }
+        (None, None) => Some(RadioKind::Cycle(cycle(radio, path, run, findings), gating)),
+    }
 }
 
 fn cycle(radio: &Radio, path: &Path, run: &RunSpec, findings: &mut Findings) -> CycleConfig {

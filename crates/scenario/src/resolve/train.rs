@@ -84,7 +84,7 @@ pub(super) fn build(
     }
     let on_journey = radio.is_some_and(|radio| scenario.radio[radio].journey.is_some());
     if let (Prediction::OutageMap(map), Some(radio)) = (&train.prediction, radio)
-        && let Some(journey) = &radios[radio].journey
+        && let Some(journey) = radios[radio].kind.journey()
     {
         check_work(
             &path.key("prediction").key("outage_map").key("journeys"),

@@ -1,8 +1,8 @@
 //! What a mobile router foretells: the predictor of the scenario, asked for all of its predictions before the run. None is
 //! used before it is made.
 
+use crate::gated_links::GatedLinks;
 use crate::options::RunError;
-use crate::radio::Radio;
 use cogtcp_scenario::{Experiment, PredictionSpec, TrainSpec};
 use cogtcp_spectrum::journey::{self, Course};
 use cogtcp_spectrum::prediction::{
@@ -14,7 +14,7 @@ use cogtcp_units::{Duration, RandomStream, Time};
 pub(super) fn predictions(
     experiment: &Experiment,
     spec: &TrainSpec,
-    radio: &Radio,
+    radio: &GatedLinks,
     outages: &[Outage],
     seed: u64,
 ) -> Result<Vec<Prediction>, RunError> {
@@ -22,7 +22,7 @@ pub(super) fn predictions(
     let end = Time::ZERO + experiment.run.duration;
     let on_journey = || {
         let spec = &experiment.radios[spec.radio];
-        let journey = spec.journey.as_ref().zip(radio.course());
+        let journey = spec.kind.journey().zip(radio.course());
         journey.ok_or_else(|| RunError::Radio {
             radio: spec.name.clone(),
             why: "it is on no journey, by which its silences could be foretold".to_owned(),
@@ -44,11 +44,11 @@ pub(super) fn predictions(
                     Course::new(&journey.line, Duration::ZERO, far, seed, &part).without_measurements()
                 })
                 .collect();
-            Box::new(OutageMap::new(&journey.line, &earlier, &course, config, stream("position")))
+            Box::new(OutageMap::new(&journey.line, &earlier, course, config, stream("position")))
         }
         PredictionSpec::SignalStrength(config) => {
             let (journey, course) = on_journey()?;
-            Box::new(SignalStrength::new(&journey.line, &course, config, stream("level")))
+            Box::new(SignalStrength::new(&journey.line, course, config, stream("level")))
         }
     };
     Ok(std::iter::from_fn(|| predictor.next()).collect())

@@ -13,17 +13,16 @@ mod exchange;
 use exchange::{Attempt, Cause};
 
 use super::dcf::Station;
-use super::facts::{HostFact, NodeBoard};
 use super::interference::Interference;
 use super::timing::Timing;
 use crate::options::RunError;
 use crate::pipe::{DropCause, Gate, Pipe};
+use cogtcp_crosslayer::LinkEvent;
 use cogtcp_scenario::{
     CognitiveSpec, Ends, Experiment, RadioSpec, Reception, TransmitRadio, WhilePeerSenses,
 };
 use cogtcp_spectrum::air::Air;
-use cogtcp_spectrum::board::Fact;
-use cogtcp_spectrum::{CognitiveRadio, Protection, RadioEvent, RadioStats};
+use cogtcp_spectrum::{CognitiveRadio, Protection, Radio, RadioStats};
 use cogtcp_units::{RandomStream, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -32,13 +31,14 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Cell {
     pub(crate) pipes: [u32; 2],
+    /// The nodes at its ends.
+    pub(crate) nodes: [usize; 2],
     timing: Timing,
     air: Arc<Air>,
     /// One for both ends, or one for each.
     pub(crate) radios: Vec<CellRadio>,
     stations: [Station; 2],
     interference: [Interference; 2],
-    boards: [NodeBoard; 2],
     waits_for_peer: bool,
     sends_with_sensing_radio: bool,
     /// Whether frames are lost as in the released ns-2 code.
@@ -59,8 +59,6 @@ pub(crate) struct Cell {
     armed: Time,
     counters: [MacCounters; 2],
     warm_counters: [MacCounters; 2],
-    /// Size of the last packet served by each MAC whose queue was full.
-    last_size: [u32; 2],
 }
 
 /// A radio of the cell, with what its results need.
@@ -97,7 +95,9 @@ pub(crate) struct Finished {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Noted {
     /// A radio reports.
-    Radio(usize, Time, RadioEvent),
+    Radio(usize, Time, LinkEvent),
+    /// What the node at this end learns of its link.
+    Board(usize, Time, LinkEvent),
     /// A primary user destroyed the named frame of an exchange that this pipe's packet was in.
     Interference(u32, &'static str),
 }
@@ -143,7 +143,6 @@ impl Cell {
         let power = cognitive.transmit_power.watts();
         let receives_as_released = cognitive.reception == Reception::AsReleased;
         let lottery = |direction| receives_as_released.then(|| stream("escape", direction));
-        let reads = |node| experiment.flows.iter().any(|flow| flow.from == node);
         Ok(Self {
             pipes: [2 * number as u32, 2 * number as u32 + 1],
             stations: [0, 1].map(|end| Station::new(&cognitive.mac, stream("backoff", end))),
@@ -151,7 +150,7 @@ impl Cell {
                 Interference::new(&air, first, second.position, power, lottery(1)),
                 Interference::new(&air, second, first.position, power, lottery(0)),
             ],
-            boards: [link.from, link.to].map(|node| NodeBoard::new(reads(node))),
+            nodes: [link.from, link.to],
             waits_for_peer: cognitive.while_peer_senses == WhilePeerSenses::Wait,
             sends_with_sensing_radio: cognitive.transmit_radio == TransmitRadio::Shared,
             receives_as_released,
@@ -167,7 +166,6 @@ impl Cell {
             armed: Time::MAX,
             counters: Default::default(),
             warm_counters: Default::default(),
-            last_size: [0; 2],
             timing,
             air,
             radios,
@@ -249,19 +247,15 @@ impl Cell {
         }
         while let Some((time, event)) = unit.radio.poll_event() {
             notes.push_back(Noted::Radio(number, time, event));
-            for (end, node) in self.boards.iter_mut().enumerate() {
-                if end.min(last) == number {
-                    node.board.publish_event(time, &event);
-                }
-            }
+            let ends = (0..2).filter(|end| (*end).min(last) == number);
+            notes.extend(ends.map(|end| Noted::Board(end, time, event)));
         }
         if before == after {
             return;
         }
         self.set_pipes(now, pipes);
-        if was_open != self.is_open() {
-            let fact = if was_open { Fact::LinkDown } else { Fact::LinkUp };
-            self.boards.iter_mut().for_each(|node| node.board.publish(now, fact));
+        if let Some(event) = LinkEvent::of_change(was_open, self.is_open()) {
+            notes.extend((0..2).map(|end| Noted::Board(end, now, event)));
         }
         self.held = [false; 2];
         let on_air = self.attempts.iter().any(Option::is_some);
@@ -332,9 +326,10 @@ impl Cell {
             if waiting > 0 {
                 self.stations[end].set_ready(now);
             }
-            if pipes[self.pipes[end] as usize].take_overflow() {
-                self.boards[end].board.publish(now, Fact::QueueFree);
-                self.last_size[end] = size;
+            let pipe = &mut pipes[self.pipes[end] as usize];
+            if pipe.take_overflow() {
+                let bytes = pipe.room(size);
+                notes.push_back(Noted::Board(end, now, LinkEvent::QueueFree { bytes }));
             }
         }
         if self.attempts.iter().all(Option::is_none) {
@@ -373,16 +368,6 @@ impl Cell {
             // A MAC serves the pipe: no arrival is scheduled by it.
             let _ = pipes[pipe as usize].set_channel(now, gate, receiver.rate());
         }
-    }
-
-    /// The next fact that transports at either end have not read.
-    pub(crate) fn take_fact(&mut self, pipes: &[Pipe]) -> Option<HostFact> {
-        (0..2).find_map(|end| {
-            let pipe = &pipes[self.pipes[end] as usize];
-            let rate = self.radio(1 - end).radio.rate().unwrap_or_default();
-            let room = pipe.room(self.last_size[end]);
-            self.boards[end].take(end, rate, room)
-        })
     }
 
     /// Metrics count from `now`.
@@ -431,7 +416,7 @@ impl MacCounters {
 
 /// The names of the radios of `spec`: its own, or one for each end.
 pub(crate) fn radio_names(experiment: &Experiment, spec: &RadioSpec) -> Vec<String> {
-    let independent = spec.cognitive.as_ref().is_some_and(|cognitive| cognitive.sensing == Ends::Independent);
+    let independent = spec.kind.cognitive().is_some_and(|cognitive| cognitive.sensing == Ends::Independent);
     match spec.links.first().filter(|_| independent) {
         Some(link) => {
             let link = &experiment.links[*link];

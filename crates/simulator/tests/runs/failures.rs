@@ -1,6 +1,7 @@
 //! What a run refuses, and what callers can put in.
 
 use crate::support::*;
+use cogtcp_crosslayer::Verdict;
 use cogtcp_scenario::FlowSpec;
 use cogtcp_simulator::{ControlFailure, RunError, RunOptions, run};
 use cogtcp_transport::{AckSample, CongestionControl, LinkEvent, TcpState};
@@ -89,7 +90,8 @@ fn a_callers_control_drives_its_flow_and_hears_the_radio() {
     let rtt = 832e-6 + 32e-6 + 20e-3;
     assert_close(first(&run.flows, "goodput_bps"), 5.0 * 8000.0 / rtt, 0.01);
     let start = LinkEvent::SensingStart { until: Time::from_millis(15_010) };
-    assert_eq!(*heard.lock().unwrap(), [start, LinkEvent::SensingEnd]);
+    let end = LinkEvent::SensingEnd { verdict: Verdict::Clear };
+    assert_eq!(*heard.lock().unwrap(), [start, LinkEvent::LinkDown, end, LinkEvent::LinkUp]);
 }
 
 /// A control that offers the custom option and keeps the answer.

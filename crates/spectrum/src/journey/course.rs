@@ -1,32 +1,8 @@
 //! A journey as the radio meets it: measured at regular instants, and what it decides.
 
 use super::{Air, Line, Motion};
+use crate::OutageCause;
 use cogtcp_units::{Duration, RandomStream, Rate, Time};
-
-/// Why the link is gone.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub enum Cause {
-    /// No base station is loud enough here, tunnels apart.
-    Coverage,
-    /// One would be, but for a tunnel.
-    Tunnel,
-    /// The train changes from one base station to another.
-    Handover,
-    /// It crosses a border of networks.
-    Border,
-}
-
-impl Cause {
-    /// The name in tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Coverage => "coverage",
-            Self::Tunnel => "tunnel",
-            Self::Handover => "handover",
-            Self::Border => "border",
-        }
-    }
-}
 
 /// What the radio measures at one instant.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,7 +37,7 @@ impl Measurement {
 pub(super) struct Stretch {
     pub(super) start: Time,
     /// Why the link is gone; `None`: it is there.
-    pub(super) cause: Option<Cause>,
+    pub(super) cause: Option<OutageCause>,
     /// The serving base station, or the one that a handover leads to.
     pub(super) station: Option<u16>,
     /// Its rate; `None`: the link's own.
@@ -106,7 +82,7 @@ impl Course {
     }
 
     /// When the link is gone, and why; spells that touch are told apart. The last may last for ever ([`Time::MAX`]).
-    pub fn outages(&self) -> impl Iterator<Item = (Time, Time, Cause)> + '_ {
+    pub fn outages(&self) -> impl Iterator<Item = (Time, Time, OutageCause)> + '_ {
         let ends = self.stretches.iter().skip(1).map(|next| next.start).chain([Time::MAX]);
         self.stretches.iter().zip(ends).filter_map(|(it, end)| Some((it.start, end, it.cause?)))
     }
@@ -154,10 +130,10 @@ impl Course {
                     });
                     if let Some(border) = crossed.filter(|_| now > Time::ZERO) {
                         let until = now + border.outage.draw(&mut stream);
-                        State::Away { until, to: station, cause: Cause::Border }
+                        State::Away { until, to: station, cause: OutageCause::Border }
                     } else if let Some((to, _)) = other {
                         let until = now + signal.handover.draw(&mut stream);
-                        State::Away { until, to, cause: Cause::Handover }
+                        State::Away { until, to, cause: OutageCause::Handover }
                     } else if level < signal.threshold {
                         State::Lost
                     } else {
@@ -185,7 +161,7 @@ impl Course {
                 (State::Lost, _) => {
                     let tunnel = air.tunnel_loss(position);
                     let open = loudest.is_some_and(|(_, level)| level + tunnel >= signal.threshold);
-                    Some(if tunnel > 0.0 && open { Cause::Tunnel } else { Cause::Coverage })
+                    Some(if tunnel > 0.0 && open { OutageCause::Tunnel } else { OutageCause::Coverage })
                 }
                 _ => None,
             };
@@ -217,7 +193,7 @@ impl Course {
     fn stretch(
         &mut self,
         start: Time,
-        cause: Option<Cause>,
+        cause: Option<OutageCause>,
         station: Option<u16>,
         rate: Option<Rate>,
         until: Time,
@@ -240,7 +216,7 @@ enum State {
     /// It hears none.
     Lost,
     /// It will be served again by a known one.
-    Away { until: Time, to: u16, cause: Cause },
+    Away { until: Time, to: u16, cause: OutageCause },
 }
 
 /// The rate that `station` offers; `None`: the link's own.

@@ -2,6 +2,7 @@
 
 use super::{Failure, guarded};
 use crate::{AckSample, CaEvent, CaState, CongestionControl, LinkEvent, PacketInfo, RateSample, TcpState};
+use cogtcp_crosslayer::{ChannelId, OutageCause, Verdict};
 use cogtcp_units::{Duration, RandomStream, Rate, Time};
 
 /// Steps of one sequence.
@@ -316,14 +317,18 @@ impl Player {
         let rate =
             Rate::from_bits_per_second(if self.wild { self.random.next_u64() >> 20 } else { 10_000_000 });
         let until = if self.random.below(2) == 0 { Time::MAX } else { self.now + Duration::from_millis(100) };
-        let event = match self.random.below(8) {
+        let (from, to, rate) = (ChannelId(0), ChannelId(1), Some(rate));
+        let event = match self.random.below(11) {
             0 => LinkEvent::SensingStart { until },
-            1 => LinkEvent::SensingEnd,
+            1 => LinkEvent::SensingEnd { verdict: Verdict::new(self.wild, self.wild) },
             2 => LinkEvent::SwitchingStart { until },
-            3 => LinkEvent::Handoff { rate },
+            3 => LinkEvent::Handoff { from, to, rate },
             4 => LinkEvent::RateChange { rate },
             5 => LinkEvent::LinkDown,
             6 => LinkEvent::LinkUp,
+            7 => LinkEvent::SwitchingEnd,
+            8 => LinkEvent::SignalLost { cause: OutageCause::Tunnel },
+            9 => LinkEvent::SignalBack,
             _ => LinkEvent::QueueFree { bytes: self.random.next_u64() >> 30 },
         };
         self.control.on_link_event(self.now, &mut self.tcp, event);

@@ -5,6 +5,7 @@ use crate::pipe::{DropCause, Pipe};
 use crate::wireless::dcf::Failure;
 use crate::wireless::timing::Frames;
 use cogtcp_spectrum::ChannelId;
+use cogtcp_spectrum::Radio;
 use cogtcp_spectrum::air::Reception;
 use cogtcp_units::{Duration, Rate, Time};
 

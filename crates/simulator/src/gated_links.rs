@@ -1,0 +1,180 @@
+//! Radios that gate links without a MAC: cycles and journeys. Their phases become gates of the links' pipes, and what
+//! happens to them stands on the boards of the nodes at the links' ends.
+
+use crate::network::Network;
+use crate::options::RunError;
+use crate::pipe::Gate;
+use crate::queue::Event;
+use cogtcp_crosslayer::{LinkEvent, Phase};
+use cogtcp_scenario::{Experiment, RadioKind, RadioSpec, Silence};
+use cogtcp_spectrum::journey::{self, Course, JourneyRadio};
+use cogtcp_spectrum::prediction::Outage;
+use cogtcp_spectrum::{CognitiveCycle, Radio, RadioStats};
+use cogtcp_units::{Rate, Time};
+use std::sync::Arc;
+
+/// A radio and the links it gates.
+#[derive(Debug)]
+pub(crate) struct GatedLinks {
+    /// Its place in the experiment.
+    pub(crate) number: usize,
+    radio: Box<dyn Radio>,
+    /// The journey, of a radio that is on one.
+    course: Option<Arc<Course>>,
+    pipes: Vec<u32>,
+    /// A pipe that waits out every silence, whatever the others do.
+    holding: Option<u32>,
+    /// The gate in silence.
+    silent: Gate,
+    /// The nodes at the ends of its links, each with the first of the links there.
+    nodes: Vec<(usize, usize)>,
+    /// The rate of its first link, which stands for "the link's own" in what is told of it.
+    own_rate: Rate,
+    warm: RadioStats,
+}
+
+impl GatedLinks {
+    /// The radios of `experiment` that have no MAC, in the run of seed `seed`.
+    pub(crate) fn all(experiment: &Experiment, seed: u64) -> Result<Vec<Self>, RunError> {
+        let mut owner: Vec<Option<usize>> = vec![None; experiment.links.len()];
+        let mut all = Vec::new();
+        for (number, spec) in experiment.radios.iter().enumerate() {
+            for &link in &spec.links {
+                if let Some(first) = owner[link].replace(number) {
+                    return Err(RunError::TwoRadios {
+                        link: experiment.links[link].name.clone(),
+                        first: experiment.radios[first].name.clone(),
+                        second: spec.name.clone(),
+                    });
+                }
+            }
+            let Some(gating) = spec.kind.gating() else { continue };
+            let course = course(spec, experiment, seed);
+            let Some(radio) = radio(spec, course.as_ref(), seed) else { continue };
+            let mut nodes: Vec<(usize, usize)> = Vec::new();
+            for (number, link) in spec.links.iter().map(|link| (*link, &experiment.links[*link])) {
+                for node in [link.from, link.to] {
+                    if nodes.iter().all(|(known, _)| *known != node) {
+                        nodes.push((node, number));
+                    }
+                }
+            }
+            nodes.sort_unstable();
+            all.push(Self {
+                number,
+                radio,
+                course,
+                pipes: spec.links.iter().flat_map(|link| [2 * *link as u32, 2 * *link as u32 + 1]).collect(),
+                holding: None,
+                silent: if gating.silence == Silence::Hold { Gate::Hold } else { Gate::Drop },
+                nodes,
+                own_rate: spec.links.first().map_or(Rate::ZERO, |link| experiment.links[*link].forward.rate),
+                warm: RadioStats::default(),
+            });
+        }
+        Ok(all)
+    }
+
+    /// What `pipe` is offered in silence waits, though it be lost elsewhere.
+    pub(crate) fn hold(&mut self, pipe: u32) {
+        self.holding = Some(pipe);
+    }
+
+    /// The journey, of a radio that is on one.
+    pub(crate) fn course(&self) -> Option<&Arc<Course>> {
+        self.course.as_ref()
+    }
+
+    /// Every silence that begins before `end`, and why. One that never ends ends at [`Time::MAX`]. It is the radio of the
+    /// same name, seed and configuration that is played, not this one: only who may know the future asks for it.
+    pub(crate) fn timetable(&self, spec: &RadioSpec, seed: u64, end: Time) -> Vec<(Outage, &'static str)> {
+        let Some(mut twin) = radio(spec, self.course.as_ref(), seed) else { return Vec::new() };
+        let mut outages = Vec::new();
+        let mut open: Option<(Time, &'static str)> = None;
+        loop {
+            let at = twin.next_change();
+            if at == Time::MAX || (at >= end && open.is_none()) {
+                let last = open.map(|(start, cause)| (Outage { start, end: Time::MAX }, cause));
+                outages.extend(last);
+                return outages;
+            }
+            let phase = twin.advance(at);
+            match open {
+                None if phase.is_silent() => open = Some((at, self.cause(at, phase))),
+                Some((start, cause)) if !phase.is_silent() => {
+                    outages.push((Outage { start, end: at }, cause));
+                    open = None;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Why the silence that begins at `at` with `phase` does.
+    fn cause(&self, at: Time, phase: Phase) -> &'static str {
+        match &self.course {
+            Some(course) => {
+                course.outages().find(|outage| outage.0 == at).map_or("", |outage| outage.2.name())
+            }
+            None => phase.name(),
+        }
+    }
+
+    /// When the radio changes next.
+    pub(crate) fn next_change(&self) -> Time {
+        self.radio.next_change()
+    }
+
+    /// The radio changes: gates and rates first, then the boards tell of it.
+    pub(crate) fn change(&mut self, now: Time, network: &mut Network) {
+        let before = self.radio.phase();
+        let phase = self.radio.advance(now);
+        let gate = if phase.is_silent() { self.silent } else { Gate::Open };
+        for pipe in &self.pipes {
+            let gate = if gate == Gate::Drop && self.holding == Some(*pipe) { Gate::Hold } else { gate };
+            if let Some(time) = network.pipes[*pipe as usize].set_channel(now, gate, self.radio.rate()) {
+                network.queue.push(time, Event::Arrival(*pipe));
+            }
+        }
+        while let Some((time, event)) = self.radio.poll_event() {
+            network.trace.radio_event(time, (self.number, 0), event, self.own_rate);
+            self.publish(time, event, network);
+        }
+        if let Some(event) = LinkEvent::of_change(!before.is_silent(), !phase.is_silent()) {
+            self.publish(now, event, network);
+        }
+    }
+
+    fn publish(&self, at: Time, event: LinkEvent, network: &mut Network) {
+        for (node, link) in &self.nodes {
+            network.boards.publish(*node, at, *link, event, self.own_rate);
+        }
+    }
+
+    /// Metrics count from `now`.
+    pub(crate) fn end_warmup(&mut self, now: Time) {
+        self.warm = self.radio.stats(now);
+    }
+
+    /// What the radio did since the end of the warm-up.
+    pub(crate) fn measured(&self, now: Time) -> RadioStats {
+        self.radio.stats(now).since(&self.warm)
+    }
+}
+
+/// The journey of a radio that is on one.
+fn course(spec: &RadioSpec, experiment: &Experiment, seed: u64) -> Option<Arc<Course>> {
+    let journey = spec.kind.journey()?;
+    let end = Time::ZERO + experiment.run.duration;
+    let part = journey::streams_of(&spec.name);
+    Some(Arc::new(Course::new(&journey.line, journey.start, end, seed, &part)))
+}
+
+/// The radio of `spec`, from its beginning; `None`: a CR user, which comes with its MAC.
+fn radio(spec: &RadioSpec, course: Option<&Arc<Course>>, seed: u64) -> Option<Box<dyn Radio>> {
+    match &spec.kind {
+        RadioKind::Cycle(cycle, _) => Some(Box::new(CognitiveCycle::new(cycle, seed, &spec.name))),
+        RadioKind::Journey(..) => Some(Box::new(JourneyRadio::new(Arc::clone(course?)))),
+        RadioKind::Cognitive(_) => None,
+    }
+}
