@@ -82,8 +82,8 @@ def test_set_changes_the_scenario(command: Command, small: Path, tmp_path: Path)
 def test_compare_writes_tables_scenario_and_report(command: Command, small: Path, tmp_path: Path) -> None:
     done = command("compare", small, "--transport", "newreno,sack", "--seeds", 3, "--out", "out")
     assert (done.code, done.err) == (0, "")
-    assert re.search(r"newreno +\d\.\d{3} ± ", done.out)
-    assert re.search(r"sack +\d\.\d{3} ± \d\.\d{3} +[+-]\d\.\d{3} ± ", done.out)
+    assert re.search(r"newreno +\d\.\d+ ± ", done.out)
+    assert re.search(r"sack +[\d.]+ ± [\d.]+ +[+-][\d.]+ ± ", done.out)
     assert "3 seeds" in done.out
     tables = {path.stem for path in (tmp_path / "out").glob("*.parquet")}
     assert tables == {"runs", "summary", "paired", "flows", "links", "radios"}

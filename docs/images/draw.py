@@ -8,12 +8,12 @@ Optuna.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import cogtcp
 from cogtcp import studies
-from cogtcp.report import bars, theme
+from cogtcp.report import bars
+from cogtcp.report.alone import alone
 from cogtcp.report.surface import surface
 from cogtcp.studies.drawing import draw
 
@@ -34,18 +34,8 @@ def main() -> None:
 
 def save(name: str, svg: str) -> None:
     """Write a figure of a page as a file of its own, with the page's colours for light and dark in it."""
-    css = Path(theme.__file__).with_name("templates") / "page.css"
-    variables = re.search(r"^:root.*?(?=^\* )", css.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-    if variables is None:
-        raise RuntimeError(f"{css} has no variables")
-    head, body = svg.split(">", 1)
-    spaces = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
     path = HERE / f"{name}.svg"
-    path.write_text(
-        f"{head.replace('<svg', f'<svg {spaces}', 1)}>\n"
-        f"<style>\n{variables[0]}svg {{ background: var(--paper); }}\n</style>{body}",
-        encoding="utf-8",
-    )
+    path.write_text(alone(svg, dark=True), encoding="utf-8")
     print(path.relative_to(ROOT))
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from cogtcp.result import Result
+    from cogtcp.statistics import Interval
 
 Rows = list[dict[str, Any]]
 
@@ -67,6 +68,35 @@ class Metric:
         if float(number.replace(",", "")) == 0:
             number = number.lstrip("-")  # no "-0.00"
         return f"{number} {self.unit}" if unit and self.unit else number
+
+    def with_half_width(self, interval: Interval, *, sign: bool = False) -> str:
+        """Return `mean ± half the interval` with no digit that the interval does not support."""
+        mean = interval.mean * self.scale
+        if math.isnan(interval.low):
+            text = self.text(interval.mean)
+        else:
+            text = plus_minus(mean, interval.half_width * self.scale, self.digits)
+        return f"+{text}" if sign and mean > 0 else text
+
+
+def plus_minus(value: float, half: float, digits: int = 3) -> str:
+    """Return `1 ± 0.15`: the half width with two significant digits, the value to the same place.
+
+    Zeros at the end are left out. A half width of 0 leaves the value its `digits`.
+
+    >>> plus_minus(1.0004, 0.1513)
+    '1 ± 0.15'
+    """
+    if math.isnan(value) or math.isnan(half):
+        return "–"
+    places = digits if half == 0 else min(12, max(0, 1 - math.floor(math.log10(half))))
+
+    def written(number: float) -> str:
+        text = f"{number:,.{places}f}"
+        text = text.rstrip("0").rstrip(".") if "." in text else text
+        return "0" if text == "-0" else text
+
+    return f"{written(value)} ± {written(half)}"
 
 
 def _sum(column: str) -> Callable[[Rows], float]:

@@ -156,41 +156,11 @@ def _describe(args: argparse.Namespace, line: Line, travel: Travel, several: lis
 
 def _plot(args: argparse.Namespace, line: Line, travel: Travel) -> None:
     from cogtcp.output import write_file
-    from cogtcp.report import alone, theme
+    from cogtcp.report.alone import alone
+    from cogtcp.report.journey import journey_figure
 
     if Path(args.plot).suffix != ".svg":
         raise UsageError(f"--plot {args.plot}: a plot is an SVG file; name it {Path(args.plot).stem}.svg")
     if Path(args.plot).exists() and not args.force:
         raise OutputError(f"{args.plot}: exists already; name another file, or use --force to replace it")
-    colors = {
-        "coverage": theme.LOST,
-        "tunnel": theme.LOST,
-        "handover": theme.SWITCHING,
-        "border": theme.SWITCHING,
-    }
-
-    def paint(canvas: Any) -> None:
-        level, speed = canvas.subplots(2, 1, sharex=True, height_ratios=[3, 1])
-        level.plot(travel.times, travel.levels, color=theme.ACCENT, linewidth=0.8)
-        level.axhline(line.threshold, color=theme.MUTED, linestyle="--", linewidth=1)
-        level.set_ylabel("Level, dBm")
-        for axes in (level, speed):
-            for outage in travel.outages:
-                end = min(outage.end, travel.times[-1])
-                axes.axvspan(outage.start, end, color=colors[outage.cause], alpha=0.55, linewidth=0)
-        speed.plot(travel.times, [v * 3.6 for v in travel.speeds], color=theme.INK, linewidth=1)
-        speed.set_ylabel("Speed, km/h")
-        speed.set_xlabel("Time, s")
-        speed.set_xlim(0, travel.times[-1])
-        for call in travel.calls:
-            if call.station.stops:
-                level.annotate(
-                    call.station.name,
-                    (call.arrival, 1),
-                    xycoords=("data", "axes fraction"),
-                    rotation=90,
-                    va="top",
-                    fontsize=8,
-                )
-
-    write_file(args.plot, alone.draw(5.5, f"Level and speed on {line.name}, seed {travel.seed}", paint))
+    write_file(args.plot, alone(journey_figure(line, travel)))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from cogtcp.metrics import BY_NAME, Metric, measure_rows
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
     from cogtcp.compare import Comparison
     from cogtcp.result import Result
-    from cogtcp.statistics import Interval
     from cogtcp.tuning.result import Tuning
 
 # Of radios that meet primary users, where there are any.
@@ -82,10 +80,10 @@ def comparison(compared: Comparison) -> None:
     paired = len(compared.transports) > 1
     rows = []
     for name in compared.transports:
-        row = [name, with_half_width(goodput, compared.interval(name, "goodput_bps"))]
+        row = [name, goodput.with_half_width(compared.interval(name, "goodput_bps"))]
         if paired:
             difference = compared.difference(name, "goodput_bps")
-            row.append("" if name == baseline else with_half_width(goodput, difference, sign=True))
+            row.append("" if name == baseline else goodput.with_half_width(difference, sign=True))
         rows.append(row + [BY_NAME[c].text(compared.interval(name, c).mean) for c in columns])
     seeds = len({outcome.seed for outcome in compared.outcomes})
     title = f"{compared.scenario.name}: mean of {seeds} seed{'s' if seeds != 1 else ''} ± 95 % interval"
@@ -113,8 +111,8 @@ def tuning(found: Tuning) -> None:
         [
             final.name,
             *final.values.values(),
-            with_half_width(metric, found.interval(final)),
-            "" if final is found.winner else with_half_width(metric, found.difference(final), sign=True),
+            metric.with_half_width(found.interval(final)),
+            "" if final is found.winner else metric.with_half_width(found.difference(final), sign=True),
             final.evaluation.error or _STANDINGS[found.standing(final)],
             *(other.text(found.interval(final, other).mean) for other in more),
         ]
@@ -127,20 +125,14 @@ def tuning(found: Tuning) -> None:
     _print_table(title, headings, rows, left=1)
 
 
-def with_half_width(metric: Metric, interval: Interval, *, sign: bool = False) -> str:
-    """Return `mean ± half the interval` as people read it."""
-    mean = metric.text(interval.mean)
-    if sign and interval.mean > 0:
-        mean = f"+{mean}"
-    return mean if math.isnan(interval.low) else f"{mean} ± {metric.text(interval.half_width)}"
-
-
 @contextlib.contextmanager
 def progress() -> Iterator[Callable[[int, int], None] | None]:
     """Show a progress bar on standard error, if that is a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
     columns = (TextColumn("simulating"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("simulating", total=None)

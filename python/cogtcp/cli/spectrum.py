@@ -395,80 +395,19 @@ def _write_plot(args: argparse.Namespace, draw: Callable[[], str]) -> None:
 
 
 def _draw_timeline(activity: PuActivity, start: float, end: float, name: str) -> str:
-    from cogtcp.report import alone, theme
+    from cogtcp.report.alone import alone
+    from cogtcp.report.spectrum import activity_figure
 
-    def paint(canvas: Any) -> None:
-        axes = canvas.subplots()
-        width = (end - start) / _MOST_BARS
-        for row, user in enumerate(activity.users):
-            spans = [(a, d - a) for a, d in user.on if d > start and a < end]
-            if len(spans) <= _MOST_BARS:
-                axes.broken_barh(spans, (row - 0.4, 0.8), facecolors=theme.ACCENT)
-                continue
-            # Finer than can be seen: bars as high as the share of their time that the PU is ON.
-            shares = _shares(user, start, end, _MOST_BARS)
-            edges = [start + cell * width for cell in range(_MOST_BARS + 1)]
-            tops = [row + 0.4 - 0.8 * share for share in shares]
-            axes.stairs(tops, edges, baseline=row + 0.4, fill=True, color=theme.ACCENT)
-            dense.append(user)
-        labels = [f"PU {user.number}, band {user.band}, ON {user.duty_cycle:.0%}" for user in activity.users]
-        axes.set_yticks(range(len(labels)), labels)
-        axes.set_ylim(len(labels) - 0.5, -0.5)
-        axes.set_xlim(start, end if end > start else start + 1)
-        axes.set_xlabel("Time, s" if not dense else f"Time, s; heights are shares of {width:.3g} s each")
-
-    dense: list[PrimaryUser] = []
-    height = min(1.0 + 0.32 * max(len(activity.users), 1), 40.0)
-    return alone.draw(height, f"ON times of the primary users of {Path(name).name}", paint)
+    return alone(activity_figure(activity, start, end, Path(name).name))
 
 
 def _draw_sensing(
     times: Sequence[float], detectors: Sequence[Detector], ratios: Sequence[float], common: dict[str, Any]
 ) -> str:
-    from cogtcp.report import alone, theme
+    from cogtcp.report.alone import alone
+    from cogtcp.report.spectrum import sensing_figure
 
-    low, high = min(times), max(times)
-    fine = [low * (high / low) ** (i / 120) for i in range(121)] if high > low else [low]
-
-    def paint(canvas: Any) -> None:
-        from matplotlib.lines import Line2D
-        from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
-
-        grid = canvas.subplots(1, len(detectors), sharey=True, squeeze=False)[0]
-        colors = dict(zip(ratios, theme.SERIES * len(ratios), strict=False))
-        for axes, name in zip(grid, detectors, strict=True):
-            for snr, color in colors.items():
-                found = sensing(fine, snr_db=snr, detector=name, **common)
-                marker = "" if len(fine) > 1 else "o"  # a line of one point is none
-                axes.plot(fine, [p.detection for p in found], marker=marker, color=color)
-                axes.plot(fine, [p.false_alarm for p in found], "--", marker=marker, color=color)
-            axes.set_xscale("log")
-            axes.xaxis.set_major_locator(FixedLocator(_apart(times, len(detectors))))
-            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-            axes.xaxis.set_minor_locator(NullLocator())
-            axes.set_ylim(-0.02, 1.02)
-            axes.set_xlabel("Sensing time t_s, s")
-            axes.set_title(name)
-        grid[0].set_ylabel("Probability")
-        keys = [
-            *(Line2D([], [], color=color, label=f"{snr:g} dB") for snr, color in colors.items()),
-            Line2D([], [], color=theme.INK, label="P_d', detection"),
-            Line2D([], [], color=theme.INK, linestyle="--", label="P_f', false alarm"),
-        ]
-        canvas.legend(handles=keys, loc="outside upper center", ncols=min(len(keys), 8))
-
-    return alone.draw(4.6, "Detection (lines) and false alarm (dashed) against the sensing time", paint)
-
-
-def _apart(times: Sequence[float], panels: int) -> list[float]:
-    """Return those of the times whose labels find room side by side on a logarithmic axis."""
-    ordered = sorted(set(times))
-    span = math.log(ordered[-1] / ordered[0])
-    kept = ordered[:1]
-    for time in ordered[1:]:
-        if math.log(time / kept[-1]) >= 0.07 * panels * span:
-            kept.append(time)
-    return kept
+    return alone(sensing_figure(times, detectors, ratios, common))
 
 
 def _cells(user: PrimaryUser, start: float, end: float, shades: str) -> list[str]:

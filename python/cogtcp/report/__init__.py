@@ -1,6 +1,6 @@
 """Reports: one HTML file each that needs no network and follows the reader's light or dark.
 
-`theme` draws figures in the page's colours, `page` fills the templates; both serve other pages too.
+All pages are made of the same parts, see `README.md` in this folder.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from cogtcp import headline
 from cogtcp.metrics import METRICS, Metric
 from cogtcp.report import bars, page
 from cogtcp.report.detail import detail
-from cogtcp.report.timeline import Limits, Series
+from cogtcp.report.series import Series
+from cogtcp.report.tables import Table
+from cogtcp.report.timeline import Timeline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from cogtcp.compare import Comparison
     from cogtcp.result import Result
@@ -33,10 +35,12 @@ def run_report(result: Result, *, command: str | None = None) -> str:
         description=result.scenario.description,
         seed=result.seed,
         answer=headline.of_run(result),
-        metrics=[
-            (metric.title, metric.text(metrics[metric.name], unit=True, single=True)) for metric in shown
-        ],
-        detail=detail(result, series, Limits.of([series])),
+        metrics=Table(
+            [("Metric", ""), ("Value", "")],
+            [[metric.title, metric.text(metrics[metric.name], unit=True, single=True)] for metric in shown],
+        ),
+        time=over_time({"": series}),
+        detail=detail(result),
         origin=_origin(result.provenance, command),
         scenario=result.scenario.to_toml(),
     )
@@ -46,7 +50,6 @@ def comparison_report(comparison: Comparison, *, command: str | None = None) -> 
     """Return the report of a comparison."""
     transports = [name for name in comparison.transports if comparison.finished(name)]
     drawn = {name: Series.of(result) for name, result in comparison.shown.items()}
-    limits = Limits.of(drawn.values())
     most_flows = max((o.tables["flows"].num_rows for o in comparison.outcomes if not o.error), default=0)
     metrics = [
         metric
@@ -69,21 +72,28 @@ def comparison_report(comparison: Comparison, *, command: str | None = None) -> 
         bars=bars.goodput(comparison) if transports else "",
         bars_caption=_bars_caption(comparison, transports, many_seeds),
         many_seeds=many_seeds,
-        metrics=[
-            _row(metric, transports, lambda name, m: comparison.interval(name, m), best[metric.name])
-            for metric in metrics
-        ],
-        any_best=any(best.values()),
-        paired=[
-            _row(metric, others, lambda name, m: comparison.difference(name, m), None) for metric in metrics
-        ]
-        if others
-        else [],
-        details=[detail(comparison.shown[name], series, limits, name=name) for name, series in drawn.items()],
+        metrics=_numbers(metrics, transports, comparison.interval),
+        best=[best[metric.name] for metric in metrics],
+        paired=_numbers(metrics, others, comparison.difference, sign=True) if others else None,
+        time=over_time(drawn) if drawn else None,
+        details=[detail(comparison.shown[name], name) for name in drawn],
         shown_seed=comparison.seeds[0],
         origin=_origin(comparison.provenance, command),
         scenario=comparison.scenario.to_toml(),
     )
+
+
+def over_time(runs: Mapping[str, Series]) -> dict[str, Any]:
+    """Return what the templates need for time lines: data for the script, and figures for where none runs."""
+    timeline = Timeline.of(runs)
+    zoom = next((span for run in runs.values() if (span := run.zoom())), None)
+    return {
+        "data": timeline.data(),
+        "whole": timeline.figure(),
+        "zoom": timeline.figure(zoom) if zoom else "",
+        "key": timeline.key(),
+        "cut_off": any(run.exceeds_rate() for run in runs.values()),
+    }
 
 
 def _matters(metric: Metric, values: Sequence[float], flows: int) -> bool:
@@ -109,15 +119,24 @@ def _goodness(metric: Metric, value: float) -> float:
     return -math.inf if math.isnan(value) else metric.better * value
 
 
-def _row(
-    metric: Metric, names: Sequence[str], interval_of: Callable[[str, str], Interval], best: str | None
-) -> dict[str, Any]:
-    cells = []
-    for name in names:
-        interval = interval_of(name, metric.name)
-        half = "" if math.isnan(interval.low) else metric.text(interval.half_width)
-        cells.append({"mean": metric.text(interval.mean), "half": half, "best": name == best})
-    return {"title": metric.title, "unit": metric.unit, "meaning": metric.meaning, "cells": cells}
+def _numbers(
+    metrics: Sequence[Metric],
+    names: Sequence[str],
+    interval_of: Callable[[str, str], Interval],
+    *,
+    sign: bool = False,
+) -> Table:
+    """Return one row per metric, one column per transport."""
+    return Table(
+        [("Metric", ""), *((name, "") for name in names)],
+        [
+            [
+                f"{metric.title}, {metric.unit}" if metric.unit else metric.title,
+                *(metric.with_half_width(interval_of(name, metric.name), sign=sign) for name in names),
+            ]
+            for metric in metrics
+        ],
+    )
 
 
 def _bars_caption(comparison: Comparison, transports: Sequence[str], many_seeds: bool) -> str:

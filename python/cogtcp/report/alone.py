@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import re
 from importlib.resources import files
-from typing import TYPE_CHECKING
-
-from cogtcp.report import theme
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from matplotlib.figure import Figure
 
 
-def draw(height: float, label: str, paint: Callable[[Figure], None]) -> str:
-    """Let `paint` fill a figure and return it as the text of an SVG file, in the colours of a light page."""
-    svg = theme.draw(height, label, paint)
+def alone(svg: str, *, dark: bool = False) -> str:
+    """Return the text of an SVG file for a figure of a page, in the colours of a light page.
+
+    Args:
+        svg: The figure, as `report.still` makes it.
+        dark: Let the file follow the reader's light or dark instead (for web pages; few viewers know how).
+    """
     css = files("cogtcp.report").joinpath("templates/page.css").read_text(encoding="utf-8")
-    light = css[: css.index("@media")]
-    values = dict(re.findall(r"(--[\w-]+):\s*([^;]+);", light))
-    svg = re.sub(r"var\((--[\w-]+)\)", lambda name: values[name[1]].replace('"', "'"), svg)
-    background = f'<rect width="100%" height="100%" fill="{values["--paper"]}"/>'
     head, body = svg.split(">", 1)
-    return f'{head} xmlns="http://www.w3.org/2000/svg">{background}{body}\n'
+    head += ' xmlns="http://www.w3.org/2000/svg"'
+    if dark:
+        found = re.search(r"^:root.*?(?=^\* )", css, re.DOTALL | re.MULTILINE)
+        assert found is not None  # noqa: S101 (the style sheet begins with them)
+        return f"{head}>\n<style>\n{found[0]}svg {{ background: var(--paper); }}\n</style>{body}\n"
+    values = dict(re.findall(r"(--[\w-]+):\s*([^;]+);", css[: css.index("@media")]))
+    background = '<rect width="100%" height="100%" fill="var(--paper)"/>'
+    text = f"{head}>{background}{body}\n"
+    return re.sub(r"var\((--[\w-]+)\)", lambda name: values[name[1]].replace('"', "'"), text)

@@ -3,89 +3,132 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cogtcp.metrics import BY_NAME
-from cogtcp.report import theme
+from cogtcp.report import scale, still
+from cogtcp.report.scale import Scale
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from collections.abc import Sequence
 
     from cogtcp.compare import Comparison
+    from cogtcp.metrics import Metric
+    from cogtcp.statistics import Interval
 
-_GOODPUT = BY_NAME["goodput_bps"]
+_ROW = 34.0
+_WIDTH = 760.0
 
 
 def goodput(comparison: Comparison) -> str:
     """Return the figure as SVG."""
+    return bars(comparison, BY_NAME["goodput_bps"])
+
+
+def bars(comparison: Comparison, metric: Metric) -> str:
+    """Return the means of a metric by transport, and the differences to the first, as SVG."""
     names = [name for name in comparison.transports if comparison.finished(name)]
     paired = len(names) > 1 and names[0] == comparison.transports[0]
-
-    def paint(figure: Figure) -> None:
-        ratios = [5, 3] if paired else [1]
-        axes: Any = figure.subplots(1, len(ratios), sharey=True, width_ratios=ratios, squeeze=False)[0]
-        _bars(axes[0], comparison, names)
-        if paired:
-            _differences(axes[1], comparison, names)
-
-    label = "Goodput by transport: " + ", ".join(
-        f"{name} {_GOODPUT.text(comparison.interval(name, 'goodput_bps').mean, unit=True)}" for name in names
+    intervals = {name: comparison.interval(name, metric.name) for name in names}
+    said = ", ".join(
+        f"{name} {metric.text(interval.mean, unit=True)}" for name, interval in intervals.items()
     )
-    return theme.draw(0.75 + 0.42 * len(names), label, paint)
+    height = _ROW * len(names)
+    sheet = still.Sheet(_WIDTH, height + 74, f"{metric.title} by transport: {said}")
+    left = 14 + max((still.text_width(name) for name in names), default=0)
+    texts = [metric.with_half_width(interval) for interval in intervals.values()]
+    beside = 14 + max((still.text_width(text, 12) for text in texts), default=0)
+    unit = f", {metric.unit}" if metric.unit else ""
+    share = 0.60 if paired else 1.0
+    wide = (_WIDTH - left) * share - beside - 8
+    singles = {
+        name: [outcome.metrics[metric.name] * metric.scale for outcome in comparison.finished(name)]
+        for name in names
+    }
+    ends = [value for values in singles.values() for value in values]
+    ends += [i.high * metric.scale for i in intervals.values()]
+    low, high = min([0.0, *_finite(ends)]), max([0.0, *_finite(ends)])
+    x, y = Scale(low, high * 1.02 or 1.0), Scale(len(names) - 0.5, -0.5)
+    panel = sheet.panel(left, 26, wide, height, x, y)
+    ticks = x.ticks(max(2, int(wide / 56)))
+    x_ticks = list(zip(ticks, scale.labels(ticks), strict=True))
+    panel.axes(f"{metric.title}{unit}", x_ticks=x_ticks, y_ticks=list(enumerate(names)), grid="x")
+    for row, (name, text) in enumerate(zip(names, texts, strict=True)):
+        interval = intervals[name]
+        title = f"{name}: {text} {metric.unit}".strip()
+        if not math.isnan(interval.mean):
+            ends_ = (0, interval.mean * metric.scale)
+            panel.bar(ends_, (row - 0.32, row + 0.32), color="accent", opacity=0.35, title=title)
+        if len(singles[name]) > 1:
+            panel.points(
+                singles[name], [row] * len(singles[name]), color="ink", shape="tick", size=4, opacity=0.4
+            )
+            _interval(panel, row, interval, metric.scale)
+        panel.text(x.high, row, text, dx=8, size=12, middle=True)
+    if paired:
+        at = left + wide + beside + 22
+        differences = [
+            None if row == 0 else comparison.difference(name, metric.name) for row, name in enumerate(names)
+        ]
+        label = f"Difference to {names[0]}{unit}"
+        _differences(sheet, (at, 26, _WIDTH - at, height), differences, metric, label)
+    return sheet.svg()
 
 
-def _bars(axes: Any, comparison: Comparison, names: list[str]) -> None:
-    scale = _GOODPUT.scale
-    highest = 0.0
-    for row, name in enumerate(names):
-        interval = comparison.interval(name, "goodput_bps")
-        values = [outcome.metrics["goodput_bps"] * scale for outcome in comparison.finished(name)]
-        axes.barh(row, interval.mean * scale, height=0.6, color=theme.ACCENT, alpha=0.35, linewidth=0)
-        if len(values) > 1:
-            axes.plot(values, [row] * len(values), "|", color=theme.INK, alpha=0.35, markersize=5)
-            _whisker(axes, row, interval.low * scale, interval.mean * scale, interval.high * scale)
-        edge = max(
-            [interval.mean * scale, *values, *([] if math.isnan(interval.high) else [interval.high * scale])]
-        )
-        highest = max(highest, edge)
-        axes.annotate(
-            _GOODPUT.text(interval.mean),
-            (edge, row),
-            (7, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=10,
-        )
-    axes.set_xlim(0, highest * 1.15 or 1)
-    axes.set_ylim(len(names) - 0.5, -0.5)
-    axes.set_yticks(range(len(names)), names)
-    axes.tick_params(axis="y", length=0, labelcolor=theme.INK, labelsize=10)
-    axes.grid(visible=False, axis="y")
-    axes.set_xlabel(f"Goodput, {_GOODPUT.unit}")
-
-
-def _differences(axes: Any, comparison: Comparison, names: list[str]) -> None:
-    scale = _GOODPUT.scale
-    axes.axvline(0, color=theme.MUTED, linewidth=0.8)
-    for row, name in enumerate(names):
-        if name == comparison.transports[0]:
+def _differences(
+    sheet: still.Sheet,
+    room: tuple[float, float, float, float],
+    intervals: Sequence[Interval | None],
+    metric: Metric,
+    label: str,
+) -> None:
+    """Draw differences with their intervals. One far from all others is marked, and does not set the axis."""
+    left, top, width, height = room
+    texts = ["" if i is None else metric.with_half_width(i, sign=True) for i in intervals]
+    beside = 14 + max(still.text_width(text, 12) for text in texts)
+    known = [interval for interval in intervals if interval is not None]
+    reach = reach_of([(i.low * metric.scale, i.mean * metric.scale, i.high * metric.scale) for i in known])
+    panel = sheet.panel(
+        left, top, width - beside, height, Scale(-reach, reach), Scale(len(intervals) - 0.5, -0.5)
+    )
+    ticks = Scale(-reach, reach).ticks(max(3, int((width - beside) / 44)))
+    panel.axes(label, x_ticks=list(zip(ticks, scale.labels(ticks), strict=True)), y_ticks=[], grid="x")
+    panel.upright(0)
+    for row, (interval, text) in enumerate(zip(intervals, texts, strict=True)):
+        if interval is None:
             continue
-        interval = comparison.difference(name, "goodput_bps")
-        if interval.n > 1:
-            _whisker(axes, row, interval.low * scale, interval.mean * scale, interval.high * scale)
+        mean = interval.mean * metric.scale
+        if abs(mean) > reach:
+            # Beyond the axis: an arrow at its end; the number stands beside it.
+            edge = math.copysign(reach * 0.97, mean)
+            panel.text(
+                edge, row, "▸" if mean > 0 else "◂", anchor="middle", middle=True, color="alarm", size=16
+            )
+        elif interval.n > 1:
+            _interval(panel, row, interval, metric.scale)
         elif interval.n == 1:
-            axes.plot(interval.mean * scale, row, "o", color=theme.ACCENT, markersize=5)
-    low, high = axes.get_xlim()
-    reach = max(abs(low), abs(high))
-    axes.set_xlim(-reach, reach)
-    axes.tick_params(axis="y", length=0)
-    axes.grid(visible=False, axis="y")
-    axes.locator_params(axis="x", nbins=5)
-    axes.set_xlabel(f"Difference to {comparison.transports[0]}, seed by seed, {_GOODPUT.unit}")
+            panel.points([mean], [row], color="accent")
+        panel.text(reach, row, text, dx=8, size=12, middle=True)
 
 
-def _whisker(axes: Any, row: float, low: float, mean: float, high: float) -> None:
-    axes.plot([low, high], [row, row], color=theme.ACCENT, linewidth=2.2, solid_capstyle="butt")
-    for edge in (low, high):
-        axes.plot([edge, edge], [row - 0.13, row + 0.13], color=theme.ACCENT, linewidth=1.6)
-    axes.plot(mean, row, "o", color=theme.ACCENT, markersize=5)
+def reach_of(intervals: Sequence[tuple[float, float, float]]) -> float:
+    """Return how far an axis around 0 reaches for (low, mean, high): one that is far off is left outside."""
+    reaches = sorted(max(map(abs, _finite(interval)), default=0.0) for interval in intervals)
+    if not reaches or reaches[-1] == 0:
+        return 1.0
+    reach = reaches[-1]
+    if len(reaches) > 1 and reaches[-2] > 0 and reach > 4 * reaches[-2]:
+        # Only where the mean itself is far off: a wide interval alone is news.
+        mean = max(abs(interval[1]) for interval in intervals if math.isfinite(interval[1]))
+        if mean > 4 * reaches[-2]:
+            reach = reaches[-2]
+    return reach * 1.12
+
+
+def _interval(panel: still.Panel, row: float, interval: Interval, factor: float) -> None:
+    panel.interval_across(row, interval.low * factor, interval.high * factor, color="accent")
+    panel.points([interval.mean * factor], [row], color="accent", size=3.5)
+
+
+def _finite(values: Sequence[float]) -> list[float]:
+    return [value for value in values if math.isfinite(value)]

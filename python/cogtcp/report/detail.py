@@ -1,4 +1,4 @@
-"""One run in detail: its timelines, and the tables of its flows, links, radios and trains."""
+"""The tables of one run: its flows, links, radios and trains."""
 
 from __future__ import annotations
 
@@ -6,16 +6,12 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from cogtcp.metrics import BY_NAME, measure_rows
-from cogtcp.report.timeline import timeline
+from cogtcp.report.tables import MOST_ROWS, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cogtcp.report.timeline import Limits, Series
     from cogtcp.result import Result
-
-# Longer tables are for Parquet.
-_MOST_ROWS = 20
 
 _FLOW_METRICS = (
     "goodput_bps", "efficiency", "delivery_ratio", "rtos", "fast_retransmits", "drops",
@@ -104,25 +100,15 @@ _PREDICTIONS: tuple[_Column, ...] = (
 )
 
 
-def detail(result: Result, series: Series, limits: Limits, *, name: str = "") -> dict[str, Any]:
-    """Return what the templates show of a run."""
-    zoom = series.zoom()
-    what = f"{name or result.scenario.name}, seed {result.seed}"
-    whole = timeline(
-        series, limits, (0, series.duration), f"Windows, RTT, queue and goodput over time: {what}"
-    )
+def detail(result: Result, name: str = "") -> dict[str, Any]:
+    """Return what the templates show of a run; `name` tells several apart."""
+    radios = _table(result.radios.to_pylist(), ("radio",), _RADIOS)
     return {
         "name": name,
-        "timeline": whole,
-        "zoom": timeline(series, limits, zoom, f"The same, {zoom[0]:g} s to {zoom[1]:g} s: {what}")
-        if zoom
-        else "",
-        "key": _key(series),
-        "cut_off": series.exceeds_rate(),
         "flows": _flows(result),
         **_links(result),
-        "radios": _table(result.radios.to_pylist(), ("radio",), _RADIOS),
-        "train": _train(result) if result.trains.num_rows else None,
+        "radios": radios,
+        "train": _train(result),
     }
 
 
@@ -132,71 +118,45 @@ def _links(result: Result) -> dict[str, Any]:
     columns = tuple(column for column in _LINKS if with_mac or column[2] not in _OF_MAC)
     return {
         "links": _table(rows, ("link", "direction"), columns),
-        "mac": _table(with_mac, ("link", "direction"), _MAC),
+        "mac": _table(with_mac, ("link", "direction"), _MAC, zeros=True),
     }
 
 
-def _train(result: Result) -> dict[str, Any]:
+def _train(result: Result) -> dict[str, Any] | None:
+    if not result.trains.num_rows:
+        return None
     return {
         "summary": _table(result.trains.to_pylist(), ("router", "predictor"), _TRAINS),
         "predictions": _table(result.predictions.to_pylist(), ("outcome", "cause"), _PREDICTIONS),
     }
 
 
-def _flows(result: Result) -> dict[str, Any]:
+def _flows(result: Result) -> Table:
     rows = result.flows.to_pylist()
     values = [measure_rows([row]) for row in rows]
     metrics = [BY_NAME[m] for m in _FLOW_METRICS if any(not math.isnan(v[m]) for v in values)]
-    return {
-        "headings": [("Flow", ""), ("Transport", ""), *((m.title, m.unit) for m in metrics)],
-        "rows": [
+    return Table(
+        [("Flow", ""), ("Transport", ""), *((m.title, m.unit) for m in metrics)],
+        [
             [row["flow"], row["transport"], *(m.text(v[m.name], single=True) for m in metrics)]
-            for row, v in list(zip(rows, values, strict=True))[:_MOST_ROWS]
+            for row, v in list(zip(rows, values, strict=True))[:MOST_ROWS]
         ],
-        "left_out": max(0, len(rows) - _MOST_ROWS),
-    }
+        left=2,
+        left_out=max(0, len(rows) - MOST_ROWS),
+    )
 
 
 def _table(
-    rows: list[dict[str, Any]], names: tuple[str, ...], columns: tuple[_Column, ...]
-) -> dict[str, Any]:
-    return {
-        "headings": [*((name.capitalize(), "") for name in names), *((c[0], c[1]) for c in columns)],
-        "rows": [
+    rows: list[dict[str, Any]], names: tuple[str, ...], columns: tuple[_Column, ...], *, zeros: bool = False
+) -> Table:
+    """Return columns as a table: without those that are zero throughout, on its side if that fits better."""
+    table = Table(
+        [*((name.capitalize(), "") for name in names), *((c[0], c[1]) for c in columns)],
+        [
             [*(row[name] for name in names), *(write(row[column]) for _, _, column, write in columns)]
-            for row in rows[:_MOST_ROWS]
+            for row in rows[:MOST_ROWS]
         ],
-        "left_out": max(0, len(rows) - _MOST_ROWS),
-    }
-
-
-def _key(series: Series) -> list[dict[str, str]]:
-    """Return the signs that the timeline uses, with what they mean."""
-
-    def stroke(color: str, dash: str = "") -> str:
-        dashes = f' stroke-dasharray="{dash}"' if dash else ""
-        return f'<path d="M0 8H32" stroke="var(--{color})" stroke-width="2.5" fill="none"{dashes}/>'
-
-    def block(color: str) -> str:
-        return f'<rect x="6" width="20" height="16" fill="var(--{color})" opacity=".55"/>'
-
-    flows = list(series.flows)
-    if len(flows) == 1:
-        key = [(stroke("series-1"), "the flow"), (stroke("muted", "6 3"), "ssthresh")]
-    else:
-        key = [(stroke(f"series-{i}"), name) for i, name in enumerate(flows, start=1)]
-    if series.hidden_flows:
-        key.append(("", f"and {series.hidden_flows} more flows, not drawn"))
-    key.append((stroke("muted", "2 3"), f"rate of {series.link} while it is open"))
-    if any(len(times) for times in series.rtos.values()):
-        key.append(('<path d="M10 3h12l-6 11z" fill="var(--alarm)"/>', "RTO"))
-    if any(len(times) for times in series.fast_retransmits.values()):
-        key.append(('<circle cx="16" cy="8" r="5.5" fill="var(--series-2)"/>', "fast retransmit"))
-    if len(series.drops):
-        key.append(
-            ('<path d="M16 0V16" stroke="var(--alarm)" stroke-width="2.5"/>', f"drop at {series.link}")
-        )
-    kinds = {silence.kind for silence in series.silences}
-    names = {"sensing": "sensing", "switching": "switching", "lost": "no signal"}
-    key += [(block(kind), name) for kind, name in names.items() if kind in kinds]
-    return [{"svg": svg, "text": text} for svg, text in key]
+        left=len(names),
+        left_out=max(0, len(rows) - MOST_ROWS),
+    )
+    return (table if zeros else table.without_zeros()).turned()

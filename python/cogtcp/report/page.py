@@ -1,30 +1,76 @@
-"""Pages: templates filled, one self-contained HTML file each."""
+"""Pages: templates filled, one self-contained HTML file each.
+
+A page carries its style and its script, and its policy forbids it to load anything else.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 import os
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 
 import jinja2
+
+from cogtcp.report.tables import STEPS, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @cache
 def environment() -> jinja2.Environment:
     """Return the templates. `page.html.j2` is the frame of every page."""
-    return jinja2.Environment(
+    found = jinja2.Environment(
         loader=jinja2.PackageLoader("cogtcp.report"),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
+    found.globals.update(
+        scripts=scripts, script_policy=script_policy, table_steps=STEPS, static=static, as_table=as_table
+    )
+    found.filters["data"] = data
+    return found
 
 
 def render(template: str, **values: Any) -> str:
     """Return a page."""
     return environment().get_template(template).render(**values)
+
+
+@cache
+def static(name: str) -> str:
+    """Return a file of `static/`."""
+    return files("cogtcp.report").joinpath("static", name).read_text(encoding="utf-8").strip()
+
+
+def scripts() -> tuple[str, ...]:
+    """Return the scripts of a page with time lines: the chart library and ours."""
+    return static("uPlot.iife.min.js"), static("page.js")
+
+
+@cache
+def script_policy() -> str:
+    """Return the scripts' hashes as a content security policy names them: no other script runs."""
+    digests = [hashlib.sha256(f"\n{script}\n".encode()).digest() for script in scripts()]
+    return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+
+
+def data(value: Any) -> str:
+    """Return data for a script element, in which no text can end the element."""
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def as_table(headings: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]], left: int = 1) -> Table:
+    """Return a table of texts for the templates."""
+    return Table(headings, rows, left)
 
 
 def date() -> str:

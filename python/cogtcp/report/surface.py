@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from cogtcp.report import theme
+from cogtcp.report import figures, scale, still
+from cogtcp.report.contour import contour
+from cogtcp.report.scale import Scale
 from cogtcp.tuning.space import Range
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from collections.abc import Sequence
 
+    from cogtcp.statistics import Interval
     from cogtcp.tuning.result import Finalist, Trial, Tuning
     from cogtcp.tuning.space import Parameter
 
@@ -20,64 +22,101 @@ _DEEPEST = 0.75  # opacity of the best: marks are legible on it in light and in 
 _CONTOURS = (0.8, 0.9, 0.95, 0.99)
 _FINE = 60
 _NAMES = {"sensing_time": "Sensing time t_s", "transmission_time": "Transmission time T_p"}
+_HEIGHT = 380.0
+_LOOKS = {
+    "best": ("star", "alarm", 10.0),
+    "as it is": ("diamond", "ink", 5.0),
+    "theory": ("plus", "series-2", 7.0),
+    "best of the grid": ("square", "series-3", 5.0),
+}
 
 
 def surface(tuning: Tuning) -> str:
     """Return the plane of two ranges as SVG: the grid as shades, the trials as points, and what is marked."""
     x, y = tuning.parameters
     metric = tuning.objective.metric
-
-    def paint(figure: Figure) -> None:
-        axes: Any = figure.subplots()
-        _grid(axes, tuning)
-        _contours(axes, tuning)
-        _points(axes, tuning)
-        _marks(axes, tuning)
-        for parameter, axis, set_scale in (
-            (x, axes.xaxis, axes.set_xscale),
-            (y, axes.yaxis, axes.set_yscale),
-        ):
-            _scale(parameter, axis, set_scale)
-        axes.set_xlabel(label(x))
-        axes.set_ylabel(label(y))
-        axes.set_xlim(*_limits(x))
-        axes.set_ylim(*_limits(y))
-        axes.grid(visible=False)
-        figure.legend(loc="outside right upper")
-
     best = tuning.winner or tuning.best
     where = ", ".join(best.values.values()) if best else "nowhere"
-    return theme.draw(5.2, f"{metric.title} over {label(x)} and {label(y)}; best at {where}", paint)
+    title = f"{metric.title} over {label(x)} and {label(y)}; best at {where}"
+    sheet = still.Sheet(figures.WIDTH, 0, title)
+    marks = _marked(tuning)
+    top = sheet.legend(4, 2, _legend(tuning, marks), figures.WIDTH - 8) + 28
+    x_scale, y_scale = _scale(x), _scale(y)
+    y_ticks = _ticks(y)
+    left = 16 + max(still.text_width(text) for _, text in y_ticks)
+    bar = 84.0
+    panel = sheet.panel(left, top, figures.WIDTH - left - bar, _HEIGHT, x_scale, y_scale)
+    panel.axes(label(x), label(y), x_ticks=_ticks(x), y_ticks=y_ticks, grid="" if tuning.grid else "xy")
+    _grid(panel, tuning)
+    _contours(panel, tuning)
+    _points(panel, tuning)
+    for name, final in marks:
+        shape, color, size = _LOOKS[name]
+        assert final.point is not None  # noqa: S101 (`_marked` has only those)
+        across, up = (float(value) for value in final.point)
+        values = ", ".join(final.values.values())
+        panel.points([across], [up], color=color, shape=shape, size=size, hollow=name != "best",
+                     titles=[f"{_called(name)}: {values}"])  # fmt: skip
+    ends = _ends(tuning)
+    if ends is not None:
+        worst, finest = (end * metric.scale for end in ends)
+        shades_ = Scale(worst, finest if finest != worst else worst + 1)
+        figures.color_bar(sheet, figures.WIDTH - bar + 22, top + 24, 240, shades_, metric.unit, _DEEPEST)
+    sheet.height = top + _HEIGHT + 46
+    return sheet.svg()
 
 
 def over_parameters(tuning: Tuning) -> str:
     """Return the objective of every trial over each parameter as SVG."""
     metric = tuning.objective.metric
     trials = [trial for trial in tuning.trials if not trial.error]
-
-    def paint(figure: Figure) -> None:
-        every: Any = figure.subplots(1, len(tuning.parameters), sharey=True, squeeze=False)[0]
-        for index, (axes, parameter) in enumerate(zip(every, tuning.parameters, strict=True)):
-            _slice(axes, tuning, trials, index)
-            if isinstance(parameter, Range):
-                _scale(parameter, axes.xaxis, axes.set_xscale)
-                axes.set_xlim(*_limits(parameter))
-            else:
-                axes.set_xticks(range(len(parameter.values)), parameter.values)
-                axes.set_xlim(-0.5, len(parameter.values) - 0.5)
-            axes.set_xlabel(label(parameter))
-        every[0].set_ylabel(f"{metric.title}{f', {metric.unit}' if metric.unit else ''}")
-
-    return theme.draw(3.4, f"{metric.title} of the trials over each parameter", paint)
+    intervals = [tuning.interval(trial) for trial in trials]
+    if tuning.winner is not None:
+        intervals.append(tuning.interval(tuning.winner))
+    factor = metric.scale
+    means = [i.mean * factor for i in intervals]
+    limit, beyond = scale.robust_limit(means)
+    ends = [end * factor for i in intervals for end in (i.low, i.high) if math.isfinite(end)]
+    if beyond is None:
+        y = scale.span([*means, *(end for end in ends if end < 2 * limit)])
+    else:
+        y = Scale(min([0.0, *means]), limit * 1.06)
+    count = len(tuning.parameters)
+    sheet = still.Sheet(960.0, 290, f"{metric.title} of the trials over each parameter")
+    unit = f", {metric.unit}" if metric.unit else ""
+    ticks = y.ticks(7)
+    texts = scale.labels(ticks)
+    left = 16 + max(still.text_width(text) for text in texts)
+    wide = (960 - left - 16 - 24 * (count - 1)) / count
+    for index, parameter in enumerate(tuning.parameters):
+        panel = sheet.panel(left + index * (wide + 24), 26, wide, 220, _scale(parameter), y)
+        panel.axes(
+            label(parameter),
+            f"{metric.title}{unit}" if index == 0 else "",
+            x_ticks=_apart(_ticks(parameter), wide, _scale(parameter)),
+            y_ticks=list(zip(ticks, texts if index == 0 else [""] * len(ticks), strict=True)),
+        )
+        _slice(panel, tuning, trials, index)
+    return sheet.svg()
 
 
 def shades(tuning: Tuning) -> str:
     """Say which means the faintest and the strongest shade stand for."""
     metric = tuning.objective.metric
-    means = [_mean(tuning, trial) for trial in (tuning.grid or tuning.trials)]
-    low, high = (end(mean for mean in means if not math.isnan(mean)) for end in (min, max))
-    worst, best = (low, high) if tuning.objective.sign > 0 else (high, low)
+    ends = _ends(tuning)
+    if ends is None:
+        return "without a finished trial"
+    worst, best = ends
     return f"from {metric.text(worst)} (faintest) to {metric.text(best, unit=True)} (strongest)"
+
+
+def _ends(tuning: Tuning) -> tuple[float, float] | None:
+    """Return the worst and the best mean of what is drawn."""
+    means = [_mean(tuning, trial) for trial in (tuning.grid or tuning.trials)]
+    known = [mean for mean in means if not math.isnan(mean)]
+    if not known:
+        return None
+    return (min(known), max(known)) if tuning.objective.sign > 0 else (max(known), min(known))
 
 
 def label(parameter: Parameter) -> str:
@@ -87,30 +126,66 @@ def label(parameter: Parameter) -> str:
     return f"{name or parameter.path}{unit}"
 
 
-def _grid(axes: Any, tuning: Tuning) -> None:
+def _legend(tuning: Tuning, marks: list[tuple[str, Trial | Finalist]]) -> list[tuple[str, str]]:
+    entries = []
+    for name in dict.fromkeys(name for name, _ in marks):
+        shape, color, _ = _LOOKS[name]
+        entries.append((still.sign(shape, color, "" if name == "best" else "hollow"), _called(name)))
+    standings = {_standing(tuning, trial) for trial in tuning.trials}
+    if "kept" in standings:
+        entries.append((still.sign("circle", "ink", "hollow"), "trials"))
+    if standings & {"broken", "failed"}:
+        names = {"broken": "constraints not kept", "failed": "failed"}
+        text = ", or ".join(names[standing] for standing in names if standing in standings)
+        entries.append((still.sign("cross", "muted"), text))
+    known = tuning.theory
+    if not isinstance(known, str):
+        entries.append((still.sign("line", "series-2", "5 3"), "theory's airtime, share of its best"))
+        if math.isfinite(known.shortest):
+            entries.append((still.sign("line", "series-3", "2 3"), "t_s for P_d' 0.95, P_f' 0.05"))
+    return entries
+
+
+def _called(name: str) -> str:
+    return "theory's optimum" if name == "theory" else name
+
+
+def _marked(tuning: Tuning) -> list[tuple[str, Trial | Finalist]]:
+    marked: list[tuple[str, Trial | Finalist]] = [
+        (name, final) for final in tuning.finalists for name in final.name.split(", ") if name in _LOOKS
+    ]
+    if not marked and tuning.best is not None:
+        marked = [("best", tuning.best)]
+    return [(name, final) for name, final in marked if final.point is not None]
+
+
+def _standing(tuning: Tuning, trial: Trial) -> str:
+    if trial.error:
+        return "failed"
+    kept = all(c.excess(tuning.interval(trial, c.metric).mean) <= 0 for c in tuning.constraints)
+    return "kept" if kept else "broken"
+
+
+def _grid(panel: still.Panel, tuning: Tuning) -> None:
     if not tuning.grid:
         return
-    columns, rows = tuning.grid_shape
-    values = np.array([_mean(tuning, trial) for trial in tuning.grid]).reshape(columns, rows).T
-    edges = [
-        _edges(np.array([trial.point[axis] for trial in points], dtype=float), tuning.parameters[axis])
+    _, rows = tuning.grid_shape
+    metric = tuning.objective.metric
+    x_edges, y_edges = (
+        _edges([float(trial.point[axis]) for trial in points], tuning.parameters[axis])
         for axis, points in ((0, tuning.grid[::rows]), (1, tuning.grid[:rows]))
-    ]
-    # By hand, not as an image: each cell is one rectangle in the colour of the page.
-    for (row, column), value in np.ndenumerate(values):
-        if not math.isnan(value):
-            axes.fill_between(
-                edges[0][column : column + 2],
-                edges[1][row],
-                edges[1][row + 1],
-                color=theme.ACCENT,
-                alpha=_DEEPEST * _share(tuning, value),
-                linewidth=0,
-                zorder=0,
-            )
+    )
+    for index, trial in enumerate(tuning.grid):
+        value = _mean(tuning, trial)
+        if math.isnan(value):
+            continue
+        column, row = divmod(index, rows)
+        title = f"{', '.join(trial.values.values())}: {metric.text(value, unit=True)}"
+        panel.bar((x_edges[column], x_edges[column + 1]), (y_edges[row], y_edges[row + 1]), color="accent",
+                  opacity=_DEEPEST * _share(tuning, value), title=title)  # fmt: skip
 
 
-def _contours(axes: Any, tuning: Tuning) -> None:
+def _contours(panel: still.Panel, tuning: Tuning) -> None:
     known = tuning.theory
     if isinstance(known, str):
         return
@@ -120,97 +195,85 @@ def _contours(axes: Any, tuning: Tuning) -> None:
         across = [_at(x, step / _FINE) for step in range(_FINE + 1)]
         up = [_at(y, step / _FINE) for step in range(_FINE + 1)]
         usable = [[known.usable(b, a) if flip else known.usable(a, b) for a in across] for b in up]
-        levels = [share * known.share for share in _CONTOURS]
-        axes.contour(across, up, usable, levels, colors=theme.SERIES[1], linewidths=0.9, linestyles="--")
-        axes.plot(
-            [], [], "--", color=theme.SERIES[1], linewidth=0.9, label="theory's airtime: 80, 90, 95, 99 %"
-        )
+        labelled: list[tuple[float, float]] = []
+        for share in _CONTOURS:
+            lines = contour(across, up, usable, share * known.share)
+            for line in lines:
+                xs, ys = zip(*line, strict=True)
+                panel.line(xs, ys, color="series-2", width=1.2, dashes="5 3")
+            longest = max(lines, key=len, default=[])
+            if longest:
+                at = _free(longest, labelled, panel)
+                labelled.append(at)
+                panel.text(*at, f"{share:.0%}".replace("%", " %"), size=11, color="series-2", anchor="middle",
+                           middle=True, halo=True)  # fmt: skip
     if math.isfinite(known.shortest):
-        line = axes.axhline if flip else axes.axvline
-        line(
-            known.shortest,
-            color=theme.SERIES[2],
-            linewidth=1,
-            linestyle=":",
-            label="t_s for P_d' 0.95, P_f' 0.05",
-        )
+        scale_ = panel.y if flip else panel.x
+        if scale_.low <= known.shortest <= scale_.high:
+            if flip:
+                panel.across(known.shortest, color="series-3", dashes="2 3")
+            else:
+                panel.upright(known.shortest, color="series-3", dashes="2 3")
 
 
-def _points(axes: Any, tuning: Tuning) -> None:
-    named = set()
-    for trial in tuning.trials:
-        keeps = not trial.error and all(
-            c.excess(tuning.interval(trial, c.metric).mean) <= 0 for c in tuning.constraints
-        )
-        if keeps and not tuning.grid:
-            shade = 0.1 + 0.9 * _share(tuning, _mean(tuning, trial))
-            axes.plot(*trial.point, "o", color=theme.ACCENT, alpha=shade, markersize=5.5, markeredgewidth=0)
-        text = "trials" if keeps else "failed" if trial.error else "constraints not kept"
-        shape, color, size = ("o", theme.INK, 5.5) if keeps else ("x", theme.MUTED, 4)
-        style = {"fillstyle": "none", "markersize": size, "markeredgewidth": 0.7}
-        axes.plot(*trial.point, shape, color=color, label=None if text in named else text, **style)
-        named.add(text)
+def _free(
+    line: Sequence[tuple[float, float]], taken: Sequence[tuple[float, float]], panel: still.Panel
+) -> tuple[float, float]:
+    """Return the place on a line that is farthest from the labels of others, and not at an edge."""
+
+    def place(point: tuple[float, float]) -> tuple[float, float]:
+        return panel.x.place(point[0]), panel.y.place(point[1])
+
+    def free(point: tuple[float, float]) -> float:
+        x, y = place(point)
+        edge = 2 * min(x, 1 - x, y, 1 - y)
+        others = [math.hypot(x - a, y - b) for a, b in map(place, taken)]
+        return min([edge, 0.25, *others])
+
+    return max(line, key=free)
 
 
-def _marks(axes: Any, tuning: Tuning) -> None:
-    looks = {
-        "best": ("*", theme.ALARM, 15),
-        "as it is": ("D", theme.INK, 7),
-        "theory": ("P", theme.SERIES[1], 9),
-        "best of the grid": ("s", theme.SERIES[2], 8),
-    }
-    marked: list[tuple[str, Trial | Finalist]] = [
-        (name, final) for final in tuning.finalists for name in final.name.split(", ") if name in looks
-    ]
-    if not marked and tuning.best is not None:
-        marked = [("best", tuning.best)]
-    for name, final in marked:
-        point = final.point
-        if point is None:
-            continue
-        shape, color, size = looks[name]
-        hollow = "full" if name == "best" else "none"
-        text = "theory's optimum" if name == "theory" else name
-        axes.plot(
-            *point,
-            shape,
-            color=color,
-            markersize=size,
-            fillstyle=hollow,
-            markeredgewidth=1.4,
-            label=text,
-            zorder=5,
-        )
-
-
-def _slice(axes: Any, tuning: Tuning, trials: list[Trial], index: int) -> None:
+def _points(panel: still.Panel, tuning: Tuning) -> None:
     metric = tuning.objective.metric
+    for trial in tuning.trials:
+        standing = _standing(tuning, trial)
+        x, y = (float(value) for value in trial.point)
+        value = _mean(tuning, trial)
+        title = f"trial {trial.number}: {', '.join(trial.values.values())}: " + (
+            trial.error or metric.text(value, unit=True)
+        )
+        if standing == "kept" and not tuning.grid:
+            shade = 0.1 + 0.9 * _share(tuning, value)
+            panel.points([x], [y], color="accent", size=5, opacity=shade)
+        kept = standing == "kept"
+        panel.points([x], [y], color="ink" if kept else "muted", shape="circle" if kept else "cross",
+                     size=4 if kept else 3, hollow=True, titles=[title])  # fmt: skip
+
+
+def _slice(panel: still.Panel, tuning: Tuning, trials: list[Trial], index: int) -> None:
+    factor = tuning.objective.metric.scale
     parameter = tuning.parameters[index]
 
     def place(trial: Trial | Finalist) -> float:
         value = trial.point[index] if trial.point else math.nan
         return float(value if isinstance(parameter, Range) else parameter.values.index(str(value)))
 
+    def draw(trial: Trial | Finalist, interval: Interval, color: str, shape: str, size: float) -> None:
+        panel.interval(place(trial), interval.low * factor, interval.high * factor, color=color, cap=0)
+        title = f"{', '.join(trial.values.values())}: {tuning.objective.metric.with_half_width(interval)}"
+        panel.points([place(trial)], [interval.mean * factor], color=color, shape=shape, size=size,
+                     hollow=shape == "circle", titles=[title])  # fmt: skip
+
     if len(tuning.parameters) == 1 and tuning.grid:
         line = [trial for trial in tuning.grid if not trial.error]
-        intervals = [tuning.interval(trial) for trial in line]
+        found = [tuning.interval(trial) for trial in line]
         xs = [place(trial) for trial in line]
-        axes.plot(xs, [i.mean * metric.scale for i in intervals], color=theme.ACCENT)
-        low, high = ([getattr(i, end) * metric.scale for i in intervals] for end in ("low", "high"))
-        axes.fill_between(xs, low, high, color=theme.ACCENT, alpha=0.2, linewidth=0)
+        panel.area(xs, [i.low * factor for i in found], [i.high * factor for i in found], color="accent")
+        panel.line(xs, [i.mean * factor for i in found], color="accent")
     for trial in trials:
-        interval = tuning.interval(trial)
-        x, y = place(trial), interval.mean * metric.scale
-        if not math.isnan(interval.low):
-            ends = [interval.low * metric.scale, interval.high * metric.scale]
-            axes.plot([x, x], ends, color=theme.MUTED, linewidth=0.8, alpha=0.35)
-        axes.plot(x, y, "o", color=theme.INK, fillstyle="none", markersize=4.5, markeredgewidth=0.8)
-    winner = tuning.winner
-    if winner is not None:
-        interval = tuning.interval(winner)
-        x = place(winner)
-        axes.plot([x, x], [interval.low * metric.scale, interval.high * metric.scale], color=theme.ALARM)
-        axes.plot(x, interval.mean * metric.scale, "*", color=theme.ALARM, markersize=12)
+        draw(trial, tuning.interval(trial), "muted", "circle", 3.2)
+    if tuning.winner is not None:
+        draw(tuning.winner, tuning.interval(tuning.winner), "alarm", "star", 8)
 
 
 def _mean(tuning: Tuning, trial: Trial) -> float:
@@ -219,20 +282,23 @@ def _mean(tuning: Tuning, trial: Trial) -> float:
 
 def _share(tuning: Tuning, value: float) -> float:
     """Return where a mean lies between the worst, 0, and the best, 1, of what is drawn."""
-    means = [_mean(tuning, trial) for trial in (tuning.grid or tuning.trials)]
-    known = [mean for mean in means if not math.isnan(mean)]
-    low, high = min(known), max(known)
-    share = (value - low) / (high - low) if high > low else 1.0
-    return share if tuning.objective.sign > 0 else 1 - share
+    ends = _ends(tuning)
+    if ends is None or ends[0] == ends[1]:
+        return 1.0
+    return (value - ends[0]) / (ends[1] - ends[0])
 
 
-def _edges(centres: Any, parameter: Parameter) -> Any:
+def _edges(centres: Sequence[float], parameter: Parameter) -> list[float]:
     """Return the borders of cells around their centres."""
     log = isinstance(parameter, Range) and parameter.log
-    places = np.log(centres) if log else centres
-    inner = (places[1:] + places[:-1]) / 2
-    edges = np.concatenate([[2 * places[0] - inner[0]], inner, [2 * places[-1] - inner[-1]]])
-    return np.exp(edges) if log else edges
+    places = [math.log(value) if log else value for value in centres]
+    if len(places) == 1:
+        inner: list[float] = []
+        first, last = places[0] - 0.5, places[0] + 0.5
+    else:
+        inner = [(a + b) / 2 for a, b in pairwise(places)]
+        first, last = 2 * places[0] - inner[0], 2 * places[-1] - inner[-1]
+    return [math.exp(edge) if log else edge for edge in (first, *inner, last)]
 
 
 def _at(parameter: Range, share: float) -> float:
@@ -242,25 +308,31 @@ def _at(parameter: Range, share: float) -> float:
     return parameter.low + (parameter.high - parameter.low) * share
 
 
-def _limits(parameter: Parameter) -> tuple[float, float]:
-    """Return a range with a margin on either side."""
+def _scale(parameter: Parameter) -> Scale:
+    """Return a range with a margin on either side; choices count from 0."""
     if not isinstance(parameter, Range):
-        return 0.0, 1.0
+        return Scale(-0.5, len(parameter.values) - 0.5)
     if parameter.log:
         margin = float((parameter.high / parameter.low) ** 0.06)
-        return parameter.low / margin, parameter.high * margin
+        return Scale(parameter.low / margin, parameter.high * margin, log=True)
     margin = 0.06 * (parameter.high - parameter.low)
-    return parameter.low - margin, parameter.high + margin
+    return Scale(parameter.low - margin, parameter.high + margin)
 
 
-def _scale(parameter: Parameter, axis: Any, set_scale: Any) -> None:
-    if not (isinstance(parameter, Range) and parameter.log):
-        return
-    set_scale("log")
-    decades = range(math.floor(math.log10(parameter.low)), math.ceil(math.log10(parameter.high)) + 1)
-    steps = (1, 2, 5) if len(decades) < 5 else (1,)
-    low, high = _limits(parameter)
-    ticks = [step * 10.0**decade for decade in decades for step in steps]
-    shown = [tick for tick in ticks if low <= tick <= high]
-    axis.set_ticks(shown, [f"{tick:g}" for tick in shown])
-    axis.set_ticks([], minor=True)
+def _ticks(parameter: Parameter) -> list[tuple[float, str]]:
+    if not isinstance(parameter, Range):
+        return list(enumerate(parameter.values))
+    ticks = _scale(parameter).ticks(7)
+    return list(zip(ticks, scale.labels(ticks, log=parameter.log), strict=True))
+
+
+def _apart(ticks: list[tuple[float, str]], width: float, at: Scale) -> list[tuple[float, str]]:
+    """Leave labels out that would touch the one before."""
+    kept: list[tuple[float, str]] = []
+    until = -math.inf
+    for value, text in ticks:
+        half = still.text_width(text) / 2 + 4
+        if at.place(value) * width - half >= until:
+            kept.append((value, text))
+            until = at.place(value) * width + half
+    return kept

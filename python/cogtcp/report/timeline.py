@@ -1,286 +1,402 @@
-"""One run over time: windows, round-trip time, queue and goodput, under the radio's silences."""
+"""One run, or several over each other, over time: windows, round-trip time, queue and goodput.
+
+`Timeline.of` makes the data that the page's script draws (see `static/page.js`), and the still figures that
+stand in their place where no script runs, and on paper.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import base64
+import math
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cogtcp.report import theme
-from cogtcp.report.thin import thin, thin_marks
+from cogtcp.report import scale, still
+from cogtcp.report.reduce import Grid, duration, thin_marks
+from cogtcp.report.scale import Scale
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping, Sequence
 
-    from matplotlib.figure import Figure
+    from cogtcp.report.series import Series, Silence, Span
 
-    from cogtcp.result import Result
+# What a page carries at most: numbers of series, events, silences. Together about 1.5 MB.
+_MOST_VALUES = 220_000
+_MOST_OF_ONE = 20_000
+_MOST_EVENTS = 10_000
+_MOST_SILENCES = 12_000
 
-#: More lines than this cannot be told apart.
-MOST_FLOWS = 4
+#: More lines than this are not shown at first; one flow of each run is.
+_MOST_AT_FIRST = 6
 
-# A silence that starts or ends with one of these events.
-_STARTS = {"sensing_start": "sensing", "switching_start": "switching", "signal_lost": "lost"}
-_ENDS = {"sensing_end", "switching_end", "handoff", "signal_back"}
-
-# Room for the labels, as shares of the figure.
-_MARGINS = {"left": 0.07, "right": 0.995, "top": 0.99, "bottom": 0.08, "hspace": 0.16}
-
-Span = tuple[float, float]
+_WIDTH = 960.0
+_KINDS = ("sensing", "switching", "lost")
+_DASHES = ("", "7 4", "2 3", "9 3 2 3", "12 4", "4 4")
 
 
-@dataclass(frozen=True)
-class Silence:
-    """A stretch of time in which a radio does not transmit."""
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What the reader can show and hide: one flow of one run."""
 
-    start: float
-    end: float
-    kind: str  # "sensing", "switching" or "lost"
+    name: str
+    run: int
+    flow: str
+    color: str
+    dashes: str
+
+
+@dataclass(slots=True)
+class Track:
+    """One series in one panel, on the grid of the page."""
+
+    line: int  # -1: belongs to the run, and is shown as long as its run is
+    run: int
+    values: Any
+    color: str
+    dashes: str = ""
+    steps: bool = False
+    name: str = ""
+
+
+@dataclass(slots=True)
+class Plot:
+    """One panel: what it shows, and where its axis ends at most."""
+
+    title: str
+    height: float
+    digits: int
+    tracks: list[Track] = field(default_factory=list)
+    #: The end of the axis, if it is known; else it follows what is seen, save for values that explode.
+    limit: float | None = None
+    marks: tuple[str, ...] = ()  # events that are marked in it
 
 
 @dataclass
-class Series:
-    """What is drawn of a run, as arrays."""
+class Timeline:
+    """The time lines of a page."""
 
-    duration: float
-    flows: dict[str, dict[str, Any]]
-    hidden_flows: int
-    link: str
-    link_series: dict[str, Any]
-    silences: list[Silence]
-    rtos: dict[str, Any]
-    fast_retransmits: dict[str, Any]
-    drops: Any
+    runs: dict[str, Series]
+    lines: list[Line]
+    plots: list[Plot]
+    grid: Grid
+    end: float
+    shown: list[int]  # the lines that are shown at first
 
     @classmethod
-    def of(cls, result: Result) -> Series:
-        """Take from a run what is drawn of it."""
-        names = result.flows.column("flow").to_pylist()
-        shown = names[:MOST_FLOWS]
-        link = _busiest_bottleneck(result)
-        events = result.events.to_pydict()
-        times, kinds = np.array(events["time_s"]), np.array(events["kind"], dtype=object)
-        entities, details = np.array(events["entity"], dtype=object), events["detail"]
+    def of(cls, runs: Mapping[str, Series]) -> Timeline:
+        """Lay runs over each other; the names tell them apart, and are not shown where there is only one."""
+        everything = list(runs.values())
+        end = max((run.duration for run in everything), default=1.0)
+        lines = _lines(runs)
+        times = [
+            columns["time_s"] for run in everything for columns in (*run.flows.values(), run.link_series)
+        ]
+        # cwnd, RTT and goodput of each line; queue and rate of each run; ssthresh where it does not clutter.
+        count = 3 * len(lines) + 2 * len(everything) + len(lines)
+        grid = Grid.over(times, most=min(_MOST_OF_ONE, _MOST_VALUES // max(1, count)), end=end)
+        shown = list(range(len(lines)))
+        if len(lines) > _MOST_AT_FIRST:
+            first = {line.run: index for index, line in reversed(list(enumerate(lines)))}
+            shown = sorted(first.values()) if len(everything) > 1 else shown[:_MOST_AT_FIRST]
+        timeline = cls(dict(runs), lines, [], grid, end, shown)
+        timeline.plots = timeline._plots()
+        return timeline
 
-        def of_flows(kind: str) -> dict[str, Any]:
-            return {name: times[(kinds == kind) & (entities == name)] for name in shown}
+    def _plots(self) -> list[Plot]:
+        runs = list(self.runs.values())
+        fastest = max((float(np.nanmax(run.link_series["rate_bps"], initial=0)) for run in runs), default=0.0)
+        windows = Plot("cwnd, segments", 3, 1, marks=("rto", "spurious_rto", "fast_retransmit"))
+        rtt = Plot("RTT, ms", 2, 1)
+        queue = Plot("Queue, packets", 2, 1, marks=("drop",))
+        # Not as high as the highest goodput: when a hole is filled, all that waited is delivered at once.
+        goodput = Plot("Goodput, Mbit/s", 2, 3, limit=fastest * 1.1e-6 or None)
+        for index, line in enumerate(self.lines):
+            columns = runs[line.run].flows[line.flow]
 
-        return cls(
-            duration=result.duration_s,
-            flows={name: _columns(result.flow_series, "flow", name) for name in shown},
-            hidden_flows=len(names) - len(shown),
-            link=link,
-            link_series=_columns(result.link_series, "link", link, direction="forward"),
-            silences=silences(times, kinds, details, entities, result.duration_s),
-            rtos=of_flows("rto"),
-            fast_retransmits=of_flows("fast_retransmit"),
-            drops=times[(kinds == "drop") & (entities == link)],
+            def track(
+                column: str,
+                factor: float = 1.0,
+                columns: Any = columns,
+                line: Line = line,
+                index: int = index,
+                **more: Any,
+            ) -> Track:
+                values = self.grid.reduce(columns["time_s"], columns[column] * factor)
+                return Track(index, line.run, values, line.color, line.dashes, **more)
+
+            windows.tracks.append(track("cwnd_segments", steps=True))
+            rtt.tracks.append(track("srtt_s", 1e3))
+            goodput.tracks.append(track("goodput_bps", 1e-6))
+        if len(self.lines) == 1:  # with more, thresholds would cover the windows
+            columns = runs[0].flows[self.lines[0].flow]
+            threshold = self.grid.reduce(columns["time_s"], columns["ssthresh_segments"])
+            windows.tracks.append(Track(-1, 0, threshold, "muted", "5 3", steps=True, name="ssthresh"))
+        for number, (name, run) in enumerate(self.runs.items()):
+            columns = run.link_series
+            first = next((line for line in self.lines if line.run == number), None)
+            color = first.color if first and (len(runs) > 1 or len(run.flows) == 1) else "ink"
+            packets = self.grid.reduce(columns["time_s"], columns["queue_packets"])
+            queue.tracks.append(Track(-1, number, packets, color, name=name if len(runs) > 1 else run.link))
+            rate = np.where(columns["rate_bps"] > 0, columns["rate_bps"] * 1e-6, np.nan)
+            rate = self.grid.reduce(columns["time_s"], rate)
+            # Common random numbers: mostly the channels, and so the rates, are the same for all.
+            if not any(np.array_equal(rate, t.values, equal_nan=True) for t in goodput.tracks if t.line < 0):
+                named = f"rate of {run.link}" + (f", {name}" if number else "")
+                goodput.tracks.append(Track(-1, number, rate, "muted", "2 3", name=named))
+        return [windows, rtt, queue, goodput]
+
+    def data(self) -> dict[str, Any]:
+        """Return what the page's script needs, as JSON knows it."""
+        series = list(self.runs.values())
+        first = series[0]
+        silent, merged = _some_silences(first.silences)
+        same = all(run.silences == first.silences for run in series)
+        events, listed, total = self._events()
+        zoom = next((span for run in series if (span := run.zoom())), None)
+        return {
+            "end": self.end,
+            "grid": {
+                "start": self.grid.start,
+                "width": self.grid.width,
+                "cells": self.grid.cells,
+                "pairs": self.grid.pairs,
+            },
+            "grain": self.grid.describe(),
+            "zoom": list(zoom) if zoom else None,
+            "lines": [
+                {
+                    "name": line.name,
+                    "run": line.run,
+                    "flow": line.flow,
+                    "color": line.color,
+                    "dashes": _numbers(line.dashes),
+                }
+                for line in self.lines
+            ],
+            "shown": self.shown,
+            "runs": list(self.runs),
+            "plots": [
+                {
+                    "title": plot.title,
+                    "height": plot.height,
+                    "digits": plot.digits,
+                    "limit": plot.limit,
+                    "marks": plot.marks,
+                    "tracks": [
+                        {
+                            "line": track.line,
+                            "run": track.run,
+                            "color": track.color,
+                            "dashes": _numbers(track.dashes),
+                            "steps": track.steps,
+                            "name": track.name,
+                            "values": _packed(track.values),
+                        }
+                        for track in plot.tracks
+                    ],
+                }
+                for plot in self.plots
+            ],
+            # Microseconds: how long after the last one ended, how long it lasts, of which kind.
+            "silences": silent,
+            "merged": duration(merged) if merged else "",
+            "silencesOf": "" if same else next(iter(self.runs)),
+            "events": events,
+            "listed": listed,
+            "total": total,
+            "link": [run.link for run in series],
+        }
+
+    def _events(self) -> tuple[dict[str, Any], int, int]:
+        """Return the events of all runs by column, how many these are, and how many there were."""
+        rows: list[tuple[float, str, int, str, str, float]] = []
+        total = 0
+        quota = _quotas([run.events for run in self.runs.values()], _MOST_EVENTS)
+        for number, (run, most) in enumerate(zip(self.runs.values(), quota, strict=True)):
+            events = run.events
+            total += len(events.time)
+            for kind, name in enumerate(events.names["kind"]):
+                chosen = np.flatnonzero(events.codes["kind"] == kind)
+                if len(chosen) > most:
+                    chosen = chosen[np.linspace(0, len(chosen) - 1, most).astype(int)]
+                for i in chosen:
+                    entity, detail = (events.names[c][events.codes[c][i]] for c in ("entity", "detail"))
+                    rows.append((float(events.time[i]), name, number, entity, detail, float(events.value[i])))
+        rows.sort(key=lambda row: row[0])
+        kinds, entities, details = (sorted({row[column] for row in rows}) for column in (1, 3, 4))
+        index = [{text: i for i, text in enumerate(texts)} for texts in (kinds, entities, details)]
+        micro = [round(row[0] * 1e6) for row in rows]
+        return (
+            {
+                "kinds": kinds,
+                "entities": entities,
+                "details": details,
+                "time": [now - before for now, before in zip(micro, [0, *micro], strict=False)],
+                "kind": [index[0][row[1]] for row in rows],
+                "run": [row[2] for row in rows] if len(self.runs) > 1 else [],
+                "entity": [index[1][row[3]] for row in rows],
+                "detail": [index[2][row[4]] for row in rows],
+                "value": [None if math.isnan(row[5]) else float(f"{row[5]:.5g}") for row in rows],
+            },
+            len(rows),
+            total,
         )
 
-    def exceeds_rate(self) -> bool:
-        """Whether a flow was handed data faster than the link ever carried it."""
-        fastest = np.nanmax(self.link_series["rate_bps"], initial=0)
-        return any(np.any(columns["goodput_bps"] > 1.1 * fastest) for columns in self.flows.values())
+    def figure(self, span: Span | None = None) -> str:
+        """Return a figure that needs no script: the whole, or a stretch of it."""
+        start, end = span or (0.0, self.end)
+        of = ", ".join(name for name in self.runs if name)
+        label = f"Windows, RTT, queue and goodput over time{f': {of}' if of else ''}"
+        if span:
+            label += f", {start:g} s to {end:g} s"
+        times = self.grid.times()
+        first = max(0, int(np.searchsorted(times, start)) - 2)
+        last = int(np.searchsorted(times, end, side="right")) + 2
+        sheet = still.Sheet(_WIDTH, 0, label)
+        top = 26.0
+        for plot in self.plots:
+            height = 46.0 * plot.height
+            self._panel(sheet, plot, (top, height), (start, end), slice(first, last))
+            top += height + 34
+        sheet.height = top + 22
+        return sheet.svg()
 
-    def zoom(self) -> Span | None:
-        """Return a span around the first two silences, or else the first loss; None where neither is."""
-        ends = [0.0, *(silence.end for silence in self.silences)]
-        starts = [
-            silence.start
-            for silence, before in zip(self.silences, ends, strict=False)
-            if silence.start > before
-        ]
-        if starts:
-            gap = starts[1] - starts[0] if len(starts) > 1 else self.duration / 8
-            span = (starts[0] - 0.5 * gap, starts[0] + 1.5 * gap)
+    def _panel(
+        self, sheet: still.Sheet, plot: Plot, place: tuple[float, float], span: Span, cut: slice
+    ) -> None:
+        top, height = place
+        runs = {self.lines[i].run for i in self.shown}
+        seen = [t for t in plot.tracks if (t.line in self.shown if t.line >= 0 else t.run in runs)]
+        times = self.grid.times()[cut]
+        values = [track.values[cut] for track in seen]
+        limit, beyond = plot.limit, None
+        if limit is None:
+            limit, beyond = scale.robust_limit([float(v) for part in values for v in part[~np.isnan(part)]])
+        room = 1.18 if plot.marks else 1.06
+        y = Scale(0, limit * room)
+        panel = sheet.panel(58, top, _WIDTH - 58 - 16, height, Scale(*span), y)
+        last = plot is self.plots[-1]
+        ticks = [t for t in y.ticks(4) if t <= limit * 1.03]
+        across = Scale(*span).ticks(9)
+        texts = scale.labels(across) if last else [""] * len(across)
+        panel.axes(
+            "Simulated time, s" if last else "",
+            plot.title,
+            x_ticks=list(zip(across, texts, strict=True)),
+            y_ticks=list(zip(ticks, scale.labels(ticks), strict=True)),
+        )
+        silences = next(iter(self.runs.values())).silences
+        for kind in _KINDS:
+            panel.bands([(s.start, s.end) for s in silences if s.kind == kind], color=kind)
+        for track, part in zip(seen, values, strict=True):
+            fine = Grid.over([times], most=1400, end=span[1])
+            x, part = (fine.times(), fine.reduce(times, part)) if len(times) > 1400 else (times, part)
+            panel.line(x, part, color=track.color, dashes=track.dashes, steps=track.steps, width=1.3)
+        self._marks(panel, plot, span)
+        if beyond is not None:
+            text = f"up to {scale.number(float(f'{beyond:.3g}'))}, beyond the axis"
+            panel.text(span[1], y.high, text, dy=12, dx=-4, anchor="end", color="muted", size=11.5, halo=True)
+
+    def _marks(self, panel: still.Panel, plot: Plot, span: Span) -> None:
+        for index in self.shown:
+            line = self.lines[index]
+            events = list(self.runs.values())[line.run].events
+            for kind, shape, color, place in (
+                ("rto", "down", "alarm", 0.97), ("fast_retransmit", "circle", "series-2", 0.88),
+            ):  # fmt: skip
+                if kind in plot.marks:
+                    at = thin_marks(events.where(kind=kind, entity=line.flow), span, bins=250)
+                    panel.points(at, [panel.y.high * place] * len(at), color=color, shape=shape, size=3.2)
+        if "drop" in plot.marks:
+            for run in self.runs.values():
+                panel.ticks_at(
+                    thin_marks(run.events.where(kind="drop", entity=run.link), span), color="alarm"
+                )
+
+    def key(self) -> list[dict[str, str]]:
+        """Return the signs of the figures with what they mean."""
+        runs = list(self.runs.values())
+        key: list[tuple[str, str]] = []
+        if len(self.lines) == 1:
+            key += [(still.sign("line", self.lines[0].color), self.lines[0].name or "the flow"),
+                    (still.sign("line", "muted", "5 3"), "ssthresh")]  # fmt: skip
         else:
-            losses = [
-                times[0] for times in (*self.rtos.values(), *self.fast_retransmits.values()) if len(times)
+            key += [
+                (still.sign("line", self.lines[i].color, self.lines[i].dashes), self.lines[i].name)
+                for i in self.shown
             ]
-            if not losses:
-                return None
-            span = (min(losses) - self.duration / 20, min(losses) + self.duration / 10)
-        span = (max(0.0, span[0]), min(self.duration, span[1]))
-        return span if span[1] - span[0] < 0.6 * self.duration else None
+        hidden = len(self.lines) - len(self.shown)
+        if hidden:
+            key.append(("", f"and {hidden} more, shown on request where scripts run"))
+        left_out = max((run.hidden_flows for run in runs), default=0)
+        if left_out:
+            key.append(("", f"and {left_out} more flows, not drawn"))
+        key.append((still.sign("line", "muted", "2 3"), f"rate of {runs[0].link} while it is open"))
+        if any(len(run.events.where(kind="rto")) for run in runs):
+            key.append((still.sign("down", "alarm"), "RTO"))
+        if any(len(run.events.where(kind="fast_retransmit")) for run in runs):
+            key.append((still.sign("circle", "series-2"), "fast retransmit"))
+        if any(len(run.events.where(kind="drop", entity=run.link)) for run in runs):
+            key.append((still.sign("tick", "alarm"), f"drop at {runs[0].link}"))
+        kinds = {silence.kind for run in runs for silence in run.silences}
+        names = {"sensing": "sensing", "switching": "switching", "lost": "no signal"}
+        key += [(still.sign("block", kind), name) for kind, name in names.items() if kind in kinds]
+        return [{"svg": svg, "text": text} for svg, text in key]
 
 
-def silences(
-    times: Iterable[float],
-    kinds: Iterable[str],
-    details: Iterable[str],
-    radios: Iterable[str],
-    end: float,
-) -> list[Silence]:
-    """Return the stretches in which some radio was silent, from the events of each."""
-    found = []
-    phases: dict[str, tuple[float, str]] = {}
-    for time, kind, detail, radio in zip(times, kinds, details, radios, strict=True):
-        entered = _STARTS.get(kind, "")
-        if not entered and kind in _ENDS:
-            entered = detail if detail in _STARTS.values() else "transmitting"
-        if not entered:
-            continue
-        if radio in phases:
-            found.append(Silence(phases[radio][0], time, phases[radio][1]))
-        if entered == "transmitting":
-            phases.pop(radio, None)
-        else:
-            phases[radio] = (time, entered)
-    found += [Silence(start, end, kind) for start, kind in phases.values()]
-    return _apart(found)
+def _lines(runs: Mapping[str, Series]) -> list[Line]:
+    lines = []
+    for number, (name, run) in enumerate(runs.items()):
+        for index, flow in enumerate(run.flows):
+            if len(runs) > 1:
+                alone = len(run.flows) == 1
+                text = name if alone else f"{name} · {flow}"
+                dashes = _DASHES[(index + number // still.COLORS) % len(_DASHES)]
+                lines.append(Line(text, number, flow, still.series(number), dashes))
+            else:
+                lines.append(Line(flow, number, flow, still.series(index), still.dash(index)))
+    return lines
 
 
-def _apart(silences: list[Silence]) -> list[Silence]:
-    """Return silences of several radios one after the other: where they overlap, the first is meant."""
-    apart: list[Silence] = []
-    until = 0.0
-    for silence in sorted(silences, key=lambda silence: silence.start):
-        start = max(silence.start, until)
-        if start < silence.end:
-            apart.append(Silence(start, silence.end, silence.kind))
-            until = silence.end
-    return apart
+def _packed(values: Any) -> str:
+    """Return 32-bit floats, least byte first, as base64."""
+    return base64.b64encode(np.asarray(values, dtype="<f4").tobytes()).decode("ascii")
 
 
-@dataclass(frozen=True)
-class Limits:
-    """The highest value of each panel: the same for all runs that are compared."""
-
-    cwnd: float
-    rtt: float
-    queue: float
-    rate: float
-
-    @classmethod
-    def of(cls, runs: Iterable[Series]) -> Limits:
-        """Return limits that hold all runs."""
-        runs = list(runs)
-        flows = [columns for run in runs for columns in run.flows.values()]
-
-        def highest(values: Iterable[Any]) -> float:
-            peaks = [float(np.nanmax(v)) for v in values if len(v) and not np.isnan(v).all()]
-            return max(peaks, default=0.0) * 1.08 or 1.0
-
-        return cls(
-            cwnd=highest(columns["cwnd_segments"] for columns in flows),
-            rtt=highest(columns["srtt_s"] for columns in flows) * 1e3,
-            queue=highest(run.link_series["queue_packets"] for run in runs),
-            # Not the highest goodput: when a hole is filled, all that waited behind it is delivered at once.
-            rate=highest(run.link_series["rate_bps"] for run in runs) * 1e-6 * 1.1,
-        )
+def _numbers(dashes: str) -> list[float]:
+    return [float(part) for part in dashes.split()]
 
 
-def timeline(series: Series, limits: Limits, span: Span, label: str) -> str:
-    """Return the figure of one stretch of a run as SVG."""
-
-    def paint(figure: Figure) -> None:
-        axes: Any = figure.subplots(4, 1, sharex=True, height_ratios=[3, 2, 2, 2], gridspec_kw=_MARGINS)
-        _windows(axes[0], series, limits, span)
-        _lines(axes[1], series, span, "srtt_s", 1e3)
-        axes[1].set(ylabel="RTT, ms", ylim=(0, limits.rtt))
-        _queue(axes[2], series, limits, span)
-        _goodput(axes[3], series, limits, span)
-        for panel in axes:
-            panel.set_xlim(span)
-            panel.yaxis.set_label_coords(-0.055, 0.5)
-            panel.locator_params(axis="y", nbins=4)
-            _shade(panel, series, span)
-        axes[-1].set_xlabel("Simulated time, s")
-
-    return theme.draw(6.0, label, paint, arrange=False)
-
-
-def _windows(axes: Any, series: Series, limits: Limits, span: Span) -> None:
-    _lines(axes, series, span, "cwnd_segments", 1, drawstyle="steps-post")
-    if len(series.flows) == 1:  # with more, their thresholds would cover the windows
-        _lines(
-            axes,
-            series,
-            span,
-            "ssthresh_segments",
-            1,
-            drawstyle="steps-post",
-            dashes=(4, 2),
-            color=theme.MUTED,
-        )
-    _marks(axes, series.rtos, span, marker="v", color=theme.ALARM, height=0.97)
-    _marks(axes, series.fast_retransmits, span, marker="o", color=theme.SERIES[1], height=0.89)
-    axes.set(ylabel="cwnd, segments", ylim=(0, limits.cwnd * 1.15))
+def _some_silences(silences: Sequence[Silence]) -> tuple[list[int], float]:
+    """Return silences as numbers, and the gap up to which they were put together to be few enough."""
+    gap = 0.0
+    chosen = [(s.start, s.end, s.kind) for s in silences]
+    while len(chosen) > _MOST_SILENCES:
+        gap = 2 * gap if gap else max((s.end for s in silences), default=1.0) / _MOST_SILENCES
+        merged: list[tuple[float, float, str]] = []
+        for start, end, kind in chosen:
+            if merged and merged[-1][2] == kind and start - merged[-1][1] < gap:
+                merged[-1] = (merged[-1][0], end, kind)
+            else:
+                merged.append((start, end, kind))
+        if gap > chosen[-1][1]:
+            merged = merged[:_MOST_SILENCES]
+        chosen = merged
+    numbers: list[int] = []
+    before = 0
+    for start, end, kind in chosen:
+        first, last = round(start * 1e6), round(end * 1e6)
+        numbers += [first - before, last - first, _KINDS.index(kind)]
+        before = last
+    return numbers, gap
 
 
-def _queue(axes: Any, series: Series, limits: Limits, span: Span) -> None:
-    columns = series.link_series
-    _line(axes, columns["time_s"], columns["queue_packets"], span, color=theme.SERIES[0])
-    drops = thin_marks(series.drops, span)
-    axes.vlines(drops, 0.93, 1, color=theme.ALARM, linewidth=0.9, transform=axes.get_xaxis_transform())
-    axes.set(ylabel="queue, packets", ylim=(0, limits.queue * 1.1))
-
-
-def _goodput(axes: Any, series: Series, limits: Limits, span: Span) -> None:
-    columns = series.link_series
-    rate = np.where(columns["rate_bps"] > 0, columns["rate_bps"], np.nan)
-    _line(axes, columns["time_s"], rate * 1e-6, span, color=theme.MUTED, linewidth=0.9, dashes=(1, 1.5))
-    _lines(axes, series, span, "goodput_bps", 1e-6)
-    axes.set(ylabel="goodput, Mbit/s", ylim=(0, limits.rate))
-
-
-def _lines(axes: Any, series: Series, span: Span, column: str, scale: float, **style: Any) -> None:
-    for color, columns in zip(theme.SERIES, series.flows.values(), strict=False):
-        _line(axes, columns["time_s"], columns[column] * scale, span, **{"color": color, **style})
-
-
-def _line(axes: Any, x: Any, y: Any, span: Span, **style: Any) -> None:
-    # One point beyond either end, so that the line reaches the edge.
-    first = max(0, int(np.searchsorted(x, span[0])) - 1)
-    last = int(np.searchsorted(x, span[1], side="right")) + 1
-    if last > first + 1:
-        axes.plot(*thin(x[first:last], y[first:last]), **style)
-
-
-def _marks(axes: Any, times: dict[str, Any], span: Span, *, marker: str, color: str, height: float) -> None:
-    for x in times.values():
-        seen = thin_marks(x, span, bins=250)
-        if len(seen):
-            heights = np.full(len(seen), height)
-            axes.plot(
-                seen, heights, marker, color=color, markersize=4.5, transform=axes.get_xaxis_transform()
-            )
-
-
-def _shade(axes: Any, series: Series, span: Span) -> None:
-    for kind, color in (("sensing", theme.SENSING), ("switching", theme.SWITCHING), ("lost", theme.LOST)):
-        ranges = [
-            (silence.start, silence.end - silence.start)
-            for silence in series.silences
-            if silence.kind == kind and silence.end > span[0] and silence.start < span[1]
-        ]
-        if ranges:
-            axes.broken_barh(
-                ranges,
-                (0, 1),
-                transform=axes.get_xaxis_transform(),
-                color=color,
-                alpha=0.55,
-                linewidth=0,
-                zorder=0,
-            )
-
-
-def _columns(table: Any, key: str, name: str, **equal: str) -> dict[str, Any]:
-    import pyarrow.compute as pc
-
-    mask = pc.equal(table.column(key).cast("string"), name)
-    for column, value in equal.items():
-        mask = pc.and_(mask, pc.equal(table.column(column).cast("string"), value))
-    chosen = table.filter(mask)
-    return {
-        column: chosen.column(column).to_numpy()
-        for column in chosen.column_names
-        if column not in (key, *equal)
-    }
-
-
-def _busiest_bottleneck(result: Result) -> str:
-    names = result.flows.column("bottleneck").to_pylist()
-    return str(max(dict.fromkeys(names), key=names.count))
+def _quotas(runs: Sequence[Any], most: int) -> list[int]:
+    """Return how many events of a kind each run lists, so that all together are no more than `most`."""
+    counts = [np.bincount(events.codes["kind"]) if len(events.time) else np.zeros(1, int) for events in runs]
+    quota = most
+    while quota > 1 and sum(int(np.minimum(count, quota).sum()) for count in counts) > most:
+        quota = max(1, int(quota * 0.8))
+    return [quota] * len(runs)

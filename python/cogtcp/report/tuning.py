@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cogtcp import headline
 from cogtcp.metrics import BY_NAME
 from cogtcp.report import page
 from cogtcp.report.surface import over_parameters, shades, surface
+from cogtcp.report.tables import Table
 from cogtcp.tuning.space import Range
 
 if TYPE_CHECKING:
     from cogtcp.metrics import Metric
-    from cogtcp.statistics import Interval
     from cogtcp.tuning.result import Finalist, Trial, Tuning
 
 _STANDINGS = {
@@ -86,23 +86,15 @@ def also_shown(tuning: Tuning) -> list[Metric]:
     return [metric for metric in once if any(tuning.interval(f, metric).n for f in tuning.finalists)]
 
 
-def mean(metric: Metric, interval: Interval, *, sign: bool = False) -> str:
-    """Return `mean ± half the interval` as people read it."""
-    text = metric.text(interval.mean)
-    if sign and interval.mean > 0:
-        text = f"+{text}"
-    return text if math.isnan(interval.low) else f"{text} ± {metric.text(interval.half_width)}"
-
-
 def standing(tuning: Tuning, final: Finalist) -> str:
     """Return in words how a finalist compares with the winner."""
     return final.evaluation.error or _STANDINGS[tuning.standing(final)]
 
 
-def _finalists(tuning: Tuning) -> dict[str, Any]:
+def _finalists(tuning: Tuning) -> Table:
     metric, more = tuning.objective.metric, also_shown(tuning)
-    return {
-        "headings": [
+    return Table(
+        headings=[
             ("Values", ""),
             *_names(tuning),
             heading(metric),
@@ -110,31 +102,29 @@ def _finalists(tuning: Tuning) -> dict[str, Any]:
             ("Against the first", ""),
             *map(heading, more),
         ],
-        "rows": [
+        rows=[
             [
                 final.name,
                 *final.values.values(),
-                mean(metric, tuning.interval(final)),
-                "" if final is tuning.winner else mean(metric, tuning.difference(final), sign=True),
+                metric.with_half_width(tuning.interval(final)),
+                "" if final is tuning.winner else metric.with_half_width(tuning.difference(final), sign=True),
                 standing(tuning, final),
-                *(mean(other, tuning.interval(final, other)) for other in more),
+                *(other.with_half_width(tuning.interval(final, other)) for other in more),
             ]
             for final in tuning.finalists
         ],
-    }
+    )
 
 
-def _trials(tuning: Tuning) -> dict[str, Any]:
+def _trials(tuning: Tuning) -> Table:
     metric = tuning.objective.metric
 
     def row(trial: Trial) -> list[str]:
-        result = trial.error or mean(metric, tuning.interval(trial))
+        result = trial.error or metric.with_half_width(tuning.interval(trial))
         return [str(trial.number), *trial.values.values(), result]
 
-    return {
-        "headings": [("Trial", ""), *_names(tuning), heading(metric)],
-        "rows": [row(trial) for trial in tuning.trials],
-    }
+    headings = [("Trial", ""), *_names(tuning), heading(metric)]
+    return Table(headings, [row(trial) for trial in tuning.trials])
 
 
 def _names(tuning: Tuning) -> list[tuple[str, str]]:

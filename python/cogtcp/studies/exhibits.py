@@ -3,51 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
-from cogtcp.statistics import mean_interval
+from cogtcp.report.figures import Curve, Style, Surface
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-Style: TypeAlias = Literal["points", "line", "dashed", "dotted", "limit"]
-
-
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """One curve of a figure, with an interval at each point where `low` and `high` are given.
-
-    A `limit` is a line to compare with, drawn faintly; a curve without a name is not in the legend.
-    """
-
-    name: str
-    x: Sequence[float]
-    y: Sequence[float]
-    low: Sequence[float] | None = None
-    high: Sequence[float] | None = None
-    style: Style = "points"
-
-    @classmethod
-    def over_seeds(
-        cls, name: str, x: Sequence[float], series: Iterable[Sequence[float]], style: Style = "points"
-    ) -> Curve:
-        """Return the means and 95 % intervals of `series[point][seed]`."""
-        found = [mean_interval(values) for values in series]
-        return cls(name, x, [i.mean for i in found], [i.low for i in found], [i.high for i in found], style)
-
-
-@dataclass(frozen=True, slots=True)
-class Surface:
-    """One panel of a figure: a quantity over two axes, `values[row of y][column of x]`, each point one cell.
-
-    Cells are equally wide and high, whatever the steps of the axes. `mark` frames the cell of one (x, y).
-    """
-
-    name: str
-    x: Sequence[float]
-    y: Sequence[float]
-    values: Sequence[Sequence[float]]
-    mark: tuple[float, float] | None = None
+__all__ = ["Curve", "Figure", "Style", "Surface", "Table"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,203 @@
+"""What is shown of a run over time, taken out of its tables: series, silences, events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cogtcp._arrow import numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cogtcp.result import Result
+
+#: More lines than this cannot be told apart.
+MOST_FLOWS = 6
+
+# A silence that starts or ends with one of these events.
+_STARTS = {"sensing_start": "sensing", "switching_start": "switching", "signal_lost": "lost"}
+_ENDS = {"sensing_end", "switching_end", "handoff", "signal_back"}
+
+Span = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Silence:
+    """A stretch of time in which a radio does not transmit."""
+
+    start: float
+    end: float
+    kind: str  # "sensing", "switching" or "lost"
+
+
+@dataclass(frozen=True)
+class Events:
+    """What happened in a run, as arrays: times, numbers, and texts as codes into their names."""
+
+    time: Any
+    value: Any
+    codes: dict[str, Any]
+    names: dict[str, list[str]]
+
+    @classmethod
+    def of(cls, table: Any) -> Events:
+        """Take the columns of a run's events."""
+        texts = {name: _text(table, name) for name in ("kind", "entity", "flow", "detail")}
+        return cls(
+            time=numbers(table.column("time_s")),
+            value=numbers(table.column("value")),
+            codes={name: codes for name, (codes, _) in texts.items()},
+            names={name: names for name, (_, names) in texts.items()},
+        )
+
+    def where(self, **texts: str) -> Any:
+        """Return the times of the events whose columns have these texts."""
+        mask = np.ones(len(self.time), dtype=bool)
+        for name, text in texts.items():
+            mask &= self.codes[name] == (self.names[name].index(text) if text in self.names[name] else -1)
+        return self.time[mask]
+
+    def rows(self, kinds: set[str]) -> list[tuple[float, str, str, str]]:
+        """Return (time, kind, detail, entity) of the events of some kinds."""
+        wanted = np.array([name in kinds for name in self.names["kind"]], dtype=bool)
+        chosen: Any = np.flatnonzero(wanted[self.codes["kind"]]) if len(wanted) else ()
+        return [
+            (
+                float(self.time[i]),
+                *(self.names[name][self.codes[name][i]] for name in ("kind", "detail", "entity")),
+            )
+            for i in chosen
+        ]
+
+
+@dataclass
+class Series:
+    """What is drawn of a run, as arrays.
+
+    Attributes:
+        duration: Simulated time in seconds.
+        flows: The series of each flow that is shown, by column.
+        hidden_flows: How many more there are.
+        link: The busiest bottleneck, whose queue and rate are shown.
+        link_series: Its series, by column.
+        silences: When some radio was silent.
+        events: Every event.
+    """
+
+    duration: float
+    flows: dict[str, dict[str, Any]]
+    hidden_flows: int
+    link: str
+    link_series: dict[str, Any]
+    silences: list[Silence]
+    events: Events
+
+    @classmethod
+    def of(cls, result: Result) -> Series:
+        """Take from a run what is drawn of it."""
+        names = result.flows.column("flow").to_pylist()
+        shown = names[:MOST_FLOWS]
+        link = _busiest_bottleneck(result)
+        events = Events.of(result.events)
+        return cls(
+            duration=result.duration_s,
+            flows={name: _columns(result.flow_series, "flow", name) for name in shown},
+            hidden_flows=len(names) - len(shown),
+            link=link,
+            link_series=_columns(result.link_series, "link", link, direction="forward"),
+            silences=silences(events.rows({*_STARTS, *_ENDS}), result.duration_s),
+            events=events,
+        )
+
+    def exceeds_rate(self) -> bool:
+        """Whether a flow was handed data faster than the link ever carried it."""
+        fastest = np.nanmax(self.link_series["rate_bps"], initial=0)
+        return any(np.any(columns["goodput_bps"] > 1.1 * fastest) for columns in self.flows.values())
+
+    def zoom(self) -> Span | None:
+        """Return a span around the first two silences, or else the first loss; None where neither is."""
+        ends = [0.0, *(silence.end for silence in self.silences)]
+        starts = [
+            silence.start
+            for silence, before in zip(self.silences, ends, strict=False)
+            if silence.start > before
+        ]
+        if starts:
+            gap = starts[1] - starts[0] if len(starts) > 1 else self.duration / 8
+            span = (starts[0] - 0.5 * gap, starts[0] + 1.5 * gap)
+        else:
+            losses = [
+                times[0]
+                for kind in ("rto", "fast_retransmit")
+                for name in self.flows
+                if len(times := self.events.where(kind=kind, entity=name))
+            ]
+            if not losses:
+                return None
+            span = (min(losses) - self.duration / 20, min(losses) + self.duration / 10)
+        span = (max(0.0, span[0]), min(self.duration, span[1]))
+        return span if span[1] - span[0] < 0.6 * self.duration else None
+
+
+def silences(events: Iterable[tuple[float, str, str, str]], end: float) -> list[Silence]:
+    """Return the stretches in which some radio was silent, from the events of each.
+
+    Args:
+        events: Time, kind, detail and radio of each event, in the order in which they happened.
+        end: When the run ended.
+    """
+    found = []
+    phases: dict[str, tuple[float, str]] = {}
+    for time, kind, detail, radio in events:
+        entered = _STARTS.get(kind, "")
+        if not entered and kind in _ENDS:
+            entered = detail if detail in _STARTS.values() else "transmitting"
+        if not entered:
+            continue
+        if radio in phases:
+            found.append(Silence(phases[radio][0], time, phases[radio][1]))
+        if entered == "transmitting":
+            phases.pop(radio, None)
+        else:
+            phases[radio] = (time, entered)
+    found += [Silence(start, end, kind) for start, kind in phases.values()]
+    return _apart(found)
+
+
+def _apart(silences: list[Silence]) -> list[Silence]:
+    """Return silences of several radios one after the other: where they overlap, the first is meant."""
+    apart: list[Silence] = []
+    until = 0.0
+    for silence in sorted(silences, key=lambda silence: silence.start):
+        start = max(silence.start, until)
+        if start < silence.end:
+            apart.append(Silence(start, silence.end, silence.kind))
+            until = silence.end
+    return apart
+
+
+def _columns(table: Any, key: str, name: str, **equal: str) -> dict[str, Any]:
+    """Return the numbers of the rows in which these texts stand."""
+    mask = np.ones(table.num_rows, dtype=bool)
+    for column, text in {key: name, **equal}.items():
+        codes, names = _text(table, column)
+        mask &= codes == (names.index(text) if text in names else -1)
+    return {
+        column: numbers(table.column(column))[mask]
+        for column in table.column_names
+        if column not in (key, *equal)
+    }
+
+
+def _busiest_bottleneck(result: Result) -> str:
+    names = result.flows.column("bottleneck").to_pylist()
+    return str(max(dict.fromkeys(names), key=names.count))
+
+
+def _text(table: Any, name: str) -> tuple[Any, list[str]]:
+    """Return a column of texts as codes and what they stand for."""
+    chunk = table.column(name).combine_chunks()
+    return numbers(chunk.indices), chunk.dictionary.to_pylist()
