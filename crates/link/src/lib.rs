@@ -1,0 +1,40 @@
+//! One direction of a link: a queue, a transmitter of some rate, a propagation delay, random loss, and the gate of a
+//! cognitive radio.
+//!
+//! [`Link`] is a state machine without a clock: it is told the time and what happens, and says what arrives when. Times
+//! are worked out from what was said, not from when somebody asks, so a virtual clock and a real one that is late
+//! drive the same code to the same departures. It carries anything that is a [`Payload`].
+//!
+//! ```
+//! use cogtcp_link::{Departure, Frame, Link, LinkConfig, Payload};
+//! use cogtcp_units::{Duration, Rate, Time};
+//!
+//! #[derive(Clone, Copy, Debug, Default, PartialEq)]
+//! struct Packet(u32);
+//! impl Payload for Packet {}
+//!
+//! let config = LinkConfig::new(Rate::from_bits_per_second(8_000_000), Duration::from_millis(10));
+//! let mut link = Link::plain(&config);
+//! link.offer(Time::ZERO, Frame::new(Packet(7), 1000));
+//! // 1 ms of transmission, 10 ms of propagation.
+//! assert_eq!(link.next_arrival(), Some(Time::from_millis(11)));
+//! let Departure { frame, lost } = link.arrive(Time::from_millis(11));
+//! assert_eq!((frame.packet, lost), (Packet(7), None));
+//! ```
+//!
+//! Queue disciplines are in [`queue`]: drop-tail is part of the link, the others are behind the trait
+//! [`QueueDiscipline`](queue::QueueDiscipline). `docs/queues.md` describes them.
+
+mod capacity;
+mod frame;
+mod gate;
+mod link;
+mod losses;
+pub mod queue;
+mod ring;
+
+pub use capacity::Capacity;
+pub use frame::{DropCause, Frame, Payload};
+pub use gate::{Gate, Silence};
+pub use link::{Departure, Link, LinkConfig, LinkCounters, Offer};
+pub use queue::{QueueLimit, QueueSpec};

@@ -1,0 +1,606 @@
+//! The link itself.
+//!
+//! With a drop-tail queue all packets of the link sit in one ring, in order: first those whose transmission has begun (on
+//! the air or propagating), then those that wait. Since such a queue is first in, first out, the start of every
+//! transmission follows from the past alone, so nothing is scheduled for it: `catch_up` plays what has begun by `now`
+//! whenever somebody looks, and only the arrival of the first packet is an event. Whatever changes the future (gate, rate)
+//! plays the past first.
+//!
+//! Any other discipline keeps what waits, and decides when the transmitter asks for the next packet. So the moment at which it
+//! does is an event too: [`Link::next_transmission`].
+//!
+//! At one instant, transmissions begin before the gate or the rate changes.
+
+use crate::capacity::{Airing, Capacity};
+use crate::frame::{DropCause, Frame, LOST, Payload};
+use crate::gate::Gate;
+use crate::losses::Losses;
+use crate::queue::{DropTail, Dropped, QueueDiscipline};
+use crate::ring::Ring;
+use cogtcp_units::{Duration, Probability, RandomStream, Rate, Time};
+
+/// What a link is made of, but for its queue discipline.
+#[derive(Clone, Debug)]
+pub struct LinkConfig {
+    /// Rate at which packets are put on the link.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// What may wait where the link's own drop-tail queue is used.
+    pub queue: DropTail,
+    /// Probability that a frame is lost in transmission.
+    pub loss: Probability,
+    /// Frames that are lost whatever chance says, by their number from 1, ascending.
+    pub drops: Vec<u64>,
+}
+
+impl LinkConfig {
+    /// Of this rate and delay: a drop-tail queue without a limit, and no loss.
+    pub fn new(rate: Rate, delay: Duration) -> Self {
+        Self { rate, delay, queue: DropTail::UNLIMITED, loss: Probability::ZERO, drops: Vec::new() }
+    }
+}
+
+/// What a link counted since its start.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LinkCounters {
+    /// Packets handed over at the far end.
+    pub delivered: u64,
+    /// Bytes whose transmission has begun and met no silence.
+    pub carried_bytes: u64,
+    /// Waiting times of the packets that wait no longer, summed: the queue's integral, packet nanoseconds.
+    pub waited: u64,
+    /// Packets dropped, by the number of their cause.
+    pub drops: [u64; DropCause::ALL.len()],
+    /// Packets offered.
+    pub offered: u64,
+}
+
+/// What became of a packet that was offered to a link.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Offer {
+    /// Taken; the link's next arrival is scheduled already (or waits for the gate).
+    Taken,
+    /// Taken as the first: its arrival must be scheduled for this time.
+    Schedule(Time),
+    /// Taken as the first of a link that a MAC serves.
+    Wake,
+    /// The queue is full.
+    Dropped,
+    /// The queue discipline has it: what it dropped and what is to be scheduled now say
+    /// [`take_dropped`](Link::take_dropped), [`take_arrival`](Link::take_arrival),
+    /// [`take_transmission`](Link::take_transmission) and [`take_wake`](Link::take_wake).
+    Managed,
+}
+
+/// A packet that leaves the link.
+#[derive(Clone, Copy, Debug)]
+pub struct Departure<P> {
+    /// The packet.
+    pub frame: Frame<P>,
+    /// Why it is lost; `None`: it has reached the far end.
+    pub lost: Option<DropCause>,
+}
+
+/// A link direction. A hop touches the first two cache lines.
+#[derive(Debug)]
+#[repr(C, align(128))]
+pub struct Link<P> {
+    ring: Ring<P>,
+    /// Packets of the ring whose transmission has begun.
+    begun: u32,
+    /// When the transmitter is free again.
+    free_at: u64,
+    /// Size and duration of the last transmission begun: most frames of a direction have one size.
+    last_duration: u64,
+    last_size: u32,
+    /// A number of the owner's, kept where a hop finds it: where packets go next, for one.
+    pub label: u32,
+    delay: u64,
+    gate: Gate,
+    /// Whether a packet that finds nothing waiting goes on the air at once: the gate transmits, and no discipline asks to
+    /// see it first.
+    is_direct: bool,
+    /// The last transmission begun met a silence.
+    last_lost: bool,
+    lossy: bool,
+    counters: LinkCounters,
+    waiting_bytes: u64,
+    limits: DropTail,
+    queue_max: u64,
+    managed: Option<Box<Managed<P>>>,
+    /// Drops at the full queue that [`take_overflow`](Self::take_overflow) has answered.
+    overflow_seen: u64,
+    loss: Option<Box<Losses>>,
+    rate: Rate,
+    own_rate: Rate,
+    capacity: Capacity,
+    airing: Option<Airing>,
+    highest_rate: Rate,
+}
+
+/// A queue discipline, and what the driver is still to be told.
+#[derive(Debug)]
+struct Managed<P> {
+    discipline: Box<dyn QueueDiscipline<P>>,
+    dropped: Dropped<P>,
+    /// The first packet got under way: its arrival is not scheduled.
+    has_arrival: bool,
+    /// When the driver will call [`Link::transmit`]; `None`: it will not.
+    armed: Option<u64>,
+    /// The MAC has its first packet.
+    wakes: bool,
+}
+
+impl<P: Payload> Link<P> {
+    /// [`label`](Self::label) before the owner sets it.
+    pub const UNLABELLED: u32 = u32::MAX - 2;
+
+    /// The link of `config`, which loses nothing at random.
+    pub fn plain(config: &LinkConfig) -> Self {
+        Self::new(config, None, || RandomStream::new(0, "link", 0))
+    }
+
+    /// The link of `config`; `stream` decides on random loss. With a `discipline` its own queue is not used.
+    pub fn new(
+        config: &LinkConfig,
+        discipline: Option<Box<dyn QueueDiscipline<P>>>,
+        stream: impl FnOnce() -> RandomStream,
+    ) -> Self {
+        let lossy = config.loss.get() > 0.0 || !config.drops.is_empty();
+        Self {
+            ring: Ring::new(),
+            begun: 0,
+            free_at: 0,
+            last_duration: 0,
+            last_size: 0,
+            label: Self::UNLABELLED,
+            delay: config.delay.as_nanos(),
+            gate: Gate::Open,
+            is_direct: discipline.is_none(),
+            last_lost: false,
+            lossy,
+            counters: LinkCounters::default(),
+            waiting_bytes: 0,
+            limits: config.queue,
+            queue_max: 0,
+            managed: discipline.map(|discipline| {
+                let dropped = Dropped::default();
+                Box::new(Managed { discipline, dropped, has_arrival: false, armed: None, wakes: false })
+            }),
+            overflow_seen: 0,
+            loss: lossy.then(|| Box::new(Losses::new(config.loss, &config.drops, stream()))),
+            rate: config.rate,
+            own_rate: config.rate,
+            capacity: Capacity::default(),
+            airing: None,
+            highest_rate: config.rate,
+        }
+    }
+
+    /// Offers a packet to the queue.
+    #[inline]
+    pub fn offer(&mut self, now: Time, mut frame: Frame<P>) -> Offer {
+        self.counters.offered += 1;
+        let now = now.as_nanos();
+        if self.ring.len() > self.begun {
+            self.catch_up(now);
+        }
+        let waiting = self.ring.len() - self.begun;
+        if waiting == 0 && self.free_at <= now && self.is_direct {
+            let first = self.begun == 0;
+            (frame.time, frame.wire) = self.begin(frame.wire, now);
+            self.ring.push(&frame);
+            return if first { Offer::Schedule(Time::from_nanos(frame.time)) } else { Offer::Taken };
+        }
+        frame.time = now;
+        if self.managed.is_some() {
+            return self.offer_to_discipline(now, frame);
+        }
+        let bytes = self.waiting_bytes + u64::from(frame.wire);
+        if !self.limits.has_room(u64::from(waiting), bytes) {
+            self.count_drop(DropCause::Queue);
+            return Offer::Dropped;
+        }
+        self.waiting_bytes = bytes;
+        if self.limits.marks(u64::from(waiting)) {
+            frame.packet.mark();
+        }
+        self.ring.push(&frame);
+        self.queue_max = self.queue_max.max(u64::from(waiting) + 1);
+        if self.ring.len() == 1 && self.gate.is_served() {
+            return Offer::Wake;
+        }
+        Offer::Taken
+    }
+
+    /// The first packet arrives: it leaves the link, delivered or lost.
+    #[inline]
+    pub fn arrive(&mut self, now: Time) -> Departure<P> {
+        let frame = self.ring.pop();
+        debug_assert!(self.begun > 0 && frame.time <= now.as_nanos(), "arrivals are scheduled one by one");
+        self.begun -= 1;
+        if self.begun == 0 && self.ring.len() > 0 {
+            self.catch_up(now.as_nanos());
+        }
+        if frame.wire & LOST != 0 {
+            return Departure { frame, lost: Some(self.count_drop(DropCause::Silence)) };
+        }
+        if self.lossy && self.is_lost() {
+            return Departure { frame, lost: Some(self.count_drop(DropCause::Loss)) };
+        }
+        self.counters.delivered += 1;
+        Departure { frame, lost: None }
+    }
+
+    /// When the first packet arrives; `None` when none is under way.
+    #[inline]
+    pub fn next_arrival(&self) -> Option<Time> {
+        (self.begun > 0).then(|| Time::from_nanos(self.ring.get(0).time))
+    }
+
+    /// When the transmitter takes the next packet from the queue discipline; `None`: it waits for a packet or for the gate,
+    /// or the link has its own queue, which needs no call.
+    pub fn next_transmission(&self) -> Option<Time> {
+        let managed = self.managed.as_deref()?;
+        let waits = managed.discipline.packets() > 0 && self.gate.transmits();
+        waits.then(|| Time::from_nanos(self.free_at))
+    }
+
+    /// The transmitter is free: it takes what the queue discipline gives it. To be called at
+    /// [`next_transmission`](Self::next_transmission), then what is left to be done as after [`Offer::Managed`].
+    pub fn transmit(&mut self, now: Time) {
+        if let Some(managed) = &mut self.managed {
+            managed.armed = None;
+        }
+        self.draw(now.as_nanos());
+    }
+
+    /// Begins every transmission whose time has come by `now`.
+    fn catch_up(&mut self, now: u64) {
+        if !self.gate.transmits() {
+            return;
+        }
+        while self.begun < self.ring.len() {
+            let waiting = self.ring.get(self.begun);
+            let (since, wire) = (waiting.time, waiting.wire);
+            let start = since.max(self.free_at);
+            if start > now {
+                break;
+            }
+            self.waiting_bytes -= u64::from(wire);
+            let (arrival, wire) = self.begin(wire, start);
+            self.counters.waited += start - since;
+            let begun = self.ring.get_mut(self.begun - 1);
+            begun.waited += start - since;
+            (begun.time, begun.wire) = (arrival, wire);
+        }
+    }
+
+    /// Begins the transmission of a frame of `wire` bytes at `start`. Returns its arrival, and `wire` with the mark of
+    /// what a silence destroys.
+    #[inline]
+    fn begin(&mut self, wire: u32, start: u64) -> (u64, u32) {
+        if wire != self.last_size {
+            self.last_size = wire;
+            self.last_duration = self.rate.transmission_time(u64::from(wire)).as_nanos();
+        }
+        self.free_at = start.saturating_add(self.last_duration);
+        self.begun += 1;
+        self.last_lost = self.gate == Gate::Drop;
+        if !self.last_lost {
+            self.counters.carried_bytes += u64::from(wire);
+        }
+        (self.free_at.saturating_add(self.delay), if self.last_lost { wire | LOST } else { wire })
+    }
+
+    /// Sets the gate and the channel's rate (`None`: the link's own) from `now` on. Returns the arrival to schedule, when
+    /// packets get under way that waited with nothing ahead of them; with a queue discipline see [`Offer::Managed`].
+    pub fn set_channel(&mut self, now: Time, gate: Gate, rate: Option<Rate>) -> Option<Time> {
+        let had_arrival = self.begun > 0;
+        let at = now.as_nanos();
+        self.catch_up(at);
+        if self.managed.is_some() {
+            self.draw(at);
+        }
+        self.integrate(at);
+        if gate == Gate::Drop
+            && self.gate == Gate::Open
+            && self.free_at > at
+            && self.begun > 0
+            && !self.last_lost
+        {
+            // The frame on the air meets the silence.
+            let frame = self.ring.get_mut(self.begun - 1);
+            frame.wire |= LOST;
+            self.counters.carried_bytes -= u64::from(self.last_size & !LOST);
+            self.last_lost = true;
+        }
+        if self.gate.transmits() && self.free_at > at && !self.last_lost {
+            // The frame on the air completes at its rate, which may be older than the last change.
+            let rate =
+                self.airing.filter(|frame| frame.until == self.free_at).map_or(self.rate, |frame| frame.rate);
+            self.airing = Some(Airing { from: at, until: self.free_at, rate });
+        }
+        if self.gate == Gate::Hold && gate != Gate::Hold {
+            // What waited out the silence starts now, not in the past.
+            self.free_at = self.free_at.max(at);
+        }
+        self.gate = gate;
+        self.is_direct = gate.transmits() && self.managed.is_none();
+        let rate = rate.unwrap_or(self.own_rate);
+        if rate != self.rate {
+            self.rate = rate;
+            self.highest_rate = self.highest_rate.max(rate);
+            if self.free_at > at {
+                // The frame on the air keeps its old duration, which `carried` needs: only the cache key goes.
+                self.last_size |= LOST;
+            } else {
+                self.last_size = 0;
+            }
+        }
+        if self.managed.is_some() {
+            self.draw(at);
+            return None;
+        }
+        self.catch_up(at);
+        if had_arrival { None } else { self.next_arrival() }
+    }
+
+    /// Whether a queue discipline keeps what waits.
+    pub fn is_managed(&self) -> bool {
+        self.managed.is_some()
+    }
+
+    #[cold]
+    fn offer_to_discipline(&mut self, now: u64, frame: Frame<P>) -> Offer {
+        // What became due before this packet came is due before it.
+        self.draw(now);
+        let was_empty = self.ring.len() == 0;
+        if let Some(managed) = &mut self.managed {
+            managed.discipline.enqueue(Time::from_nanos(now), frame, &mut managed.dropped);
+        }
+        self.draw(now);
+        let waiting = self.waiting();
+        self.queue_max = self.queue_max.max(waiting);
+        if let Some(managed) = &mut self.managed {
+            managed.wakes |= was_empty && self.ring.len() > 0 && self.gate.is_served();
+        }
+        Offer::Managed
+    }
+
+    /// The transmitter takes packets from the discipline, each as soon as it is free of the one before; a MAC takes one.
+    fn draw(&mut self, now: u64) {
+        let Some(mut managed) = self.managed.take() else { return };
+        while self.gate.transmits() && self.free_at <= now && managed.discipline.packets() > 0 {
+            // A driver that is late does not make the link slower: the queue was not empty, and the transmitter free.
+            let start = managed.discipline.oldest().map_or(now, |since| self.free_at.max(since.as_nanos()));
+            let frame = managed.discipline.dequeue(Time::from_nanos(start), &mut managed.dropped);
+            let Some(mut frame) = frame else { continue };
+            let waited = start.saturating_sub(frame.time);
+            self.counters.waited += waited;
+            frame.waited += waited;
+            (frame.time, frame.wire) = self.begin(frame.wire, start);
+            managed.has_arrival |= self.begun == 1;
+            self.ring.push(&frame);
+        }
+        if self.gate.is_served() && self.ring.len() == 0 {
+            while managed.discipline.packets() > 0 && self.ring.len() == 0 {
+                if let Some(frame) = managed.discipline.dequeue(Time::from_nanos(now), &mut managed.dropped) {
+                    self.waiting_bytes += u64::from(frame.wire);
+                    self.ring.push(&frame);
+                }
+            }
+        }
+        self.managed = Some(managed);
+    }
+
+    /// The next packet that the queue discipline dropped.
+    pub fn take_dropped(&mut self) -> Option<(Frame<P>, DropCause)> {
+        let (at, frame, cause) = self.managed.as_mut()?.dropped.take()?;
+        self.counters.drops[cause as usize] += 1;
+        self.counters.waited += at.as_nanos() - frame.time;
+        Some((frame, cause))
+    }
+
+    /// The arrival that is to be scheduled, if one is that was not.
+    pub fn take_arrival(&mut self) -> Option<Time> {
+        let managed = self.managed.as_mut()?;
+        std::mem::take(&mut managed.has_arrival).then(|| self.next_arrival()).flatten()
+    }
+
+    /// When [`transmit`](Self::transmit) is to be called, if that is not scheduled.
+    pub fn take_transmission(&mut self) -> Option<Time> {
+        let next = self.next_transmission()?;
+        let managed = self.managed.as_mut()?;
+        let is_new = managed.armed.is_none_or(|armed| next.as_nanos() < armed);
+        is_new.then(|| {
+            managed.armed = Some(next.as_nanos());
+            next
+        })
+    }
+
+    /// Whether the MAC that serves the link is to be told that it has a packet.
+    pub fn take_wake(&mut self) -> bool {
+        self.managed.as_mut().is_some_and(|managed| std::mem::take(&mut managed.wakes))
+    }
+
+    /// Packets in the link, waiting or under way.
+    pub fn len(&self) -> u32 {
+        self.ring.len() + self.managed.as_ref().map_or(0, |managed| managed.discipline.packets() as u32)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Size of the first packet, for the MAC that serves the link; `None`: there is none.
+    pub fn head_size(&self) -> Option<u32> {
+        (self.ring.len() > 0).then(|| self.ring.get(0).wire)
+    }
+
+    /// The MAC sends the first packet: it waits no longer. Nothing happens when it is sent again.
+    pub fn begin_service(&mut self, now: Time) {
+        if self.begun > 0 || self.ring.len() == 0 {
+            return;
+        }
+        self.begun = 1;
+        let packet = self.ring.get_mut(0);
+        let waited = now.as_nanos() - packet.time;
+        packet.waited += waited;
+        self.counters.waited += waited;
+        self.waiting_bytes -= u64::from(packet.wire);
+    }
+
+    /// The frame that takes the packet in service to the far end will be on the air from `from` to `until` at `rate`.
+    pub fn put_on_air(&mut self, now: Time, from: Time, until: Time, rate: Rate) {
+        self.integrate(now.as_nanos());
+        self.airing = Some(Airing { from: from.as_nanos(), until: until.as_nanos(), rate });
+    }
+
+    /// The MAC is done with the packet in service: it has reached the far end, or was given up for a `cause`. With a queue
+    /// discipline see [`Offer::Managed`].
+    pub fn end_service(&mut self, now: Time, lost: Option<DropCause>) -> Frame<P> {
+        debug_assert!(self.begun == 1, "the MAC serves one packet at a time");
+        self.integrate(now.as_nanos());
+        self.airing = None;
+        let frame = self.ring.pop();
+        self.begun = 0;
+        match lost {
+            Some(cause) => {
+                self.count_drop(cause);
+            }
+            None => {
+                self.counters.delivered += 1;
+                self.counters.carried_bytes += u64::from(frame.wire);
+            }
+        }
+        if self.managed.is_some() {
+            self.draw(now.as_nanos());
+        }
+        frame
+    }
+
+    /// Whether packets were dropped at the full queue since the last call.
+    pub fn take_overflow(&mut self) -> bool {
+        let dropped = self.counters.drops[DropCause::Queue as usize];
+        std::mem::replace(&mut self.overflow_seen, dropped) != dropped
+    }
+
+    /// Room in the queue in bytes; a queue of packets counts them at `size` bytes each.
+    pub fn room(&self, size: u32) -> u64 {
+        match &self.managed {
+            Some(managed) => managed.discipline.room(size),
+            None => self.limits.room(u64::from(self.ring.len() - self.begun), self.waiting_bytes, size),
+        }
+    }
+
+    /// Packets that wait, as of the last look.
+    fn waiting(&self) -> u64 {
+        u64::from(self.ring.len() - self.begun)
+            + self.managed.as_ref().map_or(0, |managed| managed.discipline.packets())
+    }
+
+    /// Packets that wait at `now`, the frame on the air not counted.
+    pub fn queue_length(&mut self, now: Time) -> u64 {
+        self.catch_up(now.as_nanos());
+        self.waiting()
+    }
+
+    /// Rate available at the moment: zero in silence.
+    pub fn available_rate(&self) -> Rate {
+        if self.gate.is_open() { self.rate } else { Rate::ZERO }
+    }
+
+    /// The channel's rate, whatever the gate.
+    pub fn channel_rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// Bytes carried up to `now`: the frame on the air counts for the part that is sent.
+    pub fn carried(&mut self, now: Time) -> f64 {
+        let now = now.as_nanos();
+        self.catch_up(now);
+        let whole = self.counters.carried_bytes as f64;
+        if self.gate.is_served() {
+            return whole + self.airing.map_or(0.0, |frame| self.sent_share(&frame, now));
+        }
+        if self.free_at <= now || self.last_lost || self.last_duration == 0 {
+            return whole;
+        }
+        let size = f64::from(self.last_size & !LOST);
+        whole - size * (self.free_at - now) as f64 / self.last_duration as f64
+    }
+
+    /// What part of the packet in service is over by `now`, in bytes.
+    fn sent_share(&self, frame: &Airing, now: u64) -> f64 {
+        let size = f64::from(self.head_size().unwrap_or(0));
+        size * frame.overlap(0, now) as f64 / (frame.until - frame.from).max(1) as f64
+    }
+
+    /// The queue's integral over time up to `now`, in packet nanoseconds.
+    pub fn queue_integral(&mut self, now: Time) -> u64 {
+        let now = now.as_nanos();
+        self.catch_up(now);
+        let waiting = (self.begun..self.ring.len()).map(|i| now - self.ring.get(i).time);
+        let mut sum = self.counters.waited + waiting.sum::<u64>();
+        if let Some(managed) = &self.managed {
+            managed.discipline.visit(&mut |frame| sum += now - frame.time);
+        }
+        sum
+    }
+
+    /// Longest queue since [`restart_maximum`](Self::restart_maximum).
+    pub fn queue_max(&self) -> u64 {
+        self.queue_max
+    }
+
+    /// Forgets the longest queue before `now`.
+    pub fn restart_maximum(&mut self, now: Time) {
+        self.queue_max = self.queue_length(now);
+    }
+
+    /// The integrals up to `now`.
+    pub fn capacity(&mut self, now: Time) -> Capacity {
+        self.integrate(now.as_nanos());
+        self.capacity
+    }
+
+    /// By how many bytes what is carried may exceed the capacity, since transmission times are rounded to nanoseconds: half
+    /// of one for each of `frames`, at the highest of the rates that the link had.
+    pub fn rounding(&self, frames: u64) -> f64 {
+        let rate = self.highest_rate.bits_per_second() as f64;
+        1.0 + (frames + 1) as f64 * rate / 16e9
+    }
+
+    /// What was counted so far.
+    pub fn counters(&self) -> &LinkCounters {
+        &self.counters
+    }
+
+    /// Shows every packet in the link, waiting or under way.
+    pub fn visit(&self, visit: &mut dyn FnMut(&Frame<P>)) {
+        (0..self.ring.len()).for_each(|i| visit(self.ring.get(i)));
+        if let Some(managed) = &self.managed {
+            managed.discipline.visit(visit);
+        }
+    }
+
+    #[cold]
+    fn is_lost(&mut self) -> bool {
+        self.loss.as_mut().is_some_and(|loss| loss.next())
+    }
+
+    fn count_drop(&mut self, cause: DropCause) -> DropCause {
+        self.counters.drops[cause as usize] += 1;
+        cause
+    }
+
+    fn integrate(&mut self, now: u64) {
+        self.capacity.integrate(now, self.rate, self.gate.is_open(), self.airing.as_ref());
+    }
+}
+
+#[cfg(test)]
+mod tests;

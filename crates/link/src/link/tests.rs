@@ -1,0 +1,497 @@
+//! Timing by hand: 10 Mbit/s and 1000-byte frames, so a transmission takes 800 us; 40 ms of propagation.
+
+use super::*;
+use crate::queue::{CoDel, QueueLimit, QueueSpec, Site};
+use cogtcp_units::Duration;
+
+const TX: u64 = 800_000;
+const DELAY: u64 = 40_000_000;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Packet(u32);
+impl Payload for Packet {}
+
+fn packets(limit: u32) -> DropTail {
+    DropTail::of(QueueLimit::Packets(limit))
+}
+
+fn config() -> LinkConfig {
+    LinkConfig {
+        rate: Rate::from_bits_per_second(10_000_000),
+        delay: Duration::from_nanos(DELAY),
+        queue: packets(1000),
+        loss: Probability::ZERO,
+        drops: Vec::new(),
+    }
+}
+
+fn made(config: &LinkConfig) -> Link<Packet> {
+    Link::new(config, None, || RandomStream::new(1, "loss/test/forward", 0))
+}
+
+fn at(nanos: u64) -> Time {
+    Time::from_nanos(nanos)
+}
+
+fn frame(number: u32) -> Frame<Packet> {
+    Frame::new(Packet(number), 1000)
+}
+
+/// Lets every packet arrive; returns (number, arrival, waited, fate).
+fn drain(link: &mut Link<Packet>) -> Vec<(u32, u64, u64, Option<DropCause>)> {
+    let mut arrivals = Vec::new();
+    while let Some(time) = link.next_arrival() {
+        let Departure { frame, lost } = link.arrive(time);
+        arrivals.push((frame.packet.0, time.as_nanos(), frame.waited, lost));
+    }
+    arrivals
+}
+
+#[test]
+fn an_idle_link_delivers_after_transmission_and_propagation() {
+    let mut link = made(&config());
+    assert_eq!(link.offer(at(5), frame(0)), Offer::Schedule(at(5 + TX + DELAY)));
+    assert_eq!(drain(&mut link), [(0, 5 + TX + DELAY, 0, None)]);
+    assert_eq!(link.next_arrival(), None);
+}
+
+#[test]
+fn a_burst_is_spaced_by_the_transmission_time() {
+    let mut link = made(&config());
+    assert!(matches!(link.offer(at(0), frame(0)), Offer::Schedule(_)));
+    for number in 1..4 {
+        assert_eq!(link.offer(at(0), frame(number)), Offer::Taken);
+    }
+    let expected: Vec<_> = (0..4).map(|n| (n as u32, (n + 1) * TX + DELAY, n * TX, None)).collect();
+    assert_eq!(drain(&mut link), expected);
+    assert_eq!(link.counters().waited, (1 + 2 + 3) * TX);
+}
+
+/// With a short propagation delay the link is empty between arrivals, and the next transmission has still begun.
+#[test]
+fn without_propagation_delay_transmissions_follow_one_another() {
+    let mut link = made(&LinkConfig { delay: Duration::ZERO, ..config() });
+    for number in 0..3 {
+        link.offer(at(0), frame(number));
+    }
+    assert_eq!(drain(&mut link), [(0, TX, 0, None), (1, 2 * TX, TX, None), (2, 3 * TX, 2 * TX, None)]);
+}
+
+/// A queue of 2: one frame on the air, two wait, the fourth is dropped; room is there once the second starts.
+#[test]
+fn drop_tail_counts_waiting_packets_only() {
+    let mut link = made(&LinkConfig { queue: packets(2), ..config() });
+    let offers: Vec<_> = (0..4).map(|n| link.offer(at(0), frame(n))).collect();
+    assert_eq!(offers[1..], [Offer::Taken, Offer::Taken, Offer::Dropped]);
+    assert_eq!(link.offer(at(TX - 1), frame(4)), Offer::Dropped);
+    assert_eq!(link.offer(at(TX), frame(5)), Offer::Taken);
+    let numbers: Vec<_> = drain(&mut link).into_iter().map(|(number, ..)| number).collect();
+    assert_eq!(numbers, [0, 1, 2, 5]);
+    assert_eq!((link.counters().drops, link.queue_max()), ([2, 0, 0, 0, 0, 0], 2));
+}
+
+/// Frames are counted as the link carries them, so the one that the queue refuses has no number; a listed frame has used
+/// the link.
+#[test]
+fn drops_strike_frames_by_their_number() {
+    let mut link = made(&LinkConfig { queue: packets(3), drops: vec![1, 3], ..config() });
+    let offers: Vec<_> = (0..5).map(|n| link.offer(at(0), frame(n))).collect();
+    assert_eq!(offers[3..], [Offer::Taken, Offer::Dropped]);
+    let fates: Vec<_> =
+        drain(&mut link).into_iter().map(|(number, time, _, cause)| (number, time, cause)).collect();
+    let arrival = |n: u64| (n + 1) * TX + DELAY;
+    let loss = Some(DropCause::Loss);
+    assert_eq!(
+        fates,
+        [(0, arrival(0), loss), (1, arrival(1), None), (2, arrival(2), loss), (3, arrival(3), None)]
+    );
+    assert_eq!(link.counters().drops, [1, 2, 0, 0, 0, 0]);
+}
+
+#[test]
+fn a_list_of_drops_moves_no_random_loss() {
+    let half = Probability::new(0.5).unwrap();
+    let fates = |drops: &[u64]| -> Vec<bool> {
+        let mut link = made(&LinkConfig { loss: half, drops: drops.to_vec(), ..config() });
+        for number in 0..100 {
+            link.offer(at(0), frame(number));
+        }
+        drain(&mut link).into_iter().map(|(_, _, _, cause)| cause.is_some()).collect()
+    };
+    let (chance, listed) = (fates(&[]), fates(&[1, 2, 3, 4, 5, 6, 7, 8]));
+    assert!(listed[..8].iter().all(|lost| *lost) && !chance[..8].iter().all(|lost| *lost));
+    assert_eq!(listed[8..], chance[8..]);
+}
+
+#[test]
+fn drop_tail_in_bytes_lets_small_packets_in() {
+    let mut link = made(&LinkConfig { queue: DropTail::of(QueueLimit::Bytes(1999)), ..config() });
+    let small = Frame::new(Packet(9), 40);
+    assert!(matches!(link.offer(at(0), frame(0)), Offer::Schedule(_)));
+    assert_eq!(link.offer(at(0), frame(1)), Offer::Taken);
+    assert_eq!(link.offer(at(0), frame(2)), Offer::Dropped);
+    assert_eq!(link.offer(at(0), small), Offer::Taken);
+    // At TX the second frame is on the air: 40 bytes wait, 1000 more fit.
+    assert_eq!(link.offer(at(TX), frame(3)), Offer::Taken);
+}
+
+/// Frame 0 is on the air when the silence starts and completes; 1 waits for the end of the silence.
+#[test]
+fn hold_completes_the_frame_on_the_air_and_keeps_the_rest() {
+    let mut link = made(&config());
+    link.offer(at(0), frame(0));
+    link.offer(at(0), frame(1));
+    assert_eq!(link.set_channel(at(TX / 2), Gate::Hold, None), None);
+    let first = link.arrive(at(TX + DELAY));
+    assert_eq!((first.frame.packet, first.lost), (Packet(0), None));
+    assert_eq!(link.next_arrival(), None, "frame 1 waits: nothing is scheduled");
+    assert_eq!(link.queue_length(at(TX + DELAY)), 1);
+    let reopen = 100_000_000;
+    assert_eq!(link.set_channel(at(reopen), Gate::Open, None), Some(at(reopen + TX + DELAY)));
+    assert_eq!(drain(&mut link), [(1, reopen + TX + DELAY, reopen, None)]);
+}
+
+/// A silence shorter than the frame on the air: the next frame follows the frame, not the end of the silence.
+#[test]
+fn hold_shorter_than_the_frame_delays_nothing() {
+    let mut link = made(&config());
+    link.offer(at(0), frame(0));
+    link.offer(at(0), frame(1));
+    link.set_channel(at(100), Gate::Hold, None);
+    assert_eq!(link.set_channel(at(200), Gate::Open, None), None, "an arrival is scheduled already");
+    assert_eq!(drain(&mut link), [(0, TX + DELAY, 0, None), (1, 2 * TX + DELAY, TX, None)]);
+}
+
+#[test]
+fn hold_makes_an_idle_link_queue() {
+    let mut link = made(&LinkConfig { queue: packets(1), ..config() });
+    link.set_channel(at(0), Gate::Hold, None);
+    assert_eq!(link.offer(at(10), frame(0)), Offer::Taken);
+    assert_eq!(link.offer(at(20), frame(1)), Offer::Dropped);
+    assert_eq!(link.set_channel(at(30), Gate::Open, None), Some(at(30 + TX + DELAY)));
+}
+
+/// Frame 0 was sent whole, 1 is cut by the silence, 2 and 3 start in it (3 ends after it), 4 starts after it.
+#[test]
+fn drop_loses_every_frame_that_meets_the_silence() {
+    let mut link = made(&config());
+    for number in 0..5 {
+        link.offer(at(0), frame(number));
+    }
+    link.set_channel(at(TX + TX / 2), Gate::Drop, None);
+    link.set_channel(at(3 * TX + TX / 2), Gate::Open, None);
+    let silence = Some(DropCause::Silence);
+    let fates: Vec<_> =
+        drain(&mut link).into_iter().map(|(number, time, _, cause)| (number, time, cause)).collect();
+    assert_eq!(
+        fates,
+        [
+            (0, TX + DELAY, None),
+            (1, 2 * TX + DELAY, silence),
+            (2, 3 * TX + DELAY, silence),
+            (3, 4 * TX + DELAY, silence),
+            (4, 5 * TX + DELAY, None),
+        ]
+    );
+    assert_eq!(link.counters().drops, [0, 0, 3, 0, 0, 0]);
+    assert_eq!(link.carried(at(DELAY)), 2000.0);
+}
+
+/// A frame that ends as the silence starts, or starts as it ends, is not lost.
+#[test]
+fn frames_that_touch_the_silence_survive() {
+    let mut link = made(&config());
+    link.offer(at(0), frame(0));
+    link.set_channel(at(TX), Gate::Drop, None);
+    link.set_channel(at(2 * TX), Gate::Open, None);
+    link.offer(at(2 * TX), frame(1));
+    assert!(drain(&mut link).iter().all(|(.., cause)| cause.is_none()));
+}
+
+/// A new rate holds for frames that start later: the one on the air keeps its own.
+#[test]
+fn a_rate_change_spares_the_frame_on_the_air() {
+    let mut link = made(&config());
+    for number in 0..3 {
+        link.offer(at(0), frame(number));
+    }
+    let slow = Some(Rate::from_bits_per_second(1_000_000));
+    link.set_channel(at(TX / 2), Gate::Open, slow);
+    assert_eq!(link.carried(at(TX / 2)), 500.0);
+    let times: Vec<_> = drain(&mut link).into_iter().map(|(_, time, ..)| time).collect();
+    assert_eq!(times, [TX + DELAY, 11 * TX + DELAY, 21 * TX + DELAY]);
+    link.set_channel(at(100_000_000), Gate::Open, None);
+    assert_eq!(link.offer(at(100_000_000), frame(3)), Offer::Schedule(at(100_000_000 + TX + DELAY)));
+}
+
+#[test]
+fn available_capacity_is_the_integral_of_the_gated_rate() {
+    let mut link = made(&config());
+    let second = 1_000_000_000;
+    link.set_channel(at(second), Gate::Hold, None);
+    link.set_channel(at(2 * second), Gate::Open, Some(Rate::from_bits_per_second(4_000_000)));
+    let capacity = link.capacity(at(4 * second));
+    assert_eq!(Capacity::bytes(capacity.available), (10e6 + 2.0 * 4e6) / 8.0);
+    assert_eq!(Capacity::bytes(capacity.channel), (10e6 + 10e6 + 2.0 * 4e6) / 8.0);
+    assert_eq!(capacity.silence, second);
+}
+
+/// A frame that completes in a silence counts as capacity at its own rate, and so does one under a new rate.
+#[test]
+fn what_completes_after_a_change_is_capacity() {
+    let mut link = made(&config());
+    let slow = Some(Rate::from_bits_per_second(1_000_000));
+    link.offer(at(0), frame(0));
+    link.set_channel(at(TX / 4), Gate::Hold, slow);
+    link.set_channel(at(TX / 2), Gate::Hold, None);
+    let bytes = |capacity: Capacity| (Capacity::bytes(capacity.available), Capacity::bytes(capacity.channel));
+    assert_eq!(bytes(link.capacity(at(TX))), (1000.0, 1000.0));
+    assert_eq!(bytes(link.capacity(at(2 * TX))), (1000.0, 2000.0));
+    assert_eq!((link.carried(at(2 * TX)), link.capacity(at(2 * TX)).silence), (1000.0, 2 * TX - TX / 4));
+}
+
+/// Between any two looks no more is carried than the capacity: random offers, gates and rates.
+#[test]
+fn nothing_is_carried_beyond_the_capacity() {
+    for seed in 0..20 {
+        let mut stream = RandomStream::new(seed, "pipe-capacity", 0);
+        let mut link = made(&LinkConfig { delay: Duration::ZERO, ..config() });
+        let (mut now, mut before) = (0, (0.0, 0));
+        for number in 0..2000 {
+            let next = now + stream.below(3 * TX);
+            while let Some(time) = link.next_arrival().filter(|time| time.as_nanos() <= next) {
+                link.arrive(time);
+            }
+            now = next;
+            let after = (link.carried(at(now)), link.capacity(at(now)).available);
+            let (carried, available) = (after.0 - before.0, Capacity::bytes(after.1 - before.1));
+            assert!(carried <= available + 1e-6, "seed {seed}, {number}: {carried} of {available} bytes");
+            before = after;
+            let rate = [None, Some(3_000_000), Some(50_000_000)][stream.below(3) as usize];
+            let rate = rate.map(Rate::from_bits_per_second);
+            match stream.below(8) {
+                0 | 1 => _ = link.set_channel(at(now), Gate::Hold, rate),
+                2 => _ = link.set_channel(at(now), Gate::Drop, rate),
+                3 => _ = link.set_channel(at(now), Gate::Open, rate),
+                _ => _ = link.offer(at(now), frame(number)),
+            }
+        }
+        assert!(before.0 > 100_000.0, "{before:?}");
+    }
+}
+
+/// The queue's integral equals the sum of rectangles: 1 packet for TX, then none.
+#[test]
+fn queue_integral_counts_packets_that_still_wait() {
+    let mut link = made(&config());
+    link.offer(at(0), frame(0));
+    link.offer(at(0), frame(1));
+    assert_eq!(link.queue_integral(at(TX / 2)), TX / 2);
+    assert_eq!(link.queue_integral(at(2 * TX)), TX);
+}
+
+/// 100,000 frames at 2 %: five standard deviations of the binomial are 221.
+#[test]
+fn random_loss_has_its_rate() {
+    let loss = Probability::new(0.02).unwrap();
+    let mut link = made(&LinkConfig { loss, ..config() });
+    let mut now = 0;
+    for number in 0..100_000 {
+        link.offer(at(now), frame(number));
+        now = link.next_arrival().unwrap().as_nanos();
+        link.arrive(at(now));
+    }
+    let lost = link.counters().drops[DropCause::Loss as usize];
+    assert!(lost.abs_diff(2000) < 221, "{lost}");
+    assert_eq!(link.counters().delivered + lost, 100_000);
+}
+
+/// Looking at a link never changes what it does: random offers, gates and rates, with and without an observer.
+#[test]
+fn observation_changes_nothing() {
+    let run = |observe: bool| {
+        let mut stream = RandomStream::new(11, "pipe-test", 0);
+        let mut link = made(&LinkConfig { queue: packets(5), delay: Duration::from_micros(300), ..config() });
+        let (mut now, mut log) = (0, Vec::new());
+        for number in 0..5000 {
+            let next = now + stream.below(2 * TX);
+            while let Some(time) = link.next_arrival().filter(|time| time.as_nanos() <= next) {
+                log.push((time, link.arrive(time).lost));
+            }
+            now = next;
+            if observe {
+                link.queue_length(at(now));
+                link.carried(at(now));
+                link.capacity(at(now));
+            }
+            let slow = Some(Rate::from_bits_per_second(3_000_000));
+            match stream.below(10) {
+                0 => _ = link.set_channel(at(now), Gate::Hold, None),
+                1 => _ = link.set_channel(at(now), Gate::Drop, None),
+                2 | 3 => _ = link.set_channel(at(now), Gate::Open, slow),
+                4 => _ = link.set_channel(at(now), Gate::Open, None),
+                _ => _ = link.offer(at(now), frame(number)),
+            }
+        }
+        (log, *link.counters(), link.len())
+    };
+    let (log, counters, inside) = run(false);
+    assert_eq!(run(true), (log, counters, inside));
+    let dropped: u64 = counters.drops.iter().sum();
+    assert_eq!(counters.offered, counters.delivered + dropped + u64::from(inside));
+    assert!(counters.drops[0] > 0 && counters.drops[2] > 0, "{counters:?}");
+}
+
+/// Plays a link as a driver does, in virtual time: calls it when it asks for it, or later by up to `lateness`.
+struct Driver {
+    link: Link<Packet>,
+    arrival: Option<u64>,
+    transmission: Option<u64>,
+    log: Vec<(u32, u64)>,
+    dropped: u64,
+}
+
+impl Driver {
+    fn new(discipline: &QueueSpec) -> Self {
+        let site = || Site { rate: config().rate, stream: RandomStream::new(1, "queue", 0) };
+        let link = Link::new(&config(), discipline.build(site), || RandomStream::new(1, "loss", 0));
+        Self { link, arrival: None, transmission: None, log: Vec::new(), dropped: 0 }
+    }
+
+    /// Looks what the discipline has done.
+    fn attend(&mut self) {
+        while self.link.take_dropped().is_some() {
+            self.dropped += 1;
+        }
+        self.arrival = self.link.take_arrival().map(Time::as_nanos).or(self.arrival);
+        self.transmission = self.link.take_transmission().map(Time::as_nanos).or(self.transmission);
+    }
+
+    /// Everything that is due by `until`, each `lateness` late.
+    fn play(&mut self, until: u64, lateness: u64) {
+        while let Some(due) =
+            self.arrival.into_iter().chain(self.transmission).min().filter(|due| *due <= until)
+        {
+            let now = at(due + lateness);
+            if self.transmission == Some(due) {
+                self.transmission = None;
+                self.link.transmit(now);
+            } else {
+                self.log.push((self.link.arrive(now).frame.packet.0, due));
+                self.arrival = self.link.next_arrival().map(Time::as_nanos);
+            }
+            self.attend();
+        }
+    }
+
+    fn offer(&mut self, now: u64, frame: Frame<Packet>) {
+        assert_eq!(self.link.offer(at(now), frame), Offer::Managed);
+        self.attend();
+    }
+}
+
+/// A discipline that neither drops nor reorders gives the departures of drop-tail, and a driver that is late does not
+/// change them.
+#[test]
+fn a_discipline_that_does_nothing_is_drop_tail() {
+    let calm = QueueSpec::CoDel(CoDel {
+        target: Duration::from_secs(10),
+        interval: Duration::from_secs(10),
+        ..CoDel::default()
+    });
+    let mut plain = made(&config());
+    let mut drivers = [(Driver::new(&calm), 0), (Driver::new(&calm), TX / 3)];
+    let mut expected = Vec::new();
+    let mut stream = RandomStream::new(3, "managed", 0);
+    let mut now = 0;
+    for number in 0..500 {
+        let next = now + stream.below(2 * TX);
+        while let Some(time) = plain.next_arrival().filter(|time| time.as_nanos() <= next) {
+            expected.push((plain.arrive(time).frame.packet.0, time.as_nanos()));
+        }
+        now = next;
+        plain.offer(at(now), frame(number));
+        for (driver, _) in &mut drivers {
+            driver.play(now, 0);
+            driver.offer(now, frame(number));
+        }
+    }
+    expected.extend(drain(&mut plain).into_iter().map(|(number, time, ..)| (number, time)));
+    for (driver, lateness) in &mut drivers {
+        driver.play(u64::MAX - 1, *lateness);
+        assert!(driver.log == expected, "lateness {lateness}");
+        assert_eq!(driver.link.counters().waited, plain.counters().waited);
+    }
+}
+
+/// In a silence nothing leaves; what waited leaves from its end on.
+#[test]
+fn a_discipline_waits_for_the_gate() {
+    let mut driver = Driver::new(&QueueSpec::of_name("fq_codel").unwrap());
+    driver.offer(0, frame(0));
+    driver.offer(0, frame(1));
+    driver.link.set_channel(at(TX / 2), Gate::Hold, None);
+    driver.play(10 * TX, 0);
+    assert_eq!(
+        (driver.link.queue_length(at(10 * TX)), driver.log.len()),
+        (1, 0),
+        "on the air and propagating"
+    );
+    driver.link.set_channel(at(10 * TX), Gate::Open, None);
+    driver.attend();
+    driver.play(u64::MAX - 1, 0);
+    assert_eq!(driver.log, [(0, TX + DELAY), (1, 11 * TX + DELAY)]);
+}
+
+/// Every packet that is offered arrives or is dropped, once, whatever gate, rate and discipline.
+#[test]
+fn disciplines_lose_no_packet_uncounted() {
+    let mut early = 0;
+    for (seed, name) in (0..10).flat_map(|seed| QueueSpec::NAMES.iter().map(move |name| (seed, name))) {
+        let mut stream = RandomStream::new(seed, "managed", 0);
+        let mut driver = Driver::new(&QueueSpec::of_name(name).unwrap());
+        let mut now = 0;
+        for number in 0..3000 {
+            now += stream.below(3 * TX / 2);
+            driver.play(now, 0);
+            let rate = [None, Some(3_000_000)][stream.below(2) as usize].map(Rate::from_bits_per_second);
+            match stream.below(300) {
+                0 => _ = driver.link.set_channel(at(now), Gate::Hold, rate),
+                1 => _ = driver.link.set_channel(at(now), Gate::Drop, rate),
+                2..=9 => _ = driver.link.set_channel(at(now), Gate::Open, rate),
+                _ => driver.offer(now, frame(number)),
+            }
+            driver.attend();
+            let inside = u64::from(driver.link.len());
+            let counters = driver.link.counters();
+            let dropped: u64 = counters.drops.iter().sum();
+            assert_eq!(counters.offered, counters.delivered + dropped + inside, "{name}, seed {seed}");
+            let (mut shown, mut carried) = (0, driver.link.carried(at(now)));
+            driver.link.visit(&mut |_| shown += 1);
+            carried -= Capacity::bytes(driver.link.capacity(at(now)).available);
+            assert!(shown == inside && carried <= 1.0, "{name}, seed {seed}: {carried}");
+        }
+        driver.link.set_channel(at(now), Gate::Open, None);
+        driver.attend();
+        driver.play(u64::MAX - 1, 0);
+        assert!(driver.link.is_empty(), "{name}, seed {seed}");
+        early += driver.link.counters().drops[DropCause::Early as usize];
+    }
+    assert!(early > 100, "{early}");
+}
+
+/// A MAC gets one packet at a time from the discipline, which keeps the rest.
+#[test]
+fn a_mac_is_served_by_the_discipline() {
+    let mut driver = Driver::new(&QueueSpec::of_name("fq_codel").unwrap());
+    driver.link.set_channel(at(0), Gate::Served, None);
+    (0..3).for_each(|number| driver.offer(0, frame(number)));
+    assert!(driver.link.take_wake());
+    assert_eq!((driver.link.head_size(), driver.link.queue_length(at(0))), (Some(1000), 3));
+    for number in 0..3 {
+        driver.link.begin_service(at(TX));
+        assert_eq!(driver.link.end_service(at(2 * TX), None).packet, Packet(number));
+        assert!(!driver.link.take_wake(), "the MAC knows that more wait");
+    }
+    assert!(driver.link.is_empty() && driver.link.head_size().is_none());
+}

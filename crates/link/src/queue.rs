@@ -1,0 +1,136 @@
+//! Queue disciplines: what waits, what is dropped or marked, and who comes next.
+//!
+//! Drop-tail is part of the link ([`DropTail`]). Every other discipline implements [`QueueDiscipline`], and its parameters
+//! [`Discipline`]; a new one is a file here and a line in `disciplines!` below (`docs/queues.md` has the recipe).
+
+mod codel;
+mod drop_tail;
+mod fq_codel;
+mod limit;
+mod red;
+mod spec;
+#[cfg(test)]
+mod testing;
+
+pub use codel::CoDel;
+pub use drop_tail::DropTail;
+pub use fq_codel::FqCoDel;
+pub use limit::QueueLimit;
+pub use red::Red;
+pub use spec::{DisciplineInfo, WrongParameter};
+
+use crate::frame::{DropCause, Frame, Payload};
+use cogtcp_units::{RandomStream, Rate, Time};
+use std::collections::VecDeque;
+use std::fmt::Debug;
+
+spec::disciplines! {
+    Red: Red,
+    CoDel: CoDel,
+    FqCoDel: FqCoDel,
+}
+
+/// A queue discipline at work.
+///
+/// The link calls [`enqueue`](Self::enqueue) when a packet comes and [`dequeue`](Self::dequeue) when its transmitter is free
+/// and there are packets. Time never runs backwards between calls. What is dropped, on either occasion, goes into
+/// `dropped`: every packet that was enqueued is dequeued once or dropped once.
+pub trait QueueDiscipline<P: Payload>: Debug + Send {
+    /// A packet comes.
+    fn enqueue(&mut self, now: Time, frame: Frame<P>, dropped: &mut Dropped<P>);
+
+    /// The packet to transmit next; `None` when what was left has been dropped.
+    fn dequeue(&mut self, now: Time, dropped: &mut Dropped<P>) -> Option<Frame<P>>;
+
+    /// Packets that wait.
+    fn packets(&self) -> u64;
+
+    /// When the packet came that has waited longest; `None`: there is none.
+    fn oldest(&self) -> Option<Time>;
+
+    /// Room in bytes for packets of `size` bytes.
+    fn room(&self, size: u32) -> u64;
+
+    /// Shows every packet that waits.
+    fn visit(&self, visit: &mut dyn FnMut(&Frame<P>));
+}
+
+/// The parameters of a discipline, as a scenario writes them under its name.
+pub trait Discipline: Clone + Debug + Default + PartialEq {
+    /// Its name in scenarios.
+    const NAME: &'static str;
+    /// What it is, in a line.
+    const SUMMARY: &'static str;
+    /// The RFC or paper that it follows.
+    const REFERENCE: &'static str;
+
+    /// Whether the parameters make sense: the first that does not.
+    fn check(&self) -> Result<(), WrongParameter>;
+
+    /// The discipline at work on a link.
+    fn build<P: Payload>(&self, site: Site) -> Box<dyn QueueDiscipline<P>>;
+}
+
+/// Where a discipline works.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// The link's own rate.
+    pub rate: Rate,
+    /// Its random draws.
+    pub stream: RandomStream,
+}
+
+/// What a discipline dropped, until the link's owner has heard of it.
+#[derive(Debug)]
+pub struct Dropped<P>(VecDeque<(Time, Frame<P>, DropCause)>);
+
+impl<P> Default for Dropped<P> {
+    fn default() -> Self {
+        Self(VecDeque::new())
+    }
+}
+
+impl<P> Dropped<P> {
+    /// `frame` was dropped.
+    pub fn push(&mut self, now: Time, frame: Frame<P>, cause: DropCause) {
+        self.0.push_back((now, frame, cause));
+    }
+
+    /// The next one: when it was dropped, what, and why.
+    pub fn take(&mut self) -> Option<(Time, Frame<P>, DropCause)> {
+        self.0.pop_front()
+    }
+}
+
+/// Packets in the order in which they came, with their sum of bytes.
+#[derive(Debug)]
+struct Fifo<P> {
+    frames: VecDeque<Frame<P>>,
+    bytes: u64,
+}
+
+impl<P: Payload> Fifo<P> {
+    fn new() -> Self {
+        Self { frames: VecDeque::new(), bytes: 0 }
+    }
+
+    fn push(&mut self, now: Time, mut frame: Frame<P>) {
+        frame.time = now.as_nanos();
+        self.bytes += u64::from(frame.size());
+        self.frames.push_back(frame);
+    }
+
+    fn pop(&mut self) -> Option<Frame<P>> {
+        let frame = self.frames.pop_front()?;
+        self.bytes -= u64::from(frame.size());
+        Some(frame)
+    }
+
+    fn len(&self) -> u64 {
+        self.frames.len() as u64
+    }
+
+    fn oldest(&self) -> Option<Time> {
+        self.frames.front().map(|frame| Time::from_nanos(frame.time))
+    }
+}

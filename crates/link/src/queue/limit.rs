@@ -1,0 +1,51 @@
+//! What a drop-tail queue holds, as scenarios write it.
+
+use cogtcp_units::Bytes;
+use std::fmt;
+use std::str::FromStr;
+
+/// The most packets that a queue may be asked to hold.
+const MOST_PACKETS: u32 = 1_000_000_000;
+
+/// What a drop-tail queue holds before it drops. Written `"100 packets"` or `"64 KiB"`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum QueueLimit {
+    /// At most this many packets wait, whatever their size.
+    Packets(u32),
+    /// At most this many bytes wait (of whole packets, with their headers).
+    Bytes(u64),
+}
+
+impl FromStr for QueueLimit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some((count, "packets" | "packet")) = count_and_unit(text) {
+            return match u32::try_from(count) {
+                Ok(count) if count <= MOST_PACKETS => Ok(Self::Packets(count)),
+                _ => Err(format!("\"{text}\" is too long a queue; write at most \"{MOST_PACKETS} packets\"")),
+            };
+        }
+        text.parse::<Bytes>().map(|bytes| Self::Bytes(bytes.get())).map_err(|_| {
+            format!("\"{text}\" is not a queue length; write packets or bytes, for example \"100 packets\" or \"64 KiB\"")
+        })
+    }
+}
+
+impl fmt::Display for QueueLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Packets(1) => f.write_str("1 packet"),
+            Self::Packets(count) => write!(f, "{count} packets"),
+            Self::Bytes(bytes) => Bytes::new(*bytes).fmt(f),
+        }
+    }
+}
+
+/// A whole number and what follows it.
+fn count_and_unit(text: &str) -> Option<(u64, &str)> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let count = text[..end].parse().ok()?;
+    Some((count, text[end..].trim()))
+}

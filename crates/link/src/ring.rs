@@ -1,0 +1,101 @@
+//! The ring of a link's packets.
+
+use crate::frame::Frame;
+
+/// A ring buffer whose capacity is a power of two and grows with what it holds.
+#[derive(Debug)]
+pub(crate) struct Ring<P> {
+    slots: Box<[Frame<P>]>,
+    head: u32,
+    len: u32,
+}
+
+const FIRST_CAPACITY: usize = 4;
+
+impl<P: Copy + Default> Ring<P> {
+    pub(crate) fn new() -> Self {
+        Self { slots: Box::default(), head: 0, len: 0 }
+    }
+
+    #[inline]
+    pub(crate) fn len(&self) -> u32 {
+        self.len
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, position: u32) -> &Frame<P> {
+        debug_assert!(position < self.len);
+        &self.slots[self.slot(position)]
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, position: u32) -> &mut Frame<P> {
+        debug_assert!(position < self.len);
+        let slot = self.slot(position);
+        &mut self.slots[slot]
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, frame: &Frame<P>) {
+        if self.len as usize == self.slots.len() {
+            self.grow();
+        }
+        let slot = self.slot(self.len);
+        self.slots[slot] = *frame;
+        self.len += 1;
+    }
+
+    /// Takes the first packet. The ring must not be empty.
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Frame<P> {
+        debug_assert!(self.len > 0, "an arrival without a packet");
+        let frame = self.slots[self.slot(0)];
+        self.head = self.head.wrapping_add(1);
+        self.len -= 1;
+        frame
+    }
+
+    #[inline]
+    fn slot(&self, position: u32) -> usize {
+        self.head.wrapping_add(position) as usize & self.slots.len().wrapping_sub(1)
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let capacity = (self.slots.len() * 2).max(FIRST_CAPACITY);
+        let mut slots = Vec::with_capacity(capacity);
+        slots.extend((0..self.len).map(|position| *self.get(position)));
+        slots.resize(capacity, Frame::default());
+        self.slots = slots.into_boxed_slice();
+        self.head = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::VecDeque;
+
+    #[test]
+    fn keeps_order_across_growth_and_wrapping() {
+        let mut ring = Ring::<u32>::new();
+        let mut model = VecDeque::new();
+        let mut number = 0;
+        for round in 0..2000u32 {
+            for _ in 0..(round * 7) % 5 {
+                ring.push(&Frame::new(number, 1));
+                model.push_back(number);
+                number += 1;
+            }
+            for _ in 0..(round * 3) % 5 {
+                if let Some(expected) = model.pop_front() {
+                    assert_eq!(ring.pop().packet, expected);
+                }
+            }
+            assert_eq!(ring.len() as usize, model.len());
+            for (i, expected) in model.iter().enumerate() {
+                assert_eq!(ring.get(i as u32).packet, *expected);
+            }
+        }
+    }
+}
