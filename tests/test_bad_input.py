@@ -80,7 +80,7 @@ def test_wrong_fields(command: Command, small: Path, tmp_path: Path, change: str
         (GRAPH.encode(), "no path leads from"),
         (SMALL.replace("5 Mbit/s", "5 Mbit").encode(), ":9:"),
         (b"x = " + b"[" * 100_000, "TOML"),
-        (b"#" * 5_000_000, "larger than 4 MiB"),
+        (b"#" * 5_000_000, "larger than 4 MB"),
     ],
     ids=[
         "empty",
@@ -139,12 +139,11 @@ def test_a_file_without_permission(command: Command, small: Path) -> None:
         (["compare", "small.toml"], "--transport"),
         (["compare", "small.toml", "--transport", ","], "at least one transport"),
         (["compare", "small.toml", "--transport", "sack,sack"], "named twice"),
-        (["compare", "small.toml", "--transport", "sack,vegsa"], '"vegsa"'),
+        (["compare", "small.toml", "--transport", "sack,vegsa"], "did you mean 'vegas'?"),
         (["compare", "small.toml", "--transport", "sack", "--seeds", "0"], "at least 1"),
         (["compare", "small.toml", "--transport", "sack", "--jobs", "-2"], "at least 1"),
         (["compare", "small.toml", "--transport", "sack", "--seed", str(2**63 - 2)], "out of range"),
         (["rnu", "small.toml"], "'rnu'"),
-        ([], "VERB"),
     ],
 )
 def test_wrong_arguments(

@@ -86,17 +86,19 @@ def test_a_comparison_takes_both(scenario: Scenario) -> None:
 
 def test_parameters_reach_the_constructor() -> None:
     flow = f'transport = "{EXAMPLE}"\ntcp = {{ parameters = {{ increase = 3, grace = 0 }} }}'
-    eager = Scenario.from_toml(SMALL.replace('transport = "newreno"', flow))
+    eager = Scenario.from_toml(SMALL.replace('transport = "newreno"', flow), allow_python=True)
     plain = Scenario.from_toml(SMALL).with_transport(EXAMPLE)
     assert cogtcp.run(eager).digest != cogtcp.run(plain).digest
-    wrong = Scenario.from_toml(SMALL.replace('transport = "newreno"', flow.replace("grace", "grase")))
+    wrong = Scenario.from_toml(
+        SMALL.replace('transport = "newreno"', flow.replace("grace", "grase")), allow_python=True
+    )
     with pytest.raises(ScenarioError, match="unexpected keyword argument 'grase'"):
         wrong.check()
 
 
 def test_a_control_under_another_recovery() -> None:
     flow = f'transport = "newreno"\ntcp = {{ congestion = "{EXAMPLE}" }}'
-    scenario = Scenario.from_toml(SMALL.replace('transport = "newreno"', flow))
+    scenario = Scenario.from_toml(SMALL.replace('transport = "newreno"', flow), allow_python=True)
     assert cogtcp.run(scenario).flows.column("transport").to_pylist() == ["newreno"]
 
 

@@ -50,7 +50,7 @@ def test_the_hash_follows_the_files_that_a_scenario_names(tmp_path: Path) -> Non
     assert before.hash != first
     log.unlink()
     assert before.hash not in ("", first)
-    with pytest.raises(ScenarioError, match=r"pu\.log. cannot be read"):
+    with pytest.raises(ScenarioError, match=r"pu\.log.: no such file"):
         before.check()
 
 

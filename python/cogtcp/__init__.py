@@ -8,6 +8,7 @@
 >>> comparison.interval("sack", "goodput_bps")
 """
 
+from cogtcp import _start as _start  # isort: skip (before anything that takes time to load)
 from cogtcp import journey, spectrum
 from cogtcp._core import AckSample, LinkEvent, PacketInfo, RateSample, TcpState
 from cogtcp._core import version as __version__

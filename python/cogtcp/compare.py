@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from cogtcp import _core, provenance
 from cogtcp._errors import RunError, UsageError
 from cogtcp._parallel import for_each
-from cogtcp.metrics import METRICS
-from cogtcp.result import Result, Trace, check_seed, plain, run
+from cogtcp.control import control_name
+from cogtcp.metrics import BY_NAME, METRICS
+from cogtcp.result import MOST_SEEDS, Result, Trace, check_seed, plain, run
 from cogtcp.statistics import Interval, mean_interval, paired_difference
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Outcome:
 
 def compare(
     scenario: Scenario,
-    transports: Sequence[str],
+    transports: Sequence[str | type],
     seeds: int | Sequence[int] = 10,
     jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -51,8 +52,8 @@ def compare(
 
     Args:
         scenario: What to simulate; each transport in turn replaces that of all its flows.
-        transports: Names of transport presets, or `module:Class` for congestion controls in Python.
-            The first is the baseline of the paired differences.
+        transports: Names of transport presets; congestion controls in Python as `module:Class` or as the
+            class itself. The first is the baseline of the paired differences.
         seeds: How many seeds, counted up from the scenario's own, or the seeds themselves.
         jobs: Runs at a time; by default one for each processor. The result does not depend on it.
         progress: Called with the number of finished runs and of all runs.
@@ -138,17 +139,26 @@ class Comparison:
             for name in self.transports
         }
 
-    def finished(self, transport: str) -> list[Outcome]:
-        """Return the runs of a transport that did not fail, by seed."""
-        return list(self._by_transport[transport].values())
+    def _runs_of(self, transport: str | type) -> dict[int, Outcome]:
+        name = control_name(transport)
+        if name not in self._by_transport:
+            known = ", ".join(self.transports)
+            raise UsageError(f"the comparison has no transport {name!r}; it has {known}")
+        return self._by_transport[name]
 
-    def interval(self, transport: str, metric: str) -> Interval:
+    def finished(self, transport: str | type) -> list[Outcome]:
+        """Return the runs of a transport that did not fail, by seed."""
+        return list(self._runs_of(transport).values())
+
+    def interval(self, transport: str | type, metric: str) -> Interval:
         """Return the mean of a metric over the seeds with its 95 % t-interval."""
+        _check_metric(metric)
         return mean_interval([outcome.metrics[metric] for outcome in self.finished(transport)])
 
-    def difference(self, transport: str, metric: str, baseline: str | None = None) -> Interval:
+    def difference(self, transport: str | type, metric: str, baseline: str | type | None = None) -> Interval:
         """Return the mean difference to a baseline over the seeds both finished, with its 95 % t-interval."""
-        ours, theirs = self._by_transport[transport], self._by_transport[baseline or self.transports[0]]
+        _check_metric(metric)
+        ours, theirs = self._runs_of(transport), self._runs_of(baseline or self.transports[0])
         common = [seed for seed in ours if seed in theirs]
         return paired_difference(
             [ours[seed].metrics[metric] for seed in common], [theirs[seed].metrics[metric] for seed in common]
@@ -307,11 +317,11 @@ def available_processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _variants(scenario: Scenario, transports: Sequence[str]) -> dict[str, Scenario]:
-    if isinstance(transports, str) or not transports:
-        raise UsageError("name at least one transport, such as newreno")
+def _variants(scenario: Scenario, transports: Sequence[str | type]) -> dict[str, Scenario]:
+    if isinstance(transports, str | type) or not transports:
+        raise UsageError('name at least one transport, in a list, such as ["newreno"]')
     variants: dict[str, Scenario] = {}
-    for name in transports:
+    for name in map(control_name, transports):
         if name in variants:
             raise UsageError(f"transport {name!r} is named twice; name each once")
         variants[name] = scenario.with_transport(name)
@@ -320,6 +330,9 @@ def _variants(scenario: Scenario, transports: Sequence[str]) -> dict[str, Scenar
 
 
 def _seeds(scenario: Scenario, seeds: int | Sequence[int]) -> list[int]:
+    count = seeds if isinstance(seeds, int) else len(seeds)
+    if count > MOST_SEEDS:
+        raise UsageError(f"{count} seeds are more than the {MOST_SEEDS} that a comparison may have")
     chosen = list(range(scenario.seed, scenario.seed + seeds)) if isinstance(seeds, int) else list(seeds)
     if not chosen:
         raise UsageError("a comparison needs at least one seed")
@@ -328,6 +341,11 @@ def _seeds(scenario: Scenario, seeds: int | Sequence[int]) -> list[int]:
     if len(set(chosen)) < len(chosen):
         raise UsageError("a seed is named twice; a run that is counted twice makes the intervals too narrow")
     return chosen
+
+
+def _check_metric(name: str) -> None:
+    if name not in BY_NAME:
+        raise UsageError(f"there is no metric {name!r}; take one of {', '.join(BY_NAME)}")
 
 
 def _intervals(rows: Any) -> pa.Table:

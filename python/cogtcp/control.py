@@ -126,6 +126,25 @@ def check_congestion_control(control: type | str, *, seeds: int = 20, **paramete
         raise ConformanceError(name, *broken)
 
 
+def control_name(control: str | type) -> str:
+    """Return the name of a transport; that of a class is `module:Class`, by which every run finds it again.
+
+    Raises:
+        UsageError: It is neither a name nor a class that can be found by one.
+    """
+    if isinstance(control, str):
+        return control
+    if not isinstance(control, type):
+        raise UsageError(
+            f"{control!r} is no transport; name one, or give a class with the hooks of CongestionControl"
+        )
+    if "<locals>" in control.__qualname__:
+        raise UsageError(
+            f"the class {control.__qualname__} is made in a function, where no run finds it; move it out"
+        )
+    return f"{control.__module__}:{control.__qualname__}"
+
+
 def load(name: str) -> type:
     """Return the class called `module:Class`."""
     module_name, _, path = name.partition(":")

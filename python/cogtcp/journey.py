@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cogtcp import _core
-from cogtcp._errors import ScenarioError
+from cogtcp._files import read_text
 from cogtcp.result import check_seed
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 CAUSES = ("coverage", "tunnel", "handover", "border")
 
@@ -110,13 +113,7 @@ class Line:
         Raises:
             ScenarioError: It cannot be read or is no map, with file, line and reason.
         """
-        try:
-            text = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            text = f"{path}: cannot be read: {reason}"
-            raise ScenarioError(text, file=str(path), remedy="name a map file") from None
-        return cls.from_text(text, str(path))
+        return cls.from_text(read_text(path, "a map file"), str(path))
 
     @classmethod
     def from_text(cls, text: str, name: str = "map") -> Line:

@@ -201,7 +201,9 @@ def _write_whole(path: str | Path, write: Callable[[Path], object]) -> Path:
     except OSError as error:
         raise _cannot_write(target, error) from error
     finally:
-        part.unlink(missing_ok=True)
+        # Where it could not be made it is not there, and the reason has been told.
+        with contextlib.suppress(OSError):
+            part.unlink()
     return target
 
 

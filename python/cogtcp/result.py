@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 #: How much of a run is kept: totals; also time series; also every event; also every packet on every link.
 Trace = Literal["summary", "series", "full", "packets"]
 
+#: The most seeds of a comparison: more are a slip of the pen.
+MOST_SEEDS = 100_000
+
 _LARGEST_SEED = 2**63 - 1  # the largest integer of TOML, in which scenarios are written
 
 #: The tables of a run, as the simulator defines them.

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cogtcp import _core
+from cogtcp import _core, _files
 from cogtcp._errors import ScenarioError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-# A scenario is a page of text. What is a hundred times that is some other file.
-_MOST_BYTES = 4 * 1024 * 1024
+    from pathlib import Path
 
 
 class Scenario:
@@ -31,45 +27,33 @@ class Scenario:
         self._core = core
 
     @classmethod
-    def from_file(cls, path: str | Path) -> Scenario:
-        """Read a scenario file. Raises `ScenarioError` where it cannot be read or says something wrong."""
-        name = str(path)
-        try:
-            with Path(path).open("rb") as stream:
-                data = stream.read(_MOST_BYTES + 1)
-        except FileNotFoundError:
-            raise _file_error(
-                name, "no such file", "name a scenario file, or write a new one with `cogtcp new`"
-            ) from None
-        except IsADirectoryError:
-            raise _file_error(name, "is a folder", "name a scenario file in it") from None
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise _file_error(name, f"cannot be read: {reason}", "make it readable") from error
-        if len(data) > _MOST_BYTES:
-            raise _file_error(name, "is larger than 4 MiB", "name a scenario file, which is a page of TOML")
-        try:
-            text = data.decode()
-        except UnicodeDecodeError as error:
-            line = data.count(b"\n", 0, error.start) + 1
-            raise _file_error(
-                name, "is not UTF-8 text", "save it as UTF-8, or name a scenario file", line
-            ) from None
-        return cls.from_toml(text, file=name)
+    def from_file(cls, path: str | Path, *, allow_python: bool = False) -> Scenario:
+        """Read a scenario file.
+
+        Args:
+            path: The file, of 4 MB at most.
+            allow_python: Whether congestion controls that the file names as `module:Class` may be imported,
+                which runs their code: only for a file that you trust. One that `with_transport` or `set`
+                names needs no leave.
+
+        Raises:
+            ScenarioError: It cannot be read, or says something wrong.
+        """
+        return cls(_core.Scenario.read(path, _allowed(allow_python)))
 
     @classmethod
-    def from_toml(cls, text: str, *, file: str = "<text>") -> Scenario:
-        """Read a scenario from TOML; `file` is what errors call it."""
-        return cls(_core.Scenario.parse(text, file))
+    def from_toml(cls, text: str, *, file: str = "<text>", allow_python: bool = False) -> Scenario:
+        """Read a scenario from TOML; `file` is what errors call it, and files that it names lie beside it."""
+        return cls(_core.Scenario.parse(text, file, _allowed(allow_python)))
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Scenario:
+    def from_dict(cls, data: Mapping[str, Any], *, allow_python: bool = False) -> Scenario:
         """Read a scenario from nested dictionaries and lists, shaped as the TOML is."""
         try:
             text = json.dumps(data, allow_nan=False)
         except (TypeError, ValueError) as error:
             raise ScenarioError(f"the dictionary is no scenario: {error}") from None
-        return cls(_core.Scenario.from_json(text, "<dictionary>"))
+        return cls(_core.Scenario.from_json(text, "<dictionary>", _allowed(allow_python)))
 
     @property
     def name(self) -> str:
@@ -93,10 +77,8 @@ class Scenario:
         The content of the files that it refers to counts too.
         """
         digest = hashlib.sha256(self.to_toml().encode())
-        for file in self._core.files():
-            # One that cannot be read is an error of the scenario, which others report.
-            with contextlib.suppress(OSError):
-                digest.update(hashlib.sha256(file.read_bytes()).digest())
+        for content in _files.digest(self._core.files()):
+            digest.update(content)
         return digest.hexdigest()
 
     def set(self, path: str, value: object) -> Scenario:
@@ -116,6 +98,16 @@ class Scenario:
     def with_transport(self, name: str) -> Scenario:
         """Return a copy in which every flow that is not `fixed` uses the transport preset `name`."""
         return Scenario(self._core.with_transport(name))
+
+    @property
+    def python_controls(self) -> list[str]:
+        """The congestion controls written in Python that the scenario names, as `module:Class`."""
+        return sorted(self._core.external_controls())
+
+    def importable_controls(self) -> list[str]:
+        """Return those of `python_controls` that may be imported: the text is trusted, or a call named them."""
+        allowed = self._core.allowed
+        return [name for name in self.python_controls if allowed is None or name in allowed]
 
     def check(self) -> None:
         """Raise `ScenarioError` if the scenario cannot be simulated."""
@@ -144,7 +136,16 @@ class Scenario:
         return f"<cogtcp.Scenario {self.name!r}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Scenario.from_toml, (self.to_toml(),))
+        return (_restore, (self.to_toml(), self._core.source, self._core.allowed))
+
+
+def _restore(text: str, file: str, allowed: set[str] | None) -> Scenario:
+    return Scenario(_core.Scenario.parse(text, file, allowed))
+
+
+def _allowed(all_of_them: bool) -> set[str] | None:
+    """Return the controls in Python that a text may name: none, or any."""
+    return None if all_of_them else set()
 
 
 def _toml(value: object) -> str:
@@ -159,8 +160,3 @@ def _toml(value: object) -> str:
     if isinstance(value, dict):
         return f"{{ {', '.join(f'{_toml(str(key))} = {_toml(item)}' for key, item in value.items())} }}"
     return str(value)
-
-
-def _file_error(file: str, message: str, remedy: str, line: int | None = None) -> ScenarioError:
-    where = file if line is None else f"{file}:{line}"
-    return ScenarioError(message, file=file, line=line, remedy=remedy, text=f"{where}: {message}; {remedy}")

@@ -12,14 +12,15 @@ import itertools
 import math
 import statistics
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from cogtcp import _core
 from cogtcp._errors import ScenarioError, UsageError
+from cogtcp._files import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 Format: TypeAlias = Literal["pu-log", "map", "csv"]
 ChannelFormat: TypeAlias = Literal["ch-log", "released"]
@@ -93,8 +94,8 @@ class PuActivity:
 
         Raises `ScenarioError` with file, line and reason.
         """
-        text = _read(path, "a PU-log, a map.txt or a CSV")
-        return cls.from_text(text, format or _guess(text), file=str(path))
+        text = read_text(path, "a PU-log, a map.txt or a CSV")
+        return cls.from_text(text, format or _guess(text, str(path)), file=str(path))
 
     @classmethod
     def from_text(cls, text: str, format: Format, *, file: str = "<text>") -> PuActivity:
@@ -275,7 +276,7 @@ class ChannelTable:
 
         Raises `ScenarioError` with file, line and reason.
         """
-        return cls.from_text(_read(path, "a CH-log or a channel.txt"), format, file=str(path))
+        return cls.from_text(read_text(path, "a CH-log or a channel.txt"), format, file=str(path))
 
     @classmethod
     def from_text(cls, text: str, format: ChannelFormat, *, file: str = "<text>") -> ChannelTable:
@@ -447,13 +448,24 @@ def _variation(spans: Sequence[float]) -> float:
     return statistics.stdev(spans, mean) / mean if mean > 0 else math.nan
 
 
-def _guess(text: str) -> Format:
+def _guess(text: str, file: str) -> Format:
     """Return the format of a text from its first line with content."""
     lines = (line.split("#", 1)[0].strip().lstrip("\ufeff") for line in text.splitlines())
     first = next(filter(None, lines), "")
     if first.lower().startswith("time"):
         return "csv"
-    return "map" if len(first.split()) == 1 and first.isdigit() else "pu-log"
+    if first.isdigit():
+        return "map"
+    if first and not first.startswith("<"):
+        what = "a scenario, it seems" if first.startswith("[") or "=" in first else "something else"
+        remedy = "name a PU-log, a map.txt or a CSV of occupancy" + (
+            f" (for a scenario there are `cogtcp check {file}` and `cogtcp run {file}`)"
+            if "seems" in what
+            else ""
+        )
+        message = f"is no log of primary users but {what}: it begins with {first[:40]!r}"
+        raise ScenarioError(message, file=file, remedy=remedy, text=f"{file}: {message}; {remedy}")
+    return "pu-log"
 
 
 def _law(law: tuple[str, Sequence[float]]) -> tuple[str, list[float]]:
@@ -496,16 +508,3 @@ def _channel_format(format: str) -> str:
     if format not in get_args(ChannelFormat):
         raise UsageError(f"there is no format {format!r}; take {', '.join(get_args(ChannelFormat))}")
     return format
-
-
-def _read(path: str | Path, expected: str) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise _unreadable(path, f"is not UTF-8 text; name {expected}") from None
-    except OSError as error:
-        raise _unreadable(path, f"cannot be read: {error.strerror or error}") from None
-
-
-def _unreadable(path: str | Path, reason: str) -> ScenarioError:
-    return ScenarioError(reason, file=str(path), text=f"{path}: {reason}")

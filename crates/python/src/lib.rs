@@ -8,6 +8,7 @@ mod journey;
 mod run;
 mod scenario;
 mod spectrum;
+mod wait;
 
 use pyo3::prelude::*;
 

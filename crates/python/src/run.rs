@@ -3,10 +3,7 @@
 use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Once};
-use std::thread;
-use std::time::Duration;
 
 use cogtcp_records::{self as records, ColumnData, Table};
 use cogtcp_scenario::Experiment;
@@ -17,11 +14,9 @@ use pyo3::types::{PyList, PyTuple};
 
 use crate::buffer::Buffer;
 use crate::control;
-use crate::errors::{input_error, run_error, scenario_error};
+use crate::errors::{input_error, run_error};
 use crate::scenario::Scenario;
-
-/// How often a simulation lets Python look for signals.
-const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
+use crate::wait::watched;
 
 /// A switch that stops the runs that were given it.
 #[pyclass(frozen, module = "cogtcp._core")]
@@ -75,7 +70,7 @@ pub(crate) fn run(
 ) -> PyResult<Run> {
     let trace = trace_level(trace)?;
     let flag = cancel.map_or_else(Arc::default, |cancel| Arc::clone(&cancel.flag));
-    let experiment = scenario.inner.resolve().map_err(|error| scenario_error(py, &error))?;
+    let experiment = scenario.resolve(py, &flag)?;
     let needs_python = control::needs_python(&experiment);
     let controls = needs_python.then(|| Arc::new(control::build) as Arc<dyn ControlFactory>);
     let cancelled = Some(Arc::clone(&flag));
@@ -135,31 +130,6 @@ pub(crate) fn quiet_panics() {
             PANIC.set(format!("{reason}{place}"));
         }));
     });
-}
-
-/// Calls `simulate` on a thread of its own while this one lets Python handle its signals. A signal whose handler raises
-/// stops the simulation.
-fn watched<T: Send>(py: Python<'_>, flag: &AtomicBool, simulate: impl FnOnce() -> T + Send) -> PyResult<T> {
-    thread::scope(|scope| {
-        let (done, mut finished) = channel();
-        scope.spawn(move || done.send(simulate()));
-        loop {
-            let ending = &mut finished; // a shared one could not leave this thread
-            match py.detach(move || ending.recv_timeout(SIGNAL_INTERVAL)) {
-                Ok(outcome) => return Ok(outcome),
-                Err(RecvTimeoutError::Timeout) => py.check_signals().inspect_err(|_| {
-                    flag.store(true, Ordering::Relaxed);
-                    // A hook in Python may wait for the lock that this thread would hold while it waits for the end.
-                    let ending = &mut finished;
-                    py.detach(move || ending.recv().is_ok());
-                })?,
-                // The simulation catches its panics, so it always sends.
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err(run_error(py, "the simulation ended without a result"));
-                }
-            }
-        }
-    })
 }
 
 fn trace_level(name: &str) -> PyResult<TraceLevel> {

@@ -2,33 +2,104 @@
 
 use crate::control;
 use crate::errors::{input_error, scenario_error};
-use cogtcp_scenario::{STARTERS, Scenario as Inner, ScenarioError, is_external};
+use crate::wait::interruptible;
+use cogtcp_scenario::{Experiment, STARTERS, Scenario as Inner, ScenarioError, is_external};
 use cogtcp_transport::Preset;
 use pyo3::prelude::*;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// A scenario as its author wrote it. Immutable: what changes it returns another.
 #[pyclass(frozen, module = "cogtcp._core")]
 #[derive(Debug)]
 pub(crate) struct Scenario {
-    pub(crate) inner: Inner,
+    inner: Arc<Inner>,
+    allowed: Allowed,
 }
 
-fn wrap(py: Python<'_>, scenario: Result<Inner, ScenarioError>) -> PyResult<Scenario> {
-    scenario.map(|inner| Scenario { inner }).map_err(|error| scenario_error(py, &error))
+/// The controls written in Python that may be looked for, which runs their modules. A name in a text is not enough: it takes
+/// somebody who trusts the text, or who names the control in a call.
+#[derive(Clone, Debug)]
+enum Allowed {
+    /// All: the text is trusted.
+    All,
+    /// Those that a call named.
+    These(BTreeSet<String>),
+}
+
+impl Allowed {
+    fn new(names: Option<BTreeSet<String>>) -> Self {
+        names.map_or(Self::All, Self::These)
+    }
+
+    /// Also those that stand in `after` and not in `before`: the call that made the difference named them.
+    fn with_new(&self, before: &Inner, after: &Inner) -> Self {
+        let Self::These(names) = self else { return Self::All };
+        let new = &after.external_controls() - &before.external_controls();
+        Self::These(names | &new)
+    }
+
+    fn has(&self, name: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::These(names) => names.contains(name),
+        }
+    }
+}
+
+impl Scenario {
+    fn wrap(py: Python<'_>, scenario: Result<Inner, ScenarioError>, allowed: Allowed) -> PyResult<Self> {
+        let inner = scenario.map_err(|error| scenario_error(py, &error))?;
+        Ok(Self { inner: Arc::new(inner), allowed })
+    }
+
+    fn changed(&self, py: Python<'_>, changed: Result<Inner, ScenarioError>) -> PyResult<Self> {
+        let allowed =
+            changed.as_ref().map_or(Allowed::All, |after| self.allowed.with_new(&self.inner, after));
+        Self::wrap(py, changed, allowed)
+    }
+
+    /// The experiment that the scenario describes. Ctrl-C and `cancel` stop the reading of the files that it names.
+    pub(crate) fn resolve(&self, py: Python<'_>, cancel: &Arc<AtomicBool>) -> PyResult<Experiment> {
+        let allowed = self.inner.check_external(|name| self.allowed.has(name));
+        allowed.map_err(|error| scenario_error(py, &error))?;
+        let resolved = if self.inner.files().is_empty() {
+            self.inner.resolve()
+        } else {
+            let inner = Arc::clone(&self.inner);
+            interruptible(py, cancel, move || inner.resolve())?
+        };
+        resolved.map_err(|error| scenario_error(py, &error))
+    }
 }
 
 #[pymethods]
 impl Scenario {
-    /// Reads a TOML text; `file` is what errors call it.
+    /// Reads a TOML text; `file` is what errors call it, and where the files lie that it names. `allowed` are the controls in
+    /// Python that it may name; None: any.
     #[staticmethod]
-    fn parse(py: Python<'_>, text: &str, file: &str) -> PyResult<Self> {
-        wrap(py, Inner::parse(text, file))
+    fn parse(py: Python<'_>, text: &str, file: &str, allowed: Option<BTreeSet<String>>) -> PyResult<Self> {
+        Self::wrap(py, Inner::parse(text, file), Allowed::new(allowed))
+    }
+
+    /// Reads a TOML file.
+    #[staticmethod]
+    fn read(py: Python<'_>, file: PathBuf, allowed: Option<BTreeSet<String>>) -> PyResult<Self> {
+        let read = interruptible(py, &Arc::default(), move || Inner::read(&file))?;
+        Self::wrap(py, read, Allowed::new(allowed))
     }
 
     /// Reads the JSON form; `source` is what errors call it.
     #[staticmethod]
-    fn from_json(py: Python<'_>, text: &str, source: &str) -> PyResult<Self> {
-        wrap(py, Inner::from_json(text, source))
+    fn from_json(
+        py: Python<'_>,
+        text: &str,
+        source: &str,
+        allowed: Option<BTreeSet<String>>,
+    ) -> PyResult<Self> {
+        Self::wrap(py, Inner::from_json(text, source), Allowed::new(allowed))
     }
 
     /// The scenario as TOML, every default written out.
@@ -43,17 +114,37 @@ impl Scenario {
 
     /// The same scenario with one field set to a value, written as in TOML; a text needs no quotes.
     fn set(&self, py: Python<'_>, path: &str, value: &str) -> PyResult<Self> {
-        wrap(py, self.inner.set(path, value))
+        self.changed(py, self.inner.set(path, value))
     }
 
     /// The same scenario under another transport.
     fn with_transport(&self, py: Python<'_>, name: &str) -> PyResult<Self> {
-        wrap(py, self.inner.with_transport(name))
+        self.changed(py, self.inner.with_transport(name))
+    }
+
+    /// The controls in Python that the scenario names.
+    fn external_controls(&self) -> BTreeSet<String> {
+        self.inner.external_controls()
+    }
+
+    /// Those that it may name; None: any.
+    #[getter]
+    fn allowed(&self) -> Option<BTreeSet<String>> {
+        match &self.allowed {
+            Allowed::All => None,
+            Allowed::These(names) => Some(names.clone()),
+        }
+    }
+
+    /// What errors call it, and where the files lie that it names.
+    #[getter]
+    fn source(&self) -> &str {
+        self.inner.source_name()
     }
 
     /// Raises unless the scenario can be simulated.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
-        let experiment = self.inner.resolve().map_err(|error| scenario_error(py, &error))?;
+        let experiment = self.resolve(py, &Arc::default())?;
         for flow in experiment.flows.iter().filter(|flow| is_external(&flow.control.name)) {
             control::build(flow)
                 .map_err(|error| input_error(py, &format!("flow \"{}\": {error}", flow.name)))?;
@@ -62,13 +153,15 @@ impl Scenario {
     }
 
     /// The files that the scenario refers to.
-    fn files(&self) -> Vec<std::path::PathBuf> {
+    fn files(&self) -> Vec<PathBuf> {
         self.inner.files()
     }
 
     /// What looks unmeant in the scenario, one line each.
-    fn warnings(&self) -> Vec<String> {
-        self.inner.warnings().iter().map(ToString::to_string).collect()
+    fn warnings(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let inner = Arc::clone(&self.inner);
+        let warnings = interruptible(py, &Arc::default(), move || inner.warnings())?;
+        Ok(warnings.iter().map(ToString::to_string).collect())
     }
 
     /// The scenario's name.

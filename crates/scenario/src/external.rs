@@ -1,6 +1,7 @@
 //! Congestion controls from outside: `module:Class` in place of a name of the registry.
 
-use crate::suggest;
+use crate::tree::Path;
+use crate::{Scenario, ScenarioError, suggest};
 
 /// Whether `name` has the form of a control from outside, `module:Class`: dotted identifiers on both sides of one colon.
 /// Whoever runs the experiment finds it; here only the form is known. As a transport it runs over SACK with the
@@ -8,6 +9,43 @@ use crate::suggest;
 pub fn is_external(name: &str) -> bool {
     name.split_once(':').is_some_and(|(module, class)| is_dotted(module) && is_dotted(class))
 }
+
+impl Scenario {
+    /// The controls from outside that the scenario names, each with the field that names it.
+    fn named_from_outside(&self) -> Vec<(Path, &str)> {
+        let flows = self.flow.iter().enumerate().flat_map(|(i, flow)| {
+            let path = Path::of("flow").index(i);
+            let congestion =
+                flow.tcp.congestion.as_deref().map(|name| (path.key("tcp").key("congestion"), name));
+            congestion.into_iter().chain([(path.key("transport"), flow.transport.as_str())])
+        });
+        let all = self.tcp.congestion.as_deref().map(|name| (Path::of("tcp").key("congestion"), name));
+        all.into_iter().chain(flows).filter(|(_, name)| is_external(name)).collect()
+    }
+
+    /// The names of the controls from outside that the scenario asks for (see [`is_external`]).
+    pub fn external_controls(&self) -> std::collections::BTreeSet<String> {
+        self.named_from_outside().into_iter().map(|(_, name)| name.to_owned()).collect()
+    }
+
+    /// Refuses controls from outside that are not `allowed`: to look for one is to run code, which a text from somebody else
+    /// must not do by itself.
+    pub fn check_external(&self, allowed: impl Fn(&str) -> bool) -> Result<(), ScenarioError> {
+        let refused = self.named_from_outside().into_iter().filter(|(_, name)| !allowed(name));
+        let problems: Vec<_> = refused
+            .map(|(path, name)| {
+                let message = format!(
+                    "\"{name}\" is a class in Python, whose code would run on this machine with all your rights"
+                );
+                (path, message, OUTSIDE_REMEDY.to_owned())
+            })
+            .collect();
+        ScenarioError::from_all(self.source.place(problems.into_iter())).map_or(Ok(()), Err)
+    }
+}
+
+const OUTSIDE_REMEDY: &str = "if you trust it, allow it with --allow-python (in Python: allow_python=True), or name it on the \
+command line yourself: --transport or --set";
 
 fn is_dotted(path: &str) -> bool {
     path.split('.').all(|part| {
@@ -40,6 +78,29 @@ mod tests {
         {
             assert!(!is_external(name), "{name}");
         }
+    }
+
+    #[test]
+    fn controls_from_outside_are_refused_where_they_are_named() {
+        let text = starter("dumbbell").unwrap();
+        let inside = Scenario::parse(&text, "inside").unwrap();
+        assert!(inside.external_controls().is_empty());
+        inside.check_external(|_| false).unwrap();
+        let text = text
+            .replace("transport = \"newreno\"", "transport = \"m:C\"")
+            .replace("stagger =", "tcp = { congestion = \"n:D\" }\nstagger =");
+        let text = text.replacen("[tcp]", "[tcp]\ncongestion = \"o:E\"", 1);
+        let scenario = Scenario::parse(&text, "outside").unwrap();
+        assert_eq!(Vec::from_iter(scenario.external_controls()), ["m:C", "n:D", "o:E"]);
+        scenario.check_external(|_| true).unwrap();
+        let error = scenario.check_external(|name| name == "n:D").unwrap_err();
+        let fields = |error: &crate::ScenarioError| {
+            let more = error.more.iter().map(|error| error.field.clone());
+            std::iter::once(error.field.clone()).chain(more).collect::<Vec<_>>()
+        };
+        assert_eq!(fields(&error), ["tcp.congestion", "flow.0.transport"]);
+        assert!(error.line.is_some() && error.remedy.contains("--allow-python"), "{error}");
+        assert_eq!(fields(&scenario.check_external(|_| false).unwrap_err()).len(), 3);
     }
 
     #[test]

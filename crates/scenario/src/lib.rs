@@ -17,6 +17,7 @@ mod cognitive;
 mod error;
 mod experiment;
 mod external;
+mod files;
 mod flow;
 mod journey;
 mod limits;
@@ -51,6 +52,7 @@ pub use journey::{
     Journey, JourneyMap, JourneyRate, MapBaseStation, MapBorder, MapLimit, MapSignal, MapStation, MapTrain,
     MapTunnel, RateAbove,
 };
+pub use limits::MOST_SERIES_ROWS;
 pub use radio::{Channel, Clock, PrimaryUsers, Radio, Sensing, Silence};
 pub use reference::{journey_map_reference, reference};
 pub use scenario::{Run, Scenario};

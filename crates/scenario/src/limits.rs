@@ -20,8 +20,8 @@ pub(crate) const MOST_HOPS: u32 = 1_000;
 pub(crate) const MOST_NODES: usize = 10_000;
 /// The most points of a time series, and the most interruptions of a radio, in one run.
 pub(crate) const MOST_POINTS: u64 = 10_000_000;
-/// Rows of all time series together beyond which a run warns.
-pub(crate) const MANY_ROWS: u64 = 20_000_000;
+/// The most rows of all time series together that a run records: a row takes some 150 bytes of memory.
+pub const MOST_SERIES_ROWS: u64 = 20_000_000;
 /// The largest queue in bytes: 1 TB.
 pub(crate) const LARGEST_QUEUE: u64 = 1_000_000_000_000;
 /// The largest transfer: 1 PB.
@@ -32,8 +32,10 @@ pub(crate) const LARGEST_SEGMENT: u64 = 65_495;
 pub(crate) const LARGEST_BUFFER: u64 = 1 << 30;
 /// The most channels of a spectrum.
 pub(crate) const MOST_CHANNELS: u64 = 10_000;
+/// The largest scenario, in bytes. A scenario is a page of text: what is a hundred times that is some other file.
+pub(crate) const LARGEST_SCENARIO: u64 = 4_000_000;
 /// The largest file of primary users or channels, in bytes.
-pub(crate) const LARGEST_LOG: u64 = 500_000_000;
+pub(crate) const LARGEST_LOG: u64 = 100_000_000;
 /// The largest map of a line, in bytes.
 pub(crate) const LARGEST_MAP: u64 = 10_000_000;
 /// The most stations, and the most base stations, of a line.

@@ -1,9 +1,10 @@
 //! From text to a [`Scenario`] and back.
 
-use crate::source::{Source, line_and_column};
+use crate::limits::LARGEST_SCENARIO;
+use crate::source::Source;
 use crate::tree::{self, Node, Path};
 use crate::values::Seed;
-use crate::{Scenario, ScenarioError, external, is_external};
+use crate::{Scenario, ScenarioError, external, files, is_external};
 use cogtcp_transport::Preset;
 use std::sync::Arc;
 
@@ -22,25 +23,13 @@ impl Scenario {
     /// Reads a TOML file.
     pub fn read(path: &std::path::Path) -> Result<Self, ScenarioError> {
         let file = path.display().to_string();
-        if path.is_dir() {
-            return Err(ScenarioError::of_file(&file, "this is a directory", "name a scenario file in it"));
-        }
-        let bytes = std::fs::read(path).map_err(|error| {
-            let remedy = match error.kind() {
-                std::io::ErrorKind::NotFound => {
-                    "check the path, or write a first scenario with \"cogtcp new\""
-                }
-                std::io::ErrorKind::PermissionDenied => "allow it to be read",
-                _ => "",
+        let text = files::read_given(path, LARGEST_SCENARIO, NO_SCENARIO).map_err(|why| {
+            let remedy = match why.remedy {
+                "" => "name a scenario file, or write a new one with \"cogtcp new\"",
+                remedy => remedy,
             };
-            ScenarioError::of_file(&file, format!("cannot be read: {error}"), remedy)
-        })?;
-        let text = String::from_utf8(bytes).map_err(|error| {
-            let valid = error.utf8_error().valid_up_to();
-            let before = String::from_utf8_lossy(&error.as_bytes()[..valid]).into_owned();
-            let place = line_and_column(&before, valid);
-            let remedy = "save it as UTF-8, or name a TOML file";
-            ScenarioError::of_file(&file, "the file is not UTF-8 text", remedy).at(place)
+            let error = ScenarioError::of_file(&file, why.message, remedy);
+            if let Some(at) = why.at { error.at(at) } else { error }
         })?;
         Self::parse(&text, &file)
     }
@@ -154,6 +143,7 @@ pub(crate) fn plain_descriptions(schema: &mut serde_json::Value) {
     }
 }
 
+const NO_SCENARIO: &str = "name a scenario file, which is a page of TOML";
 const EMPTY_REMEDY: &str = "write a scenario, or make a first one with \"cogtcp new\"";
 
 /// The first error of the TOML parser, with our place. What it finds after the first is mostly its consequence.

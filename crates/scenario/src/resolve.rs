@@ -9,10 +9,11 @@ mod radios;
 mod tcp;
 mod train;
 
-use crate::limits::{self, LONGEST, LONGEST_NAME, MANY_ROWS, MOST_POINTS, MOST_PROBLEMS};
+use crate::files::beside;
+use crate::limits::{self, LONGEST, LONGEST_NAME, MOST_POINTS, MOST_PROBLEMS};
 use crate::source::Source;
 use crate::tree::Path;
-use crate::{Experiment, RunSpec, Scenario, ScenarioError};
+use crate::{Experiment, MOST_SERIES_ROWS, RunSpec, Scenario, ScenarioError};
 use cogtcp_units::{Duration, Rate};
 use network::Network;
 
@@ -103,7 +104,10 @@ impl Scenario {
 
     /// The files that the scenario refers to: what they hold decides results as much as what it says itself.
     pub fn files(&self) -> Vec<std::path::PathBuf> {
-        self.spectrum.as_ref().map_or_else(Vec::new, |spectrum| cognitive::files(spectrum, &self.source))
+        let spectrum = self.spectrum.iter().flat_map(|spectrum| cognitive::files(spectrum, &self.source));
+        let journeys = self.radio.iter().filter_map(|radio| radio.journey.as_ref());
+        let maps = journeys.map(|journey| beside(&self.source, &journey.map));
+        spectrum.chain(maps).collect()
     }
 
     /// What is allowed but probably not meant. Empty also for a scenario that [`Self::resolve`] refuses.
@@ -132,12 +136,15 @@ impl Scenario {
         let radios = radios::build(&self.radio, &self.source, &network, spectrum.as_ref(), &run, findings);
         let train = train::build(self, &network, &radios, &run, findings);
         let flows = flows::build(self, &network, findings);
-        let rows = (flows.len() as u64 + 2 * network.links.len() as u64).saturating_mul(points(&run));
-        if rows > MANY_ROWS {
+        let rows = series_rows(&run, flows.len(), network.links.len());
+        if rows > MOST_SERIES_ROWS {
             findings.warn(
                 &Path::of("run.sample_interval"),
-                format!("the time series will have {rows} rows"),
-                "write a longer sample_interval, or run without series",
+                format!(
+                    "the time series would have {rows} rows; a run that records them (as `cogtcp run` does) takes at \
+                     most {MOST_SERIES_ROWS}"
+                ),
+                "write a longer sample_interval, or record the summary alone (in Python: trace=\"summary\")",
             );
         }
         findings.errors.is_empty().then(|| Experiment {
@@ -190,6 +197,17 @@ impl Scenario {
         }
         spec
     }
+}
+
+impl Experiment {
+    /// The rows of all time series together: one for each flow, each direction of a link and each point in time.
+    pub fn series_rows(&self) -> u64 {
+        series_rows(&self.run, self.flows.len(), self.links.len())
+    }
+}
+
+fn series_rows(run: &RunSpec, flows: usize, links: usize) -> u64 {
+    (flows as u64 + 2 * links as u64).saturating_mul(points(run))
 }
 
 /// The points of one time series.

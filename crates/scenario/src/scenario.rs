@@ -39,6 +39,13 @@ pub struct Scenario {
     pub(crate) source: Source,
 }
 
+impl Scenario {
+    /// What errors call it: the path of the file, where it came from one.
+    pub fn source_name(&self) -> &str {
+        &self.source.file
+    }
+}
+
 /// Two scenarios are equal when they say the same, wherever they came from.
 impl PartialEq for Scenario {
     fn eq(&self, other: &Self) -> bool {

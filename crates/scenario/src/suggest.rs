@@ -1,5 +1,7 @@
 //! What somebody probably meant.
 
+use strsim::osa_distance;
+
 /// "`a`, `b` or `c`".
 pub(crate) fn list<T: AsRef<str>>(names: &[T]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("\"{}\"", name.as_ref())).collect();
@@ -12,7 +14,10 @@ pub(crate) fn list<T: AsRef<str>>(names: &[T]) -> String {
 
 /// The one of `names` that is nearest to `found`, when it is near enough for a slip of the pen.
 pub(crate) fn nearest<'a, T: AsRef<str>>(found: &str, names: &'a [T]) -> Option<&'a str> {
-    let simple = |text: &str| text.to_lowercase().replace(['-', ' ', '.'], "_");
+    // Names are short. A found text need not be, and the effort grows with its length.
+    let simple = |text: &str| -> String {
+        text.to_lowercase().replace(['-', ' ', '.'], "_").chars().take(64).collect()
+    };
     let found = simple(found);
     let most = (found.chars().count() / 3).clamp(1, 4);
     names
@@ -21,7 +26,7 @@ pub(crate) fn nearest<'a, T: AsRef<str>>(found: &str, names: &'a [T]) -> Option<
             let simple = simple(name.as_ref());
             // A word cut short is near whatever is missing.
             let cut = found.len() >= 2 && simple.starts_with(&found);
-            (distance(&found, &simple), cut, name.as_ref())
+            (osa_distance(&found, &simple), cut, name.as_ref())
         })
         .filter(|(distance, cut, _)| *cut || *distance <= most)
         .min_by_key(|(distance, ..)| *distance)
@@ -77,37 +82,9 @@ pub(crate) fn example(field: &str) -> String {
     format!("add {example}")
 }
 
-/// Edit distance of Damerau and Levenshtein (insert, delete, replace, swap neighbours), in characters.
-fn distance(a: &str, b: &str) -> usize {
-    let a: Vec<char> = a.chars().take(64).collect();
-    let b: Vec<char> = b.chars().take(64).collect();
-    let mut before_last: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        let mut row = vec![i; b.len() + 1];
-        for j in 1..=b.len() {
-            let replace = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            row[j] = replace.min(last[j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                row[j] = row[j].min(before_last[j - 2] + 1);
-            }
-        }
-        before_last = std::mem::replace(&mut last, row);
-    }
-    last[b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn distances() {
-        assert_eq!(distance("rate", "rate"), 0);
-        assert_eq!(distance("rtae", "rate"), 1);
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(distance("delays", "delay"), 1);
-    }
 
     #[test]
     fn near_names_are_suggested_and_far_ones_are_not() {

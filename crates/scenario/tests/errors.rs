@@ -113,7 +113,7 @@ fn files() {
     let folder = std::env::temp_dir().join(format!("cogtcp-scenario-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let message = |path: &std::path::Path| Scenario::read(path).unwrap_err().to_string();
-    assert!(message(&folder).contains("directory"));
+    assert!(message(&folder).contains("is a folder"));
     assert!(message(&folder.join("none.toml")).contains("cogtcp new"));
     std::fs::write(folder.join("bytes.toml"), b"name = \"\n\xff\xfe\"").unwrap();
     let error = Scenario::read(&folder.join("bytes.toml")).unwrap_err();

@@ -89,7 +89,7 @@ fn what_cannot_work_is_refused() {
         scenario.set(path, value).and_then(|scenario| scenario.resolve()).unwrap_err().to_string()
     };
     for (path, value, words) in [
-        ("radio.cr.journey.map", "maps/none.toml", "cannot be read"),
+        ("radio.cr.journey.map", "maps/none.toml", "no such file"),
         ("radio.cr.journey.map", "train-journey.toml", "the map has an error"),
         ("radio.cr.journey.map", "maps", "cannot be read"),
         ("radio.cr.journey.rate", "fast", "by_level"),

@@ -30,10 +30,14 @@ mod wireless;
 pub use options::{ControlFactory, ControlFailure, RunError, RunOptions, TraceLevel};
 
 use cogtcp_records::Run;
-use cogtcp_scenario::Experiment;
+use cogtcp_scenario::{Experiment, MOST_SERIES_ROWS};
 use simulation::Simulation;
 
 /// Runs `experiment`.
 pub fn run(experiment: &Experiment, options: &RunOptions) -> Result<Run, RunError> {
+    let rows = experiment.series_rows();
+    if options.trace >= TraceLevel::Series && rows > MOST_SERIES_ROWS {
+        return Err(RunError::SeriesTooLong { rows });
+    }
     Simulation::new(experiment, options)?.run(options)
 }

@@ -1,6 +1,6 @@
 //! What a caller sets for a run, and how a run fails.
 
-use cogtcp_scenario::FlowSpec;
+use cogtcp_scenario::{FlowSpec, MOST_SERIES_ROWS};
 use cogtcp_transport::{CongestionControl, ControlError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -129,6 +129,15 @@ pub enum RunError {
         count: usize,
         /// The bound.
         most: usize,
+    },
+    /// The time series would have more rows than [`MOST_SERIES_ROWS`].
+    #[error(
+        "the time series would have {rows} rows, and a run records at most {MOST_SERIES_ROWS}; write a longer \
+         run.sample_interval, or record the summary alone (in Python: trace=\"summary\")"
+    )]
+    SeriesTooLong {
+        /// How many.
+        rows: u64,
     },
     /// The run scheduled more events than the engine can number.
     #[error("the run scheduled more than 2^40 events; shorten it")]

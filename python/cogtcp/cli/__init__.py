@@ -11,8 +11,9 @@ import json
 import os
 import signal
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from cogtcp._start import INTERRUPTED, take_over
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,44 +21,83 @@ if TYPE_CHECKING:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    # Not at the top: a verb that does not simulate should not wait for it.
-    from cogtcp._errors import CogtcpError, ScenarioError, UsageError
-
-    signal.signal(signal.SIGTERM, _terminate)
-    args = _parser().parse_args(argv)
-    # A congestion control of the user's (module:Class) may lie where they are.
-    sys.path.append(str(Path.cwd()))
+    _open_standard_streams()
+    take_over()
+    # What no verb could do without is loaded with Ctrl-C handled.
     try:
-        code: int = args.verb(args)
-        sys.stdout.flush()
+        from cogtcp._errors import CogtcpError, RunError, UsageError
+    except KeyboardInterrupt:
+        return _interrupted()
+    args = argparse.Namespace(json=False)
+    try:
+        signal.signal(signal.SIGTERM, _terminate)
+        try:
+            args = _parser().parse_args(argv, args)
+            code: int = args.verb(args)
+        finally:
+            sys.stdout.flush()
         return code
     except CogtcpError as error:
-        _fail(args, error)
-        return 2 if isinstance(error, ScenarioError | UsageError) else 1
+        return _fail(args, error)
+    except UnicodeEncodeError as error:
+        # A command line is bytes; Python stands in a lone surrogate for a byte that is no UTF-8.
+        return _fail(args, UsageError(f"{error.object!a} is not UTF-8 text; write it as UTF-8"))
+    except MemoryError:
+        return _fail(
+            args, RunError("there is not enough memory; write a longer run.sample_interval, or a shorter run")
+        )
     except KeyboardInterrupt:
-        print("cogtcp: interrupted", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
-        # The reader of a pipe has gone. Keep the interpreter from failing again when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _interrupted()
+    except OSError as error:
+        # What verbs read and write they report themselves: this is standard output.
+        _give_up_standard_output()
+        if not isinstance(error, BrokenPipeError):  # the reader of a pipe has gone, and knows it
+            print(f"cogtcp: standard output cannot be written: {error.strerror or error}", file=sys.stderr)
         return 1
+
+
+def _open_standard_streams() -> None:
+    """Put the null device where a standard stream is closed: the next file opened would take its place."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is this one
+    # As long as the process: nobody closes standard streams.
+    sys.stdin = sys.stdin or open(0, encoding="utf-8")  # noqa: SIM115
+    sys.stdout = sys.stdout or open(1, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(2, "w", encoding="utf-8")  # noqa: SIM115
+
+
+def _give_up_standard_output() -> None:
+    """Keep the interpreter from failing again when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _interrupted() -> int:
+    print("cogtcp: interrupted", file=sys.stderr)
+    return INTERRUPTED
 
 
 def _terminate(signum: int, frame: object) -> NoReturn:
     raise SystemExit(128 + signum)
 
 
-def _fail(args: argparse.Namespace, error: Exception) -> None:
-    from cogtcp._errors import ScenarioError
+def _fail(args: argparse.Namespace, error: Exception) -> int:
+    from cogtcp._errors import ScenarioError, UsageError
 
     print(f"cogtcp: {error}", file=sys.stderr)
     if args.json:
         described = error.to_dict() if isinstance(error, ScenarioError) else {"message": str(error)}
-        print(json.dumps({"error": described}))
+        try:
+            print(json.dumps({"error": described}), flush=True)
+        except OSError:
+            _give_up_standard_output()
+    return 2 if isinstance(error, ScenarioError | UsageError) else 1
 
 
 def _parser() -> argparse.ArgumentParser:
-    from cogtcp.cli import journey, spectrum, tune
+    from cogtcp.cli import arguments, journey, spectrum, tune
 
     parser = argparse.ArgumentParser(
         prog="cogtcp",
@@ -65,7 +105,9 @@ def _parser() -> argparse.ArgumentParser:
         description="What does a transport protocol deliver over spectrum that comes and goes?",
         epilog="Start with: cogtcp new, cogtcp run FILE, cogtcp compare FILE --transport newreno,sack",
     )
-    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
+    parser.add_argument("--version", action=_Version, help="print the version")
+    parser.set_defaults(verb=arguments.helper(parser))
+    verbs = parser.add_subparsers(title="verbs", metavar="VERB")
 
     def verb(name: str, function: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
         description = text[0].upper() + text[1:] + "."
@@ -154,6 +196,18 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+class _Version(argparse.Action):
+    """Print the version when it is asked for, and not look for the commit before."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **options: Any) -> None:
+        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, **options)
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, *given: object
+    ) -> NoReturn:
+        parser.exit(_version(namespace))
+
+
 def _wide(prog: str) -> argparse.HelpFormatter:
     return argparse.HelpFormatter(prog, max_help_position=28)
 
@@ -166,6 +220,12 @@ def _scenario_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="PATH=VALUE",
         help='change a field, as in --set run.duration="20 s" --set flow.0.transport=sack (may be repeated)',
+    )
+    parser.add_argument(
+        "--allow-python",
+        action="store_true",
+        help="import the congestion controls (module:Class) that FILE names, which runs their code: only for "
+        "a file that you trust; what --transport and --set name needs no leave",
     )
 
 

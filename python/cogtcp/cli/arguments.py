@@ -2,30 +2,45 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
+import os
 import re
 import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cogtcp._errors import UsageError
+from cogtcp import _core
+from cogtcp._errors import OutputError, UsageError
+from cogtcp.result import MOST_SEEDS
 from cogtcp.scenario import Scenario
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 
 def scenario(args: argparse.Namespace) -> Scenario:
     """Read the scenario of `FILE` with the changes of `--set`."""
-    result = Scenario.from_file(args.file)
+    result = Scenario.from_file(args.file, allow_python=args.allow_python)
     for change in args.set:
         path, separator, value = change.partition("=")
         if not separator or not path.strip():
             raise UsageError(f'--set {change}: write PATH=VALUE, as in --set run.duration="20 s"')
         result = result.set_text(path.strip(), value.strip())
+    look_here(result.python_controls)
     return result
+
+
+def look_here(controls: Sequence[str]) -> None:
+    """Let Python look for the modules of congestion controls in the current folder too, if there are any.
+
+    Not otherwise: a file there could stand in for a module of somebody else's that is not installed.
+    """
+    here = str(Path.cwd())
+    if controls and here not in sys.path:
+        sys.path.append(here)
 
 
 def checked_scenario(args: argparse.Namespace) -> Scenario:
@@ -37,9 +52,21 @@ def checked_scenario(args: argparse.Namespace) -> Scenario:
     return result
 
 
+def helper(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
+    """Return the verb of a parser that was given none: it prints what there is."""
+
+    def show_help(args: argparse.Namespace) -> int:
+        parser.print_help()
+        return 0
+
+    return show_help
+
+
 def command_line() -> str:
     """Return the command line as one would type it."""
-    return shlex.join(["cogtcp", *sys.argv[1:]])
+    # Bytes that are no UTF-8, as names of files may have, are shown as \\xNN.
+    arguments = (os.fsencode(argument).decode(errors="backslashreplace") for argument in sys.argv[1:])
+    return shlex.join(["cogtcp", *arguments])
 
 
 def output(args: argparse.Namespace, of: Scenario, verb: str, *parts: object) -> Path:
@@ -56,7 +83,45 @@ def names(values: Sequence[str]) -> list[str]:
     return [name.strip() for value in values for name in value.split(",") if name.strip()]
 
 
+def transports(values: Sequence[str]) -> list[str]:
+    """Return the transports that `--transport` names, or raise for one that does not exist."""
+    given = names(values)
+    known = [name for name, _ in _core.transports()]
+    for name in given:
+        if ":" not in name and name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            meant = f"did you mean {near[0]!r}? " if near else ""
+            raise UsageError(
+                f"--transport {name}: there is no such transport; {meant}`cogtcp transports` lists them"
+            )
+    look_here([name for name in given if ":" in name])
+    return given
+
+
 def positive(value: int | None, option: str) -> None:
     """Raise unless a count is missing or at least 1."""
     if value is not None and value < 1:
         raise UsageError(f"{option} {value}: must be at least 1")
+
+
+def seeds(value: int | None, option: str = "--seeds") -> None:
+    """Raise unless a number of seeds is missing or one that can be simulated."""
+    positive(value, option)
+    if value is not None and value > MOST_SEEDS:
+        raise UsageError(f"{option} {value}: at most {MOST_SEEDS}")
+
+
+def new_file(given: str, force: bool) -> Path:
+    """Return the path of a file that is to be written, or raise if it exists and is not to be replaced."""
+    path = Path(given)
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return path
+    except OSError as error:
+        raise OutputError(
+            f"{path}: cannot be written: {error.strerror or error}; name another file"
+        ) from None
+    if not force:
+        raise OutputError(f"{path}: exists already; name another file, or use --force to replace it")
+    return path

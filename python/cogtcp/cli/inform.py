@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cogtcp import _core, provenance
-from cogtcp._errors import OutputError, UsageError
+from cogtcp._errors import UsageError
 from cogtcp.cli import arguments
 
 if TYPE_CHECKING:
@@ -40,11 +40,10 @@ def new(args: argparse.Namespace) -> int:
     kind = args.kind or next(iter(kinds))
     if kind not in kinds:
         raise UsageError(f"there is no starter {kind!r}; take {', '.join(kinds)}")
-    path = Path(args.file or f"{kind}.toml")
-    if path.suffix != ".toml":
-        raise UsageError(f"{path}: a scenario is a TOML file; name it {path.with_suffix('.toml')}")
-    if path.exists() and not args.force:
-        raise OutputError(f"{path}: exists already; name another file, or use --force to replace it")
+    name = args.file or f"{kind}.toml"
+    if Path(name).suffix != ".toml":
+        raise UsageError(f"{name}: a scenario is a TOML file; name it {Path(name).stem or kind}.toml")
+    path = arguments.new_file(name, args.force)
     from cogtcp.output import write_file
 
     write_file(path, _core.starter(kind))

@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cogtcp._errors import OutputError, UsageError
+from cogtcp._errors import UsageError
+from cogtcp.cli import arguments
 from cogtcp.journey import Line, Travel, summarise
 from cogtcp.result import plain
 
@@ -23,7 +24,8 @@ _DEPTH = 15.0  # dB below the threshold that are drawn
 
 def add_journey(parser: argparse.ArgumentParser, wide: Any) -> None:
     """Add the verbs below `journey` to its parser."""
-    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
+    parser.set_defaults(verb=arguments.helper(parser))
+    verbs = parser.add_subparsers(title="verbs", metavar="VERB")
     text = "show a line: stations, tunnels, outages, the level on the way"
     show = verbs.add_parser(
         "show", help=text, description=text[0].upper() + text[1:] + ".", formatter_class=wide
@@ -161,6 +163,4 @@ def _plot(args: argparse.Namespace, line: Line, travel: Travel) -> None:
 
     if Path(args.plot).suffix != ".svg":
         raise UsageError(f"--plot {args.plot}: a plot is an SVG file; name it {Path(args.plot).stem}.svg")
-    if Path(args.plot).exists() and not args.force:
-        raise OutputError(f"{args.plot}: exists already; name another file, or use --force to replace it")
-    write_file(args.plot, alone(journey_figure(line, travel)))
+    write_file(arguments.new_file(args.plot, args.force), alone(journey_figure(line, travel)))

@@ -37,10 +37,10 @@ def run(args: argparse.Namespace) -> int:
 
 def compare(args: argparse.Namespace) -> int:
     """Simulate each transport over the same seeds, save, and show how they compare."""
-    arguments.positive(args.seeds, "--seeds")
+    arguments.seeds(args.seeds)
     arguments.positive(args.jobs, "--jobs")
+    transports = arguments.transports(args.transport)
     scenario = arguments.checked_scenario(args)
-    transports = arguments.names(args.transport)
     first = scenario.seed if args.seed is None else args.seed
     seeds = range(first, first + args.seeds)
     out = arguments.output(args, scenario, "compare", transports, seeds)

@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cogtcp._errors import OutputError, UsageError
+from cogtcp._errors import UsageError
+from cogtcp.cli import arguments
 from cogtcp.spectrum import LAWS, PuActivity, Sensing, sensing, sensing_time
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ def _value(text: str, units: dict[str, float]) -> float:
 
 def add_pu(parser: argparse.ArgumentParser, wide: Any) -> None:
     """Add the verbs below `pu` to its parser."""
-    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
+    parser.set_defaults(verb=arguments.helper(parser))
+    verbs = parser.add_subparsers(title="verbs", metavar="VERB")
 
     def verb(name: str, function: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
         sub = verbs.add_parser(
@@ -381,16 +383,13 @@ def _write(args: argparse.Namespace, users: PuActivity, format: Any, out: str) -
 def _write_file(path: str, text: str, force: bool) -> None:
     from cogtcp.output import write_file
 
-    if Path(path).exists() and not force:
-        raise OutputError(f"{path}: exists already; name another file, or use --force to replace it")
-    write_file(path, text)
+    write_file(arguments.new_file(path, force), text)
 
 
 def _write_plot(args: argparse.Namespace, draw: Callable[[], str]) -> None:
     if Path(args.plot).suffix != ".svg":
         raise UsageError(f"--plot {args.plot}: a plot is an SVG file; name it {Path(args.plot).stem}.svg")
-    if Path(args.plot).exists() and not args.force:
-        raise OutputError(f"{args.plot}: exists already; name another file, or use --force to replace it")
+    arguments.new_file(args.plot, args.force)
     _write_file(args.plot, draw(), True)
 
 

@@ -75,8 +75,10 @@ def tune(args: argparse.Namespace) -> int:
     from cogtcp import headline
     from cogtcp.cli import arguments, show
 
-    for option in ("trials", "seeds", "jobs", "batch"):
+    for option in ("trials", "jobs", "batch"):
         arguments.positive(getattr(args, option), f"--{option}")
+    arguments.seeds(args.seeds)
+    arguments.seeds(args.fresh_seeds or None, "--fresh-seeds")
     scenario = arguments.checked_scenario(args)
     vary = _vary(args.vary)
     grid = _grid(args.grid)

@@ -14,7 +14,6 @@ import importlib.util
 import inspect
 import json
 import marshal
-import re
 import sys
 import sysconfig
 from pathlib import Path
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 #: The modules of this package that a run and its numbers go through; `_core` is the engine.
 _PACKAGE = ("_arrow", "_core", "control", "metrics", "result", "scenario", "statistics")
 # What may be a control in Python, `module:Class`, in a scenario.
-_EXTERNAL = re.compile(r'"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*"')
 
 
 def digest(*parts: str) -> str:
@@ -51,13 +49,7 @@ def engine() -> str:
 
 def of_scenario(scenario: Scenario) -> str:
     """Return what identifies a scenario: its text, and the files and Python controls that it names."""
-    controls: set[str] = set()
-    if _EXTERNAL.search(scenario.to_toml()):
-        for flow in scenario.to_dict().get("flow", []):
-            controls |= {
-                str(flow[key]) for key in ("transport", "congestion") if ":" in str(flow.get(key, ""))
-            }
-    return digest(scenario.hash, *map(of_control, sorted(controls)))
+    return digest(scenario.hash, *map(of_control, scenario.importable_controls()))
 
 
 def of_control(name: str) -> str:

@@ -140,7 +140,9 @@ class Context:
 
     def scenario(self, name: str) -> Scenario:
         """Return `scenarios/<name>.toml` of the study."""
-        return Scenario.from_file(self.study.folder / "scenarios" / f"{name}.toml")
+        # A study is code already: its scenarios may name classes of its own.
+        path = self.study.folder / "scenarios" / f"{name}.toml"
+        return Scenario.from_file(path, allow_python=True)
 
     def run(self, cases: Sequence[Case]) -> list[dict[str, Any]]:
         """Make the runs, in parallel, and return their measurements in order."""

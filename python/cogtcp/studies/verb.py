@@ -35,7 +35,7 @@ def command(args: argparse.Namespace) -> int:
     if args.study is None:
         names = ", ".join(study.name for study in list_studies())
         raise UsageError(f"name a study; known: {names} (more with --list)")
-    arguments.positive(args.seeds, "--seeds")
+    arguments.seeds(args.seeds)
     arguments.positive(args.jobs, "--jobs")
     out = Path(args.out) if args.out is not None else _default_folder(args)
     try:

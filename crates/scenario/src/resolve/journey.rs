@@ -2,6 +2,7 @@
 
 use super::Findings;
 use super::radios::check_bounds;
+use crate::files::{beside, read_named};
 use crate::limits::{LARGEST_MAP, LONGEST, MOST_MEASUREMENTS, MOST_STATIONS};
 use crate::source::Source;
 use crate::tree::Path;
@@ -30,8 +31,7 @@ pub(super) fn journey(
 ) -> Option<JourneySpec> {
     findings.check_span(&path.key("start"), journey.start, true, LONGEST);
     let path = path.key("map");
-    let home = std::path::Path::new(&*source.file).parent().unwrap_or_else(|| std::path::Path::new(""));
-    let place = home.join(&journey.map);
+    let place = beside(source, &journey.map);
     let name = place.display().to_string();
     let line = read(&place, &name).and_then(|text| {
         JourneyMap::parse(&text, &name).and_then(|map| map.line()).map_err(|error| {
@@ -67,16 +67,13 @@ pub(super) fn journey(
 }
 
 fn read(place: &std::path::Path, name: &str) -> Result<String, (String, String)> {
-    let remedy = "check the path: it is relative to the scenario file";
-    let size = std::fs::metadata(place).map(|metadata| metadata.len());
-    if size.is_ok_and(|size| size > LARGEST_MAP) {
-        let message = format!("\"{name}\" is larger than {} MB", LARGEST_MAP / 1_000_000);
-        return Err((message, "name a map of a line".to_owned()));
-    }
-    let bytes = std::fs::read(place)
-        .map_err(|error| (format!("\"{name}\" cannot be read: {error}"), remedy.to_owned()))?;
-    String::from_utf8(bytes)
-        .map_err(|_| (format!("\"{name}\" cannot be read: it is not UTF-8 text"), remedy.to_owned()))
+    read_named(place, LARGEST_MAP).map_err(|why| {
+        let remedy = match why.remedy {
+            "" => "check the path: it is relative to the scenario file",
+            remedy => remedy,
+        };
+        (format!("\"{name}\": {}", why.message), remedy.to_owned())
+    })
 }
 
 impl JourneyMap {

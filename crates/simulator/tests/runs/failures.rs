@@ -3,7 +3,7 @@
 use crate::support::*;
 use cogtcp_crosslayer::Verdict;
 use cogtcp_scenario::FlowSpec;
-use cogtcp_simulator::{ControlFailure, RunError, RunOptions, run};
+use cogtcp_simulator::{ControlFailure, RunError, RunOptions, TraceLevel, run};
 use cogtcp_transport::{AckSample, CongestionControl, LinkEvent, TcpState};
 use cogtcp_units::{Duration, Time};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,6 +20,24 @@ fn a_raised_flag_cancels_and_progress_is_told() {
     let progress = Arc::new(AtomicU64::new(0));
     run(&experiment, &RunOptions { progress: Some(progress.clone()), ..RunOptions::default() }).unwrap();
     assert!(progress.load(Ordering::Relaxed) > 95_000_000_000);
+}
+
+/// Rows are refused before memory is taken for them, and only where they would be recorded.
+#[test]
+fn time_series_without_end_are_refused() {
+    let mut large = experiment(&single_hop("100 s", "0 s", "newreno", LINK, ""));
+    large.run.sample_interval = Duration::from_micros(20);
+    assert_eq!(large.series_rows(), 15_000_000, "5 million points of a flow and two directions");
+    let mut larger = large.clone();
+    larger.run.sample_interval = Duration::from_micros(10);
+    for trace in [TraceLevel::Series, TraceLevel::Full, TraceLevel::Packets] {
+        let refused = run(&larger, &RunOptions { trace, ..RunOptions::default() });
+        assert!(matches!(refused, Err(RunError::SeriesTooLong { rows: 30_000_000 })), "{trace:?}");
+    }
+    run(&larger, &RunOptions::default()).unwrap();
+    let cancelled = Some(Arc::new(AtomicBool::new(true)));
+    let options = RunOptions { trace: TraceLevel::Series, cancel: cancelled, ..RunOptions::default() };
+    assert!(matches!(run(&large, &options), Err(RunError::Cancelled { .. })), "it would run");
 }
 
 #[test]

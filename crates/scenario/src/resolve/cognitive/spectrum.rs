@@ -1,6 +1,7 @@
 //! The spectrum: channels and primary users, from the scenario and from files beside it.
 
 use super::position;
+use crate::files::{beside, read_named};
 use crate::limits::{LARGEST_LOG, MOST_CHANNELS, MOST_POINTS};
 use crate::resolve::Findings;
 use crate::source::Source;
@@ -255,12 +256,7 @@ pub(in crate::resolve) fn files(spectrum: &Spectrum, source: &Source) -> Vec<Pat
         Users::Trace(trace) => Some(&trace.file),
         Users::None | Users::Exponential(_) | Users::Laws(_) => None,
     };
-    channels.into_iter().chain(users).map(|file| place(file, source)).collect()
-}
-
-/// Where a file is that the scenario names.
-fn place(file: &str, source: &Source) -> PathBuf {
-    std::path::Path::new(&*source.file).parent().unwrap_or_else(|| std::path::Path::new("")).join(file)
+    channels.into_iter().chain(users).map(|file| beside(source, file)).collect()
 }
 
 /// The content of a file beside the scenario.
@@ -271,23 +267,16 @@ fn read<T>(
     findings: &mut Findings,
     parse: impl Fn(&str, &str) -> Result<T, LogError>,
 ) -> Option<T> {
-    let place = place(file, source);
+    let place = beside(source, file);
     let name = place.display().to_string();
-    let size = std::fs::metadata(&place).map(|metadata| metadata.len());
-    if size.is_ok_and(|size| size > LARGEST_LOG) {
-        let message = format!("\"{name}\" is larger than {} MB", LARGEST_LOG / 1_000_000);
-        findings.error(path, message, "take a part of it");
-        return None;
-    }
-    let text = match std::fs::read(&place) {
-        Ok(bytes) => String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned()),
-        Err(error) => Err(error.to_string()),
-    };
-    match text {
+    match read_named(&place, LARGEST_LOG) {
         Ok(text) => parse(&name, &text).map_err(|error| findings.error(path, error.to_string(), "")).ok(),
         Err(why) => {
-            let remedy = "check the path: it is relative to the scenario file";
-            findings.error(path, format!("\"{name}\" cannot be read: {why}"), remedy);
+            let remedy = match why.remedy {
+                "" => "check the path: it is relative to the scenario file",
+                remedy => remedy,
+            };
+            findings.error(path, format!("\"{name}\": {}", why.message), remedy);
             None
         }
     }

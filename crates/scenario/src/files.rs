@@ -1,0 +1,86 @@
+//! Files: the scenario itself, and what it names. Every one is read with a bound on its size.
+
+use crate::source::{Source, line_and_column};
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+/// Why a file gave no text.
+#[derive(Debug)]
+pub(crate) struct Unreadable {
+    /// What is wrong with it, to follow its name.
+    pub(crate) message: String,
+    /// What would be right, where the reason tells.
+    pub(crate) remedy: &'static str,
+    /// Line and column of what is wrong in it.
+    pub(crate) at: Option<(usize, usize)>,
+}
+
+impl Unreadable {
+    fn new(message: impl Into<String>, remedy: &'static str) -> Self {
+        Self { message: message.into(), remedy, at: None }
+    }
+}
+
+/// Where a file is that the scenario of `source` names: relative to the scenario's own.
+pub(crate) fn beside(source: &Source, file: &str) -> PathBuf {
+    Path::new(&*source.file).parent().unwrap_or_else(|| Path::new("")).join(file)
+}
+
+/// The text of a file that a scenario names, of at most `most` bytes.
+///
+/// Whoever wrote the scenario chose the name, so it must be that of a regular file: a device has no end, and a named pipe may
+/// wait for its writer for ever.
+pub(crate) fn read_named(path: &Path, most: u64) -> Result<String, Unreadable> {
+    let metadata = std::fs::metadata(path).map_err(|error| refused(&error))?;
+    if metadata.is_dir() {
+        return Err(Unreadable::new("cannot be read: it is a folder", "name a file"));
+    }
+    if !metadata.is_file() {
+        return Err(Unreadable::new("cannot be read: it is not a regular file", "name a regular file"));
+    }
+    read(path, most, "take a part of it")
+}
+
+/// The text of a file that the user names, of at most `most` bytes. It may be a pipe.
+pub(crate) fn read_given(path: &Path, most: u64, remedy: &'static str) -> Result<String, Unreadable> {
+    if path.is_dir() {
+        return Err(Unreadable::new("is a folder", "name a file in it"));
+    }
+    read(path, most, remedy)
+}
+
+fn read(path: &Path, most: u64, too_large: &'static str) -> Result<String, Unreadable> {
+    let file = File::open(path).map_err(|error| refused(&error))?;
+    let mut bytes = Vec::new();
+    // One byte more tells a file that is too large from one that is just not.
+    file.take(most + 1).read_to_end(&mut bytes).map_err(|error| refused(&error))?;
+    if bytes.len() as u64 > most {
+        let message = match most {
+            0..1_000_000 => format!("is larger than {most} bytes"),
+            _ => format!("is larger than {} MB", most / 1_000_000),
+        };
+        return Err(Unreadable::new(message, too_large));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let before = String::from_utf8_lossy(&error.as_bytes()[..valid]).into_owned();
+        let at = Some(line_and_column(&before, valid));
+        Unreadable { at, ..Unreadable::new("is not UTF-8 text", "save it as UTF-8, or name a text file") }
+    })
+}
+
+fn refused(error: &std::io::Error) -> Unreadable {
+    match error.kind() {
+        ErrorKind::NotFound => Unreadable::new("no such file", ""),
+        ErrorKind::PermissionDenied => {
+            Unreadable::new("cannot be read: permission denied", "allow it to be read")
+        }
+        _ => {
+            // Without the number that the standard library adds: "(os error 40)".
+            let text = error.to_string();
+            let reason = text.split(" (os error").next().unwrap_or(&text);
+            Unreadable::new(format!("cannot be read: {reason}"), "")
+        }
+    }
+}

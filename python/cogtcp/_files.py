@@ -1,0 +1,60 @@
+"""Files that a user or a scenario names, read with a bound on their size."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cogtcp._errors import ScenarioError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+#: The largest log of primary users or channels, and map of a line, in bytes, as in the scenario reader.
+LARGEST = 100_000_000
+
+
+def read_text(path: str | Path, what: str) -> str:
+    """Return the text of a file that the user names; `what` it should be goes into the error.
+
+    Raises:
+        ScenarioError: It cannot be read, is no UTF-8 text, or is larger than any such file.
+    """
+    reason = ""
+    try:
+        with Path(path).open("rb") as stream:
+            data = stream.read(LARGEST + 1)
+        if len(data) > LARGEST:
+            reason = f"is larger than {LARGEST // 1_000_000} MB"
+        else:
+            return data.decode()
+    except UnicodeDecodeError as error:
+        reason = f"is not UTF-8 text (byte {error.start + 1})"
+    except (OSError, ValueError) as error:  # ValueError: a NUL byte in the name
+        reason = f"cannot be read: {getattr(error, 'strerror', None) or error}"
+    raise ScenarioError(
+        reason, file=str(path), remedy=f"name {what}", text=f"{path}: {reason}; name {what}"
+    ) from None
+
+
+def digest(files: Iterable[Path]) -> list[bytes]:
+    """Return the SHA-256 of each of the files that a scenario names, and of nothing for what is no such file.
+
+    What is no regular file, or too large, is an error of the scenario, which others report.
+    """
+    return [_digest(path) for path in files]
+
+
+def _digest(path: Path) -> bytes:
+    try:
+        # Without waiting: a named pipe would wait for its writer for ever.
+        with os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as stream:
+            status = os.fstat(stream.fileno())
+            if stat.S_ISREG(status.st_mode) and status.st_size <= LARGEST:
+                return hashlib.file_digest(stream, "sha256").digest()
+    except OSError:
+        pass
+    return b""
