@@ -161,7 +161,7 @@ def test_ctrl_c_before_the_first_result_is_an_interruption(scenario: Scenario) -
     previous = signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
     try:
         with pytest.raises(KeyboardInterrupt):
-            compare(scenario.set("run.duration", "1000000 s"), ["sack"], seeds=2, progress=stop)
+            compare(scenario.set("run.duration", "500000 s"), ["sack"], seeds=2, progress=stop)
     finally:
         signal.signal(signal.SIGALRM, previous)
 

@@ -35,7 +35,7 @@ def wait_for_work(tmp_path: Path) -> None:
 def test_a_signal_stops_at_once_and_leaves_nothing(
     small: Path, tmp_path: Path, verb: list[str], number: int, code: int
 ) -> None:
-    process = start(tmp_path, *verb, small, "--out", "out", "--set", "run.duration=1000000 s")
+    process = start(tmp_path, *verb, small, "--out", "out", "--set", "run.duration=500000 s")
     wait_for_work(tmp_path)
     process.send_signal(number)
     out, err = process.communicate(timeout=30)
