@@ -1,0 +1,167 @@
+//! Files of movement: readers and writers over text, no file system.
+//!
+//! - [`setdest`]: what ns-2's `setdest` writes and ns-2 and ns-3 read; BonnMotion and SUMO export it.
+//! - [`csv`]: `node,time,x,y`, the corners of every node's path.
+//!
+//! Every reader returns a [`TraceError`] with file, line and reason; nothing is guessed and nothing half read.
+
+pub mod csv;
+pub mod setdest;
+
+use crate::PathError;
+use cogtcp_units::Time;
+
+/// The most nodes of a file.
+pub const MOST_NODES: usize = 100_000;
+/// The most corners of all paths of a file.
+pub const MOST_VERTICES: usize = 20_000_000;
+
+/// What is wrong with a file of movement, and where.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("{file}:{line}: {reason}")]
+pub struct TraceError {
+    /// The file, as the caller named it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong, and what would be right.
+    pub reason: TraceReason,
+}
+
+/// The kinds of faults.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum TraceReason {
+    /// No node.
+    #[error("the file describes no node; expected {0}")]
+    Empty(&'static str),
+    /// A line of no known kind.
+    #[error("\"{text}\" is not understood; expected {expected}")]
+    Line {
+        /// The line.
+        text: String,
+        /// What would be right.
+        expected: &'static str,
+    },
+    /// A field that is not what it should be.
+    #[error("{field} is \"{text}\"; expected {rule}")]
+    Field {
+        /// Its name.
+        field: &'static str,
+        /// The text found.
+        text: String,
+        /// What would be right.
+        rule: &'static str,
+    },
+    /// A node that nothing places.
+    #[error("node {0} moves but is placed nowhere; set its X_ and Y_ first")]
+    NoPlace(u32),
+    /// Numbers with a gap.
+    #[error("node {0} is missing; nodes are numbered from 0 without a gap")]
+    MissingNode(u32),
+    /// A coordinate set twice.
+    #[error("node {0} is placed twice")]
+    PlacedTwice(u32),
+    /// A node's times go back.
+    #[error("node {0}: this time is not after the one before; sort the lines of a node by time")]
+    Unsorted(u32),
+    /// A jump.
+    #[error("node {0} is set to another place during the run; paths have no jumps: use setdest")]
+    Jump(u32),
+    /// More than fits.
+    #[error("more than {most} {what}")]
+    TooMany {
+        /// What there is too much of.
+        what: &'static str,
+        /// The limit.
+        most: usize,
+    },
+    /// A path that is none.
+    #[error("node {node}: {error}")]
+    Path {
+        /// The node.
+        node: u32,
+        /// What is wrong.
+        error: PathError,
+    },
+}
+
+/// A line of a file.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    file: &'a str,
+    line: usize,
+}
+
+impl Place<'_> {
+    fn error(self, reason: TraceReason) -> TraceError {
+        TraceError { file: self.file.to_owned(), line: self.line, reason }
+    }
+
+    fn field<T>(
+        self,
+        field: &'static str,
+        text: &str,
+        rule: &'static str,
+        value: Option<T>,
+    ) -> Result<T, TraceError> {
+        value.ok_or_else(|| self.error(TraceReason::Field { field, text: shorten(text), rule }))
+    }
+
+    fn seconds(self, field: &'static str, text: &str) -> Result<Time, TraceError> {
+        self.field(field, text, "seconds, as 12.5", parse_seconds(text))
+    }
+
+    fn metres(self, field: &'static str, text: &str) -> Result<f64, TraceError> {
+        let value = text.parse().ok().filter(|value: &f64| value.abs() <= 1e9);
+        self.field(field, text, "metres, as 250.5, at most 1e9", value)
+    }
+
+    fn node(self, text: &str) -> Result<u32, TraceError> {
+        let node = self.field("the node", text, "a whole number from 0", text.parse().ok())?;
+        if node as usize >= MOST_NODES {
+            return Err(self.error(TraceReason::TooMany { what: "nodes", most: MOST_NODES }));
+        }
+        Ok(node)
+    }
+}
+
+/// Decimal seconds, exact to the nanosecond; digits beyond are rounded, an exponent is read as a float.
+fn parse_seconds(text: &str) -> Option<Time> {
+    if text.contains(['e', 'E']) {
+        let value: f64 = text.parse().ok()?;
+        return (0.0..1e9).contains(&value).then(|| Time::from_secs_f64(value));
+    }
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+    let is_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() && decimals.is_empty() || !is_digits(whole) || !is_digits(decimals) {
+        return None;
+    }
+    let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+    let mut digits = decimals.bytes().map(|byte| u64::from(byte - b'0'));
+    let nanos = (0..9).fold(0, |nanos, _| nanos * 10 + digits.next().unwrap_or(0));
+    let up = u64::from(digits.next().unwrap_or(0) >= 5);
+    // Within 1e9 s, as above.
+    (whole < 1_000_000_000).then(|| Time::from_nanos(whole * 1_000_000_000 + nanos + up))
+}
+
+/// A time as exact decimal seconds.
+fn seconds(at: Time) -> String {
+    let nanos = at.as_nanos();
+    let text = format!("{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000);
+    let text = text.trim_end_matches('0');
+    text.strip_suffix('.').unwrap_or(text).to_owned()
+}
+
+/// A text that is quoted in an error: not longer than a line, and without characters that would move a terminal's cursor.
+fn shorten(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let mut quoted: String = text.chars().take(LONGEST).flat_map(printable).collect();
+    if text.chars().nth(LONGEST).is_some() {
+        quoted.push_str("...");
+    }
+    quoted
+}
+
+fn printable(character: char) -> Vec<char> {
+    if character.is_control() { character.escape_default().collect() } else { vec![character] }
+}

@@ -1,0 +1,187 @@
+//! The format of ns-2's `setdest` (`indep-utils/cmu-scen-gen/setdest`).
+//!
+//! `$node_(i) set X_ x` (and `Y_`, `Z_`) places a node; `$ns_ at t "$node_(i) setdest x y v"` makes it move from where it is
+//! at t towards (x, y) at v m/s, where it stays; a later order interrupts a trip. Speed 0 stops it. Lines about `$god_` (hop
+//! counts for another part of ns-2) and comments are passed over; the variables may have other names.
+
+use super::{MOST_VERTICES, Place, TraceError, TraceReason, seconds, shorten};
+use crate::{Mobility, Path, Vertex};
+use cogtcp_units::{Duration, Position, Time};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+const EXPECTED: &str = "$node_(0) set X_ 10, or $ns_ at 1.5 \"$node_(0) setdest 10 20 3\"";
+
+/// A node as it is read.
+#[derive(Default)]
+struct Node {
+    x: Option<f64>,
+    y: Option<f64>,
+    vertices: Vec<Vertex>,
+    /// The last order's time, with a place for it.
+    ordered: Option<Time>,
+}
+
+/// Reads a file of orders. `file` names it in errors.
+pub fn read(file: &str, text: &str) -> Result<Mobility, TraceError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut nodes: BTreeMap<u32, Node> = BTreeMap::new();
+    let mut last = Place { file, line: 1 };
+    let mut count = 0;
+    for (index, line) in text.lines().enumerate() {
+        let place = Place { file, line: index + 1 };
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') || line.starts_with("$god_") {
+            continue;
+        }
+        last = place;
+        count += read_line(place, line, &mut nodes)?;
+        if count > MOST_VERTICES {
+            return Err(place.error(TraceReason::TooMany { what: "corners of paths", most: MOST_VERTICES }));
+        }
+    }
+    if nodes.is_empty() {
+        return Err(last.error(TraceReason::Empty(EXPECTED)));
+    }
+    let mut paths = Vec::new();
+    for (expected, (number, node)) in (0..).zip(nodes) {
+        if number != expected {
+            return Err(last.error(TraceReason::MissingNode(expected)));
+        }
+        let Some(begin) = node.begin() else { return Err(last.error(TraceReason::NoPlace(number))) };
+        let vertices = if node.vertices.is_empty() { vec![begin] } else { node.vertices };
+        let wrong = |error| last.error(TraceReason::Path { node: number, error });
+        paths.push(Path::new(vertices).map_err(wrong)?);
+    }
+    Ok(Mobility::new(paths))
+}
+
+/// Reads one line, and returns how many corners it adds.
+fn read_line(place: Place<'_>, line: &str, nodes: &mut BTreeMap<u32, Node>) -> Result<usize, TraceError> {
+    let not_understood = || place.error(TraceReason::Line { text: shorten(line), expected: EXPECTED });
+    let words: Vec<&str> = line.split_whitespace().collect();
+    match words[..] {
+        [subject, "set", axis, value] => {
+            let number = place.node(subject_number(subject).ok_or_else(not_understood)?)?;
+            let node = nodes.entry(number).or_default();
+            let value = place.metres("the coordinate", value)?;
+            let coordinate = match axis {
+                "X_" => &mut node.x,
+                "Y_" => &mut node.y,
+                "Z_" => return Ok(0),
+                _ => return Err(not_understood()),
+            };
+            if coordinate.replace(value).is_some() || !node.vertices.is_empty() {
+                return Err(place.error(TraceReason::PlacedTwice(number)));
+            }
+            Ok(0)
+        }
+        [_, "at", at, ref order @ ..] if line.starts_with('$') => {
+            let time = place.seconds("the time", at)?;
+            let order: Vec<&str> =
+                order.iter().map(|word| word.trim_matches('"')).filter(|word| !word.is_empty()).collect();
+            match order[..] {
+                [subject, ..] if subject.starts_with("$god_") => Ok(0),
+                [subject, "setdest", x, y, speed] => {
+                    let number = place.node(subject_number(subject).ok_or_else(not_understood)?)?;
+                    let to = Position::new(place.metres("x", x)?, place.metres("y", y)?);
+                    let speed = speed.parse().ok().filter(|value: &f64| (0.0..=1e6).contains(value));
+                    let speed = place.field("the speed", order[4], "m/s, from 0 to 1e6", speed)?;
+                    let node = nodes.entry(number).or_default();
+                    node.order(place, number, time, to, speed)
+                }
+                [subject, "set", "X_" | "Y_" | "Z_", _] => {
+                    let number = place.node(subject_number(subject).ok_or_else(not_understood)?)?;
+                    Err(place.error(TraceReason::Jump(number)))
+                }
+                _ => Err(not_understood()),
+            }
+        }
+        _ => Err(not_understood()),
+    }
+}
+
+/// The 3 of `$node_(3)`.
+fn subject_number(word: &str) -> Option<&str> {
+    word.strip_prefix('$')?.strip_suffix(')')?.split_once('(').map(|(_, number)| number)
+}
+
+impl Node {
+    fn begin(&self) -> Option<Vertex> {
+        Some(Vertex { time: Time::ZERO, position: Position::new(self.x?, self.y?) })
+    }
+
+    /// From `time` on the node goes to `to`.
+    fn order(
+        &mut self,
+        place: Place<'_>,
+        number: u32,
+        time: Time,
+        to: Position,
+        speed: f64,
+    ) -> Result<usize, TraceError> {
+        let Some(begin) = self.begin() else { return Err(place.error(TraceReason::NoPlace(number))) };
+        if self.ordered.is_some_and(|last| last > time) {
+            return Err(place.error(TraceReason::Unsorted(number)));
+        }
+        self.ordered = Some(time);
+        let before = self.vertices.len();
+        if self.vertices.is_empty() {
+            self.vertices.push(begin);
+        }
+        let from = self.cut(time);
+        let way = from.distance(to);
+        if speed > 0.0 && way > 0.0 {
+            let takes = Duration::from_secs_f64(way / speed).max(Duration::from_nanos(1));
+            self.vertices.push(Vertex { time: time + takes, position: to });
+        }
+        Ok(self.vertices.len().saturating_sub(before))
+    }
+
+    /// Ends the path at `time`, in the middle of a trip or after a stay there, and returns where.
+    fn cut(&mut self, time: Time) -> Position {
+        let Some(last) = self.vertices.last().copied() else { return Position::default() };
+        if last.time == time {
+            return last.position;
+        }
+        if last.time < time {
+            self.vertices.push(Vertex { time, position: last.position });
+            return last.position;
+        }
+        // Only the last trip can reach beyond `time`, because orders come by time.
+        self.vertices.pop();
+        let Some(from) = self.vertices.last().copied().filter(|from| from.time < time) else {
+            return self.vertices.last().map_or(last.position, |from| from.position);
+        };
+        let share = (time - from.time).as_nanos() as f64 / (last.time - from.time).as_nanos() as f64;
+        let (dx, dy) = (last.position.x - from.position.x, last.position.y - from.position.y);
+        let position = Position::new(from.position.x + dx * share, from.position.y + dy * share);
+        self.vertices.push(Vertex { time, position });
+        position
+    }
+}
+
+/// Writes a file of orders that ns-2 and ns-3 read. A path that begins after time 0 stands at its first place until then.
+pub fn write(mobility: &Mobility) -> String {
+    let nodes = mobility.len();
+    let mut text = format!("#\n# nodes: {nodes}, max speed: {:.2}\n#\n", mobility.max_speed());
+    // Writing to a String cannot fail.
+    for (node, path) in mobility.paths().iter().enumerate() {
+        let Position { x, y } = path.vertices()[0].position;
+        let _ =
+            writeln!(text, "$node_({node}) set X_ {x}\n$node_({node}) set Y_ {y}\n$node_({node}) set Z_ 0");
+    }
+    for (node, path) in mobility.paths().iter().enumerate() {
+        for leg in path.vertices().windows(2) {
+            let (from, to) = (leg[0], leg[1]);
+            if from.position == to.position {
+                continue;
+            }
+            let speed = from.position.distance(to.position) / (to.time - from.time).as_secs_f64();
+            let Position { x, y } = to.position;
+            let _ =
+                writeln!(text, "$ns_ at {} \"$node_({node}) setdest {x} {y} {speed}\"", seconds(from.time));
+        }
+    }
+    text
+}
