@@ -42,11 +42,11 @@ def _array(column: _core.Column, rows: int) -> Any:
     raise AssertionError(f"column {name} is of unknown kind {kind}")
 
 
-def _texts(values: list[str]) -> pa.StringArray:
+def _texts(values: list[str] | None) -> pa.StringArray:
     """Return texts as Arrow. `pa.array` would do, but it loads pandas where that is installed: 0.3 s."""
-    encoded = [value.encode() for value in values]
+    encoded = [value.encode() for value in values or ()]
     offsets = array("i", accumulate(map(len, encoded), initial=0))
-    return pa.StringArray.from_buffers(len(values), pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded)))
+    return pa.StringArray.from_buffers(len(encoded), pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded)))
 
 
 def numbers(column: pa.ChunkedArray | pa.Array) -> Any:
