@@ -181,7 +181,7 @@ function timeline(root, data) {
   root.classList.add("live");
   for (const panel of panels) panel.chart.setSize({ width: box.clientWidth, height: panel.height() });
   later();
-  return { setView, state, destroy() { dark.removeEventListener("change", repaint); for (const p of panels) p.chart.destroy(); } };
+  return { setView, state, charts: panels.map((panel) => panel.chart), destroy() { dark.removeEventListener("change", repaint); for (const p of panels) p.chart.destroy(); } };
 
   function makePanel(plot, last) {
     for (const track of plot.tracks) track.data = unpack(track.values);
@@ -339,6 +339,7 @@ function timeline(root, data) {
     const { ctx } = u, { left, top, width, height } = u.bbox, ratio = devicePixelRatio || 1;
     const [a, b] = state.view;
     ctx.save();
+    ctx.setLineDash([]); // what a dashed line left behind
     if (plot.marks.length) {
       const first = firstNot(events.length, (i) => events.time[i] < a), end = firstNot(events.length, (i) => events.time[i] <= b);
       const before = {};

@@ -196,8 +196,8 @@ def model_matches_simulation(study: Context) -> Measured:
         measured=(
             f"simulation / model between {min(base.ratios):.2f} and {max(base.ratios):.2f} over cycles of "
             f"{cycles[0]:g} to {cycles[-1]:g} s, farthest from 1 at {farthest.where}: "
-            f"{farthest.estimate:.3f}; throughput {base.points[0].mbps:.2f} Mb/s at {cycles[0]:g} s, "
-            f"{base.points[-1].mbps:.2f} Mb/s at {cycles[-1]:g} s, {trend.statement}"
+            f"{farthest.estimate:.3f}; throughput {base.points[0].mbps:.2f} Mbit/s at {cycles[0]:g} s, "
+            f"{base.points[-1].mbps:.2f} Mbit/s at {cycles[-1]:g} s, {trend.statement}"
         ),
         ci=(farthest.low, farthest.high),
         test=(
@@ -444,7 +444,7 @@ def _figures(study: Context, base: Sweep, in_range: Sequence[Sweep], shown: Sequ
         id="fig3",
         title="Fig. 3: asymptotic throughput against the duration of the cognitive cycle",
         x_label="Duration of the cognitive cycle [s]",
-        y_label="Throughput [Mb/s]",
+        y_label="Throughput [Mbit/s]",
         log_x=True,
         curves=[
             Curve("model as printed, dW from (3)", dense, curve(), style="line"),
@@ -530,8 +530,8 @@ def _tables(base: Sweep, in_range: Sequence[Sweep], shown: Sequence[Sweep]) -> l
         header=[
             "cycle",
             "case",
-            "simulation [Mb/s]",
-            "model [Mb/s]",
+            "simulation [Mbit/s]",
+            "model [Mbit/s]",
             "ratio [95 %]",
             "ratio, dW exact",
             "ratio, without lost window",
@@ -585,7 +585,7 @@ def _tables(base: Sweep, in_range: Sequence[Sweep], shown: Sequence[Sweep]) -> l
     )
     readings = Table(
         title="Units of the printed equations",
-        header=["cycle", "packets (consistent) [Mb/s]", "bits [Mb/s]", "mixed [Mb/s]"],
+        header=["cycle", "packets (consistent) [Mbit/s]", "bits [Mbit/s]", "mixed [Mbit/s]"],
         rows=[
             [
                 point.label,

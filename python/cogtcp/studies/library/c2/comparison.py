@@ -87,17 +87,17 @@ def throughput_and_delay(study: Context) -> Measured:
         verdict=cell.over_range(outcomes),
         settings=cell.settings(outcomes),
         measured=(
-            f"C2 {cell.interval(rate)} Mb/s while the channel is open, of "
+            f"C2 {cell.interval(rate)} Mbit/s while the channel is open, of "
             f"{cell.interval(_values(base['c2'], 'capacity_mbps'))}, at {cell.interval(delay, 1)} ms; "
             + "; ".join(
-                f"{NAMES[t]} {cell.interval(_values(base[t], 'all_mbps'))} Mb/s at "
+                f"{NAMES[t]} {cell.interval(_values(base[t], 'all_mbps'))} Mbit/s at "
                 f"{cell.interval(_values(base[t], 'queue_ms'), 1)} ms"
                 for t in CONTENDERS[1:]
             )
         ),
         ci=(outcomes[0].parts[0].finding.low, outcomes[0].parts[0].finding.high),
         test=(
-            "Two one-sided t-tests (5 %), each ratio paired by seed: C2's throughput 10 Mb/s within "
+            "Two one-sided t-tests (5 %), each ratio paired by seed: C2's throughput 10 Mbit/s within "
             f"{RATE_MARGIN:.0%}, its queuing delay 10 ms within {DELAY_MARGIN:.0%}, its throughput 2 times "
             "that of "
             f"NewReno and of Westwood+ within {TWICE_MARGIN:.0%} and 1.2 times that of CUBIC within "
@@ -105,10 +105,10 @@ def throughput_and_delay(study: Context) -> Measured:
             "six at the "
             f"base and at {len(in_range)} values of what the paper leaves unsaid; {len(study.seeds)} seeds. "
             "Throughput counts open time only: with 2 s of silence in 10 s no sender can average more than "
-            "8.4 Mb/s "
+            "8.4 Mbit/s "
             "over all time. Queuing delay: what a data packet finds in the bottleneck's queue while the "
             "channel is "
-            "open. The interval is that of C2's throughput over 10 Mb/s."
+            "open. The interval is that of C2's throughput over 10 Mbit/s."
         ),
         why=_why_4b(outcomes, base, above),
         figures=[_figure_4b(study, base)],
@@ -146,7 +146,7 @@ def _factors(runs: dict[str, Records]) -> list[Part]:
         return Part(name, verdicts.equivalent(values, expected, margin))
 
     return [
-        factor("C2 at about 10 Mb/s", _values(c2, "all_mbps"), RATE_MBPS, RATE_MARGIN),
+        factor("C2 at about 10 Mbit/s", _values(c2, "all_mbps"), RATE_MBPS, RATE_MARGIN),
         factor("C2 at about 10 ms", _values(c2, "queue_ms"), DELAY_MS, DELAY_MARGIN),
         factor("twice NewReno", _ratios(c2, runs["newreno"], "all_mbps"), TWICE, TWICE_MARGIN),
         factor("twice Westwood+", _ratios(c2, runs["westwood-tustin"], "all_mbps"), TWICE, TWICE_MARGIN),
@@ -206,8 +206,8 @@ def _table_4b(records: dict[tuple[str, str], list[dict[str, Any]]]) -> Table:
         header=[
             "setting",
             "transport",
-            "throughput, open time [Mb/s]",
-            "over all time [Mb/s]",
+            "throughput, open time [Mbit/s]",
+            "over all time [Mbit/s]",
             "use of the capacity",
             "queuing delay [ms]",
             "waited, silences included [ms]",
@@ -242,7 +242,7 @@ def _figure_4b(study: Context, base: dict[str, Records]) -> Figure:
         id="fig4b",
         title="Fig. 4b: throughput and queuing delay",
         x_label="Queuing delay [ms]",
-        y_label="Throughput while open [Mb/s]",
+        y_label="Throughput while open [Mbit/s]",
         curves=[
             *(
                 Curve(NAMES[t], _values(base[t], "queue_ms"), _values(base[t], "all_mbps"))
@@ -250,7 +250,7 @@ def _figure_4b(study: Context, base: dict[str, Records]) -> Figure:
             ),
             Curve("C2 as the paper has it", [DELAY_MS, DELAY_MS], [0, RATE_MBPS], style="dotted"),
         ],
-        caption="One point per seed. The dotted line ends at the paper's point: about 10 Mb/s at 10 ms.",
+        caption="One point per seed. The dotted line ends at the paper's point: about 10 Mbit/s at 10 ms.",
         paper=[published["caption"], *(sentence["text"] for sentence in published["sentence"])],
     )
 
@@ -403,7 +403,7 @@ def _figure_4c(
         id="fig4c",
         title="Fig. 4c: two flows over open and silent periods of varying length",
         x_label="On [s]",
-        y_label="Throughput while open [Mb/s]",
+        y_label="Throughput while open [Mbit/s]",
         log_x=True,
         curves=curves,
         caption="Aggregate of two flows per second of open channel, mean and 95 % interval.",

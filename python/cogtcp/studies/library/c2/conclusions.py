@@ -39,7 +39,7 @@ def conclusions(claims: Sequence[Claim]) -> list[str]:
         "runs from "
         f"{grid['worst']:.0%} to {grid['best']:.0%}. With held packets a CUBIC of today (SACK, F-RTO) "
         "delivers "
-        f"{compare['hold_linux']:.1f} Mb/s and C2 {compare['hold_c2']:.1f}."
+        f"{compare['hold_linux']:.1f} Mbit/s and C2 {compare['hold_c2']:.1f}."
     )
     rivals, wrong, acks, handoff = (facts[key] for key in ("c2-x1", "c2-x2", "c2-x3", "c2-x4"))
     taken = table["taken_100"]
@@ -58,7 +58,7 @@ def conclusions(claims: Sequence[Claim]) -> list[str]:
         f"{acks['upload_cubic']:.0%}), and {acks['switched_off']:.0%} if it neither read saturation from the "
         "RTT nor N from its throughput; "
         f"delayed ACKs leave {acks['delayed']:.0%}. And after a handoff without a timeout to a channel of "
-        "1 Mb/s, at an RTT of "
+        "1 Mbit/s, at an RTT of "
         f"{handoff['rtt']} ms, C2 uses {handoff['slow']:.0%} of it where NewReno uses "
         f"{handoff['slow_newreno']:.0%}: the least "
         "RTT that it remembers belongs to another channel."

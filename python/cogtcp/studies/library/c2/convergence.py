@@ -200,7 +200,7 @@ def _figure(study: Context, records: Sequence[dict[str, Any]]) -> Figure:
         id="fig4a",
         title="Fig. 4a: convergence of four C2 flows (seed 1)",
         x_label="Time [s]",
-        y_label="Rate [Mb/s]",
+        y_label="Rate [Mbit/s]",
         curves=[
             Curve("capacity of the channel", time, series["rate_mbps"], style="dotted"),
             Curve("all flows together", time, series["total_mbps"], style="dashed"),

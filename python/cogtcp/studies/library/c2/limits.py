@@ -139,7 +139,7 @@ def wrong_number_of_flows(study: Context) -> Measured:
                     "Jain's index",
                     "use",
                     "queue [ms]",
-                    "flow 2 [Mb/s]",
+                    "flow 2 [Mbit/s]",
                 ],
                 rows=[
                     [
@@ -263,7 +263,7 @@ def acknowledgements_that_mislead(study: Context) -> Measured:
         tables=[
             Table(
                 title="Throughput kept",
-                header=["setting", "transport", "return path", "throughput [Mb/s]", "ratio", "queue [ms]"],
+                header=["setting", "transport", "return path", "throughput [Mbit/s]", "ratio", "queue [ms]"],
                 rows=[
                     [
                         setting,
@@ -380,7 +380,7 @@ SLOW_USE = 0.85
 
 @claim("c2-x4")
 def least_rtt_of_another_channel(study: Context) -> Measured:
-    """Handoffs between 10 and 1 Mb/s that cost no timeout: Dp of the fast channel, BW of the first."""
+    """Handoffs between 10 and 1 Mbit/s that cost no timeout: Dp of the fast channel, BW of the first."""
     rtts = SHORT_RTTS_MS[:2] if study.quick else SHORT_RTTS_MS
     transports = ("c2", "c2-author", "newreno", "cubic")
 
@@ -442,9 +442,9 @@ def least_rtt_of_another_channel(study: Context) -> Measured:
         verdict=cell.over_range(outcomes),
         settings=cell.settings(outcomes),
         measured="; ".join(
-            f"RTT {rtt} ms: C2 uses {cell.interval(slow['c2', rtt])} of 1 Mb/s and "
+            f"RTT {rtt} ms: C2 uses {cell.interval(slow['c2', rtt])} of 1 Mbit/s and "
             f"{cell.interval(fast['c2', rtt])} of "
-            f"10 Mb/s, NewReno {statistics.fmean(slow['newreno', rtt]):.2f} and "
+            f"10 Mbit/s, NewReno {statistics.fmean(slow['newreno', rtt]):.2f} and "
             f"{statistics.fmean(fast['newreno', rtt]):.2f}"
             for rtt in rtts
         ),
@@ -454,13 +454,13 @@ def least_rtt_of_another_channel(study: Context) -> Measured:
             "fast one, at "
             f"RTTs of {', '.join(str(rtt) for rtt in rtts)} ms without packets' own time; sensing of 50 ms "
             "in every "
-            f"30 s with held packets, 1 or 10 Mb/s drawn anew each time; {count} seeds. The interval is "
+            f"30 s with held packets, 1 or 10 Mbit/s drawn anew each time; {count} seeds. The interval is "
             "that of the use "
             "of the slow channel beyond the least, at the shortest RTT."
         ),
         why=(
-            f"{cell.tally(outcomes)} A data packet takes {serial_ms:.1f} ms on the channel of 1 Mb/s and "
-            f"{serial_ms / 10:.1f} ms on that of 10 Mb/s. Dp is that of the fast channel, so without any "
+            f"{cell.tally(outcomes)} A data packet takes {serial_ms:.1f} ms on the channel of 1 Mbit/s and "
+            f"{serial_ms / 10:.1f} ms on that of 10 Mbit/s. Dp is that of the fast channel, so without any "
             "queue the RTT on "
             "the slow one is "
             + ", ".join(f"{1 + 0.9 * own_ms / (rtt + own_ms / 10):.2f} Dp ({rtt} ms)" for rtt in rtts)
@@ -478,10 +478,10 @@ def least_rtt_of_another_channel(study: Context) -> Measured:
         figures=[
             Figure(
                 id="x4",
-                title="Handoffs between 1 and 10 Mb/s without a timeout",
+                title="Handoffs between 1 and 10 Mbit/s without a timeout",
                 x_label="RTT without packets' own time [ms]",
                 y_label="Use of the channel",
-                curves=[*curves("1 Mb/s", slow), *curves("10 Mb/s", fast)],
+                curves=[*curves("1 Mbit/s", slow), *curves("10 Mbit/s", fast)],
                 caption="Carried over capacity while on the slow and on the fast channel.",
                 paper=[
                     '"However, D_p may be an over-estimate due to the accumulated packets in the bottleneck '
@@ -494,7 +494,14 @@ def least_rtt_of_another_channel(study: Context) -> Measured:
         tables=[
             Table(
                 title="Use of both channels",
-                header=["transport", "RTT [ms]", "use of 1 Mb/s", "use of 10 Mb/s", "queue [ms]", "timeouts"],
+                header=[
+                    "transport",
+                    "RTT [ms]",
+                    "use of 1 Mbit/s",
+                    "use of 10 Mbit/s",
+                    "queue [ms]",
+                    "timeouts",
+                ],
                 rows=[
                     [
                         t,

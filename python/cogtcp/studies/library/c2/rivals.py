@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 RTTS_MS = (100, 140, 180)
 STATED = {"c2": (4.9, 6.2, 6.8), "newreno": (4.8, 2.8, 1.8)}
-"""Table I, Mb/s."""
+"""Table I, Mbit/s."""
 
 FAIR_MARGIN = 0.15
 SPARE = 0.85
@@ -83,7 +83,7 @@ def fair_to_newreno(study: Context) -> Measured:
         settings=cell.settings(outcomes),
         measured="; ".join(
             f"{rtt} ms: C2 {cell.interval(_flow(beside[rtt], 0))}, NewReno "
-            f"{cell.interval(_flow(beside[rtt], 1))} Mb/s"
+            f"{cell.interval(_flow(beside[rtt], 1))} Mbit/s"
             for rtt in RTTS_MS
         )
         + " (while the channel is open)",
@@ -118,13 +118,13 @@ def fair_to_newreno(study: Context) -> Measured:
                 title="Table I beside ours",
                 header=[
                     "RTT [ms]",
-                    "C2, paper [Mb/s]",
-                    "C2 [Mb/s]",
-                    "NewReno, paper [Mb/s]",
-                    "NewReno [Mb/s]",
-                    "NewReno beside NewReno [Mb/s]",
-                    "C2 by the author's code [Mb/s]",
-                    "NewReno beside it [Mb/s]",
+                    "C2, paper [Mbit/s]",
+                    "C2 [Mbit/s]",
+                    "NewReno, paper [Mbit/s]",
+                    "NewReno [Mbit/s]",
+                    "NewReno beside NewReno [Mbit/s]",
+                    "C2 by the author's code [Mbit/s]",
+                    "NewReno beside it [Mbit/s]",
                 ],
                 rows=[
                     [
@@ -144,7 +144,7 @@ def fair_to_newreno(study: Context) -> Measured:
             cell.parts_table(
                 outcomes,
                 "Statement by statement",
-                "Share over one half; least step of the share; NewReno's surplus over 85 % in Mb/s.",
+                "Share over one half; least step of the share; NewReno's surplus over 85 % in Mbit/s.",
             ),
         ],
         facts={
@@ -196,7 +196,7 @@ def _figure(study: Context, beside: dict[int, Records], alone: dict[int, Records
         id="table1",
         title="Table I: C2 beside NewReno",
         x_label="RTT [ms]",
-        y_label="Throughput while open [Mb/s]",
+        y_label="Throughput while open [Mbit/s]",
         curves=[
             Curve("C2, paper", RTTS_MS, STATED["c2"], style="dashed"),
             Curve("NewReno, paper", RTTS_MS, STATED["newreno"], style="dotted"),
@@ -263,8 +263,8 @@ def coexists_with_others(study: Context) -> Measured:
         settings=cell.settings(outcomes),
         measured="; ".join(
             f"beside {MODERN_NAMES[rival]}: C2 {cell.interval(_flow(records[BASE.name, 'c2', rival], 0))} "
-            "Mb/s, "
-            f"{MODERN_NAMES[rival]} {cell.interval(_flow(records[BASE.name, 'c2', rival], 1))} Mb/s"
+            "Mbit/s, "
+            f"{MODERN_NAMES[rival]} {cell.interval(_flow(records[BASE.name, 'c2', rival], 1))} Mbit/s"
             for rival in rivals
         ),
         ci=(first.low, first.high),
@@ -273,7 +273,7 @@ def coexists_with_others(study: Context) -> Measured:
             "gets beside its own "
             f"kind, RTT 100 ms; at the base and {len(settings) - 1} values of what the paper leaves "
             f"unsaid; {len(study.seeds)} "
-            "seeds. The interval is that of C2's surplus beside CUBIC, in Mb/s."
+            "seeds. The interval is that of C2's surplus beside CUBIC, in Mbit/s."
         ),
         why=(
             f"{cell.tally(outcomes)} C2's share is "
@@ -293,7 +293,7 @@ def coexists_with_others(study: Context) -> Measured:
         tables=[
             Table(
                 title="Rates beside each other",
-                header=["setting", "first", "second", "first [Mb/s]", "second [Mb/s]", "queue [ms]"],
+                header=["setting", "first", "second", "first [Mbit/s]", "second [Mbit/s]", "queue [ms]"],
                 rows=[
                     [
                         setting,
@@ -307,7 +307,7 @@ def coexists_with_others(study: Context) -> Measured:
                 ],
                 caption="While the channel is open. BBR has SACK; the others have what the setting says.",
             ),
-            cell.parts_table(outcomes, "Statement by statement", "Surplus over 85 %, in Mb/s."),
+            cell.parts_table(outcomes, "Statement by statement", "Surplus over 85 %, in Mbit/s."),
         ],
         facts={f"share_{rival}": statistics.fmean(shares[rival]) for rival in rivals},
     )

@@ -2,8 +2,8 @@
 
 The paper gives a topology, rates and sensing times, and nearly nothing of what its TCPs were set to. Every
 claim is therefore tested at each setting of `settings.RANGE`: those in which the one number that the paper
-prints, a best real-time throughput of about 1.8 Mb/s under sensing, comes out. `chain-f2` shows where it does
-and where not.
+prints, a best real-time throughput of about 1.8 Mbit/s under sensing, comes out. `chain-f2` shows where it
+does and where not.
 
 Read in this order: `settings` (what is varied), `measuring` (the runs), `testing` (from runs to a verdict),
 then the claims by figure.

@@ -42,7 +42,7 @@ def newreno_ignores_bandwidth(study: Context) -> Measured:
     points, varied = _rates(study, [N])
 
     def judge(grid: Grid) -> dict[str, Finding]:
-        labels = [f"{point.rate_mbps:g} Mb/s" for point in grid]
+        labels = [f"{point.rate_mbps:g} Mbit/s" for point in grid]
         return {
             "goodput / mean over the rates": verdicts.flat(
                 [cell.goodput for cell in grid.values()], MARGIN, labels
@@ -60,19 +60,19 @@ def newreno_ignores_bandwidth(study: Context) -> Measured:
     ratio = (most.rate_mbps or 1) / (least.rate_mbps or 1)
     return tested.measured(
         measured=(
-            f"NewReno has {low:.2f} Mb/s at {least.rate_mbps:g} Mb/s and {high:.2f} Mb/s at "
-            f"{most.rate_mbps:g} Mb/s: {high / low:.2f} times at {ratio:.2f} times the bandwidth; mean cwnd "
-            f"{base[least].mean('cwnd'):.1f} and {base[most].mean('cwnd'):.1f} segments"
+            f"NewReno has {low:.2f} Mbit/s at {least.rate_mbps:g} Mbit/s and {high:.2f} "
+            f"Mbit/s at {most.rate_mbps:g} Mbit/s: {high / low:.2f} times at {ratio:.2f} times the "
+            f"bandwidth; mean cwnd {base[least].mean('cwnd'):.1f} and {base[most].mean('cwnd'):.1f} segments"
         ),
         test=(
             f"At every rate, goodput and mean cwnd within {MARGIN:.0%} of their mean over the rates (two "
-            f"one-sided t-tests, 5 %); rates {', '.join(f'{point.rate_mbps:g}' for point in points)} Mb/s, "
+            f"one-sided t-tests, 5 %); rates {', '.join(f'{point.rate_mbps:g}' for point in points)} Mbit/s, "
             f"elsewhere {', '.join(f'{point.rate_mbps:g}' for point in varied)}."
         ),
         why=(
             f"The window that a cycle of 5.1 s allows, {base[most].mean('cwnd_most'):.0f} segments at most, "
             f"is what limits the flow, not the link, of which it uses {share:.0%} of its half at "
-            f"{least.rate_mbps:g} Mb/s and {base[most].mean('share'):.0%} at {most.rate_mbps:g} Mb/s."
+            f"{least.rate_mbps:g} Mbit/s and {base[most].mean('share'):.0%} at {most.rate_mbps:g} Mbit/s."
         ),
         figures=[_fig4(study)],
         facts={"gain": high / low, "ratio": ratio},
@@ -88,7 +88,7 @@ def _fig4(study: Context) -> Figure:
         x_label="Time [s]",
         y_label="cwnd of flow 1 [segments]",
         curves=[
-            Curve(f"{rate:g} Mb/s", trace["time_s"], trace["cwnd"], style=style)
+            Curve(f"{rate:g} Mbit/s", trace["time_s"], trace["cwnd"], style=style)
             for rate, trace, style in zip(rates, drawn, LINES, strict=True)
         ],
         caption="One seed, from the start. The paper does not say which three bandwidths it drew.",
@@ -120,8 +120,8 @@ def westwood_below_ten(study: Context) -> Measured:
     table = Table(
         title="Rate by rate",
         header=[
-            "bottleneck [Mb/s]",
-            *(f"{NAMES[name]} [Mb/s]" for name in THREE),
+            "bottleneck [Mbit/s]",
+            *(f"{NAMES[name]} [Mbit/s]" for name in THREE),
             "Compound above 38 [% of time]",
             "Westwood+, recovery [s a cycle]",
             "Compound, recovery [s a cycle]",
@@ -142,7 +142,7 @@ def westwood_below_ten(study: Context) -> Measured:
     low_ratio = lowest.mean("goodput_mbps") / base[Point(N, rates[0])].mean("goodput_mbps")
     why = (
         f"Compound's window is above 38 segments during {lowest.mean('above_38'):.0%} of the time at "
-        f"{rates[0]:g} Mb/s and {top.mean('above_38'):.0%} at 15 Mb/s. "
+        f"{rates[0]:g} Mbit/s and {top.mean('above_38'):.0%} at 15 Mbit/s. "
     )
     if low_ratio > 1 + MARGIN:
         why += (
@@ -156,24 +156,24 @@ def westwood_below_ten(study: Context) -> Measured:
         why += f"Compound has {low_ratio:.2f} times NewReno's goodput there."
     return tested.measured(
         measured=(
-            f"at {rates[0]:g} Mb/s Westwood+ {base[Point(W, rates[0])].mean('goodput_mbps'):.2f}, Compound "
+            f"at {rates[0]:g} Mbit/s Westwood+ {base[Point(W, rates[0])].mean('goodput_mbps'):.2f}, Compound "
             f"{lowest.mean('goodput_mbps'):.2f}, NewReno {base[Point(N, rates[0])].mean('goodput_mbps'):.2f} "
-            f"Mb/s; at 15 Mb/s {base[Point(W, 15.0)].mean('goodput_mbps'):.2f}, "
-            f"{top.mean('goodput_mbps'):.2f}, {base[Point(N, 15.0)].mean('goodput_mbps'):.2f} Mb/s"
+            f"Mbit/s; at 15 Mbit/s {base[Point(W, 15.0)].mean('goodput_mbps'):.2f}, "
+            f"{top.mean('goodput_mbps'):.2f}, {base[Point(N, 15.0)].mean('goodput_mbps'):.2f} Mbit/s"
         ),
         test=(
-            "Westwood+ above NewReno, and above Compound, at every rate below 10 Mb/s (one-sided paired "
+            "Westwood+ above NewReno, and above Compound, at every rate below 10 Mbit/s (one-sided paired "
             "t-tests, 5 %; the estimate is the least difference as a share of the other's mean); Compound "
-            f"within {MARGIN:.0%} of Westwood+ at 15 Mb/s and of NewReno at {rates[0]:g} Mb/s (two one-sided "
-            "t-tests, 5 %)."
+            f"within {MARGIN:.0%} of Westwood+ at 15 Mbit/s and of NewReno at {rates[0]:g} Mbit/s (two "
+            "one-sided t-tests, 5 %)."
         ),
         why=why,
         figures=[
             Figure(
                 id="fig3",
                 title="Fig. 3: average throughput in the fixed bandwidth model",
-                x_label="Bandwidth of the bottleneck [Mb/s]",
-                y_label="Goodput of flow 1 [Mb/s]",
+                x_label="Bandwidth of the bottleneck [Mbit/s]",
+                y_label="Goodput of flow 1 [Mbit/s]",
                 curves=[
                     *(
                         curve(NAMES[name], rates, [base[Point(name, rate)] for rate in rates])

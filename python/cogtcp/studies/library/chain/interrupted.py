@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @claim("chain-f2")
 def sensing_halves_the_best(study: Context) -> Measured:
-    """Compare the sensed flow's best with half of the classical worst; find where 1.8 Mb/s comes out."""
+    """Compare the sensed flow's best with half of the classical worst; find where 1.8 Mbit/s comes out."""
     sensed, classical = Point(), Point(radio=False)
 
     def judge(grid: Grid) -> dict[str, Finding]:
@@ -44,14 +44,14 @@ def sensing_halves_the_best(study: Context) -> Measured:
     consistent = [setting for setting in tested.grids if low <= bests[setting] <= high]
     outside = [setting.name for setting in tested.in_range if setting not in consistent]
     calibration = Table(
-        title="Where the stated 1.8 Mb/s comes out",
+        title="Where the stated 1.8 Mbit/s comes out",
         header=[
             "setting",
-            "sensed, best second [Mb/s]",
+            "sensed, best second [Mbit/s]",
             "about 1.8",
-            "classical, worst second [Mb/s]",
-            "sensed, mean [Mb/s]",
-            "classical, mean [Mb/s]",
+            "classical, worst second [Mbit/s]",
+            "sensed, mean [Mbit/s]",
+            "classical, mean [Mbit/s]",
             "silences with loss [%]",
             "with timeout [%]",
             "greatest cwnd",
@@ -71,7 +71,7 @@ def sensing_halves_the_best(study: Context) -> Measured:
             for setting, grid in tested.grids.items()
         ],
         caption=(
-            f"NewReno, seconds of real-time goodput after 20 s. About 1.8: {low:g} to {high:g} Mb/s. The "
+            f"NewReno, seconds of real-time goodput after 20 s. About 1.8: {low:g} to {high:g} Mbit/s. The "
             "other claims are tested over settings chosen here."
         ),
     )
@@ -94,12 +94,13 @@ def sensing_halves_the_best(study: Context) -> Measured:
             "packets to be lost."
         )
     if outside:
-        why += f" Not about 1.8 Mb/s in this run: {', '.join(outside)}."
+        why += f" Not about 1.8 Mbit/s in this run: {', '.join(outside)}."
     return tested.measured(
         measured=(
-            f"sensed best second {mean_text(base[sensed].of('best_mbps'))} Mb/s, classical worst second "
-            f"{mean_text(base[classical].of('worst_mbps'))} Mb/s; mean goodput "
-            f"{base[sensed].mean('goodput_mbps'):.2f} against {base[classical].mean('goodput_mbps'):.2f} Mb/s"
+            f"sensed best second {mean_text(base[sensed].of('best_mbps'))} Mbit/s, classical worst "
+            f"second {mean_text(base[classical].of('worst_mbps'))} Mbit/s; mean goodput "
+            f"{base[sensed].mean('goodput_mbps'):.2f} against {base[classical].mean('goodput_mbps'):.2f} "
+            "Mbit/s"
         ),
         test=(
             "One-sided t-test (5 %) that the classical flow's worst real-time goodput exceeds twice the "
@@ -122,12 +123,12 @@ def _fig2(study: Context) -> Figure:
         id="fig2",
         title="Fig. 2: real-time throughput of NewReno",
         x_label="Time [s]",
-        y_label="Goodput of flow 1 [Mb/s]",
+        y_label="Goodput of flow 1 [Mbit/s]",
         curves=[
             Curve(name, *binned(trace, "mbps", 4), style=style)
             for name, trace, style in zip(("CR with sensing", "classical"), drawn, LINES, strict=False)
         ]
-        + [Curve("1.8 Mb/s, stated", [0, 60], [1.8, 1.8], style="dotted")],
+        + [Curve("1.8 Mbit/s, stated", [0, 60], [1.8, 1.8], style="dotted")],
         caption="One seed, averaged over 1 s, from the start.",
         paper=study.study.sentences("fig2"),
     )

@@ -42,7 +42,7 @@ class Cell:
 
     @property
     def goodput(self) -> list[float]:
-        """Goodput of flow 1 in Mb/s, one value per seed."""
+        """Goodput of flow 1 in Mbit/s, one value per seed."""
         return self.of("goodput_mbps")
 
 

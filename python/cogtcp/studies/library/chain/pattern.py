@@ -64,7 +64,7 @@ def jump_with_the_first_step_of_on(study: Context) -> Measured:
         measured="; ".join(
             f"{NAMES[name]} " + ", ".join(f"{value:.2f}" for value in steps[name]) for name in THREE
         )
-        + " Mb/s at on 5, 10, 15 s (off 0.1 s)",
+        + " Mbit/s at on 5, 10, 15 s (off 0.1 s)",
         test=(
             "For each of the three at off 0.1 s, one-sided paired t-tests (5 %): goodput at on 10 s is more "
             f"than {SHARP:.0%} above that at 5 s; the gain from 10 to 15 s is less than that from 5 to 10 s. "
@@ -76,7 +76,7 @@ def jump_with_the_first_step_of_on(study: Context) -> Measured:
                 id="fig7-on",
                 title="Fig. 7, over the time between sensings",
                 x_label="Transmission time, on [s]",
-                y_label="Goodput of flow 1 [Mb/s]",
+                y_label="Goodput of flow 1 [Mbit/s]",
                 curves=[
                     curve(NAMES[name], ON_S, [base[Point(name, on_s=on_s)] for on_s in ON_S])
                     for name in THREE
@@ -90,7 +90,7 @@ def jump_with_the_first_step_of_on(study: Context) -> Measured:
         else [
             Table(
                 title="All pairs of on and off",
-                header=["transport", "off [s]", *(f"on {on_s:g} s [Mb/s]" for on_s in ON_S)],
+                header=["transport", "off [s]", *(f"on {on_s:g} s [Mbit/s]" for on_s in ON_S)],
                 rows=[
                     [
                         NAMES[name],

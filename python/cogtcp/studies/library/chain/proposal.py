@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 
 SITUATIONS = {
-    "sensing, 15 Mb/s": Point(rate_mbps=15.0),
-    "sensing, [1, 15] Mb/s": Point(channel_mbps=(1, 15)),
+    "sensing, 15 Mbit/s": Point(rate_mbps=15.0),
+    "sensing, [1, 15] Mbit/s": Point(channel_mbps=(1, 15)),
     "PU each 15 s": Point(pu_s=15.0),
 }
 
@@ -72,19 +72,20 @@ def westwood_with_compound(study: Context) -> Measured:
         situation: max((mean(name, point), name) for name in (*every, *BEYOND))[1]
         for situation, point in SITUATIONS.items()
     }
-    fixed = SITUATIONS["sensing, 15 Mb/s"]
+    fixed = SITUATIONS["sensing, 15 Mbit/s"]
     parts = tested.parts[BASE]
     failing = [part for part, finding in parts.items() if finding.verdict != "holds"]
     return tested.measured(
         measured="; ".join(
             f"{situation}: the combination {mean(WC, point):.2f}, Westwood+ {mean(W, point):.2f}, Compound "
-            f"{mean(C, point):.2f} Mb/s"
+            f"{mean(C, point):.2f} Mbit/s"
             for situation, point in SITUATIONS.items()
         ),
         test=(
             "One-sided paired t-tests (5 %) that Westwood+'s ssthresh with Compound's growth has more "
-            "goodput than either, in three situations: sensing at 15 Mb/s, sensing with channels in [1, 15] "
-            "Mb/s, PUs each 15 s on average. Estimates are differences as shares of the parent's goodput."
+            "goodput than either, in three situations: sensing at 15 Mbit/s, sensing with channels in "
+            "[1, 15] Mbit/s, PUs each 15 s on average. Estimates are differences as shares of the "
+            "parent's goodput."
         ),
         why=(
             (
@@ -92,7 +93,7 @@ def westwood_with_compound(study: Context) -> Measured:
                 if not failing
                 else f"At the base not shown: {', '.join(failing)}. "
             )
-            + f"At 15 Mb/s it spends {base[replace(fixed, transport=WC)].mean('recovering_s'):.2f} s of a "
+            + f"At 15 Mbit/s it spends {base[replace(fixed, transport=WC)].mean('recovering_s'):.2f} s of a "
             "cycle in fast recovery, Westwood+ "
             f"{base[replace(fixed, transport=W)].mean('recovering_s'):.2f} s, Compound "
             f"{base[replace(fixed, transport=C)].mean('recovering_s'):.2f} s; mean windows are "
@@ -106,8 +107,8 @@ def westwood_with_compound(study: Context) -> Measured:
                 title="All transports, at the base",
                 header=[
                     "transport",
-                    *(f"{situation} [Mb/s]" for situation in SITUATIONS),
-                    "timeouts at 15 Mb/s [% of silences]",
+                    *(f"{situation} [Mbit/s]" for situation in SITUATIONS),
+                    "timeouts at 15 Mbit/s [% of silences]",
                 ],
                 rows=[
                     [

@@ -65,7 +65,7 @@ def longer_sensing_is_better(study: Context) -> Measured:
             + ", ".join(f"{base[Point(name, off_s=off_s)].mean('goodput_mbps'):.2f}" for off_s in OFF_S)
             for name in THREE
         )
-        + " Mb/s at 0.05, 0.1, 0.2, 0.4 s (on 5 s)",
+        + " Mbit/s at 0.05, 0.1, 0.2, 0.4 s (on 5 s)",
         test=(
             "For each of the three at on 5 s, one-sided paired t-tests (5 %): goodput at 0.05 s exceeds that "
             "at 0.1 s by more "
@@ -79,7 +79,7 @@ def longer_sensing_is_better(study: Context) -> Measured:
                 id="fig7",
                 title="Fig. 7: average throughput with different sensing times, on 5 s",
                 x_label="Sensing time, off [s]",
-                y_label="Goodput of flow 1 [Mb/s]",
+                y_label="Goodput of flow 1 [Mbit/s]",
                 log_x=True,
                 curves=curves,
                 caption=(
@@ -199,7 +199,7 @@ def _mechanism(base: Grid) -> Table:
         header=[
             "transport",
             "off [s]",
-            "goodput [Mb/s]",
+            "goodput [Mbit/s]",
             "silences with loss [%]",
             "of ACKs only [%]",
             "taken [windows]",

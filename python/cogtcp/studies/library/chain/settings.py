@@ -23,7 +23,7 @@ WELL_UNDER = 2 / 3
 FEW, MOST = 0.1, 0.5
 """Shares of the silences followed by a timeout: "no timeout", and "timeouts happen"."""
 STATED_BEST = (1.2, 2.4)
-"""What counts as "about 1.8 Mb/s": within a third, as nothing is known of how it was averaged."""
+"""What counts as "about 1.8 Mbit/s": within a third, as nothing is known of how it was averaged."""
 
 OFF_S = (0.05, 0.1, 0.2, 0.4)  # stated
 ON_S = (5.0, 10.0, 15.0)  # stated
@@ -63,12 +63,12 @@ RANGE = (
     replace(BASE, name="first slow start without limit", initial_ssthresh="4 MiB"),
     replace(BASE, name="delayed ACKs at RTT 220 ms", delayed_ack="200 ms", rtt_ms=220),
     replace(BASE, name="silence of the access links too", links=("bottleneck", "access-s1", "access-s2")),
-    replace(BASE, name="8 Mb/s", rate_mbps=8),
-    replace(BASE, name="15 Mb/s", rate_mbps=15),
+    replace(BASE, name="8 Mbit/s", rate_mbps=8),
+    replace(BASE, name="15 Mbit/s", rate_mbps=15),
     replace(BASE, name="Westwood+ of the paper's text", at_least_half=True),
     replace(BASE, name="Compound with NewReno recovery", recovery="newreno"),
 )
-"""In which the sensed NewReno's best is about the stated 1.8 Mb/s: over these the verdicts must hold."""
+"""In which the sensed NewReno's best is about the stated 1.8 Mbit/s: over these the verdicts must hold."""
 SHOWN = (
     replace(BASE, name="hold", silence="hold"),
     replace(BASE, name="hold with least RTO 200 ms", silence="hold", min_rto="200 ms"),
@@ -78,7 +78,7 @@ SHOWN = (
     replace(BASE, name="RTT 300 ms", rtt_ms=300),
 )
 """Measured beside them: a silence that keeps packets, a recovery that the paper's simulator lacked, and
-round-trip times in which the 1.8 Mb/s does not come out."""
+round-trip times in which the 1.8 Mbit/s does not come out."""
 QUICK = ("RTT 220 ms", "536 B at RTT 125 ms", "hold")
 
 

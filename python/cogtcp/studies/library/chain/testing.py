@@ -50,7 +50,7 @@ def test(
 
 
 def above(values: Sequence[float], baseline: Sequence[float], where: str = "") -> Finding:
-    """Test `values` above `baseline`, and report their ratio less 1 rather than a difference in Mb/s."""
+    """Test `values` above `baseline`, and report their ratio less 1 rather than a difference in Mbit/s."""
     mean = statistics.fmean(baseline) or 1.0
     return verdicts.greater(
         [value / mean for value in values], [value / mean for value in baseline], where=where

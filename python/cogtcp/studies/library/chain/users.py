@@ -54,7 +54,7 @@ def rarer_users(study: Context) -> Measured:
         measured="; ".join(
             f"{NAMES[name]} " + ", ".join(f"{mean(name, pu_s):.2f}" for pu_s in times) for name in THREE
         )
-        + f" Mb/s at means of {', '.join(f'{pu_s:g}' for pu_s in times)} s",
+        + f" Mbit/s at means of {', '.join(f'{pu_s:g}' for pu_s in times)} s",
         test=(
             "One-sided paired t-tests (5 %) that each of the three has more at 20 s than at 5 s, and "
             f"Compound more at 20 s than at 15 s; NewReno and Westwood+ at 20 s within {FLAT_END:.0%} of 15 "
@@ -74,7 +74,7 @@ def rarer_users(study: Context) -> Measured:
                 id="fig9",
                 title="Fig. 9: average throughput over the mean time between arrivals of PUs",
                 x_label="Mean time between arrivals [s]",
-                y_label="Goodput of flow 1 [Mb/s]",
+                y_label="Goodput of flow 1 [Mbit/s]",
                 curves=[
                     curve(NAMES[name], times, [base[Point(name, pu_s=pu_s)] for pu_s in times])
                     for name in THREE

@@ -53,7 +53,7 @@ def range_hardly_matters(study: Context) -> Measured:
     most = min(changes, key=lambda name: changes[name])
     return tested.measured(
         measured="; ".join(
-            f"{NAMES[name]} {mean(name, RANGES_MBPS[0]):.2f} Mb/s in [7, 9], "
+            f"{NAMES[name]} {mean(name, RANGES_MBPS[0]):.2f} Mbit/s in [7, 9], "
             f"{mean(name, RANGES_MBPS[-1]):.2f} in [1, 15]"
             for name in THREE
         ),
@@ -77,8 +77,8 @@ def range_hardly_matters(study: Context) -> Measured:
             Figure(
                 id="fig5",
                 title="Fig. 5: average throughput in channels of varying bandwidth",
-                x_label="Width of the range of bandwidth around 8 Mb/s [Mb/s]",
-                y_label="Goodput of flow 1 [Mb/s]",
+                x_label="Width of the range of bandwidth around 8 Mbit/s [Mbit/s]",
+                y_label="Goodput of flow 1 [Mbit/s]",
                 curves=[
                     *(
                         curve(
@@ -90,7 +90,7 @@ def range_hardly_matters(study: Context) -> Measured:
                     ),
                     Curve("optimal share", widths, [4.0] * 3, style="dotted"),
                 ],
-                caption="[7, 9], [6, 10] and [1, 15] Mb/s; mean and 95 % interval over the seeds.",
+                caption="[7, 9], [6, 10] and [1, 15] Mbit/s; mean and 95 % interval over the seeds.",
                 paper=study.study.sentences("fig5"),
             )
         ],
@@ -99,7 +99,7 @@ def range_hardly_matters(study: Context) -> Measured:
 
 
 def _capped(mbps: float) -> float:
-    """Return what is left of a constant demand that gets half of each channel in [1, 15] Mb/s at most.
+    """Return what is left of a constant demand that gets half of each channel in [1, 15] Mbit/s at most.
 
     The mean of min(demand, u) over u uniform in [0.5, 7.5], over the demand.
     """
@@ -151,12 +151,12 @@ def westwood_under_its_share(study: Context) -> Measured:
                 id="fig6",
                 title="Fig. 6: real-time throughput of Westwood+ and its optimal share",
                 x_label="Time [s]",
-                y_label="Goodput of flow 1 [Mb/s]",
+                y_label="Goodput of flow 1 [Mbit/s]",
                 curves=[
                     Curve("Westwood+", *binned(trace, "mbps", 4), style="line"),
                     Curve("optimal share", *binned(trace, "share", 4), style="dashed"),
                 ],
-                caption="One seed, channels in [1, 15] Mb/s, averaged over 1 s, from the start.",
+                caption="One seed, channels in [1, 15] Mbit/s, averaged over 1 s, from the start.",
                 paper=study.study.sentences("fig6"),
             )
         ],

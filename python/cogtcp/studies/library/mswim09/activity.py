@@ -68,7 +68,7 @@ def regions_of_activity(study: Context) -> Measured:
     (reference,) = clean(study, BASE)
     regions = {name: _joined(base, name) for name in REGIONS}
     return tested.measured(
-        measured=", ".join(f"{name} {mean_text(cell.goodput)}" for name, cell in regions.items()) + " kb/s",
+        measured=", ".join(f"{name} {mean_text(cell.goodput)}" for name, cell in regions.items()) + " kbit/s",
         test=(
             f"NewReno, t_s 0.2 s, T_p 0.6 s; alpha and beta each {', '.join(f'{value:g}' for value in axis)} "
             "per second. Mean goodput of a region above that of the next, one-sided paired t-tests (5 %): "
@@ -99,7 +99,7 @@ def regions_of_activity(study: Context) -> Measured:
                     for setting, grid in tested.grids.items()
                     if setting is BASE or setting.released
                 ],
-                caption="Mean goodput in kb/s over the seeds, shaded up to the most of each panel, in bold.",
+                caption="Mean goodput in kbit/s over the seeds; the most of each panel is bold.",
                 paper=study.study.sentences("fig6"),
             )
         ],
@@ -149,7 +149,7 @@ def _open(cell: Cell) -> float:
 def _table(tested: Tested) -> Table:
     return Table(
         title="Regions, by setting",
-        header=["setting", *(f"{name} [kb/s]" for name in REGIONS)],
+        header=["setting", *(f"{name} [kbit/s]" for name in REGIONS)],
         rows=[
             [setting.name, *(mean_text(_joined(grid, name).goodput) for name in REGIONS)]
             for setting, grid in tested.grids.items()

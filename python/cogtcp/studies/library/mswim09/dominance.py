@@ -57,7 +57,7 @@ def time_dominates(study: Context) -> Measured:
                 id="loss",
                 title="What sensing costs: its time and its errors",
                 x_label="Sensing time t_s [s]",
-                y_label="Loss of NewReno's goodput [kb/s]",
+                y_label="Loss of NewReno's goodput [kbit/s]",
                 curves=[
                     Curve.over_seeds("by its time", t_s, [_by_time(base, t) for t in t_s]),
                     Curve.over_seeds("by its errors", t_s, [_by_errors(base, t) for t in t_s]),

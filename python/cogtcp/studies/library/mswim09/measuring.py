@@ -39,7 +39,7 @@ class Cell:
 
     @property
     def goodput(self) -> list[float]:
-        """Goodput in kb/s, one value per seed."""
+        """Goodput in kbit/s, one value per seed."""
         return self.of("goodput_kbps")
 
 
@@ -114,7 +114,7 @@ def run(
 
 
 def clean(study: Context, setting: Setting, rates_mbps: Sequence[float] = (1.0,)) -> list[float]:
-    """Return what NewReno delivers over this MAC on undisturbed channels of these rates, in kb/s."""
+    """Return what NewReno delivers over this MAC on undisturbed channels of these rates, in kbit/s."""
     points = [Point(clean=True, rate_mbps=rate) for rate in rates_mbps]
     (grid,) = run(study, {setting: points}).values()
     return [grid[point].mean("goodput_kbps") for point in points]

@@ -69,8 +69,8 @@ def one_optimum(study: Context) -> Measured:
     return tested.measured(
         measured=(
             f"the best of the grid is {_place(base.point)} with "
-            f"{mean_text(tested.base[base.point].goodput)} kb/s; t_s 0.2 s, T_p 1 s has "
-            f"{mean_text(stated.goodput)} kb/s"
+            f"{mean_text(tested.base[base.point].goodput)} kbit/s; t_s 0.2 s, T_p 1 s has "
+            f"{mean_text(stated.goodput)} kbit/s"
         ),
         test=(
             "A point of the grid is out of the running if its goodput is shown to be below that of the best "
@@ -243,8 +243,8 @@ def _surfaces(tested: Tested, by_snr: Mapping[float, Setting]) -> list[Figure]:
                 if _axes(grid) == axes
             ],
             caption=(
-                "Mean goodput in kb/s over the seeds, shaded from 0 to the greatest of each panel, which is "
-                "bold. The frame is the optimum that the paper states."
+                "Mean goodput in kbit/s over the seeds; the greatest of each panel is bold. "
+                "The frame is the optimum that the paper states."
             ),
         )
     ]
@@ -270,12 +270,12 @@ def _against_theory(
         id="fig2-theory",
         title="Fig. 2 at T_p = 1 s, and what theory leaves to TCP",
         x_label="Sensing time t_s [s]",
-        y_label="Goodput [kb/s]",
+        y_label="Goodput [kbit/s]",
         curves=curves,
         caption=(
             "Points: NewReno, mean and 95 % interval. Dashed: what it would deliver if it used all the time "
-            f"that the theory of Lee and Akyildiz leaves free of PUs ({reference:.0f} kb/s on an undisturbed "
-            "channel)."
+            f"that the theory of Lee and Akyildiz leaves free of PUs ({reference:.0f} kbit/s on an "
+            "undisturbed channel)."
         ),
         paper=study.study.sentences("fig2"),
         log_x=True,
@@ -314,7 +314,7 @@ def _optima(
             "setting",
             "best t_s, T_p [s]",
             "in the running",
-            "goodput there [kb/s]",
+            "goodput there [kbit/s]",
             "less at the stated place",
             "most free time in theory: t_s, T_p [s]",
             "mean difference of the free share to theory",

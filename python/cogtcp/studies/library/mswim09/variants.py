@@ -71,7 +71,7 @@ def rises_and_falls(study: Context) -> Measured:
             + ", ".join(f"{grid[_point(variant, t)].mean('goodput_kbps'):.0f}" for t in t_s)
             for variant in VARIANTS
         )
-        + f" kb/s at {', '.join(f'{t:g}' for t in t_s)} s",
+        + f" kbit/s at {', '.join(f'{t:g}' for t in t_s)} s",
         test=(
             "For every variant at T_p 0.6 s, one-sided paired t-tests (5 %): goodput at 0.2 s above that at "
             f"{t_s[0]:g} s (rise) and above that at {t_s[-1]:g} s (fall). Best at about 0.2 s: every t_s "
@@ -88,7 +88,7 @@ def rises_and_falls(study: Context) -> Measured:
                 id="fig3",
                 title="Fig. 3: throughput of the variants over the sensing time",
                 x_label="Sensing time t_s [s]",
-                y_label="Goodput [kb/s]",
+                y_label="Goodput [kbit/s]",
                 curves=[
                     curve(NAMES[variant], t_s, [grid[_point(variant, value)] for value in t_s])
                     for variant in VARIANTS
@@ -120,7 +120,7 @@ def _over_snr(tested: Tested) -> Figure:
         id="fig3-snr",
         title="NewReno of Fig. 3, by SNR",
         x_label="Sensing time t_s [s]",
-        y_label="Goodput [kb/s]",
+        y_label="Goodput [kbit/s]",
         curves=[
             curve(
                 f"SNR {setting.snr_db:g} dB" if setting is BASE else setting.name,
@@ -221,7 +221,7 @@ def order_of_the_variants(study: Context) -> Measured:
         + ", ".join(
             f"{NAMES[v]} {_mean(grid, v):.0f}" for v in sorted(VARIANTS, key=lambda v: -_mean(grid, v))
         )
-        + " kb/s",
+        + " kbit/s",
         test=(
             "At every t_s, T_p 0.6 s, one-sided paired t-tests (5 %): SACK and NewReno above Reno, both "
             "above Vegas, Reno above Vegas. One t_s at which the opposite is shown is enough for differs "
@@ -297,7 +297,7 @@ def _why_order(tested: Tested) -> str:
 def _over_settings(tested: Tested) -> Table:
     return Table(
         title="Mean over the sensing times",
-        header=["setting", *(f"{NAMES[v]} [kb/s]" for v in VARIANTS)],
+        header=["setting", *(f"{NAMES[v]} [kbit/s]" for v in VARIANTS)],
         rows=[[s.name, *(f"{_mean(grid, v):.0f}" for v in VARIANTS)] for s, grid in tested.grids.items()],
         caption="Over the sensing times that are measured at the setting.",
     )

@@ -79,8 +79,8 @@ def fair_with_the_maxima(study: Context) -> Measured:
                     "base RTTs",
                     "RTT_TCP [s]",
                     "fairness, with / without",
-                    "shortest path, with / without [Mb/s]",
-                    "longest path, with / without [Mb/s]",
+                    "shortest path, with / without [Mbit/s]",
+                    "longest path, with / without [Mbit/s]",
                     "gain in efficiency",
                 ],
                 rows=[
@@ -109,4 +109,4 @@ def fair_with_the_maxima(study: Context) -> Measured:
 
 def _moves(finding: verdicts.Finding) -> str:
     change = {"holds": "gains", "differs": "loses", "unclear": "is not shown to change, by"}[finding.verdict]
-    return f"{change} {abs(finding.estimate) * 1000:.0f} kb/s"
+    return f"{change} {abs(finding.estimate) * 1000:.0f} kbit/s"

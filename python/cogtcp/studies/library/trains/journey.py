@@ -40,8 +40,8 @@ def pays_on_a_journey(study: Context) -> Measured:
     return Measured(
         verdict=found.verdict,
         measured=(
-            f"goodput of two downloads and an upload: {_text(runs[NAMED, True], 'mbps')} Mb/s with managers "
-            "and the map, "
+            f"goodput of two downloads and an upload: {_text(runs[NAMED, True], 'mbps')} Mbit/s with "
+            "managers and the map, "
             f"{_text(plain, 'mbps')} without: {found.statement} ({relative:+.1%}); with an oracle "
             f"{gains['an oracle'].statement}, by the signal {gains[list(PREDICTORS)[2]].statement}"
         ),
@@ -58,7 +58,7 @@ def pays_on_a_journey(study: Context) -> Measured:
                 title="One journey, three predictors",
                 header=[
                     "foretold by",
-                    "goodput [Mb/s]",
+                    "goodput [Mbit/s]",
                     "gain",
                     "timeouts an outage",
                     "missed",

@@ -38,7 +38,7 @@ def throughput_over_sensing(study: Context) -> Measured:
     return Measured(
         verdict=verdicts.over_range(list(found.values())),
         measured=(
-            "Mb/s with triggers / without: "
+            "Mbit/s with triggers / without: "
             + ", ".join(
                 f"{t:g} s {runs.mean(p, 'mbps'):.2f} / {runs.mean(p.plain, 'mbps'):.2f}"
                 for t, p in zip(sensing, grid[base], strict=True)
@@ -52,7 +52,7 @@ def throughput_over_sensing(study: Context) -> Measured:
             "5 %, "
             f"at the base and at {len(UNSAID)} values of what the paper leaves unsaid. The interval is that "
             "of the "
-            "least gain [Mb/s]."
+            "least gain [Mbit/s]."
         ),
         why=(
             f"At the base: falls {parts[base][0]}, above {parts[base][1]}, by more {parts[base][2]}. "
@@ -78,7 +78,7 @@ def throughput_over_sensing(study: Context) -> Measured:
                 id="fig7",
                 title="Throughput over the sensing duration",
                 x_label="sensing duration [s]",
-                y_label="goodput of all flows [Mb/s]",
+                y_label="goodput of all flows [Mbit/s]",
                 curves=[
                     runs.curve("triggers and Freeze", sensing, grid[base], "mbps"),
                     runs.curve("NewReno", sensing, [p.plain for p in grid[base]], "mbps"),
@@ -91,7 +91,7 @@ def throughput_over_sensing(study: Context) -> Measured:
         ],
         tables=[
             Table(
-                title="Gain in Mb/s by sensing duration",
+                title="Gain in Mbit/s by sensing duration",
                 header=["setting", *labels, "verdict"],
                 rows=[
                     [s.name, *(f"{gain.estimate:+.3f} ({gain.verdict})" for gain in gains[s]), found[s]]

@@ -1,0 +1,218 @@
+"""Pages in a real browser: time lines that zoom, tables that are whole, nothing lost without a script."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cogtcp import Scenario, compare, run, tune
+from conftest import ROOT, SMALL
+
+CHROMIUM = os.environ.get("COGTCP_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+if CHROMIUM is None:
+    pytest.skip("needs Chromium: apt-get install chromium", allow_module_level=True)
+sync_api = pytest.importorskip("playwright.sync_api", reason="needs Playwright: make setup")
+
+# Nothing of a page may need the network, and a test's browser has no business there either.
+ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with sync_api.sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Pages of every kind that is quickly made, as addresses."""
+    folder = tmp_path_factory.mktemp("pages")
+    small = Scenario.from_toml(SMALL)
+    hop = Scenario.from_file(ROOT / "scenarios" / "cr-as-released.toml").set("run.duration", "20 s")
+    journey = Scenario.from_file(ROOT / "scenarios" / "train-journey.toml")
+    made = {
+        "run": run(small).report(folder / "run.html"),
+        "hop": run(hop).report(folder / "hop.html"),
+        "journey": run(journey).report(folder / "journey.html"),
+        "compare": compare(small, ["tahoe", "reno", "newreno", "sack", "cubic"], seeds=2).report(
+            folder / "compare.html"
+        ),
+    }
+    single = Scenario.from_file(ROOT / "scenarios" / "cr-single-hop.toml").set("run.duration", "5 s")
+    found = tune(single, trials=3, seeds=1, fresh_seeds=2, grid=[2, 2])
+    (folder / "tune.html").write_text(found.report())
+    made["tune"] = folder / "tune.html"
+    return {name: path.as_uri() for name, path in made.items()}
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """Open a page whose errors and requests fail the test."""
+    context = browser.new_context(viewport={"width": 1400, "height": 1000})
+    opened = context.new_page()
+    faults: list[str] = []
+    opened.on("pageerror", lambda error: faults.append(str(error)))
+    opened.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    opened.on("request", lambda request: faults.append(request.url) if "file:" not in request.url else None)
+    yield opened
+    context.close()
+    assert faults == []
+
+
+KINDS = ["run", "hop", "journey", "compare", "tune"]
+
+
+@pytest.mark.parametrize("width", [1400, 420])
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_is_cut_off(page: Any, pages: dict[str, str], kind: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(pages[kind])
+    page.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
+    page.evaluate("for (const s of document.querySelectorAll('.tabs > section')) s.style.display = 'block'")
+    assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
+    cut = page.evaluate(
+        "[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth + 1)"
+        ".map(e => e.innerText.slice(0, 60))"
+    )
+    assert cut == []
+    # Neither is any label of a figure: texts keep within it.
+    outside = page.evaluate(
+        """[...document.querySelectorAll('figure svg[role=img]')].flatMap(figure => {
+             const frame = figure.getBoundingClientRect();
+             return [...figure.querySelectorAll('text')].filter(text => {
+               const box = text.getBoundingClientRect();
+               return box.width && (box.left < frame.left - 1 || box.right > frame.right + 1
+                 || box.top < frame.top - 1 || box.bottom > frame.bottom + 1);
+             }).map(text => text.textContent);
+           })"""
+    )
+    assert outside == []
+
+
+def test_time_lines_zoom_together(page: Any, pages: dict[str, str]) -> None:
+    page.goto(pages["run"])
+    assert page.locator(".panels .uplot").count() == 4
+    before = _spans(page)
+    assert before == [[0, 20]] * 4
+    _drag(page, 0.25, 0.5)
+    after = _spans(page)
+    assert all(span == after[0] for span in after)
+    assert after[0][0] == pytest.approx(5, abs=0.3)
+    assert after[0][1] == pytest.approx(10, abs=0.3)
+    assert "#t=" in page.url
+    page.reload()  # the address brings the stretch back
+    assert _spans(page)[0] == pytest.approx(after[0], abs=1e-3)
+    page.locator(".panels").focus()
+    page.keyboard.press("ArrowRight")
+    assert _spans(page)[2][0] > after[0][0]
+    page.keyboard.press("0")
+    assert _spans(page) == before
+
+
+def test_the_cursor_reads_values(page: Any, pages: dict[str, str]) -> None:
+    page.goto(pages["run"])
+    over = page.locator(".u-over").first.bounding_box()
+    page.mouse.move(over["x"] + over["width"] * 0.5, over["y"] + 20)
+    assert page.locator(".reading").inner_text().startswith("at 10 s")
+    result = run(Scenario.from_toml(SMALL))
+    series = result.flow_series.to_pydict()
+    index = page.evaluate("cogtcp.made[0].charts[0].cursor.idx")
+    shown = page.locator(".values b").first.inner_text()
+    assert float(shown.replace(",", "")) == pytest.approx(series["cwnd_segments"][index], abs=0.05)
+
+
+def test_events_are_listed_and_clickable(page: Any, pages: dict[str, str]) -> None:
+    page.goto(pages["run"])
+    page.locator(".events > summary").click()
+    rows = page.locator(".list tbody tr")
+    assert rows.count() > 10
+    row = rows.filter(has_text="rto").first
+    time = float(row.locator(".jump").inner_text())
+    row.locator(".jump").click()
+    start, end = _spans(page)[0]
+    assert start < time < end
+    assert end - start < 20
+    assert page.locator(".list .picked .jump").inner_text() == f"{time:.6f}"
+
+
+def test_lines_can_be_hidden(page: Any, pages: dict[str, str]) -> None:
+    page.goto(pages["compare"])
+    chips = page.locator(".chips").first.locator("button")
+    assert chips.count() == 5
+    shown = "cogtcp.made[0].charts[0].series.slice(1).map(s => s.show)"
+    assert page.evaluate(shown) == [True] * 5
+    chips.nth(1).click()
+    assert page.evaluate(shown) == [True, False, True, True, True]
+    # The queue of that run goes with it.
+    assert page.evaluate("cogtcp.made[0].charts[2].series.slice(1).map(s => s.show)")[1] is False
+
+
+def test_an_axis_copes_with_a_value_that_explodes(page: Any, pages: dict[str, str]) -> None:
+    page.goto(pages["journey"])
+    limit = "cogtcp.made[0].charts[1].scales.y.max"
+    before = page.evaluate(limit)
+    past = page.locator(".past").nth(1)
+    assert "up to 23,1" in past.inner_text()  # an RTT of 23 s, after a tunnel
+    past.click()
+    assert page.evaluate(limit) > 8 * before
+
+
+def test_a_long_run_is_interactive_within_a_second(page: Any, pages: dict[str, str]) -> None:
+    """From the click to the end of the scripts; the best of some, as others use the machine."""
+    times = []
+    for _ in range(5):
+        page.goto(pages["journey"])
+        assert page.locator(".time.live").count() == 1
+        times.append(page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd"))
+    assert min(times) < 1000, times
+    assert Path(pages["journey"].removeprefix("file://")).stat().st_size < 2_000_000
+
+
+def test_without_a_script_there_are_still_figures(browser: Any, pages: dict[str, str]) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    plain = context.new_page()
+    plain.goto(pages["run"])
+    assert plain.locator(".still figure svg").first.is_visible()
+    assert "still figures" in plain.locator(".still").inner_text()
+    context.close()
+
+
+def test_paper_gets_the_still_figures(page: Any, pages: dict[str, str]) -> None:
+    page.goto(pages["compare"])
+    assert not page.locator(".still").is_visible()
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.locator(".still").is_visible()
+    assert not page.locator(".charts").is_visible()
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert paper == "rgb(255, 255, 255)"
+
+
+def test_time_lines_follow_light_and_dark(page: Any, pages: dict[str, str]) -> None:
+    page.emulate_media(color_scheme="light")
+    page.goto(pages["run"])
+    drawn = "document.querySelector('.panels canvas').toDataURL()"
+    light = page.evaluate(drawn)
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(f"old => {drawn} !== old", arg=light)
+
+
+def _spans(page: Any) -> list[list[float]]:
+    return page.evaluate("cogtcp.made[0].charts.map(c => [c.scales.x.min, c.scales.x.max])")
+
+
+def _drag(page: Any, start: float, end: float) -> None:
+    box = page.locator(".u-over").first.bounding_box()
+    y = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + start * box["width"], y)
+    page.mouse.down()
+    page.mouse.move(box["x"] + (start + end) / 2 * box["width"], y)
+    page.mouse.move(box["x"] + end * box["width"], y)
+    page.mouse.up()
