@@ -198,7 +198,7 @@ class Watcher(Floorless):
         self.seen.add("pkts_acked")
 
     def set_state(self, now: float, tcp: cogtcp.TcpState, state: str) -> None:
-        assert {state, tcp.ca_state} <= {"open", "disorder", "recovery", "loss"}
+        assert {state, tcp.ca_state} <= {"open", "disorder", "cwr", "recovery", "loss"}
         self.seen.add(state)
 
     def cwnd_event(self, now: float, tcp: cogtcp.TcpState, event: str) -> None:

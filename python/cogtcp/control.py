@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cogtcp._core import AckSample, LinkEvent, PacketInfo, TcpState
 
 #: Where the connection stands in loss recovery.
-CaState: TypeAlias = Literal["open", "disorder", "recovery", "loss"]
+CaState: TypeAlias = Literal["open", "disorder", "cwr", "recovery", "loss"]
 #: Events that concern the window.
 CaEvent: TypeAlias = Literal["tx_start", "cwnd_restart", "complete_cwr", "loss", "frozen", "thawed"]
 

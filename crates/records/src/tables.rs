@@ -350,7 +350,7 @@ tables! {
         /// empty.
         detail: Code in "",
         /// A number that goes with the event; not-a-number where there is none. `rto`, `spurious_rto`,
-        /// `fast_retransmit`, `recovery_exit`: the congestion window after it, in segments; `unreachable`: before it.
+        /// `fast_retransmit`, `ecn_reduction`, `recovery_exit`: the congestion window after it, in segments; `unreachable`: before it.
         /// `drop`: the packet's size in bytes. `handoff`: the rate of the new channel, in bit/s. `trigger_down`: seconds to
         /// the foretold outage. `pu_on`, `pu_off`: the band.
         value: f64 in "",
@@ -443,6 +443,8 @@ pub enum EventKind {
     SpuriousRto,
     /// A fast retransmit.
     FastRetransmit,
+    /// The window was reduced because the network notified congestion (ECN).
+    EcnReduction,
     /// Loss recovery ends.
     RecoveryExit,
     /// The receiver closed its window: the sender probes.
@@ -491,7 +493,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// Every kind, in the order of their codes.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 32] = [
         Self::FlowStart,
         Self::FlowStop,
         Self::Connected,
@@ -501,6 +503,7 @@ impl EventKind {
         Self::Rto,
         Self::SpuriousRto,
         Self::FastRetransmit,
+        Self::EcnReduction,
         Self::RecoveryExit,
         Self::ZeroWindow,
         Self::WindowOpen,
@@ -537,6 +540,7 @@ impl EventKind {
             Self::Rto => "rto",
             Self::SpuriousRto => "spurious_rto",
             Self::FastRetransmit => "fast_retransmit",
+            Self::EcnReduction => "ecn_reduction",
             Self::RecoveryExit => "recovery_exit",
             Self::ZeroWindow => "zero_window",
             Self::WindowOpen => "window_open",

@@ -55,6 +55,9 @@ pub struct Tcp {
     /// Longest delay of an ACK that a tail loss probe allows for (RFC 8985: TLP.max_ack_delay).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_ack_delay: Option<Duration>,
+    /// Whether ECN is used (RFC 3168): offered and agreed to, new data ECN-capable, the window reduced for marks as for losses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<bool>,
     /// Whether timestamps are used (RFC 7323).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,

@@ -425,6 +425,7 @@ impl Flow {
             TransportEvent::Rto { .. } => EventKind::Rto,
             TransportEvent::SpuriousRto { .. } => EventKind::SpuriousRto,
             TransportEvent::FastRetransmit => EventKind::FastRetransmit,
+            TransportEvent::EcnReduction => EventKind::EcnReduction,
             TransportEvent::RecoveryExit { .. } => EventKind::RecoveryExit,
             TransportEvent::ZeroWindow => EventKind::ZeroWindow,
             TransportEvent::WindowOpened => EventKind::WindowOpen,

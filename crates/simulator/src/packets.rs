@@ -23,6 +23,8 @@ pub(crate) struct Parcel {
     window: u16,
     flags: Flags,
     has_options: bool,
+    /// Of a segment without options: whether it is ECN-capable.
+    ect: bool,
 }
 
 impl Parcel {
@@ -36,6 +38,9 @@ impl Parcel {
     fn plain(&self) -> Segment {
         let mut segment = Segment::new(self.seq, self.ack, self.len, self.window, self.flags);
         segment.tag = self.tag;
+        if self.ect {
+            segment.set_ecn_capable();
+        }
         segment
     }
 }
@@ -62,6 +67,7 @@ impl OptionStore {
             window: segment.window,
             flags: segment.flags,
             has_options,
+            ect: segment.is_ecn_capable(),
         }
     }
 
@@ -110,6 +116,7 @@ mod tests {
         let mut plain =
             Segment::new(SeqNumber::new(7), SeqNumber::new(9), 1000, 500, Flags::ACK | Flags::PSH);
         plain.tag = 42;
+        plain.set_ecn_capable();
         let mut stamped = plain;
         stamped.set_timestamps(1, 2);
         stamped.push_sack(SeqNumber::new(20), SeqNumber::new(30));

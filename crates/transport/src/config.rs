@@ -131,6 +131,8 @@ pub struct SenderConfig {
     /// Longest delay of an ACK that a tail loss probe allows for when one segment is in flight (RFC 8985 section 7.2:
     /// TLP.max_ack_delay). 200 ms, as in Linux.
     pub max_ack_delay: Duration,
+    /// Offer ECN (RFC 3168) and, where the peer agrees, take its echo of a mark for congestion. False.
+    pub ecn: bool,
     /// Offer timestamps (RFC 7323 section 3). False.
     pub timestamps: bool,
     /// Tick of the timestamp clock. 1 ms (RFC 7323 section 5.4: 1 ms to 1 s).
@@ -184,6 +186,7 @@ impl Default for SenderConfig {
             rack: false,
             tlp: false,
             max_ack_delay: Duration::from_millis(200),
+            ecn: false,
             timestamps: false,
             timestamp_tick: Duration::from_millis(1),
             window_scaling: true,
@@ -236,6 +239,8 @@ pub struct ReceiverConfig {
     pub sack: bool,
     /// Report duplicates by D-SACK (RFC 2883). True.
     pub d_sack: bool,
+    /// Agree to ECN when offered (RFC 3168), and then echo marks until the sender has reduced its window. False.
+    pub ecn: bool,
     /// Accept timestamps when offered (RFC 7323). True.
     pub timestamps: bool,
     /// Refuse segments whose timestamp proves them old (PAWS, RFC 7323 section 5). True.
@@ -257,6 +262,7 @@ impl Default for ReceiverConfig {
             ack_every: 2,
             sack: true,
             d_sack: true,
+            ecn: false,
             timestamps: true,
             paws: true,
             window_scaling: true,

@@ -38,6 +38,9 @@ pub enum CaState {
     Open,
     /// Duplicate ACKs or SACKs seen, no loss declared yet.
     Disorder,
+    /// The window was reduced for congestion that the network notified (ECN) and not for a loss; it does not grow until what was
+    /// sent after the reduction is acknowledged.
+    Cwr,
     /// Fast recovery.
     Recovery,
     /// After a timeout, or after Tahoe's fast retransmit: resending from one segment on.
@@ -51,7 +54,7 @@ pub enum CaEvent {
     TxStart,
     /// The window restarts after idle (RFC 5681 section 4.1): sent before cwnd is set to the restart window.
     CwndRestart,
-    /// Fast recovery ended.
+    /// The reduction of the window is complete: fast recovery ended, or [`CaState::Cwr`].
     CompleteCwr,
     /// A timeout: sent before ssthresh is asked for.
     Loss,
@@ -144,7 +147,7 @@ pub struct AckSample {
     pub prior_in_flight: u64,
     /// The delivery-rate sample.
     pub rate: RateSample,
-    /// ECN echo (RFC 3168).
+    /// ECN echo (RFC 3168), negotiated or not: where it was, the sender itself reduces the window once a window.
     pub ecn_echo: bool,
 }
 
@@ -175,7 +178,8 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     #[allow(unused_variables)]
     fn init(&mut self, now: Time, tcp: &mut TcpState) {}
 
-    /// The slow start threshold after a loss event, bytes. Asked once per loss event, before cwnd is changed.
+    /// The slow start threshold after a loss event, or after congestion that the network notified (ECN), bytes. Asked once per
+    /// event, before cwnd is changed.
     fn ssthresh(&mut self, now: Time, tcp: &TcpState) -> u64;
 
     /// Grow cwnd for new data acknowledged. Not called in fast recovery, and called in `Loss` (slow start).

@@ -24,6 +24,8 @@ pub enum TransportEvent {
     },
     /// A loss was inferred from duplicate ACKs or SACK and its segment retransmitted (RFC 5681 section 3.2).
     FastRetransmit,
+    /// The network notified congestion (ECN) and the window was reduced (RFC 3168 section 6.1.2).
+    EcnReduction,
     /// Loss recovery ended: everything outstanding at its start is acknowledged.
     RecoveryExit {
         /// Whether the recovery had begun with a timeout.

@@ -78,6 +78,7 @@ pub struct Receiver {
     window: Window,
     /// Options in use after the handshake.
     sack: bool,
+    ecn: bool,
     timestamps: bool,
     /// Custom option to send with the SYN-ACK, and the one the SYN brought.
     syn_ack_option: Option<u32>,
@@ -101,7 +102,8 @@ pub struct Receiver {
     delayed_since: Time,
     /// Largest payload seen: what "full-sized" means (RFC 5681 section 4.2).
     full_size: u32,
-    /// A segment since the last ACK was marked (ECN): the next one says so.
+    /// A segment was marked (ECN). With ECN negotiated every ACK says so until the sender has reduced its window (RFC 3168
+    /// section 6.1.3); else the next one does.
     marked: bool,
     /// A duplicate to report in the next ACK (RFC 2883), in offsets.
     duplicate: Option<Range<u64>>,
@@ -130,6 +132,7 @@ impl Receiver {
             reassembly: Reassembly::new(1),
             fin_offset: None,
             sack: false,
+            ecn: false,
             timestamps: false,
             syn_ack_option: None,
             syn_option: None,
@@ -204,7 +207,7 @@ impl Receiver {
             }
             let mut fin = self.acknowledge(now);
             fin.seq = SeqNumber::from_offset(self.config.initial_sequence, 1);
-            fin.flags = Flags::FIN | Flags::ACK;
+            fin.flags = fin.flags | Flags::FIN;
             return Some(fin);
         }
         (self.pending > 0).then(|| self.acknowledge(now))
@@ -261,6 +264,9 @@ impl Receiver {
         }
         if self.sack {
             self.push_sack_blocks(&mut ack);
+        }
+        if self.ecn && self.marked {
+            ack.flags = ack.flags | Flags::ECE;
         }
         ack.tag = if self.answered_tag != 0 { self.answered_tag } else { self.latest_tag };
         ack
@@ -319,6 +325,8 @@ impl Receiver {
         }
         self.irs = segment.seq;
         self.sack = self.config.sack && segment.sack_permitted();
+        // RFC 3168 section 6.1.1: an ECN-setup SYN has both flags.
+        self.ecn = self.config.ecn && segment.flags.contains(Flags::ECE | Flags::CWR);
         if let Some(offered) = segment.timestamps().filter(|_| self.config.timestamps) {
             self.timestamps = true;
             self.ts_recent = offered.value;
@@ -336,7 +344,8 @@ impl Receiver {
     fn handle_synchronised(&mut self, now: Time, segment: &Segment) {
         let start = segment.seq.offset_near(self.irs, self.reassembly.frontier());
         self.latest_tag = segment.tag;
-        if self.state == ReceiverState::SynReceived && segment.flags == Flags::SYN && start == Some(0) {
+        let syn = segment.flags.contains(Flags::SYN) && !segment.flags.contains(Flags::ACK);
+        if self.state == ReceiverState::SynReceived && syn && start == Some(0) {
             // The SYN again: the SYN-ACK was lost or is late, and times no round trip any more (RFC 6298 section 3).
             self.retransmissions = self.retransmissions.max(1);
             self.control_due = true;
@@ -378,12 +387,23 @@ impl Receiver {
                 self.answered_tag = segment.tag;
             }
         }
-        // Departure from RFC 3168 section 6.1.3: the echo is of each marked segment, once, as DCTCP's (RFC 8257 section 3.2),
-        // and does not go on until the sender says CWR; nor is ECN negotiated. A sender that does not care for it ignores it.
-        self.marked |= segment.is_marked();
+        self.take_mark(segment);
         if segment.sequence_len() > 0 {
             self.handle_data(now, start, segment);
         }
+    }
+
+    /// RFC 3168 section 6.1.3: CWR ends the echo, unless its segment is marked itself. Segments outside the window do not
+    /// come here (section 6.1.5).
+    ///
+    /// Departure: where ECN was not negotiated, each mark is echoed all the same, once, as DCTCP's receiver does (RFC 8257 section
+    /// 3.2). It is for controls that ask for marks without ECN (ATCP); plain TCP ignores it.
+    fn take_mark(&mut self, segment: &Segment) {
+        if self.ecn && segment.flags.contains(Flags::CWR) {
+            self.marked = false;
+        }
+        self.marked |= segment.is_marked();
+        self.stats.marked_segments += u64::from(segment.is_marked());
     }
 
     /// PAWS and the presence of the option (RFC 7323 sections 3.2 and 5.3).
@@ -598,9 +618,10 @@ impl Receiver {
     /// Builds the ACK and counts it as sent.
     fn acknowledge(&mut self, now: Time) -> Segment {
         let mut ack = self.current_ack(now);
-        if std::mem::take(&mut self.marked) {
+        if self.marked {
             ack.flags = ack.flags | Flags::ECE;
         }
+        self.marked &= self.ecn;
         let frontier = self.reassembly.frontier();
         self.window.advertise(frontier);
         self.stats.acks += 1;
@@ -627,6 +648,10 @@ impl Receiver {
             Flags::SYN | Flags::ACK,
         );
         segment.set_mss(self.config.mss.min(u32::from(u16::MAX)) as u16);
+        if self.ecn {
+            // RFC 3168 section 6.1.1: an ECN-setup SYN-ACK has ECE alone.
+            segment.flags = segment.flags | Flags::ECE;
+        }
         if self.sack {
             segment.set_sack_permitted();
         }

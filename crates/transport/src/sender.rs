@@ -1,8 +1,9 @@
 //! The sending end of a connection: active opener and owner of the data.
 //!
-//! One module per concern: [`handshake`] opens and closes, [`input`] takes ACKs, [`recovery`] decides what they mean
+//! One module per concern: [`handshake`] opens and closes, [`ecn`] responds to marks, [`input`] takes ACKs, [`recovery`] decides what they mean
 //! for losses, [`output`] chooses the next segment, [`rack`] has losses by time and the tail loss probe, [`timers`] serves the retransmission and persist timers.
 
+mod ecn;
 mod handshake;
 mod input;
 mod output;
@@ -22,6 +23,7 @@ use crate::scoreboard::Scoreboard;
 use crate::spurious::SpuriousCounter;
 use crate::{Recovery, Segment, SenderConfig, SeqNumber, TransportEvent};
 use cogtcp_units::{Duration, Rate, Time};
+use ecn::Ecn;
 use handshake::Connection;
 use std::collections::VecDeque;
 use timers::Timer;
@@ -55,6 +57,8 @@ pub struct SenderStats {
     pub undone_timeouts: u64,
     /// Loss events found by duplicate ACKs or SACK.
     pub fast_retransmits: u64,
+    /// Reductions of the window for marks that the peer echoed (RFC 3168 section 6.1.2).
+    pub ecn_reductions: u64,
     /// D-SACK reports received (RFC 2883).
     pub d_sacks: u64,
     /// Window probes sent.
@@ -79,6 +83,7 @@ pub struct Sender {
     peer_nxt: u64,
     peer_fin: bool,
     sack_ok: bool,
+    ecn: Ecn,
     timestamps_ok: bool,
     peer_scale: u8,
     /// Timestamp to echo (RFC 7323 section 4.3).
@@ -218,6 +223,7 @@ impl Sender {
             peer_nxt: 0,
             peer_fin: false,
             sack_ok: false,
+            ecn: Ecn::default(),
             timestamps_ok: false,
             peer_scale: 0,
             ts_recent: 0,

@@ -43,6 +43,7 @@ pub(crate) fn state_name(state: transport::CaState) -> &'static str {
     match state {
         transport::CaState::Open => "open",
         transport::CaState::Disorder => "disorder",
+        transport::CaState::Cwr => "cwr",
         transport::CaState::Recovery => "recovery",
         transport::CaState::Loss => "loss",
     }

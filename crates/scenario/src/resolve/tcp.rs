@@ -263,6 +263,7 @@ impl Tcp {
             rack: Some(sender.rack),
             tlp: Some(sender.tlp),
             max_ack_delay: Some(sender.max_ack_delay),
+            ecn: Some(sender.ecn),
             timestamps: Some(sender.timestamps),
             paws: Some(receiver.paws),
             timestamp_tick: Some(sender.timestamp_tick),
@@ -323,6 +324,7 @@ fn apply(tcp: &Tcp, sender: &mut SenderConfig, receiver: &mut ReceiverConfig) {
         rack,
         tlp,
         max_ack_delay,
+        ecn,
         timestamps,
         paws,
         timestamp_tick,
@@ -397,6 +399,8 @@ fn apply(tcp: &Tcp, sender: &mut SenderConfig, receiver: &mut ReceiverConfig) {
     set(&mut sender.rack, rack);
     set(&mut sender.tlp, tlp);
     set(&mut sender.max_ack_delay, max_ack_delay);
+    set(&mut sender.ecn, ecn);
+    set(&mut receiver.ecn, ecn);
     set(&mut sender.timestamps, timestamps);
     set(&mut receiver.timestamps, timestamps);
     set(&mut sender.timestamp_tick, timestamp_tick);
@@ -450,6 +454,7 @@ mod tests {
             rack = true
             tlp = true
             max_ack_delay = "40 ms"
+            ecn = true
             timestamps = true
             timestamp_tick = "2 ms"
             window_scaling = false
@@ -489,6 +494,7 @@ mod tests {
             rack: true,
             tlp: true,
             max_ack_delay: Duration::from_millis(40),
+            ecn: true,
             timestamps: true,
             timestamp_tick: Duration::from_millis(2),
             window_scaling: false,
@@ -514,6 +520,7 @@ mod tests {
             paws: false,
             sack: false,
             d_sack: false,
+            ecn: true,
             timestamps: true,
             window_scaling: false,
             buffer: 1_000_000,

@@ -94,6 +94,28 @@ fn marks_hold_a_window_that_losses_do_not() {
     assert!(unmarked > 100.0, "{unmarked}");
 }
 
+/// With ECN a queue of 50 packets that marks from 20 on drops nothing after slow start's overshoot, and NewReno halves once for each
+/// sawtooth; without ECN the same marks change nothing and the queue drops.
+#[test]
+fn ecn_takes_the_place_of_drops() {
+    let outcome = |ecn: bool| {
+        let link = r#"rate = "10 Mbit/s", delay = "20 ms", queue = "50 packets", mark = "20 packets""#;
+        let text = single_hop("60 s", "10 s", "newreno", link, "");
+        let text = text.replacen("[tcp]", &format!("[tcp]\necn = {ecn}"), 1);
+        assert!(text.contains("ecn = "), "{text}");
+        let run = run_traced(&text);
+        let echoes = event_times(&run, "ecn_reduction").into_iter().filter(|time| *time > 10.0).count();
+        (first(&run.links, "drops_queue"), echoes, first(&run.flows, "goodput_bps"))
+    };
+    let (drops, echoes, goodput) = outcome(true);
+    assert_eq!(drops, 0.0);
+    // 50 + 20 segments halve to 35: a sawtooth of 35 round trips of 40 to 56 ms, so 25 to 36 of them in 50 s.
+    assert!((20..=50).contains(&echoes), "{echoes}");
+    assert!(goodput > 8.5e6, "{goodput}");
+    let (drops, echoes, _) = outcome(false);
+    assert!(drops > 0.0 && echoes == 0, "{drops} {echoes}");
+}
+
 /// A source that wants reports gets them on the router's warnings, and is not held.
 #[test]
 fn reports_take_the_place_of_a_closed_window() {

@@ -111,6 +111,7 @@ impl Player {
                 self.ack(acked, rtt);
             }
             8 => self.duplicate(),
+            9 if self.random.below(4) == 0 => self.echo()?,
             9 => self.enter_recovery()?,
             10 => self.timeout()?,
             11 => self.leave_recovery(),
@@ -208,7 +209,7 @@ impl Player {
         };
         self.control.pkts_acked(self.now, &mut self.tcp, &sample);
         let owned = self.control.cong_control(self.now, &mut self.tcp, &sample);
-        if !owned && self.tcp.ca_state != CaState::Recovery {
+        if !owned && !matches!(self.tcp.ca_state, CaState::Recovery | CaState::Cwr) {
             self.control.cong_avoid(self.now, &mut self.tcp, &sample);
         }
         self.tcp.cwnd = self.tcp.cwnd.max(self.tcp.mss);
@@ -258,6 +259,19 @@ impl Player {
         self.check_lowered()
     }
 
+    /// An echoed mark (ECN): as a loss, with nothing lost.
+    fn echo(&mut self) -> Result<(), Failure> {
+        if !matches!(self.tcp.ca_state, CaState::Open | CaState::Disorder) {
+            return Ok(());
+        }
+        self.ask_ssthresh()?;
+        if !self.control.owns_cwnd() {
+            self.tcp.cwnd = self.tcp.cwnd.min(self.tcp.ssthresh);
+        }
+        self.set_state(CaState::Cwr);
+        self.check_lowered()
+    }
+
     fn timeout(&mut self) -> Result<(), Failure> {
         self.control.cwnd_event(self.now, &mut self.tcp, CaEvent::Loss);
         self.tcp.lost += self.tcp.flight_size;
@@ -279,7 +293,7 @@ impl Player {
     }
 
     fn leave_recovery(&mut self) {
-        let fast = self.tcp.ca_state == CaState::Recovery;
+        let fast = matches!(self.tcp.ca_state, CaState::Recovery | CaState::Cwr);
         self.set_state(CaState::Open);
         if fast {
             self.control.cwnd_event(self.now, &mut self.tcp, CaEvent::CompleteCwr);

@@ -585,8 +585,9 @@ impl CongestionControl for C2 {
     fn set_state(&mut self, _now: Time, _tcp: &mut TcpState, state: CaState) {
         match state {
             CaState::Open => self.timed_out = false,
-            // A sequence that loses a packet comes back spaced by loss recovery, not by the bottleneck.
-            CaState::Disorder | CaState::Recovery => self.drop_sequence(),
+            // A sequence that loses a packet comes back spaced by loss recovery, not by the bottleneck; so does one
+            // behind a reduced window.
+            CaState::Disorder | CaState::Cwr | CaState::Recovery => self.drop_sequence(),
             CaState::Loss => self.restart(),
         }
     }

@@ -19,6 +19,8 @@ pub struct ReceiverStats {
     pub unacceptable: u64,
     /// Segments refused by their timestamp (RFC 7323 section 5.3).
     pub paws_rejected: u64,
+    /// Acceptable segments that a queue on the way had marked (ECN).
+    pub marked_segments: u64,
     /// Segments sent, SYN-ACKs apart.
     pub acks: u64,
     /// Of these, how many repeated the acknowledgement number before them without new data in order.

@@ -37,6 +37,10 @@ impl Sender {
             // Our own window needs no scaling; the option lets the peer scale its.
             syn.set_window_scale(0);
         }
+        if self.offers_ecn() {
+            // RFC 3168 section 6.1.1: an ECN-setup SYN.
+            syn.flags = syn.flags | Flags::ECE | Flags::CWR;
+        }
         if self.config.timestamps {
             syn.set_timestamps(self.ticks(now), 0);
         }
@@ -106,6 +110,7 @@ impl Sender {
         let peer = syn_ack.mss().map_or(536, u64::from);
         self.tcp.mss = u64::from(self.config.mss).min(peer).max(1);
         self.sack_ok = self.config.recovery == crate::Recovery::Sack && syn_ack.sack_permitted();
+        self.negotiate_ecn(syn_ack);
         self.peer_scale =
             if self.config.window_scaling { syn_ack.window_scale().unwrap_or(0).min(14) } else { 0 };
         if self.config.timestamps

@@ -99,7 +99,7 @@ impl Sender {
             self.tlp.pending = false;
         }
         match self.tcp.ca_state {
-            CaState::Open | CaState::Disorder => {
+            CaState::Open | CaState::Disorder | CaState::Cwr => {
                 // Without limited transmit, what SACK says to have left the network makes no room yet.
                 let used = if self.recovery() == Recovery::Sack && self.config.limited_transmit {
                     self.board.in_flight()
@@ -284,7 +284,8 @@ impl Sender {
         }
         self.board.push(sent, len + u32::from(fin));
         self.note_transmission(now, offset, len + u32::from(fin));
-        if self.tcp.ca_state == CaState::Disorder {
+        let duplicates = self.tcp.ca_state == CaState::Cwr && self.dup_acks > 0;
+        if self.tcp.ca_state == CaState::Disorder || duplicates {
             self.limited += u64::from(len);
         }
         if let Frto::NewData { budget } = &mut self.frto {
@@ -304,7 +305,9 @@ impl Sender {
             // RFC 8985 section 7.2: it counts from the last segment sent.
             self.arm_next(now);
         }
-        self.sent(now, offset, len, fin, false)
+        let mut segment = self.sent(now, offset, len, fin, false);
+        self.put_ecn(&mut segment);
+        segment
     }
 
     fn send_again(&mut self, now: Time, index: usize) -> Option<Segment> {

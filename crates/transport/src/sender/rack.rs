@@ -95,7 +95,7 @@ impl Sender {
         if newly > 0 {
             let nothing = AckSample { lost: newly, ..AckSample::default() };
             match self.tcp.ca_state {
-                CaState::Open | CaState::Disorder => self.enter_fast_recovery(now, &nothing),
+                CaState::Open | CaState::Disorder | CaState::Cwr => self.enter_fast_recovery(now, &nothing),
                 // RFC 9937 knows ACKs alone; what was lost must not let a burst out either.
                 CaState::Recovery => {
                     self.respond_to_lost_retransmission(now);

@@ -22,7 +22,12 @@ impl Sender {
     #[inline]
     pub(super) fn recover(&mut self, now: Time, ack: &AckSample, frto: FrtoAck) -> Outcome {
         match self.tcp.ca_state {
-            CaState::Open | CaState::Disorder => self.recover_open(now, ack),
+            CaState::Open | CaState::Disorder | CaState::Cwr => {
+                self.complete_cwr(now);
+                let outcome = self.recover_open(now, ack);
+                self.respond_to_echo(now, ack);
+                Outcome { grow: outcome.grow && self.tcp.ca_state != CaState::Cwr, ..outcome }
+            }
             CaState::Recovery => self.recover_fast(now, ack),
             CaState::Loss => self.recover_loss(now, ack, frto),
         }
@@ -31,17 +36,19 @@ impl Sender {
     #[inline]
     fn recover_open(&mut self, now: Time, ack: &AckSample) -> Outcome {
         let grow = Outcome { grow: true, restart_timer: ack.acked > 0 };
-        if ack.acked > 0 && self.tcp.ca_state == CaState::Disorder {
+        if ack.acked > 0 {
             self.dup_acks = 0;
             self.inflation = 0;
             self.limited = 0;
-            if !self.board.has_sacks() {
+            if self.tcp.ca_state == CaState::Disorder && !self.board.has_sacks() {
                 self.set_ca_state(now, CaState::Open);
             }
         }
         if ack.duplicate {
             self.dup_acks += 1;
-            self.set_ca_state(now, CaState::Disorder);
+            if self.tcp.ca_state != CaState::Cwr {
+                self.set_ca_state(now, CaState::Disorder);
+            }
         }
         if self.rack_in_use() {
             if ack.duplicate && self.control_asks_to_resend(now) {
@@ -103,7 +110,10 @@ impl Sender {
         self.stats.fast_retransmits += 1;
         self.emit(TransportEvent::FastRetransmit);
         (self.tcp.prior_cwnd, self.tcp.prior_ssthresh) = (self.tcp.cwnd, self.tcp.ssthresh);
-        self.reduce_ssthresh(now, self.loss_flight());
+        // RFC 3168 section 6.1.2: the window falls once for what is lost and what is marked in one window of data.
+        if self.tcp.ca_state != CaState::Cwr {
+            self.reduce_ssthresh(now, self.loss_flight());
+        }
         self.recovery_point = self.board.nxt();
         self.partial_acks = 0;
         self.limited = 0;

@@ -101,12 +101,15 @@ impl Sender {
         self.sync();
         self.tcp.flight_size = flight;
         self.control.cwnd_event(now, &mut self.tcp, CaEvent::Loss);
-        // RFC 5681 section 3.1: ssthresh is held when this segment was resent by the timer before.
+        // RFC 5681 section 3.1: ssthresh is held when this segment was resent by the timer before; RFC 3168 section 6.1.2: and
+        // when an echo has lowered it in this window.
         if !again {
             if !in_rto_recovery {
                 (self.tcp.prior_cwnd, self.tcp.prior_ssthresh) = (self.tcp.cwnd, self.tcp.ssthresh);
             }
-            self.reduce_ssthresh(now, flight);
+            if self.tcp.ca_state != CaState::Cwr {
+                self.reduce_ssthresh(now, flight);
+            }
         }
         let newly_lost =
             if self.rack_in_use() { self.mark_overdue_lost(now) } else { self.board.mark_all_lost() };
@@ -118,6 +121,7 @@ impl Sender {
             self.tcp.cwnd = self.tcp.mss;
         }
         self.leave_fast_recovery();
+        self.queue_cwr();
         self.set_ca_state(now, CaState::Loss);
         self.after_rto = true;
         // RFC 6582 section 3.2 step 4; RFC 6675 section 5.1.
@@ -136,7 +140,7 @@ impl Sender {
     /// section 2.1 allows for Reno and NewReno alone.
     fn may_start_frto(&self) -> bool {
         match self.tcp.ca_state {
-            CaState::Open | CaState::Disorder => true,
+            CaState::Open | CaState::Disorder | CaState::Cwr => true,
             CaState::Recovery => matches!(self.recovery(), Recovery::Reno | Recovery::NewReno),
             CaState::Loss => self.frto == Frto::Resent,
         }
@@ -152,18 +156,19 @@ impl Sender {
     pub(super) fn loss_flight(&self) -> u64 {
         let flight = match self.tcp.ca_state {
             CaState::Loss => self.board.in_flight(),
-            CaState::Open | CaState::Disorder | CaState::Recovery => {
+            CaState::Open | CaState::Disorder | CaState::Cwr | CaState::Recovery => {
                 self.board.flight_size().saturating_sub(self.limited)
             }
         };
         flight.min(self.tcp.cwnd)
     }
 
-    /// ssthresh after a loss event, from the control.
+    /// ssthresh after a loss event or an echoed mark, from the control.
     pub(super) fn reduce_ssthresh(&mut self, now: Time, flight: u64) {
         self.sync();
         self.tcp.flight_size = flight;
         self.tcp.ssthresh = self.control.ssthresh(now, &self.tcp).max(self.tcp.mss);
+        self.queue_cwr();
     }
 
     /// cwnd falls to ssthresh at a loss and never rises to it: ssthresh is above cwnd where a control estimates what the path

@@ -18,11 +18,12 @@
 //! #3                   data, the third segment of MSS (1000) bytes          #3-5   three of them
 //! 1:501                data by offset: the SYN has offset 0, the first byte 1, the end is not included
 //! @#4  @3001           no data, at this position
-//! S  S.  F.  R  R.  .  flags, tcpdump's letters; without any: "."
+//! S  S.  F.  R  E.  W.  flags, tcpdump's letters; without any: "."
+//! ect  ce               the packet is ECN-capable; a queue has marked it
 //! ack #4  ack 3001     acknowledges everything before the fourth segment
 //! sack #6-7 #9         SACK blocks in order
 //! win 5000  ts 10/5  mss 1000  sackOK  ws 7  custom 9        as they stand in the header
-//! nosackOK  nows  nots  nocustom                             expected to be absent
+//! nosackOK  nows  nots  nocustom  noect                          expected to be absent
 //! ```
 //!
 //! In an expectation, what is not mentioned is not checked, except flags (PSH apart), the data range and SACK blocks,
@@ -33,9 +34,11 @@
 mod harness;
 mod path_recovery;
 mod receiver_ack;
+mod receiver_ecn;
 mod receiver_handshake;
 mod receiver_sack;
 mod receiver_window;
+mod sender_ecn;
 mod sender_handshake;
 mod sender_outage;
 mod sender_rack;

@@ -269,19 +269,3 @@ fn adaptive_acks_have_a_limit() {
     // #2 came at 10 ms.
     d.expect_at(110, "ack #12");
 }
-
-/// RFC 3168 section 6.1.3, but once for each marked segment (RFC 8257 section 3.2): the next ACK says that a queue was long.
-#[test]
-fn rfc3168_6_1_3_a_mark_is_echoed_once() {
-    let mut receiver = ReceiverDialogue::connected(receiver_config()).end;
-    for (k, marked) in [(0, false), (1, true), (2, false)] {
-        let seq = SeqNumber::new(700_001 + k * 1000);
-        let mut segment = Segment::new(seq, SeqNumber::new(1), 1000, 65_535, Flags::ACK);
-        if marked {
-            segment.mark();
-        }
-        receiver.handle_segment(at(10), &segment);
-        let ack = receiver.poll_transmit(at(10)).unwrap();
-        assert_eq!(ack.flags.contains(Flags::ECE), marked, "{ack:?}");
-    }
-}

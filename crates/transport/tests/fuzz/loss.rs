@@ -1,6 +1,7 @@
-//! What a loss may do to the window, checked at every fast retransmit and every timeout of every fuzzed connection:
+//! What a loss or an echoed mark (ECN) may do to the window, checked at every fast retransmit, timeout and response to an echo of
+//! every fuzzed connection:
 //!
-//! - cwnd does not rise when a loss is detected;
+//! - cwnd does not rise;
 //! - ssthresh is at most max(beta * cwnd, 2 SMSS), cwnd being that before the loss.
 //!
 //! [`most_kept`] is the one list of who may do otherwise, and why. An undo (F-RTO) restores both and is no loss.
@@ -40,7 +41,7 @@ impl Window {
     pub fn check(self, sender: &mut Sender) {
         let (mut loss, mut timeout) = (false, false);
         while let Some(event) = sender.poll_event() {
-            loss |= event == TransportEvent::FastRetransmit;
+            loss |= matches!(event, TransportEvent::FastRetransmit | TransportEvent::EcnReduction);
             timeout |= matches!(event, TransportEvent::Rto { .. });
         }
         if !(loss || timeout) {

@@ -55,6 +55,8 @@ pub struct World {
     /// Rcv.Wind.Shift in use.
     shift: u8,
     sent: u64,
+    /// How far the stream was sent.
+    first_sent: u64,
     smallest_mss: u64,
     delivered: u64,
     /// The sender's window after the step before.
@@ -95,6 +97,7 @@ impl World {
             allowed: 0,
             shift: 0,
             sent: 0,
+            first_sent: 0,
             smallest_mss,
             delivered: 0,
             window: Window::default(),
@@ -242,8 +245,21 @@ impl World {
         }
     }
 
-    /// What the sender sends lies in the window it was told of, but for the byte of a probe and the FIN.
-    fn check_data(&self, segment: &Segment) {
+    /// What the sender sends lies in the window it was told of, but for the byte of a probe and the FIN. Only data that leaves for
+    /// the first time is ECN-capable, and says CWR (RFC 3168 sections 6.1.2, 6.1.4 to 6.1.6).
+    fn check_data(&mut self, segment: &Segment) {
+        if segment.is_ecn_capable() {
+            let start = self.position(segment.seq);
+            // The byte of a window probe that was taken back goes again with what follows it.
+            let first_time = start + 1 >= self.first_sent;
+            assert!(self.sender.uses_ecn() && segment.len > 0 && first_time, "{segment:?}");
+        } else {
+            let syn = segment.flags.contains(Flags::SYN);
+            assert!(syn || !segment.flags.contains(Flags::CWR), "{segment:?}");
+        }
+        if segment.sequence_len() > 0 && !segment.flags.contains(Flags::SYN) {
+            self.first_sent = self.first_sent.max(self.position(segment.seq) + u64::from(segment.len));
+        }
         if segment.flags.contains(Flags::SYN) || segment.sequence_len() == 0 {
             return;
         }

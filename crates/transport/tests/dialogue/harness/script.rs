@@ -18,6 +18,9 @@ pub struct Pattern {
     ws: Option<u8>,
     custom: Option<u32>,
     sack_ok: bool,
+    /// The ECN field of the IP header: ECN-capable, congestion experienced.
+    ect: bool,
+    ce: bool,
     tag: u32,
     absent: Vec<&'static str>,
 }
@@ -44,6 +47,9 @@ fn parse_item(item: &str) -> Vec<Pattern> {
                 let (value, echo) = argument().split_once('/').expect("ts value/echo");
                 pattern.ts = Some((number(value), number(echo)));
             }
+            "ect" => pattern.ect = true,
+            "ce" => pattern.ce = true,
+            "noect" => pattern.absent.push("ect"),
             "sackOK" => pattern.sack_ok = true,
             "nosackOK" => pattern.absent.push("sackOK"),
             "nows" => pattern.absent.push("ws"),
@@ -100,6 +106,12 @@ impl Pattern {
             segment.set_custom(value);
         }
         segment.tag = self.tag;
+        if self.ect {
+            segment.set_ecn_capable();
+        }
+        if self.ce {
+            segment.mark();
+        }
         for (start, end) in &self.sack {
             let number = |offset| SeqNumber::from_offset(peer_isn, offset);
             assert!(segment.push_sack(number(*start), number(*end)), "too many SACK blocks");
@@ -109,7 +121,7 @@ impl Pattern {
 
     /// Whether a segment that the end with `own_isn` sent to the end with `peer_isn` is as described.
     pub fn matches(&self, segment: &Segment, own_isn: SeqNumber, peer_isn: SeqNumber) -> bool {
-        let visible = Flags::SYN | Flags::FIN | Flags::RST | Flags::ACK;
+        let visible = Flags::SYN | Flags::FIN | Flags::RST | Flags::ACK | Flags::ECE | Flags::CWR;
         let same_flags = segment.flags.bits() & visible.bits() == self.flags.unwrap_or(Flags::ACK).bits();
         let same_data = match self.data {
             Some((start, end)) => {
@@ -132,10 +144,12 @@ impl Pattern {
                 .ts
                 .is_none_or(|(v, e)| segment.timestamps().is_some_and(|ts| (ts.value, ts.echo) == (v, e)))
             && (!self.sack_ok || segment.sack_permitted())
+            && (!self.ect || segment.is_ecn_capable())
             && self.absent.iter().all(|option| match *option {
                 "sackOK" => !segment.sack_permitted(),
                 "ws" => segment.window_scale().is_none(),
                 "ts" => segment.timestamps().is_none(),
+                "ect" => !segment.is_ecn_capable(),
                 _ => segment.custom().is_none(),
             })
     }
@@ -178,6 +192,7 @@ fn flags(word: &str) -> Flags {
                 'R' => Flags::RST,
                 '.' => Flags::ACK,
                 'E' => Flags::ECE,
+                'W' => Flags::CWR,
                 _ => panic!("{word:?} is no word of the script"),
             }
     })
