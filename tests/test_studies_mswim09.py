@@ -11,6 +11,7 @@ from types import ModuleType
 import pytest
 
 from cogtcp import Scenario, run, spectrum, studies
+from cogtcp.studies import code
 from conftest import Command
 
 (STUDY,) = [study for study in studies.list_studies() if study.name == "mswim09"]
@@ -19,7 +20,7 @@ from conftest import Command
 @cache
 def modules() -> dict[str, ModuleType]:
     """Return the files of the study as modules, loaded once: their classes are one and the same."""
-    studies._tests(STUDY)
+    code.load(STUDY, "claims")
     prefix = "cogtcp_study_mswim09."
     return {name.removeprefix(prefix): loaded for name, loaded in sys.modules.items() if prefix in name}
 

@@ -169,6 +169,12 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument("--seeds", type=int, metavar="N", help="number of seeds (default: the study's)")
     reproduce.add_argument("--quick", action="store_true", help="fewer seeds, shorter runs: a first look")
     reproduce.add_argument(
+        "--search", action="store_true", help="search what the paper leaves unsaid, and keep the outcome"
+    )
+    reproduce.add_argument(
+        "--settings", type=int, metavar="N", help="settings that --search tries (default: the study's)"
+    )
+    reproduce.add_argument(
         "--jobs", type=int, metavar="N", help="runs at a time (default: one per processor)"
     )
     _output_arguments(reproduce)

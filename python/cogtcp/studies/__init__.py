@@ -11,13 +11,9 @@ runs behind a claim), `verdicts` (the statistical tests), `exhibits` and `page` 
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import json
 import math
-import sys
 from dataclasses import dataclass, field, replace
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from cogtcp import provenance
@@ -25,36 +21,47 @@ from cogtcp._errors import RunError
 from cogtcp.output import prepare_folder, write_file
 from cogtcp.result import plain
 from cogtcp.scenario import Scenario
-from cogtcp.studies import verdicts
+from cogtcp.studies import closest, code, search, verdicts
+from cogtcp.studies.claims import ClaimRow
+from cogtcp.studies.errors import StudyError
 from cogtcp.studies.exhibits import Curve, Figure, Surface, Table
 from cogtcp.studies.folder import (
-    ClaimRow,
     Study,
-    StudyError,
-    Unsaid,
     find,
     list_studies,
     select,
     studies_folder,
 )
+from cogtcp.studies.judging import judge
+from cogtcp.studies.outcome import Outcome, conclude
 from cogtcp.studies.runs import Case, Runner
+from cogtcp.studies.space import Point, Setting, Space, Unsaid
+from cogtcp.studies.statements import Cell, Statement
+from cogtcp.studies.telling import tell
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
+    from types import ModuleType
 
     from cogtcp.studies.runs import Progress
     from cogtcp.studies.verdicts import Verdict
 
 __all__ = [
     "Case",
+    "Cell",
     "Claim",
     "ClaimRow",
     "Context",
     "Curve",
     "Figure",
     "Measured",
+    "Outcome",
+    "Point",
+    "Setting",
+    "Space",
+    "Statement",
     "Study",
     "StudyError",
     "StudyResult",
@@ -66,6 +73,7 @@ __all__ = [
     "find",
     "list_studies",
     "reproduce",
+    "search_space",
     "studies_folder",
     "verdicts",
 ]
@@ -165,13 +173,20 @@ def claim(claim_id: str) -> Callable[[ClaimTest], ClaimTest]:
 
 @dataclass(frozen=True)
 class Claim:
-    """A row of the table: what the paper says and what was measured."""
+    """A row of the table: what the paper says and what was measured.
+
+    `outcome` is there for a claim that is made of statements.
+    """
 
     row: ClaimRow
     result: Measured
+    outcome: Outcome | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as plain data."""
+        return {**self._told(), **({} if self.outcome is None else self.outcome.to_dict())}
+
+    def _told(self) -> dict[str, Any]:
         return {
             "id": self.row.id,
             "figure": self.row.figure,
@@ -280,7 +295,8 @@ def reproduce(
     count = seeds if seeds is not None else found.quick_seeds if quick else found.seeds
     if count < 1:
         raise StudyError(f"a study needs at least one seed, not {count}")
-    module = _claims_module(found)
+    code.forget(found)
+    module = code.load(found, "claims")
     tests = _tests(found, module)
     folder = None if out is None else _prepare(out, found, force=force)
     context = Context(
@@ -289,11 +305,69 @@ def reproduce(
         quick=quick,
         _runner=Runner(None if folder is None else folder / _RUNS, jobs, progress),
     )
-    claims = tuple(Claim(row, _check(tests[row.id], context)) for row in rows)
+    outcomes = _outcomes(context, [row for row in rows if row.statements])
+    claims = tuple(
+        Claim(row, tell(context, outcomes[row.id]), outcomes[row.id])
+        if row.id in outcomes
+        else Claim(row, _check(tests[row.id], context))
+        for row in rows
+    )
     result = StudyResult(found, claims, context.seeds, quick, _conclusions(module, found, claims))
     if folder is not None:
         result.save(folder, command=command)
     return result
+
+
+def search_space(
+    study: str,
+    settings: int | None = None,
+    seeds: int | None = None,
+    jobs: int | None = None,
+    out: str | Path | None = None,
+    force: bool = False,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Path:
+    """Search the space of what a study's paper leaves unsaid, and keep the outcome in the study's folder.
+
+    Where each statement holds, what decides, and the setting closest to the paper: `search.json`. For each
+    claim whose closest setting comes within 15 % of the numbers that the paper prints, it is written as a
+    scenario, `closest/<claim>.toml`. With `out`, finished runs are kept there and are not made again.
+
+    Args:
+        study: Name of a study.
+        settings: Settings of the joint design; by default the study's number.
+        seeds: Seeds at each of them; by default the study's number.
+        jobs: Runs at a time; by default one for each processor.
+        out: Folder for the finished runs.
+        force: Use `out` although it holds other files; these are kept in a folder beside it.
+        progress: Called with a line when a setting is done.
+
+    Returns:
+        The file written.
+
+    Raises:
+        StudyError: There is no such study, or none of its claims is made of statements.
+        OutputError: The results cannot be written.
+    """
+    found, _ = find(study)
+    claims = [row for row in found.claims if row.statements]
+    if not claims:
+        raise StudyError(f"study {study}: no claim is made of statements, so there is nothing to search")
+    code.forget(found)
+    folder = None if out is None else _prepare(out, found, force=force)
+    runner = Runner(None if folder is None else folder / _RUNS, jobs, None)
+    context = Context(study=found, seeds=(), quick=False, _runner=runner)
+    outcome = search.search(
+        context,
+        claims,
+        settings=settings or found.design,
+        seeds=seeds or found.design_seeds,
+        version=provenance.version(),
+        progress=progress,
+    )
+    path = search.keep(found, outcome)
+    closest.write_scenarios(replace(context, seeds=tuple(range(1, found.seeds + 1))), claims, outcome)
+    return path
 
 
 def command(args: argparse.Namespace) -> int:
@@ -313,7 +387,23 @@ def _check(test: ClaimTest, context: Context) -> Measured:
     return measured
 
 
-def _conclusions(module: ModuleType, study: Study, claims: Sequence[Claim]) -> tuple[str, ...]:
+def _outcomes(context: Context, rows: Sequence[ClaimRow]) -> dict[str, Outcome]:
+    """Judge the claims that are made of statements: at the base, and at the setting closest to the paper."""
+    if not rows:
+        return {}
+    study = context.study
+    kept = search.read(study)
+    judged = judge(context, rows, study.space.base)
+    found = {}
+    for row, base in zip(rows, judged, strict=True):
+        near = None
+        if kept is not None and not context.quick:
+            (near,) = judge(context, [row], kept.claims[row.id].closest)
+        found[row.id] = conclude(context, row, base, near, kept)
+    return found
+
+
+def _conclusions(module: ModuleType | None, study: Study, claims: Sequence[Claim]) -> tuple[str, ...]:
     """Return what the study's `conclusions`, if it has one, makes of its claims, if all were measured."""
     draw: Callable[[Sequence[Claim]], Sequence[str]] | None = getattr(module, "conclusions", None)
     if draw is None or len(claims) < len(study.claims) or not all(claim.result.facts for claim in claims):
@@ -321,51 +411,24 @@ def _conclusions(module: ModuleType, study: Study, claims: Sequence[Claim]) -> t
     return tuple(draw(claims))
 
 
-def _claims_module(study: Study) -> ModuleType:
-    """Load the study's `claims.py`, as a module of a package made of the study's folder.
-
-    So it may share a long study out to files beside it: `from .fairness import equal_shares`.
-    """
+def _tests(study: Study, module: ModuleType | None) -> dict[str, ClaimTest]:
+    """Return the tests of `claims.py`: one for each claim without statements, and a claim for each test."""
     path = study.folder / "claims.py"
-    if not path.is_file():
-        raise StudyError(f"{path}: no such file; it holds one test per claim")
-    name = f"cogtcp_study_{study.name.replace('-', '_')}"
-    for loaded in [key for key in sys.modules if key == name or key.startswith(f"{name}.")]:
-        del sys.modules[loaded]
-    package = ModuleType(name)
-    package.__path__ = [str(study.folder)]
-    sys.modules[name] = package
-    importlib.invalidate_caches()
-    return _load(f"{name}.claims", path)
-
-
-def _tests(study: Study, module: ModuleType | None = None) -> dict[str, ClaimTest]:
-    """Return the tests of `claims.py`; there must be a test for each claim and a claim for each test."""
-    path = study.folder / "claims.py"
-    module = module or _claims_module(study)
+    if module is None and not all(row.statements for row in study.claims):
+        raise StudyError(f"{path}: no such file; it holds one test per claim without statements")
     tests: dict[str, ClaimTest] = {}
-    for value in vars(module).values():
+    for value in () if module is None else vars(module).values():
         claim_id = getattr(value, "claim_id", None)
         if isinstance(claim_id, str):
             if claim_id in tests:
                 raise StudyError(f"{path}: two tests for the claim {claim_id}")
             tests[claim_id] = value
-    known = {row.id for row in study.claims}
+    known = {row.id for row in study.claims if not row.statements}
     if missing := sorted(known - tests.keys()):
         raise StudyError(f"{path}: no test for {', '.join(missing)}, which study.toml lists")
     if stray := sorted(tests.keys() - known):
         raise StudyError(f"{path}: {', '.join(stray)} has a test but is not in study.toml")
     return tests
-
-
-def _load(name: str, path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise StudyError(f"{path}: cannot be loaded as Python")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def _prepare(directory: str | Path, study: Study, *, force: bool = False) -> Path:

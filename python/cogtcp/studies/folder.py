@@ -9,37 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cogtcp._errors import UsageError
+from cogtcp.studies.claims import ClaimRow, known_only, read_claim, read_unsaid, text
+from cogtcp.studies.errors import StudyError
+from cogtcp.studies.space import Space, Unsaid
 
 ENVIRONMENT = "COGTCP_STUDIES"
 """Environment variable that names a folder of studies to use instead of the ones that come with cogtcp."""
-
-
-class StudyError(UsageError):
-    """A study or claim that does not exist, or a study folder that says something wrong."""
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimRow:
-    """One thing a paper shows: a row of the study's table."""
-
-    id: str
-    figure: str
-    claim: str
-    """What the paper concludes."""
-    paper: str
-    """What it states in numbers or words, with its place."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unsaid:
-    """A parameter on which the paper is silent."""
-
-    name: str
-    base: str
-    range: str
-    """Over which the verdict must hold, or what is shown beside it."""
-    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +29,15 @@ class Study:
     quick_seeds: int
     claims: tuple[ClaimRow, ...]
     unsaid: tuple[Unsaid, ...]
+    design: int = 96
+    """Settings of the joint design that the search tries."""
+    design_seeds: int = 4
+    """Seeds at each of them."""
+
+    @property
+    def space(self) -> Space:
+        """The space of what the paper leaves unsaid."""
+        return Space(self.unsaid)
 
     def published(self, figure: str) -> dict[str, Any]:
         """Return `figures/<figure>.toml`: what the paper's figure shows, as data."""
@@ -110,25 +94,21 @@ def load(folder: Path) -> Study:
     path = folder / "study.toml"
     data = _read_toml(path)
     try:
+        search = dict(data.pop("search", {}))
         study = Study(
             name=folder.name,
             folder=folder,
-            title=_text(data, "title"),
-            paper=_text(data, "paper"),
+            title=text(data, "title"),
+            paper=text(data, "paper"),
             seeds=_count(data, "seeds"),
             quick_seeds=_count(data, "quick_seeds"),
-            claims=tuple(
-                ClaimRow(*(_text(row, key) for key in ("id", "figure", "claim", "paper")))
-                for row in data.pop("claim", [])
-                if not _unknown(row, {"id", "figure", "claim", "paper"})
-            ),
-            unsaid=tuple(
-                Unsaid(*(_text(row, key) for key in ("name", "base", "range", "why")))
-                for row in data.pop("unsaid", [])
-                if not _unknown(row, {"name", "base", "range", "why"})
-            ),
+            claims=tuple(read_claim(row) for row in data.pop("claim", [])),
+            unsaid=tuple(read_unsaid(row) for row in data.pop("unsaid", [])),
+            design=search.pop("settings", 96),
+            design_seeds=search.pop("seeds", 4),
         )
-        _unknown(data, {"title", "paper", "seeds", "quick_seeds"})
+        known_only(search, ("settings", "seeds"))
+        known_only(data, ("title", "paper", "seeds", "quick_seeds"))
     except ValueError as error:
         raise StudyError(f"{path}: {error}") from None
     ids = [claim.id for claim in study.claims]
@@ -146,13 +126,6 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise StudyError(f"{path}: {error}") from None
 
 
-def _text(data: dict[str, Any], key: str) -> str:
-    value = data.get(key)
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"`{key}` must be a text")
-    return " ".join(value.split())
-
-
 def _count(data: dict[str, Any], key: str) -> int:
     value = data.get(key)
     if not isinstance(value, int) or isinstance(value, bool) or value < 2:
@@ -160,13 +133,6 @@ def _count(data: dict[str, Any], key: str) -> int:
             f"`{key}` must be a whole number of at least 2 (one seed has no confidence interval)"
         )
     return value
-
-
-def _unknown(data: dict[str, Any], known: set[str]) -> bool:
-    for key in data:
-        if key not in known:
-            raise ValueError(f"unknown key `{key}`; known are {', '.join(sorted(known))}")
-    return False
 
 
 def _suggest(name: str, known: list[str]) -> str:

@@ -37,6 +37,8 @@ def command(args: argparse.Namespace) -> int:
         raise UsageError(f"name a study; known: {names} (more with --list)")
     arguments.seeds(args.seeds)
     arguments.positive(args.jobs, "--jobs")
+    if args.search:
+        return _search(args)
     out = Path(args.out) if args.out is not None else _default_folder(args)
     try:
         with show.progress() as progress:
@@ -62,6 +64,31 @@ def command(args: argparse.Namespace) -> int:
     else:
         _show(result)
         print(f"report: {out / 'report.html'}")
+    return 0
+
+
+def _search(args: argparse.Namespace) -> int:
+    """Search the space of what the paper leaves unsaid; the outcome stays with the study."""
+    from cogtcp.studies import search_space
+
+    out = Path(args.out) if args.out is not None else Path("results") / f"search-{args.study}"
+    try:
+        path = search_space(
+            args.study,
+            settings=args.settings,
+            seeds=args.seeds,
+            jobs=args.jobs,
+            out=out,
+            force=args.force,
+            progress=lambda line: print(line, file=sys.stderr),
+        )
+    except KeyboardInterrupt:
+        print(
+            f"cogtcp: interrupted; {out} keeps the finished runs: repeat the command to go on",
+            file=sys.stderr,
+        )
+        return 130
+    print(json.dumps({"search": str(path)}) if args.json else f"search: {path}")
     return 0
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import random
 import statistics
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from cogtcp.statistics import Interval, mean_interval, paired_difference, t_quantile
@@ -47,9 +47,98 @@ class Finding:
     high: float
     statement: str
     where: str = ""
+    slack: float = math.inf
+    """How far the estimate lies on the right side of the bound, in shares of it; negative: the wrong side."""
+    spread: float = math.nan
+    """Standard deviation over the seeds of what is tested, on the scale of the estimate."""
 
 
-def equivalent(values: Sequence[float], expected: float, margin: float, *, where: str = "") -> Finding:
+def ratio(
+    values: Sequence[float],
+    baseline: Sequence[float],
+    factor: float = 1.0,
+    *,
+    above: bool = True,
+    members: int = 1,
+    where: str = "",
+) -> Finding:
+    """Test that the mean of `values` is above (or below) `factor` times that of `baseline`, paired by seed.
+
+    The estimate is the ratio of the means. With a baseline of zero it is the difference, and `factor` has no
+    say. `members` is over how many points the statement is made: `differs` needs the level divided by it.
+    """
+    scale = abs(statistics.fmean(baseline)) or 1.0
+    bound = factor if any(baseline) else 0.0
+    shares = [bound + (a - factor * b) / scale for a, b in zip(values, baseline, strict=True)]
+    inner = mean_interval(shares, 1 - 2 * LEVEL)
+    against = mean_interval(shares, 1 - 2 * LEVEL / members)
+    outer = mean_interval(shares, 1 - LEVEL)
+    if above:
+        verdict: Verdict = "holds" if inner.low > bound else "differs" if against.high < bound else "unclear"
+    else:
+        verdict = "holds" if inner.high < bound else "differs" if against.low > bound else "unclear"
+    slack = (outer.mean - bound if above else bound - outer.mean) / (abs(bound) or 1.0)
+    return Finding(
+        verdict, outer.mean, outer.low, outer.high, format_interval(outer), where, slack, _spread(shares)
+    )
+
+
+def near(
+    values: Sequence[float],
+    baseline: Sequence[float],
+    margin: float,
+    factor: float = 1.0,
+    *,
+    members: int = 1,
+    where: str = "",
+) -> Finding:
+    """Test that the mean of `values` is `factor` times that of `baseline` within a relative `margin`.
+
+    Two one-sided tests, paired by seed, on the ratio to the mean of the baseline; see `equivalent`.
+    """
+    mean = statistics.fmean(baseline)
+    if not (mean > 0 and factor > 0 and 0 < margin < 1):
+        raise ValueError(f"need a positive baseline and a margin below 1, not {mean}, {factor} and {margin}")
+    shares = [factor + (a - factor * b) / mean for a, b in zip(values, baseline, strict=True)]
+    inner = mean_interval(shares, 1 - 2 * LEVEL)
+    against = mean_interval(shares, 1 - LEVEL / members)
+    outer = mean_interval(shares, 1 - LEVEL)
+    low, high = factor * (1 - margin), factor * (1 + margin)
+    verdict: Verdict = "unclear"
+    if low <= inner.low and inner.high <= high:
+        verdict = "holds"
+    elif against.high < low or high < against.low:
+        verdict = "differs"
+    slack = margin - abs(outer.mean / factor - 1)
+    return Finding(
+        verdict, outer.mean, outer.low, outer.high, format_interval(outer), where, slack, _spread(shares)
+    )
+
+
+def trend(series: Sequence[Sequence[float]], *, members: int = 1) -> Finding:
+    """Test that the mean grows along the points as a whole: `series[point][seed]`, paired by seed.
+
+    For each seed the least-squares slope over the points in their order, as the change from the first to the
+    last in shares of the mean of all; a t-test that it is above 0. Single steps may go the other way.
+    """
+    if len(series) < 2:
+        raise ValueError("a trend needs at least two points")
+    scale = abs(statistics.fmean(value for values in series for value in values)) or 1.0
+    middle = (len(series) - 1) / 2
+    weight = sum((index - middle) ** 2 for index in range(len(series)))
+    rises = [
+        sum((index - middle) * values[seed] for index, values in enumerate(series))
+        / weight
+        * (len(series) - 1)
+        / scale
+        for seed in range(len(series[0]))
+    ]
+    return ratio(rises, [0.0] * len(rises), members=members)
+
+
+def equivalent(
+    values: Sequence[float], expected: float, margin: float, *, members: int = 1, where: str = ""
+) -> Finding:
     """Test that the mean of `values` is `expected` within a relative `margin`: "matches", "close to".
 
     Two one-sided tests (TOST; Schuirmann 1987): it holds if the 90 % interval of `value / expected` lies
@@ -58,15 +147,8 @@ def equivalent(values: Sequence[float], expected: float, margin: float, *, where
     if not (expected > 0 and 0 < margin < 1):
         raise ValueError(f"need expected > 0 and 0 < margin < 1, not {expected} and {margin}")
     ratios = [value / expected for value in values]
-    inner = mean_interval(ratios, 1 - 2 * LEVEL)
-    outer = mean_interval(ratios, 1 - LEVEL)
-    low, high = 1 - margin, 1 + margin
-    verdict: Verdict = "unclear"
-    if low <= inner.low and inner.high <= high:
-        verdict = "holds"
-    elif outer.high < low or high < outer.low:
-        verdict = "differs"
-    return _finding(verdict, outer, f"{format_interval(outer)} times the expected value", where)
+    found = near(ratios, [1.0] * len(ratios), margin, members=members, where=where)
+    return replace(found, statement=f"{found.statement} times the expected value")
 
 
 def greater(
@@ -85,7 +167,7 @@ def greater(
     return _finding(verdict, outer, f"difference {format_interval(outer)}", where)
 
 
-def increasing(series: Sequence[Sequence[float]], labels: Sequence[str] = ()) -> Finding:
+def increasing(series: Sequence[Sequence[float]], labels: Sequence[str] = (), *, members: int = 1) -> Finding:
     """Test that the mean grows from each point to the next: `series[point][seed]`, paired by seed.
 
     It holds if every step is shown to be positive, and differs if some step is shown to be negative
@@ -100,15 +182,17 @@ def increasing(series: Sequence[Sequence[float]], labels: Sequence[str] = ()) ->
     for before, after, first, second in zip(series, series[1:], labels, labels[1:], strict=False):
         relative = [(b - a) / scale for a, b in zip(before, after, strict=True)]
         rising = mean_interval(relative, 1 - 2 * LEVEL)
-        falling = mean_interval(relative, 1 - 2 * LEVEL / (len(series) - 1))
+        falling = mean_interval(relative, 1 - 2 * LEVEL / (members * (len(series) - 1)))
         verdicts.append("holds" if rising.low > 0 else "differs" if falling.high < 0 else "unclear")
         steps.append((mean_interval(relative, 1 - LEVEL), f"{first} to {second}"))
     least, where = min(steps, key=lambda step: step[0].mean)
     statement = f"least step, from {where}, {format_interval(least, percent=True)} of the greatest mean"
-    return _finding(combine(verdicts), least, statement, where)
+    return replace(_finding(combine(verdicts), least, statement, where), slack=least.mean)
 
 
-def flat(series: Sequence[Sequence[float]], margin: float, labels: Sequence[str] = ()) -> Finding:
+def flat(
+    series: Sequence[Sequence[float]], margin: float, labels: Sequence[str] = (), *, members: int = 1
+) -> Finding:
     """Test that the mean "hardly changes" over the points: each within `margin` of the mean of all.
 
     An equivalence test at every point (see `equivalent`), each seed relative to its own mean over the points.
@@ -119,14 +203,20 @@ def flat(series: Sequence[Sequence[float]], margin: float, labels: Sequence[str]
     labels = labels or [str(index + 1) for index in range(len(series))]
     own = [statistics.fmean(values) for values in zip(*series, strict=True)]
     findings = [
-        equivalent([value / mean for value, mean in zip(values, own, strict=True)], 1.0, margin, where=label)
+        equivalent(
+            [value / mean for value, mean in zip(values, own, strict=True)],
+            1.0,
+            margin,
+            members=members * len(series),
+            where=label,
+        )
         for values, label in zip(series, labels, strict=True)
     ]
     farthest = max(findings, key=lambda finding: abs(finding.estimate - 1))
     verdict = combine([finding.verdict for finding in findings])
     interval = Interval(farthest.estimate, farthest.low, farthest.high, len(own))
     statement = f"farthest from the mean, at {farthest.where}, {format_interval(interval)} times it"
-    return _finding(verdict, interval, statement, farthest.where)
+    return replace(farthest, verdict=verdict, statement=statement)
 
 
 def combine(verdicts: Sequence[Verdict]) -> Verdict:
@@ -209,6 +299,11 @@ def mean_text(values: Sequence[float]) -> str:
 
 def _finding(verdict: Verdict, interval: Interval, statement: str, where: str) -> Finding:
     return Finding(verdict, interval.mean, interval.low, interval.high, statement, where)
+
+
+def _spread(values: Sequence[float]) -> float:
+    known = [value for value in values if not math.isnan(value)]
+    return statistics.stdev(known) if len(known) > 1 else math.nan
 
 
 def _quantile(ordered: Sequence[float], p: float) -> float:

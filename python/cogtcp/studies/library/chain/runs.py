@@ -1,125 +1,92 @@
-"""The runs behind the claims: a scenario for each point, and what is kept of its run."""
+"""The runs of this study: a scenario for each point under each setting, and what is kept of a run."""
 
 from __future__ import annotations
 
 import bisect
 import itertools
 import math
+import random
 import statistics
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cogtcp import Scenario
-from cogtcp.studies import Case, Context
-
-from .settings import BASE, QUICK, RANGE, SHOWN, THREE, WC, Draw, Point, Setting, W
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from cogtcp import Result
+    from cogtcp.studies import Context, Point, Setting
 
-
-@dataclass(frozen=True)
-class Cell:
-    """One point under one setting: what `measure` kept, one record per seed."""
-
-    records: Sequence[Mapping[str, Any]]
-
-    def of(self, key: str) -> list[float]:
-        """Return a quantity, one value per seed."""
-        return [record[key] for record in self.records]
-
-    def mean(self, key: str) -> float:
-        """Return its mean over the seeds that have it; NaN if none has."""
-        values = [record[key] for record in self.records if record[key] is not None]
-        return statistics.fmean(values) if values else math.nan
-
-    def pooled(self, part: str, whole: str) -> float:
-        """Return the share of a count in another over all seeds; NaN if the other is zero."""
-        total = sum(self.of(whole))
-        return sum(self.of(part)) / total if total else math.nan
-
-    @property
-    def goodput(self) -> list[float]:
-        """Goodput of flow 1 in Mbit/s, one value per seed."""
-        return self.of("goodput_mbps")
-
-
-Grid = dict[Point, Cell]
-
-
-def settings(study: Context) -> list[Setting]:
-    """Return the settings to run: all, or a few if it is to be quick."""
-    every = (BASE, *RANGE, *SHOWN)
-    return [setting for setting in every if not study.quick or setting is BASE or setting.name in QUICK]
-
-
-def run(study: Context, wanted: Mapping[Setting, Sequence[Point]]) -> dict[Setting, Grid]:
-    """Make the runs of all settings and points, over the study's seeds."""
-    keys = [(setting, point) for setting, points in wanted.items() for point in dict.fromkeys(points)]
-    cases = [
-        Case(scenario(study, setting, point, seed), seed, measure, "full")
-        for setting, point in keys
-        for seed in study.seeds
-    ]
-    records = iter(study.run(cases))
-    grids: dict[Setting, Grid] = {setting: {} for setting in wanted}
-    for setting, point in keys:
-        grids[setting][point] = Cell([next(records) for _ in study.seeds])
-    return grids
+SENDERS_LINKS = ["bottleneck", "access-s1", "access-s2"]
+"""All links of the router that senses, towards the senders."""
+OWN_RECOVERY = ("newreno", "westwood-tustin", "compound-zhou", "westwood-compound-tustin")
+"""The transports of the paper, whose loss recovery its simulator decides."""
+WESTWOOD = ("westwood-tustin", "westwood-compound-tustin")
+MEAN_CHANNEL_MBPS = 8.0  # stated: [7, 9], [6, 10], [1, 15]
+HEADER_BYTES = 40
+LENGTH_S, QUICK_LENGTH_S = 120.0, 60.0
+PU_LENGTH_S, QUICK_PU_LENGTH_S = 320.0, 100.0
+"""Arrivals are few and their times random: longer."""
 
 
 def scenario(
     study: Context, setting: Setting, point: Point, seed: int, *, trace_s: float | None = None
 ) -> Scenario:
-    """Make the scenario of one run; with `trace_s`, one to draw: from the start, sampled finely."""
-    draw = Draw.of(seed)
+    """Make the scenario of one run; with `trace_s`, one to draw: from the start, sampled finely.
+
+    A seed draws, besides the arrivals of PUs and the channels, all that is arbitrary: the phase of the radio,
+    the start of flow 2, and the round-trip time within 5 %. A packet is lost or not by where in the round
+    trip the silence falls, so no single phase may decide.
+    """
+    stream = random.Random(f"chain/{seed}")  # noqa: S311 - a documented draw, no secret
+    phase, stagger_s, stretch = stream.random(), stream.random(), stream.uniform(0.95, 1.05)
     data = study.scenario("dumbbell").to_dict()
     run, tcp, bottleneck = data["run"], data["tcp"], data["topology"]["dumbbell"]["bottleneck"]
     (radio,), (flow,) = data["radio"], data["flow"]
-    length_s = 60.0 if study.quick else 120.0
-    if point.pu_s is not None:
-        # Arrivals are few and their times random: longer.
-        length_s = 100.0 if study.quick else 320.0
+    on_s, off_s, pu_s = point.get("on_s", 5.0), point.get("off_s", 0.1), point.get("pu_s")
+    length_s = QUICK_LENGTH_S if study.quick else LENGTH_S
+    if pu_s is not None:
+        length_s = QUICK_PU_LENGTH_S if study.quick else PU_LENGTH_S
     run["duration"] = f"{length_s if trace_s is None else trace_s} s"
     if trace_s is not None:
         run["warmup"], run["sample_interval"] = "0 s", "250 ms"
-    rtt_us = setting.rtt_ms * draw.stretch * 1e3
+
+    width_mbps = point.get("channel_width_mbps")
+    rate_mbps = point.get("rate_mbps", setting.rate_mbps) if width_mbps is None else MEAN_CHANNEL_MBPS
+    rtt_us = setting.rtt_ms * stretch * 1e3
     # The access links have 5 ms each, four times in a round trip.
     bottleneck["delay"] = f"{round(rtt_us / 2 - 10e3)} us"
-    bottleneck["rate"] = f"{point.rate_mbps or setting.rate_mbps} Mbit/s"
-    bottleneck["queue"] = f"{setting.queue_packets} packets"
+    bottleneck["rate"] = f"{rate_mbps} Mbit/s"
+    bdp_packets = rate_mbps * setting.rtt_ms * 1e3 / 8 / (setting.segment_bytes + HEADER_BYTES)
+    bottleneck["queue"] = f"{max(round(setting.queue_bdp * bdp_packets), 2)} packets"
     tcp |= {
-        "min_rto": setting.min_rto,
-        "segment_size": f"{setting.segment_bytes} B",
-        "initial_ssthresh": setting.initial_ssthresh,
-        "delayed_ack": setting.delayed_ack,
+        "min_rto": f"{setting.min_rto_s} s",
+        "segment_size": f"{setting.segment_bytes:.0f} B",
+        "initial_ssthresh": "65535 B" if setting.first_slow_start == "at 65535 B" else "4 MiB",
+        "delayed_ack": "200 ms" if setting.delayed_ack else "off",
     }
-    if setting.recovery is not None and point.transport in (*THREE, WC):
-        tcp["recovery"] = setting.recovery
-    if setting.at_least_half and point.transport in (W, WC):
+    if setting.recovery == "NewReno" and point.transport in OWN_RECOVERY:
+        tcp["recovery"] = "newreno"
+    if setting.at_least_half and point.transport in WESTWOOD:
         tcp["parameters"] = {"at_least_half": True}
     flow["transport"] = point.transport
-    flow["stagger"] = f"{round(draw.stagger_s * 1e6)} us"
-    radio["silence"] = setting.silence
-    radio["links"] = list(setting.links)
-    if point.channel_mbps is not None:
-        low, high = point.channel_mbps
+    flow["stagger"] = f"{round(stagger_s * 1e6)} us"
+    radio["silence"] = "hold" if setting.silence == "hold" else "drop"
+    if setting.silence == "drop at every link":
+        radio["links"] = SENDERS_LINKS
+    if width_mbps is not None:
+        low, high = MEAN_CHANNEL_MBPS - width_mbps / 2, MEAN_CHANNEL_MBPS + width_mbps / 2
         radio["channel"] = {"range": [f"{low} Mbit/s", f"{high} Mbit/s"]}
-        # Until the first sensing: the mean.
-        bottleneck["rate"] = f"{(low + high) / 2} Mbit/s"
-    if point.pu_s is not None:
+    if pu_s is not None:
         del radio["sensing"]
-        radio["pu"] = {"interarrival": f"{point.pu_s} s", "switching": f"{round(point.off_s * 1e3)} ms"}
+        radio["pu"] = {"interarrival": f"{pu_s} s", "switching": f"{round(off_s * 1e3)} ms"}
     else:
-        cycle_s = point.on_s + point.off_s
         radio["sensing"] = {
-            "off": f"{round(point.off_s * 1e6)} us",
-            "on": f"{round(point.on_s * 1e6)} us",
-            "start": f"{round((2 + draw.phase * cycle_s) * 1e6)} us",
+            "off": f"{round(off_s * 1e6)} us",
+            "on": f"{round(on_s * 1e6)} us",
+            "start": f"{round((2 + phase * (on_s + off_s)) * 1e6)} us",
         }
-    if not point.radio:
+    if not point.get("radio", True):
         data["radio"] = []
     return Scenario.from_dict(data)
 
@@ -261,17 +228,6 @@ def measure_trace(result: Result) -> dict[str, Any]:
         "mbps": [row[2] for row in rows],
         "share": share,
     }
-
-
-def traces(study: Context, points: Sequence[Point], until_s: float = 60.0) -> list[dict[str, Any]]:
-    """Return one run of each point to draw, of the first seed at the base."""
-    seed = study.seeds[0]
-    return study.run(
-        [
-            Case(scenario(study, BASE, point, seed, trace_s=until_s), seed, measure_trace, "series")
-            for point in points
-        ]
-    )
 
 
 def seconds(text: str) -> float:

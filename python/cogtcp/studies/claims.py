@@ -1,0 +1,224 @@
+"""A claim as data: its points, statements, the paper's numbers and its figures, as `study.toml` has them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from cogtcp.studies.space import Point, Unsaid
+from cogtcp.studies.statements import Statement
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cogtcp.studies.statements import Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number that the paper prints: a quantity at a point, or its ratio to that at another.
+
+    Attributes:
+        says: Where it stands, in the paper's words.
+        value: The number, in the quantity's unit.
+        quantity: What the study measures for it.
+        at: The point.
+        than: The point that it is a ratio to; None: no ratio.
+    """
+
+    says: str
+    value: float
+    quantity: str
+    at: Mapping[str, Any]
+    than: Mapping[str, Any] | None = None
+
+    def measured(self, grid: Mapping[Point, Cell]) -> float:
+        """Return what was measured for it; NaN where nothing was."""
+        found = self._mean(grid, self.at)
+        return found if self.than is None else found / (self._mean(grid, self.than) or math.nan)
+
+    def _mean(self, grid: Mapping[Point, Cell], wanted: Mapping[str, Any]) -> float:
+        means = [cell.mean(self.quantity) for point, cell in grid.items() if point.matches(wanted)]
+        return sum(means) / len(means) if means else math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A figure of the paper, redrawn from the points of a claim.
+
+    Attributes:
+        id: The figure, as in `figures/<id>.toml`.
+        title: Its heading.
+        x: The axis of the points along the abscissa.
+        quantity: What is drawn over it.
+        lines: The axis that gives each curve its name; empty: one curve.
+        x_label: Abscissa in words, with unit.
+        y_label: Ordinate in words, with unit.
+        where: Which points are drawn.
+        log_x: Whether the abscissa is logarithmic.
+        log_y: Whether the ordinate is.
+    """
+
+    id: str
+    title: str
+    x: str
+    quantity: str
+    x_label: str
+    y_label: str
+    lines: str = ""
+    where: Mapping[str, Any] | None = None
+    log_x: bool = False
+    log_y: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRow:
+    """One thing a paper shows: a row of the study's table.
+
+    Attributes:
+        id: The study's name, the figure, and a letter where a figure carries several.
+        figure: The place in the paper.
+        claim: What the paper concludes.
+        paper: What it states in numbers or words, with its place.
+        ours: Whether we added it: it is counted apart.
+        measure: The function of the study's `runs.py` that reads a run.
+        trace: How much of a run it needs.
+        points: What is measured for it.
+        statements: What the claim says, one by one; empty in a study that tests by functions.
+        numbers: What the paper prints.
+        plots: Its figures.
+        shows: Functions of the study's `exhibits.py` that add figures and tables.
+    """
+
+    id: str
+    figure: str
+    claim: str
+    paper: str
+    ours: bool = False
+    measure: str = "measure"
+    trace: str = "summary"
+    points: tuple[Point, ...] = ()
+    statements: tuple[Statement, ...] = ()
+    numbers: tuple[Number, ...] = ()
+    plots: tuple[Plot, ...] = ()
+    shows: tuple[str, ...] = ()
+
+
+_CLAIM = (
+    *("id", "figure", "claim", "paper", "ours", "measure", "trace", "shows"),
+    *("points", "statement", "number", "plot"),
+)
+
+
+def read_claim(data: Mapping[str, Any]) -> ClaimRow:
+    """Read a `[[claim]]` of `study.toml`.
+
+    Raises:
+        ValueError: What is wrong with it.
+    """
+    row = dict(data)
+    known_only(row, _CLAIM)
+    statements = [_read(Statement, item, "statement") for item in row.pop("statement", [])]
+    for statement in statements:
+        statement.check()
+    said = [statement.says for statement in statements]
+    if len(set(said)) != len(said):
+        raise ValueError("two statements of a claim say the same")
+    points = tuple(dict.fromkeys(point for block in row.pop("points", []) for point in cross_product(block)))
+    if statements and not points:
+        raise ValueError("a claim with statements needs [[claim.points]]")
+    return ClaimRow(
+        **{key: text(row, key) for key in ("id", "figure", "claim", "paper")},
+        ours=bool(row.pop("ours", False)),
+        measure=row.pop("measure", "measure"),
+        trace=row.pop("trace", "summary"),
+        points=points,
+        statements=tuple(statements),
+        numbers=tuple(_read(Number, item, "number") for item in row.pop("number", [])),
+        plots=tuple(_read(Plot, item, "plot") for item in row.pop("plot", [])),
+        shows=tuple(row.pop("shows", ())),
+    )
+
+
+def read_unsaid(data: Mapping[str, Any]) -> Unsaid:
+    """Read an `[[unsaid]]` of `study.toml`.
+
+    Raises:
+        ValueError: What is wrong with it.
+    """
+    row = dict(data)
+    between = row.pop("between", None)
+    if between is not None:
+        row["low"], row["high"] = (float(end) for end in between)
+    if isinstance(row.get("base"), int) and not isinstance(row["base"], bool):
+        row["base"] = float(row["base"])
+    row["choices"] = tuple(
+        float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+        for value in row.get("choices", ())
+    )
+    row["why"] = text(row, "why")
+    unsaid: Unsaid = _read(Unsaid, row, "unsaid")
+    if unsaid.choices and unsaid.base not in unsaid.choices:
+        raise ValueError(f"unsaid `{unsaid.name}`: the base {unsaid.base!r} is not among its choices")
+    if not math.isnan(unsaid.low) and not unsaid.low <= float(unsaid.base) <= unsaid.high:
+        raise ValueError(f"unsaid `{unsaid.name}`: the base {unsaid.base!r} is not within `between`")
+    if unsaid.log and not unsaid.low > 0:
+        raise ValueError(f"unsaid `{unsaid.name}`: `log` needs a range above 0")
+    return unsaid
+
+
+def cross_product(block: Mapping[str, Any]) -> list[Point]:
+    """Return a point for every combination of the values of a block's axes, the last axis fastest."""
+    axes = [
+        (axis, [_number(value) for value in (values if isinstance(values, list) else [values])])
+        for axis, values in block.items()
+    ]
+    return [
+        Point(dict(zip((axis for axis, _ in axes), combination, strict=True)))
+        for combination in itertools.product(*(values for _, values in axes))
+    ]
+
+
+def text(data: Mapping[str, Any], key: str) -> str:
+    """Return a text of one line, or say that there is none."""
+    value = data.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"`{key}` must be a text")
+    return " ".join(value.split())
+
+
+def known_only(data: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    """Refuse keys that are not known."""
+    for key in data:
+        if key not in known:
+            raise ValueError(f"unknown key `{key}`; known are {', '.join(sorted(known))}")
+
+
+def _read(kind: type[Any], data: Mapping[str, Any], what: str) -> Any:
+    names = [item.name for item in fields(kind)]
+    known_only(data, tuple(names))
+    values = {key: tuple(value) if key == "each" else _deep(value) for key, value in data.items()}
+    try:
+        return kind(**values)
+    except TypeError:
+        missing = [
+            item.name
+            for item in fields(kind)
+            if item.name not in data and item.default is item.default_factory  # neither is given
+        ]
+        raise ValueError(f"a {what} needs {', '.join(f'`{name}`' for name in missing)}") from None
+
+
+def _deep(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _deep(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_number(item) for item in value]
+    return _number(value)
+
+
+def _number(value: Any) -> Any:
+    """Make whole numbers real, so that 5 and 5.0 name one point."""
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value

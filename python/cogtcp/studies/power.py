@@ -1,0 +1,54 @@
+"""How many seeds a claim needs, so that it does not fail by chance.
+
+A claim holds only where all its tests hold. No correction of the level is needed for that (an
+intersection-union test), but every test must find a true effect: with k tests, each with a power of 0.9, a
+true claim would be missed with a probability of up to 1 - 0.9^k. So each test gets the power 0.9^(1/k).
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+from cogtcp.studies.verdicts import LEVEL
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cogtcp.studies.statements import Statement
+    from cogtcp.studies.verdicts import Finding
+
+POWER = 0.9
+"""Probability that a claim whose tested effects are of the margin's size is found to hold."""
+EFFECT = 0.1
+"""The effect that an ordering is to find, in shares of what is compared: it has no margin of its own."""
+LEAST = 3
+"""Seeds that a t-test needs to say anything."""
+
+
+def seeds_needed(statement: Statement, finding: Finding, tests: int) -> int | None:
+    """Return how many seeds a statement needs in a claim of so many tests; None where the spread is unknown.
+
+    The normal approximation n = ((z_level + z_power) s / effect)^2, with the standard deviation s over the
+    seeds of a pilot. For an equivalence the power is shared between its two one-sided tests.
+    """
+    if math.isnan(finding.spread):
+        return None
+    effect = EFFECT if math.isnan(statement.margin) else statement.margin
+    each = POWER ** (1 / max(tests, 1))
+    if statement.test in ("near", "flat"):
+        each = (1 + each) / 2
+    normal = NormalDist()
+    needed = ((normal.inv_cdf(1 - LEVEL) + normal.inv_cdf(each)) * finding.spread / effect) ** 2
+    return max(LEAST, math.ceil(needed))
+
+
+def claim_needs(statements: Sequence[Statement], findings: Sequence[Finding]) -> int | None:
+    """Return how many seeds a claim needs: what its most demanding statement does."""
+    each = [
+        seeds_needed(statement, finding, len(statements))
+        for statement, finding in zip(statements, findings, strict=True)
+    ]
+    known = [seeds for seeds in each if seeds is not None]
+    return max(known, default=None)

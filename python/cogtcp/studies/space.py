@@ -1,0 +1,220 @@
+"""The space of what a paper leaves unsaid: its parameters, one joint design over them, and single settings.
+
+A `Setting` gives every unsaid parameter one value; a `Point` gives a value to what a figure varies. Both are
+read by attribute (`setting.queue_bdp`, `point.transport`) where a study builds its scenarios.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Value = str | float | bool
+
+
+class Values(Mapping[str, Any]):
+    """Named values that cannot change: hashable, and readable as attributes."""
+
+    __slots__ = ("_items",)
+    _items: tuple[tuple[str, Value], ...]
+
+    def __init__(self, values: Mapping[str, Value] | None = None, /, **more: Value) -> None:
+        object.__setattr__(self, "_items", tuple(sorted({**(values or {}), **more}.items())))
+
+    def __getitem__(self, name: str) -> Any:
+        for key, value in self._items:
+            if key == name:
+                return value
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return (key for key, _ in self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            known = ", ".join(self)
+            raise AttributeError(f"no value named {name!r}; there are: {known}") from None
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__} cannot change; use `but({name}=...)`")
+
+    def __hash__(self) -> int:
+        return hash(self._items)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Values) and self._items == other._items
+
+    def __reduce__(self) -> tuple[type[Values], tuple[dict[str, Value]]]:
+        return type(self), (dict(self._items),)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{key}={value!r}' for key, value in self._items)})"
+
+    def but(self, **changes: Value) -> Any:
+        """Return the same with some values changed or added."""
+        return type(self)({**self, **changes})
+
+    def matches(self, wanted: Mapping[str, Value | Sequence[Value]]) -> bool:
+        """Whether each named value is the wanted one, or one of those wanted."""
+        return all(
+            name in self and (self[name] in value if isinstance(value, list) else self[name] == value)
+            for name, value in wanted.items()
+        )
+
+
+class Point(Values):
+    """What a figure varies, at one value each."""
+
+    __slots__ = ()
+
+
+class Setting(Values):
+    """What the paper leaves unsaid, at one value each."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unsaid:
+    """A parameter on which the paper is silent.
+
+    Either `choices`, all equally likely in the design, or a `low` and a `high` between which it is drawn
+    (evenly; with `log` evenly in the logarithm). A parameter with neither is fixed at `base`.
+    """
+
+    name: str
+    base: Value
+    why: str
+    """The sentence of the paper, or the default of its simulator, that bounds it."""
+    choices: tuple[Value, ...] = ()
+    low: float = math.nan
+    high: float = math.nan
+    log: bool = False
+    label: str = ""
+    unit: str = ""
+    range: str = ""
+    """What was tried, in words, in a study that varies it by code of its own."""
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether it is stated but never varied."""
+        return not self.choices and math.isnan(self.low)
+
+    @property
+    def title(self) -> str:
+        """Its name in words, with the unit."""
+        name = self.label or self.name.replace("_", " ")
+        return f"{name} [{self.unit}]" if self.unit else name
+
+    @property
+    def tried(self) -> str:
+        """The values that the design draws from, in words."""
+        if self.is_fixed:
+            return self.range or "fixed"
+        if self.choices:
+            return ", ".join(show(value) for value in self.choices)
+        return f"{show(self.low)} to {show(self.high)}{' (log)' if self.log else ''}"
+
+    def at(self, share: float) -> Value:
+        """Return the value at `share` (0 to 1) of the range."""
+        if self.choices:
+            return self.choices[min(int(share * len(self.choices)), len(self.choices) - 1)]
+        if self.log:
+            return _three_digits(self.low * (self.high / self.low) ** share)
+        return _three_digits(self.low + (self.high - self.low) * share)
+
+    def near(self, value: Value, stream: random.Random) -> Value:
+        """Return another value close to `value`: a tenth of the range away, or another choice."""
+        if self.choices:
+            return stream.choice(self.choices)
+        scale: Any = math.log if self.log else float
+        span = scale(self.high) - scale(self.low)
+        share = (scale(float(value)) - scale(self.low)) / span
+        return self.at(min(max(share + stream.gauss(0, 0.1), 0.0), 1.0))
+
+    def level(self, value: Value, levels: int = 3) -> str:
+        """Return the class of a value: the choice, or one of so many equal parts of the range."""
+        if self.choices:
+            return show(value)
+        scale: Any = math.log if self.log else float
+        share = (scale(float(value)) - scale(self.low)) / (scale(self.high) - scale(self.low))
+        part = min(int(share * levels), levels - 1)
+        return f"{show(self.at(part / levels))} to {show(self.at((part + 1) / levels))}"
+
+    def levels(self) -> list[str]:
+        """Return the classes in order."""
+        if self.choices:
+            return [show(value) for value in self.choices]
+        return [self.level(self.at((part + 0.5) / 3)) for part in range(3)]
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """All that a paper leaves unsaid."""
+
+    unsaid: tuple[Unsaid, ...]
+
+    @property
+    def base(self) -> Setting:
+        """The setting of the scenario."""
+        return Setting({parameter.name: parameter.base for parameter in self.unsaid})
+
+    @property
+    def varied(self) -> tuple[Unsaid, ...]:
+        """The parameters that the design varies."""
+        return tuple(parameter for parameter in self.unsaid if not parameter.is_fixed)
+
+    def design(self, count: int, seed: int) -> list[Setting]:
+        """Return `count` settings that fill the space evenly: a Latin hypercube (McKay et al. 1979).
+
+        Each parameter's range is cut into `count` parts of equal probability, and each part is used once; a
+        choice comes up equally often, give or take one. The same count and seed give the same design.
+        """
+        columns: dict[str, list[Value]] = {}
+        for parameter in self.varied:
+            stream = random.Random(f"design/{seed}/{parameter.name}")  # noqa: S311 - a documented draw
+            order = list(range(count))
+            stream.shuffle(order)
+            columns[parameter.name] = [parameter.at((part + stream.random()) / count) for part in order]
+        return [
+            self.base.but(**{name: values[index] for name, values in columns.items()})
+            for index in range(count)
+        ]
+
+    def neighbour(self, setting: Setting, stream: random.Random, changes: int = 2) -> Setting:
+        """Return a setting that differs from another in up to `changes` parameters."""
+        chosen = stream.sample(self.varied, min(changes, len(self.varied)))
+        new: Setting = setting.but(**{p.name: p.near(setting[p.name], stream) for p in chosen})
+        return new
+
+    def differences(self, setting: Setting) -> str:
+        """Say in words where a setting differs from the base."""
+        found = [
+            f"{parameter.title} {show(setting[parameter.name])}"
+            for parameter in self.varied
+            if setting[parameter.name] != parameter.base
+        ]
+        return ", ".join(found) or "as in the scenario"
+
+
+def show(value: Value) -> str:
+    """Return a value as text: `on`, `off`, three digits, or the word itself."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return value if isinstance(value, str) else f"{value:.3g}" if value < 1000 else f"{value:.0f}"
+
+
+def _three_digits(value: float) -> float:
+    """Round to what a scenario file would say, so that a setting can be written down in full."""
+    return float(f"{value:.3g}")

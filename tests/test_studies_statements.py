@@ -1,0 +1,346 @@
+"""Claims as data: points, statements, the space of the unsaid, and where a statement holds."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cogtcp import studies
+from cogtcp.studies import Cell, Point, Setting, Space, Statement, StudyError, Unsaid, power
+from cogtcp.studies.claims import cross_product, read_claim, read_unsaid
+from cogtcp.studies.places import Place, effects, share
+from cogtcp.studies.statements import weakest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cogtcp.studies.statements import Grid
+    from cogtcp.studies.verdicts import Verdict
+
+HERE = Setting()
+
+
+def grid(**means: float) -> Grid:
+    """Return a grid over `x`: at each point ten seeds around the mean, a hundredth apart."""
+    return {
+        Point(x=float(name[1:]), who="a"): Cell([{"rate": mean + 0.01 * (seed % 3)} for seed in range(10)])
+        for name, mean in means.items()
+    }
+
+
+def stated(**fields: Any) -> Statement:
+    statement = Statement(says="so", kind="ordering", quantity="rate", **fields)
+    statement.check()
+    return statement
+
+
+@pytest.mark.parametrize(
+    ("fields", "verdict"),
+    [
+        ({"test": "above", "of": {"x": 2.0}, "than": {"x": 1.0}}, "holds"),
+        ({"test": "above", "of": {"x": 1.0}, "than": {"x": 2.0}}, "differs"),
+        ({"test": "above", "of": {"x": 2.0}, "than": {"x": 1.0}, "factor": 2.5}, "differs"),
+        ({"test": "below", "of": {"x": 1.0}, "than": 1.5}, "holds"),
+        ({"test": "near", "of": {"x": 2.0}, "than": {"x": 1.0}, "factor": 2.0, "margin": 0.1}, "holds"),
+        ({"test": "near", "of": {"x": 2.0}, "than": 1.0, "margin": 0.2}, "differs"),
+        ({"test": "flat", "over": "x", "margin": 0.1}, "differs"),
+        ({"test": "rises", "over": "x"}, "holds"),
+        ({"test": "falls", "over": "x"}, "differs"),
+        ({"test": "rises", "over": "x", "every_step": True}, "differs"),
+        ({"test": "rises", "over": "x", "every_step": True, "where": {"x": [1.0, 2.0]}}, "holds"),
+    ],
+)
+def test_statement(fields: dict[str, Any], verdict: str) -> None:
+    # Not quite parallel, so that differences vary with the seed.
+    measured = grid(x1=1.0, x2=2.0, x3=1.9)
+    assert stated(**fields).evaluate(measured, HERE).verdict == verdict
+
+
+def test_a_trend_is_reported_in_its_own_direction() -> None:
+    finding = stated(test="falls", over="x").evaluate(grid(x1=3.0, x2=2.0, x3=1.0), HERE)
+    # Least squares: from 3 to 1 around a mean of 2 (and a hundredth).
+    assert finding.verdict == "holds"
+    assert finding.estimate == pytest.approx(-1.0, abs=0.01)
+    assert finding.low <= finding.estimate <= finding.high
+
+
+def test_a_statement_must_hold_at_each_point() -> None:
+    cells = {
+        Point(x=x, who=who): Cell([{"rate": rate + 0.01 * (seed % 3)} for seed in range(10)])
+        for who, low, high in (("a", 1.0, 2.0), ("b", 1.0, 0.9))
+        for x, rate in ((1.0, low), (2.0, high))
+    }
+    both = stated(test="above", of={"x": 2.0}, than={"x": 1.0}, each=("who",))
+    finding = both.evaluate(cells, HERE)
+    assert (finding.verdict, finding.where) == ("differs", "b")
+    only = stated(test="above", of={"x": 2.0}, than={"x": 1.0}, each=("who",), where={"who": "a"})
+    assert only.evaluate(cells, HERE).verdict == "holds"
+
+
+def test_more_points_make_it_harder_to_differ() -> None:
+    """One point that contradicts is found among many by chance: the level is divided by their number."""
+    noisy = [{"rate": value} for value in (0.93, 1.0, 0.92, 0.96, 0.97)]
+    one = {Point(x=0.0, who="a"): Cell(noisy)}
+    alone = stated(test="above", than=1.0, each=("who",))
+    assert alone.evaluate(one, HERE).verdict == "differs"
+    good = Cell([{"rate": 2.0 + 0.01 * seed} for seed in range(5)])
+    many = {**one, **{Point(x=0.0, who=str(who)): good for who in range(20)}}
+    assert alone.evaluate(many, HERE).verdict == "unclear"
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"test": "above"}, "needs `than`"),
+        ({"test": "near", "than": 1.0}, "needs `margin`"),
+        ({"test": "flat", "margin": 0.1}, "needs `over`"),
+        ({"test": "bigger"}, "`test` must be one of"),
+        ({"test": "function"}, "needs `function`"),
+    ],
+)
+def test_incomplete_statement_is_refused(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        stated(**fields)
+
+
+def test_points_that_are_not_there_are_named() -> None:
+    with pytest.raises(StudyError, match="0 points match x 7"):
+        stated(test="above", of={"x": 7.0}, than=1.0).evaluate(grid(x1=1.0), HERE)
+    with pytest.raises(StudyError, match="no measured point matches who b"):
+        stated(test="above", of={"x": 1.0}, than=1.0, where={"who": "b"}).evaluate(grid(x1=1.0), HERE)
+
+
+def test_the_weakest_decides() -> None:
+    near = stated(test="near", of={"x": 1.0}, than=1.0, margin=0.2).evaluate(grid(x1=1.0), HERE)
+    tight = stated(test="near", of={"x": 1.0}, than=1.0, margin=0.2).evaluate(grid(x1=1.1), HERE)
+    assert weakest([near, tight]).estimate == tight.estimate
+    assert weakest([near, tight]).verdict == "holds"
+
+
+def test_points_are_a_cross_product() -> None:
+    points = cross_product({"transport": ["newreno", "sack"], "off_s": [1, 2], "on_s": 5})
+    assert len(points) == 4
+    assert points[1] == Point(transport="newreno", off_s=2.0, on_s=5.0)
+    assert points[0].but(off_s=2.0) == points[1]
+    with pytest.raises(AttributeError, match="no value named 'of_s'; there are: off_s, on_s, transport"):
+        _ = points[0].of_s
+
+
+SPACE = Space(
+    (
+        Unsaid("queue", 1.0, "so", low=0.5, high=2.0, log=True),
+        Unsaid("silence", "drop", "so", choices=("drop", "hold")),
+        Unsaid("length", "100 s", "so"),
+    )
+)
+
+
+def test_design_fills_the_space() -> None:
+    design = SPACE.design(50, seed=1)
+    assert design == SPACE.design(50, seed=1)
+    assert design != SPACE.design(50, seed=2)
+    assert sum(setting.silence == "drop" for setting in design) == 25
+    assert {setting.length for setting in design} == {"100 s"}
+    # One value in each fiftieth of the logarithm of the range; three digits may move one over an edge.
+    parts = sorted(int(math.log(setting.queue / 0.5) / math.log(4) * 50) for setting in design)
+    assert sum(part != want for part, want in zip(parts, range(50), strict=True)) <= 3
+
+
+def test_neighbours_stay_in_the_space() -> None:
+    stream = random.Random(1)
+    setting = SPACE.base
+    for _ in range(200):
+        setting = SPACE.neighbour(setting, stream)
+        assert 0.5 <= setting.queue <= 2.0
+        assert setting.silence in ("drop", "hold")
+
+
+def test_share_by_hand() -> None:
+    # All of n: the lower bound is 0.025^(1/n); 72 is the least n with 0.95.
+    assert share(72, 72).low == pytest.approx(0.025 ** (1 / 72))
+    assert Place.of(["holds"] * 72).where == "everywhere"
+    assert Place.of(["holds"] * 71).where == "undecided"
+    assert Place.of(["differs"] * 72).where == "nowhere"
+    assert Place.of(["holds", "differs"] * 40).where == "somewhere"
+    assert Place.of(["unclear"] * 80).where == "undecided"
+    assert Place.of([*["holds"] * 80, *["unclear"] * 20]).verdict == "holds"
+
+
+def test_effects_find_what_decides() -> None:
+    design = SPACE.design(80, seed=1)
+    verdicts: list[Verdict] = ["holds" if setting.silence == "drop" else "differs" for setting in design]
+    first, second = effects(SPACE, design, verdicts)
+    assert (first.parameter, first.effect) == ("silence", 1.0)
+    assert first.p < 0.01 < second.p
+    assert first.shares == {"drop": 1.0, "hold": 0.0}
+
+
+def test_seeds_needed_by_hand() -> None:
+    statement = stated(test="above", of={"x": 1.0}, than=1.0)
+    finding = statement.evaluate({Point(x=1.0): Cell([{"rate": r} for r in (1.0, 1.2, 1.4)])}, HERE)
+    # s = 0.2, effect 0.1, z 1.645 and 1.282: (2.926 * 2)^2 = 34.3.
+    assert power.seeds_needed(statement, finding, 1) == 35
+    more = power.seeds_needed(statement, finding, 10)
+    assert more is not None
+    assert more > 35
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"points": [{"x": 1}], "statement": [{"says": "so"}]}, "a statement needs `kind`, `test`"),
+        (
+            {
+                "statement": [
+                    {"says": "so", "kind": "ordering", "test": "rises", "quantity": "q", "over": "x"}
+                ]
+            },
+            r"needs \[\[claim.points\]\]",
+        ),
+        ({"points": [{"x": 1}], "statements": []}, "unknown key `statements`"),
+    ],
+)
+def test_wrong_claims_are_explained(row: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        read_claim({"id": "a", "figure": "b", "claim": "c", "paper": "d", **row})
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"base": 1, "choices": [2, 3]}, "is not among its choices"),
+        ({"base": 1, "between": [2, 3]}, "is not within `between`"),
+        ({"base": 0, "between": [0, 3], "log": True}, "needs a range above 0"),
+    ],
+)
+def test_wrong_unsaid_is_explained(row: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        read_unsaid({"name": "n", "why": "w", **row})
+
+
+STUDY = """
+title = "A test"
+paper = "Nobody: Nothing"
+seeds = 3
+quick_seeds = 2
+search = { settings = 80, seeds = 3 }
+
+[[claim]]
+id = "t-f1"
+figure = "Fig. 1"
+claim = "It grows with the rate."
+paper = "a curve"
+
+[[claim.points]]
+rate = [1, 2]
+
+[[claim.statement]]
+says = "It grows."
+kind = "ordering"
+test = "rises"
+quantity = "goodput"
+over = "rate"
+
+[[claim.statement]]
+says = "It has all of the rate."
+kind = "magnitude"
+test = "near"
+quantity = "share"
+than = 1.0
+margin = 0.3
+each = ["rate"]
+
+[[claim.number]]
+says = "goodput at 1 [Mbit/s]"
+value = 0.9
+quantity = "goodput"
+at = { rate = 1 }
+
+[[unsaid]]
+name = "silence"
+base = "open"
+choices = ["open", "mostly closed"]
+why = "not given"
+"""
+
+RUNS = '''
+from cogtcp import Scenario
+
+TEXT = """
+name = "t"
+[run]
+duration = "2 s"
+[topology.single_hop]
+link = { rate = "RATE Mbit/s", delay = "PHASE ms", queue = "100 packets" }
+[[radio]]
+name = "r"
+links = ["link"]
+sensing = { off = "OFF ms", on = "100 ms", start = "10 ms" }
+[[flow]]
+name = "f"
+from = "sender"
+to = "receiver"
+transport = "newreno"
+"""
+
+def scenario(study, setting, point, seed):
+    off = "1" if setting.silence == "open" else "900"
+    text = TEXT.replace("RATE", str(point.rate)).replace("OFF", off).replace("PHASE", str(2 + seed % 7))
+    return Scenario.from_toml(text)
+
+def measure(result):
+    (flow,) = result.flows.to_pylist()
+    rate = float(result.scenario.to_dict()["topology"]["single_hop"]["link"]["rate"].split()[0])
+    mbps = flow["goodput_bps"] / 1e6
+    return {"goodput": mbps, "share": mbps / rate}
+'''
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "studies" / "t"
+    folder.mkdir(parents=True)
+    (folder / "study.toml").write_text(STUDY)
+    (folder / "runs.py").write_text(RUNS)
+    (folder / "README.md").write_text("# t")
+    monkeypatch.setenv("COGTCP_STUDIES", str(folder.parent))
+    return folder
+
+
+def test_search_finds_where_a_claim_holds(study: Path) -> None:
+    before = studies.reproduce("t").claims[0].to_dict()
+    assert (before["verdict"], before["where"], before["base"]) == ("unclear", None, "holds")
+    path = studies.search_space("t")
+    assert path == study / "search.json"
+    kept = json.loads(path.read_text())
+    assert len(kept["settings"]) == 80
+    after = studies.reproduce("t").claims[0].to_dict()
+    assert (after["verdict"], after["where"]) == ("unclear", "somewhere")
+    assert after["share"]["holds"] == 40
+    assert after["decides"][0]["parameter"] == "silence"
+    assert after["closest"]["setting"]["silence"] == "open"
+    assert after["closest"]["verdict"] == "holds"
+    assert [statement["where"] for statement in after["statements"]][1] == "somewhere"
+    # The setting is close to the number, so it is there as a scenario.
+    assert (study / "closest" / "t-f1.toml").is_file()
+    # The same search gives the same bytes.
+    text = path.read_text()
+    studies.search_space("t")
+    assert path.read_text() == text
+
+
+def test_a_search_of_other_statements_is_refused(study: Path) -> None:
+    studies.search_space("t", settings=4)
+    (study / "study.toml").write_text(STUDY.replace("It grows.", "It grows a lot."))
+    with pytest.raises(StudyError, match="the statements of t-f1 have changed"):
+        studies.reproduce("t")
+
+
+def test_a_function_that_is_missing_is_named(study: Path) -> None:
+    (study / "study.toml").write_text(STUDY.replace('test = "rises"', 'test = "function"\nfunction = "odd"'))
+    with pytest.raises(StudyError, match=r"no function 'odd' in tests.py"):
+        studies.reproduce("t")
