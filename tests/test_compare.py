@@ -3,7 +3,6 @@
 import math
 import os
 import signal
-import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,8 @@ import pytest
 
 from cogtcp import Comparison, RunError, Scenario, ScenarioError, UsageError, compare, headline, run
 from cogtcp.metrics import METRICS
+from cogtcp.runner import case as runner_case
 from cogtcp.statistics import mean_interval
-
-# The function hides the module of its name.
-module = sys.modules["cogtcp.compare"]
 
 TRANSPORTS = ("newreno", "sack", "tahoe")
 
@@ -100,7 +97,7 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> None:
             raise RunError("it broke")
         return run(scenario, seed, *args, **options)
 
-    monkeypatch.setattr(module, "run", fails)
+    monkeypatch.setattr(runner_case, "run", fails)
 
 
 @pytest.mark.usefixtures("failing")
@@ -128,7 +125,7 @@ def test_when_all_runs_fail_there_is_still_a_report(
     def fails(*args: Any, **options: Any) -> Any:
         raise RunError("it <broke>")
 
-    monkeypatch.setattr(module, "run", fails)
+    monkeypatch.setattr(runner_case, "run", fails)
     failed = compare(scenario, TRANSPORTS, seeds=2)
     assert len(failed.failures) == 6
     assert headline.of_comparison(failed) == "No run was finished."

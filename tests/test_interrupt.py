@@ -22,9 +22,9 @@ def start(tmp_path: Path, *args: object) -> subprocess.Popen[str]:
 
 
 def wait_for_work(tmp_path: Path) -> None:
-    """Wait until the folder in the making is there: then it simulates."""
+    """Wait until the folder in the making is there, or that of finished runs: then it simulates."""
     deadline = time.monotonic() + 60
-    while not list(tmp_path.glob(".out.*.tmp")):
+    while not list(tmp_path.glob(".out.*.tmp")) and not (tmp_path / "out" / "runs").exists():
         assert time.monotonic() < deadline, "nothing happens"
         time.sleep(0.02)
     time.sleep(0.2)

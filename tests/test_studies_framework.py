@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cogtcp import OutputError, RunError, studies
-from cogtcp.studies import runs
+from cogtcp.runner import case as runner_case
 from cogtcp.studies.drawing import draw
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         seeds.append(seed)
         return 10 + seed / 100
 
-    monkeypatch.setattr(runs, "run", run)
+    monkeypatch.setattr(runner_case, "run", run)
     return seeds
 
 
@@ -182,7 +182,7 @@ def test_interrupted_runs_go_on_where_they_stopped(
         done.append(seed)
         return 10.0
 
-    monkeypatch.setattr(runs, "run", run)
+    monkeypatch.setattr(runner_case, "run", run)
     with pytest.raises(KeyboardInterrupt):
         studies.reproduce("t", only="t-f1", jobs=1, out=tmp_path / "out")
     assert done == [1, 2]
@@ -202,7 +202,9 @@ def test_changed_study_code_runs_anew(folder: Path, simulated: list[int], tmp_pa
 
 def test_damaged_record_is_run_again(folder: Path, simulated: list[int], tmp_path: Path) -> None:
     studies.reproduce("t", only="t-f1", out=tmp_path / "out")
-    next((tmp_path / "out" / "runs").glob("*.json")).write_text('{"value": 1')
+    path = next((tmp_path / "out" / "runs").iterdir())
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([lines[0].replace(b"value", b"vain."), *lines[1:]]))
     studies.reproduce("t", only="t-f1", out=tmp_path / "out")
     assert len(simulated) == 4
 
@@ -213,7 +215,7 @@ def test_failed_run_makes_its_claim_unclear_and_the_others_go_on(
     def run(*_: Any, **__: Any) -> float:
         raise RunError("out of luck")
 
-    monkeypatch.setattr(runs, "run", run)
+    monkeypatch.setattr(runner_case, "run", run)
     first, second = studies.reproduce("t").claims
     assert first.result.verdict == "unclear"
     assert "one, seed" in first.result.why

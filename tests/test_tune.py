@@ -21,6 +21,7 @@ from cogtcp import RunError, Scenario, ScenarioError, UsageError, headline, mode
 from cogtcp.cli import main
 from cogtcp.metrics import METRICS
 from cogtcp.output import is_ours
+from cogtcp.runner import Journal, Outcome
 from cogtcp.statistics import mean_interval
 from cogtcp.tuning import goal, search, space
 from cogtcp.tuning.result import Tuning
@@ -54,7 +55,7 @@ class Runs:
     def __call__(self, *_: object, **__: object) -> "Runs":
         return self
 
-    def run(self, cases: Sequence[Any]) -> list[dict[str, float]]:
+    def outcomes(self, cases: Sequence[Any]) -> list[Outcome]:
         records = []
         for case in cases:
             delay, _ = space.quantity(
@@ -63,7 +64,7 @@ class Runs:
             records.append({metric.name: 1.0 for metric in METRICS})
             records[-1] |= {name: of(delay, case.seed) for name, of in self.of.items()}
             self.seeds.append(case.seed)
-        return records
+        return [Outcome("", json.dumps(record)) for record in records]
 
 
 def pretend(monkeypatch: pytest.MonkeyPatch, runs: Runs, **asked: Any) -> Tuning:
@@ -202,8 +203,9 @@ def test_the_number_of_jobs_changes_no_byte(
     asked: dict[str, Any] = {"trials": 9, "seeds": 2, "fresh_seeds": 2, "grid": [2]}
     for name, jobs in (("a", 1), ("b", 3)):
         tune(hop, jobs=jobs, out=tmp_path / name, **asked)
-    names = files(tmp_path / "a")
-    assert names == files(tmp_path / "b")
+    # The finished runs lie in the order in which they came.
+    names = [name for name in files(tmp_path / "a") if not name.startswith("runs/")]
+    assert names == [name for name in files(tmp_path / "b") if not name.startswith("runs/")]
     for name in names:
         if (tmp_path / "a" / name).is_file():
             assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
@@ -231,13 +233,14 @@ def test_what_was_finished_is_not_simulated_again(
     assert "interrupted" in (tmp_path / "out" / "report.html").read_text()
     assert not (tmp_path / "out" / "best.toml").exists()
     assert is_ours(tmp_path / "out")
-    kept = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "out" / "runs").iterdir()}
-    assert len(kept) >= 17
+    kept = [outcome.key for outcome in Journal(tmp_path / "out" / "runs").outcomes()]
+    assert len(kept) == len(set(kept)) >= 17
     tune(hop, out=tmp_path / "out", **asked)
-    again = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "out" / "runs").iterdir()}
-    assert kept.items() <= again.items()
+    again = [outcome.key for outcome in Journal(tmp_path / "out" / "runs").outcomes()]
+    assert set(kept) < set(again)
+    assert len(again) == len(set(again)), "no run was made twice"
     for name in files(tmp_path / "whole"):
-        if (tmp_path / "whole" / name).is_file():
+        if not name.startswith("runs"):
             assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "out" / name).read_bytes(), name
 
 

@@ -6,6 +6,7 @@ Truth values are the exception: Arrow packs them in bits.
 from __future__ import annotations
 
 from array import array
+from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ import pyarrow as pa
 if TYPE_CHECKING:
     from cogtcp import _core
 
+# Type codes of `array` for the kinds of columns.
+_CODES = {"u64": "Q", "i64": "q", "f64": "d", "bool": "B", "text": "I"}
 _NUMBERS = {"u64": pa.uint64(), "i64": pa.int64(), "f64": pa.float64()}
 
 
@@ -28,13 +31,36 @@ def table(source: _core.Table) -> pa.Table:
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata={"meaning": meaning}))
 
 
+def from_columns(name: str, columns: dict[str, list[Any]]) -> pa.Table:
+    """Return a table of a run as `table` does, from lists by column (`Result.columns`)."""
+    meaning, described = _schema(name)
+    sources: list[_core.Column] = []
+    rows = 0
+    for column, kind, unit, text in described:
+        values, dictionary = columns[column], None
+        rows = len(values)
+        if kind == "text":
+            dictionary = list(dict.fromkeys(values))
+            codes = {value: code for code, value in enumerate(dictionary)}
+            values = [codes[value] for value in values]
+        sources.append((column, unit, text, kind, array(_CODES[kind], values), dictionary))  # type: ignore[arg-type]
+    return table((name, meaning, rows, sources))
+
+
+@cache
+def _schema(name: str) -> tuple[str, list[tuple[str, str, str, str]]]:
+    from cogtcp import _core
+
+    return next((meaning, columns) for table, meaning, columns in _core.columns() if table == name)
+
+
 def _array(column: _core.Column, rows: int) -> Any:
     name, _, _, kind, values, dictionary = column
     buffers = [None, pa.py_buffer(values)]
     if kind == "text":
         # The codes are unsigned, but far below 2^31, and signed codes are what every Arrow reader takes.
         codes = pa.Array.from_buffers(pa.int32(), rows, buffers)
-        return pa.DictionaryArray.from_arrays(codes, _texts(dictionary))
+        return pa.DictionaryArray.from_arrays(codes, _texts(dictionary or []))
     if kind == "bool":
         return pa.Array.from_buffers(pa.uint8(), rows, buffers).cast(pa.bool_())
     if kind in _NUMBERS:

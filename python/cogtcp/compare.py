@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cogtcp import _core, provenance
-from cogtcp._errors import RunError, UsageError
-from cogtcp._parallel import for_each
+from cogtcp import provenance
+from cogtcp._errors import UsageError
 from cogtcp.control import control_name
 from cogtcp.metrics import BY_NAME, METRICS
-from cogtcp.result import MOST_SEEDS, Result, Trace, check_seed, plain, run
+from cogtcp.result import MOST_SEEDS, Result, check_seed, plain
+from cogtcp.runner import Case, Runner
+from cogtcp.runner import Outcome as Made
 from cogtcp.statistics import Interval, mean_interval, paired_difference
 
 if TYPE_CHECKING:
@@ -21,8 +21,17 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from cogtcp.output import OutputFolder
+    from cogtcp.output import KeptFolder, OutputFolder
     from cogtcp.scenario import Scenario
+
+# The tables of each run that a comparison keeps.
+_TABLES = ("flows", "links", "radios")
+#: What a folder with a comparison holds.
+FILES = (
+    *(f"{name}.parquet" for name in ("runs", "summary", "paired", *_TABLES)),
+    "scenario.toml",
+    "report.html",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +52,9 @@ def compare(
     seeds: int | Sequence[int] = 10,
     jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    *,
+    keep: str | Path | None = None,
+    time_limit: float | None = None,
 ) -> Comparison:
     """Run a scenario once for each transport and seed.
 
@@ -57,54 +69,67 @@ def compare(
         seeds: How many seeds, counted up from the scenario's own, or the seeds themselves.
         jobs: Runs at a time; by default one for each processor. The result does not depend on it.
         progress: Called with the number of finished runs and of all runs.
+        keep: Folder in which finished runs are kept: the same call goes on from there, one with more seeds or
+            transports too. Several processes may use one folder.
+        time_limit: Seconds of real time after which a run is given up, as a failure.
 
     Raises:
         ScenarioError: The scenario cannot be simulated, or no such transport exists.
+        OutputError: Finished runs cannot be kept.
         KeyboardInterrupt: Interrupted before the first run was finished.
     """
     variants = _variants(scenario, transports)
     chosen = _seeds(scenario, seeds)
-    # Seed by seed: an interruption leaves whole pairs.
-    tasks = [(name, seed) for seed in chosen for name in variants]
-    cancel = _core.Cancel()
-    outcomes: dict[tuple[str, int], Outcome] = {}
     shown: dict[str, Result] = {}
+
+    def case(name: str, seed: int) -> Case:
+        if seed != chosen[0]:
+            return Case(scenario, seed, _record, transport=name)
+        look = partial(shown.__setitem__, name)
+        return Case(scenario, seed, _record, "full", transport=name, look=look)
+
+    # Seed by seed: an interruption leaves whole pairs.
+    tasks = {(name, seed): case(name, seed) for seed in chosen for name in variants}
+    places = {id(case): task for task, case in tasks.items()}
+    runner = Runner(keep, jobs, progress, time_limit=time_limit)
+    outcomes: dict[tuple[str, int], Outcome] = {}
     interrupted = False
-
-    def one(task: tuple[str, int]) -> tuple[Outcome, Result | None]:
-        name, seed = task
-        trace: Trace = "full" if seed == chosen[0] else "summary"
-        try:
-            result = run(variants[name], seed, trace, cancel=cancel)
-        except RunError as error:
-            return Outcome(name, seed, error=str(error)), None
-        tables = {"flows": result.flows, "links": result.links, "radios": result.radios}
-        return Outcome(name, seed, result.metrics, result.digest, tables=tables), result
-
-    def collect(task: tuple[str, int], made: tuple[Outcome, Result | None]) -> None:
-        outcomes[task], result = made
-        if result is not None and task[1] == chosen[0]:
-            shown[task[0]] = result
-        if progress:
-            progress(len(outcomes), len(tasks))
-
-    if progress:
-        progress(0, len(tasks))
+    stream = runner.stream(list(tasks.values()))
     try:
-        for_each(tasks, one, collect, jobs=jobs or available_processors(), cancel=cancel)
+        for made, outcome in stream:
+            name, seed = places[id(made)]
+            outcomes[name, seed] = _outcome(name, seed, outcome)
     except KeyboardInterrupt:
         interrupted = any(not outcome.error for outcome in outcomes.values())
         if not interrupted:
             raise
+    finally:
+        stream.close()
 
     return Comparison(
         scenario=scenario,
         transports=tuple(variants),
         seeds=tuple(chosen),
         outcomes=tuple(outcomes[task] for task in tasks if task in outcomes),
-        shown={name: shown[name] for name in variants if name in shown},
+        shown={name: shown[name] for name in variants if name in shown and (name, chosen[0]) in outcomes},
         interrupted=interrupted,
     )
+
+
+def _record(result: Result) -> dict[str, Any]:
+    """Return what a comparison keeps of a run."""
+    tables = {name: result.columns(name) for name in _TABLES}
+    return {"digest": result.digest, "metrics": result.metrics, "tables": tables}
+
+
+def _outcome(name: str, seed: int, made: Made) -> Outcome:
+    if made.error:
+        return Outcome(name, seed, error=made.error)
+    from cogtcp import _arrow
+
+    record = made.record
+    tables = {table: _arrow.from_columns(table, columns) for table, columns in record["tables"].items()}
+    return Outcome(name, seed, record["metrics"], record["digest"], tables=tables)
 
 
 @dataclass(frozen=True)
@@ -286,13 +311,13 @@ class Comparison:
             self.write(folder, command=command)
         return Path(directory)
 
-    def write(self, folder: OutputFolder, *, command: str | None = None) -> None:
+    def write(self, folder: OutputFolder | KeptFolder, *, command: str | None = None) -> None:
         """Write everything into an open folder."""
         from cogtcp.report import comparison_report
 
         for name in ("runs", "summary", "paired"):
             folder.write_table(name, getattr(self, name), self.provenance)
-        for name in ("flows", "links", "radios"):
+        for name in _TABLES:
             folder.write_table(name, self.table(name), self.provenance)
         folder.write_text("scenario.toml", self.scenario.to_toml())
         folder.write_text("report.html", comparison_report(self, command=command))
@@ -309,12 +334,7 @@ class Comparison:
 def compare_job(scenario: Scenario, transports: Sequence[str], seeds: Sequence[int]) -> dict[str, Any]:
     """Return what a folder with a comparison is the result of, see `cogtcp.output.OutputFolder`."""
     job = {"verb": "compare", "scenario": scenario.hash}
-    return {**job, "transports": list(transports), "seeds": list(seeds)}
-
-
-def available_processors() -> int:
-    """Return the number of processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return {**job, "transports": list(transports), "seeds": list(seeds), "grows": ["transports", "seeds"]}
 
 
 def _variants(scenario: Scenario, transports: Sequence[str | type]) -> dict[str, Scenario]:

@@ -244,8 +244,8 @@ BY_NAME = {metric.name: metric for metric in METRICS}
 
 def measure(result: Result) -> dict[str, float]:
     """Return every metric of a run, in base units; NaN where the run has no such value."""
-    radios = [row for row in result.radios.to_pylist() if not math.isnan(row["pu_airtime_s"])]
-    return measure_rows(result.flows.to_pylist(), radios)
+    radios = [row for row in result.rows("radios") if not math.isnan(row["pu_airtime_s"])]
+    return measure_rows(result.rows("flows"), radios)
 
 
 def measure_rows(rows: Rows, radios: Rows | None = None) -> dict[str, float]:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 #: The file that marks a folder as ours. It lists what is in it.
 MARKER = "cogtcp.json"
+#: The folder in a folder of results that keeps finished runs.
+RUNS = "runs"
 
 
 class OutputFolder:
@@ -41,7 +43,8 @@ class OutputFolder:
     Args:
         target: The folder.
         job: What is computed, as plain data: the verb, the scenario's hash, the seeds and whatever else
-            decides it. Results of the same job are renewed; those of any other are refused.
+            decides it. Results of the same job are renewed; those of any other are refused. `grows` names
+            lists of which more may be asked for than before.
         force: Replace whatever is there; what is not of the same job is kept beside it, in `target.old-1`.
     """
 
@@ -185,9 +188,63 @@ def prepare_folder(
         (folder / keep).mkdir(exist_ok=True)
     except OSError as error:
         raise _cannot_write(folder, error) from error
-    marker = {"tool": "cogtcp", "version": provenance.version(), "kind": job["verb"], "job": job}
-    write_file(folder / MARKER, json.dumps({**marker, "files": sorted(known)}, indent=2) + "\n")
+    if MARKER not in names or foreign or other:
+        _mark(folder, job, ours, {})
     return folder
+
+
+class KeptFolder:
+    """A folder of results whose finished runs are kept while it is computed, in `runs`.
+
+    Entering makes and marks it (`prepare_folder`). Leaving with an error leaves the finished runs for the
+    next attempt, and nothing if there are none. Each file is written whole or not at all.
+    """
+
+    def __init__(
+        self, target: str | Path, files: Sequence[str], *, job: Mapping[str, Any], force: bool = False
+    ) -> None:
+        self.path = Path(target)
+        self._files = [*files, RUNS]
+        self._job = _plain(job)
+        self._force = force
+        self._made: list[Path] = []
+
+    @property
+    def runs(self) -> Path:
+        """Where the finished runs are kept."""
+        return self.path / RUNS
+
+    def write_text(self, name: str, text: str) -> None:
+        """Write a text file into the folder."""
+        write_file(self.path / name, text)
+
+    def write_table(self, name: str, table: pa.Table, metadata: Mapping[str, str]) -> None:
+        """Write an Arrow table as Parquet with key-value metadata: the same bytes for the same content."""
+        write_table(self.path / f"{name}.parquet", table, metadata)
+
+    def describe(self, manifest: Mapping[str, Any]) -> None:
+        """Set what the marker file says about the results besides the list of files."""
+        _mark(self.path, self._job, self._files, manifest)
+
+    def __enter__(self) -> Self:
+        self._made = [folder for folder in (self.path, *self.path.parents) if not folder.exists()]
+        prepare_folder(self.path, self._job, self._files, keep=RUNS, force=self._force)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None or not self._made or any(path.stat().st_size for path in self.runs.iterdir()):
+            return
+        if {path.name for path in self.path.iterdir()} == {RUNS, MARKER}:
+            shutil.rmtree(self.path, ignore_errors=True)
+            for folder in self._made[1:]:
+                with contextlib.suppress(OSError):
+                    folder.rmdir()
+
+
+def _mark(folder: Path, job: Mapping[str, Any], ours: Sequence[str], manifest: Mapping[str, Any]) -> None:
+    marker = {"tool": "cogtcp", "version": provenance.version(), "kind": job["verb"], "job": job, **manifest}
+    marker["files"] = sorted({MARKER, *ours})
+    write_file(folder / MARKER, json.dumps(marker, indent=2) + "\n")
 
 
 def _write_whole(path: str | Path, write: Callable[[Path], object]) -> Path:
@@ -267,15 +324,27 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
 def _other_job(manifest: Mapping[str, Any], job: Mapping[str, Any]) -> str | None:
     """Return what a folder holds, if that is not of `job`."""
     found = manifest.get("job")
-    if found == job:
+    if isinstance(found, dict) and _holds(job, found):
         return None
     kind = manifest.get("kind") or "another verb"
     if not isinstance(found, dict):
         return f"holds results of `{kind}` by an older version of cogtcp"
     if found.get("verb") != job.get("verb"):
         return f"holds results of `{found.get('verb')}`"
-    names = [name for name in {**found, **job} if found.get(name) != job.get(name)]
+    names = [name for name in {**found, **job} if not _holds(job, found, [name])]
     return f"holds results of another `{kind}` (other {', '.join(names)})"
+
+
+def _holds(job: Mapping[str, Any], found: Mapping[str, Any], names: Sequence[str] | None = None) -> bool:
+    """Whether a job gives all that another gave: it is the same, or more of what it says may grow."""
+    for name in names or {**found, **job}:
+        ours, theirs = job.get(name), found.get(name)
+        if name in job.get("grows", ()) and isinstance(ours, list) and isinstance(theirs, list):
+            if not all(item in ours for item in theirs):
+                return False
+        elif ours != theirs:
+            return False
+    return True
 
 
 def _plain(job: Mapping[str, Any]) -> dict[str, Any]:

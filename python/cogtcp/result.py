@@ -136,6 +136,16 @@ class Result:
         """Every packet: one row per packet and thing that happened to it on a link. Empty unless traced."""
         return self._table("packets")
 
+    def columns(self, name: str) -> dict[str, list[Any]]:
+        """Return one table as lists by column: for a few rows quicker than Arrow."""
+        _, _, rows, columns = self._sources[name]
+        return {column[0]: _values(column, rows) for column in columns}
+
+    def rows(self, name: str) -> list[dict[str, Any]]:
+        """Return one table as dictionaries, one a row."""
+        columns = self.columns(name)
+        return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+
     @cached_property
     def metrics(self) -> dict[str, float]:
         """The run in single numbers, see `cogtcp.metrics.METRICS`."""
@@ -216,6 +226,18 @@ class Result:
 
     def __repr__(self) -> str:
         return f"<cogtcp.Result {self.scenario.name!r}, seed {self.seed}, digest {self.digest}>"
+
+
+# Formats of `memoryview` for the kinds of columns.
+_FORMATS = {"u64": "Q", "i64": "q", "f64": "d", "bool": "?", "text": "I"}
+
+
+def _values(column: _core.Column, rows: int) -> list[Any]:
+    _, _, _, kind, buffer, dictionary = column
+    if rows == 0:
+        return []
+    values: list[Any] = memoryview(buffer).cast("B").cast(_FORMATS[kind]).tolist()  # type: ignore[call-overload]
+    return values if dictionary is None else [dictionary[code] for code in values]
 
 
 def run_job(scenario: Scenario, seed: int, *, packets: bool = False) -> dict[str, Any]:

@@ -139,6 +139,9 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("--seeds", type=int, default=10, metavar="N", help="number of seeds (default: 10)")
     compare.add_argument("--seed", type=int, metavar="N", help="the first seed (default: the scenario's)")
     compare.add_argument("--jobs", type=int, metavar="N", help="runs at a time (default: one per processor)")
+    compare.add_argument(
+        "--time-limit", type=float, metavar="S", help="give a run up after S seconds; it counts as failed"
+    )
     _output_arguments(compare)
 
     best = verb("tune", _tune, "find the best parameters of a scenario")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import sys
 from typing import TYPE_CHECKING
@@ -14,7 +13,7 @@ from rich.table import Table
 from cogtcp.metrics import BY_NAME, Metric, measure_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from cogtcp.compare import Comparison
     from cogtcp.result import Result
@@ -123,20 +122,6 @@ def tuning(found: Tuning) -> None:
     paths = [parameter.path.replace(".cr.", ".cr.\n") for parameter in found.parameters]
     headings = ["", *paths, _heading(metric), "vs best", "", *map(_heading, more)]
     _print_table(title, headings, rows, left=1)
-
-
-@contextlib.contextmanager
-def progress() -> Iterator[Callable[[int, int], None] | None]:
-    """Show a progress bar on standard error, if that is a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("simulating"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("simulating", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def _heading(metric: Metric) -> str:

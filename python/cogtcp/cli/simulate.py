@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import cogtcp
 from cogtcp import headline
-from cogtcp.cli import arguments, show
-from cogtcp.compare import compare_job
-from cogtcp.output import OutputFolder
+from cogtcp.cli import arguments, progress, show
+from cogtcp.compare import FILES, compare_job
+from cogtcp.output import KeptFolder, OutputFolder
 from cogtcp.result import run_job
 
 if TYPE_CHECKING:
@@ -45,11 +45,22 @@ def compare(args: argparse.Namespace) -> int:
     seeds = range(first, first + args.seeds)
     out = arguments.output(args, scenario, "compare", transports, seeds)
     job = compare_job(scenario, transports, seeds)
-    with OutputFolder(out, job=job, force=args.force) as folder:
-        with show.progress() as progress:
-            comparison = cogtcp.compare(scenario, transports, seeds, args.jobs, progress)
+    with KeptFolder(out, FILES, job=job, force=args.force) as folder:
+        with progress.shown() as listener:
+            comparison = cogtcp.compare(
+                scenario,
+                transports,
+                seeds,
+                args.jobs,
+                listener,
+                keep=folder.runs,
+                time_limit=args.time_limit,
+            )
         if comparison.interrupted:
-            print("cogtcp: interrupted; writing what was finished", file=sys.stderr)
+            print(
+                f"cogtcp: interrupted; writing what was finished to {out}: repeat the command to go on",
+                file=sys.stderr,
+            )
         comparison.write(folder, command=arguments.command_line())
     _report_failures(comparison)
     if args.json:

@@ -73,7 +73,7 @@ def tune(args: argparse.Namespace) -> int:
     require()
     import cogtcp
     from cogtcp import headline
-    from cogtcp.cli import arguments, show
+    from cogtcp.cli import arguments, progress, show
 
     for option in ("trials", "jobs", "batch"):
         arguments.positive(getattr(args, option), f"--{option}")
@@ -85,7 +85,7 @@ def tune(args: argparse.Namespace) -> int:
     what = [*(vary or {}).items(), args.objective, *args.constraint]
     out = arguments.output(args, scenario, "tune", *what)
     try:
-        with show.progress() as progress:
+        with progress.shown() as listener:
             found = cogtcp.tune(
                 scenario,
                 vary,
@@ -100,7 +100,7 @@ def tune(args: argparse.Namespace) -> int:
                 jobs=args.jobs,
                 out=out,
                 force=args.force,
-                progress=progress,
+                progress=listener,
                 command=arguments.command_line(),
             )
     except KeyboardInterrupt:

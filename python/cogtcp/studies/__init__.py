@@ -20,6 +20,7 @@ from cogtcp import provenance
 from cogtcp._errors import RunError
 from cogtcp.output import prepare_folder, write_file
 from cogtcp.result import plain
+from cogtcp.runner import Case, Runner
 from cogtcp.scenario import Scenario
 from cogtcp.studies import closest, code, search, verdicts
 from cogtcp.studies.claims import ClaimRow
@@ -34,7 +35,6 @@ from cogtcp.studies.folder import (
 )
 from cogtcp.studies.judging import judge
 from cogtcp.studies.outcome import Outcome, conclude
-from cogtcp.studies.runs import Case, Runner
 from cogtcp.studies.space import Point, Setting, Space, Unsaid
 from cogtcp.studies.statements import Cell, Statement
 from cogtcp.studies.telling import tell
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
-    from cogtcp.studies.runs import Progress
     from cogtcp.studies.verdicts import Verdict
 
 __all__ = [
@@ -263,7 +262,7 @@ def reproduce(
     jobs: int | None = None,
     out: str | Path | None = None,
     force: bool = False,
-    progress: Progress | None = None,
+    progress: Callable[[int, int], None] | None = None,
     command: str | None = None,
 ) -> StudyResult:
     """Measure the claims of a study.

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cogtcp.runner import Case
 from cogtcp.studies import code, verdicts
-from cogtcp.studies.runs import Case
 from cogtcp.studies.statements import Cell
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ _WIDTH_OF_FILES = 120
 
 def command(args: argparse.Namespace) -> int:
     """Run `cogtcp reproduce`; the exit code says whether it could be measured, not what the verdict is."""
-    from cogtcp.cli import arguments, show
+    from cogtcp.cli import arguments, progress
 
     if args.list:
         _list(list_studies(), as_json=args.json)
@@ -41,7 +41,7 @@ def command(args: argparse.Namespace) -> int:
         return _search(args)
     out = Path(args.out) if args.out is not None else _default_folder(args)
     try:
-        with show.progress() as progress:
+        with progress.shown() as listener:
             result = reproduce(
                 args.study,
                 only=args.only,
@@ -50,7 +50,7 @@ def command(args: argparse.Namespace) -> int:
                 jobs=args.jobs,
                 out=out,
                 force=args.force,
-                progress=progress,
+                progress=listener,
                 command=arguments.command_line(),
             )
     except KeyboardInterrupt:

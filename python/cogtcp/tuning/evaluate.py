@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from cogtcp._errors import ScenarioError
 from cogtcp.metrics import measure
+from cogtcp.runner import Case
 from cogtcp.statistics import Interval, mean_interval
-from cogtcp.studies.runs import Case
 from cogtcp.tuning.space import Range, read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cogtcp.metrics import Metric
+    from cogtcp.runner import Outcome, Runner
     from cogtcp.scenario import Scenario
-    from cogtcp.studies.runs import Runner
     from cogtcp.tuning.space import Parameter
 
 #: One value for each parameter, in their order: a number in the unit of its range, or one of its choices.
@@ -71,7 +71,7 @@ class Simulator:
         self._scenario = scenario
         self._parameters = parameters
         self._runner = runner
-        self._known: dict[tuple[str, int], dict[str, float | str]] = {}
+        self._known: dict[tuple[str, int], Outcome] = {}
 
     def evaluate(
         self, scenarios: Sequence[Scenario | ScenarioError], seeds: Sequence[int]
@@ -85,7 +85,7 @@ class Simulator:
                 for seed in seeds:
                     if (key := (hashes[-1], seed)) not in self._known:
                         missing[key] = Case(scenario, seed, measure)
-        self._known.update(zip(missing, self._runner.run(list(missing.values())), strict=True))
+        self._known.update(zip(missing, self._runner.outcomes(list(missing.values())), strict=True))
         return [
             Evaluation(tuple(seeds), error=str(scenario), invalid=scenario)
             if isinstance(scenario, ScenarioError)
@@ -103,10 +103,10 @@ class Simulator:
     def _evaluation(self, digest: str, seeds: Sequence[int]) -> Evaluation:
         records: list[dict[str, float]] = []
         for seed in seeds:
-            record = self._known[digest, seed]
-            if "error" in record:
-                return Evaluation(tuple(seeds), error=str(record["error"]))
-            records.append({name: float(value) for name, value in record.items()})
+            outcome = self._known[digest, seed]
+            if outcome.error:
+                return Evaluation(tuple(seeds), error=outcome.error)
+            records.append({name: float(value) for name, value in outcome.record.items()})
         return Evaluation(tuple(seeds), tuple(records))
 
 

@@ -18,7 +18,7 @@ from optuna.trial import TrialState
 from cogtcp._errors import RunError, ScenarioError, UsageError
 from cogtcp.output import prepare_folder, write_file, write_table
 from cogtcp.result import check_seed
-from cogtcp.studies.runs import Runner
+from cogtcp.runner import Runner
 from cogtcp.tuning import goal
 from cogtcp.tuning.evaluate import Simulator, shown
 from cogtcp.tuning.result import Finalist, Trial, Tuning, ranked
@@ -143,7 +143,7 @@ def search(
         if progress:
             progress(done, max(known, expected))
 
-    runner = Runner(None if folder is None else folder / _RUNS, jobs, advance, keep_going=True)
+    runner = Runner(None if folder is None else folder / _RUNS, jobs, advance)
     result = _search(plan, Simulator(plan.scenario, plan.parameters, runner))
     if folder is not None:
         _save(result, folder, command)

@@ -1,0 +1,69 @@
+"""How far the runs are, on standard error: a bar on a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from cogtcp.runner.progress import Progress as Counts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.progress import Progress
+
+# Off a terminal, how often a line tells how far the runs are; on one, how often it is drawn.
+_LINE_S = 10.0
+_DRAW_S = 0.05
+
+
+class _Lines:
+    """Progress where there is no terminal: a line every ten seconds."""
+
+    def __init__(self) -> None:
+        self._told = self._started = time.monotonic()
+
+    def update(self, counts: Counts) -> None:
+        if time.monotonic() - self._told >= _LINE_S:
+            self._told = time.monotonic()
+            print(f"cogtcp: {counts.describe()}", file=sys.stderr, flush=True)
+
+    def __call__(self, done: int, total: int) -> None:
+        self.update(Counts(total=total, made=done, started=self._started))
+
+
+class _Bar:
+    """Progress on a terminal."""
+
+    def __init__(self, bar: Progress) -> None:
+        self._bar = bar
+        self._task = bar.add_task("simulating", total=None, more="")
+        self._drawn = 0.0
+        self._started = time.monotonic()
+
+    def update(self, counts: Counts) -> None:
+        now = time.monotonic()
+        if now - self._drawn > _DRAW_S or counts.done == counts.total:
+            self._drawn = now
+            more = counts.describe().partition(" runs")[2].removeprefix(", ")
+            self._bar.update(self._task, completed=counts.done, total=counts.total, more=more)
+
+    def __call__(self, done: int, total: int) -> None:
+        self.update(Counts(total=total, made=done, started=self._started))
+
+
+@contextlib.contextmanager
+def shown() -> Iterator[_Bar | _Lines]:
+    """Show on standard error how far the runs are: a bar on a terminal, a line now and then elsewhere."""
+    if not sys.stderr.isatty():
+        yield _Lines()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("simulating"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    more = TextColumn("{task.fields[more]}")
+    with Progress(*columns, more, console=Console(stderr=True), transient=True) as bar:
+        yield _Bar(bar)

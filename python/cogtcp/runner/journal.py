@@ -1,0 +1,268 @@
+"""Finished runs on disk: one line each, in a file that only one process writes.
+
+A line is `CRC JSON`. It is written by one call, so that a process that is killed leaves whole lines and at
+most a torn last one, which no reader takes. Every process writes a file of its own, locked while it lives,
+and reads those of all: two of them on one folder do not get in each other's way, and see what the other has
+finished. Files of processes that are gone are brought together when there are many.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import secrets
+import time
+import zlib
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from cogtcp._errors import OutputError
+from cogtcp.runner.case import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # no file locks on this system
+    fcntl = None  # type: ignore[assignment]
+
+_SUFFIX = ".runs"
+# More files of processes that are gone than this are brought together.
+_MOST_FILES = 8
+# A new file is begun after so many bytes: what reads it need not hold more.
+_MOST_BYTES = 64 * 1024 * 1024
+# What was to become a file and did not within this time is a kill's.
+_STALE_S = 60.0
+
+
+class Journal:
+    """The finished runs of a folder, and a place to add to them.
+
+    >>> with Journal(folder) as journal:
+    ...     journal.append(outcome)
+    ...     for outcome in journal.outcomes(): ...
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self._descriptor: int | None = None
+        self._path = self.folder
+        self._size = 0
+        self._turn = (
+            Lock()
+        )  # of the threads that make runs: the main thread takes it only where there are none
+        self._own: set[str] = set()
+        self._read: dict[str, int] = {}  # how far the files of others were looked at
+
+    def __enter__(self) -> Journal:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._bring_together()
+        except OSError as error:
+            raise _cannot_keep(self.folder, error) from error
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def append(self, outcome: Outcome) -> None:
+        """Keep a finished run.
+
+        Raises:
+            OutputError: The disk is full, say. What was kept before is whole.
+        """
+        line = _line(outcome)
+        with self._turn:
+            try:
+                descriptor = (
+                    self._begin()
+                    if self._descriptor is None or self._size > _MOST_BYTES
+                    else self._descriptor
+                )
+                written = os.write(descriptor, line)
+                if written < len(line):
+                    # Nearly full: take back what there was room for, and let the next attempt say why.
+                    os.ftruncate(descriptor, self._size)
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            except OSError as error:
+                raise _cannot_keep(self.folder, error) from error
+            self._size += len(line)
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Yield every run that is kept, in no order; one that two processes made comes twice."""
+        for path in self.files():
+            yield from read(path)
+
+    def news(self) -> Iterator[Outcome]:
+        """Yield what other processes have added since this was called last (at first: everything)."""
+        for path in self.files():
+            if path.name in self._own:
+                continue
+            with contextlib.suppress(OSError), path.open("rb") as stream:
+                stream.seek(self._read.get(path.name, 0))
+                for line in stream:
+                    if line[-1:] != b"\n":
+                        break  # torn, or still being written
+                    self._read[path.name] = self._read.get(path.name, 0) + len(line)
+                    outcome = _parsed(line)
+                    if outcome is not None:
+                        yield outcome
+
+    def files(self) -> list[Path]:
+        """Return the files, by name."""
+        return sorted(self.folder.glob(f"*{_SUFFIX}"))
+
+    def idle(self) -> list[Path]:
+        """Return the files that no other process writes."""
+        return [path for path in self.files() if path.name in self._own or not _is_written(path)]
+
+    def busy(self) -> bool:
+        """Whether another process writes here. From now on others see that this one does."""
+        with self._turn:
+            if self._descriptor is None:
+                try:
+                    self._begin()
+                except OSError as error:
+                    raise _cannot_keep(self.folder, error) from error
+        return any(path.name not in self._own and _is_written(path) for path in self.files())
+
+    def close(self) -> None:
+        """Finish the file that this process writes. More can be appended, to a new one."""
+        if self._descriptor is not None:
+            with contextlib.suppress(OSError):
+                os.fsync(self._descriptor)
+            os.close(self._descriptor)
+            self._descriptor = None
+            if self._size == 0:
+                self._path.unlink(missing_ok=True)
+
+    def _begin(self) -> int:
+        self.close()
+        name = f"{os.getpid()}-{secrets.token_hex(4)}{_SUFFIX}"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
+        part = self.folder / f".{name}.tmp"
+        self._descriptor = os.open(part, flags, 0o666)
+        if fcntl is not None:
+            with contextlib.suppress(OSError):  # some network file systems have no locks
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Under its name only now: a file without a lock is taken for one that was left.
+        self._path = self.folder / name
+        part.rename(self._path)
+        self._own.add(name)
+        self._size = 0
+        return self._descriptor
+
+    def _bring_together(self) -> None:
+        """Make one file of those of processes that are gone. A kill on the way leaves runs twice."""
+        with _only_one(self.folder) as alone:
+            old = [path for path in self.files() if not _is_written(path)] if alone else []
+            small = [path for path in old if path.stat().st_size < _MOST_BYTES]
+            for left in self.folder.glob(".*.tmp") if alone else ():
+                if time.time() - left.stat().st_mtime > _STALE_S and not _is_written(left):
+                    left.unlink(missing_ok=True)
+            if len(small) <= _MOST_FILES:
+                return
+            write_all(self.folder, (outcome for path in small for outcome in read(path)))
+            for path in small:
+                path.unlink(missing_ok=True)
+
+
+def read(path: Path) -> Iterator[Outcome]:
+    """Yield the runs of one file; what is torn or damaged is left out."""
+    with contextlib.suppress(FileNotFoundError), path.open("rb") as stream:
+        for line in stream:
+            outcome = _parsed(line)
+            if outcome is not None:
+                yield outcome
+
+
+def write_all(folder: Path, outcomes: Iterable[Outcome]) -> None:
+    """Write runs into a new file of a folder, each once, whole or not at all."""
+    name = f"{os.getpid()}-{secrets.token_hex(4)}{_SUFFIX}"
+    part = folder / f".{name}.tmp"
+    seen: set[str] = set()
+    try:
+        with part.open("wb") as stream:
+            for outcome in outcomes:
+                if outcome.key not in seen:
+                    seen.add(outcome.key)
+                    stream.write(_line(outcome))
+            stream.flush()
+            os.fsync(stream.fileno())
+        part.rename(folder / name)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _line(outcome: Outcome) -> bytes:
+    head: dict[str, Any] = {"key": outcome.key, "s": round(outcome.seconds, 6)}
+    if outcome.error:
+        head["error"] = outcome.error
+    if outcome.limit_s:
+        head["limit_s"] = outcome.limit_s
+    body = f"{json.dumps(head)}\t{outcome.text}".encode()
+    return b"%08x %s\n" % (zlib.crc32(body), body)
+
+
+def _parsed(line: bytes) -> Outcome | None:
+    if line[-1:] != b"\n" or line[8:9] != b" ":
+        return None
+    body = line[9:-1]
+    try:
+        if int(line[:8], 16) != zlib.crc32(body):
+            return None
+        head, _, text = body.decode().partition("\t")
+        found = json.loads(head)
+        return Outcome(
+            found["key"], text, found.get("error", ""), found.get("limit_s", 0.0), found["s"], known=True
+        )
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _is_written(path: Path) -> bool:
+    """Whether a process may be writing a file."""
+    if fcntl is None:
+        return True
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True  # locked, or there are no locks here: then nothing is known
+    finally:
+        os.close(descriptor)
+    return False
+
+
+@contextlib.contextmanager
+def _only_one(folder: Path) -> Iterator[bool]:
+    """Let one process at a time rearrange a folder; false to the others."""
+    if fcntl is None:
+        yield True
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            yield False
+            return
+        yield True
+    finally:
+        os.close(descriptor)
+
+
+def _cannot_keep(folder: Path, error: OSError) -> OutputError:
+    reason = error.strerror or str(error)
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        remedy = "free some space and repeat the command: it goes on from what is kept"
+    else:
+        remedy = "name a folder that you may write to"
+    return OutputError(f"{folder}: finished runs cannot be kept: {reason}; {remedy}")
