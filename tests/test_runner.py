@@ -239,7 +239,9 @@ def test_what_a_kill_at_any_moment_leaves_is_whole(small: Path, scenario: Scenar
         process = worker(small, folder, seeds)
         assert process.stdout is not None
         process.stdout.readline()
-        time.sleep(0.05 + 0.13 * attempt)
+        before, deadline = len(kept(folder)), time.monotonic() + 60
+        while len(kept(folder)) <= before and time.monotonic() < deadline:
+            time.sleep(0.003 * attempt)
         process.send_signal(signal.SIGKILL)
         process.wait()
         process.stdout.close()
