@@ -36,9 +36,10 @@ mod tree;
 mod values;
 
 pub use cognitive::{
-    AlternatingChannels, Channels, CognitiveUser, Cooperation, Ends, Exponential, LawsOfUsers, Mac, Place,
-    PuSnr, PuStart, Reach, Reception, RetryLimit, SpanLaw, Spectrum, TraceModel, TraceOfUsers, TransmitRadio,
-    Users, WhilePeerSenses,
+    Acceleration, AlternatingChannels, Channels, CognitiveUser, Cooperation, Decibel, Detector, Ends,
+    Exponential, FixedErrors, Frequency, Fusion, LawsOfUsers, Length, Mac, MapDetector, Memory,
+    NeymanPearson, Place, Policy, PuSnr, PuStart, Reach, Reception, RetryLimit, Simplified, SpanLaw,
+    Spectrum, Speed, TraceModel, TraceOfUsers, TransmitRadio, Users, WhilePeerSenses,
 };
 pub use error::ScenarioError;
 pub use experiment::{

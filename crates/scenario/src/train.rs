@@ -1,6 +1,7 @@
 //! A train whose mobile router warns its clients of outages.
 
-use cogtcp_units::{Decibel, Duration, Length, Probability};
+use crate::{Decibel, Length};
+use cogtcp_units::{Duration, Probability};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -36,7 +36,6 @@ pub mod policy;
 pub mod prediction;
 pub mod propagation;
 mod radio;
-mod registry;
 pub mod theory;
 
 pub use cogtcp_crosslayer::{ChannelId, LinkEvent, OutageCause, Phase, Verdict};

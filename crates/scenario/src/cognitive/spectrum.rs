@@ -1,7 +1,8 @@
 //! The spectrum: channels, and the primary users on them.
 
 use super::Place;
-use cogtcp_units::{Duration, Length, Power, Rate};
+use super::units::Length;
+use cogtcp_units::{Duration, Power, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

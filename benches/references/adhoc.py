@@ -1,0 +1,113 @@
+"""Saturated 802.11 stations, ours under `profile = "ns2"` beside ns-2 itself: throughput by flow.
+
+    cargo build --release -p cogtcp-wireless --example saturated
+    python benches/references/adhoc.py [--seeds 5] [--seconds 100] [--ours target/release/examples/saturated]
+
+ns-2 (Debian's package `ns2`) must be on the PATH. Prints a table in Markdown; nothing passes or fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import mean, stdev
+
+HERE = Path(__file__).parent
+OURS = HERE.parents[1] / "target/release/examples/saturated"
+
+
+@dataclass(frozen=True)
+class Case:
+    """Stations at places in metres, and who sends to whom."""
+
+    name: str
+    places: list[tuple[float, float]]
+    flows: list[tuple[int, int]]
+    #: Whether the table shows each flow.
+    by_flow: bool = True
+
+
+def cell(stations: int) -> Case:
+    """Put senders on a circle of 50 m about their receiver."""
+    angles = [2 * math.pi * k / stations for k in range(stations)]
+    circle = [(round(50 * math.cos(a), 3), round(50 * math.sin(a), 3)) for a in angles]
+    flows = [(k + 1, 0) for k in range(stations)]
+    return Case(f"cell of {stations}", [(0.0, 0.0), *circle], flows, by_flow=False)
+
+
+def pairs(name: str, *places: float) -> Case:
+    """Put stations in a row at these metres: the first sends to the second, the third to the fourth."""
+    flows = [(k, k + 1) for k in range(0, len(places), 2)]
+    return Case(name, [(x, 0.0) for x in places], flows)
+
+
+CASES = [
+    *[cell(n) for n in (1, 2, 3, 5, 10, 15, 20)],
+    # 600 m apart: the senders do not sense each other, each receiver senses both.
+    pairs("hidden: 0 -> 200 m, 600 -> 400 m", 0, 200, 600, 400),
+    # One receiver senses the other sender, the other does not.
+    pairs("one-sided: 0 -> 200, 600 -> 800", 0, 200, 600, 800),
+    # The senders sense each other though neither disturbs the other's receiver.
+    pairs("exposed: 200 -> 0, 400 -> 600", 200, 0, 400, 600),
+    pairs("three pairs, 500 m apart", 0, 200, 500, 700, 1000, 1200),
+]
+
+
+def packets(command: list[str]) -> list[int]:
+    """Run a command and take the figures after the word `packets` from what it prints."""
+    run = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
+    lines = [line.split() for line in run.stdout.splitlines()]
+    return [int(words[1]) for words in lines if words[:1] == ["packets"]]
+
+
+def theirs(case: Case, seconds: int, rts: str, seed: int) -> list[int]:
+    """Count what ns-2 delivers of each flow."""
+    lists = [" ".join(f"{{{a} {b}}}" for a, b in pairs) for pairs in (case.places, case.flows)]
+    return packets(["ns", str(HERE / "adhoc.tcl"), str(seed), str(seconds), rts, "1000", *lists])
+
+
+def ours(program: Path, case: Case, seconds: int, rts: str, seed: int) -> list[int]:
+    """Count what ours delivers of each flow."""
+    lists = [";".join(f"{a},{b}" for a, b in pairs) for pairs in (case.places, case.flows)]
+    return packets([str(program), "ns2", str(seed), str(seconds), rts, "1000", *lists])
+
+
+def shown(case: Case, runs: list[list[int]], seconds: int) -> tuple[str, float]:
+    """Format packets per second, mean and deviation over the runs; the mean by itself too."""
+    totals = [sum(run) / seconds for run in runs]
+    deviation = stdev(totals) if len(totals) > 1 else 0.0
+    text = f"{mean(totals):.2f} ± {deviation:.2f}"
+    if case.by_flow:
+        flows = [f"{mean(column) / seconds:.1f}" for column in zip(*runs, strict=True)]
+        text += f" ({' + '.join(flows)})"
+    return text, mean(totals)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description="802.11 stations beside ns-2")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--seconds", type=int, default=100)
+    parser.add_argument("--ours", type=Path, default=OURS)
+    arguments = parser.parse_args()
+    seconds, seeds = arguments.seconds, range(1, arguments.seeds + 1)
+    print("| case | RTS | ns-2, packets/s | ours | difference |\n|---|---|---|---|---|")
+    for rts in ("on", "off"):
+        for case in CASES:
+            with ThreadPoolExecutor(2) as pool:
+                reference = list(pool.map(lambda seed: theirs(case, seconds, rts, seed), seeds))  # noqa: B023
+            mine = [ours(arguments.ours, case, seconds, rts, seed) for seed in seeds]
+            (left, theirs_mean), (right, ours_mean) = (
+                shown(case, reference, seconds),
+                shown(case, mine, seconds),
+            )
+            difference = 100 * (ours_mean / theirs_mean - 1)
+            print(f"| {case.name} | {rts} | {left} | {right} | {difference:+.2f} % |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+//! What the medium does next: a heap of at most one entry for each slot.
+//!
+//! Slots are the interfaces and the frames on the air. An entry may be moved or taken back, so that a backoff that stands
+//! still costs nothing while it does.
+
+use cogtcp_units::Time;
+
+/// Where a slot without an entry is.
+const NOWHERE: u32 = u32::MAX;
+
+type Entry = (Time, u8, u32);
+
+/// A binary heap ordered by time, then class, then slot: the order never depends on the history.
+#[derive(Debug, Default)]
+pub(crate) struct Agenda {
+    heap: Vec<Entry>,
+    place: Vec<u32>,
+}
+
+impl Agenda {
+    /// The time of the first entry; `Time::MAX`: there is none.
+    pub(crate) fn next(&self) -> Time {
+        self.heap.first().map_or(Time::MAX, |entry| entry.0)
+    }
+
+    /// Takes the first entry out: its time and slot.
+    pub(crate) fn pop(&mut self) -> Option<(Time, u32)> {
+        let &(at, _, slot) = self.heap.first()?;
+        self.remove(0);
+        Some((at, slot))
+    }
+
+    /// Puts the entry of `slot` at `at`, wherever it was; `Time::MAX` takes it out.
+    pub(crate) fn set(&mut self, slot: u32, at: Time, class: u8) {
+        let index = slot as usize;
+        if index >= self.place.len() {
+            self.place.resize(index + 1, NOWHERE);
+        }
+        let place = self.place[index];
+        match (place == NOWHERE, at == Time::MAX) {
+            (true, true) => {}
+            (false, true) => self.remove(place as usize),
+            (true, false) => {
+                self.heap.push((at, class, slot));
+                self.rise(self.heap.len() - 1);
+            }
+            (false, false) => {
+                let place = place as usize;
+                let entry = (at, class, slot);
+                let earlier = entry < self.heap[place];
+                self.heap[place] = entry;
+                if earlier { self.rise(place) } else { self.sink(place) }
+            }
+        }
+    }
+
+    fn remove(&mut self, place: usize) {
+        let gone = self.heap.swap_remove(place);
+        self.place[gone.2 as usize] = NOWHERE;
+        if place < self.heap.len() {
+            if self.heap[place] < gone { self.rise(place) } else { self.sink(place) }
+        }
+    }
+
+    fn rise(&mut self, mut place: usize) {
+        let entry = self.heap[place];
+        while place > 0 {
+            let parent = (place - 1) / 2;
+            if self.heap[parent] <= entry {
+                break;
+            }
+            self.put(place, self.heap[parent]);
+            place = parent;
+        }
+        self.put(place, entry);
+    }
+
+    fn sink(&mut self, mut place: usize) {
+        let entry = self.heap[place];
+        loop {
+            let mut child = 2 * place + 1;
+            if child >= self.heap.len() {
+                break;
+            }
+            if child + 1 < self.heap.len() && self.heap[child + 1] < self.heap[child] {
+                child += 1;
+            }
+            if entry <= self.heap[child] {
+                break;
+            }
+            self.put(place, self.heap[child]);
+            place = child;
+        }
+        self.put(place, entry);
+    }
+
+    fn put(&mut self, place: usize, entry: Entry) {
+        self.heap[place] = entry;
+        self.place[entry.2 as usize] = place as u32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cogtcp_units::RandomStream;
+    use std::collections::BTreeMap;
+
+    /// Against a sorted map, over random insertions, moves and removals.
+    #[test]
+    fn entries_come_in_order_whatever_moved() {
+        let mut stream = RandomStream::new(1, "agenda", 0);
+        let (mut agenda, mut model) = (Agenda::default(), BTreeMap::new());
+        for _ in 0..20_000 {
+            let slot = stream.below(40) as u32;
+            match stream.below(4) {
+                0 => {
+                    agenda.set(slot, Time::MAX, 0);
+                    model.remove(&slot);
+                }
+                1 => {
+                    let first = model.iter().map(|(slot, (at, class))| (*at, *class, *slot)).min();
+                    assert_eq!(agenda.next(), first.map_or(Time::MAX, |entry| entry.0));
+                    assert_eq!(agenda.pop(), first.map(|(at, _, slot)| (at, slot)));
+                    first.map(|(_, _, slot)| model.remove(&slot));
+                }
+                _ => {
+                    let at = Time::from_millis(stream.below(1000));
+                    let class = stream.below(3) as u8;
+                    agenda.set(slot, at, class);
+                    model.insert(slot, (at, class));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! What a medium and its stations are made of.
+
+use crate::{Propagation, Rules};
+use cogtcp_units::{Duration, Power, Rate};
+
+/// The DCF's constants. The rules that implementations differ in are in [`Rules`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct MacConfig {
+    /// Slot time.
+    pub slot: Duration,
+    /// Short interframe space.
+    pub sifs: Duration,
+    /// Contention window at first, in slots.
+    pub cw_min: u32,
+    /// Contention window at most.
+    pub cw_max: u32,
+    /// Frames of more bytes than this, MAC header included, are preceded by RTS and CTS; `None`: none is.
+    pub rts_threshold: Option<u64>,
+    /// Attempts that may end in a missing CTS, or in a missing ACK of a frame without RTS; `None`: any number.
+    pub short_retry_limit: Option<u32>,
+    /// Attempts that may end in a missing ACK after an RTS; `None`: any number.
+    pub long_retry_limit: Option<u32>,
+    /// Rate of RTS, of broadcast frames, and of answers unless [`Rules`] says otherwise.
+    pub basic_rate: Rate,
+    /// PHY preamble and header before every frame.
+    pub preamble: Duration,
+    /// MAC header and checksum of data, bytes.
+    pub header: u64,
+    /// Packets that an interface queue holds.
+    pub queue_packets: usize,
+    /// The rules of the profile.
+    pub rules: Rules,
+}
+
+impl Default for MacConfig {
+    /// IEEE 802.11 DSSS (802.11-2007, clause 15) at 1 Mbit/s: slot 20 us, SIFS 10 us, CW 31 to 1023, limits 7 and 4, RTS
+    /// for every frame as in ns-2, preamble and header 192 us, MAC header 24 + 4 bytes, 50 packets in the queue.
+    fn default() -> Self {
+        Self {
+            slot: Duration::from_micros(20),
+            sifs: Duration::from_micros(10),
+            cw_min: 31,
+            cw_max: 1023,
+            rts_threshold: Some(0),
+            short_retry_limit: Some(7),
+            long_retry_limit: Some(4),
+            basic_rate: Rate::from_bits_per_second(1_000_000),
+            preamble: Duration::from_micros(192),
+            header: 28,
+            queue_packets: 50,
+            rules: Rules::default(),
+        }
+    }
+}
+
+/// A rate of the PHY and what it takes to receive it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PhyRate {
+    /// The rate.
+    pub rate: Rate,
+    /// Least signal to noise and interference, linear.
+    pub capture: f64,
+    /// Least received power.
+    pub sensitivity: Power,
+}
+
+/// The radios of a medium.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PhyConfig {
+    /// How loud a frame is where it arrives.
+    pub propagation: Propagation,
+    /// A frame can be received when at least this power of it arrives: the transmission range (ns-2's RXThresh_).
+    pub sensitivity: Power,
+    /// A frame makes the medium busy when at least this power arrives: the carrier-sense range (CSThresh_).
+    pub carrier_sense: Power,
+    /// Less than this is nothing: the frame neither disturbs nor is heard. What this leaves out is bounded in
+    /// `docs/adhoc.md`.
+    pub cutoff: Power,
+    /// Least signal to noise and interference of a reception, linear (CPThresh_).
+    pub capture: f64,
+    /// Rates that differ from the two thresholds above, slowest first. What rate adaptation chooses from.
+    pub rates: Vec<PhyRate>,
+    /// From the start of a frame until all who are in reach hear it; the same for all pairs.
+    pub delay: Duration,
+}
+
+impl PhyConfig {
+    /// Thresholds for the given ranges of a sender of `power`: metres of transmission and of carrier sense. The cut-off
+    /// lies 10 dB below carrier sense, capture is 10 dB, the delay 1 us (aAirPropagationTime of clause 15).
+    pub fn for_ranges(propagation: Propagation, power: Power, transmission: f64, carrier_sense: f64) -> Self {
+        let at = |distance| power.watts() * propagation.path_loss.gain(distance);
+        // The last bit of the gain must not decide who stands exactly on the border.
+        let threshold = |distance: f64| Power::from_watts(at(distance) * (1.0 - 1e-9));
+        Self {
+            propagation,
+            sensitivity: threshold(transmission),
+            carrier_sense: threshold(carrier_sense),
+            cutoff: Power::from_watts(at(carrier_sense) * 0.1),
+            capture: 10.0,
+            rates: Vec::new(),
+            delay: Duration::from_micros(1),
+        }
+    }
+
+    /// ns-2's usual radio: 0.28183815 W, two-ray ground, 250 m and 550 m.
+    pub fn ns2() -> Self {
+        let propagation = Propagation::new(crate::PathLoss::NS2_TWO_RAY);
+        let carrier_sense = Power::from_watts(1.559e-11);
+        Self {
+            propagation,
+            sensitivity: Power::from_watts(3.652e-10),
+            carrier_sense,
+            cutoff: carrier_sense,
+            capture: 10.0,
+            rates: Vec::new(),
+            delay: Duration::from_micros(1),
+        }
+    }
+
+    /// Capture threshold and sensitivity, W, of a frame at `rate`.
+    pub(crate) fn needs(&self, rate: Rate) -> (f64, f64) {
+        let found = self.rates.iter().find(|entry| entry.rate == rate);
+        found.map_or((self.capture, self.sensitivity.watts()), |entry| {
+            (entry.capture, entry.sensitivity.watts())
+        })
+    }
+}
+
+/// A channel as its traffic sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChannelConfig {
+    /// Rate of data.
+    pub rate: Rate,
+    /// Share of data frames that have errors whatever their signal.
+    pub error_rate: f64,
+}
+
+/// How senders live with radios that fall silent (`docs/adhoc.md`).
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct SilenceRules {
+    /// A sender knows when its receiver is silent, and begins no exchange that would reach into the silence.
+    pub waits_for_peer: bool,
+    /// A sender's own silence does not stop it: it sends with another radio.
+    pub sends_while_silent: bool,
+}
+
+/// Everything about a medium but its stations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MediumConfig {
+    /// The MAC of every station.
+    pub mac: MacConfig,
+    /// The radios.
+    pub phy: PhyConfig,
+    /// The channels by number.
+    pub channels: Vec<ChannelConfig>,
+    /// Rate adaptation; `None`: data go at the channel's rate.
+    pub rate_control: Option<crate::RateControl>,
+    /// What silences do.
+    pub silence: SilenceRules,
+    /// Whether every frame is reported as [`Event::OnAir`](crate::Event::OnAir).
+    pub reports_frames: bool,
+}
+
+impl MediumConfig {
+    /// One channel of `rate` without errors.
+    pub fn new(mac: MacConfig, phy: PhyConfig, rate: Rate) -> Self {
+        Self {
+            mac,
+            phy,
+            channels: vec![ChannelConfig { rate, error_rate: 0.0 }],
+            rate_control: None,
+            silence: SilenceRules::default(),
+            reports_frames: false,
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! One station's contention for the medium: the backoff, the contention window and the retry counts of the DCF.
+//!
+//! The station is told when the medium becomes busy and idle and when it has a frame; it answers when it would send.
+//! It does not look at the medium itself. A station that the medium or its radio keeps from sending is *frozen*: its
+//! backoff stands still.
+
+use crate::timing::Timing;
+use crate::{MacConfig, Rules};
+use cogtcp_units::{RandomStream, Time};
+
+/// What kept an exchange from success: decides which retry count grows (IEEE 802.11-2007, 9.2.5.3).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Failure {
+    /// No CTS, or no ACK to a frame that was sent without RTS.
+    Short,
+    /// No ACK to a frame that was sent after an RTS.
+    Long,
+}
+
+/// The contention of one station.
+#[derive(Debug)]
+pub(crate) struct Contention {
+    cw_min: u32,
+    cw_max: u32,
+    short_limit: u32,
+    long_limit: u32,
+    rules: Rules,
+    /// In a box of its own: the many who listen do not draw.
+    stream: Box<RandomStream>,
+    cw: u32,
+    /// Backoff slots left when counting begins or goes on; `None`: no backoff is due.
+    slots: Option<u64>,
+    /// When the first of them begins to be counted.
+    count_from: Time,
+    frozen: bool,
+    /// When the frame to send became ready; `None`: there is none.
+    ready: Option<Time>,
+    short_retries: u32,
+    long_retries: u32,
+}
+
+impl Contention {
+    /// A station at rest whose medium has been idle since before time zero.
+    pub(crate) fn new(mac: &MacConfig, stream: RandomStream) -> Self {
+        Self {
+            cw_min: mac.cw_min,
+            cw_max: mac.cw_max,
+            short_limit: mac.short_retry_limit.unwrap_or(u32::MAX),
+            long_limit: mac.long_retry_limit.unwrap_or(u32::MAX),
+            rules: mac.rules,
+            stream: Box::new(stream),
+            cw: mac.cw_min,
+            slots: None,
+            count_from: Time::ZERO,
+            frozen: false,
+            ready: None,
+            short_retries: 0,
+            long_retries: 0,
+        }
+    }
+
+    /// When the station sends if the medium stays idle; `Time::MAX`: not now.
+    pub(crate) fn access(&self, timing: &Timing) -> Time {
+        match self.ready {
+            Some(ready) if !self.frozen => ready.max(self.counted(timing)),
+            _ => Time::MAX,
+        }
+    }
+
+    /// When the backoff is over if the medium stays idle.
+    fn counted(&self, timing: &Timing) -> Time {
+        self.count_from + timing.slot * self.slots.unwrap_or(0)
+    }
+
+    /// Whether its backoff stands still.
+    pub(crate) fn is_frozen(&self) -> bool {
+        self.frozen
+    }
+
+    /// Whether it has a frame to send.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.ready.is_some()
+    }
+
+    /// It has a frame to send.
+    pub(crate) fn set_ready(&mut self, now: Time, timing: &Timing) {
+        self.ready = Some(now);
+        if self.frozen {
+            // A frame that finds the medium busy never goes out the moment it falls idle (9.2.5.1).
+            if self.slots.is_none() {
+                self.draw();
+            }
+        } else if self.rules.backoff_before_first && (self.slots.is_none() || self.counted(timing) <= now) {
+            self.draw();
+            self.count_from = self.count_from.max(now + timing.difs);
+        }
+    }
+
+    /// The frame to send is gone.
+    pub(crate) fn clear_ready(&mut self) {
+        self.ready = None;
+    }
+
+    /// The medium becomes busy, or the radio silent, at `at`: whole slots that have passed are counted.
+    pub(crate) fn freeze(&mut self, at: Time, timing: &Timing) {
+        if self.frozen {
+            return;
+        }
+        self.frozen = true;
+        if at >= self.count_from {
+            let passed = (at - self.count_from).as_nanos() / timing.slot.as_nanos().max(1);
+            self.slots = self.slots.filter(|slots| *slots > passed).map(|slots| slots - passed);
+        }
+        if self.slots.is_none() && self.ready.is_some() {
+            self.draw();
+        }
+    }
+
+    /// The medium is free to count from `at` on: its interframe space ends then.
+    pub(crate) fn resume(&mut self, at: Time) {
+        self.frozen = false;
+        self.count_from = at;
+    }
+
+    /// Its own exchange begins: the backoff is used up.
+    pub(crate) fn begin(&mut self) {
+        self.frozen = true;
+        self.slots = None;
+    }
+
+    /// Its RTS was answered (9.2.5.3: the short count starts anew).
+    pub(crate) fn reserved(&mut self) {
+        self.short_retries = 0;
+    }
+
+    /// The frame got through: `with_rts` or without. A backoff follows whether or not another frame waits (9.2.5.2).
+    pub(crate) fn succeed(&mut self, with_rts: bool) {
+        self.finish(if with_rts { Failure::Long } else { Failure::Short });
+    }
+
+    /// The exchange failed. Returns whether the retry limit is reached: the frame is given up.
+    pub(crate) fn fail(&mut self, failure: Failure) -> bool {
+        let (count, limit) = match failure {
+            Failure::Short => (&mut self.short_retries, self.short_limit),
+            Failure::Long => (&mut self.long_retries, self.long_limit),
+        };
+        *count = count.saturating_add(1);
+        if *count >= limit {
+            self.finish(failure);
+            return true;
+        }
+        self.cw = (2 * self.cw + 1).min(self.cw_max);
+        self.draw();
+        false
+    }
+
+    /// The window doubles and a backoff follows, though nothing failed (ns-2: the medium is busy when data are due).
+    pub(crate) fn widen(&mut self) {
+        self.cw = (2 * self.cw + 1).min(self.cw_max);
+        self.draw();
+    }
+
+    /// The packet is done with; `count` is the retry count that its last step concerned.
+    fn finish(&mut self, count: Failure) {
+        self.ready = None;
+        self.cw = self.cw_min;
+        if count == Failure::Short || !self.rules.counts_outlive_packet {
+            self.short_retries = 0;
+        }
+        if count == Failure::Long || !self.rules.counts_outlive_packet {
+            self.long_retries = 0;
+        }
+        self.draw();
+    }
+
+    fn draw(&mut self) {
+        let values = u64::from(self.cw) + u64::from(self.rules.backoff_reaches_cw);
+        self.slots = Some(self.stream.below(values.max(1)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Profile;
+    use cogtcp_units::Duration;
+
+    fn station(profile: Profile, seed: u64) -> (Contention, Timing) {
+        let mac = MacConfig::of(profile);
+        let timing = Timing::new(&mac, Duration::from_micros(1));
+        (Contention::new(&mac, RandomStream::new(seed, "backoff", 0)), timing)
+    }
+
+    fn at(micros: u64) -> Time {
+        Time::ZERO + Duration::from_micros(micros)
+    }
+
+    /// The backoff after k failures is uniform in 0 to 2^(5+k) - 1, at most 1023: chi-squared over 32 equal classes below
+    /// 61.1, its quantile at 0.999 for 31 degrees of freedom.
+    #[test]
+    fn backoffs_are_uniform_in_a_window_that_doubles() {
+        let (mut station, _) = station(Profile::Standard, 1);
+        for (failures, window) in [(0, 32), (1, 64), (2, 128), (3, 256), (4, 512), (5, 1024), (6, 1024)] {
+            let mut classes = [0u64; 32];
+            for _ in 0..32_000 {
+                station.succeed(true);
+                for _ in 0..failures {
+                    assert!(!station.fail(Failure::Short));
+                }
+                let slots = station.slots.unwrap();
+                assert!(slots < window);
+                classes[(slots * 32 / window) as usize] += 1;
+            }
+            let squares = classes.iter().map(|n| (*n as f64 - 1000.0).powi(2) / 1000.0);
+            let chi: f64 = squares.sum();
+            assert!(chi < 61.1, "chi squared {chi} after {failures} failures: {classes:?}");
+        }
+    }
+
+    /// ns-2 leaves CW itself out: 31 values at first, the last of them 30.
+    #[test]
+    fn ns2_never_draws_the_window_itself() {
+        let (mut station, _) = station(Profile::Ns2, 1);
+        let most = (0..10_000).map(|_| {
+            station.succeed(true);
+            station.slots.unwrap()
+        });
+        assert_eq!(most.max(), Some(30));
+    }
+
+    #[test]
+    fn limits_count_each_kind_of_failure_apart() {
+        let (mut station, _) = station(Profile::Standard, 2);
+        let given_up =
+            |station: &mut Contention, failure, times: u32| (0..times).any(|_| station.fail(failure));
+        assert!(!given_up(&mut station, Failure::Short, 6));
+        assert!(!given_up(&mut station, Failure::Long, 3));
+        station.reserved();
+        assert!(!given_up(&mut station, Failure::Short, 6), "a CTS starts the short count anew");
+        assert!(station.fail(Failure::Long), "the fourth missing ACK");
+        assert!(!given_up(&mut station, Failure::Short, 6) && station.fail(Failure::Short), "the seventh");
+    }
+
+    /// In ns-2 the counts are the station's: three missing ACKs of a packet that then dies of its RTS leave one for the next.
+    #[test]
+    fn counts_may_outlive_the_packet() {
+        for (profile, dies) in [(Profile::Standard, false), (Profile::Ns2, true)] {
+            let (mut station, _) = station(profile, 2);
+            assert!(!(0..3).any(|_| station.fail(Failure::Long)));
+            assert!((0..7).any(|_| station.fail(Failure::Short)), "given up");
+            assert_eq!(station.fail(Failure::Long), dies, "{profile:?}");
+        }
+    }
+
+    /// Slots count only while the medium is idle, whole ones; the rest goes on after the next DIFS.
+    #[test]
+    fn the_backoff_stands_still_while_the_medium_is_busy() {
+        let (mut station, timing) = station(Profile::Standard, 3);
+        station.freeze(at(0), &timing);
+        station.set_ready(at(10), &timing);
+        station.slots = Some(10);
+        assert_eq!(station.access(&timing), Time::MAX);
+        station.resume(at(1000));
+        assert_eq!(station.access(&timing), at(1200));
+        station.freeze(at(1000 + 79), &timing);
+        station.resume(at(5000));
+        assert_eq!(station.access(&timing), at(5000 + 7 * 20), "three whole slots had passed");
+        // Busy again before its DIFS is over: nothing is counted.
+        station.freeze(at(4990), &timing);
+        station.resume(at(6000));
+        assert_eq!(station.access(&timing), at(6000 + 7 * 20));
+    }
+
+    #[test]
+    fn a_frame_finds_the_medium_idle_or_backs_off() {
+        let (mut standard, timing) = station(Profile::Standard, 4);
+        standard.set_ready(at(777), &timing);
+        assert_eq!(standard.access(&timing), at(777), "idle for longer than DIFS: at once");
+        standard.begin();
+        standard.succeed(true);
+        standard.resume(at(2000));
+        standard.slots = Some(5);
+        standard.set_ready(at(2010), &timing);
+        assert_eq!(standard.access(&timing), at(2100), "the backoff after the frame before still runs");
+
+        let (mut ns2, timing) = station(Profile::Ns2, 4);
+        ns2.set_ready(at(777), &timing);
+        let slots = ns2.slots.unwrap();
+        assert_eq!(ns2.access(&timing), at(777 + 50 + 20 * slots), "DIFS and a backoff before every frame");
+    }
+}

@@ -1,0 +1,208 @@
+//! What goes into a medium and what comes out of it.
+
+use cogtcp_spectrum::ChannelId;
+use cogtcp_units::{Duration, Time};
+
+/// A station: one radio and its MAC. The number is its MAC address. There is no ARP: who sends names the interface.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct InterfaceId(pub u32);
+
+/// Whom a packet is for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Destination {
+    /// Everybody who hears it: no RTS, no ACK, no second try, at the basic rate (9.2.7).
+    Broadcast,
+    /// One interface.
+    Interface(InterfaceId),
+}
+
+/// A packet for an interface queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outgoing<T> {
+    /// What the frame carries.
+    pub payload: T,
+    /// Its size without MAC header, bytes.
+    pub bytes: u32,
+    /// The next hop.
+    pub to: Destination,
+    /// The channel on which the next hop is believed to listen, for interfaces that follow their receivers; `None`: where
+    /// it does listen, known at no cost.
+    pub channel: Option<ChannelId>,
+    /// It goes before packets that do not (routing).
+    pub goes_first: bool,
+}
+
+/// The four frames of the DCF.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum FrameKind {
+    /// Request to send.
+    Rts,
+    /// Clear to send.
+    Cts,
+    /// A packet.
+    Data,
+    /// Acknowledgement.
+    Ack,
+}
+
+impl FrameKind {
+    /// Its name in traces.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rts => "rts",
+            Self::Cts => "cts",
+            Self::Data => "data",
+            Self::Ack => "ack",
+        }
+    }
+}
+
+/// Why an exchange failed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Cause {
+    /// A primary user destroyed this frame.
+    Interfered(FrameKind),
+    /// The receiver's radio was silent.
+    Unanswered,
+    /// Other frames destroyed it, or its receiver was sending or busy with another.
+    Collided,
+    /// Noise, or a random error.
+    Garbled,
+    /// Too weak at its receiver, or its receiver is on another channel.
+    OutOfReach,
+    /// The receiver heard the RTS, but its medium was not free.
+    Refused,
+}
+
+/// What a medium reports.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Event<T> {
+    /// A packet arrived at an interface, for the first time.
+    Received {
+        /// When.
+        time: Time,
+        /// Where.
+        at: InterfaceId,
+        /// Who sent the frame.
+        from: InterfaceId,
+        /// Whether it was for everybody.
+        broadcast: bool,
+        /// The packet.
+        payload: T,
+    },
+    /// A packet is done with: acknowledged, or broadcast.
+    Sent {
+        /// When.
+        time: Time,
+        /// Its sender.
+        from: InterfaceId,
+        /// Whom it was for.
+        to: Destination,
+        /// The packet.
+        payload: T,
+        /// Exchanges it took.
+        attempts: u32,
+        /// From when it was first in line until now.
+        service: Duration,
+    },
+    /// The retry limit was reached: the link to this neighbour has failed. What routing wants to hear.
+    Failed {
+        /// When.
+        time: Time,
+        /// Its sender.
+        from: InterfaceId,
+        /// Whom it was for.
+        to: Destination,
+        /// The packet.
+        payload: T,
+        /// Exchanges it took.
+        attempts: u32,
+        /// From when it was first in line until now.
+        service: Duration,
+        /// Why the last one failed.
+        cause: Cause,
+        /// It did arrive: only its ACK did not. It is then no drop.
+        arrived: bool,
+    },
+    /// One exchange failed. The packet is tried again, or [`Failed`](Self::Failed) follows.
+    AttemptFailed {
+        /// When the sender noticed.
+        time: Time,
+        /// The sender.
+        from: InterfaceId,
+        /// Why.
+        cause: Cause,
+    },
+    /// An interface queue that had turned a packet away has room again.
+    QueueFree {
+        /// When.
+        time: Time,
+        /// Whose.
+        at: InterfaceId,
+    },
+    /// A frame goes on the air, with [`reports_frames`](crate::MediumConfig::reports_frames).
+    OnAir {
+        /// The sender.
+        from: InterfaceId,
+        /// Whom it is for.
+        to: Destination,
+        /// Which frame.
+        kind: FrameKind,
+        /// The channel.
+        channel: ChannelId,
+        /// Its start.
+        start: Time,
+        /// Its end.
+        end: Time,
+    },
+}
+
+/// What a station counted.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Counters {
+    /// Exchanges begun: first attempts, retries and broadcasts.
+    pub attempts: u64,
+    /// Exchanges that failed, by cause.
+    pub interfered: u64,
+    /// See [`Cause::Unanswered`].
+    pub unanswered: u64,
+    /// See [`Cause::Collided`].
+    pub collided: u64,
+    /// See [`Cause::Garbled`].
+    pub garbled: u64,
+    /// See [`Cause::OutOfReach`].
+    pub out_of_reach: u64,
+    /// See [`Cause::Refused`].
+    pub refused: u64,
+    /// Frames put on the air, of all kinds.
+    pub frames: u64,
+    /// Time spent sending.
+    pub air_time: Duration,
+    /// Packets accepted into the queue.
+    pub queued: u64,
+    /// Packets acknowledged or broadcast.
+    pub sent: u64,
+    /// Packets given up at a retry limit that had not arrived.
+    pub given_up: u64,
+    /// Packets given up that had arrived.
+    pub given_up_arrived: u64,
+    /// Packets displaced from the queue by routing, or taken out of it.
+    pub removed: u64,
+    /// Packets handed up, broadcasts among them.
+    pub received: u64,
+    /// Copies of a packet that had been handed up before.
+    pub duplicates: u64,
+}
+
+impl Counters {
+    pub(crate) fn count(&mut self, cause: Cause) {
+        match cause {
+            Cause::Interfered(_) => self.interfered += 1,
+            Cause::Unanswered => self.unanswered += 1,
+            Cause::Collided => self.collided += 1,
+            Cause::Garbled => self.garbled += 1,
+            Cause::OutOfReach => self.out_of_reach += 1,
+            Cause::Refused => self.refused += 1,
+        }
+    }
+}

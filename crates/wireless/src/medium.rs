@@ -1,0 +1,265 @@
+//! The stations and the air between them.
+//!
+//! A frame is two events: it begins to be heard, and it has ended. Both come one delay after the sender's own, at the same
+//! instant for all who are in reach, the sender included; so every station of a cell counts the slots that follow
+//! from the same moment. Whoever begins within the delay of another has not heard it: they collide. That is what becomes of
+//! the propagation delay (`docs/adhoc.md` says what it costs).
+
+mod access;
+mod exchange;
+mod hearing;
+mod station;
+
+pub use station::InterfaceConfig;
+
+use crate::agenda::Agenda;
+use crate::grid::Grid;
+use crate::receiver::Listening;
+use crate::timing::Timing;
+use crate::{
+    Counters, Destination, Event, FrameKind, InterfaceId, MediumConfig, Offer, Outgoing, Positions,
+    Surroundings,
+};
+use cogtcp_spectrum::ChannelId;
+use cogtcp_units::Position;
+use cogtcp_units::{Duration, Rate, Time};
+use station::{Mac, Station};
+use std::collections::VecDeque;
+
+/// The order of what happens at one time: frames end, frames begin to be heard, stations act. Without a delay stations act
+/// first, or no two of them would ever begin at once.
+mod class {
+    pub(super) const ENDS: u8 = 0;
+    pub(super) const HEARD: u8 = 1;
+    pub(super) const ACTS: u8 = 2;
+    pub(super) const HEARD_AT_ONCE: u8 = 3;
+}
+
+/// A frame on the air.
+#[derive(Debug)]
+struct OnAir {
+    sender: u32,
+    to: Destination,
+    kind: FrameKind,
+    channel: ChannelId,
+    /// The packet's number at its sender, for the detection of duplicates.
+    sequence: u16,
+    rate: Rate,
+    /// The duration field: for how long after its end the medium is reserved.
+    reserves: Duration,
+    /// When it is heard.
+    from: Time,
+    until: Time,
+    is_heard: bool,
+    /// Who has it in the air, with its power there, W.
+    hearers: Vec<(u32, f64)>,
+}
+
+/// A medium: `T` is what frames carry, `P` knows where nodes are, `S` what else is in the air.
+#[derive(Debug)]
+pub struct Medium<T, P, S = ()> {
+    config: MediumConfig,
+    timing: Timing,
+    listening: Listening,
+    seed: u64,
+    positions: P,
+    surroundings: S,
+    stations: Vec<Station<T>>,
+    frames: Vec<OnAir>,
+    free_frames: Vec<u32>,
+    /// Frames between their start and their end.
+    on_air: Vec<u32>,
+    agenda: Agenda,
+    grid: Grid,
+    points: Vec<Position>,
+    /// By station: who may be in reach, as of which drawing of the squares.
+    candidates: Vec<(u64, Vec<u32>)>,
+    drawings: u64,
+    /// By station, where nobody moves: who is in reach, and the gain of the way.
+    neighbours: Vec<Option<Vec<(u32, f64)>>>,
+    /// The greatest reach of a station, m.
+    reach: f64,
+    events: VecDeque<Event<T>>,
+    now: Time,
+}
+
+impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
+    /// A medium without stations, in the run of seed `seed`.
+    pub fn new(config: MediumConfig, positions: P, surroundings: S, seed: u64) -> Self {
+        let listening = Listening {
+            capture: config.mac.rules.capture,
+            carrier_sense: config.mac.rules.carrier_sense,
+            threshold: config.phy.carrier_sense.watts(),
+        };
+        Self {
+            timing: Timing::new(&config.mac, config.phy.delay),
+            listening,
+            config,
+            seed,
+            positions,
+            surroundings,
+            stations: Vec::new(),
+            frames: Vec::new(),
+            free_frames: Vec::new(),
+            on_air: Vec::new(),
+            agenda: Agenda::default(),
+            grid: Grid::default(),
+            points: Vec::new(),
+            candidates: Vec::new(),
+            drawings: 0,
+            neighbours: Vec::new(),
+            reach: 0.0,
+            events: VecDeque::new(),
+            now: Time::ZERO,
+        }
+    }
+
+    /// Adds a station; its number, which is its address, counts from zero. To be called before time runs.
+    pub fn add_interface(&mut self, interface: InterfaceConfig) -> InterfaceId {
+        let number = self.stations.len() as u32;
+        let least = self.config.phy.cutoff.watts();
+        let needed = least / (interface.power.watts() * self.config.phy.propagation.most());
+        let reach = self.config.phy.propagation.path_loss.range(needed);
+        self.reach = self.reach.max(reach);
+        self.stations.push(Station::new(&self.config, interface, reach, number, self.seed));
+        self.neighbours.clear();
+        self.grid.expires = Time::ZERO;
+        InterfaceId(number)
+    }
+
+    /// How many stations there are.
+    pub fn len(&self) -> usize {
+        self.stations.len()
+    }
+
+    /// Whether there is no station.
+    pub fn is_empty(&self) -> bool {
+        self.stations.is_empty()
+    }
+
+    /// When to call [`advance`](Self::advance) next; `Time::MAX`: when something has been put in.
+    pub fn next_change(&self) -> Time {
+        self.agenda.next()
+    }
+
+    /// Does everything that is due up to `now`, each at its own time.
+    pub fn advance(&mut self, now: Time) {
+        while self.agenda.next() <= now {
+            self.step();
+        }
+        self.now = self.now.max(now);
+    }
+
+    /// Does the first thing that is due.
+    pub fn step(&mut self) {
+        let Some((at, slot)) = self.agenda.pop() else { return };
+        debug_assert!(at >= self.now, "time runs forward");
+        self.now = at;
+        let number = slot >> 1;
+        if slot & 1 == 0 {
+            self.act(number, at);
+        } else if self.frames[number as usize].is_heard {
+            self.frame_ends(number, at);
+        } else {
+            self.frame_heard(number, at);
+        }
+    }
+
+    /// What happened, oldest first.
+    pub fn poll_event(&mut self) -> Option<Event<T>> {
+        self.events.pop_front()
+    }
+
+    /// Puts a packet into the queue of an interface.
+    pub fn enqueue(&mut self, now: Time, at: InterfaceId, packet: Outgoing<T>) -> Offer<T> {
+        let station = &mut self.stations[at.0 as usize];
+        let offer = station.cold.queue.push(packet);
+        match &offer {
+            Offer::Queued => station.cold.counters.queued += 1,
+            Offer::Displaced(_) => {
+                station.cold.counters.queued += 1;
+                station.cold.counters.removed += 1;
+            }
+            Offer::Refused(_) => return offer,
+        }
+        if !station.contention.is_ready() {
+            self.next_packet(at.0, now);
+            self.reschedule(at.0);
+        }
+        offer
+    }
+
+    /// Takes the waiting packets that `goes` picks out of a queue: those for a neighbour that is gone. The one that the MAC
+    /// is at stays.
+    pub fn remove_waiting(
+        &mut self,
+        at: InterfaceId,
+        goes: impl FnMut(&Outgoing<T>) -> bool,
+    ) -> Vec<Outgoing<T>> {
+        let station = &mut self.stations[at.0 as usize];
+        let gone = station.cold.queue.remove(goes);
+        station.cold.counters.removed += gone.len() as u64;
+        if station.mac == Mac::Contending && station.cold.service.is_none() && station.cold.queue.len() == 0 {
+            station.contention.clear_ready();
+            self.reschedule(at.0);
+        }
+        gone
+    }
+
+    /// Packets that wait or that the MAC is at.
+    pub fn waiting(&self, at: InterfaceId) -> usize {
+        let station = &self.stations[at.0 as usize];
+        station.cold.queue.len() + usize::from(station.cold.service.is_some())
+    }
+
+    /// What an interface has counted.
+    pub fn counters(&self, at: InterfaceId) -> Counters {
+        self.stations[at.0 as usize].cold.counters
+    }
+
+    /// The channel that an interface is tuned to.
+    pub fn channel(&self, at: InterfaceId) -> ChannelId {
+        self.stations[at.0 as usize].channel
+    }
+
+    /// The time up to which the medium has been played.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Where a node is.
+    pub fn position(&mut self, node: u32, now: Time) -> Position {
+        self.positions.position(node, now)
+    }
+
+    /// Who knows where the nodes are.
+    pub fn positions_mut(&mut self) -> &mut P {
+        &mut self.positions
+    }
+
+    /// `queued = sent + given up + removed + waiting` at every station, and what was heard is consistent with what was
+    /// sent. Checked by tests and at the end of a run.
+    pub fn is_conserved(&self) -> bool {
+        self.stations.iter().all(|station| {
+            let counters = &station.cold.counters;
+            let gone = counters.sent + counters.given_up + counters.given_up_arrived + counters.removed;
+            let waiting = station.cold.queue.len() as u64 + u64::from(station.cold.service.is_some());
+            counters.queued == gone + waiting
+        })
+    }
+
+    /// Puts the entry of a station in the agenda where its state says.
+    fn reschedule(&mut self, number: u32) {
+        let station = &self.stations[number as usize];
+        let at = match station.mac {
+            Mac::Contending => station.contention.access(&self.timing),
+            Mac::Answering { at, .. } => at,
+            Mac::Waiting { until, .. } => until,
+            Mac::Broadcasting => Time::MAX,
+        };
+        self.agenda.set(number << 1, at, class::ACTS);
+    }
+}
+
+#[cfg(test)]
+mod tests;

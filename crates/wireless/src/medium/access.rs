@@ -1,0 +1,280 @@
+//! When stations send: packets come first in line, backoffs end, silences hold them back.
+
+use super::station::{Mac, Service};
+use super::{Medium, Station};
+use crate::timing::Frames;
+use crate::{Cause, Destination, Event, FrameKind, InterfaceId, Positions, Surroundings};
+use cogtcp_spectrum::ChannelId;
+use cogtcp_units::{Duration, Rate, Time};
+
+impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
+    /// What a station does when its time has come.
+    pub(super) fn act(&mut self, number: u32, now: Time) {
+        match self.stations[number as usize].mac {
+            Mac::Contending => self.begin_exchange(number, now),
+            Mac::Answering { .. } => self.answer(number, now),
+            Mac::Waiting { .. } => self.answer_missing(number, now),
+            Mac::Broadcasting => {}
+        }
+    }
+
+    /// The first packet in line becomes the MAC's.
+    pub(super) fn next_packet(&mut self, number: u32, now: Time) {
+        let at_once = self.config.mac.rules.takes_packet_at_once;
+        let station = &mut self.stations[number as usize];
+        if station.cold.queue.len() == 0 && station.cold.service.is_none() {
+            return;
+        }
+        station.cold.first_since = now;
+        if at_once {
+            self.take_packet(number);
+        }
+        let station = &mut self.stations[number as usize];
+        station.contention.set_ready(now, &self.timing);
+        self.follow(number, now);
+    }
+
+    fn take_packet(&mut self, number: u32) {
+        let station = &mut self.stations[number as usize];
+        if station.cold.service.is_some() {
+            return;
+        }
+        let Some(packet) = station.cold.queue.pop() else { return };
+        let sequence = station.take_sequence();
+        station.cold.service = Some(Service {
+            packet,
+            since: station.cold.first_since,
+            attempts: 0,
+            sequence,
+            arrived: false,
+            rate: Rate::default(),
+            with_rts: false,
+            cause: Cause::OutOfReach,
+        });
+    }
+
+    /// A station that follows its receivers tunes to the channel of the packet first in line.
+    fn follow(&mut self, number: u32, now: Time) {
+        let station = &self.stations[number as usize];
+        if !station.cold.follows_receiver {
+            return;
+        }
+        let Some(head) = station.head() else { return };
+        let target = match (head.channel, head.to) {
+            (Some(channel), _) => channel,
+            (None, Destination::Interface(peer)) => self.stations[peer.0 as usize].channel,
+            (None, Destination::Broadcast) => return,
+        };
+        if target != station.channel {
+            let deaf_until = now + station.cold.tuning_delay + self.timing.difs;
+            self.tune(now, InterfaceId(number), target);
+            let station = &mut self.stations[number as usize];
+            station.eifs_until = station.eifs_until.max(deaf_until);
+            station.contention.freeze(now, &self.timing);
+            self.try_resume(number, now);
+        }
+    }
+
+    /// The channel, and the rate on it, that an exchange of `number` uses.
+    fn channel_rate(&self, channel: ChannelId) -> Rate {
+        self.config.channels.get(channel.0 as usize).map_or(self.config.mac.basic_rate, |entry| entry.rate)
+    }
+
+    /// The backoff of a station is over.
+    fn begin_exchange(&mut self, number: u32, now: Time) {
+        self.follow(number, now);
+        let station = &self.stations[number as usize];
+        let access = station.contention.access(&self.timing);
+        if access > now {
+            self.reschedule(number);
+            return;
+        }
+        let Some(head) = station.head() else {
+            self.stations[number as usize].contention.clear_ready();
+            return;
+        };
+        let (bytes, to) = (head.bytes, head.to);
+        let rate = self.choose_rate(number, to, now);
+        let frames = self.timing.frames(bytes, rate);
+        if !self.fits(number, to, &frames, now) {
+            let station = &mut self.stations[number as usize];
+            station.contention.freeze(now, &self.timing);
+            station.held = true;
+            return;
+        }
+        self.take_packet(number);
+        let station = &mut self.stations[number as usize];
+        station.contention.begin();
+        station.cold.counters.attempts += 1;
+        let Some(service) = &mut station.cold.service else { return };
+        service.attempts += 1;
+        service.rate = rate;
+        service.with_rts = frames.with_rts && to != Destination::Broadcast;
+        service.cause = Cause::OutOfReach;
+        if service.with_rts {
+            let reserves = self.timing.sifs * 3 + frames.cts + frames.data + frames.ack;
+            self.send(number, FrameKind::Rts, to, frames.rts, reserves, self.timing.basic(rate), now);
+            self.wait_for(number, FrameKind::Cts, frames.rts, frames.cts, now);
+        } else {
+            self.send_data(number, now);
+        }
+    }
+
+    /// The rate of the data: by adaptation, or the channel's. Broadcasts go at the basic rate (9.6).
+    fn choose_rate(&mut self, number: u32, to: Destination, now: Time) -> Rate {
+        let station = &mut self.stations[number as usize];
+        let (channel, adapted) = match (to, &mut station.cold.rates) {
+            (Destination::Interface(peer), Some(rates)) => (station.channel, rates.choose(peer.0, now)),
+            _ => (station.channel, None),
+        };
+        let rate = adapted.unwrap_or_else(|| self.channel_rate(channel));
+        if to == Destination::Broadcast { self.timing.basic(rate) } else { rate }
+    }
+
+    /// The packet itself.
+    pub(super) fn send_data(&mut self, number: u32, now: Time) {
+        let Some(service) = &self.stations[number as usize].cold.service else { return };
+        let (to, rate) = (service.packet.to, service.rate);
+        let frames = self.timing.frames(service.packet.bytes, rate);
+        match to {
+            Destination::Broadcast => {
+                self.send(number, FrameKind::Data, to, frames.data, Duration::ZERO, rate, now);
+                self.stations[number as usize].mac = Mac::Broadcasting;
+                self.reschedule(number);
+            }
+            Destination::Interface(_) => {
+                let reserves = self.timing.sifs + frames.ack;
+                self.send(number, FrameKind::Data, to, frames.data, reserves, rate, now);
+                self.wait_for(number, FrameKind::Ack, frames.data, frames.ack, now);
+            }
+        }
+    }
+
+    /// Whether the exchange that `number` would begin at `now` is over before a silence that it knows of begins.
+    fn fits(&self, number: u32, to: Destination, frames: &Frames, now: Time) -> bool {
+        let station = &self.stations[number as usize];
+        let silence = self.config.silence;
+        let open_until = |station: &Station<T>| if station.silent { Time::ZERO } else { station.open_until };
+        let until = match to {
+            Destination::Broadcast => now + frames.data,
+            Destination::Interface(_) => now + self.timing.exchange(frames),
+        };
+        let peer = match to {
+            Destination::Interface(peer) if silence.waits_for_peer => {
+                open_until(&self.stations[peer.0 as usize])
+            }
+            _ => Time::MAX,
+        };
+        (silence.sends_while_silent || until <= open_until(station)) && until <= peer
+    }
+
+    /// Whether what a station knows keeps it from counting its backoff: its own silence, or its receiver's.
+    fn is_blocked(&self, number: u32) -> bool {
+        let station = &self.stations[number as usize];
+        let silence = self.config.silence;
+        let peer_silent = || match station.head().map(|head| head.to) {
+            Some(Destination::Interface(peer)) => self.stations[peer.0 as usize].silent,
+            _ => false,
+        };
+        (station.silent && !silence.sends_while_silent) || (silence.waits_for_peer && peer_silent())
+    }
+
+    /// Lets the backoff of a station go on if nothing keeps it.
+    pub(super) fn try_resume(&mut self, number: u32, now: Time) {
+        let station = &self.stations[number as usize];
+        if station.mac != Mac::Contending
+            || station.is_sending
+            || station.held
+            || !station.contention.is_frozen()
+            || station.receiver.is_busy(&self.listening)
+            || self.is_blocked(number)
+        {
+            return;
+        }
+        let station = &mut self.stations[number as usize];
+        let idle_from = now.max(station.nav());
+        station.contention.resume((idle_from + self.timing.difs).max(station.eifs_until));
+        self.reschedule(number);
+    }
+
+    /// Some radios fall silent or open, all at once; their present phase ends at `until`. A radio that is silent begins no
+    /// exchange, and hears no first frame of one; an exchange that was answered is completed.
+    pub fn set_silent(&mut self, now: Time, interfaces: &[InterfaceId], silent: bool, until: Time) {
+        for interface in interfaces {
+            let station = &mut self.stations[interface.0 as usize];
+            if station.silent && !silent {
+                station.open_since = now;
+            }
+            station.silent = silent;
+            station.open_until = if silent { now } else { until };
+            let engaged = now <= station.engaged_until || matches!(station.mac, Mac::Waiting { .. });
+            if silent && !engaged {
+                station.receiver.fall_silent();
+            }
+        }
+        if self.config.silence.waits_for_peer {
+            (0..self.stations.len() as u32).for_each(|number| self.reconsider(number, now));
+        } else {
+            interfaces.iter().for_each(|interface| self.reconsider(interface.0, now));
+        }
+    }
+
+    /// A radio that a station depends on has changed.
+    fn reconsider(&mut self, number: u32, now: Time) {
+        let blocked = self.is_blocked(number);
+        let station = &mut self.stations[number as usize];
+        station.held = false;
+        if blocked {
+            station.contention.freeze(now, &self.timing);
+            if station.mac == Mac::Contending {
+                self.reschedule(number);
+            }
+        } else {
+            self.try_resume(number, now);
+        }
+    }
+
+    /// An exchange of `number` failed for good or for now.
+    pub(super) fn attempt_failed(&mut self, number: u32, failure: crate::contention::Failure, now: Time) {
+        let station = &mut self.stations[number as usize];
+        station.mac = Mac::Contending;
+        let Some(service) = &station.cold.service else { return };
+        let (cause, from) = (service.cause, InterfaceId(number));
+        station.cold.counters.count(cause);
+        self.events.push_back(Event::AttemptFailed { time: now, from, cause });
+        if station.contention.fail(failure) {
+            self.finish_packet(number, Some(cause), now);
+        }
+        self.try_resume(number, now);
+        self.reschedule(number);
+    }
+
+    /// The packet of `number` is done with; `failed`: given up.
+    pub(super) fn finish_packet(&mut self, number: u32, failed: Option<Cause>, now: Time) {
+        let station = &mut self.stations[number as usize];
+        let Some(service) = station.cold.service.take() else { return };
+        let (from, to) = (InterfaceId(number), service.packet.to);
+        let spent = now - service.since;
+        let (payload, attempts, arrived) = (service.packet.payload, service.attempts, service.arrived);
+        let event = match failed {
+            None => {
+                station.cold.counters.sent += 1;
+                Event::Sent { time: now, from, to, payload, attempts, service: spent }
+            }
+            Some(cause) => {
+                *(if arrived {
+                    &mut station.cold.counters.given_up_arrived
+                } else {
+                    &mut station.cold.counters.given_up
+                }) += 1;
+                Event::Failed { time: now, from, to, payload, attempts, service: spent, cause, arrived }
+            }
+        };
+        self.events.push_back(event);
+        station.mac = Mac::Contending;
+        if station.cold.queue.take_overflow() {
+            self.events.push_back(Event::QueueFree { time: now, at: from });
+        }
+        self.next_packet(number, now);
+    }
+}

@@ -1,0 +1,249 @@
+//! The exchange of frames: RTS, CTS, data, ACK, and what becomes of it when one of them is missing.
+
+use super::Medium;
+use super::station::Mac;
+use crate::contention::Failure;
+use crate::{
+    AnswerTimeout, Cause, CtsWhen, Destination, Event, FrameKind, InterfaceId, Positions, Surroundings,
+};
+use cogtcp_units::{Duration, Time};
+
+impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
+    /// A station has begun a frame of `span` and waits for an answer of `answer_span`.
+    pub(super) fn wait_for(
+        &mut self,
+        number: u32,
+        answer: FrameKind,
+        span: Duration,
+        answer_span: Duration,
+        now: Time,
+    ) {
+        let timing = &self.timing;
+        let until = match self.config.mac.rules.answer_timeout {
+            AnswerTimeout::End => now + span + timing.delay + timing.sifs + answer_span + timing.delay,
+            AnswerTimeout::Start => now + span + timing.sifs + timing.slot + timing.preamble,
+        };
+        self.stations[number as usize].mac = Mac::Waiting { answer, until };
+        self.reschedule(number);
+    }
+
+    /// The time for an answer is over. One whose preamble has been heard is waited for.
+    pub(super) fn answer_missing(&mut self, number: u32, now: Time) {
+        let station = &mut self.stations[number as usize];
+        let Mac::Waiting { answer, .. } = station.mac else { return };
+        if self.config.mac.rules.answer_timeout == AnswerTimeout::Start && station.receiver.is_receiving() {
+            station.mac = Mac::Waiting { answer, until: Time::MAX };
+            self.reschedule(number);
+            return;
+        }
+        self.no_answer(number, now);
+    }
+
+    /// A frame that was waited for beyond its time could not be decoded.
+    pub(super) fn answer_spoiled(&mut self, number: u32, now: Time) {
+        let station = &self.stations[number as usize];
+        if matches!(station.mac, Mac::Waiting { until: Time::MAX, .. }) {
+            self.no_answer(number, now);
+        }
+    }
+
+    fn no_answer(&mut self, number: u32, now: Time) {
+        let station = &mut self.stations[number as usize];
+        let Mac::Waiting { answer, .. } = station.mac else { return };
+        let Some(service) = &station.cold.service else { return };
+        let failure = match answer {
+            FrameKind::Ack if service.with_rts => Failure::Long,
+            _ => Failure::Short,
+        };
+        let (rate, to) = (service.rate, service.packet.to);
+        if let (FrameKind::Ack, Destination::Interface(peer), Some(rates)) =
+            (answer, to, &mut station.cold.rates)
+        {
+            rates.report(peer.0, rate, false);
+        }
+        self.attempt_failed(number, failure, now);
+    }
+
+    /// A station has decoded a frame.
+    pub(super) fn receive(&mut self, number: u32, index: u32, now: Time) {
+        let frame = &self.frames[index as usize];
+        let (kind, from, to, reserves) = (frame.kind, frame.sender, frame.to, frame.reserves);
+        let for_me = to == Destination::Interface(InterfaceId(number));
+        let station = &self.stations[number as usize];
+        if let Mac::Waiting { answer, until } = station.mac {
+            let peer = station.cold.service.as_ref().map(|service| service.packet.to);
+            if for_me && kind == answer && peer == Some(Destination::Interface(InterfaceId(from))) {
+                self.answered(number, kind, now);
+                return;
+            }
+            if self.config.mac.rules.other_frame_fails || until == Time::MAX {
+                if let Some(service) = &mut self.stations[number as usize].cold.service
+                    && service.cause == Cause::OutOfReach
+                {
+                    service.cause = Cause::Collided;
+                }
+                self.no_answer(number, now);
+            }
+        }
+        if !for_me {
+            self.set_nav(number, kind, reserves, now);
+        }
+        match kind {
+            FrameKind::Rts if for_me => self.receive_rts(number, index, now),
+            FrameKind::Data => self.receive_data(number, index, now),
+            _ => {}
+        }
+    }
+
+    /// A frame for others reserves the medium.
+    fn set_nav(&mut self, number: u32, kind: FrameKind, reserves: Duration, now: Time) {
+        let timing = &self.timing;
+        let guard = match kind {
+            FrameKind::Rts if self.config.mac.rules.nav_reset => {
+                let cts = timing.frames(0, self.config.mac.basic_rate).cts;
+                now + timing.sifs * 2 + cts + timing.slot * 2 + timing.delay * 2
+            }
+            _ => Time::MAX,
+        };
+        if !reserves.is_zero() {
+            self.stations[number as usize].set_nav(now + reserves, guard);
+        }
+    }
+
+    /// The answer that a station waited for has come.
+    fn answered(&mut self, number: u32, kind: FrameKind, now: Time) {
+        let station = &mut self.stations[number as usize];
+        let Some(service) = &mut station.cold.service else { return };
+        service.cause = Cause::OutOfReach;
+        let (rate, with_rts, to) = (service.rate, service.with_rts, service.packet.to);
+        if kind == FrameKind::Cts {
+            station.contention.reserved();
+            let at = now + self.timing.sifs;
+            let answer = FrameKind::Data;
+            station.mac = Mac::Answering { kind: answer, to: 0, reserves: Duration::ZERO, rate, at };
+            self.reschedule(number);
+            return;
+        }
+        if let (Destination::Interface(peer), Some(rates)) = (to, &mut station.cold.rates) {
+            rates.report(peer.0, rate, true);
+        }
+        station.contention.succeed(with_rts);
+        station.mac = Mac::Contending;
+        self.finish_packet(number, None, now);
+        self.reschedule(number);
+    }
+
+    fn receive_rts(&mut self, number: u32, index: u32, now: Time) {
+        let frame = &self.frames[index as usize];
+        let (from, reserves, rate) = (frame.sender, frame.reserves, frame.rate);
+        let rules = &self.config.mac.rules;
+        let cts = self.timing.frames(0, rate).cts;
+        let station = &mut self.stations[number as usize];
+        let free = station.mac == Mac::Contending
+            && !station.is_sending
+            && (rules.cts_when != CtsWhen::NavIdle || station.nav() <= now);
+        if !free {
+            if let Some(service) = &mut self.stations[from as usize].cold.service {
+                service.cause = Cause::Refused;
+            }
+            return;
+        }
+        station.engaged_until = now + reserves + self.timing.delay * 4;
+        let reserves = reserves.saturating_sub(self.timing.sifs + cts);
+        let at = now + self.timing.sifs;
+        station.mac = Mac::Answering { kind: FrameKind::Cts, to: from, reserves, rate, at };
+        self.reschedule(number);
+    }
+
+    fn receive_data(&mut self, number: u32, index: u32, now: Time) {
+        let frame = &self.frames[index as usize];
+        let (from, to, sequence, rate) = (InterfaceId(frame.sender), frame.to, frame.sequence, frame.rate);
+        let broadcast = to == Destination::Broadcast;
+        if !broadcast && to != Destination::Interface(InterfaceId(number)) {
+            return;
+        }
+        let station = &mut self.stations[number as usize];
+        if !broadcast {
+            if station.mac != Mac::Contending || station.is_sending {
+                // It is about to answer somebody else: there is no second answer at a time.
+                if let Some(service) = &mut self.stations[from.0 as usize].cold.service {
+                    service.cause = Cause::Refused;
+                }
+                return;
+            }
+            station.engaged_until = Time::ZERO;
+            let at = now + self.timing.sifs;
+            station.mac =
+                Mac::Answering { kind: FrameKind::Ack, to: from.0, reserves: Duration::ZERO, rate, at };
+            let duplicate = station.has_seen(from, sequence);
+            station.cold.counters.duplicates += u64::from(duplicate);
+            self.reschedule(number);
+            if duplicate {
+                return;
+            }
+        }
+        self.stations[number as usize].cold.counters.received += 1;
+        let Some(service) = &mut self.stations[from.0 as usize].cold.service else { return };
+        service.arrived = true;
+        let payload = service.packet.payload.clone();
+        self.events.push_back(Event::Received {
+            time: now,
+            at: InterfaceId(number),
+            from,
+            broadcast,
+            payload,
+        });
+    }
+
+    /// SIFS is over: the CTS, the ACK, or the data after a CTS.
+    pub(super) fn answer(&mut self, number: u32, now: Time) {
+        let station = &mut self.stations[number as usize];
+        let Mac::Answering { kind, to, reserves, rate, .. } = station.mac else { return };
+        station.mac = Mac::Contending;
+        let busy = station.receiver.is_busy(&self.listening) || station.nav() > now;
+        let gives_up =
+            busy && kind != FrameKind::Ack && self.config.mac.rules.cts_when == CtsWhen::MediumIdle;
+        if gives_up {
+            self.give_up_answer(number, kind, to, now);
+            return;
+        }
+        if kind == FrameKind::Data {
+            self.send_data(number, now);
+            return;
+        }
+        let frames = self.timing.frames(0, rate);
+        let (span, speed) = match kind {
+            FrameKind::Cts => (frames.cts, self.timing.basic(rate)),
+            _ => (frames.ack, self.timing.answer(rate)),
+        };
+        let receiver = Destination::Interface(InterfaceId(to));
+        self.send(number, kind, receiver, span, reserves, speed, now);
+        if kind == FrameKind::Cts && self.config.mac.rules.cts_reserves_for_itself {
+            let ack = self.timing.frames(0, rate).ack;
+            let data_ends =
+                now + span + reserves.saturating_sub(self.timing.sifs + ack) + self.timing.delay * 2;
+            self.stations[number as usize].set_nav(data_ends, Time::MAX);
+        }
+        self.reschedule(number);
+    }
+
+    /// ns-2: the medium is not idle, so the CTS is dropped, or the data wait for another RTS without a failure counted.
+    fn give_up_answer(&mut self, number: u32, kind: FrameKind, to: u32, now: Time) {
+        let asked = if kind == FrameKind::Cts { to } else { number };
+        if let Some(service) = &mut self.stations[asked as usize].cold.service {
+            service.cause = Cause::Refused;
+        }
+        let station = &mut self.stations[number as usize];
+        if kind == FrameKind::Data {
+            station.contention.widen();
+            station.cold.counters.count(Cause::Refused);
+            self.events.push_back(Event::AttemptFailed {
+                time: now,
+                from: InterfaceId(number),
+                cause: Cause::Refused,
+            });
+        }
+        self.try_resume(number, now);
+        self.reschedule(number);
+    }
+}

@@ -1,0 +1,350 @@
+//! Who hears a frame: when it begins, when it ends, and when a radio comes to its channel in between.
+
+use super::station::Mac;
+use super::{Medium, OnAir, class};
+use crate::receiver::{Heard, Incoming, Lock, Receiver};
+use crate::{
+    Capture, Cause, Destination, EifsAfter, Event, Fate, FrameKind, InterfaceId, Positions, Reception,
+    Surroundings,
+};
+use cogtcp_spectrum::ChannelId;
+use cogtcp_units::{Duration, Rate, Time};
+
+impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
+    /// A station begins a frame.
+    #[expect(clippy::too_many_arguments, reason = "they are the frame's fields")]
+    pub(super) fn send(
+        &mut self,
+        number: u32,
+        kind: FrameKind,
+        to: Destination,
+        span: Duration,
+        reserves: Duration,
+        rate: Rate,
+        now: Time,
+    ) {
+        let station = &mut self.stations[number as usize];
+        station.is_sending = true;
+        station.sends_until = now + span;
+        station.receiver.begin_sending();
+        station.contention.freeze(now, &self.timing);
+        station.cold.counters.frames += 1;
+        station.cold.counters.air_time += span;
+        let (channel, from) = (station.channel, now + self.timing.delay);
+        let sequence = station.cold.service.as_ref().map_or(0, |service| service.sequence);
+        if self.config.reports_frames {
+            let (start, end) = (now, now + span);
+            self.events.push_back(Event::OnAir { from: InterfaceId(number), to, kind, channel, start, end });
+        }
+        let index = self.free_frames.pop().unwrap_or(self.frames.len() as u32);
+        let reused = self.frames.get_mut(index as usize).map(|frame| std::mem::take(&mut frame.hearers));
+        let frame = OnAir {
+            sender: number,
+            to,
+            kind,
+            channel,
+            sequence,
+            rate,
+            reserves,
+            from,
+            until: from + span,
+            is_heard: false,
+            hearers: reused.unwrap_or_default(),
+        };
+        match self.frames.get_mut(index as usize) {
+            Some(slot) => *slot = frame,
+            None => self.frames.push(frame),
+        }
+        self.on_air.push(index);
+        let class = if self.timing.delay.is_zero() { class::HEARD_AT_ONCE } else { class::HEARD };
+        self.agenda.set(index << 1 | 1, from, class);
+    }
+
+    /// A frame begins to be heard.
+    pub(super) fn frame_heard(&mut self, index: u32, now: Time) {
+        let frame = &mut self.frames[index as usize];
+        frame.is_heard = true;
+        let (sender, channel, until) = (frame.sender, frame.channel, frame.until);
+        let mut hearers = std::mem::take(&mut frame.hearers);
+        hearers.clear();
+        self.agenda.set(index << 1 | 1, until, class::ENDS);
+        if self.positions.max_speed() == 0.0 {
+            self.find_neighbours(sender, now);
+            if let Some(near) = &self.neighbours[sender as usize] {
+                hearers.extend(
+                    near.iter().filter(|(other, _)| self.stations[*other as usize].channel == channel),
+                );
+            }
+        } else {
+            self.search(sender, Some(channel), now, &mut hearers);
+        }
+        let (power, cutoff) = (self.stations[sender as usize].cold.power, self.config.phy.cutoff.watts());
+        let varies = self.config.phy.propagation.varies();
+        hearers.retain_mut(|(hearer, strength)| {
+            *strength *= power;
+            if varies {
+                let stream = &mut self.stations[*hearer as usize].cold.fading;
+                *strength *= self.config.phy.propagation.frame_gain(stream);
+            }
+            *strength >= cutoff
+        });
+        for &(hearer, strength) in &hearers {
+            self.arrive(hearer, index, strength, now);
+        }
+        self.frames[index as usize].hearers = hearers;
+    }
+
+    /// Works out, once, who is in reach of a station where nobody moves.
+    fn find_neighbours(&mut self, number: u32, now: Time) {
+        if self.neighbours.len() < self.stations.len() {
+            self.neighbours.resize(self.stations.len(), None);
+        }
+        if self.neighbours[number as usize].is_none() {
+            let mut near = Vec::new();
+            self.search(number, None, now, &mut near);
+            self.neighbours[number as usize] = Some(near);
+        }
+    }
+
+    /// Who may hear `sender`, with the gain of the way; of one channel, or of all.
+    fn search(&mut self, sender: u32, channel: Option<ChannelId>, now: Time, found: &mut Vec<(u32, f64)>) {
+        self.find_candidates(sender, now);
+        let station = &self.stations[sender as usize];
+        let (node, reach) = (station.node, station.cold.reach);
+        let place = self.positions.position(node, now);
+        for &other in &self.candidates[sender as usize].1 {
+            let candidate = &self.stations[other as usize];
+            if channel.is_some_and(|channel| channel != candidate.channel) {
+                continue;
+            }
+            let there = self.positions.position(candidate.node, now);
+            let (x, y) = (there.x - place.x, there.y - place.y);
+            let square = x * x + y * y;
+            if square <= reach * reach {
+                let pair = (node, candidate.node);
+                found.push((other, self.config.phy.propagation.lasting_gain(square.sqrt(), self.seed, pair)));
+            }
+        }
+    }
+
+    /// Who can come within reach of `sender` before the squares are drawn anew.
+    fn find_candidates(&mut self, sender: u32, now: Time) {
+        if now >= self.grid.expires {
+            self.points.clear();
+            for station in &self.stations {
+                self.points.push(self.positions.position(station.node, now));
+            }
+            self.grid.build(&self.points, self.reach, self.positions.max_speed(), now);
+            self.candidates.resize_with(self.stations.len(), Default::default);
+            self.drawings += 1;
+        }
+        let (drawn, candidates) = &mut self.candidates[sender as usize];
+        if *drawn == self.drawings {
+            return;
+        }
+        *drawn = self.drawings;
+        candidates.clear();
+        // Both may have gone as far as the slack.
+        let reach = self.stations[sender as usize].cold.reach + 2.0 * self.grid.slack;
+        let (points, place) = (&self.points, self.points[sender as usize]);
+        self.grid.near(place, reach, |other| {
+            if other != sender && points[other as usize].distance(place) <= reach {
+                candidates.push(other);
+            }
+        });
+        candidates.sort_unstable();
+    }
+
+    /// A frame begins to arrive at one station.
+    fn arrive(&mut self, number: u32, index: u32, power: f64, now: Time) {
+        let frame = &self.frames[index as usize];
+        let (from, until, rate) = (frame.from, frame.until, frame.rate);
+        let is_first = matches!(frame.kind, FrameKind::Rts | FrameKind::Data);
+        let needs = self.config.phy.needs(rate);
+        let station = &mut self.stations[number as usize];
+        let engaged = from <= station.engaged_until || matches!(station.mac, Mac::Waiting { .. });
+        let open =
+            !station.silent && station.open_since <= from && (!is_first || until <= station.open_until);
+        let deaf = if station.is_sending && from < station.sends_until {
+            Some(Cause::Collided)
+        } else {
+            (!engaged && !open).then_some(Cause::Unanswered)
+        };
+        let incoming = Incoming { frame: index, power, from, until, deaf, needs };
+        station.receiver.arrive(&self.listening, incoming, self.timing.delay);
+        if station.receiver.is_busy(&self.listening) {
+            if now < station.nav_guard {
+                station.nav_guard = Time::MAX;
+            }
+            // Whoever has not begun by now heard it before its next slot: its slots are counted up to the frame's start.
+            station.contention.freeze(now - self.timing.delay, &self.timing);
+            if station.mac == Mac::Contending {
+                self.reschedule(number);
+            }
+        }
+    }
+
+    /// A frame has ended everywhere.
+    pub(super) fn frame_ends(&mut self, index: u32, now: Time) {
+        if let Some(place) = self.on_air.iter().position(|other| *other == index) {
+            self.on_air.swap_remove(place);
+        }
+        let hearers = std::mem::take(&mut self.frames[index as usize].hearers);
+        let sender = self.frames[index as usize].sender;
+        self.stations[sender as usize].is_sending = false;
+        for &(hearer, power) in &hearers {
+            self.frame_leaves(hearer, index, power, now);
+        }
+        if self.stations[sender as usize].mac == Mac::Broadcasting {
+            self.stations[sender as usize].contention.succeed(false);
+            self.finish_packet(sender, None, now);
+        }
+        self.try_resume(sender, now);
+        let mut hearers = hearers;
+        hearers.clear();
+        self.frames[index as usize].hearers = hearers;
+        self.free_frames.push(index);
+    }
+
+    /// A frame has ended at one station, which makes of it what it can.
+    fn frame_leaves(&mut self, number: u32, index: u32, power: f64, now: Time) {
+        let station = &mut self.stations[number as usize];
+        match station.receiver.end(&self.listening, index) {
+            Heard::Locked(lock) => match self.judge(number, index, &lock) {
+                None => {
+                    self.stations[number as usize].eifs_until = Time::ZERO;
+                    self.receive(number, index, now);
+                }
+                Some(cause) => {
+                    self.lost(number, index, cause);
+                    self.failed_reception(number, power, true, now);
+                }
+            },
+            Heard::Missed(cause) => {
+                self.lost(number, index, cause);
+                self.failed_reception(number, power, false, now);
+            }
+            Heard::Nothing => return,
+        }
+        self.try_resume(number, now);
+    }
+
+    /// Why the frame that a radio was set on is lost; `None`: it can be decoded.
+    fn judge(&mut self, number: u32, index: u32, lock: &Lock) -> Option<Cause> {
+        if let Some(cause) = lock.spoiled {
+            return Some(cause);
+        }
+        let frame = &self.frames[index as usize];
+        let (capture, _) = self.config.phy.needs(frame.rate);
+        // Pair by pair the other frames have been judged as they came.
+        let others = if self.listening.capture == Capture::Pairwise { 0.0 } else { lock.worst };
+        let (kind, channel, from, until, sender) =
+            (frame.kind, frame.channel, frame.from, frame.until, frame.sender);
+        let for_me = frame.to == Destination::Interface(InterfaceId(number));
+        if lock.power < capture * others {
+            return Some(Cause::Collided);
+        }
+        let node = self.stations[number as usize].node;
+        let place = self.positions.position(node, until);
+        let receiver = InterfaceId(number);
+        let reception =
+            Reception { receiver, place, channel, kind, from, until, signal: lock.power, others, capture };
+        match self.surroundings.fate(&reception) {
+            Fate::Captured => {}
+            Fate::Interfered => return Some(Cause::Interfered(kind)),
+            Fate::TooWeak => return Some(Cause::Garbled),
+        }
+        (kind == FrameKind::Data && for_me && self.has_errors(sender, channel)).then_some(Cause::Garbled)
+    }
+
+    /// Draws whether data of `sender` have errors: by its loss, and by the error rate of the channel.
+    fn has_errors(&mut self, sender: u32, channel: ChannelId) -> bool {
+        let rate = self.config.channels.get(channel.0 as usize).map_or(0.0, |entry| entry.error_rate);
+        let station = &mut self.stations[sender as usize];
+        let lost = station.cold.loss > 0.0 && station.cold.losses.uniform() < station.cold.loss;
+        let errors = rate > 0.0 && station.cold.errors.uniform() < rate;
+        lost || errors
+    }
+
+    /// Notes for the sender of an exchange why a frame of it did not get through.
+    fn lost(&mut self, number: u32, index: u32, cause: Cause) {
+        let frame = &self.frames[index as usize];
+        if frame.to != Destination::Interface(InterfaceId(number)) {
+            return;
+        }
+        let whose = match frame.kind {
+            FrameKind::Rts | FrameKind::Data => frame.sender,
+            FrameKind::Cts | FrameKind::Ack => number,
+        };
+        if let Some(service) = &mut self.stations[whose as usize].cold.service {
+            service.cause = cause;
+        }
+    }
+
+    /// A frame could not be decoded; `began`: a reception of it had begun. EIFS follows as the rules say.
+    fn failed_reception(&mut self, number: u32, power: f64, began: bool, now: Time) {
+        let sensed = Receiver::is_sensed(&self.listening, power);
+        let station = &mut self.stations[number as usize];
+        // A radio that was sending, or silent, knows nothing of it.
+        let was_deaf = now <= station.sends_until;
+        match self.config.mac.rules.eifs_after {
+            EifsAfter::FailedReception => {
+                let waits = matches!(station.mac, Mac::Waiting { .. });
+                if began && !was_deaf && !station.silent {
+                    station.eifs_until = station.eifs_until.max(now + self.timing.eifs);
+                }
+                if began && waits {
+                    self.answer_spoiled(number, now);
+                }
+            }
+            EifsAfter::AnySensed => {
+                if sensed && !was_deaf {
+                    station.set_nav(now + self.timing.eifs, Time::MAX);
+                }
+            }
+        }
+    }
+
+    /// Tunes a radio to another channel. What it was receiving is lost; what is in the air there already makes its medium
+    /// busy, and cannot be received.
+    pub fn tune(&mut self, now: Time, at: InterfaceId, channel: ChannelId) {
+        let number = at.0;
+        let station = &mut self.stations[number as usize];
+        if station.channel == channel {
+            return;
+        }
+        station.channel = channel;
+        station.receiver.clear();
+        (station.nav, station.nav_guard, station.eifs_until) = (Time::ZERO, Time::MAX, Time::ZERO);
+        let node = station.node;
+        let place = self.positions.position(node, now);
+        for index in 0..self.on_air.len() {
+            let index = self.on_air[index];
+            let frame = &self.frames[index as usize];
+            if frame.channel != channel || !frame.is_heard || frame.sender == number {
+                continue;
+            }
+            let sender = &self.stations[frame.sender as usize];
+            let (other, watts) = (sender.node, sender.cold.power);
+            let distance = self.positions.position(other, now).distance(place);
+            let power = watts * self.config.phy.propagation.lasting_gain(distance, self.seed, (other, node));
+            if power < self.config.phy.cutoff.watts() {
+                continue;
+            }
+            let frame = &mut self.frames[index as usize];
+            if !frame.hearers.iter().any(|(hearer, _)| *hearer == number) {
+                frame.hearers.push((number, power));
+            }
+            self.stations[number as usize].receiver.join(&self.listening, index, power);
+        }
+        let station = &mut self.stations[number as usize];
+        if station.receiver.is_busy(&self.listening) {
+            station.contention.freeze(now, &self.timing);
+            if station.mac == Mac::Contending {
+                self.reschedule(number);
+            }
+        } else {
+            self.try_resume(number, now);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The interface queue: packets that wait for the MAC, those of routing first.
+
+use crate::Outgoing;
+use std::collections::VecDeque;
+
+/// What became of a packet that was offered to an interface.
+#[derive(Debug, PartialEq)]
+pub enum Offer<T> {
+    /// It waits.
+    Queued,
+    /// The queue was full: here it is again.
+    Refused(Outgoing<T>),
+    /// The queue was full: the packet of routing waits, and the last packet of data had to go.
+    Displaced(Outgoing<T>),
+}
+
+/// Packets of routing, then packets of data, in the order of their coming.
+#[derive(Debug)]
+pub(crate) struct InterfaceQueue<T> {
+    packets: VecDeque<Outgoing<T>>,
+    /// How many at the front are of routing.
+    first: usize,
+    limit: usize,
+    /// A packet was refused or displaced since [`take_overflow`](Self::take_overflow).
+    overflowed: bool,
+}
+
+impl<T> InterfaceQueue<T> {
+    pub(crate) fn new(limit: usize) -> Self {
+        Self { packets: VecDeque::new(), first: 0, limit, overflowed: false }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.packets.len()
+    }
+
+    pub(crate) fn front(&self) -> Option<&Outgoing<T>> {
+        self.packets.front()
+    }
+
+    pub(crate) fn push(&mut self, packet: Outgoing<T>) -> Offer<T> {
+        if self.packets.len() < self.limit {
+            if packet.goes_first {
+                self.packets.insert(self.first, packet);
+                self.first += 1;
+            } else {
+                self.packets.push_back(packet);
+            }
+            return Offer::Queued;
+        }
+        self.overflowed = true;
+        if packet.goes_first && self.first < self.packets.len() {
+            let last = self.packets.pop_back();
+            self.packets.insert(self.first, packet);
+            self.first += 1;
+            return last.map_or(Offer::Queued, Offer::Displaced);
+        }
+        Offer::Refused(packet)
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<Outgoing<T>> {
+        let packet = self.packets.pop_front()?;
+        self.first = self.first.saturating_sub(1);
+        Some(packet)
+    }
+
+    /// Takes out the packets that `goes` picks, in their order.
+    pub(crate) fn remove(&mut self, mut goes: impl FnMut(&Outgoing<T>) -> bool) -> Vec<Outgoing<T>> {
+        let mut gone = Vec::new();
+        for packet in std::mem::take(&mut self.packets) {
+            if goes(&packet) { gone.push(packet) } else { self.packets.push_back(packet) }
+        }
+        self.first = self.packets.iter().take_while(|packet| packet.goes_first).count();
+        gone
+    }
+
+    /// Whether a packet was turned away since the last call that found room.
+    pub(crate) fn take_overflow(&mut self) -> bool {
+        self.packets.len() < self.limit && std::mem::take(&mut self.overflowed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Destination;
+
+    fn packet(number: u32, goes_first: bool) -> Outgoing<u32> {
+        Outgoing { payload: number, bytes: 100, to: Destination::Broadcast, channel: None, goes_first }
+    }
+
+    #[test]
+    fn routing_goes_first_and_pushes_data_out() {
+        let mut queue = InterfaceQueue::new(3);
+        for (number, goes_first) in [(1, false), (2, true), (3, true)] {
+            assert_eq!(queue.push(packet(number, goes_first)), Offer::Queued);
+        }
+        assert_eq!(queue.push(packet(4, false)), Offer::Refused(packet(4, false)));
+        assert_eq!(queue.push(packet(5, true)), Offer::Displaced(packet(1, false)));
+        assert_eq!(queue.push(packet(6, true)), Offer::Refused(packet(6, true)), "only routing waits");
+        assert!(!queue.take_overflow(), "still full");
+        let order: Vec<u32> = std::iter::from_fn(|| queue.pop()).map(|packet| packet.payload).collect();
+        assert_eq!(order, [2, 3, 5]);
+        assert!(queue.take_overflow() && !queue.take_overflow());
+    }
+
+    #[test]
+    fn packets_of_a_broken_link_can_be_taken_out() {
+        let mut queue = InterfaceQueue::new(10);
+        for (number, goes_first) in [(1, false), (2, true), (3, false), (4, true)] {
+            queue.push(packet(number, goes_first));
+        }
+        let gone = queue.remove(|packet| packet.payload % 4 == 2 || packet.payload == 1);
+        assert_eq!(gone.iter().map(|packet| packet.payload).collect::<Vec<_>>(), [2, 1]);
+        queue.push(packet(5, true));
+        let order: Vec<u32> = std::iter::from_fn(|| queue.pop()).map(|packet| packet.payload).collect();
+        assert_eq!(order, [4, 5, 3]);
+    }
+}

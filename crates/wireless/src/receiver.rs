@@ -1,0 +1,340 @@
+//! One radio as it listens: what is in the air around it, and which frame of it it receives.
+
+use crate::{Capture, CarrierSense, Cause};
+use cogtcp_units::Time;
+
+/// A frame as one receiver has it.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    frame: u32,
+    power: f64,
+    /// Why it is not being received, as far as is known.
+    missed: Cause,
+}
+
+/// The frame that the radio is set on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lock {
+    pub(crate) frame: u32,
+    pub(crate) power: f64,
+    pub(crate) began: Time,
+    until: Time,
+    /// Power of the others at the worst moment so far, W.
+    pub(crate) worst: f64,
+    /// Why it is lost already.
+    pub(crate) spoiled: Option<Cause>,
+}
+
+/// A frame that begins to arrive.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Incoming {
+    pub(crate) frame: u32,
+    pub(crate) power: f64,
+    pub(crate) from: Time,
+    pub(crate) until: Time,
+    /// Why it cannot be received, whatever else is in the air: silence, own sending.
+    pub(crate) deaf: Option<Cause>,
+    /// Least signal to the rest, and least power.
+    pub(crate) needs: (f64, f64),
+}
+
+/// What a radio made of a frame that has ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Heard {
+    /// It was received; noise and primary users have yet to be asked.
+    Locked(Lock),
+    /// It was sensed, and not received.
+    Missed(Cause),
+    /// It did not matter.
+    Nothing,
+}
+
+/// Thresholds and rules, the same for all radios of a medium.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Listening {
+    pub(crate) capture: Capture,
+    pub(crate) carrier_sense: CarrierSense,
+    pub(crate) threshold: f64,
+}
+
+/// As many frames as usually are in the air at one place are kept beside each other.
+const INLINE: usize = 4;
+
+/// The frames in the air around one radio, in the order of their coming.
+#[derive(Debug)]
+struct Arrivals {
+    count: usize,
+    first: [Arrival; INLINE],
+    rest: Vec<Arrival>,
+}
+
+impl Default for Arrivals {
+    fn default() -> Self {
+        let none = Arrival { frame: u32::MAX, power: 0.0, missed: Cause::OutOfReach };
+        Self { count: 0, first: [none; INLINE], rest: Vec::new() }
+    }
+}
+
+impl Arrivals {
+    fn iter(&self) -> impl Iterator<Item = &Arrival> {
+        self.first[..self.count.min(INLINE)].iter().chain(&self.rest)
+    }
+
+    fn push(&mut self, arrival: Arrival) {
+        match self.first.get_mut(self.count) {
+            Some(slot) => *slot = arrival,
+            None => self.rest.push(arrival),
+        }
+        self.count += 1;
+    }
+
+    /// Takes a frame out. The others keep their order: sums must not depend on who left first.
+    fn take(&mut self, frame: u32) -> Option<Arrival> {
+        let index = self.iter().position(|arrival| arrival.frame == frame)?;
+        self.count -= 1;
+        if index >= INLINE {
+            return Some(self.rest.remove(index - INLINE));
+        }
+        let taken = self.first[index];
+        let kept = (self.count + 1).min(INLINE);
+        self.first.copy_within(index + 1..kept, index);
+        if !self.rest.is_empty() {
+            self.first[INLINE - 1] = self.rest.remove(0);
+        }
+        Some(taken)
+    }
+
+    fn clear(&mut self) {
+        self.count = 0;
+        self.rest.clear();
+    }
+}
+
+/// The receiving half of a radio.
+#[derive(Debug, Default)]
+pub(crate) struct Receiver {
+    arrivals: Arrivals,
+    lock: Option<Lock>,
+    /// Frames above the carrier-sense threshold.
+    carriers: u32,
+}
+
+impl Receiver {
+    /// Whether the medium is busy around it.
+    pub(crate) fn is_busy(&self, rules: &Listening) -> bool {
+        match rules.carrier_sense {
+            CarrierSense::EachFrame => self.carriers > 0,
+            CarrierSense::TotalPower => self.total() >= rules.threshold,
+        }
+    }
+
+    /// Whether a frame that can still be received is arriving.
+    pub(crate) fn is_receiving(&self) -> bool {
+        self.lock.is_some_and(|lock| lock.spoiled.is_none())
+    }
+
+    fn total(&self) -> f64 {
+        self.arrivals.iter().map(|arrival| arrival.power).sum()
+    }
+
+    /// Power of all in the air but `frame`.
+    fn others(&self, frame: u32) -> f64 {
+        self.arrivals.iter().filter(|other| other.frame != frame).map(|other| other.power).sum()
+    }
+
+    /// A frame begins to arrive at `new.from`; two that begin within `together` of each other count as begun at once, and
+    /// the stronger as the first.
+    pub(crate) fn arrive(&mut self, rules: &Listening, new: Incoming, together: cogtcp_units::Duration) {
+        let (capture, sensitivity) = new.needs;
+        let weak = new.power < sensitivity;
+        let missed = new.deaf.unwrap_or(if weak { Cause::OutOfReach } else { Cause::Collided });
+        self.arrivals.push(Arrival { frame: new.frame, power: new.power, missed });
+        self.carriers += u32::from(new.power >= rules.threshold);
+        let fresh = Lock {
+            frame: new.frame,
+            power: new.power,
+            began: new.from,
+            until: new.until,
+            worst: self.others(new.frame),
+            spoiled: new.deaf.or(weak.then_some(Cause::OutOfReach)),
+        };
+        if rules.capture == Capture::Pairwise {
+            self.arrive_pairwise(fresh, capture, together);
+            return;
+        }
+        if let Some(lock) = &mut self.lock {
+            lock.worst = lock.worst.max(fresh_total(&self.arrivals) - lock.power);
+            let at_once = new.from <= lock.began + together && new.power > lock.power;
+            let stands_out = rules.capture == Capture::SinrAny && new.power >= capture * fresh.worst;
+            if fresh.spoiled.is_none() && (at_once || stands_out) {
+                self.lock = Some(fresh);
+            }
+        } else if fresh.spoiled.is_none() {
+            self.lock = Some(fresh);
+        }
+    }
+
+    fn arrive_pairwise(&mut self, fresh: Lock, capture: f64, together: cogtcp_units::Duration) {
+        let Some(old) = self.lock else {
+            self.lock = Some(fresh);
+            return;
+        };
+        // Of two that begin together, the nearer and stronger one comes first.
+        let swapped = fresh.began <= old.began + together && fresh.power > old.power;
+        let (mut first, mut second) = if swapped { (fresh, old) } else { (old, fresh) };
+        if first.power < capture * second.power {
+            first.spoiled = Some(first.spoiled.unwrap_or(Cause::Collided));
+            second.spoiled = Some(second.spoiled.unwrap_or(Cause::Collided));
+            if second.until > first.until {
+                first = second;
+            }
+        }
+        self.lock = Some(first);
+    }
+
+    /// The radio begins to send: what it was receiving is lost.
+    pub(crate) fn begin_sending(&mut self) {
+        if let Some(lock) = &mut self.lock {
+            lock.spoiled = Some(lock.spoiled.unwrap_or(Cause::Collided));
+        }
+    }
+
+    /// The radio falls silent: what it was receiving is lost.
+    pub(crate) fn fall_silent(&mut self) {
+        if let Some(lock) = &mut self.lock {
+            lock.spoiled = Some(Cause::Unanswered);
+        }
+    }
+
+    /// The radio leaves its channel.
+    pub(crate) fn clear(&mut self) {
+        self.arrivals.clear();
+        self.lock = None;
+        self.carriers = 0;
+    }
+
+    /// A frame that was in the air before the radio came to the channel.
+    pub(crate) fn join(&mut self, rules: &Listening, frame: u32, power: f64) {
+        self.arrivals.push(Arrival { frame, power, missed: Cause::OutOfReach });
+        self.carriers += u32::from(power >= rules.threshold);
+    }
+
+    /// A frame has ended.
+    pub(crate) fn end(&mut self, rules: &Listening, frame: u32) -> Heard {
+        let Some(arrival) = self.arrivals.take(frame) else { return Heard::Nothing };
+        let sensed = arrival.power >= rules.threshold;
+        self.carriers -= u32::from(sensed);
+        match self.lock {
+            Some(lock) if lock.frame == frame => {
+                self.lock = None;
+                Heard::Locked(lock)
+            }
+            _ if sensed => Heard::Missed(arrival.missed),
+            _ => Heard::Missed(Cause::OutOfReach),
+        }
+    }
+
+    /// Whether a frame of `power` makes the medium busy by itself.
+    pub(crate) fn is_sensed(rules: &Listening, power: f64) -> bool {
+        power >= rules.threshold
+    }
+}
+
+fn fresh_total(arrivals: &Arrivals) -> f64 {
+    arrivals.iter().map(|arrival| arrival.power).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cogtcp_units::Duration;
+
+    const TOGETHER: Duration = Duration::from_micros(1);
+
+    fn rules(capture: Capture) -> Listening {
+        Listening { capture, carrier_sense: CarrierSense::EachFrame, threshold: 1.0 }
+    }
+
+    /// Frames of these powers and times in microseconds, at a receiver that needs 10 to 1 and a power of 20. Which of them
+    /// get through, without noise?
+    fn survivors(capture: Capture, frames: &[(f64, u64, u64)]) -> Vec<usize> {
+        let rules = rules(capture);
+        let at = |micros: u64| Time::ZERO + Duration::from_micros(micros);
+        let mut receiver = Receiver::default();
+        let mut moments: Vec<(u64, bool, usize)> = Vec::new();
+        for (number, (_, from, until)) in frames.iter().enumerate() {
+            moments.extend([(*from, true, number), (*until, false, number)]);
+        }
+        moments.sort_unstable();
+        let mut survivors = Vec::new();
+        for (time, begins, number) in moments {
+            let (power, from, until) = frames[number];
+            if begins {
+                let (from, until) = (at(from), at(until));
+                let new =
+                    Incoming { frame: number as u32, power, from, until, deaf: None, needs: (10.0, 20.0) };
+                receiver.arrive(&rules, new, TOGETHER);
+                assert!(receiver.is_busy(&rules) || power < 1.0);
+            } else if let Heard::Locked(lock) = receiver.end(&rules, number as u32) {
+                assert!(at(time) > lock.began);
+                if lock.spoiled.is_none() && lock.power >= 10.0 * lock.worst {
+                    survivors.push(number);
+                }
+            }
+        }
+        assert!(!receiver.is_busy(&rules));
+        survivors
+    }
+
+    /// Two disturbers of 6 each against 100: either alone leaves 16.7 to 1, both 8.3. Pair by pair nothing is wrong.
+    #[test]
+    fn sinr_adds_up_what_pairs_do_not() {
+        let frames = [(100.0, 0, 100), (6.0, 20, 60), (6.0, 40, 80)];
+        assert!(survivors(Capture::Sinr, &frames).is_empty());
+        assert_eq!(survivors(Capture::Pairwise, &frames), [0]);
+        let apart = [(100.0, 0, 100), (6.0, 20, 60), (6.0, 60, 80)];
+        assert_eq!(survivors(Capture::Sinr, &apart), [0], "one after the other");
+        // What cannot be sensed counts too.
+        let weak = [(20.0, 0, 100), (0.9, 10, 50), (0.9, 10, 50), (0.9, 10, 50)];
+        assert!(survivors(Capture::Sinr, &weak).is_empty(), "20 to 2.7");
+    }
+
+    /// A frame ten times as strong as the one before it: only a receiver that can be taken over gets it.
+    #[test]
+    fn who_may_capture() {
+        let later = [(30.0, 0, 100), (400.0, 20, 80)];
+        assert!(survivors(Capture::Sinr, &later).is_empty());
+        assert_eq!(survivors(Capture::SinrAny, &later), [1]);
+        assert!(survivors(Capture::Pairwise, &later).is_empty());
+        let earlier = [(400.0, 0, 100), (30.0, 20, 80)];
+        for capture in [Capture::Sinr, Capture::SinrAny, Capture::Pairwise] {
+            assert_eq!(survivors(capture, &earlier), [0], "{capture:?}");
+            let together = [(30.0, 0, 100), (400.0, 1, 90)];
+            assert_eq!(survivors(capture, &together), [1], "{capture:?}: begun within the propagation delay");
+            assert!(
+                survivors(capture, &[(30.0, 0, 100), (31.0, 0, 90)]).is_empty(),
+                "{capture:?}: a collision"
+            );
+        }
+    }
+
+    /// ns-2's receiver is set even on a frame too weak to be received: 15 of 20 kills a later one of 100. By SINR the weak
+    /// one is interference alone: 100 to 15 is too little, 200 to 15 is not.
+    #[test]
+    fn a_frame_too_weak_to_receive_still_disturbs() {
+        assert!(survivors(Capture::Pairwise, &[(15.0, 0, 100), (200.0, 20, 80)]).is_empty());
+        assert!(survivors(Capture::Sinr, &[(15.0, 0, 100), (100.0, 20, 80)]).is_empty());
+        assert_eq!(survivors(Capture::Sinr, &[(15.0, 0, 100), (200.0, 20, 80)]), [1]);
+    }
+
+    /// ns-2: of two that collided the receiver stays with the longer, so that a third one dies of it too.
+    #[test]
+    fn a_collision_lasts_as_long_as_its_longest_frame() {
+        let frames = [(100.0, 0, 50), (90.0, 20, 200), (100.0, 60, 150)];
+        assert!(survivors(Capture::Pairwise, &frames).is_empty());
+        assert!(survivors(Capture::Sinr, &frames).is_empty());
+        let clear = [(100.0, 0, 50), (90.0, 20, 55), (100.0, 60, 150)];
+        assert_eq!(survivors(Capture::Pairwise, &clear), [2]);
+        assert_eq!(survivors(Capture::Sinr, &clear), [2]);
+    }
+}

@@ -1,0 +1,154 @@
+//! What else is in the air: noise, and primary users.
+
+use crate::{FrameKind, InterfaceId};
+use cogtcp_spectrum::ChannelId;
+use cogtcp_spectrum::air::Air;
+use cogtcp_units::Position;
+use cogtcp_units::{RandomStream, Time};
+use std::sync::Arc;
+
+/// A frame at the end of its reception.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reception {
+    /// Who received it.
+    pub receiver: InterfaceId,
+    /// Where.
+    pub place: Position,
+    /// On which channel.
+    pub channel: ChannelId,
+    /// Which frame.
+    pub kind: FrameKind,
+    /// From when.
+    pub from: Time,
+    /// Until when.
+    pub until: Time,
+    /// Received power, W.
+    pub signal: f64,
+    /// Power of other frames at its worst moment, W.
+    pub others: f64,
+    /// Least ratio of signal to the rest.
+    pub capture: f64,
+}
+
+/// What the surroundings make of a frame that the other frames have left alone.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Fate {
+    /// It can be decoded.
+    Captured,
+    /// A primary user destroyed it.
+    Interfered,
+    /// Too weak against noise and other frames.
+    TooWeak,
+}
+
+/// Decides what becomes of frames.
+pub trait Surroundings {
+    /// The fate of a frame.
+    fn fate(&mut self, reception: &Reception) -> Fate;
+}
+
+/// No noise, no primary users.
+impl Surroundings for () {
+    fn fate(&mut self, reception: &Reception) -> Fate {
+        let captured = reception.signal >= reception.capture * reception.others;
+        if captured { Fate::Captured } else { Fate::TooWeak }
+    }
+}
+
+/// Share of the frames that escape a primary user in the released ns-2 code. There one routine tells a sensing radio and a
+/// receiving one of a PU, and misses 10 % in both.
+const ESCAPES: f64 = 0.1;
+
+/// Noise and primary users of [`Air`]: all that are ON at any moment of a frame interfere, as if together (MSWiM 2009,
+/// section 4.3), beside the other frames.
+#[derive(Debug)]
+pub struct PrimaryUsers {
+    air: Arc<Air>,
+    /// By channel: the users that can be heard there at all.
+    users: Vec<Vec<usize>>,
+    /// By channel: none of them is ON in [from, until).
+    quiet: Vec<(Time, Time)>,
+    /// The released code's lottery of who escapes a PU: least power that is heard, and the draws of each receiver.
+    lottery: Option<(f64, Vec<RandomStream>)>,
+}
+
+impl PrimaryUsers {
+    /// Frames live and die by SINR.
+    pub fn new(air: Arc<Air>) -> Self {
+        let hears = |channel| {
+            let band = air.channels.band(channel);
+            let users = air.activity.users.iter().enumerate();
+            let near = users.filter(|(_, user)| user.band == band || air.leaks_across_bands);
+            near.map(|(index, _)| index).collect()
+        };
+        let users: Vec<Vec<usize>> = air.channels.iter().map(|(channel, _)| hears(channel)).collect();
+        Self { quiet: vec![(Time::ZERO, Time::ZERO); users.len()], users, air, lottery: None }
+    }
+
+    /// As in the released ns-2 code: every PU of at least `sensitivity` watts destroys an RTS or data, but for one in ten;
+    /// noise does not matter, CTS and ACK always arrive. `streams`: by interface.
+    pub fn as_released(air: Arc<Air>, sensitivity: f64, streams: Vec<RandomStream>) -> Self {
+        Self { lottery: Some((sensitivity, streams)), ..Self::new(air) }
+    }
+
+    /// Power of the users that are ON in [from, until), W. Only those of at least `least` count.
+    fn interference(
+        &mut self,
+        place: Position,
+        channel: ChannelId,
+        from: Time,
+        until: Time,
+        least: f64,
+    ) -> f64 {
+        let number = channel.0 as usize;
+        let (Some(users), Some(quiet)) = (self.users.get(number), self.quiet.get_mut(number)) else {
+            return 0.0;
+        };
+        if quiet.0 <= from && until <= quiet.1 {
+            return 0.0;
+        }
+        let (mut power, mut next, mut any) = (0.0, Time::MAX, false);
+        for index in users {
+            let user = &self.air.activity.users[*index];
+            if user.activity.overlaps(from, until) {
+                any = true;
+                let received = self.air.received_power(user, place, channel);
+                power += if received >= least { received } else { 0.0 };
+            } else {
+                next = next.min(user.activity.next_arrival(from));
+            }
+        }
+        if !any {
+            *quiet = (from, next);
+        }
+        power
+    }
+}
+
+impl Surroundings for PrimaryUsers {
+    fn fate(&mut self, frame: &Reception) -> Fate {
+        let Reception { place, channel, from, until, .. } = *frame;
+        if let Some((least, _)) = self.lottery {
+            if frame.signal < frame.capture * frame.others {
+                return Fate::TooWeak;
+            }
+            // The released code asks for primary users in its receiving radio alone.
+            if matches!(frame.kind, FrameKind::Cts | FrameKind::Ack)
+                || self.interference(place, channel, from, until, least) == 0.0
+            {
+                return Fate::Captured;
+            }
+            let stream =
+                self.lottery.as_mut().and_then(|(_, streams)| streams.get_mut(frame.receiver.0 as usize));
+            let escapes = stream.is_some_and(|stream| stream.uniform() < ESCAPES);
+            return if escapes { Fate::Captured } else { Fate::Interfered };
+        }
+        let disturbance = self.air.channels.peak_noise(channel, from, until) + frame.others;
+        if frame.signal < frame.capture * disturbance {
+            return Fate::TooWeak;
+        }
+        let users = self.interference(place, channel, from, until, 0.0);
+        let captured = users == 0.0 || frame.signal >= frame.capture * (disturbance + users);
+        if captured { Fate::Captured } else { Fate::Interfered }
+    }
+}

@@ -1,0 +1,93 @@
+//! Durations of frames and of the gaps between them (IEEE 802.11).
+
+use crate::{AnswerRate, MacConfig};
+use cogtcp_units::{Duration, Rate};
+
+/// Bytes of an RTS: frame control, duration, two addresses, checksum.
+const RTS: u64 = 20;
+/// Bytes of a CTS and of an ACK: frame control, duration, one address, checksum.
+const CTS: u64 = 14;
+
+/// What does not depend on the channel.
+#[derive(Clone, Debug)]
+pub(crate) struct Timing {
+    pub(crate) slot: Duration,
+    pub(crate) sifs: Duration,
+    /// DCF interframe space: SIFS and two slots (9.2.10).
+    pub(crate) difs: Duration,
+    /// Extended interframe space: SIFS, an ACK at the basic rate, DIFS (9.2.10).
+    pub(crate) eifs: Duration,
+    /// From the start of a frame until it is heard.
+    pub(crate) delay: Duration,
+    pub(crate) preamble: Duration,
+    basic_rate: Rate,
+    answer_rate: AnswerRate,
+    header: u64,
+    rts_threshold: u64,
+}
+
+/// The frames that carry one packet.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Frames {
+    pub(crate) rts: Duration,
+    /// A CTS answers an RTS.
+    pub(crate) cts: Duration,
+    /// An ACK answers data.
+    pub(crate) ack: Duration,
+    pub(crate) data: Duration,
+    /// Whether the data frame is preceded by RTS and CTS.
+    pub(crate) with_rts: bool,
+}
+
+impl Timing {
+    pub(crate) fn new(mac: &MacConfig, delay: Duration) -> Self {
+        let difs = mac.sifs + mac.slot * 2;
+        let ack = mac.preamble + mac.basic_rate.transmission_time(CTS);
+        Self {
+            slot: mac.slot,
+            sifs: mac.sifs,
+            difs,
+            eifs: mac.sifs + ack + difs,
+            delay,
+            preamble: mac.preamble,
+            basic_rate: mac.basic_rate,
+            answer_rate: mac.rules.answer_rate,
+            header: mac.header,
+            rts_threshold: mac.rts_threshold.unwrap_or(u64::MAX),
+        }
+    }
+
+    /// The frames that carry a packet of `bytes` at `rate`.
+    pub(crate) fn frames(&self, bytes: u32, rate: Rate) -> Frames {
+        let basic = self.basic_rate.min(rate);
+        let answer = self.answer(rate);
+        let size = u64::from(bytes) + self.header;
+        Frames {
+            rts: self.preamble + basic.transmission_time(RTS),
+            cts: self.preamble + basic.transmission_time(CTS),
+            ack: self.preamble + answer.transmission_time(CTS),
+            data: self.preamble + rate.transmission_time(size),
+            with_rts: size > self.rts_threshold,
+        }
+    }
+
+    /// Rate of the ACK to data at `rate`.
+    pub(crate) fn answer(&self, rate: Rate) -> Rate {
+        match self.answer_rate {
+            AnswerRate::Basic => self.basic(rate),
+            AnswerRate::Same => rate,
+        }
+    }
+
+    /// Rate of RTS and CTS about a packet at `rate`.
+    pub(crate) fn basic(&self, rate: Rate) -> Rate {
+        self.basic_rate.min(rate)
+    }
+
+    /// From the start of an exchange in which every frame gets through to the end of its ACK.
+    pub(crate) fn exchange(&self, frames: &Frames) -> Duration {
+        let reservation = frames.rts + frames.cts + (self.sifs + self.delay) * 2;
+        let data = frames.data + frames.ack + self.sifs + self.delay * 2;
+        if frames.with_rts { reservation + data } else { data }
+    }
+}
