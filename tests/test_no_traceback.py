@@ -156,8 +156,8 @@ def test_ctrl_c_while_it_loads(small: Path, after: str) -> None:
 def test_names_that_a_comparison_does_not_have(scenario: Scenario) -> None:
     compared = cogtcp.compare(scenario.set("run.duration", "2 s"), ["sack"], seeds=1)
     for wrong, says in (
-        (lambda: compared.interval("sac", "goodput_bps"), "no transport 'sac'; it has sack"),
-        (lambda: compared.interval("sack", "goodput"), "no metric 'goodput'; take one of goodput_bps"),
+        (lambda: compared.interval("sac", "goodput_bps"), "no transport 'sac'; did you mean 'sack'"),
+        (lambda: compared.interval("sack", "goodput"), "no metric 'goodput'; did you mean 'goodput_bps'"),
         (lambda: compared.difference("sack", "goodput_bps", "reno"), "no transport 'reno'"),
         (lambda: compared.finished("reno"), "no transport 'reno'"),
     ):

@@ -83,7 +83,7 @@ def numbers(column: pa.ChunkedArray | pa.Array) -> Any:
     import numpy as np
 
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if len(whole) == 0:
-        return np.zeros(0)
     dtype = {"double": "f8", "float": "f4"}.get(str(whole.type)) or str(whole.type)
+    if len(whole) == 0:
+        return np.zeros(0, dtype)
     return np.frombuffer(whole.buffers()[1], dtype=dtype)[whole.offset : whole.offset + len(whole)]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp import provenance
 from cogtcp._errors import UsageError
+from cogtcp._names import pick
 from cogtcp.control import control_name
 from cogtcp.metrics import BY_NAME, METRICS
 from cogtcp.result import MOST_SEEDS, Result, check_seed, plain
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cogtcp.output import KeptFolder, OutputFolder
+    from cogtcp.plot import ComparisonPlots
     from cogtcp.scenario import Scenario
 
 # The tables of each run that a comparison keeps.
@@ -166,9 +168,7 @@ class Comparison:
 
     def _runs_of(self, transport: str | type) -> dict[int, Outcome]:
         name = control_name(transport)
-        if name not in self._by_transport:
-            known = ", ".join(self.transports)
-            raise UsageError(f"the comparison has no transport {name!r}; it has {known}")
+        pick(name, self.transports, "transport")
         return self._by_transport[name]
 
     def finished(self, transport: str | type) -> list[Outcome]:
@@ -298,6 +298,18 @@ class Comparison:
             "interrupted": str(self.interrupted).lower(),
         }
 
+    @property
+    def plot(self) -> ComparisonPlots:
+        """Figures for paper, by matplotlib: `comparison.plot.bars()`, `.box()`, `.cdf()` and more."""
+        from cogtcp.plot import ComparisonPlots
+
+        return ComparisonPlots(self)
+
+    def _repr_html_(self) -> str:
+        from cogtcp.report.notebook import of_comparison
+
+        return of_comparison(self)
+
     def save(self, directory: str | Path, *, force: bool = False, command: str | None = None) -> Path:
         """Write the tables as Parquet, the scenario and the report into a folder, whole or not at all.
 
@@ -364,8 +376,7 @@ def _seeds(scenario: Scenario, seeds: int | Sequence[int]) -> list[int]:
 
 
 def _check_metric(name: str) -> None:
-    if name not in BY_NAME:
-        raise UsageError(f"there is no metric {name!r}; take one of {', '.join(BY_NAME)}")
+    pick(name, BY_NAME, "metric")
 
 
 def _intervals(rows: Any) -> pa.Table:

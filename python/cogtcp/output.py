@@ -142,6 +142,11 @@ def write_file(path: str | Path, text: str) -> Path:
     return _write_whole(path, lambda part: part.write_text(text, encoding="utf-8"))
 
 
+def write_bytes(path: str | Path, content: bytes) -> Path:
+    """Write a file whole or not at all."""
+    return _write_whole(path, lambda part: part.write_bytes(content))
+
+
 def write_table(path: str | Path, table: pa.Table, metadata: Mapping[str, str]) -> Path:
     """Write an Arrow table as Parquet with key-value metadata, whole or not at all."""
     return _write_whole(path, lambda part: _write_parquet(part, table, metadata))

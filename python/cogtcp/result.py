@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cogtcp.output import OutputFolder
+    from cogtcp.plot import RunPlots
     from cogtcp.scenario import Scenario
 
 #: How much of a run is kept: totals; also time series; also every event; also every packet on every link.
@@ -218,6 +219,18 @@ class Result:
         from cogtcp.report import run_report
 
         return write_file(path, run_report(self, command=command))
+
+    @property
+    def plot(self) -> RunPlots:
+        """Figures for paper, by matplotlib: `result.plot.timeline()`, `.cdf()`."""
+        from cogtcp.plot import RunPlots
+
+        return RunPlots(self)
+
+    def _repr_html_(self) -> str:
+        from cogtcp.report.notebook import of_run
+
+        return of_run(self)
 
     def _table(self, name: str) -> pa.Table:
         from cogtcp import _arrow

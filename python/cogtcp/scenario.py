@@ -135,6 +135,11 @@ class Scenario:
     def __repr__(self) -> str:
         return f"<cogtcp.Scenario {self.name!r}>"
 
+    def _repr_html_(self) -> str:
+        from cogtcp.report.notebook import of_scenario
+
+        return of_scenario(self)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return (_restore, (self.to_toml(), self._core.source, self._core.allowed))
 

@@ -97,7 +97,7 @@ def _fail(args: argparse.Namespace, error: Exception) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from cogtcp.cli import arguments, journey, spectrum, tune
+    from cogtcp.cli import arguments, journey, plot, spectrum, tune
 
     parser = argparse.ArgumentParser(
         prog="cogtcp",
@@ -148,6 +148,9 @@ def _parser() -> argparse.ArgumentParser:
     _scenario_arguments(best)
     tune.add_tune(best)
     _output_arguments(best)
+
+    figure = verb("plot", _plot, "draw a figure for a paper of saved results (PDF, SVG, PNG)")
+    plot.add_plot(figure)
 
     check = verb("check", _check, "check a scenario without running it")
     _scenario_arguments(check)
@@ -268,6 +271,12 @@ def _tune(args: argparse.Namespace) -> int:
     from cogtcp.cli import tune
 
     return tune.tune(args)
+
+
+def _plot(args: argparse.Namespace) -> int:
+    from cogtcp.cli import plot
+
+    return plot.plot(args)
 
 
 def _check(args: argparse.Namespace) -> int:

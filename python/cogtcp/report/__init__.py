@@ -28,7 +28,7 @@ def run_report(result: Result, *, command: str | None = None) -> str:
     """Return the report of one run."""
     series = Series.of(result)
     metrics = result.metrics
-    shown = [metric for metric in METRICS if _matters(metric, [metrics[metric.name]], result.flows.num_rows)]
+    shown = [metric for metric in METRICS if matters(metric, [metrics[metric.name]], result.flows.num_rows)]
     return page.render(
         "run.html.j2",
         name=result.scenario.name,
@@ -54,7 +54,7 @@ def comparison_report(comparison: Comparison, *, command: str | None = None) -> 
     metrics = [
         metric
         for metric in METRICS
-        if _matters(metric, [comparison.interval(name, metric.name).mean for name in transports], most_flows)
+        if matters(metric, [comparison.interval(name, metric.name).mean for name in transports], most_flows)
     ]
     best = {metric.name: _best(comparison, transports, metric) for metric in metrics}
     others = transports[1:] if transports[:1] == list(comparison.transports[:1]) else []
@@ -96,7 +96,7 @@ def over_time(runs: Mapping[str, Series]) -> dict[str, Any]:
     }
 
 
-def _matters(metric: Metric, values: Sequence[float], flows: int) -> bool:
+def matters(metric: Metric, values: Sequence[float], flows: int) -> bool:
     """Whether a metric says something: it has a value, and fairness needs two flows."""
     return not all(map(math.isnan, values)) and not (metric.name == "fairness" and flows < 2)
 

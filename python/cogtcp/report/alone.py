@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from importlib.resources import files
+
+from cogtcp.report import page
 
 
 def alone(svg: str, *, dark: bool = False) -> str:
@@ -13,7 +14,7 @@ def alone(svg: str, *, dark: bool = False) -> str:
         svg: The figure, as `report.still` makes it.
         dark: Let the file follow the reader's light or dark instead (for web pages; few viewers know how).
     """
-    css = files("cogtcp.report").joinpath("templates/page.css").read_text(encoding="utf-8")
+    css = page.template_text("page.css")
     head, body = svg.split(">", 1)
     head += ' xmlns="http://www.w3.org/2000/svg"'
     if dark:

@@ -50,6 +50,12 @@ def static(name: str) -> str:
     return files("cogtcp.report").joinpath("static", name).read_text(encoding="utf-8").strip()
 
 
+@cache
+def template_text(name: str) -> str:
+    """Return a file of `templates/` as it is."""
+    return files("cogtcp.report").joinpath("templates", name).read_text(encoding="utf-8")
+
+
 def scripts() -> tuple[str, ...]:
     """Return the scripts of a page with time lines: the chart library and ours."""
     return static("uPlot.iife.min.js"), static("page.js")

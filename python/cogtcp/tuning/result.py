@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cogtcp.metrics import Metric
+    from cogtcp.plot import TuningPlots
     from cogtcp.scenario import Scenario
     from cogtcp.tuning.evaluate import Evaluation, Point
     from cogtcp.tuning.goal import Constraint, Objective
@@ -254,6 +255,18 @@ class Tuning:
             "constraints": "; ".join(constraint.describe() for constraint in self.constraints),
             "interrupted": str(self.interrupted).lower(),
         }
+
+    @property
+    def plot(self) -> TuningPlots:
+        """Figures for paper, by matplotlib: `tuning.plot.heatmap()`."""
+        from cogtcp.plot import TuningPlots
+
+        return TuningPlots(self)
+
+    def _repr_html_(self) -> str:
+        from cogtcp.report.notebook import of_tuning
+
+        return of_tuning(self)
 
     def report(self, *, command: str | None = None) -> str:
         """Return the report: one HTML page that needs nothing else."""

@@ -1,0 +1,67 @@
+"""The verb `plot`: a figure for paper, of saved results."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from cogtcp._errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+
+_WIDTHS = {"column": 3.5, "page": 7.16}
+_KINDS = ("timeline", "cdf", "bars", "box", "heatmap", "delay-throughput")
+
+
+def add_plot(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `plot` to its parser."""
+    parser.add_argument("directory", metavar="DIR", help="a folder of results, of run, compare or tune")
+    parser.add_argument("--kind", required=True, metavar="KIND", help=f"one of {', '.join(_KINDS)}")
+    parser.add_argument("--out", required=True, metavar="FILE", help="the figure: .pdf, .svg or .png")
+    parser.add_argument(
+        "--metric",
+        metavar="NAME",
+        help="what is drawn (default: goodput_bps; of a run's cdf rtt, or goodput, cwnd; of delay-throughput "
+        "queuing_delay_mean_s)",
+    )
+    parser.add_argument("--span", metavar="A,B", help="from A to B seconds of a timeline (default: all)")
+    parser.add_argument(
+        "--width", default="column", metavar="W", help="column (3.5 in), page (7.16 in), or inches"
+    )
+    parser.add_argument("--height", type=float, metavar="H", help="in inches (default: by the kind)")
+    parser.add_argument("--force", action="store_true", help="replace the file if it exists")
+
+
+def plot(args: argparse.Namespace) -> int:
+    """Draw a figure of saved results into a file."""
+    from cogtcp.plot import draw, save
+
+    figure = draw(
+        args.directory,
+        args.kind,
+        metric=args.metric,
+        span=_span(args.span),
+        width=_width(args.width),
+        height=args.height,
+    )
+    path = save(figure, args.out, force=args.force)
+    print(json.dumps({"kind": args.kind, "plot": str(path)}) if args.json else f"plot: {path}")
+    return 0
+
+
+def _span(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    try:
+        start, end = (float(part) for part in text.split(","))
+    except ValueError:
+        raise UsageError(f"--span {text}: write two times in s, as in --span 10,20") from None
+    return start, end
+
+
+def _width(text: str) -> float:
+    try:
+        return _WIDTHS.get(text) or float(text)
+    except ValueError:
+        raise UsageError(f"--width {text}: write column, page, or a number of inches") from None

@@ -1,0 +1,130 @@
+"""Figures of results that were saved: `cogtcp plot DIR`."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cogtcp._errors import UsageError
+from cogtcp._names import pick
+from cogtcp.metrics import BY_NAME
+from cogtcp.plot import accessors, compared, distribution, over_time
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.figure import Figure
+
+#: What can be drawn, and of which results.
+KINDS = {
+    "timeline": ("run",),
+    "cdf": ("run", "compare"),
+    "bars": ("compare",),
+    "box": ("compare",),
+    "heatmap": ("tune",),
+    "delay-throughput": ("compare",),
+}
+
+
+class Saved:
+    """A folder of results: its tables, read when they are asked for."""
+
+    def __init__(self, folder: str | Path) -> None:
+        from cogtcp.output import MARKER
+
+        self.folder = Path(folder)
+        try:
+            self.manifest: dict[str, Any] = json.loads((self.folder / MARKER).read_text(encoding="utf-8"))
+            self.kind: str = self.manifest["kind"]
+        except (OSError, ValueError, KeyError, TypeError):
+            raise UsageError(
+                f"{self.folder}: is no folder of results; name what `cogtcp run` or `cogtcp compare` wrote"
+            ) from None
+
+    def table(self, name: str) -> Any:
+        """Return a table."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        path = self.folder / f"{name}.parquet"
+        try:
+            return pq.read_table(path)
+        except (OSError, pa.ArrowException) as error:
+            raise UsageError(f"{path}: cannot be read ({error}); make the results again") from None
+
+    # What `Series.of` asks of a result.
+
+    @cached_property
+    def flows(self) -> Any:
+        """One row per flow."""
+        return self.table("flows")
+
+    @cached_property
+    def flow_series(self) -> Any:
+        """The flows over time."""
+        return self.table("flow_series")
+
+    @cached_property
+    def link_series(self) -> Any:
+        """The links over time."""
+        return self.table("link_series")
+
+    @cached_property
+    def events(self) -> Any:
+        """What happened when."""
+        return self.table("events")
+
+    @property
+    def duration_s(self) -> float:
+        """Simulated time, as far as series and events tell."""
+        ends = [table.column("time_s").to_pylist()[-1:] for table in (self.link_series, self.events)]
+        return max((end[0] for end in ends if end), default=1.0)
+
+
+def draw(
+    folder: str | Path,
+    kind: str,
+    *,
+    metric: str | None = None,
+    span: tuple[float, float] | None = None,
+    **options: Any,
+) -> Figure:
+    """Return a figure of saved results.
+
+    Args:
+        folder: What `cogtcp run`, `compare` or `tune` wrote.
+        kind: One of `KINDS`.
+        metric: What is drawn: a metric of comparisons; `rtt`, `goodput` or `cwnd` for the `cdf` of a run; a
+            delay for `delay-throughput`.
+        span: From when to when, in seconds, for a `timeline`.
+        options: `width` and `height` in inches.
+
+    Raises:
+        UsageError: The folder holds no results, or none of which this can be drawn.
+    """
+    pick(kind, KINDS, "kind of figure")
+    saved = Saved(folder)
+    if saved.kind not in KINDS[kind]:
+        fit = [name for name, kinds in KINDS.items() if saved.kind in kinds]
+        remedy = f"draw {', '.join(fit)}" if fit else "name the folder of a run, a comparison or a search"
+        raise UsageError(f"{saved.folder}: no {kind} can be drawn of the results of `{saved.kind}`; {remedy}")
+    if kind == "timeline":
+        return over_time.timeline({"": saved}, span=span, **options)
+    if saved.kind == "run":
+        return distribution.cdf(*accessors.samples_of(saved, metric or "rtt"), **options)
+    if kind == "heatmap":
+        search = json.loads((saved.folder / "tuning.json").read_text(encoding="utf-8"))
+        return accessors.heatmap_of_trials(
+            saved.table("trials"), search["objective"]["metric"], search["vary"], **options
+        )
+    runs = saved.table("runs")
+    if kind == "delay-throughput":
+        return compared.delay_throughput(runs, metric or "queuing_delay_mean_s", **options)
+    figures: dict[str, Callable[..., Figure]] = {
+        "bars": compared.bars,
+        "box": compared.box,
+        "cdf": accessors.cdf_over_seeds,
+    }
+    return figures[kind](runs, pick(metric or "goodput_bps", BY_NAME, "metric"), **options)

@@ -1,0 +1,139 @@
+"""What a notebook shows of an object: the answer, a table, a small picture.
+
+Each is a fragment that brings its colours along, under a class of its own, and needs no script: notebooks are
+mailed, and shown by sites that run none.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from html import escape
+from typing import TYPE_CHECKING
+
+from cogtcp import headline
+from cogtcp.metrics import METRICS
+from cogtcp.report import bars, matters, page
+from cogtcp.report.series import Series
+from cogtcp.report.surface import over_parameters, surface
+from cogtcp.report.timeline import Timeline
+from cogtcp.tuning.space import Range
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cogtcp.compare import Comparison
+    from cogtcp.result import Result
+    from cogtcp.scenario import Scenario
+    from cogtcp.tuning.result import Tuning
+
+_MOST_ROWS = 12
+
+
+def of_scenario(scenario: Scenario) -> str:
+    """Return name, description, and the scenario itself to open."""
+    data = scenario.to_dict()
+    (topology,) = data["topology"]
+    rows = [
+        ("topology", topology.replace("_", " ")),
+        ("duration", str(data["run"]["duration"])),
+        ("seed", str(scenario.seed)),
+        ("flows", ", ".join(f"{flow['name']} ({_transport(flow['transport'])})" for flow in data["flow"])),
+        ("radios", ", ".join(radio["name"] for radio in data.get("radio", [])) or "none"),
+    ]
+    return _fragment(
+        f"<b>{escape(scenario.name)}</b>",
+        f"<p>{escape(scenario.description)}</p>" if scenario.description else "",
+        _table([], rows),
+        "<details><summary>TOML, every default written out</summary>",
+        f"<pre>{escape(scenario.to_toml())}</pre></details>",
+    )
+
+
+def of_run(result: Result) -> str:
+    """Return the answer, the metrics, and the run over time."""
+    shown = [
+        metric for metric in METRICS if matters(metric, [result.metrics[metric.name]], result.flows.num_rows)
+    ]
+    rows = [(m.title, m.text(result.metrics[m.name], unit=True, single=True)) for m in shown]
+    picture = ""
+    if result.flow_series.num_rows:
+        picture = Timeline.of({"": Series.of(result)}).figure()
+    return _fragment(_answer(headline.of_run(result)), _table([], rows[:_MOST_ROWS]), picture)
+
+
+def of_comparison(comparison: Comparison) -> str:
+    """Return the answer, the means with their intervals, and the bars."""
+    names = [name for name in comparison.transports if comparison.finished(name)]
+    answer = _answer(headline.of_comparison(comparison))
+    if not names:
+        return _fragment(answer)
+    flows = max(o.tables["flows"].num_rows for name in names for o in comparison.finished(name))
+    rows = []
+    for metric in METRICS:
+        intervals = [comparison.interval(name, metric.name) for name in names]
+        if matters(metric, [interval.mean for interval in intervals], flows):
+            title = f"{metric.title}, {metric.unit}" if metric.unit else metric.title
+            rows.append((title, *(metric.with_half_width(interval) for interval in intervals)))
+    return _fragment(answer, bars.goodput(comparison), _table(["", *names], rows[:_MOST_ROWS]))
+
+
+def of_tuning(tuning: Tuning) -> str:
+    """Return the answer, the best points, and where they are."""
+    metric = tuning.objective.metric
+    rows = [
+        (final.name, *final.values.values(), metric.with_half_width(tuning.interval(final)))
+        for final in tuning.finalists[:_MOST_ROWS]
+    ]
+    title = f"{metric.title}, {metric.unit}" if metric.unit else metric.title
+    heading = ["", *(parameter.path for parameter in tuning.parameters), title]
+    plane = len(tuning.parameters) == 2 and all(isinstance(p, Range) for p in tuning.parameters)
+    picture = (surface if plane else over_parameters)(tuning) if tuning.trials else ""
+    return _fragment(_answer(headline.of_tuning(tuning)), _table(heading, rows) if rows else "", picture)
+
+
+def _answer(text: str) -> str:
+    return f'<p class="answer">{escape(text)}</p>'
+
+
+def _table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    head = "".join(f"<th>{escape(text)}</th>" for text in heading)
+    body = "".join(
+        "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for tag, cell in _tags(row)) + "</tr>"
+        for row in rows
+    )
+    return f"<table>{f'<thead><tr>{head}</tr></thead>' if head else ''}<tbody>{body}</tbody></table>"
+
+
+def _tags(row: Sequence[str]) -> list[tuple[str, str]]:
+    return [("td" if index else "th", cell) for index, cell in enumerate(row)]
+
+
+def _transport(value: object) -> str:
+    return value if isinstance(value, str) else ", ".join(value) if isinstance(value, dict) else str(value)
+
+
+def _fragment(*parts: str) -> str:
+    return f'<div class="cogtcp"><style>{_style()}</style>{"".join(parts)}</div>'
+
+
+@cache
+def _style() -> str:
+    """Return the colours of pages, for the fragment alone; notebooks say in their own ways what is dark."""
+    css = page.template_text("page.css")
+    light, dark = re.findall(r":root \{(.*?)\}", css, re.DOTALL)
+    light = light.replace("color-scheme: light dark;", "")
+    dark_hosts = (
+        'body[data-jp-theme-light="false"] .cogtcp, body.vscode-dark .cogtcp, html[data-theme="dark"] .cogtcp'
+    )
+    return (
+        f".cogtcp {{{light} color: var(--ink); max-width: 60rem; font-family: var(--font); }}"
+        f"{dark_hosts} {{{dark}}}"
+        ".cogtcp .answer { border-left: 3px solid var(--accent); padding-left: .8em; font-size: 1.05em; }"
+        ".cogtcp table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: .5em 0; }"
+        ".cogtcp td, .cogtcp th { text-align: right; padding: .15em .8em .15em 0; }"
+        ".cogtcp td, .cogtcp th { color: inherit; background: none; }"
+        ".cogtcp tbody th { text-align: left; font-weight: 400; }"
+        ".cogtcp > svg { display: block; width: 100%; max-width: 48rem; height: auto; }"
+        ".cogtcp pre { max-height: 20em; overflow: auto; }"
+    )

@@ -1,0 +1,69 @@
+"""What notebooks show, and the notebooks that come along."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cogtcp import Scenario, compare, headline, run, tune
+from conftest import ROOT, SMALL
+from test_report import Page
+
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+
+
+@pytest.mark.parametrize("kind", ["scenario", "result", "comparison", "tuning"])
+def test_objects_show_themselves(kind: str) -> None:
+    scenario = Scenario.from_toml(SMALL).set("description", "<b>bold</b>")
+    hop = Scenario.from_file(ROOT / "scenarios" / "cr-single-hop.toml").set("run.duration", "5 s")
+    made: dict[str, Any] = {
+        "scenario": lambda: (scenario, "small"),
+        "result": lambda: (found := run(scenario), headline.of_run(found)),
+        "comparison": lambda: (
+            found := compare(scenario, ["reno", "sack"], seeds=2),
+            headline.of_comparison(found),
+        ),
+        "tuning": lambda: (found := tune(hop, trials=2, seeds=1, fresh_seeds=2), headline.of_tuning(found)),
+    }
+    shown, answer = made[kind]()
+    html = shown._repr_html_()
+    parsed = Page(html)
+    assert answer in " ".join(parsed.text.split())
+    assert not {"script", "b"} & (set(parsed.tags) - ({"b"} if kind == "scenario" else set()))
+    assert "<b>bold" not in html
+    assert len(html) < 300_000
+    assert ("svg" in parsed.tags) == (kind != "scenario")
+    assert ":root" not in html  # the notebook's own colours stay
+    assert "@media" not in html
+
+
+def test_a_run_without_series_shows_its_numbers() -> None:
+    html = run(Scenario.from_toml(SMALL), trace="summary")._repr_html_()
+    assert "Goodput" in html
+    assert "<svg" not in html
+
+
+def test_there_are_notebooks() -> None:
+    assert [path.stem for path in NOTEBOOKS] == ["first-steps", "sensing-time", "your-own-control"]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_holds_no_output_and_runs(
+    path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    raw = json.loads(path.read_text(encoding="utf-8"))
+    assert not any(cell.get("outputs") or cell.get("execution_count") for cell in raw["cells"])
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    client = nbclient.NotebookClient(
+        notebook, timeout=240, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}}
+    )
+    client.execute()
+    shown = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert any("text/html" in output.get("data", {}) for output in shown)
+    assert any("image/png" in output.get("data", {}) for output in shown)
+    assert not any(output["output_type"] == "stream" and output["name"] == "stderr" for output in shown)

@@ -1,0 +1,155 @@
+"""Figures for paper: every kind, of objects and of saved results, as files that come out alike."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from cogtcp import Comparison, Result, Scenario, UsageError, compare, plot, run, tune
+from cogtcp.metrics import BY_NAME
+from cogtcp.plot import KINDS, draw, save
+from cogtcp.plot.compared import values_of
+from conftest import ROOT, SMALL
+
+
+@pytest.fixture(scope="module")
+def result() -> Result:
+    return run(Scenario.from_toml(SMALL))
+
+
+@pytest.fixture(scope="module")
+def comparison() -> Comparison:
+    return compare(Scenario.from_toml(SMALL), ["newreno", "sack"], seeds=4)
+
+
+@pytest.fixture(scope="module")
+def saved(
+    result: Result, comparison: Comparison, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("saved")
+    result.save(folder / "run")
+    comparison.save(folder / "compare")
+    hop = Scenario.from_file(ROOT / "scenarios" / "cr-single-hop.toml").set("run.duration", "5 s")
+    tune(hop, trials=2, seeds=1, fresh_seeds=2, grid=[3, 2], out=folder / "tune")
+    return {kind: folder / kind for kind in ("run", "compare", "tune")}
+
+
+@pytest.mark.parametrize(("kind", "of"), [(kind, of) for kind, every in KINDS.items() for of in every])
+def test_every_kind_is_drawn_of_saved_results(saved: dict[str, Path], kind: str, of: str) -> None:
+    figure = draw(saved[of], kind)
+    assert isinstance(figure, Figure)
+    assert figure.get_size_inches()[0] == pytest.approx(plot.COLUMN_IN)
+    assert all(axes.get_xlabel() or axes.get_ylabel() or axes.get_xticklabels() for axes in figure.axes)
+
+
+@pytest.mark.parametrize(("kind", "of"), [("heatmap", "run"), ("timeline", "compare"), ("bars", "tune")])
+def test_what_cannot_be_drawn_is_said(saved: dict[str, Path], kind: str, of: str) -> None:
+    with pytest.raises(UsageError, match=rf"no {kind} can be drawn of the results of `{of}`; draw "):
+        draw(saved[of], kind)
+
+
+def test_a_drawing_shows_the_numbers(comparison: Comparison) -> None:
+    axes = comparison.plot.bars().axes[0]
+    means = [comparison.interval(name, "goodput_bps").mean * 1e-6 for name in comparison.transports]
+    assert [patch.get_height() for patch in axes.patches] == pytest.approx(means)
+    points = comparison.plot.delay_throughput().axes[0]
+    assert points.xaxis_inverted()  # low delay, which is better, is at the right
+    by_transport = values_of(comparison.runs, BY_NAME["goodput_bps"])
+    clouds = [line for line in points.lines if line.get_marker() == "."]
+    for values, cloud in zip(by_transport.values(), clouds, strict=True):
+        assert sorted(cloud.get_ydata()) == pytest.approx(sorted(values))
+    steps = comparison.plot.cdf().axes[0].lines[0].get_xydata()
+    assert steps[-1][1] == 1
+    assert (np.diff(steps[:, 1]) >= 0).all()
+
+
+def test_a_timeline_keeps_its_peaks_and_its_span(result: Result) -> None:
+    figure = result.plot.timeline()
+    windows = result.flow_series.column("cwnd_segments").to_pylist()
+    assert max(figure.axes[0].lines[0].get_ydata()) == max(windows)
+    closer = result.plot.timeline(span=(5, 10), panels=("rtt",))
+    assert closer.axes[0].get_xlim() == (5, 10)
+    assert len(closer.axes) == 1
+
+
+def test_sweeps_are_drawn_from_rows() -> None:
+    rows = [(x, hue, 10.0 * x + seed) for x in (1, 2, 4) for hue in ("a", "b") for seed in (0, 1, 2)]
+    axes = plot.line(rows, x_label="x", y_label="y").axes[0]
+    assert list(axes.lines[0].get_ydata()) == [11, 21, 41]
+    plane = plot.heatmap(rows, x_label="x", y_label="hue", label="y").axes[0]
+    assert plane.images[0].get_array().tolist() == [[11, 21, 41]] * 2
+    with pytest.raises(UsageError, match="needs a plane"):
+        plot.heatmap(rows[:1], x_label="x", y_label="y", label="z")
+
+
+@pytest.mark.parametrize("suffix", ["pdf", "svg", "png"])
+def test_files_come_out_alike(comparison: Comparison, tmp_path: Path, suffix: str) -> None:
+    for name in "ab":
+        save(comparison.plot.bars(), tmp_path / f"{name}.{suffix}")
+    content = (tmp_path / f"a.{suffix}").read_bytes()
+    assert content == (tmp_path / f"b.{suffix}").read_bytes()
+    assert content[:5] in (b"%PDF-", b"<?xml", b"\x89PNG\r")
+    if suffix == "pdf":
+        assert b"/Type3" not in content  # which most conferences refuse
+    with pytest.raises(Exception, match="exists already"):
+        save(comparison.plot.bars(), tmp_path / f"a.{suffix}")
+    save(comparison.plot.bars(), tmp_path / f"a.{suffix}", force=True)
+
+
+def test_the_verb(command: Any, saved: dict[str, Path], tmp_path: Path) -> None:
+    done = command("plot", saved["compare"], "--kind", "box", "--out", "box.pdf")
+    assert (done.code, done.out, done.err) == (0, "plot: box.pdf\n", "")
+    assert (tmp_path / "box.pdf").read_bytes().startswith(b"%PDF")
+    again = command("plot", saved["compare"], "--kind", "box", "--out", "box.pdf")
+    assert again.code == 1
+    assert "--force" in again.err
+    done = command("plot", saved["run"], "--kind", "timeline", "--span", "2,9", "--width", "page",
+                   "--out", "t.svg", "--json")  # fmt: skip
+    assert json.loads(done.out) == {"kind": "timeline", "plot": "t.svg"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--kind", "barz", "--out", "a.pdf"), "did you mean 'bars'?"),
+        (("--kind", "bars", "--metric", "goodputs", "--out", "a.pdf"), "did you mean 'goodput_bps'?"),
+        (("--kind", "bars", "--out", "a.gif"), "ends in .pdf, .svg, .png"),
+        (("--kind", "bars", "--width", "broad", "--out", "a.pdf"), "--width broad"),
+        (("--kind", "bars", "--width", "nan", "--out", "a.pdf"), "1 to 40 inches"),
+        (("--kind", "bars", "--height", "-1", "--out", "a.pdf"), "0.5 to 40 inches"),
+        (("--kind", "bars", "--metric", "completion_s", "--out", "a.pdf"), "no run has a value"),
+    ],
+)
+def test_what_is_wrong_is_said(
+    command: Any, saved: dict[str, Path], tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    done = command("plot", saved["compare"], *arguments)
+    assert done.code == 2
+    assert said in done.err
+    assert not list(tmp_path.glob("a.*"))
+
+
+def test_a_folder_without_results_is_refused(command: Any, tmp_path: Path) -> None:
+    done = command("plot", tmp_path, "--kind", "bars", "--out", "a.pdf")
+    assert done.code == 2
+    assert "is no folder of results" in done.err
+
+
+def test_an_accessor_suggests_names(result: Result, comparison: Comparison) -> None:
+    with pytest.raises(UsageError, match="did you mean 'rtt'"):
+        result.plot.cdf("rt")
+    with pytest.raises(UsageError, match="did you mean 'efficiency'"):
+        comparison.plot.bars("eficiency")
+    with pytest.raises(UsageError, match="did you mean 'sack'"):
+        comparison.interval("sak", "rtos")
+    with pytest.raises(UsageError, match="kept no series"):
+        run(Scenario.from_toml(SMALL), trace="summary").plot.timeline()
+
+
+def test_no_value_is_no_bar(comparison: Comparison) -> None:
+    found = values_of(comparison.runs, BY_NAME["rtos"])
+    assert all(not math.isnan(value) for values in found.values() for value in values)
