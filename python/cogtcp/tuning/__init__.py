@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 from cogtcp._errors import UsageError
@@ -90,7 +91,10 @@ def require() -> None:
     """Raise unless Optuna is there."""
     remedy = "install it with: pip install 'cogtcp[tune]'"
     try:
-        from optuna import Trial
+        with warnings.catch_warnings():
+            # Of a progress bar that is not shown: in a notebook without widgets it warns when it is loaded.
+            warnings.filterwarnings("ignore", message="IProgress not found")
+            from optuna import Trial
     except ModuleNotFoundError as error:
         if error.name != "optuna":
             raise

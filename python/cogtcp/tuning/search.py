@@ -7,14 +7,10 @@ import hashlib
 import itertools
 import json
 import math
-import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-with warnings.catch_warnings():
-    # Of a progress bar that is not shown: in a notebook without widgets it warns when it is loaded.
-    warnings.filterwarnings("ignore", message="IProgress not found")
-    import optuna
+import optuna
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.study import StudyDirection
 from optuna.trial import TrialState
