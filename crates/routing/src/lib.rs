@@ -11,7 +11,7 @@
 //! - [`registry`]: protocols by name, with typed parameters. A new one is one file and one line there (and a variant of
 //!   [`RoutingMessage`] if it speaks messages of its own).
 //! - [`table::RouteTable`]: routes with lifetimes and sequence numbers, and why they form no loop.
-//! - [`StaticRouting`] over a [`Topology`]; [`Aodv`]; [`CrAodv`].
+//! - [`StaticRouting`] over a [`Topology`]; [`Aodv`]; [`CrAodv`]; [`search::Search`].
 
 mod address;
 mod aodv;
@@ -22,6 +22,7 @@ mod outbox;
 pub mod parameters;
 pub mod registry;
 mod routing;
+pub mod search;
 mod static_routing;
 pub mod table;
 mod topology;

@@ -1,6 +1,7 @@
 //! What routing protocols say to each other, with the sizes on the wire.
 
 use crate::cr_aodv::ChannelHello;
+use crate::search::SearchMessage;
 use crate::{ChannelNumber, NodeAddress};
 use cogtcp_units::Duration;
 
@@ -41,6 +42,8 @@ pub enum RoutingMessage {
     Hello(Hello),
     /// CR-AODV: hello with channels.
     ChannelHello(ChannelHello),
+    /// SEARCH: all of its messages.
+    Search(Box<SearchMessage>),
 }
 
 /// RREQ, RFC 3561 section 5.1.
@@ -121,6 +124,7 @@ impl RoutingMessage {
                 Self::ReplyAck => 2,
                 // `hdr_aodv_hello::size()` of the released code: always room for ten neighbours.
                 Self::ChannelHello(_) => 100,
+                Self::Search(message) => message.body_bytes(),
             }
     }
 
@@ -132,6 +136,7 @@ impl RoutingMessage {
             Self::Error(_) => MessageKind::Error,
             Self::ReplyAck => MessageKind::ReplyAck,
             Self::Hello(_) | Self::ChannelHello(_) => MessageKind::Hello,
+            Self::Search(message) => message.kind(),
         }
     }
 }

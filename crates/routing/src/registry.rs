@@ -1,10 +1,10 @@
 //! Routing protocols by name.
 
 use crate::parameters::{ParameterSpec, Parameters};
-use crate::{NodeAddress, Routing, aodv, cr_aodv, static_routing};
+use crate::{NodeAddress, Routing, aodv, cr_aodv, search, static_routing};
 
 /// Every protocol that can be named in a scenario. A new one adds its line here.
-static PROTOCOLS: &[&RoutingInfo] = &[&static_routing::INFO, &aodv::INFO, &cr_aodv::INFO];
+static PROTOCOLS: &[&RoutingInfo] = &[&static_routing::INFO, &aodv::INFO, &cr_aodv::INFO, &search::INFO];
 
 /// A protocol as the registry knows it.
 #[derive(Clone, Copy, Debug)]

@@ -3,6 +3,7 @@
 use cogtcp_routing::message::{Hello, RouteError, RouteReply, RouteRequest};
 use cogtcp_routing::parameters::Parameters;
 use cogtcp_routing::registry::make;
+use cogtcp_routing::search::{Mode, SearchId, SearchMessage, SearchRequest};
 use cogtcp_routing::{
     Aodv, AodvConfig, ChannelHello, ChannelNumber, DataPacket, LostPacket, NodeAddress, Notice, Routing,
     RoutingMessage, RoutingPacket,
@@ -51,7 +52,8 @@ impl Nonsense {
     }
 
     fn message(&mut self) -> RoutingMessage {
-        match self.0.below(6) {
+        match self.0.below(10) {
+            6.. => RoutingMessage::Search(Box::new(self.search())),
             0 => RoutingMessage::Request(RouteRequest {
                 hops: self.byte(),
                 id: self.number(),
@@ -83,6 +85,56 @@ impl Nonsense {
                 let channel = self.maybe().map(ChannelNumber);
                 RoutingMessage::ChannelHello(ChannelHello { channel, neighbors })
             }
+        }
+    }
+
+    fn channel(&mut self) -> ChannelNumber {
+        ChannelNumber([0, 1, 2, 5, 63, 64, u32::MAX][self.0.below(7) as usize])
+    }
+
+    fn place(&mut self) -> Position {
+        let far = [1.0, 300.0, 1e12][self.0.below(3) as usize];
+        Position::new(self.0.uniform_in(-far, far), self.0.uniform_in(-far, far))
+    }
+
+    fn search(&mut self) -> SearchMessage {
+        let search = SearchId { source: self.node(), destination: self.node(), number: self.number() };
+        match self.0.below(7) {
+            0 => SearchMessage::Beacon { position: self.place(), occupied: self.0.next_u64() },
+            1 => {
+                let count = self.0.below(4);
+                let mut path: Vec<_> =
+                    (0..count).map(|_| (self.node(), Time::from_millis(self.0.below(9000)))).collect();
+                if self.flag() {
+                    path.insert(0, (search.source, Time::ZERO));
+                }
+                let mode = if self.flag() {
+                    Mode::Greedy
+                } else {
+                    Mode::Avoiding { decision: self.0.uniform() * 900.0 }
+                };
+                let (channel, target) = (self.channel(), self.place());
+                SearchMessage::Request(SearchRequest { search, channel, target, path, mode })
+            }
+            2 => {
+                let count = self.0.below(4);
+                let mut path: Vec<_> = (0..count).map(|_| (self.node(), self.channel())).collect();
+                if self.flag() {
+                    path.insert(0, (search.source, ChannelNumber(1)));
+                    path.push((search.destination, ChannelNumber(1)));
+                }
+                SearchMessage::Reply { search, path }
+            }
+            3 => SearchMessage::Error(search),
+            4 => SearchMessage::Switch { search, channel: self.channel(), upstream: self.flag() },
+            5 => SearchMessage::Handover {
+                search,
+                previous: self.node(),
+                next: (self.node(), self.channel(), self.byte()),
+                receive: self.channel(),
+                anchor: self.place(),
+            },
+            _ => SearchMessage::Takeover { search, replaced: self.node() },
         }
     }
 

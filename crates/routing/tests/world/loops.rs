@@ -77,3 +77,16 @@ fn cr_aodv() {
     world.run(Time::from_millis(30_000));
     assert!(world.delivered > 20);
 }
+
+/// SEARCH keeps a route for each pair: packets of a pair come back to no node for ever. Here nobody uses up his 30 hops.
+#[test]
+fn search_moves_no_packet_in_circles() {
+    let setting = Setting { loss: 0.05, speed: 10.0, ..wild("search", Parameters::new()) };
+    for seed in 0..4 {
+        let mut world = World::new(setting.clone(), seed);
+        world.check_loops = false;
+        world.run(Time::from_millis(40_000));
+        assert_eq!(world.ttl_drops, 0);
+        assert!(world.delivered * 5 > world.sent, "{} of {}", world.delivered, world.sent);
+    }
+}

@@ -1,0 +1,326 @@
+//! SEARCH among nodes that stand where the test puts them: greedy paths, the way around a primary user, the joint choice of
+//! channels, and what keeps routes.
+
+use cogtcp_routing::parameters::Parameters;
+use cogtcp_routing::search::{Search, SearchConfig, SearchMessage};
+use cogtcp_routing::{
+    ChannelNumber, DataPacket, DropCause, Forwarding, LostPacket, MessageKind, NodeAddress, Notice, Routing,
+    RoutingEvent, RoutingMessage, RoutingPacket,
+};
+use cogtcp_units::{Duration, Position, Time};
+use std::collections::BTreeMap;
+
+fn node(number: u32) -> NodeAddress {
+    NodeAddress::new(number)
+}
+
+/// Nodes with a range of 250 m. A frame takes 1 ms, or what the test says for its channel.
+struct Air {
+    nodes: Vec<Search>,
+    places: Vec<Position>,
+    flying: BTreeMap<(Time, u64), RoutingPacket>,
+    count: u64,
+    now: Time,
+    latency: BTreeMap<u32, u64>,
+    events: Vec<(u32, RoutingEvent)>,
+}
+
+impl Air {
+    fn new(places: &[(f64, f64)], channels: u32) -> Self {
+        let config = SearchConfig { channels, ..SearchConfig::default() };
+        let nodes = (0..places.len()).map(|n| Search::new(node(n as u32), config, 1)).collect();
+        let places: Vec<_> = places.iter().map(|(x, y)| Position::new(*x, *y)).collect();
+        let mut air = Self {
+            nodes,
+            places,
+            flying: BTreeMap::new(),
+            count: 0,
+            now: Time::ZERO,
+            latency: BTreeMap::new(),
+            events: Vec::new(),
+        };
+        for number in 0..air.nodes.len() {
+            air.nodes[number].handle_notice(Time::ZERO, Notice::Position(air.places[number]));
+            air.nodes[number].start(Time::ZERO);
+        }
+        air
+    }
+
+    /// Lets this many ms pass.
+    fn pass(&mut self, millis: u64) {
+        let end = self.now + Duration::from_millis(millis);
+        loop {
+            self.settle();
+            let arrives = self.flying.first_key_value().map_or(Time::MAX, |((time, _), _)| *time);
+            let due = self.nodes.iter().map(Routing::poll_timeout).min().unwrap_or(Time::MAX);
+            let next = arrives.min(due);
+            if next > end {
+                break;
+            }
+            self.now = next;
+            if arrives <= due {
+                let packet = self.flying.pop_first().unwrap().1;
+                self.arrive(&packet);
+            } else {
+                self.nodes
+                    .iter_mut()
+                    .filter(|node| node.poll_timeout() <= next)
+                    .for_each(|node| node.handle_timeout(next));
+            }
+        }
+        self.now = end;
+    }
+
+    fn arrive(&mut self, packet: &RoutingPacket) {
+        let from = packet.from.number() as usize;
+        for number in 0..self.nodes.len() {
+            let near = number != from && self.places[number].distance(self.places[from]) <= 250.0;
+            if near && (packet.to.is_broadcast() || packet.to == node(number as u32)) {
+                self.nodes[number].handle_message(self.now, packet);
+            }
+        }
+        let gone = !packet.to.is_broadcast()
+            && self.places[packet.to.number() as usize].distance(self.places[from]) > 250.0;
+        if gone {
+            self.nodes[from].handle_link_failure(self.now, packet.to, LostPacket::Routing(packet));
+        }
+    }
+
+    fn settle(&mut self) {
+        for number in 0..self.nodes.len() {
+            while let Some(event) = self.nodes[number].poll_event() {
+                if let RoutingEvent::LocationWanted { node: other } = event {
+                    let position = self.places[other.number() as usize];
+                    self.nodes[number].handle_notice(self.now, Notice::Location { node: other, position });
+                }
+                self.events.push((number as u32, event));
+            }
+            while let Some(packet) = self.nodes[number].poll_transmit(self.now) {
+                let millis =
+                    packet.channel.and_then(|channel| self.latency.get(&channel.0)).copied().unwrap_or(1);
+                self.flying.insert((self.now + Duration::from_millis(millis), self.count), packet);
+                self.count += 1;
+            }
+        }
+    }
+
+    fn data(&mut self, source: u32, destination: u32) -> Forwarding {
+        let packet = DataPacket { source: node(source), destination: node(destination), previous_hop: None };
+        self.nodes[source as usize].forward(self.now, packet)
+    }
+
+    /// The way of a packet, with the channel of each hop; `None` if it does not arrive.
+    fn way(&mut self, source: u32, destination: u32) -> Option<Vec<(u32, u32)>> {
+        let (mut at, mut previous_hop, mut way) = (source, None, Vec::new());
+        while at != destination {
+            let packet = DataPacket { source: node(source), destination: node(destination), previous_hop };
+            let Forwarding::Send { next_hop, channel } = self.nodes[at as usize].forward(self.now, packet)
+            else {
+                return None;
+            };
+            way.push((at, channel?.0));
+            previous_hop = Some(node(at));
+            at = next_hop.number();
+            assert!(way.len() <= self.nodes.len(), "a loop: {way:?}");
+        }
+        Some(way)
+    }
+
+    fn occupy(&mut self, number: u32, channel: u32) {
+        let notice = Notice::PrimaryUser { channel: ChannelNumber(channel), active: true };
+        self.nodes[number as usize].handle_notice(self.now, notice);
+    }
+
+    /// Seeks a route and waits for it.
+    fn seek(&mut self, source: u32, destination: u32) -> Option<Vec<(u32, u32)>> {
+        self.pass(1500);
+        assert_eq!(self.data(source, destination), Forwarding::Hold);
+        self.pass(900);
+        self.way(source, destination)
+    }
+
+    fn count(&self, number: u32, kind: MessageKind) -> u64 {
+        self.nodes[number as usize].stats().of(kind)
+    }
+}
+
+const CHAIN: [(f64, f64); 5] = [(0.0, 0.0), (200.0, 0.0), (400.0, 0.0), (600.0, 0.0), (800.0, 0.0)];
+
+/// On a chain the greedy path is the chain, on the lowest channel; one request a hop and channel.
+#[test]
+fn a_chain() {
+    let mut air = Air::new(&CHAIN, 3);
+    assert_eq!(air.seek(0, 4), Some(vec![(0, 1), (1, 1), (2, 1), (3, 1)]));
+    assert_eq!(air.nodes[0].route(air.now, node(4)).unwrap().hops, 4);
+    for number in 0..4 {
+        assert_eq!(air.count(number, MessageKind::Request), 3, "node {number}");
+    }
+    let found = |(number, event): &(u32, RoutingEvent)| {
+        *number == 0 && matches!(event, RoutingEvent::RouteFound { hops: 4, .. })
+    };
+    assert!(air.events.iter().any(found));
+    // Receivers are asked onto the channel of the hop before them.
+    let wanted = RoutingEvent::ChannelWanted { channel: ChannelNumber(1) };
+    let asked: Vec<u32> = air.events.iter().filter(|(_, event)| *event == wanted).map(|(n, _)| *n).collect();
+    assert_eq!(asked, [4, 3, 2, 1]);
+}
+
+/// The neighbour nearest to the destination is 2, but off the focus region of 45 degrees: 1 is taken.
+#[test]
+fn greedy_keeps_to_the_focus_region() {
+    let places = [(0.0, 0.0), (60.0, 0.0), (90.0, 100.0), (200.0, 240.0), (290.0, 0.0)];
+    let mut air = Air::new(&places, 1);
+    assert_eq!(air.seek(0, 4), Some(vec![(0, 1), (1, 1)]));
+}
+
+/// A primary user on channel 1 around node 2 of the chain: channel 1 goes around by 5 and 6, if there is no other channel.
+#[test]
+fn around_a_primary_user() {
+    let mut places = CHAIN.to_vec();
+    places.extend([(300.0, 150.0), (500.0, 150.0)]);
+    let mut air = Air::new(&places, 1);
+    air.occupy(2, 1);
+    let way = air.seek(0, 4).unwrap();
+    assert_eq!(way.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [0, 1, 5, 6, 3]);
+}
+
+/// With a second channel the chain itself is free, and faster than the way around on channel 1.
+#[test]
+fn another_channel_through_a_primary_user() {
+    let mut places = CHAIN.to_vec();
+    places.extend([(300.0, 150.0), (500.0, 150.0)]);
+    let mut air = Air::new(&places, 2);
+    air.occupy(2, 1);
+    assert_eq!(air.seek(0, 4), Some(vec![(0, 2), (1, 2), (2, 2), (3, 2)]));
+}
+
+/// A primary user on the only channel that blocks the only relay: no route; when it is gone, one.
+#[test]
+fn a_primary_user_that_blocks_the_only_relay() {
+    let mut air = Air::new(&CHAIN, 1);
+    air.occupy(2, 1);
+    assert_eq!(air.seek(0, 4), None);
+    air.pass(2500);
+    let failed = RoutingEvent::DiscoveryFailed { destination: node(4) };
+    assert!(air.events.contains(&(0, failed)));
+    air.nodes[2].handle_notice(air.now, Notice::PrimaryUser { channel: ChannelNumber(1), active: false });
+    assert_eq!(air.seek(0, 4).map(|way| way.len()), Some(4));
+}
+
+/// Channel 1 is slow (20 ms a hop) and channel 2 fast (2 ms): 2 is chosen; if a primary user bars it at node 1, whose only
+/// way on is the chain, 1 is.
+#[test]
+fn the_fastest_channel_is_chosen() {
+    let mut air = Air::new(&CHAIN, 2);
+    air.latency = BTreeMap::from([(1, 20), (2, 2)]);
+    assert_eq!(air.seek(0, 4), Some(vec![(0, 2), (1, 2), (2, 2), (3, 2)]));
+    let mut air = Air::new(&CHAIN, 2);
+    air.latency = BTreeMap::from([(1, 20), (2, 2)]);
+    air.occupy(1, 2);
+    assert_eq!(air.seek(0, 4), Some(vec![(0, 1), (1, 1), (2, 1), (3, 1)]));
+}
+
+/// A primary user comes on the channel of a route, at node 2: both of its hops move to another channel, without a search.
+#[test]
+fn a_route_leaves_the_channel_of_a_primary_user() {
+    let mut air = Air::new(&CHAIN, 2);
+    air.seek(0, 4).unwrap();
+    air.occupy(2, 1);
+    air.pass(20);
+    assert_eq!(air.way(0, 4), Some(vec![(0, 1), (1, 2), (2, 2), (3, 1)]));
+    assert_eq!(air.nodes[0].stats().discoveries, 1);
+    let wanted = |number| (number, RoutingEvent::ChannelWanted { channel: ChannelNumber(2) });
+    assert!(air.events.contains(&wanted(2)) && air.events.contains(&wanted(3)));
+}
+
+/// Without another channel the route ends, the source is told, and its next packet seeks again.
+#[test]
+fn a_route_without_a_channel_ends() {
+    let mut air = Air::new(&CHAIN, 1);
+    air.seek(0, 4).unwrap();
+    air.occupy(2, 1);
+    air.pass(20);
+    assert_eq!(air.way(0, 4), None);
+    let lost = air.events.iter().filter(|(_, event)| matches!(event, RoutingEvent::RouteLost { .. }));
+    assert_eq!(lost.map(|(number, _)| *number).collect::<Vec<_>>(), [2, 1, 0]);
+}
+
+/// Node 2 walks off; node 5 stands near its anchor and takes its place, without a search and without a gap.
+#[test]
+fn a_neighbor_takes_the_place_of_a_node_that_leaves() {
+    let mut places = CHAIN.to_vec();
+    places.push((410.0, 30.0));
+    let mut air = Air::new(&places, 1);
+    // 5 is off the line when the route is made, so that it is not chosen at once.
+    air.places[5] = Position::new(410.0, 200.0);
+    air.nodes[5].handle_notice(Time::ZERO, Notice::Position(air.places[5]));
+    assert_eq!(air.seek(0, 4).unwrap()[2].0, 2);
+    air.places[5] = Position::new(410.0, 30.0);
+    air.nodes[5].handle_notice(air.now, Notice::Position(air.places[5]));
+    air.pass(1500);
+    air.places[2] = Position::new(400.0, -60.0);
+    air.nodes[2].handle_notice(air.now, Notice::Position(air.places[2]));
+    air.pass(50);
+    let way = air.way(0, 4).unwrap();
+    assert_eq!(way.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [0, 1, 5, 3]);
+    assert_eq!(air.nodes[0].stats().discoveries, 1);
+    assert!(air.count(2, MessageKind::Repair) == 1 && air.count(5, MessageKind::Repair) == 2);
+}
+
+/// A node that leaves a lost link tells the source; requests that fail go to another neighbour.
+#[test]
+fn a_broken_link_ends_the_route() {
+    let mut air = Air::new(&CHAIN, 1);
+    air.seek(0, 4).unwrap();
+    let data = DataPacket { source: node(0), destination: node(4), previous_hop: Some(node(1)) };
+    air.nodes[2].handle_link_failure(air.now, node(3), LostPacket::Data(data));
+    air.pass(20);
+    assert_eq!(air.way(0, 4), None);
+    let data = DataPacket { source: node(9), destination: node(4), previous_hop: Some(node(1)) };
+    assert_eq!(air.nodes[2].forward(air.now, data), Forwarding::Drop(DropCause::NoRoute));
+}
+
+/// An unused route ends after its lifetime of 10 s, a used one does not.
+#[test]
+fn a_route_lives_while_it_is_used() {
+    let mut air = Air::new(&CHAIN, 1);
+    air.seek(0, 4).unwrap();
+    air.pass(9000);
+    assert!(air.way(0, 4).is_some());
+    air.pass(9000);
+    assert!(air.way(0, 4).is_some());
+    air.pass(10_001);
+    assert_eq!(air.way(0, 4), None);
+}
+
+/// Beacons say where a node is and what it senses, and go out at once when that changes.
+#[test]
+fn beacons() {
+    let mut air = Air::new(&CHAIN[..2], 1);
+    air.pass(10_000);
+    let sent = air.count(0, MessageKind::Hello);
+    assert!((8..=11).contains(&sent), "{sent} in 10 s");
+    let now = air.now;
+    air.occupy(0, 1);
+    let packet = air.nodes[0].poll_transmit(now).unwrap();
+    let RoutingMessage::Search(message) = &packet.message else { panic!("{packet:?}") };
+    assert_eq!(**message, SearchMessage::Beacon { position: Position::new(0.0, 0.0), occupied: 0b10 });
+    assert_eq!((packet.bytes, packet.ttl, packet.channel), (48, 1, None));
+}
+
+/// Every parameter that the registry lists is read.
+#[test]
+fn parameters_are_read() {
+    let table = Parameters::new()
+        .with_number("channels", 7.0)
+        .with_number("focus_angle", 60.0)
+        .with_number("collect", 0.2);
+    let config = SearchConfig::from_parameters(&table);
+    let expected = SearchConfig {
+        channels: 7,
+        focus_angle: 60.0,
+        collect: Duration::from_millis(200),
+        ..SearchConfig::default()
+    };
+    assert_eq!(config, expected);
+}
