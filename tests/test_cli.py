@@ -155,15 +155,19 @@ VERBS = [
     "reproduce",
     "pu",
     "journey",
+    "mobility",
     "sensing",
     "version",
 ]
 
 
-NESTED = ["pu generate", "pu show", "pu convert", "journey show"]
+FAMILIES = ("pu", "journey", "mobility")
+NESTED = ["pu generate", "pu show", "pu convert", "journey show", "mobility generate", "mobility show"]
 
 
-@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb not in ("pu", "journey")] + NESTED)
+@pytest.mark.parametrize(
+    "verb", [verb for verb in VERBS if verb not in ("pu", "journey", "mobility")] + NESTED
+)
 def test_every_verb_explains_itself(command: Command, verb: str) -> None:
     done = command(*verb.split(), "--help")
     assert (done.code, done.err) == (0, "")

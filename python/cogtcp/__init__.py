@@ -9,7 +9,7 @@
 """
 
 from cogtcp import _start as _start  # isort: skip (before anything that takes time to load)
-from cogtcp import journey, spectrum
+from cogtcp import journey, mobility, spectrum
 from cogtcp._core import AckSample, LinkEvent, PacketInfo, RateSample, TcpState
 from cogtcp._core import version as __version__
 from cogtcp._errors import (
@@ -50,6 +50,7 @@ __all__ = [
     "check_congestion_control",
     "compare",
     "journey",
+    "mobility",
     "run",
     "spectrum",
     "tune",

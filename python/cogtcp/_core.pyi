@@ -290,6 +290,37 @@ class Journey:
         list[tuple[float, float, str, float]],
     ]: ...
 
+class Mobility:
+    @staticmethod
+    def read(text: str, file: str, format: str) -> Mobility: ...
+    @staticmethod
+    def random_waypoint(
+        nodes: int,
+        area: tuple[float, float],
+        speed: tuple[float, float],
+        pause: tuple[float, float],
+        stationary: bool,
+        duration: float,
+        seed: int,
+    ) -> Mobility: ...
+    @staticmethod
+    def place(
+        placement: str, nodes: int, area: tuple[float, float], columns: int, spacing: float, seed: int
+    ) -> Mobility: ...
+    def write(self, format: str) -> str: ...
+    @property
+    def nodes(self) -> int: ...
+    @property
+    def end(self) -> float: ...
+    # (time in s, x and y in m) of every corner of every node
+    @property
+    def paths(self) -> list[list[tuple[float, float, float]]]: ...
+    def positions(self, at: float) -> list[tuple[float, float]]: ...
+    # way in m, time at speed 0 in s, greatest speed in m/s
+    def stats(self, until: float) -> list[tuple[float, float, float]]: ...
+    # links, nodes without any, nodes of the largest connected part
+    def connectivity(self, range: float, times: list[float]) -> list[tuple[int, int, int]]: ...
+
 def detection(
     name: str,
     snr_db: float,

@@ -53,6 +53,18 @@ impl Path {
         Self { vertices: vec![Vertex { time: Time::ZERO, position }] }
     }
 
+    /// The path up to `end`, where the node then stays.
+    #[must_use]
+    pub fn cut(mut self, end: Time) -> Self {
+        let position = self.position(end);
+        let kept = self.vertices.partition_point(|vertex| vertex.time < end);
+        if kept < self.vertices.len() {
+            self.vertices.truncate(kept);
+            self.vertices.push(Vertex { time: end, position });
+        }
+        self
+    }
+
     /// The vertices, by time.
     pub fn vertices(&self) -> &[Vertex] {
         &self.vertices
@@ -210,6 +222,15 @@ mod tests {
         assert_eq!(path.next_turn(Time::from_millis(11_000)), Time::MAX);
         assert_eq!((path.max_speed(), path.travelled(Time::from_millis(7000))), (5.0, 12.0));
         assert_eq!(path.paused(Time::from_millis(12_000)), Duration::from_secs(1 + 3 + 1));
+    }
+
+    #[test]
+    fn a_path_can_be_cut() {
+        let cut = path().cut(Time::from_millis(2000));
+        assert_eq!(cut.vertices(), [vertex(1, 0.0, 0.0), vertex(2, 5.0, 0.0)]);
+        assert_eq!(path().cut(Time::from_millis(3000)).vertices(), &path().vertices()[..2]);
+        assert_eq!(path().cut(Time::from_millis(12_000)), path());
+        assert_eq!(path().cut(Time::ZERO).vertices(), [vertex(0, 0.0, 0.0)]);
     }
 
     #[test]

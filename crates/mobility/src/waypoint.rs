@@ -55,8 +55,8 @@ impl RandomWaypoint {
     /// The most trips of all nodes that are generated.
     pub const MOST_TRIPS: u32 = 10_000_000;
 
-    /// The paths of `nodes` nodes from 0 to `duration`; the last trips are whole and end later. Node i draws from its own
-    /// stream: more nodes, or a longer time, move none.
+    /// The paths of `nodes` nodes from 0 to `duration`, where the last trips are cut. Node i draws from its own stream: more
+    /// nodes, or a longer time, move none.
     pub fn generate(&self, nodes: usize, duration: Duration, seed: u64) -> Result<Mobility, WaypointError> {
         self.check()?;
         let trip = self.mean_trip() + self.mean_pause();
@@ -127,7 +127,7 @@ impl RandomWaypoint {
         }
         let vertices = walk.vertices;
         debug_assert!(vertices.windows(2).all(|pair| pair[0].time < pair[1].time));
-        Path::new(vertices).unwrap_or_else(|_| Path::still(Position::default()))
+        Path::new(vertices).unwrap_or_else(|_| Path::still(Position::default())).cut(end)
     }
 
     fn speed(&self, draw: &mut RandomStream) -> f64 {

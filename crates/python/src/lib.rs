@@ -5,6 +5,7 @@ mod buffer;
 mod control;
 mod errors;
 mod journey;
+mod mobility;
 mod run;
 mod scenario;
 mod spectrum;
@@ -23,6 +24,8 @@ mod _core {
     use super::control::values::{AckSample, LinkEvent, PacketInfo, RateSample, TcpState};
     #[pymodule_export]
     use super::journey::Journey;
+    #[pymodule_export]
+    use super::mobility::Mobility;
     #[pymodule_export]
     use super::run::{Cancel, Run, columns, run};
     #[pymodule_export]

@@ -97,7 +97,7 @@ def _fail(args: argparse.Namespace, error: Exception) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from cogtcp.cli import arguments, journey, plot, spectrum, tune
+    from cogtcp.cli import arguments, journey, mobility, plot, spectrum, tune
 
     parser = argparse.ArgumentParser(
         prog="cogtcp",
@@ -200,6 +200,14 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=_wide,
     )
     journey.add_journey(line, _wide)
+
+    moves = verbs.add_parser(
+        "mobility",
+        help="generate and show where the nodes of an ad hoc network are",
+        description="Generate and show where the nodes of an ad hoc network are.",
+        formatter_class=_wide,
+    )
+    mobility.add_mobility(moves, _wide)
 
     sensing = verb("sensing", spectrum.show_sensing, "print P_d and P_f against sensing time and SNR")
     spectrum.add_sensing(sensing)

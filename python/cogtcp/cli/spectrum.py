@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cogtcp._errors import UsageError
 from cogtcp.cli import arguments
+from cogtcp.cli.quantities import FREQUENCY, LENGTH, POWER, RATIO, TIME, area, numbers, quantity
 from cogtcp.spectrum import LAWS, PuActivity, Sensing, sensing, sensing_time
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Sequence
 
     from cogtcp.spectrum import Detector, PrimaryUser
@@ -26,38 +26,6 @@ _WIDTH = 64
 _MOST_BARS = 400
 #: ON shares of a cell of the timeline, from nothing to all.
 _SHADES = " ░▒▓█"
-
-
-#: Units that a number may carry, with their factors; the first is that of a bare number.
-_TIME = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0, "h": 3600.0}
-_POWER = {"W": 1.0, "mW": 1e-3, "uW": 1e-6, "nW": 1e-9}
-_LENGTH = {"m": 1.0, "km": 1e3}
-_FREQUENCY = {"Hz": 1.0, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9}
-_RATIO = {"dB": 1.0}
-
-
-def _quantity(units: dict[str, float]) -> Callable[[str], float]:
-    """Return a reader of numbers with or without one of these units."""
-
-    def read(text: str) -> float:
-        try:
-            return _value(text, units)
-        except ValueError as error:
-            raise argparse.ArgumentTypeError(str(error)) from None
-
-    return read
-
-
-def _value(text: str, units: dict[str, float]) -> float:
-    split = re.fullmatch(r"\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*([A-Za-z]*)\s*", text)
-    base, *others = units
-    try:
-        if split is None:
-            return float(text)  # "nan" and "inf" are told apart by who takes the value
-        return float(split[1]) * units[split[2] or base]
-    except (KeyError, ValueError):
-        example = f' or a number and a unit, as "20 {(others or [base])[0]}"'
-        raise ValueError(f"{text!r}: write a number in {base}, as 20,{example}") from None
 
 
 def add_pu(parser: argparse.ArgumentParser, wide: Any) -> None:
@@ -92,7 +60,7 @@ def add_pu(parser: argparse.ArgumentParser, wide: Any) -> None:
     new.add_argument("--users", type=int, metavar="N", help="number of PUs (default: 5; released: 10)")
     new.add_argument("--bands", type=int, metavar="N", help="number of bands (default: one per PU)")
     new.add_argument(
-        "--duration", type=_quantity(_TIME), metavar="S", help="length in s (default: 200; released: 205)"
+        "--duration", type=quantity(TIME), metavar="S", help="length in s (default: 200; released: 205)"
     )
     new.add_argument(
         "--alpha", type=float, metavar="A", help="death rate, 1/s: mean ON time 1/A (default: 0.5)"
@@ -110,10 +78,10 @@ def add_pu(parser: argparse.ArgumentParser, wide: Any) -> None:
         "--area", metavar="WxH", help="spread the PUs over this area in m (default: all at 0, 0)"
     )
     new.add_argument(
-        "--power", type=_quantity(_POWER), metavar="W", help="power of each PU in W (default: 0.2818)"
+        "--power", type=quantity(POWER), metavar="W", help="power of each PU in W (default: 0.2818)"
     )
     new.add_argument(
-        "--range", type=_quantity(_LENGTH), metavar="M", help="range of each PU in m, in place of a power"
+        "--range", type=quantity(LENGTH), metavar="M", help="range of each PU in m, in place of a power"
     )
     new.add_argument("--channels", type=int, metavar="N", help="channels with the control channel (released)")
     new.add_argument("--seed", type=int, default=1, metavar="N", help="seed of every draw (default: 1)")
@@ -145,7 +113,7 @@ def _format_arguments(parser: argparse.ArgumentParser, option: str, text: str) -
     )
     parser.add_argument(
         "--sensitivity",
-        type=_quantity(_POWER),
+        type=quantity(POWER),
         metavar="W",
         help="least power heard, W: turns ranges into powers for a pu-log, powers into ranges for a map",
     )
@@ -173,7 +141,7 @@ def add_sensing(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--bandwidth",
-        type=_quantity(_FREQUENCY),
+        type=quantity(FREQUENCY),
         default=1e6,
         metavar="HZ",
         help="of a channel (default: 1e6)",
@@ -183,7 +151,7 @@ def add_sensing(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--sampling-rate",
-        type=_quantity(_FREQUENCY),
+        type=quantity(FREQUENCY),
         default=2e6,
         metavar="HZ",
         help="for neyman-pearson (default: 2e6)",
@@ -233,7 +201,7 @@ def generate(args: argparse.Namespace) -> int:
                 raise UsageError(f"--{law} {text}: takes the place of --{rate}; give one of them")
             given[law] = _law(text, law)
     if args.area is not None:
-        given["area"] = _area(args.area)
+        given["area"] = area(args.area)
     if args.released:
         users = PuActivity.generate_released(**given, seed=args.seed)
     else:
@@ -302,8 +270,8 @@ def show_users(args: argparse.Namespace) -> int:
 
 def show_sensing(args: argparse.Namespace) -> int:
     """Print P_d' and P_f' against the sensing time and the SNR, and the sensing time for a target."""
-    times, ratios = _numbers(args.times, "--times", _TIME), _numbers(args.snr, "--snr", _RATIO)
-    target = _numbers(args.target, "--target", {"": 1.0})
+    times, ratios = numbers(args.times, "--times", TIME), numbers(args.snr, "--snr", RATIO)
+    target = numbers(args.target, "--target", {"": 1.0})
     if len(target) != 2:
         raise UsageError(f"--target {args.target}: write two probabilities, as in --target 0.95,0.05")
     common: dict[str, Any] = {
@@ -437,7 +405,7 @@ def _shares(user: PrimaryUser, start: float, end: float, cells: int) -> list[flo
 def _window(text: str | None, end: float) -> tuple[float, float]:
     if text is None:
         return 0.0, end
-    values = _numbers(text, "--window", _TIME)
+    values = numbers(text, "--window", TIME)
     if len(values) != 2 or not 0 <= values[0] < values[1]:
         raise UsageError(f"--window {text}: write two times in s, the earlier first, as in --window 10,20")
     if values[0] >= end:
@@ -449,25 +417,7 @@ def _law(text: str, option: str) -> tuple[str, list[float]]:
     name, _, values = text.partition(":")
     if name in LAWS and not values:
         raise UsageError(f"--{option} {text}: write {name}:{','.join(LAWS[name]).replace(' in s', '')}, in s")
-    return name, _numbers(values, f"--{option} {name}:", {**_TIME, "": 1.0}) if values else []
-
-
-def _area(text: str) -> tuple[float, float]:
-    try:
-        width, height = (_value(value, _LENGTH) for value in text.lower().split("x"))
-    except ValueError:
-        raise UsageError(f"--area {text}: write width and height in m, as in --area 1000x1000") from None
-    return width, height
-
-
-def _numbers(text: str, option: str, units: dict[str, float]) -> list[float]:
-    try:
-        values = [_value(value, units) for value in text.split(",")]
-    except ValueError:
-        raise UsageError(f"{option} {text}: write numbers with commas between them") from None
-    if not all(map(math.isfinite, values)):
-        raise UsageError(f"{option} {text}: every number must be finite")
-    return values
+    return name, numbers(values, f"--{option} {name}:", {**TIME, "": 1.0}) if values else []
 
 
 def _count(activity: PuActivity) -> str:
