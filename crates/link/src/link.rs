@@ -15,7 +15,7 @@ use crate::capacity::{Airing, Capacity};
 use crate::frame::{DropCause, Frame, LOST, Payload};
 use crate::gate::Gate;
 use crate::losses::Losses;
-use crate::queue::{DropTail, Dropped, QueueDiscipline};
+use crate::queue::{DropTail, QueueDiscipline, Signals};
 use crate::ring::Ring;
 use cogtcp_units::{Duration, Probability, RandomStream, Rate, Time};
 
@@ -54,6 +54,8 @@ pub struct LinkCounters {
     pub drops: [u64; DropCause::ALL.len()],
     /// Packets offered.
     pub offered: u64,
+    /// Packets that the link's own queue marked.
+    marked: u64,
 }
 
 /// What became of a packet that was offered to a link.
@@ -123,7 +125,7 @@ pub struct Link<P> {
 #[derive(Debug)]
 struct Managed<P> {
     discipline: Box<dyn QueueDiscipline<P>>,
-    dropped: Dropped<P>,
+    signals: Signals<P>,
     /// The first packet got under way: its arrival is not scheduled.
     has_arrival: bool,
     /// When the driver will call [`Link::transmit`]; `None`: it will not.
@@ -165,8 +167,8 @@ impl<P: Payload> Link<P> {
             limits: config.queue,
             queue_max: 0,
             managed: discipline.map(|discipline| {
-                let dropped = Dropped::default();
-                Box::new(Managed { discipline, dropped, has_arrival: false, armed: None, wakes: false })
+                let signals = Signals::default();
+                Box::new(Managed { discipline, signals, has_arrival: false, armed: None, wakes: false })
             }),
             overflow_seen: 0,
             loss: lossy.then(|| Box::new(Losses::new(config.loss, &config.drops, stream()))),
@@ -205,6 +207,7 @@ impl<P: Payload> Link<P> {
         self.waiting_bytes = bytes;
         if self.limits.marks(u64::from(waiting)) {
             frame.packet.mark();
+            self.counters.marked += 1;
         }
         self.ring.push(&frame);
         self.queue_max = self.queue_max.max(u64::from(waiting) + 1);
@@ -358,7 +361,7 @@ impl<P: Payload> Link<P> {
         self.draw(now);
         let was_empty = self.ring.len() == 0;
         if let Some(managed) = &mut self.managed {
-            managed.discipline.enqueue(Time::from_nanos(now), frame, &mut managed.dropped);
+            managed.discipline.enqueue(Time::from_nanos(now), frame, &mut managed.signals);
         }
         self.draw(now);
         let waiting = self.waiting();
@@ -375,7 +378,7 @@ impl<P: Payload> Link<P> {
         while self.gate.transmits() && self.free_at <= now && managed.discipline.packets() > 0 {
             // A driver that is late does not make the link slower: the queue was not empty, and the transmitter free.
             let start = managed.discipline.oldest().map_or(now, |since| self.free_at.max(since.as_nanos()));
-            let frame = managed.discipline.dequeue(Time::from_nanos(start), &mut managed.dropped);
+            let frame = managed.discipline.dequeue(Time::from_nanos(start), &mut managed.signals);
             let Some(mut frame) = frame else { continue };
             let waited = start.saturating_sub(frame.time);
             self.counters.waited += waited;
@@ -386,7 +389,7 @@ impl<P: Payload> Link<P> {
         }
         if self.gate.is_served() && self.ring.len() == 0 {
             while managed.discipline.packets() > 0 && self.ring.len() == 0 {
-                if let Some(frame) = managed.discipline.dequeue(Time::from_nanos(now), &mut managed.dropped) {
+                if let Some(frame) = managed.discipline.dequeue(Time::from_nanos(now), &mut managed.signals) {
                     self.waiting_bytes += u64::from(frame.wire);
                     self.ring.push(&frame);
                 }
@@ -397,7 +400,7 @@ impl<P: Payload> Link<P> {
 
     /// The next packet that the queue discipline dropped.
     pub fn take_dropped(&mut self) -> Option<(Frame<P>, DropCause)> {
-        let (at, frame, cause) = self.managed.as_mut()?.dropped.take()?;
+        let (at, frame, cause) = self.managed.as_mut()?.signals.take_dropped()?;
         self.counters.drops[cause as usize] += 1;
         self.counters.waited += at.as_nanos() - frame.time;
         Some((frame, cause))
@@ -577,6 +580,11 @@ impl<P: Payload> Link<P> {
     /// What was counted so far.
     pub fn counters(&self) -> &LinkCounters {
         &self.counters
+    }
+
+    /// Packets that the queue marked (ECN: congestion experienced).
+    pub fn marked(&self) -> u64 {
+        self.counters.marked + self.managed.as_ref().map_or(0, |managed| managed.signals.marked())
     }
 
     /// Shows every packet in the link, waiting or under way.

@@ -33,14 +33,14 @@ spec::disciplines! {
 /// A queue discipline at work.
 ///
 /// The link calls [`enqueue`](Self::enqueue) when a packet comes and [`dequeue`](Self::dequeue) when its transmitter is free
-/// and there are packets. Time never runs backwards between calls. What is dropped, on either occasion, goes into
-/// `dropped`: every packet that was enqueued is dequeued once or dropped once.
+/// and there are packets. Time never runs backwards between calls. What it drops or marks, on either occasion, it does
+/// by `signals`: every packet that was enqueued is dequeued once or dropped once.
 pub trait QueueDiscipline<P: Payload>: Debug + Send {
     /// A packet comes.
-    fn enqueue(&mut self, now: Time, frame: Frame<P>, dropped: &mut Dropped<P>);
+    fn enqueue(&mut self, now: Time, frame: Frame<P>, signals: &mut Signals<P>);
 
     /// The packet to transmit next; `None` when what was left has been dropped.
-    fn dequeue(&mut self, now: Time, dropped: &mut Dropped<P>) -> Option<Frame<P>>;
+    fn dequeue(&mut self, now: Time, signals: &mut Signals<P>) -> Option<Frame<P>>;
 
     /// Packets that wait.
     fn packets(&self) -> u64;
@@ -80,25 +80,39 @@ pub struct Site {
     pub stream: RandomStream,
 }
 
-/// What a discipline dropped, until the link's owner has heard of it.
+/// How a discipline signals congestion: what it dropped, until the link's owner has heard of it, and how often it marked.
 #[derive(Debug)]
-pub struct Dropped<P>(VecDeque<(Time, Frame<P>, DropCause)>);
+pub struct Signals<P> {
+    dropped: VecDeque<(Time, Frame<P>, DropCause)>,
+    marked: u64,
+}
 
-impl<P> Default for Dropped<P> {
+impl<P> Default for Signals<P> {
     fn default() -> Self {
-        Self(VecDeque::new())
+        Self { dropped: VecDeque::new(), marked: 0 }
     }
 }
 
-impl<P> Dropped<P> {
-    /// `frame` was dropped.
-    pub fn push(&mut self, now: Time, frame: Frame<P>, cause: DropCause) {
-        self.0.push_back((now, frame, cause));
+impl<P: Payload> Signals<P> {
+    /// Drops `frame`.
+    pub fn drop(&mut self, now: Time, frame: Frame<P>, cause: DropCause) {
+        self.dropped.push_back((now, frame, cause));
     }
 
-    /// The next one: when it was dropped, what, and why.
-    pub fn take(&mut self) -> Option<(Time, Frame<P>, DropCause)> {
-        self.0.pop_front()
+    /// Marks `frame`, which stays in the queue.
+    pub fn mark(&mut self, frame: &mut Frame<P>) {
+        frame.packet.mark();
+        self.marked += 1;
+    }
+
+    /// The next one that was dropped: when, what, and why.
+    pub fn take_dropped(&mut self) -> Option<(Time, Frame<P>, DropCause)> {
+        self.dropped.pop_front()
+    }
+
+    /// How many were marked.
+    pub fn marked(&self) -> u64 {
+        self.marked
     }
 }
 

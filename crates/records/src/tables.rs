@@ -121,6 +121,10 @@ tables! {
         drops_retry: u64 in "packets",
         /// Packets that the MAC gave up at its retry limit, the last attempt destroyed by a primary user, measured.
         drops_interference: u64 in "packets",
+        /// Packets that the queue's discipline dropped before it was full, measured.
+        drops_early: u64 in "packets",
+        /// Packets that the queue marked (ECN: congestion experienced), measured.
+        marked_packets: u64 in "packets",
         /// Exchanges of frames that the MAC began, retries included, measured.
         attempts: u64 in "",
         /// Of these: failed because a primary user destroyed a frame.

@@ -4,7 +4,7 @@ mod cognitive;
 
 pub use cognitive::{CognitiveSpec, MacSpec, SpectrumSpec, UsersSpec};
 
-use crate::{QueueLimit, RttReport, Silence, Traffic};
+use crate::{QueueSpec, RttReport, Silence, Traffic};
 use cogtcp_spectrum::CycleConfig;
 use cogtcp_spectrum::journey::Line;
 use cogtcp_spectrum::prediction::{ItineraryConfig, OutageMapConfig, SignalConfig};
@@ -68,8 +68,8 @@ pub struct PipeSpec {
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Duration,
-    /// What waits at most, besides the packet being sent.
-    pub queue: QueueLimit,
+    /// What waits, besides the packet being sent.
+    pub queue: QueueSpec,
     /// Probability that a packet is lost on the link.
     pub loss: Probability,
     /// Packets to lose by their number from 1, ascending.

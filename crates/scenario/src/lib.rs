@@ -41,6 +41,7 @@ pub use cognitive::{
     NeymanPearson, Place, Policy, PuSnr, PuStart, Reach, Reception, RetryLimit, Simplified, SpanLaw,
     Spectrum, Speed, TraceModel, TraceOfUsers, TransmitRadio, Users, WhilePeerSenses,
 };
+pub use cogtcp_link::{QueueLimit, QueueSpec};
 pub use error::ScenarioError;
 pub use experiment::{
     CognitiveSpec, ControlSpec, Experiment, FlowSpec, Gating, JourneySpec, LinkSpec, MacSpec, PipeSpec,
@@ -62,4 +63,4 @@ pub use tcp::{
 };
 pub use topology::{Chain, Dumbbell, Graph, Link, NamedLink, SingleHop, Topology};
 pub use train::{Itinerary, OutageMap, Prediction, RttReport, SignalStrength, Train};
-pub use values::{DelayedAck, InitialWindow, Law, QueueLimit, Seed, Segments, Window};
+pub use values::{DelayedAck, InitialWindow, Law, Seed, Segments, Window};

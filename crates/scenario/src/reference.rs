@@ -92,10 +92,20 @@ pub fn reference() -> String {
         let defaults = if *name == "Tcp" { serde_json::json!(Tcp::defaults()) } else { Value::Null };
         table(&mut text, heading, object, &defaults);
     }
+    for (heading, name) in disciplines(&schema) {
+        table(&mut text, &heading, &schema["$defs"][name], &Value::Null);
+    }
     choices(&mut text, &schema);
     quantities(&mut text, &schema);
     transports(&mut text);
     text
+}
+
+/// The tables of the queue disciplines, as the schema lists them: heading, and name of the type.
+fn disciplines(schema: &Value) -> Vec<(String, &str)> {
+    let variants = list(&schema["$defs"]["Queue"], "oneOf").iter();
+    let tables = variants.filter_map(|variant| variant["properties"].as_object()?.iter().next());
+    tables.filter_map(|(key, table)| Some((format!("queue.{key}"), reference_name(table)?))).collect()
 }
 
 /// The reference of every field of a map file, as Markdown that stands beside that of scenarios.
@@ -180,6 +190,7 @@ fn choices(text: &mut String, schema: &Value) {
         text,
         "## Choices\n\nA choice is a word in quotes, or a table with one key: `{{ key = value }}`.\n"
     );
+    let tables = disciplines(schema);
     for (name, definition) in schema["$defs"].as_object().into_iter().flatten() {
         let known = QUANTITIES.iter().any(|(schema, ..)| schema == name);
         if known || list(definition, "oneOf").is_empty() {
@@ -191,9 +202,19 @@ fn choices(text: &mut String, schema: &Value) {
                 (Some(word), _) => format!("`\"{word}\"`"),
                 (None, Some(keys)) => {
                     let key = keys.keys().next().map_or("", String::as_str);
-                    format!("`{{ {key} = ... }}`: {}", kind(&keys[key]).0)
+                    let table = tables.iter().find(|(_, name)| Some(*name) == reference_name(&keys[key]));
+                    let kind = match table {
+                        Some((heading, _)) => format!("[table](#{})", anchor(heading)),
+                        None => kind(&keys[key]).0,
+                    };
+                    format!("`{{ {key} = ... }}`: {kind}")
                 }
-                (None, None) => String::new(),
+                (None, None) => match variant["enum"].as_array() {
+                    Some(words) => {
+                        words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+                    }
+                    None => "text".to_owned(),
+                },
             };
             line!(text, "| {written} | {} |", cell(&words(variant)));
         }
@@ -286,7 +307,8 @@ mod tests {
 
     fn check(schema: &Value, tables: &[(&str, &str)]) {
         for (name, definition) in schema["$defs"].as_object().unwrap() {
-            let table = tables.iter().any(|(_, schema)| schema == name);
+            let table = tables.iter().any(|(_, schema)| schema == name)
+                || disciplines(schema).iter().any(|(_, schema)| schema == name);
             let quantity = QUANTITIES.iter().any(|(schema, ..)| schema == name);
             let choice = !quantity && !list(definition, "oneOf").is_empty();
             assert_eq!(u8::from(table) + u8::from(quantity) + u8::from(choice), 1, "{name}");

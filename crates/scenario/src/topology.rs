@@ -1,6 +1,6 @@
 //! The network: nodes and the links between them.
 
-use crate::values::QueueLimit;
+use cogtcp_link::{QueueLimit, QueueSpec};
 use cogtcp_units::{Duration, Probability, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -65,7 +65,7 @@ pub struct Graph {
     pub links: Vec<NamedLink>,
 }
 
-/// A full-duplex link with a drop-tail queue at each end. Both directions are alike, but for what `reverse_...` sets.
+/// A full-duplex link with a queue at each end. Both directions are alike, but for what `reverse_...` sets.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
@@ -73,9 +73,10 @@ pub struct Link {
     pub rate: Rate,
     /// One-way propagation delay (at most 1000 s).
     pub delay: Duration,
-    /// What waits for the link at most, besides the packet on it; more is dropped (drop-tail).
+    /// What waits for the link, besides the packet on it: the length of a drop-tail queue ("100 packets", "64 KiB"), the name
+    /// of a queue discipline ("red", "codel", "fq_codel"), or one with its parameters.
     #[serde(default = "default_queue")]
-    pub queue: QueueLimit,
+    pub queue: QueueSpec,
     /// Probability that a packet is lost on the link (below 1), each packet on its own.
     #[serde(default)]
     pub loss: Probability,
@@ -95,7 +96,7 @@ pub struct Link {
     pub reverse_delay: Option<Duration>,
     /// Queue of the reverse direction; without it: `queue`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reverse_queue: Option<QueueLimit>,
+    pub reverse_queue: Option<QueueSpec>,
     /// Loss of the reverse direction; without it: `loss`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverse_loss: Option<Probability>,
@@ -119,9 +120,10 @@ pub struct NamedLink {
     pub rate: Rate,
     /// One-way propagation delay (at most 1000 s).
     pub delay: Duration,
-    /// What waits for the link at most, besides the packet on it; more is dropped (drop-tail).
+    /// What waits for the link, besides the packet on it: the length of a drop-tail queue ("100 packets", "64 KiB"), the name
+    /// of a queue discipline ("red", "codel", "fq_codel"), or one with its parameters.
     #[serde(default = "default_queue")]
-    pub queue: QueueLimit,
+    pub queue: QueueSpec,
     /// Probability that a packet is lost on the link (below 1), each packet on its own.
     #[serde(default)]
     pub loss: Probability,
@@ -141,7 +143,7 @@ pub struct NamedLink {
     pub reverse_delay: Option<Duration>,
     /// Queue of the reverse direction; without it: `queue`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reverse_queue: Option<QueueLimit>,
+    pub reverse_queue: Option<QueueSpec>,
     /// Loss of the reverse direction; without it: `loss`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverse_loss: Option<Probability>,
@@ -150,8 +152,8 @@ pub struct NamedLink {
     pub reverse_drops: Vec<u64>,
 }
 
-fn default_queue() -> QueueLimit {
-    QueueLimit::Packets(100)
+fn default_queue() -> QueueSpec {
+    QueueSpec::DropTail(QueueLimit::Packets(100))
 }
 
 impl NamedLink {
@@ -160,13 +162,13 @@ impl NamedLink {
         Link {
             rate: self.rate,
             delay: self.delay,
-            queue: self.queue,
+            queue: self.queue.clone(),
             loss: self.loss,
             drops: self.drops.clone(),
             mark: self.mark,
             reverse_rate: self.reverse_rate,
             reverse_delay: self.reverse_delay,
-            reverse_queue: self.reverse_queue,
+            reverse_queue: self.reverse_queue.clone(),
             reverse_loss: self.reverse_loss,
             reverse_drops: self.reverse_drops.clone(),
         }

@@ -1,4 +1,4 @@
-//! Values that only scenarios write: queue limits, counts of segments, laws of durations, seeds.
+//! Values that only scenarios write: counts of segments, laws of durations, seeds.
 
 use cogtcp_spectrum::DurationLaw;
 use cogtcp_units::{Bytes, Duration};
@@ -9,17 +9,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-/// The most packets that a queue may be asked to hold, and the most segments that a window may be.
+/// The most segments that a window may be.
 pub(crate) const MOST_COUNT: u32 = 1_000_000_000;
-
-/// What a drop-tail queue holds before it drops. Written `"100 packets"` or `"64 KiB"`.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum QueueLimit {
-    /// At most this many packets wait, whatever their size.
-    Packets(u32),
-    /// At most this many bytes wait (of whole packets, with their headers).
-    Bytes(u64),
-}
 
 /// A window counted in full-sized segments. Written `"10 segments"`.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -84,31 +75,6 @@ fn count_and_unit(text: &str) -> Option<(u64, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let count = text[..end].parse().ok()?;
     Some((count, text[end..].trim()))
-}
-
-impl FromStr for QueueLimit {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        if let Some((count, "packets" | "packet")) = count_and_unit(text) {
-            return match u32::try_from(count) {
-                Ok(count) if count <= MOST_COUNT => Ok(Self::Packets(count)),
-                _ => Err(format!("\"{text}\" is too long a queue; write at most \"{MOST_COUNT} packets\"")),
-            };
-        }
-        text.parse::<Bytes>().map(|bytes| Self::Bytes(bytes.get())).map_err(|_| {
-            format!("\"{text}\" is not a queue length; write packets or bytes, for example \"100 packets\" or \"64 KiB\"")
-        })
-    }
-}
-
-impl fmt::Display for QueueLimit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Packets(1) => f.write_str("1 packet"),
-            Self::Packets(count) => write!(f, "{count} packets"),
-            Self::Bytes(bytes) => Bytes::new(*bytes).fmt(f),
-        }
-    }
 }
 
 impl FromStr for Segments {
@@ -245,11 +211,6 @@ macro_rules! as_text {
     };
 }
 
-as_text!(
-    QueueLimit,
-    "a queue length in packets or bytes, for example \"100 packets\" or \"64 KiB\"",
-    "^ *([0-9]+ *packets?|[0-9.]+([eE][+-]?[0-9]+)? *(B|bytes|kB|KB|KiB|MB|MiB|GB|GiB)) *$"
-);
 as_text!(Segments, "a number of segments, for example \"10 segments\"", "^ *[0-9]+ *segments? *$");
 as_text!(
     Window,

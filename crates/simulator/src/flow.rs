@@ -2,8 +2,9 @@
 
 use crate::histogram::Histogram;
 use crate::network::{Network, StreamCounters};
-use crate::packets::Packet;
+use crate::packet::Packet;
 use crate::queue::Event;
+use cogtcp_link::Frame;
 use cogtcp_records::tables::EventKind;
 use cogtcp_scenario::{FlowSpec, Traffic};
 use cogtcp_transport::freeze::{Beside, ConnectionManager, RoundTrips};
@@ -165,33 +166,31 @@ impl Flow {
         self.pump_sender(now, network);
     }
 
-    /// A data packet of `wire` bytes has reached the receiver, after `waited` nanoseconds in queues. `warm`: the warm-up is
-    /// over.
+    /// A data segment has reached the receiver in `frame`. `warm`: the warm-up is over.
     #[inline]
     pub(crate) fn receive_data(
         &mut self,
         now: Time,
-        packet: &Packet,
-        wire: u32,
-        waited: u64,
+        segment: &Segment,
+        frame: &Frame<Packet>,
         warm: bool,
         network: &mut Network,
     ) {
         self.streams[DATA].arrived += 1;
-        self.arrived_bytes += u64::from(wire);
-        if warm && packet.segment.len > 0 {
-            self.queuing.record(Duration::from_nanos(waited));
+        self.arrived_bytes += u64::from(frame.size());
+        if warm && segment.len > 0 {
+            self.queuing.record(frame.waited());
         }
-        let latest = (packet.segment.tag, packet.sent_at);
+        let latest = (segment.tag, frame.packet.sent_at);
         self.unanswered.get_or_insert(latest);
         if self.manager.is_some() {
-            let mut segment = packet.segment;
-            self.manage_incoming(now, &mut segment, Beside::Receiver, network);
-            self.receiver.handle_segment(now, &segment);
+            let mut seen = *segment;
+            self.manage_incoming(now, &mut seen, Beside::Receiver, network);
+            self.receiver.handle_segment(now, &seen);
         } else {
-            self.receiver.handle_segment(now, &packet.segment);
+            self.receiver.handle_segment(now, segment);
         }
-        if packet.segment.flags.contains(Flags::SYN) {
+        if segment.flags.contains(Flags::SYN) {
             self.receiver.set_syn_ack_option(self.announced.take());
         }
         self.pump_receiver(now, Some(latest), network);
@@ -218,17 +217,24 @@ impl Flow {
 
     /// An acknowledgement has reached the sender.
     #[inline]
-    pub(crate) fn receive_ack(&mut self, now: Time, packet: &Packet, warm: bool, network: &mut Network) {
+    pub(crate) fn receive_ack(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        frame: &Frame<Packet>,
+        warm: bool,
+        network: &mut Network,
+    ) {
         self.streams[ACKS].arrived += 1;
-        if warm && packet.sent_at != Time::MAX {
-            self.rtt.record(now - packet.sent_at);
+        if warm && frame.packet.sent_at != Time::MAX {
+            self.rtt.record(now - frame.packet.sent_at);
         }
         if self.manager.is_some() {
-            let mut segment = packet.segment;
-            self.manage_incoming(now, &mut segment, Beside::Sender, network);
-            self.sender.handle_segment(now, &segment);
+            let mut seen = *segment;
+            self.manage_incoming(now, &mut seen, Beside::Sender, network);
+            self.sender.handle_segment(now, &seen);
         } else {
-            self.sender.handle_segment(now, &packet.segment);
+            self.sender.handle_segment(now, segment);
         }
         self.pump_sender(now, network);
     }
@@ -279,7 +285,7 @@ impl Flow {
             // The handshake, FINs and pure ACKs give no round-trip sample.
             let sent_at = if segment.len > 0 { now } else { Time::MAX };
             self.streams[DATA].injected += 1;
-            network.inject(now, 2 * self.number as u32, &Packet { segment, sent_at });
+            network.send_segment(now, 2 * self.number as u32, &segment, sent_at);
         }
         while let Some(event) = self.sender.poll_event() {
             self.record(now, event, network);
@@ -295,7 +301,7 @@ impl Flow {
             let sent_at = self.answered(&segment, latest);
             self.manage_outgoing(now, &mut segment, Beside::Receiver);
             self.streams[ACKS].injected += 1;
-            network.inject(now, 2 * self.number as u32 + 1, &Packet { segment, sent_at });
+            network.send_segment(now, 2 * self.number as u32 + 1, &segment, sent_at);
         }
         while self.receiver.poll_event().is_some() {}
         let due = self.receiver.poll_timeout();
@@ -358,8 +364,7 @@ impl Flow {
             Beside::Receiver => {
                 for _ in 0..times {
                     self.streams[ACKS].injected += 1;
-                    let packet = Packet { segment: *ack, sent_at: Time::MAX };
-                    network.inject(now, 2 * self.number as u32 + 1, &packet);
+                    network.send_segment(now, 2 * self.number as u32 + 1, ack, Time::MAX);
                 }
             }
             Beside::Sender => {

@@ -3,9 +3,8 @@
 
 use crate::network::Network;
 use crate::options::RunError;
-use crate::pipe::Gate;
-use crate::queue::Event;
 use cogtcp_crosslayer::{LinkEvent, Phase};
+use cogtcp_link::Gate;
 use cogtcp_scenario::{Experiment, RadioKind, RadioSpec, Silence};
 use cogtcp_spectrum::journey::{self, Course, JourneyRadio};
 use cogtcp_spectrum::prediction::Outage;
@@ -132,9 +131,7 @@ impl GatedLinks {
         let gate = if phase.is_silent() { self.silent } else { Gate::Open };
         for pipe in &self.pipes {
             let gate = if gate == Gate::Drop && self.holding == Some(*pipe) { Gate::Hold } else { gate };
-            if let Some(time) = network.pipes[*pipe as usize].set_channel(now, gate, self.radio.rate()) {
-                network.queue.push(time, Event::Arrival(*pipe));
-            }
+            network.set_channel(now, *pipe, gate, self.radio.rate());
         }
         while let Some((time, event)) = self.radio.poll_event() {
             network.trace.radio_event(time, (self.number, 0), event, self.own_rate);

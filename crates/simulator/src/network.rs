@@ -1,19 +1,19 @@
 //! Pipes, paths and the packets on them; packets are counted here.
 
 use crate::boards::Boards;
-use crate::packets::{OptionStore, Packet};
-use crate::pipe::{DropCause, Offer, Pipe, Transit};
+use crate::packet::{Body, OptionStore, Packet, Pipe};
 use crate::queue::{Event, EventQueue};
 use crate::trace::Trace;
 use crate::wireless::{Cell, Noted};
+use cogtcp_link::{Departure, DropCause, Frame, Gate, Offer};
 use cogtcp_records::tables::PacketEvent;
-use cogtcp_transport::SeqNumber;
+use cogtcp_transport::{Segment, SeqNumber};
 use cogtcp_units::{Rate, Time};
 use std::collections::VecDeque;
 
-/// End of a path in [`Network::paths`], and `next` of a pipe whose packets have all reached their host.
+/// End of a path in [`Network::paths`], and label of a pipe whose packets have all reached their host.
 const HOST: u32 = u32::MAX;
-/// `next` of a pipe whose packets part ways: their paths tell. Also of a pipe that no path uses.
+/// Label of a pipe whose packets part ways: their paths tell. Any other label is the pipe that all its packets take next.
 const BY_PATH: u32 = u32::MAX - 1;
 
 /// The network of one run.
@@ -78,8 +78,8 @@ impl Network {
         self.dropped.push(0);
         for step in self.paths[start..].windows(2) {
             let pipe = &mut self.pipes[step[0] as usize];
-            pipe.next = match pipe.next {
-                Pipe::UNUSED => step[1],
+            pipe.label = match pipe.label {
+                Pipe::UNLABELLED => step[1],
                 next if next == step[1] => next,
                 _ => BY_PATH,
             };
@@ -114,54 +114,67 @@ impl Network {
         &rest[..length]
     }
 
-    /// A host sends `packet` on `stream`.
+    /// A host sends a TCP segment on `stream`. Data: `sent_at` is now. An acknowledgement: when the data was sent that it
+    /// answers. Else `Time::MAX`.
     #[inline]
-    pub(crate) fn inject(&mut self, now: Time, stream: u32, packet: &Packet) {
-        let wire = packet.segment.wire_size();
-        let start = self.path_starts[stream as usize];
-        let parcel = self.options.pack(packet, wire);
-        let transit = Transit { time: 0, waited: 0, stream, wire, next: start + 1, parcel };
-        self.offer(now, self.paths[start as usize], transit);
+    pub(crate) fn send_segment(&mut self, now: Time, stream: u32, segment: &Segment, sent_at: Time) {
+        let size = segment.wire_size();
+        let packet = self.options.pack(stream, segment, sent_at, size);
+        self.inject(now, packet, size);
+    }
+
+    /// A host sends a packet of `size` bytes that is no TCP segment on `stream`.
+    pub(crate) fn send(&mut self, now: Time, stream: u32, body: Body, size: u32) {
+        self.inject(now, Packet::new(stream, body, now), size);
+    }
+
+    #[inline]
+    fn inject(&mut self, now: Time, mut packet: Packet, size: u32) {
+        let start = self.path_starts[packet.stream as usize];
+        packet.next = start + 1;
+        self.offer(now, self.paths[start as usize], Frame::new(packet, size));
+    }
+
+    /// Takes the TCP segment out of a packet that has reached its host; `None`: it carries something else.
+    #[inline]
+    pub(crate) fn open(&mut self, packet: &Packet) -> Option<Segment> {
+        self.options.unpack(packet)
     }
 
     /// The first packet of `pipe` arrives at the far end: it moves on, is lost, or has reached its host, in which case it
-    /// is returned with what it carries.
+    /// is returned.
     #[inline]
-    pub(crate) fn arrive(&mut self, now: Time, pipe: u32) -> Option<(Transit, Packet)> {
+    pub(crate) fn arrive(&mut self, now: Time, pipe: u32) -> Option<Frame<Packet>> {
         self.hops += 1;
         let event = Event::Arrival(pipe);
         let from = &mut self.pipes[pipe as usize];
-        let (transit, lost) = from.arrive(now);
-        let next = from.next;
+        let Departure { frame, lost } = from.arrive(now);
+        let next = from.label;
         match from.next_arrival() {
             Some(time) => self.queue.replace(time, event),
             None => self.queue.pop(event),
         }
         if let Some(cause) = lost {
-            self.drop_packet(now, pipe, &transit, cause);
+            self.drop_packet(now, pipe, &frame, cause);
             return None;
         }
-        self.note(now, PacketEvent::Received, pipe, &transit);
-        self.forward(now, next, transit)
+        self.note(now, PacketEvent::Received, pipe, &frame);
+        self.forward(now, next, frame)
     }
 
     /// A packet goes on to the pipe `next`, or has reached its host.
     #[expect(clippy::inline_always, reason = "two callers, of which `arrive` makes nearly every call")]
     #[inline(always)]
-    fn forward(&mut self, now: Time, mut next: u32, mut transit: Transit) -> Option<(Transit, Packet)> {
+    fn forward(&mut self, now: Time, mut next: u32, mut frame: Frame<Packet>) -> Option<Frame<Packet>> {
         if next == BY_PATH {
-            next = self.paths[transit.next as usize];
+            next = self.paths[frame.packet.next as usize];
         }
-        if next != HOST {
-            transit.next += 1;
-            self.offer(now, next, transit);
-            return None;
+        if next == HOST {
+            return Some(frame);
         }
-        let mut packet = self.options.unpack(&transit.parcel);
-        if transit.take_mark() {
-            packet.segment.mark();
-        }
-        Some((transit, packet))
+        frame.packet.next += 1;
+        self.offer(now, next, frame);
+        None
     }
 
     /// Adds the wireless cell of the radio `number`.
@@ -177,9 +190,9 @@ impl Network {
         }
     }
 
-    /// A wireless cell may have something to do. A packet that has reached its host is returned with what it carries.
+    /// A wireless cell may have something to do. A packet that has reached its host is returned.
     #[inline(never)]
-    pub(crate) fn play_cell(&mut self, now: Time, place: u32) -> Option<(Transit, Packet)> {
+    pub(crate) fn play_cell(&mut self, now: Time, place: u32) -> Option<Frame<Packet>> {
         let (number, cell) = self.cells.get_mut(place as usize)?;
         let mut arrived = None;
         if cell.fires(now) {
@@ -197,14 +210,16 @@ impl Network {
                 }
             }
             if let Some((pipe, cause)) = finished.dropped {
-                let transit = self.pipes[pipe as usize].end_service(now, Some(cause));
-                self.drop_packet(now, pipe, &transit, cause);
+                let frame = self.pipes[pipe as usize].end_service(now, Some(cause));
+                self.drop_packet(now, pipe, &frame, cause);
+                self.attend(now, pipe);
             }
             if let Some(pipe) = finished.delivered {
                 self.hops += 1;
-                let transit = self.pipes[pipe as usize].end_service(now, None);
-                self.note(now, PacketEvent::Received, pipe, &transit);
-                arrived = self.forward(now, self.pipes[pipe as usize].next, transit);
+                let frame = self.pipes[pipe as usize].end_service(now, None);
+                self.attend(now, pipe);
+                self.note(now, PacketEvent::Received, pipe, &frame);
+                arrived = self.forward(now, self.pipes[pipe as usize].label, frame);
             }
         }
         self.arm_cell(place as usize);
@@ -218,28 +233,67 @@ impl Network {
     }
 
     #[inline]
-    fn offer(&mut self, now: Time, pipe: u32, transit: Transit) {
-        match self.pipes[pipe as usize].offer(now, transit) {
+    fn offer(&mut self, now: Time, pipe: u32, frame: Frame<Packet>) {
+        match self.pipes[pipe as usize].offer(now, frame) {
             Offer::Taken => {}
             Offer::Schedule(time) => self.queue.push(time, Event::Arrival(pipe)),
             Offer::Wake => self.wake(now, pipe),
-            Offer::Dropped => return self.drop_packet(now, pipe, &transit, DropCause::Queue),
+            Offer::Dropped => return self.drop_packet(now, pipe, &frame, DropCause::Queue),
+            Offer::Managed => {
+                self.note(now, PacketEvent::Queued, pipe, &frame);
+                return self.attend(now, pipe);
+            }
         }
-        self.note(now, PacketEvent::Queued, pipe, &transit);
+        self.note(now, PacketEvent::Queued, pipe, &frame);
+    }
+
+    /// Gate and rate of a pipe change.
+    pub(crate) fn set_channel(&mut self, now: Time, pipe: u32, gate: Gate, rate: Option<Rate>) {
+        if let Some(time) = self.pipes[pipe as usize].set_channel(now, gate, rate) {
+            self.queue.push(time, Event::Arrival(pipe));
+        }
+        self.attend(now, pipe);
+    }
+
+    /// The transmitter of a pipe takes the next packet from its queue discipline.
+    pub(crate) fn transmit(&mut self, now: Time, pipe: u32) {
+        self.pipes[pipe as usize].transmit(now);
+        self.attend(now, pipe);
+    }
+
+    /// Follows up on what a queue discipline has done; nothing is to be done for a pipe without one.
+    #[cold]
+    fn attend(&mut self, now: Time, pipe: u32) {
+        if !self.pipes[pipe as usize].is_managed() {
+            return;
+        }
+        while let Some((frame, cause)) = self.pipes[pipe as usize].take_dropped() {
+            self.drop_packet(now, pipe, &frame, cause);
+        }
+        let link = &mut self.pipes[pipe as usize];
+        if let Some(time) = link.take_arrival() {
+            self.queue.push(time, Event::Arrival(pipe));
+        }
+        if let Some(time) = link.take_transmission() {
+            self.queue.push(time, Event::Transmission(pipe));
+        }
+        if link.take_wake() {
+            self.wake(now, pipe);
+        }
     }
 
     /// Enters a packet in the trace, where packets are traced.
     #[inline]
-    fn note(&mut self, now: Time, event: PacketEvent, pipe: u32, transit: &Transit) {
+    fn note(&mut self, now: Time, event: PacketEvent, pipe: u32, frame: &Frame<Packet>) {
         if self.trace.records_packets() {
-            self.trace_packet(now, event, pipe, transit);
+            self.trace_packet(now, event, pipe, frame);
         }
     }
 
     #[cold]
-    fn trace_packet(&mut self, now: Time, event: PacketEvent, pipe: u32, transit: &Transit) {
-        let segment = self.options.peek(&transit.parcel);
-        self.trace.packet(now, event, None, pipe, transit, &segment);
+    fn trace_packet(&mut self, now: Time, event: PacketEvent, pipe: u32, frame: &Frame<Packet>) {
+        let segment = self.options.peek(&frame.packet);
+        self.trace.packet(now, event, None, pipe, frame, segment.as_ref());
     }
 
     fn wake(&mut self, now: Time, pipe: u32) {
@@ -249,15 +303,18 @@ impl Network {
     }
 
     #[cold]
-    fn drop_packet(&mut self, now: Time, pipe: u32, transit: &Transit, cause: DropCause) {
-        self.dropped[transit.stream as usize] += 1;
-        let segment = self.options.unpack(&transit.parcel).segment;
-        if cause == DropCause::Silence && self.watched.contains(&pipe) {
-            self.destroyed.push_back((pipe, transit.stream, segment.seq));
+    fn drop_packet(&mut self, now: Time, pipe: u32, frame: &Frame<Packet>, cause: DropCause) {
+        self.dropped[frame.packet.stream as usize] += 1;
+        let segment = self.options.unpack(&frame.packet);
+        if cause == DropCause::Silence
+            && let Some(segment) = &segment
+            && self.watched.contains(&pipe)
+        {
+            self.destroyed.push_back((pipe, frame.packet.stream, segment.seq));
         }
-        self.trace.dropped(now, pipe, transit, cause);
+        self.trace.dropped(now, pipe, frame, cause);
         if self.trace.records_packets() {
-            self.trace.packet(now, PacketEvent::Dropped, Some(cause), pipe, transit, &segment);
+            self.trace.packet(now, PacketEvent::Dropped, Some(cause), pipe, frame, segment.as_ref());
         }
     }
 
@@ -271,11 +328,11 @@ impl Network {
         let mut with_options = 0;
         for (number, pipe) in self.pipes.iter().enumerate() {
             let mut held = 0;
-            for transit in pipe.packets() {
-                inside[transit.stream as usize] += 1;
+            pipe.visit(&mut |frame| {
+                inside[frame.packet.stream as usize] += 1;
                 held += 1;
-                with_options += usize::from(transit.parcel.has_options());
-            }
+                with_options += usize::from(matches!(frame.packet.body, Body::TcpWithOptions { .. }));
+            });
             let counters = pipe.counters();
             if counters.offered != counters.delivered + counters.drops.iter().sum::<u64>() + held {
                 return Err(format!("link direction {number} holds {held} packets and counted {counters:?}"));

@@ -32,6 +32,8 @@ pub(crate) enum Event {
     Cell(u32),
     /// A primary user goes ON or OFF: only where events are recorded.
     Primary(u32),
+    /// The transmitter of a link direction with a queue discipline takes the next packet.
+    Transmission(u32),
 }
 
 const INDEX_BITS: u32 = 20;
@@ -56,6 +58,7 @@ impl Event {
             Self::Train => (6, 1),
             Self::Cell(cell) => (8, cell),
             Self::Primary(user) => (9, user),
+            Self::Transmission(pipe) => (10, pipe),
         };
         debug_assert!(index < Self::MAX_INDEX);
         kind << INDEX_BITS | index
@@ -75,7 +78,8 @@ impl Event {
             6 => Self::Train,
             7 => Self::Sample,
             8 => Self::Cell(index),
-            _ => Self::Primary(index),
+            9 => Self::Primary(index),
+            _ => Self::Transmission(index),
         }
     }
 }
@@ -241,6 +245,7 @@ mod tests {
             Event::Sample,
             Event::Cell(last),
             Event::Primary(9),
+            Event::Transmission(last),
         ] {
             assert_eq!(Event::from_code(event.code()), event);
         }

@@ -1,9 +1,9 @@
 //! From the state at the end of a run to its tables.
 
 use crate::flow::{Flow, Measured};
-use crate::pipe::{Capacity, DropCause};
 use crate::simulation::Simulation;
 use crate::wireless::{MacCounters, radio_names};
+use cogtcp_link::{Capacity, DropCause};
 use cogtcp_records::tables::{
     FlowRow, FlowsBuilder, LinkRow, LinksBuilder, PredictionsBuilder, RadioRow, RadiosBuilder, TrainsBuilder,
 };
@@ -143,6 +143,8 @@ impl Simulation<'_> {
                 drops_silence: drops(DropCause::Silence),
                 drops_retry: drops(DropCause::Retry),
                 drops_interference: drops(DropCause::Interference),
+                drops_early: drops(DropCause::Early),
+                marked_packets: pipe.marked() - before.marked,
                 attempts: mac.attempts,
                 attempts_interfered: mac.interfered,
                 attempts_unanswered: mac.unanswered,

@@ -111,14 +111,14 @@ impl<'a> Router<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cogtcp_scenario::{LinkSpec, PipeSpec, QueueLimit, RunSpec};
+    use cogtcp_scenario::{LinkSpec, PipeSpec, QueueLimit, QueueSpec, RunSpec};
     use cogtcp_units::{Duration, Probability, RandomStream, Rate};
 
     fn experiment(nodes: &[&str], links: &[(&str, usize, usize, u64)]) -> Experiment {
         let pipe = |delay| PipeSpec {
             rate: Rate::from_bits_per_second(1_000_000),
             delay: Duration::from_millis(delay),
-            queue: QueueLimit::Packets(10),
+            queue: QueueSpec::DropTail(QueueLimit::Packets(10)),
             loss: Probability::ZERO,
             drops: Vec::new(),
             mark: None,

@@ -5,17 +5,18 @@ use crate::flow::Flow;
 use crate::gated_links::GatedLinks;
 use crate::network::Network;
 use crate::options::{RunError, RunOptions, TraceLevel};
-use crate::packets::Packet;
-use crate::pipe::{Capacity, Pipe, PipeConfig, PipeCounters, Transit};
+use crate::packet::{Body, Packet, Pipe};
 use crate::queue::{Event, EventQueue};
 use crate::routes::Router;
 use crate::trace::Trace;
 use crate::train::Train;
 use crate::unreachable::Unreachable;
 use crate::wireless::Cell;
+use cogtcp_link::queue::{DropTail, Site};
+use cogtcp_link::{Capacity, Frame, LinkConfig, LinkCounters};
 use cogtcp_records::tables::{FlowSample, LinkSample};
 use cogtcp_records::{Code, Run};
-use cogtcp_scenario::{Experiment, FlowSpec, LinkSpec, PipeSpec, QueueLimit, Traffic};
+use cogtcp_scenario::{Experiment, FlowSpec, LinkSpec, PipeSpec, QueueSpec, Traffic};
 use cogtcp_spectrum::air::Air;
 use cogtcp_transport::CongestionControl;
 use cogtcp_units::{RandomStream, Time};
@@ -53,10 +54,11 @@ pub(crate) struct Simulation<'a> {
 /// A pipe at the end of the warm-up.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PipeBaseline {
-    pub(crate) counters: PipeCounters,
+    pub(crate) counters: LinkCounters,
     pub(crate) carried: f64,
     pub(crate) capacity: Capacity,
     pub(crate) queue_integral: u64,
+    pub(crate) marked: u64,
 }
 
 /// Hash of the stream of events, in the manner of FNV-1a with whole words.
@@ -177,8 +179,8 @@ impl<'a> Simulation<'a> {
             match event {
                 Event::Arrival(pipe) => {
                     self.digest.add(now, event);
-                    if let Some((transit, packet)) = self.network.arrive(now, pipe) {
-                        self.deliver(now, &transit, &packet);
+                    if let Some(frame) = self.network.arrive(now, pipe) {
+                        self.deliver(now, &frame);
                     } else if self.network.has_destroyed()
                         && let Some(unreachable) = &mut self.unreachable
                     {
@@ -222,18 +224,17 @@ impl<'a> Simulation<'a> {
         reason = "two callers, of which the event loop makes all but a few calls"
     )]
     #[inline(always)]
-    fn deliver(&mut self, now: Time, transit: &Transit, packet: &Packet) {
-        if packet.segment.custom().is_some() && transit.stream.is_multiple_of(2) {
-            self.announce(transit.stream as usize / 2);
+    fn deliver(&mut self, now: Time, frame: &Frame<Packet>) {
+        let stream = frame.packet.stream;
+        let Some(segment) = self.network.open(&frame.packet) else { return self.message(now, frame) };
+        if segment.custom().is_some() && stream.is_multiple_of(2) {
+            self.announce(stream as usize / 2);
         }
-        let Some(flow) = self.flows.get_mut(transit.stream as usize / 2) else {
-            self.message(now, transit.stream, packet);
-            return;
-        };
-        if transit.stream.is_multiple_of(2) {
-            flow.receive_data(now, packet, transit.wire, transit.waited, self.warm, &mut self.network);
+        let flow = &mut self.flows[stream as usize / 2];
+        if stream.is_multiple_of(2) {
+            flow.receive_data(now, &segment, frame, self.warm, &mut self.network);
         } else {
-            flow.receive_ack(now, packet, self.warm, &mut self.network);
+            flow.receive_ack(now, &segment, frame, self.warm, &mut self.network);
         }
     }
 
@@ -254,15 +255,22 @@ impl<'a> Simulation<'a> {
         self.flows[number].announce(count);
     }
 
-    /// A message between a train's router and its clients has arrived, or one of ICMP.
+    /// What is no TCP segment has reached its host.
     #[cold]
-    fn message(&mut self, now: Time, stream: u32, packet: &Packet) {
-        if let Some(unreachable) = self.unreachable.as_mut().filter(|messages| stream >= messages.first()) {
-            unreachable.receive(now, stream, packet, &mut self.network, &mut self.flows);
-            return;
-        }
-        if let Some(train) = &mut self.train {
-            train.receive(now, stream, packet, &mut self.network, &mut self.flows);
+    fn message(&mut self, now: Time, frame: &Frame<Packet>) {
+        let stream = frame.packet.stream;
+        match frame.packet.body {
+            Body::Tcp { .. } | Body::TcpWithOptions { .. } => {}
+            Body::Unreachable { seq } => {
+                if let Some(unreachable) = &mut self.unreachable {
+                    unreachable.receive(now, stream, seq, &mut self.network, &mut self.flows);
+                }
+            }
+            Body::Control(message) => {
+                if let Some(train) = &mut self.train {
+                    train.receive(now, stream, message, &mut self.network, &mut self.flows);
+                }
+            }
         }
     }
 
@@ -283,6 +291,7 @@ impl<'a> Simulation<'a> {
             }
             Event::FlowStop(number) => self.flows[number as usize].stop(now, &mut self.network),
             Event::Write(number) => self.flows[number as usize].write(now, &mut self.network),
+            Event::Transmission(pipe) => self.network.transmit(now, pipe),
             Event::WarmupEnd => self.end_warmup(now),
             Event::Train => {
                 if let Some(train) = &mut self.train {
@@ -298,8 +307,8 @@ impl<'a> Simulation<'a> {
     /// A wireless cell may have something to do.
     #[inline(never)]
     fn play_cell(&mut self, now: Time, place: u32) {
-        if let Some((transit, packet)) = self.network.play_cell(now, place) {
-            self.deliver(now, &transit, &packet);
+        if let Some(frame) = self.network.play_cell(now, place) {
+            self.deliver(now, &frame);
         }
         self.tell_transports(now);
     }
@@ -349,6 +358,7 @@ impl<'a> Simulation<'a> {
                 queue_integral: pipe.queue_integral(now),
                 capacity: pipe.capacity(now),
                 counters: *pipe.counters(),
+                marked: pipe.marked(),
             };
             pipe.restart_maximum(now);
         }
@@ -465,24 +475,16 @@ fn add_cells(
 }
 
 fn pipe(link: &LinkSpec, spec: &PipeSpec, direction: &str, seed: u64) -> Pipe {
-    let (limit_packets, limit_bytes) = match spec.queue {
-        QueueLimit::Packets(packets) => (u64::from(packets), u64::MAX),
-        QueueLimit::Bytes(bytes) => (u64::MAX, bytes),
-    };
-    let config = PipeConfig {
-        rate: spec.rate,
-        delay: spec.delay,
-        limit_packets,
-        limit_bytes,
-        loss: spec.loss,
-        drops: spec.drops.clone(),
-    };
-    let mut pipe =
-        Pipe::new(&config, || RandomStream::new(seed, &format!("loss/{}/{direction}", link.name), 0));
-    if let Some(packets) = spec.mark {
-        pipe.mark_at(u64::from(packets));
+    let stream = |part: &str| RandomStream::new(seed, &format!("{part}/{}/{direction}", link.name), 0);
+    let mut queue = DropTail::UNLIMITED;
+    if let QueueSpec::DropTail(limit) = spec.queue {
+        queue = DropTail::of(limit);
+        queue.mark_at = spec.mark.map_or(u64::MAX, u64::from);
     }
-    pipe
+    let config =
+        LinkConfig { rate: spec.rate, delay: spec.delay, queue, loss: spec.loss, drops: spec.drops.clone() };
+    let discipline = spec.queue.build(|| Site { rate: spec.rate, stream: stream("queue") });
+    Pipe::new(&config, discipline, || stream("loss"))
 }
 
 fn control(spec: &FlowSpec, options: &RunOptions) -> Result<Box<dyn CongestionControl>, RunError> {

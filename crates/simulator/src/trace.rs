@@ -1,9 +1,10 @@
 //! The time series, the events and the packets of a run, where they are asked for.
 
 use crate::TraceLevel;
-use crate::pipe::{DropCause, Transit};
+use crate::packet::Packet;
 use crate::wireless::radio_names;
 use cogtcp_crosslayer::{LinkEvent, Verdict};
+use cogtcp_link::{DropCause, Frame};
 use cogtcp_records::tables::{
     ControlSample, ControlSeriesBuilder, EventKind, EventRow, EventsBuilder, FlowSample, FlowSeriesBuilder,
     LinkSample, LinkSeriesBuilder, PacketEvent, PacketRow, PacketsBuilder,
@@ -29,9 +30,9 @@ pub(crate) struct Trace {
     /// Code of "no flow" and of "no detail".
     no_flow: Code,
     no_detail: Code,
-    causes: [Code; 5],
+    causes: [Code; DropCause::ALL.len()],
     /// Codes of the causes among the packets, and of "no cause".
-    packet_causes: [Code; 5],
+    packet_causes: [Code; DropCause::ALL.len()],
     no_cause: Code,
 }
 
@@ -127,25 +128,28 @@ impl Trace {
         event: PacketEvent,
         cause: Option<DropCause>,
         pipe: u32,
-        transit: &Transit,
-        segment: &Segment,
+        frame: &Frame<Packet>,
+        segment: Option<&Segment>,
     ) {
-        let flags = self.packets.flags.intern(&format!("{:?}", segment.flags));
+        let flags = segment.map_or_else(String::new, |segment| format!("{:?}", segment.flags));
+        let flags = self.packets.flags.intern(&flags);
+        let none = Segment::default();
+        let segment = segment.unwrap_or(&none);
         self.packets.push(PacketRow {
             time_s: now.as_secs_f64(),
             event: event.code(),
             cause: cause.map_or(self.no_cause, |cause| self.packet_causes[cause as usize]),
             link: Code(pipe / 2),
             direction: Code(pipe % 2),
-            flow: Code((transit.stream / 2).min(self.no_flow.0)),
-            source: Code(transit.stream % 2),
+            flow: Code((frame.packet.stream / 2).min(self.no_flow.0)),
+            source: Code(frame.packet.stream % 2),
             flags,
             seq: u64::from(segment.seq.get()),
             payload_bytes: u64::from(segment.len),
             ack: u64::from(segment.ack.get()),
             window: u64::from(segment.window),
             sack_blocks: segment.sack().len() as u64,
-            wire_bytes: u64::from(transit.size()),
+            wire_bytes: u64::from(frame.size()),
         });
     }
 
@@ -246,16 +250,16 @@ impl Trace {
     }
 
     /// A packet was dropped on `pipe`.
-    pub(crate) fn dropped(&mut self, now: Time, pipe: u32, transit: &Transit, cause: DropCause) {
+    pub(crate) fn dropped(&mut self, now: Time, pipe: u32, frame: &Frame<Packet>, cause: DropCause) {
         if self.records_events() {
             self.events.push(EventRow {
                 time_s: now.as_secs_f64(),
                 kind: EventKind::Drop.code(),
                 entity: self.pipes[pipe as usize],
                 // Messages of a train belong to no flow; the code of that follows those of the flows.
-                flow: Code((transit.stream / 2).min(self.no_flow.0)),
+                flow: Code((frame.packet.stream / 2).min(self.no_flow.0)),
                 detail: self.causes[cause as usize],
-                value: f64::from(transit.size()),
+                value: f64::from(frame.size()),
             });
         }
     }

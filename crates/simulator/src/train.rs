@@ -9,7 +9,7 @@ use crate::flow::Flow;
 use crate::gated_links::GatedLinks;
 use crate::network::{Network, StreamCounters};
 use crate::options::RunError;
-use crate::packets::Packet;
+use crate::packet::{Body, ControlMessage};
 use crate::queue::Event;
 use crate::routes::Router;
 use cogtcp_records::tables::EventKind;
@@ -251,14 +251,14 @@ impl Train {
         &mut self,
         now: Time,
         stream: u32,
-        packet: &Packet,
+        message: ControlMessage,
         network: &mut Network,
         flows: &mut [Flow],
     ) {
         let number = stream - self.streams;
         let client = number as usize / 2;
         self.clients[client].counters[number as usize % 2].arrived += 1;
-        if let Some(message) = Message::read(&packet.segment) {
+        if let Some(message) = Message::read(message) {
             self.take(now, client, message, network, flows);
         }
         self.arm(network);
@@ -428,7 +428,7 @@ impl Train {
         let direction = usize::from(matches!(message, Message::Reply { .. }));
         self.clients[client].counters[direction].injected += 1;
         let stream = self.streams + (2 * client + direction) as u32;
-        network.inject(now, stream, &Packet { segment: message.write(), sent_at: Time::MAX });
+        network.send(now, stream, Body::Control(message.write()), messages::WIRE_SIZE);
     }
 
     fn schedule(&mut self, at: Time, action: Action) {

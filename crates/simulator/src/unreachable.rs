@@ -9,10 +9,10 @@
 use crate::flow::Flow;
 use crate::network::{Network, StreamCounters};
 use crate::options::RunError;
-use crate::packets::Packet;
+use crate::packet::Body;
 use crate::routes::Router;
 use cogtcp_scenario::Experiment;
-use cogtcp_transport::{Flags, IPV4_HEADER, Segment, SeqNumber, TCP_HEADER};
+use cogtcp_transport::SeqNumber;
 use cogtcp_units::{Duration, Time};
 use std::collections::BTreeMap;
 
@@ -24,8 +24,6 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// The messages of all nodes in front of silent links.
 #[derive(Debug)]
 pub(crate) struct Unreachable {
-    /// The first stream of the messages.
-    first: u32,
     notices: Vec<Notice>,
     /// By pipe and flow: its place in `notices`.
     places: BTreeMap<(u32, u32), usize>,
@@ -48,8 +46,7 @@ impl Unreachable {
         network: &mut Network,
         router: &mut Router<'_>,
     ) -> Result<Option<Self>, RunError> {
-        let first = network.streams();
-        let mut made = Self { first, notices: Vec::new(), places: BTreeMap::new() };
+        let mut made = Self { notices: Vec::new(), places: BTreeMap::new() };
         for radio in experiment
             .radios
             .iter()
@@ -90,11 +87,6 @@ impl Unreachable {
         self.notices.iter().filter(|notice| notice.stream.is_some()).map(|notice| notice.counters)
     }
 
-    /// The first stream of the messages.
-    pub(crate) fn first(&self) -> u32 {
-        self.first
-    }
-
     /// Silence destroyed packets: their sources are told.
     pub(crate) fn tell(&mut self, now: Time, network: &mut Network, flows: &mut [Flow]) {
         while let Some((pipe, stream, seq)) = network.take_destroyed() {
@@ -109,10 +101,8 @@ impl Unreachable {
             notice.quiet_until = now + INTERVAL;
             match notice.stream {
                 Some(stream) => {
-                    let len = WIRE_SIZE - IPV4_HEADER - TCP_HEADER;
-                    let segment = Segment::new(seq, SeqNumber::new(0), len, 0, Flags::NONE);
                     notice.counters.injected += 1;
-                    network.inject(now, stream, &Packet { segment, sent_at: Time::MAX });
+                    network.send(now, stream, Body::Unreachable { seq }, WIRE_SIZE);
                 }
                 None => flows[notice.flow].unreachable(now, seq, network),
             }
@@ -124,13 +114,13 @@ impl Unreachable {
         &mut self,
         now: Time,
         stream: u32,
-        packet: &Packet,
+        seq: SeqNumber,
         network: &mut Network,
         flows: &mut [Flow],
     ) {
         if let Some(notice) = self.notices.iter_mut().find(|notice| notice.stream == Some(stream)) {
             notice.counters.arrived += 1;
-            flows[notice.flow].unreachable(now, packet.segment.seq, network);
+            flows[notice.flow].unreachable(now, seq, network);
         }
     }
 }

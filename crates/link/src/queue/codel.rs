@@ -1,6 +1,6 @@
 //! CoDel, controlled delay (RFC 8289): drops at the head once packets have waited longer than a target for an interval.
 
-use super::{Discipline, DropCause, Dropped, Fifo, QueueDiscipline, Site, WrongParameter};
+use super::{Discipline, DropCause, Fifo, QueueDiscipline, Signals, Site, WrongParameter};
 use crate::frame::{Frame, Payload};
 use cogtcp_units::{Duration, Time};
 use schemars::JsonSchema;
@@ -86,7 +86,7 @@ impl Control {
         &mut self,
         now: Time,
         law: &Law,
-        dropped: &mut Dropped<P>,
+        signals: &mut Signals<P>,
         mut next: impl FnMut() -> Option<(Frame<P>, u64)>,
     ) -> Option<Frame<P>> {
         let (mut packet, mut may_drop) = self.look(now, law, &mut next);
@@ -96,11 +96,11 @@ impl Control {
             }
             while now >= self.drop_next && self.dropping {
                 self.count += 1;
-                if mark(&mut packet, law) {
+                if mark(&mut packet, law, signals) {
                     self.drop_next = law.next(self.drop_next, self.count);
                     return packet;
                 }
-                drop_packet(now, packet, dropped);
+                drop_packet(now, packet, signals);
                 (packet, may_drop) = self.look(now, law, &mut next);
                 if may_drop {
                     self.drop_next = law.next(self.drop_next, self.count);
@@ -109,8 +109,8 @@ impl Control {
                 }
             }
         } else if may_drop {
-            if !mark(&mut packet, law) {
-                drop_packet(now, packet, dropped);
+            if !mark(&mut packet, law, signals) {
+                drop_packet(now, packet, signals);
                 (packet, _) = self.look(now, law, &mut next);
             }
             self.dropping = true;
@@ -158,19 +158,19 @@ impl Law {
 }
 
 /// Marks the packet, if it may be. Linux's `codel_impl.h` does so; the RFC leaves it open.
-fn mark<P: Payload>(packet: &mut Option<Frame<P>>, law: &Law) -> bool {
+fn mark<P: Payload>(packet: &mut Option<Frame<P>>, law: &Law, signals: &mut Signals<P>) -> bool {
     match packet {
         Some(frame) if law.ecn && frame.packet.is_ecn_capable() => {
-            frame.packet.mark();
+            signals.mark(frame);
             true
         }
         _ => false,
     }
 }
 
-fn drop_packet<P: Payload>(now: Time, packet: Option<Frame<P>>, dropped: &mut Dropped<P>) {
+fn drop_packet<P: Payload>(now: Time, packet: Option<Frame<P>>, signals: &mut Signals<P>) {
     if let Some(frame) = packet {
-        dropped.push(now, frame, DropCause::Early);
+        signals.drop(now, frame, DropCause::Early);
     }
 }
 
@@ -183,18 +183,18 @@ struct CoDelQueue<P> {
 }
 
 impl<P: Payload> QueueDiscipline<P> for CoDelQueue<P> {
-    fn enqueue(&mut self, now: Time, frame: Frame<P>, dropped: &mut Dropped<P>) {
+    fn enqueue(&mut self, now: Time, frame: Frame<P>, signals: &mut Signals<P>) {
         if self.fifo.len() >= u64::from(self.config.limit) {
-            dropped.push(now, frame, DropCause::Queue);
+            signals.drop(now, frame, DropCause::Queue);
         } else {
             self.fifo.push(now, frame);
         }
     }
 
-    fn dequeue(&mut self, now: Time, dropped: &mut Dropped<P>) -> Option<Frame<P>> {
+    fn dequeue(&mut self, now: Time, signals: &mut Signals<P>) -> Option<Frame<P>> {
         let law = Law { target: self.config.target, interval: self.config.interval, ecn: self.config.ecn };
         let fifo = &mut self.fifo;
-        self.control.dequeue(now, &law, dropped, || {
+        self.control.dequeue(now, &law, signals, || {
             let frame = fifo.pop()?;
             Some((frame, fifo.bytes))
         })
@@ -298,7 +298,7 @@ mod tests {
             last_count: 2,
             dropping: false,
         };
-        let mut dropped = Dropped::default();
+        let mut dropped = Signals::default();
         let mut waiting = (0..3).map(|n| (Frame::new(TestPacket::new(n), 1000), 3000));
         let taken = control.dequeue(at(1000), &law, &mut dropped, || waiting.next());
         assert_eq!(taken.map(|frame| frame.packet.number), Some(1));

@@ -5,7 +5,7 @@
 //! two.
 
 use super::codel::{Control, Law, MOST_PACKET, check_times};
-use super::{Discipline, DropCause, Dropped, Fifo, QueueDiscipline, Site, WrongParameter};
+use super::{Discipline, DropCause, Fifo, QueueDiscipline, Signals, Site, WrongParameter};
 use crate::frame::{Frame, Payload};
 use cogtcp_units::{Duration, Time};
 use schemars::JsonSchema;
@@ -104,7 +104,7 @@ impl<P: Payload> FqCoDelQueues<P> {
     }
 
     /// Drops half of the longest queue, from its head (section 4.1.3: the queue with most bytes).
-    fn shed(&mut self, now: Time, dropped: &mut Dropped<P>) {
+    fn shed(&mut self, now: Time, signals: &mut Signals<P>) {
         let longest = self.new.iter().chain(&self.old).copied().max_by_key(|place| {
             // Of equals the first.
             (self.flows[*place as usize].fifo.bytes, std::cmp::Reverse(*place))
@@ -118,7 +118,7 @@ impl<P: Payload> FqCoDelQueues<P> {
             shed += u64::from(frame.size());
             self.packets -= 1;
             self.bytes -= u64::from(frame.size());
-            dropped.push(now, frame, DropCause::Queue);
+            signals.drop(now, frame, DropCause::Queue);
             if shed >= enough {
                 break;
             }
@@ -127,7 +127,7 @@ impl<P: Payload> FqCoDelQueues<P> {
 }
 
 impl<P: Payload> QueueDiscipline<P> for FqCoDelQueues<P> {
-    fn enqueue(&mut self, now: Time, frame: Frame<P>, dropped: &mut Dropped<P>) {
+    fn enqueue(&mut self, now: Time, frame: Frame<P>, signals: &mut Signals<P>) {
         let place = self.place(&frame.packet);
         let flow = &mut self.flows[place as usize];
         self.packets += 1;
@@ -139,12 +139,12 @@ impl<P: Payload> QueueDiscipline<P> for FqCoDelQueues<P> {
             self.new.push_back(place);
         }
         if self.packets > u64::from(self.config.limit) {
-            self.shed(now, dropped);
+            self.shed(now, signals);
         }
     }
 
     /// Section 4.2.
-    fn dequeue(&mut self, now: Time, dropped: &mut Dropped<P>) -> Option<Frame<P>> {
+    fn dequeue(&mut self, now: Time, signals: &mut Signals<P>) -> Option<Frame<P>> {
         let law = Law { target: self.config.target, interval: self.config.interval, ecn: self.config.ecn };
         loop {
             let from_new = !self.new.is_empty();
@@ -161,7 +161,7 @@ impl<P: Payload> QueueDiscipline<P> for FqCoDelQueues<P> {
                 continue;
             }
             let (fifo, packets, bytes) = (&mut flow.fifo, &mut self.packets, &mut self.bytes);
-            let frame = flow.control.dequeue(now, &law, dropped, || {
+            let frame = flow.control.dequeue(now, &law, signals, || {
                 let frame = fifo.pop()?;
                 *packets -= 1;
                 *bytes -= u64::from(frame.size());

@@ -1,7 +1,7 @@
 //! RED, random early detection (Floyd and Jacobson, IEEE/ACM Transactions on Networking 1(4), 1993), in packets, with the
 //! "gentle" variant (Floyd, 2000) and ECN (RFC 3168).
 
-use super::{Discipline, DropCause, Dropped, Fifo, QueueDiscipline, Site, WrongParameter};
+use super::{Discipline, DropCause, Fifo, QueueDiscipline, Signals, Site, WrongParameter};
 use crate::frame::{Frame, Payload};
 use cogtcp_units::{Duration, Probability, RandomStream, Time};
 use schemars::JsonSchema;
@@ -153,29 +153,29 @@ impl<P: Payload> RedQueue<P> {
 }
 
 impl<P: Payload> QueueDiscipline<P> for RedQueue<P> {
-    fn enqueue(&mut self, now: Time, mut frame: Frame<P>, dropped: &mut Dropped<P>) {
+    fn enqueue(&mut self, now: Time, mut frame: Frame<P>, signals: &mut Signals<P>) {
         self.update(now);
         let decision = self.decide();
         let marks = decision == Decision::Signal && self.config.ecn && frame.packet.is_ecn_capable();
         if decision != Decision::Accept && !marks {
             frame.time = now.as_nanos();
-            dropped.push(now, frame, DropCause::Early);
+            signals.drop(now, frame, DropCause::Early);
             return;
         }
         if self.fifo.len() >= u64::from(self.config.limit) {
             self.count = 0;
             frame.time = now.as_nanos();
-            dropped.push(now, frame, DropCause::Queue);
+            signals.drop(now, frame, DropCause::Queue);
             return;
         }
         if marks {
-            frame.packet.mark();
+            signals.mark(&mut frame);
         }
         self.idle_since = None;
         self.fifo.push(now, frame);
     }
 
-    fn dequeue(&mut self, now: Time, _dropped: &mut Dropped<P>) -> Option<Frame<P>> {
+    fn dequeue(&mut self, now: Time, _signals: &mut Signals<P>) -> Option<Frame<P>> {
         let frame = self.fifo.pop();
         if self.fifo.len() == 0 {
             self.idle_since = Some(now);
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn the_average_follows_the_queue_by_its_weight() {
         let mut red = queue(Red { weight: 0.5, ..Red::default() });
-        let mut dropped = Dropped::default();
+        let mut dropped = Signals::default();
         let averages: Vec<_> = (0..3)
             .map(|number| {
                 red.enqueue(at(0), Frame::new(TestPacket::new(number), 1000), &mut dropped);
@@ -278,13 +278,17 @@ mod tests {
     /// Senders that react are marked where chance decides, and dropped beyond (RFC 3168 section 7).
     #[test]
     fn marks_take_the_place_of_early_drops_only() {
-        let mut dropped = Dropped::default();
+        let mut dropped = Signals::default();
         for (average, marked, drops) in [(29.999, true, 0), (40.0, false, 1)] {
             let mut red = queue(Red { weight: 1e-12, ..Red::default() });
             (red.average, red.idle_since) = (average, None);
             red.enqueue(at(0), Frame::new(TestPacket::capable(1), 1000), &mut dropped);
             let seen = red.dequeue(at(1), &mut dropped).is_some_and(|frame| frame.packet.marked);
-            assert_eq!((seen, std::iter::from_fn(|| dropped.take()).count()), (marked, drops), "{average}");
+            assert_eq!(
+                (seen, std::iter::from_fn(|| dropped.take_dropped()).count()),
+                (marked, drops),
+                "{average}"
+            );
         }
     }
 

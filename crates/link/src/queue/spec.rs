@@ -196,7 +196,7 @@ pub(super) fn schema(forms: &[(&str, &str, schemars::Schema)]) -> schemars::Sche
         schemars::json_schema!({
             "type": "string",
             "description": "a queue length in packets or bytes, for example \"100 packets\" or \"64 KiB\": drop-tail",
-            "pattern": "^ *([0-9]+ *packets?|[0-9.]+([eE][+-]?[0-9]+)? *(B|bytes|kB|KB|KiB|MB|MiB|GB|GiB)) *$",
+            "pattern": super::limit::PATTERN,
         }),
         schemars::json_schema!({
             "type": "string",

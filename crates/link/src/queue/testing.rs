@@ -1,6 +1,6 @@
 //! A bench for disciplines: packets with numbers, times in milliseconds.
 
-use super::{Discipline, DropCause, Dropped, QueueDiscipline, Site};
+use super::{Discipline, DropCause, QueueDiscipline, Signals, Site};
 use crate::frame::{Frame, Payload};
 use cogtcp_units::{RandomStream, Rate, Time};
 
@@ -47,7 +47,7 @@ pub(super) fn at(ms: u64) -> Time {
 /// A discipline on a link of 8 Mbit/s: a packet takes 1 ms.
 pub(super) struct Bench {
     discipline: Box<dyn QueueDiscipline<TestPacket>>,
-    dropped: Dropped<TestPacket>,
+    signals: Signals<TestPacket>,
 }
 
 impl Bench {
@@ -55,15 +55,15 @@ impl Bench {
         config.check().unwrap();
         let site =
             Site { rate: Rate::from_bits_per_second(8_000_000), stream: RandomStream::new(1, "test", 0) };
-        Self { discipline: config.build(site), dropped: Dropped::default() }
+        Self { discipline: config.build(site), signals: Signals::default() }
     }
 
     pub(super) fn enqueue(&mut self, ms: u64, packet: TestPacket) {
-        self.discipline.enqueue(at(ms), Frame::new(packet, 1000), &mut self.dropped);
+        self.discipline.enqueue(at(ms), Frame::new(packet, 1000), &mut self.signals);
     }
 
     pub(super) fn dequeue_frame(&mut self, ms: u64) -> Option<Frame<TestPacket>> {
-        self.discipline.dequeue(at(ms), &mut self.dropped)
+        self.discipline.dequeue(at(ms), &mut self.signals)
     }
 
     pub(super) fn dequeue(&mut self, ms: u64) -> Option<u32> {
@@ -72,7 +72,7 @@ impl Bench {
 
     /// What was dropped since the last call.
     pub(super) fn dropped(&mut self) -> Vec<(u32, DropCause)> {
-        std::iter::from_fn(|| self.dropped.take())
+        std::iter::from_fn(|| self.signals.take_dropped())
             .map(|(_, frame, cause)| (frame.packet.number, cause))
             .collect()
     }

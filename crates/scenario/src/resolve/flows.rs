@@ -5,7 +5,7 @@ use super::network::Network;
 use super::tcp::{self, Endpoints};
 use crate::limits::{LARGEST_SIZE, LONGEST, MOST_FLOWS};
 use crate::tree::Path;
-use crate::{Flow, FlowSpec, LinkSpec, QueueLimit, Scenario, Traffic};
+use crate::{Flow, FlowSpec, LinkSpec, QueueLimit, QueueSpec, Scenario, Traffic};
 use cogtcp_units::{Bytes, Duration, Time};
 use std::collections::BTreeMap;
 
@@ -138,14 +138,16 @@ fn check_traffic(traffic: Traffic, path: &Path, findings: &mut Findings) {
 
 /// A queue in bytes that no full segment fits.
 fn warn_short_queues(links: &[LinkSpec], largest: u64, findings: &mut Findings) {
-    let short = |queue| matches!(queue, QueueLimit::Bytes(bytes) if bytes < largest + LARGEST_HEADERS);
-    if let Some(link) = links.iter().find(|link| short(link.forward.queue)) {
+    let short = |link: &&LinkSpec| matches!(link.forward.queue, QueueSpec::DropTail(QueueLimit::Bytes(bytes)) if bytes < largest + LARGEST_HEADERS);
+    if let Some((link, QueueSpec::DropTail(limit))) =
+        links.iter().find(short).map(|link| (link, &link.forward.queue))
+    {
         findings.warn(
             &Path::of("topology"),
             format!(
                 "the queue of the link \"{}\" (\"{}\") may not hold one full segment (\"{}\" and its headers)",
                 link.name,
-                link.forward.queue,
+                limit,
                 Bytes::new(largest)
             ),
             "write a longer queue, or one in packets",

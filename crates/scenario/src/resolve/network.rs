@@ -3,7 +3,9 @@
 use super::Findings;
 use crate::limits::{LARGEST_QUEUE, LONGEST_DELAY, MOST_HOPS, MOST_NODES, MOST_PAIRS};
 use crate::tree::Path;
-use crate::{Chain, Dumbbell, Graph, Link, LinkSpec, PipeSpec, QueueLimit, SingleHop, Topology, suggest};
+use crate::{
+    Chain, Dumbbell, Graph, Link, LinkSpec, PipeSpec, QueueLimit, QueueSpec, SingleHop, Topology, suggest,
+};
 use cogtcp_units::Probability;
 use std::collections::BTreeMap;
 
@@ -41,7 +43,7 @@ impl Network {
         let reverse = PipeSpec {
             rate: link.reverse_rate.unwrap_or(link.rate),
             delay: link.reverse_delay.unwrap_or(link.delay),
-            queue: link.reverse_queue.unwrap_or(link.queue),
+            queue: link.reverse_queue.as_ref().unwrap_or(&link.queue).clone(),
             loss: link.reverse_loss.unwrap_or(link.loss),
             drops: link.reverse_drops.clone(),
             mark,
@@ -49,7 +51,7 @@ impl Network {
         let forward = PipeSpec {
             rate: link.rate,
             delay: link.delay,
-            queue: link.queue,
+            queue: link.queue.clone(),
             loss: link.loss,
             drops: link.drops.clone(),
             mark,
@@ -240,19 +242,33 @@ fn check_link(link: &Link, path: &Path, findings: &mut Findings) {
             findings.check_span(&path.key(key), delay, true, LONGEST_DELAY);
         }
     }
-    for (key, queue) in [("queue", Some(link.queue)), ("reverse_queue", link.reverse_queue)] {
+    for (key, queue) in [("queue", Some(&link.queue)), ("reverse_queue", link.reverse_queue.as_ref())] {
+        let Some(queue) = queue else { continue };
         match queue {
-            Some(QueueLimit::Packets(0) | QueueLimit::Bytes(0)) => findings.error(
+            QueueSpec::DropTail(QueueLimit::Packets(0) | QueueLimit::Bytes(0)) => findings.error(
                 &path.key(key),
                 "the queue holds nothing: every packet that finds the link busy would be lost",
                 "write at least \"1 packet\"",
             ),
-            Some(QueueLimit::Bytes(bytes)) if bytes > LARGEST_QUEUE => findings.error(
+            QueueSpec::DropTail(QueueLimit::Bytes(bytes)) if *bytes > LARGEST_QUEUE => findings.error(
                 &path.key(key),
                 "the queue is absurdly long",
                 format!("write at most \"{}\"", QueueLimit::Bytes(LARGEST_QUEUE)),
             ),
-            _ => {}
+            QueueSpec::DropTail(_) => {}
+            discipline => {
+                if let Err(wrong) = discipline.check() {
+                    let path = path.key(key).key(discipline.name()).key(wrong.parameter);
+                    findings.error(&path, wrong.message, wrong.remedy);
+                }
+                if link.mark.is_some() {
+                    findings.error(
+                        &path.key("mark"),
+                        format!("marks are {}'s own where it is the queue's discipline", discipline.name()),
+                        "take \"mark\" out, or write a length as the queue",
+                    );
+                }
+            }
         }
     }
     if matches!(link.mark, Some(QueueLimit::Bytes(_))) {

@@ -1,7 +1,7 @@
 //! What router and clients say to each other. A message travels as a packet of 64 bytes: IPv4 and UDP headers, and 36
 //! bytes for kind, number, times and whatever authenticates it.
 
-use cogtcp_transport::{Flags, IPV4_HEADER, Segment, SeqNumber, TCP_HEADER};
+use crate::packet::ControlMessage;
 use cogtcp_units::Duration;
 
 /// Size of every message with its headers.
@@ -27,8 +27,8 @@ pub(super) enum Message {
 }
 
 impl Message {
-    /// The message as the network carries it: kind and content stand in fields of a segment that TCP never sees.
-    pub(super) fn write(self) -> Segment {
+    /// The message as the network carries it.
+    pub(super) fn write(self) -> ControlMessage {
         let (kind, content) = match self {
             Self::GoingDown { prediction } => (0, prediction),
             Self::GoingUp => (1, 0),
@@ -38,14 +38,13 @@ impl Message {
                 (3, u32::try_from(micros).unwrap_or(u32::MAX))
             }
         };
-        let len = WIRE_SIZE - IPV4_HEADER - TCP_HEADER;
-        Segment::new(SeqNumber::new(kind), SeqNumber::new(content), len, 0, Flags::NONE)
+        ControlMessage { kind, content }
     }
 
-    /// The message that `segment` carries.
-    pub(super) fn read(segment: &Segment) -> Option<Self> {
-        let content = segment.ack.get();
-        Some(match segment.seq.get() {
+    /// The message that was written so.
+    pub(super) fn read(message: ControlMessage) -> Option<Self> {
+        let content = message.content;
+        Some(match message.kind {
             0 => Self::GoingDown { prediction: content },
             1 => Self::GoingUp,
             2 => Self::Request,
@@ -68,8 +67,7 @@ mod tests {
             Message::Reply { rtt: None },
             Message::Reply { rtt: Some(Duration::from_millis(180)) },
         ] {
-            let segment = message.write();
-            assert_eq!((Message::read(&segment), segment.wire_size()), (Some(message), WIRE_SIZE));
+            assert_eq!(Message::read(message.write()), Some(message));
         }
     }
 }

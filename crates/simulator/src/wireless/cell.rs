@@ -16,8 +16,9 @@ use super::dcf::Station;
 use super::interference::Interference;
 use super::timing::Timing;
 use crate::options::RunError;
-use crate::pipe::{DropCause, Gate, Pipe};
+use crate::packet::Pipe;
 use cogtcp_crosslayer::LinkEvent;
+use cogtcp_link::{DropCause, Gate};
 use cogtcp_scenario::{
     CognitiveSpec, Ends, Experiment, RadioSpec, Reception, TransmitRadio, WhilePeerSenses,
 };
@@ -364,7 +365,7 @@ impl Cell {
         for (end, pipe) in self.pipes.into_iter().enumerate() {
             let receiver = &self.radio(1 - end).radio;
             let is_open = !receiver.phase().is_silent() && !self.is_blocked(end);
-            let gate = if is_open { Gate::Served } else { Gate::ServedSilent };
+            let gate = Gate::of_served(!is_open);
             // A MAC serves the pipe: no arrival is scheduled by it.
             let _ = pipes[pipe as usize].set_channel(now, gate, receiver.rate());
         }

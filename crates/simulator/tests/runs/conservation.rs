@@ -10,12 +10,21 @@ fn random_scenario(seed: u64) -> String {
     let mut pick = |choices: &[&str]| choices[random.below(choices.len() as u64) as usize].to_owned();
     let rates = ["100 kbit/s", "500 kbit/s", "2 Mbit/s", "10 Mbit/s", "37 Mbit/s"];
     let delays = ["0 ms", "1 ms", "13 ms", "60 ms"];
-    let queues = ["1 packet", "7 packets", "50 packets", "3000 B", "64 KiB"];
+    let queues = [
+        "\"1 packet\"",
+        "\"7 packets\"",
+        "\"50 packets\"",
+        "\"3000 B\"",
+        "\"64 KiB\"",
+        "{ red = { limit = 30 } }",
+        "{ codel = { target = \"2 ms\", interval = \"30 ms\" } }",
+        "{ fq_codel = { limit = 20, flows = 2 } }",
+    ];
     let losses = ["0 %", "0 %", "0.3 %", "4 %"];
     let mut link = || {
         let (rate, delay) = (pick(&rates), pick(&delays));
         let (queue, loss) = (pick(&queues), pick(&losses));
-        format!("{{ rate = \"{rate}\", delay = \"{delay}\", queue = \"{queue}\", loss = \"{loss}\" }}")
+        format!("{{ rate = \"{rate}\", delay = \"{delay}\", queue = {queue}, loss = \"{loss}\" }}")
     };
     let (first, second) = (link(), link());
     let (topology, gated, from, to) = match pick(&["single", "dumbbell", "chain", "graph"]).as_str() {
@@ -82,7 +91,10 @@ fn every_packet_of_random_networks_is_accounted_for() {
             std::panic::catch_unwind(|| run_traced(&text)).unwrap_or_else(|_| panic!("seed {seed}:\n{text}"));
         for row in 0..run.links.len() {
             let number = |name: &str| run.links.number(name, row).unwrap();
-            let drops = number("drops_queue") + number("drops_loss") + number("drops_silence");
+            let drops = number("drops_queue")
+                + number("drops_early")
+                + number("drops_loss")
+                + number("drops_silence");
             // What was inside at the end of the warm-up may leave after it.
             let inside = number("offered_packets") - number("delivered_packets") - drops;
             assert!(run.warmup_s > 0.0 || inside >= 0.0, "seed {seed}, link {row}: {inside} inside\n{text}");
@@ -100,7 +112,7 @@ fn every_packet_of_random_networks_is_accounted_for() {
             assert!((0.0..=span).contains(&number("silence_s")), "seed {seed}");
         }
         let drop_events = event_times(&run, "drop").into_iter().filter(|time| *time >= run.warmup_s).count();
-        let by_link: f64 = ["drops_queue", "drops_loss", "drops_silence"]
+        let by_link: f64 = ["drops_queue", "drops_early", "drops_loss", "drops_silence"]
             .iter()
             .flat_map(|name| column(&run.links, name))
             .sum();

@@ -7,6 +7,7 @@ mod journey;
 mod metrics;
 mod outages;
 mod packets;
+mod queues;
 mod sensing;
 mod snapshot;
 mod support;

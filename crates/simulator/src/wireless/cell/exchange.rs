@@ -1,9 +1,10 @@
 //! What becomes of an exchange of frames, worked out when it begins.
 
 use super::Cell;
-use crate::pipe::{DropCause, Pipe};
+use crate::packet::Pipe;
 use crate::wireless::dcf::Failure;
 use crate::wireless::timing::Frames;
+use cogtcp_link::DropCause;
 use cogtcp_spectrum::ChannelId;
 use cogtcp_spectrum::Radio;
 use cogtcp_spectrum::air::Reception;

@@ -1,8 +1,10 @@
 //! The MAC alone: stations that always have packets, no transport.
 
 use super::*;
-use crate::pipe::{PipeConfig, Transit};
+use crate::packet::Packet;
 use crate::wireless::Cell;
+use cogtcp_link::queue::DropTail;
+use cogtcp_link::{Frame, LinkConfig, Offer, QueueLimit};
 use cogtcp_scenario::Scenario;
 use cogtcp_spectrum::{Channel, ChannelId, ChannelTable};
 use cogtcp_units::{Duration, Power, Probability, Rate};
@@ -40,12 +42,11 @@ struct Bench {
     dropped: Vec<(Time, DropCause)>,
 }
 
-fn bench_pipe() -> PipeConfig {
-    PipeConfig {
+fn bench_pipe() -> LinkConfig {
+    LinkConfig {
         rate: Rate::from_bits_per_second(1_000_000),
         delay: Duration::from_micros(1),
-        limit_packets: 100,
-        limit_bytes: u64::MAX,
+        queue: DropTail::of(QueueLimit::Packets(100)),
         loss: Probability::ZERO,
         drops: Vec::new(),
     }
@@ -74,7 +75,7 @@ impl Bench {
         let mut cell = Cell::new(&experiment, spec, cognitive, Arc::new(air), seed).unwrap();
         let config = bench_pipe();
         let mut pipes: Vec<Pipe> =
-            (0..2).map(|_| Pipe::new(&config, || RandomStream::new(1, "loss", 0))).collect();
+            (0..2).map(|_| Pipe::new(&config, None, || RandomStream::new(1, "loss", 0))).collect();
         cell.begin(&mut pipes);
         Self { cell, pipes, now: Time::ZERO, notes: VecDeque::new(), delivered: [0; 2], dropped: Vec::new() }
     }
@@ -84,8 +85,8 @@ impl Bench {
         for &end in ends {
             let waiting = self.pipes[end].len();
             if waiting < 2 {
-                let transit = Transit { wire: 1040, ..Transit::default() };
-                if self.pipes[end].offer(self.now, transit) == crate::pipe::Offer::Wake {
+                let frame = Frame::new(Packet::default(), 1040);
+                if self.pipes[end].offer(self.now, frame) == Offer::Wake {
                     self.cell.wake(self.now, end as u32);
                 }
             }
@@ -118,8 +119,8 @@ fn one_exchange_takes_what_the_standard_says() {
     let us = |micros: u64| Time::ZERO + Duration::from_micros(micros);
     for (rts, data_at, over) in [("0 B", 352 + 1 + 10 + 304 + 1 + 10, 315), ("2000 B", 0, 315)] {
         let mut bench = Bench::new(&[("radio.cr.cr.mac.rts_threshold", rts)], 1);
-        let transit = Transit { wire: 1040, ..Transit::default() };
-        assert_eq!(bench.pipes[0].offer(us(500), transit), crate::pipe::Offer::Wake);
+        let frame = Frame::new(Packet::default(), 1040);
+        assert_eq!(bench.pipes[0].offer(us(500), frame), Offer::Wake);
         bench.cell.wake(us(500), 0);
         assert_eq!(bench.cell.due(), us(500), "the medium has been idle for longer than DIFS");
         bench.cell.step(us(500), &mut bench.pipes, &mut bench.notes);
@@ -342,12 +343,12 @@ fn boards_say_what_radio_link_and_queue_do() {
     ];
     let mut bench = Bench::new(&moving, 29);
     let mut read = Vec::new();
-    let config = PipeConfig { limit_packets: 3, ..bench_pipe() };
-    bench.pipes[0] = Pipe::new(&config, || RandomStream::new(1, "loss", 0));
+    let config = LinkConfig { queue: DropTail::of(QueueLimit::Packets(3)), ..bench_pipe() };
+    bench.pipes[0] = Pipe::new(&config, None, || RandomStream::new(1, "loss", 0));
     bench.cell.begin(&mut bench.pipes);
     for _ in 0..9 {
-        let transit = Transit { wire: 1040, ..Transit::default() };
-        if bench.pipes[0].offer(bench.now, transit) == crate::pipe::Offer::Wake {
+        let frame = Frame::new(Packet::default(), 1040);
+        if bench.pipes[0].offer(bench.now, frame) == Offer::Wake {
             bench.cell.wake(bench.now, 0);
         }
     }

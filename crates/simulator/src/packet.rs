@@ -1,0 +1,235 @@
+//! The packets of the network: what a host sends, as it lies in a link.
+//!
+//! A packet is a small enum of what it carries ([`Body`]). Each protocol reads its own; nobody else looks inside. It is kept
+//! small, so that a packet on a link is one cache line: a TCP segment without options lies in the packet itself, one with
+//! options in the [`OptionStore`].
+//!
+//! Its addresses are those of its stream: what one end sends to another is one stream, and the network knows the nodes at
+//! both ends ([`crate::network::Network::addresses`]).
+
+use cogtcp_link::{Link, Payload};
+use cogtcp_transport::{Flags, IPV4_HEADER, Segment, SeqNumber, TCP_HEADER};
+use cogtcp_units::Time;
+
+/// One direction of a link of the simulator.
+pub(crate) type Pipe = Link<Packet>;
+
+/// A packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packet {
+    /// Data: when it was sent. An acknowledgement: when the data was sent that it answers. Else `Time::MAX`.
+    pub(crate) sent_at: Time,
+    /// The stream that it belongs to.
+    pub(crate) stream: u32,
+    /// Position in the network's list of paths of the link after this one.
+    pub(crate) next: u32,
+    /// What it carries.
+    pub(crate) body: Body,
+    /// The two bits of the IP header (RFC 3168).
+    ecn: Ecn,
+}
+
+/// What a packet carries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Body {
+    /// A TCP segment without options.
+    Tcp {
+        seq: SeqNumber,
+        ack: SeqNumber,
+        /// Payload bytes.
+        len: u32,
+        tag: u32,
+        window: u16,
+        flags: Flags,
+    },
+    /// A TCP segment with options: its place in the store.
+    TcpWithOptions { place: u32 },
+    /// ICMP destination unreachable, about the TCP segment that begins with `seq` (RFC 792).
+    Unreachable { seq: SeqNumber },
+    /// A message between parts of a node's own control: a train's router and its clients.
+    Control(ControlMessage),
+}
+
+/// A message that only its two ends understand.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct ControlMessage {
+    pub(crate) kind: u8,
+    pub(crate) content: u32,
+}
+
+/// Congestion notification in the IP header.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Ecn(u8);
+
+impl Ecn {
+    const CAPABLE: u8 = 1;
+    const MARKED: u8 = 2;
+
+    #[inline]
+    fn has(self, bit: u8) -> bool {
+        self.0 & bit != 0
+    }
+}
+
+impl Default for Packet {
+    /// A place for a packet: no packet.
+    fn default() -> Self {
+        Self::new(0, Body::TcpWithOptions { place: u32::MAX }, Time::MAX)
+    }
+}
+
+impl Packet {
+    /// A packet of `stream`, not marked and of a sender that would not react to marks.
+    #[inline]
+    pub(crate) fn new(stream: u32, body: Body, sent_at: Time) -> Self {
+        Self { sent_at, stream, next: 0, body, ecn: Ecn(0) }
+    }
+
+    /// Whether a queue marked it.
+    #[cfg(test)]
+    pub(crate) fn is_marked(&self) -> bool {
+        self.ecn.has(Ecn::MARKED)
+    }
+}
+
+impl Payload for Packet {
+    fn flow(&self) -> u32 {
+        self.stream
+    }
+
+    fn is_ecn_capable(&self) -> bool {
+        self.ecn.has(Ecn::CAPABLE)
+    }
+
+    #[inline]
+    fn mark(&mut self) {
+        self.ecn.0 |= Ecn::MARKED;
+    }
+}
+
+/// The segments with options that are under way, in places that are used again.
+#[derive(Debug, Default)]
+pub(crate) struct OptionStore {
+    segments: Vec<Segment>,
+    free: Vec<u32>,
+}
+
+impl OptionStore {
+    /// The packet of a segment whose wire size is `wire`. Every one is to be taken out once.
+    #[inline]
+    pub(crate) fn pack(&mut self, stream: u32, segment: &Segment, sent_at: Time, wire: u32) -> Packet {
+        let body = if wire == IPV4_HEADER + TCP_HEADER + segment.len {
+            Body::Tcp {
+                seq: segment.seq,
+                ack: segment.ack,
+                len: segment.len,
+                tag: segment.tag,
+                window: segment.window,
+                flags: segment.flags,
+            }
+        } else {
+            Body::TcpWithOptions { place: self.put(segment) }
+        };
+        let ecn = Ecn(u8::from(segment.is_ecn_capable()) * Ecn::CAPABLE);
+        Packet { ecn, ..Packet::new(stream, body, sent_at) }
+    }
+
+    /// Takes the TCP segment out of `packet`, with the mark that a queue left on it; `None`: it carries something else.
+    #[inline]
+    pub(crate) fn unpack(&mut self, packet: &Packet) -> Option<Segment> {
+        let segment = self.peek(packet);
+        if let Body::TcpWithOptions { place } = packet.body {
+            self.free.push(place);
+        }
+        segment
+    }
+
+    /// The TCP segment in `packet`, which stays packed; `None`: it carries something else.
+    #[inline]
+    pub(crate) fn peek(&self, packet: &Packet) -> Option<Segment> {
+        let mut segment = match packet.body {
+            Body::Tcp { seq, ack, len, tag, window, flags } => {
+                let mut segment = Segment::new(seq, ack, len, window, flags);
+                segment.tag = tag;
+                if packet.ecn.has(Ecn::CAPABLE) {
+                    segment.set_ecn_capable();
+                }
+                segment
+            }
+            Body::TcpWithOptions { place } => self.segments[place as usize],
+            _ => return None,
+        };
+        if packet.ecn.has(Ecn::MARKED) {
+            segment.mark();
+        }
+        Some(segment)
+    }
+
+    /// How many segments are stored.
+    pub(crate) fn len(&self) -> usize {
+        self.segments.len() - self.free.len()
+    }
+
+    fn put(&mut self, segment: &Segment) -> u32 {
+        match self.free.pop() {
+            Some(place) => {
+                self.segments[place as usize] = *segment;
+                place
+            }
+            None => {
+                self.segments.push(*segment);
+                self.segments.len() as u32 - 1
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cogtcp_link::Frame;
+
+    #[test]
+    fn segments_come_out_as_they_went_in() {
+        let mut plain =
+            Segment::new(SeqNumber::new(7), SeqNumber::new(9), 1000, 500, Flags::ACK | Flags::PSH);
+        plain.tag = 42;
+        let mut stamped = plain;
+        stamped.set_timestamps(1, 2);
+        stamped.push_sack(SeqNumber::new(20), SeqNumber::new(30));
+        let mut capable = plain;
+        capable.set_ecn_capable();
+        let mut store = OptionStore::default();
+        for _ in 0..3 {
+            let sent = [plain, stamped, capable];
+            let packets =
+                sent.map(|segment| store.pack(5, &segment, Time::from_millis(5), segment.wire_size()));
+            assert_eq!(store.len(), 1);
+            assert_eq!(packets.map(|packet| packet.is_ecn_capable()), [false, false, true]);
+            assert!(
+                packets.iter().all(|packet| packet.stream == 5 && packet.sent_at == Time::from_millis(5))
+            );
+            for (packet, segment) in packets.iter().zip(sent) {
+                assert!(store.peek(packet) == Some(segment));
+            }
+            for (mut packet, mut segment) in packets.into_iter().zip(sent) {
+                packet.mark();
+                segment.mark();
+                assert!(packet.is_marked() && store.unpack(&packet) == Some(segment));
+            }
+        }
+        assert_eq!((store.len(), store.segments.len()), (0, 1));
+    }
+
+    #[test]
+    fn what_is_no_segment_is_not_read_as_one() {
+        let message = Body::Control(ControlMessage { kind: 1, content: 2 });
+        assert!(OptionStore::default().unpack(&Packet::new(3, message, Time::MAX)).is_none());
+    }
+
+    /// A packet on a link is one cache line.
+    #[test]
+    fn a_packet_on_a_link_is_a_cache_line() {
+        assert_eq!((size_of::<Body>(), size_of::<Packet>(), size_of::<Frame<Packet>>()), (20, 40, 64));
+    }
+}
