@@ -20,7 +20,7 @@ EXTENSION := python/cogtcp/_core.abi3.so
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.core ## What the Reno family delivers over a link that senses 0.1 s in every 5 s
+demo: $(VENV)/.core ## What the Reno family delivers over a link that senses 0.1 s after every 5 s
 	$(BIN)/cogtcp compare scenarios/sensed-link.toml --transport tahoe,reno,newreno,sack --seeds $(SEEDS) \
 	  --out results/demo --force
 

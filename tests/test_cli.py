@@ -132,7 +132,7 @@ def test_new_replaces_nothing_unasked(command: Command, small: Path) -> None:
 def test_schema(command: Command) -> None:
     assert json.loads(command("schema").out) == json.loads(_core.schema())
     columns = command("schema", "--results", "--json").json()
-    assert set(columns) == {*RESULTS, "packets"}
+    assert set(columns) == {*RESULTS, "packets", "runs", "summary", "paired"}
     assert "goodput_bps (f64, bit/s): Goodput" in command("schema", "--results").out
 
 

@@ -61,6 +61,7 @@ def compare(
     """Run a scenario once for each transport and seed.
 
     Common random numbers: with one seed, every transport meets the same primary users and the same channels.
+    Where nothing is random, only the first seed is run: the others would give the same.
     A run that fails is recorded with its error and the others go on. Ctrl-C stops early: the comparison
     returned then has `interrupted` set and holds the runs that were finished.
 
@@ -82,6 +83,9 @@ def compare(
     """
     variants = _variants(scenario, transports)
     chosen = _seeds(scenario, seeds)
+    nothing_random = not any(variant.is_random for variant in variants.values())
+    if nothing_random:
+        chosen = chosen[:1]
     shown: dict[str, Result] = {}
 
     def case(name: str, seed: int) -> Case:
@@ -115,6 +119,7 @@ def compare(
         outcomes=tuple(outcomes[task] for task in tasks if task in outcomes),
         shown={name: shown[name] for name in variants if name in shown and (name, chosen[0]) in outcomes},
         interrupted=interrupted,
+        nothing_random=nothing_random,
     )
 
 
@@ -145,6 +150,7 @@ class Comparison:
         outcomes: One entry for each finished run, failed ones included.
         shown: The runs of the first seed with all they left behind, for a closer look.
         interrupted: Whether it was stopped before all runs were finished.
+        nothing_random: Whether every seed would give the same, so that one was run.
     """
 
     scenario: Scenario
@@ -153,6 +159,7 @@ class Comparison:
     outcomes: tuple[Outcome, ...] = field(repr=False)
     shown: dict[str, Result] = field(repr=False)
     interrupted: bool = False
+    nothing_random: bool = False
 
     @property
     def failures(self) -> list[Outcome]:
@@ -257,6 +264,7 @@ class Comparison:
                 "transports": self.transports,
                 "seeds": self.seeds,
                 "interrupted": self.interrupted,
+                "nothing_random": self.nothing_random,
                 "summary": {
                     name: {metric.name: numbers(self.interval(name, metric.name)) for metric in METRICS}
                     for name in self.transports

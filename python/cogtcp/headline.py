@@ -40,6 +40,10 @@ def of_comparison(comparison: Comparison) -> str:
     goodput = comparison.interval(best, "goodput_bps")
     share = _share(comparison.interval(best, "efficiency").mean)
     sentence = f"{best} delivers {_with_interval(goodput)}{share}"
+    if comparison.nothing_random:
+        rest = f"; {_less(comparison, others, best)}" if others else ""
+        constant = "Nothing in this scenario is random: every seed gives the same, so one was run."
+        return f"{sentence}{rest}. {constant}"
     if not others:
         return f"{sentence}, over {_seeds(goodput.n)}."
     if goodput.n < 2:

@@ -40,8 +40,9 @@ class Metric:
         digits: Decimal places that people are shown.
         better: 1 where more is better, -1 where less is, 0 where neither is.
         meaning: What it says, in a sentence.
-        of: Computes it from the rows of the run's flows, or of its radios that meet primary users.
+        of: Computes it from the rows of the run's flows, or of its radios.
         radio: Whether it is one of radios.
+        any_radio: Whether it is one of all radios, and not only of those whose primary users are simulated.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Metric:
     meaning: str
     of: Callable[[Rows], float]
     radio: bool = False
+    any_radio: bool = False
 
     @property
     def counts(self) -> bool:
@@ -234,8 +236,8 @@ METRICS = (
     ),
     Metric(
         "handoffs", "Handoffs", "", 1, 1, 0,
-        "Changes of channel by radios that meet primary users, all radios together.",
-        _sum("handoffs"), radio=True,
+        "Changes of channel, all radios together.",
+        _sum("handoffs"), radio=True, any_radio=True,
     ),
 )  # fmt: skip
 
@@ -244,16 +246,17 @@ BY_NAME = {metric.name: metric for metric in METRICS}
 
 def measure(result: Result) -> dict[str, float]:
     """Return every metric of a run, in base units; NaN where the run has no such value."""
-    radios = [row for row in result.rows("radios") if not math.isnan(row["pu_airtime_s"])]
-    return measure_rows(result.rows("flows"), radios)
+    return measure_rows(result.rows("flows"), result.rows("radios"))
 
 
 def measure_rows(rows: Rows, radios: Rows | None = None) -> dict[str, float]:
-    """Return every metric of the rows of some flows, and of some radios that meet primary users."""
+    """Return every metric of the rows of some flows, and of some radios."""
+    meeting = [row for row in radios or () if not math.isnan(row["pu_airtime_s"])]
 
     def value(metric: Metric) -> float:
         if metric.radio:
-            return metric.of(radios) if radios else math.nan
+            rows_of = radios if metric.any_radio else meeting
+            return metric.of(rows_of) if rows_of else math.nan
         return metric.of(rows)
 
     return {metric.name: value(metric) for metric in METRICS}

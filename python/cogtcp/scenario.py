@@ -109,6 +109,11 @@ class Scenario:
         allowed = self._core.allowed
         return [name for name in self.python_controls if allowed is None or name in allowed]
 
+    @property
+    def is_random(self) -> bool:
+        """Whether anything is left to chance: if not, every seed gives the same run."""
+        return self._core.is_random()
+
     def check(self) -> None:
         """Raise `ScenarioError` if the scenario cannot be simulated."""
         self._core.check()

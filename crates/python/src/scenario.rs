@@ -152,6 +152,11 @@ impl Scenario {
         Ok(())
     }
 
+    /// Whether two seeds may give different runs.
+    fn is_random(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.resolve(py, &Arc::default())?.is_random())
+    }
+
     /// The files that the scenario refers to.
     fn files(&self) -> Vec<PathBuf> {
         self.inner.files()

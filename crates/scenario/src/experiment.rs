@@ -1,5 +1,6 @@
 //! A scenario resolved: every name an index, every default filled in. What a simulator consumes.
 
+mod chance;
 mod cognitive;
 
 pub use cognitive::{CognitiveSpec, MacSpec, SpectrumSpec, UsersSpec};

@@ -58,9 +58,9 @@ pub enum Silence {
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sensing {
-    /// Duration of one sensing, t_s.
+    /// Duration of one sensing, t_s: so long the link is off.
     pub off: Law,
-    /// Time open to traffic between two sensings, T_p.
+    /// Time open to traffic between two sensings, T_p: so long the link is on. A cycle takes `off` and `on` together.
     pub on: Law,
     /// When the first sensing begins; without it: after a first `on`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

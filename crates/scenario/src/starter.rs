@@ -4,7 +4,9 @@ use crate::{ScenarioError, suggest};
 
 /// The kinds of starter scenarios, and what each is, in a line.
 pub const STARTERS: &[(&str, &str)] = &[
-    ("single-hop", "one link with a cognitive radio, one flow"),
+    ("single-hop", "one link with a cognitive radio and primary users, one flow"),
+    ("cr-users", "two CR users in full: sensing with errors, handoff, CSMA/CA"),
+    ("train", "a train whose router predicts outages and warns its clients"),
     ("dumbbell", "pairs of senders and receivers that share a bottleneck"),
     ("chain", "nodes in a row, all of whose hops sense together"),
     ("graph", "any network, its links listed one by one"),
@@ -14,6 +16,8 @@ pub const STARTERS: &[(&str, &str)] = &[
 pub fn starter(kind: &str) -> Result<String, ScenarioError> {
     let text = match kind {
         "single-hop" => include_str!("../starters/single-hop.toml"),
+        "cr-users" => include_str!("../starters/cr-users.toml"),
+        "train" => include_str!("../starters/train.toml"),
         "dumbbell" => include_str!("../starters/dumbbell.toml"),
         "chain" => include_str!("../starters/chain.toml"),
         "graph" => include_str!("../starters/graph.toml"),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from cogtcp import _core, provenance
 from cogtcp._errors import UsageError
 from cogtcp.cli import arguments
+from cogtcp.tables import comparison_tables
 
 if TYPE_CHECKING:
     import argparse
@@ -59,18 +60,19 @@ def schema(args: argparse.Namespace) -> int:
     if not args.results:
         print(_core.schema())
         return 0
+    tables = [*_core.columns(), *comparison_tables()]
     if args.json:
         keys = ("name", "type", "unit", "meaning")
-        tables = {
+        described = {
             name: {
                 "meaning": meaning,
                 "columns": [dict(zip(keys, column, strict=True)) for column in columns],
             }
-            for name, meaning, columns in _core.columns()
+            for name, meaning, columns in tables
         }
-        print(json.dumps(tables))
+        print(json.dumps(described))
         return 0
-    for name, meaning, columns in _core.columns():
+    for name, meaning, columns in tables:
         print(f"{name}: {meaning}")
         for column, kind, unit, text in columns:
             print(f"  {column} ({', '.join(filter(None, (kind, unit)))}): {text}")

@@ -85,7 +85,11 @@ def comparison(compared: Comparison) -> None:
             row.append("" if name == baseline else goodput.with_half_width(difference, sign=True))
         rows.append(row + [BY_NAME[c].text(compared.interval(name, c).mean) for c in columns])
     seeds = len({outcome.seed for outcome in compared.outcomes})
-    title = f"{compared.scenario.name}: mean of {seeds} seed{'s' if seeds != 1 else ''} ± 95 % interval"
+    of = f"mean of {seeds} seeds ± 95 % interval" if seeds > 1 else f"seed {compared.seeds[0]}"
+    title = f"{compared.scenario.name}: {of}"
+    if compared.interrupted:
+        planned = len(compared.transports) * len(compared.seeds)
+        title += f" (interrupted: {len(compared.outcomes)} of {planned} runs)"
     headings = ["Transport", _heading(goodput), *([f"vs {baseline}"] if paired else [])]
     _print_table(title, [*headings, *(_heading(BY_NAME[name]) for name in columns)], rows, left=1)
     if any(compared.interval(name, _PROTECTION[0]).n for name in compared.transports):
@@ -120,7 +124,7 @@ def tuning(found: Tuning) -> None:
     seeds = len(found.fresh_seeds)
     title = f"{found.scenario.name}: mean of {seeds} seeds that had no part in the search ± 95 % interval"
     paths = [parameter.path.replace(".cr.", ".cr.\n") for parameter in found.parameters]
-    headings = ["", *paths, _heading(metric), "vs best", "", *map(_heading, more)]
+    headings = ["", *paths, _heading(metric), "vs chosen", "", *map(_heading, more)]
     _print_table(title, headings, rows, left=1)
 
 

@@ -59,7 +59,7 @@ class Finalist:
     """A point that was simulated over the fresh seeds.
 
     Attributes:
-        name: Why it is here: `best`, `trial 17`, `as it is`, `theory`, `best of the grid`.
+        name: Why it is here: `chosen`, `trial 17`, `as it is`, `theory`, `best of the grid`.
         point: The values, as the search reckons; None for the scenario as it is.
         values: The values as the scenario writes them, by path.
         evaluation: What came of it, over the fresh seeds.

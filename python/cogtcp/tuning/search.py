@@ -285,7 +285,7 @@ def _finalists(
     best = _runoff(plan, simulator, trials)
     if not best:
         return ()
-    named: list[tuple[str, Point | None]] = [("best", best[0].point)]
+    named: list[tuple[str, Point | None]] = [("chosen", best[0].point)]
     named += [(f"trial {trial.number}", trial.point) for trial in best[1:]]
     named += [("best of the grid", t.point) for t in ranked(grid, plan.objective, plan.constraints)[:1]]
     named += [] if isinstance(known, str) else [("theory", known.point)]

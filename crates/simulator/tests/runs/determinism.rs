@@ -1,6 +1,7 @@
 //! The same experiment and seed give the same bytes; what is random is keyed by its own name.
 
 use crate::support::*;
+use cogtcp_scenario::{STARTERS, Scenario, starter};
 use cogtcp_simulator::{RunOptions, TraceLevel, run};
 
 fn scenario(transport: &str) -> String {
@@ -103,4 +104,26 @@ transport = "sack"
     };
     let (one, three) = (run_text(&text(1)), run_text(&text(3)));
     assert_eq!(format!("{:?}", one.flows), format!("{:?}", three.flows));
+}
+
+/// What is said to be left to chance is, and what is not is not: of everything shipped.
+#[test]
+fn seeds_differ_where_something_is_random() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let shipped = files.filter(|path| path.extension().is_some_and(|it| it == "toml"));
+    let mut scenarios: Vec<Scenario> = shipped.map(|path| Scenario::read(&path).unwrap()).collect();
+    scenarios
+        .extend(STARTERS.iter().map(|(kind, _)| Scenario::parse(&starter(kind).unwrap(), kind).unwrap()));
+    let mut seen = [0, 0];
+    for scenario in scenarios {
+        let short = scenario.set("run.duration", "35 s").unwrap().resolve().unwrap();
+        let digest =
+            |seed| run(&short, &RunOptions { seed: Some(seed), ..RunOptions::default() }).unwrap().digest;
+        let differ = (2..6).any(|seed| digest(1) != digest(seed));
+        // In 35 s not everything random needs to happen.
+        assert!(short.is_random() || !differ, "{}", scenario.name);
+        seen[usize::from(short.is_random())] += usize::from(short.is_random() == differ);
+    }
+    assert!(seen[0] >= 2 && seen[1] >= 5, "{seen:?}");
 }

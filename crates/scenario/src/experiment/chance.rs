@@ -1,0 +1,62 @@
+//! Whether anything in an experiment is left to chance.
+
+use super::{Experiment, FlowSpec, LinkSpec, PipeSpec, PredictionSpec, RadioKind, RadioSpec, TrainSpec};
+use crate::is_external;
+use cogtcp_spectrum::{ChannelChoice, CycleConfig, DurationLaw, SensingCycle};
+use cogtcp_units::Probability;
+
+impl Experiment {
+    /// Whether two seeds may give different runs. If not, all do give the same.
+    ///
+    /// Every field is looked at by name, so that whoever adds one decides whether it draws.
+    pub fn is_random(&self) -> bool {
+        let Self { name: _, run: _, nodes: _, links, spectrum: _, radios, train, flows } = self;
+        links.iter().any(LinkSpec::is_random)
+            || radios.iter().any(RadioSpec::is_random)
+            || train.as_ref().is_some_and(TrainSpec::is_random)
+            || flows.iter().any(FlowSpec::is_random)
+    }
+}
+
+impl LinkSpec {
+    fn is_random(&self) -> bool {
+        let Self { name: _, from: _, to: _, forward, reverse } = self;
+        forward.is_random() || reverse.is_random()
+    }
+}
+
+impl PipeSpec {
+    fn is_random(&self) -> bool {
+        let Self { rate: _, delay: _, queue: _, loss, drops: _, mark: _ } = self;
+        *loss != Probability::ZERO
+    }
+}
+
+impl RadioSpec {
+    fn is_random(&self) -> bool {
+        match &self.kind {
+            RadioKind::Cycle(CycleConfig { sensing, pu, channel, dwell: _ }, _) => {
+                let senses_at_random =
+                    sensing.as_ref().is_some_and(|SensingCycle { off, on, start: _, clock: _ }| {
+                        [off, on].into_iter().any(|law| !matches!(law, DurationLaw::Fixed(_)))
+                    });
+                senses_at_random || pu.is_some() || *channel != ChannelChoice::Stay
+            }
+            // The terrain and those who pass; back-off, errors of detection.
+            RadioKind::Journey(..) | RadioKind::Cognitive(_) => true,
+        }
+    }
+}
+
+impl TrainSpec {
+    fn is_random(&self) -> bool {
+        self.trigger_loss != Probability::ZERO || self.prediction != PredictionSpec::Oracle
+    }
+}
+
+impl FlowSpec {
+    fn is_random(&self) -> bool {
+        // Nobody knows what a control from outside does. Those in the registry draw nothing.
+        is_external(&self.control.name)
+    }
+}

@@ -1,0 +1,60 @@
+"""The tables of a comparison, column by column. The core describes those of a run (`_core.columns`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cogtcp.metrics import METRICS
+
+if TYPE_CHECKING:
+    from cogtcp.metrics import Metric
+
+#: Name, type, unit, meaning.
+Column = tuple[str, str, str, str]
+
+# What people read, and what tables have.
+_BASE_UNITS = {"Mbit/s": "bit/s", "ms": "s", "%": ""}
+
+_TRANSPORT: Column = ("transport", "text", "", "the transport")
+_INTERVAL: list[Column] = [
+    ("low", "f64", "as the metric", "lower end of its 95 % interval (Student's t); NaN for one run"),
+    ("high", "f64", "as the metric", "upper end"),
+    ("n", "i64", "", "runs, or pairs of runs, that have a value"),
+]
+
+
+def comparison_tables() -> list[tuple[str, str, list[Column]]]:
+    """Return name, meaning and columns of each table that a comparison adds to those of its runs."""
+    runs: list[Column] = [
+        _TRANSPORT,
+        ("seed", "i64", "", "the seed"),
+        ("error", "text", "", "why the run failed; null if it did not"),
+        ("digest", "text", "", "hash of the run's events: equal digests mean equal runs"),
+        *((metric.name, "f64", base_unit(metric), metric.meaning) for metric in METRICS),
+    ]
+    metric: Column = ("metric", "text", "", "the metric, as a column of runs")
+    mean = "as the metric"
+    return [
+        ("runs", "One row per run of a comparison: its metrics.", runs),
+        (
+            "summary",
+            "One row per transport and metric: its mean over the seeds.",
+            [_TRANSPORT, metric, ("mean", "f64", mean, "mean over the runs"), *_INTERVAL],
+        ),
+        (
+            "paired",
+            "One row per transport but the first and metric: the difference to the first, seed by seed.",
+            [
+                _TRANSPORT,
+                ("baseline", "text", "", "the transport that it is compared with"),
+                metric,
+                ("mean", "f64", mean, "mean of the differences"),
+                *_INTERVAL,
+            ],
+        ),
+    ]
+
+
+def base_unit(metric: Metric) -> str:
+    """Return the unit that a metric has in tables and JSON."""
+    return _BASE_UNITS.get(metric.unit, metric.unit)

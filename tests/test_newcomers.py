@@ -1,0 +1,144 @@
+"""What somebody meets who uses cogtcp for the first time."""
+
+import math
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+import cogtcp
+from cogtcp import Scenario, _core, compare
+from cogtcp.cli import show
+from cogtcp.tables import comparison_tables
+from conftest import SMALL, Command
+
+KINDS = [kind for kind, _ in _core.starters()]
+
+
+def test_starters_for_every_kind_of_radio(command: Command) -> None:
+    assert {"single-hop", "cr-users", "train", "dumbbell", "chain", "graph"} <= set(KINDS)
+    listed = command("new", "--list").out
+    assert all(kind in listed for kind in KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_starter_can_be_compared_at_once(kind: str) -> None:
+    text = _core.starter(kind)
+    scenario = Scenario.from_toml(text)
+    scenario.check()
+    assert scenario.warnings() == []
+    assert "cogtcp transports" in text or kind in ("chain", "graph")
+
+
+def test_what_is_written_first_varies_with_the_seed() -> None:
+    """Or its comparison shows intervals of width zero."""
+    scenario = Scenario.from_toml(_core.starter(KINDS[0])).set("run.duration", "30 s")
+    assert scenario.is_random
+    interval = compare(scenario, ["newreno"], seeds=3).interval("newreno", "goodput_bps")
+    assert interval.half_width > 0
+
+
+@pytest.fixture
+def constant() -> Scenario:
+    text = SMALL.replace(', loss = "0.2 %"', "").replace(
+        'pu = { interarrival = "6 s", switching = "300 ms" }', ""
+    )
+    return Scenario.from_toml(text)
+
+
+def test_where_nothing_is_random_one_seed_is_run(
+    constant: Scenario, command: Command, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert not constant.is_random
+    digests = {cogtcp.run(constant, seed, "summary").digest for seed in (1, 2, 3)}
+    assert len(digests) == 1
+    compared = compare(constant, ["newreno", "sack"], seeds=10)
+    assert (compared.seeds, len(compared.outcomes), compared.nothing_random) == ((7,), 2, True)
+    (tmp_path / "constant.toml").write_text(constant.to_toml())
+    done = command("compare", "constant.toml", "--transport", "newreno,sack")
+    assert "Nothing in this scenario is random: every seed gives the same, so one was run." in done.out
+    assert "±" not in done.out
+    assert "confidence" not in done.out
+    assert compared.to_dict()["nothing_random"] is True
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("topology.single_hop.link.loss", "0.1 %"),
+        ("radio.0.pu", {"interarrival": "6 s", "switching": "300 ms"}),
+        ("radio.0.sensing.on", {"exponential": "3 s"}),
+        ("radio.0.channel", {"set": ["4 Mbit/s", "6 Mbit/s"]}),
+    ],
+)
+def test_whatever_is_random_is_known(constant: Scenario, path: str, value: object) -> None:
+    random = constant.set(path, value)
+    assert random.is_random
+    assert len({cogtcp.run(random, seed, "summary").digest for seed in (1, 2, 3)}) == 3
+    assert compare(random, ["newreno"], seeds=2).seeds == (7, 8)
+
+
+def test_python_controls_may_draw(constant: Scenario) -> None:
+    assert constant.with_transport("my_control:Patient").is_random
+
+
+def test_handoffs_of_a_run_are_those_of_its_radios(tmp_path: Path) -> None:
+    compared = compare(Scenario.from_toml(SMALL), ["newreno"], seeds=2)
+    compared.save(tmp_path / "out")
+    runs = pq.read_table(tmp_path / "out/runs.parquet").column("handoffs").to_pylist()
+    radios = pq.read_table(tmp_path / "out/radios.parquet").column("handoffs").to_pylist()
+    assert runs == radios
+    assert sum(runs) > 0
+    # Of radios whose primary users are not simulated one by one, their airtime is not known.
+    assert all(math.isnan(o.metrics["pu_interfered_share"]) for o in compared.outcomes)
+
+
+def test_the_schema_of_results_lists_every_table(command: Command, tmp_path: Path) -> None:
+    compare(Scenario.from_toml(SMALL), ["newreno", "sack"], seeds=2).save(tmp_path / "out")
+    written = {path.stem: pq.read_schema(path).names for path in (tmp_path / "out").glob("*.parquet")}
+    described = {name: [column[0] for column in columns] for name, _, columns in comparison_tables()}
+    assert {name: written[name] for name in described} == described
+    listed = command("schema", "--results", "--json").json()
+    assert set(written) <= set(listed)
+    assert [column["name"] for column in listed["runs"]["columns"]] == written["runs"]
+    goodput = next(column for column in listed["runs"]["columns"] if column["name"] == "goodput_bps")
+    assert goodput["unit"] == "bit/s"
+    assert "paired: " in command("schema", "--results").out
+
+
+def test_the_command_without_a_verb_shows_what_there_is(command: Command) -> None:
+    for arguments in ([], ["pu"], ["journey"]):
+        done = command(*arguments)
+        assert (done.code, done.err) == (0, "")
+        assert "verbs:" in done.out
+    assert command("--version").out.startswith("cogtcp 0.")
+
+
+def test_a_slip_in_a_transport_is_not_the_scenarios(command: Command, small: Path) -> None:
+    done = command("compare", small, "--transport", "newreno,cubick", "--seeds", "1")
+    assert done.code == 2
+    assert done.err == (
+        "cogtcp: --transport cubick: there is no such transport; did you mean 'cubic'? "
+        "`cogtcp transports` lists them\n"
+    )
+
+
+def test_a_scenario_is_no_log_of_primary_users(command: Command, small: Path) -> None:
+    done = command("pu", "show", small)
+    assert done.code == 2
+    assert "a scenario, it seems" in done.err
+    assert f"cogtcp check {small}" in done.err
+
+
+def test_an_interrupted_comparison_says_so_in_its_table(capsys: pytest.CaptureFixture[str]) -> None:
+    finished: list[int] = []
+
+    def stop(done: int, total: int) -> None:
+        finished.append(done)
+        if done >= 3:
+            raise KeyboardInterrupt
+
+    compared = compare(Scenario.from_toml(SMALL), ["newreno", "sack"], seeds=4, jobs=1, progress=stop)
+    assert compared.interrupted
+    show.comparison(compared)
+    assert "(interrupted: 3 of 8 runs)" in capsys.readouterr().out
