@@ -25,6 +25,7 @@ from cogtcp.control import CongestionControl, check_congestion_control
 from cogtcp.result import Result, Trace, run
 from cogtcp.scenario import Scenario
 from cogtcp.statistics import Interval
+from cogtcp.sweeping import sweep
 from cogtcp.tuning import tune
 
 __all__ = [
@@ -53,5 +54,6 @@ __all__ = [
     "mobility",
     "run",
     "spectrum",
+    "sweep",
     "tune",
 ]

@@ -113,7 +113,7 @@ class OutputFolder:
         manifest = {"tool": "cogtcp", "version": provenance.version(), "job": self._job, **self._manifest}
         manifest["files"] = [*files, MARKER]
         (self.path / MARKER).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
-        for path in self.path.iterdir():
+        for path in (each for each in self.path.rglob("*") if each.is_file()):
             with path.open("rb") as stream:  # a full disk may only show when the data are really written
                 os.fsync(stream.fileno())
         self._put_in_place()
@@ -194,7 +194,7 @@ def prepare_folder(
     except OSError as error:
         raise _cannot_write(folder, error) from error
     if MARKER not in names or foreign or other:
-        _mark(folder, job, ours, {})
+        mark(folder, job, ours, {})
     return folder
 
 
@@ -229,7 +229,7 @@ class KeptFolder:
 
     def describe(self, manifest: Mapping[str, Any]) -> None:
         """Set what the marker file says about the results besides the list of files."""
-        _mark(self.path, self._job, self._files, manifest)
+        mark(self.path, self._job, self._files, manifest)
 
     def __enter__(self) -> Self:
         self._made = [folder for folder in (self.path, *self.path.parents) if not folder.exists()]
@@ -246,7 +246,8 @@ class KeptFolder:
                     folder.rmdir()
 
 
-def _mark(folder: Path, job: Mapping[str, Any], ours: Sequence[str], manifest: Mapping[str, Any]) -> None:
+def mark(folder: Path, job: Mapping[str, Any], ours: Sequence[str], manifest: Mapping[str, Any]) -> None:
+    """Write the marker of a folder to which results are added: its job, what it may hold, and `manifest`."""
     marker = {"tool": "cogtcp", "version": provenance.version(), "kind": job["verb"], "job": job, **manifest}
     marker["files"] = sorted({MARKER, *ours})
     write_file(folder / MARKER, json.dumps(marker, indent=2) + "\n")

@@ -101,3 +101,102 @@ def t_distribution(t: float, degrees: int) -> float:
             term *= cos_squared * (2 * k - 1) / (2 * k)
         central = math.sin(theta) * total
     return 0.5 + central / 2
+
+
+def p_value(differences: Sequence[float]) -> float:
+    """Return the two-sided p-value of the paired t-test that differences have mean zero.
+
+    NaN with less than two of them. Differences that are all equal leave no doubt: 0, or 1 if they are zero.
+    """
+    finite = [value for value in differences if not math.isnan(value)]
+    n = len(finite)
+    if n < 2:
+        return math.nan
+    if min(finite) == max(finite):
+        return 1.0 if finite[0] == 0 else 0.0
+    t = statistics.fmean(finite) / math.sqrt(statistics.variance(finite) / n)
+    return min(1.0, max(0.0, 2 * (1 - t_distribution(abs(t), n - 1))))
+
+
+def holm(p_values: Sequence[float], confidence: float = 0.95) -> list[bool]:
+    """Return which hypotheses Holm's step-down procedure rejects, so that all rejections hold at once.
+
+    The chance of any false rejection is at most 1 - confidence, whatever the dependence (Holm 1979).
+    Bonferroni's bound holds too, but rejects less. NaN is never rejected, and counts for nothing.
+    """
+    order = sorted((p, index) for index, p in enumerate(p_values) if not math.isnan(p))
+    rejected = [False] * len(p_values)
+    for rank, (p, index) in enumerate(order):
+        if p > (1 - confidence) / (len(order) - rank):
+            break
+        rejected[index] = True
+    return rejected
+
+
+def quantile_interval(values: Sequence[float], q: float, confidence: float = 0.95) -> Interval:
+    """Return the `q`-quantile of independent values with an interval that assumes nothing about their law.
+
+    Its ends are values of the sample: between the i-th and the j-th smallest lies the quantile with the
+    probability that between i and j - 1 of n trials of chance q succeed (Conover, Practical Nonparametric
+    Statistics, 3.2). The tails are cut off equally. Where the sample is too small for an end, it is
+    infinite. NaN is left out.
+    """
+    if not 0 < q < 1:
+        raise ValueError(f"no quantile {q}; take one between 0 and 1")
+    ordered = sorted(value for value in values if not math.isnan(value))
+    n = len(ordered)
+    if n == 0:
+        return Interval(math.nan, math.nan, math.nan, 0)
+    place = q * (n - 1)
+    below = math.floor(place)
+    above = min(below + 1, n - 1)
+    estimate = ordered[below] + (place - below) * (ordered[above] - ordered[below])
+    tail = (1 - confidence) / 2
+    low, high, total = -math.inf, math.inf, 0.0
+    for successes in range(n + 1):
+        chance = math.comb(n, successes) * q**successes * (1 - q) ** (n - successes)
+        # P(B < i) <= tail: the i-th smallest is low enough. P(B >= j) <= tail: the j-th is high enough.
+        if total <= tail and successes >= 1:
+            low = ordered[successes - 1]
+        total += chance
+        if total >= 1 - tail and successes < n:
+            high = ordered[successes]
+            break
+    return Interval(estimate, low, high, n)
+
+
+def mser5(series: Sequence[float]) -> int:
+    """Return how many values at the beginning of a series are warm-up, by MSER-5.
+
+    The values are averaged in batches of five; cut off is what makes the standard error of the mean of the
+    rest the smallest, half of the batches at most (White 1997; White, Cobb and Spratt 2000). A cut in the
+    second half would say that the series is too short, and so does a result of half its length.
+    """
+    batches = [statistics.fmean(series[start : start + 5]) for start in range(0, len(series) - 4, 5)]
+    n = len(batches)
+    if n < 2:
+        return 0
+    best, cut = math.inf, 0
+    total = squares = 0.0
+    shift = batches[-1]
+    for start in range(n - 1, -1, -1):
+        value = batches[start] - shift
+        total += value
+        squares += value * value
+        left = n - start
+        if start > n // 2 or left < 2:
+            continue
+        # The sum of squares about the mean, over the square of the number: MSER (White 1997, eq. 3).
+        error = max(0.0, squares - total * total / left) / left**2
+        if error <= best:
+            best, cut = error, start
+    return cut * 5
+
+
+def enough(interval: Interval, precision: float) -> bool:
+    """Whether half the interval is at most `precision` of the mean: the sequential rule of `--precision`.
+
+    Stopping when it is so makes the interval a little too narrow on average (Chow and Robbins 1965 show
+    that this vanishes as the precision grows; Law and Kelton advise at least ten values first).
+    """
+    return interval.n >= 2 and interval.half_width <= precision * abs(interval.mean)

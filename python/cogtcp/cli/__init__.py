@@ -97,7 +97,7 @@ def _fail(args: argparse.Namespace, error: Exception) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from cogtcp.cli import arguments, journey, mobility, plot, spectrum, tune
+    from cogtcp.cli import arguments, journey, mobility, plot, spectrum, sweep, tune
 
     parser = argparse.ArgumentParser(
         prog="cogtcp",
@@ -151,6 +151,24 @@ def _parser() -> argparse.ArgumentParser:
 
     figure = verb("plot", _plot, "draw a figure for a paper of saved results (PDF, SVG, PNG)")
     plot.add_plot(figure)
+
+    many = verb("sweep", _sweep, "simulate a scenario over values of its fields, transports and seeds")
+    sweep.add_sweep(many)
+    _output_arguments(many)
+
+    what = verb("results", _results, "say what is in a folder of results")
+    what.add_argument("folder", metavar="DIR", help="a folder that a command wrote")
+
+    ask = verb("query", _query, "ask a question in SQL about results (needs DuckDB)")
+    ask.add_argument("folder", metavar="DIR", help="a folder that a command wrote")
+    ask.add_argument(
+        "sql", metavar="SQL", help='as in "SELECT transport, avg(goodput_bps) FROM runs GROUP BY 1"'
+    )
+    ask.add_argument("--csv", action="store_true", help="print the answer as CSV")
+
+    both = verb("merge", _merge, "put sweeps and comparisons together, in one data set and one page")
+    both.add_argument("folders", nargs="+", metavar="DIR", help="folders of sweeps, comparisons or runs")
+    _output_arguments(both)
 
     check = verb("check", _check, "check a scenario without running it")
     _scenario_arguments(check)
@@ -285,6 +303,30 @@ def _plot(args: argparse.Namespace) -> int:
     from cogtcp.cli import plot
 
     return plot.plot(args)
+
+
+def _sweep(args: argparse.Namespace) -> int:
+    from cogtcp.cli import sweep
+
+    return sweep.sweep(args)
+
+
+def _results(args: argparse.Namespace) -> int:
+    from cogtcp.cli import sweep
+
+    return sweep.results(args)
+
+
+def _query(args: argparse.Namespace) -> int:
+    from cogtcp.cli import sweep
+
+    return sweep.query(args)
+
+
+def _merge(args: argparse.Namespace) -> int:
+    from cogtcp.cli import sweep
+
+    return sweep.merge(args)
 
 
 def _check(args: argparse.Namespace) -> int:

@@ -41,6 +41,7 @@ class Case:
             million cases share one scenario.
         look: Called with the result where the run is made, on a thread of its own. Such a case is made even
             if its record is known. No part of the key.
+        label: Plain data that is kept beside the record, also of a run that fails. No part of the key.
     """
 
     scenario: Scenario
@@ -50,6 +51,7 @@ class Case:
     transport: str | None = None
     changes: tuple[tuple[str, str], ...] = ()
     look: Callable[[Result], None] | None = field(default=None, compare=False)
+    label: tuple[object, ...] = field(default=(), compare=False)
 
     def key(self) -> str:
         """Return what identifies the case's record: a hash of all that decides it, see `identity`."""
@@ -83,6 +85,7 @@ class Outcome:
         limit_s: The time limit that it broke; 0 if that was not the reason.
         seconds: Time that making it took; 0 where it was known.
         known: Whether it was recalled and not made.
+        label: What the case said about itself.
     """
 
     key: str
@@ -91,6 +94,7 @@ class Outcome:
     limit_s: float = 0.0
     seconds: float = 0.0
     known: bool = False
+    label: tuple[object, ...] = ()
 
     @property
     def record(self) -> dict[str, Any]:
@@ -167,7 +171,7 @@ def make(key: str, case: Case, cancel: _core.Cancel) -> Outcome:
         result = run(case.prepared(), case.seed, case.trace, cancel=cancel)
         text = json.dumps(case.measure(result))
     except (RunError, ScenarioError) as error:
-        return Outcome(key, error=str(error), seconds=time.perf_counter() - started)
+        return Outcome(key, error=str(error), seconds=time.perf_counter() - started, label=case.label)
     if case.look is not None:
         case.look(result)
-    return Outcome(key, text, seconds=time.perf_counter() - started)
+    return Outcome(key, text, seconds=time.perf_counter() - started, label=case.label)

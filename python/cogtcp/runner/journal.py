@@ -75,7 +75,7 @@ class Journal:
         Raises:
             OutputError: The disk is full, say. What was kept before is whole.
         """
-        line = _line(outcome)
+        data = line(outcome)
         with self._turn:
             try:
                 descriptor = (
@@ -83,14 +83,14 @@ class Journal:
                     if self._descriptor is None or self._size > _MOST_BYTES
                     else self._descriptor
                 )
-                written = os.write(descriptor, line)
-                if written < len(line):
+                written = os.write(descriptor, data)
+                if written < len(data):
                     # Nearly full: take back what there was room for, and let the next attempt say why.
                     os.ftruncate(descriptor, self._size)
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             except OSError as error:
                 raise _cannot_keep(self.folder, error) from error
-            self._size += len(line)
+            self._size += len(data)
 
     def outcomes(self) -> Iterator[Outcome]:
         """Yield every run that is kept, in no order; one that two processes made comes twice."""
@@ -111,6 +111,12 @@ class Journal:
                     outcome = _parsed(line)
                     if outcome is not None:
                         yield outcome
+
+    def forget(self, files: Iterable[Path]) -> None:
+        """Take note that files were removed."""
+        for path in files:
+            self._own.discard(path.name)
+            self._read.pop(path.name, None)
 
     def files(self) -> list[Path]:
         """Return the files, by name."""
@@ -158,7 +164,7 @@ class Journal:
 
     def _bring_together(self) -> None:
         """Make one file of those of processes that are gone. A kill on the way leaves runs twice."""
-        with _only_one(self.folder) as alone:
+        with only_one(self.folder) as alone:
             old = [path for path in self.files() if not _is_written(path)] if alone else []
             small = [path for path in old if path.stat().st_size < _MOST_BYTES]
             for left in self.folder.glob(".*.tmp") if alone else ():
@@ -190,7 +196,7 @@ def write_all(folder: Path, outcomes: Iterable[Outcome]) -> None:
             for outcome in outcomes:
                 if outcome.key not in seen:
                     seen.add(outcome.key)
-                    stream.write(_line(outcome))
+                    stream.write(line(outcome))
             stream.flush()
             os.fsync(stream.fileno())
         part.rename(folder / name)
@@ -198,10 +204,13 @@ def write_all(folder: Path, outcomes: Iterable[Outcome]) -> None:
         part.unlink(missing_ok=True)
 
 
-def _line(outcome: Outcome) -> bytes:
+def line(outcome: Outcome) -> bytes:
+    """Return a finished run as a journal has it."""
     head: dict[str, Any] = {"key": outcome.key, "s": round(outcome.seconds, 6)}
     if outcome.error:
         head["error"] = outcome.error
+    if outcome.label:
+        head["label"] = outcome.label
     if outcome.limit_s:
         head["limit_s"] = outcome.limit_s
     body = f"{json.dumps(head)}\t{outcome.text}".encode()
@@ -218,7 +227,13 @@ def _parsed(line: bytes) -> Outcome | None:
         head, _, text = body.decode().partition("\t")
         found = json.loads(head)
         return Outcome(
-            found["key"], text, found.get("error", ""), found.get("limit_s", 0.0), found["s"], known=True
+            found["key"],
+            text,
+            found.get("error", ""),
+            found.get("limit_s", 0.0),
+            found["s"],
+            known=True,
+            label=tuple(found.get("label", ())),
         )
     except (ValueError, KeyError, TypeError):
         return None
@@ -242,17 +257,18 @@ def _is_written(path: Path) -> bool:
 
 
 @contextlib.contextmanager
-def _only_one(folder: Path) -> Iterator[bool]:
-    """Let one process at a time rearrange a folder; false to the others."""
+def only_one(folder: Path, *, wait: bool = False) -> Iterator[bool]:
+    """Let one process at a time rearrange a folder; the others wait, or get false."""
     if fcntl is None:
         yield True
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            yield False
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except OSError as error:
+            # Without locks whoever waits goes on: it touches no file but its own.
+            yield wait and not isinstance(error, BlockingIOError)
             return
         yield True
     finally:

@@ -60,6 +60,7 @@ class _Worker:
     thread: Thread
     cancel: _core.Cancel = field(default_factory=_core.Cancel)
     key: str = ""
+    label: tuple[object, ...] = ()
     started: float = 0.0
     asked: int = 0  # how often the run was asked to end: it took too long
     abandoned: bool = False
@@ -147,13 +148,13 @@ class Local:
     ) -> Outcome | None:
         """Make one run; None if it was interrupted, or given up by `_watch`."""
         worker.cancel, worker.asked = _core.Cancel(), 0
-        worker.started, worker.key = time.monotonic(), key
+        worker.started, worker.label, worker.key = time.monotonic(), case.label, key
         if stopping.cancelled:
             return None
         try:
             outcome = make(key, case, worker.cancel)
         except _TimeLimitError:
-            outcome = Outcome(key, error="interrupted")
+            outcome = Outcome(key, error="interrupted", label=case.label)
         worker.key = ""
         if stopping.cancelled and outcome.error:
             return None
@@ -187,5 +188,6 @@ def _watch(workers: list[_Worker], time_limit: float) -> list[Outcome]:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(_TimeLimitError))
         elif worker.asked > 4:
             worker.abandoned = True
-            lost.append(_too_long(Outcome(key, seconds=now - worker.started), time_limit))
+            outcome = Outcome(key, seconds=now - worker.started, label=worker.label)
+            lost.append(_too_long(outcome, time_limit))
     return lost

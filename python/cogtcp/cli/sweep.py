@@ -1,0 +1,178 @@
+"""The verbs sweep, query, results and merge."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cogtcp._errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from cogtcp.runner import Launcher
+
+
+def add_sweep(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `sweep`."""
+    parser.add_argument("file", metavar="FILE", help="the sweep, a TOML file (docs/sweeps.md)")
+    parser.add_argument("--jobs", type=int, metavar="N", help="runs at a time (default: one per processor)")
+    parser.add_argument(
+        "--ray", metavar="ADDRESS", help="run on Ray: auto, local, or the address of a cluster (extra ray)"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="only say what it would cost")
+    parser.add_argument(
+        "--precision",
+        metavar="P",
+        help="add seeds until half the interval of goodput is at most P of the mean everywhere, as in 5%%",
+    )
+    parser.add_argument(
+        "--max-seeds", type=int, default=200, metavar="N", help="bound of --precision (default: 200)"
+    )
+    parser.add_argument("--retry-failed", action="store_true", help="make runs again that failed before")
+    parser.add_argument(
+        "--store", metavar="URI", help="also keep the data set there: s3://bucket/folder, or a folder"
+    )
+    parser.add_argument(
+        "--allow-python",
+        action="store_true",
+        help="run congestion controls that the scenario names in Python",
+    )
+
+
+def sweep(args: argparse.Namespace) -> int:
+    """Run a sweep, save, and show what came of it."""
+    import cogtcp
+    from cogtcp.cli import arguments, progress
+    from cogtcp.sweeping import plan
+
+    arguments.positive(args.jobs, "--jobs")
+    made = plan.read(args.file, allow_python=args.allow_python)
+    arguments.look_here([name for name in made.transports if name and ":" in name])
+    if args.dry_run:
+        return _dry_run(args, made)
+    out = Path(args.out) if args.out is not None else Path("results") / f"{Path(args.file).stem}-sweep"
+    options: dict[str, Any] = {
+        "out": out,
+        "force": args.force,
+        "jobs": args.jobs,
+        "retry": args.retry_failed,
+        "launcher": _launcher(args),
+        "command": arguments.command_line(),
+        "store": args.store,
+    }
+    if args.precision is not None:
+        options |= {"precision": _share(args.precision), "max_seeds": args.max_seeds}
+    try:
+        with progress.shown() as listener:
+            found = cogtcp.sweep(made, progress=listener, **options)
+    except KeyboardInterrupt:
+        print(f"cogtcp: interrupted; repeat the command to go on in {out}", file=sys.stderr)
+        return 130
+    for row in found.failures[:3]:
+        print(f"cogtcp: {row['transport']}, seed {row['seed']} failed: {row['error']}", file=sys.stderr)
+    if args.json:
+        print(json.dumps({**found.to_dict(), "out": str(out), "report": str(out / "report.html")}))
+    else:
+        from cogtcp.sweeping.answer import sentence
+
+        said = sentence(found.runs, found.summary.to_pylist(), found.axes)
+        print(f"{found.progress.describe()}\n\n{said}\n\nreport: {out / 'report.html'}")
+    if found.interrupted:
+        print(f"cogtcp: interrupted; repeat the command to go on in {out}", file=sys.stderr)
+        return 130
+    return 1 if found.failures else 0
+
+
+def _launcher(args: argparse.Namespace) -> Launcher | None:
+    if args.ray is None:
+        return None
+    from cogtcp.runner.on_ray import OnRay
+
+    return OnRay(args.ray)
+
+
+def _share(text: str) -> float:
+    try:
+        value = float(text.rstrip("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1:
+        raise UsageError(f"--precision {text}: write a share between 0 and 1, as in 5% or 0.05")
+    return value
+
+
+def _dry_run(args: argparse.Namespace, plan: Any) -> int:
+    from cogtcp.sweeping.budget import budget
+
+    found = budget(plan, args.jobs)
+    if args.json:
+        print(json.dumps(found.to_dict()))
+    else:
+        print(found.describe())
+    return 0
+
+
+def results(args: argparse.Namespace) -> int:
+    """Say what is in a folder of results."""
+    from cogtcp.sweeping.folders import describe
+
+    found = describe(Path(args.folder))
+    if args.json:
+        print(json.dumps(found.document))
+    else:
+        print(found.text)
+    return 0
+
+
+def query(args: argparse.Namespace) -> int:
+    """Answer a question in SQL."""
+    from cogtcp.sweeping.query import query as ask
+
+    table = ask(Path(args.folder), args.sql)
+    if args.json:
+        from cogtcp.result import plain
+
+        rows = plain(table.to_pylist())
+        print(json.dumps({"columns": table.column_names, "rows": rows}, default=str))
+    elif args.csv:
+        import pyarrow.csv
+
+        pyarrow.csv.write_csv(table, sys.stdout.buffer)
+    else:
+        _print(table)
+    return 0
+
+
+def _print(table: Any) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in table.column_names:
+        shown.add_column(name)
+    for row in table.slice(0, 200).to_pylist():
+        shown.add_row(
+            *("" if v is None else f"{v:.6g}" if isinstance(v, float) else str(v) for v in row.values())
+        )
+    Console(width=None if sys.stdout.isatty() else 200).print(shown)
+    if table.num_rows > 200:
+        print(f"... {table.num_rows - 200} more rows; --csv and --json print all")
+
+
+def merge(args: argparse.Namespace) -> int:
+    """Put several folders together."""
+    from cogtcp.cli import arguments
+    from cogtcp.sweeping.merge import merge as put_together
+
+    folders = [Path(folder) for folder in args.folders]
+    out = Path(args.out) if args.out is not None else Path("results") / "merged"
+    answer = put_together(folders, out, force=args.force, command=arguments.command_line())
+    if args.json:
+        print(json.dumps({"out": str(out), "report": str(out / "report.html"), "answer": answer}))
+    else:
+        print(f"{answer}\n\nreport: {out / 'report.html'}")
+    return 0

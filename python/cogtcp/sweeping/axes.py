@@ -1,0 +1,153 @@
+"""What a sweep varies: fields of the scenario, and the values that they take."""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cogtcp._errors import UsageError
+from cogtcp.metrics import METRICS
+from cogtcp.scenario import _toml
+from cogtcp.tuning.space import Range, parameters, quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from cogtcp.scenario import Scenario
+
+#: Columns of the table of runs that no axis may be called.
+RESERVED = {"key", "transport", "seed", "error", "limit_s", "digest", *(metric.name for metric in METRICS)}
+_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29)
+# In so many steps a range is gone through that names none.
+_STEPS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One field and its values.
+
+    Attributes:
+        path: The field, as in `Scenario.set`.
+        name: What its column is called.
+        texts: The values as the scenario reads them; empty for a range that is drawn from.
+        unit: Unit of its column: s, bit/s, B, ...; empty for bare numbers and texts.
+        range: The range, where one was given.
+    """
+
+    path: str
+    name: str
+    texts: tuple[str, ...]
+    unit: str = ""
+    range: Range | None = None
+
+    def value(self, text: str) -> float | str:
+        """Return a value as its column has it: a number in base units, or the text."""
+        return _number(text, self.unit)
+
+    @property
+    def numeric(self) -> bool:
+        """Whether the column has numbers."""
+        return self.range is not None or all(isinstance(self.value(text), float) for text in self.texts)
+
+
+def axes(
+    scenario: Scenario,
+    vary: Mapping[str, Any],
+    steps: Mapping[str, int],
+    names: Mapping[str, str],
+    drawn: bool,
+) -> tuple[Axis, ...]:
+    """Return the axes of `vary`. Raises for fields and values that the scenario does not take.
+
+    Args:
+        scenario: What is varied.
+        vary: For each path a list of values, one value, or a range `"LOW..HIGH"`, with `:log` or `:linear`.
+        steps: For paths with a range the number of values, the ends included.
+        names: Names of columns for paths.
+        drawn: Whether ranges are drawn from instead of gone through in steps.
+    """
+    found: list[Axis] = []
+    for path, given in vary.items():
+        name = names.get(path) or _name(path)
+        if not re.fullmatch(r"[A-Za-z_]\w*", name) or name in RESERVED:
+            raise UsageError(f"axis {path}: a column cannot be called {name!r}; give it another name")
+        if any(axis.name == name for axis in found):
+            raise UsageError(f"axis {path}: another axis is called {name!r} too; give one of them a name")
+        if isinstance(given, str) and ".." in given:
+            (parameter,) = parameters(scenario, {path: given})
+            if not isinstance(parameter, Range):
+                raise UsageError(f"axis {path}: {given} is no range; write it as in 20 ms..1 s")
+            count = steps.get(path, _STEPS)
+            if count < 2:
+                raise UsageError(f"axis {path}: a range takes at least 2 steps")
+            texts = (
+                ()
+                if drawn
+                else tuple(
+                    dict.fromkeys(parameter.text(parameter.at(step / (count - 1))) for step in range(count))
+                )
+            )
+            found.append(Axis(path, name, texts, parameter.unit, parameter))
+            continue
+        values = list(given) if isinstance(given, list | tuple | range) else [given]
+        texts = tuple(value if isinstance(value, str) else _toml(value) for value in values)
+        if not texts:
+            raise UsageError(f"axis {path}: give it at least one value")
+        if len(set(texts)) < len(texts):
+            raise UsageError(f"axis {path}: a value is named twice; name each once")
+        for text in texts:
+            scenario.set_text(path, text)
+        found.append(Axis(path, name, texts, _unit(texts)))
+    return tuple(found)
+
+
+def halton(index: int, dimension: int) -> float:
+    """Return one coordinate of the Halton sequence (Halton 1960), which fills a cube evenly; from 0 to 1.
+
+    Args:
+        index: Which point, from 0. (Point 0 of the sequence, the corner, is left out.)
+        dimension: Which coordinate, from 0: the base is that prime.
+    """
+    base, place, value = _PRIMES[dimension], 1.0, 0.0
+    number = index + 1
+    while number:
+        place /= base
+        number, digit = divmod(number, base)
+        value += digit * place
+    return value
+
+
+def drawn(axes: Sequence[Axis], sampling: str, index: int) -> tuple[str, ...]:
+    """Return one sample: the text of each axis. The same index gives the same, however many are drawn."""
+    stream = random.Random(f"cogtcp sweep {index}")  # noqa: S311
+    texts = []
+    for dimension, axis in enumerate(axes):
+        share = stream.random() if sampling == "random" else halton(index, dimension)
+        if axis.range is not None:
+            texts.append(axis.range.text(axis.range.at(share)))
+        else:
+            texts.append(axis.texts[min(int(share * len(axis.texts)), len(axis.texts) - 1)])
+    return tuple(texts)
+
+
+def most_dimensions() -> int:
+    """Return for how many axes there is a low-discrepancy sample."""
+    return len(_PRIMES)
+
+
+def _name(path: str) -> str:
+    steps = [re.sub(r"\W", "_", step) for step in path.split(".") if not step.isdigit() and step != "*"]
+    return "_".join(steps[-2:])
+
+
+def _unit(texts: Sequence[str]) -> str:
+    found = {(quantity(text) or (math.nan, "text"))[1] for text in texts}
+    return found.pop() if len(found) == 1 and found != {"text"} else ""
+
+
+def _number(text: str, unit: str) -> float | str:
+    found = quantity(text)
+    return found[0] if found is not None and found[1] == unit else text

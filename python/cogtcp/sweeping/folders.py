@@ -1,0 +1,73 @@
+"""What is in a folder of results."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cogtcp._errors import UsageError
+from cogtcp.output import MARKER, RUNS
+from cogtcp.runner import Journal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Description:
+    """What is in a folder, as data and as text."""
+
+    document: dict[str, Any]
+    text: str
+
+
+def manifest(folder: Path) -> dict[str, Any]:
+    """Return what a folder of results says about itself. Raises `UsageError` if it is none."""
+    try:
+        found = json.loads((folder / MARKER).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        found = None
+    if not isinstance(found, dict) or found.get("tool") != "cogtcp":
+        raise UsageError(f"{folder}: holds no results of cogtcp; name a folder that a command wrote")
+    return found
+
+
+def describe(folder: Path) -> Description:
+    """Return what is in a folder of results."""
+    from cogtcp.sweeping import dataset
+
+    found = manifest(folder)
+    kind = str(found.get("kind", "?"))
+    document: dict[str, Any] = {"folder": str(folder), "kind": kind, "version": found.get("version")}
+    lines = [f"{folder}: {kind}, by cogtcp {found.get('version')}"]
+    for name in ("scenario", "study", "seed", "transports", "command", "interrupted"):
+        value = found.get(name)
+        if value not in (None, "", False):
+            document[name] = value
+            said = ", ".join(map(str, value)) if isinstance(value, list) else value
+            lines.append(f"  {name}: {said}")
+    seeds = found.get("seeds")
+    if isinstance(seeds, list) and seeds:
+        document["seeds"] = seeds
+        lines.append(f"  seeds: {len(seeds)}, from {min(seeds)} to {max(seeds)}")
+    for axis in found.get("axes", []):
+        lines.append(f"  axis: {axis['name']} ({axis['path']}{', ' + axis['unit'] if axis['unit'] else ''})")
+    document["axes"] = found.get("axes", [])
+    if dataset.tables(folder):
+        data = dataset.describe(folder)
+        document["data"] = data
+        for name, rows in data["tables"].items():
+            lines.append(f"  {name}: {rows:,} rows")
+        if data.get("failed"):
+            lines.append(f"  failed runs: {data['failed']}")
+        lines.append(f"  {data['files']} Parquet files, {data['bytes'] / 1e6:.3g} MB")
+    if (folder / RUNS).is_dir():
+        kept = {outcome.key for outcome in Journal(folder / RUNS).outcomes()}
+        document["kept_runs"] = len(kept)
+        if kept:
+            lines.append(f"  finished runs that are kept: {len(kept):,}")
+    files = sorted(path.name for path in folder.iterdir() if path.is_file() and path.name != MARKER)
+    document["files"] = files
+    lines.append(f"  files: {', '.join(files)}")
+    return Description(document, "\n".join(lines))

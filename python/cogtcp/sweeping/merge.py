@@ -1,0 +1,123 @@
+"""Several folders of results put together: one data set with a column `source`, and one page over all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cogtcp._errors import UsageError
+from cogtcp.metrics import METRICS
+from cogtcp.output import OutputFolder
+from cogtcp.report import page
+from cogtcp.sweeping import answer, dataset
+from cogtcp.sweeping.folders import manifest
+from cogtcp.sweeping.page import render
+from cogtcp.sweeping.result import summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+SOURCE = "source"
+
+
+def merge(folders: Sequence[Path], out: Path, *, force: bool = False, command: str | None = None) -> str:
+    """Put folders of sweeps, comparisons and runs together; return the answer.
+
+    Raises:
+        UsageError: One of them has no runs.
+        OutputError: The results cannot be written.
+    """
+    names = _names(folders)
+    parts: list[pa.Table] = []
+    axes: dict[str, tuple[str, str]] = {}
+    for folder, name in zip(folders, names, strict=True):
+        about = manifest(folder)
+        table = _runs(folder, about)
+        keys = [f"{name}/{key or number}" for number, key in enumerate(table["key"].to_pylist())]
+        table = table.set_column(table.column_names.index("key"), "key", pa.array(keys, pa.string()))
+        parts.append(table.append_column(SOURCE, pa.repeat(pa.scalar(name), table.num_rows)))
+        axes |= {axis["name"]: (axis["name"], axis["unit"]) for axis in about.get("axes", [])}
+    runs = pa.concat_tables(parts, promote_options="permissive")
+    several = len(set(names)) > 1
+    by = [(*axis, _numeric(runs, axis[0])) for axis in axes.values()]
+    if several:
+        by.append((SOURCE, "", False))
+    summary = summarise(runs, [axis[0] for axis in by])
+    rows = summary.to_pylist()
+    import pyarrow.compute as pc
+
+    failures = runs.filter(pc.is_valid(runs["error"])).to_pylist()
+    job = {"verb": "merge", "folders": names}
+    said = answer.sentence(runs, rows, [axis[0] for axis in by])
+    with OutputFolder(out, job=job, force=force) as target:
+        for transport in sorted(set(runs["transport"].to_pylist())):
+            own = runs.filter(pc.equal(runs["transport"], transport)).drop_columns(["transport"])
+            dataset.write_sorted(target.path, dataset.RUNS, transport, own)
+        target.write_table("summary", summary, {"folders": ",".join(names)})
+        target.write_text(
+            "report.html",
+            render(
+                name=" and ".join(names) if len(names) <= 3 else f"{len(names)} folders",
+                description="Results put together",
+                runs=runs,
+                rows=rows,
+                axes=by,
+                drawn=False,
+                asked=f"{runs.num_rows} runs of {len(names)} folders: {', '.join(map(str, folders))}",
+                interrupted=False,
+                done=runs.num_rows,
+                total=runs.num_rows,
+                failures=failures,
+                origin=[("Command", command or ""), ("Written", page.date())],
+                scenario="",
+            ),
+        )
+        target.describe(
+            {
+                "kind": "merge",
+                "command": command,
+                "axes": [{"path": name, "name": name, "unit": unit} for name, unit, _ in by],
+            }
+        )
+    return said
+
+
+def _names(folders: Sequence[Path]) -> list[str]:
+    """Return what to call each folder: its name, or its path where two have the same."""
+    short = [folder.resolve().name for folder in folders]
+    return [
+        str(folder) if short.count(name) > 1 else name for folder, name in zip(folders, short, strict=True)
+    ]
+
+
+def _runs(folder: Path, about: dict[str, Any]) -> pa.Table:
+    if dataset.tables(folder):
+        table = dataset.load(folder, dataset.RUNS)
+    elif (folder / "runs.parquet").exists():
+        table = pq.read_table(folder / "runs.parquet").replace_schema_metadata(None)
+    elif about.get("kind") == "run":
+        flows = pq.read_table(folder / "flows.parquet", columns=["transport"])["transport"].to_pylist()
+        digest = {"error": None, "digest": about.get("digest")}
+        row = {"transport": "+".join(sorted(set(flows))), "seed": about["seed"], **digest}
+        row |= about["metrics"]
+        table = pa.Table.from_pylist([row])
+    else:
+        raise UsageError(f"{folder}: holds no runs that could be put together ({about.get('kind')})")
+    for name in ("key", "error", "digest"):
+        if name not in table.column_names or pa.types.is_null(table[name].type):
+            if name in table.column_names:
+                table = table.drop_columns([name])
+            table = table.append_column(name, pa.nulls(table.num_rows, pa.string()))
+    for metric in METRICS:
+        if metric.name in table.column_names:
+            place = table.column_names.index(metric.name)
+            values = [None if v is None or v != v else float(v) for v in table[metric.name].to_pylist()]
+            table = table.set_column(place, metric.name, pa.array(values, pa.float64()))
+    return table
+
+
+def _numeric(runs: pa.Table, name: str) -> bool:
+    return bool(pa.types.is_floating(runs[name].type))

@@ -1,0 +1,242 @@
+"""The page of a sweep: the sentence, lines over an axis, a map over two, the trade, the table."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING, Any
+
+from cogtcp.metrics import BY_NAME
+from cogtcp.report import figures, page
+from cogtcp.report.tables import Table
+from cogtcp.statistics import Interval
+from cogtcp.sweeping import answer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cogtcp.metrics import Metric
+    from cogtcp.sweeping.result import Sweep
+
+# Figures of small multiples, rows of the table, and failures that a page shows.
+_MOST_FIGURES = 12
+_MOST_ROWS = 500
+_MOST_FAILURES = 10
+#: What the table and the figures over an axis show besides goodput, where it varies.
+_ALSO = ("efficiency", "queuing_delay_mean_s", "rtt_mean_s", "rtos", "drops", "pu_interfered_share")
+
+
+def sweep_report(sweep: Sweep, *, command: str | None = None) -> str:
+    """Return the page of a sweep."""
+    axes = [(axis.name, axis.unit, axis.numeric) for axis in sweep.plan.axes]
+    scenario, origin = sweep.plan.scenario, sweep.provenance
+    counts = sweep.progress
+    return render(
+        name=scenario.name,
+        description=scenario.description,
+        runs=sweep.runs,
+        rows=sweep.summary.to_pylist(),
+        axes=axes,
+        drawn=sweep.plan.sampling in ("random", "halton"),
+        asked=sweep.plan.describe(),
+        interrupted=sweep.interrupted,
+        done=counts.done,
+        total=sweep.plan.total,
+        failures=sweep.failures,
+        origin=[
+            ("Command", command or ""),
+            ("Scenario hash", f"sha256:{origin['scenario_sha256']}"),
+            ("cogtcp", origin["version"]),
+            ("Commit", origin["commit"]),
+            ("Written", page.date()),
+        ],
+        scenario=scenario.to_toml(),
+    )
+
+
+def render(
+    *,
+    name: str,
+    description: str,
+    runs: Any,
+    rows: list[dict[str, Any]],
+    axes: Sequence[tuple[str, str, bool]],
+    drawn: bool,
+    asked: str,
+    interrupted: bool,
+    done: int,
+    total: int,
+    failures: Sequence[dict[str, Any]],
+    origin: Sequence[tuple[str, str]],
+    scenario: str,
+) -> str:
+    """Return the page of runs over axes: of each its name, its unit, and whether it has numbers."""
+    names = [axis[0] for axis in axes]
+    metrics = [BY_NAME["goodput_bps"], *(BY_NAME[n] for n in _ALSO if _varies(rows, n))]
+    over = _over_axis(rows, axes, metrics, drawn)
+    return page.render(
+        "sweep.html.j2",
+        name=name,
+        description=description,
+        answer=answer.sentence(runs, rows, names),
+        asked=asked,
+        interrupted=interrupted,
+        done=done,
+        total=total,
+        failures=failures[:_MOST_FAILURES],
+        failed=len(failures),
+        over=over,
+        maps=[] if drawn else _maps(rows, axes),
+        trade=_trade(rows),
+        table=_table(rows[:_MOST_ROWS], axes, metrics),
+        left_out=max(0, len(rows) - _MOST_ROWS),
+        origin=origin,
+        scenario=scenario,
+    )
+
+
+def _varies(rows: Sequence[dict[str, Any]], name: str) -> bool:
+    values = {row.get(name) for row in rows} - {None}
+    return len(values) > 1
+
+
+def _over_axis(
+    rows: Sequence[dict[str, Any]],
+    axes: Sequence[tuple[str, str, bool]],
+    metrics: Sequence[Metric],
+    drawn: bool,
+) -> list[tuple[str, str]]:
+    """Return figures with one curve a transport over the first axis of numbers, and small multiples."""
+    # An axis of numbers may be missing in some of several folders that were put together.
+    rows = [row for row in rows if all(row[name] is not None for name, _, is_number in axes if is_number)]
+    numeric = [axis for axis in axes if axis[2]]
+    if not numeric:
+        return []
+    if drawn:
+        return [
+            (_lines(rows, axis, metrics[0], joined=False), f"{metrics[0].title} of every drawn point")
+            for axis in numeric[:_MOST_FIGURES]
+        ]
+    axis = numeric[0]
+    rest = [name for name, *_ in axes if name != axis[0]]
+    combinations = list(itertools.product(*(_ordered({row[name] for row in rows}) for name in rest)))
+    found: list[tuple[str, str]] = []
+    for values in combinations[:_MOST_FIGURES]:
+        part = [row for row in rows if all(row[n] == v for n, v in zip(rest, values, strict=True))]
+        where = ", ".join(f"{n} {_said(v)}" for n, v in zip(rest, values, strict=True))
+        title = f"Goodput over {axis[0]}" + (f", {where}" if where else "")
+        if part:
+            found.append((_lines(part, axis, metrics[0], joined=True), f"{title}. Mean and 95 % interval."))
+    if not rest:
+        found += [
+            (_lines(rows, axis, metric, joined=True), f"{metric.title} over {axis[0]}. {metric.meaning}")
+            for metric in metrics[1:]
+        ]
+    return found
+
+
+def _lines(
+    rows: Sequence[dict[str, Any]], axis: tuple[str, str, bool], metric: Metric, *, joined: bool
+) -> str:
+    curves = []
+    name, unit, _ = axis
+    for transport in sorted({row["transport"] for row in rows}):
+        own = [r for r in rows if r["transport"] == transport and r.get(metric.name) is not None]
+        own.sort(key=lambda row: row[name])
+        low, high = ([_end(r, metric, end) for r in own] for end in ("low", "high"))
+        y = [row[metric.name] * metric.scale for row in own]
+        style: figures.Style = "joined" if joined else "points"
+        curves.append(figures.Curve(transport, [r[name] for r in own], y, low, high, style))
+    xs = [x for curve in curves for x in curve.x]
+    log = bool(xs) and min(xs) > 0 and max(xs) / min(xs) >= 50
+    x_label = f"{name}, {unit}" if unit else name
+    y_label = f"{metric.title}, {metric.unit}" if metric.unit else metric.title
+    return figures.curves(curves, f"{metric.title} over {name}", x_label=x_label, y_label=y_label, log_x=log)
+
+
+def _end(row: dict[str, Any], metric: Metric, end: str) -> float:
+    return _scaled(row.get(f"{metric.name}_{end}"), metric)
+
+
+def _maps(rows: Sequence[dict[str, Any]], axes: Sequence[tuple[str, str, bool]]) -> list[tuple[str, str]]:
+    """Return for two axes a map of goodput, one panel a transport."""
+    if len(axes) != 2:
+        return []
+    (x_name, x_unit, _), (y_name, y_unit, _) = axes
+    xs, ys = (_ordered({row[name] for row in rows}) for name in (x_name, y_name))
+    metric = BY_NAME["goodput_bps"]
+    if None in (*xs, *ys):
+        return []
+    if len(xs) < 2 or len(ys) < 2 or len(xs) > 40 or len(ys) > 40:
+        return []
+    panels = []
+    for transport in sorted({row["transport"] for row in rows}):
+        at = {(r[x_name], r[y_name]): r.get(metric.name) for r in rows if r["transport"] == transport}
+        values = [[_scaled(at.get((x, y)), metric) for x in xs] for y in ys]
+        panels.append(figures.Surface(transport, xs, ys, values))
+    drawn = figures.surfaces(
+        panels,
+        f"Goodput over {x_name} and {y_name}",
+        x_label=f"{x_name}, {x_unit}" if x_unit else x_name,
+        y_label=f"{y_name}, {y_unit}" if y_unit else y_name,
+        unit=metric.unit,
+    )
+    return [(drawn, f"Mean goodput over {x_name} and {y_name}, {metric.unit}.")]
+
+
+def _scaled(value: float | None, metric: Metric) -> float:
+    return math.nan if value is None else value * metric.scale
+
+
+def _trade(rows: Sequence[dict[str, Any]]) -> str:
+    """Return goodput against queuing delay: more of the one is often bought with the other."""
+    delay, goodput = BY_NAME["queuing_delay_mean_s"], BY_NAME["goodput_bps"]
+    if len({row["transport"] for row in rows}) < 2 or not _varies(rows, delay.name):
+        return ""
+    curves = []
+    for transport in sorted({row["transport"] for row in rows}):
+        own = [r for r in rows if r["transport"] == transport and r.get(delay.name) is not None]
+        own = [row for row in own if row.get(goodput.name) is not None]
+        x, y = [r[delay.name] * delay.scale for r in own], [r[goodput.name] * goodput.scale for r in own]
+        low, high = ([_end(row, goodput, end) for row in own] for end in ("low", "high"))
+        curves.append(figures.Curve(transport, x, y, low, high))
+    return figures.curves(
+        curves,
+        "Goodput against queuing delay",
+        x_label=f"{delay.title}, {delay.unit}",
+        y_label=f"{goodput.title}, {goodput.unit}",
+    )
+
+
+def _table(
+    rows: Sequence[dict[str, Any]], axes: Sequence[tuple[str, str, bool]], metrics: Sequence[Metric]
+) -> Table:
+    headings = [("Transport", ""), *((name, unit) for name, unit, _ in axes)]
+    headings += [(metric.title, metric.unit) for metric in metrics]
+    return Table(
+        headings=[*headings, ("Seeds", "")],
+        rows=[
+            [
+                row["transport"],
+                *(_said(row[name]) for name, *_ in axes),
+                *(metric.with_half_width(_interval(row, metric)) for metric in metrics),
+                str(row["goodput_bps_n"]),
+            ]
+            for row in rows
+        ],
+        left=1,
+    )
+
+
+def _interval(row: dict[str, Any], metric: Metric) -> Interval:
+    ends = (row.get(f"{metric.name}{end}") for end in ("", "_low", "_high"))
+    mean, low, high = (math.nan if value is None else value for value in ends)
+    return Interval(mean, low, high, row.get(f"{metric.name}_n") or 0)
+
+
+def _ordered(values: set[Any]) -> list[Any]:
+    return sorted(values, key=lambda value: (value is None, isinstance(value, str), value or 0))
+
+
+def _said(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)

@@ -1,0 +1,311 @@
+"""A sweep: base scenario, axes, transports, seeds. Read from TOML or made in Python."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import math
+import tomllib
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cogtcp._errors import UsageError
+from cogtcp.control import control_name
+from cogtcp.result import check_seed
+from cogtcp.runner import Case
+from cogtcp.scenario import Scenario
+from cogtcp.sweeping.axes import Axis, axes, drawn, most_dimensions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from cogtcp.result import Result
+
+#: Tables of a run that a sweep can keep, besides its single numbers.
+TABLES = ("flows", "links", "radios", "trains", "predictions", "events", "flow_series", "link_series")
+SAMPLINGS = ("grid", "paired", "list", "random", "halton")
+#: What stands for the transports of the scenario itself.
+AS_IT_IS = "as-it-is"
+
+_KEYS = {
+    "scenario", "set", "transports", "seeds", "first_seed", "sampling", "samples", "axis", "point", "keep",
+    "time_limit", "title",
+}  # fmt: skip
+_AXIS_KEYS = {"path", "values", "range", "steps", "name"}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A sweep, checked. What comes of it depends on nothing else.
+
+    Attributes:
+        scenario: What is varied.
+        axes: The fields that vary.
+        sampling: How their values are combined: every combination (`grid`), the first values, the second
+            ones and so on (`paired`), combinations that are named (`list`), or drawn (`random`, `halton`).
+        samples: How many are drawn.
+        listed: The combinations, where they are named.
+        transports: Each takes the place of that of all flows that are not `fixed`; None: those of the
+            scenario.
+        seeds: The seeds of each combination.
+        keep: The tables of each run that are kept.
+        time_limit: Seconds after which a run is given up.
+    """
+
+    scenario: Scenario
+    axes: tuple[Axis, ...]
+    sampling: str
+    samples: int
+    listed: tuple[tuple[str, ...], ...]
+    transports: tuple[str | None, ...]
+    seeds: tuple[int, ...]
+    keep: tuple[str, ...]
+    time_limit: float | None = None
+
+    @property
+    def points(self) -> int:
+        """How many combinations of values there are."""
+        if self.sampling == "grid":
+            return math.prod(len(axis.texts) for axis in self.axes)
+        if self.sampling == "paired":
+            return len(self.axes[0].texts) if self.axes else 1
+        return len(self.listed) if self.sampling == "list" else self.samples
+
+    @property
+    def total(self) -> int:
+        """How many runs there are."""
+        return self.points * len(self.transports) * len(self.seeds)
+
+    @property
+    def job(self) -> dict[str, Any]:
+        """What a folder with the sweep is the result of: more axes, seeds and transports go into it."""
+        return {"verb": "sweep", "scenario": self.scenario.hash}
+
+    def combinations(self) -> Iterator[tuple[str, ...]]:
+        """Yield the values of the axes, in their order."""
+        if self.sampling == "grid":
+            return itertools.product(*(axis.texts for axis in self.axes))
+        if self.sampling == "paired":
+            return zip(*(axis.texts for axis in self.axes), strict=True)
+        if self.sampling == "list":
+            return iter(self.listed)
+        return (drawn(self.axes, self.sampling, index) for index in range(self.samples))
+
+    def cases(self) -> Iterator[Case]:
+        """Yield the runs. Seed by seed, so that an interruption leaves a whole picture with fewer seeds."""
+        trace = _trace(self.keep)
+        measure = partial(record, self.keep)
+        paths = [axis.path for axis in self.axes]
+        columns = [{text: axis.value(text) for text in axis.texts} for axis in self.axes]
+        for seed in self.seeds:
+            for texts in self.combinations():
+                changes = tuple(zip(paths, texts, strict=True))
+                values = {
+                    axis.name: known[text] if text in known else axis.value(text)
+                    for axis, known, text in zip(self.axes, columns, texts, strict=True)
+                }
+                for transport in self.transports:
+                    label = (transport, seed, values)
+                    yield Case(self.scenario, seed, measure, trace, transport, changes, label=label)
+
+    def describe(self) -> str:
+        """Return what is asked for as people read it."""
+        sizes = " x ".join(
+            f"{len(axis.texts) or 'drawn'} {axis.name}" if self.sampling == "grid" else axis.name
+            for axis in self.axes
+        )
+        how = "" if self.sampling == "grid" else f" ({self.sampling})"
+        return (
+            f"{self.points} points{f': {sizes}' if sizes else ''}{how}; {len(self.transports)} transports; "
+            f"{len(self.seeds)} seeds; {self.total} runs"
+        )
+
+
+def record(keep: Sequence[str], result: Result) -> dict[str, Any]:
+    """Return what a sweep keeps of a run."""
+    kept = {"digest": result.digest, "metrics": result.metrics}
+    return {**kept, "tables": {name: result.columns(name) for name in keep}} if keep else kept
+
+
+def plan(
+    scenario: Scenario,
+    vary: Mapping[str, Any] | None = None,
+    *,
+    transports: Sequence[str | type] = (),
+    seeds: int | Sequence[int] = 10,
+    first_seed: int | None = None,
+    sampling: str = "grid",
+    samples: int | None = None,
+    points: Sequence[Mapping[str, Any]] = (),
+    steps: Mapping[str, int] | None = None,
+    names: Mapping[str, str] | None = None,
+    keep: Sequence[str] = ("flows",),
+    time_limit: float | None = None,
+) -> Plan:
+    """Check what is asked for, see `cogtcp.sweep`. Raises `UsageError` or `ScenarioError`."""
+    if sampling not in SAMPLINGS:
+        raise UsageError(f"sampling {sampling!r}: take one of {', '.join(SAMPLINGS)}")
+    if points:
+        sampling = "list"
+        vary = _columns(points)
+    random_ = sampling in ("random", "halton")
+    if random_ and (samples is None or samples < 1):
+        raise UsageError(f"sampling {sampling}: say how many samples, at least 1")
+    found = axes(scenario, vary or {}, steps or {}, names or {}, drawn=random_)
+    if sampling == "paired" and len({len(axis.texts) for axis in found}) > 1:
+        counts = ", ".join(f"{axis.path} {len(axis.texts)}" for axis in found)
+        raise UsageError(f"sampling paired: all axes need equally many values; they have: {counts}")
+    if sampling == "halton" and len(found) > most_dimensions():
+        raise UsageError(f"sampling halton: for at most {most_dimensions()} axes; take random")
+    for name in keep:
+        if name not in TABLES:
+            raise UsageError(f"keep {name!r}: {_near(name, TABLES)}")
+    chosen = _seeds(scenario, seeds, first_seed)
+    names_of = [control_name(name) for name in transports]
+    if len(set(names_of)) < len(names_of):
+        raise UsageError("a transport is named twice; name each once")
+    made = Plan(
+        scenario=scenario,
+        axes=found,
+        sampling=sampling,
+        samples=samples or 0,
+        listed=tuple(tuple(str(_text(point[axis.path])) for axis in found) for point in points),
+        transports=tuple(names_of) or (None,),
+        seeds=tuple(chosen),
+        keep=tuple(dict.fromkeys(keep)),
+        time_limit=time_limit,
+    )
+    for case in itertools.islice(made.cases(), len(made.transports)):
+        case.prepared().check()
+    return made
+
+
+def read(path: str | Path, *, allow_python: bool = False) -> Plan:
+    """Read a sweep file. Raises `UsageError` or `ScenarioError`, with the file and the field."""
+    file = Path(path)
+    try:
+        with file.open("rb") as stream:
+            data = tomllib.load(stream)
+    except OSError as error:
+        raise UsageError(f"{file}: cannot be read: {error.strerror or error}; name a sweep file") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file}: {error}") from None
+    try:
+        return _from(data, file, allow_python)
+    except UsageError as error:
+        raise UsageError(f"{file}: {error}") from None
+
+
+def _from(data: dict[str, Any], file: Path, allow_python: bool) -> Plan:
+    _known(data, _KEYS, "")
+    named = data.get("scenario")
+    if not isinstance(named, str):
+        raise UsageError('scenario: name the scenario file, as in scenario = "sensed-link.toml"')
+    scenario = Scenario.from_file(file.parent / named, allow_python=allow_python)
+    for key, value in _table(data, "set").items():
+        scenario = scenario.set(key, value) if not isinstance(value, str) else scenario.set_text(key, value)
+    vary: dict[str, Any] = {}
+    steps: dict[str, int] = {}
+    names: dict[str, str] = {}
+    for number, axis in enumerate(_list(data, "axis"), start=1):
+        where = f"axis {number}"
+        if not isinstance(axis, dict):
+            raise UsageError(f"{where}: write it as a table [[axis]]")
+        _known(axis, _AXIS_KEYS, f"{where}.")
+        at = axis.get("path")
+        if not isinstance(at, str):
+            raise UsageError(f'{where}: name its path, as in path = "radio.0.sensing.on"')
+        if at in vary:
+            raise UsageError(f"{where}: {at} varies already; name it once")
+        if ("values" in axis) == ("range" in axis):
+            raise UsageError(f"{where}: give it either values or a range")
+        vary[at] = axis.get("values", axis.get("range"))
+        if "steps" in axis:
+            steps[at] = _whole(axis["steps"], f"{where}.steps")
+        if "name" in axis:
+            names[at] = str(axis["name"])
+    limit = data.get("time_limit")
+    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int | float) or limit <= 0):
+        raise UsageError("time_limit: give seconds above zero")
+    seeds = data.get("seeds", 10)
+    return plan(
+        scenario,
+        vary,
+        transports=_list(data, "transports"),
+        seeds=seeds if isinstance(seeds, list) else _whole(seeds, "seeds"),
+        first_seed=_whole(data["first_seed"], "first_seed") if "first_seed" in data else None,
+        sampling=str(data.get("sampling", "grid")),
+        samples=_whole(data["samples"], "samples") if "samples" in data else None,
+        points=_list(data, "point"),
+        steps=steps,
+        names=names,
+        keep=_list(data, "keep") if "keep" in data else ("flows",),
+        time_limit=limit,
+    )
+
+
+def _columns(points: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    paths = list(points[0])
+    for number, point in enumerate(points, start=1):
+        if list(point) != paths:
+            raise UsageError(f"point {number}: every point names the same fields in the same order")
+    return {path: list(dict.fromkeys(_text(point[path]) for point in points)) for path in paths}
+
+
+def _text(value: Any) -> str:
+    from cogtcp.scenario import _toml
+
+    return value if isinstance(value, str) else _toml(value)
+
+
+def _seeds(scenario: Scenario, seeds: int | Sequence[int], first: int | None) -> list[int]:
+    start = scenario.seed if first is None else first
+    chosen = list(range(start, start + seeds)) if isinstance(seeds, int) else list(seeds)
+    if not chosen:
+        raise UsageError("seeds: a sweep needs at least one seed")
+    for seed in chosen:
+        check_seed(_whole(seed, "seeds"))
+    if len(set(chosen)) < len(chosen):
+        raise UsageError("seeds: a seed is named twice")
+    return chosen
+
+
+def _trace(keep: Sequence[str]) -> Any:
+    if "events" in keep:
+        return "full"
+    return "series" if any(name.endswith("_series") for name in keep) else "summary"
+
+
+def _known(data: Mapping[str, Any], known: set[str], where: str) -> None:
+    for key in data:
+        if key not in known:
+            raise UsageError(f"{where}{key}: unknown key; {_near(key, sorted(known))}")
+
+
+def _near(name: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+
+
+def _whole(value: Any, where: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise UsageError(f"{where}: give a whole number, not {value!r}")
+    return value
+
+
+def _list(data: Mapping[str, Any], key: str) -> list[Any]:
+    value = data.get(key, [])
+    if not isinstance(value, list):
+        raise UsageError(f"{key}: give a list")
+    return value
+
+
+def _table(data: Mapping[str, Any], key: str) -> dict[str, Any]:
+    value = data.get(key, {})
+    if not isinstance(value, dict):
+        raise UsageError(
+            f'{key}: give a table of paths and values, as in set = {{ "run.duration" = "10 s" }}'
+        )
+    return value

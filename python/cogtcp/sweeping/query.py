@@ -1,0 +1,68 @@
+"""SQL over finished results, by DuckDB (the extra `query`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cogtcp._errors import UsageError
+from cogtcp.sweeping import dataset
+from cogtcp.sweeping.folders import manifest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pyarrow as pa
+
+
+def connect(folder: Path) -> Any:
+    """Return a DuckDB connection with a view for each table of a folder.
+
+    Raises:
+        UsageError: The folder has no results, or DuckDB is not installed.
+    """
+    try:
+        import duckdb
+    except ModuleNotFoundError:
+        raise UsageError(
+            "query needs DuckDB, which is not installed; install it with: pip install 'cogtcp[query]'"
+        ) from None
+    manifest(folder)
+    connection = duckdb.connect()
+    connection.execute("SET enable_progress_bar = false")
+    for name in dataset.tables(folder):
+        pattern = _text(str(folder.resolve() / dataset.DATA / name / "*" / "*.parquet"))
+        options = "hive_partitioning = true, union_by_name = true, hive_types_autocast = false"
+        connection.execute(f'CREATE VIEW "{name}" AS FROM read_parquet({pattern}, {options})')
+    for path in sorted(folder.glob("*.parquet")):
+        if path.stem not in dataset.tables(folder):
+            pattern = _text(str(path.resolve()))
+            connection.execute(f'CREATE VIEW "{path.stem}" AS FROM read_parquet({pattern})')
+    return connection
+
+
+def query(folder: Path, sql: str) -> pa.Table:
+    """Return the answer to a question in SQL as an Arrow table.
+
+    Raises:
+        UsageError: The question makes no sense to DuckDB, or as for `connect`.
+    """
+    connection = connect(folder)
+    import duckdb
+
+    try:
+        found: pa.Table = connection.sql(sql).to_arrow_table()
+    except duckdb.Error as error:
+        views = [
+            row[0]
+            for row in connection.execute(
+                "SELECT view_name FROM duckdb_views() WHERE NOT internal"
+            ).fetchall()
+        ]
+        raise UsageError(f"{error}\nThe tables: {', '.join(sorted(views))}") from None
+    finally:
+        connection.close()
+    return found
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"

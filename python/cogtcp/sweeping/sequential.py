@@ -1,0 +1,52 @@
+"""Seeds until the intervals are as narrow as asked: the sequential rule of `--precision`.
+
+From ten seeds on, after every round: where half the 95 % t-interval of the mean goodput is above the share
+asked for, of any transport at a point, that point gets half as many seeds again, with every transport, so
+that pairs stay whole. It ends when there is no such point, or at the bound. Looking again and again makes
+intervals a little too narrow (Chow and Robbins 1965): with ten seeds at least and a precision of 5 %, they
+cover some 93 to 95 %.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from cogtcp.statistics import enough
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cogtcp.runner import Case
+    from cogtcp.sweeping.plan import Plan
+    from cogtcp.sweeping.result import Sweep
+
+_LEAST = 10
+
+
+def next_round(sweep: Sweep, precision: float, most: int) -> tuple[Plan, Iterator[Case], int] | None:
+    """Return the plan with more seeds, the cases to be made of it, and their number; None if it is enough."""
+    plan = sweep.plan
+    have = len(plan.seeds)
+    count = min(most, max(_LEAST, math.ceil(1.5 * have)) if have >= _LEAST else _LEAST)
+    if count <= have:
+        return None
+    wide = {
+        values[1:]
+        for values in sweep.points
+        if have < _LEAST or not enough(sweep.interval(values[0], "goodput_bps", *values[1:]), precision)
+    }
+    if not wide:
+        return None
+    first = max(plan.seeds) + 1
+    fresh = tuple(range(first, first + count - have))
+    more = replace(plan, seeds=fresh)
+    longer = replace(plan, seeds=(*plan.seeds, *fresh))
+    return longer, _only(more, wide), len(wide) * len(plan.transports) * len(fresh)
+
+
+def _only(plan: Plan, points: set[tuple[Any, ...]]) -> Iterator[Case]:
+    for case in plan.cases():
+        if tuple(case.label[2].values()) in points:  # type: ignore[attr-defined]
+            yield case

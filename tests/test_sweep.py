@@ -1,0 +1,486 @@
+"""Sweeps: what is planned, made and kept, and what a kill, a full disk or a second process leaves."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq
+import pytest
+
+import cogtcp
+from cogtcp import OutputError, Scenario, UsageError
+from cogtcp.cli import main
+from cogtcp.result import run
+from cogtcp.runner import Journal
+from cogtcp.statistics import mean_interval
+from cogtcp.sweeping import dataset
+from cogtcp.sweeping import plan as planning
+from cogtcp.sweeping.answer import winners
+from cogtcp.sweeping.axes import halton
+from cogtcp.sweeping.query import query
+from conftest import ROOT, Command, command_line, files
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ON = "radio.0.sensing.on"
+MOUNT, UMOUNT = "/bin/mount", "/bin/umount"
+LOSS = "topology.single_hop.link.loss"
+SWEEP = """
+scenario = "small.toml"
+transports = ["newreno", "sack"]
+seeds = 3
+set = { "run.duration" = "5 s" }
+
+[[axis]]
+path = "radio.0.sensing.on"
+values = ["1 s", "2 s"]
+
+[[axis]]
+path = "topology.single_hop.link.loss"
+range = "0.1 %..1 %"
+steps = 3
+name = "loss"
+"""
+
+
+@pytest.fixture
+def sweep_file(small: Path) -> Path:
+    path = small.with_name("sweep.toml")
+    path.write_text(SWEEP)
+    return path
+
+
+@pytest.fixture
+def short(scenario: Scenario) -> Scenario:
+    return scenario.set("run.duration", "5 s")
+
+
+def data(folder: Path) -> dict[str, bytes]:
+    return {
+        name: (folder / "data" / name).read_bytes() for name in files(folder / "data") if name.endswith("t")
+    }
+
+
+# What is planned.
+
+
+def test_a_file_says_what_is_made(sweep_file: Path) -> None:
+    plan = planning.read(sweep_file)
+    assert (plan.points, plan.total) == (6, 36)
+    assert [(axis.name, axis.unit, len(axis.texts)) for axis in plan.axes] == [
+        ("sensing_on", "s", 2),
+        ("loss", "", 3),
+    ]
+    cases = list(plan.cases())
+    assert len({case.key() for case in cases}) == 36
+    assert [case.seed for case in cases[:13]] == [7] * 12 + [8]
+    assert cases[0].prepared().to_dict()["run"]["duration"] == "5 s"
+
+
+def test_samplings(short: Scenario) -> None:
+    vary: dict[str, Any] = {ON: ["1 s", "2 s", "3 s"], LOSS: ["0 %", "0.1 %", "1 %"]}
+    assert planning.plan(short, vary, seeds=1).points == 9
+    paired = planning.plan(short, vary, seeds=1, sampling="paired")
+    assert list(paired.combinations()) == [("1 s", "0 %"), ("2 s", "0.1 %"), ("3 s", "1 %")]
+    listed = planning.plan(short, points=[{ON: "1 s", LOSS: "1 %"}, {ON: "9 s", LOSS: "0 %"}])
+    assert list(listed.combinations()) == [("1 s", "1 %"), ("9 s", "0 %")]
+    ranges = {ON: "1 s..9 s:linear", LOSS: "0 %..1 %"}
+    for sampling in ("random", "halton"):
+        some = list(planning.plan(short, ranges, sampling=sampling, samples=50).combinations())
+        more = list(planning.plan(short, ranges, sampling=sampling, samples=80).combinations())
+        assert more[:50] == some, "more samples are the same and more"
+        assert len(set(some)) == 50
+        assert 4 < statistics.fmean(float(on.split()[0]) for on, _ in some) < 6
+
+
+def test_the_halton_sequence_is_halton() -> None:
+    assert [halton(index, 0) for index in range(4)] == [1 / 2, 1 / 4, 3 / 4, 1 / 8]
+    assert [halton(index, 1) for index in range(4)] == pytest.approx([1 / 3, 2 / 3, 1 / 9, 4 / 9])
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("colour = 1", "colour: unknown key"),
+        ('sampling = "grit"', "sampling 'grit': take one of"),
+        ('sampling = "random"', "how many samples"),
+        ('keep = ["flow"]', "did you mean 'flows'"),
+        ("seeds = 0", "at least one seed"),
+        ("seeds = [1, 1]", "a seed is named twice"),
+        ("time_limit = -1", "seconds above zero"),
+        ('transports = ["sack", "sack"]', "named twice"),
+        ("[[axis]]\nvalues = [1]", "name its path"),
+        ('[[axis]]\npath = "run.duration"', "either values or a range"),
+        ('[[axis]]\npath = "run.duration"\nvalues = ["1 s"]\nstep = 3', "axis 1.step: unknown key"),
+        ('[[axis]]\npath = "run.duration"\nvalues = ["1 s"]\nname = "seed"', "cannot be called 'seed'"),
+        ('[[axis]]\npath = "run.duration"\nvalues = ["1 s", "1 s"]', "a value is named twice"),
+        ('[[axis]]\npath = "run.duraton"\nvalues = ["1 s"]', "duraton"),
+        ('[[axis]]\npath = "run.duration"\nvalues = ["1 m"]', "1 m"),
+    ],
+)
+def test_bad_files_get_one_message(
+    small: Path, capsys: pytest.CaptureFixture[str], text: str, says: str
+) -> None:
+    path = small.with_name("bad.toml")
+    path.write_text(f'scenario = "small.toml"\n{text}\n')
+    assert main(["sweep", str(path)]) == 2
+    message = capsys.readouterr().err
+    assert says in message
+    assert message.count("\n") <= 2
+
+
+def test_a_million_points_are_planned_in_seconds(short: Scenario) -> None:
+    vary: dict[str, Any] = {
+        ON: [f"{n} ms" for n in range(1000, 1100)],
+        LOSS: [f"0.{n:02} %" for n in range(100)],
+    }
+    plan = planning.plan(short, vary, seeds=1, transports=["newreno"])
+    keys = cogtcp.runner.Keys()
+    started = time.process_time()
+    count = sum(1 for case in plan.cases() if keys.of(case))
+    assert count == 10_000
+    assert time.process_time() - started < 0.5, "the share of ten thousand, five times over"
+
+
+# What is made.
+
+
+def test_results_are_those_of_single_runs_and_independent_of_where(short: Scenario, tmp_path: Path) -> None:
+    vary: dict[str, Any] = {ON: ["1 s", "2 s"], LOSS: ["0 %", "1 %"]}
+    found = cogtcp.sweep(short, vary, transports=["newreno", "sack"], seeds=3, out=tmp_path / "a", jobs=1)
+    assert (found.progress.made, found.runs.num_rows) == (24, 24)
+    one = short.set(ON, "2 s").set(LOSS, "1 %").with_transport("sack")
+    values = [run(one, seed, "summary") for seed in (7, 8, 9)]
+    expected = mean_interval([result.metrics["goodput_bps"] for result in values])
+    measured = found.interval("sack", "goodput_bps", 2.0, 0.01) if found.plan.axes[1].unit == "" else None
+    measured = measured or found.interval("sack", "goodput_bps", 2.0, 1.0)
+    assert (measured.mean, measured.low, measured.n) == (
+        pytest.approx(expected.mean), pytest.approx(expected.low), 3
+    )  # fmt: skip
+    rows = [row for row in found.runs.to_pylist() if row["sensing_on"] == 2.0 and row["seed"] == 8]
+    assert values[1].digest in {row["digest"] for row in rows}
+    flows = found.table("flows")
+    assert flows.num_rows == 24
+    assert set(flows["flow_transport"].to_pylist()) == {"newreno", "sack"}
+    again = cogtcp.sweep(short, vary, transports=["newreno", "sack"], seeds=3, out=tmp_path / "b", jobs=3)
+    assert data(tmp_path / "a") == data(tmp_path / "b")
+    assert again.summary.equals(found.summary)
+
+
+def test_the_command_line_and_what_it_leaves(sweep_file: Path, command: Command, tmp_path: Path) -> None:
+    done = command("sweep", sweep_file, "--out", "out")
+    assert (done.code, done.err) == (0, "")
+    assert "36 of 36 runs" in done.out
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "cogtcp.json", "data", "report.html", "runs", "scenario.toml", "summary.parquet"
+    }  # fmt: skip
+    assert list((tmp_path / "out" / "runs").iterdir()) == [], "what is in the data set is nowhere else"
+    assert len(data(tmp_path / "out")) == 4, "two tables of two transports"
+    report = (tmp_path / "out" / "report.html").read_text()
+    assert "Goodput over sensing_on, loss" in report
+    assert "What goodput costs" in report
+    assert "cached" in command("sweep", sweep_file, "--out", "out").out
+    said = command("results", "out").out
+    assert "36 rows" in said
+    assert json.loads(command("results", "out", "--json").out)["data"]["tables"] == {"flows": 36, "runs": 36}
+
+
+def test_pandas_and_polars_read_the_data_set(short: Scenario, tmp_path: Path) -> None:
+    import pandas as pd
+    import polars as pl
+
+    cogtcp.sweep(short, {ON: ["1 s", "2 s"]}, transports=["newreno", "sack"], seeds=2, out=tmp_path / "out")
+    frame = pd.read_parquet(tmp_path / "out" / "data" / "runs")
+    assert sorted(frame.transport.unique()) == ["newreno", "sack"]
+    assert len(frame) == 8
+    lazy = pl.scan_parquet(tmp_path / "out" / "data" / "runs" / "**" / "*.parquet", hive_partitioning=True)
+    assert lazy.select(pl.len()).collect().item() == 8
+
+
+def test_a_query_in_sql(short: Scenario, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("duckdb")
+    out = tmp_path / "out"
+    found = cogtcp.sweep(
+        short, {ON: ["1 s", "2 s"]}, transports=["newreno", "sack"], seeds=2, out=out,
+        keep=["flows", "links", "events"],
+    )  # fmt: skip
+    sql = "SELECT transport, avg(goodput_bps) AS mean FROM runs WHERE sensing_on = 2 GROUP BY 1 ORDER BY 1"
+    assert main(["query", str(out), sql, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [row["transport"] for row in rows] == ["newreno", "sack"]
+    assert rows[1]["mean"] == pytest.approx(found.interval("sack", "goodput_bps", 2.0).mean)
+    for view in ("flows", "links", "events", "summary"):
+        assert main(["query", str(out), f"FROM {view} SELECT count(*) AS n", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["rows"][0]["n"] > 0
+    assert main(["query", str(out), "SELECT nothing FROM runs"]) == 2
+    assert "nothing" in capsys.readouterr().err
+
+
+def test_a_query_without_duckdb_is_one_message(short: Scenario, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    with pytest.raises(UsageError, match=r"pip install 'cogtcp\[query\]'"):
+        query(tmp_path, "SELECT 1")
+
+
+def test_a_sweep_that_grows_makes_only_what_is_missing(short: Scenario, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    cogtcp.sweep(short, {ON: ["1 s", "2 s"]}, transports=["newreno"], seeds=2, out=out)
+    more = cogtcp.sweep(short, {ON: ["1 s", "2 s", "3 s"]}, transports=["newreno", "sack"], seeds=3, out=out)
+    assert (more.progress.known, more.progress.made) == (4, 14)
+    fresh = cogtcp.sweep(
+        short, {ON: ["1 s", "2 s", "3 s"]}, transports=["newreno", "sack"], seeds=3, out=tmp_path / "fresh"
+    )
+    assert data(out) == data(tmp_path / "fresh"), "no trace of the order in which runs were made"
+    assert fresh.summary.equals(more.summary)
+    with pytest.raises(OutputError, match=r"another `sweep` \(other scenario\)"):
+        cogtcp.sweep(short.set("run.duration", "6 s"), {ON: ["1 s"]}, out=out)
+
+
+def test_a_control_that_raises_is_recorded_and_a_changed_one_made_anew(
+    short: Scenario, tmp_path: Path, command: Command, small: Path
+) -> None:
+    source = """\
+class Mine:
+    def ssthresh(self, now, tcp):
+        return max(tcp.flight_size // 2, 2 * tcp.mss)
+
+    def cong_avoid(self, now, tcp, ack):
+        """
+    (tmp_path / "mine.py").write_text(source + "raise ValueError('no idea')\n")
+    (tmp_path / "sweep.toml").write_text(
+        'scenario = "small.toml"\ntransports = ["mine:Mine", "sack"]\nseeds = 2\n'
+        'set = { "run.duration" = "5 s" }\n'
+    )
+    done = command("sweep", "sweep.toml", "--out", "out")
+    assert done.code == 1
+    assert "no idea" in done.err
+    assert "2 failed" in done.out
+    assert "2 runs failed" in (tmp_path / "out" / "report.html").read_text()
+    rows = dataset.load(tmp_path / "out", "runs").to_pylist()
+    assert [bool(row["error"]) for row in rows] == [True, True, False, False]
+    (tmp_path / "mine.py").write_text(source + "tcp.cwnd += tcp.mss * ack.acked // tcp.cwnd\n")
+    done = command("sweep", "sweep.toml", "--out", "out", "--json")
+    counts = done.json()["runs"]
+    assert (counts["made"], counts["cached"]) == (2, 2)
+
+
+# What goes wrong.
+
+
+def begin(sweep_file: Path, folder: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        command_line("sweep", sweep_file, "--out", folder),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def kept(folder: Path) -> list[str]:
+    """Every key in a folder, in the data set and beside it."""
+    beside = (
+        [outcome.key for outcome in Journal(folder / "runs").outcomes()] if (folder / "runs").exists() else []
+    )
+    table = dataset.load(folder, "runs", ["key"])
+    return beside + (table["key"].to_pylist() if table.num_rows else [])
+
+
+KILLS = int(os.environ.get("COGTCP_KILLS", "20"))
+
+
+def test_kills_at_any_moment_lose_nothing_that_was_finished(sweep_file: Path, tmp_path: Path) -> None:
+    sweep_file.write_text(SWEEP.replace("seeds = 3", "seeds = 40"))
+    out, chance = tmp_path / "out", random.Random(1)
+    before: set[str] = set()
+    for _ in range(KILLS):
+        process = begin(sweep_file, out)
+        began, deadline = len(before), time.monotonic() + 60
+        while process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.002)
+            if (out / "runs").exists() and len(kept(out)) > began:
+                break
+        time.sleep(chance.random() * 0.3)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        for path in (out / "data").rglob("*.parquet"):
+            pq.read_metadata(path)  # no file is half written
+        after = set(kept(out))
+        assert before <= after, "none lost"
+        before = after
+    done = subprocess.run(
+        command_line("sweep", sweep_file, "--out", out), capture_output=True, text=True, check=True
+    )
+    assert "480 of 480 runs" in done.stdout
+    rows = dataset.load(out, "runs")
+    assert rows.num_rows == len(set(rows["key"].to_pylist())) == 480, "none doubled"
+    subprocess.run(
+        command_line("sweep", sweep_file, "--out", tmp_path / "whole"), capture_output=True, check=True
+    )
+    assert data(out) == data(tmp_path / "whole")
+    assert [path.name for path in out.parent.glob("out/.*")] == [], "nothing is left of what was killed"
+
+
+def test_two_at_once_on_one_folder(sweep_file: Path, tmp_path: Path) -> None:
+    sweep_file.write_text(SWEEP.replace("seeds = 3", "seeds = 30"))
+    both = [begin(sweep_file, tmp_path / "out") for _ in range(2)]
+    for process in both:
+        _, err = process.communicate(timeout=300)
+        assert (process.returncode, err) == (0, "")
+    done = subprocess.run(
+        command_line("sweep", sweep_file, "--out", tmp_path / "out"),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "360 cached" in done.stdout
+    rows = dataset.load(tmp_path / "out", "runs")
+    assert rows.num_rows == len(set(rows["key"].to_pylist())) == 360
+
+
+def test_ctrl_c_leaves_a_page_of_what_is_finished(sweep_file: Path, tmp_path: Path) -> None:
+    sweep_file.write_text(SWEEP.replace("seeds = 3", "seeds = 3000"))
+    process = begin(sweep_file, tmp_path / "out")
+    deadline = time.monotonic() + 60
+    while not ((tmp_path / "out" / "runs").exists() and len(kept(tmp_path / "out")) > 50):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "repeat the command to go on" in err
+    assert "was interrupted" in (tmp_path / "out" / "report.html").read_text()
+    assert dataset.load(tmp_path / "out", "runs").num_rows > 50
+
+
+def test_a_folder_that_cannot_be_written(sweep_file: Path, command: Command, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = command("sweep", sweep_file, "--out", "file/out")
+    assert done.code == 1
+    assert "cannot be written" in done.err
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
+def test_a_full_disk_is_reported_and_the_sweep_goes_on_with_room(sweep_file: Path, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run([MOUNT, "-t", "tmpfs", "-o", "size=256k", "tmpfs", disk], capture_output=True)
+    if mounted.returncode != 0:
+        pytest.skip("no small disk can be mounted here")
+    try:
+        sweep_file.write_text(SWEEP.replace("seeds = 3", "seeds = 40"))
+        full = subprocess.run(
+            command_line("sweep", sweep_file, "--out", disk / "out"),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert full.returncode == 1
+        assert "No space left" in full.stderr
+        assert "Traceback" not in full.stderr
+        some = set(kept(disk / "out"))
+        assert some
+        subprocess.run([MOUNT, "-o", "remount,size=64m", disk], check=True)
+        done = subprocess.run(
+            command_line("sweep", sweep_file, "--out", disk / "out"),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert f"{len(some)} cached" in done.stdout
+        assert some <= set(kept(disk / "out"))
+    finally:
+        subprocess.run([UMOUNT, disk], check=True)
+
+
+# What is said.
+
+
+def test_the_winner_is_who_wins_beyond_chance_in_all_that_is_compared(short: Scenario) -> None:
+    import pyarrow as pa
+
+    def rows(point: float, gap: float) -> list[dict[str, Any]]:
+        chance = random.Random(point)
+        return [
+            {
+                "x": point,
+                "transport": name,
+                "seed": seed,
+                "goodput_bps": 10 + (name == "b") * gap + chance.gauss(0, 1),
+            }
+            for seed in range(10)
+            for name in ("a", "b")
+        ]
+
+    table = pa.Table.from_pylist([*rows(1.0, 20.0), *rows(2.0, 0.0), *rows(3.0, 1.2)])
+    found = winners(table, ["x"])
+    assert found[1.0,] == ("b", True)
+    assert found[2.0,][1] is False
+
+
+def test_precision_adds_seeds_where_they_are_needed(short: Scenario, tmp_path: Path) -> None:
+    found = cogtcp.sweep(
+        short,
+        {LOSS: ["0 %", "1 %"]},
+        transports=["sack"],
+        seeds=4,
+        out=tmp_path,
+        precision=0.02,
+        max_seeds=40,
+    )
+    ns = [row["goodput_bps_n"] for row in found.summary.to_pylist()]
+    assert min(ns) >= 10
+    for row in found.summary.to_pylist():
+        half = (row["goodput_bps_high"] - row["goodput_bps_low"]) / 2
+        assert half <= 0.02 * row["goodput_bps"] or row["goodput_bps_n"] == 40
+    assert not math.isnan(found.interval("sack", "goodput_bps", found.summary["link_loss"][0].as_py()).low)
+
+
+def test_a_dry_run_says_what_it_would_cost(sweep_file: Path, command: Command, tmp_path: Path) -> None:
+    before = files(tmp_path)
+    done = command("sweep", sweep_file, "--dry-run", "--json")
+    budget = done.json()
+    assert (done.code, budget["runs"]) == (0, 36)
+    assert budget["core_seconds"] == pytest.approx(36 * budget["seconds_per_run"])
+    assert 0 < budget["data_bytes"] < budget["journal_bytes"]
+    assert files(tmp_path) == before
+    assert "core-hours" in command("sweep", sweep_file, "--dry-run").out
+
+
+def test_merged_folders_are_overlaid(short: Scenario, small: Path, command: Command, tmp_path: Path) -> None:
+    for name, queue in (("deep", "60 packets"), ("flat", "5 packets")):
+        cogtcp.sweep(
+            short.set("topology.single_hop.link.queue", queue),
+            {ON: ["1 s", "2 s"]},
+            transports=["sack"],
+            seeds=2,
+            out=tmp_path / name,
+        )
+    done = command("merge", "deep", "flat", "--out", "both")
+    assert (done.code, done.err) == (0, "")
+    rows = dataset.load(tmp_path / "both", "runs").to_pylist()
+    assert len(rows) == 8
+    assert {row["source"] for row in rows} == {"deep", "flat"}
+    report = (tmp_path / "both" / "report.html").read_text()
+    assert "source deep" in report
+    assert "source flat" in report
+    assert command("compare", small, "--transport", "newreno,sack", "--seeds", 2, "--out", "c").code == 0
+    done = command("merge", "deep", "c", "--out", "third", "--json")
+    assert done.code == 0
+    assert dataset.load(tmp_path / "third", "runs").num_rows == 8
+    assert command("merge", "small.toml", "c", "--out", "x").code == 2
+
+
+def test_shipped_example_can_be_run(command: Command) -> None:
+    done = command("sweep", ROOT / "examples" / "sweep.toml", "--dry-run")
+    assert (done.code, done.err) == (0, "")
