@@ -67,7 +67,8 @@ function timeline(root, data) {
   const events = readEvents(data.events);
   const silences = readSilences(data.silences);
   const state = { view: [0, data.end], lines: new Set(data.shown), full: new Set(), picked: null, kinds: new Set(), time: null };
-  const fromAddress = /^#t=([\d.]+)-([\d.]+)$/.exec(location.hash);
+  const inAddress = data.address !== false; // a page may keep other things there
+  const fromAddress = inAddress && /^#t=([\d.]+)-([\d.]+)$/.exec(location.hash);
   if (fromAddress && +fromAddress[1] < +fromAddress[2]) state.view = [+fromAddress[1], +fromAddress[2]];
 
   const charts = root.querySelector(".charts");
@@ -132,7 +133,7 @@ function timeline(root, data) {
       status.textContent = `${written(a, digits)} s to ${written(b, digits)} s${part ? ` of ${written(data.end, 3)} s` : ""}; ${data.grain}`;
       for (const panel of panels) panel.beyond();
       list();
-      try {
+      if (inAddress) try {
         history.replaceState(null, "", part ? `#t=${+a.toFixed(6)}-${+b.toFixed(6)}` : location.pathname + location.search);
       } catch { /* a page that was opened in a frame or from a mail: its address stays */ }
     });

@@ -1,0 +1,32 @@
+"""The verb `lab`: a page whose sliders change a scenario."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_lab(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `lab` to its parser."""
+    parser.add_argument(
+        "file", nargs="?", metavar="FILE", help="a scenario to start from (default: the first preset)"
+    )
+    parser.add_argument("--port", type=int, default=0, metavar="N", help="the port (default: a free one)")
+    parser.add_argument("--open", action="store_true", help="open the page in the default browser")
+
+
+def lab(args: argparse.Namespace) -> int:
+    """Serve the lab until Ctrl-C."""
+    from cogtcp.lab import require
+
+    require()
+    from cogtcp.lab.serve import serve
+
+    def say(address: str) -> None:
+        print(json.dumps({"url": address}) if args.json else f"lab: {address}\nCtrl-C ends it", flush=True)
+
+    serve(args.file, port=args.port, browser=args.open, say=say)
+    return 0

@@ -1,0 +1,43 @@
+"""Serving the lab until Ctrl-C."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import webbrowser
+from typing import TYPE_CHECKING
+
+from cogtcp._errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def serve(file: str | None, *, port: int, browser: bool, say: Callable[[str], None]) -> None:
+    """Serve the lab on loopback until Ctrl-C; `say` is told its address once it can be opened."""
+    import uvicorn
+
+    from cogtcp.lab.app import Lab
+
+    lab = Lab(file)
+    listener = socket.socket()
+    # Only this machine can come here, whatever else the machine is connected to.
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(("127.0.0.1", port))
+    except (OSError, OverflowError) as error:
+        listener.close()
+        raise UsageError(
+            f"--port {port}: cannot be listened on ({error}); leave it out for a free one"
+        ) from None
+    listener.listen(128)
+    address = f"http://127.0.0.1:{listener.getsockname()[1]}/?token={lab.token}"
+    config = uvicorn.Config(
+        lab.app(), log_level="warning", access_log=False, ws="none", lifespan="off", limit_concurrency=512,
+        timeout_keep_alive=30, server_header=False,
+    )  # fmt: skip
+    say(address)
+    if browser:
+        webbrowser.open(address)
+    with contextlib.suppress(KeyboardInterrupt), listener:
+        uvicorn.Server(config).run(sockets=[listener])
