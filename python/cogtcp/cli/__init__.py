@@ -97,11 +97,7 @@ def _fail(args: argparse.Namespace, error: Exception) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-<<<<<<< Updated upstream
-    from cogtcp.cli import arguments, journey, mobility, plot, spectrum, sweep, tune
-=======
-    from cogtcp.cli import arguments, journey, lab, plot, spectrum, tune
->>>>>>> Stashed changes
+    from cogtcp.cli import arguments, journey, lab, mobility, plot, spectrum, sweep, tune
 
     parser = argparse.ArgumentParser(
         prog="cogtcp",
@@ -156,7 +152,6 @@ def _parser() -> argparse.ArgumentParser:
     figure = verb("plot", _plot, "draw a figure for a paper of saved results (PDF, SVG, PNG)")
     plot.add_plot(figure)
 
-<<<<<<< Updated upstream
     many = verb("sweep", _sweep, "simulate a scenario over values of its fields, transports and seeds")
     sweep.add_sweep(many)
     _output_arguments(many)
@@ -174,10 +169,9 @@ def _parser() -> argparse.ArgumentParser:
     both = verb("merge", _merge, "put sweeps and comparisons together, in one data set and one page")
     both.add_argument("folders", nargs="+", metavar="DIR", help="folders of sweeps, comparisons or runs")
     _output_arguments(both)
-=======
+
     desk = verb("lab", _lab, "serve a page whose sliders change a scenario, on this machine only")
     lab.add_lab(desk)
->>>>>>> Stashed changes
 
     check = verb("check", _check, "check a scenario without running it")
     _scenario_arguments(check)
@@ -314,7 +308,6 @@ def _plot(args: argparse.Namespace) -> int:
     return plot.plot(args)
 
 
-<<<<<<< Updated upstream
 def _sweep(args: argparse.Namespace) -> int:
     from cogtcp.cli import sweep
 
@@ -337,12 +330,12 @@ def _merge(args: argparse.Namespace) -> int:
     from cogtcp.cli import sweep
 
     return sweep.merge(args)
-=======
+
+
 def _lab(args: argparse.Namespace) -> int:
     from cogtcp.cli import lab
 
     return lab.lab(args)
->>>>>>> Stashed changes
 
 
 def _check(args: argparse.Namespace) -> int:
