@@ -15,7 +15,7 @@ EXTENSION := python/cogtcp/_core.abi3.so
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test test-rust test-python lint format bench schema lock clean FORCE
+.PHONY: help demo setup test test-rust test-python lint format bench mutants schema lock clean FORCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ bench: $(VENV)/.core ## Time the engine (and ns-2, where it is installed), an AC
 	cargo run --release --quiet --locked -p cogtcp-transport --example ack_cost
 	$(BIN)/python benches/python_control.py
 	$(BIN)/python benches/mswim09_surface.py
+
+mutants: ## Test a sample of small changes that the tests should notice (needs cargo-mutants; an hour or more)
+	$(PYTHON) benches/mutants/mutants.py run
 
 lock: $(VENV)/.dev ## Resolve the Python dependencies anew and lock them with their hashes
 	$(BIN)/python -m pip install --quiet uv

@@ -79,6 +79,17 @@ pub struct Tcp {
     /// Greatest RTO, backed off or not (RFC 6298: at least 60 s).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_rto: Option<Duration>,
+    /// Whether ssthresh is held when a segment times out again (RFC 5681 section 3.1); else it is lowered again (ns-2).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold_ssthresh: Option<bool>,
+    /// Whether the back-off of a lost SYN lasts until a round-trip time is measured (ns-2); else data starts with an RTO of 3 s (RFC
+    /// 6298 section 5.7).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep_syn_backoff: Option<bool>,
+    /// Whether the retransmission timer restarts when fast recovery resends the oldest segment (BSD, Linux, ns-2); else it runs on (RFC
+    /// 6298, ns-3).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restart_on_retransmit: Option<bool>,
     /// Clock granularity G of the RTO computation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_granularity: Option<Duration>,

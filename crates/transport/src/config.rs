@@ -145,6 +145,15 @@ pub struct SenderConfig {
     pub min_rto: Duration,
     /// Greatest RTO, backed off or not. 60 s (RFC 6298 section 2.5).
     pub max_rto: Duration,
+    /// Hold ssthresh when a segment times out that the timer had resent before (RFC 5681 section 3.1). Else it is lowered again, to two
+    /// segments as a rule: ns-2. True.
+    pub hold_ssthresh: bool,
+    /// Keep the back-off of a lost SYN until a round-trip time is measured (ns-2). Else data starts with 3 s (RFC 6298 section
+    /// 5.7). False.
+    pub keep_syn_backoff: bool,
+    /// Restart the retransmission timer when fast recovery resends the oldest segment (BSD, Linux, ns-2). Else it runs on (RFC 6298
+    /// section 5, ns-3) and may fire before the retransmission's ACK. True.
+    pub restart_on_retransmit: bool,
     /// Clock granularity G of the RTO computation: samples are rounded up to it and it bounds 4 RTTVAR from below
     /// (RFC 6298 section 2). 1 ms.
     pub clock_granularity: Duration,
@@ -193,6 +202,9 @@ impl Default for SenderConfig {
             initial_rto: Duration::from_secs(1),
             min_rto: Duration::from_secs(1),
             max_rto: Duration::from_secs(60),
+            hold_ssthresh: true,
+            keep_syn_backoff: false,
+            restart_on_retransmit: true,
             clock_granularity: Duration::from_millis(1),
             rtt_sampling: RttSampling::default(),
             max_window: None,

@@ -16,6 +16,7 @@ pub mod congestion;
 mod event;
 pub mod freeze;
 mod frto;
+mod host;
 mod nearest;
 mod pacing;
 mod preset;
@@ -41,7 +42,8 @@ pub use congestion::{
     ParameterSpec, ParameterValue, Parameters, TcpState, control_info, controls, make,
 };
 pub use event::TransportEvent;
-pub use preset::{Host, Preset, Setting, UnknownPreset};
+pub use host::Host;
+pub use preset::{Preset, Setting, UnknownPreset};
 pub use rate_sample::RateSample;
 pub use receiver::{Accepted, Receiver, ReceiverState, ReceiverStats};
 pub use segment::{Flags, IPV4_HEADER, SackBlock, Segment, TCP_HEADER, Timestamps};

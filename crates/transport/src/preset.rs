@@ -3,8 +3,7 @@
 
 use crate::congestion::{ParameterValue, Parameters, controls, suggestion};
 use crate::nearest::nearest;
-use crate::{FRto, Recovery, RttSampling, SenderConfig};
-use cogtcp_units::Duration;
+use crate::{Host, Recovery, SenderConfig};
 use std::sync::LazyLock;
 
 /// A transport that can be named in a scenario.
@@ -22,37 +21,6 @@ pub struct Preset {
     pub control: &'static str,
     /// Parameters of the control that differ from its defaults.
     pub settings: &'static [(&'static str, Setting)],
-}
-
-/// The settings of a sender's host that do not belong to its congestion control.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum Host {
-    /// What the RFCs recommend: [`SenderConfig::default`].
-    #[default]
-    Rfc,
-    /// What resembles a Linux host of today with its default sysctls: PRR, RACK-TLP, SACK-based F-RTO, timestamps, every
-    /// ACK timed, RTO of 200 ms to 120 s.
-    Linux,
-}
-
-impl Host {
-    fn sender_config(self) -> SenderConfig {
-        let rfc = SenderConfig::default();
-        match self {
-            Self::Rfc => rfc,
-            Self::Linux => SenderConfig {
-                prr: true,
-                rack: true,
-                tlp: true,
-                f_rto: FRto::Sack,
-                timestamps: true,
-                rtt_sampling: RttSampling::EveryAck,
-                min_rto: Duration::from_millis(200),
-                max_rto: Duration::from_secs(120),
-                ..rfc
-            },
-        }
-    }
 }
 
 /// A parameter's value in a preset.
@@ -129,6 +97,7 @@ mod tests {
     use super::*;
     use crate::conformance::check_congestion_control;
     use crate::congestion::make;
+    use cogtcp_units::Duration;
     use std::collections::BTreeSet;
 
     #[test]
@@ -150,16 +119,36 @@ mod tests {
     #[test]
     fn a_host_changes_the_sender_and_not_the_recovery() {
         let hosts: BTreeSet<_> = Preset::all().iter().map(|preset| format!("{:?}", preset.host)).collect();
-        assert_eq!(hosts.len(), 2, "some preset is of each host");
+        assert_eq!(hosts.len(), 5, "some preset is of each host");
         for preset in Preset::all() {
             let today = preset.host == Host::Linux;
             let sender = preset.sender_config();
-            assert_eq!(
-                (sender.prr, sender.rack, sender.tlp, sender.timestamps),
-                (today, today, today, today)
-            );
-            assert_eq!(sender.min_rto, Duration::from_millis(if today { 200 } else { 1000 }));
+            assert_eq!((sender.prr, sender.rack, sender.tlp), (today, today, today));
+            assert_eq!(sender.recovery, preset.recovery);
+            let fast = matches!(preset.host, Host::Linux | Host::Ns2 | Host::Ns3In2013);
+            assert_eq!(sender.min_rto, Duration::from_millis(if fast { 200 } else { 1000 }), "{preset:?}");
         }
+    }
+
+    /// The defaults of the simulators that papers used: what decides comparisons (docs/congestion/simulators.md).
+    #[test]
+    fn the_simulators_of_the_time() {
+        let sender = |name| Preset::find(name).unwrap().sender_config();
+        let ns2 = sender("ns2");
+        assert_eq!((ns2.mss, ns2.max_window, ns2.initial_ssthresh), (1000, Some(20_000), 20_000));
+        assert_eq!((ns2.hold_ssthresh, ns2.keep_syn_backoff, ns2.restart_on_retransmit), (false, true, true));
+        let (older, newer) = (sender("ns3-2013"), sender("ns3-2015"));
+        for ns3 in [&older, &newer] {
+            assert_eq!((ns3.mss, ns3.initial_ssthresh, ns3.max_window), (536, 65_535, None));
+            assert_eq!(ns3.newreno_variant, crate::NewRenoVariant::SlowButSteady);
+            assert_eq!(
+                (ns3.hold_ssthresh, ns3.restart_on_retransmit, ns3.limited_transmit),
+                (true, false, false)
+            );
+            assert_eq!(ns3.initial_rto, Duration::from_secs(3));
+        }
+        assert_eq!((older.timestamps, older.window_scaling), (false, false));
+        assert_eq!((newer.timestamps, newer.window_scaling), (true, true));
     }
 
     #[test]

