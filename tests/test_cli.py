@@ -148,6 +148,7 @@ VERBS = [
     "run",
     "compare",
     "tune",
+    "plot",
     "check",
     "new",
     "schema",

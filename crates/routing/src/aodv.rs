@@ -8,12 +8,13 @@ mod error;
 mod hello;
 mod reply;
 mod request;
+mod settings;
 
-pub(crate) use config::PARAMETERS;
 pub use config::{AodvConfig, RequestTimeout};
+pub use settings::{AodvProfile, AodvSettings};
 
 use crate::outbox::Outbox;
-use crate::registry::RoutingInfo;
+use crate::registry::{Protocol, WrongSetting};
 use crate::routing::LossCause;
 use crate::table::{Offer, RouteTable, Taken};
 use crate::{
@@ -24,13 +25,20 @@ use cogtcp_units::{Duration, RandomStream, Time};
 use discovery::Discovery;
 use std::collections::{BTreeMap, VecDeque};
 
-pub(crate) static INFO: RoutingInfo = RoutingInfo {
-    name: "aodv",
-    summary: "ad hoc on-demand distance vector routing: routes are sought by requests in growing rings",
-    reference: "RFC 3561",
-    parameters: PARAMETERS,
-    build: |address, table, seed| Box::new(Aodv::new(address, AodvConfig::from_parameters(table), seed)),
-};
+impl Protocol for AodvSettings {
+    const NAME: &'static str = "aodv";
+    const SUMMARY: &'static str =
+        "ad hoc on-demand distance vector routing: routes are sought by requests in growing rings";
+    const REFERENCE: &'static str = "RFC 3561";
+
+    fn check(&self) -> Result<(), WrongSetting> {
+        self.config().check()
+    }
+
+    fn build(&self, address: NodeAddress, seed: u64) -> Box<dyn Routing> {
+        Box::new(Aodv::new(address, self.config(), seed))
+    }
+}
 
 /// AODV of one node.
 #[derive(Debug)]
@@ -112,8 +120,10 @@ impl Aodv {
 
     /// Ends what is over before anything else is done at `now`.
     fn catch_up(&mut self, now: Time) {
-        for destination in self.table.expire(now, now + self.config.delete_period()) {
-            self.events.push_back(RoutingEvent::RouteLost { destination, cause: LossCause::Expired });
+        for (destination, used) in self.table.expire(now, now + self.config.delete_period()) {
+            if used {
+                self.events.push_back(RoutingEvent::RouteLost { destination, cause: LossCause::Expired });
+            }
         }
         while let Some((until, originator, id)) = self.seen_order.front().copied()
             && until <= now
@@ -132,11 +142,17 @@ impl Aodv {
         }
         let Taken::Installed { before } = self.table.offer(now, offer) else { return false };
         let Offer { destination, next_hop: to, hops, .. } = offer;
-        if let Some(from) = before.filter(|from| *from != to) {
+        let used = self.is_used(destination);
+        if let Some(from) = before.filter(|from| used && *from != to) {
             self.events.push_back(RoutingEvent::RouteChanged { destination, from, to });
         }
         self.end_discovery(now, destination, hops);
         true
+    }
+
+    /// Whether data took the route to a destination since it became valid: only then is a change of it worth an event.
+    fn is_used(&self, destination: NodeAddress) -> bool {
+        self.table.get(destination).is_some_and(|route| route.used.is_some())
     }
 
     /// Hears a neighbour: there is a route to it, whose number this does not tell (6.2, 6.5, 6.7).
@@ -193,7 +209,7 @@ fn allowed(recent: &mut VecDeque<Time>, limit: u32, now: Time) -> Result<(), Tim
 
 impl Routing for Aodv {
     fn name(&self) -> &'static str {
-        INFO.name
+        AodvSettings::NAME
     }
 
     fn address(&self) -> NodeAddress {

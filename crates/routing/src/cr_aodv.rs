@@ -3,75 +3,20 @@
 //! AODV runs on the control channel. Each node listens for data on a channel of its own, which its hellos tell, with
 //! those of its neighbours; a spectrum handoff is followed by a hello.
 
-use crate::aodv::{Aodv, AodvConfig, PARAMETERS as AODV_PARAMETERS};
+use crate::aodv::{Aodv, AodvConfig, AodvSettings};
 use crate::outbox::Outbox;
-use crate::parameters::{ParameterKind, ParameterSpec, Parameters};
-use crate::registry::RoutingInfo;
+use crate::registry::{Protocol, WrongSetting};
 use crate::{
     ChannelNumber, DataPacket, Forwarding, LostPacket, NodeAddress, Notice, RouteInfo, Routing, RoutingEvent,
     RoutingMessage, RoutingPacket, RoutingStats,
 };
 use cogtcp_units::{Duration, RandomStream, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
 /// `MAX_HELLO_NEIGHBOURS` (`aodv_packet.h`).
 const MOST_NEIGHBORS: usize = 10;
-
-const OWN: [ParameterSpec; 5] = [
-    ParameterSpec {
-        name: "channel_knowledge",
-        summary: "how a neighbour's channel is known: shared: at once and at no cost, by the host; hello: by its hellos",
-        unit: "",
-        kind: ParameterKind::Choice(&["shared", "hello"]),
-        default: "shared",
-    },
-    ParameterSpec {
-        name: "channel_interval",
-        summary: "time between choices of the own channel, with a random 0 to 0.5 s (HELLO_REFRESH_TIMER)",
-        unit: "s",
-        kind: ParameterKind::Number { min: 0.1, max: 86_400.0 },
-        default: "500",
-    },
-    ParameterSpec {
-        name: "active_packets",
-        summary: "a node that forwarded more packets than this since the last choice says a hello after it",
-        unit: "packets",
-        kind: ParameterKind::Whole { min: 0, max: 1_000_000 },
-        default: "10",
-    },
-    ParameterSpec {
-        name: "choose_channel",
-        summary: "whether the node asks for the channel with the fewest receivers among its neighbours",
-        unit: "",
-        kind: ParameterKind::Flag,
-        default: "true",
-    },
-    ParameterSpec {
-        name: "channels",
-        summary: "data channels, numbered 1 to this; 0 is the control channel",
-        unit: "",
-        kind: ParameterKind::Whole { min: 1, max: 1000 },
-        default: "10",
-    },
-];
-
-const PARAMETERS: [ParameterSpec; OWN.len() + AODV_PARAMETERS.len()] = {
-    let mut all = [OWN[0]; OWN.len() + AODV_PARAMETERS.len()];
-    let mut i = 0;
-    while i < all.len() {
-        all[i] = if i < OWN.len() { OWN[i] } else { AODV_PARAMETERS[i - OWN.len()] };
-        i += 1;
-    }
-    all
-};
-
-pub(crate) static INFO: RoutingInfo = RoutingInfo {
-    name: "cr-aodv",
-    summary: "AODV on a control channel, with the channels of receivers in its hellos",
-    reference: "Di Felice et al., Performance Evaluation 68(9), 2011: the code released with it (branch CRAHN, 0f719ee)",
-    parameters: &PARAMETERS,
-    build: |address, table, seed| Box::new(CrAodv::new(address, CrAodvConfig::from_parameters(table), seed)),
-};
 
 /// The hello of CR-AODV: the channel of its sender and of its neighbours.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -82,60 +27,78 @@ pub struct ChannelHello {
     pub neighbors: Vec<(NodeAddress, ChannelNumber)>,
 }
 
-/// Settings of CR-AODV.
-#[derive(Clone, Debug, PartialEq)]
+/// How a node knows the channel that its next hop listens on.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChannelKnowledge {
+    /// At once and at no cost, by the host, as from the shared repository of the released code.
+    #[default]
+    Shared,
+    /// By the last hello that told it.
+    Hello,
+}
+
+/// Settings of CR-AODV. The defaults are those of the released code (`aodv.h`).
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct CrAodvConfig {
-    /// The AODV below.
-    pub aodv: AodvConfig,
-    /// Whether the host knows all channels at no cost; otherwise those of the hellos count.
-    pub shared_channels: bool,
-    /// Time between choices of the own channel.
+    /// What differs in the AODV below. Without a profile: ns-2's with routes of 1000 s, reverse routes and requests remembered
+    /// for 6000 s, and no link-layer feedback, as the callback of the MAC is commented out in the released code.
+    pub aodv: AodvSettings,
+    /// How a node knows the channel that its next hop listens on.
+    pub channel_knowledge: ChannelKnowledge,
+    /// Time between choices of the own channel, with a random 0 to 0.5 s (HELLO_REFRESH_TIMER).
     pub channel_interval: Duration,
-    /// Packets forwarded since the last choice above which a hello follows it.
+    /// A node that forwarded more packets than this since its last choice says a hello after the next.
     pub active_packets: u32,
-    /// Whether the node chooses its channel.
+    /// Whether the node asks for the channel with the fewest receivers among its neighbours.
     pub choose_channel: bool,
-    /// Data channels: 1 to this.
+    /// Data channels, numbered 1 to this; 0 is the control channel.
     pub channels: u32,
 }
 
-impl CrAodvConfig {
-    /// `aodv.h` of the released code: ns-2's AODV with routes of 1000 s, reverse routes and requests remembered for 6000 s,
-    /// and the callback of the MAC commented out.
-    pub fn released() -> Self {
-        let aodv = AodvConfig {
-            active_route_timeout: Duration::from_secs(1000),
-            my_route_timeout: Duration::from_secs(1000),
-            reverse_route_life: Some(Duration::from_secs(6000)),
-            request_memory: Some(Duration::from_secs(6000)),
-            link_feedback: false,
-            ..AodvConfig::ns2()
-        };
+impl Default for CrAodvConfig {
+    fn default() -> Self {
         Self {
-            aodv,
-            shared_channels: true,
+            aodv: AodvSettings::default(),
+            channel_knowledge: ChannelKnowledge::Shared,
             channel_interval: Duration::from_secs(500),
             active_packets: 10,
             choose_channel: true,
             channels: 10,
         }
     }
+}
 
-    /// Those of the released code, or of a profile of AODV if one is set, with what a checked table sets.
-    pub fn from_parameters(table: &Parameters) -> Self {
-        let base = Self::released();
-        let aodv = match table.text("profile") {
-            Some(_) => AodvConfig::from_parameters(table),
-            None => base.aodv.with(table),
-        };
-        Self {
-            aodv,
-            shared_channels: table.text("channel_knowledge").is_none_or(|word| word == "shared"),
-            channel_interval: table.seconds("channel_interval").unwrap_or(base.channel_interval),
-            active_packets: table.whole("active_packets").unwrap_or(base.active_packets),
-            choose_channel: table.flag("choose_channel").unwrap_or(base.choose_channel),
-            channels: table.whole("channels").unwrap_or(base.channels),
-        }
+impl CrAodvConfig {
+    /// All settings of the AODV below.
+    pub fn aodv(&self) -> AodvConfig {
+        self.aodv.over(AodvConfig {
+            active_route_timeout: Duration::from_secs(1000),
+            my_route_timeout: Duration::from_secs(1000),
+            reverse_route_life: Some(Duration::from_secs(6000)),
+            request_memory: Some(Duration::from_secs(6000)),
+            link_feedback: false,
+            ..AodvConfig::ns2()
+        })
+    }
+}
+
+impl Protocol for CrAodvConfig {
+    const NAME: &'static str = "cr_aodv";
+    const SUMMARY: &'static str = "AODV on a control channel, with the channels of receivers in its hellos";
+    const REFERENCE: &'static str = "Di Felice et al., Performance Evaluation 68(9), 2011: the code released with it (branch CRAHN, 0f719ee)";
+
+    fn check(&self) -> Result<(), WrongSetting> {
+        let fits = (1..=1000).contains(&self.channels);
+        WrongSetting::unless(fits, "channels", "is no number of channels", "take 1 to 1000")?;
+        let fits = self.channel_interval >= Duration::from_millis(100);
+        WrongSetting::unless(fits, "channel_interval", "is too short", "take at least 100 ms")?;
+        self.aodv().check()
+    }
+
+    fn build(&self, address: NodeAddress, seed: u64) -> Box<dyn Routing> {
+        Box::new(CrAodv::new(address, self.clone(), seed))
     }
 }
 
@@ -169,7 +132,7 @@ impl CrAodv {
     /// CR-AODV of the node `address`.
     pub fn new(address: NodeAddress, config: CrAodvConfig, seed: u64) -> Self {
         Self {
-            inner: Aodv::new(address, config.aodv.clone(), seed),
+            inner: Aodv::new(address, config.aodv(), seed),
             config,
             channel: None,
             neighbors: BTreeMap::new(),
@@ -201,7 +164,7 @@ impl CrAodv {
             to: NodeAddress::BROADCAST,
             ttl: 1,
             channel: None,
-            bytes: message.wire_bytes(self.config.aodv.wire),
+            bytes: message.wire_bytes(self.inner.config().wire),
             message,
         };
         self.outbox.push(now, packet);
@@ -246,7 +209,7 @@ impl CrAodv {
 
 impl Routing for CrAodv {
     fn name(&self) -> &'static str {
-        INFO.name
+        CrAodvConfig::NAME
     }
 
     fn address(&self) -> NodeAddress {
@@ -264,7 +227,11 @@ impl Routing for CrAodv {
         match self.inner.forward(now, packet) {
             Forwarding::Send { next_hop, .. } => {
                 self.forwarded = self.forwarded.saturating_add(1);
-                let channel = if self.config.shared_channels { None } else { self.channel_of(next_hop) };
+                let channel = if self.config.channel_knowledge == ChannelKnowledge::Shared {
+                    None
+                } else {
+                    self.channel_of(next_hop)
+                };
                 Forwarding::Send { next_hop, channel }
             }
             other => other,
@@ -341,7 +308,11 @@ impl Routing for CrAodv {
 
     fn route(&self, now: Time, destination: NodeAddress) -> Option<RouteInfo> {
         let route = self.inner.route(now, destination)?;
-        let channel = if self.config.shared_channels { None } else { self.channel_of(route.next_hop) };
+        let channel = if self.config.channel_knowledge == ChannelKnowledge::Shared {
+            None
+        } else {
+            self.channel_of(route.next_hop)
+        };
         Some(RouteInfo { channel, ..route })
     }
 

@@ -8,8 +8,8 @@
 //!
 //! - [`Routing`]: the trait, with what a host must do; [`DataPacket`], [`Forwarding`], [`RoutingEvent`], [`Notice`].
 //! - [`RoutingPacket`], [`message`]: what goes over the air, with its size.
-//! - [`registry`]: protocols by name, with typed parameters. A new one is one file and one line there (and a variant of
-//!   [`RoutingMessage`] if it speaks messages of its own).
+//! - [`RoutingSpec`], [`registry`]: protocols by name, with typed settings. A new one is one file and one line there (and a
+//!   variant of [`RoutingMessage`] if it speaks messages of its own).
 //! - [`table::RouteTable`]: routes with lifetimes and sequence numbers, and why they form no loop.
 //! - [`StaticRouting`] over a [`Topology`]; [`Aodv`]; [`CrAodv`]; [`search::Search`].
 
@@ -19,7 +19,6 @@ mod buffer;
 mod cr_aodv;
 pub mod message;
 mod outbox;
-pub mod parameters;
 pub mod registry;
 mod routing;
 pub mod search;
@@ -28,13 +27,14 @@ pub mod table;
 mod topology;
 
 pub use address::{ChannelNumber, NodeAddress};
-pub use aodv::{Aodv, AodvConfig, RequestTimeout};
+pub use aodv::{Aodv, AodvConfig, AodvProfile, AodvSettings, RequestTimeout};
 pub use buffer::PacketBuffer;
-pub use cr_aodv::{ChannelHello, CrAodv, CrAodvConfig};
+pub use cr_aodv::{ChannelHello, ChannelKnowledge, CrAodv, CrAodvConfig};
 pub use message::{MessageKind, RoutingMessage, RoutingPacket, WireFormat};
+pub use registry::{ProtocolInfo, RoutingSpec, WrongSetting};
 pub use routing::{
     DataPacket, DropCause, Forwarding, LossCause, LostPacket, Notice, RouteInfo, Routing, RoutingEvent,
     RoutingStats,
 };
-pub use static_routing::StaticRouting;
+pub use static_routing::{StaticConfig, StaticRouting};
 pub use topology::Topology;

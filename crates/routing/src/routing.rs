@@ -185,7 +185,7 @@ pub enum RoutingEvent {
         /// The node sought.
         destination: NodeAddress,
     },
-    /// A route in use moved to another next hop.
+    /// A route that data takes moved to another next hop.
     RouteChanged {
         /// The destination.
         destination: NodeAddress,
@@ -194,7 +194,7 @@ pub enum RoutingEvent {
         /// The next hop from now on.
         to: NodeAddress,
     },
-    /// A route ended.
+    /// A route that data took ended.
     RouteLost {
         /// The destination.
         destination: NodeAddress,

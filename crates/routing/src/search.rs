@@ -17,7 +17,7 @@ pub use joint::{ChannelPath, joint_path};
 pub use message::{Mode, SearchId, SearchMessage, SearchRequest};
 
 use crate::outbox::Outbox;
-use crate::registry::RoutingInfo;
+use crate::registry::Protocol as _;
 use crate::routing::LossCause;
 use crate::{
     ChannelNumber, DataPacket, DropCause, Forwarding, LostPacket, NodeAddress, Notice, RouteInfo, Routing,
@@ -26,14 +26,6 @@ use crate::{
 use cogtcp_units::{Duration, Position, RandomStream, Time};
 use discovery::{Collecting, Discovery};
 use std::collections::{BTreeMap, VecDeque};
-
-pub(crate) static INFO: RoutingInfo = RoutingInfo {
-    name: "search",
-    summary: "geographic routing that seeks greedily on every channel and goes around primary users",
-    reference: "Chowdhury and Di Felice, Computer Communications 32, 2009; reconstructed",
-    parameters: &config::PARAMETERS,
-    build: |address, table, seed| Box::new(Search::new(address, SearchConfig::from_parameters(table), seed)),
-};
 
 /// A neighbour, as its last beacon says.
 #[derive(Clone, Copy, Debug)]
@@ -159,7 +151,7 @@ fn bit(channel: ChannelNumber) -> u64 {
 
 impl Routing for Search {
     fn name(&self) -> &'static str {
-        INFO.name
+        SearchConfig::NAME
     }
 
     fn address(&self) -> NodeAddress {

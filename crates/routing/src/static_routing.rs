@@ -1,21 +1,34 @@
 //! Static shortest paths ([docs/routing/static.md](../../../docs/routing/static.md)).
 
-use crate::registry::RoutingInfo;
+use crate::registry::{Protocol, WrongSetting};
 use crate::{
     DataPacket, DropCause, Forwarding, LostPacket, NodeAddress, Notice, RouteInfo, Routing, RoutingEvent,
     RoutingPacket, RoutingStats, Topology,
 };
 use cogtcp_units::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-pub(crate) static INFO: RoutingInfo = RoutingInfo {
-    name: "static",
-    summary: "shortest paths over a topology that the host tells, without any message",
-    reference: "Dijkstra, Numerische Mathematik 1, 1959",
-    parameters: &[],
-    build: |address, _, _| Box::new(StaticRouting::new(address)),
-};
+/// Static shortest paths have no settings.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct StaticConfig {}
+
+impl Protocol for StaticConfig {
+    const NAME: &'static str = "static";
+    const SUMMARY: &'static str = "shortest paths over a topology that the host tells, without any message";
+    const REFERENCE: &'static str = "Dijkstra, Numerische Mathematik 1, 1959";
+
+    fn check(&self) -> Result<(), WrongSetting> {
+        Ok(())
+    }
+
+    fn build(&self, address: NodeAddress, _seed: u64) -> Box<dyn Routing> {
+        Box::new(StaticRouting::new(address))
+    }
+}
 
 /// Shortest paths over the topology of the last [`Notice::Topology`]. Told once it is static routing; told again whenever
 /// links come and go it is an oracle, which knows every change at once and at no cost.
@@ -51,7 +64,7 @@ impl StaticRouting {
 
 impl Routing for StaticRouting {
     fn name(&self) -> &'static str {
-        INFO.name
+        StaticConfig::NAME
     }
 
     fn address(&self) -> NodeAddress {

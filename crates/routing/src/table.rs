@@ -194,15 +194,15 @@ impl RouteTable {
         std::mem::take(&mut route.precursors)
     }
 
-    /// Ends all valid routes whose lifetime is over, and returns their destinations.
-    pub fn expire(&mut self, now: Time, forget: Time) -> Vec<NodeAddress> {
+    /// Ends all valid routes whose lifetime is over, and returns their destinations, with whether data had taken them.
+    pub fn expire(&mut self, now: Time, forget: Time) -> Vec<(NodeAddress, bool)> {
         if self.next_expiry() > now {
             return Vec::new();
         }
         let over = |route: &Route| route.valid && route.expires <= now;
-        let ended: Vec<_> =
-            self.iter().filter(|(_, route)| over(route)).map(|(destination, _)| destination).collect();
-        for destination in &ended {
+        let ended = self.iter().filter(|(_, route)| over(route));
+        let ended: Vec<_> = ended.map(|(destination, route)| (destination, route.used.is_some())).collect();
+        for (destination, _) in &ended {
             self.invalidate(*destination, None, forget);
         }
         self.next_expiry = self.routes.values().filter(|route| route.valid).map(|route| route.expires).min();

@@ -1,16 +1,15 @@
 //! CR-AODV: what the released code adds to AODV.
 
-use cogtcp_routing::parameters::Parameters;
 use cogtcp_routing::{
-    ChannelHello, ChannelNumber, CrAodv, CrAodvConfig, DataPacket, Forwarding, NodeAddress, Notice, Routing,
-    RoutingEvent, RoutingMessage, RoutingPacket,
+    AodvSettings, ChannelHello, ChannelKnowledge, ChannelNumber, CrAodv, CrAodvConfig, DataPacket,
+    Forwarding, NodeAddress, Notice, Routing, RoutingEvent, RoutingMessage, RoutingPacket,
 };
 use cogtcp_units::Time;
 
 const SELF: NodeAddress = NodeAddress::new(0);
 
-fn node(parameters: &Parameters) -> CrAodv {
-    let mut node = CrAodv::new(SELF, CrAodvConfig::from_parameters(parameters), 1);
+fn node(config: CrAodvConfig) -> CrAodv {
+    let mut node = CrAodv::new(SELF, config, 1);
     node.start(Time::ZERO);
     node.handle_notice(Time::ZERO, Notice::Handoff { channel: ChannelNumber(3) });
     node
@@ -34,7 +33,7 @@ fn sent(node: &mut CrAodv, now: Time) -> Vec<RoutingPacket> {
 /// `recvNotification`: a handoff is followed by a hello with the new channel and those of the neighbours, not of theirs.
 #[test]
 fn a_handoff_is_followed_by_a_hello() {
-    let mut node = node(&Parameters::new());
+    let mut node = node(CrAodvConfig::default());
     assert!(sent(&mut node, Time::ZERO).is_empty(), "where it begins is no handoff");
     let now = Time::from_millis(100);
     hello(&mut node, now, 1, 5, &[(0, 3), (2, 7)]);
@@ -56,7 +55,7 @@ fn a_handoff_is_followed_by_a_hello() {
 /// A neighbour that another names stays a neighbour, with the channel that it said itself.
 #[test]
 fn a_neighbor_stays_one() {
-    let mut node = node(&Parameters::new());
+    let mut node = node(CrAodvConfig::default());
     hello(&mut node, Time::ZERO, 1, 5, &[]);
     hello(&mut node, Time::ZERO, 2, 6, &[(1, 9)]);
     assert_eq!(node.channel_of(NodeAddress::new(1)), Some(ChannelNumber(5)));
@@ -67,7 +66,7 @@ fn a_neighbor_stays_one() {
 /// At most ten neighbours fit in a hello.
 #[test]
 fn ten_neighbors_fit() {
-    let mut node = node(&Parameters::new());
+    let mut node = node(CrAodvConfig::default());
     for neighbor in 1..=12 {
         hello(&mut node, Time::ZERO, neighbor, 5, &[]);
     }
@@ -81,8 +80,10 @@ fn ten_neighbors_fit() {
 /// With shared knowledge the host knows the channel; otherwise it is that of the last hello.
 #[test]
 fn the_channel_of_the_next_hop() {
-    for (knowledge, channel) in [("shared", None), ("hello", Some(ChannelNumber(5)))] {
-        let mut node = node(&Parameters::new().with_text("channel_knowledge", knowledge));
+    for (channel_knowledge, channel) in
+        [(ChannelKnowledge::Shared, None), (ChannelKnowledge::Hello, Some(ChannelNumber(5)))]
+    {
+        let mut node = node(CrAodvConfig { channel_knowledge, ..CrAodvConfig::default() });
         hello(&mut node, Time::ZERO, 1, 5, &[]);
         let packet = DataPacket { source: SELF, destination: NodeAddress::new(1), previous_hop: None };
         assert_eq!(node.forward(Time::ZERO, packet), Forwarding::Hold, "a hello makes no route");
@@ -102,7 +103,7 @@ fn the_channel_of_the_next_hop() {
 #[test]
 fn the_channel_with_the_fewest_receivers_is_wanted() {
     let wanted = |near: &[u32], own: u32| {
-        let mut node = node(&Parameters::new().with_number("channels", 4.0));
+        let mut node = node(CrAodvConfig { channels: 4, ..CrAodvConfig::default() });
         node.handle_notice(Time::ZERO, Notice::Handoff { channel: ChannelNumber(own) });
         for (index, channel) in near.iter().enumerate() {
             hello(&mut node, Time::ZERO, 1 + index as u32, *channel, &[]);
@@ -125,10 +126,13 @@ fn the_channel_with_the_fewest_receivers_is_wanted() {
 /// Without feedback a failed frame breaks nothing, as in the released code; it can be set.
 #[test]
 fn the_released_settings() {
-    let config = CrAodvConfig::from_parameters(&Parameters::new());
-    assert_eq!(config, CrAodvConfig::released());
-    assert!(!config.aodv.link_feedback);
-    assert_eq!(config.aodv.request_memory().as_secs_f64(), 6000.0);
-    let set = CrAodvConfig::from_parameters(&Parameters::new().with_flag("link_feedback", true));
-    assert!(set.aodv.link_feedback && set.aodv.ttl_start == 5);
+    let released = CrAodvConfig::default().aodv();
+    assert!(!released.link_feedback);
+    assert_eq!(
+        (released.request_memory().as_secs_f64(), released.my_route_timeout.as_secs_f64()),
+        (6000.0, 1000.0)
+    );
+    let aodv = AodvSettings { link_feedback: Some(true), ..AodvSettings::default() };
+    let set = CrAodvConfig { aodv, ..CrAodvConfig::default() }.aodv();
+    assert!(set.link_feedback && set.ttl_start == 5);
 }

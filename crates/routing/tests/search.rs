@@ -1,7 +1,6 @@
 //! SEARCH among nodes that stand where the test puts them: greedy paths, the way around a primary user, the joint choice of
 //! channels, and what keeps routes.
 
-use cogtcp_routing::parameters::Parameters;
 use cogtcp_routing::search::{Search, SearchConfig, SearchMessage};
 use cogtcp_routing::{
     ChannelNumber, DataPacket, DropCause, Forwarding, LostPacket, MessageKind, NodeAddress, Notice, Routing,
@@ -306,21 +305,4 @@ fn beacons() {
     let RoutingMessage::Search(message) = &packet.message else { panic!("{packet:?}") };
     assert_eq!(**message, SearchMessage::Beacon { position: Position::new(0.0, 0.0), occupied: 0b10 });
     assert_eq!((packet.bytes, packet.ttl, packet.channel), (48, 1, None));
-}
-
-/// Every parameter that the registry lists is read.
-#[test]
-fn parameters_are_read() {
-    let table = Parameters::new()
-        .with_number("channels", 7.0)
-        .with_number("focus_angle", 60.0)
-        .with_number("collect", 0.2);
-    let config = SearchConfig::from_parameters(&table);
-    let expected = SearchConfig {
-        channels: 7,
-        focus_angle: 60.0,
-        collect: Duration::from_millis(200),
-        ..SearchConfig::default()
-    };
-    assert_eq!(config, expected);
 }

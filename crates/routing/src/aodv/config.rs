@@ -1,7 +1,7 @@
 //! The settings of AODV: those of RFC 3561 (section 10), of ns-2 and of ns-3.
 
 use crate::message::WireFormat;
-use crate::parameters::{ParameterKind, ParameterSpec, Parameters};
+use crate::registry::WrongSetting;
 use cogtcp_units::Duration;
 
 /// How long a node waits for the reply to a request.
@@ -136,45 +136,27 @@ impl AodvConfig {
         }
     }
 
-    /// The profile and settings of a checked table.
-    pub fn from_parameters(table: &Parameters) -> Self {
-        let base = match table.text("profile") {
-            Some("ns2") => Self::ns2(),
-            Some("ns3") => Self::ns3(),
-            _ => Self::rfc(),
+    /// Whether the settings make sense: the first that does not.
+    pub fn check(&self) -> Result<(), WrongSetting> {
+        let hops =
+            |hops: u8, name| WrongSetting::unless(hops > 0, name, "0 hops reach nobody", "take 1 to 255");
+        let span = |span: Duration, name| {
+            let fits = span >= Duration::from_millis(1) && span <= Duration::from_secs(86_400);
+            WrongSetting::unless(fits, name, "is no such time", "take 1 ms to 24 h")
         };
-        base.with(table)
-    }
-
-    /// These settings with what a checked table sets.
-    pub(crate) fn with(self, table: &Parameters) -> Self {
-        let small = |name, otherwise| table.whole(name).map_or(otherwise, |value| value as u8);
-        let span = |name, otherwise| table.seconds(name).unwrap_or(otherwise);
-        let flag = |name, otherwise| table.flag(name).unwrap_or(otherwise);
-        let base = self;
-        Self {
-            active_route_timeout: span("active_route_timeout", base.active_route_timeout),
-            my_route_timeout: span("my_route_timeout", base.my_route_timeout),
-            net_diameter: small("net_diameter", base.net_diameter),
-            node_traversal_time: span("node_traversal_time", base.node_traversal_time),
-            rreq_retries: table.whole("rreq_retries").unwrap_or(base.rreq_retries),
-            rreq_ratelimit: table.whole("rreq_ratelimit").unwrap_or(base.rreq_ratelimit),
-            rerr_ratelimit: table.whole("rerr_ratelimit").unwrap_or(base.rerr_ratelimit),
-            ttl_start: small("ttl_start", base.ttl_start),
-            ttl_increment: small("ttl_increment", base.ttl_increment),
-            ttl_threshold: small("ttl_threshold", base.ttl_threshold),
-            failure_pause: span("failure_pause", base.failure_pause),
-            hello: flag("hello", base.hello),
-            hello_always: flag("hello_always", base.hello_always),
-            hello_interval: span("hello_interval", base.hello_interval),
-            allowed_hello_loss: table.whole("allowed_hello_loss").unwrap_or(base.allowed_hello_loss),
-            link_feedback: flag("link_feedback", base.link_feedback),
-            gratuitous_replies: flag("gratuitous_replies", base.gratuitous_replies),
-            destination_only: flag("destination_only", base.destination_only),
-            reply_acknowledgement: flag("reply_acknowledgement", base.reply_acknowledgement),
-            jitter: span("jitter", base.jitter),
-            ..base
-        }
+        hops(self.ttl_start, "ttl_start")?;
+        hops(self.ttl_increment, "ttl_increment")?;
+        hops(self.ttl_threshold, "ttl_threshold")?;
+        hops(self.net_diameter, "net_diameter")?;
+        span(self.active_route_timeout, "active_route_timeout")?;
+        span(self.my_route_timeout, "my_route_timeout")?;
+        span(self.node_traversal_time, "node_traversal_time")?;
+        span(self.hello_interval, "hello_interval")?;
+        let few = self.allowed_hello_loss >= 1;
+        WrongSetting::unless(few, "allowed_hello_loss", "0 breaks every link at once", "take at least 1")?;
+        let short =
+            self.jitter <= Duration::from_secs(10) && self.failure_pause <= Duration::from_secs(86_400);
+        WrongSetting::unless(short, "jitter", "is no such time", "take at most 10 s")
     }
 
     /// NET_TRAVERSAL_TIME: 2 * NODE_TRAVERSAL_TIME * NET_DIAMETER.
@@ -226,114 +208,3 @@ impl AodvConfig {
         }
     }
 }
-
-const TTL: ParameterKind = ParameterKind::Whole { min: 1, max: 255 };
-const SPAN: ParameterKind = ParameterKind::Number { min: 0.001, max: 86_400.0 };
-const COUNT: ParameterKind = ParameterKind::Whole { min: 0, max: 10_000 };
-
-const fn spec(
-    name: &'static str,
-    unit: &'static str,
-    kind: ParameterKind,
-    default: &'static str,
-    summary: &'static str,
-) -> ParameterSpec {
-    ParameterSpec { name, summary, unit, kind, default }
-}
-
-/// What a scenario may set.
-pub(crate) const PARAMETERS: &[ParameterSpec] = &[
-    spec(
-        "profile",
-        "",
-        ParameterKind::Choice(&["rfc", "ns2", "ns3"]),
-        "rfc",
-        "whose defaults the others have",
-    ),
-    spec("active_route_timeout", "s", SPAN, "3; ns2: 10", "ACTIVE_ROUTE_TIMEOUT: lifetime of a route in use"),
-    spec(
-        "my_route_timeout",
-        "s",
-        SPAN,
-        "6; ns2: 10; ns3: 11.2",
-        "MY_ROUTE_TIMEOUT: lifetime in a destination's reply",
-    ),
-    spec(
-        "net_diameter",
-        "hops",
-        TTL,
-        "35; ns2: 30",
-        "NET_DIAMETER: time to live of a request after the rings",
-    ),
-    spec(
-        "node_traversal_time",
-        "s",
-        SPAN,
-        "0.04; ns2: 0.03",
-        "NODE_TRAVERSAL_TIME: estimate of the time of a hop",
-    ),
-    spec(
-        "rreq_retries",
-        "",
-        COUNT,
-        "2; ns2: 3",
-        "RREQ_RETRIES: requests through the whole network after the rings",
-    ),
-    spec(
-        "rreq_ratelimit",
-        "1/s",
-        COUNT,
-        "10; ns2: 0",
-        "RREQ_RATELIMIT: own requests in a second; 0: no limit",
-    ),
-    spec("rerr_ratelimit", "1/s", COUNT, "10; ns2: 0", "RERR_RATELIMIT: errors in a second; 0: no limit"),
-    spec("ttl_start", "hops", TTL, "1; ns2: 5", "TTL_START: time to live of the first request"),
-    spec("ttl_increment", "hops", TTL, "2", "TTL_INCREMENT: what each ring adds"),
-    spec("ttl_threshold", "hops", TTL, "7", "TTL_THRESHOLD: the greatest ring"),
-    spec(
-        "failure_pause",
-        "s",
-        ParameterKind::Number { min: 0.0, max: 86_400.0 },
-        "0; ns2: 10",
-        "pause after a failed search for the same destination (MAX_RREQ_TIMEOUT of ns-2)",
-    ),
-    spec("hello", "", ParameterKind::Flag, "false; ns3: true", "whether nodes send hellos (6.9)"),
-    spec(
-        "hello_always",
-        "",
-        ParameterKind::Flag,
-        "false; ns3: true",
-        "whether they do so off active routes too",
-    ),
-    spec("hello_interval", "s", SPAN, "1", "HELLO_INTERVAL"),
-    spec("allowed_hello_loss", "", COUNT, "2; ns2: 3", "ALLOWED_HELLO_LOSS"),
-    spec(
-        "link_feedback",
-        "",
-        ParameterKind::Flag,
-        "true",
-        "whether a frame that the MAC gives up breaks the link (6.10)",
-    ),
-    spec("gratuitous_replies", "", ParameterKind::Flag, "false; ns3: true", "G flag of requests (6.6.3)"),
-    spec(
-        "destination_only",
-        "",
-        ParameterKind::Flag,
-        "false",
-        "D flag of requests: no intermediate replies (6.6)",
-    ),
-    spec(
-        "reply_acknowledgement",
-        "",
-        ParameterKind::Flag,
-        "false",
-        "A flag of replies: blacklist who does not acknowledge (6.8)",
-    ),
-    spec(
-        "jitter",
-        "s",
-        ParameterKind::Number { min: 0.0, max: 10.0 },
-        "0.01",
-        "greatest random wait before a broadcast is passed on",
-    ),
-];

@@ -53,8 +53,10 @@ impl Aodv {
         let mut unreachable = Vec::new();
         let mut told = BTreeSet::new();
         for (destination, sequence) in ended {
+            if self.is_used(destination) {
+                self.events.push_back(RoutingEvent::RouteLost { destination, cause });
+            }
             let precursors = self.table.invalidate(destination, sequence, forget);
-            self.events.push_back(RoutingEvent::RouteLost { destination, cause });
             if !precursors.is_empty() {
                 let sequence = self.table.get(destination).and_then(|route| route.sequence);
                 unreachable.push((destination, sequence));

@@ -1,10 +1,15 @@
 //! The settings of SEARCH. None of the numbers is the paper's: they are reconstructed.
 
-use crate::parameters::{ParameterKind, ParameterSpec, Parameters};
+use super::Search;
+use crate::registry::{Protocol, WrongSetting};
+use crate::{NodeAddress, Routing};
 use cogtcp_units::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Settings of SEARCH.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct SearchConfig {
     /// Data channels, numbered 1 to this, at most 63.
     pub channels: u32,
@@ -43,73 +48,40 @@ impl Default for SearchConfig {
 }
 
 impl SearchConfig {
-    /// The defaults with what a checked table sets.
-    pub fn from_parameters(table: &Parameters) -> Self {
-        let base = Self::default();
-        let span = |name, otherwise| table.seconds(name).unwrap_or(otherwise);
-        Self {
-            channels: table.whole("channels").unwrap_or(base.channels),
-            focus_angle: table.number("focus_angle").unwrap_or(base.focus_angle),
-            beacon_interval: span("beacon_interval", base.beacon_interval),
-            collect: span("collect", base.collect),
-            reply_timeout: span("reply_timeout", base.reply_timeout),
-            retries: table.whole("retries").unwrap_or(base.retries),
-            switching: span("switching", base.switching),
-            route_lifetime: span("route_lifetime", base.route_lifetime),
-            anchor_threshold: table.number("anchor_threshold").unwrap_or(base.anchor_threshold),
-        }
-    }
-
     /// How long a neighbour counts as one without a beacon: three intervals.
     pub(crate) fn neighbor_lifetime(&self) -> Duration {
         self.beacon_interval * 3
     }
 }
 
-const SPAN: ParameterKind = ParameterKind::Number { min: 0.001, max: 86_400.0 };
+impl Protocol for SearchConfig {
+    const NAME: &'static str = "search";
+    const SUMMARY: &'static str =
+        "geographic routing that seeks greedily on every channel and goes around primary users";
+    const REFERENCE: &'static str =
+        "Chowdhury and Di Felice, Computer Communications 32, 2009; reconstructed";
 
-const fn spec(
-    name: &'static str,
-    unit: &'static str,
-    kind: ParameterKind,
-    default: &'static str,
-    summary: &'static str,
-) -> ParameterSpec {
-    ParameterSpec { name, summary, unit, kind, default }
+    fn check(&self) -> Result<(), WrongSetting> {
+        let channels = (1..=63).contains(&self.channels);
+        WrongSetting::unless(channels, "channels", "is no number of channels", "take 1 to 63")?;
+        let angle = (1.0..=180.0).contains(&self.focus_angle);
+        WrongSetting::unless(angle, "focus_angle", "is no such angle", "take 1 to 180 degrees")?;
+        let off = (0.1..=1e6).contains(&self.anchor_threshold);
+        WrongSetting::unless(off, "anchor_threshold", "is no such distance", "take 0.1 to 1e6 m")?;
+        let spans = [
+            (self.beacon_interval, "beacon_interval"),
+            (self.collect, "collect"),
+            (self.reply_timeout, "reply_timeout"),
+            (self.route_lifetime, "route_lifetime"),
+        ];
+        for (span, name) in spans {
+            let fits = span >= Duration::from_millis(1) && span <= Duration::from_secs(86_400);
+            WrongSetting::unless(fits, name, "is no such time", "take 1 ms to 24 h")?;
+        }
+        Ok(())
+    }
+
+    fn build(&self, address: NodeAddress, seed: u64) -> Box<dyn Routing> {
+        Box::new(Search::new(address, *self, seed))
+    }
 }
-
-pub(super) const PARAMETERS: [ParameterSpec; 9] = [
-    spec("channels", "", ParameterKind::Whole { min: 1, max: 63 }, "5", "data channels, numbered 1 to this"),
-    spec(
-        "focus_angle",
-        "degrees",
-        ParameterKind::Number { min: 1.0, max: 180.0 },
-        "45 (reconstructed)",
-        "theta_max: half-angle of the focus region around the line to the destination",
-    ),
-    spec("beacon_interval", "s", SPAN, "1 (reconstructed)", "time between beacons"),
-    spec("collect", "s", SPAN, "0.1 (reconstructed)", "how long the destination waits for further requests"),
-    spec("reply_timeout", "s", SPAN, "1 (reconstructed)", "how long the source waits for a reply"),
-    spec(
-        "retries",
-        "",
-        ParameterKind::Whole { min: 0, max: 100 },
-        "2 (reconstructed)",
-        "searches after the first",
-    ),
-    spec(
-        "switching",
-        "s",
-        ParameterKind::Number { min: 0.0, max: 10.0 },
-        "0.005 (reconstructed)",
-        "time of switching channels in the joint choice",
-    ),
-    spec("route_lifetime", "s", SPAN, "10 (reconstructed)", "how long a route lives without use"),
-    spec(
-        "anchor_threshold",
-        "m",
-        ParameterKind::Number { min: 0.1, max: 1e6 },
-        "50 (reconstructed)",
-        "how far a node may be off its anchor",
-    ),
-];

@@ -8,6 +8,7 @@ fn between() -> Node {
     let mut node = Node::new(rfc());
     node.request(A, 5, rreq(2, 1, 40, None)).reply(B, rrep(SOURCE, 3, 9));
     node.sent();
+    node.relay(SOURCE, TARGET, A);
     node.events();
     node
 }

@@ -76,6 +76,7 @@ fn a_hello_makes_a_route_to_the_neighbor() {
 fn a_silent_neighbor_is_lost() {
     let mut node = Node::new(with_hellos());
     node.hello(A, 7).reply(A, rrep(SELF, 3, 9));
+    node.data(TARGET);
     node.at(1500).hear(A, ALL, 1, RoutingMessage::ReplyAck);
     node.at(3499);
     node.events();

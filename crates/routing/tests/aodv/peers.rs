@@ -1,19 +1,18 @@
 //! The rules of ns-2 and ns-3, as settings.
 
 use crate::harness::*;
-use cogtcp_routing::parameters::Parameters;
-use cogtcp_routing::{AodvConfig, Forwarding, RoutingEvent};
+use cogtcp_routing::{AodvConfig, AodvProfile, AodvSettings, Forwarding, RoutingEvent};
 use cogtcp_units::Duration;
 
-fn profile(name: &str) -> AodvConfig {
-    AodvConfig::from_parameters(&Parameters::new().with_text("profile", name))
+fn profile(profile: AodvProfile) -> AodvConfig {
+    AodvSettings::of(profile).config()
 }
 
 /// The initial values of ns-3's attributes: NetTraversalTime 2.8 s, PathDiscoveryTime 5.6 s, BlackListTimeout 5.6 s,
 /// DeletePeriod 15 s, NextHopWait 50 ms.
 #[test]
 fn derived_times_are_those_of_ns3() {
-    let config = profile("ns3");
+    let config = profile(AodvProfile::Ns3);
     assert_eq!(config.net_traversal_time(), Duration::from_millis(2800));
     assert_eq!(config.request_memory(), Duration::from_millis(5600));
     assert_eq!(config.blacklist_timeout(), Duration::from_millis(5600));
@@ -27,7 +26,7 @@ fn derived_times_are_those_of_ns3() {
 /// then 1800, 3600, 5400, 7200 ms.
 #[test]
 fn a_search_as_in_ns2() {
-    let mut node = Node::new(AodvConfig { jitter: Duration::ZERO, ..profile("ns2") });
+    let mut node = Node::new(AodvConfig { jitter: Duration::ZERO, ..profile(AodvProfile::Ns2) });
     node.data(TARGET);
     let (mut sent, mut failed) = (Vec::new(), None);
     for now in 0..30_000 {
@@ -47,7 +46,7 @@ fn a_search_as_in_ns2() {
 /// ns-2: after a failed search the next for the same destination waits 10 s; a packet in between is held and begins it.
 #[test]
 fn a_pause_follows_a_failed_search() {
-    let mut node = Node::new(AodvConfig { jitter: Duration::ZERO, ..profile("ns2") });
+    let mut node = Node::new(AodvConfig { jitter: Duration::ZERO, ..profile(AodvProfile::Ns2) });
     node.data(TARGET);
     node.at(18_720).sent();
     node.at(20_000);
@@ -61,8 +60,8 @@ fn a_pause_follows_a_failed_search() {
 /// A setting overrides its profile's value and nothing else.
 #[test]
 fn settings_override_the_profile() {
-    let table =
-        Parameters::new().with_text("profile", "ns2").with_number("ttl_start", 2.0).with_flag("hello", true);
-    let config = AodvConfig::from_parameters(&table);
+    let settings =
+        AodvSettings { ttl_start: Some(2), hello: Some(true), ..AodvSettings::of(AodvProfile::Ns2) };
+    let config = settings.config();
     assert_eq!(config, AodvConfig { ttl_start: 2, hello: true, ..AodvConfig::ns2() });
 }

@@ -24,6 +24,7 @@ fn use_prolongs_the_routes_in_both_directions() {
 fn an_unused_route_expires() {
     let mut node = Node::new(rfc());
     node.reply(A, rrep(SELF, 3, 9));
+    node.data(TARGET);
     node.at(5999);
     assert!(node.route(TARGET).is_some());
     node.events();
@@ -31,6 +32,17 @@ fn an_unused_route_expires() {
     assert_eq!((node.route(TARGET), node.number(TARGET)), (None, Some(10)));
     let lost = RoutingEvent::RouteLost { destination: TARGET, cause: LossCause::Expired };
     assert!(node.events().contains(&lost));
+}
+
+/// What no data took ends without an event.
+#[test]
+fn an_unused_route_ends_silently() {
+    let mut node = Node::new(rfc());
+    node.reply(A, rrep(SELF, 3, 9));
+    node.events();
+    node.reply(B, rrep(SELF, 3, 10));
+    node.at(7000);
+    assert_eq!((node.events(), node.route(TARGET)), (vec![], None));
 }
 
 /// Even if the host is late with the timer, a route past its life is not used.
@@ -48,6 +60,7 @@ fn a_late_host_cannot_use_an_expired_route() {
 fn hearing_a_node_makes_it_a_neighbor() {
     let mut node = Node::new(rfc());
     node.reply(A, rrep(SELF, 3, 9));
+    node.data(TARGET);
     node.events();
     node.hear(TARGET, ALL, 1, cogtcp_routing::RoutingMessage::ReplyAck);
     assert_eq!(node.route(TARGET), Some((TARGET, 1, Some(9))));

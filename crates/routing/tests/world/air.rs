@@ -1,10 +1,8 @@
 //! Nodes that move, and an air between them: who is within range hears, after a random delay, or not at all.
 
-use cogtcp_routing::parameters::Parameters;
-use cogtcp_routing::registry::make;
 use cogtcp_routing::{
     DataPacket, Forwarding, LostPacket, NodeAddress, Notice, PacketBuffer, Routing, RoutingEvent,
-    RoutingPacket,
+    RoutingPacket, RoutingSpec,
 };
 use cogtcp_units::{Duration, Position, Probability, RandomStream, Time};
 use std::collections::BTreeMap;
@@ -12,8 +10,7 @@ use std::collections::BTreeMap;
 /// What the world is like.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
-    pub(crate) protocol: &'static str,
-    pub(crate) parameters: Parameters,
+    pub(crate) routing: RoutingSpec,
     pub(crate) nodes: u32,
     /// Side of the area, m; the range is 250 m.
     pub(crate) side: f64,
@@ -65,8 +62,7 @@ impl World {
     pub(crate) fn new(setting: Setting, seed: u64) -> Self {
         let mut draw = RandomStream::new(seed, "world", 0);
         let count = setting.nodes as usize;
-        let node =
-            |number| make(setting.protocol, NodeAddress::new(number), &setting.parameters, seed).unwrap();
+        let node = |number| setting.routing.build(NodeAddress::new(number), seed);
         let nodes = (0..setting.nodes).map(node).collect();
         let mut place =
             || Position::new(draw.uniform_in(0.0, setting.side), draw.uniform_in(0.0, setting.side));

@@ -1,12 +1,10 @@
 //! Messages that nobody would send, in any order: no panic, time goes on, no route to oneself, and the table's rules hold.
 
 use cogtcp_routing::message::{Hello, RouteError, RouteReply, RouteRequest};
-use cogtcp_routing::parameters::Parameters;
-use cogtcp_routing::registry::make;
 use cogtcp_routing::search::{Mode, SearchId, SearchMessage, SearchRequest};
 use cogtcp_routing::{
     Aodv, AodvConfig, ChannelHello, ChannelNumber, DataPacket, LostPacket, NodeAddress, Notice, Routing,
-    RoutingMessage, RoutingPacket,
+    RoutingMessage, RoutingPacket, RoutingSpec,
 };
 use cogtcp_units::{Duration, Position, RandomStream, Time};
 use std::collections::BTreeMap;
@@ -195,10 +193,10 @@ impl Nonsense {
 
 #[test]
 fn every_protocol_survives_nonsense() {
-    for (index, info) in cogtcp_routing::registry::protocols().iter().enumerate() {
+    for (index, info) in RoutingSpec::PROTOCOLS.iter().enumerate() {
         for seed in 0..20 {
             let mut nonsense = Nonsense(RandomStream::new(seed, "nonsense", index as u64));
-            let mut node = make(info.name, NodeAddress::new(0), &Parameters::new(), seed).unwrap();
+            let mut node = RoutingSpec::of_name(info.name).unwrap().build(NodeAddress::new(0), seed);
             let mut now = Time::ZERO;
             node.start(now);
             for _ in 0..2000 {

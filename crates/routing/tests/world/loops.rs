@@ -1,13 +1,17 @@
 //! Loop freedom at every moment, under mobility, delays and losses.
 
 use crate::air::{Setting, World};
-use cogtcp_routing::parameters::Parameters;
+use cogtcp_routing::search::SearchConfig;
+use cogtcp_routing::{AodvProfile, AodvSettings, CrAodvConfig, RoutingSpec};
 use cogtcp_units::{Duration, Time};
 
-fn wild(protocol: &'static str, parameters: Parameters) -> Setting {
+fn aodv(settings: AodvSettings) -> Setting {
+    wild(RoutingSpec::Aodv(settings))
+}
+
+fn wild(routing: RoutingSpec) -> Setting {
     Setting {
-        protocol,
-        parameters,
+        routing,
         nodes: 14,
         side: 700.0,
         delay: Duration::from_millis(60),
@@ -31,36 +35,44 @@ fn no_loops(setting: &Setting, seeds: std::ops::Range<u64>, seconds: u64) {
 
 #[test]
 fn aodv_of_the_rfc() {
-    no_loops(&wild("aodv", Parameters::new()), 0..6, 40);
+    no_loops(&aodv(AodvSettings::default()), 0..6, 40);
 }
 
 #[test]
 fn aodv_of_ns2_and_of_ns3() {
-    no_loops(&wild("aodv", Parameters::new().with_text("profile", "ns2")), 0..3, 40);
-    no_loops(&wild("aodv", Parameters::new().with_text("profile", "ns3")), 0..3, 40);
+    no_loops(&aodv(AodvSettings::of(AodvProfile::Ns2)), 0..3, 40);
+    no_loops(&aodv(AodvSettings::of(AodvProfile::Ns3)), 0..3, 40);
 }
 
 /// Routes of a second or less: most of them expire while their neighbours still have theirs.
 #[test]
 fn aodv_with_short_lives() {
-    let parameters =
-        Parameters::new().with_number("active_route_timeout", 0.3).with_number("my_route_timeout", 0.5);
-    no_loops(&wild("aodv", parameters), 0..6, 30);
+    let settings = AodvSettings {
+        active_route_timeout: Some(Duration::from_millis(300)),
+        my_route_timeout: Some(Duration::from_millis(500)),
+        ..AodvSettings::default()
+    };
+    no_loops(&aodv(settings), 0..6, 30);
 }
 
 #[test]
 fn aodv_for_the_destination_only_and_with_acknowledgements() {
-    let parameters =
-        Parameters::new().with_flag("destination_only", true).with_flag("reply_acknowledgement", true);
-    no_loops(&wild("aodv", parameters), 0..3, 30);
+    let settings = AodvSettings {
+        destination_only: Some(true),
+        reply_acknowledgement: Some(true),
+        ..AodvSettings::default()
+    };
+    no_loops(&aodv(settings), 0..3, 30);
 }
 
 /// Frames that are half a second late, and lost without a word.
 #[test]
 fn aodv_with_long_delays_and_no_feedback() {
-    let parameters = Parameters::new().with_text("profile", "ns3").with_number("hello_interval", 0.5);
-    let setting =
-        Setting { delay: Duration::from_millis(500), feedback: false, loss: 0.1, ..wild("aodv", parameters) };
+    let settings = AodvSettings {
+        hello_interval: Some(Duration::from_millis(500)),
+        ..AodvSettings::of(AodvProfile::Ns3)
+    };
+    let setting = Setting { delay: Duration::from_millis(500), feedback: false, loss: 0.1, ..aodv(settings) };
     for seed in 0..4 {
         let mut world = World::new(setting.clone(), seed);
         world.run(Time::from_millis(40_000));
@@ -70,9 +82,9 @@ fn aodv_with_long_delays_and_no_feedback() {
 
 #[test]
 fn cr_aodv() {
-    let parameters = Parameters::new().with_text("profile", "rfc");
-    no_loops(&wild("cr-aodv", parameters), 0..3, 30);
-    let setting = Setting { speed: 2.0, ..wild("cr-aodv", Parameters::new()) };
+    let config = CrAodvConfig { aodv: AodvSettings::of(AodvProfile::Rfc), ..CrAodvConfig::default() };
+    no_loops(&wild(RoutingSpec::CrAodv(config)), 0..3, 30);
+    let setting = Setting { speed: 2.0, ..wild(RoutingSpec::CrAodv(CrAodvConfig::default())) };
     let mut world = World::new(setting, 1);
     world.run(Time::from_millis(30_000));
     assert!(world.delivered > 20);
@@ -81,7 +93,7 @@ fn cr_aodv() {
 /// SEARCH keeps a route for each pair: packets of a pair come back to no node for ever. Here nobody uses up his 30 hops.
 #[test]
 fn search_moves_no_packet_in_circles() {
-    let setting = Setting { loss: 0.05, speed: 10.0, ..wild("search", Parameters::new()) };
+    let setting = Setting { loss: 0.05, speed: 10.0, ..wild(RoutingSpec::Search(SearchConfig::default())) };
     for seed in 0..4 {
         let mut world = World::new(setting.clone(), seed);
         world.check_loops = false;

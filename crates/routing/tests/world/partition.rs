@@ -1,14 +1,12 @@
 //! Networks that stand still, fall apart and heal.
 
 use crate::air::{Setting, World};
-use cogtcp_routing::parameters::Parameters;
-use cogtcp_routing::{MessageKind, NodeAddress, RoutingEvent};
+use cogtcp_routing::{MessageKind, NodeAddress, RoutingEvent, RoutingSpec};
 use cogtcp_units::{Duration, Position, Time};
 
-fn still(protocol: &'static str, nodes: u32, parameters: Parameters) -> World {
+fn still(nodes: u32) -> World {
     let setting = Setting {
-        protocol,
-        parameters,
+        routing: RoutingSpec::default(),
         nodes,
         side: 200.0,
         delay: Duration::from_millis(2),
@@ -45,7 +43,7 @@ fn deliver(world: &mut World, count: u64, to: u32) -> u64 {
 
 #[test]
 fn a_chain_of_six_finds_the_shortest_path() {
-    let mut world = still("aodv", 6, Parameters::new());
+    let mut world = still(6);
     chain(&mut world);
     world.send(0, 5);
     world.run(seconds(3));
@@ -61,7 +59,7 @@ fn a_chain_of_six_finds_the_shortest_path() {
 /// Two nodes alone: the neighbour is found by the first ring, without anybody else.
 #[test]
 fn two_nodes() {
-    let mut world = still("aodv", 2, Parameters::new());
+    let mut world = still(2);
     assert_eq!(deliver(&mut world, 10, 1), 10);
     let requests = |node: usize| world.nodes[node].stats().of(MessageKind::Request);
     assert_eq!((requests(0), requests(1)), (1, 0));
@@ -70,7 +68,7 @@ fn two_nodes() {
 /// The chain breaks in the middle: searches fail; it heals: packets arrive again, within the time of a search.
 #[test]
 fn a_partition_heals() {
-    let mut world = still("aodv", 6, Parameters::new());
+    let mut world = still(6);
     chain(&mut world);
     assert_eq!(deliver(&mut world, 20, 5), 20);
     for number in 3..6 {
@@ -96,7 +94,7 @@ fn a_partition_heals() {
 /// All nodes on one point: everybody is everybody's neighbour.
 #[test]
 fn nodes_on_one_point() {
-    let mut world = still("aodv", 8, Parameters::new());
+    let mut world = still(8);
     for position in &mut world.positions {
         *position = Position::new(10.0, 10.0);
     }
@@ -108,7 +106,7 @@ fn nodes_on_one_point() {
 /// One node alone: searches fail, and nothing else happens.
 #[test]
 fn one_node_alone() {
-    let mut world = still("aodv", 2, Parameters::new());
+    let mut world = still(2);
     world.positions[1] = Position::new(9000.0, 0.0);
     assert_eq!(deliver(&mut world, 3, 1), 0);
     world.run(seconds(60));
