@@ -1,7 +1,7 @@
 //! What the medium does next: a heap of at most one entry for each slot.
 //!
-//! Slots are the interfaces and the frames on the air. An entry may be moved or taken back, so that a backoff that stands
-//! still costs nothing while it does.
+//! Slots are the interfaces and the frames on the air. The entry of an interface is a lower bound of the time at which it
+//! acts, so that a backoff that stands still and goes on costs nothing here.
 
 use cogtcp_units::Time;
 
@@ -51,6 +51,18 @@ impl Agenda {
                 self.heap[place] = entry;
                 if earlier { self.rise(place) } else { self.sink(place) }
             }
+        }
+    }
+
+    /// Makes sure that `slot` comes up at `at` or before; an entry that is earlier stays. Whoever comes up too early looks and
+    /// goes back: cheaper than to move the entry whenever a backoff stops and goes on.
+    pub(crate) fn set_at_latest(&mut self, slot: u32, at: Time, class: u8) {
+        if at == Time::MAX {
+            return;
+        }
+        match self.place.get(slot as usize) {
+            Some(&place) if place != NOWHERE && self.heap[place as usize].0 <= at => {}
+            _ => self.set(slot, at, class),
         }
     }
 

@@ -17,7 +17,7 @@ use crate::grid::Grid;
 use crate::receiver::Listening;
 use crate::timing::Timing;
 use crate::{
-    Counters, Destination, Event, FrameKind, InterfaceId, MediumConfig, Offer, Outgoing, Positions,
+    Cause, Counters, Destination, Event, FrameKind, InterfaceId, MediumConfig, Offer, Outgoing, Positions,
     Surroundings,
 };
 use cogtcp_spectrum::ChannelId;
@@ -51,6 +51,10 @@ struct OnAir {
     from: Time,
     until: Time,
     is_heard: bool,
+    /// Least signal to the rest, and least power, W.
+    needs: (f64, f64),
+    /// Why the one it is for does not receive it, as far as is known.
+    missed: Option<Cause>,
     /// Who has it in the air, with its power there, W.
     hearers: Vec<(u32, f64)>,
 }
@@ -137,7 +141,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         self.stations.is_empty()
     }
 
-    /// When to call [`advance`](Self::advance) next; `Time::MAX`: when something has been put in.
+    /// When to call [`advance`](Self::advance) next; `Time::MAX`: when something has been put in. It may be that nothing
+    /// happens then.
     pub fn next_change(&self) -> Time {
         self.agenda.next()
     }
@@ -157,7 +162,13 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         self.now = at;
         let number = slot >> 1;
         if slot & 1 == 0 {
-            self.act(number, at);
+            let due = self.due(number);
+            if due > at {
+                // Its backoff has stood still meanwhile.
+                self.agenda.set(slot, due, class::ACTS);
+            } else {
+                self.act(number, at);
+            }
         } else if self.frames[number as usize].is_heard {
             self.frame_ends(number, at);
         } else {
@@ -248,18 +259,19 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         })
     }
 
-    /// Puts the entry of a station in the agenda where its state says.
-    fn reschedule(&mut self, number: u32) {
+    /// When a station has something to do, if nothing happens before.
+    fn due(&self, number: u32) -> Time {
         let station = &self.stations[number as usize];
-        let at = match station.mac {
+        match station.mac {
             Mac::Contending => station.contention.access(&self.timing),
             Mac::Answering { at, .. } => at,
             Mac::Waiting { until, .. } => until,
             Mac::Broadcasting => Time::MAX,
-        };
-        self.agenda.set(number << 1, at, class::ACTS);
+        }
+    }
+
+    /// The state of a station has changed: it comes up in the agenda by the time that this says.
+    fn reschedule(&mut self, number: u32) {
+        self.agenda.set_at_latest(number << 1, self.due(number), class::ACTS);
     }
 }
-
-#[cfg(test)]
-mod tests;

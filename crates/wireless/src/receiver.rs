@@ -1,15 +1,15 @@
 //! One radio as it listens: what is in the air around it, and which frame of it it receives.
 
 use crate::{Capture, CarrierSense, Cause};
-use cogtcp_units::Time;
+use cogtcp_units::{Duration, Time};
 
-/// A frame as one receiver has it.
-#[derive(Clone, Copy, Debug)]
-struct Arrival {
-    frame: u32,
-    power: f64,
-    /// Why it is not being received, as far as is known.
-    missed: Cause,
+/// Power in steps of 1e-24 W: sums of whole numbers do not depend on who came and left in which order.
+fn steps(power: f64) -> u128 {
+    (power * 1e24) as u128
+}
+
+fn watts(steps: u128) -> f64 {
+    steps as f64 * 1e-24
 }
 
 /// The frame that the radio is set on.
@@ -38,17 +38,6 @@ pub(crate) struct Incoming {
     pub(crate) needs: (f64, f64),
 }
 
-/// What a radio made of a frame that has ended.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Heard {
-    /// It was received; noise and primary users have yet to be asked.
-    Locked(Lock),
-    /// It was sensed, and not received.
-    Missed(Cause),
-    /// It did not matter.
-    Nothing,
-}
-
 /// Thresholds and rules, the same for all radios of a medium.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Listening {
@@ -57,63 +46,11 @@ pub(crate) struct Listening {
     pub(crate) threshold: f64,
 }
 
-/// As many frames as usually are in the air at one place are kept beside each other.
-const INLINE: usize = 4;
-
-/// The frames in the air around one radio, in the order of their coming.
-#[derive(Debug)]
-struct Arrivals {
-    count: usize,
-    first: [Arrival; INLINE],
-    rest: Vec<Arrival>,
-}
-
-impl Default for Arrivals {
-    fn default() -> Self {
-        let none = Arrival { frame: u32::MAX, power: 0.0, missed: Cause::OutOfReach };
-        Self { count: 0, first: [none; INLINE], rest: Vec::new() }
-    }
-}
-
-impl Arrivals {
-    fn iter(&self) -> impl Iterator<Item = &Arrival> {
-        self.first[..self.count.min(INLINE)].iter().chain(&self.rest)
-    }
-
-    fn push(&mut self, arrival: Arrival) {
-        match self.first.get_mut(self.count) {
-            Some(slot) => *slot = arrival,
-            None => self.rest.push(arrival),
-        }
-        self.count += 1;
-    }
-
-    /// Takes a frame out. The others keep their order: sums must not depend on who left first.
-    fn take(&mut self, frame: u32) -> Option<Arrival> {
-        let index = self.iter().position(|arrival| arrival.frame == frame)?;
-        self.count -= 1;
-        if index >= INLINE {
-            return Some(self.rest.remove(index - INLINE));
-        }
-        let taken = self.first[index];
-        let kept = (self.count + 1).min(INLINE);
-        self.first.copy_within(index + 1..kept, index);
-        if !self.rest.is_empty() {
-            self.first[INLINE - 1] = self.rest.remove(0);
-        }
-        Some(taken)
-    }
-
-    fn clear(&mut self) {
-        self.count = 0;
-        self.rest.clear();
-    }
-}
-
 /// The receiving half of a radio.
 #[derive(Debug, Default)]
 pub(crate) struct Receiver {
-    arrivals: Arrivals,
+    /// Power of all frames in the air, in steps.
+    total: u128,
     lock: Option<Lock>,
     /// Frames above the carrier-sense threshold.
     carriers: u32,
@@ -124,7 +61,7 @@ impl Receiver {
     pub(crate) fn is_busy(&self, rules: &Listening) -> bool {
         match rules.carrier_sense {
             CarrierSense::EachFrame => self.carriers > 0,
-            CarrierSense::TotalPower => self.total() >= rules.threshold,
+            CarrierSense::TotalPower => watts(self.total) >= rules.threshold,
         }
     }
 
@@ -133,48 +70,39 @@ impl Receiver {
         self.lock.is_some_and(|lock| lock.spoiled.is_none())
     }
 
-    fn total(&self) -> f64 {
-        self.arrivals.iter().map(|arrival| arrival.power).sum()
-    }
-
-    /// Power of all in the air but `frame`.
-    fn others(&self, frame: u32) -> f64 {
-        self.arrivals.iter().filter(|other| other.frame != frame).map(|other| other.power).sum()
-    }
-
     /// A frame begins to arrive at `new.from`; two that begin within `together` of each other count as begun at once, and
-    /// the stronger as the first.
-    pub(crate) fn arrive(&mut self, rules: &Listening, new: Incoming, together: cogtcp_units::Duration) {
+    /// the stronger as the first. Returns why it will not be received, as far as is known.
+    pub(crate) fn arrive(&mut self, rules: &Listening, new: Incoming, together: Duration) -> Option<Cause> {
         let (capture, sensitivity) = new.needs;
         let weak = new.power < sensitivity;
-        let missed = new.deaf.unwrap_or(if weak { Cause::OutOfReach } else { Cause::Collided });
-        self.arrivals.push(Arrival { frame: new.frame, power: new.power, missed });
+        let others = watts(self.total);
+        self.total += steps(new.power);
         self.carriers += u32::from(new.power >= rules.threshold);
         let fresh = Lock {
             frame: new.frame,
             power: new.power,
             began: new.from,
             until: new.until,
-            worst: self.others(new.frame),
+            worst: others,
             spoiled: new.deaf.or(weak.then_some(Cause::OutOfReach)),
         };
         if rules.capture == Capture::Pairwise {
             self.arrive_pairwise(fresh, capture, together);
-            return;
-        }
-        if let Some(lock) = &mut self.lock {
-            lock.worst = lock.worst.max(fresh_total(&self.arrivals) - lock.power);
+        } else if let Some(lock) = &mut self.lock {
+            lock.worst = lock.worst.max(watts(self.total - steps(lock.power)));
             let at_once = new.from <= lock.began + together && new.power > lock.power;
-            let stands_out = rules.capture == Capture::SinrAny && new.power >= capture * fresh.worst;
+            let stands_out = rules.capture == Capture::SinrAny && new.power >= capture * others;
             if fresh.spoiled.is_none() && (at_once || stands_out) {
                 self.lock = Some(fresh);
             }
         } else if fresh.spoiled.is_none() {
             self.lock = Some(fresh);
         }
+        let locked = self.lock.is_some_and(|lock| lock.frame == new.frame);
+        (!locked).then_some(fresh.spoiled.unwrap_or(Cause::Collided))
     }
 
-    fn arrive_pairwise(&mut self, fresh: Lock, capture: f64, together: cogtcp_units::Duration) {
+    fn arrive_pairwise(&mut self, fresh: Lock, capture: f64, together: Duration) {
         let Some(old) = self.lock else {
             self.lock = Some(fresh);
             return;
@@ -208,30 +136,22 @@ impl Receiver {
 
     /// The radio leaves its channel.
     pub(crate) fn clear(&mut self) {
-        self.arrivals.clear();
-        self.lock = None;
-        self.carriers = 0;
+        *self = Self::default();
     }
 
     /// A frame that was in the air before the radio came to the channel.
-    pub(crate) fn join(&mut self, rules: &Listening, frame: u32, power: f64) {
-        self.arrivals.push(Arrival { frame, power, missed: Cause::OutOfReach });
+    pub(crate) fn join(&mut self, rules: &Listening, power: f64) {
+        self.total += steps(power);
         self.carriers += u32::from(power >= rules.threshold);
     }
 
-    /// A frame has ended.
-    pub(crate) fn end(&mut self, rules: &Listening, frame: u32) -> Heard {
-        let Some(arrival) = self.arrivals.take(frame) else { return Heard::Nothing };
-        let sensed = arrival.power >= rules.threshold;
-        self.carriers -= u32::from(sensed);
-        match self.lock {
-            Some(lock) if lock.frame == frame => {
-                self.lock = None;
-                Heard::Locked(lock)
-            }
-            _ if sensed => Heard::Missed(arrival.missed),
-            _ => Heard::Missed(Cause::OutOfReach),
-        }
+    /// A frame that arrived with `power` has ended. Returns the reception of it, if there was one.
+    pub(crate) fn end(&mut self, rules: &Listening, frame: u32, power: f64) -> Option<Lock> {
+        self.total -= steps(power);
+        self.carriers -= u32::from(power >= rules.threshold);
+        let lock = self.lock.filter(|lock| lock.frame == frame)?;
+        self.lock = None;
+        Some(lock)
     }
 
     /// Whether a frame of `power` makes the medium busy by itself.
@@ -240,14 +160,9 @@ impl Receiver {
     }
 }
 
-fn fresh_total(arrivals: &Arrivals) -> f64 {
-    arrivals.iter().map(|arrival| arrival.power).sum()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cogtcp_units::Duration;
 
     const TOGETHER: Duration = Duration::from_micros(1);
 
@@ -275,7 +190,7 @@ mod tests {
                     Incoming { frame: number as u32, power, from, until, deaf: None, needs: (10.0, 20.0) };
                 receiver.arrive(&rules, new, TOGETHER);
                 assert!(receiver.is_busy(&rules) || power < 1.0);
-            } else if let Heard::Locked(lock) = receiver.end(&rules, number as u32) {
+            } else if let Some(lock) = receiver.end(&rules, number as u32, power) {
                 assert!(at(time) > lock.began);
                 if lock.spoiled.is_none() && lock.power >= 10.0 * lock.worst {
                     survivors.push(number);

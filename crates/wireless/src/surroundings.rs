@@ -43,12 +43,17 @@ pub enum Fate {
 
 /// Decides what becomes of frames.
 pub trait Surroundings {
+    /// Whether [`Reception::place`] matters; if not, it is not worked out.
+    const USES_PLACES: bool = true;
+
     /// The fate of a frame.
     fn fate(&mut self, reception: &Reception) -> Fate;
 }
 
 /// No noise, no primary users.
 impl Surroundings for () {
+    const USES_PLACES: bool = false;
+
     fn fate(&mut self, reception: &Reception) -> Fate {
         let captured = reception.signal >= reception.capture * reception.others;
         if captured { Fate::Captured } else { Fate::TooWeak }

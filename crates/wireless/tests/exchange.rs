@@ -171,7 +171,10 @@ fn a_transmitter_follows_its_receivers() {
     assert_eq!(channels, [1, 2, 2]);
     let first = frames(&events)[0];
     let after = first.2 - 1050;
-    assert!(after.is_multiple_of(20) && after <= 31 * 20, "a millisecond to tune, DIFS, and a backoff: {first:?}");
+    assert!(
+        after.is_multiple_of(20) && after <= 31 * 20,
+        "a millisecond to tune, DIFS, and a backoff: {first:?}"
+    );
 }
 
 /// None, one, and many on one point: everything ends, nothing is lost that need not be.

@@ -83,12 +83,11 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// The backoff of a station is over.
     fn begin_exchange(&mut self, number: u32, now: Time) {
         self.follow(number, now);
-        let station = &self.stations[number as usize];
-        let access = station.contention.access(&self.timing);
-        if access > now {
+        if self.due(number) > now {
             self.reschedule(number);
             return;
         }
+        let station = &self.stations[number as usize];
         let Some(head) = station.head() else {
             self.stations[number as usize].contention.clear_ready();
             return;
@@ -226,9 +225,6 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         station.held = false;
         if blocked {
             station.contention.freeze(now, &self.timing);
-            if station.mac == Mac::Contending {
-                self.reschedule(number);
-            }
         } else {
             self.try_resume(number, now);
         }

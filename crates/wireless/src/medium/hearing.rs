@@ -2,13 +2,13 @@
 
 use super::station::Mac;
 use super::{Medium, OnAir, class};
-use crate::receiver::{Heard, Incoming, Lock, Receiver};
+use crate::receiver::{Incoming, Lock, Receiver};
 use crate::{
     Capture, Cause, Destination, EifsAfter, Event, Fate, FrameKind, InterfaceId, Positions, Reception,
     Surroundings,
 };
 use cogtcp_spectrum::ChannelId;
-use cogtcp_units::{Duration, Rate, Time};
+use cogtcp_units::{Duration, Position, Rate, Time};
 
 impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// A station begins a frame.
@@ -49,6 +49,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             from,
             until: from + span,
             is_heard: false,
+            needs: self.config.phy.needs(rate),
+            missed: None,
             hearers: reused.unwrap_or_default(),
         };
         match self.frames.get_mut(index as usize) {
@@ -158,11 +160,16 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// A frame begins to arrive at one station.
     fn arrive(&mut self, number: u32, index: u32, power: f64, now: Time) {
         let frame = &self.frames[index as usize];
-        let (from, until, rate) = (frame.from, frame.until, frame.rate);
-        let is_first = matches!(frame.kind, FrameKind::Rts | FrameKind::Data);
-        let needs = self.config.phy.needs(rate);
+        let (from, until, needs, to) = (frame.from, frame.until, frame.needs, frame.to);
+        let kind = frame.kind;
         let station = &mut self.stations[number as usize];
-        let engaged = from <= station.engaged_until || matches!(station.mac, Mac::Waiting { .. });
+        // A silent radio stays with the exchange that it is in, and hears no first frame of another.
+        let engaged = match (kind, station.mac) {
+            (FrameKind::Data, _) => from <= station.engaged_until,
+            (kind, Mac::Waiting { answer, .. }) => kind == answer,
+            _ => false,
+        };
+        let is_first = matches!(kind, FrameKind::Rts | FrameKind::Data);
         let open =
             !station.silent && station.open_since <= from && (!is_first || until <= station.open_until);
         let deaf = if station.is_sending && from < station.sends_until {
@@ -171,16 +178,16 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             (!engaged && !open).then_some(Cause::Unanswered)
         };
         let incoming = Incoming { frame: index, power, from, until, deaf, needs };
-        station.receiver.arrive(&self.listening, incoming, self.timing.delay);
+        let missed = station.receiver.arrive(&self.listening, incoming, self.timing.delay);
+        if to == Destination::Interface(InterfaceId(number)) {
+            self.frames[index as usize].missed = missed;
+        }
         if station.receiver.is_busy(&self.listening) {
             if now < station.nav_guard {
                 station.nav_guard = Time::MAX;
             }
             // Whoever has not begun by now heard it before its next slot: its slots are counted up to the frame's start.
             station.contention.freeze(now - self.timing.delay, &self.timing);
-            if station.mac == Mac::Contending {
-                self.reschedule(number);
-            }
         }
     }
 
@@ -209,8 +216,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// A frame has ended at one station, which makes of it what it can.
     fn frame_leaves(&mut self, number: u32, index: u32, power: f64, now: Time) {
         let station = &mut self.stations[number as usize];
-        match station.receiver.end(&self.listening, index) {
-            Heard::Locked(lock) => match self.judge(number, index, &lock) {
+        match station.receiver.end(&self.listening, index, power) {
+            Some(lock) => match self.judge(number, index, &lock) {
                 None => {
                     self.stations[number as usize].eifs_until = Time::ZERO;
                     self.receive(number, index, now);
@@ -220,11 +227,10 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
                     self.failed_reception(number, power, true, now);
                 }
             },
-            Heard::Missed(cause) => {
-                self.lost(number, index, cause);
+            None => {
+                self.lost(number, index, self.frames[index as usize].missed.unwrap_or(Cause::Collided));
                 self.failed_reception(number, power, false, now);
             }
-            Heard::Nothing => return,
         }
         self.try_resume(number, now);
     }
@@ -235,7 +241,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             return Some(cause);
         }
         let frame = &self.frames[index as usize];
-        let (capture, _) = self.config.phy.needs(frame.rate);
+        let (capture, _) = frame.needs;
         // Pair by pair the other frames have been judged as they came.
         let others = if self.listening.capture == Capture::Pairwise { 0.0 } else { lock.worst };
         let (kind, channel, from, until, sender) =
@@ -245,7 +251,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             return Some(Cause::Collided);
         }
         let node = self.stations[number as usize].node;
-        let place = self.positions.position(node, until);
+        let place = if S::USES_PLACES { self.positions.position(node, until) } else { Position::default() };
         let receiver = InterfaceId(number);
         let reception =
             Reception { receiver, place, channel, kind, from, until, signal: lock.power, others, capture };
@@ -315,6 +321,10 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         }
         station.channel = channel;
         station.receiver.clear();
+        for index in &self.on_air {
+            self.frames[*index as usize].hearers.retain(|(hearer, _)| *hearer != number);
+        }
+        let station = &mut self.stations[number as usize];
         (station.nav, station.nav_guard, station.eifs_until) = (Time::ZERO, Time::MAX, Time::ZERO);
         let node = station.node;
         let place = self.positions.position(node, now);
@@ -332,17 +342,14 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
                 continue;
             }
             let frame = &mut self.frames[index as usize];
-            if !frame.hearers.iter().any(|(hearer, _)| *hearer == number) {
-                frame.hearers.push((number, power));
-            }
-            self.stations[number as usize].receiver.join(&self.listening, index, power);
+            frame.missed =
+                frame.missed.or((frame.to == Destination::Interface(at)).then_some(Cause::OutOfReach));
+            frame.hearers.push((number, power));
+            self.stations[number as usize].receiver.join(&self.listening, power);
         }
         let station = &mut self.stations[number as usize];
         if station.receiver.is_busy(&self.listening) {
             station.contention.freeze(now, &self.timing);
-            if station.mac == Mac::Contending {
-                self.reschedule(number);
-            }
         } else {
             self.try_resume(number, now);
         }

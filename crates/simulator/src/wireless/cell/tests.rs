@@ -374,3 +374,5 @@ fn boards_say_what_radio_link_and_queue_do() {
     expected.extend(["SensingEnd", "Handoff", "LinkUp"]);
     assert_eq!(read, expected);
 }
+
+mod medium;
