@@ -1,0 +1,126 @@
+"""Sweeps on a real Ray cluster of several nodes, on this machine."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import cogtcp
+from cogtcp import Scenario, UsageError
+from cogtcp.runner import Case, Progress, Runner
+from cogtcp.runner.on_ray import OnRay
+from cogtcp.sweeping import dataset
+from conftest import SMALL, files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cogtcp import Result
+
+
+def test_without_ray_there_is_one_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(UsageError, match=r"pip install 'cogtcp\[ray\]'"):
+        OnRay("auto")
+
+
+def dies(result: Result) -> dict[str, Any]:
+    if result.seed == 3:
+        import os
+
+        os._exit(1)
+    return {"seed": result.seed}
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Return a cluster of a head without processors and two nodes with one each."""
+    ray = pytest.importorskip("ray", reason="Ray is not installed (extra ray)")
+    import os
+
+    from ray.cluster_utils import Cluster
+
+    # Workers import this module by its name.
+    os.environ["PYTHONPATH"] = f"{Path(__file__).parent}:{os.environ.get('PYTHONPATH', '')}"
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+    for _ in range(2):
+        made.add_node(num_cpus=1)
+    ray.init(address=made.address, log_to_driver=False, logging_level="error")
+    yield made
+    ray.shutdown()
+    made.shutdown()  # type: ignore[no-untyped-call]
+
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # Ray leaves sockets and files to the garbage collector
+
+
+def data(folder: Path) -> dict[str, bytes]:
+    return {
+        name: (folder / "data" / name).read_bytes() for name in files(folder / "data") if name.endswith("t")
+    }
+
+
+def test_a_sweep_on_ray_is_the_same_bytes_though_a_node_dies(cluster: Any, tmp_path: Path) -> None:
+    # Runs of some ten milliseconds, in batches of two seconds: some are on the node that dies.
+    scenario = Scenario.from_toml(SMALL).set("run.duration", "1000 s")
+    vary: dict[str, Any] = {"radio.0.sensing.on": ["1 s", "2 s", "3 s"]}
+    asked: dict[str, Any] = {"transports": ["newreno", "sack"], "seeds": 40}
+    dead = threading.Event()
+    victim = list(cluster.worker_nodes)[-1]
+
+    class Watch:
+        def update(self, counts: Progress) -> None:
+            if counts.made >= 30 and not dead.is_set():
+                dead.set()
+                cluster.remove_node(victim, allow_graceful=False)
+
+    there = cogtcp.sweep(
+        scenario, vary, out=tmp_path / "ray", launcher=OnRay("auto"), progress=Watch(), **asked
+    )
+    assert dead.is_set()
+    assert (there.progress.made, there.progress.failed) == (240, 0), "none lost, none made twice"
+    rows = dataset.load(tmp_path / "ray", "runs")
+    assert rows.num_rows == len(set(rows["key"].to_pylist())) == 240
+    cogtcp.sweep(scenario, vary, out=tmp_path / "here", **asked)
+    assert data(tmp_path / "ray") == data(tmp_path / "here")
+    again = cogtcp.sweep(scenario, vary, out=tmp_path / "ray", launcher=OnRay("auto"), **asked)
+    assert again.progress.known == 240
+
+
+def test_a_run_that_kills_its_worker_is_a_failure_and_the_others_go_on(cluster: Any) -> None:
+    scenario = Scenario.from_toml(SMALL)
+    runner = Runner(launcher=OnRay("auto"))
+    outcomes = runner.outcomes([Case(scenario, seed, dies) for seed in range(8)])
+    assert [bool(outcome.error) for outcome in outcomes] == [seed == 3 for seed in range(8)]
+    assert "its worker died" in outcomes[3].error
+
+
+def test_a_defect_of_the_measure_is_raised(cluster: Any) -> None:
+    with pytest.raises(KeyError, match="nothing"):
+        Runner(launcher=OnRay("auto")).outcomes([Case(Scenario.from_toml(SMALL), 1, broken)])
+
+
+def broken(result: Result) -> dict[str, Any]:
+    return {"value": result.metrics["nothing"]}
+
+
+def test_ctrl_c_leaves_what_is_finished(cluster: Any, tmp_path: Path) -> None:
+    scenario = Scenario.from_toml(SMALL).set("run.duration", "1000 s")
+
+    class Stop:
+        def update(self, counts: Progress) -> None:
+            if counts.made >= 5:
+                raise KeyboardInterrupt
+
+    vary: dict[str, Any] = {"radio.0.sensing.on": ["1 s", "2 s"]}
+    asked: dict[str, Any] = {"seeds": 500, "out": tmp_path / "out", "launcher": OnRay("auto")}
+    started = time.monotonic()
+    found = cogtcp.sweep(scenario, vary, progress=Stop(), **asked)
+    assert time.monotonic() - started < 60
+    assert found.interrupted
+    assert 5 <= found.runs.num_rows < 1000
