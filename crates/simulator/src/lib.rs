@@ -12,6 +12,7 @@
 
 mod boards;
 mod flow;
+mod forwarding;
 mod gated_links;
 mod histogram;
 mod network;

@@ -1,6 +1,7 @@
-//! Pipes, paths and the packets on them; packets are counted here.
+//! Pipes, the ways of packets and the packets on them; packets are counted here.
 
 use crate::boards::Boards;
+use crate::forwarding::{Nodes, Step};
 use crate::packet::{Body, OptionStore, Packet, Pipe};
 use crate::queue::{Event, EventQueue};
 use crate::trace::Trace;
@@ -15,6 +16,9 @@ use std::collections::VecDeque;
 const HOST: u32 = u32::MAX;
 /// Label of a pipe whose packets part ways: their paths tell. Any other label is the pipe that all its packets take next.
 const BY_PATH: u32 = u32::MAX - 1;
+/// Label of a pipe at whose far end the node looks every packet up in its table; also the way of a stream whose packets go so.
+/// Of all labels that are no pipe it is the lowest.
+const BY_TABLE: u32 = u32::MAX - 3;
 
 /// The network of one run.
 #[derive(Debug)]
@@ -25,6 +29,10 @@ pub(crate) struct Network {
     paths: Vec<u32>,
     /// Where the path of a stream begins in `paths`. Stream `2 * flow` carries data, `2 * flow + 1` acknowledgements.
     path_starts: Vec<u32>,
+    /// The nodes that each stream leads from and to.
+    addresses: Vec<(u32, u32)>,
+    /// The nodes, where they forward by their tables; else nobody asks them.
+    nodes: Option<Nodes>,
     options: OptionStore,
     /// Packets dropped on the way, by stream.
     pub(crate) dropped: Vec<u64>,
@@ -57,6 +65,8 @@ impl Network {
             pipes,
             paths: Vec::new(),
             path_starts: Vec::new(),
+            addresses: Vec::new(),
+            nodes: None,
             options: OptionStore::default(),
             dropped: Vec::new(),
             trace,
@@ -69,13 +79,25 @@ impl Network {
         }
     }
 
-    /// Adds the next stream, which takes `path`.
-    pub(crate) fn add_stream(&mut self, path: &[u32]) {
+    /// From now on every node looks every packet up in its table, which may change. To be called before there are streams.
+    pub(crate) fn forward_by_tables(&mut self, nodes: Nodes) {
+        self.nodes = Some(nodes);
+        self.pipes.iter_mut().for_each(|pipe| pipe.label = BY_TABLE);
+    }
+
+    /// Adds the next stream, from a node to a node. Its packets take `path`; where nodes forward by their tables these are
+    /// filled with it.
+    pub(crate) fn add_stream(&mut self, from: usize, to: usize, path: &[u32]) {
         let start = self.paths.len();
+        let (from, to) = (from as u32, to as u32);
         self.path_starts.push(start as u32);
+        self.addresses.push((from, to));
         self.paths.extend_from_slice(path);
         self.paths.push(HOST);
         self.dropped.push(0);
+        if let Some(nodes) = &mut self.nodes {
+            return nodes.fill(from, to, path);
+        }
         for step in self.paths[start..].windows(2) {
             let pipe = &mut self.pipes[step[0] as usize];
             pipe.label = match pipe.label {
@@ -132,7 +154,42 @@ impl Network {
     fn inject(&mut self, now: Time, mut packet: Packet, size: u32) {
         let start = self.path_starts[packet.stream as usize];
         packet.next = start + 1;
-        self.offer(now, self.paths[start as usize], Frame::new(packet, size));
+        let frame = Frame::new(packet, size);
+        match &self.nodes {
+            None => self.offer(now, self.paths[start as usize], frame),
+            Some(_) => self.send_by_table(now, frame),
+        }
+    }
+
+    /// The first hop of a packet whose node forwards by its table. A packet for its own node is not sent.
+    #[cold]
+    fn send_by_table(&mut self, now: Time, frame: Frame<Packet>) {
+        let (from, to) = self.addresses[frame.packet.stream as usize];
+        match self.nodes.as_ref().map(|nodes| nodes.step(from, to)) {
+            Some(Step::Send(pipe)) => self.offer(now, pipe, frame),
+            // Nothing has carried it: it is dropped where it is.
+            _ => self.discard(&frame),
+        }
+    }
+
+    /// A packet has come to the node at the far end of `pipe`, which looks it up in its table.
+    #[cold]
+    fn forward_by_table(&mut self, now: Time, pipe: u32, mut frame: Frame<Packet>) -> Option<Frame<Packet>> {
+        let (_, to) = self.addresses[frame.packet.stream as usize];
+        let nodes = self.nodes.as_ref()?;
+        match nodes.step(nodes.head(pipe), to) {
+            Step::Deliver => return Some(frame),
+            Step::NoRoute => self.drop_packet(now, pipe, &frame, DropCause::NoRoute),
+            // RFC 1812 section 5.3.1.
+            Step::Send(_) if frame.packet.time_to_live <= 1 => {
+                self.drop_packet(now, pipe, &frame, DropCause::Expired);
+            }
+            Step::Send(next) => {
+                frame.packet.time_to_live -= 1;
+                self.offer(now, next, frame);
+            }
+        }
+        None
     }
 
     /// Takes the TCP segment out of a packet that has reached its host; `None`: it carries something else.
@@ -159,18 +216,28 @@ impl Network {
             return None;
         }
         self.note(now, PacketEvent::Received, pipe, &frame);
-        self.forward(now, next, frame)
+        self.forward(now, pipe, next, frame)
     }
 
-    /// A packet goes on to the pipe `next`, or has reached its host.
+    /// A packet that came by `pipe` goes where its label `next` says, or has reached its host.
     #[expect(clippy::inline_always, reason = "two callers, of which `arrive` makes nearly every call")]
     #[inline(always)]
-    fn forward(&mut self, now: Time, mut next: u32, mut frame: Frame<Packet>) -> Option<Frame<Packet>> {
-        if next == BY_PATH {
-            next = self.paths[frame.packet.next as usize];
-        }
-        if next == HOST {
-            return Some(frame);
+    fn forward(
+        &mut self,
+        now: Time,
+        pipe: u32,
+        mut next: u32,
+        mut frame: Frame<Packet>,
+    ) -> Option<Frame<Packet>> {
+        if next >= BY_TABLE {
+            match next {
+                BY_TABLE => return self.forward_by_table(now, pipe, frame),
+                BY_PATH => next = self.paths[frame.packet.next as usize],
+                _ => {}
+            }
+            if next == HOST {
+                return Some(frame);
+            }
         }
         frame.packet.next += 1;
         self.offer(now, next, frame);
@@ -219,7 +286,7 @@ impl Network {
                 let frame = self.pipes[pipe as usize].end_service(now, None);
                 self.attend(now, pipe);
                 self.note(now, PacketEvent::Received, pipe, &frame);
-                arrived = self.forward(now, self.pipes[pipe as usize].label, frame);
+                arrived = self.forward(now, pipe, self.pipes[pipe as usize].label, frame);
             }
         }
         self.arm_cell(place as usize);
@@ -300,6 +367,12 @@ impl Network {
         let Some(place) = self.cells.iter().position(|(_, cell)| cell.pipes.contains(&pipe)) else { return };
         self.cells[place].1.wake(now, pipe);
         self.arm_cell(place);
+    }
+
+    /// Counts a packet as dropped that no link has seen.
+    fn discard(&mut self, frame: &Frame<Packet>) {
+        self.dropped[frame.packet.stream as usize] += 1;
+        self.options.unpack(&frame.packet);
     }
 
     #[cold]

@@ -14,6 +14,9 @@ use cogtcp_units::Time;
 /// One direction of a link of the simulator.
 pub(crate) type Pipe = Link<Packet>;
 
+/// Hops that a packet may take where nodes forward by their tables: what Linux sends with.
+pub(crate) const TIME_TO_LIVE: u8 = 64;
+
 /// A packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
@@ -25,6 +28,9 @@ pub(crate) struct Packet {
     pub(crate) next: u32,
     /// What it carries.
     pub(crate) body: Body,
+    /// Hops that it may still take where nodes forward by their tables. A way that was read off the tables before the run has
+    /// no loop and may be longer.
+    pub(crate) time_to_live: u8,
     /// The two bits of the IP header (RFC 3168).
     ecn: Ecn,
 }
@@ -82,7 +88,7 @@ impl Packet {
     /// A packet of `stream`, not marked and of a sender that would not react to marks.
     #[inline]
     pub(crate) fn new(stream: u32, body: Body, sent_at: Time) -> Self {
-        Self { sent_at, stream, next: 0, body, ecn: Ecn(0) }
+        Self { sent_at, stream, next: 0, body, time_to_live: TIME_TO_LIVE, ecn: Ecn(0) }
     }
 
     /// Whether a queue marked it.

@@ -2,6 +2,7 @@
 
 use crate::boards::Boards;
 use crate::flow::Flow;
+use crate::forwarding::Nodes;
 use crate::gated_links::GatedLinks;
 use crate::network::Network;
 use crate::options::{RunError, RunOptions, TraceLevel};
@@ -84,17 +85,25 @@ impl<'a> Simulation<'a> {
             pipes.push(pipe(link, &link.reverse, "reverse", seed));
         }
         let mut network = Network::new(pipes, Boards::new(experiment), Trace::new(options.trace, experiment));
+        if options.forward_by_tables {
+            let ends = experiment.links.iter().flat_map(|link| [(link.from, link.to), (link.to, link.from)]);
+            network.forward_by_tables(Nodes::new(experiment.nodes.len(), ends));
+        }
         let air = add_cells(&mut network, experiment, seed)?;
         let mut flows = Vec::with_capacity(experiment.flows.len());
         let mut router = Router::new(experiment);
         for (number, spec) in experiment.flows.iter().enumerate() {
             for (from, to) in [(spec.from, spec.to), (spec.to, spec.from)] {
                 let path = router.path(from, to).filter(|path| !path.is_empty());
-                network.add_stream(&path.ok_or_else(|| RunError::NoRoute {
-                    flow: spec.name.clone(),
-                    from: experiment.nodes[from].clone(),
-                    to: experiment.nodes[to].clone(),
-                })?);
+                network.add_stream(
+                    from,
+                    to,
+                    &path.ok_or_else(|| RunError::NoRoute {
+                        flow: spec.name.clone(),
+                        from: experiment.nodes[from].clone(),
+                        to: experiment.nodes[to].clone(),
+                    })?,
+                );
             }
             flows.push(Flow::new(number, spec, control(spec, options)?));
         }

@@ -154,11 +154,15 @@ impl Train {
         }
         for client in &clients {
             for (from, to) in [(spec.router, client.node), (client.node, spec.router)] {
-                network.add_stream(&router.path(from, to).ok_or_else(|| RunError::NoRoute {
-                    flow: format!("warnings of {}", experiment.nodes[spec.router]),
-                    from: experiment.nodes[from].clone(),
-                    to: experiment.nodes[to].clone(),
-                })?);
+                network.add_stream(
+                    from,
+                    to,
+                    &router.path(from, to).ok_or_else(|| RunError::NoRoute {
+                        flow: format!("warnings of {}", experiment.nodes[spec.router]),
+                        from: experiment.nodes[from].clone(),
+                        to: experiment.nodes[to].clone(),
+                    })?,
+                );
             }
         }
         let end = Time::ZERO + experiment.run.duration;

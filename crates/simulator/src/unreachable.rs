@@ -66,7 +66,7 @@ impl Unreachable {
                     })?;
                     let stream = (!path.is_empty()).then(|| network.streams());
                     if stream.is_some() {
-                        network.add_stream(&path);
+                        network.add_stream(node, spec.from, &path);
                     }
                     made.places.insert((pipe, flow as u32), made.notices.len());
                     made.notices.push(Notice {

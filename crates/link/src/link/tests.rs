@@ -87,7 +87,7 @@ fn drop_tail_counts_waiting_packets_only() {
     assert_eq!(link.offer(at(TX), frame(5)), Offer::Taken);
     let numbers: Vec<_> = drain(&mut link).into_iter().map(|(number, ..)| number).collect();
     assert_eq!(numbers, [0, 1, 2, 5]);
-    assert_eq!((link.counters().drops, link.queue_max()), ([2, 0, 0, 0, 0, 0], 2));
+    assert_eq!((link.counters().drops[0], link.queue_max()), (2, 2));
 }
 
 /// Frames are counted as the link carries them, so the one that the queue refuses has no number; a listed frame has used
@@ -105,7 +105,7 @@ fn drops_strike_frames_by_their_number() {
         fates,
         [(0, arrival(0), loss), (1, arrival(1), None), (2, arrival(2), loss), (3, arrival(3), None)]
     );
-    assert_eq!(link.counters().drops, [1, 2, 0, 0, 0, 0]);
+    assert_eq!(link.counters().drops[..6], [1, 2, 0, 0, 0, 0]);
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn drop_loses_every_frame_that_meets_the_silence() {
             (4, 5 * TX + DELAY, None),
         ]
     );
-    assert_eq!(link.counters().drops, [0, 0, 3, 0, 0, 0]);
+    assert_eq!(link.counters().drops[..6], [0, 0, 3, 0, 0, 0]);
     assert_eq!(link.carried(at(DELAY)), 2000.0);
 }
 

@@ -3,6 +3,7 @@
 mod conservation;
 mod determinism;
 mod failures;
+mod forwarding;
 mod journey;
 mod metrics;
 mod outages;
