@@ -12,7 +12,7 @@ pub enum Topology {
     /// One link between two nodes.
     SingleHop(SingleHop),
     /// Pairs of senders and receivers that share one bottleneck link.
-    Dumbbell(Dumbbell),
+    Dumbbell(Box<Dumbbell>),
     /// Nodes in a row.
     Chain(Chain),
     /// Any network, its links listed one by one.

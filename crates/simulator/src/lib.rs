@@ -5,8 +5,8 @@
 //! process, and the same experiment and seed give the same bytes everywhere. The model, its definitions and its limits
 //! are described in `docs/simulator.md`.
 //!
-//! Reading order of the source: `queue` (pending events), `pipe` (one link direction), `network` (pipes, paths,
-//! packets), `flow` (two connection ends and their measurements), `gated_links` and `boards` (radios, and who hears of them), `wireless` (CR users in full and their
+//! Reading order of the source: `queue` (pending events), `packet`, `network` (links, the ways of
+//! packets), `forwarding` (nodes and tables), `flow` (two connection ends and their measurements), `gated_links` and `boards` (radios, and who hears of them), `wireless` (CR users in full and their
 //! MAC), `train` (a mobile router's warnings), `unreachable` (ICMP), `simulation` (the event loop),
 //! `report` (the tables).
 
