@@ -176,22 +176,26 @@ impl Aodv {
         self.draw.uniform_duration(Duration::ZERO, self.config.jitter)
     }
 
-    /// What handles use of a route: 6.2, the last paragraph but one.
-    fn use_route(&mut self, now: Time, packet: DataPacket, next_hop: NodeAddress) {
+    /// Takes the route of a data packet: the lives of the routes to destination, next hop, previous hop and source rise (6.2).
+    fn use_route(&mut self, now: Time, packet: DataPacket) -> Option<NodeAddress> {
         let until = now + self.config.active_route_timeout;
-        if let Some(route) = self.table.active_mut(now, packet.destination) {
-            route.used = Some(now);
-        }
-        for end in [packet.destination, next_hop, packet.previous_hop.unwrap_or(next_hop), packet.source] {
-            self.table.prolong(now, end, until);
-        }
-        if let Some(previous) = packet.previous_hop
-            && let Some(route) = self.table.active_mut(now, packet.destination)
-        {
+        let route = self.table.active_mut(now, packet.destination)?;
+        let next_hop = route.next_hop;
+        route.used = Some(now);
+        route.expires = route.expires.max(until);
+        if let Some(previous) = packet.previous_hop {
             // Whoever sends through this node is told when it cannot go on. RFC 3561 makes precursors of those that a
             // reply goes through only, and leaves a node without them once a route was mended below it.
             route.add_precursor(previous);
+            self.table.prolong(now, previous, until);
+            if packet.source != previous {
+                self.table.prolong(now, packet.source, until);
+            }
         }
+        if next_hop != packet.destination {
+            self.table.prolong(now, next_hop, until);
+        }
+        Some(next_hop)
     }
 }
 
@@ -236,9 +240,7 @@ impl Routing for Aodv {
                 return Forwarding::Drop(DropCause::Loop);
             }
         }
-        if let Some(route) = self.table.active(now, packet.destination) {
-            let next_hop = route.next_hop;
-            self.use_route(now, packet, next_hop);
+        if let Some(next_hop) = self.use_route(now, packet) {
             return Forwarding::Send { next_hop, channel: None };
         }
         match packet.previous_hop {
