@@ -15,7 +15,7 @@ EXTENSION := python/cogtcp/_core.abi3.so
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test test-rust test-python lint format bench mutants schema lock clean FORCE
+.PHONY: help demo setup test test-rust test-python lint format bench mutants reference lock clean FORCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,6 +54,10 @@ bench: $(VENV)/.core ## Time the engine (and ns-2, where it is installed), an AC
 
 mutants: ## Test a sample of small changes that the tests should notice (needs cargo-mutants; an hour or more)
 	$(PYTHON) benches/mutants/mutants.py run
+
+reference: $(VENV)/.core $(VENV)/.dev ## Generate schemas and reference pages anew, from the types and docstrings
+	cargo run --quiet --locked -p cogtcp-scenario --example generate
+	$(BIN)/python docs/generate_api.py
 
 lock: $(VENV)/.dev ## Resolve the Python dependencies anew and lock them with their hashes
 	$(BIN)/python -m pip install --quiet uv

@@ -1,0 +1,342 @@
+"""Every command and snippet in README.md, CONTRIBUTING.md and docs/ works.
+
+They are run in a folder that looks like the checkout to them. To be done in a minute they are shortened, by
+options and arguments put behind theirs (`SHORTER`) and by a bound on simulated time (`LONGEST`); nothing of
+theirs is taken away. What is not run is listed with its reason (`NOT_RUN`).
+"""
+
+from __future__ import annotations
+
+import doctest
+import functools
+import re
+import shlex
+import sys
+import tomllib
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cogtcp
+from cogtcp import Scenario, cli
+from cogtcp.runner import Runner
+from cogtcp.spectrum import PuActivity
+from conftest import ROOT
+
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
+
+#: Simulated time of what is run here.
+LONGEST = "3 s"
+
+SHORTER = {
+    "run": ["--set", f"run.duration={LONGEST}", "--set", "run.warmup=0 s"],
+    "compare": ["--set", f"run.duration={LONGEST}", "--set", "run.warmup=0 s", "--seeds", "2"],
+    "tune": [
+        "--set",
+        f"run.duration={LONGEST}",
+        "--trials",
+        "2",
+        "--seeds",
+        "1",
+        "--fresh-seeds",
+        "2",
+        "--grid",
+        "2x2",
+    ],
+    "reproduce": ["--seeds", "2", "--only", "c2-f4a"],
+}
+
+NOT_RUN = {
+    ". .venv/bin/activate": "of a shell, and these tests run in it",
+    "make demo": "a comparison, as the ones below; takes a minute",
+    "make setup": "has made the environment in which this runs",
+    "make test": "is what runs this",
+    "make lint": "runs beside this",
+    "make format": "changes the sources",
+    "make bench": "takes minutes",
+    "make mutants": "takes an hour",
+    "make reference": "changes the sources; what it writes is compared with what is there",
+    ".ci/run": "runs this",
+    "cargo test": "is run beside this",
+    "cargo clippy": "is run by make lint",
+    "cargo build": "takes minutes",
+    ".venv/bin/python -m pytest": "is what runs this",
+    ".venv/bin/maturin develop": "takes minutes, and make setup has done it",
+    "pip install": "needs a registry",
+    "python benches/references": "needs the trees of ns-2 and ns-3",
+}
+
+#: What is there for what a recipe adds.
+STAND_INS = (("<name>", "c2"), ("half-speed", "sack"))
+
+#: What stands around a part of a scenario.
+FLOWS = '[[flow]]\nfrom = "sender"\nto = "receiver"\ntransport = "newreno"\n'
+RADIO = '[[radio]]\nname = "radio"\nlinks = ["link"]\n'
+HEAD = 'name = "part"\n[run]\nduration = "3 s"\n[topology.single_hop]\n'
+LINK = 'link = { rate = "1 Mbit/s", delay = "1 us", queue = "50 packets" }\n'
+USERS = 'detector = "perfect"\nsensing_time = "100 ms"\ntransmission_time = "1 s"\n'
+SPECTRUM = (
+    '[spectrum]\nchannels = { uniform = "1 Mbit/s" }\npu = { exponential = { alpha = 0.5, beta = 0.5 } }\n'
+)
+
+# The Rust of these recipes is compiled by tests of their crates.
+COMPILED = {"adding-a-congestion-control.md", "adding-a-detector.md"}
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a page."""
+
+    page: Path
+    line: int
+    language: str
+    text: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.page.relative_to(ROOT)}:{self.line}"
+
+
+def blocks() -> list[Block]:
+    found = []
+    for page in PAGES:
+        text = page.read_text()
+        for match in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
+            line = text.count("\n", 0, match.start()) + 1
+            found.append(Block(page, line, match[1], match[2]))
+    return found
+
+
+def of(*languages: str) -> dict[str, list[Block]]:
+    """Return the blocks of some languages by page: what comes later may use what came before."""
+    pages: dict[str, list[Block]] = defaultdict(list)
+    for block in blocks():
+        if block.language in languages:
+            pages[str(block.page.relative_to(ROOT))].append(block)
+    return pages
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Go to a folder that looks like the checkout, in which nothing is written to the real one."""
+    for name in ("scenarios", "examples", "studies", "docs", "benches", "crates", "tests", "Makefile", ".ci"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    # What the pages speak of as yours.
+    (tmp_path / "my_control.py").write_text((ROOT / "examples/my_control.py").read_text())
+    (tmp_path / "busy.csv").write_text("time,band,busy\n0,1,0\n1,1,1\n2,1,0\n4,1,1\n5,1,0\n6,1,1\n7,1,0\n")
+    (tmp_path / "ch.log").write_text("<1, 1, 1000000, 1e-12>\n<2, 1, 1000000, 2e-12>\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    return tmp_path
+
+
+def commands(text: str) -> list[list[str]]:
+    """Return the commands of a shell block as words, comments and continuations taken out."""
+    return [
+        words
+        for line in text.replace("\\\n", " ").splitlines()
+        if (words := shlex.split(line, comments=True))
+    ]
+
+
+@pytest.mark.parametrize("page", of("sh"))
+def test_commands(page: str, checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    if page == "README.md":  # as `make demo` leaves it
+        assert (
+            cli.main(
+                [
+                    "compare",
+                    "scenarios/sensed-link.toml",
+                    "--transport",
+                    "newreno,sack",
+                    *SHORTER["compare"],
+                    "--out",
+                    "results/demo",
+                ]
+            )
+            == 0
+        )
+    for block in of("sh")[page]:
+        for words in commands(block.text):
+            words[0] = words[0].removeprefix(".venv/bin/")
+            if words[0] == "cogtcp":
+                run(block, words[1:], capsys)
+            else:
+                check_other(block, words)
+
+
+def run(block: Block, arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = [functools.reduce(lambda a, pair: a.replace(*pair), STAND_INS, word) for word in arguments]
+    if "--search" in arguments:
+        cli._parser().parse_args(
+            arguments
+        )  # takes hours; that there is such an option is all that is checked
+        return
+    verb = arguments[0]
+    if verb == "new" and Path("single-hop.toml").exists():
+        arguments = [*arguments, "--force"]
+    if "--list" not in arguments:
+        arguments = [*arguments, *SHORTER.get(verb, [])]
+    try:
+        code = cli.main(arguments)
+    except SystemExit as stopped:
+        code = int(stopped.code or 0)
+    captured = capsys.readouterr()
+    assert code == 0, f"{block.name}: cogtcp {shlex.join(arguments)}: {captured.err}"
+
+
+def check_other(block: Block, words: list[str]) -> None:
+    """Check what is not run: that its reason is known, and that the files and targets that it names exist."""
+    text = " ".join(words)
+    known = [start.removeprefix(".venv/bin/") for start in NOT_RUN]
+    assert any(text.startswith(start) for start in known), f"{block.name}: {text}: run it, or say why not"
+    if words[0] == "make":
+        assert re.search(rf"^{words[1]}:", Path("Makefile").read_text(), re.MULTILINE), (
+            f"{block.name}: {text}"
+        )
+    if words[0] == "cargo" and "-p" in words:
+        crate = words[words.index("-p") + 1].removeprefix("cogtcp-")
+        assert (ROOT / "crates" / crate / "Cargo.toml").exists(), f"{block.name}: {text}"
+    for word in words:
+        if re.fullmatch(r"(tests|benches|\.ci)/[\w./-]+", word):
+            assert (ROOT / word).exists(), f"{block.name}: there is no {word}"
+
+
+def shorten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bound simulated time, seeds and trials of what snippets ask for."""
+    read = Scenario.from_file
+
+    def short(*arguments: Any, **options: Any) -> Scenario:
+        return read(*arguments, **options).set("run.duration", LONGEST).set("run.warmup", "0 s")
+
+    monkeypatch.setattr(Scenario, "from_file", staticmethod(short))
+    compare, tune = cogtcp.compare, cogtcp.tune
+    monkeypatch.setattr(
+        cogtcp, "compare", lambda *given, **options: compare(*given, **{**options, "seeds": 2})
+    )
+    few = {"trials": 2, "seeds": 1, "fresh_seeds": 2}
+    monkeypatch.setattr(cogtcp, "tune", lambda *given, **options: tune(*given, **{**options, **few}))
+
+
+@pytest.mark.parametrize("page", of("python", "pycon"))
+def test_snippets(
+    page: str, checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shorten(monkeypatch)
+    # A page about one's own scenario takes it for read.
+    name = f"snippets_{re.sub(r'[^a-z]', '_', page.lower())}"
+    module = type(sys)(name)
+    monkeypatch.setitem(sys.modules, name, module)
+    space = vars(module)
+    space.update(cogtcp=cogtcp, scenario=Scenario.from_file("scenarios/sensed-link.toml"), Runner=Runner)
+    for block in of("python", "pycon")[page]:
+        if block.language == "pycon":
+            example = doctest.DocTestParser().get_doctest(block.text, space, block.name, None, block.line)
+            failures, _ = doctest.DocTestRunner().run(example)
+            assert failures == 0, block.name
+            continue
+        # The place is told to what looks for the source of a function: a runner does.
+        source = checkout / f"{name}_{block.line}.py"
+        source.write_text(block.text)
+        module.__file__ = str(source)
+        exec(compile(block.text, str(source), "exec"), space)  # noqa: S102
+
+
+def whole(block: Block) -> list[str]:
+    """Return the scenarios that a block of TOML stands for: it is one, or a part of one, or of several."""
+    text, page = block.text, block.page.name
+    if re.search(r"^name = ", text, re.MULTILINE) and "[run]" in text:
+        return [text]
+    if page == "queues.md":
+        return [HEAD + line + "\n" + FLOWS for line in text.splitlines() if line.startswith("link")]
+    if page == "atcp.md":
+        radio = text[text.index("[[radio]]") :].replace("[[radio]]", RADIO)
+        return [HEAD + LINK.replace("queue", 'mark = "20 packets", queue') + radio + FLOWS]
+    if page in ("your-own.md", "adding-a-congestion-control.md"):
+        # The control of the recipe is not there: one with the same parameter stands in for it.
+        text = text.replace("half-speed", "aimd").replace(
+            "[[flow]]", '[[flow]]\nfrom = "sender"\nto = "receiver"'
+        )
+        return [HEAD + LINK + text]
+    if page == "spectrum-tools.md":
+        return [HEAD + LINK + text.replace("pu.log", "users.log") + RADIO + "[radio.cr]\n" + USERS + FLOWS]
+    if page == "wireless.md":
+        return [HEAD + LINK + SPECTRUM + RADIO + text + FLOWS]
+    raise AssertionError(f"{block.name}: say what stands around this part of a scenario")
+
+
+@pytest.mark.parametrize("page", of("toml"))
+def test_scenarios(page: str, checkout: Path) -> None:
+    PuActivity.generate(users=2, duration=20, seed=1)
+    (checkout / "users.log").write_text(PuActivity.generate(users=2, duration=20, seed=1).to_text("pu-log"))
+    for block in of("toml")[page]:
+        if page == "docs/adding-a-study.md":
+            tomllib.loads(block.text)  # what it means a test of the studies says
+            continue
+        for text in whole(block):
+            try:
+                Scenario.from_toml(text, allow_python=True).check()
+            except cogtcp.ScenarioError as error:
+                pytest.fail(f"{block.name}: {error}\n{text}")
+
+
+def test_logs() -> None:
+    """What the page on formats shows is read as it says."""
+    texts = [block.text for block in of("text")["docs/spectrum-formats.md"]]
+    users, channels, occupancy = texts
+    assert [len(user.on) for user in PuActivity.from_text(users, "pu-log").users] == [2, 1]
+    assert len(cogtcp.spectrum.ChannelTable.from_text(channels, "ch-log").channels) == 2
+    assert len(PuActivity.from_text(occupancy, "csv").users) == 2
+
+
+def test_every_block_is_of_a_kind_that_is_checked() -> None:
+    for block in blocks():
+        assert block.language in ("sh", "python", "pycon", "toml", "rust", "text", "mermaid", ""), block.name
+        if block.language == "rust":
+            assert block.page.name in COMPILED, f"{block.name}: nothing compiles this"
+        if block.language == "":  # equations, a picture of a folder, a message
+            assert not re.search(r"^(\$ |cogtcp |make |pip |import )", block.text, re.MULTILINE), (
+                f"{block.name}: say which language this is, so that it is run"
+            )
+    assert len(blocks()) > 40
+
+
+@functools.cache
+def anchors(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links(page: Path) -> None:
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        linked = (page.parent / name).resolve() if name else page
+        assert linked.exists(), f"{page.name}: {target}"
+        if anchor and linked.suffix == ".md":
+            assert anchor in anchors(linked), f"{page.name}: {target}"
+
+
+def test_every_page_is_found_from_the_readme() -> None:
+    reached, new = set(), {ROOT / "README.md"}
+    while new:
+        page = new.pop()
+        reached.add(page)
+        for target in re.findall(r"\]\(([^)\s#]+)", page.read_text()):
+            linked = (page.parent / target).resolve()
+            pages = linked.rglob("*.md") if linked.is_dir() else [linked] if linked.suffix == ".md" else []
+            new |= {p for p in pages if p.exists() and p.is_relative_to(ROOT)} - reached
+    assert set(PAGES) <= reached, set(PAGES) - reached
+
+
+def test_the_page_of_the_api_is_that_of_the_code() -> None:
+    space: dict[str, Any] = {"__name__": "generate_api", "__file__": str(ROOT / "docs/generate_api.py")}
+    exec((ROOT / "docs/generate_api.py").read_text(), space)  # noqa: S102
+    assert (ROOT / "docs/api.md").read_text() == space["page"](), "write it anew: make reference"
