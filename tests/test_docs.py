@@ -171,10 +171,8 @@ def test_commands(page: str, checkout: Path, capsys: pytest.CaptureFixture[str])
 
 def run(block: Block, arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     arguments = [functools.reduce(lambda a, pair: a.replace(*pair), STAND_INS, word) for word in arguments]
-    if "--search" in arguments:
-        cli._parser().parse_args(
-            arguments
-        )  # takes hours; that there is such an option is all that is checked
+    if arguments[0] == "lab" or "--search" in arguments:
+        cli._parser().parse_args(arguments)  # a server that goes on for ever, a search that takes hours
         return
     verb = arguments[0]
     if verb == "new" and Path("single-hop.toml").exists():
