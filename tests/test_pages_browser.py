@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from cogtcp import Scenario, compare, run, tune
+from cogtcp import Scenario, compare, run, sweep, tune
+from cogtcp.cli import main
 from conftest import ROOT, SMALL
 
 CHROMIUM = os.environ.get("COGTCP_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
@@ -50,6 +51,20 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     found = tune(single, trials=3, seeds=1, fresh_seeds=2, grid=[2, 2])
     (folder / "tune.html").write_text(found.report())
     made["tune"] = folder / "tune.html"
+    vary = {"topology.single_hop.link.loss": [0.0, 0.01], "radio.0.sensing.off": ["100 ms", "1 s"]}
+    swept = sweep(
+        small.set("run.duration", "4 s"), vary, transports=["newreno", "sack"], seeds=2, out=folder / "s"
+    )
+    made["sweep"] = swept.folder / "report.html"
+    log = folder / "pu.log"
+    for words in (
+        ["pu", "generate", log, "--users", 6, "--duration", 60],
+        ["pu", "show", log, "--plot", folder / "pu.html"],
+        ["journey", "show", ROOT / "scenarios/maps/kelmere-line.toml", "--plot", folder / "line.html"],
+        ["sensing", "--snr=-20", "--plot", folder / "sensing.html"],
+    ):
+        assert main([str(word) for word in words]) == 0
+    made |= {name: folder / f"{name}.html" for name in ("pu", "line", "sensing")}
     return {name: path.as_uri() for name, path in made.items()}
 
 
@@ -67,7 +82,7 @@ def page(browser: Any) -> Iterator[Any]:
     assert faults == []
 
 
-KINDS = ["run", "hop", "journey", "compare", "tune"]
+KINDS = ["run", "hop", "journey", "compare", "tune", "sweep", "pu", "line", "sensing"]
 
 
 @pytest.mark.parametrize("width", [1400, 420])
@@ -127,6 +142,17 @@ def test_the_cursor_reads_values(page: Any, pages: dict[str, str]) -> None:
     index = page.evaluate("cogtcp.made[0].charts[0].cursor.idx")
     shown = page.locator(".values b").first.inner_text()
     assert float(shown.replace(",", "")) == pytest.approx(series["cwnd_segments"][index], abs=0.05)
+
+
+def test_a_journey_zooms_too(page: Any, pages: dict[str, str]) -> None:
+    page.goto(pages["line"])
+    assert page.locator(".panels .uplot").count() == 2
+    low, high = page.evaluate(
+        "[cogtcp.made[0].charts[0].scales.y.min, cogtcp.made[0].charts[0].scales.y.max]"
+    )
+    assert low < -96 < high < 0  # dBm: around the levels, and not from 0 on
+    _drag(page, 0.25, 0.5)
+    assert _spans(page)[0] == _spans(page)[1]
 
 
 def test_events_are_listed_and_clickable(page: Any, pages: dict[str, str]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from cogtcp import Comparison, Result, Scenario, UsageError, compare, plot, run, tune
+from cogtcp import Comparison, Result, Scenario, UsageError, compare, plot, run, sweep, tune
 from cogtcp.metrics import BY_NAME
 from cogtcp.plot import KINDS, draw, save
 from cogtcp.plot.compared import values_of
@@ -35,12 +35,16 @@ def saved(
     comparison.save(folder / "compare")
     hop = Scenario.from_file(ROOT / "scenarios" / "cr-single-hop.toml").set("run.duration", "5 s")
     tune(hop, trials=2, seeds=1, fresh_seeds=2, grid=[3, 2], out=folder / "tune")
-    return {kind: folder / kind for kind in ("run", "compare", "tune")}
+    small = Scenario.from_toml(SMALL).set("run.duration", "4 s")
+    vary = {"topology.single_hop.link.loss": [0.0, 0.01], "radio.0.sensing.off": ["100 ms", "1 s"]}
+    sweep(small, vary, transports=["sack"], seeds=2, out=folder / "sweep")
+    return {kind: folder / kind for kind in ("run", "compare", "tune", "sweep")}
 
 
 @pytest.mark.parametrize(("kind", "of"), [(kind, of) for kind, every in KINDS.items() for of in every])
 def test_every_kind_is_drawn_of_saved_results(saved: dict[str, Path], kind: str, of: str) -> None:
-    figure = draw(saved[of], kind)
+    where = {"sensing_off": 1.0} if kind == "line" else None
+    figure = draw(saved[of], kind, where=where)
     assert isinstance(figure, Figure)
     assert figure.get_size_inches()[0] == pytest.approx(plot.COLUMN_IN)
     assert all(axes.get_xlabel() or axes.get_ylabel() or axes.get_xticklabels() for axes in figure.axes)
@@ -84,6 +88,27 @@ def test_sweeps_are_drawn_from_rows() -> None:
     assert plane.images[0].get_array().tolist() == [[11, 21, 41]] * 2
     with pytest.raises(UsageError, match="needs a plane"):
         plot.heatmap(rows[:1], x_label="x", y_label="y", label="z")
+
+
+def test_a_sweep_is_drawn_and_hides_nothing(tmp_path: Path) -> None:
+    small = Scenario.from_toml(SMALL).set("run.duration", "4 s")
+    vary = {"topology.single_hop.link.loss": [0.0, 0.01], "radio.0.sensing.off": ["100 ms", "1 s"]}
+    found = sweep(small, vary, transports=["newreno", "sack"], seeds=2, out=tmp_path / "s")
+    loss, off = found.axes
+    axes = found.plot.line(loss, where={off: 1.0}).axes[0]
+    means = [found.interval("newreno", "goodput_bps", value, 1.0).mean * 1e-6 for value in (0.0, 0.01)]
+    assert list(axes.lines[0].get_ydata()) == pytest.approx(means)
+    cells = found.plot.heatmap(where={"transport": "sack"}).axes[0].images[0].get_array()
+    assert cells[1][0] == pytest.approx(found.interval("sack", "goodput_bps", 0.0, 1.0).mean * 1e-6)
+    with pytest.raises(UsageError, match=f"{off} varies too"):
+        found.plot.line(loss)
+    with pytest.raises(UsageError, match="transport varies too"):
+        found.plot.heatmap()
+    with pytest.raises(UsageError, match=f"did you mean '{loss}'"):
+        found.plot.line(loss + "e", where={off: 1.0})
+    html = found._repr_html_()
+    assert "<svg" in html
+    assert "±" in html
 
 
 @pytest.mark.parametrize("suffix", ["pdf", "svg", "png"])

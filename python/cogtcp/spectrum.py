@@ -68,6 +68,20 @@ class PrimaryUser:
     mean_on: float
     mean_off: float
 
+    def shares(self, start: float, end: float, cells: int) -> list[float]:
+        """Return the share that it is ON of each of some equal stretches from `start` to `end`, in s."""
+        width = (end - start) / cells
+        busy = [0.0] * cells
+        for arrival, departure in self.on if width > 0 else ():
+            first, last = (
+                max(int((arrival - start) / width), 0),
+                min(int((departure - start) / width), cells - 1),
+            )
+            for cell in range(first, last + 1):
+                left = start + cell * width
+                busy[cell] += max(min(departure, left + width) - max(arrival, left), 0.0)
+        return [min(1.0, time / width) if width > 0 else 0.0 for time in busy]
+
     @property
     def variation_on(self) -> float:
         """Coefficient of variation of the ON times: 1 for exponential ones; NaN without two."""

@@ -111,6 +111,15 @@ def seeds(value: int | None, option: str = "--seeds") -> None:
         raise UsageError(f"{option} {value}: at most {MOST_SEEDS}")
 
 
+def plot_name(given: str) -> None:
+    """Raise unless a name of `--plot` is that of a figure or a page."""
+    path = Path(given)
+    if path.suffix not in (".svg", ".html"):
+        raise UsageError(
+            f"--plot {given}: a plot is an SVG file, or a page; name it {path.stem}.svg or .html"
+        )
+
+
 def new_file(given: str, force: bool) -> Path:
     """Return the path of a file that is to be written, or raise if it exists and is not to be replaced."""
     path = Path(given)

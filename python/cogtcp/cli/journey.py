@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cogtcp._errors import UsageError
@@ -38,7 +37,9 @@ def add_journey(parser: argparse.ArgumentParser, wide: Any) -> None:
     show.add_argument(
         "--radio", default="cr", metavar="NAME", help="the radio's name in the scenario (default: cr)"
     )
-    show.add_argument("--plot", metavar="SVG", help="draw level, speed and outages into this file")
+    show.add_argument(
+        "--plot", metavar="FILE", help="draw level, speed and outages into this file, .svg or .html"
+    )
     show.add_argument("--force", action="store_true", help="replace the plot if it exists")
     show.add_argument("--json", action="store_true", help="print one JSON document on standard output")
     show.set_defaults(verb=show_journey)
@@ -52,7 +53,7 @@ def show_journey(args: argparse.Namespace) -> int:
     travel = line.travel(args.seed, args.radio)
     several = [line.travel(args.seed + i, args.radio) for i in range(args.seeds)]
     if args.plot:
-        _plot(args, line, travel)
+        _plot(args, line, travel, several)
     if args.json:
         print(json.dumps(plain(_describe(args, line, travel, several))))
         return 0
@@ -156,11 +157,14 @@ def _describe(args: argparse.Namespace, line: Line, travel: Travel, several: lis
     }
 
 
-def _plot(args: argparse.Namespace, line: Line, travel: Travel) -> None:
+def _plot(args: argparse.Namespace, line: Line, travel: Travel, several: list[Travel]) -> None:
     from cogtcp.output import write_file
     from cogtcp.report.alone import alone
-    from cogtcp.report.journey import journey_figure
+    from cogtcp.report.journey import journey_figure, journey_page
 
-    if Path(args.plot).suffix != ".svg":
-        raise UsageError(f"--plot {args.plot}: a plot is an SVG file; name it {Path(args.plot).stem}.svg")
-    write_file(arguments.new_file(args.plot, args.force), alone(journey_figure(line, travel)))
+    arguments.plot_name(args.plot)
+    path = arguments.new_file(args.plot, args.force)
+    if path.suffix == ".html":
+        write_file(path, journey_page(line, travel, several, arguments.command_line()))
+    else:
+        write_file(path, alone(journey_figure(line, travel)))

@@ -11,12 +11,14 @@ if TYPE_CHECKING:
     import argparse
 
 _WIDTHS = {"column": 3.5, "page": 7.16}
-_KINDS = ("timeline", "cdf", "bars", "box", "heatmap", "delay-throughput")
+_KINDS = ("timeline", "cdf", "bars", "box", "line", "heatmap", "delay-throughput")
 
 
 def add_plot(parser: argparse.ArgumentParser) -> None:
     """Add the options of `plot` to its parser."""
-    parser.add_argument("directory", metavar="DIR", help="a folder of results, of run, compare or tune")
+    parser.add_argument(
+        "directory", metavar="DIR", help="a folder of results, of run, compare, sweep or tune"
+    )
     parser.add_argument("--kind", required=True, metavar="KIND", help=f"one of {', '.join(_KINDS)}")
     parser.add_argument("--out", required=True, metavar="FILE", help="the figure: .pdf, .svg or .png")
     parser.add_argument(
@@ -24,6 +26,13 @@ def add_plot(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="what is drawn (default: goodput_bps; of a run's cdf rtt, or goodput, cwnd; of delay-throughput "
         "queuing_delay_mean_s)",
+    )
+    parser.add_argument(
+        "--where",
+        action="append",
+        default=[],
+        metavar="AXIS=VALUE",
+        help="of a sweep: the value of an axis that is not drawn, or transport=NAME (may be repeated)",
     )
     parser.add_argument("--span", metavar="A,B", help="from A to B seconds of a timeline (default: all)")
     parser.add_argument(
@@ -42,6 +51,7 @@ def plot(args: argparse.Namespace) -> int:
         args.kind,
         metric=args.metric,
         span=_span(args.span),
+        where=dict(map(_choice, args.where)),
         width=_width(args.width),
         height=args.height,
     )
@@ -65,3 +75,13 @@ def _width(text: str) -> float:
         return _WIDTHS.get(text) or float(text)
     except ValueError:
         raise UsageError(f"--width {text}: write column, page, or a number of inches") from None
+
+
+def _choice(text: str) -> tuple[str, float | str]:
+    name, separator, value = text.partition("=")
+    if not separator or not name or not value:
+        raise UsageError(f"--where {text}: write AXIS=VALUE, as in --where transport=sack")
+    try:
+        return name, float(value)
+    except ValueError:
+        return name, value

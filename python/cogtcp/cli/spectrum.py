@@ -23,7 +23,6 @@ FORMATS = ("pu-log", "map", "csv")
 DETECTORS = ("map", "neyman-pearson", "simplified", "fixed", "perfect", "as-released")
 _WIDTH = 64
 #: More ON times of a PU than this cannot be told apart in a picture.
-_MOST_BARS = 400
 #: ON shares of a cell of the timeline, from nothing to all.
 _SHADES = " ░▒▓█"
 
@@ -94,7 +93,7 @@ def add_pu(parser: argparse.ArgumentParser, wide: Any) -> None:
         "--from", dest="from_format", choices=FORMATS, help="its format (default: its content tells)"
     )
     show.add_argument("--window", metavar="A,B", help="draw the timeline of these times in s only")
-    show.add_argument("--plot", metavar="SVG", help="draw the timeline into this file")
+    show.add_argument("--plot", metavar="FILE", help="draw the timeline into this file, .svg or .html")
     show.add_argument("--force", action="store_true", help="replace the plot if it exists")
 
     convert = verb("convert", convert_log, "write the activity of primary users in another format")
@@ -174,7 +173,7 @@ def add_sensing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--target", default="0.95,0.05", metavar="PD,PF", help="errors to find t_s for (default: 0.95,0.05)"
     )
-    parser.add_argument("--plot", metavar="SVG", help="draw the probabilities into this file")
+    parser.add_argument("--plot", metavar="FILE", help="draw the probabilities into this file, .svg or .html")
     parser.add_argument("--force", action="store_true", help="replace the plot if it exists")
 
 
@@ -233,7 +232,7 @@ def show_users(args: argparse.Namespace) -> int:
     activity = PuActivity.from_file(args.file, args.from_format)
     start, end = _window(args.window, activity.end)
     if args.plot:
-        _write_plot(args, lambda: _draw_timeline(activity, start, end, args.file))
+        _write_plot(args, lambda: _draw_timeline(activity, start, end, args))
     keys = (
         *("number", "band", "position", "reach", "arrivals", "duty_cycle"),
         *("mean_on", "mean_off", "variation_on", "variation_off"),
@@ -293,7 +292,7 @@ def show_sensing(args: argparse.Namespace) -> int:
         for snr in ratios
     }
     if args.plot:
-        _write_plot(args, lambda: _draw_sensing(times, detectors, ratios, common))
+        _write_plot(args, lambda: _draw_sensing(times, detectors, ratios, common, args))
     if args.json:
         rows = [
             {
@@ -355,25 +354,33 @@ def _write_file(path: str, text: str, force: bool) -> None:
 
 
 def _write_plot(args: argparse.Namespace, draw: Callable[[], str]) -> None:
-    if Path(args.plot).suffix != ".svg":
-        raise UsageError(f"--plot {args.plot}: a plot is an SVG file; name it {Path(args.plot).stem}.svg")
+    arguments.plot_name(args.plot)
     arguments.new_file(args.plot, args.force)
     _write_file(args.plot, draw(), True)
 
 
-def _draw_timeline(activity: PuActivity, start: float, end: float, name: str) -> str:
+def _draw_timeline(activity: PuActivity, start: float, end: float, args: argparse.Namespace) -> str:
     from cogtcp.report.alone import alone
-    from cogtcp.report.spectrum import activity_figure
+    from cogtcp.report.spectrum import activity_figure, activity_page
 
-    return alone(activity_figure(activity, start, end, Path(name).name))
+    name = Path(args.file).name
+    if Path(args.plot).suffix == ".html":
+        return activity_page(activity, start, end, name, arguments.command_line())
+    return alone(activity_figure(activity, start, end, name))
 
 
 def _draw_sensing(
-    times: Sequence[float], detectors: Sequence[Detector], ratios: Sequence[float], common: dict[str, Any]
+    times: Sequence[float],
+    detectors: Sequence[Detector],
+    ratios: Sequence[float],
+    common: dict[str, Any],
+    args: argparse.Namespace,
 ) -> str:
     from cogtcp.report.alone import alone
-    from cogtcp.report.spectrum import sensing_figure
+    from cogtcp.report.spectrum import sensing_figure, sensing_page
 
+    if Path(args.plot).suffix == ".html":
+        return sensing_page(times, detectors, ratios, common, arguments.command_line())
     return alone(sensing_figure(times, detectors, ratios, common))
 
 
@@ -383,23 +390,8 @@ def _cells(user: PrimaryUser, start: float, end: float, shades: str) -> list[str
     top = len(shades) - 1
     return [
         shades[0 if share <= 0 else min(max(math.ceil(share * top - 1e-9), 1), top)]
-        for share in _shares(user, start, end, _WIDTH)
+        for share in user.shares(start, end, _WIDTH)
     ]
-
-
-def _shares(user: PrimaryUser, start: float, end: float, cells: int) -> list[float]:
-    """Return the share of each cell of the window that the PU is ON."""
-    width = (end - start) / cells
-    busy = [0.0] * cells
-    for arrival, departure in user.on if width > 0 else ():
-        first, last = (
-            max(int((arrival - start) / width), 0),
-            min(int((departure - start) / width), cells - 1),
-        )
-        for cell in range(first, last + 1):
-            left = start + cell * width
-            busy[cell] += max(min(departure, left + width) - max(arrival, left), 0.0)
-    return [time / width if width > 0 else 0.0 for time in busy]
 
 
 def _window(text: str | None, end: float) -> tuple[float, float]:

@@ -1,10 +1,10 @@
 """Figures for paper, by matplotlib: PDF, SVG or PNG, as wide as a column of a two-column paper.
 
-`Result.plot`, `Comparison.plot` and `Tuning.plot` return matplotlib Figures; `cogtcp plot DIR` draws them
-from saved results. Pages draw their own figures, without matplotlib: see `cogtcp.report`.
+`Result.plot`, `Comparison.plot`, `Sweep.plot` and `Tuning.plot` return matplotlib Figures; `cogtcp plot DIR`
+draws them from saved results. Pages draw their own figures, without matplotlib: see `cogtcp.report`.
 """
 
-from cogtcp.plot.accessors import ComparisonPlots, RunPlots, TuningPlots
+from cogtcp.plot.accessors import ComparisonPlots, RunPlots, SweepPlots, TuningPlots
 from cogtcp.plot.compared import bars, box, delay_throughput
 from cogtcp.plot.distribution import cdf
 from cogtcp.plot.over_time import timeline
@@ -18,6 +18,7 @@ __all__ = [
     "PAGE_IN",
     "ComparisonPlots",
     "RunPlots",
+    "SweepPlots",
     "TuningPlots",
     "bars",
     "box",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cogtcp._errors import UsageError
 from cogtcp._names import pick
 from cogtcp.metrics import BY_NAME
-from cogtcp.plot import compared, distribution, over_time, plane
+from cogtcp.plot import compared, distribution, over_time, plane, swept
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from cogtcp.compare import Comparison
     from cogtcp.result import Result
+    from cogtcp.sweeping.result import Sweep
     from cogtcp.tuning.result import Tuning
 
 #: Series of flows of which a distribution can be drawn: column, factor, axis.
@@ -80,6 +81,25 @@ class TuningPlots:
         """Return the objective over the grid of two parameters (`cogtcp.tune(..., grid=[10, 10])`)."""
         varied = {parameter.path: parameter.describe() for parameter in self._tuning.parameters}
         return heatmap_of_trials(self._tuning.summary, self._tuning.objective.metric.name, varied, **options)
+
+
+class SweepPlots:
+    """Figures of a sweep. Every method takes `width` and `height` in inches."""
+
+    def __init__(self, sweep: Sweep) -> None:
+        self._sweep = sweep
+
+    def line(self, x: str | None = None, hue: str = "transport", **options: Any) -> Figure:
+        """Return a metric over an axis, one line for each hue; options as of `cogtcp.plot.swept.line`."""
+        return swept.line(self._sweep.runs, self._axes, x, hue, **options)
+
+    def heatmap(self, x: str | None = None, y: str | None = None, **options: Any) -> Figure:
+        """Return a metric over two axes; options as of `cogtcp.plot.swept.heatmap`."""
+        return swept.heatmap(self._sweep.runs, self._axes, x, y, **options)
+
+    @property
+    def _axes(self) -> dict[str, str]:
+        return {axis.name: axis.unit for axis in self._sweep.plan.axes}
 
 
 def samples_of(result: Any, what: str) -> tuple[dict[str, list[float]], str]:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from cogtcp._errors import UsageError
 from cogtcp._names import pick
 from cogtcp.metrics import BY_NAME
-from cogtcp.plot import accessors, compared, distribution, over_time
+from cogtcp.plot import accessors, compared, distribution, over_time, swept
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from matplotlib.figure import Figure
 
@@ -23,7 +23,8 @@ KINDS = {
     "cdf": ("run", "compare"),
     "bars": ("compare",),
     "box": ("compare",),
-    "heatmap": ("tune",),
+    "line": ("sweep",),
+    "heatmap": ("tune", "sweep"),
     "delay-throughput": ("compare",),
 }
 
@@ -89,6 +90,7 @@ def draw(
     *,
     metric: str | None = None,
     span: tuple[float, float] | None = None,
+    where: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Figure:
     """Return a figure of saved results.
@@ -99,11 +101,14 @@ def draw(
         metric: What is drawn: a metric of comparisons; `rtt`, `goodput` or `cwnd` for the `cdf` of a run; a
             delay for `delay-throughput`.
         span: From when to when, in seconds, for a `timeline`.
+        where: Values of the axes of a sweep that are not drawn.
         options: `width` and `height` in inches.
 
     Raises:
         UsageError: The folder holds no results, or none of which this can be drawn.
     """
+    from cogtcp.sweeping.dataset import RUNS, load
+
     pick(kind, KINDS, "kind of figure")
     saved = Saved(folder)
     if saved.kind not in KINDS[kind]:
@@ -114,6 +119,10 @@ def draw(
         return over_time.timeline({"": saved}, span=span, **options)
     if saved.kind == "run":
         return distribution.cdf(*accessors.samples_of(saved, metric or "rtt"), **options)
+    if saved.kind == "sweep":
+        axes = {axis["name"]: axis["unit"] for axis in saved.manifest.get("axes", [])}
+        figure = swept.line if kind == "line" else swept.heatmap
+        return figure(load(saved.folder, RUNS), axes, metric=metric or "goodput_bps", where=where, **options)
     if kind == "heatmap":
         search = json.loads((saved.folder / "tuning.json").read_text(encoding="utf-8"))
         return accessors.heatmap_of_trials(

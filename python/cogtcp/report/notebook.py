@@ -12,7 +12,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from cogtcp import headline
-from cogtcp.metrics import METRICS
+from cogtcp.metrics import BY_NAME, METRICS
 from cogtcp.report import bars, matters, page
 from cogtcp.report.series import Series
 from cogtcp.report.surface import over_parameters, surface
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from cogtcp.compare import Comparison
     from cogtcp.result import Result
     from cogtcp.scenario import Scenario
+    from cogtcp.sweeping.result import Sweep
     from cogtcp.tuning.result import Tuning
 
 _MOST_ROWS = 12
@@ -90,6 +91,31 @@ def of_tuning(tuning: Tuning) -> str:
     plane = len(tuning.parameters) == 2 and all(isinstance(p, Range) for p in tuning.parameters)
     picture = (surface if plane else over_parameters)(tuning) if tuning.trials else ""
     return _fragment(_answer(headline.of_tuning(tuning)), _table(heading, rows) if rows else "", picture)
+
+
+def of_sweep(sweep: Sweep) -> str:
+    """Return the answer, the points, and goodput over the first axis of numbers."""
+    from cogtcp.sweeping import answer, page
+
+    points = sweep.summary.to_pylist()
+    axes = [(axis.name, axis.unit, axis.numeric) for axis in sweep.plan.axes]
+    goodput = BY_NAME["goodput_bps"]
+    rows = []
+    for row in points[:_MOST_ROWS]:
+        names = ["transport", *sweep.axes]
+        interval = sweep.interval(row["transport"], "goodput_bps", *(row[name] for name in sweep.axes))
+        rows.append((*(f"{row[n]:g}" if isinstance(row[n], float) else str(row[n]) for n in names),
+                     goodput.with_half_width(interval)))  # fmt: skip
+    heading = ["transport", *(f"{n}, {unit}" if unit else n for n, unit, _ in axes), "Goodput, Mbit/s"]
+    drawn = sweep.plan.sampling in ("random", "halton")
+    pictures = page._over_axis(points, axes, [goodput], drawn)[:1]
+    more = f"<p>{len(points) - len(rows)} more points are in <code>.summary</code>.</p>"
+    return _fragment(
+        _answer(answer.sentence(sweep.runs, points, sweep.axes)),
+        *(svg for svg, _ in pictures),
+        _table(heading, rows) if rows else "",
+        more if len(points) > len(rows) else "",
+    )
 
 
 def _answer(text: str) -> str:

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cogtcp.report import scale, still
+from cogtcp import provenance
+from cogtcp.report import page, scale, still
 from cogtcp.report.scale import Scale
+from cogtcp.report.tables import Table
 from cogtcp.spectrum import sensing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cogtcp.spectrum import Detector, PrimaryUser, PuActivity
+    from cogtcp.spectrum import Detector, PuActivity
 
 _WIDTH = 960.0
 _ROW = 24.0
 #: More ON times than this cannot be told apart in one row.
 MOST_BARS = 400
-_MOST_USERS = 120
+MOST_USERS = 120
 
 
 def activity_figure(activity: PuActivity, start: float, end: float, name: str) -> str:
     """Return the ON times of primary users as SVG; where they are too dense, the share of time that is ON."""
-    users = activity.users[:_MOST_USERS]
+    users = activity.users[:MOST_USERS]
     labels = [f"PU {user.number}, band {user.band}, ON {user.duty_cycle:.0%}" for user in users]
     left = 16 + max((still.text_width(label) for label in labels), default=0)
     height = _ROW * max(1, len(users))
@@ -41,7 +43,7 @@ def activity_figure(activity: PuActivity, start: float, end: float, name: str) -
             continue
         dense = True
         width = (end - start) / MOST_BARS
-        for cell, share in enumerate(shares(user, start, end, MOST_BARS)):
+        for cell, share in enumerate(user.shares(start, end, MOST_BARS)):
             if share > 0:
                 at = start + cell * width
                 panel.bar((at, at + width), (row + 0.36, row + 0.36 - 0.72 * share), color="accent")
@@ -51,21 +53,6 @@ def activity_figure(activity: PuActivity, start: float, end: float, name: str) -
     )
     panel.axes(f"Time, s{more}", "", y_ticks=list(enumerate(labels)), grid="x")
     return sheet.svg()
-
-
-def shares(user: PrimaryUser, start: float, end: float, cells: int) -> list[float]:
-    """Return how much of each of some equal stretches of time a PU is ON."""
-    width = (end - start) / cells
-    found = [0.0] * cells
-    for a, d in user.on:
-        a, d = max(a, start), min(d, end)
-        if d <= a:
-            continue
-        first, last = int((a - start) / width), min(int((d - start) / width), cells - 1)
-        for cell in range(min(first, cells - 1), last + 1):
-            low = start + cell * width
-            found[cell] += max(0.0, min(d, low + width) - max(a, low)) / width
-    return [min(1.0, share) for share in found]
 
 
 def sensing_figure(
@@ -104,3 +91,67 @@ def sensing_figure(
                     panel.points(fine, values, color=still.series(index), hollow=bool(dashes))
     sheet.height = top + 260 + 46
     return sheet.svg()
+
+
+def activity_page(activity: PuActivity, start: float, end: float, name: str, command: str) -> str:
+    """Return the page of a log of primary users."""
+    users = activity.users
+    busy = sum(user.duty_cycle for user in users) / len(users) if users else 0.0
+    rows = [
+        [
+            str(user.number),
+            str(user.band),
+            f"{len(user.on):,}",
+            f"{user.duty_cycle * 100:.1f}",
+            *(
+                f"{value:.4g}"
+                for value in (user.mean_on, user.mean_off, user.variation_on, user.variation_off)
+            ),
+        ]
+        for user in users[:MOST_USERS]
+    ]
+    headings = [("PU", ""), ("Band", ""), ("ON times", ""), ("ON", "%"), ("Mean ON", "s"), ("Mean OFF", "s"),
+                ("CV of ON", ""), ("CV of OFF", "")]  # fmt: skip
+    return page.render(
+        "figure.html.j2",
+        title=name,
+        description="Primary users: when each is ON",
+        answer=f"{len(users)} primary users, ON for {busy * 100:.0f} % of the time on average.",
+        time=None,
+        figures=[("A pointer over a bar reads its times.", activity_figure(activity, start, end, name))],
+        tables=[("Primary users", Table(headings, rows, left_out=max(0, len(users) - MOST_USERS)))],
+        origin=[("Command", command), ("cogtcp", provenance.version()), ("Written", page.date())],
+    )
+
+
+def sensing_page(
+    times: Sequence[float],
+    detectors: Sequence[Detector],
+    ratios: Sequence[float],
+    common: dict[str, Any],
+    command: str,
+) -> str:
+    """Return the page of P_d' and P_f' over the sensing time."""
+    rows = [
+        [
+            str(name),
+            f"{snr:g}",
+            f"{point.sensing_time:g}",
+            f"{point.detection:.4f}",
+            f"{point.false_alarm:.4f}",
+        ]
+        for name in detectors
+        for snr in ratios
+        for point in sensing(times, snr_db=snr, detector=name, **common)
+    ]
+    headings = [("Detector", ""), ("SNR", "dB"), ("t_s", "s"), ("P_d'", ""), ("P_f'", "")]
+    return page.render(
+        "figure.html.j2",
+        title="Sensing",
+        description="Detection and false alarm against the sensing time",
+        answer=f"P_d' and P_f' of {', '.join(detectors)} at {', '.join(f'{r:g} dB' for r in ratios)}.",
+        time=None,
+        figures=[("", sensing_figure(times, detectors, ratios, common))],
+        tables=[("Numbers", Table(headings, rows, left=2))],
+        origin=[("Command", command), ("cogtcp", provenance.version()), ("Written", page.date())],
+    )

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from cogtcp.plot import SweepPlots
     from cogtcp.runner import Progress
     from cogtcp.sweeping.plan import Plan
 
@@ -113,6 +114,18 @@ class Sweep:
     def provenance(self) -> dict[str, str]:
         """Where the result comes from."""
         return provenance.describe(self.plan.scenario, self.plan.seeds)
+
+    @property
+    def plot(self) -> SweepPlots:
+        """Figures for paper, by matplotlib: `sweep.plot.line(x=..., hue=...)`, `.heatmap()`."""
+        from cogtcp.plot import SweepPlots
+
+        return SweepPlots(self)
+
+    def _repr_html_(self) -> str:
+        from cogtcp.report.notebook import of_sweep
+
+        return of_sweep(self)
 
     def to_pandas(self) -> Any:
         """Return `runs` as a pandas data frame (needs pandas)."""

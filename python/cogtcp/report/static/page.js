@@ -228,8 +228,13 @@ function timeline(root, data) {
       const first = firstNot(count, (i) => xs[i] < state.view[0]), end = firstNot(count, (i) => xs[i] <= state.view[1]);
       const seen = [];
       for (const track of plot.tracks) if (visible(track)) for (let i = first; i < end; i++) seen.push(track.data[i]);
-      let limit, greatest = 0;
-      for (const v of seen) if (v > greatest) greatest = v;
+      let limit, greatest = 0, least = 0;
+      for (const v of seen) if (v > greatest) greatest = v; else if (v < least) least = v;
+      if (least < 0) { // levels in dBm, say: around what is there, not from 0 on
+        panel.out = null;
+        const known = seen.filter((v) => v !== null), top = Math.max(...known), room = 0.06 * (top - least || 1);
+        return [least - room, top + room];
+      }
       if (plot.limit !== null) { limit = plot.limit; panel.out = greatest > limit ? greatest : null; }
       else [limit, panel.out] = robustLimit(seen);
       if (state.full.has(plot)) limit = greatest || limit;

@@ -1,0 +1,112 @@
+"""Figures of a sweep: over one axis, or over the plane of two."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from cogtcp._errors import UsageError
+from cogtcp._names import pick
+from cogtcp.metrics import BY_NAME
+from cogtcp.plot import compared, plane
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.figure import Figure
+
+    from cogtcp.plot.plane import Row
+
+#: Axes of a sweep: the unit of each column, by name.
+Axes = dict[str, str]
+
+
+def line(
+    runs: Any,
+    axes: Axes,
+    x: str | None = None,
+    hue: str = "transport",
+    metric: str = "goodput_bps",
+    where: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Figure:
+    """Return the means of a metric over an axis with their 95 % intervals, one line for each hue.
+
+    Args:
+        runs: The table `Sweep.runs`.
+        axes: The unit of each axis, by name.
+        x: The axis; by default the first.
+        hue: What tells lines apart: `transport` or another axis.
+        metric: Its name, see `cogtcp.metrics.METRICS`.
+        where: Values of the other axes, and of `transport`: a mean over them would hide them.
+        options: `log_x`; `width` and `height` in inches.
+    """
+    x = pick(x if x is not None else _first(axes, {hue}), axes, "axis of this sweep")
+    pick(hue, [*axes, "transport"], "axis of this sweep")
+    what = BY_NAME[pick(metric, BY_NAME, "metric")]
+    rows = _rows(runs, axes, (x, hue), what.name, what.scale, where or {})
+    return plane.line(rows, x_label=_axis(x, axes), y_label=compared.label(what), **options)
+
+
+def heatmap(
+    runs: Any,
+    axes: Axes,
+    x: str | None = None,
+    y: str | None = None,
+    metric: str = "goodput_bps",
+    where: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Figure:
+    """Return the means of a metric over the plane of two axes.
+
+    The arguments are those of `line`; `x` and `y` are by default the first two axes.
+    """
+    x = pick(x if x is not None else _first(axes, {y}), axes, "axis of this sweep")
+    y = pick(y if y is not None else _first(axes, {x}), axes, "axis of this sweep")
+    what = BY_NAME[pick(metric, BY_NAME, "metric")]
+    rows = _rows(runs, axes, (x, y), what.name, what.scale, where or {})
+    return plane.heatmap(
+        rows, x_label=_axis(x, axes), y_label=_axis(y, axes), label=compared.label(what), **options
+    )
+
+
+def _first(axes: Axes, taken: set[str | None]) -> str:
+    free = [name for name in axes if name not in taken]
+    if not free:
+        raise UsageError("the sweep has no further axis to draw over; name others")
+    return free[0]
+
+
+def _rows(
+    runs: Any, axes: Axes, by: tuple[str, str], metric: str, factor: float, where: Mapping[str, Any]
+) -> Sequence[Row]:
+    """Return (first, second, value) of each finished run; raise where something else varies too."""
+    for name in where:
+        pick(name, [*axes, "transport"], "axis of this sweep")
+    names = [*axes, "transport"]
+    columns = {name: runs.column(name).to_pylist() for name in (*names, "error", metric)}
+    chosen = [
+        index
+        for index, error in enumerate(columns["error"])
+        if error is None and all(columns[name][index] == value for name, value in where.items())
+    ]
+    if not chosen:
+        raise UsageError("no finished run has these values; `Sweep.runs` lists what there is")
+    for name in names:
+        found = list(dict.fromkeys(columns[name][index] for index in chosen))
+        if name not in by and len(found) > 1:
+            shown = ", ".join(map(str, found[:5]))
+            raise UsageError(
+                f"{name} varies too ({shown}{', ...' if len(found) > 5 else ''}); choose one: "
+                f"where={{{name!r}: {found[0]!r}}}"
+            )
+    return [
+        (columns[by[0]][i], columns[by[1]][i], columns[metric][i] * factor)
+        for i in chosen
+        if columns[metric][i] is not None and not math.isnan(columns[metric][i])
+    ]
+
+
+def _axis(name: str, axes: Axes) -> str:
+    unit = axes.get(name, "")
+    return f"{name}, {unit}" if unit else name
