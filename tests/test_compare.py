@@ -2,6 +2,7 @@
 
 import math
 import os
+import random
 import signal
 import threading
 from pathlib import Path
@@ -10,10 +11,11 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from cogtcp import Comparison, RunError, Scenario, ScenarioError, UsageError, compare, headline, run
-from cogtcp.metrics import METRICS
+from cogtcp import Comparison, Outcome, RunError, Scenario, ScenarioError, UsageError, compare, headline, run
+from cogtcp.metrics import BY_NAME, METRICS
 from cogtcp.runner import case as runner_case
 from cogtcp.statistics import mean_interval
+from conftest import SMALL
 
 TRANSPORTS = ("newreno", "sack", "tahoe")
 
@@ -224,3 +226,46 @@ def test_a_comparison_tells_how_primary_users_fared() -> None:
             assert compared.interval(transport, name).mean > 0, name
     interfered = compared.interval("newreno", "pu_interfered_share")
     assert interfered.mean <= compared.interval("newreno", "pu_exposed_share").mean
+
+
+def made_up(goodputs: dict[str, list[float]], delays: dict[str, list[float]]) -> Comparison:
+    """Return a comparison with these goodputs and queuing delays, by transport and seed."""
+    names = tuple(goodputs)
+    outcomes = []
+    for name in names:
+        pairs = zip(goodputs[name], delays[name], strict=True)
+        for seed, (goodput, delay) in enumerate(pairs, start=1):
+            metrics = {metric.name: math.nan for metric in METRICS}
+            metrics |= {"goodput_bps": goodput, "queuing_delay_mean_s": delay}
+            outcomes.append(Outcome(name, seed, metrics))
+    scenario = Scenario.from_toml(SMALL)
+    seeds = tuple(range(1, len(outcomes) // len(names) + 1))
+    return Comparison(scenario, names, seeds, tuple(outcomes), {})
+
+
+def test_what_is_said_is_corrected_for_all_that_is_compared() -> None:
+    chance = random.Random(4)
+    wrong = naive = 0
+    for _ in range(60):
+        values = {name: [chance.gauss(1e6, 1e5) for _ in range(10)] for name in "abcdef"}
+        compared = made_up(values, values)
+        pairs = [(one, other) for one in "abcdef" for other in "abcdef" if one != other]
+        wrong += any(compared.is_better(one, other) for one, other in pairs)
+        naive += any(compared.difference(one, "goodput_bps", other).excludes(0) for one, other in pairs)
+    assert wrong <= 8, "5 % of 60, and two standard errors and a half"
+    assert naive >= 10, "interval by interval, many a family has a false claim"
+
+
+def test_a_transport_that_sends_little_is_not_marked_for_its_delay() -> None:
+    from cogtcp.report import _best
+
+    def around(mean: float) -> list[float]:
+        return [mean * (1 + 0.001 * seed) for seed in range(10)]
+
+    little = made_up({"meek": around(1e6), "bold": around(8e6)}, {"meek": around(0.001), "bold": around(0.1)})
+    delay, goodput = BY_NAME["queuing_delay_mean_s"], BY_NAME["goodput_bps"]
+    assert little.is_better("meek", "bold", delay.name)
+    assert _best(little, ["meek", "bold"], delay) is None
+    assert _best(little, ["meek", "bold"], goodput) == "bold"
+    much = made_up({"a": around(8e6), "b": around(8e6)}, {"a": around(0.001), "b": around(0.1)})
+    assert _best(much, ["a", "b"], delay) == "a"

@@ -1,11 +1,21 @@
 import math
+import random
 import statistics
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogtcp.statistics import mean_interval, paired_difference, t_distribution, t_quantile
+from cogtcp.statistics import (
+    holm,
+    mean_interval,
+    mser5,
+    p_value,
+    paired_difference,
+    quantile_interval,
+    t_distribution,
+    t_quantile,
+)
 
 
 @pytest.mark.parametrize(
@@ -80,3 +90,59 @@ def test_intervals_cover_the_mean_as_often_as_they_say() -> None:
     source = random.Random(1)
     held = sum(not mean_interval([source.gauss(0, 1) for _ in range(5)]).excludes(0) for _ in range(2000))
     assert 0.935 < held / 2000 < 0.965
+
+
+def test_p_values_are_those_of_scipy() -> None:
+    stats = pytest.importorskip("scipy.stats", reason="scipy is not installed; it is the oracle here")
+    chance = random.Random(5)
+    for n in (2, 3, 7, 30):
+        one, other = ([chance.gauss(shift, 1) for _ in range(n)] for shift in (0.0, 0.7))
+        expected = stats.ttest_rel(one, other).pvalue
+        assert p_value([a - b for a, b in zip(one, other, strict=True)]) == pytest.approx(expected, abs=1e-9)
+    assert p_value([1.0, 1.0, 1.0]) == 0
+    assert p_value([0.0, 0.0]) == 1
+    assert math.isnan(p_value([3.0]))
+
+
+def test_holm_rejects_step_by_step() -> None:
+    # Holm 1979: 0.01 <= 0.05/4, 0.02 > 0.05/3 stops there, though 0.02 alone is below 0.05.
+    assert holm([0.02, 0.01, 0.04, 0.03]) == [False, True, False, False]
+    assert holm([0.01, 0.016, 0.024, 0.049]) == [True, True, True, True]
+    assert holm([math.nan, 0.04]) == [False, True]
+    assert holm([]) == []
+
+
+def test_holm_makes_few_false_claims() -> None:
+    chance = random.Random(9)
+    wrong = sum(
+        any(holm([p_value([chance.gauss(0, 1) for _ in range(8)]) for _ in range(10)])) for _ in range(400)
+    )
+    assert wrong <= 33, "5 % of 400 families, and two standard errors and a half"
+    naive = sum(
+        min(p_value([chance.gauss(0, 1) for _ in range(8)]) for _ in range(10)) < 0.05 for _ in range(100)
+    )
+    assert naive > 25, "each by itself at 95 % is wrong in 40 of 100 families"
+
+
+def test_intervals_of_quantiles_are_those_of_the_binomial_law() -> None:
+    # Conover, Practical Nonparametric Statistics: 16 values, the median between the 4th and the 13th, 97.9 %.
+    interval = quantile_interval(list(range(1, 17)), 0.5)
+    assert (interval.mean, interval.low, interval.high) == (8.5, 4, 13)
+    assert quantile_interval([1.0, 2.0], 0.95).high == math.inf
+    assert math.isnan(quantile_interval([], 0.5).mean)
+    chance = random.Random(2)
+    inside = 0
+    for _ in range(400):
+        found = quantile_interval([chance.expovariate(1) for _ in range(60)], 0.9)
+        inside += found.low <= -math.log(0.1) <= found.high
+    assert inside >= 372, "95 % of 400, less two standard errors"
+
+
+def test_mser5_finds_where_a_transient_ends() -> None:
+    chance = random.Random(3)
+    steady = [chance.gauss(10, 1) for _ in range(500)]
+    assert mser5(steady) <= 100
+    late = [10 - 10 * math.exp(-i / 20) + chance.gauss(0, 0.3) for i in range(500)]
+    assert 50 <= mser5(late) <= 150
+    assert mser5([1.0] * 4) == 0
+    assert mser5([0.0] * 40 + [1.0] * 400) == 40

@@ -48,12 +48,13 @@ def of_comparison(comparison: Comparison) -> str:
         return f"{sentence}, over {_seeds(goodput.n)}."
     if goodput.n < 2:
         return f"{sentence}; {_less(comparison, others, best)}. One seed says nothing about chance."
-    even = [name for name in others if not comparison.difference(name, "goodput_bps", best).excludes(0)]
+    even = [name for name in others if not comparison.is_better(best, name)]
     behind = [name for name in others if name not in even]
     parts = [_less(comparison, behind, best)] if behind else []
     if even:
         parts.append(f"{join(even)} cannot be told from it")
-    return f"{sentence}; {'; '.join(parts)} (95 % confidence, {_seeds(goodput.n)} in pairs)."
+    sure = f"95 % confidence for all of it together, Holm; {_seeds(goodput.n)} in pairs"
+    return f"{sentence}; {'; '.join(parts)} ({sure})."
 
 
 def of_tuning(tuning: Tuning) -> str:

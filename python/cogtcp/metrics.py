@@ -74,8 +74,8 @@ class Metric:
     def with_half_width(self, interval: Interval, *, sign: bool = False) -> str:
         """Return `mean ± half the interval` with no digit that the interval does not support."""
         mean = interval.mean * self.scale
-        if math.isnan(interval.low):
-            text = self.text(interval.mean)
+        if math.isnan(interval.low) or (interval.low == interval.high and not sign):
+            text = self.text(interval.mean)  # nothing varies with the seed, and tables say so
         else:
             text = plus_minus(mean, interval.half_width * self.scale, self.digits)
         return f"+{text}" if sign and mean > 0 else text

@@ -9,8 +9,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from cogtcp import headline
-from cogtcp.metrics import METRICS, Metric
-from cogtcp.report import bars, page
+from cogtcp.metrics import BY_NAME, METRICS, Metric
+from cogtcp.report import bars, figures, page
 from cogtcp.report.detail import detail
 from cogtcp.report.series import Series
 from cogtcp.report.tables import Table
@@ -74,6 +74,13 @@ def comparison_report(comparison: Comparison, *, command: str | None = None) -> 
         many_seeds=many_seeds,
         metrics=_numbers(metrics, transports, comparison.interval),
         best=[best[metric.name] for metric in metrics],
+        trade=_trade(comparison, transports),
+        constant=any(
+            i.n > 1 and i.low == i.high
+            for name in transports
+            for metric in metrics
+            for i in [comparison.interval(name, metric.name)]
+        ),
         paired=_numbers(metrics, others, comparison.difference, sign=True) if others else None,
         time=over_time(drawn) if drawn else None,
         details=[detail(comparison.shown[name], name) for name in drawn],
@@ -102,21 +109,36 @@ def matters(metric: Metric, values: Sequence[float], flows: int) -> bool:
 
 
 def _best(comparison: Comparison, transports: Sequence[str], metric: Metric) -> str | None:
-    """Return the transport that is better than each other one beyond chance, if there is one."""
+    """Return the transport that is better than each other one beyond chance, if there is one, at no price.
+
+    One that sends little waits little and loses little. So no other one may deliver more, beyond chance.
+    """
     if not metric.better or len(transports) < 2:
         return None
-    first = max(transports, key=lambda name: _goodness(metric, comparison.interval(name, metric.name).mean))
-    for other in transports:
-        if other == first:
-            continue
-        difference = comparison.difference(other, metric.name, first)
-        if difference.n < 2 or not difference.excludes(0):
-            return None
-    return first
+    for name in transports:
+        others = [other for other in transports if other != name]
+        if all(comparison.is_better(name, other, metric.name) for other in others):
+            return None if any(comparison.is_better(other, name) for other in others) else name
+    return None
 
 
-def _goodness(metric: Metric, value: float) -> float:
-    return -math.inf if math.isnan(value) else metric.better * value
+def _trade(comparison: Comparison, transports: Sequence[str]) -> str:
+    """Return goodput against queuing delay: more of the one is often bought with the other."""
+    delay, goodput = BY_NAME["queuing_delay_mean_s"], BY_NAME["goodput_bps"]
+    drawn = []
+    for name in transports:
+        at, got = comparison.interval(name, delay.name), comparison.interval(name, goodput.name)
+        if not math.isnan(at.mean) and not math.isnan(got.mean):
+            ends = ([got.low * goodput.scale], [got.high * goodput.scale])
+            drawn.append(figures.Curve(name, [at.mean * delay.scale], [got.mean * goodput.scale], *ends))
+    if len(drawn) < 2:
+        return ""
+    return figures.curves(
+        drawn,
+        "Goodput against queuing delay",
+        x_label=f"{delay.title}, {delay.unit}",
+        y_label=f"{goodput.title}, {goodput.unit}",
+    )
 
 
 def _numbers(
