@@ -1,7 +1,7 @@
 //! SEARCH among nodes that stand where the test puts them: greedy paths, the way around a primary user, the joint choice of
 //! channels, and what keeps routes.
 
-use cogtcp_routing::search::{Search, SearchConfig, SearchMessage};
+use cogtcp_routing::search::{Search, SearchConfig, SearchId, SearchMessage};
 use cogtcp_routing::{
     ChannelNumber, DataPacket, DropCause, Forwarding, LostPacket, MessageKind, NodeAddress, Notice, Routing,
     RoutingEvent, RoutingMessage, RoutingPacket,
@@ -183,6 +183,18 @@ fn around_a_primary_user() {
     assert_eq!(way.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [0, 1, 5, 6, 3]);
 }
 
+/// 5 is nearer to the destination than the decision point 1 (587 m to 600 m), so greedy works again there: it takes 6, which
+/// is nearest, and not 7, which comes first counter-clockwise.
+#[test]
+fn greedy_works_again_beyond_the_primary_user() {
+    let mut places = CHAIN.to_vec();
+    places.extend([(260.0, 230.0), (500.0, 200.0), (396.0, 167.0)]);
+    let mut air = Air::new(&places, 1);
+    air.occupy(2, 1);
+    let way = air.seek(0, 4).unwrap();
+    assert_eq!(way.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [0, 1, 5, 6, 3]);
+}
+
 /// With a second channel the chain itself is free, and faster than the way around on channel 1.
 #[test]
 fn another_channel_through_a_primary_user() {
@@ -305,4 +317,74 @@ fn beacons() {
     let RoutingMessage::Search(message) = &packet.message else { panic!("{packet:?}") };
     assert_eq!(**message, SearchMessage::Beacon { position: Position::new(0.0, 0.0), occupied: 0b10 });
     assert_eq!((packet.bytes, packet.ttl, packet.channel), (48, 1, None));
+}
+
+/// A node on its own, with neighbours 1 and 2 that said beacons, and primary users nowhere.
+fn alone() -> Search {
+    let mut search = Search::new(node(0), SearchConfig { channels: 2, ..SearchConfig::default() }, 1);
+    search.handle_notice(Time::ZERO, Notice::Position(Position::new(0.0, 0.0)));
+    for neighbor in [1, 2] {
+        let position = Position::new(100.0 * f64::from(neighbor), 0.0);
+        tell(&mut search, neighbor, SearchMessage::Beacon { position, occupied: 0 });
+    }
+    search
+}
+
+fn tell(search: &mut Search, from: u32, message: SearchMessage) {
+    let message = RoutingMessage::Search(Box::new(message));
+    let (from, to) = (node(from), node(0));
+    search.handle_message(Time::ZERO, &RoutingPacket { from, to, ttl: 1, channel: None, bytes: 0, message });
+}
+
+fn named(number: u32) -> SearchId {
+    SearchId { source: node(8), destination: node(9), number }
+}
+
+/// A reply that puts node 0 between `before` and `after` on the way from 8 to 9.
+fn reply(number: u32, before: u32, after: u32) -> SearchMessage {
+    let path = [8, before, 0, after, 9].map(|hop| (node(hop), ChannelNumber(1))).to_vec();
+    SearchMessage::Reply { search: named(number), path }
+}
+
+fn next(search: &mut Search) -> Option<u32> {
+    let packet = DataPacket { source: node(8), destination: node(9), previous_hop: Some(node(1)) };
+    match search.forward(Time::ZERO, packet) {
+        Forwarding::Send { next_hop, .. } => Some(next_hop.number()),
+        _ => None,
+    }
+}
+
+/// What keeps old and new routes of a pair from forming a loop: an older search never takes the place of a newer one, nor a
+/// second reply of the same search that of the first.
+#[test]
+fn an_older_search_counts_no_more() {
+    let mut search = alone();
+    tell(&mut search, 2, reply(5, 1, 2));
+    assert_eq!(next(&mut search), Some(2));
+    tell(&mut search, 1, reply(4, 2, 1));
+    tell(&mut search, 1, reply(5, 2, 1));
+    assert_eq!(next(&mut search), Some(2));
+    tell(&mut search, 1, reply(6, 2, 1));
+    assert_eq!(next(&mut search), Some(1));
+}
+
+/// A node that has, or had, a place on the route of a search takes no second one: it would come twice on it.
+#[test]
+fn nobody_comes_twice_on_a_route() {
+    let handover = |number| SearchMessage::Handover {
+        search: named(number),
+        previous: node(2),
+        next: (node(1), ChannelNumber(1), 2),
+        receive: ChannelNumber(1),
+        anchor: Position::new(0.0, 0.0),
+    };
+    let mut search = alone();
+    tell(&mut search, 2, reply(5, 1, 2));
+    tell(&mut search, 7, handover(5));
+    assert_eq!(next(&mut search), Some(2));
+    tell(&mut search, 2, SearchMessage::Error(named(5)));
+    tell(&mut search, 7, handover(5));
+    assert_eq!(next(&mut search), None, "had one");
+    tell(&mut search, 7, handover(6));
+    assert_eq!(next(&mut search), Some(1));
 }
