@@ -19,6 +19,7 @@ MODULES = (
     "cogtcp.runner",
     "cogtcp.spectrum",
     "cogtcp.journey",
+    "cogtcp.mobility",
 )
 
 INTRODUCTION = """\
