@@ -15,7 +15,7 @@ EXTENSION := python/cogtcp/_core.abi3.so
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test test-rust test-python lint format bench mutants reference lock clean FORCE
+.PHONY: help demo setup test test-rust test-python lint format bench soak mutants reference lock clean FORCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,11 +46,15 @@ format: $(VENV)/.dev ## Bring all sources into the project's format
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
+soak: $(VENV)/.core $(VENV)/.dev ## Kill a sweep at 500 random moments (an hour)
+	COGTCP_KILLS=500 $(BIN)/python -m pytest -q tests/test_sweep.py -k kills
+
 bench: $(VENV)/.core ## Time the engine (and ns-2, where it is installed), an ACK in each congestion control, and a surface
 	benches/run.sh
 	cargo run --release --quiet --locked -p cogtcp-transport --example ack_cost
 	$(BIN)/python benches/python_control.py
 	$(BIN)/python benches/mswim09_surface.py
+	$(BIN)/python benches/sweep.py
 
 mutants: ## Test a sample of small changes that the tests should notice (needs cargo-mutants; an hour or more)
 	$(PYTHON) benches/mutants/mutants.py run

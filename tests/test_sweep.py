@@ -484,3 +484,22 @@ def test_merged_folders_are_overlaid(short: Scenario, small: Path, command: Comm
 def test_shipped_example_can_be_run(command: Command) -> None:
     done = command("sweep", ROOT / "examples" / "sweep.toml", "--dry-run")
     assert (done.code, done.err) == (0, "")
+
+
+def test_a_warm_up_is_given_or_found(small: Path, scenario: Scenario) -> None:
+    from cogtcp.warmup import suggest
+
+    path = small.with_name("warm.toml")
+    path.write_text('scenario = "small.toml"\nwarmup = "3 s"\n')
+    assert planning.read(path).scenario.to_dict()["run"]["warmup"] == "3 s"
+    path.write_text(
+        'scenario = "small.toml"\nwarmup = "mser5"\n'
+        'set = { "run.duration" = "200 s", "flow.0.start" = "10 s" }\n'
+    )
+    # What is before the flow starts is no part of what it delivers.
+    late = scenario.set("run.duration", "200 s").set("flow.0.start", "10 s")
+    found = suggest(late)
+    assert 9 <= found <= 60
+    assert planning.read(path).scenario == late.set("run.warmup", f"{found:.9g} s")
+    with pytest.raises(UsageError, match="too short"):
+        suggest(scenario.set("run.duration", "1 s"))

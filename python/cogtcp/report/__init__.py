@@ -168,7 +168,8 @@ def _bars_caption(comparison: Comparison, transports: Sequence[str], many_seeds:
         return "One seed: no interval can be given."
     return (
         f"Mean of {count} seeds with its 95 % interval (Student's t); the thin strokes are the single runs. "
-        "An interval of the differences that is clear of zero is a difference beyond chance."
+        "An interval of the differences that is clear of zero is a difference beyond chance, each by itself; "
+        "the answer above holds for all of them at once."
     )
 
 

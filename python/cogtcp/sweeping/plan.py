@@ -31,7 +31,7 @@ AS_IT_IS = "as-it-is"
 
 _KEYS = {
     "scenario", "set", "transports", "seeds", "first_seed", "sampling", "samples", "axis", "point", "keep",
-    "time_limit", "title",
+    "time_limit", "warmup",
 }  # fmt: skip
 _AXIS_KEYS = {"path", "values", "range", "steps", "name"}
 
@@ -226,6 +226,7 @@ def _from(data: dict[str, Any], file: Path, allow_python: bool) -> Plan:
             steps[at] = _whole(axis["steps"], f"{where}.steps")
         if "name" in axis:
             names[at] = str(axis["name"])
+    scenario = _warmed_up(scenario, data)
     limit = data.get("time_limit")
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int | float) or limit <= 0):
         raise UsageError("time_limit: give seconds above zero")
@@ -244,6 +245,20 @@ def _from(data: dict[str, Any], file: Path, allow_python: bool) -> Plan:
         keep=_list(data, "keep") if "keep" in data else ("flows",),
         time_limit=limit,
     )
+
+
+def _warmed_up(scenario: Scenario, data: Mapping[str, Any]) -> Scenario:
+    """Return the scenario with the warm-up that the file asks for: a duration, or what MSER-5 finds."""
+    given = data.get("warmup")
+    if given is None:
+        return scenario
+    if not isinstance(given, str):
+        raise UsageError('warmup: give a duration, as in "5 s", or "mser5"')
+    if given != "mser5":
+        return scenario.set_text("run.warmup", given)
+    from cogtcp.warmup import suggest
+
+    return scenario.set("run.warmup", f"{suggest(scenario, _list(data, 'transports') or [None]):.9g} s")
 
 
 def _columns(points: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
