@@ -3,6 +3,7 @@
 pub mod aimd;
 pub mod atcp;
 pub mod bbr;
+pub mod bbr1;
 pub mod c2;
 pub mod compound;
 pub mod cubic;
@@ -16,6 +17,7 @@ mod testing;
 pub mod vegas;
 pub mod westwood;
 pub mod westwood_compound;
+mod windowed_max;
 
 pub use parameters::{ParameterKind, ParameterSpec, ParameterValue, Parameters};
 pub(crate) use registry::suggestion;

@@ -472,4 +472,4 @@ impl CongestionControl for Bbr {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -1,8 +1,8 @@
 //! Congestion controls by name.
 
 use super::{
-    CongestionControl, ParameterSpec, Parameters, aimd, atcp, bbr, c2, compound, cubic, satcp_cubic, vegas,
-    westwood, westwood_compound,
+    CongestionControl, ParameterSpec, Parameters, aimd, atcp, bbr, bbr1, c2, compound, cubic, satcp_cubic,
+    vegas, westwood, westwood_compound,
 };
 use crate::Preset;
 use crate::nearest::nearest;
@@ -17,6 +17,7 @@ static CONTROLS: &[&ControlInfo] = &[
     &cubic::INFO,
     &c2::INFO,
     &bbr::INFO,
+    &bbr1::INFO,
     &atcp::INFO,
     &satcp_cubic::INFO,
 ];

@@ -7,26 +7,30 @@ use crate::scoreboard::Sent;
 use std::collections::VecDeque;
 
 /// One connection of saturated traffic over one bottleneck with a queue of `buffer` bytes.
-struct Path {
-    bbr: Box<dyn CongestionControl>,
-    tcp: TcpState,
+pub(in crate::congestion) struct Path {
+    pub(in crate::congestion) bbr: Box<dyn CongestionControl>,
+    pub(in crate::congestion) tcp: TcpState,
     rates: RateEstimator,
-    now: Time,
+    pub(in crate::congestion) now: Time,
     next_send: Time,
     /// When the bottleneck has served what it has.
     free_at: Time,
-    rate: Rate,
+    pub(in crate::congestion) rate: Rate,
     rtt: Duration,
     buffer: u64,
     /// What was sent: its ACK's arrival, or none when it was dropped.
     air: VecDeque<(Sent, Option<Time>)>,
-    drops: u64,
+    pub(in crate::congestion) drops: u64,
 }
 
 impl Path {
     fn new(rate_mbps: u64, rtt_ms: u64, buffer: u64) -> Self {
+        Self::of("bbr", rate_mbps, rtt_ms, buffer)
+    }
+
+    pub(in crate::congestion) fn of(control: &str, rate_mbps: u64, rtt_ms: u64, buffer: u64) -> Self {
         let rtt = Duration::from_millis(rtt_ms);
-        let mut bbr = crate::congestion::make("bbr", &Parameters::new()).unwrap();
+        let mut bbr = crate::congestion::make(control, &Parameters::new()).unwrap();
         let mut tcp = tcp(10);
         (tcp.initial_window, tcp.in_flight) = (10 * MSS, 0);
         (tcp.srtt, tcp.min_rtt) = (rtt, rtt);
@@ -47,7 +51,7 @@ impl Path {
     }
 
     /// The next thing that happens: a transmission or an ACK.
-    fn step(&mut self) {
+    pub(in crate::congestion) fn step(&mut self) {
         let ack = self.air.iter().find_map(|(_, ack)| *ack).unwrap_or(Time::MAX);
         let send =
             if self.tcp.in_flight + MSS <= self.tcp.cwnd { self.next_send.max(self.now) } else { Time::MAX };
@@ -91,13 +95,13 @@ impl Path {
             sample.rtt = Some(self.now - sent.sent_at);
             break;
         }
-        self.tcp.delivered = self.rates.delivered;
+        (self.tcp.delivered, self.tcp.delivered_at) = (self.rates.delivered, self.rates.delivered_at);
         sample.rate = self.rates.finish(self.tcp.min_rtt);
         let owns = self.bbr.cong_control(self.now, &mut self.tcp, &sample);
         assert!(owns);
     }
 
-    fn run_until(&mut self, seconds: f64) {
+    pub(in crate::congestion) fn run_until(&mut self, seconds: f64) {
         let end = Time::from_secs_f64(seconds);
         while self.now < end {
             self.step();
@@ -106,8 +110,13 @@ impl Path {
 
     /// The control's state, by its Debug form: tests look at transitions, nobody else does.
     fn state(&self) -> String {
+        self.shown("state")
+    }
+
+    /// What the Debug form says of a field.
+    pub(in crate::congestion) fn shown(&self, field: &str) -> String {
         let text = format!("{:?}", self.bbr);
-        let tail = text.split("state: ").nth(1).unwrap();
+        let tail = text.split(&format!("{field}: ")).nth(1).unwrap();
         tail.split(',').next().unwrap().to_owned()
     }
 

@@ -1,0 +1,171 @@
+//! The bandwidth of a policer (Linux's `bbr_lt_bw_sampling`): where a fifth and more of the packets is lost over whole intervals, and two
+//! intervals agree on the rate, that rate holds for 48 rounds.
+
+use crate::congestion::TcpState;
+use cogtcp_units::Time;
+
+/// bbr_lt_intvl_min_rtts, bbr_lt_bw_max_rtts.
+const LEAST_ROUNDS: u32 = 4;
+const MOST_ROUNDS: u32 = 48;
+/// bbr_lt_loss_thresh.
+const LOSS: f64 = 50.0 / 256.0;
+/// bbr_lt_bw_ratio and bbr_lt_bw_diff.
+const CLOSE_RATIO: f64 = 1.0 / 8.0;
+const CLOSE_BYTES: f64 = 4000.0 / 8.0;
+
+/// The sampling. Rates are bytes per second.
+#[derive(Clone, Debug)]
+pub(super) struct LongTerm {
+    enabled: bool,
+    in_use: bool,
+    sampling: bool,
+    rate: f64,
+    rounds: u32,
+    since: Time,
+    delivered: u64,
+    lost: u64,
+}
+
+impl LongTerm {
+    pub(super) const fn new(enabled: bool) -> Self {
+        Self {
+            enabled,
+            in_use: false,
+            sampling: false,
+            rate: 0.0,
+            rounds: 0,
+            since: Time::ZERO,
+            delivered: 0,
+            lost: 0,
+        }
+    }
+
+    /// The policer's rate, if one was found.
+    pub(super) fn rate(&self) -> Option<f64> {
+        self.in_use.then_some(self.rate)
+    }
+
+    /// bbr_reset_lt_bw_sampling().
+    pub(super) fn reset(&mut self, tcp: &TcpState) {
+        (self.rate, self.in_use, self.sampling) = (0.0, false, false);
+        self.begin_interval(tcp);
+    }
+
+    fn begin_interval(&mut self, tcp: &TcpState) {
+        self.since = tcp.delivered_at;
+        (self.delivered, self.lost) = (tcp.delivered, tcp.lost);
+        self.rounds = 0;
+    }
+
+    /// An ACK with a rate sample. True: the rate found before has had its time, and ProbeBW begins anew.
+    pub(super) fn sample(
+        &mut self,
+        tcp: &TcpState,
+        losses: bool,
+        app_limited: bool,
+        round_start: bool,
+        probing: bool,
+    ) -> bool {
+        if !self.enabled {
+            return false;
+        }
+        if self.in_use {
+            if probing && round_start {
+                self.rounds += 1;
+                if self.rounds >= MOST_ROUNDS {
+                    self.reset(tcp);
+                    return true;
+                }
+            }
+            return false;
+        }
+        if !self.sampling {
+            // It begins with the first loss, when the policer's tokens are used up.
+            if !losses {
+                return false;
+            }
+            self.begin_interval(tcp);
+            self.sampling = true;
+        }
+        if app_limited {
+            self.reset(tcp);
+            return false;
+        }
+        self.rounds += u32::from(round_start);
+        if self.rounds < LEAST_ROUNDS {
+            return false;
+        }
+        if self.rounds > 4 * LEAST_ROUNDS {
+            self.reset(tcp);
+            return false;
+        }
+        // The interval ends with a loss, when the tokens are used up again.
+        if !losses {
+            return false;
+        }
+        let (lost, delivered) = (tcp.lost - self.lost, tcp.delivered - self.delivered);
+        let time = tcp.delivered_at.saturating_since(self.since).as_secs_f64();
+        if delivered == 0 || (lost as f64) < LOSS * delivered as f64 || time < 0.001 {
+            return false;
+        }
+        self.end_interval(tcp, delivered as f64 / time);
+        false
+    }
+
+    /// bbr_lt_bw_interval_done().
+    fn end_interval(&mut self, tcp: &TcpState, rate: f64) {
+        let difference = (rate - self.rate).abs();
+        if self.rate > 0.0 && (difference <= CLOSE_RATIO * self.rate || difference <= CLOSE_BYTES) {
+            self.rate = f64::midpoint(self.rate, rate);
+            self.in_use = true;
+            self.rounds = 0;
+            return;
+        }
+        self.rate = rate;
+        self.begin_interval(tcp);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::testing::{MSS, tcp};
+
+    /// Intervals of four rounds of 100 ms, of which so many segments of 100 arrive.
+    fn interval(long_term: &mut LongTerm, tcp: &mut TcpState, arrived: u64) {
+        for round in 0..5 {
+            tcp.delivered += arrived * MSS;
+            tcp.lost += (100 - arrived) * MSS;
+            tcp.delivered_at += cogtcp_units::Duration::from_millis(100);
+            long_term.sample(tcp, true, false, round > 0, true);
+        }
+    }
+
+    /// 70 of 100 segments a round, twice: 700 kB/s holds for 48 rounds.
+    #[test]
+    fn a_policer_is_found_and_forgotten() {
+        let (mut long_term, mut tcp) = (LongTerm::new(true), tcp(100));
+        for _ in 0..2 {
+            assert_eq!(long_term.rate(), None);
+            interval(&mut long_term, &mut tcp, 70);
+        }
+        let rate = long_term.rate().expect("two intervals agree");
+        assert!((rate - 700_000.0).abs() < 1.0, "{rate}");
+        for round in 1..=48 {
+            assert_eq!(long_term.sample(&tcp, false, false, true, true), round == 48);
+        }
+        assert_eq!(long_term.rate(), None);
+    }
+
+    /// 90 of 100 arrive: too few losses for a policer. Switched off, it finds none at all.
+    #[test]
+    fn random_losses_are_no_policer() {
+        for (enabled, arrived) in [(true, 90), (false, 70)] {
+            let (mut long_term, mut tcp) = (LongTerm::new(enabled), tcp(100));
+            for _ in 0..6 {
+                interval(&mut long_term, &mut tcp, arrived);
+            }
+            assert_eq!(long_term.rate(), None, "{arrived}");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! On a bare path: one bottleneck of 10 Mbit/s, 40 ms, an ACK for each packet; a BDP is 50 kB.
+
+use super::*;
+use crate::congestion::bbr::tests::Path;
+use crate::congestion::testing::{Bench, MSS};
+
+const BDP: u64 = 50_000;
+
+fn path(buffer: u64) -> Path {
+    Path::of("bbr1", 10, 40, buffer)
+}
+
+fn run_to(path: &mut Path, mode: &str, limit_s: f64) {
+    while path.shown("mode") != mode {
+        assert!(path.now < Time::from_secs_f64(limit_s), "{mode} not reached: {:?}", path.bbr);
+        path.step();
+    }
+}
+
+/// CACM 2017: Startup doubles each round and ends when three rounds bring less than a quarter more; Drain empties what it queued.
+#[test]
+fn startup_and_drain() {
+    let mut path = path(u64::MAX / 16);
+    run_to(&mut path, "Drain", 2.0);
+    let rounds = path.now.as_secs_f64() / 0.04;
+    // Five doublings, and three rounds behind a queue of up to 1.885 BDP.
+    assert!((9.0..16.0).contains(&rounds), "{rounds} base round trips");
+    // Window gain 2.885, and up to eight segments of quanta.
+    assert!(
+        path.tcp.in_flight > 2 * BDP && path.tcp.in_flight <= 3 * BDP + 8 * MSS,
+        "{}",
+        path.tcp.in_flight
+    );
+    run_to(&mut path, "ProbeBw", 2.0);
+    assert!(path.tcp.in_flight <= BDP + 9 * MSS, "{}", path.tcp.in_flight);
+}
+
+/// In ProbeBW the link is full, cwnd is two BDP and the quanta, and the pacing gain goes 5/4, 3/4, 1, 1, 1, 1, 1, 1: a round trip each.
+#[test]
+fn probe_bw_cycles_through_eight_phases() {
+    let mut path = path(u64::MAX / 16);
+    run_to(&mut path, "ProbeBw", 2.0);
+    path.run_until(3.0);
+    let (from, delivered) = (path.now, path.tcp.delivered);
+    let mut phases: Vec<(usize, Time)> = Vec::new();
+    while path.now < from + Duration::from_secs(4) {
+        let index: usize = path.shown("cycle_index").parse().unwrap();
+        if phases.last().is_none_or(|(last, _)| *last != index) {
+            phases.push((index, path.now));
+            let gain = path.tcp.pacing_rate.unwrap().bits_per_second() as f64 / (1e7 * 0.99);
+            // While it does not probe it sees its own pacing, 1 % below.
+            assert!((gain - CYCLE[index]).abs() < 0.05, "phase {index} at gain {gain}");
+        }
+        path.step();
+        assert!(path.tcp.cwnd >= 2 * BDP && path.tcp.cwnd <= 2 * BDP + 12 * MSS, "{}", path.tcp.cwnd);
+    }
+    let rate = (path.tcp.delivered - delivered) as f64 * 8.0 / (path.now - from).as_secs_f64();
+    assert!(rate > 0.97e7, "{rate}");
+    for pair in phases.windows(2).skip(1) {
+        assert_eq!(pair[1].0, (pair[0].0 + 1) % 8);
+        let length = (pair[1].1 - pair[0].1).as_secs_f64();
+        assert!(length < 0.13, "phase {} takes {length} s", pair[0].0);
+    }
+    // 4 s of phases of 40 ms, of which one waits until a quarter more is in flight.
+    assert!((50..=100).contains(&phases.len()), "{}", phases.len());
+}
+
+/// 10 s after the least RTT was last seen the window is four segments for 200 ms and a round trip, and then what it was.
+#[test]
+fn probe_rtt_every_ten_seconds() {
+    let mut path = path(u64::MAX / 16);
+    run_to(&mut path, "ProbeBw", 2.0);
+    run_to(&mut path, "ProbeRtt", 13.0);
+    let (begin, before) = (path.now, path.tcp.cwnd);
+    assert!(begin.as_secs_f64() > 10.0);
+    let mut least = u64::MAX;
+    while path.shown("mode") == "ProbeRtt" {
+        least = least.min(path.tcp.in_flight);
+        path.step();
+    }
+    assert!(least <= LEAST_SEGMENTS * MSS, "{least}");
+    let length = (path.now - begin).as_secs_f64();
+    assert!((0.2..0.5).contains(&length), "{length}");
+    assert!(path.tcp.cwnd >= before.min(2 * BDP), "{}", path.tcp.cwnd);
+    let rtt: f64 = path.shown("min_rtt").trim_end_matches(" ms").parse().unwrap_or(0.04 * 1e3);
+    assert!((rtt - 40.0).abs() < 2.0, "{rtt}");
+}
+
+/// A channel of half the rate: the maximum of ten rounds forgets the old rate in ten round trips of the longer queue, and the window follows.
+#[test]
+fn the_bandwidth_of_ten_rounds_is_forgotten() {
+    let mut path = path(u64::MAX / 16);
+    path.run_until(4.0);
+    path.rate = Rate::from_bits_per_second(5_000_000);
+    path.run_until(8.0);
+    let shown = path.tcp.pacing_rate.unwrap().bits_per_second() as f64;
+    assert!((0.7 * 4.9e6..1.3 * 5e6).contains(&shown), "{shown}");
+    assert!(path.tcp.cwnd < 80_000, "{} {:#?}", path.tcp.cwnd, path.bbr);
+}
+
+/// A buffer of a fifth of a BDP loses what two BDP in flight are too many, and the rate stays: what version 3 does away with.
+#[test]
+fn a_shallow_buffer_does_not_slow_it() {
+    let mut path = path(BDP / 5);
+    path.run_until(3.0);
+    let (from, delivered, drops) = (path.now, path.tcp.delivered, path.drops);
+    path.run_until(9.0);
+    let rate = (path.tcp.delivered - delivered) as f64 * 8.0 / (path.now - from).as_secs_f64();
+    // Of 8 phases one loses its quarter and one drains a quarter that is not there.
+    assert!(rate > 0.85e7, "{rate}");
+    assert!(path.drops > drops);
+}
+
+/// Packet conservation for a round of fast recovery, and the window of before at its end.
+#[test]
+fn recovery_conserves_packets_and_gives_the_window_back() {
+    let mut bench = Bench::new("bbr1", &[], 40);
+    for _ in 0..3 {
+        bench.round(Duration::from_millis(100));
+    }
+    let before = bench.tcp.cwnd;
+    bench.control.ssthresh(bench.now, &bench.tcp);
+    bench.tcp.in_flight = 10 * MSS;
+    bench.set_state(CaState::Recovery);
+    assert_eq!(bench.tcp.cwnd, 11 * MSS);
+    bench.set_state(CaState::Open);
+    assert_eq!(bench.tcp.cwnd, before);
+    // After a timeout: one segment, and back.
+    bench.control.ssthresh(bench.now, &bench.tcp);
+    bench.tcp.in_flight = 0;
+    bench.set_state(CaState::Loss);
+    assert_eq!(bench.tcp.cwnd, MSS);
+    bench.set_state(CaState::Open);
+    assert_eq!(bench.tcp.cwnd, before);
+}
+
+/// A link that is silent for a second and holds what it has: Linux's estimate of what one burst brought beyond bw is bounded by 100 ms of bw.
+#[test]
+fn aggregation_is_bounded() {
+    let mut bbr = Bbr1::new(&Parameters::new().with_number("high_gain", 2.885).with_number("cwnd_gain", 2.0));
+    bbr.max_bw.update(1, 1e6, 10);
+    bbr.extra_acked = [30_000.0, 500_000.0];
+    assert_eq!(bbr.aggregation(), 0.0);
+    bbr.full = true;
+    assert_eq!(bbr.aggregation(), 100_000.0);
+    bbr.extra_acked[1] = 0.0;
+    assert_eq!(bbr.aggregation(), 30_000.0);
+}
