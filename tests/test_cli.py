@@ -200,3 +200,13 @@ def test_the_reader_of_a_pipe_may_leave(small: Path) -> None:
     shell = f"{sys.executable} -m cogtcp schema --results | head -n 1"
     done = subprocess.run(["/bin/sh", "-c", shell], capture_output=True, text=True, check=True, cwd=ROOT)
     assert (done.stdout.count("\n"), done.stderr) == (1, "")
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"), [(["rnu", "a.toml"], "'run'"), (["run", "a.toml", "--sede", "3"], "'--seed'"),
+                         (["pu", "shwo", "a.log"], "'show'")]
+)  # fmt: skip
+def test_a_wrong_name_suggests_the_nearest(command: Command, words: list[str], meant: str) -> None:
+    done = command(*words)
+    assert done.code == 2
+    assert f"did you mean {meant}?" in done.err

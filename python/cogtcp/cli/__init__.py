@@ -7,8 +7,10 @@ finished of a comparison is written); 143 terminated.
 from __future__ import annotations
 
 import argparse
+import difflib
 import json
 import os
+import re
 import signal
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -99,7 +101,7 @@ def _fail(args: argparse.Namespace, error: Exception) -> int:
 def _parser() -> argparse.ArgumentParser:
     from cogtcp.cli import arguments, journey, lab, mobility, plot, spectrum, sweep, tune
 
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="cogtcp",
         formatter_class=_wide,
         description="What does a transport protocol deliver over spectrum that comes and goes?",
@@ -247,6 +249,31 @@ class _Version(argparse.Action):
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, *given: object
     ) -> NoReturn:
         parser.exit(_version(namespace))
+
+
+class _Parser(argparse.ArgumentParser):
+    """Suggests the nearest name where one is wrong: a verb, a choice, an option."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong, with what was probably meant, and end with exit code 2."""
+        choice = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
+        option = re.match(r"unrecognized arguments: (--[^ =]+)", message)
+        given, known = "", []
+        if choice:
+            given, known = choice[1], re.findall(r"[^', ]+", choice[2])
+        elif option:
+            given, known = option[1], sorted(self._options())
+        near = difflib.get_close_matches(given, known, n=1)
+        super().error(f"{message}; did you mean {near[0]!r}?" if near else message)
+
+    def _options(self) -> set[str]:
+        """Return the options of this verb and of all below: what one does not know is told by the first."""
+        found = {name for name in self._option_string_actions if name.startswith("--")}
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                for below in action.choices.values():
+                    found |= below._options()
+        return found
 
 
 def _wide(prog: str) -> argparse.HelpFormatter:
