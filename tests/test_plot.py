@@ -175,6 +175,14 @@ def test_an_accessor_suggests_names(result: Result, comparison: Comparison) -> N
         run(Scenario.from_toml(SMALL), trace="summary").plot.timeline()
 
 
+def test_the_package_suggests_names() -> None:
+    import cogtcp
+
+    with pytest.raises(AttributeError, match="did you mean 'compare'"):
+        cogtcp.comapre  # noqa: B018
+    assert {"sweep", "journey", "compare"} <= set(dir(cogtcp))
+
+
 def test_no_value_is_no_bar(comparison: Comparison) -> None:
     found = values_of(comparison.runs, BY_NAME["rtos"])
     assert all(not math.isnan(value) for values in found.values() for value in values)

@@ -9,7 +9,8 @@
 """
 
 from cogtcp import _start as _start  # isort: skip (before anything that takes time to load)
-from cogtcp import journey, mobility, spectrum
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from cogtcp._core import AckSample, LinkEvent, PacketInfo, RateSample, TcpState
 from cogtcp._core import version as __version__
 from cogtcp._errors import (
@@ -25,8 +26,11 @@ from cogtcp.control import CongestionControl, check_congestion_control
 from cogtcp.result import Result, Trace, run
 from cogtcp.scenario import Scenario
 from cogtcp.statistics import Interval
-from cogtcp.sweeping import sweep
-from cogtcp.tuning import tune
+
+if _TYPE_CHECKING:
+    from cogtcp import journey, mobility, spectrum
+    from cogtcp.sweeping import sweep
+    from cogtcp.tuning import tune
 
 __all__ = [
     "AckSample",
@@ -57,3 +61,34 @@ __all__ = [
     "sweep",
     "tune",
 ]
+
+# What a script may never ask for is loaded when it does: `import cogtcp` is to take no longer than it must.
+# (`compare` is not among them: its module bears its name, and would take its place.)
+_LATER = {
+    "journey": ("cogtcp.journey", ""),
+    "mobility": ("cogtcp.mobility", ""),
+    "spectrum": ("cogtcp.spectrum", ""),
+    "sweep": ("cogtcp.sweeping", "sweep"),
+    "tune": ("cogtcp.tuning", "tune"),
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        if not name.startswith("_"):  # tools ask for those
+            import difflib
+
+            near = difflib.get_close_matches(name, __all__, n=1)
+            message += f"; did you mean {near[0]!r}?" if near else ""
+        raise AttributeError(message, name=name)
+    from importlib import import_module
+
+    module, attribute = _LATER[name]
+    found = import_module(module)
+    value = globals()[name] = getattr(found, attribute) if attribute else found
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

@@ -14,8 +14,6 @@ from cogtcp._names import pick
 from cogtcp.control import control_name
 from cogtcp.metrics import BY_NAME, METRICS
 from cogtcp.result import MOST_SEEDS, Result, check_seed, plain
-from cogtcp.runner import Case, Runner
-from cogtcp.runner import Outcome as Made
 from cogtcp.statistics import Interval, holm, mean_interval, p_value, paired_difference
 
 if TYPE_CHECKING:
@@ -25,6 +23,7 @@ if TYPE_CHECKING:
 
     from cogtcp.output import KeptFolder, OutputFolder
     from cogtcp.plot import ComparisonPlots
+    from cogtcp.runner import Outcome as Made
     from cogtcp.scenario import Scenario
 
 # The tables of each run that a comparison keeps.
@@ -88,6 +87,8 @@ def compare(
     if nothing_random:
         chosen = chosen[:1]
     shown: dict[str, Result] = {}
+
+    from cogtcp.runner import Case, Runner  # not at the top: to load cogtcp is not to compare
 
     def case(name: str, seed: int) -> Case:
         if seed != chosen[0]:

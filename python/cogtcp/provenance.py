@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +28,8 @@ def commit() -> str | None:
 
     None where it does not run from a checkout of its own, or git is not there.
     """
+    import subprocess  # not at the top: who asks for no provenance need not wait for it
+
     root = Path(__file__).resolve().parents[2]
     if not (root / ".git").exists() or not (root / "crates").is_dir():
         return None
@@ -43,6 +44,8 @@ def commit() -> str | None:
 
 
 def _git(root: Path, *arguments: str) -> str:
+    import subprocess
+
     done = subprocess.run(  # noqa: S603
         ["git", "-C", str(root), *arguments],  # noqa: S607
         capture_output=True,
