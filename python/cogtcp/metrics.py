@@ -8,8 +8,10 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cogtcp import _core
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from cogtcp.result import Result
     from cogtcp.statistics import Interval
@@ -131,12 +133,6 @@ def _efficiency(column: str) -> Callable[[Rows], float]:
     return efficiency
 
 
-def jain_fairness(shares: Sequence[float]) -> float:
-    """Return Jain's fairness index, from 1/n (one takes all) to 1 (all equal); NaN if all are zero."""
-    squares = math.fsum(share * share for share in shares)
-    return math.fsum(shares) ** 2 / (len(shares) * squares) if squares > 0 else math.nan
-
-
 #: The numbers of a run, in the order in which they are shown.
 METRICS = (
     Metric(
@@ -152,7 +148,7 @@ METRICS = (
     Metric(
         "fairness", "Fairness", "", 1, 3, 1,
         "Jain's index of the flows' goodputs: 1 when all are equal.",
-        lambda rows: jain_fairness([row["goodput_bps"] for row in rows]),
+        lambda rows: _core.jain_fairness([row["goodput_bps"] for row in rows]),
     ),
     Metric(
         "delivery_ratio", "Delivery ratio", "%", 100, 2, 1,

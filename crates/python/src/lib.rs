@@ -27,7 +27,7 @@ mod _core {
     #[pymodule_export]
     use super::mobility::Mobility;
     #[pymodule_export]
-    use super::run::{Cancel, Run, columns, run};
+    use super::run::{Cancel, Run, columns, jain_fairness, run};
     #[pymodule_export]
     use super::scenario::{Scenario, schema, starter, starters, transports};
     #[pymodule_export]

@@ -182,6 +182,12 @@ fn table_to_python(py: Python<'_>, table: Table) -> PyResult<Bound<'_, PyTuple>>
     (table.name, table.meaning, rows, columns).into_pyobject(py)
 }
 
+/// Jain's fairness index of shares; NaN where there is none or all are zero.
+#[pyfunction]
+pub(crate) fn jain_fairness(shares: Vec<f64>) -> f64 {
+    records::jain_fairness(&shares)
+}
+
 /// The tables of every run: name, meaning, and of each column name, type, unit, meaning.
 #[pyfunction]
 #[allow(clippy::type_complexity)]

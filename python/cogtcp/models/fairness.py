@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from cogtcp import _core
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -27,5 +29,4 @@ def jain_index(allocations: Iterable[float]) -> float:
     if largest == 0:
         raise ValueError("Jain's index is undefined where every allocation is zero")
     # Dividing by the largest keeps the squares of very small and very large values in range.
-    shares = [value / largest for value in values]
-    return math.fsum(shares) ** 2 / (len(shares) * math.fsum(share * share for share in shares))
+    return _core.jain_fairness([value / largest for value in values])
