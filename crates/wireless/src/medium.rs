@@ -94,6 +94,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             capture: config.mac.rules.capture,
             carrier_sense: config.mac.rules.carrier_sense,
             threshold: config.phy.carrier_sense.watts(),
+            step: Listening::step_for(config.phy.cutoff.watts(), 0.0),
         };
         Self {
             timing: Timing::new(&config.mac, config.phy.delay),
@@ -125,6 +126,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         let needed = least / (interface.power.watts() * self.config.phy.propagation.most());
         let reach = self.config.phy.propagation.path_loss.range(needed);
         self.reach = self.reach.max(reach);
+        let loudest = interface.power.watts() * self.config.phy.propagation.most();
+        self.listening.step = self.listening.step.max(Listening::step_for(least, loudest));
         self.stations.push(Station::new(&self.config, interface, reach, number, self.seed));
         self.neighbours.clear();
         self.grid.expires = Time::ZERO;

@@ -3,15 +3,6 @@
 use crate::{Capture, CarrierSense, Cause};
 use cogtcp_units::{Duration, Time};
 
-/// Power in steps of 1e-24 W: sums of whole numbers do not depend on who came and left in which order.
-fn steps(power: f64) -> u128 {
-    (power * 1e24) as u128
-}
-
-fn watts(steps: u128) -> f64 {
-    steps as f64 * 1e-24
-}
-
 /// The frame that the radio is set on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lock {
@@ -44,13 +35,33 @@ pub(crate) struct Listening {
     pub(crate) capture: Capture,
     pub(crate) carrier_sense: CarrierSense,
     pub(crate) threshold: f64,
+    /// Powers are added in whole steps of this many watts: a sum does not depend on who came and left in which order.
+    pub(crate) step: f64,
+}
+
+/// 64 of the loudest frames fit into a sum.
+const LOUDEST: f64 = (1u64 << 57) as f64;
+
+impl Listening {
+    /// The step for a cut-off and the greatest power that can arrive: a 65,536th of the cut-off, or so that sums fit.
+    pub(crate) fn step_for(cutoff: f64, loudest: f64) -> f64 {
+        (cutoff / 65_536.0).max(loudest / LOUDEST).max(f64::MIN_POSITIVE)
+    }
+
+    fn steps(&self, power: f64) -> i64 {
+        (power / self.step).min(LOUDEST) as i64
+    }
+
+    fn watts(&self, steps: i64) -> f64 {
+        steps as f64 * self.step
+    }
 }
 
 /// The receiving half of a radio.
 #[derive(Debug, Default)]
 pub(crate) struct Receiver {
     /// Power of all frames in the air, in steps.
-    total: u128,
+    total: i64,
     lock: Option<Lock>,
     /// Frames above the carrier-sense threshold.
     carriers: u32,
@@ -61,7 +72,7 @@ impl Receiver {
     pub(crate) fn is_busy(&self, rules: &Listening) -> bool {
         match rules.carrier_sense {
             CarrierSense::EachFrame => self.carriers > 0,
-            CarrierSense::TotalPower => watts(self.total) >= rules.threshold,
+            CarrierSense::TotalPower => rules.watts(self.total) >= rules.threshold,
         }
     }
 
@@ -75,8 +86,8 @@ impl Receiver {
     pub(crate) fn arrive(&mut self, rules: &Listening, new: Incoming, together: Duration) -> Option<Cause> {
         let (capture, sensitivity) = new.needs;
         let weak = new.power < sensitivity;
-        let others = watts(self.total);
-        self.total += steps(new.power);
+        let others = rules.watts(self.total);
+        self.total += rules.steps(new.power);
         self.carriers += u32::from(new.power >= rules.threshold);
         let fresh = Lock {
             frame: new.frame,
@@ -89,7 +100,7 @@ impl Receiver {
         if rules.capture == Capture::Pairwise {
             self.arrive_pairwise(fresh, capture, together);
         } else if let Some(lock) = &mut self.lock {
-            lock.worst = lock.worst.max(watts(self.total - steps(lock.power)));
+            lock.worst = lock.worst.max(rules.watts(self.total - rules.steps(lock.power)));
             let at_once = new.from <= lock.began + together && new.power > lock.power;
             let stands_out = rules.capture == Capture::SinrAny && new.power >= capture * others;
             if fresh.spoiled.is_none() && (at_once || stands_out) {
@@ -141,13 +152,13 @@ impl Receiver {
 
     /// A frame that was in the air before the radio came to the channel.
     pub(crate) fn join(&mut self, rules: &Listening, power: f64) {
-        self.total += steps(power);
+        self.total += rules.steps(power);
         self.carriers += u32::from(power >= rules.threshold);
     }
 
     /// A frame that arrived with `power` has ended. Returns the reception of it, if there was one.
     pub(crate) fn end(&mut self, rules: &Listening, frame: u32, power: f64) -> Option<Lock> {
-        self.total -= steps(power);
+        self.total -= rules.steps(power);
         self.carriers -= u32::from(power >= rules.threshold);
         let lock = self.lock.filter(|lock| lock.frame == frame)?;
         self.lock = None;
@@ -167,7 +178,12 @@ mod tests {
     const TOGETHER: Duration = Duration::from_micros(1);
 
     fn rules(capture: Capture) -> Listening {
-        Listening { capture, carrier_sense: CarrierSense::EachFrame, threshold: 1.0 }
+        Listening {
+            capture,
+            carrier_sense: CarrierSense::EachFrame,
+            threshold: 1.0,
+            step: Listening::step_for(0.1, 1000.0),
+        }
     }
 
     /// Frames of these powers and times in microseconds, at a receiver that needs 10 to 1 and a power of 20. Which of them

@@ -65,8 +65,11 @@ fn a_fading_broadcast_arrives_as_often_as_its_power_says() {
     );
 }
 
+/// Places, and who sends to whom.
+type Layout = (Vec<(f64, f64)>, Vec<(u32, u32)>);
+
 /// Pairs of 150 m all over 2 x 2 km.
-fn pairs(count: u32) -> (Vec<(f64, f64)>, Vec<(u32, u32)>) {
+fn pairs(count: u32) -> Layout {
     let mut stream = RandomStream::new(5, "places", 0);
     let mut places = Vec::new();
     for _ in 0..count {
