@@ -24,6 +24,7 @@ import cogtcp
 from cogtcp import Scenario, cli
 from cogtcp.runner import Runner
 from cogtcp.spectrum import PuActivity
+from cogtcp.sweeping import plan as planning
 from conftest import ROOT
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
@@ -47,6 +48,7 @@ SHORTER = {
         "2x2",
     ],
     "reproduce": ["--seeds", "2", "--only", "c2-f4a"],
+    "sweep": ["--set", f"run.duration={LONGEST}", "--seeds", "2"],
 }
 
 NOT_RUN = {
@@ -274,6 +276,11 @@ def test_scenarios(page: str, checkout: Path) -> None:
     for block in of("toml")[page]:
         if page == "docs/adding-a-study.md":
             tomllib.loads(block.text)  # what it means a test of the studies says
+            continue
+        if page == "docs/sweeps.md":
+            (checkout / "sweeps").mkdir(exist_ok=True)
+            (checkout / "sweeps" / "sweep.toml").write_text(block.text)
+            assert planning.read(checkout / "sweeps" / "sweep.toml").total > 1
             continue
         for text in whole(block):
             try:

@@ -24,13 +24,21 @@ if TYPE_CHECKING:
 def scenario(args: argparse.Namespace) -> Scenario:
     """Read the scenario of `FILE` with the changes of `--set`."""
     result = Scenario.from_file(args.file, allow_python=args.allow_python)
-    for change in args.set:
+    for path, text in changes(args.set):
+        result = result.set_text(path, text)
+    look_here(result.python_controls)
+    return result
+
+
+def changes(given: Sequence[str]) -> list[tuple[str, str]]:
+    """Return paths and values of `--set PATH=VALUE`."""
+    found = []
+    for change in given:
         path, separator, value = change.partition("=")
         if not separator or not path.strip():
             raise UsageError(f'--set {change}: write PATH=VALUE, as in --set run.duration="20 s"')
-        result = result.set_text(path.strip(), value.strip())
-    look_here(result.python_controls)
-    return result
+        found.append((path.strip(), value.strip()))
+    return found
 
 
 def look_here(controls: Sequence[str]) -> None:

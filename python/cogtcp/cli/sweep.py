@@ -18,6 +18,14 @@ if TYPE_CHECKING:
 def add_sweep(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `sweep`."""
     parser.add_argument("file", metavar="FILE", help="the sweep, a TOML file (docs/sweeps.md)")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="PATH=VALUE",
+        help='change a field of the base scenario, as in --set run.duration="20 s" (may be repeated)',
+    )
+    parser.add_argument("--seeds", type=int, metavar="N", help="number of seeds (default: the file's)")
     parser.add_argument("--jobs", type=int, metavar="N", help="runs at a time (default: one per processor)")
     parser.add_argument(
         "--ray", metavar="ADDRESS", help="run on Ray: auto, local, or the address of a cluster (extra ray)"
@@ -49,7 +57,10 @@ def sweep(args: argparse.Namespace) -> int:
     from cogtcp.sweeping import plan
 
     arguments.positive(args.jobs, "--jobs")
-    made = plan.read(args.file, allow_python=args.allow_python)
+    arguments.positive(args.seeds, "--seeds")
+    made = plan.read(
+        args.file, allow_python=args.allow_python, changes=arguments.changes(args.set), seeds=args.seeds
+    )
     arguments.look_here([name for name in made.transports if name and ":" in name])
     if args.dry_run:
         return _dry_run(args, made)

@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -118,13 +120,13 @@ def sweep(
             keep=keep,
             time_limit=time_limit,
         )
-    owner = None
+    temporary = None
     if out is None:
-        owner = tempfile.TemporaryDirectory(prefix="cogtcp-sweep-")
-        out = Path(owner.name) / "sweep"
+        temporary = Path(tempfile.mkdtemp(prefix="cogtcp-sweep-"))
+        out = temporary / "sweep"
     folder = prepare_folder(out, made.job, FILES, keep=RUNS, force=force)
     runner = Runner(folder / RUNS, jobs, progress, time_limit=made.time_limit, retry=retry, launcher=launcher)
-    return _carry_out(made, folder, runner, store, precision, max_seeds, command, owner)
+    return _carry_out(made, folder, runner, store, precision, max_seeds, command, temporary)
 
 
 def _carry_out(
@@ -135,7 +137,7 @@ def _carry_out(
     precision: float | None,
     max_seeds: int,
     command: str | None,
-    owner: Any,
+    temporary: Path | None,
 ) -> Sweep:
     from cogtcp.sweeping import dataset
     from cogtcp.sweeping.result import Sweep
@@ -153,7 +155,7 @@ def _carry_out(
     while True:
         # What a kill left goes into the data set first: then its keys are all that must be remembered.
         with journal:
-            dataset.compact(folder, journal, plan.axes, plan.keep)
+            dataset.compact(folder, journal, plan.keep)
         stream = runner.stream(cases, total, known=dataset.known(folder), keys=Keys(), recall=False)
         try:
             for _ in stream:
@@ -163,8 +165,8 @@ def _carry_out(
         finally:
             stream.close()
         with journal:
-            dataset.compact(folder, journal, plan.axes, plan.keep)
-        result = Sweep(plan, folder, runner.progress, interrupted, owner)
+            dataset.compact(folder, journal, plan.keep)
+        result = Sweep(plan, folder, runner.progress, interrupted)
         if interrupted or precision is None:
             break
         more = next_round(result, precision, max_seeds)
@@ -174,6 +176,8 @@ def _carry_out(
     if interrupted and not (runner.progress.made + runner.progress.known):
         raise KeyboardInterrupt
     save(result, command)
+    if temporary is not None:
+        weakref.finalize(result, shutil.rmtree, temporary, ignore_errors=True)
     if place is not None:
         place.push(folder)
     return result

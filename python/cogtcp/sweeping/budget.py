@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # transport.
 _PROBES = 12
 #: Share of a line in the journal that it takes in the data set: measured, docs/scale.md.
-PARQUET_SHARE = 0.16
+PARQUET_SHARE = 0.12
 
 
 @dataclass(frozen=True)

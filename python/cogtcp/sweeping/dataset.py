@@ -35,14 +35,12 @@ from cogtcp.sweeping.plan import AS_IT_IS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from cogtcp.sweeping.axes import Axis
-
 DATA, RUNS = "data", "runs"
 # Rows of a file, and of the part of it that is read at once.
 _FILE_ROWS = 1_000_000
 _GROUP_ROWS = 100_000
 # Runs that are turned from lines into columns at a time.
-_BATCH = 20_000
+_BATCH = 2_000
 _KINDS = {"u64": pa.uint64(), "i64": pa.int64(), "f64": pa.float64(), "bool": pa.bool_(), "text": pa.string()}
 
 
@@ -94,7 +92,7 @@ def known(folder: Path) -> Known:
     return Known(array("Q", keys), failed)
 
 
-def compact(folder: Path, journal: Journal, axes: Sequence[Axis], keep: Sequence[str]) -> int:
+def compact(folder: Path, journal: Journal, keep: Sequence[str]) -> int:
     """Move finished runs from journals that nobody writes into the data set; return how many were moved.
 
     A kill on the way leaves the data set as it was, and the journals; or the new one, and journals whose
@@ -117,7 +115,7 @@ def compact(folder: Path, journal: Journal, axes: Sequence[Axis], keep: Sequence
             new.mkdir()
             lock = _replace.lock(new)
             try:
-                moved = _write(folder, new, files, axes, keep)
+                moved = _write(folder, new, files, keep)
                 if not _replace.put(new, real):
                     raise OutputError(f"{real}: another process writes here; repeat the command")
             finally:
@@ -132,8 +130,8 @@ def compact(folder: Path, journal: Journal, axes: Sequence[Axis], keep: Sequence
         raise _cannot_write(folder, error) from error
 
 
-def _write(folder: Path, new: Path, files: Sequence[Path], axes: Sequence[Axis], keep: Sequence[str]) -> int:
-    fresh = _Columns(axes)
+def _write(folder: Path, new: Path, files: Sequence[Path], keep: Sequence[str]) -> int:
+    fresh = _Columns(new / ".parts")
     for path in files:
         for outcome in read(path):
             fresh.add(outcome)
@@ -146,6 +144,7 @@ def _write(folder: Path, new: Path, files: Sequence[Path], axes: Sequence[Axis],
             parts = [*old.get(transport, []), *fresh.parts(name, transport)]
             table = _sorted(name, pa.concat_tables(parts, promote_options="permissive"))
             _write_table(new / name / _segment(transport), table)
+    shutil.rmtree(new / ".parts", ignore_errors=True)
     return fresh.count
 
 
@@ -194,11 +193,11 @@ def _sorted(name: str, table: pa.Table) -> pa.Table:
 
 
 class _Columns:
-    """Runs as columns, by table and transport."""
+    """Runs as columns, by table and transport; on disk, so that memory does not grow with their number."""
 
-    def __init__(self, axes: Sequence[Axis]) -> None:
-        self._axes = axes
-        self._parts: dict[tuple[str, str], list[pa.Table]] = {}
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._parts: dict[tuple[str, str], list[Path]] = {}
         self._rows: dict[tuple[str, str], dict[str, list[Any]]] = {}
         self._waiting = 0
         self.count = 0
@@ -246,7 +245,10 @@ class _Columns:
         for (name, transport), columns in self._rows.items():
             types = _types(name)
             arrays = {column: _arrow(values, types.get(column)) for column, values in columns.items()}
-            self._parts.setdefault((name, transport), []).append(pa.table(arrays))
+            files = self._parts.setdefault((name, transport), [])
+            self._folder.mkdir(exist_ok=True)
+            files.append(self._folder / f"{name}-{len(self._parts)}-{len(files)}.parquet")
+            pq.write_table(pa.table(arrays), files[-1], compression="zstd")
         self._rows = {}
         self._waiting = 0
 
@@ -254,7 +256,7 @@ class _Columns:
         return {transport for table, transport in self._parts if table == name}
 
     def parts(self, name: str, transport: str) -> list[pa.Table]:
-        return self._parts.get((name, transport), [])
+        return [pq.read_table(path, partitioning=None) for path in self._parts.get((name, transport), [])]
 
 
 def _types(name: str) -> dict[str, pa.DataType]:

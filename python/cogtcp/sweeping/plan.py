@@ -182,8 +182,25 @@ def plan(
     return made
 
 
-def read(path: str | Path, *, allow_python: bool = False) -> Plan:
-    """Read a sweep file. Raises `UsageError` or `ScenarioError`, with the file and the field."""
+def read(
+    path: str | Path,
+    *,
+    allow_python: bool = False,
+    changes: Sequence[tuple[str, str]] = (),
+    seeds: int | None = None,
+) -> Plan:
+    """Read a sweep file.
+
+    Args:
+        path: The file.
+        allow_python: Whether congestion controls that the scenario names in Python may be imported.
+        changes: Fields of the base scenario and their values as text, after those of the file.
+        seeds: How many seeds, in place of those of the file.
+
+    Raises:
+        UsageError: The file says something wrong, or cannot be read.
+        ScenarioError: The scenario cannot be simulated, or has no such field.
+    """
     file = Path(path)
     try:
         with file.open("rb") as stream:
@@ -193,12 +210,12 @@ def read(path: str | Path, *, allow_python: bool = False) -> Plan:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{file}: {error}") from None
     try:
-        return _from(data, file, allow_python)
+        return _from(data if seeds is None else {**data, "seeds": seeds}, file, allow_python, changes)
     except UsageError as error:
         raise UsageError(f"{file}: {error}") from None
 
 
-def _from(data: dict[str, Any], file: Path, allow_python: bool) -> Plan:
+def _from(data: dict[str, Any], file: Path, allow_python: bool, changes: Sequence[tuple[str, str]]) -> Plan:
     _known(data, _KEYS, "")
     named = data.get("scenario")
     if not isinstance(named, str):
@@ -206,6 +223,8 @@ def _from(data: dict[str, Any], file: Path, allow_python: bool) -> Plan:
     scenario = Scenario.from_file(file.parent / named, allow_python=allow_python)
     for key, value in _table(data, "set").items():
         scenario = scenario.set(key, value) if not isinstance(value, str) else scenario.set_text(key, value)
+    for key, text in changes:
+        scenario = scenario.set_text(key, text)
     vary: dict[str, Any] = {}
     steps: dict[str, int] = {}
     names: dict[str, str] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,6 @@ class Sweep:
     folder: Path
     progress: Progress
     interrupted: bool = False
-    _owner: Any = field(default=None, repr=False)
 
     @property
     def axes(self) -> list[str]:
