@@ -37,7 +37,7 @@ def bars(comparison: Comparison, metric: Metric) -> str:
     sheet = still.Sheet(_WIDTH, height + 74, f"{metric.title} by transport: {said}")
     left = 14 + max((still.text_width(name) for name in names), default=0)
     texts = [metric.with_half_width(interval) for interval in intervals.values()]
-    beside = 14 + max((still.text_width(text, 12) for text in texts), default=0)
+    beside = 20 + max((still.text_width(text, 12) for text in texts), default=0)
     unit = f", {metric.unit}" if metric.unit else ""
     share = 0.60 if paired else 1.0
     wide = (_WIDTH - left) * share - beside - 8
@@ -85,7 +85,7 @@ def _differences(
     """Draw differences with their intervals. One far from all others is marked, and does not set the axis."""
     left, top, width, height = room
     texts = ["" if i is None else metric.with_half_width(i, sign=True) for i in intervals]
-    beside = 14 + max(still.text_width(text, 12) for text in texts)
+    beside = 20 + max(still.text_width(text, 12) for text in texts)
     known = [interval for interval in intervals if interval is not None]
     reach = reach_of([(i.low * metric.scale, i.mean * metric.scale, i.high * metric.scale) for i in known])
     panel = sheet.panel(
