@@ -2,14 +2,17 @@
 
 use crate::errors::{input_error, located_error};
 use cogtcp_spectrum::activity::{ActivityLaw, PuSpec, SpanLaw, StartState, scatter};
-use cogtcp_spectrum::detector::{Detector, DetectorConfig, FusionRule, detection_and_false_alarm};
+use cogtcp_spectrum::detector::{
+    Cooperative, Detector, DetectorConfig, FixedErrors, FusionRule, MapDetector, NeymanPearson, Simplified,
+    Surroundings, detection_and_false_alarm,
+};
 use cogtcp_spectrum::logs::occupancy::{self, Occupancy};
 use cogtcp_spectrum::logs::released::{self, Map, MapGenerator, MapUser};
 use cogtcp_spectrum::logs::{LogError, ch_log, pu_log};
 use cogtcp_spectrum::propagation::{Position, Propagation};
 use cogtcp_spectrum::theory::shortest_sensing_time;
 use cogtcp_spectrum::{Reach, activity};
-use cogtcp_units::{Duration, Power, Probability, Rate, Time};
+use cogtcp_units::{Decibel, Duration, Frequency, Power, Probability, Rate, Time};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 
@@ -308,32 +311,40 @@ fn detector(
     let value = |key: &str| parameters.get(key).copied().unwrap_or(f64::NAN);
     let probability =
         |key: &str| Probability::new(value(key)).map_err(|error| input_error(py, &format!("{key}: {error}")));
-    let bandwidth = value("bandwidth");
-    let mut config = match name {
-        "map" => DetectorConfig::Map { bandwidth, snr_db, p_on: value("p_on") },
-        "neyman-pearson" => DetectorConfig::NeymanPearson {
-            sampling_rate: value("sampling_rate"),
-            false_alarm: value("false_alarm"),
-        },
-        "simplified" => DetectorConfig::Simplified { bandwidth, snr_db },
-        "fixed" => DetectorConfig::Fixed {
+    let (snr, frequency) = (Decibel(snr_db), |key: &str| Frequency(value(key)));
+    let config = match name {
+        "map" => DetectorConfig::Map(MapDetector {
+            snr,
+            bandwidth: frequency("bandwidth"),
+            p_on: Some(probability("p_on")?),
+        }),
+        "neyman-pearson" => DetectorConfig::NeymanPearson(NeymanPearson {
+            snr,
+            sampling_rate: frequency("sampling_rate"),
+            false_alarm: probability("false_alarm")?,
+        }),
+        "simplified" => DetectorConfig::Simplified(Simplified { snr, bandwidth: frequency("bandwidth") }),
+        "fixed" => DetectorConfig::Fixed(FixedErrors {
             detection: probability("detection")?,
             false_alarm: probability("false_alarm")?,
-        },
+        }),
         "perfect" => DetectorConfig::Perfect,
         "as-released" => DetectorConfig::AsReleased,
         other => return Err(input_error(py, &format!("there is no detector \"{other}\""))),
     };
-    if let Some(rule) = fusion {
-        let rule = match rule {
-            "or" => FusionRule::Or,
-            "and" => FusionRule::And,
-            _ => FusionRule::Majority,
-        };
-        config =
-            DetectorConfig::Cooperative { inner: Box::new(config), sensors: value("sensors") as usize, rule };
+    let one = config.kind().build(&Surroundings::default());
+    let inner = one.map_err(|error| input_error(py, &error.to_string()))?;
+    let rule = match fusion {
+        None => return Ok(inner),
+        Some("or") => FusionRule::Or,
+        Some("and") => FusionRule::And,
+        Some(_) => FusionRule::Majority,
+    };
+    let sensors = value("sensors") as usize;
+    if sensors == 0 {
+        return Err(input_error(py, "a cooperative detector needs at least one sensor"));
     }
-    config.build().map_err(|error| input_error(py, &error.to_string()))
+    Ok(Box::new(Cooperative { inner, sensors, rule }))
 }
 
 /// P_d' and P_f' of a detector at each sensing time in s, for a PU of this SNR in dB.

@@ -2,16 +2,16 @@
 
 mod mac;
 mod spectrum;
-mod units;
 
 pub use mac::{Mac, RetryLimit};
 pub use spectrum::{
     AlternatingChannels, Channels, Exponential, LawsOfUsers, PuStart, Reach, SpanLaw, Spectrum, TraceModel,
     TraceOfUsers, Users,
 };
-pub use units::{Acceleration, Decibel, Frequency, Length, Speed};
 
-use cogtcp_units::{Duration, Power, Probability};
+use cogtcp_spectrum::detector::{DetectorConfig, FusionRule};
+use cogtcp_spectrum::policy::PolicyConfig;
+use cogtcp_units::{Decibel, Duration, Length, Power};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,13 +35,13 @@ pub struct CognitiveUser {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel: Option<u32>,
     /// How it senses.
-    pub detector: Detector,
+    pub detector: DetectorConfig,
     /// How loud PUs are to a detector that has an SNR.
     #[serde(default)]
     pub pu_snr: PuSnr,
     /// The next channel, once a PU was reported.
     #[serde(default)]
-    pub policy: Policy,
+    pub policy: PolicyConfig,
     /// Neighbours that sense with each end, from places of their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cooperation: Option<Cooperation>,
@@ -98,81 +98,6 @@ fn capture() -> Decibel {
     Decibel(10.0)
 }
 
-/// How a radio tells whether a PU is there. Every probability is conditional on that.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Detector {
-    /// Maximum a posteriori energy detector (Lee and Akyildiz 2008).
-    Map(MapDetector),
-    /// Energy detector set for a target of false alarms (Liang et al. 2008).
-    NeymanPearson(NeymanPearson),
-    /// Errors as a function of the sensing time alone: what `map` tends to for a PU that is ON half of the time.
-    Simplified(Simplified),
-    /// Sensing times in ascending order, each with the probability of detection and that of a false alarm; between two they
-    /// are interpolated.
-    Table(Vec<(Duration, Probability, Probability)>),
-    /// The same probabilities whatever the sensing time.
-    Fixed(FixedErrors),
-    /// No errors.
-    Perfect,
-    /// The released ns-2 code: 10 % missed, no false alarms.
-    AsReleased,
-}
-
-/// Maximum a posteriori energy detector.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct MapDetector {
-    /// Signal-to-noise ratio of every PU that is heard, which the threshold is set for too. The paper states none, and it
-    /// decides how much the sensing time matters.
-    pub snr: Decibel,
-    /// Bandwidth W of a channel.
-    #[serde(default = "bandwidth")]
-    pub bandwidth: Frequency,
-    /// Long-run probability that a PU is ON, which the threshold is set for. Without it: that of the PUs' laws, mean over
-    /// PUs; 0.5 for PUs from a log.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub p_on: Option<Probability>,
-}
-
-/// Energy detector set for a target of false alarms.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct NeymanPearson {
-    /// Signal-to-noise ratio of every PU that is heard.
-    pub snr: Decibel,
-    /// Sampling rate f_s.
-    pub sampling_rate: Frequency,
-    /// The target for the probability of a false alarm.
-    pub false_alarm: Probability,
-}
-
-/// Errors as a function of the sensing time alone.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Simplified {
-    /// Signal-to-noise ratio of every PU.
-    pub snr: Decibel,
-    /// Bandwidth W of a channel.
-    #[serde(default = "bandwidth")]
-    pub bandwidth: Frequency,
-}
-
-/// Fixed probabilities.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct FixedErrors {
-    /// Probability that a PU that is there is reported.
-    pub detection: Probability,
-    /// Probability that a PU is reported where there is none.
-    #[serde(default)]
-    pub false_alarm: Probability,
-}
-
-fn bandwidth() -> Frequency {
-    Frequency(1e6)
-}
-
 /// How loud PUs are to a detector that has an SNR.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -193,45 +118,7 @@ pub struct Cooperation {
     pub neighbours: Vec<Place>,
     /// How the reports become one.
     #[serde(default)]
-    pub rule: Fusion,
-}
-
-/// How the reports of several sensors become one.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Fusion {
-    /// One report suffices.
-    #[default]
-    Or,
-    /// All must report.
-    And,
-    /// More than half must report.
-    Majority,
-}
-
-/// The next channel, once a PU was reported.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Policy {
-    /// (c + 1) modulo the number of channels: equation 3 of the paper.
-    #[default]
-    RoundRobin,
-    /// Any other, uniformly.
-    Random,
-    /// The same: sense again.
-    Sticky,
-    /// The other with the fewest reports of a PU so far.
-    LeastBusy,
-    /// The fastest other without a report for so long.
-    BestRate(Memory),
-}
-
-/// How long a report keeps a radio off a channel.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Memory {
-    /// How long a report of a PU keeps the radio off a channel.
-    pub memory: Duration,
+    pub rule: FusionRule,
 }
 
 /// Whether the two ends of a link sense together.

@@ -1,10 +1,10 @@
 //! A train's journey: the map file of its line, and the section of a radio that names it.
 
+use crate::ScenarioError;
 use crate::source::Source;
 use crate::tree::{self, Node};
 use crate::values::{Law, Seed};
-use crate::{Acceleration, Decibel, Length, ScenarioError, Speed};
-use cogtcp_units::{Duration, Power, Probability, Rate};
+use cogtcp_units::{Acceleration, Decibel, Duration, Length, Power, Probability, Rate, Speed};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -36,10 +36,9 @@ mod tree;
 mod values;
 
 pub use cognitive::{
-    Acceleration, AlternatingChannels, Channels, CognitiveUser, Cooperation, Decibel, Detector, Ends,
-    Exponential, FixedErrors, Frequency, Fusion, LawsOfUsers, Length, Mac, MapDetector, Memory,
-    NeymanPearson, Place, Policy, PuSnr, PuStart, Reach, Reception, RetryLimit, Simplified, SpanLaw,
-    Spectrum, Speed, TraceModel, TraceOfUsers, TransmitRadio, Users, WhilePeerSenses,
+    AlternatingChannels, Channels, CognitiveUser, Cooperation, Ends, Exponential, LawsOfUsers, Mac, Place,
+    PuSnr, PuStart, Reach, Reception, RetryLimit, SpanLaw, Spectrum, TraceModel, TraceOfUsers, TransmitRadio,
+    Users, WhilePeerSenses,
 };
 pub use cogtcp_link::{QueueLimit, QueueSpec};
 pub use error::ScenarioError;

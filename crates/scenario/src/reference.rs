@@ -4,8 +4,10 @@ use crate::{JourneyMap, Scenario, Tcp};
 use cogtcp_transport::{ParameterKind, Preset, controls};
 use serde_json::Value;
 use std::fmt::Write;
+use std::sync::LazyLock;
 
-/// The tables of a scenario in the order of reading: heading, and name of its type in the schema.
+/// The tables of a scenario in the order of reading: heading, and name of its type in the schema. With an asterisk: the tables of
+/// the parameters of everything that a registry names there.
 const TABLES: &[(&str, &str)] = &[
     ("Top level", ""),
     ("[run]", "Run"),
@@ -25,17 +27,12 @@ const TABLES: &[(&str, &str)] = &[
     ("radio.pu", "PrimaryUsers"),
     ("[radio.journey]", "Journey"),
     ("[radio.cr]", "CognitiveUser"),
-    ("radio.cr.detector.map", "MapDetector"),
-    ("radio.cr.detector.neyman_pearson", "NeymanPearson"),
-    ("radio.cr.detector.simplified", "Simplified"),
-    ("radio.cr.detector.fixed", "FixedErrors"),
+    ("radio.cr.detector", "Detector*"),
     ("radio.cr.cooperation", "Cooperation"),
-    ("radio.cr.policy.best_rate", "Memory"),
+    ("radio.cr.policy", "Policy*"),
     ("radio.cr.mac", "Mac"),
     ("[train]", "Train"),
-    ("train.prediction.itinerary", "Itinerary"),
-    ("train.prediction.outage_map", "OutageMap"),
-    ("train.prediction.signal_strength", "SignalStrength"),
+    ("train.prediction", "Prediction*"),
     ("[[flow]]", "Flow"),
     ("[tcp]", "Tcp"),
 ];
@@ -86,10 +83,10 @@ pub fn reference() -> String {
     let schema = Scenario::json_schema();
     let mut text = format!("{MARKER}\n\n## Every field\n\n");
     text.push_str("A field without a default is either required or, with \"-\", simply not set.\n\n");
-    for (heading, name) in TABLES {
+    for (heading, name) in scenario_tables() {
         let object = if name.is_empty() { &schema } else { &schema["$defs"][name] };
         // The defaults of [tcp] are those of the endpoints: the schema does not know them.
-        let defaults = if *name == "Tcp" { serde_json::json!(Tcp::defaults()) } else { Value::Null };
+        let defaults = if name == "Tcp" { serde_json::json!(Tcp::defaults()) } else { Value::Null };
         table(&mut text, heading, object, &defaults);
     }
     for (heading, name) in disciplines(&schema) {
@@ -121,6 +118,31 @@ pub fn journey_map_reference() -> String {
     text = text.replace("](#quantities)", "](scenario.md#quantities)");
     text.truncate(text.trim_end().len());
     text + "\n"
+}
+
+/// Heading and type of every table of a scenario, and of a map.
+static ALL_TABLES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
+    let schema = Scenario::json_schema();
+    let mut all = Vec::new();
+    for (heading, name) in TABLES.iter().chain(MAP_TABLES) {
+        let Some(registry) = name.strip_suffix('*') else {
+            all.push(((*heading).to_owned(), (*name).to_owned()));
+            continue;
+        };
+        for variant in list(&schema["$defs"][registry], "oneOf") {
+            for (key, parameters) in variant["properties"].as_object().into_iter().flatten() {
+                let tables =
+                    reference_name(parameters).map(|name| (format!("{heading}.{key}"), name.to_owned()));
+                all.extend(tables);
+            }
+        }
+    }
+    all
+});
+
+/// The tables of a scenario, those of registries spelled out.
+fn scenario_tables() -> &'static [(String, String)] {
+    &ALL_TABLES[..ALL_TABLES.len() - MAP_TABLES.len()]
 }
 
 /// Appends one line. Writing to a `String` cannot fail.
@@ -158,7 +180,7 @@ fn kind(field: &Value) -> (String, &'static str) {
         if let Some((_, word, unit)) = QUANTITIES.iter().find(|(schema, ..)| *schema == name) {
             return (format!("[{word}](#quantities)"), unit);
         }
-        if let Some((heading, _)) = TABLES.iter().chain(MAP_TABLES).find(|(_, schema)| *schema == name) {
+        if let Some((heading, _)) = ALL_TABLES.iter().find(|(_, schema)| schema == name) {
             return (format!("[table](#{})", anchor(heading)), "");
         }
         return (format!("[choice](#{})", anchor(name)), "");
@@ -301,11 +323,12 @@ mod tests {
     /// Every type of the schema is in the document: as a table, a choice or a quantity.
     #[test]
     fn nothing_is_left_out() {
-        check(&Scenario::json_schema(), TABLES);
-        check(&JourneyMap::json_schema(), MAP_TABLES);
+        let (scenario, map) = ALL_TABLES.split_at(scenario_tables().len());
+        check(&Scenario::json_schema(), scenario);
+        check(&JourneyMap::json_schema(), map);
     }
 
-    fn check(schema: &Value, tables: &[(&str, &str)]) {
+    fn check(schema: &Value, tables: &[(String, String)]) {
         for (name, definition) in schema["$defs"].as_object().unwrap() {
             let table = tables.iter().any(|(_, schema)| schema == name)
                 || disciplines(schema).iter().any(|(_, schema)| schema == name);

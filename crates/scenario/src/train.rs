@@ -1,7 +1,6 @@
 //! A train whose mobile router warns its clients of outages.
 
-use crate::{Decibel, Length};
-use cogtcp_units::{Duration, Probability};
+use cogtcp_units::{Decibel, Duration, Length, Probability};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

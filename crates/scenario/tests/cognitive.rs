@@ -48,7 +48,8 @@ fn what_is_left_out_has_the_values_of_the_paper() {
     assert_eq!((user.mac.short_retry_limit, user.mac.rts_threshold), (Some(7), Some(0)));
     assert_eq!(user.ends[1].position.x, 100.0);
     // P_on of the detector's threshold follows from the law: mean ON 2 s, mean OFF 2/3 s.
-    let DetectorConfig::Map { p_on, .. } = user.detector else { panic!("it is a MAP detector") };
+    assert!(matches!(&user.detector, DetectorConfig::Map(map) if map.p_on.is_none()));
+    let p_on = user.surroundings.duty_cycle;
     assert!((p_on - 0.75).abs() < 1e-9, "{p_on}");
 }
 
@@ -190,9 +191,7 @@ fn a_measurement_becomes_a_model() {
         users.iter().map(|user| (user.band, user.law.on.mean(), user.law.off.mean())).collect();
     assert_eq!(means, [(1, 1.5, 3.0), (2, 1.0, 1.0)]);
     // The threshold of the detector is set for the mean duty cycle of the bands: 1/3 and 1/2.
-    let DetectorConfig::Map { p_on, .. } = experiment.radios[0].kind.cognitive().unwrap().detector else {
-        panic!("it is a MAP detector")
-    };
+    let p_on = experiment.radios[0].kind.cognitive().unwrap().surroundings.duty_cycle;
     assert!((p_on - 5.0 / 12.0).abs() < 1e-9, "{p_on}");
 
     for (csv, message) in [

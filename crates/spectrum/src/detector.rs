@@ -4,17 +4,106 @@
 //! present), P_f' = P(reported | absent). The P_d and P_f of Lee and Akyildiz (2008) are joint with the PU's state
 //! (P_d = P_on P_d', P_f = P_off P_f') and must not be drawn with.
 
-mod config;
 mod cooperative;
 mod energy;
 mod plain;
 
-pub use config::{DetectorConfig, DetectorError};
 pub use cooperative::{Cooperative, FusionRule, fused_probability};
-pub use energy::{MapEnergyDetector, NeymanPearson, SimplifiedDetector};
-pub use plain::{FixedDetector, TableDetector, TableError};
+pub use energy::{
+    MapDetector, MapEnergyDetector, NeymanPearson, NeymanPearsonDetector, Simplified, SimplifiedDetector,
+};
+pub use plain::{FixedDetector, FixedErrors, TableDetector, TableError, TablePoints};
 
-use cogtcp_units::Duration;
+use crate::registry::registry;
+use cogtcp_units::{Decibel, Duration};
+
+registry! {
+    /// How a radio tells whether a PU is there. Every probability is conditional on that.
+    #[schemars(rename = "Detector")]
+    pub enum DetectorConfig: DetectorKind {
+        /// Maximum a posteriori energy detector (Lee and Akyildiz 2008).
+        Map(MapDetector),
+        /// Energy detector set for a target of false alarms (Liang et al. 2008).
+        NeymanPearson(NeymanPearson),
+        /// Errors as a function of the sensing time alone: what `map` tends to for a PU that is ON half of the time.
+        Simplified(Simplified),
+        /// Sensing times in ascending order, each with the probability of detection and that of a false alarm; between two they
+        /// are interpolated.
+        Table(TablePoints),
+        /// The same probabilities whatever the sensing time.
+        Fixed(FixedErrors),
+        /// No errors.
+        Perfect = FixedDetector::PERFECT,
+        /// The released ns-2 code: 10 % missed, no false alarms.
+        AsReleased = FixedDetector::AS_RELEASED,
+    }
+}
+
+/// A detector as the registry knows it: its parameters, which build it.
+pub trait DetectorKind: std::fmt::Debug {
+    /// The detector, or what is wrong with its parameters.
+    fn build(&self, surroundings: &Surroundings) -> Result<Box<dyn Detector>, DetectorError>;
+
+    /// The signal-to-noise ratio of every PU that is heard, where the scenario states it with the detector.
+    fn snr(&self) -> Option<Decibel> {
+        None
+    }
+
+    /// Whether it matters to the detector how loud a PU is, and not only that it is there.
+    fn hears_loudness(&self) -> bool {
+        false
+    }
+}
+
+/// What a detector may take from around it where its parameters do not say.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Surroundings {
+    /// Long-run share of the time that PUs are ON.
+    pub duty_cycle: f64,
+}
+
+impl Default for Surroundings {
+    /// PUs that are ON half of the time.
+    fn default() -> Self {
+        Self { duty_cycle: 0.5 }
+    }
+}
+
+/// A detector that makes no sense.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum DetectorError {
+    /// A parameter out of its range.
+    #[error("detector: {name} is {value}; it must be {rule}")]
+    Parameter {
+        /// The parameter.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// What would be right.
+        rule: &'static str,
+    },
+    /// A table that cannot be read off.
+    #[error(transparent)]
+    Table(#[from] TableError),
+}
+
+impl DetectorError {
+    /// `value`, if it `holds` the `rule` of the parameter `name`.
+    pub fn check(name: &'static str, value: f64, rule: &'static str, holds: bool) -> Result<f64, Self> {
+        if holds { Ok(value) } else { Err(Self::Parameter { name, value, rule }) }
+    }
+
+    /// `value`, if it is above zero.
+    pub fn positive(name: &'static str, value: f64) -> Result<f64, Self> {
+        Self::check(name, value, "above zero", value > 0.0 && value.is_finite())
+    }
+
+    /// The linear ratio of `snr`, if that is one that occurs.
+    pub fn ratio(snr: Decibel) -> Result<f64, Self> {
+        Self::check("snr_db", snr.0, "between -100 and 100 dB", (-100.0..=100.0).contains(&snr.0))?;
+        Ok(snr.linear())
+    }
+}
 
 /// What is on the air during one sensing.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,6 +143,16 @@ pub trait Detector: std::fmt::Debug + Send + Sync {
 
     /// Probability that a sensing of this window reports a PU: P_d' when one is there, P_f' when none is.
     fn report_probability(&self, window: &SensingWindow) -> f64;
+}
+
+impl Detector for Box<dyn Detector> {
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+
+    fn report_probability(&self, window: &SensingWindow) -> f64 {
+        (**self).report_probability(window)
+    }
 }
 
 /// P_d' and P_f' of a detector for a PU of signal-to-noise ratio `gamma` that is ON, or OFF, during the whole of

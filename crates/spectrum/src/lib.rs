@@ -36,6 +36,7 @@ pub mod policy;
 pub mod prediction;
 pub mod propagation;
 mod radio;
+mod registry;
 pub mod theory;
 
 pub use cogtcp_crosslayer::{ChannelId, LinkEvent, OutageCause, Phase, Verdict};

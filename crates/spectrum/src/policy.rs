@@ -4,6 +4,7 @@ mod rules;
 
 pub use rules::{BestRate, LeastBusy, RandomChannel, RoundRobin, Sticky};
 
+use crate::registry::registry;
 use crate::{ChannelId, ChannelTable};
 use cogtcp_units::{Duration, RandomStream, Time};
 
@@ -48,35 +49,35 @@ pub trait DecisionPolicy: std::fmt::Debug + Send {
     fn decide(&mut self, view: &DecisionView<'_>, stream: &mut RandomStream) -> Decision;
 }
 
-/// Which policy, with what parameters, for whoever reads a scenario.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum PolicyConfig {
-    /// [`RoundRobin`], the paper's.
-    #[default]
-    RoundRobin,
-    /// [`RandomChannel`].
-    Random,
-    /// [`Sticky`].
-    Sticky,
-    /// [`LeastBusy`].
-    LeastBusy,
-    /// [`BestRate`].
-    BestRate {
-        /// How long a report of a PU keeps the radio off a channel.
-        memory: Duration,
-    },
+registry! {
+    /// The next channel, once a PU was reported.
+    #[schemars(rename = "Policy")]
+    #[derive(Copy, Default, Eq)]
+    pub enum PolicyConfig: PolicyKind {
+        /// (c + 1) modulo the number of channels: equation 3 of the paper.
+        #[default]
+        RoundRobin = RoundRobin,
+        /// Any other, uniformly.
+        Random = RandomChannel,
+        /// The same: sense again.
+        Sticky = Sticky,
+        /// The other with the fewest reports of a PU so far.
+        LeastBusy = LeastBusy,
+        /// The fastest other without a report for so long.
+        BestRate(BestRate),
+    }
 }
 
-impl PolicyConfig {
+/// A policy as the registry knows it: its parameters, which build it.
+pub trait PolicyKind: std::fmt::Debug {
     /// The policy.
-    pub fn build(&self) -> Box<dyn DecisionPolicy> {
-        match *self {
-            Self::RoundRobin => Box::new(RoundRobin),
-            Self::Random => Box::new(RandomChannel),
-            Self::Sticky => Box::new(Sticky),
-            Self::LeastBusy => Box::new(LeastBusy),
-            Self::BestRate { memory } => Box::new(BestRate { memory }),
-        }
+    fn build(&self) -> Box<dyn DecisionPolicy>;
+}
+
+/// A policy whose parameters are all of it.
+impl<P: DecisionPolicy + Clone + 'static> PolicyKind for P {
+    fn build(&self) -> Box<dyn DecisionPolicy> {
+        Box::new(self.clone())
     }
 }
 

@@ -2,15 +2,18 @@
 
 use cogtcp_spectrum::activity::{ActivityLaw, PuSpec};
 use cogtcp_spectrum::air::{Air, Receiver, SnrModel};
-use cogtcp_spectrum::detector::{Detector, DetectorConfig, FixedDetector, FusionRule, SensingWindow};
-use cogtcp_spectrum::policy::PolicyConfig;
+use cogtcp_spectrum::detector::{
+    self, Cooperative, Detector, DetectorConfig, FixedDetector, FixedErrors, FusionRule, MapDetector,
+    SensingWindow, Simplified, Surroundings,
+};
+use cogtcp_spectrum::policy::{BestRate, PolicyConfig};
 use cogtcp_spectrum::propagation::Position;
 use cogtcp_spectrum::theory::OnOff;
 use cogtcp_spectrum::{
     Channel, ChannelId, ChannelTable, CognitiveConfig, CognitiveConfigError, CognitiveRadio, Intervals,
     LinkEvent, OnInterval, Phase, PrimaryUser, Protection, PuActivity, Radio, Reach, Verdict,
 };
-use cogtcp_units::{Duration, Power, Probability, RandomStream, Rate, Time};
+use cogtcp_units::{Decibel, Duration, Frequency, Power, Probability, RandomStream, Rate, Time};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -68,6 +71,25 @@ fn config() -> CognitiveConfig {
     }
 }
 
+fn build(config: &DetectorConfig) -> Box<dyn Detector> {
+    config.kind().build(&Surroundings::default()).unwrap()
+}
+
+fn map(bandwidth: f64, snr: f64, p_on: f64) -> DetectorConfig {
+    let p_on = Some(Probability::new(p_on).unwrap());
+    DetectorConfig::Map(MapDetector { snr: Decibel(snr), bandwidth: Frequency(bandwidth), p_on })
+}
+
+fn neyman_pearson(sampling_rate: f64, false_alarm: f64) -> DetectorConfig {
+    let false_alarm = Probability::new(false_alarm).unwrap();
+    let (snr, sampling_rate) = (Decibel(-20.0), Frequency(sampling_rate));
+    DetectorConfig::NeymanPearson(detector::NeymanPearson { snr, sampling_rate, false_alarm })
+}
+
+fn simplified(bandwidth: f64, snr: f64) -> DetectorConfig {
+    DetectorConfig::Simplified(Simplified { snr: Decibel(snr), bandwidth: Frequency(bandwidth) })
+}
+
 fn radio(
     config: CognitiveConfig,
     air: &Arc<Air>,
@@ -75,7 +97,8 @@ fn radio(
     policy: PolicyConfig,
     seed: u64,
 ) -> CognitiveRadio {
-    CognitiveRadio::new(config, Arc::clone(air), Box::new(detector), policy.build(), seed, "cr").unwrap()
+    CognitiveRadio::new(config, Arc::clone(air), Box::new(detector), policy.kind().build(), seed, "cr")
+        .unwrap()
 }
 
 /// Drives the radio to `end` as a simulator does; every event with its time.
@@ -255,7 +278,7 @@ fn a_single_channel_is_switched_to_itself_by_round_robin_and_kept_by_the_others(
         PolicyConfig::Random,
         PolicyConfig::Sticky,
         PolicyConfig::LeastBusy,
-        PolicyConfig::BestRate { memory: MS(1000) },
+        PolicyConfig::BestRate(BestRate { memory: MS(1000) }),
     ] {
         assert_eq!(words(policy), staying, "{policy:?}");
     }
@@ -278,8 +301,15 @@ fn radios_that_make_no_sense_are_refused() {
     let air = air(2, vec![]);
     let build = |config| {
         let detector = Box::new(FixedDetector::PERFECT);
-        CognitiveRadio::new(config, Arc::clone(&air), detector, PolicyConfig::RoundRobin.build(), 1, "cr")
-            .map(drop)
+        CognitiveRadio::new(
+            config,
+            Arc::clone(&air),
+            detector,
+            PolicyConfig::RoundRobin.kind().build(),
+            1,
+            "cr",
+        )
+        .map(drop)
     };
     let zero = |config| build(config).unwrap_err().to_string();
     assert!(zero(CognitiveConfig { sensing_time: MS(0), ..config() }).contains("the sensing time is zero"));
@@ -303,33 +333,53 @@ fn random_air(bands: u32, alpha: f64, beta: f64, horizon: Duration, seed: u64) -
     air(bands, PuActivity::generate(&specs, horizon, seed).unwrap().users)
 }
 
+/// One detector in two radios.
+#[derive(Debug)]
+struct Shared(Arc<dyn Detector>);
+
+impl Detector for Shared {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn report_probability(&self, window: &SensingWindow) -> f64 {
+        self.0.report_probability(window)
+    }
+}
+
 /// 10,000 sensings of a PU that is always, or never, there: the share of reports is P_d', or P_f', within five standard
 /// errors - the conditional probabilities, whatever the prior.
 #[test]
 fn errors_have_the_probabilities_of_the_detector() {
     let t_s = MS(50);
-    let map = DetectorConfig::Map { bandwidth: 1e6, snr_db: -20.0, p_on: 0.3 };
-    let detectors = [
+    let map = map(1e6, -20.0, 0.3);
+    let point = |millis, d, f| (MS(millis), Probability::new(d).unwrap(), Probability::new(f).unwrap());
+    let fused = |rule| Cooperative { inner: build(&map), sensors: 3, rule };
+    let mut detectors: Vec<Box<dyn Detector>> = [
         map.clone(),
-        DetectorConfig::NeymanPearson { sampling_rate: 1e6, false_alarm: 0.1 },
-        DetectorConfig::Simplified { bandwidth: 1e6, snr_db: -20.0 },
-        DetectorConfig::Table(vec![(0.01, 0.6, 0.3), (0.09, 0.9, 0.1)]),
-        DetectorConfig::Fixed {
+        neyman_pearson(1e6, 0.1),
+        simplified(1e6, -20.0),
+        DetectorConfig::Table(vec![point(10, 0.6, 0.3), point(90, 0.9, 0.1)]),
+        DetectorConfig::Fixed(FixedErrors {
             detection: Probability::new(0.7).unwrap(),
             false_alarm: Probability::new(0.2).unwrap(),
-        },
+        }),
         DetectorConfig::AsReleased,
         DetectorConfig::Perfect,
-        DetectorConfig::Cooperative { inner: Box::new(map.clone()), sensors: 3, rule: FusionRule::Or },
-        DetectorConfig::Cooperative { inner: Box::new(map.clone()), sensors: 3, rule: FusionRule::And },
-        DetectorConfig::Cooperative { inner: Box::new(map), sensors: 3, rule: FusionRule::Majority },
-    ];
+    ]
+    .iter()
+    .map(build)
+    .collect();
+    for rule in [FusionRule::Or, FusionRule::And, FusionRule::Majority] {
+        detectors.push(Box::new(fused(rule)));
+    }
     for detector in detectors {
+        let detector: Arc<dyn Detector> = Arc::from(detector);
         for present in [false, true] {
             let users = if present { vec![pu(1, &[(0, 1_000_000_000)])] } else { vec![] };
             let air = air(1, users);
             let config = CognitiveConfig { sensing_time: t_s, transmission_time: MS(50), ..config() };
-            let mut radio = radio(config, &air, detector.build().unwrap(), PolicyConfig::Sticky, 3);
+            let mut radio = radio(config, &air, Shared(Arc::clone(&detector)), PolicyConfig::Sticky, 3);
             let log = play(&mut radio, AT(800_000));
             let verdicts: Vec<Verdict> = log
                 .iter()
@@ -342,7 +392,7 @@ fn errors_have_the_probabilities_of_the_detector() {
             if present {
                 window.add(0.01, 1.0);
             }
-            let p = detector.build().unwrap().report_probability(&window);
+            let p = detector.report_probability(&window);
             let n = verdicts.len() as f64;
             let share = verdicts.iter().filter(|verdict| verdict.reported()).count() as f64 / n;
             assert!(
@@ -375,16 +425,13 @@ fn reported(radio: &mut CognitiveRadio, end: Time) -> (f64, f64) {
 fn a_pu_in_half_of_the_window_is_reported_with_its_probability() {
     let halves: Vec<(u64, u64)> = (0..16_000).map(|k| (50 * k + 10, 50 * k + 35)).collect();
     let air = air(1, vec![pu(1, &halves)]);
-    for detector in [
-        DetectorConfig::Map { bandwidth: 1e6, snr_db: -20.0, p_on: 0.5 },
-        DetectorConfig::NeymanPearson { sampling_rate: 1e6, false_alarm: 0.1 },
-    ] {
+    for detector in [map(1e6, -20.0, 0.5), neyman_pearson(1e6, 0.1)] {
         let config = CognitiveConfig { sensing_time: MS(50), transmission_time: MS(50), ..config() };
-        let mut radio = radio(config, &air, detector.build().unwrap(), PolicyConfig::Sticky, 4);
+        let mut radio = radio(config, &air, build(&detector), PolicyConfig::Sticky, 4);
         let (share, n) = reported(&mut radio, AT(800_000));
         let mut window = SensingWindow::empty(MS(50));
         window.add(0.01, 0.5);
-        let p = detector.build().unwrap().report_probability(&window);
+        let p = build(&detector).report_probability(&window);
         assert!(
             n >= 8000.0 && (share - p).abs() <= 5.0 * (p * (1.0 - p) / n).sqrt(),
             "{detector:?}: {share} {p}"
@@ -396,10 +443,10 @@ fn a_pu_in_half_of_the_window_is_reported_with_its_probability() {
 /// of its rule, with P_d' for those that hear the PU and P_f' for the others. 8,000 sensings, five standard errors.
 #[test]
 fn cooperating_radios_report_with_the_probability_of_their_rule() {
-    let fixed = DetectorConfig::Fixed {
+    let fixed = DetectorConfig::Fixed(FixedErrors {
         detection: Probability::new(0.8).unwrap(),
         false_alarm: Probability::new(0.1).unwrap(),
-    };
+    });
     let (near, far) = (Position::new(10.0, 0.0), Position::new(9000.0, 0.0));
     for (neighbours, on) in [([near, near], true), ([near, far], true), ([near, near], false)] {
         let mut user = pu(1, if on { &[(0, 1_000_000_000)] } else { &[] });
@@ -423,7 +470,7 @@ fn cooperating_radios_report_with_the_probability_of_their_rule() {
                 fusion,
                 ..config()
             };
-            let mut radio = radio(config, &air, fixed.build().unwrap(), PolicyConfig::Sticky, 5);
+            let mut radio = radio(config, &air, build(&fixed), PolicyConfig::Sticky, 5);
             let (share, n) = reported(&mut radio, AT(800_000));
             let error = (expected * (1.0 - expected) / n).sqrt();
             assert!(
@@ -575,7 +622,7 @@ fn reserved_channels_are_never_used() {
         PolicyConfig::Random,
         PolicyConfig::Sticky,
         PolicyConfig::LeastBusy,
-        PolicyConfig::BestRate { memory: MS(500) },
+        PolicyConfig::BestRate(BestRate { memory: MS(500) }),
     ] {
         let channels = (0..4).map(|i| Channel { reserved: i % 3 == 0, ..Channel::clean(mbit(1)) });
         let users = (1..=4).map(|band| {
@@ -617,19 +664,14 @@ fn every_radio_accounts_for_all_time() {
                 snr: SnrModel::fixed_db(-21.0),
                 ..config()
             };
-            let detector = [
-                DetectorConfig::Map { bandwidth: 1e6, snr_db: -21.0, p_on: 0.5 },
-                DetectorConfig::AsReleased,
-                DetectorConfig::Simplified { bandwidth: 1e6, snr_db: -21.0 },
-            ][stream.below(3) as usize]
-                .build()
-                .unwrap();
+            let detectors = [map(1e6, -21.0, 0.5), DetectorConfig::AsReleased, simplified(1e6, -21.0)];
+            let detector = build(&detectors[stream.below(3) as usize]);
             let policy = [
                 PolicyConfig::RoundRobin,
                 PolicyConfig::Random,
                 PolicyConfig::Sticky,
                 PolicyConfig::LeastBusy,
-                PolicyConfig::BestRate { memory: MS(500) },
+                PolicyConfig::BestRate(BestRate { memory: MS(500) }),
             ][stream.below(5) as usize];
             radio(config, &air, detector, policy, seed)
         };
@@ -781,7 +823,7 @@ fn neighbours_report_what_the_radio_cannot_hear() {
 fn golden_radio() {
     let end = AT(200_000);
     let air = random_air(5, 0.5, 0.5, end - Time::ZERO, 1);
-    let detector = DetectorConfig::Map { bandwidth: 1e6, snr_db: -20.0, p_on: 0.5 }.build().unwrap();
+    let detector = build(&map(1e6, -20.0, 0.5));
     let mut radio = radio(config(), &air, detector, PolicyConfig::RoundRobin, 1);
     play(&mut radio, end);
     let (stats, protection) = (radio.stats(end), radio.protection(end));

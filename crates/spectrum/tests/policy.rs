@@ -1,6 +1,6 @@
 //! Decision policies: each rule on channels and reports of known state.
 
-use cogtcp_spectrum::policy::{ChannelHistory, Decision, DecisionView, PolicyConfig};
+use cogtcp_spectrum::policy::{BestRate, ChannelHistory, Decision, DecisionView, PolicyConfig};
 use cogtcp_spectrum::{Channel, ChannelId, ChannelTable};
 use cogtcp_units::{Duration, RandomStream, Rate, Time};
 
@@ -17,7 +17,7 @@ fn table(rates: &[u64]) -> ChannelTable {
 
 fn decide(policy: PolicyConfig, channels: &ChannelTable, history: &ChannelHistory, current: u32) -> Decision {
     let view = DecisionView { now: NOW, current: ChannelId(current), channels, history };
-    policy.build().decide(&view, &mut RandomStream::new(1, "policy", 0))
+    policy.kind().build().decide(&view, &mut RandomStream::new(1, "policy", 0))
 }
 
 fn to(channel: u32) -> Decision {
@@ -41,7 +41,7 @@ fn random_is_even_over_the_others() {
     let channels = table(&[0, 1, 1, 1, 1]);
     let history = ChannelHistory::new(5);
     let view = DecisionView { now: NOW, current: ChannelId(2), channels: &channels, history: &history };
-    let mut policy = PolicyConfig::Random.build();
+    let mut policy = PolicyConfig::Random.kind().build();
     let mut stream = RandomStream::new(2, "policy", 0);
     let mut counts = [0u32; 5];
     for _ in 0..30_000 {
@@ -78,7 +78,7 @@ fn least_busy_goes_where_the_fewest_reports_were() {
 fn best_rate_goes_to_the_fastest_that_was_not_busy_of_late() {
     let channels = table(&[5, 2, 9, 9, 0]);
     let mut history = ChannelHistory::new(5);
-    let policy = PolicyConfig::BestRate { memory: Duration::from_secs(1) };
+    let policy = PolicyConfig::BestRate(BestRate { memory: Duration::from_secs(1) });
     let next = |history: &ChannelHistory| decide(policy, &channels, history, 1);
     assert_eq!(next(&history), to(2), "the first of equals in order");
     history.note(ChannelId(2), Time::from_millis(9500), true);

@@ -1,14 +1,15 @@
 //! Detectors against their closed forms, against published numbers, and against the energy of simulated samples.
 
 use cogtcp_spectrum::detector::{
-    Cooperative, Detector, DetectorConfig, FixedDetector, FusionRule, MapEnergyDetector, NeymanPearson,
-    SensingWindow, SimplifiedDetector, TableDetector, detection_and_false_alarm, fused_probability,
+    self, Cooperative, Detector, DetectorConfig, FixedDetector, FusionRule, MapDetector, MapEnergyDetector,
+    NeymanPearsonDetector, SensingWindow, Simplified, SimplifiedDetector, Surroundings, TableDetector,
+    detection_and_false_alarm, fused_probability,
 };
 use cogtcp_spectrum::math::{q, q_inverse};
 use cogtcp_spectrum::theory::{
     OnOff, map_sensing_time, neyman_pearson_sensing_time, sensing_throughput, shortest_sensing_time,
 };
-use cogtcp_units::{Duration, RandomStream};
+use cogtcp_units::{Decibel, Duration, Frequency, Probability, RandomStream};
 
 const W: f64 = 1e6;
 
@@ -128,7 +129,7 @@ fn map_probabilities_are_those_of_simulated_energy() {
 #[test]
 fn neyman_pearson_probabilities_are_those_of_simulated_energy() {
     let (n, gamma, false_alarm) = (400, linear(-9.0), 0.1);
-    let detector = NeymanPearson { sampling_rate: 2000.0, false_alarm };
+    let detector = NeymanPearsonDetector { sampling_rate: 2000.0, false_alarm };
     let threshold = 1.0 + q_inverse(false_alarm) / libm::sqrt(f64::from(n));
     let mut stream = RandomStream::new(3, "energy", 0);
     for f in [0.0, 0.25, 0.5, 1.0] {
@@ -162,7 +163,7 @@ fn neyman_pearson_probabilities_are_those_of_simulated_energy() {
 #[test]
 fn partial_overlap_lies_between_absence_and_presence() {
     let detectors: [Box<dyn Detector>; 2] =
-        [Box::new(map(-20.0, 0.5)), Box::new(NeymanPearson { sampling_rate: W, false_alarm: 0.05 })];
+        [Box::new(map(-20.0, 0.5)), Box::new(NeymanPearsonDetector { sampling_rate: W, false_alarm: 0.05 })];
     for detector in detectors {
         let (full, none) = detection_and_false_alarm(&*detector, span(0.1), 0.01);
         let mut last = none;
@@ -202,7 +203,7 @@ fn sensing_time_for_a_target() {
 fn neyman_pearson_keeps_its_false_alarm_rate_and_reaches_its_target_in_time() {
     for (gamma, detection, false_alarm) in [(0.01, 0.9, 0.1), (0.1, 0.99, 0.01), (1.0, 0.999, 0.05)] {
         let t_s = neyman_pearson_sensing_time(W, gamma, detection, false_alarm);
-        let detector = NeymanPearson { sampling_rate: W, false_alarm };
+        let detector = NeymanPearsonDetector { sampling_rate: W, false_alarm };
         let (d, f) = detection_and_false_alarm(&detector, span(t_s), gamma);
         assert_eq!(f, false_alarm);
         // The sensing time is rounded to a nanosecond, a part in 1e5 of the shortest.
@@ -217,7 +218,7 @@ fn neyman_pearson_keeps_its_false_alarm_rate_and_reaches_its_target_in_time() {
 #[test]
 fn shortest_sensing_time_is_found_for_any_detector() {
     for (gamma, detection, false_alarm) in [(0.01, 0.9, 0.1), (0.02, 0.99, 0.01)] {
-        let detector = NeymanPearson { sampling_rate: W, false_alarm };
+        let detector = NeymanPearsonDetector { sampling_rate: W, false_alarm };
         let exact = neyman_pearson_sensing_time(W, gamma, detection, false_alarm);
         let found = shortest_sensing_time(&detector, gamma, detection, false_alarm);
         assert!((found - exact).abs() <= 1e-6, "{found} {exact}");
@@ -305,22 +306,37 @@ fn fusion_is_exact() {
     assert_eq!(fused_probability(FusionRule::Majority, &[0.3]), 0.3);
 }
 
+fn build(config: &DetectorConfig) -> Box<dyn Detector> {
+    config.kind().build(&Surroundings::default()).unwrap()
+}
+
+fn map_config(bandwidth: f64, snr: f64, p_on: f64) -> DetectorConfig {
+    let p_on = Some(Probability::new(p_on).unwrap());
+    DetectorConfig::Map(MapDetector { snr: Decibel(snr), bandwidth: Frequency(bandwidth), p_on })
+}
+
+fn neyman_pearson(sampling_rate: f64, false_alarm: f64) -> DetectorConfig {
+    let false_alarm = Probability::new(false_alarm).unwrap();
+    let (snr, sampling_rate) = (Decibel(-20.0), Frequency(sampling_rate));
+    DetectorConfig::NeymanPearson(detector::NeymanPearson { snr, sampling_rate, false_alarm })
+}
+
+fn simplified(bandwidth: f64, snr: f64) -> DetectorConfig {
+    DetectorConfig::Simplified(Simplified { snr: Decibel(snr), bandwidth: Frequency(bandwidth) })
+}
+
 fn fixed(p: f64) -> FixedDetector {
-    FixedDetector::new(cogtcp_units::Probability::new(p).unwrap(), cogtcp_units::Probability::ZERO)
+    FixedDetector::new(Probability::new(p).unwrap(), Probability::ZERO)
 }
 
 /// Drawing with the report probability gives that share of reports: 20,000 draws, five standard errors.
 #[test]
 fn drawn_reports_have_their_probability() {
     let mut stream = RandomStream::new(2, "draws", 0);
-    let configs = [
-        DetectorConfig::Map { bandwidth: W, snr_db: -20.0, p_on: 0.5 },
-        DetectorConfig::NeymanPearson { sampling_rate: W, false_alarm: 0.1 },
-        DetectorConfig::Simplified { bandwidth: W, snr_db: -22.0 },
-        DetectorConfig::AsReleased,
-    ];
+    let configs =
+        [map_config(W, -20.0, 0.5), neyman_pearson(W, 0.1), simplified(W, -22.0), DetectorConfig::AsReleased];
     for config in configs {
-        let detector = config.build().unwrap();
+        let detector = build(&config);
         for window in [window(0.05, 0.01, 1.0), window(0.05, 0.01, 0.3), SensingWindow::empty(span(0.05))] {
             let p = detector.report_probability(&window);
             let n = 20_000;
@@ -333,18 +349,14 @@ fn drawn_reports_have_their_probability() {
 
 #[test]
 fn detectors_out_of_range_are_refused_with_a_reason() {
-    let message = |config: DetectorConfig| config.build().unwrap_err().to_string();
-    let wrong = message(DetectorConfig::Map { bandwidth: 0.0, snr_db: -20.0, p_on: 0.5 });
+    let message =
+        |config: DetectorConfig| config.kind().build(&Surroundings::default()).unwrap_err().to_string();
+    let wrong = message(map_config(0.0, -20.0, 0.5));
     assert!(wrong.contains("bandwidth is 0; it must be above zero"), "{wrong}");
-    let wrong = message(DetectorConfig::Map { bandwidth: W, snr_db: f64::NAN, p_on: 0.5 });
+    let wrong = message(map_config(W, f64::NAN, 0.5));
     assert!(wrong.contains("snr_db"), "{wrong}");
-    let wrong = message(DetectorConfig::Map { bandwidth: W, snr_db: -20.0, p_on: 1.5 });
-    assert!(wrong.contains("p_on is 1.5"), "{wrong}");
-    let wrong = message(DetectorConfig::NeymanPearson { sampling_rate: W, false_alarm: 0.0 });
+    let wrong = message(neyman_pearson(W, 0.0));
     assert!(wrong.contains("neither included"), "{wrong}");
-    let inner = Box::new(DetectorConfig::Perfect);
-    let none = DetectorConfig::Cooperative { inner, sensors: 0, rule: FusionRule::Or };
-    assert!(message(none).contains("at least one sensor"));
 }
 
 #[test]

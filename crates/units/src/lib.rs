@@ -5,9 +5,11 @@
 //! `"10 Mbit/s"`, `"1000 B"`), and refuses a bare number.
 //!
 //! Start with [`Time`] and [`Duration`], then [`Rate`] and [`Bytes`]; [`Position`] is a place in the plane;
-//! [`RandomStream`] is the only source of randomness in the model.
+//! [`Check`] is how a configuration says what is wrong with its fields; [`RandomStream`] is the only source of randomness in the model.
 
 mod bytes;
+mod check;
+mod measures;
 mod position;
 mod power;
 mod probability;
@@ -17,6 +19,8 @@ mod rate;
 mod time;
 
 pub use bytes::Bytes;
+pub use check::Check;
+pub use measures::{Acceleration, Decibel, Frequency, Length, Speed};
 pub use position::Position;
 pub use power::Power;
 pub use probability::Probability;

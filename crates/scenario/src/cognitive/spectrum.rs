@@ -1,8 +1,7 @@
 //! The spectrum: channels, and the primary users on them.
 
 use super::Place;
-use super::units::Length;
-use cogtcp_units::{Duration, Power, Rate};
+use cogtcp_units::{Duration, Length, Power, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

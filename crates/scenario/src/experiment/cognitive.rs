@@ -3,7 +3,7 @@
 use crate::{Ends, Reception, TransmitRadio, WhilePeerSenses};
 use cogtcp_spectrum::activity::{LawError, PuSpec};
 use cogtcp_spectrum::air::Air;
-use cogtcp_spectrum::detector::DetectorConfig;
+use cogtcp_spectrum::detector::{DetectorConfig, Surroundings};
 use cogtcp_spectrum::policy::PolicyConfig;
 use cogtcp_spectrum::propagation::Propagation;
 use cogtcp_spectrum::{ChannelTable, CognitiveConfig, PuActivity};
@@ -54,6 +54,8 @@ pub struct CognitiveSpec {
     pub sensing: Ends,
     /// How it senses.
     pub detector: DetectorConfig,
+    /// What the detector may take from around it.
+    pub surroundings: Surroundings,
     /// Where it goes from a channel with a PU.
     pub policy: PolicyConfig,
     /// What a sender does while its receiver is silent.

@@ -8,12 +8,11 @@ use super::Findings;
 use crate::limits::{LONGEST, MOST_POINTS};
 use crate::tree::Path;
 use crate::{
-    CognitiveSpec, CognitiveUser, Detector, Fusion, LinkSpec, Mac, MacSpec, Place, Policy, PuSnr, Radio,
-    RunSpec, Scenario, SpectrumSpec, UsersSpec, WhilePeerSenses,
+    CognitiveSpec, CognitiveUser, LinkSpec, Mac, MacSpec, Place, PuSnr, Radio, RunSpec, Scenario,
+    SpectrumSpec, UsersSpec, WhilePeerSenses,
 };
 use cogtcp_spectrum::air::{Receiver, SnrModel};
-use cogtcp_spectrum::detector::{DetectorConfig, FusionRule};
-use cogtcp_spectrum::policy::PolicyConfig;
+use cogtcp_spectrum::detector::Surroundings;
 use cogtcp_spectrum::propagation::Position;
 use cogtcp_spectrum::{ChannelId, CognitiveConfig};
 use cogtcp_units::Duration;
@@ -113,8 +112,8 @@ pub(super) fn user(
     }
     check_mac(&user.mac, &path.key("mac"), findings);
     let channel = channel(user, spectrum, &path, findings);
-    let (detector, snr) = detector(user, spectrum);
-    if let Err(error) = detector.build() {
+    let surroundings = Surroundings { duty_cycle: duty_cycle(spectrum) };
+    if let Err(error) = user.detector.kind().build(&surroundings) {
         findings.error(&path.key("detector"), error.to_string(), "");
     }
     if !findings.none_since(before) {
@@ -131,30 +130,25 @@ pub(super) fn user(
         channel,
         position: position(place),
         receiver: Receiver::new(user.sensitivity, user.capture.0),
-        snr,
+        snr: match user.pu_snr {
+            // To one without an SNR it does not matter.
+            PuSnr::Stated => SnrModel::Fixed(user.detector.kind().snr().unwrap_or_default().linear()),
+            PuSnr::Received => SnrModel::Received,
+        },
         neighbours: user
             .cooperation
             .iter()
             .flat_map(|cooperation| &cooperation.neighbours)
             .map(|place| position(*place))
             .collect(),
-        fusion: match user.cooperation.as_ref().map(|cooperation| cooperation.rule).unwrap_or_default() {
-            Fusion::Or => FusionRule::Or,
-            Fusion::And => FusionRule::And,
-            Fusion::Majority => FusionRule::Majority,
-        },
+        fusion: user.cooperation.as_ref().map(|cooperation| cooperation.rule).unwrap_or_default(),
     };
     Some(CognitiveSpec {
         ends: user.positions.map(end),
         sensing: user.ends,
-        detector,
-        policy: match user.policy {
-            Policy::RoundRobin => PolicyConfig::RoundRobin,
-            Policy::Random => PolicyConfig::Random,
-            Policy::Sticky => PolicyConfig::Sticky,
-            Policy::LeastBusy => PolicyConfig::LeastBusy,
-            Policy::BestRate(best) => PolicyConfig::BestRate { memory: best.memory },
-        },
+        detector: user.detector.clone(),
+        surroundings,
+        policy: user.policy,
         while_peer_senses: user.while_peer_senses,
         transmit_radio: user.transmit_radio,
         transmit_power: user.transmit_power,
@@ -219,42 +213,6 @@ fn channel(user: &CognitiveUser, spectrum: &SpectrumSpec, path: &Path, findings:
     ChannelId(number)
 }
 
-/// The detector, and how loud PUs are to it.
-fn detector(user: &CognitiveUser, spectrum: &SpectrumSpec) -> (DetectorConfig, SnrModel) {
-    let snr = match &user.detector {
-        Detector::Map(it) => it.snr.0,
-        Detector::NeymanPearson(it) => it.snr.0,
-        Detector::Simplified(it) => it.snr.0,
-        // These look at the PU's presence alone.
-        Detector::Table(_) | Detector::Fixed(_) | Detector::Perfect | Detector::AsReleased => 0.0,
-    };
-    let config = match &user.detector {
-        Detector::Map(it) => DetectorConfig::Map {
-            bandwidth: it.bandwidth.0,
-            snr_db: it.snr.0,
-            p_on: it.p_on.map_or_else(|| duty_cycle(spectrum), |p| p.get()),
-        },
-        Detector::NeymanPearson(it) => DetectorConfig::NeymanPearson {
-            sampling_rate: it.sampling_rate.0,
-            false_alarm: it.false_alarm.get(),
-        },
-        Detector::Simplified(it) => {
-            DetectorConfig::Simplified { bandwidth: it.bandwidth.0, snr_db: it.snr.0 }
-        }
-        Detector::Table(points) => DetectorConfig::Table(
-            points.iter().map(|(span, d, f)| (span.as_secs_f64(), d.get(), f.get())).collect(),
-        ),
-        Detector::Fixed(it) => DetectorConfig::Fixed { detection: it.detection, false_alarm: it.false_alarm },
-        Detector::Perfect => DetectorConfig::Perfect,
-        Detector::AsReleased => DetectorConfig::AsReleased,
-    };
-    let snr = match user.pu_snr {
-        PuSnr::Stated => SnrModel::fixed_db(snr),
-        PuSnr::Received => SnrModel::Received,
-    };
-    (config, snr)
-}
-
 /// Long-run share of the time that PUs are ON by their laws, mean over PUs; 0.5 where there is none.
 fn duty_cycle(spectrum: &SpectrumSpec) -> f64 {
     let UsersSpec::Generated(users) = &spectrum.users else { return 0.5 };
@@ -286,7 +244,7 @@ fn warn_certain(user: &CognitiveUser, spectrum: &SpectrumSpec, path: &Path, find
         return;
     }
     let path = path.key("pu_snr");
-    if !matches!(user.detector, Detector::Map(_) | Detector::NeymanPearson(_)) {
+    if !user.detector.kind().hears_loudness() {
         findings.warn(
             &path,
             "the detector looks at the PU's presence alone",

@@ -6,11 +6,11 @@ use crate::files::{beside, read_named};
 use crate::limits::{LARGEST_MAP, LONGEST, MOST_MEASUREMENTS, MOST_STATIONS};
 use crate::source::Source;
 use crate::tree::Path;
-use crate::{Journey, JourneyMap, JourneyRate, JourneySpec, Length, MapSignal, RunSpec, ScenarioError};
+use crate::{Journey, JourneyMap, JourneyRate, JourneySpec, MapSignal, RunSpec, ScenarioError};
 use cogtcp_spectrum::journey::{
     BaseStation, Border, Line, RateStep, Shadowing, Signal, SpeedLimit, Station, TrainDynamics, Tunnel,
 };
-use cogtcp_units::{Duration, Power};
+use cogtcp_units::{Duration, Length, Power};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

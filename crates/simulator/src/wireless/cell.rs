@@ -120,12 +120,13 @@ impl Cell {
         let names = radio_names(experiment, spec);
         let mut radios = Vec::new();
         for (config, name) in cognitive.ends.iter().zip(&names) {
-            let detector = cognitive.detector.build().map_err(|error| wrong(error.to_string()))?;
+            let detector = cognitive.detector.kind().build(&cognitive.surroundings);
+            let detector = detector.map_err(|error| wrong(error.to_string()))?;
             let radio = CognitiveRadio::new(
                 config.clone(),
                 Arc::clone(&air),
                 detector,
-                cognitive.policy.build(),
+                cognitive.policy.kind().build(),
                 seed,
                 name,
             );

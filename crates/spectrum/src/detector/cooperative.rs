@@ -1,11 +1,16 @@
 //! Cooperative sensing: several sensors sense at once and one decision is made of their reports.
 
 use super::{Detector, SensingWindow};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// How the reports become one decision.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+/// How the reports of several sensors become one.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "Fusion")]
+#[serde(rename_all = "snake_case")]
 pub enum FusionRule {
     /// One report suffices: fewest misses, most false alarms.
+    #[default]
     Or,
     /// All must report: fewest false alarms, most misses.
     And,

@@ -1,7 +1,103 @@
 //! Energy detectors: compare the energy of n samples with a threshold.
 
-use super::{Detector, SensingWindow};
+use super::{Detector, DetectorError, DetectorKind, SensingWindow, Surroundings};
 use crate::math::{q, q_inverse};
+use cogtcp_units::{Decibel, Frequency, Probability};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Maximum a posteriori energy detector.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct MapDetector {
+    /// Signal-to-noise ratio of every PU that is heard, which the threshold is set for too. The paper states none, and it
+    /// decides how much the sensing time matters.
+    pub snr: Decibel,
+    /// Bandwidth W of a channel.
+    #[serde(default = "bandwidth")]
+    pub bandwidth: Frequency,
+    /// Long-run probability that a PU is ON, which the threshold is set for. Without it: that of the PUs' laws, mean over
+    /// PUs; 0.5 for PUs from a log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p_on: Option<Probability>,
+}
+
+/// Energy detector set for a target of false alarms.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct NeymanPearson {
+    /// Signal-to-noise ratio of every PU that is heard.
+    pub snr: Decibel,
+    /// Sampling rate f_s.
+    pub sampling_rate: Frequency,
+    /// The target for the probability of a false alarm.
+    pub false_alarm: Probability,
+}
+
+/// Errors as a function of the sensing time alone.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Simplified {
+    /// Signal-to-noise ratio of every PU.
+    pub snr: Decibel,
+    /// Bandwidth W of a channel.
+    #[serde(default = "bandwidth")]
+    pub bandwidth: Frequency,
+}
+
+fn bandwidth() -> Frequency {
+    Frequency(1e6)
+}
+
+impl DetectorKind for MapDetector {
+    fn build(&self, surroundings: &Surroundings) -> Result<Box<dyn Detector>, DetectorError> {
+        let bandwidth = DetectorError::positive("bandwidth", self.bandwidth.0)?;
+        let p_on = self.p_on.map_or(surroundings.duty_cycle, Probability::get);
+        Ok(Box::new(MapEnergyDetector { bandwidth, gamma: DetectorError::ratio(self.snr)?, p_on }))
+    }
+
+    fn snr(&self) -> Option<Decibel> {
+        Some(self.snr)
+    }
+
+    fn hears_loudness(&self) -> bool {
+        true
+    }
+}
+
+impl DetectorKind for NeymanPearson {
+    fn build(&self, _: &Surroundings) -> Result<Box<dyn Detector>, DetectorError> {
+        let (false_alarm, rule) = (self.false_alarm.get(), "between 0 and 1, neither included");
+        Ok(Box::new(NeymanPearsonDetector {
+            sampling_rate: DetectorError::positive("sampling_rate", self.sampling_rate.0)?,
+            false_alarm: DetectorError::check(
+                "false_alarm",
+                false_alarm,
+                rule,
+                false_alarm > 0.0 && false_alarm < 1.0,
+            )?,
+        }))
+    }
+
+    fn snr(&self) -> Option<Decibel> {
+        Some(self.snr)
+    }
+
+    fn hears_loudness(&self) -> bool {
+        true
+    }
+}
+
+impl DetectorKind for Simplified {
+    fn build(&self, _: &Surroundings) -> Result<Box<dyn Detector>, DetectorError> {
+        let bandwidth = DetectorError::positive("bandwidth", self.bandwidth.0)?;
+        Ok(Box::new(SimplifiedDetector::new(bandwidth, DetectorError::ratio(self.snr)?)))
+    }
+
+    fn snr(&self) -> Option<Decibel> {
+        Some(self.snr)
+    }
+}
 
 /// The maximum a posteriori energy detector of Lee and Akyildiz (IEEE Trans. Wireless Commun. 7(10), 2008), which
 /// MSWiM 2009 builds on.
@@ -73,14 +169,14 @@ impl Detector for MapEnergyDetector {
 ///
 /// A PU that is ON for a share f adds f to both terms (mean 1 + gamma f, variance 1 + 2 gamma f): our extension.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct NeymanPearson {
+pub struct NeymanPearsonDetector {
     /// Sampling rate f_s, Hz.
     pub sampling_rate: f64,
     /// The target for P_f'.
     pub false_alarm: f64,
 }
 
-impl Detector for NeymanPearson {
+impl Detector for NeymanPearsonDetector {
     fn name(&self) -> &'static str {
         "neyman-pearson"
     }

@@ -1,6 +1,42 @@
 //! Detectors without a theory: constant probabilities, or a measured table.
 
-use super::{Detector, SensingWindow};
+use super::{Detector, DetectorError, DetectorKind, SensingWindow, Surroundings};
+use cogtcp_units::{Duration, Probability};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Fixed probabilities.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct FixedErrors {
+    /// Probability that a PU that is there is reported.
+    pub detection: Probability,
+    /// Probability that a PU is reported where there is none.
+    #[serde(default)]
+    pub false_alarm: Probability,
+}
+
+/// Points of a table: t_s, P_d', P_f'.
+pub type TablePoints = Vec<(Duration, Probability, Probability)>;
+
+impl DetectorKind for FixedErrors {
+    fn build(&self, _: &Surroundings) -> Result<Box<dyn Detector>, DetectorError> {
+        Ok(Box::new(FixedDetector::new(self.detection, self.false_alarm)))
+    }
+}
+
+impl DetectorKind for FixedDetector {
+    fn build(&self, _: &Surroundings) -> Result<Box<dyn Detector>, DetectorError> {
+        Ok(Box::new(*self))
+    }
+}
+
+impl DetectorKind for TablePoints {
+    fn build(&self, _: &Surroundings) -> Result<Box<dyn Detector>, DetectorError> {
+        let points = self.iter().map(|(span, d, f)| (span.as_secs_f64(), d.get(), f.get()));
+        Ok(Box::new(TableDetector::new(points.collect())?))
+    }
+}
 
 /// Constant P_d' and P_f'.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,7 +54,7 @@ impl FixedDetector {
     pub const AS_RELEASED: Self = Self { name: "as-released", detection: 0.9, false_alarm: 0.0 };
 
     /// Probabilities of one's own.
-    pub const fn new(detection: cogtcp_units::Probability, false_alarm: cogtcp_units::Probability) -> Self {
+    pub const fn new(detection: Probability, false_alarm: Probability) -> Self {
         Self { name: "fixed", detection: detection.get(), false_alarm: false_alarm.get() }
     }
 }

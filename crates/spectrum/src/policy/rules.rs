@@ -3,6 +3,8 @@
 use super::{Decision, DecisionPolicy, DecisionView};
 use crate::ChannelId;
 use cogtcp_units::{Duration, RandomStream};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
 /// The next channel by number: (current + 1) % (B n), passing over reserved ones (MSWiM 2009, equation 3). With a single
@@ -68,7 +70,8 @@ impl DecisionPolicy for LeastBusy {
 
 /// The fastest other channel on which no PU was reported within `memory`; the first in round-robin order among equals.
 /// When a PU was reported on all of them, the next in round-robin order.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct BestRate {
     /// How long a report of a PU keeps the radio off a channel.
     pub memory: Duration,

@@ -1,4 +1,4 @@
-//! Quantities that only the radio and the train have: lengths, ratios in decibels, frequencies, speeds, accelerations.
+//! Quantities that are real numbers: lengths, ratios in decibels, frequencies, speeds, accelerations.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -11,8 +11,15 @@ use std::str::FromStr;
 pub struct Length(pub f64);
 
 /// A ratio in decibels. Written `"-20 dB"`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Decibel(pub f64);
+
+impl Decibel {
+    /// The ratio itself.
+    pub fn linear(self) -> f64 {
+        libm::pow(10.0, self.0 / 10.0)
+    }
+}
 
 /// A frequency or bandwidth in hertz. Written `"1 MHz"`.
 #[derive(Clone, Copy, Debug, PartialEq)]

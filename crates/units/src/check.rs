@@ -1,0 +1,74 @@
+//! How a configuration says what is wrong with it.
+
+use crate::Duration;
+
+/// Takes what is wrong with the fields of a configuration. Whoever read the configuration from a text knows where each
+/// field stands there.
+pub trait Check {
+    /// What is wrong with `field`, and what would be right.
+    fn error(&mut self, field: &str, message: String, remedy: String);
+
+    /// A span of at most `most`, and above zero unless `zero` is allowed.
+    fn span(&mut self, field: &str, span: Duration, zero: bool, most: Duration) {
+        if span.is_zero() && !zero {
+            let remedy = format!("write one above zero, up to \"{most}\"");
+            self.error(field, "the duration is zero".to_owned(), remedy);
+        } else if span > most {
+            self.error(field, format!("\"{span}\" is absurdly long"), format!("write at most \"{most}\""));
+        }
+    }
+
+    /// A number from 0 to `most`.
+    fn number(&mut self, field: &str, value: f64, most: f64) {
+        if !(0.0..=most).contains(&value) {
+            self.error(field, format!("{value} is out of range"), format!("write a number from 0 to {most}"));
+        }
+    }
+
+    /// A whole number from 1 to `most`.
+    fn count(&mut self, field: &str, value: u32, most: u32) {
+        if !(1..=most).contains(&value) {
+            self.error(
+                field,
+                format!("{value} is out of range"),
+                format!("write a whole number from 1 to {most}"),
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Default)]
+    struct Found(Vec<String>);
+
+    impl Check for Found {
+        fn error(&mut self, field: &str, message: String, remedy: String) {
+            self.0.push(format!("{field}: {message}; {remedy}"));
+        }
+    }
+
+    #[test]
+    fn bounds_are_inclusive() {
+        let mut found = Found::default();
+        let second = Duration::from_secs(1);
+        found.span("a", second, false, second);
+        found.span("b", Duration::ZERO, true, second);
+        found.number("c", 0.0, 2.0);
+        found.number("d", 2.0, 2.0);
+        found.count("e", 1, 3);
+        found.count("f", 3, 3);
+        assert_eq!(found.0, Vec::<String>::new());
+        found.span("a", Duration::ZERO, false, second);
+        found.span("b", Duration::from_nanos(1_000_000_001), true, second);
+        found.number("c", -1e-9, 2.0);
+        found.number("d", f64::NAN, 2.0);
+        found.count("e", 0, 3);
+        found.count("f", 4, 3);
+        let fields: Vec<&str> = found.0.iter().map(|line| &line[..1]).collect();
+        assert_eq!(fields, ["a", "b", "c", "d", "e", "f"], "{:?}", found.0);
+        assert_eq!(found.0[0], "a: the duration is zero; write one above zero, up to \"1 s\"");
+    }
+}
