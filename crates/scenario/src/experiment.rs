@@ -8,7 +8,7 @@ pub use cognitive::{CognitiveSpec, MacSpec, SpectrumSpec, UsersSpec};
 use crate::{QueueSpec, RttReport, Silence, Traffic};
 use cogtcp_spectrum::CycleConfig;
 use cogtcp_spectrum::journey::Line;
-use cogtcp_spectrum::prediction::{ItineraryConfig, OutageMapConfig, SignalConfig};
+use cogtcp_spectrum::prediction::PredictorConfig;
 use cogtcp_transport::{Parameters, ReceiverConfig, SenderConfig};
 use cogtcp_units::{Duration, Probability, Rate, Time};
 use std::sync::Arc;
@@ -160,8 +160,8 @@ pub struct TrainSpec {
     pub radio: usize,
     /// Whether clients heed warnings.
     pub connection_manager: bool,
-    /// How the router foretells silences.
-    pub prediction: PredictionSpec,
+    /// How the router predicts silences.
+    pub prediction: PredictorConfig,
     /// TU_advance in multiples of RTT_TCP.
     pub tu_advance: f64,
     /// TD_advance beyond RTT_local, as a share of the outage.
@@ -174,31 +174,6 @@ pub struct TrainSpec {
     pub trigger_loss: Probability,
     /// Whether the router holds what is sent into an outage.
     pub buffer: bool,
-}
-
-/// How a mobile router foretells silences.
-#[derive(Clone, Debug, PartialEq)]
-pub enum PredictionSpec {
-    /// Exactly.
-    Oracle,
-    /// From a record with errors of a given size.
-    Itinerary(ItineraryConfig),
-    /// From an outage map of earlier journeys; the radio has a journey.
-    OutageMap(OutageMapConfig),
-    /// From the signal strength; the radio has a journey.
-    SignalStrength(SignalConfig),
-}
-
-impl PredictionSpec {
-    /// The name in tables.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::Oracle => "oracle",
-            Self::Itinerary(_) => "itinerary",
-            Self::OutageMap(_) => "outage_map",
-            Self::SignalStrength(_) => "signal_strength",
-        }
-    }
 }
 
 /// A flow.

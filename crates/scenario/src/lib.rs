@@ -44,7 +44,7 @@ pub use cogtcp_link::{QueueLimit, QueueSpec};
 pub use error::ScenarioError;
 pub use experiment::{
     CognitiveSpec, ControlSpec, Experiment, FlowSpec, Gating, JourneySpec, LinkSpec, MacSpec, PipeSpec,
-    PredictionSpec, RadioKind, RadioSpec, RunSpec, SpectrumSpec, TrainSpec, UsersSpec,
+    RadioKind, RadioSpec, RunSpec, SpectrumSpec, TrainSpec, UsersSpec,
 };
 pub use external::is_external;
 pub use flow::{Flow, Traffic};
@@ -61,5 +61,5 @@ pub use tcp::{
     FRto, FastRetransmitGuard, FullAckWindow, NewRenoVariant, Parameter, Recovery, RttSampling, Tcp,
 };
 pub use topology::{Chain, Dumbbell, Graph, Link, NamedLink, SingleHop, Topology};
-pub use train::{Itinerary, OutageMap, Prediction, RttReport, SignalStrength, Train};
+pub use train::{RttReport, Train};
 pub use values::{DelayedAck, InitialWindow, Law, Seed, Segments, Window};

@@ -14,7 +14,7 @@ use crate::limits::{self, LONGEST, LONGEST_NAME, MOST_POINTS, MOST_PROBLEMS};
 use crate::source::Source;
 use crate::tree::Path;
 use crate::{Experiment, MOST_SERIES_ROWS, RunSpec, Scenario, ScenarioError};
-use cogtcp_units::{Duration, Rate};
+use cogtcp_units::{Check, Duration, Rate};
 use network::Network;
 
 /// What is wrong, or only looks wrong, before places are looked up.
@@ -53,13 +53,14 @@ impl Findings {
         self.errors.len() == before
     }
 
+    /// Takes what is wrong with the fields of the table at `path`.
+    fn under<'a>(&'a mut self, path: &'a Path) -> Under<'a> {
+        Under { findings: self, path }
+    }
+
     /// A span above zero (unless `zero` is allowed) and not beyond `most`.
     fn check_span(&mut self, path: &Path, span: Duration, zero: bool, most: Duration) {
-        if span.is_zero() && !zero {
-            self.error(path, "the duration is zero", format!("write one above zero, up to \"{most}\""));
-        } else if span > most {
-            self.error(path, format!("\"{span}\" is absurdly long"), format!("write at most \"{most}\""));
-        }
+        self.under(path).span("", span, zero, most);
     }
 
     fn check_rate(&mut self, path: &Path, rate: Rate) {
@@ -88,6 +89,19 @@ impl Findings {
     /// The problems with their places.
     fn place(problems: Vec<Problem>, source: &Source) -> Vec<ScenarioError> {
         source.place(problems.into_iter().map(|problem| (problem.path, problem.message, problem.remedy)))
+    }
+}
+
+/// What is wrong with the fields of one table.
+struct Under<'a> {
+    findings: &'a mut Findings,
+    path: &'a Path,
+}
+
+impl Check for Under<'_> {
+    fn error(&mut self, field: &str, message: String, remedy: String) {
+        let path = if field.is_empty() { self.path.clone() } else { self.path.key(field) };
+        self.findings.error(&path, message, remedy);
     }
 }
 

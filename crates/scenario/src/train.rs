@@ -1,10 +1,11 @@
 //! A train whose mobile router warns its clients of outages.
 
-use cogtcp_units::{Decibel, Duration, Length, Probability};
+use cogtcp_spectrum::prediction::PredictorConfig;
+use cogtcp_units::{Duration, Probability};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A mobile router between a cognitive radio and the clients of its LAN (Singh, Bonnin, Ros 2012). It foretells the
+/// A mobile router between a cognitive radio and the clients of its LAN (Singh, Bonnin, Ros 2012). It predicts the
 /// radio's silences and sends "link going down" and "link going up" to each client, in messages that take the LAN's time.
 /// A connection manager on each client freezes the TCP sources meanwhile (Freeze-TCP). Clients are the ends of flows on
 /// the router's side of the radio's link.
@@ -19,9 +20,9 @@ pub struct Train {
     /// compared with.
     #[serde(default = "yes")]
     pub connection_manager: bool,
-    /// How the router foretells silences.
+    /// How the router predicts silences.
     #[serde(default)]
-    pub prediction: Prediction,
+    pub prediction: PredictorConfig,
     /// TU_advance in multiples of the greatest RTT_TCP of all clients: how long before the outage "going down" is sent.
     #[serde(default = "one")]
     pub tu_advance: f64,
@@ -42,92 +43,6 @@ pub struct Train {
     /// goes the way of all packets during silence.
     #[serde(default = "yes")]
     pub buffer: bool,
-}
-
-/// How the router foretells silences.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Prediction {
-    /// Exactly.
-    #[default]
-    Oracle,
-    /// From the record of earlier journeys, with errors of a given size.
-    Itinerary(Itinerary),
-    /// From an outage map built of earlier journeys, by position and speed; the radio needs a journey.
-    OutageMap(OutageMap),
-    /// From the levels that the radio measures, by an adaptive filter; the radio needs a journey.
-    SignalStrength(SignalStrength),
-}
-
-/// How good the record of earlier journeys is.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Itinerary {
-    /// Standard deviation of the foretold beginning and, independently, of the foretold end (normal errors).
-    #[serde(default)]
-    pub error: Duration,
-    /// Probability that an outage is not foretold.
-    #[serde(default)]
-    pub missed: Probability,
-    /// Mean time between foretold outages that do not come (a Poisson process); without it there are none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub false_interval: Option<Duration>,
-}
-
-/// How the outage map is made and read. Earlier journeys are simulated over the same line with seeds of their own.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct OutageMap {
-    /// How many earlier journeys the record is of (1 to 1000).
-    pub journeys: u32,
-    /// Standard deviation of every position, recorded or present (normal errors).
-    pub position_error: Length,
-    /// Share of the earlier journeys that had an outage at a place that is on the map.
-    pub share: Probability,
-    /// Outages of different journeys within this distance are the same one.
-    pub spread: Length,
-    /// How long before the expected beginning a prediction is made.
-    pub ahead: Duration,
-}
-
-impl Default for OutageMap {
-    fn default() -> Self {
-        Self {
-            journeys: 20,
-            position_error: Length(10.0),
-            share: Probability::new(0.5).unwrap_or_default(),
-            spread: Length(100.0),
-            ahead: Duration::from_secs(10),
-        }
-    }
-}
-
-/// How the level is foretold: by a linear filter that adapts by least mean squares (LMS, normalised).
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct SignalStrength {
-    /// Weights of the filter (1 to 1000), one for each of the last differences of the level.
-    pub order: u32,
-    /// Step of the adaptation, above 0 and below 2.
-    pub step: f64,
-    /// How far ahead it looks; counted in measurements of the radio.
-    pub horizon: Duration,
-    /// How far above the radio's threshold the foretold level counts as lost already.
-    pub margin: Decibel,
-    /// Standard deviation of each measurement about the level (normal errors).
-    pub noise: Decibel,
-}
-
-impl Default for SignalStrength {
-    fn default() -> Self {
-        Self {
-            order: 8,
-            step: 0.1,
-            horizon: Duration::from_secs(1),
-            margin: Decibel(0.0),
-            noise: Decibel(1.0),
-        }
-    }
 }
 
 /// Which value of a connection's round-trip time a client reports.

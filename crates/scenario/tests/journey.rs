@@ -1,6 +1,7 @@
 //! Map files and the sections that lead to them: what is wrong is said with its place.
 
-use cogtcp_scenario::{JourneyMap, PredictionSpec, Scenario};
+use cogtcp_scenario::{JourneyMap, Scenario};
+use cogtcp_spectrum::prediction::PredictorConfig;
 use cogtcp_units::RandomStream;
 use std::path::{Path, PathBuf};
 
@@ -76,7 +77,7 @@ fn the_shipped_journey_resolves_to_its_line() {
     let own = scenario.set("radio.cr.journey.rate", "own").unwrap().resolve().unwrap();
     assert!(own.radios[0].kind.journey().unwrap().line.signal.rates.is_empty());
     let filter = scenario.set("train.prediction", "{ signal_strength = { order = 3 } }").unwrap();
-    let PredictionSpec::SignalStrength(config) = filter.resolve().unwrap().train.unwrap().prediction else {
+    let PredictorConfig::SignalStrength(config) = filter.resolve().unwrap().train.unwrap().prediction else {
         panic!("another predictor")
     };
     assert_eq!((config.order, config.horizon), (3, cogtcp_units::Duration::from_secs(1)));

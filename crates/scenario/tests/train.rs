@@ -1,6 +1,7 @@
 //! The section [train]: what is wrong with it is said with its place, and it survives being written out.
 
-use cogtcp_scenario::{Prediction, PredictionSpec, Scenario};
+use cogtcp_scenario::Scenario;
+use cogtcp_spectrum::prediction::PredictorConfig;
 use std::path::Path;
 
 fn shipped() -> String {
@@ -43,7 +44,9 @@ fn defaults_and_round_trip() {
     assert_eq!(Scenario::parse(&scenario.to_toml(), "again").unwrap(), scenario);
     assert_eq!(Scenario::from_json(&scenario.to_json(), "again").unwrap(), scenario);
     let train = scenario.train.as_ref().unwrap();
-    assert!(train.connection_manager && train.buffer && matches!(train.prediction, Prediction::Itinerary(_)));
+    assert!(
+        train.connection_manager && train.buffer && matches!(train.prediction, PredictorConfig::Itinerary(_))
+    );
     let exact = scenario.set("train.prediction", "oracle").unwrap();
-    assert_eq!(exact.resolve().unwrap().train.unwrap().prediction, PredictionSpec::Oracle);
+    assert_eq!(exact.resolve().unwrap().train.unwrap().prediction, PredictorConfig::Oracle);
 }

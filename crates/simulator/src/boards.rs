@@ -1,7 +1,7 @@
 //! The boards of the nodes with a radio, and who reads them.
 //!
 //! Radios, the links that they gate and the queues in front of them publish; a reader takes what it has not read. The
-//! transports whose sender is on a node read its board.
+//! transports whose sender is on a node read its board, and so does a train's router.
 
 use cogtcp_crosslayer::{Board, LinkEvent, Notice, ReaderId};
 use cogtcp_scenario::Experiment;
@@ -44,6 +44,16 @@ impl Boards {
             }
         }
         Self { nodes, fresh: VecDeque::new() }
+    }
+
+    /// Adds a reader to the board of `node`; `None`: the node has no radio.
+    pub(crate) fn subscribe(&mut self, node: usize) -> Option<ReaderId> {
+        self.nodes[node].as_mut().map(|node| node.board.subscribe())
+    }
+
+    /// The oldest notice at `node` that `reader` has not read.
+    pub(crate) fn take(&mut self, node: usize, reader: ReaderId) -> Option<Notice> {
+        self.nodes[node].as_mut()?.board.take(reader)
     }
 
     /// Publishes at `node` what its node can know of what happened to `link`, whose own rate is `own`.

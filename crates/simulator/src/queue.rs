@@ -28,6 +28,8 @@ pub(crate) enum Event {
     Sample,
     /// The mobile router of a train has something to do.
     Train,
+    /// The radio of a train measures, and its router wants to know.
+    Measurement,
     /// A wireless cell has something to do.
     Cell(u32),
     /// A primary user goes ON or OFF: only where events are recorded.
@@ -56,6 +58,7 @@ impl Event {
             Self::WarmupEnd => (6, 0),
             Self::Sample => (7, 0),
             Self::Train => (6, 1),
+            Self::Measurement => (6, 2),
             Self::Cell(cell) => (8, cell),
             Self::Primary(user) => (9, user),
             Self::Transmission(pipe) => (10, pipe),
@@ -75,7 +78,8 @@ impl Event {
             4 => Self::FlowStop(index),
             5 => Self::Write(index),
             6 if index == 0 => Self::WarmupEnd,
-            6 => Self::Train,
+            6 if index == 1 => Self::Train,
+            6 => Self::Measurement,
             7 => Self::Sample,
             8 => Self::Cell(index),
             9 => Self::Primary(index),

@@ -140,7 +140,11 @@ impl<'a> Simulation<'a> {
             queue.push(radio.next_change(), Event::Radio(number as u32));
         }
         if let Some(train) = &mut self.train {
-            train.arm(&mut self.network);
+            train.send_messages(Time::ZERO, &mut self.network, &mut self.flows);
+            let first = train.next_measurement();
+            if first < Time::MAX {
+                self.network.queue.push(first, Event::Measurement);
+            }
         }
         let queue = &mut self.network.queue;
         for (number, spec) in self.experiment.flows.iter().enumerate() {
@@ -211,6 +215,18 @@ impl<'a> Simulation<'a> {
                 Event::Primary(user) => {
                     self.events -= 1;
                     self.note_primary_user(now, user);
+                }
+                Event::Train => {
+                    self.network.queue.pop(event);
+                    if let Some(train) = &mut self.train
+                        && train.wake(now, &mut self.network, &mut self.flows)
+                    {
+                        self.digest.add(now, event);
+                    }
+                }
+                Event::Measurement => {
+                    self.events -= 1;
+                    self.measure(now);
                 }
                 Event::Sample => {
                     self.events -= 1;
@@ -290,6 +306,9 @@ impl<'a> Simulation<'a> {
                 radio.change(now, &mut self.network);
                 self.network.queue.push(radio.next_change(), event);
                 self.tell_transports(now);
+                if let Some(train) = &mut self.train {
+                    train.read_board(now, &mut self.network, &mut self.flows);
+                }
             }
             Event::FlowStart(number) => {
                 let flow = &mut self.flows[number as usize];
@@ -302,14 +321,13 @@ impl<'a> Simulation<'a> {
             Event::Write(number) => self.flows[number as usize].write(now, &mut self.network),
             Event::Transmission(pipe) => self.network.transmit(now, pipe),
             Event::WarmupEnd => self.end_warmup(now),
-            Event::Train => {
-                if let Some(train) = &mut self.train {
-                    train.wake(now, &mut self.network, &mut self.flows);
-                }
-            }
-            Event::Arrival(_) | Event::Timer(_) | Event::Sample | Event::Cell(_) | Event::Primary(_) => {
-                unreachable!("handled by the event loop")
-            }
+            Event::Arrival(_)
+            | Event::Timer(_)
+            | Event::Sample
+            | Event::Cell(_)
+            | Event::Primary(_)
+            | Event::Train
+            | Event::Measurement => unreachable!("handled by the event loop"),
         }
     }
 
@@ -329,6 +347,16 @@ impl<'a> Simulation<'a> {
             for flow in senders {
                 self.flows[flow].link_event(now, notice.event, &mut self.network);
             }
+        }
+    }
+
+    /// The radio of a train measures. What the router makes of it are events of their own.
+    fn measure(&mut self, now: Time) {
+        let Some(train) = &mut self.train else { return };
+        train.measure(now, &mut self.network, &mut self.flows);
+        match train.next_measurement() {
+            Time::MAX => self.network.queue.pop(Event::Measurement),
+            next => self.network.queue.replace(next, Event::Measurement),
         }
     }
 

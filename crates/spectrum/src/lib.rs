@@ -18,7 +18,7 @@
 //! - [`propagation`], [`air`]: who hears whom.
 //! - [`detector`], [`theory`], [`policy`]: sensing and its closed forms, deciding.
 //! - [`journey`]: a train's journey along a line, as a radio.
-//! - [`prediction`]: foretelling outages.
+//! - [`prediction`]: predicting outages.
 //! - [`CognitiveConfig`], [`CognitiveRadio`], [`Protection`].
 
 pub mod activity;

@@ -1,6 +1,7 @@
-//! Foretelling outages: what a mobile router knows of silences that are still to come.
+//! Predicting outages: what a mobile router knows of silences that are still to come.
 //!
-//! A [`Predictor`] answers [`Prediction`]s in the order in which they are made. Here are:
+//! A [`Predictor`] runs live: it is shown what the radio measures as it measures it, and says what it predicts when it
+//! predicts it. No clock is in it, so that a simulator and an emulator drive the same code. Here are:
 //!
 //! - [`Oracle`]: knows every outage exactly. The upper bound.
 //! - [`Itinerary`]: knows them from earlier journeys, with errors of any given size; misses some, and expects some that do
@@ -8,21 +9,83 @@
 //! - [`OutageMap`]: builds the record of earlier journeys itself and predicts by position and speed.
 //! - [`SignalStrength`]: extrapolates the level of each base station by an adaptive filter ([`LmsFilter`]).
 //!
-//! [`assess`] compares what was foretold with what came.
+//! [`PredictorConfig`] is the registry of them; [`assess`] compares what was predicted with what came.
 
 mod assess;
 mod itinerary;
 mod lms;
+mod oracle;
 mod outage_map;
 mod signal;
 
 pub use assess::{Assessment, assess};
 pub use itinerary::{Itinerary, ItineraryConfig};
 pub use lms::LmsFilter;
+pub use oracle::{Oracle, OracleConfig};
 pub use outage_map::{OutageMap, OutageMapConfig, RecordedOutage};
 pub use signal::{SignalConfig, SignalStrength};
 
-use cogtcp_units::Time;
+use crate::journey::{Line, Measurement};
+use crate::registry::registry;
+use cogtcp_units::{Check, Time};
+
+registry! {
+    /// How the router predicts silences.
+    #[schemars(rename = "Prediction")]
+    #[derive(Default)]
+    pub enum PredictorConfig: PredictorKind {
+        /// Exactly.
+        #[default]
+        Oracle = OracleConfig,
+        /// From the record of earlier journeys, with errors of a given size.
+        Itinerary(ItineraryConfig),
+        /// From an outage map built of earlier journeys, by position and speed; the radio needs a journey.
+        OutageMap(OutageMapConfig),
+        /// From the levels that the radio measures, by an adaptive filter; the radio needs a journey.
+        SignalStrength(SignalConfig),
+    }
+}
+
+/// A predictor as the registry knows it: its parameters, which build it.
+pub trait PredictorKind: std::fmt::Debug {
+    /// The name in scenarios and tables.
+    fn name(&self) -> &'static str;
+
+    /// Says what is wrong with the parameters.
+    #[allow(unused_variables)]
+    fn check(&self, faults: &mut dyn Check) {}
+
+    /// Whether the radio has to be on a journey.
+    fn needs_journey(&self) -> bool {
+        false
+    }
+
+    /// Whether two seeds may give different predictions of the same outages.
+    fn is_random(&self) -> bool {
+        true
+    }
+
+    /// How many earlier journeys are simulated to build it.
+    fn earlier_journeys(&self) -> u32 {
+        0
+    }
+
+    /// The predictor; `None`: it needs a journey, and the radio is on none.
+    fn build(&self, known: &Known<'_>) -> Option<Box<dyn Predictor>>;
+}
+
+/// What predictors may be built of. Each takes what is its own.
+#[derive(Debug)]
+pub struct Known<'a> {
+    /// The outages to come, for those who know the future.
+    pub outages: &'a [Outage],
+    /// The line, and what the names of the random streams of its journeys begin with; `None`: no journey.
+    pub journey: Option<(&'a Line, &'a str)>,
+    /// The end of the run.
+    pub horizon: Time,
+    /// The seed of the run.
+    pub seed: u64,
+}
 
 /// One outage.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -33,49 +96,46 @@ pub struct Outage {
     pub end: Time,
 }
 
-/// An outage foretold.
+/// An outage that was predicted.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Prediction {
-    /// When the prediction is made; nobody knows of it before.
+    /// When the prediction was made.
     pub made: Time,
     /// When the outage is expected to begin.
     pub start: Time,
-    /// When it is expected to end; `None`: this predictor cannot tell.
+    /// When it is expected to end; `None`: that has not been predicted.
     pub end: Option<Time>,
-    /// When the end is foretold: at `made` or later. Nobody knows the end before.
-    pub end_made: Time,
 }
 
-impl Prediction {
-    /// The end, as far as it is known at `now`.
-    pub fn end_known(&self, now: Time) -> Option<Time> {
-        self.end.filter(|_| self.end_made <= now)
+/// What a predictor says.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Forecast {
+    /// An outage will come.
+    Outage {
+        /// When it will begin.
+        start: Time,
+        /// When it will end; `None`: that may be predicted later.
+        end: Option<Time>,
+    },
+    /// The outage predicted last will end, or has been called off: it ends now.
+    End {
+        /// When it will end.
+        end: Time,
+    },
+}
+
+/// Something that predicts outages.
+pub trait Predictor: std::fmt::Debug + Send {
+    /// Whether it wants to be shown what the radio measures.
+    fn observes(&self) -> bool {
+        false
     }
-}
 
-/// Something that foretells outages.
-pub trait Predictor: std::fmt::Debug {
-    /// The next prediction, in the order of [`Prediction::made`]; `None`: there will be no more.
-    fn next(&mut self) -> Option<Prediction>;
-}
+    /// Takes what the radio measured at `now`; measurements come in the order of time.
+    #[allow(unused_variables)]
+    fn observe(&mut self, now: Time, measured: &Measurement) {}
 
-/// Knows everything from the beginning.
-#[derive(Clone, Debug)]
-pub struct Oracle {
-    outages: std::vec::IntoIter<Outage>,
-}
-
-impl Oracle {
-    /// Foretells `outages`.
-    pub fn new(outages: Vec<Outage>) -> Self {
-        Self { outages: outages.into_iter() }
-    }
-}
-
-impl Predictor for Oracle {
-    fn next(&mut self) -> Option<Prediction> {
-        let outage = self.outages.next()?;
-        let made = Time::ZERO;
-        Some(Prediction { made, start: outage.start, end: Some(outage.end), end_made: made })
-    }
+    /// The next forecast made up to `now`; `None`: there is none at present. To be asked at the beginning and after each
+    /// measurement, until `None`.
+    fn poll(&mut self, now: Time) -> Option<Forecast>;
 }

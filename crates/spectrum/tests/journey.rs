@@ -5,10 +5,10 @@ use cogtcp_spectrum::journey::{
     Station, TrainDynamics, Tunnel,
 };
 use cogtcp_spectrum::prediction::{
-    Outage, OutageMap, OutageMapConfig, Prediction, Predictor, SignalConfig, SignalStrength, assess,
+    Forecast, Outage, OutageMap, OutageMapConfig, Prediction, Predictor, SignalConfig, SignalStrength, assess,
 };
 use cogtcp_spectrum::{DurationLaw, LinkEvent, OutageCause, Phase, Radio};
-use cogtcp_units::{Duration, Probability, RandomStream, Rate, Time};
+use cogtcp_units::{Decibel, Duration, Length, Probability, RandomStream, Rate, Time};
 use std::sync::Arc;
 
 fn fixed(millis: u64) -> DurationLaw {
@@ -281,18 +281,41 @@ fn outages(course: &Course) -> Vec<Outage> {
     course.silences().into_iter().map(|(start, end)| Outage { start, end }).collect()
 }
 
-fn all(predictor: &mut dyn Predictor) -> Vec<Prediction> {
-    let all: Vec<Prediction> = std::iter::from_fn(|| predictor.next()).collect();
-    assert!(all.windows(2).all(|pair| pair[0].made <= pair[1].made), "not in the order of being made");
-    all
+/// What a predictor says on `course`, shown one measurement after another; and when it said how each outage ends.
+fn live(predictor: &mut dyn Predictor, course: &Course) -> (Vec<Prediction>, Vec<Option<Time>>) {
+    assert!(predictor.observes() && predictor.poll(Time::ZERO).is_none());
+    let (mut predictions, mut ends) = (Vec::<Prediction>::new(), Vec::new());
+    for measured in course.measurements() {
+        let now = measured.time;
+        predictor.observe(now, measured);
+        while let Some(forecast) = predictor.poll(now) {
+            match forecast {
+                Forecast::Outage { start, end } => {
+                    assert!(start >= now && end.is_none_or(|end| end >= start), "{forecast:?} at {now:?}");
+                    predictions.push(Prediction { made: now, start, end });
+                    ends.push(end.map(|_| now));
+                }
+                Forecast::End { end } => {
+                    assert!(end >= now, "{forecast:?} at {now:?}");
+                    predictions.last_mut().unwrap().end = Some(end);
+                    *ends.last_mut().unwrap() = Some(now);
+                }
+            }
+        }
+    }
+    (predictions, ends)
+}
+
+fn all(predictor: &mut dyn Predictor, course: &Course) -> Vec<Prediction> {
+    live(predictor, course).0
 }
 
 fn map_config() -> OutageMapConfig {
     OutageMapConfig {
         journeys: 10,
-        position_error: 0.0,
+        position_error: Length(0.0),
         share: Probability::new(0.5).unwrap(),
-        spread: 100.0,
+        spread: Length(100.0),
         ahead: Duration::from_secs(10),
     }
 }
@@ -305,17 +328,17 @@ fn with_tunnels() -> Line {
     line
 }
 
-/// Where nothing differs between journeys the map foretells everything: to the distance between two measurements.
+/// Where nothing differs between journeys the map predicts everything: to the distance between two measurements.
 #[test]
 fn the_outage_map_of_a_line_without_luck_is_right() {
     let line = with_tunnels();
     let earlier: Vec<Course> = (10..20).map(|seed| course(&line, seed)).collect();
     let present = course(&line, 1);
-    let mut map = OutageMap::new(&line, &earlier, &present, &map_config(), RandomStream::new(1, "x", 0));
+    let mut map = OutageMap::new(&line, &earlier, map_config(), RandomStream::new(1, "x", 0));
     // Behind the second tunnel the other base station is louder: no handover.
     assert_eq!(map.zones().len(), 3);
     assert!(map.zones().iter().all(|zone| zone.journeys == 10));
-    let found = assess(&outages(&present), &all(&mut map));
+    let found = assess(&outages(&present), &all(&mut map, &present));
     assert_eq!((found.missed, found.false_ones), (0, 0));
     assert!(found.start_errors.iter().chain(&found.end_errors).all(|error| error.abs() < 0.25), "{found:?}");
 }
@@ -329,9 +352,9 @@ fn the_outage_map_goes_by_position_and_speed() {
     let earlier: Vec<Course> = (10..20).map(|seed| course(&line, seed)).collect();
     for seed in 0..5 {
         let present = course(&line, seed);
-        let config = OutageMapConfig { position_error: 10.0, ..map_config() };
-        let mut map = OutageMap::new(&line, &earlier, &present, &config, RandomStream::new(seed, "x", 0));
-        let found = assess(&outages(&present), &all(&mut map));
+        let config = OutageMapConfig { position_error: Length(10.0), ..map_config() };
+        let mut map = OutageMap::new(&line, &earlier, config, RandomStream::new(seed, "x", 0));
+        let found = assess(&outages(&present), &all(&mut map, &present));
         assert_eq!((found.missed, found.false_ones), (0, 0), "{found:?}");
         assert!(found.start_errors.iter().all(|error| error.abs() < 2.5), "{found:?}");
     }
@@ -344,39 +367,44 @@ fn what_was_met_seldom_is_not_on_the_map() {
     let open = self::line();
     let mut earlier: Vec<Course> = (10..19).map(|seed| course(&open, seed)).collect();
     earlier.push(course(&line, 20));
-    let present = course(&line, 1);
-    let map = OutageMap::new(&line, &earlier, &present, &map_config(), RandomStream::new(1, "x", 0));
+    let map = OutageMap::new(&line, &earlier, map_config(), RandomStream::new(1, "x", 0));
     // The handover, which all had.
     assert_eq!(map.zones().len(), 1);
 }
 
 fn filter() -> SignalConfig {
-    SignalConfig { order: 4, step: 0.5, horizon: Duration::from_secs(1), margin: 0.0, noise: 0.0 }
+    SignalConfig {
+        order: 4,
+        step: 0.5,
+        horizon: Duration::from_secs(1),
+        margin: Decibel(0.0),
+        noise: Decibel(0.0),
+    }
 }
 
-/// A level that falls steadily is foretold; a wall is not.
+/// A level that falls steadily is predicted; a wall is not.
 #[test]
-fn the_filter_foretells_what_the_level_says() {
+fn the_filter_predicts_what_the_level_says() {
     let mut line = line();
     for station in &mut line.base_stations {
         station.power -= 6.0;
     }
     line.signal.recovery = 0.5;
     let gap = course(&line, 1);
-    let mut signal = SignalStrength::new(&line, &gap, &filter(), RandomStream::new(1, "x", 0));
-    let predictions = all(&mut signal);
+    let mut signal = SignalStrength::new(&line, filter(), RandomStream::new(1, "x", 0));
+    let (predictions, ends) = live(&mut signal, &gap);
     let found = assess(&outages(&gap), &predictions);
     assert_eq!((found.missed, found.false_ones), (0, 0), "{found:?} {predictions:?}");
     assert!(found.start_errors[0].abs() < 0.5 && found.end_errors[0].abs() < 1.0, "{found:?}");
     // Ahead by most of the horizon, and the end was not known at the beginning.
     let (first, outage) = (predictions[0], outages(&gap)[0]);
     assert!(seconds(outage.start) - seconds(first.made) > 0.5, "{first:?} {outage:?}");
-    assert!(first.end_made > outage.start && first.end_known(outage.start).is_none());
+    assert!(ends[0].is_some_and(|made| made > outage.start));
     // The walls of tunnels without a portal: the same filter knows of none of them before.
     let line = with_tunnels();
     let walls = course(&line, 1);
-    let mut signal = SignalStrength::new(&line, &walls, &filter(), RandomStream::new(1, "x", 0));
-    let predictions = all(&mut signal);
+    let mut signal = SignalStrength::new(&line, filter(), RandomStream::new(1, "x", 0));
+    let predictions = all(&mut signal, &walls);
     for (start, _, cause) in walls.outages().filter(|outage| outage.2 == OutageCause::Tunnel) {
         let ahead = predictions
             .iter()
@@ -393,12 +421,9 @@ fn predictions_never_look_back() {
     line.signal.recovery = 2.0;
     for seed in 0..10 {
         let present = course(&line, seed);
-        let config = SignalConfig { noise: 2.0, margin: 2.0, ..filter() };
-        let mut signal = SignalStrength::new(&line, &present, &config, RandomStream::new(seed, "x", 0));
-        let predictions = all(&mut signal);
-        assert!(!predictions.is_empty());
-        for prediction in predictions {
-            assert!(prediction.start >= prediction.made && prediction.end_made >= prediction.made);
-        }
+        let config = SignalConfig { noise: Decibel(2.0), margin: Decibel(2.0), ..filter() };
+        let mut signal = SignalStrength::new(&line, config, RandomStream::new(seed, "x", 0));
+        // `live` checks each forecast.
+        assert!(!all(&mut signal, &present).is_empty());
     }
 }

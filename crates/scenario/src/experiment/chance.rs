@@ -1,6 +1,6 @@
 //! Whether anything in an experiment is left to chance.
 
-use super::{Experiment, FlowSpec, LinkSpec, PipeSpec, PredictionSpec, RadioKind, RadioSpec, TrainSpec};
+use super::{Experiment, FlowSpec, LinkSpec, PipeSpec, RadioKind, RadioSpec, TrainSpec};
 use crate::is_external;
 use cogtcp_spectrum::{ChannelChoice, CycleConfig, DurationLaw, SensingCycle};
 use cogtcp_units::Probability;
@@ -50,7 +50,7 @@ impl RadioSpec {
 
 impl TrainSpec {
     fn is_random(&self) -> bool {
-        self.trigger_loss != Probability::ZERO || self.prediction != PredictionSpec::Oracle
+        self.trigger_loss != Probability::ZERO || self.prediction.kind().is_random()
     }
 }
 

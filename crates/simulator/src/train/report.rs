@@ -37,13 +37,14 @@ impl Train {
 
     fn compare(&self, end: Time) -> Comparison {
         let measured = |time: Time| time >= self.warm_at && time < end;
+        let said = self.router.predicted();
         let outages: Vec<usize> =
             (0..self.outages.len()).filter(|number| measured(self.outages[*number].start)).collect();
         let predictions: Vec<usize> =
-            (0..self.predictions.len()).filter(|number| measured(self.predictions[*number].start)).collect();
+            (0..said.len()).filter(|number| measured(said[*number].prediction.start)).collect();
         let met: Vec<_> = outages.iter().map(|number| self.outages[*number]).collect();
-        let foretold: Vec<_> = predictions.iter().map(|number| self.predictions[*number]).collect();
-        Comparison { outages, predictions, assessment: assess(&met, &foretold) }
+        let predicted: Vec<_> = predictions.iter().map(|number| said[*number].prediction).collect();
+        Comparison { outages, predictions, assessment: assess(&met, &predicted) }
     }
 
     /// Outages and false predictions in the order of time.
@@ -53,7 +54,7 @@ impl Train {
         for (outage, matched) in outages.iter().zip(&assessment.matches) {
             let (it, cause) = (self.outages[*outage], self.causes[*outage]);
             let matched = matched.map(|number| predictions[number]);
-            let sent = matched.map(|number| self.sent[number]);
+            let sent = matched.map(|number| self.router.predicted()[number].warned);
             let outcome = match sent {
                 None => "missed",
                 Some(None) => "unsent",
@@ -74,18 +75,18 @@ impl Train {
 
     fn row(&self, outage: Option<Outage>, prediction: Option<usize>, end: Time) -> Row {
         let seconds = |time: Option<Time>| time.map_or(f64::NAN, Time::as_secs_f64);
-        let foretold = prediction.map(|number| self.predictions[number]);
-        let sent = prediction.and_then(|number| self.sent[number]);
+        let said = prediction.map(|number| self.router.predicted()[number]);
+        let sent = said.and_then(|it| it.warned);
         Row {
             outcome: "",
             cause: "",
             start: seconds(outage.map(|it| it.start)),
             end: seconds(outage.map(|it| it.end).filter(|time| *time < end)),
-            made: seconds(foretold.map(|it| it.made)),
-            foretold_start: seconds(foretold.map(|it| it.start)),
-            foretold_end: seconds(foretold.and_then(|it| it.end)),
+            made: seconds(said.map(|it| it.prediction.made)),
+            foretold_start: seconds(said.map(|it| it.prediction.start)),
+            foretold_end: seconds(said.and_then(|it| it.prediction.end)),
             down_sent: seconds(sent.map(|it| it.at)),
-            up_sent: seconds(prediction.and_then(|number| self.cleared[number])),
+            up_sent: seconds(said.and_then(|it| it.cleared)),
             needed: sent.map_or(f64::NAN, |it| it.needed.as_secs_f64()),
         }
     }
@@ -107,13 +108,13 @@ impl Train {
             let it = self.outages[*number];
             it.end.min(end).saturating_since(it.start).as_secs_f64()
         });
-        let counts = &self.counts;
+        let counts = self.router.counts();
         let managed = || self.clients.iter().flat_map(|client| &client.flows);
         let frozen: f64 = managed().map(|flow| flows[*flow].frozen(end).as_secs_f64()).sum();
         let span = end.saturating_since(self.warm_at).as_secs_f64();
         let row = TrainRow {
             router: table.router.intern(&experiment.nodes[self.spec.router]),
-            predictor: table.predictor.intern(self.spec.prediction.name()),
+            predictor: table.predictor.intern(self.spec.prediction.kind().name()),
             clients: self.clients.len() as u64,
             outages: comparison.outages.len() as u64,
             outage_s: lengths.sum(),
@@ -131,15 +132,15 @@ impl Train {
             end_error_p05_s: quantile(&ends, 0.05),
             end_error_p50_s: quantile(&ends, 0.5),
             end_error_p95_s: quantile(&ends, 0.95),
-            rtt_tcp_s: self.rtt_tcp().as_secs_f64(),
-            rtt_local_s: self.rtt_local().as_secs_f64(),
+            rtt_tcp_s: self.router.rtt_tcp().as_secs_f64(),
+            rtt_local_s: self.router.rtt_local().as_secs_f64(),
             tu_advance_mean_s: counts.tu_advance_s / counts.downs as f64,
             down_messages: counts.down_messages,
             up_messages: counts.up_messages,
             lost_messages: counts.lost_messages,
             polls: counts.polls,
-            overhead_bytes: counts.bytes,
-            overhead_bps: counts.bytes as f64 * 8.0 / span,
+            overhead_bytes: self.bytes,
+            overhead_bps: self.bytes as f64 * 8.0 / span,
             frozen_s: frozen / managed().count() as f64,
             window_probes: managed().map(|flow| flows[*flow].probes()).sum(),
         };

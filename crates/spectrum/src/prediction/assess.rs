@@ -1,4 +1,4 @@
-//! What was foretold against what came.
+//! What was predicted against what came.
 
 use super::{Outage, Prediction};
 use cogtcp_units::Time;
@@ -8,10 +8,10 @@ use cogtcp_units::Time;
 pub struct Assessment {
     /// For each outage the number of the prediction that belongs to it.
     pub matches: Vec<Option<usize>>,
-    /// Error of each foretold beginning that belongs to an outage, in seconds: positive when the outage came earlier
-    /// than foretold (the warning is late).
+    /// Error of each predicted beginning that belongs to an outage, in seconds: positive when the outage came earlier
+    /// than predicted (the warning is late).
     pub start_errors: Vec<f64>,
-    /// Error of each foretold end, in seconds: positive when it was foretold too late.
+    /// Error of each predicted end, in seconds: positive when it was predicted too late.
     pub end_errors: Vec<f64>,
     /// Outages that no prediction belongs to.
     pub missed: u64,
@@ -71,16 +71,18 @@ mod tests {
         Outage { start: Time::from_millis(start), end: Time::from_millis(end) }
     }
 
-    fn foretold(start: u64, end: u64) -> Prediction {
+    fn predicted(start: u64, end: u64) -> Prediction {
         let (made, start, end) = (Time::ZERO, Time::from_millis(start), Some(Time::from_millis(end)));
-        Prediction { made, start, end, end_made: made }
+        Prediction { made, start, end }
     }
 
     #[test]
     fn matches_misses_and_false_ones() {
         let outages = [outage(10_000, 15_000), outage(40_000, 45_000), outage(70_000, 75_000)];
-        let found =
-            assess(&outages, &[foretold(9_800, 15_100), foretold(41_000, 44_000), foretold(55_000, 60_000)]);
+        let found = assess(
+            &outages,
+            &[predicted(9_800, 15_100), predicted(41_000, 44_000), predicted(55_000, 60_000)],
+        );
         assert_eq!((found.missed, found.false_ones), (1, 1));
         let rounded: Vec<i64> = found.start_errors.iter().map(|e| libm::round(e * 1000.0) as i64).collect();
         assert_eq!(rounded, [-200, 1000]);
@@ -90,7 +92,7 @@ mod tests {
 
     #[test]
     fn two_predictions_of_one_outage_are_one_and_a_false_one() {
-        let found = assess(&[outage(10_000, 15_000)], &[foretold(9_000, 15_000), foretold(10_100, 15_000)]);
+        let found = assess(&[outage(10_000, 15_000)], &[predicted(9_000, 15_000), predicted(10_100, 15_000)]);
         assert_eq!((found.missed, found.false_ones, found.start_errors.len()), (0, 1, 1));
         assert!((found.start_errors[0] - 0.1).abs() < 1e-9);
     }

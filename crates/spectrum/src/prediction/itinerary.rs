@@ -1,23 +1,58 @@
 //! The record of earlier journeys: a line's outages lie where they lay before, give or take.
 
-use super::{Outage, Prediction, Predictor};
-use cogtcp_units::{Duration, Probability, RandomStream, Time};
+use super::{Forecast, Known, Outage, Predictor, PredictorKind};
+use cogtcp_units::{Check, Duration, Probability, RandomStream, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// How good the record is.
-#[derive(Clone, Debug, PartialEq)]
+/// The longest error and interval.
+const LONGEST: Duration = Duration::from_secs(1_000_000);
+/// False predictions come no more often than this.
+const LEAST_INTERVAL: Duration = Duration::from_millis(1);
+
+/// How good the record of earlier journeys is.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "Itinerary")]
+#[serde(deny_unknown_fields)]
 pub struct ItineraryConfig {
-    /// Standard deviation of the foretold beginning and, independently, of the foretold end (normal errors).
+    /// Standard deviation of the predicted beginning and, independently, of the predicted end (normal errors).
+    #[serde(default)]
     pub error: Duration,
-    /// Probability that an outage is not in the record.
+    /// Probability that an outage is not predicted.
+    #[serde(default)]
     pub missed: Probability,
-    /// Mean time between outages of the record that do not come (a Poisson process); `None`: there are none.
+    /// Mean time between predicted outages that do not come (a Poisson process); without it there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub false_interval: Option<Duration>,
 }
 
-/// Foretells from the record of earlier journeys.
+impl PredictorKind for ItineraryConfig {
+    fn name(&self) -> &'static str {
+        "itinerary"
+    }
+
+    fn check(&self, faults: &mut dyn Check) {
+        faults.span("error", self.error, true, LONGEST);
+        if let Some(interval) = self.false_interval {
+            faults.span("false_interval", interval, false, LONGEST);
+            if !interval.is_zero() && interval < LEAST_INTERVAL {
+                let message = format!("\"{interval}\" is absurdly short");
+                faults.error("false_interval", message, format!("write at least \"{LEAST_INTERVAL}\""));
+            }
+        }
+    }
+
+    fn build(&self, known: &Known<'_>) -> Option<Box<dyn Predictor>> {
+        let stream = RandomStream::new(known.seed, "train/itinerary", 0);
+        Some(Box::new(Itinerary::new(known.outages, self, known.horizon, stream)))
+    }
+}
+
+/// Predicts from the record of earlier journeys: all of it from the beginning.
 #[derive(Clone, Debug)]
 pub struct Itinerary {
-    predictions: std::vec::IntoIter<Prediction>,
+    /// Beginnings and ends in the order of time.
+    record: std::vec::IntoIter<(Time, Time)>,
 }
 
 impl Itinerary {
@@ -29,8 +64,7 @@ impl Itinerary {
         horizon: Time,
         mut stream: RandomStream,
     ) -> Self {
-        let made = Time::ZERO;
-        let mut predictions = Vec::new();
+        let mut record = Vec::new();
         let mut lengths = Duration::ZERO;
         for outage in outages {
             lengths += outage.end - outage.start;
@@ -41,25 +75,25 @@ impl Itinerary {
             }
             let start = shifted(outage.start, config.error, start);
             let end = shifted(outage.end, config.error, end).max(start);
-            predictions.push(Prediction { made, start, end: Some(end), end_made: made });
+            record.push((start, end));
         }
         if let (Some(mean), false) = (config.false_interval, outages.is_empty()) {
             // An outage that does not come looks like those that do.
             let length = Duration::from_nanos(lengths.as_nanos() / outages.len() as u64);
             let mut start = Time::ZERO + stream.exponential(mean);
             while start < horizon {
-                predictions.push(Prediction { made, start, end: Some(start + length), end_made: made });
+                record.push((start, start + length));
                 start = start + length + stream.exponential(mean);
             }
         }
-        predictions.sort_by_key(|prediction| prediction.start);
-        Self { predictions: predictions.into_iter() }
+        record.sort_by_key(|outage| outage.0);
+        Self { record: record.into_iter() }
     }
 }
 
 impl Predictor for Itinerary {
-    fn next(&mut self) -> Option<Prediction> {
-        self.predictions.next()
+    fn poll(&mut self, _: Time) -> Option<Forecast> {
+        self.record.next().map(|(start, end)| Forecast::Outage { start, end: Some(end) })
     }
 }
 
@@ -86,24 +120,24 @@ mod tests {
             .collect()
     }
 
-    fn record(error: u64, missed: f64, false_interval: Option<u64>) -> Vec<Prediction> {
+    fn record(error: u64, missed: f64, false_interval: Option<u64>) -> Vec<(Time, Time)> {
         let config = ItineraryConfig {
             error: Duration::from_millis(error),
             missed: Probability::new(missed).unwrap(),
             false_interval: false_interval.map(Duration::from_secs),
         };
-        let mut itinerary = Itinerary::new(
+        let itinerary = Itinerary::new(
             &outages(),
             &config,
             Time::from_millis(10_025_000),
             RandomStream::new(7, "test", 0),
         );
-        std::iter::from_fn(|| itinerary.next()).collect()
+        itinerary.record.collect()
     }
 
     #[test]
     fn a_perfect_record_is_the_truth() {
-        let exact: Vec<_> = record(0, 0.0, None).iter().map(|p| (p.start, p.end.unwrap())).collect();
+        let exact = record(0, 0.0, None);
         assert_eq!(exact, outages().iter().map(|o| (o.start, o.end)).collect::<Vec<_>>());
     }
 
@@ -113,7 +147,7 @@ mod tests {
         let errors: Vec<f64> = predictions
             .iter()
             .zip(outages())
-            .map(|(p, o)| p.start.as_secs_f64() - o.start.as_secs_f64())
+            .map(|(p, o)| p.0.as_secs_f64() - o.start.as_secs_f64())
             .collect();
         let mean = errors.iter().sum::<f64>() / 400.0;
         let deviation = (errors.iter().map(|e| (e - mean) * (e - mean)).sum::<f64>() / 399.0).sqrt();

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 /// Keeps the update finite where the level did not change at all, dB^2.
 const FLOOR: f64 = 1e-3;
 
-/// Foretells a level some samples ahead by a linear filter whose weights follow the least-mean-squares rule, normalised
+/// Predicts a level some samples ahead by a linear filter whose weights follow the least-mean-squares rule, normalised
 /// (Yoo, Cypher and Golmie, MILCOM 2007, predict the received signal strength so).
 ///
 /// Departure from the paper: the filter works on the last differences of the level, not on the level itself, so that
@@ -31,23 +31,23 @@ impl LmsFilter {
         Self { weights: vec![0.0; order.max(1)], step, horizon: horizon.max(1), levels: VecDeque::new() }
     }
 
-    /// Takes the next level and answers the one foretold `horizon` samples on: the level itself until there are enough.
+    /// Takes the next level and answers the one predicted `horizon` samples on: the level itself until there are enough.
     pub fn push(&mut self, level: f64) -> f64 {
         self.levels.push_front(level);
         self.levels.truncate(self.weights.len() + self.horizon + 1);
         if self.levels.len() == self.weights.len() + self.horizon + 1 {
-            let error = level - self.foretold(self.horizon);
+            let error = level - self.predicted(self.horizon);
             let power: f64 =
                 (0..self.weights.len()).map(|i| self.difference(self.horizon + i)).map(square).sum();
             for i in 0..self.weights.len() {
                 self.weights[i] += self.step * error * self.difference(self.horizon + i) / (FLOOR + power);
             }
         }
-        if self.levels.len() > self.weights.len() { self.foretold(0) } else { level }
+        if self.levels.len() > self.weights.len() { self.predicted(0) } else { level }
     }
 
-    /// What is foretold from the samples as they were `back` samples ago.
-    fn foretold(&self, back: usize) -> f64 {
+    /// What is predicted from the samples as they were `back` samples ago.
+    fn predicted(&self, back: usize) -> f64 {
         let sum: f64 = (0..self.weights.len()).map(|i| self.weights[i] * self.difference(back + i)).sum();
         self.levels[back] + sum
     }
@@ -67,20 +67,20 @@ mod tests {
     use super::*;
     use cogtcp_units::RandomStream;
 
-    /// A straight line is foretold exactly once the weights have settled: they sum to the horizon.
+    /// A straight line is predicted exactly once the weights have settled: they sum to the horizon.
     #[test]
     fn a_trend_is_learned() {
         let mut filter = LmsFilter::new(4, 0.5, 10);
-        let mut foretold = 0.0;
+        let mut predicted = 0.0;
         for n in 0..200 {
-            foretold = filter.push(-60.0 - 0.2 * f64::from(n));
+            predicted = filter.push(-60.0 - 0.2 * f64::from(n));
         }
-        assert!((foretold - (-60.0 - 0.2 * 209.0)).abs() < 1e-3, "{foretold}");
+        assert!((predicted - (-60.0 - 0.2 * 209.0)).abs() < 1e-3, "{predicted}");
         assert!((filter.weights.iter().sum::<f64>() - 10.0).abs() < 1e-2);
     }
 
     /// By hand: order 1, horizon 1, step 1. Levels 0, 1, 3: d = 1, 2. At the third, e = 3 - (1 + 0 x 1) = 2 and
-    /// w = 1 x 2 x 1 / (1 + 0.001); foretold 3 + w x 2.
+    /// w = 1 x 2 x 1 / (1 + 0.001); predicted 3 + w x 2.
     #[test]
     fn one_step_by_hand() {
         let mut filter = LmsFilter::new(1, 1.0, 1);
@@ -95,8 +95,8 @@ mod tests {
         let mut stream = RandomStream::new(1, "noise", 0);
         let mut filter = LmsFilter::new(8, 1.0, 5);
         for _ in 0..20_000 {
-            let foretold = filter.push(-80.0 + 3.0 * stream.standard_normal());
-            assert!((foretold + 80.0).abs() < 1000.0, "{foretold}");
+            let predicted = filter.push(-80.0 + 3.0 * stream.standard_normal());
+            assert!((predicted + 80.0).abs() < 1000.0, "{predicted}");
         }
     }
 }

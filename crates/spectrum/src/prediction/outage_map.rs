@@ -1,8 +1,11 @@
 //! An outage map built from earlier journeys, read by position and speed.
 
-use super::{Prediction, Predictor};
-use crate::journey::{Course, Line};
-use cogtcp_units::{Duration, Probability, RandomStream, Time};
+use super::{Forecast, Known, Predictor, PredictorKind};
+use crate::journey::{Course, Line, Measurement};
+use cogtcp_units::{Check, Duration, Length, Probability, RandomStream, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 
 /// Distance of the places at which the record is kept, m.
 const CELL: f64 = 10.0;
@@ -11,19 +14,75 @@ const SCALES: (f64, f64) = (0.5, 2.0);
 /// Below this speed, m/s, the present speed says nothing of what comes.
 const SLOW: f64 = 5.0;
 
-/// How the map is made and read.
-#[derive(Clone, Debug, PartialEq)]
+/// The most earlier journeys.
+const MOST_JOURNEYS: u32 = 1000;
+/// The largest error of a position, and the largest spread, m.
+const MOST_METRES: f64 = 100_000.0;
+/// The longest time that a prediction is made ahead.
+const LONGEST: Duration = Duration::from_secs(1_000_000);
+
+/// How the outage map is made and read. Earlier journeys are simulated over the same line with seeds of their own.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "OutageMap")]
+#[serde(deny_unknown_fields, default)]
 pub struct OutageMapConfig {
-    /// Earlier journeys that the record is of.
+    /// How many earlier journeys the record is of (1 to 1000).
     pub journeys: u32,
-    /// Standard deviation of every position that is recorded or read, m (normal errors).
-    pub position_error: f64,
-    /// Share of the earlier journeys that must have had an outage at a place for it to be on the map.
+    /// Standard deviation of every position, recorded or present (normal errors).
+    pub position_error: Length,
+    /// Share of the earlier journeys that had an outage at a place that is on the map.
     pub share: Probability,
-    /// Outages of different journeys whose places lie within this distance are the same one, m.
-    pub spread: f64,
+    /// Outages of different journeys within this distance are the same one.
+    pub spread: Length,
     /// How long before the expected beginning a prediction is made.
     pub ahead: Duration,
+}
+
+impl Default for OutageMapConfig {
+    fn default() -> Self {
+        Self {
+            journeys: 20,
+            position_error: Length(10.0),
+            share: Probability::new(0.5).unwrap_or_default(),
+            spread: Length(100.0),
+            ahead: Duration::from_secs(10),
+        }
+    }
+}
+
+impl PredictorKind for OutageMapConfig {
+    fn name(&self) -> &'static str {
+        "outage_map"
+    }
+
+    fn check(&self, faults: &mut dyn Check) {
+        faults.count("journeys", self.journeys, MOST_JOURNEYS);
+        faults.number("position_error", self.position_error.0, MOST_METRES);
+        faults.number("spread", self.spread.0, MOST_METRES);
+        faults.span("ahead", self.ahead, false, LONGEST);
+    }
+
+    fn needs_journey(&self) -> bool {
+        true
+    }
+
+    fn earlier_journeys(&self) -> u32 {
+        self.journeys
+    }
+
+    fn build(&self, known: &Known<'_>) -> Option<Box<dyn Predictor>> {
+        let (line, part) = known.journey?;
+        // As far as this journey leads, whoever drives and however long the stops.
+        let far = Time::ZERO + (known.horizon - Time::ZERO) * 2;
+        let earlier: Vec<Course> = (1..=u64::from(self.journeys))
+            .map(|number| {
+                let seed = RandomStream::new(known.seed, "train/earlier", number).next_u64();
+                Course::new(line, Duration::ZERO, far, seed, part).without_measurements()
+            })
+            .collect();
+        let stream = RandomStream::new(known.seed, "train/position", 0);
+        Some(Box::new(OutageMap::new(line, &earlier, self.clone(), stream)))
+    }
 }
 
 /// An outage of the map.
@@ -37,40 +96,67 @@ pub struct RecordedOutage {
     pub journeys: u32,
 }
 
-/// Foretells from the record of earlier journeys, by where the train is and how fast it goes.
+/// Predicts from the record of earlier journeys, by where the train is and how fast it goes.
 #[derive(Clone, Debug)]
 pub struct OutageMap {
-    zones: Vec<RecordedOutage>,
-    predictions: std::vec::IntoIter<Prediction>,
+    config: OutageMapConfig,
+    record: Record,
+    stream: RandomStream,
+    /// The outage of the map that comes next.
+    next: usize,
+    /// Where the train stood last: that stop is not ahead, whatever the position reads.
+    stood: f64,
+    /// Error of the positions read, m: one for each approach, for it hardly changes within seconds.
+    off: f64,
+    forecasts: VecDeque<Forecast>,
 }
 
 impl OutageMap {
-    /// What the map of the journeys `earlier` over `line` foretells on the journey `present`. Errors draw from `stream`.
-    pub fn new(
-        line: &Line,
-        earlier: &[Course],
-        present: &Course,
-        config: &OutageMapConfig,
-        mut stream: RandomStream,
-    ) -> Self {
-        let record = Record::new(line, earlier, config, &mut stream);
-        let predictions = record.foretell(present, config, &mut stream);
-        Self { zones: record.zones, predictions: predictions.into_iter() }
+    /// The map of the journeys `earlier` over `line`, at the beginning of another. Errors draw from `stream`.
+    pub fn new(line: &Line, earlier: &[Course], config: OutageMapConfig, mut stream: RandomStream) -> Self {
+        let record = Record::new(line, earlier, &config, &mut stream);
+        let off = config.position_error.0 * stream.standard_normal();
+        Self { stood: record.start, config, record, stream, next: 0, off, forecasts: VecDeque::new() }
     }
 
     /// The outages on the map.
     pub fn zones(&self) -> &[RecordedOutage] {
-        &self.zones
+        &self.record.zones
     }
 }
 
 impl Predictor for OutageMap {
-    fn next(&mut self) -> Option<Prediction> {
-        self.predictions.next()
+    fn observes(&self) -> bool {
+        true
+    }
+
+    /// One prediction for each outage of the map, as soon as it is near enough in time and the train moves.
+    fn observe(&mut self, now: Time, measured: &Measurement) {
+        let Some(zone) = self.record.zones.get(self.next) else { return };
+        if measured.speed <= 0.0 {
+            self.stood = measured.position;
+            return;
+        }
+        let position = measured.position + self.off;
+        let after = |place| self.record.seconds(position, place, measured.speed, self.stood);
+        let (from, to) = (after(zone.from), after(zone.to));
+        if from > self.config.ahead.as_secs_f64() {
+            return;
+        }
+        let start = now + Duration::from_secs_f64(from);
+        let end = (now + Duration::from_secs_f64(to)).max(start);
+        self.next += 1;
+        self.off = self.config.position_error.0 * self.stream.standard_normal();
+        self.forecasts.push_back(Forecast::Outage { start, end: Some(end) });
+    }
+
+    fn poll(&mut self, _: Time) -> Option<Forecast> {
+        self.forecasts.pop_front()
     }
 }
 
 /// What the earlier journeys left.
+#[derive(Clone, Debug)]
 struct Record {
     start: f64,
     /// Mean driving time from the first station to each cell, s.
@@ -106,7 +192,7 @@ impl Record {
         config: &OutageMapConfig,
         stream: &mut RandomStream,
     ) -> Vec<RecordedOutage> {
-        let mut error = || config.position_error * stream.standard_normal();
+        let mut error = || config.position_error.0 * stream.standard_normal();
         // Where each outage of each journey began and ended, as recorded.
         let spans: Vec<Vec<(f64, f64)>> = earlier
             .iter()
@@ -125,7 +211,7 @@ impl Record {
         for spans in &spans {
             let mut here = vec![false; cells];
             for (from, to) in spans {
-                here[cell(from - config.spread / 2.0)..=cell(to + config.spread / 2.0)].fill(true);
+                here[cell(from - config.spread.0 / 2.0)..=cell(to + config.spread.0 / 2.0)].fill(true);
             }
             for (count, here) in met.iter_mut().zip(here) {
                 *count += u32::from(here);
@@ -144,7 +230,7 @@ impl Record {
                 at += 1;
             }
             let (low, high) = (self.start + begin as f64 * CELL, self.start + at as f64 * CELL);
-            let (low, high) = (low - config.spread / 2.0, high + config.spread / 2.0);
+            let (low, high) = (low - config.spread.0 / 2.0, high + config.spread.0 / 2.0);
             // The first beginning and the last end of each journey there.
             let ends: Vec<(f64, f64)> = spans
                 .iter()
@@ -159,42 +245,6 @@ impl Record {
             zones.push(RecordedOutage { from, to, journeys: ends.len() as u32 });
         }
         zones
-    }
-
-    /// One prediction for each zone, as soon as it is near enough in time and the train moves.
-    fn foretell(
-        &self,
-        present: &Course,
-        config: &OutageMapConfig,
-        stream: &mut RandomStream,
-    ) -> Vec<Prediction> {
-        let mut predictions = Vec::new();
-        let mut zones = self.zones.iter().peekable();
-        // Where the train stood last: that stop is not ahead, whatever the position reads.
-        let mut stood = self.start;
-        // One error for each approach: it hardly changes within seconds.
-        let mut error = || config.position_error * stream.standard_normal();
-        let mut off = error();
-        for measured in present.measurements() {
-            let Some(zone) = zones.peek() else { break };
-            if measured.speed <= 0.0 {
-                stood = measured.position;
-                continue;
-            }
-            let position = measured.position + off;
-            let after = self.seconds(position, zone.from, measured.speed, stood);
-            if after > config.ahead.as_secs_f64() {
-                continue;
-            }
-            let start = measured.time + Duration::from_secs_f64(after);
-            let end = measured.time
-                + Duration::from_secs_f64(self.seconds(position, zone.to, measured.speed, stood));
-            zones.next();
-            off = error();
-            let made = measured.time;
-            predictions.push(Prediction { made, start, end: Some(end.max(start)), end_made: made });
-        }
-        predictions
     }
 
     /// How long the train takes from `from` to `to` by the record, at its present speed, with the stops on the way that lie
