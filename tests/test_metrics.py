@@ -188,3 +188,15 @@ def test_units_and_scales_belong_together(metric: Metric) -> None:
     assert metric.counts is (metric.name in counts | {"false_alarms", "handoffs"})
     assert 0 <= metric.digits <= 3
     assert metric.radio is (metric.name in list(BY_NAME)[-7:])
+
+
+def test_decimal_places_that_people_are_shown() -> None:
+    digits = {metric.name: metric.digits for metric in METRICS}
+    assert digits == {
+        **dict.fromkeys(("goodput_bps", "fairness"), 3),
+        **dict.fromkeys(("delivery_ratio", "retransmitted", "completion_s"), 2),
+        **dict.fromkeys(("pu_interfered_share", "pu_exposed_share"), 2),
+        **dict.fromkeys(("efficiency", "rtos", "spurious_rtos", "fast_retransmits", "drops"), 1),
+        **dict.fromkeys(("rtt_mean_s", "rtt_p95_s", "queuing_delay_mean_s", "vacate_mean_s"), 1),
+        **dict.fromkeys(("pu_collisions", "missed_detections", "false_alarms", "handoffs"), 1),
+    }

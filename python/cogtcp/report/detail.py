@@ -90,7 +90,7 @@ _TRAINS: tuple[_Column, ...] = (
 _PREDICTIONS: tuple[_Column, ...] = (
     ("Outage from", "s", "start_s", _number(2)),
     ("to", "s", "end_s", _number(2)),
-    ("Foretold at", "s", "made_s", _number(2)),
+    ("Predicted at", "s", "made_s", _number(2)),
     ("from", "s", "foretold_start_s", _number(2)),
     ("to", "s", "foretold_end_s", _number(2)),
     ("Going down sent", "s", "down_sent_s", _number(2)),
