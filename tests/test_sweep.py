@@ -272,6 +272,14 @@ class Mine:
     done = command("sweep", "sweep.toml", "--out", "out", "--json")
     counts = done.json()["runs"]
     assert (counts["made"], counts["cached"]) == (2, 2)
+    (tmp_path / "mine.py").write_text(source + "tcp.cwnd += tcp.mss\n")
+    counts = command("sweep", "sweep.toml", "--out", "out", "--json").json()["runs"]
+    assert (counts["made"], counts["cached"]) == (2, 2)
+    rows = dataset.load(tmp_path / "out", "runs").to_pylist()
+    assert len(rows) == 4, "runs of the code that is gone are gone"
+    assert not any(row["error"] for row in rows)
+    flows = dataset.load(tmp_path / "out", "flows").to_pylist()
+    assert {row["key"] for row in flows} == {row["key"] for row in rows}
 
 
 # What goes wrong.

@@ -92,6 +92,9 @@ def comparison(compared: Comparison) -> None:
         title += f" (interrupted: {len(compared.outcomes)} of {planned} runs)"
     headings = ["Transport", _heading(goodput), *([f"vs {baseline}"] if paired else [])]
     _print_table(title, [*headings, *(_heading(BY_NAME[name]) for name in columns)], rows, left=1)
+    goodputs = [compared.interval(name, "goodput_bps") for name in compared.transports]
+    if any(interval.n > 1 and interval.low == interval.high for interval in goodputs):
+        print("Without ±: nothing varies with the seed here.")
     if any(compared.interval(name, _PROTECTION[0]).n for name in compared.transports):
         protection = [BY_NAME[name] for name in _PROTECTION]
         rows = [

@@ -100,7 +100,10 @@ def axes(
             raise UsageError(f"axis {path}: a value is named twice; name each once")
         for text in texts:
             scenario.set_text(path, text)
-        found.append(Axis(path, name, texts, _unit(texts)))
+        axis = Axis(path, name, texts, _unit(texts))
+        if len({axis.value(text) for text in texts}) < len(texts):
+            raise UsageError(f"axis {path}: two values are the same; name each once")
+        found.append(axis)
     return tuple(found)
 
 

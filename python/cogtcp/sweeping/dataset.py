@@ -39,6 +39,8 @@ DATA, RUNS = "data", "runs"
 # Rows of a file, and of the part of it that is read at once.
 _FILE_ROWS = 1_000_000
 _GROUP_ROWS = 100_000
+# While the data set is written, which rows were in it: 1, and which are new: 0.
+_AGE = "_age"
 # Runs that are turned from lines into columns at a time.
 _BATCH = 2_000
 _KINDS = {"u64": pa.uint64(), "i64": pa.int64(), "f64": pa.float64(), "bool": pa.bool_(), "text": pa.string()}
@@ -136,13 +138,19 @@ def _write(folder: Path, new: Path, files: Sequence[Path], keep: Sequence[str]) 
         for outcome in read(path):
             fresh.add(outcome)
     fresh.flush()
-    for name in sorted({*tables(folder), RUNS, *keep}):
+    kept: dict[str, pa.Array] = {}
+    for name in [RUNS, *sorted({*tables(folder), *keep} - {RUNS})]:
         old: dict[str, list[pa.Table]] = {}
         for transport, path in _files(folder, name):
             old.setdefault(transport, []).append(pq.read_table(path, partitioning=None))
         for transport in sorted({*old, *fresh.transports(name)}):
-            parts = [*old.get(transport, []), *fresh.parts(name, transport)]
+            parts = [_aged(part, 1) for part in old.get(transport, [])]
+            parts += [_aged(part, 0) for part in fresh.parts(name, transport)]
             table = _sorted(name, pa.concat_tables(parts, promote_options="permissive"))
+            if name == RUNS:
+                kept[transport] = table["key"].combine_chunks()
+            else:
+                table = table.filter(pc.is_in(table["key"], value_set=kept[transport]))
             _write_table(new / name / _segment(transport), table)
     shutil.rmtree(new / ".parts", ignore_errors=True)
     return fresh.count
@@ -167,29 +175,45 @@ def _write_table(folder: Path, table: pa.Table) -> None:
             os.fsync(stream.fileno())
 
 
+def _aged(table: pa.Table, age: int) -> pa.Table:
+    return table.append_column(_AGE, pa.repeat(pa.scalar(age, pa.int8()), table.num_rows))
+
+
 def _sorted(name: str, table: pa.Table) -> pa.Table:
-    """Return rows in their one order; of runs that are there twice, one: that which did not fail."""
+    """Return rows in their one order, each run once.
+
+    Of two records with one key that which did not fail; of two runs of one point, transport and seed that
+    which was made last: what decides a run has changed since the other, a control's code or the version.
+    """
     fixed = _types(name)
     names = set(table.column_names)
-    axes = sorted(names - fixed.keys())
-    table = table.select([*axes, *(column for column in fixed if column in names)])
-    order = [(column, "ascending") for column in (*axes, "seed", "key", "row") if column in names]
-    once = name == RUNS
-    if once:
-        order.append(("error", "descending"))  # nulls come last
-    table = table.take(pc.sort_indices(table, sort_keys=order)).combine_chunks()
-    if table.num_rows < 2:
-        return table
-    keys = table["key"]
-    changes = pc.not_equal(keys.slice(1), keys.slice(0, table.num_rows - 1))
-    if once:
-        last = pa.chunked_array([*changes.chunks, pa.array([True])])
-        return table.filter(last)
-    if "row" in names and table.num_rows > 1:
-        rows = table["row"]
-        different = pc.or_(changes, pc.not_equal(rows.slice(1), rows.slice(0, table.num_rows - 1)))
-        return table.filter(pa.chunked_array([*different.chunks, pa.array([True])]))
+    axes = sorted(names - fixed.keys() - {_AGE})
+    place = [*axes, "seed"]
+    table = table.select([*axes, *(column for column in fixed if column in names), *(names & {_AGE})])
+    if name != RUNS:
+        return _once(table, [*place, "key", "row"], []).drop_columns(names & {_AGE})
+    table = _once(
+        table, [*place, "key"], [("error", "descending")]
+    )  # nulls come last, and the last one stays
+    if _AGE in names:
+        table = _once(table, place, [(_AGE, "descending")]).drop_columns([_AGE])
     return table
+
+
+def _once(table: pa.Table, same: Sequence[str], then: Sequence[tuple[str, str]]) -> pa.Table:
+    """Return rows sorted by the columns `same`, and `then`; the last of those that are alike in `same`."""
+    order = [*((column, "ascending") for column in same), *then]
+    table = table.take(pc.sort_indices(table, sort_keys=order)).combine_chunks()
+    rows = table.num_rows
+    if rows < 2:
+        return table
+    differ = pa.array([False] * (rows - 1))
+    for column in same:
+        values = table[column].combine_chunks()
+        here, there = values.slice(0, rows - 1), values.slice(1)
+        differ = pc.or_(differ, pc.fill_null(pc.not_equal(here, there), False))
+        differ = pc.or_(differ, pc.xor(pc.is_null(here), pc.is_null(there)))
+    return table.filter(pa.concat_arrays([differ, pa.array([True])]))
 
 
 class _Columns:

@@ -177,6 +177,8 @@ def plan(
         keep=tuple(dict.fromkeys(keep)),
         time_limit=time_limit,
     )
+    if len(set(made.listed)) < len(made.listed):
+        raise UsageError("a point is listed twice; list each once")
     for case in itertools.islice(made.cases(), len(made.transports)):
         case.prepared().check()
     return made
