@@ -309,8 +309,12 @@ fn detector(
     fusion: Option<&str>,
 ) -> PyResult<Box<dyn Detector>> {
     let value = |key: &str| parameters.get(key).copied().unwrap_or(f64::NAN);
-    let probability =
-        |key: &str| Probability::new(value(key)).map_err(|error| input_error(py, &format!("{key}: {error}")));
+    let probability = |key: &str| {
+        Probability::new(value(key)).map_err(|_| {
+            let wrong = format!("detector: {key} is {}; it must be a probability, 0 to 1", value(key));
+            input_error(py, &wrong)
+        })
+    };
     let (snr, frequency) = (Decibel(snr_db), |key: &str| Frequency(value(key)));
     let config = match name {
         "map" => DetectorConfig::Map(MapDetector {
