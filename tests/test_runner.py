@@ -303,3 +303,16 @@ def test_progress_says_rate_and_rest() -> None:
     half = Progress(total=100, made=10, known=40, failed=2, started=time.monotonic() - 5)
     assert half.describe() == "50 of 100 runs, 2 per second, 25 s left, 40 cached, 2 failed"
     assert [duration(s) for s in (3, 200, 7500, 360000)] == ["3 s", "3 min 20 s", "2 h 5 min", "4 d 4 h"]
+
+
+def test_off_a_terminal_a_line_now_and_then_says_how_far_it_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from cogtcp.cli import progress
+
+    with progress.shown() as listener:
+        listener.update(Progress(total=10, made=1))
+        assert capsys.readouterr().err == "", "not before ten seconds are over"
+        monkeypatch.setattr(progress, "_LINE_S", 0.0)
+        listener.update(Progress(total=10, made=4, known=2, failed=1, started=time.monotonic() - 2))
+    assert capsys.readouterr().err == "cogtcp: 6 of 10 runs, 2 per second, 2 s left, 2 cached, 1 failed\n"
