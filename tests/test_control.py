@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import textwrap
 from typing import TYPE_CHECKING
@@ -257,3 +258,50 @@ def test_the_conformance_suite_finds_faults() -> None:
     assert caught.value.check == "floor"
     with pytest.raises(UsageError, match="no class"):
         cogtcp.check_congestion_control(3)  # type: ignore[arg-type]
+
+
+def test_every_hook_of_the_trait_is_a_method() -> None:
+    source = (ROOT / "crates/transport/src/congestion.rs").read_text()
+    trait = source.split("pub trait CongestionControl", 1)[1].split("\n}\n", 1)[0]
+    hooks = set(re.findall(r"^    fn (\w+)\(", trait, re.MULTILINE)) - {"name"}
+    methods = {name for name in vars(cogtcp.CongestionControl) if not name.startswith("_")}
+    assert len(hooks) > 15
+    assert methods == hooks
+
+
+def test_the_suite_plays_every_hook(write: Callable[[str], str]) -> None:
+    """The conformance suite plays every hook, so a binding that forgets one shows here."""
+    module = write(
+        """
+        import cogtcp
+
+        called = set()
+
+        class Listens(cogtcp.CongestionControl):
+            def ssthresh(self, now, tcp):
+                called.add("ssthresh")
+                return max(tcp.flight_size // 2, 2 * tcp.mss)
+
+            def cong_avoid(self, now, tcp, ack):
+                called.add("cong_avoid")
+                tcp.cwnd += ack.acked * tcp.mss // tcp.cwnd
+
+        def listen(name, answer):
+            def hook(self, *arguments):
+                called.add(name)
+                return answer(*arguments)
+            setattr(Listens, name, hook)
+
+        for name in ("init", "pkts_acked", "set_state", "cwnd_event", "on_packet_sent", "on_link_event",
+                     "on_ack_option", "on_syn_ack_option"):
+            listen(name, lambda *arguments: None)
+        for name in ("dup_ack_retransmit", "cong_control", "owns_cwnd", "on_unreachable"):
+            listen(name, lambda *arguments: False)
+        listen("undo_cwnd", lambda now, tcp: max(tcp.cwnd, tcp.prior_cwnd))
+        listen("observe", lambda tcp: {})
+        listen("syn_option", lambda: 7)
+        """
+    )
+    cogtcp.check_congestion_control(f"{module}:Listens")
+    methods = {name for name in vars(cogtcp.CongestionControl) if not name.startswith("_")}
+    assert sys.modules[module].called == methods

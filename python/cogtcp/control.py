@@ -35,9 +35,9 @@ class CongestionControl:
 
     `ssthresh` and `cong_avoid` must be there; of the rest only what a class defines is called. Times are
     seconds, sizes and windows bytes, rates bits per second. `tcp` is the connection; `tcp.cwnd`,
-    `tcp.ssthresh` and `tcp.pacing_rate` can be set in hooks that return nothing and in `cong_control`. A
-    fraction of a byte is cut off. `tcp` is the same object at every call: keep numbers, not the object. After
-    every call cwnd is one segment at least.
+    `tcp.ssthresh` and `tcp.pacing_rate` can be set in hooks that return nothing, in `cong_control` and in
+    `on_unreachable`. A fraction of a byte is cut off. `tcp` is the same object at every call: keep numbers,
+    not the object. After every call cwnd is one segment at least.
 
     The hooks on an ACK: `set_state` if the ACK changes it, `pkts_acked`, `cong_control`, and, if that
     returned false and the window may grow, `cong_avoid`.
@@ -90,6 +90,13 @@ class CongestionControl:
 
     def on_link_event(self, now: float, tcp: TcpState, event: LinkEvent) -> None:
         """Hear what the radio reports. Plain TCP does not listen."""
+
+    def on_unreachable(self, now: float, tcp: TcpState) -> bool:
+        """Return whether to stop and probe until an ACK comes, the network calling the peer unreachable."""
+        return False
+
+    def on_ack_option(self, now: float, tcp: TcpState, value: int) -> None:
+        """Take the custom option of an ACK, where it carries one. Called before the ACK is judged."""
 
     def syn_option(self) -> int | None:
         """Return the value of the custom option on the SYN, 0 to 2^32 - 1; None: no option."""

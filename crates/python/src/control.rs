@@ -44,6 +44,8 @@ pub(crate) struct PythonControl {
     observe: Hook,
     on_packet_sent: Hook,
     on_link_event: Hook,
+    on_unreachable: Hook,
+    on_ack_option: Hook,
     syn_option: Hook,
     on_syn_ack_option: Hook,
 }
@@ -86,6 +88,8 @@ impl PythonControl {
             observe: hook("observe")?,
             on_packet_sent: hook("on_packet_sent")?,
             on_link_event: hook("on_link_event")?,
+            on_unreachable: hook("on_unreachable")?,
+            on_ack_option: hook("on_ack_option")?,
             syn_option: hook("syn_option")?,
             on_syn_ack_option: hook("on_syn_ack_option")?,
         })
@@ -249,6 +253,23 @@ impl CongestionControl for PythonControl {
         if let Some(hook) = &self.on_link_event {
             self.change("on_link_event", tcp, |state| {
                 hook.call1(state.py(), (now.as_secs_f64(), state, values::LinkEvent::from(event)))
+            });
+        }
+    }
+
+    fn on_unreachable(&mut self, now: Time, tcp: &mut TcpState) -> bool {
+        let Some(hook) = &self.on_unreachable else { return false };
+        let (stops, written) = self.call("on_unreachable", tcp, |state| {
+            hook.bind(state.py()).call1((now.as_secs_f64(), state))?.is_truthy()
+        });
+        (tcp.cwnd, tcp.ssthresh, tcp.pacing_rate) = written;
+        stops
+    }
+
+    fn on_ack_option(&mut self, now: Time, tcp: &mut TcpState, value: u32) {
+        if let Some(hook) = &self.on_ack_option {
+            self.change("on_ack_option", tcp, |state| {
+                hook.call1(state.py(), (now.as_secs_f64(), state, value))
             });
         }
     }

@@ -86,3 +86,34 @@ impl Frto {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ack() -> FrtoAck {
+        FrtoAck {
+            advances: true,
+            duplicate: false,
+            covers_resent: true,
+            covers_recover: false,
+            exceeds_recover: false,
+            sacks_old: false,
+            sacks_new: false,
+            can_send_new: true,
+        }
+    }
+
+    /// RFC 5682 sections 2.1 and 3.1, step 2: with no new data to send the response is the conventional one.
+    #[test]
+    fn without_new_data_there_is_no_verdict() {
+        let idle = FrtoAck { can_send_new: false, ..ack() };
+        for (first, second) in [
+            (Frto::Resent.basic(ack()), Frto::Resent.basic(idle)),
+            (Frto::Resent.sack(ack()), Frto::Resent.sack(idle)),
+        ] {
+            assert_eq!(first, Verdict::Continue(Frto::NewData { budget: 2 }));
+            assert_eq!(second, Verdict::Conventional);
+        }
+    }
+}

@@ -204,4 +204,43 @@ mod tests {
         let golden = [12_159_805_440_134_477_873, 7_490_243_347_125_345_210, 14_536_644_330_900_288_300];
         assert_eq!((draws, exponential), (golden.to_vec(), 214_762_815));
     }
+
+    /// The same for every sampler: each draws from a stream of its own.
+    #[test]
+    fn golden_samplers() {
+        let stream = |index| RandomStream::new(1, "golden/samplers", index);
+        let three = |mut draw: Box<dyn FnMut() -> f64>| [draw(), draw(), draw()];
+        let (mut a, mut b, mut c, mut d, mut e) = (stream(0), stream(1), stream(2), stream(3), stream(4));
+        let (mut f, mut g, mut h, mut i, mut j, mut k) =
+            (stream(5), stream(6), stream(7), stream(8), stream(9), stream(10));
+        let (low, high) = (Duration::from_millis(100), Duration::from_millis(300));
+        let third = Probability::new(1.0 / 3.0).unwrap();
+        let drawn = [
+            ("uniform", three(Box::new(move || a.uniform()))),
+            ("uniform_in", three(Box::new(move || b.uniform_in(-2.0, 6.0)))),
+            ("below", three(Box::new(move || c.below(1_000_003) as f64))),
+            ("bernoulli", three(Box::new(move || f64::from(u8::from(d.bernoulli(third)))))),
+            ("standard_exponential", three(Box::new(move || e.standard_exponential()))),
+            ("exponential", three(Box::new(move || f.exponential(high).as_nanos() as f64))),
+            ("uniform_duration", three(Box::new(move || g.uniform_duration(low, high).as_nanos() as f64))),
+            ("standard_normal", three(Box::new(move || h.standard_normal()))),
+            ("log_normal", three(Box::new(move || i.log_normal(0.5, 0.25)))),
+            ("gamma, shape 2.5 and 0.5", three(Box::new(move || j.gamma(2.5, 2.0) + j.gamma(0.5, 1.0)))),
+            ("pareto", three(Box::new(move || k.pareto(1.5, 2.5)))),
+        ];
+        let golden = [
+            ("uniform", [0.3418463769934853, 0.3395891004442996, 0.7536450302119364]),
+            ("uniform_in", [2.5307888580162077, 4.520141330804759, 2.576937148239777]),
+            ("below", [800747.0, 181049.0, 979063.0]),
+            ("bernoulli", [0.0, 1.0, 0.0]),
+            ("standard_exponential", [2.7783951175663892, 2.2406730659049634, 2.185669240830426]),
+            ("exponential", [225437783.0, 85484775.0, 149233001.0]),
+            ("uniform_duration", [297713181.0, 274844748.0, 209951580.0]),
+            ("standard_normal", [-0.07807913191157222, 0.6762945670103588, -0.09348512081428394]),
+            ("log_normal", [1.423573836844518, 1.4796199358248492, 1.4811654821261184]),
+            ("gamma, shape 2.5 and 0.5", [6.278042863247151, 10.532749734565583, 2.0735934574308623]),
+            ("pareto", [3.5004058360832118, 1.9066571031429187, 2.9912951239405667]),
+        ];
+        assert_eq!(drawn, golden);
+    }
 }

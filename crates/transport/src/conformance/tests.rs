@@ -83,3 +83,33 @@ fn faults_are_found() {
         assert_eq!(found.as_ref().err().map(|failure| failure.check), check, "{fault:?}: {found:?}");
     }
 }
+
+/// A name that is empty, or another at the next instance, is none.
+#[test]
+fn names_are_there_and_stay() {
+    #[derive(Debug)]
+    struct Named(&'static str);
+    impl CongestionControl for Named {
+        fn name(&self) -> &str {
+            self.0
+        }
+        fn ssthresh(&mut self, _now: Time, tcp: &TcpState) -> u64 {
+            (tcp.cwnd / 2).max(2 * tcp.mss)
+        }
+        fn cong_avoid(&mut self, _now: Time, tcp: &mut TcpState, ack: &AckSample) {
+            tcp.cwnd += ack.acked.min(tcp.mss) * tcp.mss / tcp.cwnd;
+        }
+    }
+    let made = std::cell::Cell::new(0);
+    let check = |names: [&'static str; 2]| {
+        made.set(0);
+        check_congestion_control(|| {
+            made.set(made.get() + 1);
+            Box::new(Named(names[made.get() % 2]))
+        })
+        .map_err(|failure| failure.check)
+    };
+    assert_eq!(check(["reno", "reno"]), Ok(()));
+    assert_eq!(check(["", ""]), Err("name"));
+    assert_eq!(check(["reno", "tahoe"]), Err("name"));
+}

@@ -148,7 +148,7 @@ mod tests {
         control.pkts_acked(Time::ZERO, &mut state, &echo);
         // FlightSize 20: 10. The second echo belongs to the same window, which ends at segment 20.
         assert_eq!((state.cwnd, state.ssthresh), (10 * MSS, 10 * MSS));
-        state.snd_una = 19 * MSS;
+        (state.snd_una, state.flight_size) = (19 * MSS, 12 * MSS);
         control.pkts_acked(Time::ZERO, &mut state, &echo);
         assert_eq!(state.cwnd, 10 * MSS);
         // Congested: TCP reacts to a loss. FlightSize 8: 4.

@@ -586,4 +586,26 @@ mod tests {
         }
         assert_eq!((tcp.cwnd, control.delay.dwnd), (21 * MSS, 0));
     }
+
+    #[test]
+    fn what_it_shows_is_in_the_units_that_it_says() {
+        let mut control = compound(&[]);
+        let tcp = avoiding(&mut control, 100);
+        control.delay.dwnd = 30 * MSS;
+        let mut shown = Vec::new();
+        control.observe(&tcp, &mut |name, value| shown.push((name.to_owned(), value)));
+        assert_eq!(shown[0], ("dwnd_segments".to_owned(), 30.0));
+        assert_eq!(shown[2], ("base_rtt_s".to_owned(), 0.1));
+    }
+
+    /// A timeout that asked for no ssthresh, the second of a segment, is over with recovery.
+    #[test]
+    fn a_repeated_timeout_does_not_outlast_recovery() {
+        let mut control = compound(&[]);
+        let mut tcp = avoiding(&mut control, 100);
+        tcp.ca_state = CaState::Loss;
+        control.delay.on_event(&tcp, CaEvent::Loss);
+        control.delay.on_state(&tcp, CaState::Open);
+        assert!(!control.delay.take_timeout());
+    }
 }

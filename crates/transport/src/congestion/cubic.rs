@@ -486,4 +486,23 @@ mod tests {
             assert_eq!(cubic.history.w_max, w_max);
         }
     }
+
+    /// Section 4.8 is for the loss event of a timeout. One that asked for no ssthresh, the second of a segment, is over with recovery:
+    /// the next fast retransmit begins a stage with W_max = cwnd.
+    #[test]
+    fn a_repeated_timeout_does_not_outlast_recovery() {
+        let mut bench = Bench::new(NAME, &[], 100);
+        bench.control.cwnd_event(bench.now, &mut bench.tcp, crate::CaEvent::Loss);
+        bench.set_state(crate::CaState::Loss);
+        bench.set_state(crate::CaState::Open);
+        bench.loss();
+        bench.round(RTT);
+        let mut k = f64::NAN;
+        bench.control.observe(&bench.tcp, &mut |name, value| {
+            if name == "k_s" {
+                k = value;
+            }
+        });
+        assert!(k > 1.0, "{k}");
+    }
 }

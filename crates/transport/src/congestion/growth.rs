@@ -133,4 +133,18 @@ mod tests {
         tcp.snd_una = 22_000;
         assert!(round.over(&tcp));
     }
+
+    /// RFC 5681 equation (3): SMSS * SMSS / cwnd for each ACK, whatever it acknowledges: ten ACKs of a window of ten segments come to
+    /// a little less than a segment.
+    #[test]
+    fn growth_per_ack() {
+        let mut tcp = testing::tcp(10);
+        let mut reno = Additive::new(1.0, false);
+        reno.grow(&mut tcp, 2000);
+        assert_eq!(tcp.cwnd, 10_100);
+        for _ in 1..10 {
+            reno.grow(&mut tcp, 1000);
+        }
+        assert!((10_940..10_970).contains(&tcp.cwnd), "{}", tcp.cwnd);
+    }
 }

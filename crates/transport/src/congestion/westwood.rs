@@ -472,4 +472,28 @@ mod tests {
         let mut control = make("westwood", &table).unwrap();
         assert_eq!(control.ssthresh(Time::ZERO, &tcp(40)), 20 * MSS);
     }
+
+    /// A sample is at least `filter_window` long: after 400 ms at 100 kB/s there are three of 100 ms and none of a second. What is shown is
+    /// in bit/s.
+    #[test]
+    fn the_least_length_of_a_sample_is_a_parameter() {
+        for (window, expected) in [(0.05, 800_000.0), (1.0, 0.0)] {
+            let mut bench = Bench::new("westwood", &[("filter_window", ParameterValue::Number(window))], 10);
+            bench.tcp.ssthresh = 10 * MSS;
+            bench.tcp.cwnd_limited = false;
+            for _ in 0..40 {
+                bench.now += ms(10);
+                let sample = ack(MSS, ms(100));
+                bench.control.pkts_acked(bench.now, &mut bench.tcp, &sample);
+            }
+            let mut shown = None;
+            bench.control.observe(&bench.tcp, &mut |name, value| {
+                if name == "bandwidth_bps" {
+                    shown = Some(value);
+                }
+            });
+            let shown = shown.expect("it shows its estimate");
+            assert!((shown - expected).abs() < 0.1 * expected.max(1.0), "{window}: {shown}");
+        }
+    }
 }

@@ -484,3 +484,27 @@ fn repeated_and_misordered_messages_do_no_harm() {
         assert!(world.sent_in(13_000, 16_000).iter().filter(|len| **len == 1000).count() > 250);
     }
 }
+
+/// Beside the receiver, with timestamps: the handshake gives the first sample, 100 ms, and each echo another with gain 1/8.
+#[test]
+fn echoes_of_timestamps_are_smoothed() {
+    let mut manager = ConnectionManager::new(Beside::Receiver);
+    let mut syn_ack =
+        Segment::new(crate::SeqNumber::new(0), crate::SeqNumber::new(1), 0, 1000, Flags::SYN | Flags::ACK);
+    manager.handle_outgoing(ms(0), &mut syn_ack);
+    let mut ack = Segment::new(crate::SeqNumber::new(1), crate::SeqNumber::new(1), 0, 1000, Flags::ACK);
+    manager.handle_incoming(ms(100), &mut ack);
+    for (sent, back, value) in [(200, 380, 7), (400, 500, 8)] {
+        let mut own = Segment::new(crate::SeqNumber::new(1), crate::SeqNumber::new(1), 0, 1000, Flags::ACK);
+        own.set_timestamps(value, 0);
+        manager.handle_outgoing(ms(sent), &mut own);
+        let mut data =
+            Segment::new(crate::SeqNumber::new(1), crate::SeqNumber::new(1), 100, 1000, Flags::ACK);
+        data.set_timestamps(1, value);
+        manager.handle_incoming(ms(back), &mut data);
+    }
+    let known = manager.round_trips.unwrap();
+    // 100 -> 7/8 100 + 1/8 180 = 110 -> 7/8 110 + 1/8 100 = 108.75.
+    assert_eq!(known.smoothed, Duration::from_micros(108_750));
+    assert_eq!((known.least, known.greatest), (Duration::from_millis(100), Duration::from_millis(180)));
+}

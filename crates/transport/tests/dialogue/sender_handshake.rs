@@ -195,3 +195,20 @@ fn rfc9293_3_6_close_survives_losses() {
     assert!(pipe.sender.is_closed());
     assert_eq!(pipe.receiver.state(), ReceiverState::Closed);
 }
+
+/// RFC 9293 section 3.10.7.4: a FIN beyond what has arrived is acknowledged and does not end the other direction.
+#[test]
+fn rfc9293_3_10_7_4_a_fin_out_of_order() {
+    let mut d =
+        SenderDialogue::connected(SenderConfig { time_wait: ms(1_000), ..sender_config(Recovery::Sack, 2) });
+    d.end.close();
+    d.expect("F. @1 ack 1");
+    d.at(200);
+    d.exchange("ack 2", "");
+    d.exchange("F. @9 ack 2", "ack 1");
+    d.at(2_000);
+    assert!(!d.end.is_closed());
+    d.exchange("F. @1 ack 2", "ack 2");
+    d.at(3_000);
+    assert!(d.end.is_closed());
+}

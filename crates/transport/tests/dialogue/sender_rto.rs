@@ -553,3 +553,23 @@ fn rfc6298_5_the_timer_at_a_fast_retransmit() {
         }
     }
 }
+
+/// RFC 2018 section 8: the oldest segment is SACKed and yet not acknowledged when the timer expires: the receiver has taken back what
+/// it said, and all is sent again, what was SACKed too.
+#[test]
+fn rfc2018_8_reneging() {
+    let mut d = SenderDialogue::connected(SenderConfig {
+        limited_transmit: false,
+        ..sender_config(Recovery::Sack, 4)
+    });
+    d.write_segments(4);
+    d.expect("#1-4");
+    d.at(200);
+    d.exchange("ack #1 sack #1", "");
+    d.exchange("ack #1 sack #1-2", "");
+    d.expect_at(1_100, "#1");
+    d.at(1_200);
+    d.exchange("ack #2", "#2-3");
+    d.at(1_300);
+    d.exchange("ack #4", "#4");
+}

@@ -240,3 +240,27 @@ impl Bbr {
         self.full_bw_now
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::Parameters;
+    use crate::congestion::testing::{MSS, tcp};
+
+    /// ProbeInflightLongtermUpward(): a segment per `up_acked_per_inc` bytes, but only while cwnd is used and reaches the bound.
+    #[test]
+    fn the_bound_rises_only_where_cwnd_reaches_it() {
+        for (cwnd, limited, expected) in
+            [(40, true, 50.0), (50, false, 50.0), (50, true, 52.0), (60, true, 52.0)]
+        {
+            let mut bbr =
+                Bbr::new(&Parameters::new().resolve("bbr", crate::congestion::bbr::INFO.parameters).unwrap());
+            bbr.model.inflight_longterm = 50.0 * MSS as f64;
+            bbr.cycle.up_acked_per_inc = Some(2 * MSS);
+            let state = TcpState { cwnd_limited: limited, ..tcp(cwnd) };
+            let ack = AckSample { delivered: 5 * MSS, ..AckSample::default() };
+            bbr.probe_inflight_longterm_upward(&state, &ack);
+            assert_eq!(bbr.model.inflight_longterm, expected * MSS as f64, "{cwnd} {limited}");
+        }
+    }
+}

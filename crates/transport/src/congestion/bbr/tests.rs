@@ -244,3 +244,20 @@ fn timeout_and_its_end() {
     path.bbr.set_state(path.now, &mut tcp, CaState::Open);
     assert_eq!(tcp.cwnd, before);
 }
+
+/// "Pacing Rate: BBR.pacing_rate": 1 % below gain times bw. "SetSendQuantum" and "UpdateOffloadBudget": three quanta of a millisecond, each
+/// of two segments at least.
+#[test]
+fn pacing_and_quanta_by_hand() {
+    let mut bbr = Bbr::new(&Parameters::new().resolve("bbr", INFO.parameters).unwrap());
+    bbr.model.update_max_bw(1e6, false);
+    bbr.model.bound_bw();
+    bbr.full_bw_reached = true;
+    let mut tcp = tcp(10);
+    assert_eq!(bbr.quantization_budget(0.0, &tcp), 6.0 * MSS as f64);
+    bbr.set_pacing_rate(&mut tcp, 1.25);
+    assert_eq!(tcp.pacing_rate.unwrap().bits_per_second(), 9_900_000);
+    tcp.pacing_rate = Some(Rate::from_bits_per_second(100_000_000));
+    assert_eq!(bbr.quantization_budget(0.0, &tcp), 3.0 * 12_500.0);
+    assert_eq!(bbr.quantization_budget(1e6, &tcp), 1e6);
+}
