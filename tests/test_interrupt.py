@@ -84,3 +84,22 @@ def test_two_at_once_do_not_clash(small: Path, tmp_path: Path) -> None:
     assert is_ours(tmp_path / "out")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "small.toml"]
     assert pq.read_table(tmp_path / "out" / "runs.parquet").num_rows == 4
+
+
+def test_ctrl_c_stops_the_writing_of_results(small: Path, tmp_path: Path) -> None:
+    """Of a run with many events, whose tables and page take longer than the simulation."""
+    settings = ["radio.0.sensing.off=1 us", "radio.0.sensing.on=100 us", "run.duration=30 s"]
+    changes = [part for setting in settings for part in ("--set", setting)]
+    process = start(tmp_path, "run", small, "--out", "out", *changes)
+    deadline = time.monotonic() + 120
+    while not list(tmp_path.glob(".out.*.tmp/*.parquet")):
+        assert time.monotonic() < deadline, "nothing is written"
+        assert process.poll() is None, "it was faster"
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    sent = time.monotonic()
+    out, err = process.communicate(timeout=60)
+    assert time.monotonic() - sent < 10
+    assert (process.returncode, out) == (130, "")
+    assert "Traceback" not in err
+    assert files(tmp_path) == ["small.toml"]
