@@ -113,6 +113,11 @@ class Result:
         return self._table("predictions")
 
     @cached_property
+    def datagrams(self) -> pa.Table:
+        """One row for each UDP source, where there are some."""
+        return self._table("datagrams")
+
+    @cached_property
     def flow_series(self) -> pa.Table:
         """The flows over time: one row per flow and sampling instant."""
         return self._table("flow_series")

@@ -64,6 +64,9 @@ pub trait Discipline: Clone + Debug + Default + PartialEq {
     /// The RFC or paper that it follows.
     const REFERENCE: &'static str;
 
+    /// Whether it draws random numbers.
+    const IS_RANDOM: bool = false;
+
     /// Whether the parameters make sense: the first that does not.
     fn check(&self) -> Result<(), WrongParameter>;
 

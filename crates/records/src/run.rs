@@ -23,6 +23,8 @@ pub struct Run {
     pub trains: Table,
     /// One row per outage of a train's radio and per prediction that belongs to none.
     pub predictions: Table,
+    /// One row for each UDP source, where there are some.
+    pub datagrams: Table,
     /// Flows over time; empty unless series were asked for.
     pub flow_series: Table,
     /// What the congestion controls show of themselves over time; empty unless series were asked for.
@@ -45,13 +47,14 @@ pub struct Run {
 
 impl Run {
     /// The tables in the order of [`crate::schema`].
-    pub fn tables(&self) -> [&Table; 10] {
+    pub fn tables(&self) -> [&Table; 11] {
         [
             &self.flows,
             &self.links,
             &self.radios,
             &self.trains,
             &self.predictions,
+            &self.datagrams,
             &self.flow_series,
             &self.control_series,
             &self.link_series,

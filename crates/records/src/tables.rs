@@ -291,6 +291,40 @@ tables! {
         needed_s: f64 in "s",
     }
 
+    /// One row per UDP source, where there are some. Nothing answers what they send.
+    DatagramRow, DatagramsBuilder = "datagrams" {
+        /// Name of the source.
+        source: Code in "",
+        /// Node that sends.
+        from: Code in "",
+        /// Node that receives.
+        to: Code in "",
+        /// Packets sent, measured: from the end of the warm-up on.
+        sent_packets: u64 in "packets",
+        /// Packets that reached the receiver, measured.
+        received_packets: u64 in "packets",
+        /// Packets dropped on the way, all causes, measured.
+        drops: u64 in "packets",
+        /// Payload received, from the start or the end of the warm-up to the stop or the end of the run.
+        goodput_bps: f64 in "bit/s",
+        /// Packets dropped over those dropped or received, measured. Packets still on their way do not count.
+        loss_ratio: f64 in "",
+        /// Mean one-way delay, queues and silences included, of the packets received in the measured span.
+        delay_mean_s: f64 in "s",
+        /// Median of it (bucket error under 1.6 %).
+        delay_p50_s: f64 in "s",
+        /// 95th percentile of it.
+        delay_p95_s: f64 in "s",
+        /// 99th percentile of it.
+        delay_p99_s: f64 in "s",
+        /// Greatest one-way delay.
+        delay_max_s: f64 in "s",
+        /// Interarrival jitter at the end of the run: the smoothed change of the delay (RFC 3550 section 6.4.1).
+        jitter_s: f64 in "s",
+        /// Packets that came after one sent later, in the whole run.
+        reordered_packets: u64 in "packets",
+    }
+
     /// One row per flow and sampling instant, while the flow is active.
     FlowSample, FlowSeriesBuilder = "flow_series" {
         /// Simulated time.

@@ -9,6 +9,7 @@ use crate::{QueueSpec, RttReport, Silence, Traffic};
 use cogtcp_spectrum::CycleConfig;
 use cogtcp_spectrum::journey::Line;
 use cogtcp_spectrum::prediction::PredictorConfig;
+use cogtcp_traffic::Pattern;
 use cogtcp_transport::{Parameters, ReceiverConfig, SenderConfig};
 use cogtcp_units::{Duration, Probability, Rate, Time};
 use std::sync::Arc;
@@ -32,6 +33,8 @@ pub struct Experiment {
     pub train: Option<TrainSpec>,
     /// The flows.
     pub flows: Vec<FlowSpec>,
+    /// The UDP sources.
+    pub udp: Vec<UdpSpec>,
 }
 
 /// How long to simulate, and how to look at it.
@@ -199,6 +202,25 @@ pub struct FlowSpec {
     pub stop: Option<Time>,
     /// What the application sends.
     pub traffic: Traffic,
+}
+
+/// A UDP source.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UdpSpec {
+    /// Its name, unique among sources.
+    pub name: String,
+    /// The node that sends.
+    pub from: usize,
+    /// The node that receives.
+    pub to: usize,
+    /// When packets are sent.
+    pub pattern: Pattern,
+    /// Payload of each, bytes.
+    pub size: u32,
+    /// When it begins.
+    pub start: Time,
+    /// When it stops.
+    pub stop: Option<Time>,
 }
 
 /// A congestion control by its name in the registry, or `module:Class` (see [`crate::is_external`]), and its parameters.

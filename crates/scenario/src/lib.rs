@@ -33,6 +33,7 @@ mod tcp;
 mod topology;
 mod train;
 mod tree;
+mod udp;
 mod values;
 
 pub use cognitive::{
@@ -41,10 +42,11 @@ pub use cognitive::{
     Users, WhilePeerSenses,
 };
 pub use cogtcp_link::{QueueLimit, QueueSpec};
+pub use cogtcp_traffic::{Pattern, Period};
 pub use error::ScenarioError;
 pub use experiment::{
     CognitiveSpec, ControlSpec, Experiment, FlowSpec, Gating, JourneySpec, LinkSpec, MacSpec, PipeSpec,
-    RadioKind, RadioSpec, RunSpec, SpectrumSpec, TrainSpec, UsersSpec,
+    RadioKind, RadioSpec, RunSpec, SpectrumSpec, TrainSpec, UdpSpec, UsersSpec,
 };
 pub use external::is_external;
 pub use flow::{Flow, Traffic};
@@ -62,4 +64,5 @@ pub use tcp::{
 };
 pub use topology::{Chain, Dumbbell, Graph, Link, NamedLink, SingleHop, Topology};
 pub use train::{RttReport, Train};
+pub use udp::Udp;
 pub use values::{DelayedAck, InitialWindow, Law, Seed, Segments, Window};

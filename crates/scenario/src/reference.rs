@@ -34,6 +34,7 @@ const TABLES: &[(&str, &str)] = &[
     ("[train]", "Train"),
     ("train.prediction", "Prediction*"),
     ("[[flow]]", "Flow"),
+    ("[[udp]]", "Udp"),
     ("[tcp]", "Tcp"),
 ];
 

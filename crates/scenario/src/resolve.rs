@@ -8,6 +8,7 @@ mod network;
 mod radios;
 mod tcp;
 mod train;
+mod udp;
 
 use crate::files::beside;
 use crate::limits::{self, LONGEST, LONGEST_NAME, MOST_POINTS, MOST_PROBLEMS};
@@ -150,6 +151,7 @@ impl Scenario {
         let radios = radios::build(&self.radio, &self.source, &network, spectrum.as_ref(), &run, findings);
         let train = train::build(self, &network, &radios, &run, findings);
         let flows = flows::build(self, &network, findings);
+        let udp = udp::build(self, &network, findings);
         let rows = series_rows(&run, flows.len(), network.links.len());
         if rows > MOST_SERIES_ROWS {
             findings.warn(
@@ -170,6 +172,7 @@ impl Scenario {
             radios,
             train,
             flows,
+            udp,
         })
     }
 

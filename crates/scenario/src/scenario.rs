@@ -2,7 +2,7 @@
 
 use crate::source::Source;
 use crate::values::Seed;
-use crate::{Flow, Radio, Spectrum, Tcp, Topology, Train};
+use crate::{Flow, Radio, Spectrum, Tcp, Topology, Train, Udp};
 use cogtcp_units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,9 @@ pub struct Scenario {
     pub train: Option<Train>,
     /// The flows (at least one).
     pub flow: Vec<Flow>,
+    /// UDP sources: cross traffic.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub udp: Vec<Udp>,
     /// Where it came from: for errors.
     #[serde(skip)]
     pub(crate) source: Source,
@@ -49,8 +52,9 @@ impl Scenario {
 /// Two scenarios are equal when they say the same, wherever they came from.
 impl PartialEq for Scenario {
     fn eq(&self, other: &Self) -> bool {
-        let Self { name, description, run, tcp, topology, spectrum, radio, train, flow, source: _ } = self;
-        (name, description, run, tcp, topology, spectrum, radio, train, flow)
+        let Self { name, description, run, tcp, topology, spectrum, radio, train, flow, udp, source: _ } =
+            self;
+        (name, description, run, tcp, topology, spectrum, radio, train, flow, udp)
             == (
                 &other.name,
                 &other.description,
@@ -61,6 +65,7 @@ impl PartialEq for Scenario {
                 &other.radio,
                 &other.train,
                 &other.flow,
+                &other.udp,
             )
     }
 }

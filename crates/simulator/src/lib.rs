@@ -24,6 +24,7 @@ mod routes;
 mod simulation;
 mod trace;
 mod train;
+mod udp;
 mod unreachable;
 mod wireless;
 

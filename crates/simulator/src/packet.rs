@@ -50,10 +50,21 @@ pub(crate) enum Body {
     },
     /// A TCP segment with options: its place in the store.
     TcpWithOptions { place: u32 },
+    /// A UDP datagram.
+    Udp(Datagram),
     /// ICMP destination unreachable, about the TCP segment that begins with `seq` (RFC 792).
     Unreachable { seq: SeqNumber },
     /// A message between parts of a node's own control: a train's router and its clients.
     Control(ControlMessage),
+}
+
+/// A UDP datagram (RFC 768) of an application.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Datagram {
+    /// Its number among those of its source, from 0.
+    pub(crate) number: u32,
+    /// Payload bytes.
+    pub(crate) len: u32,
 }
 
 /// A message that only its two ends understand.

@@ -34,6 +34,8 @@ pub(crate) enum Event {
     Cell(u32),
     /// A primary user goes ON or OFF: only where events are recorded.
     Primary(u32),
+    /// A UDP source sends.
+    Udp(u32),
     /// The transmitter of a link direction with a queue discipline takes the next packet.
     Transmission(u32),
 }
@@ -62,6 +64,7 @@ impl Event {
             Self::Cell(cell) => (8, cell),
             Self::Primary(user) => (9, user),
             Self::Transmission(pipe) => (10, pipe),
+            Self::Udp(source) => (11, source),
         };
         debug_assert!(index < Self::MAX_INDEX);
         kind << INDEX_BITS | index
@@ -83,7 +86,8 @@ impl Event {
             7 => Self::Sample,
             8 => Self::Cell(index),
             9 => Self::Primary(index),
-            _ => Self::Transmission(index),
+            10 => Self::Transmission(index),
+            _ => Self::Udp(index),
         }
     }
 }
@@ -250,6 +254,7 @@ mod tests {
             Event::Cell(last),
             Event::Primary(9),
             Event::Transmission(last),
+            Event::Udp(last),
         ] {
             assert_eq!(Event::from_code(event.code()), event);
         }

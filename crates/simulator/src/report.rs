@@ -22,6 +22,7 @@ impl Simulation<'_> {
             Some(train) => train.report(self.experiment, self.end, &self.flows),
             None => (TrainsBuilder::default().finish(), PredictionsBuilder::default().finish()),
         };
+        let datagrams = self.udp.report(self.experiment, self.end, &self.network);
         let goodputs: Vec<f64> =
             self.flows.iter().map(|flow| goodput(flow.measured)).filter(|g| !g.is_nan()).collect();
         let [flow_series, control_series, link_series, events, packets] = self.network.trace.finish();
@@ -35,6 +36,7 @@ impl Simulation<'_> {
             radios,
             trains,
             predictions,
+            datagrams,
             flow_series,
             control_series,
             link_series,

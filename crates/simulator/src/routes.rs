@@ -146,6 +146,7 @@ mod tests {
             radios: Vec::new(),
             train: None,
             flows: Vec::new(),
+            udp: Vec::new(),
         }
     }
 

@@ -11,6 +11,7 @@ use crate::queue::{Event, EventQueue};
 use crate::routes::Router;
 use crate::trace::Trace;
 use crate::train::Train;
+use crate::udp::UdpSources;
 use crate::unreachable::Unreachable;
 use crate::wireless::Cell;
 use cogtcp_link::queue::{DropTail, Site};
@@ -41,6 +42,7 @@ pub(crate) struct Simulation<'a> {
     pub(crate) radios: Vec<GatedLinks>,
     pub(crate) train: Option<Train>,
     unreachable: Option<Unreachable>,
+    pub(crate) udp: UdpSources,
     /// Where there are CR users in full.
     air: Option<Arc<Air>>,
     /// The pipes at the end of the warm-up.
@@ -110,6 +112,7 @@ impl<'a> Simulation<'a> {
         let mut radios = GatedLinks::all(experiment, seed)?;
         let train = Train::new(experiment, seed, &mut network, &mut flows, &mut radios, &mut router)?;
         let unreachable = Unreachable::new(experiment, &mut network, &mut router)?;
+        let udp = UdpSources::new(experiment, seed, &mut network, &mut router)?;
         let mut simulation = Self {
             experiment,
             seed,
@@ -119,6 +122,7 @@ impl<'a> Simulation<'a> {
             radios,
             train,
             unreachable,
+            udp,
             air,
             pipe_baselines: vec![PipeBaseline::default(); network.pipes.len()],
             sampled_flows: vec![0; flows.len()],
@@ -146,6 +150,7 @@ impl<'a> Simulation<'a> {
                 self.network.queue.push(first, Event::Measurement);
             }
         }
+        self.udp.begin(&mut self.network);
         let queue = &mut self.network.queue;
         for (number, spec) in self.experiment.flows.iter().enumerate() {
             queue.push(spec.start, Event::FlowStart(number as u32));
@@ -286,6 +291,7 @@ impl<'a> Simulation<'a> {
         let stream = frame.packet.stream;
         match frame.packet.body {
             Body::Tcp { .. } | Body::TcpWithOptions { .. } => {}
+            Body::Udp(datagram) => self.udp.receive(now, frame, datagram),
             Body::Unreachable { seq } => {
                 if let Some(unreachable) = &mut self.unreachable {
                     unreachable.receive(now, stream, seq, &mut self.network, &mut self.flows);
@@ -320,6 +326,7 @@ impl<'a> Simulation<'a> {
             Event::FlowStop(number) => self.flows[number as usize].stop(now, &mut self.network),
             Event::Write(number) => self.flows[number as usize].write(now, &mut self.network),
             Event::Transmission(pipe) => self.network.transmit(now, pipe),
+            Event::Udp(source) => self.udp.send(now, source, &mut self.network),
             Event::WarmupEnd => self.end_warmup(now),
             Event::Arrival(_)
             | Event::Timer(_)
@@ -386,6 +393,7 @@ impl<'a> Simulation<'a> {
         if let Some(train) = &mut self.train {
             train.end_warmup(now);
         }
+        self.udp.end_warmup(now, &self.network);
         for (_, cell) in &mut self.network.cells {
             cell.end_warmup(now);
         }
@@ -448,7 +456,13 @@ impl<'a> Simulation<'a> {
     fn check_conservation(&self) -> Result<(), RunError> {
         let messages = self.train.iter().flat_map(Train::streams);
         let notices = self.unreachable.iter().flat_map(Unreachable::streams);
-        let streams = self.flows.iter().flat_map(|flow| flow.streams).chain(messages).chain(notices);
+        let streams = self
+            .flows
+            .iter()
+            .flat_map(|flow| flow.streams)
+            .chain(messages)
+            .chain(notices)
+            .chain(self.udp.streams());
         self.network.check_conservation(streams).map_err(RunError::Conservation)
     }
 
@@ -540,6 +554,7 @@ fn check_size(experiment: &Experiment) -> Result<(), RunError> {
         ("flows", experiment.flows.len()),
         ("links", experiment.links.len()),
         ("radios", experiment.radios.len()),
+        ("UDP sources", experiment.udp.len()),
     ] {
         if count > most {
             return Err(RunError::TooLarge { what, count, most });

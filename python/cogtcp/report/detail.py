@@ -31,6 +31,8 @@ _LINKS: tuple[_Column, ...] = (
     ("Carried", "MB", "carried_bytes", _number(2, 1e-6)),
     ("Used", "%", "utilisation", _number(1, 100)),
     ("Drops: queue", "", "drops_queue", _number(0)),
+    ("Drops: discipline", "", "drops_early", _number(0)),
+    ("Marked", "", "marked_packets", _number(0)),
     ("Drops: loss", "", "drops_loss", _number(0)),
     ("Drops: silence", "", "drops_silence", _number(0)),
     ("Drops: retry limit", "", "drops_retry", _number(0)),
@@ -38,6 +40,16 @@ _LINKS: tuple[_Column, ...] = (
     ("Queue, mean", "packets", "queue_mean_packets", _number(1)),
     ("Queue, longest", "packets", "queue_max_packets", _number(0)),
     ("Silent", "s", "silence_s", _number(2)),
+)
+
+_DATAGRAMS: tuple[_Column, ...] = (
+    ("Goodput", "Mbit/s", "goodput_bps", _number(3, 1e-6)),
+    ("Received", "packets", "received_packets", _number(0)),
+    ("Lost", "%", "loss_ratio", _number(2, 100)),
+    ("Delay, mean", "ms", "delay_mean_s", _number(2, 1e3)),
+    ("Delay, p95", "ms", "delay_p95_s", _number(2, 1e3)),
+    ("Delay, greatest", "ms", "delay_max_s", _number(2, 1e3)),
+    ("Jitter", "ms", "jitter_s", _number(2, 1e3)),
 )
 
 # Only of links with a MAC.
@@ -109,6 +121,7 @@ def detail(result: Result, name: str = "") -> dict[str, Any]:
         **_links(result),
         "radios": radios,
         "train": _train(result),
+        "datagrams": _table(result.datagrams.to_pylist(), ("source",), _DATAGRAMS),
     }
 
 

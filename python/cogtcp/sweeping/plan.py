@@ -24,7 +24,17 @@ if TYPE_CHECKING:
     from cogtcp.result import Result
 
 #: Tables of a run that a sweep can keep, besides its single numbers.
-TABLES = ("flows", "links", "radios", "trains", "predictions", "events", "flow_series", "link_series")
+TABLES = (
+    "flows",
+    "links",
+    "radios",
+    "trains",
+    "predictions",
+    "datagrams",
+    "events",
+    "flow_series",
+    "link_series",
+)
 SAMPLINGS = ("grid", "paired", "list", "random", "halton")
 #: What stands for the transports of the scenario itself.
 AS_IT_IS = "as-it-is"

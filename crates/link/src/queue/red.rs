@@ -50,6 +50,7 @@ impl Discipline for Red {
     const SUMMARY: &'static str =
         "drops or marks at random, the more often the longer the queue is on average";
     const REFERENCE: &'static str = "Floyd and Jacobson, IEEE/ACM ToN 1(4), 1993; RFC 3168";
+    const IS_RANDOM: bool = true;
 
     fn check(&self) -> Result<(), WrongParameter> {
         let low = self.min_threshold;

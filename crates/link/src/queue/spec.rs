@@ -89,6 +89,14 @@ macro_rules! disciplines {
                 None
             }
 
+            /// Whether it draws random numbers.
+            pub const fn is_random(&self) -> bool {
+                match self {
+                    Self::DropTail(_) => false,
+                    $(Self::$variant(_) => <$config as Discipline>::IS_RANDOM,)*
+                }
+            }
+
             /// Whether the parameters make sense: the first that does not.
             pub fn check(&self) -> Result<(), WrongParameter> {
                 match self {

@@ -1,8 +1,9 @@
 //! Whether anything in an experiment is left to chance.
 
-use super::{Experiment, FlowSpec, LinkSpec, PipeSpec, RadioKind, RadioSpec, TrainSpec};
+use super::{Experiment, FlowSpec, LinkSpec, PipeSpec, RadioKind, RadioSpec, TrainSpec, UdpSpec};
 use crate::is_external;
 use cogtcp_spectrum::{ChannelChoice, CycleConfig, DurationLaw, SensingCycle};
+use cogtcp_traffic::{Pattern, Period};
 use cogtcp_units::Probability;
 
 impl Experiment {
@@ -10,11 +11,12 @@ impl Experiment {
     ///
     /// Every field is looked at by name, so that whoever adds one decides whether it draws.
     pub fn is_random(&self) -> bool {
-        let Self { name: _, run: _, nodes: _, links, spectrum: _, radios, train, flows } = self;
+        let Self { name: _, run: _, nodes: _, links, spectrum: _, radios, train, flows, udp } = self;
         links.iter().any(LinkSpec::is_random)
             || radios.iter().any(RadioSpec::is_random)
             || train.as_ref().is_some_and(TrainSpec::is_random)
             || flows.iter().any(FlowSpec::is_random)
+            || udp.iter().any(UdpSpec::is_random)
     }
 }
 
@@ -27,8 +29,8 @@ impl LinkSpec {
 
 impl PipeSpec {
     fn is_random(&self) -> bool {
-        let Self { rate: _, delay: _, queue: _, loss, drops: _, mark: _ } = self;
-        *loss != Probability::ZERO
+        let Self { rate: _, delay: _, queue, loss, drops: _, mark: _ } = self;
+        *loss != Probability::ZERO || queue.is_random()
     }
 }
 
@@ -58,5 +60,17 @@ impl FlowSpec {
     fn is_random(&self) -> bool {
         // Nobody knows what a control from outside does. Those in the registry draw nothing.
         is_external(&self.control.name)
+    }
+}
+
+impl UdpSpec {
+    fn is_random(&self) -> bool {
+        match self.pattern {
+            Pattern::Constant(_) => false,
+            Pattern::Poisson(_) => true,
+            Pattern::OnOff { rate: _, on, off } => {
+                [on, off].into_iter().any(|period| !matches!(period, Period::Fixed(_)))
+            }
+        }
     }
 }

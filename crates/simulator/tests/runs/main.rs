@@ -15,4 +15,5 @@ mod support;
 mod theory;
 mod timing;
 mod train;
+mod udp;
 mod wireless;

@@ -1,0 +1,77 @@
+//! Queue disciplines and UDP sources: what is wrong is said where it is.
+
+use cogtcp_scenario::{QueueSpec, Scenario};
+
+fn text(queue: &str, udp: &str) -> String {
+    format!(
+        r#"
+name = "links"
+run = {{ duration = "10 s" }}
+[topology.single_hop]
+link = {{ rate = "1 Mbit/s", delay = "5 ms", queue = {queue} }}
+[[flow]]
+from = "sender"
+to = "receiver"
+transport = "reno"
+{udp}
+"#
+    )
+}
+
+fn said(queue: &str, udp: &str) -> String {
+    let read = Scenario::parse(&text(queue, udp), "links.toml").and_then(|scenario| scenario.resolve());
+    read.map(|_| String::new()).unwrap_or_else(|error| error.to_string())
+}
+
+#[test]
+fn every_form_of_a_queue_is_read() {
+    for (queue, name) in [
+        ("\"9 packets\"", "drop_tail"),
+        ("\"red\"", "red"),
+        ("{ codel = { interval = \"50 ms\" } }", "codel"),
+    ] {
+        let experiment = Scenario::parse(&text(queue, ""), "links.toml").unwrap().resolve().unwrap();
+        assert_eq!(experiment.links[0].forward.queue.name(), name);
+        assert_eq!(experiment.links[0].forward.queue, experiment.links[0].reverse.queue);
+        assert_eq!(experiment.is_random(), matches!(experiment.links[0].forward.queue, QueueSpec::Red(_)));
+    }
+}
+
+#[test]
+fn wrong_queues_are_named() {
+    for (queue, message) in [
+        ("\"codle\"", "or a discipline (red, codel, fq_codel)"),
+        ("{ cake = {} }", "cake"),
+        ("{ codel = { target = \"0 ms\" } }", "it is zero"),
+        ("{ codel = { target = \"200 ms\" } }", "it is shorter than the target"),
+        ("{ codel = { goal = \"5 ms\" } }", "goal"),
+        ("{ fq_codel = { flows = 0 } }", "it is out of range"),
+        ("\"codel\", mark = \"5 packets\"", "take \"mark\" out"),
+    ] {
+        let said = said(queue, "");
+        assert!(said.contains(message) && said.contains("links.toml:5"), "{queue}: {said}");
+    }
+}
+
+#[test]
+fn wrong_sources_are_named() {
+    let source = |rest: &str| format!("[[udp]]\nfrom = \"sender\"\nto = \"receiver\"\n{rest}\n");
+    let good = "pattern = { constant = \"10 kbit/s\" }";
+    assert_eq!(said("\"9 packets\"", &source(good)), "");
+    for (rest, message) in [
+        (format!("{good}\nsize = \"100 kB\""), "is no payload of a UDP packet"),
+        (format!("{good}\nstart = \"10 s\""), "start it before the end of the run"),
+        (format!("{good}\nstart = \"2 s\"\nstop = \"1 s\""), "stop it after its start"),
+        ("pattern = { poisson = \"0 bit/s\" }".to_owned(), "the rate is zero"),
+        (
+            "pattern = { on_off = { rate = \"1 Mbit/s\", on = { pareto = { mean = \"1 s\", shape = 1.0 } }, \
+             off = { fixed = \"1 s\" } } }"
+                .to_owned(),
+            "the shape has no mean",
+        ),
+        (format!("{good}\nname = \"a\"\n{}name = \"a\"", source(good)), "is taken"),
+    ] {
+        let said = said("\"9 packets\"", &source(&rest));
+        assert!(said.contains(message) && said.contains("links.toml:"), "{rest}: {said}");
+    }
+}
