@@ -23,7 +23,8 @@ from typing import TypedDict
 import cogtcp
 from cogtcp import Result, Scenario
 from cogtcp._core import Cancel
-from cogtcp.studies import list_studies, reproduce, runs
+from cogtcp.runner import case
+from cogtcp.studies import list_studies, reproduce
 
 SCENARIOS = Path(__file__).resolve().parent.parent / "scenarios"
 
@@ -82,10 +83,10 @@ def _studies() -> Iterator[tuple[str, Entry]]:
         found[f"{study.name}, {scenario.name} ({text}), seed {seed}, {trace}"] = _entry(result)
         return result
 
-    vars(runs)["run"] = noting
+    vars(case)["run"] = noting
     for study in list_studies():
         reproduce(study.name, quick=True)
-    vars(runs)["run"] = plain_run
+    vars(case)["run"] = plain_run
     yield from sorted(found.items())
 
 
