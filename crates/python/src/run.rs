@@ -146,7 +146,7 @@ fn trace_level(name: &str) -> PyResult<TraceLevel> {
 
 fn to_python(py: Python<'_>, run: records::Run) -> PyResult<Run> {
     let tables = PyList::empty(py);
-    let totals = [run.flows, run.links, run.radios, run.trains, run.predictions];
+    let totals = [run.flows, run.links, run.radios, run.trains, run.predictions, run.datagrams];
     let series = [run.flow_series, run.control_series, run.link_series];
     let traces = [run.events, run.packets];
     for table in totals.into_iter().chain(series).chain(traces) {
