@@ -46,7 +46,7 @@ def test_tables_have_the_columns_that_the_schema_announces(result: Result) -> No
 
 def test_a_run_fills_every_table_of_what_it_has(result: Result) -> None:
     filled = {name: table.num_rows > 0 for name, table in result.tables().items()}
-    # This scenario has no train and no UDP, its congestion control nothing to show, and packets are traced on demand.
+    # No train and no UDP here, the congestion control has nothing to show, packets are traced on demand.
     empty = ("trains", "predictions", "datagrams", "control_series", "packets")
     assert filled == {name: name not in empty for name in TABLES}
     kinds = set(result.events.column("kind").to_pylist())
