@@ -24,6 +24,7 @@ OWN_RECOVERY = ("newreno", "westwood-tustin", "compound-zhou", "westwood-compoun
 WESTWOOD = ("westwood-tustin", "westwood-compound-tustin")
 MEAN_CHANNEL_MBPS = 8.0  # stated: [7, 9], [6, 10], [1, 15]
 HEADER_BYTES = 40
+_VARIANTS = {"at every partial ACK": "slow_but_steady", "at the first": "impatient"}
 LENGTH_S, QUICK_LENGTH_S = 120.0, 60.0
 PU_LENGTH_S, QUICK_PU_LENGTH_S = 320.0, 100.0
 """Arrivals are few and their times random: longer."""
@@ -64,6 +65,7 @@ def scenario(
         "segment_size": f"{setting.segment_bytes:.0f} B",
         "initial_ssthresh": "65535 B" if setting.first_slow_start == "at 65535 B" else "4 MiB",
         "delayed_ack": "200 ms" if setting.delayed_ack else "off",
+        "newreno_variant": _VARIANTS[setting.newreno_variant],
     }
     if setting.recovery == "NewReno" and point.transport in OWN_RECOVERY:
         tcp["recovery"] = "newreno"
