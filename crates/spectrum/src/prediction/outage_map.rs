@@ -283,3 +283,80 @@ fn median(mut values: Vec<f64>) -> f64 {
         n => f64::midpoint(values[n / 2 - 1], values[n / 2]),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Places 10 m apart: 10 m/s over the first 20 m, then 5 m/s; a stop of 30 s at 15 m.
+    fn record() -> Record {
+        Record {
+            start: 0.0,
+            driving: vec![0.0, 1.0, 2.0, 4.0, 6.0],
+            stops: vec![(15.0, 30.0)],
+            zones: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn driving_time_is_interpolated() {
+        let record = record();
+        assert_eq!(record.driving_at(5.0), 0.5);
+        assert_eq!(record.driving_at(20.0), 2.0);
+        // 2 s + half of 2 s.
+        assert_eq!(record.driving_at(25.0), 3.0);
+        // Off the record: its ends.
+        assert_eq!((record.driving_at(-10.0), record.driving_at(1000.0)), (0.0, 6.0));
+        let moved = Record { start: 100.0, ..record };
+        assert_eq!(moved.driving_at(125.0), 3.0);
+    }
+
+    /// 10 m about 10 m take 1.5 - 0.5 = 1 s; about 30 m 5 - 3 = 2 s; about 20 m 3 - 1.5 = 1.5 s; before it begins none.
+    #[test]
+    fn speed_is_that_over_ten_metres() {
+        let record = record();
+        assert_eq!((record.speed_at(10.0), record.speed_at(30.0)), (10.0, 5.0));
+        assert!((record.speed_at(20.0) - 10.0 / 1.5).abs() < 1e-12);
+        assert_eq!(record.speed_at(-20.0), 0.0);
+    }
+
+    /// From 10 m to 25 m: 3 - 1 = 2 s of driving, recorded at 10 m/s.
+    #[test]
+    fn recorded_time_is_scaled_by_speed() {
+        let without = Record { stops: Vec::new(), ..record() };
+        let seconds = |speed| without.seconds(10.0, 25.0, speed, 0.0);
+        // As fast, 10/12.5 of the time, and no less than half.
+        assert_eq!((seconds(10.0), seconds(12.5), seconds(40.0)), (2.0, 1.6, 1.0));
+        // At 8 m/s 10/8 of the time; at 5 m/s and less the speed says nothing.
+        assert_eq!((seconds(8.0), seconds(5.0), seconds(1.0)), (2.5, 2.0, 2.0));
+        // Recorded at 20 m/s (10 m in 0.5 s), now 8 m/s: 2.5 times, held at twice the 0.5 s.
+        let fast = Record { driving: vec![0.0, 0.5, 1.0, 1.5, 2.0], ..without.clone() };
+        assert_eq!(fast.seconds(10.0, 20.0, 8.0, 0.0), 1.0);
+        // Recorded at 5 m/s: that says nothing either. From 30 m to 40 m: 2 s.
+        assert_eq!(without.seconds(30.0, 40.0, 20.0, 0.0), 2.0);
+        // There already.
+        assert_eq!(
+            (without.seconds(25.0, 25.0, 10.0, 0.0), without.seconds(30.0, 25.0, 10.0, 0.0)),
+            (0.0, 0.0)
+        );
+    }
+
+    /// The stop at 15 m counts (30 s) while it lies ahead of where the train stood, by more than 1 m, and before the place.
+    #[test]
+    fn stops_on_the_way_count() {
+        let seconds = |to, stood| record().seconds(10.0, to, 10.0, stood);
+        assert_eq!((seconds(25.0, 0.0), seconds(25.0, 13.9)), (32.0, 32.0));
+        assert_eq!((seconds(25.0, 14.0), seconds(25.0, 15.0)), (2.0, 2.0));
+        // Just to the stop: 1.5 - 1 s.
+        assert_eq!((seconds(15.0, 0.0), seconds(15.1, 0.0) > 30.0), (0.5, true));
+        // The stop is not scaled: at 40 m/s half of 2 s, and 30 s.
+        assert_eq!(record().seconds(10.0, 25.0, 40.0, 0.0), 31.0);
+    }
+
+    #[test]
+    fn medians_by_hand() {
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(vec![4.0, 1.0, 3.0, 2.0]), 2.5);
+        assert_eq!((median(vec![7.0]), median(Vec::new())), (7.0, 0.0));
+    }
+}

@@ -227,3 +227,6 @@ fn crossing(now: f64, ahead: f64) -> Option<f64> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests;
