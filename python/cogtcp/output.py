@@ -20,7 +20,7 @@ from cogtcp import _replace, provenance
 from cogtcp._errors import OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from types import TracebackType
 
     import pyarrow as pa
@@ -64,6 +64,10 @@ class OutputFolder:
     def write_text(self, name: str, text: str) -> None:
         """Write a text file into the folder."""
         (self.path / name).write_text(text, encoding="utf-8")
+
+    def write_pieces(self, name: str, pieces: Iterable[bytes]) -> None:
+        """Write a file into the folder piece by piece."""
+        _write_pieces(self.path / name, pieces)
 
     def write_table(self, name: str, table: pa.Table, metadata: Mapping[str, str]) -> None:
         """Write an Arrow table as Parquet with key-value metadata: the same bytes for the same content."""
@@ -145,6 +149,11 @@ def write_file(path: str | Path, text: str) -> Path:
 def write_bytes(path: str | Path, content: bytes) -> Path:
     """Write a file whole or not at all."""
     return _write_whole(path, lambda part: part.write_bytes(content))
+
+
+def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> Path:
+    """Write a file piece by piece, whole or not at all."""
+    return _write_whole(path, lambda part: _write_pieces(part, pieces))
 
 
 def write_table(path: str | Path, table: pa.Table, metadata: Mapping[str, str]) -> Path:
@@ -268,6 +277,11 @@ def _write_whole(path: str | Path, write: Callable[[Path], object]) -> Path:
         with contextlib.suppress(OSError):
             part.unlink()
     return target
+
+
+def _write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
+    with path.open("wb") as stream:
+        stream.writelines(pieces)
 
 
 def _write_parquet(path: Path, table: pa.Table, metadata: Mapping[str, str]) -> None:

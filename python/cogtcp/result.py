@@ -11,10 +11,13 @@ from cogtcp import _core, provenance
 from cogtcp._errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
     import pandas
     import polars
     import pyarrow as pa
 
+    from cogtcp.capture import Point
     from cogtcp.output import OutputFolder
     from cogtcp.plot import RunPlots
     from cogtcp.scenario import Scenario
@@ -147,6 +150,15 @@ class Result:
         _, _, rows, columns = self._sources[name]
         return {column[0]: _values(column, rows) for column in columns}
 
+    def each(self, name: str, columns: Iterable[str] | None = None) -> Iterator[tuple[Any, ...]]:
+        """Return the rows of a table one after another, as tuples of all columns or some."""
+        _, _, rows, known = self._sources[name]
+        sources = {column[0]: column for column in known}
+        wanted = [sources[column] for column in (sources if columns is None else columns)]
+        for first in range(0, rows, _ROWS_AT_A_TIME):
+            part = slice(first, min(first + _ROWS_AT_A_TIME, rows))
+            yield from zip(*(_values(column, rows, part) for column in wanted), strict=True)
+
     def rows(self, name: str) -> list[dict[str, Any]]:
         """Return one table as dictionaries, one a row."""
         columns = self.columns(name)
@@ -207,10 +219,17 @@ class Result:
             self.write(folder, command=command)
         return Path(directory)
 
-    def write(self, folder: OutputFolder, *, command: str | None = None) -> None:
-        """Write everything into an open folder."""
+    def write(
+        self, folder: OutputFolder, *, command: str | None = None, captures: Mapping[str, Point] | None = None
+    ) -> None:
+        """Write everything into an open folder, and captures: where they are taken, by name of file."""
         from cogtcp.report import run_report
 
+        if captures:
+            from cogtcp import capture
+
+            for name, point in captures.items():
+                folder.write_pieces(name, capture.blocks(self, point))
         for name, table in self.tables().items():
             if name != "packets" or table.num_rows > 0:
                 folder.write_table(name, table, self.provenance)
@@ -224,6 +243,27 @@ class Result:
         from cogtcp.report import run_report
 
         return write_file(path, run_report(self, command=command))
+
+    def write_pcap(self, path: str | Path, link: str, *, node: str | None = None) -> Path:
+        """Write the packets on a link as a pcapng capture, which Wireshark, tshark and tcpdump open.
+
+        Needs a run with `trace="packets"`. What a node at an end of the link sees there: what it sends when
+        it hands it to the link, what it receives when it has arrived. Headers are captured, payloads are not
+        (docs/captures.md). A packet that dies after the node saw it has a comment that says why.
+
+        Args:
+            path: The file, replaced if it exists; written whole or not at all.
+            link: Name of the link, or `LINK@NODE`.
+            node: Node at one of its ends; by default the one from which `forward` leads.
+
+        Raises:
+            UsageError: There is no such link or node, or no packets were recorded.
+            OutputError: The file cannot be written.
+        """
+        from cogtcp import capture
+        from cogtcp.output import write_pieces
+
+        return write_pieces(path, capture.blocks(self, capture.find_point(self.scenario, link, node)))
 
     @property
     def plot(self) -> RunPlots:
@@ -246,22 +286,29 @@ class Result:
         return f"<cogtcp.Result {self.scenario.name!r}, seed {self.seed}, digest {self.digest}>"
 
 
+_ROWS_AT_A_TIME = 8192
+
 # Formats of `memoryview` for the kinds of columns.
 _FORMATS = {"u64": "Q", "i64": "q", "f64": "d", "bool": "?", "text": "I"}
 
 
-def _values(column: _core.Column, rows: int) -> list[Any]:
+def _values(column: _core.Column, rows: int, part: slice = slice(None)) -> list[Any]:
     _, _, _, kind, buffer, dictionary = column
     if rows == 0:
         return []
-    values: list[Any] = memoryview(buffer).cast("B").cast(_FORMATS[kind]).tolist()  # type: ignore[call-overload]
+    every = memoryview(buffer).cast("B").cast(_FORMATS[kind])  # type: ignore[call-overload]
+    values: list[Any] = every[part].tolist()
     return values if dictionary is None else [dictionary[code] for code in values]
 
 
-def run_job(scenario: Scenario, seed: int, *, packets: bool = False) -> dict[str, Any]:
+def run_job(
+    scenario: Scenario, seed: int, *, packets: bool = False, captures: Sequence[str] = ()
+) -> dict[str, Any]:
     """Return what a folder with the results of a run is the result of, see `cogtcp.output.OutputFolder`."""
     job: dict[str, Any] = {"verb": "run", "scenario": scenario.hash, "seeds": [seed]}
-    return {**job, "packets": True} if packets else job
+    if packets:
+        job["packets"] = True
+    return {**job, "captures": list(captures)} if captures else job
 
 
 def check_seed(seed: int) -> None:

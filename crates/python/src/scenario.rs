@@ -3,7 +3,7 @@
 use crate::control;
 use crate::errors::{input_error, scenario_error};
 use crate::wait::interruptible;
-use cogtcp_scenario::{Experiment, STARTERS, Scenario as Inner, ScenarioError, is_external};
+use cogtcp_scenario::{Experiment, LinkSpec, STARTERS, Scenario as Inner, ScenarioError, is_external};
 use cogtcp_transport::Preset;
 use pyo3::prelude::*;
 use std::collections::BTreeSet;
@@ -155,6 +155,13 @@ impl Scenario {
     /// Whether two seeds may give different runs.
     fn is_random(&self, py: Python<'_>) -> PyResult<bool> {
         Ok(self.resolve(py, &Arc::default())?.is_random())
+    }
+
+    /// The links: name, node from which "forward" leads, node to which it leads.
+    fn links(&self, py: Python<'_>) -> PyResult<Vec<(String, String, String)>> {
+        let Experiment { nodes, links, .. } = self.resolve(py, &Arc::default())?;
+        let named = |link: LinkSpec| (link.name, nodes[link.from].clone(), nodes[link.to].clone());
+        Ok(links.into_iter().map(named).collect())
     }
 
     /// The files that the scenario refers to.

@@ -403,17 +403,33 @@ tables! {
         event: Code in "",
         /// Why it was dropped: a cause as in `events`; else empty.
         cause: Code in "",
+        /// Whether it was dropped as a full queue refused it: then it was never `queued`.
+        refused: bool in "",
         /// Name of the link.
         link: Code in "",
         /// `forward` or `reverse`.
         direction: Code in "",
-        /// Name of its flow; empty for messages of a train.
+        /// Number of its stream: what one end sends to another. Flow number `n`, from 0, has stream `2 n` for what its sender
+        /// sends and `2 n + 1` for what its receiver sends; streams of other packets follow.
+        stream: u64 in "",
+        /// Name of its flow; for ICMP the flow that the message is about; empty for UDP.
         flow: Code in "",
-        /// `sender` or `receiver`: the end of the flow that sent it.
+        /// `sender` or `receiver`: the end of the flow that sent it; empty for what is not TCP.
         source: Code in "",
+        /// `tcp`, `icmp` or `udp`.
+        protocol: Code in "",
+        /// Node that sent it.
+        from: Code in "",
+        /// Node that it is for.
+        to: Code in "",
+        /// Time to live in its IP header on this link.
+        ttl: u64 in "",
+        /// The two ECN bits of its IP header (RFC 3168 section 5): 0 not capable, 2 ECT(0), 3 congestion experienced. A mark that
+        /// the queue of this link sets shows where the packet is `received`.
+        ecn: u64 in "",
         /// TCP flags: S, F, R, P, E, W, and a dot for ACK.
         flags: Code in "",
-        /// Sequence number of its first byte; 0 is the SYN.
+        /// Sequence number of its first byte, in 32 bits; 0 is the SYN. ICMP: that of the segment it is about.
         seq: u64 in "",
         /// Payload.
         payload_bytes: u64 in "B",
@@ -423,6 +439,21 @@ tables! {
         window: u64 in "",
         /// SACK blocks carried.
         sack_blocks: u64 in "",
+        /// Edges of the SACK blocks, the most recent first (RFC 2018): `1001-2001 3001-4001`.
+        sack: Code in "",
+        /// Whether it has the SACK-permitted option (RFC 2018).
+        sack_permitted: bool in "",
+        /// Maximum segment size option (RFC 9293); not-a-number without it.
+        mss: f64 in "B",
+        /// Shift count of the window scale option (RFC 7323); not-a-number without it.
+        window_scale: f64 in "",
+        /// Value of the timestamps option (RFC 7323); not-a-number without it.
+        tsval: f64 in "",
+        /// Echo of the timestamps option; not-a-number without it.
+        tsecr: f64 in "",
+        /// Value of the experimental option (kind 253, RFC 6994) by which connection managers and controls speak to each other;
+        /// not-a-number without it.
+        experimental: f64 in "",
         /// Size with all headers.
         wire_bytes: u64 in "B",
     }

@@ -2,9 +2,9 @@
 
 use crate::boards::Boards;
 use crate::forwarding::{Nodes, Step};
-use crate::packet::{Body, OptionStore, Packet, Pipe};
+use crate::packet::{Body, OptionStore, Packet, Pipe, TIME_TO_LIVE};
 use crate::queue::{Event, EventQueue};
-use crate::trace::Trace;
+use crate::trace::{Place, Trace};
 use crate::wireless::{Cell, Noted};
 use cogtcp_link::{Departure, DropCause, Frame, Gate, Offer};
 use cogtcp_records::tables::PacketEvent;
@@ -360,7 +360,23 @@ impl Network {
     #[cold]
     fn trace_packet(&mut self, now: Time, event: PacketEvent, pipe: u32, frame: &Frame<Packet>) {
         let segment = self.options.peek(&frame.packet);
-        self.trace.packet(now, event, None, pipe, frame, segment.as_ref());
+        let place = self.place(pipe, &frame.packet);
+        self.trace.packet(now, event, None, place, frame, segment.as_ref());
+    }
+
+    /// Where the trace says that a packet on `pipe` is.
+    fn place(&self, pipe: u32, packet: &Packet) -> Place {
+        let stream = packet.stream as usize;
+        let time_to_live = match self.nodes {
+            Some(_) => packet.time_to_live,
+            // Nobody counts down on a way that was read off the tables: the place on it tells. A longer way ends at 1.
+            None => {
+                let hops = packet.next.saturating_sub(self.path_starts[stream] + 1);
+                u32::from(TIME_TO_LIVE).saturating_sub(hops).max(1) as u8
+            }
+        };
+        let refuses = !self.pipes[pipe as usize].is_managed();
+        Place { pipe, refuses, addresses: self.addresses[stream], time_to_live }
     }
 
     fn wake(&mut self, now: Time, pipe: u32) {
@@ -387,7 +403,8 @@ impl Network {
         }
         self.trace.dropped(now, pipe, frame, cause);
         if self.trace.records_packets() {
-            self.trace.packet(now, PacketEvent::Dropped, Some(cause), pipe, frame, segment.as_ref());
+            let place = self.place(pipe, &frame.packet);
+            self.trace.packet(now, PacketEvent::Dropped, Some(cause), place, frame, segment.as_ref());
         }
     }
 

@@ -1,7 +1,7 @@
 //! The time series, the events and the packets of a run, where they are asked for.
 
 use crate::TraceLevel;
-use crate::packet::Packet;
+use crate::packet::{Body, Packet};
 use crate::wireless::radio_names;
 use cogtcp_crosslayer::{LinkEvent, Verdict};
 use cogtcp_link::{DropCause, Frame};
@@ -11,7 +11,7 @@ use cogtcp_records::tables::{
 };
 use cogtcp_records::{Code, Table};
 use cogtcp_scenario::Experiment;
-use cogtcp_transport::Segment;
+use cogtcp_transport::{IPV4_HEADER, Segment};
 use cogtcp_units::{Rate, Time};
 
 /// What is recorded while a run goes on.
@@ -34,7 +34,27 @@ pub(crate) struct Trace {
     /// Codes of the causes among the packets, and of "no cause".
     packet_causes: [Code; DropCause::ALL.len()],
     no_cause: Code,
+    /// Streams of packets about a flow that are none of its own, and the flow.
+    about: Vec<(u32, Code)>,
 }
+
+/// Where a packet is, and what the network knows of it that does not lie in it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) pipe: u32,
+    /// Whether it takes no packet that it then drops: it refuses them.
+    pub(crate) refuses: bool,
+    /// The nodes that sent it and that it is for.
+    pub(crate) addresses: (u32, u32),
+    pub(crate) time_to_live: u8,
+}
+
+/// Bytes of a UDP header (RFC 768).
+const UDP_HEADER: u32 = 8;
+/// Codes of the protocols among the packets.
+const PROTOCOLS: [&str; 3] = ["tcp", "icmp", "udp"];
+/// Codes of the ends of a flow among the packets: those of its streams modulo 2, and of what is neither's.
+const SOURCES: [&str; 3] = ["sender", "receiver", ""];
 
 impl Trace {
     /// A recorder of `level` whose texts are the names in `experiment`: flows, radios and pipes have their number as code.
@@ -53,8 +73,12 @@ impl Trace {
         link_series.direction.intern("reverse");
         packets.direction.intern("forward");
         packets.direction.intern("reverse");
-        packets.source.intern("sender");
-        packets.source.intern("receiver");
+        for source in SOURCES {
+            packets.source.intern(source);
+        }
+        for protocol in PROTOCOLS {
+            packets.protocol.intern(protocol);
+        }
         for event in PacketEvent::ALL {
             packets.event.intern(event.name());
         }
@@ -69,6 +93,16 @@ impl Trace {
             packets.flow.intern(&flow.name);
         }
         packets.flow.intern("");
+        if level >= TraceLevel::Packets {
+            // A node's code is its number.
+            for (number, node) in experiment.nodes.iter().enumerate() {
+                let codes = [packets.from.intern(node), packets.to.intern(node)];
+                debug_assert!(
+                    codes.iter().all(|code| code.0 as usize == number),
+                    "two nodes are called {node}"
+                );
+            }
+        }
         let no_flow = events.flow.intern("");
         let radios = radios
             .iter()
@@ -105,7 +139,13 @@ impl Trace {
             causes,
             packet_causes,
             no_cause,
+            about: Vec::new(),
         }
+    }
+
+    /// The packets of `stream` are about a flow whose own streams are others.
+    pub(crate) fn stream_about(&mut self, stream: u32, flow: usize) {
+        self.about.push((stream, Code(flow as u32)));
     }
 
     /// Whether events are recorded.
@@ -120,37 +160,68 @@ impl Trace {
         self.level >= TraceLevel::Packets
     }
 
-    /// Something happened to a packet on `pipe`.
+    /// Something happened to a packet.
     #[cold]
     pub(crate) fn packet(
         &mut self,
         now: Time,
         event: PacketEvent,
         cause: Option<DropCause>,
-        pipe: u32,
+        place: Place,
         frame: &Frame<Packet>,
         segment: Option<&Segment>,
     ) {
+        let packet = &frame.packet;
         let flags = segment.map_or_else(String::new, |segment| format!("{:?}", segment.flags));
-        let flags = self.packets.flags.intern(&flags);
-        let none = Segment::default();
-        let segment = segment.unwrap_or(&none);
-        self.packets.push(PacketRow {
+        let blocks: Vec<String> = segment
+            .map_or(&[][..], Segment::sack)
+            .iter()
+            .map(|block| format!("{}-{}", block.start, block.end))
+            .collect();
+        let timestamps = segment.and_then(Segment::timestamps);
+        let (protocol, seq, payload) = match (&packet.body, segment) {
+            (_, Some(segment)) => (0, segment.seq.get(), segment.len),
+            (Body::Unreachable { seq }, None) => (1, seq.get(), 0),
+            _ => (2, 0, frame.size().saturating_sub(IPV4_HEADER + UDP_HEADER)),
+        };
+        let flow = match self.about.iter().find(|(stream, _)| *stream == packet.stream) {
+            Some((_, flow)) => *flow,
+            None => Code((packet.stream / 2).min(self.no_flow.0)),
+        };
+        let capable = segment.is_some_and(Segment::is_ecn_capable);
+        let marked = segment.is_some_and(Segment::is_marked);
+        let number = |value: Option<u32>| value.map_or(f64::NAN, f64::from);
+        let row = PacketRow {
             time_s: now.as_secs_f64(),
             event: event.code(),
             cause: cause.map_or(self.no_cause, |cause| self.packet_causes[cause as usize]),
-            link: Code(pipe / 2),
-            direction: Code(pipe % 2),
-            flow: Code((frame.packet.stream / 2).min(self.no_flow.0)),
-            source: Code(frame.packet.stream % 2),
-            flags,
-            seq: u64::from(segment.seq.get()),
-            payload_bytes: u64::from(segment.len),
-            ack: u64::from(segment.ack.get()),
-            window: u64::from(segment.window),
-            sack_blocks: segment.sack().len() as u64,
+            refused: place.refuses && cause == Some(DropCause::Queue),
+            link: Code(place.pipe / 2),
+            direction: Code(place.pipe % 2),
+            stream: u64::from(packet.stream),
+            flow,
+            source: Code(if segment.is_some() { packet.stream % 2 } else { 2 }),
+            protocol: Code(protocol),
+            from: Code(place.addresses.0),
+            to: Code(place.addresses.1),
+            ttl: u64::from(place.time_to_live),
+            ecn: if marked { 3 } else { 2 * u64::from(capable) },
+            flags: self.packets.flags.intern(&flags),
+            seq: u64::from(seq),
+            payload_bytes: u64::from(payload),
+            ack: u64::from(segment.map_or(0, |segment| segment.ack.get())),
+            window: u64::from(segment.map_or(0, |segment| segment.window)),
+            sack_blocks: blocks.len() as u64,
+            sack: self.packets.sack.intern(&blocks.join(" ")),
+            sack_permitted: segment.is_some_and(Segment::sack_permitted),
+            mss: number(segment.and_then(Segment::mss).map(u32::from)),
+            window_scale: number(segment.and_then(Segment::window_scale).map(u32::from)),
+            tsval: number(timestamps.map(|option| option.value)),
+            tsecr: number(timestamps.map(|option| option.echo)),
+            experimental: number(segment.and_then(Segment::custom)),
             wire_bytes: u64::from(frame.size()),
-        });
+        };
+        self.packets.push(row);
     }
 
     /// Something happened to a flow.

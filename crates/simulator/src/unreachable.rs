@@ -65,8 +65,9 @@ impl Unreachable {
                         to: experiment.nodes[spec.from].clone(),
                     })?;
                     let stream = (!path.is_empty()).then(|| network.streams());
-                    if stream.is_some() {
+                    if let Some(stream) = stream {
                         network.add_stream(node, spec.from, &path);
+                        network.trace.stream_about(stream, flow);
                     }
                     made.places.insert((pipe, flow as u32), made.notices.len());
                     made.notices.push(Notice {

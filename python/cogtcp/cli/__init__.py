@@ -126,6 +126,14 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--packets", action="store_true", help="also write every packet on every link (packets.parquet)"
     )
+    run.add_argument(
+        "--pcap",
+        action="append",
+        default=[],
+        metavar="LINK[@NODE]",
+        help="also write the packets on these links, as the node at their first end (or NODE) sees them, for "
+        "Wireshark and tcpdump (LINK.pcapng; comma-separated, or repeated; implies --packets)",
+    )
     _output_arguments(run)
 
     compare = verb("compare", _compare, "simulate a scenario with different transports over the same seeds")

@@ -17,22 +17,48 @@ if TYPE_CHECKING:
     import argparse
     from pathlib import Path
 
+    from cogtcp.capture import Point
+    from cogtcp.scenario import Scenario
+
 
 def run(args: argparse.Namespace) -> int:
     """Simulate once, save, and show what came of it."""
     scenario = arguments.checked_scenario(args)
     seed = scenario.seed if args.seed is None else args.seed
     out = arguments.output(args, scenario, "run", seed)
-    job = run_job(scenario, seed, packets=args.packets)
+    captures = _captures(scenario, arguments.names(args.pcap))
+    packets = args.packets or bool(captures)
+    job = run_job(scenario, seed, packets=packets, captures=sorted(captures))
     with OutputFolder(out, job=job, force=args.force) as folder:
-        result = cogtcp.run(scenario, seed, "packets" if args.packets else "full")
-        result.write(folder, command=arguments.command_line())
+        result = cogtcp.run(scenario, seed, "packets" if packets else "full")
+        result.write(folder, command=arguments.command_line(), captures=captures)
     if args.json:
-        _print_json({**result.to_dict(), "provenance": result.provenance}, out)
+        document = {**result.to_dict(), "provenance": result.provenance}
+        if captures:
+            document["captures"] = [
+                {"link": point.link, "node": point.node, "file": str(out / name)}
+                for name, point in captures.items()
+            ]
+        _print_json(document, out)
     else:
         show.result(result)
         _print_report(headline.of_run(result), out)
+        for name in captures:
+            print(f"capture: {out / name}")
     return 0
+
+
+def _captures(scenario: Scenario, links: list[str]) -> dict[str, Point]:
+    """Return where `--pcap` captures, by name of file."""
+    if not links:
+        return {}
+    from cogtcp.capture import file_name, find_point
+
+    captures: dict[str, Point] = {}
+    for link in dict.fromkeys(links):
+        point = find_point(scenario, link)
+        captures[file_name(point, list(captures))] = point
+    return captures
 
 
 def compare(args: argparse.Namespace) -> int:

@@ -1,0 +1,63 @@
+"""Where one listens: a link, at one of its ends."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cogtcp._names import pick
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cogtcp.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Point:
+    """A place where packets are captured: the interface of a node to a link.
+
+    Attributes:
+        link: Name of the link.
+        node: Name of the node.
+        outgoing: Direction of the link in which the node sends: `forward` or `reverse`.
+        given: What it was asked for by.
+    """
+
+    link: str
+    node: str
+    outgoing: str
+    given: str
+
+
+def find_point(scenario: Scenario, link: str, node: str | None = None) -> Point:
+    """Return the place where packets are captured.
+
+    Args:
+        scenario: What has the link.
+        link: Name of the link, or `LINK@NODE`.
+        node: Node at one of its ends; by default the one from which `forward` leads.
+
+    Raises:
+        UsageError: There is no such link, or the node is at none of its ends.
+    """
+    ends = {name: (first, second) for name, first, second in scenario._core.links()}
+    name, at = link, node
+    if link not in ends and node is None and "@" in link:
+        name, at = link.rsplit("@", 1)
+    first, second = ends[pick(name, ends, "link")]
+    at = first if at is None else pick(at, (first, second), f"end of the link {name!r} called")
+    return Point(
+        name, at, "forward" if at == first else "reverse", link if node is None else f"{link}@{node}"
+    )
+
+
+def file_name(point: Point, others: Sequence[str] = ()) -> str:
+    """Return the name of a capture's file, like the link's and none of `others`."""
+    stem = re.sub(r"[^\w.@+-]+", "-", point.given).strip(".-") or "link"
+    name, number = f"{stem}.pcapng", 1
+    while name in others:
+        number += 1
+        name = f"{stem}-{number}.pcapng"
+    return name
