@@ -25,9 +25,9 @@ def run(args: argparse.Namespace) -> int:
     """Simulate once, save, and show what came of it."""
     scenario = arguments.checked_scenario(args)
     seed = scenario.seed if args.seed is None else args.seed
-    out = arguments.output(args, scenario, "run", seed)
     captures = _captures(scenario, arguments.names(args.pcap))
     packets = args.packets or bool(captures)
+    out = arguments.output(args, scenario, "run", seed, *sorted(captures))
     job = run_job(scenario, seed, packets=packets, captures=sorted(captures))
     with OutputFolder(out, job=job, force=args.force) as folder:
         result = cogtcp.run(scenario, seed, "packets" if packets else "full")
