@@ -256,6 +256,36 @@ def test_what_is_said_is_corrected_for_all_that_is_compared() -> None:
     assert naive >= 10, "interval by interval, many a family has a false claim"
 
 
+def test_every_metric_that_has_a_better_way_is_compared() -> None:
+    """Also those that come before goodput in the alphabet; which way is better follows the metric."""
+    other = [1.0, 1.001, 1.002, 1.003]
+    for metric in METRICS:
+        outcomes = [
+            Outcome(name, seed, {m.name: math.nan for m in METRICS} | {metric.name: factor * value})
+            for name, factor in (("small", 1.0), ("large", 2.0))
+            for seed, value in enumerate(other)
+        ]
+        made = Comparison(Scenario.from_toml(SMALL), ("small", "large"), (0, 1, 2, 3), tuple(outcomes), {})
+        # Differences 1, 1.001, 1.002, 1.003: t = 1.0015 / (0.00129 / 2) = 1552, certain with any correction.
+        assert made.is_better("large", "small", metric.name) is (metric.better == 1), metric.name
+        assert made.is_better("small", "large", metric.name) is (metric.better == -1), metric.name
+        assert not made.interrupted
+        assert not made.nothing_random
+
+
+def test_plain_data_has_all_transports_and_pairs_all_but_the_first() -> None:
+    # Goodputs 1 and 3 against 2 and 6: means 2 and 4, differences 1 and 3, mean 2. One degree of freedom:
+    # t(0.975) = 12.706205, and the standard error of the differences is sqrt(2 / 2) = 1.
+    data = made_up({"a": [1.0, 3.0], "b": [2.0, 6.0]}, {"a": [1.0, 1.0], "b": [1.0, 1.0]}).to_dict()
+    assert list(data["summary"]) == ["a", "b"]
+    assert [data["summary"][name]["goodput_bps"]["mean"] for name in "ab"] == [2.0, 4.0]
+    assert (data["baseline"], list(data["paired"])) == ("a", ["b"])
+    pair = data["paired"]["b"]["goodput_bps"]
+    assert (pair["mean"], pair["n"]) == (2.0, 2)
+    assert (pair["low"], pair["high"]) == pytest.approx((2 - 12.706205, 2 + 12.706205), abs=1e-5)
+    assert data["summary"]["a"]["rtos"] == {"mean": None, "low": None, "high": None, "n": 0}
+
+
 def test_a_transport_that_sends_little_is_not_marked_for_its_delay() -> None:
     from cogtcp.report import _best
 

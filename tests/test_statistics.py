@@ -104,6 +104,14 @@ def test_p_values_are_those_of_scipy() -> None:
     assert math.isnan(p_value([3.0]))
 
 
+def test_p_values_by_hand() -> None:
+    # Mean 0: t = 0, and P(|T| >= 0) = 1.
+    assert p_value([-1.0, 1.0]) == 1
+    # Mean 2, variance 2, n 2: t = 2 / sqrt(2 / 2) = 2. With one degree of freedom (Cauchy)
+    # P(T <= 2) = 1/2 + atan(2) / pi = 0.852416, and p = 2 (1 - 0.852416) = 0.295167.
+    assert p_value([1.0, 3.0]) == pytest.approx(0.295167, abs=1e-6)
+
+
 def test_holm_rejects_step_by_step() -> None:
     # Holm 1979: 0.01 <= 0.05/4, 0.02 > 0.05/3 stops there, though 0.02 alone is below 0.05.
     assert holm([0.02, 0.01, 0.04, 0.03]) == [False, True, False, False]
@@ -138,6 +146,17 @@ def test_intervals_of_quantiles_are_those_of_the_binomial_law() -> None:
     assert inside >= 372, "95 % of 400, less two standard errors"
 
 
+def test_ends_of_quantile_intervals_by_hand() -> None:
+    # Two values, q = 0.99: P(B < 2) = 1 - 0.99^2 = 0.0199 <= 0.025, so the greater is low enough; no value is
+    # high enough, for P(B < 2) < 0.975. The estimate lies at 0.99 of the way from the first to the second.
+    interval = quantile_interval([1.0, 2.0], 0.99)
+    assert (interval.low, interval.high) == (2.0, math.inf)
+    assert interval.mean == pytest.approx(1.99)
+    # The mirror image, q = 0.01: P(B < 1) = 0.99^2 = 0.9801 >= 0.975, so the smaller is high enough.
+    mirrored = quantile_interval([1.0, 2.0], 0.01)
+    assert (mirrored.low, mirrored.high) == (-math.inf, 1.0)
+
+
 def test_mser5_finds_where_a_transient_ends() -> None:
     chance = random.Random(3)
     steady = [chance.gauss(10, 1) for _ in range(500)]
@@ -146,3 +165,18 @@ def test_mser5_finds_where_a_transient_ends() -> None:
     assert 50 <= mser5(late) <= 150
     assert mser5([1.0] * 4) == 0
     assert mser5([0.0] * 40 + [1.0] * 400) == 40
+
+
+def test_mser5_by_hand() -> None:
+    # Three batches, 9, 1 and 1. All: sum of squares about the mean 128/3, over 9: 4.7. Without the first: 0.
+    assert mser5([9.0] * 5 + [1.0] * 10) == 5
+    # Five equal batches: every cut leaves an error of 0, and the least of them is taken.
+    assert mser5([1.0] * 25) == 0
+    # Four values more fill no batch.
+    assert mser5([9.0] * 5 + [1.0] * 14) == 5
+
+
+def test_mser5_is_not_drowned_by_a_transient() -> None:
+    # Batches 1e12, 1e12, 3, 1, 1, 1, 1, 1. From the fourth on nothing varies: 15 values are cut. From the
+    # third on the sum of squares is 14 - 8^2/6 = 10/3, which is nothing beside the rounding of 6e24.
+    assert mser5([1e12] * 10 + [3.0] * 5 + [1.0] * 25) == 15

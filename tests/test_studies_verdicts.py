@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogtcp.statistics import mean_interval, t_quantile
+from cogtcp.statistics import Interval, mean_interval, t_quantile
 from cogtcp.studies import verdicts
 
 # Values to ten digits: for 1 and 2 degrees of freedom from the closed forms tan(pi (p - 1/2)) and
@@ -149,6 +149,24 @@ def test_bootstrap_repeats_itself_and_covers_the_median() -> None:
     assert interval.mean == 3
     assert interval.low <= 3 <= interval.high <= 100
     assert math.isnan(verdicts.bootstrap_interval([1.0], statistics.median).low)
+
+
+def test_bootstrap_interpolates_between_its_resamples() -> None:
+    """The first call is the estimate; the four resamples are given the values 30, 0, 20 and 10."""
+    given = iter([5.0, 30.0, 0.0, 20.0, 10.0])
+    interval = verdicts.bootstrap_interval([1.0, 2.0], lambda _: next(given), confidence=0.5, resamples=4)
+    # Sorted 0, 10, 20, 30; a quarter of the three steps is 0.75 steps from 0, three quarters are 2.25.
+    assert (interval.mean, interval.low, interval.high, interval.n) == (5.0, 7.5, 22.5, 2)
+
+
+def test_intervals_as_text() -> None:
+    interval = Interval(0.12345, 0.1, 0.1567, 4)
+    assert verdicts.format_interval(interval) == "0.123 [0.1, 0.157]"
+    assert verdicts.format_interval(interval, percent=True) == "12.3 % [10, 15.7]"
+    alone = Interval(0.5, math.nan, math.nan, 1)
+    assert verdicts.format_interval(alone, percent=True) == "50 % (one seed, no interval)"
+    # 1, 2, 3: 2 +- 4.302653 / sqrt 3 = 2 +- 2.484, see above.
+    assert verdicts.mean_text([1, 2, 3]) == "2 [-0.484, 4.48]"
 
 
 def test_equivalence_errs_at_its_level() -> None:
