@@ -195,7 +195,7 @@ tables! {
     TrainRow, TrainsBuilder = "trains" {
         /// Node of the router.
         router: Code in "",
-        /// How it foretells silences: `oracle`, `itinerary`, `outage_map` or `signal_strength`.
+        /// How it predicts silences: `oracle`, `itinerary`, `outage_map` or `signal_strength`.
         predictor: Code in "",
         /// Clients that it warns.
         clients: u64 in "",
@@ -203,7 +203,7 @@ tables! {
         outages: u64 in "",
         /// Their length together.
         outage_s: f64 in "s",
-        /// Outages that were foretold to begin in the measured span, false ones included.
+        /// Outages that were predicted to begin in the measured span, false ones included.
         predictions: u64 in "",
         /// Outages that no prediction belongs to, measured.
         missed_outages: u64 in "",
@@ -211,7 +211,7 @@ tables! {
         false_predictions: u64 in "",
         /// Outages whose warning left the router less than RTT_TCP ahead, or after they had begun, measured.
         late_warnings: u64 in "",
-        /// Mean error of the foretold beginnings: positive where the outage came before its time.
+        /// Mean error of the predicted beginnings: positive where the outage came before its time.
         start_error_mean_s: f64 in "s",
         /// Their standard deviation.
         start_error_std_s: f64 in "s",
@@ -221,7 +221,7 @@ tables! {
         start_error_p50_s: f64 in "s",
         /// Their 95th percentile.
         start_error_p95_s: f64 in "s",
-        /// Mean error of the foretold ends: positive where they were foretold too late.
+        /// Mean error of the predicted ends: positive where they were predicted too late.
         end_error_mean_s: f64 in "s",
         /// Their standard deviation.
         end_error_std_s: f64 in "s",
@@ -272,12 +272,12 @@ tables! {
         /// When the prediction was made; not-a-number for a missed one, as all that follows about the prediction.
         made_s: f64 in "s",
         /// When the outage was expected to begin.
-        foretold_start_s: f64 in "s",
+        predicted_start_s: f64 in "s",
         /// When it was expected to end; not-a-number if the predictor did not say.
-        foretold_end_s: f64 in "s",
-        /// Error of the foretold beginning: positive where the outage came before its time.
+        predicted_end_s: f64 in "s",
+        /// Error of the predicted beginning: positive where the outage came before its time.
         start_error_s: f64 in "s",
-        /// Error of the foretold end: positive where it was foretold too late.
+        /// Error of the predicted end: positive where it was predicted too late.
         end_error_s: f64 in "s",
         /// When "going down" was sent.
         down_sent_s: f64 in "s",
@@ -390,7 +390,7 @@ tables! {
         /// A number that goes with the event; not-a-number where there is none. `rto`, `spurious_rto`,
         /// `fast_retransmit`, `ecn_reduction`, `recovery_exit`: the congestion window after it, in segments; `unreachable`: before it.
         /// `drop`: the packet's size in bytes. `handoff`: the rate of the new channel, in bit/s. `trigger_down`: seconds to
-        /// the foretold outage. `pu_on`, `pu_off`: the band.
+        /// the predicted outage. `pu_on`, `pu_off`: the band.
         value: f64 in "",
     }
 

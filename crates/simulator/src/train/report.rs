@@ -68,7 +68,7 @@ impl Train {
                 rows.push(Row { outcome: "false", ..self.row(None, Some(*number), end) });
             }
         }
-        let time = |row: &Row| if row.start.is_nan() { row.foretold_start } else { row.start };
+        let time = |row: &Row| if row.start.is_nan() { row.predicted_start } else { row.start };
         rows.sort_by(|a, b| time(a).total_cmp(&time(b)));
         rows
     }
@@ -83,8 +83,8 @@ impl Train {
             start: seconds(outage.map(|it| it.start)),
             end: seconds(outage.map(|it| it.end).filter(|time| *time < end)),
             made: seconds(said.map(|it| it.prediction.made)),
-            foretold_start: seconds(said.map(|it| it.prediction.start)),
-            foretold_end: seconds(said.and_then(|it| it.prediction.end)),
+            predicted_start: seconds(said.map(|it| it.prediction.start)),
+            predicted_end: seconds(said.and_then(|it| it.prediction.end)),
             down_sent: seconds(sent.map(|it| it.at)),
             up_sent: seconds(said.and_then(|it| it.cleared)),
             needed: sent.map_or(f64::NAN, |it| it.needed.as_secs_f64()),
@@ -156,8 +156,8 @@ struct Row {
     start: f64,
     end: f64,
     made: f64,
-    foretold_start: f64,
-    foretold_end: f64,
+    predicted_start: f64,
+    predicted_end: f64,
     down_sent: f64,
     up_sent: f64,
     needed: f64,
@@ -172,10 +172,10 @@ impl Row {
             start_s: self.start,
             end_s: self.end,
             made_s: self.made,
-            foretold_start_s: self.foretold_start,
-            foretold_end_s: self.foretold_end,
-            start_error_s: self.foretold_start - self.start,
-            end_error_s: self.foretold_end - self.end,
+            predicted_start_s: self.predicted_start,
+            predicted_end_s: self.predicted_end,
+            start_error_s: self.predicted_start - self.start,
+            end_error_s: self.predicted_end - self.end,
             down_sent_s: self.down_sent,
             up_sent_s: self.up_sent,
             down_lead_s: self.start - self.down_sent,

@@ -18,9 +18,9 @@ fn journey(prediction: &str, seed: u64) -> Run {
         .unwrap()
 }
 
-/// The outages are those of map and seed, whoever foretells them; each is one event, one span of time, one row.
+/// The outages are those of map and seed, whoever predicts them; each is one event, one span of time, one row.
 #[test]
-fn outages_do_not_depend_on_who_foretells_them() {
+fn outages_do_not_depend_on_who_predicts_them() {
     let oracle = journey("oracle", 1);
     let rows = oracle.predictions.len();
     assert!(rows >= 5, "{rows}");
@@ -68,7 +68,7 @@ fn errors_are_reported() {
         assert!(!errors.is_empty() && errors.iter().any(|error| *error != 0.0), "{name}");
         let mean = errors.iter().sum::<f64>() / errors.len() as f64;
         assert!((mean - first(&run.trains, "start_error_mean_s")).abs() < 1e-9, "{name}");
-        // Nothing was sent before it was foretold.
+        // Nothing was sent before it was predicted.
         for row in 0..table.len() {
             let (made, sent) =
                 (table.number("made_s", row).unwrap(), table.number("down_sent_s", row).unwrap());

@@ -83,10 +83,10 @@ def _beyond(facts: Mapping[str, Mapping[str, Any]]) -> str:
     )
     even = errors["break_even"]
     if even >= errors["most"]:
-        text += f"Foretold times may err by more than {errors['most']:g} s before freezing stops to pay"
+        text += f"Predicted times may err by more than {errors['most']:g} s before freezing stops to pay"
     else:
         text += (
-            f"Freezing stops to pay where the foretold times err by {even:.2f} s [{errors['low']:.2f}, "
+            f"Freezing stops to pay where the predicted times err by {even:.2f} s [{errors['low']:.2f}, "
             f"{errors['high']:.2f}] (standard deviation; RTT_TCP is {errors['rtt']:.2f} s)"
         )
     if errors["ahead"] > even:

@@ -1,4 +1,4 @@
-"""Beyond the paper: a journey along a line, foretold from a map of earlier ones and from the signal."""
+"""Beyond the paper: a journey along a line, predicted from a map of earlier ones and from the signal."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAMED = "a map of 20 earlier journeys"
 @claim("trains-x5")
 def pays_on_a_journey(study: Context) -> Measured:
     """More goodput than without managers, paired by seed."""
-    # Without managers it does not matter who foretells.
+    # Without managers it does not matter who predicts.
     keys = [*((name, True) for name in PREDICTORS), ("an oracle", False)]
     cases = [
         Case(_scenario(study, *key), seed, measure_journey, "full") for key in keys for seed in study.seeds
@@ -57,7 +57,7 @@ def pays_on_a_journey(study: Context) -> Measured:
             Table(
                 title="One journey, three predictors",
                 header=[
-                    "foretold by",
+                    "predicted by",
                     "goodput [Mbit/s]",
                     "gain",
                     "timeouts an outage",
@@ -116,7 +116,7 @@ def _scenario(study: Context, predictor: str, manager: bool) -> Any:
 
 
 def measure_journey(result: Result) -> dict[str, Any]:
-    """Return what the flows delivered, and how the outages were foretold."""
+    """Return what the flows delivered, and how the outages were predicted."""
     (train,) = result.trains.to_pylist()
     flows = result.flows.to_pylist()
     outages = max(1, train["outages"])
@@ -212,9 +212,9 @@ def _why(
     text = "; ".join(told) + f"; without managers {_mean(plain, 'timeouts'):.2f} timeouts an outage. "
     oracle = gains["an oracle"]
     if oracle.verdict == "holds":
-        text += "Foretold exactly, the outages of this line are worth a freeze"
+        text += "Predicted exactly, the outages of this line are worth a freeze"
     else:
-        text += "Even foretold exactly, freezing is not shown to pay on this line"
+        text += "Even predicted exactly, freezing is not shown to pay on this line"
     share = _mean(plain, "outages") * _mean(runs["an oracle", True], "rtt_tcp_s")
     return (
         f"{text}: {_mean(plain, 'outages'):.0f} outages of "

@@ -31,7 +31,7 @@ def pays_with_errors(study: Context) -> Measured:
     grid = [[_point(error, trigger_loss=loss) for loss in losses] for error in errors]
     ahead = [[_point(error, tu_advance=advance) for advance in advances] for error in errors]
     records = [
-        _point(0.0, name="20 % of outages not foretold", missed=0.2),
+        _point(0.0, name="20 % of outages not predicted", missed=0.2),
         _point(0.0, name="a false alarm each minute", false_interval="60 s"),
         _point(
             0.2,
@@ -72,7 +72,7 @@ def pays_with_errors(study: Context) -> Measured:
             "One-sided paired t-test (5 %) against the same seeds without managers. Break-even: where the "
             "mean gain, "
             "linear between the points measured, falls to zero; percentile bootstrap over the seeds. "
-            f"10 clients, TU_advance 1 RTT_TCP ({runs.mean(named, 'rtt_tcp_s'):.2f} s); the foretold "
+            f"10 clients, TU_advance 1 RTT_TCP ({runs.mean(named, 'rtt_tcp_s'):.2f} s); the predicted "
             "beginning and end "
             "err independently and normally."
         ),
@@ -81,7 +81,7 @@ def pays_with_errors(study: Context) -> Measured:
             Figure(
                 id="errors",
                 title="What errors of prediction leave of the gain",
-                x_label="standard deviation of the foretold times [s]",
+                x_label="standard deviation of the predicted times [s]",
                 y_label="efficiency",
                 y_range=(0.8, 1.02),
                 curves=[
