@@ -680,6 +680,7 @@ mod tests {
             "radios",
             "trains",
             "predictions",
+            "datagrams",
             "flow_series",
             "control_series",
             "link_series",
