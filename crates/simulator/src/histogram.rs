@@ -166,6 +166,7 @@ mod tests {
     fn a_single_value_is_exact() {
         let mut histogram = Histogram::new();
         assert!(histogram.quantile(0.5).is_nan() && histogram.mean().is_nan() && histogram.least().is_nan());
+        assert!(histogram.greatest().is_nan());
         histogram.record(Duration::from_micros(102_345));
         for value in
             [histogram.quantile(0.01), histogram.quantile(0.99), histogram.mean(), histogram.greatest()]
@@ -174,10 +175,101 @@ mod tests {
         }
     }
 
+    /// Units are 1024 ns. Octave 0 has a bucket for each unit below 32, octave 1 one for each of 32 to 63; octave 2
+    /// holds 64 to 127 in buckets of two units, octave 3 holds 128 to 255 in buckets of four, and so on.
+    #[test]
+    fn edges_of_buckets_by_hand() {
+        for (units, octave, bucket, low, width) in [
+            (0, 0, 0, 0, 1),
+            (1, 0, 1, 1, 1),
+            (31, 0, 31, 31, 1),
+            (32, 1, 0, 32, 1),
+            (63, 1, 31, 63, 1),
+            (64, 2, 0, 64, 2),
+            (65, 2, 0, 64, 2),
+            (66, 2, 1, 66, 2),
+            (127, 2, 31, 126, 2),
+            (128, 3, 0, 128, 4),
+            (131, 3, 0, 128, 4),
+            (132, 3, 1, 132, 4),
+            // The last octave: 2^27 to 2^28 in 32 buckets of 2^22 units.
+            ((1 << 27) - 1, 22, 31, (1 << 27) - (1 << 21), 1 << 21),
+            (1 << 27, 23, 0, 1 << 27, 1 << 22),
+            ((1 << 28) - 1, 23, 31, (1 << 28) - (1 << 22), 1 << 22),
+            // Beyond the range: the last bucket.
+            (1 << 28, 23, 31, (1 << 28) - (1 << 22), 1 << 22),
+            (u64::MAX >> UNIT_BITS, 23, 31, (1 << 28) - (1 << 22), 1 << 22),
+        ] {
+            assert_eq!(place(units), (octave, bucket), "{units}");
+            let expected = (f64::from(low) * 1024.0, f64::from(width) * 1024.0);
+            assert_eq!(bounds(octave, bucket), expected, "{units}");
+        }
+    }
+
+    /// Ten spans of 2 units, thirty of 4 and ten of 8; each lies on the lower edge of a bucket one unit wide.
+    #[test]
+    fn quantiles_by_hand() {
+        let mut histogram = Histogram::new();
+        for (units, count) in [(8, 10), (2, 10), (4, 30)] {
+            for _ in 0..count {
+                histogram.record(Duration::from_nanos(units * 1024));
+            }
+        }
+        let units = |q: f64| histogram.quantile(q) * 1e9 / 1024.0;
+        for (q, expected) in [
+            // Rank 5 of the 10 in the bucket from 2 to 3.
+            (0.1, 2.5),
+            // Rank 10: the upper edge of it.
+            (0.2, 3.0),
+            // Rank 25, that is 15 of the 30 in the bucket from 4 to 5.
+            (0.5, 4.5),
+            // Rank 34: 24 of 30.
+            (0.68, 4.8),
+            (0.8, 5.0),
+            // Rank 45: 5 of the 10 in the bucket from 8 to 9, but none was greater than 8.
+            (0.9, 8.0),
+            (1.0, 8.0),
+            (0.0, 2.0),
+        ] {
+            assert!((units(q) - expected).abs() < 1e-9, "{q}: {} and not {expected}", units(q));
+        }
+        // (10 * 2 + 30 * 4 + 10 * 8) / 50 = 4.4 units.
+        assert!((histogram.mean() * 1e9 / 1024.0 - 4.4).abs() < 1e-9);
+        assert_eq!((histogram.least(), histogram.greatest()), (2048e-9, 8192e-9));
+    }
+
+    /// Rows of counts are kept in the order in which octaves were hit, quantiles go by value: 1000 units lie in
+    /// [992, 1008) of octave 5, 100 units in [100, 102) of octave 2.
+    #[test]
+    fn octaves_are_read_in_their_order() {
+        let mut histogram = Histogram::new();
+        assert_eq!(histogram.allocated(), 0);
+        for units in [1000, 1000, 100, 100] {
+            histogram.record(Duration::from_nanos(units * 1024));
+        }
+        // Rank 1 of 2 in [100, 102), and rank 1 of 2 in [992, 1008).
+        for (q, expected) in [(0.25, 101.0), (0.75, 1000.0)] {
+            let units = histogram.quantile(q) * 1e9 / 1024.0;
+            assert!((units - expected).abs() < 1e-9, "{q}: {units} and not {expected}");
+        }
+        // Two rows of 32 counts of 4 bytes.
+        assert_eq!(histogram.allocated(), 256);
+    }
+
+    #[test]
+    fn spans_of_nothing_are_counted() {
+        let mut histogram = Histogram::new();
+        histogram.record(Duration::from_nanos(0));
+        assert_eq!((histogram.least(), histogram.quantile(0.5), histogram.greatest()), (0.0, 0.0, 0.0));
+    }
+
+    /// The last bucket begins at 2^28 - 2^22 units and holds all above; the greatest bounds what is told.
     #[test]
     fn spans_beyond_the_range_keep_their_maximum() {
         let mut histogram = Histogram::new();
         histogram.record(Duration::from_secs(100_000));
         assert_eq!(histogram.greatest(), 100_000.0);
+        assert_eq!(histogram.least(), 100_000.0);
+        assert_eq!(histogram.quantile(0.5), 100_000.0);
     }
 }
