@@ -30,3 +30,12 @@ pub use motion::Motion;
 pub fn streams_of(radio: &str) -> String {
     format!("radio/{radio}/journey")
 }
+
+#[cfg(test)]
+mod tests {
+    /// The journeys of two radios draw from streams of their own; a name that changed would change every journey.
+    #[test]
+    fn every_radio_has_its_journey() {
+        assert_eq!(super::streams_of("cr"), "radio/cr/journey");
+    }
+}

@@ -139,3 +139,34 @@ pub trait Predictor: std::fmt::Debug + Send {
     /// measurement, until `None`.
     fn poll(&mut self, now: Time) -> Option<Forecast>;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cogtcp_units::Duration;
+
+    /// Who predicts without a journey is not shown its measurements; who needs one says so and is not built without.
+    #[test]
+    fn a_predictor_needs_what_it_says() {
+        let outages = [Outage { start: Time::from_millis(1), end: Time::from_millis(2) }];
+        let known = Known { outages: &outages, journey: None, horizon: Time::from_millis(9), seed: 1 };
+        let signal = SignalConfig { horizon: Duration::from_secs(1), ..SignalConfig::default() };
+        for (config, name, journey, earlier, random) in [
+            (PredictorConfig::Oracle, "oracle", false, 0, false),
+            (PredictorConfig::Itinerary(ItineraryConfig::default()), "itinerary", false, 0, true),
+            (PredictorConfig::OutageMap(OutageMapConfig::default()), "outage_map", true, 20, true),
+            (PredictorConfig::SignalStrength(signal), "signal_strength", true, 0, true),
+        ] {
+            let kind = config.kind();
+            assert_eq!((kind.name(), kind.needs_journey()), (name, journey));
+            assert_eq!((kind.earlier_journeys(), kind.is_random()), (earlier, random), "{name}");
+            match kind.build(&known) {
+                Some(mut predictor) => {
+                    assert!(!journey && !predictor.observes(), "{name}");
+                    assert!(predictor.poll(Time::ZERO).is_some(), "{name}");
+                }
+                None => assert!(journey, "{name}"),
+            }
+        }
+    }
+}

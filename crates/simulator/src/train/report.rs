@@ -200,3 +200,49 @@ fn quantile(sorted: &[f64], p: f64) -> f64 {
     let rank = libm::ceil(p * sorted.len() as f64) as usize;
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or(f64::NAN)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Squares of the distances from 3: 4 + 1 + 0 + 9, over 3.
+    #[test]
+    fn moments_by_hand() {
+        let values = [1.0, 2.0, 3.0, 6.0];
+        assert_eq!(mean(&values), 3.0);
+        assert_eq!(deviation(&values), (14.0_f64 / 3.0).sqrt());
+        assert!(mean(&[]).is_nan() && deviation(&[1.0]).is_nan());
+    }
+
+    /// Nearest rank: the least of four that 0.05 x 4, 0.5 x 4 = 2, 0.95 x 4 = 3.8 of them do not exceed.
+    #[test]
+    fn quantiles_by_hand() {
+        let values = [1.0, 2.0, 3.0, 4.0];
+        assert_eq!([0.0, 0.05, 0.5, 0.51, 0.95].map(|p| quantile(&values, p)), [1.0, 1.0, 2.0, 3.0, 4.0]);
+        assert!(quantile(&[], 0.5).is_nan());
+    }
+
+    /// An outage from 10 s to 15 s, predicted from 9.5 s to 15.25 s, told at 9 s, its end at 13 s.
+    #[test]
+    fn errors_and_leads_by_hand() {
+        let mut table = PredictionsBuilder::default();
+        let codes = (table.router.intern("r"), table.outcome.intern("ahead"), table.cause.intern("sensing"));
+        let row = Row {
+            outcome: "ahead",
+            cause: "sensing",
+            start: 10.0,
+            end: 15.0,
+            made: 8.0,
+            predicted_start: 9.5,
+            predicted_end: 15.25,
+            down_sent: 9.0,
+            up_sent: 13.0,
+            needed: 0.5,
+        };
+        let record = row.record(codes);
+        // Negative: predicted too early.
+        assert_eq!((record.start_error_s, record.end_error_s), (-0.5, 0.25));
+        assert_eq!((record.down_lead_s, record.up_lead_s), (1.0, 2.0));
+        assert_eq!((record.down_sent_s, record.up_sent_s, record.needed_s), (9.0, 13.0, 0.5));
+    }
+}

@@ -166,4 +166,31 @@ mod tests {
         let all = record(200, 0.0, None);
         assert!(record(200, 0.3, None).iter().all(|prediction| all.contains(prediction)));
     }
+
+    /// One and a half deviations of 2 s are 3 s, either way; nothing lies before zero.
+    #[test]
+    fn a_time_is_shifted_both_ways() {
+        let (time, two) = (Time::from_millis(10_000), Duration::from_secs(2));
+        assert_eq!(shifted(time, two, 1.5), Time::from_millis(13_000));
+        assert_eq!(shifted(time, two, -1.5), Time::from_millis(7_000));
+        assert_eq!(shifted(time, two, -6.0), Time::ZERO);
+        assert_eq!(shifted(time, Duration::ZERO, -6.0), time);
+    }
+
+    /// Whatever the errors: in the order of the beginnings, and none ends before it begins. False ones last as long as the
+    /// true ones, 5 s, and do not begin beyond the horizon.
+    #[test]
+    fn a_record_is_in_order() {
+        for predictions in [record(20_000, 0.0, None), record(0, 1.0, Some(20)), record(5_000, 0.5, Some(5))]
+        {
+            assert!(!predictions.is_empty());
+            assert!(predictions.windows(2).all(|pair| pair[0].0 <= pair[1].0));
+            assert!(predictions.iter().all(|(start, end)| start <= end));
+        }
+        let false_ones = record(0, 1.0, Some(20));
+        assert!(false_ones.iter().all(|(start, end)| *end - *start == Duration::from_secs(5)));
+        assert!(false_ones.last().is_some_and(|last| last.0 < Time::from_millis(10_025_000)));
+        // They do not overlap: one begins after the end of the one before.
+        assert!(false_ones.windows(2).all(|pair| pair[0].1 <= pair[1].0));
+    }
 }
