@@ -199,11 +199,12 @@ def prepare_folder(
                 )
             folder.rename(_free_name(folder))
             folder.mkdir()
+        # The mark comes first: what lacks it is not known as ours when the command is repeated.
+        if MARKER not in names or foreign or other:
+            mark(folder, job, ours, {})
         (folder / keep).mkdir(exist_ok=True)
     except OSError as error:
         raise _cannot_write(folder, error) from error
-    if MARKER not in names or foreign or other:
-        mark(folder, job, ours, {})
     return folder
 
 
