@@ -13,7 +13,7 @@ from cogtcp import Scenario, _core, run
 from conftest import ROOT, SMALL, Command, files
 
 RESULTS = {
-    "flows", "links", "radios", "trains", "predictions",
+    "flows", "links", "radios", "trains", "predictions", "datagrams",
     "flow_series", "control_series", "link_series", "events",
 }  # fmt: skip
 

@@ -80,6 +80,11 @@ FLOWS = '[[flow]]\nfrom = "sender"\nto = "receiver"\ntransport = "newreno"\n'
 RADIO = '[[radio]]\nname = "radio"\nlinks = ["link"]\n'
 HEAD = 'name = "part"\n[run]\nduration = "3 s"\n[topology.single_hop]\n'
 LINK = 'link = { rate = "1 Mbit/s", delay = "1 us", queue = "50 packets" }\n'
+PAIRS = (
+    'name = "part"\n[run]\nduration = "3 s"\n[topology.dumbbell]\npairs = 1\n'
+    'access = { rate = "10 Mbit/s", delay = "1 ms", queue = "50 packets" }\n'
+    'bottleneck = { rate = "1 Mbit/s", delay = "1 ms", queue = "50 packets" }\n'
+)
 USERS = 'detector = "perfect"\nsensing_time = "100 ms"\ntransmission_time = "1 s"\n'
 SPECTRUM = (
     '[spectrum]\nchannels = { uniform = "1 Mbit/s" }\npu = { exponential = { alpha = 0.5, beta = 0.5 } }\n'
@@ -259,6 +264,8 @@ def whole(block: Block) -> list[str]:
         return [text]
     if page == "queues.md":
         return [HEAD + line + "\n" + FLOWS for line in text.splitlines() if line.startswith("link")]
+    if page == "traffic.md":
+        return [PAIRS + text + FLOWS.replace('"sender"', '"s1"').replace('"receiver"', '"d1"')]
     if page == "atcp.md":
         radio = text[text.index("[[radio]]") :].replace("[[radio]]", RADIO)
         return [HEAD + LINK.replace("queue", 'mark = "20 packets", queue') + radio + FLOWS]

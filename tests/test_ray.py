@@ -46,7 +46,9 @@ def cluster() -> Iterator[Any]:
     from ray.cluster_utils import Cluster
 
     # Workers import this module by its name.
-    os.environ["PYTHONPATH"] = f"{Path(__file__).parent}:{os.environ.get('PYTHONPATH', '')}"
+    before = os.environ.get("PYTHONPATH")
+    # No empty part: it would stand for the folder that a program of a later test is started in.
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), *([before] if before else [])])
     made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
     for _ in range(2):
         made.add_node(num_cpus=1)
@@ -54,6 +56,10 @@ def cluster() -> Iterator[Any]:
     yield made
     ray.shutdown()
     made.shutdown()  # type: ignore[no-untyped-call]
+    if before is None:
+        del os.environ["PYTHONPATH"]
+    else:
+        os.environ["PYTHONPATH"] = before
 
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray leaves sockets and files to the garbage collector
