@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 from cogtcp.studies.verdicts import LEVEL
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from cogtcp.studies.statements import Statement
     from cogtcp.studies.verdicts import Finding
 
@@ -42,13 +40,3 @@ def seeds_needed(statement: Statement, finding: Finding, tests: int) -> int | No
     normal = NormalDist()
     needed = ((normal.inv_cdf(1 - LEVEL) + normal.inv_cdf(each)) * finding.spread / effect) ** 2
     return max(LEAST, math.ceil(needed))
-
-
-def claim_needs(statements: Sequence[Statement], findings: Sequence[Finding]) -> int | None:
-    """Return how many seeds a claim needs: what its most demanding statement does."""
-    each = [
-        seeds_needed(statement, finding, len(statements))
-        for statement, finding in zip(statements, findings, strict=True)
-    ]
-    known = [seeds for seeds in each if seeds is not None]
-    return max(known, default=None)

@@ -26,6 +26,7 @@ from cogtcp.studies.errors import StudyError
 from cogtcp.studies.judging import distance, judge
 from cogtcp.studies.places import Effect, Place, effects
 from cogtcp.studies.space import Setting
+from cogtcp.studies.verdicts import combine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -69,8 +70,6 @@ class Found:
 
     def claim_verdicts(self) -> list[Verdict]:
         """Return the verdict of the claim at each setting: all of its statements must hold."""
-        from cogtcp.studies.verdicts import combine
-
         return [combine(list(found)) for found in zip(*self.verdicts.values(), strict=True)]
 
     def place(self, says: str | None = None) -> Place:
