@@ -10,6 +10,17 @@ BIN := $(VENV)/bin
 export PATH := $(PATH):$(HOME)/.cargo/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
+# Where the system has no Rust, or one too old, the project has its own.
+RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+TOOLCHAIN ?= $(CURDIR)/.toolchain
+ifeq ($(shell PATH="$(PATH)" requirements/toolchain.sh found $(RUST_VERSION) && echo yes),)
+RUST := $(TOOLCHAIN)/.done
+export RUSTUP_HOME := $(TOOLCHAIN)/rustup
+export CARGO_HOME := $(TOOLCHAIN)/cargo
+export PATH := $(CARGO_HOME)/bin:$(PATH)
+unexport RUSTUP_TOOLCHAIN
+endif
+
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 EXTENSION := python/cogtcp/_core.abi3.so
 
@@ -35,6 +46,7 @@ test-python: $(VENV)/.core $(VENV)/.dev
 	$(BIN)/python -m pytest
 
 lint: $(VENV)/.dev ## Check format, lints, types, and what is depended on
+	@$(LINTERS)
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo fetch --quiet --locked  # also what other systems need, which cargo-deny looks at
@@ -44,9 +56,13 @@ lint: $(VENV)/.dev ## Check format, lints, types, and what is depended on
 	$(BIN)/mypy
 
 format: $(VENV)/.dev ## Bring all sources into the project's format
+	@$(LINTERS)
 	cargo fmt --all
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+
+# rustup's minimal profile has neither.
+LINTERS := { cargo fmt --version && cargo clippy --version; } >/dev/null 2>&1 || rustup component add rustfmt clippy
 
 soak: $(VENV)/.core $(VENV)/.dev ## Kill a sweep at 500 random moments (an hour)
 	COGTCP_KILLS=500 $(BIN)/python -m pytest -q tests/test_sweep.py -k kills
@@ -72,17 +88,20 @@ lock: $(VENV)/.dev ## Resolve the Python dependencies anew and lock them with th
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --upgrade --group build $(LOCK_OPTIONS) -o requirements/run.txt
 	$(BIN)/uv pip compile --quiet --upgrade --group test $(LOCK_OPTIONS) -c requirements/run.txt -o requirements/dev.txt
+	$(BIN)/uv pip compile --quiet --upgrade --group toolchain $(LOCK_ONLY) -o requirements/toolchain.txt
 
-LOCK_OPTIONS := --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header pyproject.toml
+LOCK_ONLY := --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
+LOCK_OPTIONS := $(LOCK_ONLY) pyproject.toml
 
-clean: ## Remove everything that was built (results stay)
-	rm -rf $(VENV) target $(EXTENSION)
+clean: ## Remove everything that was built or fetched (results stay)
+	rm -rf $(VENV) $(TOOLCHAIN) target $(EXTENSION)
 
 # The interpreter and what running needs; pip refuses whatever differs from the recorded hashes.
-$(VENV)/.run: requirements/run.txt
+$(VENV)/.run: requirements/run.txt | $(RUST)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "cogtcp needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3.11" >&2; exit 1; }
-	@command -v cargo >/dev/null || { echo "cogtcp needs Rust 1.95 or newer: install it with rustup" >&2; exit 1; }
+	@command -v cc >/dev/null || \
+	  { echo "cogtcp needs a C compiler, to link with; on Debian: apt install gcc libc6-dev" >&2; exit 1; }
 	@test -x $(BIN)/pip || { rm -rf $(VENV); $(PYTHON) -m venv $(VENV); } || \
 	  { echo "Python cannot make a virtual environment; on Debian: apt install python3-venv" >&2; exit 1; }
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/run.txt
@@ -90,6 +109,10 @@ $(VENV)/.run: requirements/run.txt
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.run
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
+	@touch $@
+
+$(TOOLCHAIN)/.done:
+	@PYTHON="$(PYTHON)" requirements/toolchain.sh get $(RUST_VERSION) $(TOOLCHAIN)
 	@touch $@
 
 # The extension, optimised, and the package in place: Python sources are used where they lie.

@@ -1,14 +1,16 @@
 """What a fresh machine relies on."""
 
+import os
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from conftest import ROOT
 
 
-@pytest.mark.parametrize("name", ["run", "dev"])
+@pytest.mark.parametrize("name", ["run", "dev", "toolchain"])
 def test_locks_pin_every_package_by_hash_and_name_no_host(name: str) -> None:
     lock = (ROOT / "requirements" / f"{name}.txt").read_text()
     assert "://" not in lock
@@ -35,3 +37,83 @@ def test_make_help_lists_the_targets() -> None:
     done = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S607
     listed = re.findall(r"^  make (\w+) ", done.stdout, re.MULTILINE)
     assert {"demo", "test", "lint", "bench", "help"} <= set(listed)
+
+
+def script(path: Path, body: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(0o755)
+
+
+def toolchain(*arguments: object, path: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run requirements/toolchain.sh as on a machine whose only Rust is in a folder."""
+    search = ":".join([*([str(path)] if path else []), "/usr/bin", "/bin"])
+    return subprocess.run(
+        ["requirements/toolchain.sh", *map(str, arguments)],  # noqa: S607
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": search},
+    )
+
+
+@pytest.mark.skipif(
+    any(Path(folder, "cargo").exists() for folder in ("/usr/bin", "/bin")), reason="cargo cannot be hidden"
+)
+@pytest.mark.parametrize(
+    ("rustc", "found"),
+    [
+        ("echo rustc 1.95.0 (59807616e 2026-04-14)", True),
+        ("echo rustc 1.100.2", True),
+        ("echo rustc 2.0.0", True),
+        ("echo rustc 1.94.9", False),
+        ("echo rustc 1.63.0", False),  # Debian 12's
+        ("exit 1", False),  # rustup's shim, without a toolchain
+        (None, False),
+    ],
+)
+def test_only_a_rust_that_is_new_enough_is_taken(rustc: str | None, found: bool, tmp_path: Path) -> None:
+    if rustc is not None:
+        script(tmp_path / "rustc", rustc.replace("(", "'(").replace(")", ")'"))
+        script(tmp_path / "cargo", "exit 0")
+    done = toolchain("found", "1.95", path=tmp_path)
+    assert (done.returncode == 0) is found
+    assert done.stdout + done.stderr == ""
+
+
+def test_a_rust_that_cannot_be_had_is_one_clear_message(tmp_path: Path) -> None:
+    script(tmp_path / "python/bin/pip", "exit 0")
+    script(tmp_path / "python/bin/python", "echo a long story >&2; echo no way to pypi >&2; exit 1")
+    done = toolchain("get", "1.95", tmp_path)
+    assert done.returncode == 1
+    assert "no Rust 1.95 or newer on this machine" in done.stderr.splitlines()[0]  # said before it is done
+    assert done.stderr.count("no way to pypi") == 1
+    assert "https://rustup.rs" in done.stderr
+    assert "a long story" not in done.stderr
+
+
+def test_rust_comes_into_the_folder_that_is_named(tmp_path: Path) -> None:
+    script(tmp_path / "python/bin/pip", "exit 0")
+    # What puccinialin leaves.
+    got = "mkdir -p {0}; for tool in cargo rustc; do printf '#!/bin/sh\necho rustc 1.99.1\n' > {0}/$tool; "
+    got = got.format(tmp_path / "cargo/bin") + f"chmod +x {tmp_path}/cargo/bin/$tool; done"
+    script(tmp_path / "python/bin/python", got)
+    done = toolchain("get", "1.95", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Rust is there: rustc 1.99.1" in done.stderr
+
+
+def test_make_builds_with_a_rust_of_its_own_where_there_is_none(tmp_path: Path) -> None:
+    script(tmp_path / "cargo", "exit 1")
+    where = {"PATH": f"{tmp_path}:/usr/bin:/bin", "HOME": str(tmp_path)}
+    done = subprocess.run(
+        ["make", "--dry-run", "setup", f"TOOLCHAIN={tmp_path}/own", f"VENV={tmp_path}/venv"],  # noqa: S607
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **where},
+    )
+    assert f"requirements/toolchain.sh get 1.95 {tmp_path}/own" in done.stdout
+    assert not list(tmp_path.glob("own*"))
