@@ -38,6 +38,7 @@ impl Boards {
                     let senders: Vec<usize> =
                         flows.filter(|(_, flow)| flow.from == node).map(|(number, _)| number).collect();
                     let mut board = Board::new();
+                    // One reader for all senders of a node: they hear the same, and at the same instant.
                     let transports = (!senders.is_empty()).then(|| board.subscribe());
                     NodeBoard { board, senders, transports }
                 });
@@ -59,9 +60,12 @@ impl Boards {
     /// Publishes at `node` what its node can know of what happened to `link`, whose own rate is `own`.
     pub(crate) fn publish(&mut self, node: usize, at: Time, link: usize, event: LinkEvent, own: Rate) {
         let Some(there) = &mut self.nodes[node] else { return };
+        // For the record a radio also reports what no node can know, such as when a primary user came; the board has none
+        // of it.
         if let Some(event) = event.as_known(own) {
             there.board.publish(Notice { at, link: link as u32, event });
             if there.transports.is_some() {
+                // Once for every notice, so that those of several nodes are read in the order of their publication.
                 self.fresh.push_back(node);
             }
         }

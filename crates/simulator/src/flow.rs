@@ -130,6 +130,7 @@ impl Flow {
         network.trace.flow_event(now, EventKind::FlowStart, self.number, f64::NAN);
         match self.traffic {
             Traffic::Saturated => self.sender.set_saturated(true),
+            // Closed at once: the FIN goes out with the last of the data.
             Traffic::Size(bytes) => {
                 self.sender.write(bytes.get());
                 self.sender.close();
@@ -154,6 +155,7 @@ impl Flow {
     /// the rate without drift.
     pub(crate) fn write(&mut self, now: Time, network: &mut Network) {
         let Traffic::Rate(rate) = self.traffic else { return };
+        // The write that was planned before the stop is still in the queue.
         if self.stopped {
             return;
         }
@@ -181,8 +183,11 @@ impl Flow {
         if warm && segment.len > 0 {
             self.queuing.record(frame.waited());
         }
+        // The acknowledgement that this segment calls for, at once or delayed, names by its tag the segment that it
+        // answers: the earliest since the last acknowledgement, or this one. No other need be remembered.
         let latest = (segment.tag, frame.packet.sent_at);
         self.unanswered.get_or_insert(latest);
+        // A copy only where a manager may rewrite it.
         if self.manager.is_some() {
             let mut seen = *segment;
             self.manage_incoming(now, &mut seen, Beside::Receiver, network);
@@ -191,6 +196,7 @@ impl Flow {
             self.receiver.handle_segment(now, segment);
         }
         if segment.flags.contains(Flags::SYN) {
+            // Of every SYN, a repeated one too: what the SYN before was told may no longer hold.
             self.receiver.set_syn_ack_option(self.announced.take());
         }
         self.pump_receiver(now, Some(latest), network);
@@ -226,6 +232,7 @@ impl Flow {
         network: &mut Network,
     ) {
         self.streams[ACKS].arrived += 1;
+        // `MAX`: it answers no data (the handshake, a manager's own acknowledgement).
         if warm && frame.packet.sent_at != Time::MAX {
             self.rtt.record(now - frame.packet.sent_at);
         }
@@ -244,8 +251,12 @@ impl Flow {
         if self.armed[end] != now {
             return false;
         }
+        // Of the entries that earlier ones have overtaken the nearest is remembered: a timer that was put off to that time
+        // or beyond needs no new one.
         self.armed[end] = std::mem::replace(&mut self.armed_after[end], Time::MAX);
         let due = if end == SENDER { self.sender.poll_timeout() } else { self.receiver.poll_timeout() };
+        // The timer was put off since this entry was made, as it is at nearly every acknowledgement. That costs an entry
+        // only now, not at each of them.
         if due > now {
             self.arm(end, due, network);
             return false;
@@ -287,6 +298,7 @@ impl Flow {
             self.streams[DATA].injected += 1;
             network.send_segment(now, 2 * self.number as u32, &segment, sent_at);
         }
+        // After sending, so that an event is recorded with the window that it led to.
         while let Some(event) = self.sender.poll_event() {
             self.record(now, event, network);
         }
@@ -303,6 +315,7 @@ impl Flow {
             self.streams[ACKS].injected += 1;
             network.send_segment(now, 2 * self.number as u32 + 1, &segment, sent_at);
         }
+        // Of the receiver's events none is recorded; left there, they would pile up.
         while self.receiver.poll_event().is_some() {}
         let due = self.receiver.poll_timeout();
         self.arm(RECEIVER, due, network);
@@ -311,6 +324,7 @@ impl Flow {
     /// When the segment was sent that `ack` answers, by its tag; `Time::MAX` when it is none that is remembered.
     #[inline]
     fn answered(&mut self, ack: &Segment, latest: Option<(u32, Time)>) -> Time {
+        // Taken by every acknowledgement, also by one that names neither: what it covers is answered.
         let earliest = self.unanswered.take();
         let named = |candidate: &(u32, Time)| ack.tag != 0 && candidate.0 == ack.tag;
         earliest.filter(named).or(latest.filter(named)).map_or(Time::MAX, |(_, sent_at)| sent_at)
@@ -333,10 +347,12 @@ impl Flow {
 
     /// The manager, if any, hears that the link is going down, and until when.
     pub(crate) fn freeze(&mut self, now: Time, until: Time, network: &mut Network) {
+        // Before the start and after the end there is no window to close.
         let active = self.is_active();
         let Some(managed) = self.manager.as_deref_mut().filter(|_| active) else { return };
         let beside = managed.manager.beside();
         let ack = managed.manager.freeze(now, until);
+        // A second warning before the all-clear prolongs the freeze; it began with the first.
         if managed.frozen_since.is_none() && managed.manager.is_frozen() {
             managed.frozen_since = Some(now);
             network.trace.flow_event(now, EventKind::Freeze, self.number, f64::NAN);
@@ -418,6 +434,7 @@ impl Flow {
     /// Times count from `now`.
     pub(crate) fn end_warmup(&mut self, now: Time) {
         if let Some(managed) = &mut self.manager {
+            // A freeze that is under way counts from here on.
             managed.frozen = Duration::ZERO;
             managed.frozen_since = managed.frozen_since.map(|_| now);
         }
@@ -469,6 +486,7 @@ impl Flow {
 
     /// The measured span begins.
     pub(crate) fn begin_measure(&mut self, now: Time, network: &mut Network) {
+        // What ended within the warm-up has no measured span.
         if self.measured.is_some() || self.completed.is_some() || self.stopped {
             return;
         }
@@ -477,6 +495,7 @@ impl Flow {
             at: now,
             delivered: self.receiver.delivered(),
             arrived_bytes: self.arrived_bytes,
+            // Of all pipes: which of them is the bottleneck is known only at the end of the span.
             available: path
                 .iter()
                 .map(|pipe| network.pipes[*pipe as usize].capacity(now).available)
@@ -486,6 +505,7 @@ impl Flow {
 
     /// The measured span ends, if it has begun and not ended.
     pub(crate) fn end_measure(&mut self, now: Time, network: &mut Network) {
+        // Taken, so that the end of the run does not end once more what a stop or the last byte has ended.
         let Some(baseline) = self.baseline.take() else { return };
         let path = network.path(2 * self.number).to_vec();
         let narrowest = path
@@ -506,6 +526,7 @@ impl Flow {
 
 /// Time from the start of a rate-limited application to its write number `writes`.
 fn write_offset(rate: Rate, bytes: u64, writes: u64) -> Duration {
+    // From the start, not from the write before: rounded intervals would add up. What saturates is beyond any run.
     Duration::from_nanos(bytes.saturating_mul(8).saturating_mul(writes))
         .mul_ratio(1_000_000_000, rate.bits_per_second().max(1))
 }

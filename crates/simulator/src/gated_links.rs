@@ -39,6 +39,7 @@ impl GatedLinks {
         let mut all = Vec::new();
         for (number, spec) in experiment.radios.iter().enumerate() {
             for &link in &spec.links {
+                // Of all radios, those with a MAC too: a link has one gate.
                 if let Some(first) = owner[link].replace(number) {
                     return Err(RunError::TwoRadios {
                         link: experiment.links[link].name.clone(),
@@ -58,6 +59,7 @@ impl GatedLinks {
                     }
                 }
             }
+            // Boards are told in the order of nodes, whatever the order in which a scenario lists links.
             nodes.sort_unstable();
             all.push(Self {
                 number,
@@ -92,6 +94,7 @@ impl GatedLinks {
         let mut open: Option<(Time, &'static str)> = None;
         loop {
             let at = twin.next_change();
+            // A silence that begins before the end is followed to its own end, which a prediction states.
             if at == Time::MAX || (at >= end && open.is_none()) {
                 let last = open.map(|(start, cause)| (Outage { start, end: Time::MAX }, cause));
                 outages.extend(last);
@@ -129,6 +132,7 @@ impl GatedLinks {
         let before = self.radio.phase();
         let phase = self.radio.advance(now);
         let gate = if phase.is_silent() { self.silent } else { Gate::Open };
+        // All links before any board: a sender that hears that the link is up sends at once, and must find it open.
         for pipe in &self.pipes {
             let gate = if gate == Gate::Drop && self.holding == Some(*pipe) { Gate::Hold } else { gate };
             network.set_channel(now, *pipe, gate, self.radio.rate());
@@ -137,6 +141,7 @@ impl GatedLinks {
             network.trace.radio_event(time, (self.number, 0), event, self.own_rate);
             self.publish(time, event, network);
         }
+        // From one silent phase to another (sensing, then switching) the link does not change.
         if let Some(event) = LinkEvent::of_change(!before.is_silent(), !phase.is_silent()) {
             self.publish(now, event, network);
         }

@@ -98,6 +98,8 @@ impl Network {
         if let Some(nodes) = &mut self.nodes {
             return nodes.fill(from, to, path);
         }
+        // Nearly every pipe is always followed by the same one: its label tells the next hop, without a look at the path,
+        // which would be another cache line for every packet.
         for step in self.paths[start..].windows(2) {
             let pipe = &mut self.pipes[step[0] as usize];
             pipe.label = match pipe.label {
@@ -207,6 +209,8 @@ impl Network {
         let from = &mut self.pipes[pipe as usize];
         let Departure { frame, lost } = from.arrive(now);
         let next = from.label;
+        // A pipe has one arrival in the queue, that of its first packet in flight. The next takes its place: one step of
+        // the heap instead of two.
         match from.next_arrival() {
             Some(time) => self.queue.replace(time, event),
             None => self.queue.pop(event),
@@ -229,6 +233,7 @@ impl Network {
         mut next: u32,
         mut frame: Frame<Packet>,
     ) -> Option<Frame<Packet>> {
+        // One comparison for the common case: a label below is the next pipe.
         if next >= BY_TABLE {
             match next {
                 BY_TABLE => return self.forward_by_table(now, pipe, frame),
@@ -262,6 +267,7 @@ impl Network {
     pub(crate) fn play_cell(&mut self, now: Time, place: u32) -> Option<Frame<Packet>> {
         let (number, cell) = self.cells.get_mut(place as usize)?;
         let mut arrived = None;
+        // An entry that an earlier one has overtaken is stale.
         if cell.fires(now) {
             let finished = cell.step(now, &mut self.pipes, &mut self.notes);
             for note in self.notes.drain(..) {
@@ -307,6 +313,7 @@ impl Network {
             Offer::Wake => self.wake(now, pipe),
             Offer::Dropped => return self.drop_packet(now, pipe, &frame, DropCause::Queue),
             Offer::Managed => {
+                // Recorded before the discipline's own doings are: it may drop this very packet.
                 self.note(now, PacketEvent::Queued, pipe, &frame);
                 return self.attend(now, pipe);
             }
@@ -334,6 +341,7 @@ impl Network {
         if !self.pipes[pipe as usize].is_managed() {
             return;
         }
+        // A discipline such as CoDel drops at dequeue, packets that were offered long before.
         while let Some((frame, cause)) = self.pipes[pipe as usize].take_dropped() {
             self.drop_packet(now, pipe, &frame, cause);
         }
@@ -394,6 +402,7 @@ impl Network {
     #[cold]
     fn drop_packet(&mut self, now: Time, pipe: u32, frame: &Frame<Packet>, cause: DropCause) {
         self.dropped[frame.packet.stream as usize] += 1;
+        // Unpacked for its place in the store as well, which is free from here on.
         let segment = self.options.unpack(&frame.packet);
         if cause == DropCause::Silence
             && let Some(segment) = &segment
@@ -428,6 +437,7 @@ impl Network {
                 return Err(format!("link direction {number} holds {held} packets and counted {counters:?}"));
             }
         }
+        // `streams` come in the order in which they were added: flows, a train's messages, ICMP, UDP.
         for (number, (stream, inside)) in streams.zip(&inside).enumerate() {
             let dropped = self.dropped[number];
             if stream.injected != stream.arrived + dropped + inside {

@@ -119,6 +119,7 @@ impl EventQueue {
     /// meanwhile, at the same instant or later, comes after it.
     #[inline]
     pub(crate) fn peek(&self) -> Option<(Time, Event)> {
+        // Keys hold the shared sequence: of equal times in the two heaps, too, the one scheduled first comes first.
         let key = match (self.arrivals.peek(), self.others.peek()) {
             (Some(a), Some(b)) => a.min(b),
             (Some(a), None) => a,
@@ -148,6 +149,7 @@ impl EventQueue {
 
     #[inline]
     fn key(&mut self, time: Time, event: Event) -> u128 {
+        // Time, sequence and event in one word: comparing two events is one comparison, and an entry needs no pointer.
         let order = self.sequence << CODE_BITS | u64::from(event.code());
         self.sequence += 1;
         u128::from(time.as_nanos()) << 64 | u128::from(order)
@@ -187,6 +189,7 @@ impl Heap {
     fn push(&mut self, key: u128) {
         let mut hole = self.len;
         self.len += 1;
+        // Groups are never given back: the heap soon needs them again.
         if hole.div_ceil(4) == self.groups.len() {
             self.groups.push(EMPTY);
         }
@@ -205,6 +208,7 @@ impl Heap {
     fn pop(&mut self) {
         self.len -= 1;
         let last = self.len;
+        // `MAX` loses every comparison, so that groups need no test for being full.
         let key = std::mem::replace(self.place(last), u128::MAX);
         if last > 0 {
             self.replace_top(key);

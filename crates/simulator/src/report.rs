@@ -23,6 +23,7 @@ impl Simulation<'_> {
             None => (TrainsBuilder::default().finish(), PredictionsBuilder::default().finish()),
         };
         let datagrams = self.udp.report(self.experiment, self.end, &self.network);
+        // Flows without a measured span say nothing of fairness.
         let goodputs: Vec<f64> =
             self.flows.iter().map(|flow| goodput(flow.measured)).filter(|g| !g.is_nan()).collect();
         let [flow_series, control_series, link_series, events, packets] = self.network.trace.finish();
@@ -121,6 +122,7 @@ impl Simulation<'_> {
             };
             let before = &self.pipe_baselines[number];
             let cell = self.network.cells.iter().find(|(_, cell)| cell.pipes.contains(&(number as u32)));
+            // Links without a MAC count no attempts.
             let mac = cell.map_or_else(MacCounters::default, |(_, cell)| cell.measured(number % 2));
             let capacity = pipe.capacity(end);
             let available = Capacity::bytes(capacity.available - before.capacity.available);
@@ -221,6 +223,7 @@ fn radio_row(radio: Code, stats: &RadioStats, protection: Option<&Protection>) -
         vacated: count(|p| p.vacated),
         outlasted: count(|p| p.outlasted),
         vacate_mean_s: value(|p| p.vacate_mean().map_or(f64::NAN, Duration::as_secs_f64)),
+        // Without a departure in time the greatest is no zero seconds but unknown.
         vacate_max_s: value(|p| p.vacate_mean().map_or(f64::NAN, |_| p.vacate_max.as_secs_f64())),
     }
 }

@@ -78,6 +78,7 @@ impl<'a> Router<'a> {
             }
             for &(pipe, next) in &self.outgoing[node] {
                 let candidate = Reached {
+                    // Delays near the end of time must not wrap to the shortest path.
                     delay: delay.saturating_add(self.delay(pipe)),
                     hops: hops + 1,
                     pipe,
@@ -87,6 +88,7 @@ impl<'a> Router<'a> {
                     None => true,
                     Some(known) => self.rank(&candidate) < self.rank(known),
                 };
+                // A node may lie in the frontier several times, once for each better way; the first to come out is the best.
                 if !done[next] && better {
                     tree[next] = Some(candidate);
                     frontier.push(Reverse((candidate.delay, candidate.hops, next)));

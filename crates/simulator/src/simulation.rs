@@ -80,6 +80,7 @@ impl<'a> Simulation<'a> {
     /// The run of `experiment`, at time zero.
     pub(crate) fn new(experiment: &'a Experiment, options: &RunOptions) -> Result<Self, RunError> {
         let seed = options.seed.unwrap_or(experiment.run.seed);
+        // Event codes hold 20 bits of index; a flow takes two of them, and so does a link.
         check_size(experiment)?;
         let mut pipes = Vec::with_capacity(2 * experiment.links.len());
         for link in &experiment.links {
@@ -137,6 +138,8 @@ impl<'a> Simulation<'a> {
     }
 
     fn schedule_beginning(&mut self, trace: TraceLevel) {
+        // Scheduled before all else, so that of what happens at that instant the end of the warm-up comes first: a flow that
+        // starts with it is measured from its first packet.
         self.network.queue.push(self.warmup, Event::WarmupEnd);
         self.network.begin_cells();
         let queue = &mut self.network.queue;
@@ -155,9 +158,11 @@ impl<'a> Simulation<'a> {
         for (number, spec) in self.experiment.flows.iter().enumerate() {
             queue.push(spec.start, Event::FlowStart(number as u32));
             if let Some(stop) = spec.stop {
+                // Never before its start, which at the same instant was scheduled first.
                 queue.push(stop.max(spec.start), Event::FlowStop(number as u32));
             }
         }
+        // Nothing but the record of events hears of these: without one they are left out, and the run is the same.
         if let Some(air) = self.air.as_ref().filter(|_| trace >= TraceLevel::Full) {
             for (number, user) in air.activity.users.iter().enumerate() {
                 queue.push(user.activity.next_arrival(Time::ZERO), Event::Primary(number as u32));
@@ -197,6 +202,7 @@ impl<'a> Simulation<'a> {
             match event {
                 Event::Arrival(pipe) => {
                     self.digest.add(now, event);
+                    // `arrive` takes the event off the queue itself: as a rule the pipe's next arrival takes its place.
                     if let Some(frame) = self.network.arrive(now, pipe) {
                         self.deliver(now, &frame);
                     } else if self.network.has_destroyed()
@@ -207,6 +213,7 @@ impl<'a> Simulation<'a> {
                 }
                 Event::Timer(endpoint) => {
                     self.network.queue.pop(event);
+                    // Stale entries stay out of the digest: how many there are is a matter of how timers are kept, not of the run.
                     let flow = &mut self.flows[endpoint as usize / 2];
                     if flow.timer(now, endpoint as usize % 2, &mut self.network) {
                         self.digest.add(now, event);
@@ -218,6 +225,7 @@ impl<'a> Simulation<'a> {
                     self.play_cell(now, place);
                 }
                 Event::Primary(user) => {
+                    // Neither counted nor hashed, like samples below: a run is the same with a trace and without.
                     self.events -= 1;
                     self.note_primary_user(now, user);
                 }
@@ -230,6 +238,7 @@ impl<'a> Simulation<'a> {
                     }
                 }
                 Event::Measurement => {
+                    // What the router makes of it is an event of its own; without a predictor that wants it there is none of these.
                     self.events -= 1;
                     self.measure(now);
                 }
@@ -257,6 +266,7 @@ impl<'a> Simulation<'a> {
     fn deliver(&mut self, now: Time, frame: &Frame<Packet>) {
         let stream = frame.packet.stream;
         let Some(segment) = self.network.open(&frame.packet) else { return self.message(now, frame) };
+        // Before the receiver sees it, since the SYN-ACK that it calls for is built at once.
         if segment.custom().is_some() && stream.is_multiple_of(2) {
             self.announce(stream as usize / 2);
         }
@@ -309,6 +319,7 @@ impl<'a> Simulation<'a> {
         match event {
             Event::Radio(number) => {
                 let radio = &mut self.radios[number as usize];
+                // The links first, then who sends over them: a sender that hears of an open link finds it open.
                 radio.change(now, &mut self.network);
                 self.network.queue.push(radio.next_change(), event);
                 self.tell_transports(now);
@@ -318,6 +329,7 @@ impl<'a> Simulation<'a> {
             }
             Event::FlowStart(number) => {
                 let flow = &mut self.flows[number as usize];
+                // Started before, a flow is measured from the end of the warm-up on (`end_warmup`).
                 if self.warm {
                     flow.begin_measure(now, &mut self.network);
                 }
@@ -350,6 +362,7 @@ impl<'a> Simulation<'a> {
     /// Transports read the boards of the nodes that their senders are on.
     fn tell_transports(&mut self, now: Time) {
         while let Some((notice, senders)) = self.network.boards.take_for_transports() {
+            // A sender that hears may send at once, over the network that this list is borrowed from.
             let senders = senders.to_vec();
             for flow in senders {
                 self.flows[flow].link_event(now, notice.event, &mut self.network);
@@ -381,6 +394,8 @@ impl<'a> Simulation<'a> {
     fn end_warmup(&mut self, now: Time) {
         self.warm = true;
         for flow in &mut self.flows {
+            // Counters run from time zero and are subtracted at the end. Only what cannot be subtracted begins anew:
+            // distributions, the greatest queue.
             *flow.warm = flow.snapshot(&self.network);
             flow.end_warmup(now);
             if flow.has_started() {
@@ -405,6 +420,7 @@ impl<'a> Simulation<'a> {
                 counters: *pipe.counters(),
                 marked: pipe.marked(),
             };
+            // The greatest length is no difference of two readings; it begins with what lies there now.
             pipe.restart_maximum(now);
         }
     }
@@ -425,6 +441,7 @@ impl<'a> Simulation<'a> {
                 time_s,
                 flow: Code(number as u32),
                 cwnd_segments: flow.cwnd_segments(),
+                // Without a loss so far it is arbitrarily high (RFC 5681): no number.
                 ssthresh_segments: if state.ssthresh == u64::MAX {
                     f64::NAN
                 } else {
@@ -434,6 +451,7 @@ impl<'a> Simulation<'a> {
                 in_flight_segments: state.in_flight as f64 / mss,
                 goodput_bps: gained as f64 * 8.0 / interval,
             };
+            // Borrowed apart from `flow`, whose control hands its state to the closure.
             let (trace, code) = (&mut self.network.trace, row.flow);
             trace.flow_sample(row);
             let control = flow.sender.control();
@@ -473,6 +491,7 @@ impl<'a> Simulation<'a> {
             for before in [&whole, &self.pipe_baselines[number]] {
                 let available = pipe.capacity(self.end).available - before.capacity.available;
                 let (carried, most) = (pipe.carried(self.end) - before.carried, Capacity::bytes(available));
+                // Transmission times are whole nanoseconds: each packet may seem to carry a little more than its time held.
                 if carried > most + pipe.rounding(pipe.counters().offered) {
                     return Err(RunError::Conservation(format!(
                         "link direction {number} carried {carried} bytes and could carry {most}"
@@ -485,11 +504,13 @@ impl<'a> Simulation<'a> {
 
     fn check(&self, now: Time, options: &RunOptions) -> Result<(), RunError> {
         if let Some(progress) = &options.progress {
+            // Relaxed: the two flags order nothing else, and a look that comes a little late does no harm.
             progress.store(now.as_nanos(), Ordering::Relaxed);
         }
         if options.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
             return Err(RunError::Cancelled { at_s: now.as_secs_f64() });
         }
+        // Half of the numbers stay in reserve for what is scheduled until the next look.
         if self.network.queue.scheduled() > EventQueue::MAX_SEQUENCE / 2 {
             return Err(RunError::TooManyEvents);
         }
@@ -510,6 +531,7 @@ fn add_cells(
     for (number, spec) in experiment.radios.iter().enumerate() {
         let Some(cognitive) = spec.kind.cognitive() else { continue };
         let wrong = |why: String| RunError::Radio { radio: spec.name.clone(), why };
+        // One air for all cells: they hear the same primary users.
         let air = match &shared {
             Some(air) => Arc::clone(air),
             None => {
@@ -526,6 +548,7 @@ fn add_cells(
 }
 
 fn pipe(link: &LinkSpec, spec: &PipeSpec, direction: &str, seed: u64) -> Pipe {
+    // Keyed by the name of the link: a link more or less leaves the losses of the others as they were.
     let stream = |part: &str| RandomStream::new(seed, &format!("{part}/{}/{direction}", link.name), 0);
     let mut queue = DropTail::UNLIMITED;
     if let QueueSpec::DropTail(limit) = spec.queue {

@@ -85,6 +85,7 @@ impl Trace {
         for kind in EventKind::ALL {
             events.kind.intern(kind.name());
         }
+        // First of the entities: a flow's code is its number, and no look-up is needed while the run goes on.
         for flow in flows {
             flow_series.flow.intern(&flow.name);
             control_series.flow.intern(&flow.name);
@@ -103,6 +104,7 @@ impl Trace {
                 );
             }
         }
+        // After the flows, so that a stream beyond theirs is cut off to it (`packet`).
         let no_flow = events.flow.intern("");
         let radios = radios
             .iter()

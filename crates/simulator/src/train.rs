@@ -108,6 +108,7 @@ impl Train {
             }
         }
         let end = Time::ZERO + experiment.run.duration;
+        // The truth, for the results and for the predictors that are allowed to know it.
         let (outages, causes): (Vec<_>, Vec<_>) = radio.timetable(radio_spec, seed, end).into_iter().unzip();
         let part = journey::streams_of(&radio_spec.name);
         let journey = radio_spec.kind.journey().map(|journey| (&*journey.line, &*part));
@@ -260,12 +261,14 @@ impl Train {
                 Message::Request | Message::Reply { .. } => {}
             }
             if out.lost {
+                // It went out and got lost on the LAN: it costs what it costs.
                 self.bytes += u64::from(messages::WIRE_SIZE);
             } else {
                 self.send(now, out.client, out.message, network, flows);
             }
         }
         let due = self.router.poll_timeout();
+        // An entry that is due sooner stays; when it comes, the timer is set anew.
         if due < self.armed {
             self.armed = due;
             network.queue.push(due, Event::Train);

@@ -64,6 +64,7 @@ impl Unreachable {
                         from: experiment.nodes[node].clone(),
                         to: experiment.nodes[spec.from].clone(),
                     })?;
+                    // An empty path: the radio is the source's own, which hears at once and without a packet.
                     let stream = (!path.is_empty()).then(|| network.streams());
                     if let Some(stream) = stream {
                         network.add_stream(node, spec.from, &path);
@@ -96,6 +97,7 @@ impl Unreachable {
                 continue;
             };
             let notice = &mut self.notices[*place];
+            // What is destroyed meanwhile is never told: the limit drops messages, it does not delay them.
             if now < notice.quiet_until {
                 continue;
             }

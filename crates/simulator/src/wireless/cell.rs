@@ -182,6 +182,7 @@ impl Cell {
     /// When the cell has something to do next.
     fn due(&self) -> Time {
         let radios = self.radios.iter().map(|unit| unit.radio.next_change()).min().unwrap_or(Time::MAX);
+        // While something is on the air nobody gets access: backoffs are frozen, and only the exchange goes on.
         let mac = match (&self.attempts[0], &self.attempts[1]) {
             (None, None) => self.stations[0].access(&self.timing).min(self.stations[1].access(&self.timing)),
             (a, b) => [a, b].into_iter().flatten().map(|a| a.delivery.min(a.end)).min().unwrap_or(Time::MAX),
@@ -204,6 +205,7 @@ impl Cell {
         if is_armed {
             self.armed = Time::MAX;
         }
+        // What it was scheduled for may have moved (a station froze meanwhile).
         is_armed && self.due() <= now
     }
 
@@ -214,6 +216,8 @@ impl Cell {
 
     /// Does the first of what is due at `now`.
     pub(crate) fn step(&mut self, now: Time, pipes: &mut [Pipe], notes: &mut VecDeque<Noted>) -> Finished {
+        // Radios before stations: at the instant at which a silence begins nobody sends any more. One thing a step; what
+        // else is due now has an event of its own at this instant.
         if let Some(number) = self.radios.iter().position(|unit| unit.radio.next_change() <= now) {
             self.change_radio(number, now, pipes, notes);
             return Finished::default();
@@ -222,6 +226,7 @@ impl Cell {
             let Some(attempt) = &mut self.attempts[end] else { continue };
             if attempt.delivery <= now {
                 attempt.delivery = Time::MAX;
+                // Delivered now, acknowledged later: should the ACK get lost, the retry must not deliver it again.
                 if let Some((_, delivered)) = &mut self.service[end] {
                     *delivered = true;
                 }
@@ -249,6 +254,7 @@ impl Cell {
         }
         while let Some((time, event)) = unit.radio.poll_event() {
             notes.push_back(Noted::Radio(number, time, event));
+            // A radio that both ends share is heard of at both.
             let ends = (0..2).filter(|end| (*end).min(last) == number);
             notes.extend(ends.map(|end| Noted::Board(end, time, event)));
         }
@@ -259,6 +265,7 @@ impl Cell {
         if let Some(event) = LinkEvent::of_change(was_open, self.is_open()) {
             notes.extend((0..2).map(|end| Noted::Board(end, now, event)));
         }
+        // What did not fit before the silence may fit now; `start` looks again.
         self.held = [false; 2];
         let on_air = self.attempts.iter().any(Option::is_some);
         for end in [0, 1] {
@@ -316,6 +323,7 @@ impl Cell {
                     notes.push_back(Noted::Interference(self.pipes[end], frame));
                 }
                 is_over = self.stations[end].fail(failure);
+                // Given up after it arrived, for want of an ACK: the packet is not lost.
                 if is_over && matches!(self.service[end], Some((_, false))) {
                     finished.dropped = Some((self.pipes[end], cause.drop_cause()));
                 }
@@ -334,6 +342,7 @@ impl Cell {
                 notes.push_back(Noted::Board(end, now, LinkEvent::QueueFree { bytes }));
             }
         }
+        // Not before both attempts of a collision are over: each keeps the medium busy for the other.
         if self.attempts.iter().all(Option::is_none) {
             for station in [0, 1] {
                 if !self.is_blocked(station) && !self.held[station] {

@@ -84,6 +84,7 @@ impl Station {
             return;
         }
         self.frozen = true;
+        // Earlier, the interframe space was not over and no slot has passed.
         if at >= self.count_from {
             let passed = (at - self.count_from).as_nanos() / timing.slot.as_nanos().max(1);
             self.slots = self.slots.filter(|slots| *slots > passed).map(|slots| slots - passed);
@@ -101,6 +102,7 @@ impl Station {
 
     /// Its own exchange begins: the backoff is used up.
     pub(super) fn begin(&mut self) {
+        // Its own frame is what keeps the medium busy.
         self.frozen = true;
         self.slots = None;
     }
@@ -121,6 +123,7 @@ impl Station {
             Failure::Short => (&mut self.short_retries, self.short_limit),
             Failure::Long => (&mut self.long_retries, self.long_limit),
         };
+        // Without a limit the count has no end.
         *count = count.saturating_add(1);
         if *count >= limit {
             self.finish();

@@ -121,6 +121,7 @@ impl Cell {
                 self.resume[receiver] = over + eifs;
             }
         } else {
+            // A packet that is sent again because its ACK got lost has arrived already: nothing more is carried.
             if matches!(self.service[sender], Some((_, false))) {
                 attempt.delivery = over;
                 let pipe = &mut pipes[self.pipes[sender] as usize];
@@ -163,6 +164,7 @@ impl Cell {
     /// The backoff of `sender` is over. Answers the channel that its receiver listens on, its rate and the frames there.
     fn begin_attempt(&mut self, sender: usize, now: Time, pipes: &mut [Pipe]) -> (ChannelId, Rate, Frames) {
         let size = self.size(sender, pipes).unwrap_or(0);
+        // A retry serves the packet that is in service.
         if self.service[sender].is_none() {
             pipes[self.pipes[sender] as usize].begin_service(now);
             self.service[sender] = Some((size, false));
@@ -197,6 +199,7 @@ impl Cell {
         if hears {
             return self.send(receiver, channel, frame);
         }
+        // Nobody listens, and yet it is on the air and may disturb a primary user.
         self.note_on_air(receiver, frame.from, frame.from + frame.span);
         Some(Cause::Unanswered)
     }
