@@ -10,6 +10,7 @@ import statistics
 from typing import TYPE_CHECKING, Any
 
 from cogtcp import Scenario
+from cogtcp.studies.quantities import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -230,9 +231,3 @@ def measure_trace(result: Result) -> dict[str, Any]:
         "mbps": [row[2] for row in rows],
         "share": share,
     }
-
-
-def seconds(text: str) -> float:
-    """Return the duration that a scenario's canonical form holds, in seconds."""
-    number, unit = text.split()
-    return float(number) * {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}[unit]
