@@ -46,9 +46,10 @@ def test_tables_have_the_columns_that_the_schema_announces(result: Result) -> No
 
 def test_a_run_fills_every_table_of_what_it_has(result: Result) -> None:
     filled = {name: table.num_rows > 0 for name, table in result.tables().items()}
-    # No train and no UDP here, the congestion control has nothing to show, packets are traced on demand.
-    empty = ("trains", "predictions", "datagrams", "control_series", "packets")
-    assert filled == {name: name not in empty for name in TABLES}
+    # The congestion control has nothing to show, packets are traced on demand.
+    empty = ("control_series", "packets")
+    core = TABLES[: TABLES.index("packets") + 1]
+    assert filled == {name: name not in empty for name in core}
     kinds = set(result.events.column("kind").to_pylist())
     assert {
         "sensing_start",
@@ -59,6 +60,19 @@ def test_a_run_fills_every_table_of_what_it_has(result: Result) -> None:
         "drop",
         "rto",
     } <= kinds
+
+
+def test_what_a_run_does_not_have_are_empty_tables(result: Result) -> None:
+    columns = {name: [column for column, *_ in columns] for name, _, columns in _core.columns()}
+    missing = [name for name in TABLES if name not in result.tables()]
+    assert {"trains", "train_flows", "predictions", "datagrams"} <= set(missing)
+    for name in missing:
+        table = getattr(result, name)
+        table.validate(full=True)
+        assert (table.num_rows, table.column_names) == (0, columns[name])
+        assert result.columns(name) == {column: [] for column in columns[name]}
+        assert list(result.each(name)) == []
+    assert "trains" not in result.to_dict()
 
 
 def test_the_tables_agree_with_each_other(result: Result) -> None:

@@ -30,7 +30,7 @@ MOST_SEEDS = 100_000
 
 _LARGEST_SEED = 2**63 - 1  # the largest integer of TOML, in which scenarios are written
 
-#: The tables of a run, as the simulator defines them.
+#: The tables that a run can have, as the simulator defines them.
 TABLES = tuple(name for name, _, _ in _core.columns())
 
 
@@ -63,7 +63,11 @@ def run(
 
 
 class Result:
-    """What one run left behind: Arrow tables, with the unit and meaning of each column in its metadata."""
+    """What one run left behind: Arrow tables, with the unit and meaning of each column in its metadata.
+
+    Some tables exist only where there is what they are about, a train say: `tables` and folders of results
+    leave them out, and their attributes are empty tables.
+    """
 
     def __init__(self, scenario: Scenario, core: _core.Run) -> None:
         self.scenario = scenario
@@ -111,6 +115,11 @@ class Result:
         return self._table("trains")
 
     @cached_property
+    def train_flows(self) -> pa.Table:
+        """One row per flow, where there is a train: what its authors measured."""
+        return self._table("train_flows")
+
+    @cached_property
     def predictions(self) -> pa.Table:
         """One row per outage of a train's radio, and per prediction that belongs to none."""
         return self._table("predictions")
@@ -147,12 +156,12 @@ class Result:
 
     def columns(self, name: str) -> dict[str, list[Any]]:
         """Return one table as lists by column: for a few rows quicker than Arrow."""
-        _, _, rows, columns = self._sources[name]
+        _, _, rows, columns = self._source(name)
         return {column[0]: _values(column, rows) for column in columns}
 
     def each(self, name: str, columns: Iterable[str] | None = None) -> Iterator[tuple[Any, ...]]:
         """Return the rows of a table one after another, as tuples of all columns or some."""
-        _, _, rows, known = self._sources[name]
+        _, _, rows, known = self._source(name)
         sources = {column[0]: column for column in known}
         wanted = [sources[column] for column in (sources if columns is None else columns)]
         for first in range(0, rows, _ROWS_AT_A_TIME):
@@ -172,15 +181,15 @@ class Result:
         return measure(self)
 
     def tables(self) -> dict[str, pa.Table]:
-        """Return all tables by name."""
+        """Return the tables that this run has, by name."""
         return {name: getattr(self, name) for name in self._sources}
 
     def to_pandas(self) -> dict[str, pandas.DataFrame]:
-        """Return all tables as pandas data frames (needs pandas)."""
+        """Return its tables as pandas data frames (needs pandas)."""
         return {name: table.to_pandas() for name, table in self.tables().items()}
 
     def to_polars(self) -> dict[str, polars.DataFrame]:
-        """Return all tables as polars data frames (needs polars)."""
+        """Return its tables as polars data frames (needs polars)."""
         import polars
 
         frames = {}
@@ -190,15 +199,13 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary tables and metrics as plain data; None stands for "no value"."""
+        totals = ["flows", "links", "radios", *(name for name in _EXTENSION_TOTALS if name in self._sources)]
         return {
             "scenario": self.scenario.name,
             "seed": self.seed,
             "digest": self.digest,
             "metrics": plain(self.metrics),
-            "flows": plain(self.flows.to_pylist()),
-            "links": plain(self.links.to_pylist()),
-            "radios": plain(self.radios.to_pylist()),
-            "trains": plain(self.trains.to_pylist()),
+            **{name: plain(self.rows(name)) for name in totals},
         }
 
     @property
@@ -280,13 +287,32 @@ class Result:
     def _table(self, name: str) -> pa.Table:
         from cogtcp import _arrow
 
-        return _arrow.table(self._sources[name])
+        return _arrow.table(self._source(name))
+
+    def _source(self, name: str) -> _core.Table:
+        """Return a table as the core has it: without rows where this run has no such table."""
+        return self._sources[name] if name in self._sources else _empty(name)
 
     def __repr__(self) -> str:
         return f"<cogtcp.Result {self.scenario.name!r}, seed {self.seed}, digest {self.digest}>"
 
 
 _ROWS_AT_A_TIME = 8192
+
+# Tables of what only some runs have that are among the totals of `Result.to_dict`.
+_EXTENSION_TOTALS = ("trains", "train_flows", "datagrams")
+
+
+def _empty(name: str) -> _core.Table:
+    """Return a table of the core's schema without rows."""
+    meaning, described = next(table[1:] for table in _core.columns() if table[0] == name)
+    nothing: Any = b""
+    columns: list[_core.Column] = [
+        (column, unit, text, kind, nothing, [] if kind == "text" else None)
+        for column, kind, unit, text in described
+    ]
+    return name, meaning, 0, columns
+
 
 # Formats of `memoryview` for the kinds of columns.
 _FORMATS = {"u64": "Q", "i64": "q", "f64": "d", "bool": "?", "text": "I"}

@@ -146,13 +146,7 @@ fn trace_level(name: &str) -> PyResult<TraceLevel> {
 
 fn to_python(py: Python<'_>, run: records::Run) -> PyResult<Run> {
     let tables = PyList::empty(py);
-    let totals = [run.flows, run.links, run.radios, run.trains, run.predictions, run.datagrams];
-    let series = [run.flow_series, run.control_series, run.link_series];
-    let traces = [run.events, run.packets];
-    for table in totals.into_iter().chain(series).chain(traces) {
-        tables.append(table_to_python(py, table)?)?;
-    }
-    Ok(Run {
+    let made = Run {
         seed: run.seed,
         duration_s: run.duration_s,
         warmup_s: run.warmup_s,
@@ -160,8 +154,12 @@ fn to_python(py: Python<'_>, run: records::Run) -> PyResult<Run> {
         digest: run.digest,
         engine_events: run.engine_events,
         packet_hops: run.packet_hops,
-        tables: tables.unbind(),
-    })
+        tables: tables.clone().unbind(),
+    };
+    for table in run.into_tables() {
+        tables.append(table_to_python(py, table)?)?;
+    }
+    Ok(made)
 }
 
 /// `(name, meaning, rows, columns)`, each column `(name, unit, meaning, kind, values, dictionary or None)`.
@@ -188,7 +186,7 @@ pub(crate) fn jain_fairness(shares: Vec<f64>) -> f64 {
     records::jain_fairness(&shares)
 }
 
-/// The tables of every run: name, meaning, and of each column name, type, unit, meaning.
+/// The tables that runs have: name, meaning, and of each column name, type, unit, meaning.
 #[pyfunction]
 #[allow(clippy::type_complexity)]
 pub(crate) fn columns()

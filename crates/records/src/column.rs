@@ -294,7 +294,7 @@ macro_rules! tables {
             }
         )+
 
-        /// Every table of a run with its columns, in the order of [`crate::Run`].
+        /// The tables of this list with their columns, in order.
         pub fn schema() -> Vec<$crate::TableSchema> {
             vec![$( $builder::schema() ),+]
         }

@@ -2,13 +2,23 @@
 //!
 //! A [`Run`] is a handful of [`Table`]s of typed columns; each column carries its unit and its meaning, and
 //! [`schema`] lists them all, for the documentation and for readers. The simulator fills the tables through the
-//! builders of [`tables`] (start there to see what a run reports); the Python package lays Arrow tables over the
+//! builders of [`tables`] (start there to see what a run reports) and [`extensions`] (tables of what only some runs
+//! have); the Python package lays Arrow tables over the
 //! buffers without copying them.
 
 mod column;
+mod events;
+pub mod extensions;
 mod run;
 pub mod tables;
 
 pub use column::{Cell, Code, Column, ColumnData, ColumnKind, ColumnSchema, Table, TableSchema, TextColumn};
+pub use events::EventKind;
 pub use run::{Run, jain_fairness};
-pub use tables::{EventKind, schema};
+
+/// Every table that a run can have: those of every run, then the extensions.
+pub fn schema() -> Vec<TableSchema> {
+    let mut all = tables::schema();
+    all.extend(extensions::schema());
+    all
+}

@@ -19,12 +19,6 @@ pub struct Run {
     pub links: Table,
     /// One row per cognitive radio.
     pub radios: Table,
-    /// One row for the mobile router of a train, where there is one.
-    pub trains: Table,
-    /// One row per outage of a train's radio and per prediction that belongs to none.
-    pub predictions: Table,
-    /// One row for each UDP source, where there are some.
-    pub datagrams: Table,
     /// Flows over time; empty unless series were asked for.
     pub flow_series: Table,
     /// What the congestion controls show of themselves over time; empty unless series were asked for.
@@ -35,6 +29,8 @@ pub struct Run {
     pub events: Table,
     /// Every packet on every link; empty unless packets were asked for.
     pub packets: Table,
+    /// The tables of [`crate::extensions`] that this run has, in the order in which its parts were made.
+    pub extensions: Vec<Table>,
     /// Jain's fairness index of the flows' goodputs, see [`jain_fairness`].
     pub fairness: f64,
     /// Hash of the stream of events (time, kind, entity). Equal digests mean equal runs; tracing does not change it.
@@ -46,21 +42,23 @@ pub struct Run {
 }
 
 impl Run {
-    /// The tables in the order of [`crate::schema`].
-    pub fn tables(&self) -> [&Table; 11] {
-        [
-            &self.flows,
-            &self.links,
-            &self.radios,
-            &self.trains,
-            &self.predictions,
-            &self.datagrams,
-            &self.flow_series,
-            &self.control_series,
-            &self.link_series,
-            &self.events,
-            &self.packets,
-        ]
+    /// The tables that this run has, in the order of [`crate::schema`].
+    pub fn tables(&self) -> impl Iterator<Item = &Table> {
+        let totals = [&self.flows, &self.links, &self.radios];
+        let series = [&self.flow_series, &self.control_series, &self.link_series];
+        totals.into_iter().chain(series).chain([&self.events, &self.packets]).chain(&self.extensions)
+    }
+
+    /// The tables that this run has, in the order of [`crate::schema`].
+    pub fn into_tables(self) -> impl Iterator<Item = Table> {
+        let totals = [self.flows, self.links, self.radios];
+        let series = [self.flow_series, self.control_series, self.link_series];
+        totals.into_iter().chain(series).chain([self.events, self.packets]).chain(self.extensions)
+    }
+
+    /// The table called `name`, if this run has it.
+    pub fn table(&self, name: &str) -> Option<&Table> {
+        self.tables().find(|table| table.name == name)
     }
 }
 

@@ -1,4 +1,5 @@
-//! The tables of a run: every result, its unit and its meaning.
+//! The tables of every run: results, their units and their meanings. What only some runs have is in
+//! [`extensions`](crate::extensions).
 //!
 //! "Measured" below means within the measured span of the row. A link's or radio's span is from the end of the
 //! warm-up to the end of the run. A flow's span starts at its start or at the end of the warm-up, whichever is later,
@@ -39,9 +40,6 @@ tables! {
         /// capacity (channel rate, zero in silence) of the narrowest link of the flow's path, over the measured span. Above 1
         /// only by data of the warm-up that arrives, or that a filled hole hands over, in the span.
         efficiency: f64 in "",
-        /// Efficiency of Singh et al.: bits of the flow's packets that reached the receiving host (headers and
-        /// duplicates included) over that link's up time times its capacity, over the measured span.
-        efficiency_trains: f64 in "",
         /// Name of that narrowest link: the one of least available capacity over the measured span.
         bottleneck: Code in "",
         /// Direction of that link which the flow's data takes: forward or reverse.
@@ -191,140 +189,6 @@ tables! {
         vacate_max_s: f64 in "s",
     }
 
-    /// One row for the mobile router of a train, where there is one.
-    TrainRow, TrainsBuilder = "trains" {
-        /// Node of the router.
-        router: Code in "",
-        /// How it predicts silences: `oracle`, `itinerary`, `outage_map` or `signal_strength`.
-        predictor: Code in "",
-        /// Clients that it warns.
-        clients: u64 in "",
-        /// Outages that began, measured.
-        outages: u64 in "",
-        /// Their length together.
-        outage_s: f64 in "s",
-        /// Outages that were predicted to begin in the measured span, false ones included.
-        predictions: u64 in "",
-        /// Outages that no prediction belongs to, measured.
-        missed_outages: u64 in "",
-        /// Predictions that belong to no outage, measured.
-        false_predictions: u64 in "",
-        /// Outages whose warning left the router less than RTT_TCP ahead, or after they had begun, measured.
-        late_warnings: u64 in "",
-        /// Mean error of the predicted beginnings: positive where the outage came before its time.
-        start_error_mean_s: f64 in "s",
-        /// Their standard deviation.
-        start_error_std_s: f64 in "s",
-        /// Their 5th percentile.
-        start_error_p05_s: f64 in "s",
-        /// Their median.
-        start_error_p50_s: f64 in "s",
-        /// Their 95th percentile.
-        start_error_p95_s: f64 in "s",
-        /// Mean error of the predicted ends: positive where they were predicted too late.
-        end_error_mean_s: f64 in "s",
-        /// Their standard deviation.
-        end_error_std_s: f64 in "s",
-        /// Their 5th percentile.
-        end_error_p05_s: f64 in "s",
-        /// Their median.
-        end_error_p50_s: f64 in "s",
-        /// Their 95th percentile.
-        end_error_p95_s: f64 in "s",
-        /// RTT_TCP that the router believes in at the end: the greatest of its clients.
-        rtt_tcp_s: f64 in "s",
-        /// RTT_local likewise.
-        rtt_local_s: f64 in "s",
-        /// Mean of TU_advance over the warnings, measured.
-        tu_advance_mean_s: f64 in "s",
-        /// Messages "link going down", one to each client, lost ones included, measured.
-        down_messages: u64 in "packets",
-        /// Messages "link going up", measured.
-        up_messages: u64 in "packets",
-        /// Warnings that chance lost, measured; what the LAN's queues and links lost is in `links`.
-        lost_messages: u64 in "packets",
-        /// Requests for RTT_TCP, each answered by one reply, measured.
-        polls: u64 in "packets",
-        /// Bytes of all messages with their headers, measured.
-        overhead_bytes: u64 in "B",
-        /// The same per second.
-        overhead_bps: f64 in "bit/s",
-        /// Time for which a source was held by its manager, mean over the managed flows, measured.
-        frozen_s: f64 in "s",
-        /// Window probes of the managed flows, measured.
-        window_probes: u64 in "packets",
-    }
-
-    /// One row per outage of the radio of a train, and per prediction that belongs to none, in the order of time.
-    PredictionRow, PredictionsBuilder = "predictions" {
-        /// Node of the router.
-        router: Code in "",
-        /// `ahead`: "going down" was sent RTT_TCP ahead or more; `late`: less, or after the outage had begun; `unsent`: the
-        /// prediction was taken back before it was due; `missed`: no prediction belongs to the outage; `false`: no outage
-        /// belongs to the prediction.
-        outcome: Code in "",
-        /// Why the link was gone: `sensing`, `switching`, `coverage`, `tunnel`, `handover` or `border`; empty for a false one.
-        cause: Code in "",
-        /// When the outage began; not-a-number for a false one, as all that follows about the outage.
-        start_s: f64 in "s",
-        /// When it ended; not-a-number if it did not in the run.
-        end_s: f64 in "s",
-        /// When the prediction was made; not-a-number for a missed one, as all that follows about the prediction.
-        made_s: f64 in "s",
-        /// When the outage was expected to begin.
-        predicted_start_s: f64 in "s",
-        /// When it was expected to end; not-a-number if the predictor did not say.
-        predicted_end_s: f64 in "s",
-        /// Error of the predicted beginning: positive where the outage came before its time.
-        start_error_s: f64 in "s",
-        /// Error of the predicted end: positive where it was predicted too late.
-        end_error_s: f64 in "s",
-        /// When "going down" was sent.
-        down_sent_s: f64 in "s",
-        /// When "going up" was sent; not-a-number if a later outage was announced before.
-        up_sent_s: f64 in "s",
-        /// How long before the outage "going down" was sent; negative: after it had begun.
-        down_lead_s: f64 in "s",
-        /// How long before the end of the outage "going up" was sent.
-        up_lead_s: f64 in "s",
-        /// RTT_TCP as the router knew it then: the lead that "going down" needs.
-        needed_s: f64 in "s",
-    }
-
-    /// One row per UDP source, where there are some. Nothing answers what they send.
-    DatagramRow, DatagramsBuilder = "datagrams" {
-        /// Name of the source.
-        source: Code in "",
-        /// Node that sends.
-        from: Code in "",
-        /// Node that receives.
-        to: Code in "",
-        /// Packets sent, measured: from the end of the warm-up on.
-        sent_packets: u64 in "packets",
-        /// Packets that reached the receiver, measured.
-        received_packets: u64 in "packets",
-        /// Packets dropped on the way, all causes, measured.
-        drops: u64 in "packets",
-        /// Payload received, from the start or the end of the warm-up to the stop or the end of the run.
-        goodput_bps: f64 in "bit/s",
-        /// Packets dropped over those dropped or received, measured. Packets still on their way do not count.
-        loss_ratio: f64 in "",
-        /// Mean one-way delay, queues and silences included, of the packets received in the measured span.
-        delay_mean_s: f64 in "s",
-        /// Median of it (bucket error under 1.6 %).
-        delay_p50_s: f64 in "s",
-        /// 95th percentile of it.
-        delay_p95_s: f64 in "s",
-        /// 99th percentile of it.
-        delay_p99_s: f64 in "s",
-        /// Greatest one-way delay.
-        delay_max_s: f64 in "s",
-        /// Interarrival jitter at the end of the run: the smoothed change of the delay (RFC 3550 section 6.4.1).
-        jitter_s: f64 in "s",
-        /// Packets that came after one sent later, in the whole run.
-        reordered_packets: u64 in "packets",
-    }
-
     /// One row per flow and sampling instant, while the flow is active.
     FlowSample, FlowSeriesBuilder = "flow_series" {
         /// Simulated time.
@@ -376,7 +240,7 @@ tables! {
     EventRow, EventsBuilder = "events" {
         /// Simulated time.
         time_s: f64 in "s",
-        /// What happened: a name of [`EventKind`].
+        /// What happened: a name of [`EventKind`](crate::EventKind).
         kind: Code in "",
         /// The flow, radio, link (its reverse direction as `name/reverse`) or primary user (`pu1`) that it happened to.
         entity: Code in "",
@@ -490,157 +354,6 @@ impl PacketEvent {
     }
 }
 
-/// The kinds of event.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[repr(u32)]
-pub enum EventKind {
-    /// A flow's application starts.
-    FlowStart,
-    /// A flow's application stops.
-    FlowStop,
-    /// A flow's sender is connected.
-    Connected,
-    /// A flow has delivered all of its fixed size.
-    Completed,
-    /// A flow's sender is closed: all data and its FIN are acknowledged.
-    Closed,
-    /// A flow's sender gave up after too many timeouts.
-    Aborted,
-    /// A retransmission timeout.
-    Rto,
-    /// A timeout turned out to be spurious.
-    SpuriousRto,
-    /// A fast retransmit.
-    FastRetransmit,
-    /// The window was reduced because the network notified congestion (ECN).
-    EcnReduction,
-    /// Loss recovery ends.
-    RecoveryExit,
-    /// The receiver closed its window: the sender probes.
-    ZeroWindow,
-    /// The receiver's window is open again.
-    WindowOpen,
-    /// A radio starts to sense.
-    SensingStart,
-    /// A radio stops sensing.
-    SensingEnd,
-    /// A primary user arrives on a radio's channel.
-    PuArrival,
-    /// A radio starts to switch channels.
-    SwitchingStart,
-    /// A radio has switched channels.
-    SwitchingEnd,
-    /// A radio transmits on another channel than before: a spectrum handoff is complete.
-    Handoff,
-    /// A packet is lost: the detail says why.
-    Drop,
-    /// A mobile router sends "link going down" to a client.
-    TriggerDown,
-    /// A mobile router sends "link going up" to a client.
-    TriggerUp,
-    /// A connection manager begins to hold a flow's source.
-    Freeze,
-    /// A connection manager lets a flow's source go.
-    Thaw,
-    /// A sensing missed a primary user.
-    MissedDetection,
-    /// A sensing reported a primary user where there was none.
-    FalseAlarm,
-    /// A primary user destroyed a frame: its exchange fails now.
-    Interference,
-    /// A primary user goes ON, on whatever band.
-    PuOn,
-    /// A primary user goes OFF.
-    PuOff,
-    /// A radio on a journey hears no base station any more.
-    SignalLost,
-    /// It hears one again.
-    SignalBack,
-    /// A sender's host hears that the network cannot reach the receiver (ICMP).
-    Unreachable,
-}
-
-impl EventKind {
-    /// Every kind, in the order of their codes.
-    pub const ALL: [Self; 32] = [
-        Self::FlowStart,
-        Self::FlowStop,
-        Self::Connected,
-        Self::Completed,
-        Self::Closed,
-        Self::Aborted,
-        Self::Rto,
-        Self::SpuriousRto,
-        Self::FastRetransmit,
-        Self::EcnReduction,
-        Self::RecoveryExit,
-        Self::ZeroWindow,
-        Self::WindowOpen,
-        Self::SensingStart,
-        Self::SensingEnd,
-        Self::PuArrival,
-        Self::SwitchingStart,
-        Self::SwitchingEnd,
-        Self::Handoff,
-        Self::Drop,
-        Self::TriggerDown,
-        Self::TriggerUp,
-        Self::Freeze,
-        Self::Thaw,
-        Self::MissedDetection,
-        Self::FalseAlarm,
-        Self::Interference,
-        Self::PuOn,
-        Self::PuOff,
-        Self::SignalLost,
-        Self::SignalBack,
-        Self::Unreachable,
-    ];
-
-    /// The kind's name in the column `kind`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::FlowStart => "flow_start",
-            Self::FlowStop => "flow_stop",
-            Self::Connected => "connected",
-            Self::Completed => "completed",
-            Self::Closed => "closed",
-            Self::Aborted => "aborted",
-            Self::Rto => "rto",
-            Self::SpuriousRto => "spurious_rto",
-            Self::FastRetransmit => "fast_retransmit",
-            Self::EcnReduction => "ecn_reduction",
-            Self::RecoveryExit => "recovery_exit",
-            Self::ZeroWindow => "zero_window",
-            Self::WindowOpen => "window_open",
-            Self::SensingStart => "sensing_start",
-            Self::SensingEnd => "sensing_end",
-            Self::PuArrival => "pu_arrival",
-            Self::SwitchingStart => "switching_start",
-            Self::SwitchingEnd => "switching_end",
-            Self::Handoff => "handoff",
-            Self::Drop => "drop",
-            Self::TriggerDown => "trigger_down",
-            Self::TriggerUp => "trigger_up",
-            Self::Freeze => "freeze",
-            Self::Thaw => "thaw",
-            Self::MissedDetection => "missed_detection",
-            Self::FalseAlarm => "false_alarm",
-            Self::Interference => "interference",
-            Self::PuOn => "pu_on",
-            Self::PuOff => "pu_off",
-            Self::SignalLost => "signal_lost",
-            Self::SignalBack => "signal_back",
-            Self::Unreachable => "unreachable",
-        }
-    }
-
-    /// The kind's code in a `kind` column that was interned in the order of [`EventKind::ALL`].
-    pub const fn code(self) -> Code {
-        Code(self as u32)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -672,21 +385,10 @@ mod tests {
 
     #[test]
     fn schema_names_are_unique_and_every_column_is_explained() {
-        let schema = schema();
-        let names: Vec<_> = schema.iter().map(|table| table.name).collect();
-        let expected = [
-            "flows",
-            "links",
-            "radios",
-            "trains",
-            "predictions",
-            "datagrams",
-            "flow_series",
-            "control_series",
-            "link_series",
-            "events",
-            "packets",
-        ];
+        let schema = crate::schema();
+        let names: Vec<_> = super::schema().iter().map(|table| table.name).collect();
+        let expected =
+            ["flows", "links", "radios", "flow_series", "control_series", "link_series", "events", "packets"];
         assert_eq!(names, expected);
         for table in &schema {
             for (i, column) in table.columns.iter().enumerate() {
@@ -707,12 +409,5 @@ mod tests {
         let columns: Vec<_> = table.columns.iter().map(|c| (c.name, c.data.kind())).collect();
         let expected: Vec<_> = schema.columns.iter().map(|c| (c.name, c.kind)).collect();
         assert_eq!(columns, expected);
-    }
-
-    #[test]
-    fn event_kinds_have_their_place_as_code() {
-        for (i, kind) in EventKind::ALL.into_iter().enumerate() {
-            assert_eq!(kind.code(), Code(i as u32));
-        }
     }
 }

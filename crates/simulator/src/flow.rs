@@ -4,8 +4,9 @@ use crate::histogram::Histogram;
 use crate::network::{Network, StreamCounters};
 use crate::packet::Packet;
 use crate::queue::Event;
-use cogtcp_link::Frame;
-use cogtcp_records::tables::EventKind;
+use crate::report::ratio;
+use cogtcp_link::{Capacity, Frame};
+use cogtcp_records::EventKind;
 use cogtcp_scenario::{FlowSpec, Traffic};
 use cogtcp_transport::freeze::{Beside, ConnectionManager, RoundTrips};
 use cogtcp_transport::{
@@ -89,6 +90,13 @@ pub(crate) struct Measured {
     /// The pipe of least available capacity on the path, and that capacity as an integral.
     pub(crate) bottleneck: u32,
     pub(crate) available: u128,
+}
+
+impl Measured {
+    /// `bytes` over the bottleneck's available capacity; not-a-number when that is zero.
+    pub(crate) fn share(&self, bytes: u64) -> f64 {
+        ratio(bytes as f64, Capacity::bytes(self.available))
+    }
 }
 
 const SENDER: usize = 0;
@@ -419,11 +427,10 @@ impl Flow {
         self.manager.as_ref()?.manager.round_trips()
     }
 
-    /// How long the manager has held the source since the end of the warm-up.
-    pub(crate) fn frozen(&self, now: Time) -> Duration {
-        self.manager.as_ref().map_or(Duration::ZERO, |managed| {
-            managed.frozen + managed.frozen_since.map_or(Duration::ZERO, |since| now - since)
-        })
+    /// How long the manager has held the source since the end of the warm-up; `None`: there is no manager.
+    pub(crate) fn frozen(&self, now: Time) -> Option<Duration> {
+        let managed = self.manager.as_ref()?;
+        Some(managed.frozen + managed.frozen_since.map_or(Duration::ZERO, |since| now - since))
     }
 
     /// Window probes since the end of the warm-up.

@@ -4,9 +4,7 @@ use crate::flow::{Flow, Measured};
 use crate::simulation::Simulation;
 use crate::wireless::{MacCounters, radio_names};
 use cogtcp_link::{Capacity, DropCause};
-use cogtcp_records::tables::{
-    FlowRow, FlowsBuilder, LinkRow, LinksBuilder, PredictionsBuilder, RadioRow, RadiosBuilder, TrainsBuilder,
-};
+use cogtcp_records::tables::{FlowRow, FlowsBuilder, LinkRow, LinksBuilder, RadioRow, RadiosBuilder};
 use cogtcp_records::{Code, Run, Table, jain_fairness};
 use cogtcp_scenario::FlowSpec;
 use cogtcp_spectrum::{Protection, RadioStats};
@@ -18,11 +16,9 @@ impl Simulation<'_> {
         let flows = self.flow_table();
         let links = self.link_table();
         let radios = self.radio_table();
-        let (trains, predictions) = match &self.train {
-            Some(train) => train.report(self.experiment, self.end, &self.flows),
-            None => (TrainsBuilder::default().finish(), PredictionsBuilder::default().finish()),
-        };
+        let train = self.train.iter().flat_map(|train| train.report(self.experiment, self.end, &self.flows));
         let datagrams = self.udp.report(self.experiment, self.end, &self.network);
+        let extensions = train.chain(datagrams).collect();
         // Flows without a measured span say nothing of fairness.
         let goodputs: Vec<f64> =
             self.flows.iter().map(|flow| goodput(flow.measured)).filter(|g| !g.is_nan()).collect();
@@ -35,9 +31,7 @@ impl Simulation<'_> {
             flows,
             links,
             radios,
-            trains,
-            predictions,
-            datagrams,
+            extensions,
             flow_series,
             control_series,
             link_series,
@@ -64,9 +58,6 @@ impl Simulation<'_> {
         let arrived = end.arrived[0] - warm.arrived[0];
         let [drops, ack_drops] = [0, 1].map(|stream| end.dropped[stream] - warm.dropped[stream]);
         let measured = flow.measured;
-        let share = |bytes: fn(&Measured) -> u64| {
-            measured.as_ref().map_or(f64::NAN, |m| ratio(bytes(m) as f64, Capacity::bytes(m.available)))
-        };
         let bottleneck = measured.map_or("", |m| &self.experiment.links[m.bottleneck as usize / 2].name);
         FlowRow {
             flow: table.flow.intern(&spec.name),
@@ -81,8 +72,7 @@ impl Simulation<'_> {
             delivered_bytes: end.delivered - warm.delivered,
             sent_segments: end.stats.segments_sent - warm.stats.segments_sent,
             retransmitted_segments: end.stats.segments_retransmitted - warm.stats.segments_retransmitted,
-            efficiency: share(|m| m.delivered),
-            efficiency_trains: share(|m| m.arrived_bytes),
+            efficiency: measured.map_or(f64::NAN, |m| m.share(m.delivered)),
             bottleneck: table.bottleneck.intern(bottleneck),
             bottleneck_direction: table.bottleneck_direction.intern(match measured {
                 Some(measured) if measured.bottleneck % 2 == 1 => "reverse",
@@ -233,6 +223,6 @@ fn goodput(measured: Option<Measured>) -> f64 {
 }
 
 /// `part / whole`; not-a-number when the whole is zero.
-fn ratio(part: f64, whole: f64) -> f64 {
+pub(crate) fn ratio(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { f64::NAN }
 }

@@ -6,10 +6,10 @@ use crate::wireless::radio_names;
 use cogtcp_crosslayer::{LinkEvent, Verdict};
 use cogtcp_link::{DropCause, Frame};
 use cogtcp_records::tables::{
-    ControlSample, ControlSeriesBuilder, EventKind, EventRow, EventsBuilder, FlowSample, FlowSeriesBuilder,
-    LinkSample, LinkSeriesBuilder, PacketEvent, PacketRow, PacketsBuilder,
+    ControlSample, ControlSeriesBuilder, EventRow, EventsBuilder, FlowSample, FlowSeriesBuilder, LinkSample,
+    LinkSeriesBuilder, PacketEvent, PacketRow, PacketsBuilder,
 };
-use cogtcp_records::{Code, Table};
+use cogtcp_records::{Code, EventKind, Table};
 use cogtcp_scenario::Experiment;
 use cogtcp_transport::{IPV4_HEADER, Segment};
 use cogtcp_units::{Rate, Time};

@@ -13,7 +13,7 @@ use crate::queue::Event;
 use crate::routes::Router;
 use cogtcp_crosslayer::ReaderId;
 use cogtcp_mobile_router::{Message, MobileRouter, RouterConfig};
-use cogtcp_records::tables::EventKind;
+use cogtcp_records::EventKind;
 use cogtcp_scenario::{Experiment, RttReport, TrainSpec};
 use cogtcp_spectrum::journey::{self, Course};
 use cogtcp_spectrum::prediction::{Known, Outage};

@@ -8,7 +8,7 @@ use crate::queue::Event;
 use crate::routes::Router;
 use cogtcp_link::Frame;
 use cogtcp_records::Table;
-use cogtcp_records::tables::{DatagramRow, DatagramsBuilder};
+use cogtcp_records::extensions::{DatagramRow, DatagramsBuilder};
 use cogtcp_scenario::{Experiment, UdpSpec};
 use cogtcp_traffic::{Arrivals, Source};
 use cogtcp_units::{RandomStream, Time};
@@ -111,8 +111,11 @@ impl UdpSources {
         self.sources.iter().map(|source| source.counters)
     }
 
-    /// The table of datagrams, one row for each source.
-    pub(crate) fn report(&self, experiment: &Experiment, end: Time, network: &Network) -> Table {
+    /// The table of datagrams, one row for each source; `None` without any.
+    pub(crate) fn report(&self, experiment: &Experiment, end: Time, network: &Network) -> Option<Table> {
+        if self.sources.is_empty() {
+            return None;
+        }
         let mut table = DatagramsBuilder::default();
         for (number, (source, spec)) in self.sources.iter().zip(&experiment.udp).enumerate() {
             let after = source.counted(network.dropped[self.first as usize + number]);
@@ -141,7 +144,7 @@ impl UdpSources {
             };
             table.push(row);
         }
-        table.finish()
+        Some(table.finish())
     }
 }
 

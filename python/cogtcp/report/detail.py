@@ -99,6 +99,12 @@ _TRAINS: tuple[_Column, ...] = (
     ("Window probes", "", "window_probes", _number(0)),
 )
 
+_TRAIN_FLOWS: tuple[_Column, ...] = (
+    ("Efficiency (Singh et al.)", "%", "efficiency_trains", _number(1, 100)),
+    ("Frozen", "s", "frozen_s", _number(1)),
+    ("Window probes", "", "window_probes", _number(0)),
+)
+
 _PREDICTIONS: tuple[_Column, ...] = (
     ("Outage from", "s", "start_s", _number(2)),
     ("to", "s", "end_s", _number(2)),
@@ -140,6 +146,7 @@ def _train(result: Result) -> dict[str, Any] | None:
         return None
     return {
         "summary": _table(result.trains.to_pylist(), ("router", "predictor"), _TRAINS),
+        "flows": _table(result.train_flows.to_pylist(), ("flow",), _TRAIN_FLOWS),
         "predictions": _table(result.predictions.to_pylist(), ("outcome", "cause"), _PREDICTIONS),
     }
 

@@ -29,6 +29,7 @@ TABLES = (
     "links",
     "radios",
     "trains",
+    "train_flows",
     "predictions",
     "datagrams",
     "events",

@@ -1,12 +1,14 @@
-//! The train's results: its row, and one row for each outage and each false prediction.
+//! The train's results: its row, one row for each flow, and one for each outage and each false prediction.
 
 use super::Train;
 use crate::flow::Flow;
-use cogtcp_records::tables::{PredictionRow, PredictionsBuilder, TrainRow, TrainsBuilder};
+use cogtcp_records::extensions::{
+    PredictionRow, PredictionsBuilder, TrainFlowRow, TrainFlowsBuilder, TrainRow, TrainsBuilder,
+};
 use cogtcp_records::{Code, Table};
 use cogtcp_scenario::Experiment;
 use cogtcp_spectrum::prediction::{Assessment, Outage, assess};
-use cogtcp_units::Time;
+use cogtcp_units::{Duration, Time};
 
 /// Outages and predictions of the measured span, and which belong together.
 struct Comparison {
@@ -18,8 +20,8 @@ struct Comparison {
 }
 
 impl Train {
-    /// The table of trains (one row) and that of predictions.
-    pub(crate) fn report(&self, experiment: &Experiment, end: Time, flows: &[Flow]) -> (Table, Table) {
+    /// The tables of trains (one row), of their flows and of predictions.
+    pub(crate) fn report(&self, experiment: &Experiment, end: Time, flows: &[Flow]) -> [Table; 3] {
         let comparison = self.compare(end);
         let rows = self.rows(&comparison, end);
         let late = rows.iter().filter(|row| row.outcome == "late").count() as u64;
@@ -32,7 +34,8 @@ impl Train {
             );
             predictions.push(row.record(codes));
         }
-        (self.report_train(&comparison, late, experiment, end, flows), predictions.finish())
+        let train = self.report_train(&comparison, late, experiment, end, flows);
+        [train, report_flows(experiment, end, flows), predictions.finish()]
     }
 
     fn compare(&self, end: Time) -> Comparison {
@@ -110,7 +113,7 @@ impl Train {
         });
         let counts = self.router.counts();
         let managed = || self.clients.iter().flat_map(|client| &client.flows);
-        let frozen: f64 = managed().map(|flow| flows[*flow].frozen(end).as_secs_f64()).sum();
+        let frozen: f64 = managed().map(|flow| seconds_frozen(&flows[*flow], end)).sum();
         let span = end.saturating_since(self.warm_at).as_secs_f64();
         let row = TrainRow {
             router: table.router.intern(&experiment.nodes[self.spec.router]),
@@ -147,6 +150,26 @@ impl Train {
         table.push(row);
         table.finish()
     }
+}
+
+/// The table of flows on a train.
+fn report_flows(experiment: &Experiment, end: Time, flows: &[Flow]) -> Table {
+    let mut table = TrainFlowsBuilder::default();
+    for (flow, spec) in flows.iter().zip(&experiment.flows) {
+        let row = TrainFlowRow {
+            flow: table.flow.intern(&spec.name),
+            efficiency_trains: flow.measured.map_or(f64::NAN, |m| m.share(m.arrived_bytes)),
+            managed: flow.frozen(end).is_some(),
+            frozen_s: seconds_frozen(flow, end),
+            window_probes: flow.probes(),
+        };
+        table.push(row);
+    }
+    table.finish()
+}
+
+fn seconds_frozen(flow: &Flow, end: Time) -> f64 {
+    flow.frozen(end).map_or(f64::NAN, Duration::as_secs_f64)
 }
 
 /// An outage with its prediction, or one of them alone; not-a-number stands for what is not there.

@@ -45,6 +45,11 @@ transport = "{transport}"
     )
 }
 
+/// The table called `name`, which this run has.
+pub(crate) fn extension<'a>(run: &'a Run, name: &str) -> &'a Table {
+    run.table(name).unwrap_or_else(|| panic!("there is no table {name}"))
+}
+
 /// The number in column `name`, first row.
 pub(crate) fn first(table: &Table, name: &str) -> f64 {
     table.number(name, 0).unwrap_or_else(|| panic!("{} has no {name}", table.name))

@@ -12,7 +12,6 @@ fn a_saturated_flow_fills_the_link() {
         assert_close(first(&run.flows, "goodput_bps"), 10e6 * 1000.0 / 1040.0, 0.005);
         assert_close(first(&run.links, "utilisation"), 1.0, 0.005);
         assert_close(first(&run.flows, "efficiency"), 1000.0 / 1040.0, 0.005);
-        assert_close(first(&run.flows, "efficiency_trains"), 1.0, 0.005);
     }
 }
 

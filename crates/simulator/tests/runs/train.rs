@@ -81,9 +81,15 @@ fn the_dialogue_of_one_outage() {
                 "{open:?}"
             );
         }
-        assert_eq!(first(&run.trains, "outages"), 6.0);
-        assert_eq!((first(&run.trains, "missed_outages"), first(&run.trains, "late_warnings")), (0.0, 0.0));
-        assert!(first(&run.trains, "window_probes") > 0.0);
+        assert_eq!(first(extension(&run, "trains"), "outages"), 6.0);
+        assert_eq!(
+            (
+                first(extension(&run, "trains"), "missed_outages"),
+                first(extension(&run, "trains"), "late_warnings")
+            ),
+            (0.0, 0.0)
+        );
+        assert!(first(extension(&run, "trains"), "window_probes") > 0.0);
     }
 }
 
@@ -96,15 +102,15 @@ fn freezing_saves_the_window() {
     assert!(first(&frozen.flows, "goodput_bps") > 1.02 * first(&plain.flows, "goodput_bps"));
     assert!(event_times(&plain, "freeze").is_empty());
     // Both answer the router: the network is the same.
-    assert_eq!(first(&frozen.trains, "polls"), first(&plain.trains, "polls"));
-    assert!(first(&frozen.flows, "efficiency_trains") > 0.9);
+    assert_eq!(first(extension(&frozen, "trains"), "polls"), first(extension(&plain, "trains"), "polls"));
+    assert!(first(extension(&frozen, "train_flows"), "efficiency_trains") > 0.9);
 }
 
 /// A warning that comes later than one RTT_TCP loses the last flight.
 #[test]
 fn a_late_warning_costs_timeouts_and_is_counted() {
     let late = run_traced(&train("tu_advance = 0.3", DOWNLOAD, ""));
-    assert_eq!(first(&late.trains, "late_warnings"), 6.0);
+    assert_eq!(first(extension(&late, "trains"), "late_warnings"), 6.0);
     assert!(timeouts(&late) + first(&late.flows, "fast_retransmits") >= 6.0);
 }
 
@@ -117,7 +123,7 @@ fn lost_warnings_leave_nobody_frozen() {
         let run = run_traced(&text);
         let (freezes, thaws) = (event_times(&run, "freeze"), event_times(&run, "thaw"));
         assert_eq!(freezes.len(), thaws.len());
-        assert!(first(&run.trains, "lost_messages") > 0.0);
+        assert!(first(extension(&run, "trains"), "lost_messages") > 0.0);
         assert!(first(&run.flows, "goodput_bps") > 1e6, "{}", first(&run.flows, "goodput_bps"));
     }
 }
@@ -126,12 +132,15 @@ fn lost_warnings_leave_nobody_frozen() {
 #[test]
 fn overhead_is_counted() {
     let run = run_traced(&train("poll_interval = \"5 s\"", DOWNLOAD, ""));
-    let (polls, down, up) =
-        (first(&run.trains, "polls"), first(&run.trains, "down_messages"), first(&run.trains, "up_messages"));
+    let (polls, down, up) = (
+        first(extension(&run, "trains"), "polls"),
+        first(extension(&run, "trains"), "down_messages"),
+        first(extension(&run, "trains"), "up_messages"),
+    );
     assert!((39.0..=42.0).contains(&polls), "{polls}");
     assert_eq!((down, up), (6.0, 6.0));
-    assert_eq!(first(&run.trains, "overhead_bytes"), 64.0 * (2.0 * polls + down + up));
-    assert_close(first(&run.trains, "rtt_local_s"), 0.02, 0.01);
+    assert_eq!(first(extension(&run, "trains"), "overhead_bytes"), 64.0 * (2.0 * polls + down + up));
+    assert_close(first(extension(&run, "trains"), "rtt_local_s"), 0.02, 0.01);
 }
 
 /// Misses, false alarms and errors of the record come out as asked for; conservation holds with a LAN that loses.
@@ -141,7 +150,7 @@ fn a_record_with_errors_is_assessed() {
         r#"prediction = { itinerary = { error = "300 ms", missed = "30 %", false_interval = "40 s" } }"#;
     let text = train(settings, DOWNLOAD, ", loss = \"5 %\"").replace("\"195 s\"", "\"3000 s\"");
     let run = run_text(&text);
-    let value = |name| first(&run.trains, name);
+    let value = |name| first(extension(&run, "trains"), name);
     assert_eq!(value("outages"), 100.0);
     assert!((18.0..=42.0).contains(&value("missed_outages")), "{}", value("missed_outages"));
     assert!((40.0..=100.0).contains(&value("false_predictions")), "{}", value("false_predictions"));
@@ -161,8 +170,10 @@ fn the_oracle_disturbs_nothing() {
     let without = without.replace("[train]\nrouter = \"router\"\nradio = \"cr\"\n", "");
     let without = run_traced(&without);
     assert_eq!(event_times(&with, "sensing_start"), event_times(&without, "sensing_start"));
-    assert_eq!(with.trains.len(), 1);
-    assert!(without.trains.is_empty());
+    assert_eq!(extension(&with, "trains").len(), 1);
+    for name in ["trains", "train_flows", "predictions"] {
+        assert_eq!(without.table(name), None);
+    }
 }
 
 /// The triplicate acknowledgements reach the router one outage's half early. With a buffer they cross as the link opens; without
@@ -194,8 +205,9 @@ fn the_router_keeps_triplicate_acknowledgements_for_the_link() {
 fn an_early_warning_costs_the_time_between() {
     let timely = run_traced(&train("", DOWNLOAD, ""));
     let early = run_traced(&train("tu_advance = 10.0", DOWNLOAD, ""));
-    assert_eq!((timeouts(&early), first(&early.trains, "late_warnings")), (0.0, 0.0));
-    let more = first(&early.trains, "frozen_s") - first(&timely.trains, "frozen_s");
+    assert_eq!((timeouts(&early), first(extension(&early, "trains"), "late_warnings")), (0.0, 0.0));
+    let more =
+        first(extension(&early, "trains"), "frozen_s") - first(extension(&timely, "trains"), "frozen_s");
     // Nine round trips of some 0.2 s more in each of 6 outages.
     assert!((9.0..20.0).contains(&more), "{more}");
     assert!(first(&early.flows, "goodput_bps") < first(&timely.flows, "goodput_bps"));
@@ -208,13 +220,14 @@ fn false_warnings_cost_time_alone() {
     let quiet = train(settings, DOWNLOAD, "");
     let run = run_traced(&quiet);
     let exact = run_traced(&train("", DOWNLOAD, ""));
-    let row = |name| first(&run.trains, name);
+    let row = |name| first(extension(&run, "trains"), name);
     assert!(row("false_predictions") >= 3.0 && row("missed_outages") == 0.0);
     assert_eq!(timeouts(&run), 0.0);
-    assert!(row("frozen_s") > first(&exact.trains, "frozen_s") + 3.0);
+    assert!(row("frozen_s") > first(extension(&exact, "trains"), "frozen_s") + 3.0);
     assert!(first(&run.flows, "goodput_bps") < first(&exact.flows, "goodput_bps"));
-    let outcomes: Vec<_> =
-        (0..run.predictions.len()).map(|i| run.predictions.text("outcome", i).unwrap().to_owned()).collect();
+    let outcomes: Vec<_> = (0..extension(&run, "predictions").len())
+        .map(|i| extension(&run, "predictions").text("outcome", i).unwrap().to_owned())
+        .collect();
     assert!(outcomes.iter().filter(|it| *it == "ahead").count() == 6, "{outcomes:?}");
 }
 
@@ -223,7 +236,7 @@ fn false_warnings_cost_time_alone() {
 fn the_overhead_of_polls_is_that_of_their_rate() {
     let overhead = |interval: &str| {
         let run = run_traced(&train(&format!("poll_interval = \"{interval}\""), DOWNLOAD, ""));
-        first(&run.trains, "overhead_bps")
+        first(extension(&run, "trains"), "overhead_bps")
     };
     let (rare, often) = (overhead("10 s"), overhead("100 ms"));
     // Two messages of 64 bytes each time: 102 bit/s and 10240 bit/s, and the warnings.

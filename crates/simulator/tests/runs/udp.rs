@@ -36,11 +36,14 @@ fn a_constant_rate_over_an_idle_link_is_exact() {
     );
     let run = run_text(&text);
     for name in ["delay_mean_s", "delay_max_s"] {
-        assert_close(first(&run.datagrams, name), 0.006, 1e-9);
+        assert_close(first(extension(&run, "datagrams"), name), 0.006, 1e-9);
     }
-    assert_close(first(&run.datagrams, "goodput_bps"), 800e3, 0.001);
-    assert_eq!((first(&run.datagrams, "jitter_s"), first(&run.datagrams, "drops")), (0.0, 0.0));
-    let sent = first(&run.datagrams, "sent_packets");
+    assert_close(first(extension(&run, "datagrams"), "goodput_bps"), 800e3, 0.001);
+    assert_eq!(
+        (first(extension(&run, "datagrams"), "jitter_s"), first(extension(&run, "datagrams"), "drops")),
+        (0.0, 0.0)
+    );
+    let sent = first(extension(&run, "datagrams"), "sent_packets");
     assert!((1851.0..=1853.0).contains(&sent), "{sent}");
 }
 
@@ -54,7 +57,7 @@ fn poisson_arrivals_wait_as_in_theory() {
         SMALL_FLOW,
     );
     let text = text.replace("20 s", "400 s");
-    assert_close(first(&run_text(&text).datagrams, "delay_mean_s"), 0.0015, 0.02);
+    assert_close(first(extension(&run_text(&text), "datagrams"), "delay_mean_s"), 0.0015, 0.02);
 }
 
 /// Cross traffic takes its share from TCP: what UDP gets, TCP does not.
@@ -62,16 +65,18 @@ fn poisson_arrivals_wait_as_in_theory() {
 fn cross_traffic_takes_its_share() {
     let link = "rate = \"10 Mbit/s\", delay = \"10 ms\", queue = \"50 packets\"";
     let alone = run_text(&scenario(link, "", ""));
-    assert!(alone.datagrams.is_empty());
+    assert_eq!(alone.table("datagrams"), None);
     let pattern = "{ on_off = { rate = \"8 Mbit/s\", on = { pareto = { mean = \"500 ms\", shape = 1.5 } }, \
                    off = { exponential = \"500 ms\" } } }";
     let run = run_text(&scenario(link, &source(pattern), ""));
-    let (tcp, udp) = (first(&run.flows, "goodput_bps"), first(&run.datagrams, "goodput_bps"));
+    let (tcp, udp) = (first(&run.flows, "goodput_bps"), first(extension(&run, "datagrams"), "goodput_bps"));
     assert!(
         (1e6..8e6).contains(&udp) && tcp < first(&alone.flows, "goodput_bps") - 0.5 * udp,
         "{tcp} and {udp}"
     );
-    assert!(first(&run.datagrams, "loss_ratio") > 0.0 && first(&run.links, "utilisation") > 0.7);
+    assert!(
+        first(extension(&run, "datagrams"), "loss_ratio") > 0.0 && first(&run.links, "utilisation") > 0.7
+    );
     assert!(first(&run.links, "utilisation") <= 1.0);
 }
 
@@ -89,6 +94,9 @@ fn silences_delay_or_destroy() {
         run_text(&scenario(link, &sources, SMALL_FLOW))
     };
     let (hold, drop) = (with("hold"), with("drop"));
-    assert!(first(&hold.datagrams, "delay_max_s") > 0.19 && first(&hold.datagrams, "drops") == 0.0);
-    assert_close(first(&drop.datagrams, "loss_ratio"), 0.2, 0.06);
+    assert!(
+        first(extension(&hold, "datagrams"), "delay_max_s") > 0.19
+            && first(extension(&hold, "datagrams"), "drops") == 0.0
+    );
+    assert_close(first(extension(&drop, "datagrams"), "loss_ratio"), 0.2, 0.06);
 }

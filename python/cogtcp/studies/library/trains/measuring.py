@@ -143,7 +143,7 @@ def measure(result: Result) -> dict[str, Any]:
     outages = max(1, train["outages"])
     sent = sum(flow["sent_segments"] for flow in flows)
     return {
-        "efficiency": sum(flow["efficiency_trains"] for flow in flows),
+        "efficiency": sum(result.columns("train_flows")["efficiency_trains"]),
         "useful": sum(flow["efficiency"] for flow in flows),
         "mbps": sum(goodputs) / 1e6,
         "timeouts": sum(flow["rtos"] for flow in flows) / outages,
