@@ -1,4 +1,4 @@
-"""Whatever a user does, the command answers with a line and an exit code, not with a traceback."""
+"""Whatever a user does, the command ends with a line and an exit code, not with a traceback."""
 
 import os
 import resource

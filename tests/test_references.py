@@ -15,7 +15,7 @@ import ns2_live
 import ns2_outputs
 import ns3_vectors
 import ours
-from sequences import Sent, compare, resent
+from sequences import Sent, compare, retransmitted
 
 
 def test_every_set_up_is_a_scenario() -> None:
@@ -39,7 +39,7 @@ def test_an_output_of_ns2_is_read_packet_by_packet() -> None:
     arrivals = ns2_outputs._arrivals(points, drops, test)
     sent = ns2_outputs._numbered([(time, number) for time, _, number in arrivals], test)
     assert sent == [Sent(1.2, 1), Sent(1.201, 2), Sent(1.202, 3), Sent(1.5, 1)]
-    assert resent(sent) == 1
+    assert retransmitted(sent) == 1
 
 
 def test_response_vectors_of_ns3_are_read(tmp_path: Path) -> None:
@@ -63,4 +63,4 @@ def test_sequences_are_compared_from_their_first_packets_on() -> None:
     assert same.time_difference == pytest.approx(0)
     other = compare(reference, [*later[:3], Sent(1.9, 4)], 2.0)
     assert other.first == (1.3, 2, 4)
-    assert (other.prefix, other.share, other.resent) == (3, 0.8, (1, 0))
+    assert (other.prefix, other.share, other.retransmitted) == (3, 0.8, (1, 0))

@@ -22,7 +22,7 @@ from sequences import Agreement, compare
 
 HEADER = (
     f"{'test':<28} {'control':<10} {'packets':>7} {'same':>7} {'prefix':>6} "
-    f"{'first difference':<26} {'max dt':>9} {'sent':>11} {'resent':>9} {'RTOs':>6}"
+    f"{'first difference':<26} {'max dt':>9} {'sent':>11} {'retransmitted':>13} {'RTOs':>6}"
 )
 
 
@@ -37,7 +37,7 @@ def line(name: str, control: str, agreement: Agreement, rtos: tuple[int | None, 
         f"{name:<28} {control:<10} {agreement.compared:>7} {agreement.share:>7.1%} {agreement.prefix:>6} "
         f"{first:<26} {agreement.time_difference * 1e3:>6.2f} ms "
         f"{agreement.sent[0]:>5}/{agreement.sent[1]:<5} "
-        f"{agreement.resent[0]:>4}/{agreement.resent[1]:<4} {expected:>3}/{rtos[1]}"
+        f"{agreement.retransmitted[0]:>6}/{agreement.retransmitted[1]:<6} {expected:>3}/{rtos[1]}"
     )
 
 

@@ -38,7 +38,7 @@ class Path:
 
 
 def run(path: Path, flows: list[Flow], duration: float, segment: int = 1000) -> tuple[list[list[Sent]], Any]:
-    """Simulate; answers the data packets of each flow as they enter the bottleneck, and the result."""
+    """Simulate; return the data packets of each flow as they enter the bottleneck, and the result."""
     scenario = cogtcp.Scenario.from_toml(text(path, flows, duration, segment))
     result = cogtcp.run(scenario, trace="packets")
     return [packets_of(result, f"f{number + 1}", segment) for number in range(len(flows))], result

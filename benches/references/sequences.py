@@ -30,7 +30,7 @@ class Agreement:
     time_difference: float
     #: Packets, and how many of them had been sent before: the reference's and ours.
     sent: tuple[int, int]
-    resent: tuple[int, int]
+    retransmitted: tuple[int, int]
 
 
 def compare(reference: list[Sent], ours: list[Sent], until: float) -> Agreement:
@@ -61,11 +61,11 @@ def compare(reference: list[Sent], ours: list[Sent], until: float) -> Agreement:
         first,
         off,
         (len(theirs), len(mine_until)),
-        (resent(theirs), resent(mine_until)),
+        (retransmitted(theirs), retransmitted(mine_until)),
     )
 
 
-def resent(packets: list[Sent]) -> int:
+def retransmitted(packets: list[Sent]) -> int:
     """How many of the packets do not go beyond what was sent before."""
     highest, count = 0, 0
     for packet in packets:

@@ -256,7 +256,7 @@ class Result:
 
         Needs a run with `trace="packets"`. What a node at an end of the link sees there: what it sends when
         it hands it to the link, what it receives when it has arrived. Headers are captured, payloads are not
-        (docs/captures.md). A packet that dies after the node saw it has a comment that says why.
+        (docs/captures.md). A packet that is dropped after the node saw it has a comment that says why.
 
         Args:
             path: The file, replaced if it exists; written whole or not at all.

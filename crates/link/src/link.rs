@@ -111,7 +111,7 @@ pub struct Link<P> {
     limits: DropTail,
     queue_max: u64,
     managed: Option<Box<Managed<P>>>,
-    /// Drops at the full queue that [`take_overflow`](Self::take_overflow) has answered.
+    /// Drops at the full queue that [`take_overflow`](Self::take_overflow) has returned.
     overflow_seen: u64,
     loss: Option<Box<Losses>>,
     rate: Rate,

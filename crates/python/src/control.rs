@@ -109,7 +109,7 @@ impl PythonControl {
         Self::new(name, &class, &keywords)
     }
 
-    /// Calls a hook with the state as it is. Answers what `answer` makes of the result, and what the hook wrote.
+    /// Calls a hook with the state as it is. Returns what `answer` makes of the result, and what the hook wrote.
     fn call<T>(
         &self,
         what: &str,
@@ -309,7 +309,7 @@ pub(crate) fn needs_python(experiment: &Experiment) -> bool {
     experiment.flows.iter().any(|flow| is_external(&flow.control.name))
 }
 
-/// Plays a class through the conformance suite with the random sequences of so many seeds. Answers the rule that it
+/// Plays a class through the conformance suite with the random sequences of so many seeds. Returns the rule that it
 /// breaks, and how.
 #[pyfunction]
 pub(crate) fn check_congestion_control(

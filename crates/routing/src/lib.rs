@@ -1,6 +1,6 @@
 //! Routing in ad hoc networks, pure: each protocol is the state machine of one node.
 //!
-//! Every type here is sans-IO: it is told the time, messages and link failures, and answers with what to transmit, what
+//! Every type here is sans-IO: it is told the time, messages and link failures, and returns what to transmit, what
 //! becomes of a data packet, and when to ask again. It knows no event queue, medium, clock, thread or global random
 //! generator. Data packets stay with the host, which holds those that wait for a route in a [`PacketBuffer`].
 //!

@@ -20,7 +20,7 @@ use std::sync::Arc;
 ///    [`RoutingEvent::RouteFound`] it takes the destination's packets out of its buffer and asks [`Routing::forward`]
 ///    again for each; on [`RoutingEvent::DiscoveryFailed`] it drops them.
 ///
-/// Time never runs backwards between calls. The same calls give the same answers, and nothing depends on anything else.
+/// Time never runs backwards between calls. The same calls give the same results, and nothing depends on anything else.
 pub trait Routing: std::fmt::Debug + Send {
     /// The name in scenarios.
     fn name(&self) -> &'static str;

@@ -22,7 +22,7 @@ pub struct Tcp {
     /// Cap on the sender's window (ns-2's `window_`); without it: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_window: Option<Window>,
-    /// How lost segments are found and resent; without it: as the transport does.
+    /// How lost segments are found and retransmitted; without it: as the transport does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Recovery>,
     /// When NewReno restarts its retransmission timer during recovery.
@@ -86,7 +86,7 @@ pub struct Tcp {
     /// 6298 section 5.7).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep_syn_backoff: Option<bool>,
-    /// Whether the retransmission timer restarts when fast recovery resends the oldest segment (BSD, Linux, ns-2); else it runs on (RFC
+    /// Whether the retransmission timer restarts when fast recovery retransmits the oldest segment (BSD, Linux, ns-2); else it runs on (RFC
     /// 6298, ns-3).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restart_on_retransmit: Option<bool>,
@@ -120,7 +120,7 @@ pub struct Tcp {
     /// or "adaptive", as long as segments keep coming and 500 ms at most (TCP-ADA).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<DelayedAck>,
-    /// A delayed ACK answers this many full-sized segments at most (RFC 5681: 2).
+    /// A delayed ACK acknowledges this many full-sized segments at most (RFC 5681: 2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ack_every: Option<Segments>,
     /// Whether the receiver permits SACK (RFC 2018).
@@ -153,7 +153,7 @@ pub enum Parameter {
     Text(String),
 }
 
-/// How lost segments are found and resent.
+/// How lost segments are found and retransmitted.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Recovery {

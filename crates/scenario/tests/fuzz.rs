@@ -155,7 +155,7 @@ fn mutate_tokens(text: &str, other: &str, stream: &mut RandomStream) -> String {
     tokens.concat()
 }
 
-/// What must hold for any text. Answers whether it was accepted, and whether it was resolved.
+/// What must hold for any text. Returns whether it was accepted, and whether it was resolved.
 fn check(text: &str) -> (bool, bool) {
     let scenario = match Scenario::parse(text, "fuzz.toml") {
         Ok(scenario) => scenario,

@@ -254,7 +254,7 @@ impl Flow {
         self.pump_sender(now, network);
     }
 
-    /// The timer entry of `end` is due. Answers whether the end was called, or its timer had moved on meanwhile.
+    /// The timer entry of `end` is due. Returns whether the end was called, or its timer had moved on meanwhile.
     pub(crate) fn timer(&mut self, now: Time, end: usize, network: &mut Network) -> bool {
         if self.armed[end] != now {
             return false;
@@ -347,7 +347,7 @@ impl Flow {
         }
     }
 
-    /// A connection manager sits down beside one end.
+    /// A connection manager works beside one end from now on.
     pub(crate) fn manage(&mut self, beside: Beside) {
         let manager = ConnectionManager::new(beside);
         self.manager = Some(Box::new(Managed { manager, frozen_since: None, frozen: Duration::ZERO }));

@@ -76,7 +76,7 @@ impl GatedLinks {
         Ok(all)
     }
 
-    /// What `pipe` is offered in silence waits, though it be lost elsewhere.
+    /// What `pipe` is offered in silence waits, even where silence drops what other links are offered.
     pub(crate) fn hold(&mut self, pipe: u32) {
         self.holding = Some(pipe);
     }

@@ -120,7 +120,7 @@ impl Network {
         self.watched.push(pipe);
     }
 
-    /// Whether a packet was destroyed that [`take_destroyed`](Self::take_destroyed) has not answered.
+    /// Whether a packet was destroyed that [`take_destroyed`](Self::take_destroyed) has not returned.
     #[inline]
     pub(crate) fn has_destroyed(&self) -> bool {
         !self.destroyed.is_empty()

@@ -521,7 +521,7 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// Adds the wireless cells of `experiment`. Answers the air that they share.
+/// Adds the wireless cells of `experiment`. Returns the air that they share.
 fn add_cells(
     network: &mut Network,
     experiment: &Experiment,

@@ -1,6 +1,6 @@
 //! The radio, pure: when a cognitive-radio link may carry traffic, and on which channel.
 //!
-//! Every type here is sans-IO: it is told the time and answers what changed and when to ask again. It knows no event
+//! Every type here is sans-IO: it is told the time and says what changed and when to ask again. It knows no event
 //! queue, clock, thread or global random generator; each stochastic part draws from its own
 //! [`RandomStream`](cogtcp_units::RandomStream).
 //!

@@ -4,7 +4,7 @@
 //! - [`released`]: `map.txt` and `channel.txt` of the released ns-2 code.
 //! - [`occupancy`]: measured occupancy as CSV: `time,band,busy`.
 //!
-//! Every reader answers a [`LogError`] with file, line and reason; nothing is guessed and nothing half read.
+//! Every reader returns a [`LogError`] with file, line and reason; nothing is guessed and nothing half read.
 
 pub mod ch_log;
 pub mod occupancy;

@@ -338,7 +338,7 @@ fn a_reach_that_a_format_cannot_express_is_refused_and_can_be_converted() {
     assert!((powers.users[1].user.reach.as_range(&propagation, sensitivity) - 250.5).abs() < 1e-9);
 }
 
-/// Bytes at random, and characters at random from those that the formats are made of: every reader answers, and says where.
+/// Bytes at random, and characters at random from those that the formats are made of: every reader returns an error that says where, or what it read.
 #[test]
 fn random_bytes_never_panic() {
     const MADE_OF: &[u8] = b"0123456789.,-+eE<># \t\r\n\ninfan_timebusyband";
@@ -370,7 +370,7 @@ fn random_bytes_never_panic() {
     }
 }
 
-/// Files damaged in every way that an editor, a disk or a script can: readers answer, and what they accept they also
+/// Files damaged in every way that an editor, a disk or a script can: readers return, and what they accept they also
 /// write and read again the same. The message carries the seed.
 #[test]
 fn damaged_files_never_panic() {

@@ -3,10 +3,10 @@
 use crate::SeqNumber;
 use cogtcp_units::Duration;
 
-/// How lost segments are found and resent. Congestion control is the other axis.
+/// How lost segments are found and retransmitted. Congestion control is the other axis.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Recovery {
-    /// Fast retransmit, then slow start from one segment, resending from the hole on (Jacobson 1988; Fall and Floyd
+    /// Fast retransmit, then slow start from one segment, retransmitting from the hole on (Jacobson 1988; Fall and Floyd
     /// 1996).
     Tahoe,
     /// Fast retransmit and fast recovery (RFC 5681 section 3.2, which was Reno): any new ACK ends recovery.
@@ -26,7 +26,7 @@ pub enum NewRenoVariant {
     /// At the first partial ACK only: many losses in a window end in a timeout and slow start.
     #[default]
     Impatient,
-    /// At every partial ACK: one lost segment resent per round trip, however many there are.
+    /// At every partial ACK: one lost segment retransmitted per round trip, however many there are.
     SlowButSteady,
 }
 
@@ -36,7 +36,7 @@ pub enum NewRenoVariant {
 pub enum FastRetransmitGuard {
     /// All may.
     Off,
-    /// After a timeout none does, and in Tahoe, which resends after a fast retransmit as after a timeout, after either. A second
+    /// After a timeout none does, and in Tahoe, which retransmits after a fast retransmit as after a timeout, after either. A second
     /// loss in a window brings Reno a second fast retransmit and halves it again (Fall and Floyd 1996).
     #[default]
     Timeout,
@@ -145,13 +145,13 @@ pub struct SenderConfig {
     pub min_rto: Duration,
     /// Greatest RTO, backed off or not. 60 s (RFC 6298 section 2.5).
     pub max_rto: Duration,
-    /// Hold ssthresh when a segment times out that the timer had resent before (RFC 5681 section 3.1). Else it is lowered again, to two
+    /// Hold ssthresh when a segment times out that the timer had retransmitted before (RFC 5681 section 3.1). Else it is lowered again, to two
     /// segments as a rule: ns-2. True.
     pub hold_ssthresh: bool,
     /// Keep the back-off of a lost SYN until a round-trip time is measured (ns-2). Else data starts with 3 s (RFC 6298 section
     /// 5.7). False.
     pub keep_syn_backoff: bool,
-    /// Restart the retransmission timer when fast recovery resends the oldest segment (BSD, Linux, ns-2). Else it runs on (RFC 6298
+    /// Restart the retransmission timer when fast recovery retransmits the oldest segment (BSD, Linux, ns-2). Else it runs on (RFC 6298
     /// section 5, ns-3) and may fire before the retransmission's ACK. True.
     pub restart_on_retransmit: bool,
     /// Clock granularity G of the RTO computation: samples are rounded up to it and it bounds 4 RTTVAR from below

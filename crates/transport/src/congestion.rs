@@ -45,7 +45,7 @@ pub enum CaState {
     Cwr,
     /// Fast recovery.
     Recovery,
-    /// After a timeout, or after Tahoe's fast retransmit: resending from one segment on.
+    /// After a timeout, or after Tahoe's fast retransmit: retransmitting from one segment on.
     Loss,
 }
 

@@ -101,7 +101,7 @@ impl ConnectionManager {
         self.round_trips
     }
 
-    /// A warning came: from now on the source reads a window of zero. Answers the acknowledgement to give to the source
+    /// A warning came: from now on the source reads a window of zero. Returns the acknowledgement to give to the source
     /// at once: [`FREEZE_ACKS`](Self::FREEZE_ACKS) times over a network. `None`: nothing was acknowledged yet, or the
     /// source is held already.
     ///
@@ -122,10 +122,10 @@ impl ConnectionManager {
         self.last.filter(|_| !already).map(closed)
     }
 
-    /// The all-clear came. Answers the acknowledgement, with its real window, to give to the source:
+    /// The all-clear came. Returns the acknowledgement, with its real window, to give to the source:
     /// [`THAW_ACKS`](Self::THAW_ACKS) times over a network, once beside the sender. `None`: nothing was acknowledged yet.
     ///
-    /// A manager that was not frozen (the warning was lost) answers too: the source that ran into the outage hears at
+    /// A manager that was not frozen (the warning was lost) returns one too: the source that ran into the outage hears at
     /// once that it may go on, by three duplicates if nothing came meanwhile (Caceres and Iftode, JSAC 13(5), 1995). A source
     /// that wants reports hears nothing.
     pub fn thaw(&mut self) -> Option<Segment> {
@@ -169,7 +169,7 @@ impl ConnectionManager {
         }
     }
 
-    /// A segment reaches the host: it may be rewritten. Answers whether this ended a freeze whose all-clear did not come;
+    /// A segment reaches the host: it may be rewritten. Returns whether this ended a freeze whose all-clear did not come;
     /// the end's own answer to the segment then carries the real window.
     #[inline]
     pub fn handle_incoming(&mut self, now: Time, segment: &mut Segment) -> bool {

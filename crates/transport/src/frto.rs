@@ -6,8 +6,8 @@ pub(crate) enum Frto {
     /// Not running: conventional recovery.
     #[default]
     Idle,
-    /// Step 1 is done: the first segment was resent; its ACK is awaited (step 2).
-    Resent,
+    /// Step 1 is done: the first segment was retransmitted; its ACK is awaited (step 2).
+    Retransmitted,
     /// Step 2 is done: up to two new segments go; the next ACK decides (step 3).
     NewData {
         /// New segments that may still go.
@@ -22,8 +22,8 @@ pub(crate) struct FrtoAck {
     pub(crate) advances: bool,
     /// It did not, and the ACK is a duplicate, with new SACK information or without.
     pub(crate) duplicate: bool,
-    /// It covers all of the segment that the timer resent.
-    pub(crate) covers_resent: bool,
+    /// It covers all of the segment that the timer retransmitted.
+    pub(crate) covers_retransmitted: bool,
     /// It covers everything sent before the timeout (`recover`, RecoveryPoint).
     pub(crate) covers_recover: bool,
     /// It covers more than that.
@@ -54,13 +54,13 @@ impl Frto {
     pub(crate) fn basic(self, ack: FrtoAck) -> Verdict {
         match self {
             Self::Idle => Verdict::Continue(self),
-            // Step 2a: a duplicate, all of what was outstanding, or less than what was resent. Step 2b: new data, unless
+            // Step 2a: a duplicate, all of what was outstanding, or less than what was retransmitted. Step 2b: new data, unless
             // there is none to send.
-            Self::Resent if !ack.advances || ack.covers_recover || !ack.covers_resent => {
+            Self::Retransmitted if !ack.advances || ack.covers_recover || !ack.covers_retransmitted => {
                 Verdict::Conventional
             }
-            Self::Resent if !ack.can_send_new => Verdict::Conventional,
-            Self::Resent => Verdict::Continue(Self::NewData { budget: 2 }),
+            Self::Retransmitted if !ack.can_send_new => Verdict::Conventional,
+            Self::Retransmitted => Verdict::Continue(Self::NewData { budget: 2 }),
             // Steps 3a and 3b.
             Self::NewData { .. } if ack.advances => Verdict::Spurious,
             Self::NewData { .. } => Verdict::ConventionalThree,
@@ -72,14 +72,14 @@ impl Frto {
         match self {
             Self::Idle => Verdict::Continue(self),
             // Step 2: duplicates only adjust the scoreboard; the first new acknowledgement decides. That it covers all of
-            // what was resent is asked as in section 2.1.
-            Self::Resent if !ack.advances => Verdict::Continue(self),
-            Self::Resent if ack.covers_recover || !ack.covers_resent => Verdict::Conventional,
-            Self::Resent if !ack.can_send_new => Verdict::Conventional,
-            Self::Resent => Verdict::Continue(Self::NewData { budget: 2 }),
+            // what was retransmitted is asked as in section 2.1.
+            Self::Retransmitted if !ack.advances => Verdict::Continue(self),
+            Self::Retransmitted if ack.covers_recover || !ack.covers_retransmitted => Verdict::Conventional,
+            Self::Retransmitted if !ack.can_send_new => Verdict::Conventional,
+            Self::Retransmitted => Verdict::Continue(Self::NewData { budget: 2 }),
             // Step 3a: data sent after the timeout arrived while older is missing, so the older was lost.
             Self::NewData { .. } if ack.sacks_new || ack.exceeds_recover => Verdict::ConventionalThree,
-            // Step 3b: data sent before the timeout and not resent arrived.
+            // Step 3b: data sent before the timeout and not retransmitted arrived.
             Self::NewData { .. } if ack.advances || ack.sacks_old => Verdict::Spurious,
             // Step 3a again: a duplicate that tells nothing new.
             Self::NewData { .. } => Verdict::ConventionalThree,
@@ -95,7 +95,7 @@ mod tests {
         FrtoAck {
             advances: true,
             duplicate: false,
-            covers_resent: true,
+            covers_retransmitted: true,
             covers_recover: false,
             exceeds_recover: false,
             sacks_old: false,
@@ -109,8 +109,8 @@ mod tests {
     fn without_new_data_there_is_no_verdict() {
         let idle = FrtoAck { can_send_new: false, ..ack() };
         for (first, second) in [
-            (Frto::Resent.basic(ack()), Frto::Resent.basic(idle)),
-            (Frto::Resent.sack(ack()), Frto::Resent.sack(idle)),
+            (Frto::Retransmitted.basic(ack()), Frto::Retransmitted.basic(idle)),
+            (Frto::Retransmitted.sack(ack()), Frto::Retransmitted.sack(idle)),
         ] {
             assert_eq!(first, Verdict::Continue(Frto::NewData { budget: 2 }));
             assert_eq!(second, Verdict::Conventional);

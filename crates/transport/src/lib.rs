@@ -3,7 +3,7 @@
 //! A connection end is a plain state machine with four verbs, and time is passed in:
 //!
 //! - `handle_segment(now, &segment)`: a segment arrived;
-//! - `handle_timeout(now)`: the time answered by `poll_timeout` has come (calling early is harmless);
+//! - `handle_timeout(now)`: the time returned by `poll_timeout` has come (calling early is harmless);
 //! - `poll_transmit(now)`: the next segment to send, until `None`;
 //! - `poll_timeout()`: when to call again, [`cogtcp_units::Time::MAX`] for never.
 //!

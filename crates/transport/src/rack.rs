@@ -1,7 +1,7 @@
 //! RACK-TLP (RFC 8985), the part that is pure: what RACK knows of the latest delivery and of reordering, and where the tail
 //! loss probe stands. The sender's side, which has scoreboard and timers, is in `sender/rack.rs`.
 
-use crate::scoreboard::{EVER_RESENT, Sent};
+use crate::scoreboard::{EVER_RETRANSMITTED, Sent};
 use cogtcp_units::{Duration, Time};
 use std::collections::VecDeque;
 
@@ -54,11 +54,11 @@ impl Rack {
     /// A segment that ends at `end` was delivered, its state as it was (section 6.2, steps 2 and 3).
     #[inline]
     pub(crate) fn on_delivered(&mut self, now: Time, sent: &Sent, end: u64, min_rtt: Duration, echo: Echo) {
-        let resent = sent.is(EVER_RESENT);
+        let retransmitted = sent.is(EVER_RETRANSMITTED);
         self.fack = self.fack.max(end);
-        self.reordering_seen |= end < self.earlier_fack && !resent;
+        self.reordering_seen |= end < self.earlier_fack && !retransmitted;
         let rtt = now.saturating_since(sent.sent_at);
-        if resent {
+        if retransmitted {
             // The ACK may answer an earlier transmission.
             let earlier = echo.is_some_and(|(echo, tick)| {
                 let sent = (sent.sent_at.as_nanos() / tick.as_nanos().max(1)) as u32;
@@ -209,7 +209,7 @@ mod tests {
     fn the_order_within_an_ack_says_nothing() {
         let mut rack = Rack::default();
         rack.begin_ack();
-        rack.on_delivered(at(250), &sent(150, EVER_RESENT), 1000, ms(100), None);
+        rack.on_delivered(at(250), &sent(150, EVER_RETRANSMITTED), 1000, ms(100), None);
         rack.on_delivered(at(250), &sent(10, 0), 2000, ms(100), None);
         // 100 ms of the retransmission, not 240 ms of the segment behind it.
         assert_eq!(rack.due(at(20), 3000, ms(0)), Some(at(120)));
@@ -226,10 +226,10 @@ mod tests {
     #[test]
     fn ambiguous_retransmissions_are_left_out() {
         let mut rack = Rack::default();
-        rack.on_delivered(at(110), &sent(50, EVER_RESENT), 1000, ms(100), None);
-        rack.on_delivered(at(210), &sent(50, EVER_RESENT), 1000, ms(100), Some((49, ms(1))));
+        rack.on_delivered(at(110), &sent(50, EVER_RETRANSMITTED), 1000, ms(100), None);
+        rack.on_delivered(at(210), &sent(50, EVER_RETRANSMITTED), 1000, ms(100), Some((49, ms(1))));
         assert_eq!(rack.due(at(0), 500, ms(0)), None);
-        rack.on_delivered(at(210), &sent(50, EVER_RESENT), 1000, ms(100), Some((50, ms(1))));
+        rack.on_delivered(at(210), &sent(50, EVER_RETRANSMITTED), 1000, ms(100), Some((50, ms(1))));
         assert_eq!(rack.due(at(0), 500, ms(0)), Some(at(160)));
     }
 
@@ -244,7 +244,7 @@ mod tests {
         );
         rack.on_delivered(at(100), &sent(0, 0), 3000, ms(100), None);
         rack.begin_ack();
-        rack.on_delivered(at(101), &sent(0, EVER_RESENT), 1000, ms(100), None);
+        rack.on_delivered(at(101), &sent(0, EVER_RETRANSMITTED), 1000, ms(100), None);
         assert_eq!(rack.window(true, ms(100), ms(120)), ms(0), "a retransmission is no reordering");
         rack.on_delivered(at(101), &sent(0, 0), 2000, ms(100), None);
         assert_eq!(rack.window(true, ms(100), ms(120)), ms(25));

@@ -197,7 +197,7 @@ impl Receiver {
         }
     }
 
-    /// The next segment to send, if any. To be called until it answers `None`.
+    /// The next segment to send, if any. To be called until it returns `None`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         if self.control_due {
             self.control_due = false;

@@ -12,11 +12,11 @@ pub(crate) const SACKED: u8 = 1;
 /// Declared lost, and not SACKed since.
 pub(crate) const LOST: u8 = 2;
 /// A retransmission of it is in the network.
-pub(crate) const RESENT: u8 = 4;
+pub(crate) const RETRANSMITTED: u8 = 4;
 /// Sent more than once: Karn's algorithm takes no sample.
-pub(crate) const EVER_RESENT: u8 = 8;
-/// Resent by the retransmission timer.
-pub(crate) const RESENT_BY_TIMER: u8 = 16;
+pub(crate) const EVER_RETRANSMITTED: u8 = 8;
+/// Retransmitted by the retransmission timer.
+pub(crate) const RETRANSMITTED_BY_TIMER: u8 = 16;
 /// Carries the FIN, which is the last of its sequence numbers.
 pub(crate) const FIN: u8 = 32;
 /// The application limited the rate when it was sent.
@@ -73,12 +73,12 @@ pub(crate) struct Scoreboard {
     runs: VecDeque<Run>,
     sacked: u64,
     lost: u64,
-    resent: u64,
+    retransmitted: u64,
     /// Bytes that duplicate ACKs say have left the network, where SACK does not tell which.
     dup_credit: u64,
     /// Every unSACKed segment before this index is marked lost.
     frontier: usize,
-    /// Every segment before this index was resent or needs no resending (RFC 6675's HighRxt).
+    /// Every segment before this index was retransmitted or needs no retransmitting (RFC 6675's HighRxt).
     cursor: usize,
 }
 
@@ -92,7 +92,7 @@ impl Scoreboard {
             runs: VecDeque::new(),
             sacked: 0,
             lost: 0,
-            resent: 0,
+            retransmitted: 0,
             dup_credit: 0,
             frontier: 0,
             cursor: 0,
@@ -126,7 +126,7 @@ impl Scoreboard {
     /// RFC 6675's pipe: outstanding, less what was SACKed or is lost, plus retransmissions in the network.
     #[inline]
     pub(crate) const fn in_flight(&self) -> u64 {
-        (self.nxt - self.una + self.resent).saturating_sub(self.sacked + self.lost + self.dup_credit)
+        (self.nxt - self.una + self.retransmitted).saturating_sub(self.sacked + self.lost + self.dup_credit)
     }
 
     /// Whether any SACK is held.
@@ -153,16 +153,17 @@ impl Scoreboard {
         self.ring.push_back(sent);
     }
 
-    /// Marks the segment at `index` as resent, with the new transmission's state in `now`.
-    pub(crate) fn resend(&mut self, index: usize, now: Sent, by_timer: bool) -> Option<Sent> {
+    /// Marks the segment at `index` as retransmitted, with the new transmission's state in `now`.
+    pub(crate) fn retransmit(&mut self, index: usize, now: Sent, by_timer: bool) -> Option<Sent> {
         let sent = self.ring.get_mut(index)?;
-        if !sent.is(RESENT) {
-            self.resent += u64::from(sent.len);
+        if !sent.is(RETRANSMITTED) {
+            self.retransmitted += u64::from(sent.len);
         }
         let kept = (sent.start, sent.len, sent.flags & !(APP_LIMITED | PROBE));
         *sent = now;
         (sent.start, sent.len) = (kept.0, kept.1);
-        sent.flags |= kept.2 | RESENT | EVER_RESENT | if by_timer { RESENT_BY_TIMER } else { 0 };
+        sent.flags |=
+            kept.2 | RETRANSMITTED | EVER_RETRANSMITTED | if by_timer { RETRANSMITTED_BY_TIMER } else { 0 };
         let copy = *sent;
         self.cursor = self.cursor.max(index + 1);
         Some(copy)
@@ -171,7 +172,7 @@ impl Scoreboard {
     /// The oldest segment's first byte goes again as a window probe: its offset and payload.
     pub(crate) fn probe_front(&mut self) -> Option<(u64, u32)> {
         let front = self.ring.front_mut()?;
-        front.flags |= EVER_RESENT;
+        front.flags |= EVER_RETRANSMITTED;
         Some((self.una, front.payload()))
     }
 
@@ -182,7 +183,7 @@ impl Scoreboard {
             self.ring.clear();
             self.runs.clear();
             (self.nxt, self.frontier, self.cursor) = (self.una, 0, 0);
-            (self.sacked, self.lost, self.resent, self.dup_credit) = (0, 0, 0, 0);
+            (self.sacked, self.lost, self.retransmitted, self.dup_credit) = (0, 0, 0, 0);
         }
         taken
     }
@@ -190,7 +191,7 @@ impl Scoreboard {
     /// The byte of a probe that was taken back is acknowledged: it is outstanding again, and times no round trip.
     pub(crate) fn put_probe_back(&mut self, mut sent: Sent) {
         debug_assert!(self.ring.is_empty(), "nothing was sent since");
-        sent.flags |= PROBE | EVER_RESENT;
+        sent.flags |= PROBE | EVER_RETRANSMITTED;
         self.push(sent, 1);
     }
 
@@ -203,11 +204,11 @@ impl Scoreboard {
         while let Some(front) = self.ring.front_mut() {
             let end = self.una + u64::from(front.len);
             let part = end.min(ack) - self.una;
-            if front.flags & (SACKED | LOST | RESENT) != 0 {
+            if front.flags & (SACKED | LOST | RETRANSMITTED) != 0 {
                 let flags = front.flags;
                 self.sacked -= if flags & SACKED != 0 { part } else { 0 };
                 self.lost -= if flags & LOST != 0 { part } else { 0 };
-                self.resent -= if flags & RESENT != 0 { part } else { 0 };
+                self.retransmitted -= if flags & RETRANSMITTED != 0 { part } else { 0 };
             }
             if end > ack {
                 front.start = ack as u32;
@@ -261,10 +262,10 @@ impl Scoreboard {
                 }
                 each(sent);
                 self.lost -= if sent.is(LOST) { len } else { 0 };
-                self.resent -= if sent.is(RESENT) { len } else { 0 };
+                self.retransmitted -= if sent.is(RETRANSMITTED) { len } else { 0 };
                 self.sacked += len;
                 newly += len;
-                sent.flags = (sent.flags | SACKED) & !(LOST | RESENT);
+                sent.flags = (sent.flags | SACKED) & !(LOST | RETRANSMITTED);
                 marked = Some(Run { start: marked.map_or(offset, |m: Run| m.start), end: offset + len });
                 index += 1;
             }
@@ -362,7 +363,7 @@ impl Scoreboard {
         let index = self.lower_bound(transmission.start);
         let sent = self.ring.get(index)?;
         let same = sent.sent_at == transmission.at && self.offset(sent) + u64::from(sent.len) == end;
-        let in_network = !sent.is(SACKED) && sent.flags & (LOST | RESENT) != LOST;
+        let in_network = !sent.is(SACKED) && sent.flags & (LOST | RETRANSMITTED) != LOST;
         (same && in_network).then_some(index)
     }
 
@@ -379,9 +380,9 @@ impl Scoreboard {
     pub(crate) fn mark_lost(&mut self, index: usize) -> u64 {
         let Some(sent) = self.ring.get_mut(index) else { return 0 };
         let len = u64::from(sent.len);
-        self.resent -= if sent.is(RESENT) { len } else { 0 };
+        self.retransmitted -= if sent.is(RETRANSMITTED) { len } else { 0 };
         self.lost += if sent.is(LOST) { 0 } else { len };
-        sent.flags = (sent.flags | LOST) & !RESENT;
+        sent.flags = (sent.flags | LOST) & !RETRANSMITTED;
         self.cursor = self.cursor.min(index);
         len
     }
@@ -392,7 +393,7 @@ impl Scoreboard {
         let mut newly = 0;
         for index in 0..self.ring.len() {
             let sent = &self.ring[index];
-            let in_network = sent.flags & SACKED == 0 && sent.flags & (LOST | RESENT) != LOST;
+            let in_network = sent.flags & SACKED == 0 && sent.flags & (LOST | RETRANSMITTED) != LOST;
             if in_network && (index == 0 || rule(sent)) {
                 newly += self.mark_lost(index);
             }
@@ -418,18 +419,18 @@ impl Scoreboard {
         }
     }
 
-    /// After a timeout: everything unSACKed is lost and nothing has been resent. Returns the bytes newly lost.
+    /// After a timeout: everything unSACKed is lost and nothing has been retransmitted. Returns the bytes newly lost.
     pub(crate) fn mark_all_lost(&mut self) -> u64 {
         let before = self.lost;
         self.lost = 0;
         for sent in &mut self.ring {
-            sent.flags &= !RESENT;
+            sent.flags &= !RETRANSMITTED;
             if !sent.is(SACKED) {
                 sent.flags |= LOST;
                 self.lost += u64::from(sent.len);
             }
         }
-        self.resent = 0;
+        self.retransmitted = 0;
         self.dup_credit = 0;
         self.frontier = self.ring.len();
         self.cursor = 0;
@@ -456,7 +457,7 @@ impl Scoreboard {
         self.frontier = 0;
     }
 
-    /// A new fast recovery starts: nothing has been resent in it.
+    /// A new fast recovery starts: nothing has been retransmitted in it.
     pub(crate) fn rewind(&mut self) {
         self.cursor = 0;
     }
@@ -471,11 +472,11 @@ impl Scoreboard {
         self.dup_credit = self.dup_credit.saturating_sub(bytes).min(self.flight_size());
     }
 
-    /// The next segment to resend after a timeout: lost, not yet resent.
+    /// The next segment to retransmit after a timeout: lost, not yet retransmitted.
     #[inline]
     pub(crate) fn next_lost(&mut self) -> Option<usize> {
         while let Some(sent) = self.ring.get(self.cursor) {
-            if sent.flags & (SACKED | LOST | RESENT) == LOST {
+            if sent.flags & (SACKED | LOST | RETRANSMITTED) == LOST {
                 return Some(self.cursor);
             }
             self.cursor += 1;
@@ -525,7 +526,10 @@ impl Scoreboard {
         let sum = |flag: u8| -> u64 {
             self.ring.iter().filter(|sent| sent.is(flag)).map(|sent| u64::from(sent.len)).sum()
         };
-        assert_eq!((self.sacked, self.lost, self.resent), (sum(SACKED), sum(LOST), sum(RESENT)));
+        assert_eq!(
+            (self.sacked, self.lost, self.retransmitted),
+            (sum(SACKED), sum(LOST), sum(RETRANSMITTED))
+        );
         assert_eq!(self.ring.iter().map(|sent| u64::from(sent.len)).sum::<u64>(), self.nxt - self.una);
         assert_eq!(self.runs.iter().map(|run| run.end - run.start).sum::<u64>(), self.sacked);
         assert!(self.ring.iter().all(|sent| sent.flags & (SACKED | LOST) != SACKED | LOST));

@@ -140,8 +140,8 @@ pub struct Sender {
     inflation: i64,
     /// RFC 6582's recover + 1, RFC 6675's RecoveryPoint: `snd_nxt` at the last loss event.
     recovery_point: u64,
-    /// The oldest segment is to be resent at once, whatever the window.
-    resend_front: bool,
+    /// The oldest segment is to be retransmitted at once, whatever the window.
+    retransmit_front: bool,
     front_by_timer: bool,
     partial_acks: u32,
     after_rto: bool,
@@ -152,7 +152,7 @@ pub struct Sender {
     /// Bytes reported as delivered by duplicate ACKs and not yet acknowledged cumulatively.
     reported: u64,
     frto: Frto,
-    /// Where the segment ends that the timer resent, and the timeouts since an ACK last came.
+    /// Where the segment ends that the timer retransmitted, and the timeouts since an ACK last came.
     frto_end: u64,
     frto_timeouts: u32,
     prr: Prr,
@@ -258,7 +258,7 @@ impl Sender {
             dup_acks: 0,
             inflation: 0,
             recovery_point: 0,
-            resend_front: false,
+            retransmit_front: false,
             front_by_timer: false,
             partial_acks: 0,
             after_rto: false,

@@ -1,7 +1,7 @@
 //! Counting spurious timeouts, exactly, for statistics alone.
 //!
 //! Every transmission carries a tag off the wire (see [`crate::Segment::tag`]) and every ACK answers one. Of the
-//! timeouts that resent the oldest segment, those are spurious whose resending came after the transmission that the ACK
+//! timeouts that retransmitted the oldest segment, those are spurious whose retransmission came after the transmission that the ACK
 //! of this segment answers: that ACK would have come without them. Where no tag comes back, the timestamp echoed tells
 //! the same (the Eifel detection of RFC 3522); where that is missing too, nothing is counted.
 
@@ -16,7 +16,7 @@ pub(crate) struct SpuriousCounter {
 }
 
 impl SpuriousCounter {
-    /// The timer resent the oldest segment.
+    /// The timer retransmitted the oldest segment.
     pub(crate) fn on_timer_retransmission(&mut self, now: Time, tag: u32) {
         if self.tags.is_empty() {
             self.first_at = now;
@@ -38,7 +38,7 @@ impl SpuriousCounter {
     /// before the first retransmission, where timestamps are in use. Returns how many of the timeouts were spurious.
     pub(crate) fn on_acknowledged(&mut self, tag: u32, echoed_before: Option<bool>) -> u32 {
         let count = if tag != 0 {
-            self.tags.iter().filter(|&&resent| (resent.wrapping_sub(tag) as i32) > 0).count()
+            self.tags.iter().filter(|&&retransmitted| (retransmitted.wrapping_sub(tag) as i32) > 0).count()
         } else if echoed_before == Some(true) {
             self.tags.len()
         } else {

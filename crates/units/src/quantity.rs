@@ -161,7 +161,7 @@ macro_rules! text_quantity {
 }
 pub(crate) use text_quantity;
 
-/// Deserializes from a string by `FromStr`; a bare number is answered with what is missing: its unit.
+/// Deserializes from a string by `FromStr`; a bare number is refused with what is missing, its unit.
 pub(crate) fn deserialize_text<'de, D, T>(
     deserializer: D,
     name: &'static str,

@@ -24,7 +24,7 @@ pub struct Time(u64);
 impl Time {
     /// The start.
     pub const ZERO: Self = Self(0);
-    /// Later than every event: "never" in the answers of `poll_timeout` and `next_change`.
+    /// Later than every event: "never", as returned by `poll_timeout` and `next_change`.
     pub const MAX: Self = Self(u64::MAX);
 
     /// `nanos` nanoseconds after the start.

@@ -1,6 +1,6 @@
 //! One station's contention for the medium: the backoff, the contention window and the retry counts of the DCF.
 //!
-//! The station is told when the medium becomes busy and idle and when it has a frame; it answers when it would send.
+//! The station is told when the medium becomes busy and idle and when it has a frame; it says when it would send.
 //! It does not look at the medium itself. A station that the medium or its radio keeps from sending is *frozen*: its
 //! backoff stands still.
 
@@ -241,7 +241,8 @@ mod tests {
         assert!(!given_up(&mut station, Failure::Short, 6) && station.fail(Failure::Short), "the seventh");
     }
 
-    /// In ns-2 the counts are the station's: three missing ACKs of a packet that then dies of its RTS leave one for the next.
+    /// In ns-2 the counts are the station's: three missing ACKs of a packet that is then dropped for want of a CTS leave
+    /// one for the next.
     #[test]
     fn counts_may_outlive_the_packet() {
         for (profile, dies) in [(Profile::Standard, false), (Profile::Ns2, true)] {

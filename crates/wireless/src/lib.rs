@@ -2,7 +2,7 @@
 //!
 //! A [`Medium`] is a state machine without a clock: it is told the time ([`advance`](Medium::advance)), packets
 //! ([`enqueue`](Medium::enqueue)) and what radios do ([`set_silent`](Medium::set_silent), [`tune`](Medium::tune)); it
-//! answers with events ([`poll_event`](Medium::poll_event)) and the time of the next ([`next_change`](Medium::next_change)).
+//! hands out events ([`poll_event`](Medium::poll_event)) and the time of the next ([`next_change`](Medium::next_change)).
 //! What a frame carries is the caller's affair.
 //!
 //! `medium` (the stations and the air between them), `contention` (one station's backoff and retries), `receiver` (what one

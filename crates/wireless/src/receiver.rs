@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(survivors(Capture::Sinr, &[(15.0, 0, 100), (200.0, 20, 80)]), [1]);
     }
 
-    /// ns-2: of two that collided the receiver stays with the longer, so that a third one dies of it too.
+    /// ns-2: of two that collided the receiver stays with the longer, which thus destroys a third one too.
     #[test]
     fn a_collision_lasts_as_long_as_its_longest_frame() {
         let frames = [(100.0, 0, 50), (90.0, 20, 200), (100.0, 60, 150)];

@@ -78,7 +78,7 @@ pub struct PrimaryUsers {
 }
 
 impl PrimaryUsers {
-    /// Frames live and die by SINR.
+    /// SINR decides which frames are received.
     pub fn new(air: Arc<Air>) -> Self {
         let hears = |channel| {
             let band = air.channels.band(channel);

@@ -47,7 +47,7 @@ fn deaf(mac: MacConfig) -> MediumConfig {
 const HIDDEN: [(f64, f64); 3] = [(-200.0, 0.0), (0.0, 0.0), (200.0, 0.0)];
 
 /// A and C do not hear each other; both are heard by B between them. Without RTS the second frame begins in the middle of
-/// the first, and both die at B.
+/// the first, and both are lost at B.
 #[test]
 fn hidden_terminals_collide_at_the_receiver_between_them() {
     let mac = MacConfig { rts_threshold: None, ..MacConfig::default() };

@@ -76,7 +76,7 @@ def _blocks(result: Result, point: Point) -> Iterator[bytes]:
 
 
 def _deaths(result: Result, point: Point) -> dict[int, str]:
-    """Return why packets die that the node saw: by the number of the row in which it sees them."""
+    """Return why packets that the node saw are dropped: by the number of the row in which it sees them."""
     deaths: dict[int, str] = {}
     under_way: dict[tuple[Any, ...], deque[int]] = defaultdict(deque)
     arrived: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""What the lab answers: runs of some transports, numbers, time lines, what theory says, what changed."""
+"""What the lab shows: runs of some transports, numbers, time lines, what theory says, what changed."""
 
 from __future__ import annotations
 

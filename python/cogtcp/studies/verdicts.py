@@ -1,6 +1,6 @@
 """Statistical tests that turn measurements over seeds into a verdict.
 
-Each test takes one value per seed and answers with a `Finding`: `holds`, `differs` or `unclear`, the
+Each test takes one value per seed and returns a `Finding`: `holds`, `differs` or `unclear`, the
 estimate, its 95 % confidence interval and a sentence. Three answers, not two: that a difference could not be
 shown is no proof of equality, so a test that lacks seeds says `unclear`.
 

@@ -7,7 +7,7 @@ use crate::suggest;
 const DEEPEST: usize = 20;
 
 impl Node {
-    /// Sets what stands at `path` to `value`; answers the paths set (several where the path has a "*"). Missing tables
+    /// Sets what stands at `path` to `value`; returns the paths set (several where the path has a "*"). Missing tables
     /// on the way are made, also in place of a single value. An error is what is wrong and what would be right.
     pub(crate) fn set(&mut self, path: &str, value: &Node) -> Result<Vec<Path>, (String, String)> {
         let steps: Vec<&str> = path.split('.').map(str::trim).collect();

@@ -1,6 +1,6 @@
 //! One station's contention for the medium: the backoff, the contention window and the retry counts of the DCF.
 //!
-//! The station is told when the medium becomes busy and idle and when it has a frame; it answers when it would send.
+//! The station is told when the medium becomes busy and idle and when it has a frame; it says when it would send.
 //! It does not look at the medium itself, so that it serves any medium. A station that the medium or its radio keeps
 //! from sending is *frozen*: its backoff stands still.
 
@@ -117,7 +117,7 @@ impl Station {
         self.finish();
     }
 
-    /// The exchange failed. Answers whether the retry limit is reached: the frame is given up.
+    /// The exchange failed. Returns whether the retry limit is reached: the frame is given up.
     pub(super) fn fail(&mut self, failure: Failure) -> bool {
         let (count, limit) = match failure {
             Failure::Short => (&mut self.short_retries, self.short_limit),

@@ -9,7 +9,7 @@ use cogtcp_units::{RandomStream, Time};
 /// receiving one of a PU, and misses 10 % in both.
 const ESCAPES: f64 = 0.1;
 
-/// The primary users around one receiver, and the signal of its peer there. Answers as
+/// The primary users around one receiver, and the signal of its peer there. Decides as
 /// [`Air::reception`](cogtcp_spectrum::air::Air::reception) does, with what does not change over time worked out before.
 #[derive(Debug)]
 pub(super) struct Interference {

@@ -53,7 +53,7 @@ transport = "newreno"
     }
 }
 
-/// A chain of 70 links: a packet that is forwarded by tables dies at its 64th hop, and each is accounted for.
+/// A chain of 70 links: a packet that is forwarded by tables is dropped at its 64th hop, and each is accounted for.
 #[test]
 fn a_time_to_live_ends() {
     let text = r#"

@@ -31,7 +31,7 @@ impl LmsFilter {
         Self { weights: vec![0.0; order.max(1)], step, horizon: horizon.max(1), levels: VecDeque::new() }
     }
 
-    /// Takes the next level and answers the one predicted `horizon` samples on: the level itself until there are enough.
+    /// Takes the next level and returns the one predicted `horizon` samples on: the level itself until there are enough.
     pub fn push(&mut self, level: f64) -> f64 {
         self.levels.push_front(level);
         self.levels.truncate(self.weights.len() + self.horizon + 1);

@@ -2,7 +2,7 @@
 //! peer stops the sender until it answers; ECN alone is congestion.
 //!
 //! ```text
-//! 3 duplicate ACKs, timeout   resend what is outstanding; cwnd and ssthresh as they are                  state "loss"
+//! 3 duplicate ACKs, timeout   retransmit what is outstanding; cwnd and ssthresh as they are                  state "loss"
 //! ECN echo                    ssthresh = max(FlightSize / 2, 2 SMSS), cwnd = ssthresh, once a window      "congested"
 //!                             until a new segment goes a loss reduces them as TCP's
 //! ICMP unreachable            cwnd = 1 SMSS, persist mode: probes; any ACK ends it                        "disconnected"
@@ -10,8 +10,8 @@
 //! ```
 //!
 //! Scope and departures:
-//! - ATCP is a layer between IP and an unchanged TCP, which it puts into persist mode while it resends by itself. Here the sender
-//!   resends, by NewReno's recovery or, after a timeout, in order as cwnd allows; what this control adds is that cwnd and
+//! - ATCP is a layer between IP and an unchanged TCP, which it puts into persist mode while it retransmits by itself. Here the sender
+//!   retransmits, by NewReno's recovery or, after a timeout, in order as cwnd allows; what this control adds is that cwnd and
 //!   ssthresh stay. The paper was not at hand: this is from memory and from what surveys say of it.
 //! - ATCP was built into FreeBSD, whose persist mode pulls SND.NXT back: after a disconnection what was outstanding goes again at
 //!   once, from a cwnd of one segment.

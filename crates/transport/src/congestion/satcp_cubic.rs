@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! report at time t:  inhibited until t + D + extension, D: what the report says is left until the link is up again
-//! loss event while inhibited:  cwnd, ssthresh and the state of the cubic as they are; what is lost is resent
+//! loss event while inhibited:  cwnd, ssthresh and the state of the cubic as they are; what is lost is retransmitted
 //! loss event else, growth:     CUBIC's
 //! ```
 //!

@@ -79,11 +79,11 @@ fn retransmissions_count_in_pipe_until_acknowledged() {
     sack(&mut b, 1, 10);
     assert_eq!((b.update_lost(3), b.in_flight()), (1000, 0));
     assert_eq!(b.next_hole(), Some((0, true)));
-    b.resend(0, Sent::default(), false).unwrap();
+    b.retransmit(0, Sent::default(), false).unwrap();
     assert_eq!((b.in_flight(), b.next_hole()), (1000, None));
     let mut seen = Vec::new();
     b.advance(10_001, |sent| seen.push(sent.flags));
-    assert_eq!((seen.len(), seen[0] & EVER_RESENT, b.in_flight()), (10, EVER_RESENT, 0));
+    assert_eq!((seen.len(), seen[0] & EVER_RETRANSMITTED, b.in_flight()), (10, EVER_RETRANSMITTED, 0));
     b.check();
 }
 
@@ -92,15 +92,15 @@ fn retransmissions_count_in_pipe_until_acknowledged() {
 fn timeout_marks_everything_lost() {
     let mut b = board(6);
     sack(&mut b, 2, 3);
-    b.resend(0, Sent::default(), false);
+    b.retransmit(0, Sent::default(), false);
     assert_eq!(b.mark_all_lost(), 5000);
     assert_eq!((b.in_flight(), b.next_lost()), (0, Some(0)));
-    let resent: Vec<usize> = std::iter::from_fn(|| {
+    let retransmitted: Vec<usize> = std::iter::from_fn(|| {
         let index = b.next_lost()?;
-        b.resend(index, Sent::default(), true).map(|_| index)
+        b.retransmit(index, Sent::default(), true).map(|_| index)
     })
     .collect();
-    assert_eq!(resent, [0, 1, 3, 4, 5]);
+    assert_eq!(retransmitted, [0, 1, 3, 4, 5]);
     assert_eq!(b.in_flight(), 5000);
     b.check();
     b.advance(1501, |_| ());
@@ -144,7 +144,7 @@ fn counts_hold_under_random_use() {
                 5 => {
                     b.update_lost(3);
                     if let Some((index, _)) = b.next_hole() {
-                        b.resend(index, Sent::default(), false);
+                        b.retransmit(index, Sent::default(), false);
                     }
                 }
                 6 if random.below(8) == 0 => {
@@ -152,7 +152,7 @@ fn counts_hold_under_random_use() {
                 }
                 6 => {
                     if let Some(index) = b.next_lost() {
-                        b.resend(index, Sent::default(), true);
+                        b.retransmit(index, Sent::default(), true);
                     }
                 }
                 _ => {}

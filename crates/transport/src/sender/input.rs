@@ -3,7 +3,7 @@
 use super::{Sender, handshake::Connection, timers::Timer};
 use crate::congestion::{AckSample, CaState};
 use crate::frto::{Frto, FrtoAck};
-use crate::scoreboard::{EVER_RESENT, SACKED, Sent};
+use crate::scoreboard::{EVER_RETRANSMITTED, SACKED, Sent};
 use crate::{Flags, Recovery, RttSampling, Segment, TransportEvent};
 use cogtcp_units::{Duration, Time};
 
@@ -13,7 +13,7 @@ struct RttHint {
     /// Send times of the latest and of the earliest sent of them that were sent once.
     latest: Option<Time>,
     earliest: Option<Time>,
-    /// One of them was resent: a cumulative ACK is ambiguous (Karn).
+    /// One of them was retransmitted: a cumulative ACK is ambiguous (Karn).
     ambiguous: bool,
 }
 
@@ -101,7 +101,7 @@ impl Sender {
         let mut frto = FrtoAck {
             advances: ack > una,
             duplicate: false,
-            covers_resent: ack >= self.frto_end,
+            covers_retransmitted: ack >= self.frto_end,
             covers_recover: ack >= self.recovery_point,
             exceeds_recover: ack > self.recovery_point,
             sacks_old: false,
@@ -167,7 +167,7 @@ impl Sender {
             if rack_in_use {
                 rack.on_delivered(now, sent, end_of(sent, una), min_rtt, echo);
             }
-            hint.ambiguous |= sent.is(EVER_RESENT);
+            hint.ambiguous |= sent.is(EVER_RETRANSMITTED);
             hint.latest = Some(sent.sent_at);
             hint.earliest = hint.earliest.or(hint.latest);
         });
@@ -182,7 +182,7 @@ impl Sender {
             self.reported -= earlier;
             self.board.uncredit(earlier);
             // Outside of fast recovery an ACK that moves on ends what duplicates stand for: those that a needless
-            // resend after a timeout causes stand for nothing, and no hole takes them back.
+            // retransmit after a timeout causes stand for nothing, and no hole takes them back.
             if ack == self.board.nxt() || self.tcp.ca_state != CaState::Recovery {
                 self.reported = 0;
                 self.board.uncredit(u64::MAX);
@@ -245,7 +245,7 @@ impl Sender {
                 if rack_in_use {
                     rack.on_delivered(now, sent, end_of(sent, una), min_rtt, echo);
                 }
-                if !sent.is(EVER_RESENT) {
+                if !sent.is(EVER_RETRANSMITTED) {
                     *latest = (*latest).max(Some(sent.sent_at));
                     *earliest = Some(earliest.map_or(sent.sent_at, |time| time.min(sent.sent_at)));
                 }

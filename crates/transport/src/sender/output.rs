@@ -18,7 +18,7 @@ enum Choice {
     Rescue(usize),
     /// A tail loss probe of new data.
     ProbeNew(u32),
-    /// A tail loss probe that resends the segment at this index.
+    /// A tail loss probe that retransmits the segment at this index.
     ProbeAgain(usize),
 }
 
@@ -49,7 +49,7 @@ impl Sender {
                 return None;
             }
         }
-        self.resend_front &= !matches!(choice, Choice::Again(_));
+        self.retransmit_front &= !matches!(choice, Choice::Again(_));
         match choice {
             Choice::New(len) => Some(self.send_new(now, len)),
             Choice::Again(index) => self.send_again(now, index),
@@ -85,7 +85,7 @@ impl Sender {
 
     #[inline]
     fn choose(&mut self, now: Time) -> Option<Choice> {
-        if self.resend_front && self.board.flight_size() > 0 {
+        if self.retransmit_front && self.board.flight_size() > 0 {
             // RFC 6675 section 5 step 4.3: whatever cwnd. Departure: under PRR too, whose SndCnt may be less than a segment.
             // What RACK found lost need not be the oldest.
             let fast = self.tcp.ca_state == CaState::Recovery && self.rack_in_use();
@@ -159,7 +159,7 @@ impl Sender {
         if let Some((index, false)) = hole {
             return Some(Choice::Again(index));
         }
-        // Rule 4: once per recovery, when the acknowledgement has passed what was resent first.
+        // Rule 4: once per recovery, when the acknowledgement has passed what was retransmitted first.
         if self.rescue.is_none_or(|rescue| self.board.una() > rescue) {
             return self.board.last_unsacked().map(Choice::Rescue);
         }
@@ -172,7 +172,7 @@ impl Sender {
             // F-RTO step 2b: up to two new segments and nothing else.
             return if budget > 0 { self.choose_new(now, u64::MAX) } else { None };
         }
-        if self.frto == Frto::Resent {
+        if self.frto == Frto::Retransmitted {
             return None;
         }
         let room = self.tcp.cwnd.saturating_sub(self.board.in_flight());
@@ -254,7 +254,7 @@ impl Sender {
         let sent = match self.board.get(0) {
             // A probe's byte is beyond the window by design and does not count as outstanding.
             Some(front) if front.is(PROBE) => nxt - u64::from(front.len),
-            // What is outstanding was let in before: as soon as the window reaches it again it may be resent, and the
+            // What is outstanding was let in before: as soon as the window reaches it again it may be retransmitted, and the
             // retransmission timer must run for it.
             Some(_) => return self.window_end <= self.board.una(),
             None => nxt,
@@ -313,7 +313,7 @@ impl Sender {
     fn send_again(&mut self, now: Time, index: usize) -> Option<Segment> {
         let by_timer = index == 0 && self.front_by_timer;
         let state = self.rate.on_send(now, self.board.in_flight(), 0);
-        let sent = self.board.resend(index, state, by_timer)?;
+        let sent = self.board.retransmit(index, state, by_timer)?;
         let offset = self.board.offset(&sent);
         self.note_transmission(now, offset, sent.len);
         if self.timed.is_some_and(|(end, _)| end > offset) {

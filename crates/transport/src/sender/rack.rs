@@ -4,7 +4,7 @@
 use super::{Sender, timers::Timer};
 use crate::congestion::{AckSample, CaEvent, CaState};
 use crate::rack::{Echo, ProbeVerdict, Transmission, probe_timeout};
-use crate::scoreboard::RESENT;
+use crate::scoreboard::RETRANSMITTED;
 use crate::{Recovery, Segment};
 use cogtcp_units::Time;
 
@@ -49,8 +49,8 @@ impl Sender {
                     break;
                 }
                 // A retransmission that left after the latest response to a loss.
-                self.retransmission_lost |=
-                    sent.at >= self.reduced_at && self.board.get(index).is_some_and(|sent| sent.is(RESENT));
+                self.retransmission_lost |= sent.at >= self.reduced_at
+                    && self.board.get(index).is_some_and(|sent| sent.is(RETRANSMITTED));
                 newly += self.board.mark_lost(index);
             }
             // Delivered, sent again since, or lost now: another transmission speaks for it, if any.

@@ -51,7 +51,7 @@ impl Sender {
             }
         }
         if self.rack_in_use() {
-            if ack.duplicate && self.control_asks_to_resend(now) {
+            if ack.duplicate && self.control_asks_to_retransmit(now) {
                 self.rate.lost += self.board.mark_front_lost();
                 self.board.rewind();
             }
@@ -75,7 +75,7 @@ impl Sender {
         } else {
             self.dup_acks >= self.config.dup_thresh && self.may_fast_retransmit()
         };
-        let lost = lost || self.control_asks_to_resend(now);
+        let lost = lost || self.control_asks_to_retransmit(now);
         if lost {
             self.enter_fast_recovery(now, ack);
             // The timer counts from the retransmission, as in BSD, Linux and ns-2; RFC 6298 leaves it running.
@@ -105,7 +105,7 @@ impl Sender {
     }
 
     /// A control with a finer timeout than ours may take one duplicate as enough.
-    fn control_asks_to_resend(&mut self, now: Time) -> bool {
+    fn control_asks_to_retransmit(&mut self, now: Time) -> bool {
         let Some(head_sent_at) = self.board.get(0).map(|front| front.sent_at) else { return false };
         self.sync();
         self.control.dup_ack_retransmit(now, &self.tcp, head_sent_at)
@@ -125,7 +125,7 @@ impl Sender {
         self.limited = 0;
         self.rescue = None;
         self.timed = None;
-        self.resend_front = true;
+        self.retransmit_front = true;
         self.front_by_timer = false;
         self.after_rto = false;
         self.tlp.end = None;
@@ -151,7 +151,7 @@ impl Sender {
                 self.set_ca_state(now, CaState::Recovery);
             }
             Recovery::Sack => {
-                // RFC 6675 section 5 step 4; 4.3: no rescue before what is resent first is acknowledged.
+                // RFC 6675 section 5 step 4; 4.3: no rescue before what is retransmitted first is acknowledged.
                 self.board.rewind();
                 self.rescue = self.board.get(0).map(|front| self.board.una() + u64::from(front.len));
                 self.inflation = 0;
@@ -192,11 +192,11 @@ impl Sender {
                 self.exit_fast_recovery(now);
             }
             Recovery::NewReno if ack.acked > 0 => {
-                // Partial acknowledgement: resend the next hole, deflate by what was acknowledged, add one segment
+                // Partial acknowledgement: retransmit the next hole, deflate by what was acknowledged, add one segment
                 // back if that was as much.
                 let newly_lost = self.board.mark_front_lost();
                 self.rate.lost += newly_lost;
-                self.resend_front = true;
+                self.retransmit_front = true;
                 self.front_by_timer = false;
                 self.partial_acks += 1;
                 self.inflation -= ack.acked as i64;
@@ -265,7 +265,7 @@ impl Sender {
         self.dup_acks = 0;
         self.limited = 0;
         self.rescue = None;
-        self.resend_front = false;
+        self.retransmit_front = false;
     }
 
     /// After a timeout, and Tahoe after a fast retransmit: slow start over everything that was outstanding.
@@ -306,7 +306,7 @@ impl Sender {
             Verdict::ConventionalThree => {
                 self.frto = Frto::Idle;
                 if !self.control.owns_cwnd() {
-                    // The two new segments are out; with less there would be no room to resend anything.
+                    // The two new segments are out; with less there would be no room to retransmit anything.
                     self.tcp.cwnd = 3 * self.tcp.mss;
                 }
                 false

@@ -116,7 +116,7 @@ fn lost_retransmission_needs_a_timeout() {
     // The windows of the simulators' presets are too small to meet all these drops in one flight.
     let hosts = [crate::Host::Rfc, crate::Host::Linux];
     for preset in Preset::all().iter().filter(|preset| hosts.contains(&preset.host)) {
-        // 20 is resent as some transmission soon after: drop every candidate of it.
+        // 20 is retransmitted as some transmission soon after: drop every candidate of it.
         let mut link = Link::new(&(20..45).collect::<Vec<_>>());
         let (sender, _, _) = transfer(preset.sender_config(), 100_000, &mut link);
         assert!(sender.stats().timeouts > 0, "{}", preset.name);
@@ -124,10 +124,10 @@ fn lost_retransmission_needs_a_timeout() {
     }
 }
 
-/// What is resent needlessly after a timeout brings duplicate ACKs, which stand for no segment that has left the network:
+/// What is retransmitted needlessly after a timeout brings duplicate ACKs, which stand for no segment that has left the network:
 /// the window grows on as if they had not come. Every segment is acknowledged, so that no ACK makes up for them.
 #[test]
-fn duplicates_of_needless_resends_do_not_stop_growth() {
+fn duplicates_of_needless_retransmits_do_not_stop_growth() {
     for recovery in [Recovery::Reno, Recovery::NewReno] {
         let mut link = Link::new(&[]);
         link.pause = (Time::from_millis(2000), Time::from_millis(5000));

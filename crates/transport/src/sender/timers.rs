@@ -4,7 +4,7 @@
 use super::{Sender, handshake::Connection};
 use crate::congestion::{CaEvent, CaState};
 use crate::frto::Frto;
-use crate::scoreboard::{RESENT_BY_TIMER, SACKED};
+use crate::scoreboard::{RETRANSMITTED_BY_TIMER, SACKED};
 use crate::{FRto, Recovery, TransportEvent};
 use cogtcp_units::{Rate, Time};
 
@@ -81,7 +81,7 @@ impl Sender {
             self.arm(Timer::Off, Time::MAX);
             return;
         };
-        let again = front.is(RESENT_BY_TIMER) && self.config.hold_ssthresh;
+        let again = front.is(RETRANSMITTED_BY_TIMER) && self.config.hold_ssthresh;
         let front_len = front.len;
         if front.is(SACKED) {
             // The receiver reneged (RFC 2018 section 8): what it said is worth nothing.
@@ -94,14 +94,14 @@ impl Sender {
 
         let in_rto_recovery = self.tcp.ca_state == CaState::Loss && self.after_rto;
         let frto = self.config.f_rto != FRto::Off && self.may_start_frto();
-        self.frto_timeouts = if self.frto == Frto::Resent { self.frto_timeouts + 1 } else { 1 };
+        self.frto_timeouts = if self.frto == Frto::Retransmitted { self.frto_timeouts + 1 } else { 1 };
         self.frto_end = self.board.una() + u64::from(front_len);
 
         let flight = self.loss_flight();
         self.sync();
         self.tcp.flight_size = flight;
         self.control.cwnd_event(now, &mut self.tcp, CaEvent::Loss);
-        // RFC 5681 section 3.1: ssthresh is held when this segment was resent by the timer before; RFC 3168 section 6.1.2: and
+        // RFC 5681 section 3.1: ssthresh is held when this segment was retransmitted by the timer before; RFC 3168 section 6.1.2: and
         // when an echo has lowered it in this window.
         if !again {
             if !in_rto_recovery {
@@ -126,9 +126,9 @@ impl Sender {
         self.after_rto = true;
         // RFC 6582 section 3.2 step 4; RFC 6675 section 5.1.
         self.recovery_point = self.board.nxt();
-        self.frto = if frto { Frto::Resent } else { Frto::Idle };
+        self.frto = if frto { Frto::Retransmitted } else { Frto::Idle };
         self.timed = None;
-        self.resend_front = true;
+        self.retransmit_front = true;
         self.front_by_timer = true;
         self.sync();
         // RFC 6298 section 5.6.
@@ -142,7 +142,7 @@ impl Sender {
         match self.tcp.ca_state {
             CaState::Open | CaState::Disorder | CaState::Cwr => true,
             CaState::Recovery => matches!(self.recovery(), Recovery::Reno | Recovery::NewReno),
-            CaState::Loss => self.frto == Frto::Resent,
+            CaState::Loss => self.frto == Frto::Retransmitted,
         }
     }
 
@@ -237,7 +237,7 @@ impl Sender {
         self.arm(Timer::Off, Time::MAX);
         self.probe_due = false;
         if std::mem::take(&mut self.unreachable) {
-            self.resend_outstanding(now);
+            self.retransmit_outstanding(now);
         }
         self.update_timer(now, true);
         self.emit(TransportEvent::WindowOpened);
@@ -249,7 +249,7 @@ impl Sender {
 
     /// The peer can be reached again: what was outstanding is taken as lost and sent again in order as cwnd allows, at once.
     /// BSD's persist mode has pulled SND.NXT back to SND.UNA and so does the same. No loss event: nothing is reduced here.
-    fn resend_outstanding(&mut self, now: Time) {
+    fn retransmit_outstanding(&mut self, now: Time) {
         if self.board.flight_size() == 0 {
             return;
         }

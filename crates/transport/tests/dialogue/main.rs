@@ -6,7 +6,7 @@
 //! moves only when the script moves it. Each test names the RFC section it checks.
 //!
 //! - [`SenderDialogue`](harness::SenderDialogue): the sender against scripted ACKs.
-//!   `send` gives it a segment now, `expect` lists everything it answers now, `at` moves time and insists on silence
+//!   `send` gives it a segment now, `expect` lists everything it sends now, `at` moves time and insists on silence
 //!   until then, `expect_at` moves time and lists what comes at that moment (and that nothing comes before).
 //! - [`ReceiverDialogue`](harness::ReceiverDialogue): the receiver against scripted data, with the same verbs.
 //! - [`Pipe`](harness::Pipe): sender and receiver over a path of fixed delay that drops the transmissions it is told to;

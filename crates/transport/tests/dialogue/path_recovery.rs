@@ -53,8 +53,8 @@ fn rfc6675_5_sack_all_holes_in_one_round_trip() {
         let pipe = run(Recovery::Sack, drops);
         let expected: Vec<_> = drops.iter().map(|number| (200, *number)).collect();
         // The four in a row leave six ACKs for the window of five: the last may wait for the first retransmission's ACK.
-        let resent: Vec<_> = pipe.retransmissions().iter().map(|(_, number)| *number).collect();
-        assert_eq!(resent, drops, "{drops:?}");
+        let retransmitted: Vec<_> = pipe.retransmissions().iter().map(|(_, number)| *number).collect();
+        assert_eq!(retransmitted, drops, "{drops:?}");
         assert!(pipe.retransmissions().iter().all(|(time, _)| *time <= 300), "{:?}", pipe.retransmissions());
         if drops[0] == 1 {
             assert_eq!(pipe.retransmissions(), expected, "{drops:?}");
@@ -92,7 +92,7 @@ fn reno_with_the_guard_of_a_window_times_out_with_two_drops() {
     assert_eq!(pipe.retransmissions()[..2], [(200, 1), (1_300, 3)]);
 }
 
-/// Fall and Floyd 1996: Tahoe recovers from several drops without the timer, at the price of resending what arrived.
+/// Fall and Floyd 1996: Tahoe recovers from several drops without the timer, at the price of retransmitting what arrived.
 #[test]
 fn tahoe_recovers_by_slow_start() {
     for drops in [&[1, 3][..], &[1, 3, 5], &[1, 3, 5, 7]] {

@@ -70,9 +70,9 @@ fn rfc5927_4_1_unreachable_must_quote_what_is_outstanding() {
     assert_eq!(d.cwnd(), 1);
 }
 
-/// ATCP, loss: three duplicate ACKs resend the segment and leave the window alone.
+/// ATCP, loss: three duplicate ACKs retransmit the segment and leave the window alone.
 #[test]
-fn atcp_resends_without_reducing() {
+fn atcp_retransmits_without_reducing() {
     let config = SenderConfig {
         initial_ssthresh: 6_000,
         limited_transmit: false,
@@ -91,7 +91,7 @@ fn atcp_resends_without_reducing() {
     assert_eq!((d.cwnd(), d.ssthresh()), (6, 6));
 }
 
-/// SaTCP: for as long as the report says, a timeout resends the window and reduces nothing.
+/// SaTCP: for as long as the report says, a timeout retransmits the window and reduces nothing.
 #[test]
 fn satcp_keeps_its_window_through_a_reported_outage() {
     let config = SenderConfig { initial_ssthresh: 4_000, ..sender_config(Recovery::Sack, 4) };

@@ -94,7 +94,7 @@ fn rfc3042_2_limited_transmit_needs_the_peers_window() {
     d.exchange("ack #1 win 4000", "#1");
 }
 
-/// Jacobson 1988: Tahoe resends the hole and falls back to slow start from one segment.
+/// Jacobson 1988: Tahoe retransmits the hole and falls back to slow start from one segment.
 #[test]
 fn tahoe_one_drop() {
     let mut d = ten_in_flight(config(Recovery::Tahoe));
@@ -117,9 +117,9 @@ fn tahoe_one_drop() {
     assert_eq!(d.cwnd(), 5);
 }
 
-/// Tahoe goes back to the hole and resends from there, what has arrived too: the price of two drops.
+/// Tahoe goes back to the hole and retransmits from there, what has arrived too: the price of two drops.
 #[test]
-fn tahoe_two_drops_resends_what_arrived() {
+fn tahoe_two_drops_retransmits_what_arrived() {
     let mut d = ten_in_flight(config(Recovery::Tahoe));
     // #1 and #3 are lost.
     d.exchange("ack #1; ack #1", "");
@@ -205,7 +205,7 @@ fn rfc6582_3_2_newreno_one_drop() {
     assert_eq!((d.cwnd(), d.ssthresh()), (5, 5));
 }
 
-/// RFC 6582 section 3.2 step 3: a partial ACK resends the next hole, deflates by what it acknowledges less one segment.
+/// RFC 6582 section 3.2 step 3: a partial ACK retransmits the next hole, deflates by what it acknowledges less one segment.
 #[test]
 fn rfc6582_3_2_newreno_partial_ack() {
     let mut d = ten_in_flight(config(Recovery::NewReno));
@@ -286,7 +286,7 @@ fn rfc6675_5_sack_one_drop() {
     let mut d = ten_in_flight(config(Recovery::Sack));
     d.exchange("ack #1 sack #2", "");
     d.exchange("ack #1 sack #2-3", "");
-    // pipe: #1 resent, #5 to #10: 7; cwnd 5.
+    // pipe: #1 retransmitted, #5 to #10: 7; cwnd 5.
     d.exchange("ack #1 sack #2-4", "#1");
     assert_eq!(d.cwnd(), 5);
     d.exchange("ack #1 sack #2-5", "");
@@ -301,7 +301,7 @@ fn rfc6675_5_sack_one_drop() {
     assert_eq!((d.cwnd(), d.ssthresh(), d.end.state().ca_state), (5, 5, CaState::Open));
 }
 
-/// RFC 6675 section 5 with two drops: the second is resent as soon as it is known and the pipe has room.
+/// RFC 6675 section 5 with two drops: the second is retransmitted as soon as it is known and the pipe has room.
 #[test]
 fn rfc6675_5_sack_two_drops() {
     let mut d = ten_in_flight(config(Recovery::Sack));
@@ -348,7 +348,7 @@ fn rfc6675_5_sack_three_drops() {
     assert_eq!((d.cwnd(), d.end.stats().timeouts, d.end.stats().segments_retransmitted), (5, 0, 3));
 }
 
-/// RFC 6675 section 5 with four drops: all are resent within the round trip.
+/// RFC 6675 section 5 with four drops: all are retransmitted within the round trip.
 #[test]
 fn rfc6675_5_sack_four_drops() {
     let mut d = ten_in_flight(config(Recovery::Sack));
@@ -397,8 +397,8 @@ fn rfc6675_4_next_seg_rule_3() {
     d.exchange("ack #1 sack #8 #2-6", "#7");
 }
 
-/// RFC 6675 section 4, NextSeg rule 4: once in a recovery the last segment is resent to keep the ACKs coming, and by section 5
-/// step 4.3 not before what was resent first is acknowledged.
+/// RFC 6675 section 4, NextSeg rule 4: once in a recovery the last segment is retransmitted to keep the ACKs coming, and by section 5
+/// step 4.3 not before what was retransmitted first is acknowledged.
 #[test]
 fn rfc6675_4_rescue_retransmission() {
     let mut d = SenderDialogue::connected(config(Recovery::Sack));
@@ -447,7 +447,7 @@ fn rfc5681_3_1_a_loss_after_a_long_recovery_halves_cwnd() {
     for _ in 0..2 {
         d.exchange("ack #1", "");
     }
-    // The resent #1 is late: each duplicate, of old and of new segments, lets another new one go.
+    // The retransmitted #1 is late: each duplicate, of old and of new segments, lets another new one go.
     for k in 11..30 {
         d.exchange("ack #1", &format!("#{k}"));
     }

@@ -109,7 +109,7 @@ fn rfc5681_3_1_ssthresh_floor() {
     assert_eq!(d.end.state().ssthresh, 2_000);
 }
 
-/// RFC 6298 section 3 (Karn) and 5.5 to 5.7: the ACK of a resent segment gives no sample, and the back-off stays until one
+/// RFC 6298 section 3 (Karn) and 5.5 to 5.7: the ACK of a retransmitted segment gives no sample, and the back-off stays until one
 /// comes.
 #[test]
 fn rfc6298_3_karn() {
@@ -124,14 +124,14 @@ fn rfc6298_3_karn() {
     d.expect_at(3_130, "#2");
     d.at(3_200);
     d.exchange("ack #3", "#3-4");
-    // #3 was resent, too; #4 is new: a sample of 100 ms ends the back-off.
+    // #3 was retransmitted, too; #4 is new: a sample of 100 ms ends the back-off.
     d.at(3_300);
     d.exchange("ack #5", "#5-7");
     assert_eq!(d.end.state().srtt, ms(100));
     d.expect_at(4_300, "#5");
 }
 
-/// RFC 7323 section 4: with timestamps the ACK of a resent segment is a sample.
+/// RFC 7323 section 4: with timestamps the ACK of a retransmitted segment is a sample.
 #[test]
 fn rfc7323_4_timestamps_time_retransmissions() {
     let config = SenderConfig { timestamps: true, ..quick(Recovery::NewReno, 1) };
@@ -194,7 +194,7 @@ fn rfc6298_5_duplicates_do_not_restart_the_timer() {
     d.expect_at(1_100, "#1");
 }
 
-/// RFC 5681 section 3.1: after a timeout, slow start from one segment to ssthresh, resending in order.
+/// RFC 5681 section 3.1: after a timeout, slow start from one segment to ssthresh, retransmitting in order.
 #[test]
 fn rfc5681_3_1_slow_start_after_timeout() {
     let mut d = SenderDialogue::connected(sender_config(Recovery::NewReno, 8));
@@ -215,7 +215,7 @@ fn rfc5681_3_1_slow_start_after_timeout() {
     assert_eq!((d.cwnd(), d.end.stats().segments_retransmitted), (5, 8));
 }
 
-/// RFC 5681 section 3.1: after a timeout, data that an ACK covers is not resent.
+/// RFC 5681 section 3.1: after a timeout, data that an ACK covers is not retransmitted.
 #[test]
 fn rfc5681_3_1_timeout_skips_what_is_acknowledged() {
     let mut d = SenderDialogue::connected(sender_config(Recovery::NewReno, 8));
@@ -294,7 +294,7 @@ fn rfc5682_2_everything_acknowledged() {
     assert_eq!(d.end.stats().undone_timeouts, 0);
 }
 
-/// RFC 5682 section 3.1: with SACK, new data SACKed between that was never resent shows a spurious timeout.
+/// RFC 5682 section 3.1: with SACK, new data SACKed between that was never retransmitted shows a spurious timeout.
 #[test]
 fn rfc5682_3_1_sack_enhanced() {
     let mut d =
@@ -347,7 +347,7 @@ fn rfc5682_2_1_timeout_in_the_recovery_of_another() {
     assert_eq!(d.end.stats().undone_timeouts, 0);
 }
 
-/// RFC 5682 section 2.1 step 2a: less than the segment that was resent is acknowledged: conventional recovery.
+/// RFC 5682 section 2.1 step 2a: less than the segment that was retransmitted is acknowledged: conventional recovery.
 #[test]
 fn rfc5682_2_1_part_of_the_segment() {
     for (f_rto, recovery) in [(FRto::Basic, Recovery::NewReno), (FRto::Sack, Recovery::Sack)] {
@@ -437,7 +437,7 @@ fn rfc7323_4_3_the_wait_of_a_delayed_ack() {
     assert_eq!(d.end.state().latest_rtt, ms(100));
 }
 
-/// RFC 5682 is off by default: the timeout's slow start resends what had arrived.
+/// RFC 5682 is off by default: the timeout's slow start retransmits what had arrived.
 #[test]
 fn rfc5682_off_goes_back() {
     let mut d = SenderDialogue::connected(sender_config(Recovery::NewReno, 8));
@@ -450,7 +450,7 @@ fn rfc5682_off_goes_back() {
 }
 
 /// End to end: a pause longer than the RTO that loses nothing. Every recovery finds its timeout spurious by the tags;
-/// with F-RTO the window is restored and only the first segment is resent.
+/// with F-RTO the window is restored and only the first segment is retransmitted.
 #[test]
 fn rfc5682_2_pause_end_to_end() {
     for (f_rto, undone) in [(FRto::Off, 0), (FRto::Basic, 1)] {

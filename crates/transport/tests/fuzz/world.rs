@@ -308,7 +308,7 @@ impl World {
         assert!(buffered <= self.receiver.config().buffer + 1, "{buffered} bytes in the buffer");
         let tcp = self.sender.state();
         assert!(tcp.cwnd >= tcp.mss, "{tcp:?}");
-        // RFC 6675's pipe counts a segment twice that was resent without being known as lost.
+        // RFC 6675's pipe counts a segment twice that was retransmitted without being known as lost.
         assert!(tcp.snd_una <= tcp.snd_nxt && tcp.in_flight <= 2 * (tcp.snd_nxt - tcp.snd_una), "{tcp:?}");
         self.window.check(&mut self.sender);
         self.window = Window::of(&self.sender);

@@ -36,7 +36,7 @@ pub(super) enum Cause {
 }
 
 impl Cause {
-    /// What a packet dies of whose last attempt failed for this cause.
+    /// Why a packet is dropped whose last attempt failed for this cause.
     pub(super) fn drop_cause(self) -> DropCause {
         if matches!(self, Self::Interfered(_)) { DropCause::Interference } else { DropCause::Retry }
     }
@@ -161,7 +161,7 @@ impl Cell {
         }
     }
 
-    /// The backoff of `sender` is over. Answers the channel that its receiver listens on, its rate and the frames there.
+    /// The backoff of `sender` is over. Returns the channel that its receiver listens on, its rate and the frames there.
     fn begin_attempt(&mut self, sender: usize, now: Time, pipes: &mut [Pipe]) -> (ChannelId, Rate, Frames) {
         let size = self.size(sender, pipes).unwrap_or(0);
         // A retry serves the packet that is in service.
@@ -204,7 +204,7 @@ impl Cell {
         Some(Cause::Unanswered)
     }
 
-    /// A frame of an exchange with `receiver` on its `channel`. Answers what destroys it.
+    /// A frame of an exchange with `receiver` on its `channel`. Returns what destroys it.
     fn send(&mut self, receiver: usize, channel: ChannelId, frame: Frame) -> Option<Cause> {
         self.note_on_air(receiver, frame.from, frame.from + frame.span);
         // The released code asks for primary users in its receiving radio alone: a CTS or ACK goes to the sending one.

@@ -4,13 +4,13 @@
 //! once per round trip:  delta = round((expected - actual) * base) segments, with the round's mean RTT
 //! slow start, every other round trip:  delta > gamma:  ssthresh = 2, cwnd -= cwnd/8      else cwnd += 1 per ACK
 //! congestion avoidance:  delta > beta: cwnd -= 1     delta < alpha: cwnd += 1/cwnd per ACK
-//! duplicate ACK: resend when the oldest segment is older than the fine-grained timeout (srtt + 2 rttvar) * 17/16
-//! loss event:  cwnd = 3/4 cwnd, 1/2 if the segment had been resent before      timeout: ssthresh = half, cwnd = 2
+//! duplicate ACK: retransmit when the oldest segment is older than the fine-grained timeout (srtt + 2 rttvar) * 17/16
+//! loss event:  cwnd = 3/4 cwnd, 1/2 if the segment had been retransmitted before      timeout: ssthresh = half, cwnd = 2
 //! ```
 //!
 //! Departures from ns-2: the segment whose timeout expires on the first two *new* ACKs after a retransmission is
-//! left to loss recovery (NewReno's partial ACKs resend it), and the window of 2 after a timeout is set at the first ACK
-//! that comes after it, since senders resend one segment.
+//! left to loss recovery (NewReno's partial ACKs retransmit it), and the window of 2 after a timeout is set at the first ACK
+//! that comes after it, since senders retransmit one segment.
 
 use super::super::growth::{self, Round};
 use super::super::{AckSample, CaEvent, CaState, CongestionControl, PacketInfo, Parameters, TcpState};
@@ -48,8 +48,8 @@ pub(super) struct VegasNs2 {
     /// Growth below one byte, in units of 1 / window bytes.
     credit: u64,
     fine: FineTimeout,
-    /// Offset of the segment resent last.
-    resent: Option<u64>,
+    /// Offset of the segment retransmitted last.
+    retransmitted: Option<u64>,
     /// A timeout came and its window of 2 is not set yet.
     timed_out: bool,
 }
@@ -70,7 +70,7 @@ impl VegasNs2 {
             growing_round: true,
             credit: 0,
             fine: FineTimeout::default(),
-            resent: None,
+            retransmitted: None,
             timed_out: false,
         }
     }
@@ -133,7 +133,7 @@ impl CongestionControl for VegasNs2 {
         let window = tcp.cwnd;
         let left = if window <= 3 * tcp.mss {
             0
-        } else if self.resent == Some(tcp.snd_una) {
+        } else if self.retransmitted == Some(tcp.snd_una) {
             self.fine.back_off(2, 1);
             window / 2
         } else {
@@ -203,7 +203,7 @@ impl CongestionControl for VegasNs2 {
 
     fn on_packet_sent(&mut self, _now: Time, _tcp: &mut TcpState, packet: &PacketInfo) {
         if packet.retransmission {
-            self.resent = Some(packet.offset);
+            self.retransmitted = Some(packet.offset);
         }
     }
 }
@@ -314,8 +314,8 @@ mod tests {
     fn a_loss_leaves_three_quarters_and_a_second_half() {
         let mut bench = bench(20);
         assert_eq!(bench.control.ssthresh(bench.now, &bench.tcp), 15 * MSS);
-        let resent = PacketInfo { offset: 0, bytes: MSS, retransmission: true, in_flight: 0 };
-        bench.control.on_packet_sent(bench.now, &mut bench.tcp, &resent);
+        let retransmitted = PacketInfo { offset: 0, bytes: MSS, retransmission: true, in_flight: 0 };
+        bench.control.on_packet_sent(bench.now, &mut bench.tcp, &retransmitted);
         assert_eq!(bench.control.ssthresh(bench.now, &bench.tcp), 10 * MSS);
         bench.tcp.cwnd = 3 * MSS;
         assert_eq!(bench.control.ssthresh(bench.now, &bench.tcp), 2 * MSS);

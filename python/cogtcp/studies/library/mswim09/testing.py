@@ -167,7 +167,7 @@ def budget(cells: Mapping[str, Cell], reference_kbps: float, title: str, *, sens
         caption=(
             "Silent: sensing or switching. Over a PU: open while a PU was ON on the channel. Free: neither. "
             f"Used: goodput over what an undisturbed channel carries ({reference_kbps:.0f} kbit/s) in the "
-            "free time. Copies: packets resent that had not been "
+            "free time. Copies: packets retransmitted that had not been "
             f"lost.{' Missed, false alarms: of all sensings.' if sensing else ''}"
         ),
     )

@@ -141,7 +141,7 @@ def _stacks(runs: Runs, outage: Setting) -> Table:
                 f"{gain.estimate:+.3f} ({_mark(gain)})",
                 f"{runs.mean(point.plain, 'efficiency'):.3f} / {runs.mean(point, 'efficiency'):.3f}",
                 f"{runs.mean(point.plain, 'timeouts'):.1f} / {runs.mean(point, 'timeouts'):.1f}",
-                f"{runs.mean(point.plain, 'resent'):.1%} / {runs.mean(point, 'resent'):.1%}",
+                f"{runs.mean(point.plain, 'retransmitted'):.1%} / {runs.mean(point, 'retransmitted'):.1%}",
                 f"{runs.mean(point.plain, 'fairness'):.3f} / {runs.mean(point, 'fairness'):.3f}",
             ]
         )
@@ -154,7 +154,7 @@ def _stacks(runs: Runs, outage: Setting) -> Table:
             "gain",
             "efficiency (paper's)",
             "timeouts an outage",
-            "resent",
+            "retransmitted",
             "fairness",
         ],
         rows=rows,

@@ -148,7 +148,7 @@ def measure(result: Result) -> dict[str, Any]:
         "mbps": sum(goodputs) / 1e6,
         "timeouts": sum(flow["rtos"] for flow in flows) / outages,
         "fast": sum(flow["fast_retransmits"] for flow in flows) / outages,
-        "resent": sum(flow["retransmitted_segments"] for flow in flows) / max(1, sent),
+        "retransmitted": sum(flow["retransmitted_segments"] for flow in flows) / max(1, sent),
         "queue_drops": sum(link["drops_queue"] for link in result.links.to_pylist()) / outages,
         "silence_drops": sum(link["drops_silence"] for link in result.links.to_pylist()) / outages,
         "fairness": result.fairness,
