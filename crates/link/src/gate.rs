@@ -1,11 +1,16 @@
 //! The gate of a link: what a radio's phase does to it.
 
-/// What becomes of packets while a link's radio is silent.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What happens to packets during silence.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Silence {
-    /// They wait; the frame on the air completes.
+    /// Packets wait in the queue; the frame in the air completes.
+    #[default]
     Hold,
-    /// The transmitter goes on, and what it sends is lost.
+    /// What is sent into the silence is lost.
     Drop,
 }
 

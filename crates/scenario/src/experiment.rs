@@ -5,7 +5,8 @@ mod cognitive;
 
 pub use cognitive::{CognitiveSpec, MacSpec, SpectrumSpec, UsersSpec};
 
-use crate::{QueueSpec, RttReport, Silence, Traffic};
+use crate::{QueueSpec, RttReport, Traffic};
+use cogtcp_link::Silence;
 use cogtcp_spectrum::CycleConfig;
 use cogtcp_spectrum::journey::Line;
 use cogtcp_spectrum::prediction::PredictorConfig;

@@ -3,7 +3,8 @@
 use crate::ScenarioError;
 use crate::source::Source;
 use crate::tree::{self, Node};
-use crate::values::{Law, Seed};
+use crate::values::Seed;
+use cogtcp_spectrum::DurationLaw;
 use cogtcp_units::{Acceleration, Decibel, Duration, Length, Power, Probability, Rate, Speed};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -90,7 +91,7 @@ pub struct MapStation {
     pub at: Length,
     /// How long the train stands there; without it the train passes. It always stands at the first and the last.
     #[serde(default)]
-    pub stop: Option<Law>,
+    pub stop: Option<DurationLaw>,
 }
 
 /// A stretch with a speed limit.
@@ -146,7 +147,7 @@ pub struct MapBorder {
     /// Where it is.
     pub at: Length,
     /// How long the link is gone.
-    pub outage: Law,
+    pub outage: DurationLaw,
 }
 
 /// How the signal spreads, and what the radio makes of it. The level of a base station is its power less
@@ -180,7 +181,7 @@ pub struct MapSignal {
     #[serde(default = "handover_margin")]
     pub handover_margin: Decibel,
     /// How long a handover interrupts the link.
-    pub handover: Law,
+    pub handover: DurationLaw,
     /// How often the radio measures, and decides.
     #[serde(default = "interval")]
     pub interval: Duration,

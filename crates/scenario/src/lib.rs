@@ -41,7 +41,7 @@ pub use cognitive::{
     PuSnr, PuStart, Reach, Reception, RetryLimit, SpanLaw, Spectrum, TraceModel, TraceOfUsers, TransmitRadio,
     Users, WhilePeerSenses,
 };
-pub use cogtcp_link::{QueueLimit, QueueSpec};
+pub use cogtcp_link::{QueueLimit, QueueSpec, Silence};
 pub use cogtcp_traffic::{Pattern, Period};
 pub use error::ScenarioError;
 pub use experiment::{
@@ -55,14 +55,12 @@ pub use journey::{
     MapTunnel, RateAbove,
 };
 pub use limits::MOST_SERIES_ROWS;
-pub use radio::{Channel, Clock, PrimaryUsers, Radio, Sensing, Silence};
+pub use radio::Radio;
 pub use reference::{journey_map_reference, reference};
 pub use scenario::{Run, Scenario};
 pub use starter::{STARTERS, starter};
-pub use tcp::{
-    FRto, FastRetransmitGuard, FullAckWindow, NewRenoVariant, Parameter, Recovery, RttSampling, Tcp,
-};
+pub use tcp::Tcp;
 pub use topology::{Chain, Dumbbell, Graph, Link, NamedLink, SingleHop, Topology};
 pub use train::{RttReport, Train};
 pub use udp::Udp;
-pub use values::{DelayedAck, InitialWindow, Law, Seed, Segments, Window};
+pub use values::{Seed, Window};

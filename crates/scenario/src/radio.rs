@@ -1,8 +1,9 @@
 //! The cognitive radios that gate links.
 
-use crate::values::Law;
 use crate::{CognitiveUser, Journey};
-use cogtcp_units::{Duration, Rate};
+use cogtcp_link::Silence;
+use cogtcp_spectrum::{ChannelChoice, PuArrivals, SensingCycle};
+use cogtcp_units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -24,13 +25,13 @@ pub struct Radio {
     pub unreachable: bool,
     /// Periodic sensing; without it the radio never senses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sensing: Option<Sensing>,
+    pub sensing: Option<SensingCycle>,
     /// Arrivals of primary users (PUs), each of which makes the radio switch channel; without it none ever comes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pu: Option<PrimaryUsers>,
+    pub pu: Option<PuArrivals>,
     /// The channel after an interruption.
     #[serde(default)]
-    pub channel: Channel,
+    pub channel: ChannelChoice,
     /// Least time on a channel: a sensing that ends earlier does not change it. A PU drives the radio away at any time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dwell: Option<Duration>,
@@ -41,65 +42,4 @@ pub struct Radio {
     /// A CR user in full at each end of its one link, in place of all the above but name and links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cr: Option<Box<CognitiveUser>>,
-}
-
-/// What happens to packets during silence.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Silence {
-    /// Packets wait in the queue; the frame in the air completes.
-    #[default]
-    Hold,
-    /// What is sent into the silence is lost.
-    Drop,
-}
-
-/// Periodic sensing: silent for `off`, open to traffic for `on`, and again.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Sensing {
-    /// Duration of one sensing, t_s: so long the link is off.
-    pub off: Law,
-    /// Time open to traffic between two sensings, T_p: so long the link is on. A cycle takes `off` and `on` together.
-    pub on: Law,
-    /// When the first sensing begins; without it: after a first `on`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<Duration>,
-    /// What a switch of channel does to the time of the next sensing.
-    #[serde(default)]
-    pub clock: Clock,
-}
-
-/// What a switch of channel does to the time of the next sensing.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Clock {
-    /// A full `on` follows every silence, a switch too.
-    #[default]
-    Restart,
-    /// Sensing keeps its own timetable; one that falls due during a switch begins when the switch ends.
-    Keep,
-}
-
-/// Primary users: they come as a Poisson process, and each makes the radio leave its channel.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct PrimaryUsers {
-    /// Mean time between two arrivals; exponential.
-    pub interarrival: Duration,
-    /// Silence of one switch of channel.
-    pub switching: Duration,
-}
-
-/// The channel after an interruption (a sensing, or a switch because of a PU).
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Channel {
-    /// The rate stays the link's own.
-    #[default]
-    Stay,
-    /// The rate is drawn uniformly between these two, both included.
-    Range([Rate; 2]),
-    /// The rate is one of these, drawn uniformly; after a PU one of the others.
-    Set(Vec<Rate>),
 }

@@ -73,6 +73,21 @@ impl Findings {
         }
     }
 
+    /// Every rate of a list.
+    fn check_rates(&mut self, path: &Path, rates: &[Rate]) {
+        for (i, rate) in rates.iter().enumerate() {
+            self.check_rate(&path.index(i), *rate);
+        }
+    }
+
+    /// Two bounds, the lower one first.
+    fn check_order<T: PartialOrd + std::fmt::Display>(&mut self, path: &Path, low: &T, high: &T) {
+        if low > high {
+            let message = format!("the range begins above its end (\"{low}\" > \"{high}\")");
+            self.error(path, message, format!("write [\"{high}\", \"{low}\"]"));
+        }
+    }
+
     /// A name that can stand in tables, in paths of streams, and on a command line.
     fn check_name(&mut self, path: &Path, name: &str) {
         let wrong = if name.is_empty() {

@@ -1,236 +1,249 @@
 //! The settings of TCP, each over what the preset says.
 
-use crate::values::{DelayedAck, InitialWindow, Segments, Window};
+use crate::limits::LARGEST_SEGMENT;
+use crate::values::Window;
+use cogtcp_transport::{
+    DelayedAck, FRto, FastRetransmitGuard, FullAckWindow, InitialWindow, NewRenoVariant, ParameterValue,
+    ReceiverConfig, Recovery, RttSampling, Segments, SenderConfig,
+};
 use cogtcp_units::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Settings of TCP. What is not set is as the preset of the flow's `transport` has it.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Tcp {
+/// Makes the section of all settings, from one line for each: its name, its type in scenarios, and the fields of the two
+/// endpoints that it sets.
+macro_rules! settings {
+    ($($(#[doc = $doc:literal])+ $name:ident: $type:ty = $($end:ident.$field:ident),+;)+) => {
+        /// Settings of TCP. What is not set is as the preset of the flow's `transport` has it.
+        #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct Tcp {
+            $(
+                $(#[doc = $doc])+
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                pub $name: Option<$type>,
+            )+
+            /// The congestion control, by its name, or `module:Class` for one written in Python; without it: that of the
+            /// transport.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub congestion: Option<String>,
+            /// Parameters of the congestion control, by name.
+            #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+            pub parameters: BTreeMap<String, ParameterValue>,
+        }
+
+        impl Tcp {
+            /// What a flow's TCP does where neither its transport nor the scenario says otherwise, as it would be written.
+            /// Not set: what has no such value (no cap, never), and `recovery` and `congestion`, which are the transport's.
+            pub(crate) fn defaults() -> Self {
+                let ends = Endpoints::default();
+                let defaults = Self {
+                    $($name: settings!(@first $type, ends, $($end.$field),+),)+
+                    ..Self::default()
+                };
+                Self { recovery: None, ..defaults }
+            }
+
+            /// Puts what is set over the two configurations; windows are counted in segments of `mss` bytes.
+            pub(crate) fn apply(&self, ends: &mut Endpoints, mss: u32) {
+                $(if let Some(value) = self.$name {
+                    $(value.put(&mut ends.$end.$field, mss);)+
+                })+
+            }
+        }
+    };
+    (@first $type:ty, $ends:ident, $end:ident.$field:ident $(, $($more:tt)*)?) => {
+        <$type as Setting<_>>::of(&$ends.$end.$field)
+    };
+}
+
+/// The configurations of a flow's two ends.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Endpoints {
+    pub(crate) sender: SenderConfig,
+    pub(crate) receiver: ReceiverConfig,
+}
+
+settings! {
     /// Most payload bytes per segment (the MSS, both ways), 1 to 65495 B.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub segment_size: Option<Bytes>,
+    segment_size: Bytes = sender.mss, receiver.mss;
     /// Congestion window after the handshake: "rfc6928" or a number of segments.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub initial_window: Option<InitialWindow>,
+    initial_window: InitialWindow = sender.initial_window;
     /// Slow start threshold at the start; without it: unlimited (RFC 5681: arbitrarily high).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub initial_ssthresh: Option<Window>,
+    initial_ssthresh: Window = sender.initial_ssthresh;
     /// Cap on the sender's window (ns-2's `window_`); without it: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_window: Option<Window>,
+    max_window: Window = sender.max_window;
     /// How lost segments are found and retransmitted; without it: as the transport does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub recovery: Option<Recovery>,
+    recovery: Recovery = sender.recovery;
     /// When NewReno restarts its retransmission timer during recovery.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub newreno_variant: Option<NewRenoVariant>,
+    newreno_variant: NewRenoVariant = sender.newreno_variant;
     /// The window when NewReno leaves recovery.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub full_ack_window: Option<FullAckWindow>,
+    full_ack_window: FullAckWindow = sender.full_ack_window;
     /// When Tahoe and Reno refuse a second fast retransmit for losses of one window.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fast_retransmit_guard: Option<FastRetransmitGuard>,
+    fast_retransmit_guard: FastRetransmitGuard = sender.fast_retransmit_guard;
     /// Duplicate ACKs that signal a loss (RFC 5681: 3), 1 to 1000.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dup_thresh: Option<u32>,
+    dup_thresh: u32 = sender.dup_thresh;
     /// Whether the first two duplicate ACKs let out new segments (RFC 3042).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limited_transmit: Option<bool>,
+    limited_transmit: bool = sender.limited_transmit;
     /// Whether a timeout is tested for being spurious (RFC 5682).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub f_rto: Option<FRto>,
+    f_rto: FRto = sender.f_rto;
     /// Whether fast recovery sends in proportion to what is delivered (PRR, RFC 9937). Needs SACK.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prr: Option<bool>,
+    prr: bool = sender.prr;
     /// Whether losses are found by time (RACK, RFC 8985). Needs SACK.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rack: Option<bool>,
+    rack: bool = sender.rack;
     /// Whether a tail loss probe goes before a timeout (TLP, RFC 8985). Needs RACK.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tlp: Option<bool>,
+    tlp: bool = sender.tlp;
     /// Longest delay of an ACK that a tail loss probe allows for (RFC 8985: TLP.max_ack_delay).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_ack_delay: Option<Duration>,
+    max_ack_delay: Duration = sender.max_ack_delay;
     /// Whether ECN is used (RFC 3168): offered and agreed to, new data ECN-capable, the window reduced for marks as for losses.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ecn: Option<bool>,
+    ecn: bool = sender.ecn, receiver.ecn;
     /// Whether timestamps are used (RFC 7323).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timestamps: Option<bool>,
+    timestamps: bool = sender.timestamps, receiver.timestamps;
     /// Whether timestamps guard against old segments (PAWS, RFC 7323 section 5).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub paws: Option<bool>,
+    paws: bool = receiver.paws;
     /// Tick of the timestamp clock, 1 us to 10 s.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timestamp_tick: Option<Duration>,
+    timestamp_tick: Duration = sender.timestamp_tick;
     /// Whether windows are scaled (RFC 7323), without which none is above 65535 B.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub window_scaling: Option<bool>,
+    window_scaling: bool = sender.window_scaling, receiver.window_scaling;
     /// RTO before the first RTT sample (RFC 6298: 1 s).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub initial_rto: Option<Duration>,
+    initial_rto: Duration = sender.initial_rto;
     /// Least RTO (RFC 6298: 1 s; Linux: 200 ms).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub min_rto: Option<Duration>,
+    min_rto: Duration = sender.min_rto;
     /// Greatest RTO, backed off or not (RFC 6298: at least 60 s).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_rto: Option<Duration>,
+    max_rto: Duration = sender.max_rto;
     /// Whether ssthresh is held when a segment times out again (RFC 5681 section 3.1); else it is lowered again (ns-2).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hold_ssthresh: Option<bool>,
+    hold_ssthresh: bool = sender.hold_ssthresh;
     /// Whether the back-off of a lost SYN lasts until a round-trip time is measured (ns-2); else data starts with an RTO of 3 s (RFC
     /// 6298 section 5.7).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub keep_syn_backoff: Option<bool>,
+    keep_syn_backoff: bool = sender.keep_syn_backoff;
     /// Whether the retransmission timer restarts when fast recovery retransmits the oldest segment (BSD, Linux, ns-2); else it runs on (RFC
     /// 6298, ns-3).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub restart_on_retransmit: Option<bool>,
+    restart_on_retransmit: bool = sender.restart_on_retransmit;
     /// Clock granularity G of the RTO computation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub clock_granularity: Option<Duration>,
+    clock_granularity: Duration = sender.clock_granularity;
     /// Which segments feed the RTO computation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rtt_sampling: Option<RttSampling>,
+    rtt_sampling: RttSampling = sender.rtt_sampling;
     /// Whether cwnd falls to the restart window after an idle RTO (RFC 5681 section 4.1).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub restart_after_idle: Option<bool>,
+    restart_after_idle: bool = sender.restart_after_idle;
     /// Whether cwnd, once the receiver's closed window has opened again, is spread over a round-trip time rather than sent as one
     /// burst.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub paced_resume: Option<bool>,
+    paced_resume: bool = sender.paced_resume;
     /// Whether the sender heeds a window smaller than what it was offered before (RFC 9293 section 3.8.6: it must be robust
     /// against one); else it may send what was once offered.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub heeds_shrinking: Option<bool>,
+    heeds_shrinking: bool = sender.heeds_shrinking;
     /// Whether cwnd grows only when it was the limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub window_validation: Option<bool>,
+    window_validation: bool = sender.window_validation;
     /// Give up when data stays unacknowledged so long; without it: never.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub user_timeout: Option<Duration>,
+    user_timeout: Duration = sender.user_timeout;
     /// Time in TIME-WAIT after the close.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub time_wait: Option<Duration>,
+    time_wait: Duration = sender.time_wait;
     /// Whether the receiver delays ACKs: "off"; the longest delay (RFC 5681: at most 500 ms), which with `ack_every` is DelAck;
     /// or "adaptive", as long as segments keep coming and 500 ms at most (TCP-ADA).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delayed_ack: Option<DelayedAck>,
-    /// A delayed ACK acknowledges this many full-sized segments at most (RFC 5681: 2).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ack_every: Option<Segments>,
+    delayed_ack: DelayedAck = receiver.delayed_ack;
+    /// A delayed ACK answers this many full-sized segments at most (RFC 5681: 2).
+    ack_every: Segments = receiver.ack_every;
     /// Whether the receiver permits SACK (RFC 2018).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sack: Option<bool>,
+    sack: bool = receiver.sack;
     /// Whether the receiver reports duplicates (D-SACK, RFC 2883).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub d_sack: Option<bool>,
+    d_sack: bool = receiver.d_sack;
     /// Receive buffer: what the receiver advertises at most.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub receive_buffer: Option<Bytes>,
-    /// The congestion control, by its name, or `module:Class` for one written in Python; without it: that of the
-    /// transport.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub congestion: Option<String>,
-    /// Parameters of the congestion control, by name.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub parameters: BTreeMap<String, Parameter>,
+    receive_buffer: Bytes = receiver.buffer;
 }
 
-/// The value of a parameter of a congestion control: a number, true or false, or a word.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(untagged, expecting = "this is no parameter; write a number, true or false, or a word in quotes")]
-pub enum Parameter {
-    /// Yes or no.
-    Flag(bool),
-    /// A number, in the parameter's unit.
-    Number(#[serde(deserialize_with = "finite")] f64),
-    /// One of the parameter's words.
-    Text(String),
+/// How a value in a scenario stands for a field of an endpoint.
+trait Setting<Field>: Sized {
+    /// Sets the field; `mss` is the size of a segment.
+    fn put(self, field: &mut Field, mss: u32);
+
+    /// The value that sets the field as it is, where there is one.
+    fn of(field: &Field) -> Option<Self>;
 }
 
-/// How lost segments are found and retransmitted.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Recovery {
-    /// Fast retransmit, then slow start from one segment.
-    Tahoe,
-    /// Fast retransmit and fast recovery; any new ACK ends recovery (RFC 5681).
-    Reno,
-    /// Fast recovery that survives partial ACKs (RFC 6582).
-    NewReno,
-    /// Selective acknowledgements (RFC 6675).
-    Sack,
+impl<T: Copy> Setting<T> for T {
+    fn put(self, field: &mut T, _: u32) {
+        *field = self;
+    }
+    fn of(field: &T) -> Option<T> {
+        Some(*field)
+    }
 }
 
-/// When NewReno restarts its retransmission timer during recovery (RFC 6582 section 4).
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum NewRenoVariant {
-    /// At the first partial ACK only.
-    Impatient,
-    /// At every partial ACK.
-    SlowButSteady,
+impl<T: Copy> Setting<Option<T>> for T {
+    fn put(self, field: &mut Option<T>, _: u32) {
+        *field = Some(self);
+    }
+    fn of(field: &Option<T>) -> Option<T> {
+        *field
+    }
 }
 
-/// For which duplicate ACKs Tahoe and Reno make no fast retransmit, before all that was outstanding at the last loss event is
-/// acknowledged.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FastRetransmitGuard {
-    /// All may.
-    Off,
-    /// After a timeout none does; in Tahoe after a fast retransmit neither. A second loss in a window brings Reno a second one.
-    Timeout,
-    /// After a fast retransmit none does either: a second loss in a window makes Reno wait for its timer (ns-2's `bugFix_`).
-    Window,
+impl Setting<u32> for Segments {
+    fn put(self, field: &mut u32, _: u32) {
+        *field = self.0;
+    }
+    fn of(field: &u32) -> Option<Self> {
+        Some(Self(*field))
+    }
 }
 
-/// The window when NewReno leaves recovery (RFC 6582 section 3.2, step 3).
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FullAckWindow {
-    /// min(ssthresh, max(FlightSize, MSS) + MSS), which avoids a burst.
-    FlightSize,
-    /// ssthresh.
-    Ssthresh,
+/// The size of a segment. What is larger than any was refused.
+impl Setting<u32> for Bytes {
+    fn put(self, field: &mut u32, _: u32) {
+        *field = self.get().clamp(1, LARGEST_SEGMENT) as u32;
+    }
+    fn of(field: &u32) -> Option<Self> {
+        Some(Self::new(u64::from(*field)))
+    }
 }
 
-/// Test of a timeout for being spurious (F-RTO, RFC 5682).
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FRto {
-    /// None.
-    Off,
-    /// By cumulative ACKs (section 2).
-    Basic,
-    /// By SACK (section 3), where it is negotiated.
-    Sack,
+/// The size of a buffer.
+impl Setting<u64> for Bytes {
+    fn put(self, field: &mut u64, _: u32) {
+        *field = self.get();
+    }
+    fn of(field: &u64) -> Option<Self> {
+        Some(Self::new(*field))
+    }
 }
 
-/// Which segments feed the RTO computation (RFC 6298 section 3).
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RttSampling {
-    /// One segment at a time, about one sample per round trip.
-    OncePerFlight,
-    /// Every ACK of data sent once.
-    EveryAck,
+/// A threshold, which is unlimited where there is none.
+impl Setting<u64> for Window {
+    fn put(self, field: &mut u64, mss: u32) {
+        *field = self.bytes(mss);
+    }
+    fn of(field: &u64) -> Option<Self> {
+        (*field < u64::MAX).then(|| Self::Bytes(Bytes::new(*field)))
+    }
 }
 
-/// A number that JSON can say too.
-fn finite<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    let number = f64::deserialize(deserializer)?;
-    if number.is_finite() { Ok(number) } else { Err(serde::de::Error::custom("the number is not finite")) }
+impl Setting<Option<u64>> for Window {
+    fn put(self, field: &mut Option<u64>, mss: u32) {
+        *field = Some(self.bytes(mss));
+    }
+    fn of(field: &Option<u64>) -> Option<Self> {
+        field.map(|bytes| Self::Bytes(Bytes::new(bytes)))
+    }
 }
 
 impl Tcp {
     /// Whether nothing is set.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn written_defaults_change_nothing() {
+        let mut ends = Endpoints::default();
+        let mss = ends.sender.mss;
+        Tcp::defaults().apply(&mut ends, mss);
+        // A sender that does not offer timestamps makes the receiver's readiness for them idle.
+        ends.receiver.timestamps = ReceiverConfig::default().timestamps;
+        assert_eq!(ends, Endpoints::default());
     }
 }

@@ -161,7 +161,7 @@ impl CognitiveCycle {
         match &self.config.channel {
             ChannelChoice::Stay if after_pu => self.channel = fresh,
             ChannelChoice::Stay => {}
-            ChannelChoice::Range(low, high) => {
+            ChannelChoice::Range([low, high]) => {
                 let (low, high) = (low.bits_per_second(), high.bits_per_second());
                 let width = high.saturating_sub(low).saturating_add(1);
                 self.channel = fresh;

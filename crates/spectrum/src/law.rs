@@ -1,16 +1,56 @@
 //! Laws of durations.
 
-use cogtcp_units::{Duration, RandomStream};
+use cogtcp_units::{Duration, QuantityError, RandomStream, deserialize_text_or_table};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
 
-/// The law that a span of the cognitive cycle follows.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// a fixed duration ("100 ms"), an exponential one with a mean ({ exponential = "5 s" }), or a uniform one between two bounds
+/// ({ uniform = ["1 s", "2 s"] }); random ones are drawn anew each time
+#[derive(Clone, Copy, Debug, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "Law")]
 pub enum DurationLaw {
-    /// Always this span.
-    Fixed(Duration),
-    /// Exponential with this mean.
+    /// exponential with this mean
     Exponential(Duration),
-    /// Uniform between the two spans, both included.
+    /// uniform between these two bounds, both included
+    #[schemars(with = "[Duration; 2]")]
     Uniform(Duration, Duration),
+    /// always this
+    #[serde(untagged)]
+    Fixed(Duration),
+}
+
+/// The laws that are written as a table.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum RandomLaw {
+    Exponential(Duration),
+    Uniform([Duration; 2]),
+}
+
+impl From<RandomLaw> for DurationLaw {
+    fn from(law: RandomLaw) -> Self {
+        match law {
+            RandomLaw::Exponential(mean) => Self::Exponential(mean),
+            RandomLaw::Uniform([low, high]) => Self::Uniform(low, high),
+        }
+    }
+}
+
+impl std::str::FromStr for DurationLaw {
+    type Err = QuantityError;
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        text.parse().map(Self::Fixed)
+    }
+}
+
+impl<'de> Deserialize<'de> for DurationLaw {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let expected = "a duration as \"100 ms\", or a law of durations as { exponential = \"5 s\" } or \
+                        { uniform = [\"1 s\", \"2 s\"] }";
+        let alone = "a duration has one law; keep either exponential or uniform";
+        deserialize_text_or_table::<D, Self, RandomLaw>(deserializer, &expected, alone)
+    }
 }
 
 impl DurationLaw {

@@ -285,7 +285,7 @@ fn the_set_is_drawn_evenly_and_a_pu_leaves_its_channel() {
 #[test]
 fn the_range_is_uniform() {
     let mut config = sensing(DurationLaw::Fixed(MS(100)), DurationLaw::Fixed(MS(4900)), None);
-    config.channel = ChannelChoice::Range(mbit(1), mbit(15));
+    config.channel = ChannelChoice::Range([mbit(1), mbit(15)]);
     let mut cycle = CognitiveCycle::new(&config, 7, "radio");
     let rates: Vec<f64> = play(&mut cycle, AT(100_000_000))
         .iter()
@@ -379,7 +379,7 @@ fn pu_arrivals_do_not_move_when_sensing_or_channels_change() {
     let exponential =
         sensing(DurationLaw::Exponential(MS(300)), DurationLaw::Exponential(MS(900)), Some(MS(10)));
     let mut ranged = periodic();
-    ranged.channel = ChannelChoice::Range(mbit(1), mbit(15));
+    ranged.channel = ChannelChoice::Range([mbit(1), mbit(15)]);
     for config in [periodic(), keep, exponential, ranged] {
         let mut cycle = CognitiveCycle::new(&with_pu(config.clone(), MS(700)), 11, "radio");
         assert_eq!(arrivals(&play(&mut cycle, AT(300_000))), reference, "{config:?}");
@@ -469,7 +469,7 @@ fn random_config(stream: &mut RandomStream) -> CycleConfig {
     let channel = match stream.below(3) {
         0 => ChannelChoice::Stay,
         1 => ChannelChoice::Set((0..1 + stream.below(4)).map(|i| mbit(i + 1)).collect()),
-        _ => ChannelChoice::Range(mbit(1), mbit(1 + stream.below(9))),
+        _ => ChannelChoice::Range([mbit(1), mbit(1 + stream.below(9))]),
     };
     let dwell = MS(stream.below(2) * stream.below(4000));
     CycleConfig { sensing, pu, channel, dwell }
@@ -479,7 +479,7 @@ fn random_config(stream: &mut RandomStream) -> CycleConfig {
 #[test]
 fn a_channel_is_kept_for_its_dwell() {
     let mut config = sensing(DurationLaw::Fixed(MS(2000)), DurationLaw::Fixed(MS(8000)), None);
-    config.channel = ChannelChoice::Range(mbit(1), mbit(20));
+    config.channel = ChannelChoice::Range([mbit(1), mbit(20)]);
     config.dwell = MS(20_000);
     let changes = |config: &CycleConfig| -> Vec<u64> {
         let log = play(&mut CognitiveCycle::new(config, 1, "radio"), AT(100_000));
@@ -499,7 +499,7 @@ fn a_channel_is_kept_for_its_dwell() {
 fn a_pu_ends_the_dwell() {
     let mut config =
         with_pu(sensing(DurationLaw::Fixed(MS(100)), DurationLaw::Fixed(MS(900)), None), MS(7000));
-    config.channel = ChannelChoice::Range(mbit(1), mbit(20));
+    config.channel = ChannelChoice::Range([mbit(1), mbit(20)]);
     config.dwell = MS(5000);
     let log = play(&mut CognitiveCycle::new(&config, 1, "radio"), AT(200_000));
     let mut since = Time::ZERO;
@@ -551,11 +551,11 @@ fn cycles_that_make_no_sense_are_refused() {
     assert_eq!(channel(ChannelChoice::Set(vec![])), Err(CycleConfigError::EmptySet));
     assert_eq!(channel(ChannelChoice::Set(vec![Rate::ZERO])), Err(CycleConfigError::ZeroRate));
     assert_eq!(
-        channel(ChannelChoice::Range(mbit(2), mbit(1))),
+        channel(ChannelChoice::Range([mbit(2), mbit(1)])),
         Err(CycleConfigError::Reversed("channel.range"))
     );
-    assert_eq!(channel(ChannelChoice::Range(Rate::ZERO, mbit(1))), Err(CycleConfigError::ZeroRate));
-    assert_eq!(channel(ChannelChoice::Range(mbit(1), mbit(1))), Ok(()));
+    assert_eq!(channel(ChannelChoice::Range([Rate::ZERO, mbit(1)])), Err(CycleConfigError::ZeroRate));
+    assert_eq!(channel(ChannelChoice::Range([mbit(1), mbit(1)])), Ok(()));
 }
 
 /// Golden values: a change here changes every result and belongs in CHANGELOG "Changed results".
@@ -565,7 +565,7 @@ fn golden_cycle() {
         sensing(DurationLaw::Exponential(MS(100)), DurationLaw::Exponential(MS(2000)), None),
         MS(3000),
     );
-    config.channel = ChannelChoice::Range(mbit(1), mbit(15));
+    config.channel = ChannelChoice::Range([mbit(1), mbit(15)]);
     let mut cycle = CognitiveCycle::new(&config, 1, "radio");
     play(&mut cycle, AT(100_000));
     let stats = cycle.stats(AT(100_000));

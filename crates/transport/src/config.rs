@@ -1,10 +1,17 @@
 //! What can be set of a sender and of a receiver.
 
+mod values;
+
+pub use values::{DelayedAck, InitialWindow, Segments};
+
 use crate::SeqNumber;
 use cogtcp_units::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// How lost segments are found and retransmitted. Congestion control is the other axis.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Recovery {
     /// Fast retransmit, then slow start from one segment, retransmitting from the hole on (Jacobson 1988; Fall and Floyd
     /// 1996).
@@ -21,7 +28,8 @@ pub enum Recovery {
 
 /// When NewReno restarts the retransmission timer during recovery (RFC 3782 section 4; RFC 6582 section 3.2
 /// has the first of the two).
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum NewRenoVariant {
     /// At the first partial ACK only: many losses in a window end in a timeout and slow start.
     #[default]
@@ -32,7 +40,8 @@ pub enum NewRenoVariant {
 
 /// For which duplicate ACKs Tahoe and Reno make no fast retransmit: those that come before everything that was
 /// outstanding at the last loss event is acknowledged. In NewReno RFC 6582 section 3.2 step 1 always holds.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FastRetransmitGuard {
     /// All may.
     Off,
@@ -45,7 +54,8 @@ pub enum FastRetransmitGuard {
 }
 
 /// The window on leaving NewReno's recovery by a full ACK (RFC 6582 section 3.2, step 3).
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FullAckWindow {
     /// Option 1: min(ssthresh, max(FlightSize, SMSS) + SMSS), which avoids a burst.
     #[default]
@@ -55,7 +65,8 @@ pub enum FullAckWindow {
 }
 
 /// Forward RTO recovery: whether a timeout was spurious (RFC 5682).
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FRto {
     /// Not used.
     #[default]
@@ -66,29 +77,10 @@ pub enum FRto {
     Sack,
 }
 
-/// The window at the start of a connection.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum InitialWindow {
-    /// min(10 SMSS, max(2 SMSS, 14600 bytes)) (RFC 6928 equation 1).
-    #[default]
-    Rfc6928,
-    /// So many segments; the papers before 2010 have 1 or 2.
-    Segments(u32),
-}
-
-impl InitialWindow {
-    /// The window in bytes for segments of `mss` bytes.
-    pub fn bytes(self, mss: u64) -> u64 {
-        match self {
-            Self::Rfc6928 => (10 * mss).min((2 * mss).max(14_600)),
-            Self::Segments(count) => u64::from(count.max(1)) * mss,
-        }
-    }
-}
-
 /// Which segments feed SRTT and RTTVAR (RFC 6298 section 3). The congestion control sees a sample at every ACK either
 /// way.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RttSampling {
     /// One segment at a time is timed, about one sample per round trip: the traditional way, and ns-2's.
     #[default]
@@ -216,24 +208,6 @@ impl Default for SenderConfig {
             time_wait: Duration::from_secs(240),
         }
     }
-}
-
-/// How the receiver delays acknowledgements (RFC 5681 section 4.2).
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum DelayedAck {
-    /// Every segment is acknowledged at once.
-    Off,
-    /// At least after [`ReceiverConfig::ack_every`] full-sized segments, and after `timeout` at the latest.
-    On {
-        /// Longest delay; RFC 5681: at most 500 ms.
-        timeout: Duration,
-    },
-    /// As long as segments keep coming: TCP-ADA (Singh and Kankipati, WCNC 2004). One acknowledgement, about, for a whole
-    /// window.
-    Adaptive {
-        /// Longest delay; RFC 5681: at most 500 ms.
-        limit: Duration,
-    },
 }
 
 /// Settings of a receiver. The defaults are what the RFCs recommend.

@@ -35,7 +35,7 @@ mod spurious;
 pub use cogtcp_crosslayer::LinkEvent;
 pub use config::{
     DelayedAck, FRto, FastRetransmitGuard, FullAckWindow, InitialWindow, NewRenoVariant, ReceiverConfig,
-    Recovery, RttSampling, SenderConfig,
+    Recovery, RttSampling, Segments, SenderConfig,
 };
 pub use congestion::{
     AckSample, CaEvent, CaState, CongestionControl, ControlError, ControlInfo, PacketInfo, ParameterKind,

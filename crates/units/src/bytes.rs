@@ -22,7 +22,7 @@ const KIND: Kind = Kind {
 #[derive(Clone, Copy, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Bytes(u64);
 
-text_quantity!(Bytes, KIND, "Bytes");
+text_quantity!(Bytes, KIND);
 
 impl Bytes {
     /// `bytes` bytes.

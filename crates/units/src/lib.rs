@@ -16,6 +16,7 @@ mod probability;
 mod quantity;
 mod random;
 mod rate;
+mod text;
 mod time;
 
 pub use bytes::Bytes;
@@ -27,4 +28,5 @@ pub use probability::Probability;
 pub use quantity::QuantityError;
 pub use random::RandomStream;
 pub use rate::Rate;
+pub use text::{count_and_unit, deserialize_text, deserialize_text_or_table};
 pub use time::{Duration, Time};

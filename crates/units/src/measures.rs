@@ -1,8 +1,5 @@
 //! Quantities that are real numbers: lengths, ratios in decibels, frequencies, speeds, accelerations.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -71,40 +68,12 @@ macro_rules! quantity {
             }
         }
 
-        impl Serialize for $type {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $type {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                struct Text;
-                impl de::Visitor<'_> for Text {
-                    type Value = $type;
-                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                        f.write_str(concat!($what, " as \"", $example, "\""))
-                    }
-                    fn visit_str<E: de::Error>(self, text: &str) -> Result<$type, E> {
-                        text.parse().map_err(E::custom)
-                    }
-                }
-                deserializer.deserialize_any(Text)
-            }
-        }
-
-        impl JsonSchema for $type {
-            fn schema_name() -> Cow<'static, str> {
-                stringify!($type).into()
-            }
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({
-                    "type": "string",
-                    "description": concat!($what, ", for example \"", $example, "\""),
-                    "pattern": $pattern,
-                })
-            }
-        }
+        $crate::text_form!(
+            $type,
+            concat!($what, ", for example \"", $example, "\""),
+            concat!($what, " as \"", $example, "\""),
+            $pattern
+        );
     };
 }
 

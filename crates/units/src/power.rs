@@ -63,30 +63,12 @@ impl fmt::Debug for Power {
     }
 }
 
-impl serde::Serialize for Power {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> serde::Deserialize<'de> for Power {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        crate::quantity::deserialize_text(deserializer, "a power", "100 mW")
-    }
-}
-
-impl schemars::JsonSchema for Power {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Power".into()
-    }
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({
-            "type": "string",
-            "description": "a power, for example \"100 mW\" or \"20 dBm\"",
-            "pattern": "^ *-?[0-9.]+([eE][+-]?[0-9]+)? *(nW|uW|mW|W|kW|dBm) *$",
-        })
-    }
-}
+crate::text_form!(
+    Power,
+    "a power, for example \"100 mW\" or \"20 dBm\"",
+    "a power in quotes and with its unit, for example \"100 mW\"",
+    "^ *-?[0-9.]+([eE][+-]?[0-9]+)? *(nW|uW|mW|W|kW|dBm) *$"
+);
 
 #[cfg(test)]
 mod tests {

@@ -113,7 +113,7 @@ fn split(text: &str) -> (&str, &str) {
 
 /// Gives an integer quantity its text form: `FromStr`, `Display`, serde as a string, JSON Schema.
 macro_rules! text_quantity {
-    ($type:ident, $kind:expr, $schema_name:literal) => {
+    ($type:ident, $kind:expr) => {
         impl std::str::FromStr for $type {
             type Err = $crate::QuantityError;
             fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -133,56 +133,15 @@ macro_rules! text_quantity {
             }
         }
 
-        impl serde::Serialize for $type {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
-            }
-        }
-
-        impl<'de> serde::Deserialize<'de> for $type {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                $crate::quantity::deserialize_text(deserializer, $kind.name, $kind.example)
-            }
-        }
-
-        impl schemars::JsonSchema for $type {
-            fn schema_name() -> std::borrow::Cow<'static, str> {
-                $schema_name.into()
-            }
-            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                schemars::json_schema!({
-                    "type": "string",
-                    "description": format!("{}, for example \"{}\"", $kind.name, $kind.example),
-                    "pattern": $kind.pattern(),
-                })
-            }
-        }
+        $crate::text_form!(
+            $type,
+            format!("{}, for example \"{}\"", $kind.name, $kind.example),
+            format!("{} in quotes and with its unit, for example \"{}\"", $kind.name, $kind.example),
+            $kind.pattern()
+        );
     };
 }
 pub(crate) use text_quantity;
-
-/// Deserializes from a string by `FromStr`; a bare number is refused with what is missing, its unit.
-pub(crate) fn deserialize_text<'de, D, T>(
-    deserializer: D,
-    name: &'static str,
-    example: &'static str,
-) -> Result<T, D::Error>
-where
-    D: serde::Deserializer<'de>,
-    T: std::str::FromStr<Err = QuantityError>,
-{
-    struct Text<T>(&'static str, &'static str, std::marker::PhantomData<T>);
-    impl<T: std::str::FromStr<Err = QuantityError>> serde::de::Visitor<'_> for Text<T> {
-        type Value = T;
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            write!(f, "{} in quotes and with its unit, for example \"{}\"", self.0, self.1)
-        }
-        fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
-            text.parse().map_err(E::custom)
-        }
-    }
-    deserializer.deserialize_any(Text(name, example, std::marker::PhantomData))
-}
 
 #[cfg(test)]
 mod tests {

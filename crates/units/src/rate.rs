@@ -25,7 +25,7 @@ const KIND: Kind = Kind {
 #[derive(Clone, Copy, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Rate(u64);
 
-text_quantity!(Rate, KIND, "Rate");
+text_quantity!(Rate, KIND);
 
 impl Rate {
     /// No rate.

@@ -93,7 +93,7 @@ impl Sub<Duration> for Time {
 #[derive(Clone, Copy, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Duration(u64);
 
-text_quantity!(Duration, KIND, "Duration");
+text_quantity!(Duration, KIND);
 
 impl Duration {
     /// No time at all.

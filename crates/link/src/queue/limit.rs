@@ -1,6 +1,6 @@
 //! What a drop-tail queue holds, as scenarios write it.
 
-use cogtcp_units::Bytes;
+use cogtcp_units::{Bytes, count_and_unit};
 use std::fmt;
 use std::str::FromStr;
 
@@ -42,46 +42,9 @@ impl fmt::Display for QueueLimit {
     }
 }
 
-/// A whole number and what follows it.
-fn count_and_unit(text: &str) -> Option<(u64, &str)> {
-    let text = text.trim();
-    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let count = text[..end].parse().ok()?;
-    Some((count, text[end..].trim()))
-}
-
 /// What a queue length is, in words, and its form.
 const EXPECTING: &str = "a queue length in packets or bytes, for example \"100 packets\" or \"64 KiB\"";
 pub(super) const PATTERN: &str =
     "^ *([0-9]+ *packets?|[0-9.]+([eE][+-]?[0-9]+)? *(B|bytes|kB|KB|KiB|MB|MiB|GB|GiB)) *$";
 
-impl serde::Serialize for QueueLimit {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> serde::Deserialize<'de> for QueueLimit {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
-        impl serde::de::Visitor<'_> for Text {
-            type Value = QueueLimit;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(EXPECTING)
-            }
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<QueueLimit, E> {
-                text.parse().map_err(E::custom)
-            }
-        }
-        deserializer.deserialize_any(Text)
-    }
-}
-
-impl schemars::JsonSchema for QueueLimit {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "QueueLimit".into()
-    }
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "string", "description": EXPECTING, "pattern": PATTERN })
-    }
-}
+cogtcp_units::text_form!(QueueLimit, EXPECTING, PATTERN);

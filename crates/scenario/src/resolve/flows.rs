@@ -2,10 +2,11 @@
 
 use super::Findings;
 use super::network::Network;
-use super::tcp::{self, Endpoints};
+use super::tcp;
 use crate::limits::{LARGEST_SIZE, LONGEST, MOST_FLOWS};
+use crate::tcp::Endpoints;
 use crate::tree::Path;
-use crate::{Flow, FlowSpec, LinkSpec, QueueLimit, QueueSpec, Scenario, Traffic};
+use crate::{ControlSpec, Flow, FlowSpec, LinkSpec, QueueLimit, QueueSpec, Scenario, Traffic};
 use cogtcp_units::{Bytes, Duration, Time};
 use std::collections::BTreeMap;
 
@@ -32,12 +33,12 @@ pub(super) fn build(scenario: &Scenario, network: &Network, findings: &mut Findi
         }
         check_times(flow, scenario.run.duration, &path, findings);
         check_traffic(flow.traffic, &path.key("traffic"), findings);
-        let Some(endpoints) = tcp::resolve(scenario, flow, &path, findings) else { continue };
-        largest = largest.max(u64::from(endpoints.sender.mss));
+        let Some((ends, control)) = tcp::resolve(scenario, flow, &path, findings) else { continue };
+        largest = largest.max(u64::from(ends.sender.mss));
         let first_number = flows.len() + 1;
         for k in 0..flow.count {
             let before = findings.errors.len();
-            let spec = one_of(flow, k, first_number, &endpoints, network, &path, findings);
+            let spec = one_of(flow, k, first_number, (&ends, &control), network, &path, findings);
             // One wrong flow of many alike says enough.
             let Some(spec) = spec.filter(|_| findings.none_since(before)) else { break };
             if let Some(first) = names.insert(spec.name.clone(), i) {
@@ -60,7 +61,7 @@ fn one_of(
     flow: &Flow,
     k: u32,
     first_number: usize,
-    endpoints: &Endpoints,
+    (ends, control): (&Endpoints, &ControlSpec),
     network: &Network,
     path: &Path,
     findings: &mut Findings,
@@ -86,9 +87,9 @@ fn one_of(
         from,
         to,
         transport: flow.transport.clone(),
-        sender: endpoints.sender.clone(),
-        receiver: endpoints.receiver.clone(),
-        control: endpoints.control.clone(),
+        sender: ends.sender.clone(),
+        receiver: ends.receiver.clone(),
+        control: control.clone(),
         start: Time::ZERO + flow.start + flow.stagger * u64::from(k),
         stop: flow.stop.map(|stop| Time::ZERO + stop),
         traffic: flow.traffic,

@@ -192,7 +192,7 @@ impl JourneyMap {
             stations: self
                 .station
                 .iter()
-                .map(|it| Station { name: it.name.clone(), at: it.at.0, stop: it.stop.map(|law| law.0) })
+                .map(|it| Station { name: it.name.clone(), at: it.at.0, stop: it.stop })
                 .collect(),
             limits: self
                 .limit
@@ -220,7 +220,7 @@ impl JourneyMap {
                     portal: it.portal.0,
                 })
                 .collect(),
-            borders: self.border.iter().map(|it| Border { at: it.at.0, outage: it.outage.0 }).collect(),
+            borders: self.border.iter().map(|it| Border { at: it.at.0, outage: it.outage }).collect(),
             signal: Signal {
                 loss_at_1km: signal.path_loss.0,
                 exponent: signal.exponent,
@@ -233,7 +233,7 @@ impl JourneyMap {
                 threshold: signal.threshold.dbm(),
                 recovery: signal.recovery.0,
                 handover_margin: signal.handover_margin.0,
-                handover: signal.handover.0,
+                handover: signal.handover,
                 interval: signal.interval,
                 rates: signal
                     .rates

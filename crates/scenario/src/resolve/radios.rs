@@ -5,10 +5,9 @@ use super::network::Network;
 use crate::limits::{LONGEST, MOST_POINTS};
 use crate::source::Source;
 use crate::tree::Path;
-use crate::{
-    Channel, Clock, Gating, Law, LinkSpec, Radio, RadioKind, RadioSpec, RunSpec, Silence, SpectrumSpec,
-};
-use cogtcp_spectrum::{ChannelChoice, CycleConfig, DurationLaw, PuArrivals, SensingClock, SensingCycle};
+use crate::{Gating, LinkSpec, Radio, RadioKind, RadioSpec, RunSpec, SpectrumSpec};
+use cogtcp_link::Silence;
+use cogtcp_spectrum::{ChannelChoice, CycleConfig, DurationLaw};
 use cogtcp_units::Duration;
 use std::collections::BTreeMap;
 
@@ -73,7 +72,7 @@ const BESIDE_CR: [(&str, IsGiven, &str); 6] = [
         "a CR user senses by cr.sensing_time and cr.transmission_time",
     ),
     ("pu", |radio| radio.pu.is_some(), "a CR user meets the PUs of [spectrum]"),
-    ("channel", |radio| radio.channel != Channel::Stay, "a CR user has the channels of [spectrum]"),
+    ("channel", |radio| radio.channel != ChannelChoice::Stay, "a CR user has the channels of [spectrum]"),
     ("dwell", |radio| radio.dwell.is_some(), "a CR user leaves a channel by cr.policy"),
     (
         "silence",
@@ -132,42 +131,28 @@ fn cycle(radio: &Radio, path: &Path, run: &RunSpec, findings: &mut Findings) -> 
             "add sensing = { off = ..., on = ... } or pu = { interarrival = ..., switching = ... }",
         );
     }
-    let sensing = radio.sensing.as_ref().map(|sensing| {
+    if let Some(sensing) = &radio.sensing {
         let path = path.key("sensing");
         let before = findings.errors.len();
-        check_law(
-            sensing.off,
-            &path.key("off"),
-            "this is how long the link is silent at each sensing",
-            findings,
-        );
-        check_law(
-            sensing.on,
-            &path.key("on"),
-            "this is how long the link is open between two sensings",
-            findings,
-        );
+        for (key, law, meaning) in [
+            ("off", sensing.off, "this is how long the link is silent at each sensing"),
+            ("on", sensing.on, "this is how long the link is open between two sensings"),
+        ] {
+            check_law(law, &path.key(key), meaning, findings);
+        }
         if findings.none_since(before) {
-            check_cycles(&path.key("on"), sensing.off.0.mean() + sensing.on.0.mean(), run, findings);
-            warn_longer(&path.key("off"), sensing.off.0.mean(), run, findings);
+            check_cycles(&path.key("on"), sensing.off.mean() + sensing.on.mean(), run, findings);
+            warn_longer(&path.key("off"), sensing.off.mean(), run, findings);
         }
         if let Some(start) = sensing.start {
             findings.check_span(&path.key("start"), start, true, LONGEST);
             if start >= run.duration {
-                findings.warn(
-                    &path.key("start"),
-                    "the first sensing is after the end of the run",
-                    "start earlier",
-                );
+                let message = "the first sensing is after the end of the run";
+                findings.warn(&path.key("start"), message, "start earlier");
             }
         }
-        let clock = match sensing.clock {
-            Clock::Restart => SensingClock::Restart,
-            Clock::Keep => SensingClock::Keep,
-        };
-        SensingCycle { off: sensing.off.0, on: sensing.on.0, start: sensing.start, clock }
-    });
-    let pu = radio.pu.as_ref().map(|pu| {
+    }
+    if let Some(pu) = &radio.pu {
         let path = path.key("pu");
         let before = findings.errors.len();
         findings.check_span(&path.key("interarrival"), pu.interarrival, false, LONGEST);
@@ -176,50 +161,45 @@ fn cycle(radio: &Radio, path: &Path, run: &RunSpec, findings: &mut Findings) -> 
             check_cycles(&path.key("interarrival"), pu.interarrival, run, findings);
             warn_longer(&path.key("switching"), pu.switching, run, findings);
         }
-        PuArrivals { interarrival: pu.interarrival, switching: pu.switching }
-    });
-    let field = path;
-    let path = path.key("channel");
-    let channel = match &radio.channel {
-        Channel::Stay => ChannelChoice::Stay,
-        Channel::Range([low, high]) => {
-            findings.check_rate(&path.key("range").index(0), *low);
-            findings.check_rate(&path.key("range").index(1), *high);
-            if low > high {
-                findings.error(
-                    &path.key("range"),
-                    format!("the range begins above its end (\"{low}\" > \"{high}\")"),
-                    format!("write [\"{high}\", \"{low}\"]"),
-                );
-            }
-            ChannelChoice::Range(*low, *high)
+    }
+    let channel = path.key("channel");
+    match &radio.channel {
+        ChannelChoice::Stay => {}
+        ChannelChoice::Range([low, high]) => {
+            let path = channel.key("range");
+            findings.check_rate(&path.index(0), *low);
+            findings.check_rate(&path.index(1), *high);
+            findings.check_order(&path, low, high);
         }
-        Channel::Set(rates) => {
+        ChannelChoice::Set(rates) => {
+            let path = channel.key("set");
             if rates.is_empty() {
-                findings.error(&path.key("set"), "there is no channel in the set", "list at least one rate");
+                findings.error(&path, "there is no channel in the set", "list at least one rate");
             }
-            for (i, rate) in rates.iter().enumerate() {
-                findings.check_rate(&path.key("set").index(i), *rate);
-            }
-            ChannelChoice::Set(rates.clone())
+            findings.check_rates(&path, rates);
         }
-    };
+    }
     if let Some(dwell) = radio.dwell {
-        findings.check_span(&field.key("dwell"), dwell, true, LONGEST);
-        if channel == ChannelChoice::Stay {
+        findings.check_span(&path.key("dwell"), dwell, true, LONGEST);
+        if radio.channel == ChannelChoice::Stay {
             findings.warn(
-                &field.key("dwell"),
+                &path.key("dwell"),
                 "the channel never changes: dwell has no effect",
                 "add channel = { range = [..., ...] } or { set = [...] }, or leave dwell out",
             );
         }
     }
-    CycleConfig { sensing, pu, channel, dwell: radio.dwell.unwrap_or_default() }
+    CycleConfig {
+        sensing: radio.sensing.clone(),
+        pu: radio.pu.clone(),
+        channel: radio.channel.clone(),
+        dwell: radio.dwell.unwrap_or_default(),
+    }
 }
 
 /// A law whose spans can be above zero, in bounds, and in order.
-fn check_law(law: Law, path: &Path, meaning: &str, findings: &mut Findings) {
-    match law.0 {
+fn check_law(law: DurationLaw, path: &Path, meaning: &str, findings: &mut Findings) {
+    match law {
         DurationLaw::Fixed(span) if span.is_zero() => {
             findings.error(path, format!("the duration is zero: {meaning}"), "write one above zero");
         }
@@ -228,8 +208,8 @@ fn check_law(law: Law, path: &Path, meaning: &str, findings: &mut Findings) {
 }
 
 /// A law whose spans lie in bounds and in order; they may be zero.
-pub(super) fn check_bounds(law: Law, path: &Path, findings: &mut Findings) {
-    match law.0 {
+pub(super) fn check_bounds(law: DurationLaw, path: &Path, findings: &mut Findings) {
+    match law {
         DurationLaw::Fixed(span) if span.is_zero() => {}
         DurationLaw::Fixed(span) => findings.check_span(path, span, false, LONGEST),
         DurationLaw::Exponential(mean) => {
@@ -239,13 +219,7 @@ pub(super) fn check_bounds(law: Law, path: &Path, findings: &mut Findings) {
             let path = path.key("uniform");
             findings.check_span(&path.index(0), low, true, LONGEST);
             findings.check_span(&path.index(1), high, false, LONGEST);
-            if low > high {
-                findings.error(
-                    &path,
-                    format!("the range begins above its end (\"{low}\" > \"{high}\")"),
-                    format!("write [\"{high}\", \"{low}\"]"),
-                );
-            }
+            findings.check_order(&path, &low, &high);
         }
     }
 }

@@ -287,6 +287,9 @@ impl<'de> MapAccess<'de> for Entries<'de> {
         seed.deserialize(&entry.node)
             .map_err(|fault| fault.at(entry.node.span.as_ref()).under(Step::Key(entry.key.clone())))
     }
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.entries.len() - self.next)
+    }
 }
 
 /// An externally tagged enum: its variant's name, and what stands under it.

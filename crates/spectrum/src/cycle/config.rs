@@ -2,6 +2,8 @@
 
 use crate::DurationLaw;
 use cogtcp_units::{Duration, Rate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// The cognitive cycle of one link. The default never changes: a link without a cognitive radio.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,22 +19,28 @@ pub struct CycleConfig {
     pub dwell: Duration,
 }
 
-/// Periodic sensing: silent for `off`, open to traffic for `on`, and again. With exponential laws for both it is the
-/// on-off link of Singh, Bonnin and Ros (a train in and out of tunnels).
-#[derive(Clone, Debug, PartialEq)]
+/// Periodic sensing: silent for `off`, open to traffic for `on`, and again. With exponential laws for both it is the on-off link
+/// of Singh, Bonnin and Ros (a train in and out of tunnels).
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Sensing")]
 pub struct SensingCycle {
-    /// Duration of one sensing, t_s.
+    /// Duration of one sensing, t_s: so long the link is off.
     pub off: DurationLaw,
-    /// Time open to traffic between two sensings, T_p.
+    /// Time open to traffic between two sensings, T_p: so long the link is on. A cycle takes `off` and `on` together.
     pub on: DurationLaw,
-    /// When the first sensing begins, counted from the start of the run; `None`: after one draw of `on`.
+    /// When the first sensing begins, counted from the start of the run; without it: after a first `on`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Duration>,
     /// What a switch of channel does to the time of the next sensing.
+    #[serde(default)]
     pub clock: SensingClock,
 }
 
 /// What a switch of channel does to the time of the next sensing.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "Clock")]
 pub enum SensingClock {
     /// A full `on` follows every silence, a switch too: T_p starts when transmission starts (MSWiM 2009, line 10 of the
     /// pseudocode).
@@ -43,30 +51,32 @@ pub enum SensingClock {
     Keep,
 }
 
-/// Primary users come as a Poisson process; the radio then leaves its channel (Zhou, Al Ali and Chowdhury,
+/// Primary users: they come as a Poisson process, and each makes the radio leave its channel (Zhou, Al Ali and Chowdhury,
 /// section 4.3).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "PrimaryUsers")]
 pub struct PuArrivals {
-    /// Mean time between two arrivals. Exponential.
+    /// Mean time between two arrivals; exponential.
     pub interarrival: Duration,
     /// Silence of one switch of channel.
     pub switching: Duration,
 }
 
-/// Which channel the link is on after an interruption (a sensing, or a switch because of a PU).
-///
-/// Channel 0 is the link's own, on which it starts.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// The channel after an interruption (a sensing, or a switch because of a PU). Channel 0 is the link's own, on which it starts.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "Channel")]
 pub enum ChannelChoice {
-    /// The same rate as before: after a sensing the same channel; after a PU another one just like it (numbered
+    /// The rate stays the link's own: after a sensing the same channel; after a PU another one just like it (numbered
     /// 1, 2, 3...).
     #[default]
     Stay,
-    /// One of these, uniformly; after a PU one of the others, when there are others. The i-th of the set (from 1) is
-    /// channel i.
+    /// The rate is drawn uniformly between these two, both included; a new channel each time (numbered 1, 2, 3...).
+    Range([Rate; 2]),
+    /// The rate is one of these, drawn uniformly; after a PU one of the others, when there are others. The i-th of the set (from
+    /// 1) is channel i.
     Set(Vec<Rate>),
-    /// A new channel each time (numbered 1, 2, 3...), its rate uniform between the two, both included.
-    Range(Rate, Rate),
 }
 
 /// A cycle that makes no sense.
@@ -110,8 +120,10 @@ impl CycleConfig {
             ChannelChoice::Set(rates) if rates.is_empty() => Err(CycleConfigError::EmptySet),
             ChannelChoice::Set(rates) if rates.contains(&Rate::ZERO) => Err(CycleConfigError::ZeroRate),
             ChannelChoice::Set(_) => Ok(()),
-            ChannelChoice::Range(low, high) if low > high => Err(CycleConfigError::Reversed("channel.range")),
-            ChannelChoice::Range(low, _) if *low == Rate::ZERO => Err(CycleConfigError::ZeroRate),
+            ChannelChoice::Range([low, high]) if low > high => {
+                Err(CycleConfigError::Reversed("channel.range"))
+            }
+            ChannelChoice::Range([low, _]) if *low == Rate::ZERO => Err(CycleConfigError::ZeroRate),
             ChannelChoice::Range(..) => Ok(()),
         }
     }

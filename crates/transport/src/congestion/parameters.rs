@@ -1,17 +1,27 @@
 //! Parameters of a congestion control: what it declares and what a user sets.
 
 use super::ControlError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A parameter's value.
-#[derive(Clone, Debug, PartialEq)]
+/// The value of a parameter of a congestion control: a number, true or false, or a word.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(untagged, expecting = "this is no parameter; write a number, true or false, or a word in quotes")]
+#[schemars(rename = "Parameter")]
 pub enum ParameterValue {
-    /// A number, in the unit its specification names.
-    Number(f64),
-    /// A switch.
+    /// Yes or no.
     Flag(bool),
-    /// One of a set of words.
+    /// A number, in the parameter's unit.
+    Number(#[serde(deserialize_with = "finite")] f64),
+    /// One of the parameter's words.
     Text(String),
+}
+
+/// A number that JSON can say too.
+fn finite<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let number = f64::deserialize(deserializer)?;
+    if number.is_finite() { Ok(number) } else { Err(serde::de::Error::custom("the number is not finite")) }
 }
 
 impl std::fmt::Display for ParameterValue {

@@ -74,9 +74,7 @@ fn channels(
             ChannelTable::alternating(bands, each, it.rate, it.m)
         }
         Channels::List(rates) => {
-            for (i, rate) in rates.iter().enumerate() {
-                findings.check_rate(&path.key("list").index(i), *rate);
-            }
+            findings.check_rates(&path.key("list"), rates);
             ChannelTable::new(bands, each, rates.iter().map(|rate| Channel::clean(*rate)).collect(), None)
         }
         Channels::ChLog(file) => return read(file, source, &path.key("ch_log"), findings, ch_log::read),

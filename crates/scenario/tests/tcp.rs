@@ -1,0 +1,138 @@
+//! Settings of TCP: every one arrives at the endpoint that it is for, and the innermost counts.
+
+use cogtcp_scenario::{Scenario, starter};
+use cogtcp_transport::{
+    DelayedAck, FRto, FastRetransmitGuard, FullAckWindow, InitialWindow, NewRenoVariant, ParameterValue,
+    ReceiverConfig, Recovery, RttSampling, SenderConfig,
+};
+use cogtcp_units::Duration;
+
+/// Every setting, each at another value than its default, and the configurations that must come of it.
+#[test]
+fn every_setting_arrives() {
+    let text = starter("dumbbell").unwrap().replace(
+        "[tcp]\nsegment_size = \"1000 B\"",
+        r#"[tcp]
+        segment_size = "500 B"
+        initial_window = "2 segments"
+        initial_ssthresh = "20 segments"
+        max_window = "64 KiB"
+        recovery = "reno"
+        newreno_variant = "slow_but_steady"
+        full_ack_window = "ssthresh"
+        fast_retransmit_guard = "window"
+        dup_thresh = 4
+        limited_transmit = false
+        f_rto = "basic"
+        prr = true
+        rack = true
+        tlp = true
+        max_ack_delay = "40 ms"
+        ecn = true
+        timestamps = true
+        timestamp_tick = "2 ms"
+        window_scaling = false
+        initial_rto = "3 s"
+        min_rto = "200 ms"
+        max_rto = "64 s"
+        hold_ssthresh = false
+        keep_syn_backoff = true
+        restart_on_retransmit = false
+        clock_granularity = "100 ms"
+        rtt_sampling = "every_ack"
+        restart_after_idle = false
+        paced_resume = true
+        heeds_shrinking = false
+        window_validation = false
+        user_timeout = "5 min"
+        time_wait = "1 s"
+        delayed_ack = "off"
+        ack_every = "3 segments"
+        paws = false
+        sack = false
+        d_sack = false
+        receive_buffer = "1 MB"
+        parameters = { decrease = 0.7 }"#,
+    );
+    let flow = Scenario::parse(&text, "all").unwrap().resolve().unwrap().flows.remove(0);
+    let sender = SenderConfig {
+        mss: 500,
+        initial_sequence: SenderConfig::default().initial_sequence,
+        initial_window: InitialWindow::Segments(2),
+        initial_ssthresh: 10_000,
+        recovery: Recovery::Reno,
+        newreno_variant: NewRenoVariant::SlowButSteady,
+        full_ack_window: FullAckWindow::Ssthresh,
+        fast_retransmit_guard: FastRetransmitGuard::Window,
+        dup_thresh: 4,
+        limited_transmit: false,
+        f_rto: FRto::Basic,
+        prr: true,
+        rack: true,
+        tlp: true,
+        max_ack_delay: Duration::from_millis(40),
+        ecn: true,
+        timestamps: true,
+        timestamp_tick: Duration::from_millis(2),
+        window_scaling: false,
+        initial_rto: Duration::from_secs(3),
+        min_rto: Duration::from_millis(200),
+        max_rto: Duration::from_secs(64),
+        hold_ssthresh: false,
+        keep_syn_backoff: true,
+        restart_on_retransmit: false,
+        clock_granularity: Duration::from_millis(100),
+        rtt_sampling: RttSampling::EveryAck,
+        max_window: Some(65_536),
+        restart_after_idle: false,
+        paced_resume: true,
+        heeds_shrinking: false,
+        window_validation: false,
+        user_timeout: Some(Duration::from_secs(300)),
+        time_wait: Duration::from_secs(1),
+    };
+    assert_eq!(flow.sender, sender);
+    let receiver = ReceiverConfig {
+        mss: 500,
+        initial_sequence: ReceiverConfig::default().initial_sequence,
+        delayed_ack: DelayedAck::Off,
+        ack_every: 3,
+        paws: false,
+        sack: false,
+        d_sack: false,
+        ecn: true,
+        timestamps: true,
+        window_scaling: false,
+        buffer: 1_000_000,
+        manual_read: false,
+    };
+    assert_eq!(flow.receiver, receiver);
+    assert_eq!(flow.control.parameters.get("decrease"), Some(&ParameterValue::Number(0.7)));
+}
+
+/// A flow's own settings go over those of the scenario, and these over the preset's.
+#[test]
+fn the_innermost_setting_counts() {
+    let text = starter("dumbbell").unwrap().replace("transport = \"newreno\"", "transport = \"tahoe\"");
+    let own = |line: &str| {
+        let text = format!("{text}\n").replace("stagger =", &format!("{line}\nstagger ="));
+        Scenario::parse(&text, "layers").unwrap().resolve().unwrap().flows.remove(0)
+    };
+    assert_eq!(own("").sender.recovery, Recovery::Tahoe);
+    assert_eq!(own("").sender.mss, 1000);
+    let flow = own("tcp = { segment_size = \"500 B\", recovery = \"sack\", max_window = \"20 segments\" }");
+    assert_eq!((flow.sender.mss, flow.receiver.mss), (500, 500));
+    assert_eq!(flow.sender.recovery, Recovery::Sack);
+    assert_eq!(flow.sender.max_window, Some(10_000));
+}
+
+/// A window in segments is of the segment size that counts in the end.
+#[test]
+fn windows_follow_the_segment_size() {
+    let text = starter("dumbbell")
+        .unwrap()
+        .replace("segment_size = \"1000 B\"", "segment_size = \"1000 B\"\nmax_window = \"20 segments\"");
+    let text = text.replace("stagger =", "tcp = { segment_size = \"500 B\" }\nstagger =");
+    let flow = Scenario::parse(&text, "windows").unwrap().resolve().unwrap().flows.remove(0);
+    assert_eq!(flow.sender.max_window, Some(10_000));
+}

@@ -1,0 +1,129 @@
+//! Settings that are written as a text.
+
+use cogtcp_units::{Duration, count_and_unit, text_form};
+use std::fmt;
+use std::str::FromStr;
+
+/// The most segments that a window may be.
+const MOST: u32 = 1_000_000_000;
+
+/// Longest delay of an adaptive acknowledgement (RFC 5681 section 4.2).
+const LONGEST_DEFERMENT: Duration = Duration::from_millis(500);
+
+/// A window counted in full-sized segments. Written `"10 segments"`.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct Segments(pub u32);
+
+/// The window at the start of a connection. Written `"rfc6928"` or `"2 segments"`.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum InitialWindow {
+    /// min(10 SMSS, max(2 SMSS, 14600 bytes)) (RFC 6928 equation 1).
+    #[default]
+    Rfc6928,
+    /// So many segments; the papers before 2010 have 1 or 2.
+    Segments(u32),
+}
+
+/// How the receiver delays acknowledgements (RFC 5681 section 4.2). Written `"off"`, `"adaptive"`, or the longest delay: `"200 ms"`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum DelayedAck {
+    /// Every segment is acknowledged at once.
+    Off,
+    /// At least after [`ReceiverConfig::ack_every`](crate::ReceiverConfig) full-sized segments, and after `timeout` at the latest.
+    On {
+        /// Longest delay; RFC 5681: at most 500 ms.
+        timeout: Duration,
+    },
+    /// As long as segments keep coming: TCP-ADA (Singh and Kankipati, WCNC 2004). One acknowledgement, about, for a whole
+    /// window.
+    Adaptive {
+        /// Longest delay; RFC 5681: at most 500 ms, which is what scenarios have.
+        limit: Duration,
+    },
+}
+
+impl InitialWindow {
+    /// The window in bytes for segments of `mss` bytes.
+    pub fn bytes(self, mss: u64) -> u64 {
+        match self {
+            Self::Rfc6928 => (10 * mss).min((2 * mss).max(14_600)),
+            Self::Segments(count) => u64::from(count.max(1)) * mss,
+        }
+    }
+}
+
+impl FromStr for Segments {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match count_and_unit(text) {
+            Some((count, "segments" | "segment")) => match u32::try_from(count) {
+                Ok(count) if (1..=MOST).contains(&count) => Ok(Self(count)),
+                _ => Err(format!("\"{text}\" is out of range; write \"1 segment\" to \"{MOST} segments\"")),
+            },
+            _ => Err(format!(
+                "\"{text}\" is not a number of segments; write a whole number and the unit, for example \"10 segments\""
+            )),
+        }
+    }
+}
+
+impl fmt::Display for Segments {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} segment{}", self.0, if self.0 == 1 { "" } else { "s" })
+    }
+}
+
+impl FromStr for InitialWindow {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.trim() == "rfc6928" {
+            return Ok(Self::Rfc6928);
+        }
+        let segments = text.parse::<Segments>().map_err(|message| format!("{message}, or \"rfc6928\""))?;
+        Ok(Self::Segments(segments.0))
+    }
+}
+
+impl fmt::Display for InitialWindow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rfc6928 => f.write_str("rfc6928"),
+            Self::Segments(count) => Segments(*count).fmt(f),
+        }
+    }
+}
+
+impl FromStr for DelayedAck {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.trim() {
+            "off" => Ok(Self::Off),
+            "adaptive" => Ok(Self::Adaptive { limit: LONGEST_DEFERMENT }),
+            span => span.parse().map(|timeout| Self::On { timeout }).map_err(|_| {
+                format!("\"{text}\" is not a delay of acknowledgements; write \"off\", \"adaptive\", or the longest delay as \"200 ms\"")
+            }),
+        }
+    }
+}
+
+impl fmt::Display for DelayedAck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Off => f.write_str("off"),
+            Self::On { timeout } => timeout.fmt(f),
+            Self::Adaptive { .. } => f.write_str("adaptive"),
+        }
+    }
+}
+
+text_form!(Segments, "a number of segments, for example \"10 segments\"", "^ *[0-9]+ *segments? *$");
+text_form!(
+    InitialWindow,
+    "\"rfc6928\" or a number of segments, for example \"2 segments\"",
+    "^ *(rfc6928|[0-9]+ *segments?) *$"
+);
+text_form!(
+    DelayedAck,
+    "\"off\", \"adaptive\" (TCP-ADA), or the longest delay of an acknowledgement, for example \"200 ms\"",
+    "^ *(off|adaptive|[0-9.]+([eE][+-]?[0-9]+)? *(ns|us|µs|ms|s|min|h)) *$"
+);
