@@ -42,7 +42,7 @@ test: test-rust test-python ## Run every test, Rust and Python
 test-rust: $(VENV)/.run
 	cargo test --workspace --locked
 
-test-python: $(VENV)/.core $(VENV)/.dev
+test-python: $(VENV)/.core $(VENV)/.dev $(VENV)/.s3
 	$(BIN)/python -m pytest
 
 lint: $(VENV)/.dev ## Check format, lints, types, and what is depended on
@@ -89,6 +89,7 @@ lock: $(VENV)/.dev ## Resolve the Python dependencies anew and lock them with th
 	$(BIN)/uv pip compile --quiet --upgrade --group build $(LOCK_OPTIONS) -o requirements/run.txt
 	$(BIN)/uv pip compile --quiet --upgrade --group test $(LOCK_OPTIONS) -c requirements/run.txt -o requirements/dev.txt
 	$(BIN)/uv pip compile --quiet --upgrade --group toolchain $(LOCK_ONLY) -o requirements/toolchain.txt
+	$(BIN)/uv pip compile --quiet --upgrade --group s3-server $(LOCK_ONLY) -o requirements/s3-server.txt
 
 LOCK_ONLY := --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
 LOCK_OPTIONS := $(LOCK_ONLY) pyproject.toml
@@ -109,6 +110,12 @@ $(VENV)/.run: requirements/run.txt | $(RUST)
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.run
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
+	@touch $@
+
+# An S3 server for the test of a store.
+$(VENV)/.s3: requirements/s3-server.txt $(VENV)/.run
+	@test -x $(VENV)/s3/bin/pip || $(BIN)/python -m venv $(VENV)/s3
+	$(VENV)/s3/bin/pip install --quiet --require-hashes -r requirements/s3-server.txt
 	@touch $@
 
 $(TOOLCHAIN)/.done:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,7 +18,6 @@ from conftest import SMALL, files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 ON = "radio.0.sensing.on"
 
@@ -25,9 +25,9 @@ ON = "radio.0.sensing.on"
 @pytest.fixture
 def s3(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
     """Return the address of a bucket on a server of this test's."""
-    pytest.importorskip(
-        "moto.server", reason="moto's S3 server is not installed (pip install 'moto[server]')"
-    )
+    interpreter = Path(sys.prefix) / "s3" / "bin" / "python"
+    if not interpreter.exists():
+        pytest.skip("moto's S3 server is not installed (make .venv/.s3)")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -39,7 +39,7 @@ def s3(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
         monkeypatch.setenv(name, value)
     program = f"from moto.server import main; main(['-H', '127.0.0.1', '-p', '{port}'])"
     server = subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [interpreter, "-c", program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
         for _ in range(300):
