@@ -6,6 +6,7 @@ import json
 import math
 import os
 import random
+import shutil
 import signal
 import statistics
 import subprocess
@@ -307,17 +308,37 @@ KILLS = int(os.environ.get("COGTCP_KILLS", "20"))
 
 
 def test_kills_at_any_moment_lose_nothing_that_was_finished(sweep_file: Path, tmp_path: Path) -> None:
-    sweep_file.write_text(SWEEP.replace("seeds = 3", "seeds = 40"))
-    out, chance = tmp_path / "out", random.Random(1)
+    sweep_file.write_text(SWEEP.replace("seeds = 3", "seeds = 250"))
+    whole = subprocess.run(
+        command_line("sweep", sweep_file, "--out", tmp_path / "whole"), capture_output=True, check=True
+    )
+    assert b"3000 of 3000 runs" in whole.stdout
+    chance, done = random.Random(1), 0
+    # Some twenty kills in each folder, while it is made: what comes after its last run is no sweep any more.
+    for number in range(0, KILLS, 20):
+        done += killed_again_and_again(
+            sweep_file, tmp_path / f"out-{number}", min(20, KILLS - number), chance
+        )
+        assert data(tmp_path / f"out-{number}") == data(tmp_path / "whole")
+        shutil.rmtree(tmp_path / f"out-{number}")
+    assert done >= 0.9 * KILLS, "most of them met a process that was at work"
+
+
+def killed_again_and_again(sweep_file: Path, out: Path, kills: int, chance: random.Random) -> int:
+    """Kill a sweep again and again and let it end; return how many kills met a process."""
     before: set[str] = set()
-    for _ in range(KILLS):
+    met = 0
+    for _ in range(kills):
         process = begin(sweep_file, out)
         began, deadline = len(before), time.monotonic() + 60
-        while process.poll() is None and time.monotonic() < deadline:
+        # From the first new run on, or in every fourth case from the beginning on.
+        waits = chance.random() < 0.75
+        while waits and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.002)
             if (out / "runs").exists() and len(kept(out)) > began:
                 break
-        time.sleep(chance.random() * 0.3)
+        time.sleep(chance.random() * 0.2)
+        met += process.poll() is None
         process.send_signal(signal.SIGKILL)
         process.communicate()
         for path in (out / "data").rglob("*.parquet"):
@@ -328,14 +349,13 @@ def test_kills_at_any_moment_lose_nothing_that_was_finished(sweep_file: Path, tm
     done = subprocess.run(
         command_line("sweep", sweep_file, "--out", out), capture_output=True, text=True, check=True
     )
-    assert "480 of 480 runs" in done.stdout
+    assert "3000 of 3000 runs" in done.stdout
     rows = dataset.load(out, "runs")
-    assert rows.num_rows == len(set(rows["key"].to_pylist())) == 480, "none doubled"
-    subprocess.run(
-        command_line("sweep", sweep_file, "--out", tmp_path / "whole"), capture_output=True, check=True
+    assert rows.num_rows == len(set(rows["key"].to_pylist())) == 3000, "none doubled"
+    assert [path.name for path in out.parent.glob(f"{out.name}/.*")] == [], (
+        "nothing of what was killed is left"
     )
-    assert data(out) == data(tmp_path / "whole")
-    assert [path.name for path in out.parent.glob("out/.*")] == [], "nothing is left of what was killed"
+    return met
 
 
 def test_two_at_once_on_one_folder(sweep_file: Path, tmp_path: Path) -> None:

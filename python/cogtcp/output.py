@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 MARKER = "cogtcp.json"
 #: The folder in a folder of results that keeps finished runs.
 RUNS = "runs"
+# Rows that are written at a time where there may be many.
+_GROUP_ROWS = 4_096
 
 
 class OutputFolder:
@@ -161,6 +163,11 @@ def write_table(path: str | Path, table: pa.Table, metadata: Mapping[str, str]) 
     return _write_whole(path, lambda part: _write_parquet(part, table, metadata))
 
 
+def write_tables(path: str | Path, tables: Iterable[pa.Table], metadata: Mapping[str, str]) -> Path:
+    """Write tables of one schema one after the other, as `write_table` does."""
+    return _write_whole(path, lambda part: _write_parts(part, tables, metadata))
+
+
 def prepare_folder(
     directory: str | Path,
     job: Mapping[str, Any],
@@ -288,9 +295,29 @@ def _write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
 def _write_parquet(path: Path, table: pa.Table, metadata: Mapping[str, str]) -> None:
     import pyarrow.parquet as pq
 
+    pq.write_table(_described(table, metadata), path, compression="zstd")
+
+
+def _write_parts(path: Path, tables: Iterable[pa.Table], metadata: Mapping[str, str]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    parts = iter(tables)
+    first = _described(next(parts, pa.table({})), metadata)
+    waiting = [first]
+    with pq.ParquetWriter(path, first.schema, compression="zstd") as writer:
+        for table in parts:
+            waiting.append(table.replace_schema_metadata(first.schema.metadata))
+            if sum(part.num_rows for part in waiting) >= _GROUP_ROWS:
+                writer.write_table(pa.concat_tables(waiting).combine_chunks())
+                waiting = []
+        if waiting:
+            writer.write_table(pa.concat_tables(waiting).combine_chunks())
+
+
+def _described(table: pa.Table, metadata: Mapping[str, str]) -> pa.Table:
     keys = {f"{provenance.PREFIX}{key}": value for key, value in metadata.items()}
-    described = table.replace_schema_metadata({**(table.schema.metadata or {}), **keys})
-    pq.write_table(described, path, compression="zstd")
+    return table.replace_schema_metadata({**(table.schema.metadata or {}), **keys})
 
 
 def is_ours(folder: Path) -> bool:

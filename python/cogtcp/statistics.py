@@ -114,8 +114,42 @@ def p_value(differences: Sequence[float]) -> float:
         return math.nan
     if min(finite) == max(finite):
         return 1.0 if finite[0] == 0 else 0.0
-    t = statistics.fmean(finite) / math.sqrt(statistics.variance(finite) / n)
+    return _p_value(n, statistics.fmean(finite), statistics.variance(finite))
+
+
+def _p_value(n: int, mean: float, variance: float) -> float:
+    t = mean / math.sqrt(variance / n)
     return min(1.0, max(0.0, 2 * (1 - t_distribution(abs(t), n - 1))))
+
+
+class Spread:
+    """Number, mean and variance of values that come one after the other (Welford 1962); NaN is left out."""
+
+    __slots__ = ("_squares", "high", "low", "mean", "n")
+
+    def __init__(self) -> None:
+        self.n = 0
+        self.mean = 0.0
+        self.low, self.high = math.inf, -math.inf
+        self._squares = 0.0
+
+    def add(self, value: float) -> None:
+        """Take a value in."""
+        if math.isnan(value):
+            return
+        self.n += 1
+        gap = value - self.mean
+        self.mean += gap / self.n
+        self._squares += gap * (value - self.mean)
+        self.low, self.high = min(self.low, value), max(self.high, value)
+
+    def p_value(self) -> float:
+        """Return the p-value of the values as differences, see `p_value`."""
+        if self.n < 2:
+            return math.nan
+        if self.low == self.high or self._squares == 0:
+            return 1.0 if self.mean == 0 else 0.0
+        return _p_value(self.n, self.mean, self._squares / (self.n - 1))
 
 
 def holm(p_values: Sequence[float], confidence: float = 0.95) -> list[bool]:
@@ -124,10 +158,11 @@ def holm(p_values: Sequence[float], confidence: float = 0.95) -> list[bool]:
     The chance of any false rejection is at most 1 - confidence, whatever the dependence (Holm 1979).
     Bonferroni's bound holds too, but rejects less. NaN is never rejected, and counts for nothing.
     """
-    order = sorted((p, index) for index, p in enumerate(p_values) if not math.isnan(p))
+    count = sum(1 for p in p_values if not math.isnan(p))
     rejected = [False] * len(p_values)
-    for rank, (p, index) in enumerate(order):
-        if p > (1 - confidence) / (len(order) - rank):
+    small = (index for index, p in enumerate(p_values) if p <= 1 - confidence)
+    for rank, index in enumerate(sorted(small, key=p_values.__getitem__)):
+        if p_values[index] > (1 - confidence) / (count - rank):
             break
         rejected[index] = True
     return rejected

@@ -25,6 +25,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     _open_standard_streams()
     take_over()
+    # Arrow's own allocators keep memory for every thread that ever had any. Before Arrow is loaded.
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     # What no verb could do without is loaded with Ctrl-C handled.
     try:
         from cogtcp._errors import CogtcpError, RunError, UsageError

@@ -87,10 +87,7 @@ def sweep(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps({**found.to_dict(), "out": str(out), "report": str(out / "report.html")}))
     else:
-        from cogtcp.sweeping.answer import sentence
-
-        said = sentence(found.runs, found.summary.to_pylist(), found.axes)
-        print(f"{found.progress.describe()}\n\n{said}\n\nreport: {out / 'report.html'}")
+        print(f"{found.progress.describe()}\n\n{found.answer}\n\nreport: {out / 'report.html'}")
     if found.interrupted:
         print(f"cogtcp: interrupted; repeat the command to go on in {out}", file=sys.stderr)
         return 130

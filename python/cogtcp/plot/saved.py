@@ -107,7 +107,8 @@ def draw(
     Raises:
         UsageError: The folder holds no results, or none of which this can be drawn.
     """
-    from cogtcp.sweeping.dataset import RUNS, load
+    from cogtcp.sweeping.columns import RUNS
+    from cogtcp.sweeping.dataset import load
 
     pick(kind, KINDS, "kind of figure")
     saved = Saved(folder)

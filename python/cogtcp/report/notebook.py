@@ -95,9 +95,9 @@ def of_tuning(tuning: Tuning) -> str:
 
 def of_sweep(sweep: Sweep) -> str:
     """Return the answer, the points, and goodput over the first axis of numbers."""
-    from cogtcp.sweeping import answer, page
+    from cogtcp.sweeping import page
 
-    points = sweep.summary.to_pylist()
+    points = sweep.own(sweep.summary).to_pylist()
     axes = [(axis.name, axis.unit, axis.numeric) for axis in sweep.plan.axes]
     goodput = BY_NAME["goodput_bps"]
     rows = []
@@ -111,7 +111,7 @@ def of_sweep(sweep: Sweep) -> str:
     pictures = page._over_axis(points, axes, [goodput], drawn)[:1]
     more = f"<p>{len(points) - len(rows)} more points are in <code>.summary</code>.</p>"
     return _fragment(
-        _answer(answer.sentence(sweep.runs, points, sweep.axes)),
+        _answer(sweep.answer),
         *(svg for svg, _ in pictures),
         _table(heading, rows) if rows else "",
         more if len(points) > len(rows) else "",

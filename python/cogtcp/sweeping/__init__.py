@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cogtcp._errors import UsageError
-from cogtcp.output import MARKER, RUNS, mark, prepare_folder, write_file, write_table
+from cogtcp.output import MARKER, RUNS, mark, prepare_folder, write_file, write_tables
 from cogtcp.runner import Journal, Keys, Runner
 
 if TYPE_CHECKING:
@@ -189,11 +189,9 @@ def save(result: Sweep, command: str | None = None) -> None:
 
     folder, plan = result.folder, result.plan
     write_file(folder / "scenario.toml", plan.scenario.to_toml())
-    write_table(folder / "summary.parquet", result.summary, result.provenance)
+    write_tables(folder / "summary.parquet", result.summaries(), result.provenance)
     write_file(folder / "report.html", sweep_report(result, command=command))
-    about = result.to_dict()
-    del about["summary"]
-    mark(folder, plan.job, FILES, {"command": command, **about})
+    mark(folder, plan.job, FILES, {"command": command, **result.about(), "answer": result.answer})
 
 
 __all__ = ["FILES", "MARKER", "save", "sweep"]

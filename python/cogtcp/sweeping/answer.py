@@ -2,79 +2,166 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, Any
+import heapq
+import itertools
+from array import array
+from collections import Counter
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pyarrow.compute as pc
 
 from cogtcp.headline import join
 from cogtcp.metrics import BY_NAME
-from cogtcp.statistics import holm, p_value
+from cogtcp.statistics import Spread, holm
+from cogtcp.sweeping.ordered import ascending, sort
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
+    #: Of each transport its runs in tables, sorted by the axes and the seed.
+    Runs: TypeAlias = Mapping[str, Iterable[pa.Table]]
+
 _GOODPUT = BY_NAME["goodput_bps"]
 
+Point: TypeAlias = tuple[Any, ...]
 
-def winners(runs: pa.Table, axes: Sequence[str]) -> dict[tuple[Any, ...], tuple[str, bool]]:
-    """Return for each point the transport with the highest mean goodput, and whether it beats all others.
+
+@dataclass(frozen=True)
+class Tally:
+    """At how many points which transport delivers most.
+
+    Attributes:
+        sure: For each transport the number of points where it beats all others beyond chance.
+        open: At how many points the seeds do not tell.
+        points: How many points there are.
+        best: Who has the highest mean at the last one.
+    """
+
+    sure: Counter[str]
+    open: int
+    points: int
+    best: str
+
+
+def tally(runs: Runs, axes: Sequence[str]) -> Tally:
+    """Return at how many points which transport has the highest mean goodput, and beats all others.
 
     It does where its paired differences to each of them exclude chance: t-tests, and Holm's procedure over
     all differences of all points, so that all that is said holds at once with 95 % confidence.
     """
-    values: dict[tuple[Any, ...], dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
-    columns = [runs[name].to_pylist() for name in (*axes, "transport", "seed", "goodput_bps")]
-    for *place, transport, seed, goodput in zip(*columns, strict=True):
-        if goodput is not None:
-            values[tuple(place)][transport][seed] = goodput
-    best: dict[tuple[Any, ...], str] = {}
-    chances: list[float] = []
-    owners: list[tuple[Any, ...]] = []
-    for point, by_transport in values.items():
-        means = {name: math.fsum(found.values()) / len(found) for name, found in by_transport.items()}
-        best[point] = max(means, key=lambda name: means[name])
-        first = by_transport[best[point]]
-        for name, found in by_transport.items():
-            if name != best[point]:
-                common = [seed for seed in first if seed in found]
-                chances.append(p_value([first[seed] - found[seed] for seed in common]))
-                owners.append(point)
-    unsure = {point for point, sure in zip(owners, holm(chances), strict=True) if not sure}
-    return {point: (name, point not in unsure and len(values[point]) > 1) for point, name in best.items()}
+    names = list(runs)
+    # Some bytes a point and a comparison: there may be many.
+    best, first, chances = array("H"), array("L"), array("d")
+    for _, name, own in _compared(runs, axes):
+        best.append(names.index(name))
+        first.append(len(chances))
+        chances.extend(own)
+    first.append(len(chances))
+    sure = holm(chances)
+    counts: Counter[str] = Counter()
+    for number, name_ in enumerate(best):
+        beats = sure[first[number] : first[number + 1]]
+        if beats and all(beats):
+            counts[names[name_]] += 1
+    return Tally(counts, len(best) - counts.total(), len(best), names[best[-1]] if best else "")
 
 
-def sentence(runs: pa.Table, summary: Sequence[dict[str, Any]], axes: Sequence[str]) -> str:
-    """Return the answer."""
-    found = [row for row in summary if row.get("goodput_bps") is not None]
-    if not found:
+def winners(runs: pa.Table, axes: Sequence[str]) -> dict[Point, tuple[str, bool]]:
+    """Return for each point of runs in memory the transport with the highest mean, and whether it is sure."""
+    found = list(_compared(in_memory(runs, axes), axes))
+    sure = iter(holm([chance for _, _, chances in found for chance in chances]))
+    beats = [list(itertools.islice(sure, len(chances))) for _, _, chances in found]
+    return {
+        point: (name, bool(each) and all(each)) for (point, name, _), each in zip(found, beats, strict=True)
+    }
+
+
+def in_memory(runs: pa.Table, axes: Sequence[str]) -> Runs:
+    """Return runs in memory as `tally` takes them."""
+    ordered = sort(runs, ascending([*axes, "seed"]))
+    names = sorted(set(runs["transport"].to_pylist()))
+    return {name: [ordered.filter(pc.equal(ordered["transport"], name))] for name in names}
+
+
+def _compared(runs: Runs, axes: Sequence[str]) -> Iterator[tuple[Point, str, list[float]]]:
+    """Yield each point, who has the highest mean there, and the p-values of its differences to the others."""
+    rows = heapq.merge(*(_rows(name, tables, axes) for name, tables in runs.items()))
+    for place, group in itertools.groupby(rows, key=itemgetter(0)):
+        means: dict[str, Spread] = {}
+        gaps: dict[tuple[str, str], Spread] = {}
+        for _, same in itertools.groupby(group, key=itemgetter(1)):
+            found = [(name, goodput) for _, _, name, goodput in same]
+            for name, goodput in found:
+                means.setdefault(name, Spread()).add(goodput)
+            for (one, mine), (other, its) in itertools.combinations(found, 2):
+                gaps.setdefault((one, other), Spread()).add(mine - its)
+        best = max(means, key=lambda name: means[name].mean)
+        pairs = [tuple(sorted((best, name))) for name in means if name != best]
+        yield (
+            tuple(value for _, _, value in place),
+            best,
+            [gaps.get((one, other), Spread()).p_value() for one, other in pairs],
+        )
+
+
+def _rows(
+    name: str, tables: Iterable[pa.Table], axes: Sequence[str]
+) -> Iterator[tuple[tuple[tuple[bool, bool, Any], ...], int, str, float]]:
+    """Yield point, seed, transport and goodput of each run that has one; nothing comes after everything."""
+    for table in tables:
+        nothing = [None] * table.num_rows
+        columns = [table[axis].to_pylist() if axis in table.column_names else nothing for axis in axes]
+        places = zip(*columns, strict=True) if columns else itertools.repeat(())
+        rows = zip(table["seed"].to_pylist(), table["goodput_bps"].to_pylist(), strict=True)
+        for place, (seed, goodput) in zip(places, rows, strict=bool(columns)):
+            if goodput is not None:
+                key = tuple((value is None, isinstance(value, str), value) for value in place)
+                yield key, seed, name, goodput
+
+
+def sentence(points: Iterable[Mapping[str, Any]], runs: Runs, axes: Sequence[str]) -> str:
+    """Return the answer.
+
+    Args:
+        points: The rows of the summary: transport, axes and mean goodput.
+        runs: Of each transport its runs.
+        axes: The columns of the axes, by name.
+    """
+    low: Mapping[str, Any] | None = None
+    high: Mapping[str, Any] | None = None
+    transports = set()
+    for row in points:
+        if row.get("goodput_bps") is None:
+            continue
+        transports.add(row["transport"])
+        low = row if low is None or row["goodput_bps"] < low["goodput_bps"] else low
+        high = row if high is None or row["goodput_bps"] > high["goodput_bps"] else high
+    if low is None or high is None:
         return "No run was finished."
-    transports = sorted({row["transport"] for row in found})
     if len(transports) == 1:
-        low = min(found, key=lambda row: row["goodput_bps"])
-        high = max(found, key=lambda row: row["goodput_bps"])
         if low is high:
-            return f"{transports[0]} delivers {_GOODPUT.text(low['goodput_bps'], unit=True)}."
+            return f"{low['transport']} delivers {_GOODPUT.text(low['goodput_bps'], unit=True)}."
         ends = [
             f"{_GOODPUT.text(row['goodput_bps'], unit=True)} ({_place(row, axes)})" for row in (low, high)
         ]
         return f"The mean goodput goes from {ends[0]} to {ends[1]}."
-    won = winners(runs, axes)
-    sure = Counter(name for name, beats in won.values() if beats)
-    open_ = sum(1 for _, beats in won.values() if not beats)
-    points = len(won)
-    if points == 1:
-        ((name, beats),) = won.values()
+    found = tally(runs, axes)
+    if found.points == 1:
+        beats = found.sure.total() == 1
         said = "more than each other one" if beats else "most, but the seeds do not tell it from all others"
-        return f"{name} delivers {said} (95 % confidence, Holm over all differences)."
-    parts = [f"{name} at {count}" for name, count in sure.most_common()]
-    if open_:
-        parts.append(f"at {open_} the seeds do not tell")
-    lead = f"Of {points} points, most goodput is delivered by " if sure else f"Of {points} points, "
+        return f"{found.best} delivers {said} (95 % confidence, Holm over all differences)."
+    parts = [f"{name} at {count}" for name, count in found.sure.most_common()]
+    if found.open:
+        parts.append(f"at {found.open} the seeds do not tell")
+    points_ = f"Of {found.points} points, "
+    lead = f"{points_}most goodput is delivered by " if found.sure else points_
     return f"{lead}{join(parts)} (95 % confidence for all of it together, Holm over paired differences)."
 
 
-def _place(row: dict[str, Any], axes: Sequence[str]) -> str:
+def _place(row: Mapping[str, Any], axes: Sequence[str]) -> str:
     texts = [f"{row[name]:.6g}" if isinstance(row[name], float) else str(row[name]) for name in axes]
     return ", ".join(f"{name} {text}" for name, text in zip(axes, texts, strict=True))

@@ -4,13 +4,12 @@
     data/flows/transport=sack/part-0.parquet     the rows of all runs in one table of the simulator's
 
 Runs come from journals (`cogtcp.runner`), which are removed once they are in the data set. Whoever made
-them, and in which order: rows are sorted by axes, seed and key.
+them, and in which order: rows are sorted by axes, seed and key. Sorting is done piece by piece on disk
+(`ordered`), so that memory does not grow with the number of runs.
 """
 
 from __future__ import annotations
 
-import contextlib
-import math
 import os
 import shutil
 from array import array
@@ -24,26 +23,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from cogtcp import _core, _replace
+from cogtcp import _replace
 from cogtcp._errors import OutputError
-from cogtcp.metrics import METRICS
 from cogtcp.output import _cannot_write
 from cogtcp.runner import Journal, Outcome
 from cogtcp.runner.journal import only_one, read
-from cogtcp.sweeping.plan import AS_IT_IS
+from cogtcp.sweeping import ordered
+from cogtcp.sweeping.columns import AGE, RUNS, Columns, axes_of, order, texts, types
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-DATA, RUNS = "data", "runs"
-# Rows of a file, and of the part of it that is read at once.
-_FILE_ROWS = 1_000_000
-_GROUP_ROWS = 100_000
-# While the data set is written, which rows were in it: 1, and which are new: 0.
-_AGE = "_age"
-# Runs that are turned from lines into columns at a time.
-_BATCH = 2_000
-_KINDS = {"u64": pa.uint64(), "i64": pa.int64(), "f64": pa.float64(), "bool": pa.bool_(), "text": pa.string()}
+DATA = "data"
+# Rows that are looked at at a time.
+_SOME = 4_096
 
 
 def tables(folder: Path) -> list[str]:
@@ -59,15 +52,64 @@ def load(folder: Path, name: str, columns: Sequence[str] | None = None) -> pa.Ta
         table = pq.read_table(path, columns=None if columns is None else list(columns), partitioning=None)
         parts.append(table.add_column(0, "transport", pa.repeat(pa.scalar(transport), table.num_rows)))
     if not parts:
-        return pa.schema([("transport", pa.string()), *_types(name).items()]).empty_table()
+        return pa.schema([("transport", pa.string()), *types(name).items()]).empty_table()
     return pa.concat_tables(parts, promote_options="permissive")
+
+
+def batches(
+    folder: Path, name: str, transport: str, columns: Sequence[str] | None = None
+) -> Iterator[pa.Table]:
+    """Yield the rows of one transport in one table of a data set, in order, some at a time."""
+    for _, path in _files(folder, name, transport):
+        with pq.ParquetFile(path) as file:
+            there = None if columns is None else [c for c in columns if c in file.schema_arrow.names]
+            for batch in file.iter_batches(_SOME, columns=there, use_threads=False):
+                yield pa.Table.from_batches([batch])
+
+
+def transports(folder: Path) -> list[str]:
+    """Return the transports of a data set."""
+    return sorted({transport for transport, _ in _files(folder, RUNS)})
+
+
+def axes(folder: Path) -> dict[str, bool]:
+    """Return the axes of a data set by name, and whether their values are numbers."""
+    found: dict[str, bool] = {}
+    for _, path in _files(folder, RUNS):
+        schema = pq.read_schema(path)
+        for name in axes_of(RUNS, schema.names):
+            found[name] = found.get(name, True) and pa.types.is_floating(schema.field(name).type)
+    return dict(sorted(found.items()))
+
+
+def with_values(folder: Path) -> set[str]:
+    """Return the columns of the table of runs in which any run has a value."""
+    found: set[str] = set()
+    for _, path in _files(folder, RUNS):
+        about = pq.read_metadata(path)
+        for group in range(about.num_row_groups):
+            part = about.row_group(group)
+            for number in range(part.num_columns):
+                column = part.column(number)
+                known = column.statistics is not None and column.statistics.has_null_count
+                if not known or column.statistics.null_count < part.num_rows:
+                    found.add(column.path_in_schema)
+    return found
+
+
+def failures(folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield the rows of runs that failed."""
+    for transport in transports(folder):
+        for table in batches(folder, RUNS, transport):
+            for row in table.filter(pc.is_valid(table["error"])).to_pylist():
+                yield {"transport": transport, **row}
 
 
 @dataclass
 class Known:
     """The keys of a data set, eight bytes a run, and its failures."""
 
-    keys: array[int]
+    keys: Sequence[int]
     failed: dict[str, Outcome]
 
     def get(self, key: str, /) -> Outcome | None:
@@ -81,17 +123,17 @@ class Known:
 
 def known(folder: Path) -> Known:
     """Return what a data set has."""
-    keys: list[int] = []
+    keys = array("Q")
     failed: dict[str, Outcome] = {}
-    for _, path in _files(folder, RUNS):
-        for batch in pq.ParquetFile(path).iter_batches(_GROUP_ROWS, columns=["key", "error", "limit_s"]):
-            keys += [int(key[:16], 16) for key in batch["key"].to_pylist()]
-            bad = batch.filter(pc.is_valid(batch["error"]))
-            for row in bad.to_pylist():
+    for transport in transports(folder):
+        for table in batches(folder, RUNS, transport, ["key", "error", "limit_s"]):
+            keys.extend(int(key[:16], 16) for key in table["key"].to_pylist())
+            for row in table.filter(pc.is_valid(table["error"])).to_pylist():
                 outcome = Outcome(row["key"], error=row["error"], limit_s=row["limit_s"] or 0.0, known=True)
                 failed[outcome.key] = outcome
-    keys.sort()
-    return Known(array("Q", keys), failed)
+    numbers = pa.Array.from_buffers(pa.uint64(), len(keys), [None, pa.py_buffer(keys)])
+    in_order = numbers.take(pc.array_sort_indices(numbers))
+    return Known(memoryview(in_order.buffers()[1]).cast("B").cast("Q")[: len(keys)], failed)
 
 
 def compact(folder: Path, journal: Journal, keep: Sequence[str]) -> int:
@@ -133,188 +175,143 @@ def compact(folder: Path, journal: Journal, keep: Sequence[str]) -> int:
 
 
 def _write(folder: Path, new: Path, files: Sequence[Path], keep: Sequence[str]) -> int:
-    fresh = _Columns(new / ".parts")
+    parts = new / ".parts"
+    fresh = Columns(parts)
     for path in files:
         for outcome in read(path):
             fresh.add(outcome)
     fresh.flush()
-    kept: dict[str, pa.Array] = {}
     for name in [RUNS, *sorted({*tables(folder), *keep} - {RUNS})]:
-        old: dict[str, list[pa.Table]] = {}
-        for transport, path in _files(folder, name):
-            old.setdefault(transport, []).append(pq.read_table(path, partitioning=None))
-        for transport in sorted({*old, *fresh.transports(name)}):
-            parts = [_aged(part, 1) for part in old.get(transport, [])]
-            parts += [_aged(part, 0) for part in fresh.parts(name, transport)]
-            table = _sorted(name, pa.concat_tables(parts, promote_options="permissive"))
-            if name == RUNS:
-                kept[transport] = table["key"].combine_chunks()
-            else:
-                table = table.filter(pc.is_in(table["key"], value_set=kept[transport]))
-            _write_table(new / name / _segment(transport), table)
-    shutil.rmtree(new / ".parts", ignore_errors=True)
+        old = {transport for transport, _ in _files(folder, name)}
+        for transport in sorted(old | fresh.transports(name)):
+            _bring_together(folder, new, name, transport, fresh)
+    shutil.rmtree(parts, ignore_errors=True)
     return fresh.count
+
+
+def _bring_together(folder: Path, new: Path, name: str, transport: str, fresh: Columns) -> None:
+    """Write one transport's rows in one table: old and new, each run once."""
+    pieces = fresh.pieces(name, transport)
+    before = [path for _, path in _files(folder, name, transport)]
+    runs = [] if name == RUNS else [path for _, path in _files(new.parent, RUNS, transport, new.name)]
+    schema, mixed = _schema(name, [*map(_piece_schema, pieces), *map(pq.read_schema, before)], runs)
+    names = axes_of(name, schema.names)
+    how = order(name, names)
+
+    def conform(table: pa.Table) -> pa.Table:
+        return _conformed(table, schema)
+
+    def old() -> Iterator[pa.Table]:
+        return (conform(_aged(table, 1)) for table in batches(folder, name, transport))
+
+    sources = [old()]
+    if mixed:
+        # An axis that had numbers has texts too: those are in another order.
+        again = (conform(table) for path in pieces for table in ordered.read_piece(path))
+        pieces = [
+            ordered.write_piece(fresh.new_name(), [ordered.sort(table, how)])
+            for each in (again, old())
+            for table in each
+        ]
+        sources = []
+    few = ordered.fewer(pieces, how, conform, fresh.new_name)
+    sources += [(conform(table) for table in ordered.read_piece(path)) for path in few]
+    if name == RUNS:
+        rows = _each_run_once(ordered.merged(sources, how), [*names, "seed"])
+    else:
+        sources.append(conform(_aged(table, 1)) for table in _marks(runs, names))
+        rows = _of_runs(ordered.merged(sources, how), [*names, "seed", "key"])
+    ordered.write_files(new / name / _segment(transport), schema.remove(schema.get_field_index(AGE)), rows)
+
+
+def _each_run_once(tables: Iterable[pa.Table], place: list[str]) -> Iterator[pa.Table]:
+    """Yield each run once.
+
+    Of two records with one key that which did not fail; of two runs of one point, transport and seed that
+    which was made last: what decides a run has changed since the other, a control's code or the version.
+    """
+    for table in ordered.whole_groups(tables, place):
+        one = ordered.once(table, [*place, "key"], [("error", "descending"), (AGE, "descending")])
+        yield ordered.once(one, place, [(AGE, "descending"), ("key", "ascending")])
+
+
+def _marks(runs: Sequence[Path], axes: Sequence[str]) -> Iterator[pa.Table]:
+    """Yield for every run a row that precedes its own: `row` is -1."""
+    for path in runs:
+        with pq.ParquetFile(path) as file:
+            there = [name for name in (*axes, "seed", "key") if name in file.schema_arrow.names]
+            for batch in file.iter_batches(_SOME, columns=there, use_threads=False):
+                table = pa.Table.from_batches([batch])
+                yield table.append_column("row", pa.repeat(pa.scalar(-1, pa.int32()), table.num_rows))
+
+
+def _of_runs(tables: Iterable[pa.Table], place: list[str]) -> Iterator[pa.Table]:
+    """Yield the rows whose run is in the data set, each once."""
+    for table in ordered.whole_groups(tables, place):
+        mark = pc.equal(table["row"], -1)
+        kept = pc.is_in(table["key"], value_set=table["key"].filter(mark).combine_chunks())
+        some = table.filter(pc.and_(kept, pc.invert(mark)))
+        yield ordered.once(some, [*place, "row"], [(AGE, "descending")])
+
+
+def _schema(name: str, schemas: Sequence[pa.Schema], runs: Sequence[Path]) -> tuple[pa.Schema, bool]:
+    """Return the columns of a table of which there are several parts, and whether they sort differently."""
+    kinds = types(name)
+    found: dict[str, pa.DataType] = {}
+    mixed = False
+    of_runs = [pq.read_schema(path) for path in runs]
+    for number, schema in enumerate([*schemas, *of_runs]):
+        for axis in axes_of(name if number < len(schemas) else RUNS, schema.names):
+            kind = schema.field(axis).type
+            mixed |= found.get(axis, kind) != kind
+            found[axis] = pa.string() if pa.types.is_string(found.get(axis, kind)) else kind
+    names = {column for schema in schemas for column in schema.names}
+    fields = [*sorted(found.items()), *((column, kind) for column, kind in kinds.items() if column in names)]
+    return pa.schema([*fields, (AGE, pa.int8())]), mixed
+
+
+def _piece_schema(path: Path) -> pa.Schema:
+    with pa.OSFile(str(path)) as file:
+        return pa.ipc.open_file(file).schema
+
+
+def _conformed(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    columns = []
+    for field in schema:
+        if field.name not in table.column_names:
+            columns.append(pa.nulls(table.num_rows, field.type))
+        elif pa.types.is_string(field.type) and pa.types.is_floating(table[field.name].type):
+            columns.append(texts(table[field.name].to_pylist()))
+        else:
+            columns.append(table[field.name].cast(field.type))
+    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def write_sorted(folder: Path, name: str, transport: str, table: pa.Table) -> None:
     """Write the rows of one transport into one table of the data set of a new folder."""
-    _write_table(folder / DATA / name / _segment(transport), _sorted(name, table))
+    names = axes_of(name, table.column_names)
+    columns = [*names, *(column for column in types(name) if column in table.column_names)]
+    rows = ordered.once(table.select(columns), [*names, "seed", "key"], [])
+    ordered.write_files(folder / DATA / name / _segment(transport), rows.schema, [rows])
 
 
 def _segment(transport: str) -> str:
     return f"transport={quote(transport, safe='')}"
 
 
-def _write_table(folder: Path, table: pa.Table) -> None:
-    folder.mkdir(parents=True)
-    for number, start in enumerate(range(0, max(1, table.num_rows), _FILE_ROWS)):
-        path = folder / f"part-{number}.parquet"
-        part = table.slice(start, _FILE_ROWS)
-        pq.write_table(part, path, compression="zstd", row_group_size=_GROUP_ROWS)
-        with path.open("rb") as stream:  # a full disk may only show when the data are really written
-            os.fsync(stream.fileno())
-
-
 def _aged(table: pa.Table, age: int) -> pa.Table:
-    return table.append_column(_AGE, pa.repeat(pa.scalar(age, pa.int8()), table.num_rows))
+    return table.append_column(AGE, pa.repeat(pa.scalar(age, pa.int8()), table.num_rows))
 
 
-def _sorted(name: str, table: pa.Table) -> pa.Table:
-    """Return rows in their one order, each run once.
-
-    Of two records with one key that which did not fail; of two runs of one point, transport and seed that
-    which was made last: what decides a run has changed since the other, a control's code or the version.
-    """
-    fixed = _types(name)
-    names = set(table.column_names)
-    axes = sorted(names - fixed.keys() - {_AGE})
-    place = [*axes, "seed"]
-    table = table.select([*axes, *(column for column in fixed if column in names), *(names & {_AGE})])
-    if name != RUNS:
-        return _once(table, [*place, "key", "row"], []).drop_columns(names & {_AGE})
-    table = _once(
-        table, [*place, "key"], [("error", "descending")]
-    )  # nulls come last, and the last one stays
-    if _AGE in names:
-        table = _once(table, place, [(_AGE, "descending")]).drop_columns([_AGE])
-    return table
-
-
-def _once(table: pa.Table, same: Sequence[str], then: Sequence[tuple[str, str]]) -> pa.Table:
-    """Return rows sorted by the columns `same`, and `then`; the last of those that are alike in `same`."""
-    order = [*((column, "ascending") for column in same), *then]
-    table = table.take(pc.sort_indices(table, sort_keys=order)).combine_chunks()
-    rows = table.num_rows
-    if rows < 2:
-        return table
-    differ = pa.array([False] * (rows - 1))
-    for column in same:
-        values = table[column].combine_chunks()
-        here, there = values.slice(0, rows - 1), values.slice(1)
-        differ = pc.or_(differ, pc.fill_null(pc.not_equal(here, there), False))
-        differ = pc.or_(differ, pc.xor(pc.is_null(here), pc.is_null(there)))
-    return table.filter(pa.concat_arrays([differ, pa.array([True])]))
-
-
-class _Columns:
-    """Runs as columns, by table and transport; on disk, so that memory does not grow with their number."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._parts: dict[tuple[str, str], list[Path]] = {}
-        self._rows: dict[tuple[str, str], dict[str, list[Any]]] = {}
-        self._waiting = 0
-        self.count = 0
-
-    def add(self, outcome: Outcome) -> None:
-        if len(outcome.label) < 2:
-            return  # no run of a sweep
-        given, seed, values = outcome.label[0], outcome.label[1], outcome.label[2]
-        transport = AS_IT_IS if given is None else str(given)
-        place = {**values, "seed": seed, "key": outcome.key}  # type: ignore[dict-item]
-        record = {} if outcome.error else outcome.record
-        metrics = record.get("metrics", {})
-        self._append(
-            (RUNS, transport),
-            {
-                **place,
-                "error": outcome.error or None,
-                "limit_s": outcome.limit_s or None,
-                "digest": record.get("digest"),
-                **{metric.name: _finite(metrics.get(metric.name)) for metric in METRICS},
-            },
-        )
-        for name, columns in record.get("tables", {}).items():
-            names = ["flow_transport" if column == "transport" else column for column in columns]
-            for number, row in enumerate(zip(*columns.values(), strict=True)):
-                self._append(
-                    (name, transport), {**place, "row": number, **dict(zip(names, row, strict=True))}
-                )
-        self.count += 1
-        self._waiting += 1
-        if self._waiting >= _BATCH:
-            self.flush()
-
-    def _append(self, place: tuple[str, str], row: dict[str, Any]) -> None:
-        columns = self._rows.setdefault(place, {})
-        length = len(next(iter(columns.values()))) if columns else 0
-        for name in row.keys() - columns.keys():
-            columns[name] = [None] * length
-        for name, values in columns.items():
-            values.append(row.get(name))
-        if length == 0:
-            self._rows[place] = {name: columns[name] for name in row}
-
-    def flush(self) -> None:
-        for (name, transport), columns in self._rows.items():
-            types = _types(name)
-            arrays = {column: _arrow(values, types.get(column)) for column, values in columns.items()}
-            files = self._parts.setdefault((name, transport), [])
-            self._folder.mkdir(exist_ok=True)
-            files.append(self._folder / f"{name}-{len(self._parts)}-{len(files)}.parquet")
-            pq.write_table(pa.table(arrays), files[-1], compression="zstd")
-        self._rows = {}
-        self._waiting = 0
-
-    def transports(self, name: str) -> set[str]:
-        return {transport for table, transport in self._parts if table == name}
-
-    def parts(self, name: str, transport: str) -> list[pa.Table]:
-        return [pq.read_table(path, partitioning=None) for path in self._parts.get((name, transport), [])]
-
-
-def _types(name: str) -> dict[str, pa.DataType]:
-    """Return the columns of a table besides its axes, in their order."""
-    types = {"seed": pa.int64(), "key": pa.string()}
-    if name == RUNS:
-        numbers = {metric.name: pa.float64() for metric in METRICS}
-        return {**types, "error": pa.string(), "limit_s": pa.float64(), "digest": pa.string(), **numbers}
-    columns = next(columns for table, _, columns in _core.columns() if table == name)
-    kinds = {column: _KINDS[kind] for column, kind, *_ in columns}
-    if "transport" in kinds:
-        kinds = {
-            "flow_transport" if column == "transport" else column: kind for column, kind in kinds.items()
-        }
-    return {**types, "row": pa.int32(), **kinds}
-
-
-def _arrow(values: list[Any], kind: pa.DataType | None) -> pa.Array:
-    if kind is not None:
-        return pa.array(values, kind)
-    if all(isinstance(value, float | int) or value is None for value in values):
-        return pa.array(values, pa.float64())
-    return pa.array([None if value is None else str(value) for value in values], pa.string())
-
-
-def _finite(value: float | None) -> float | None:
-    """Return a number as SQL has it: nothing in place of "no value"."""
-    return None if value is None or math.isnan(value) else value
-
-
-def _files(folder: Path, name: str) -> Iterator[tuple[str, Path]]:
-    root = folder / DATA / name
-    for part in sorted(root.glob("transport=*/part-*.parquet")):
-        yield unquote(part.parent.name.partition("=")[2]), part
+def _files(
+    folder: Path, name: str, transport: str | None = None, data: str = DATA
+) -> Iterator[tuple[str, Path]]:
+    """Yield transports and files of a table, in the order of their rows."""
+    root = folder / data / name
+    for part in sorted(root.glob("transport=*") if transport is None else [root / _segment(transport)]):
+        files = sorted(part.glob("part-*.parquet"), key=lambda path: int(path.stem.partition("-")[2]))
+        for path in files:
+            yield unquote(part.name.partition("=")[2]), path
 
 
 def describe(folder: Path) -> dict[str, Any]:
@@ -327,8 +324,11 @@ def describe(folder: Path) -> dict[str, Any]:
             found["files"] += 1
             found["bytes"] += path.stat().st_size
         found["tables"][name] = rows
-    with contextlib.suppress(KeyError):
-        runs = load(folder, RUNS, ["error"])
-        found["failed"] = runs.num_rows - runs["error"].null_count
-    found["transports"] = sorted({transport for transport, _ in _files(folder, RUNS)})
+    names = transports(folder)
+    found["failed"] = sum(
+        table.num_rows - table["error"].null_count
+        for name in names
+        for table in batches(folder, RUNS, name, ["error"])
+    )
+    found["transports"] = names
     return found

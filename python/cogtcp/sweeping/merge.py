@@ -12,9 +12,10 @@ from cogtcp.metrics import METRICS
 from cogtcp.output import OutputFolder
 from cogtcp.report import page
 from cogtcp.sweeping import answer, dataset
+from cogtcp.sweeping.columns import RUNS
 from cogtcp.sweeping.folders import manifest
 from cogtcp.sweeping.page import render
-from cogtcp.sweeping.result import summarise
+from cogtcp.sweeping.summary import of_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,24 +46,26 @@ def merge(folders: Sequence[Path], out: Path, *, force: bool = False, command: s
     by = [(*axis, _numeric(runs, axis[0])) for axis in axes.values()]
     if several:
         by.append((SOURCE, "", False))
-    summary = summarise(runs, [axis[0] for axis in by])
+    summary = of_table(runs, [axis[0] for axis in by])
     rows = summary.to_pylist()
     import pyarrow.compute as pc
 
     failures = runs.filter(pc.is_valid(runs["error"])).to_pylist()
     job = {"verb": "merge", "folders": names}
-    said = answer.sentence(runs, rows, [axis[0] for axis in by])
+    axes_ = sorted(axis[0] for axis in by)
+    said = answer.sentence(rows, answer.in_memory(runs, axes_), axes_)
     with OutputFolder(out, job=job, force=force) as target:
         for transport in sorted(set(runs["transport"].to_pylist())):
             own = runs.filter(pc.equal(runs["transport"], transport)).drop_columns(["transport"])
-            dataset.write_sorted(target.path, dataset.RUNS, transport, own)
+            dataset.write_sorted(target.path, RUNS, transport, own)
         target.write_table("summary", summary, {"folders": ",".join(names)})
         target.write_text(
             "report.html",
             render(
                 name=" and ".join(names) if len(names) <= 3 else f"{len(names)} folders",
                 description="Results put together",
-                runs=runs,
+                said=said,
+                total_rows=len(rows),
                 rows=rows,
                 axes=by,
                 drawn=False,
@@ -95,7 +98,7 @@ def _names(folders: Sequence[Path]) -> list[str]:
 
 def _runs(folder: Path, about: dict[str, Any]) -> pa.Table:
     if dataset.tables(folder):
-        table = dataset.load(folder, dataset.RUNS)
+        table = dataset.load(folder, RUNS)
     elif (folder / "runs.parquet").exists():
         table = pq.read_table(folder / "runs.parquet").replace_schema_metadata(None)
     elif about.get("kind") == "run":

@@ -10,7 +10,7 @@ from cogtcp.metrics import BY_NAME
 from cogtcp.report import figures, page
 from cogtcp.report.tables import Table
 from cogtcp.statistics import Interval
-from cogtcp.sweeping import answer
+from cogtcp.sweeping.picked import picked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,11 +31,13 @@ def sweep_report(sweep: Sweep, *, command: str | None = None) -> str:
     axes = [(axis.name, axis.unit, axis.numeric) for axis in sweep.plan.axes]
     scenario, origin = sweep.plan.scenario, sweep.provenance
     counts = sweep.progress
+    rows, total = picked(sweep)
     return render(
         name=scenario.name,
         description=scenario.description,
-        runs=sweep.runs,
-        rows=sweep.summary.to_pylist(),
+        said=sweep.answer,
+        rows=rows,
+        total_rows=total,
         axes=axes,
         drawn=sweep.plan.sampling in ("random", "halton"),
         asked=sweep.plan.describe(),
@@ -58,8 +60,9 @@ def render(
     *,
     name: str,
     description: str,
-    runs: Any,
+    said: str,
     rows: list[dict[str, Any]],
+    total_rows: int,
     axes: Sequence[tuple[str, str, bool]],
     drawn: bool,
     asked: str,
@@ -70,15 +73,20 @@ def render(
     origin: Sequence[tuple[str, str]],
     scenario: str,
 ) -> str:
-    """Return the page of runs over axes: of each its name, its unit, and whether it has numbers."""
-    names = [axis[0] for axis in axes]
+    """Return the page of runs over axes: of each its name, its unit, and whether it has numbers.
+
+    Of `total_rows` rows of the summary `rows` are shown.
+    """
     metrics = [BY_NAME["goodput_bps"], *(BY_NAME[n] for n in _ALSO if _varies(rows, n))]
     over = _over_axis(rows, axes, metrics, drawn)
     return page.render(
         "sweep.html.j2",
         name=name,
         description=description,
-        answer=answer.sentence(runs, rows, names),
+        answer=said,
+        thinned=total_rows > len(rows),
+        shown_rows=len(rows),
+        total_rows=total_rows,
         asked=asked,
         interrupted=interrupted,
         done=done,
@@ -89,7 +97,7 @@ def render(
         maps=[] if drawn else _maps(rows, axes),
         trade=_trade(rows),
         table=_table(rows[:_MOST_ROWS], axes, metrics),
-        left_out=max(0, len(rows) - _MOST_ROWS),
+        left_out=max(0, total_rows - _MOST_ROWS),
         origin=origin,
         scenario=scenario,
     )

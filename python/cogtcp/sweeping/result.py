@@ -8,13 +8,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cogtcp import provenance
-from cogtcp.metrics import BY_NAME, METRICS
-from cogtcp.statistics import Interval, t_quantile
+from cogtcp.metrics import BY_NAME
+from cogtcp.statistics import Interval
 from cogtcp.sweeping import dataset
+from cogtcp.sweeping.answer import sentence
+from cogtcp.sweeping.columns import RUNS
 from cogtcp.sweeping.plan import AS_IT_IS
+from cogtcp.sweeping.summary import of_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
     from pathlib import Path
 
     import pyarrow as pa
@@ -53,7 +56,7 @@ class Sweep:
     @cached_property
     def runs(self) -> pa.Table:
         """One row per run in the folder: transport, axes, seed, key, error, digest, every metric."""
-        return dataset.load(self.folder, dataset.RUNS)
+        return dataset.load(self.folder, RUNS)
 
     def table(self, name: str) -> pa.Table:
         """Return the `flows`, `links`, ... of all runs, as far as they were kept."""
@@ -61,14 +64,55 @@ class Sweep:
 
     @cached_property
     def summary(self) -> pa.Table:
-        """One row per transport and point: for each metric its mean, 95 % t-interval and number of seeds."""
-        return summarise(self.runs, self.axes)
+        """One row per transport and point: for each metric its mean, 95 % t-interval and number of seeds.
+
+        The points are those of the folder: other sweeps of the same scenario may have gone into it.
+        """
+        import pyarrow as pa
+
+        parts = list(self.summaries())
+        return pa.concat_tables(parts).combine_chunks() if parts else pa.table({})
+
+    def summaries(self) -> Iterator[pa.Table]:
+        """Yield the rows of `summary` some at a time: there may be more of them than fit into memory."""
+        return of_folder(self.folder)
+
+    @cached_property
+    def other_axes(self) -> list[str]:
+        """Columns of what varied only in other sweeps into the folder: nothing in rows of this one."""
+        return [name for name in dataset.axes(self.folder) if name not in self.axes]
+
+    def own(self, table: pa.Table) -> pa.Table:
+        """Return the rows in which nothing varies but the axes of this sweep."""
+        import pyarrow.compute as pc
+
+        for name in self.other_axes:
+            if name in table.column_names:
+                table = table.filter(pc.is_null(table[name]))
+        return table
+
+    @cached_property
+    def answer(self) -> str:
+        """The sentence that answers: who delivers most, where, and how sure that is."""
+        shown = ["transport", *self.axes, "goodput_bps"]
+        points = (
+            row
+            for part in self.summaries()
+            for row in self.own(part).select([n for n in shown if n in part.column_names]).to_pylist()
+        )
+        columns = [*dataset.axes(self.folder), "seed", "goodput_bps"]
+        runs = {
+            name: (self.own(part) for part in dataset.batches(self.folder, RUNS, name, columns))
+            for name in dataset.transports(self.folder)
+        }
+        return sentence(points, runs, sorted(self.axes))
 
     @cached_property
     def points(self) -> dict[tuple[Any, ...], dict[str, Any]]:
         """The rows of `summary` by transport and values of the axes."""
         by = ["transport", *self.axes]
-        return {tuple(row[name] for name in by): row for row in self.summary.to_pylist()}
+        own = self.own(self.summary)
+        return {tuple(row[name] for name in by): row for row in own.to_pylist()}
 
     def interval(self, transport: str | None, metric: str, *values: float | str) -> Interval:
         """Return the mean of a metric at a point, with its interval.
@@ -89,13 +133,10 @@ class Sweep:
     @cached_property
     def failures(self) -> list[dict[str, Any]]:
         """The rows of `runs` that failed."""
-        import pyarrow.compute as pc
+        return list(dataset.failures(self.folder))
 
-        rows: list[dict[str, Any]] = self.runs.filter(pc.is_valid(self.runs["error"])).to_pylist()
-        return rows
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return counts and the summary as plain data."""
+    def about(self) -> dict[str, Any]:
+        """Return what was asked for and how much of it was done, as plain data."""
         counts = self.progress
         return {
             "scenario": self.plan.scenario.name,
@@ -106,8 +147,11 @@ class Sweep:
                 "asked": self.plan.total, "made": counts.made, "cached": counts.known, "failed": counts.failed
             },
             "interrupted": self.interrupted,
-            "summary": self.summary.to_pylist(),
         }  # fmt: skip
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return counts, the answer and the summary as plain data."""
+        return {**self.about(), "answer": self.answer, "summary": self.summary.to_pylist()}
 
     @property
     def provenance(self) -> dict[str, str]:
@@ -135,40 +179,3 @@ class Sweep:
         import polars
 
         return polars.from_arrow(self.runs)
-
-
-def _half(n: int, spread: float | None) -> float | None:
-    if n < 2 or spread is None:
-        return None
-    return t_quantile(0.975, n - 1) * spread / math.sqrt(n)
-
-
-def summarise(runs: pa.Table, axes: Sequence[str]) -> pa.Table:
-    """Return one row per transport and values of `axes`, see `Sweep.summary`."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if runs.num_rows == 0:
-        return pa.table({})
-    good = runs.filter(pc.is_null(runs["error"]))
-    shown = [
-        m.name for m in METRICS if m.name in good.column_names and good[m.name].null_count < good.num_rows
-    ]
-    by = ["transport", *axes]
-    wanted: list[Any] = []
-    for name in shown:
-        wanted += [(name, "mean"), (name, "count"), (name, "stddev", pc.VarianceOptions(ddof=1))]
-    grouped = good.group_by(by, use_threads=False).aggregate(wanted)
-    grouped = grouped.sort_by([(name, "ascending") for name in by])
-    columns: dict[str, Any] = {name: grouped[name] for name in by}
-    for name in shown:
-        means, counts = grouped[f"{name}_mean"].to_pylist(), grouped[f"{name}_count"].to_pylist()
-        spreads = grouped[f"{name}_stddev"].to_pylist()
-        halves = [_half(n, spread) for n, spread in zip(counts, spreads, strict=True)]
-        columns[name] = pa.array(means, pa.float64())
-        ends = list(zip(means, halves, strict=True))
-        for end, sign in (("low", -1), ("high", 1)):
-            values = [None if m is None or h is None else m + sign * h for m, h in ends]
-            columns[f"{name}_{end}"] = pa.array(values, pa.float64())
-        columns[f"{name}_n"] = pa.array(counts, pa.int64())
-    return pa.table(columns)

@@ -13,7 +13,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cogtcp.statistics import enough
+from cogtcp.statistics import Interval, enough
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,10 +32,14 @@ def next_round(sweep: Sweep, precision: float, most: int) -> tuple[Plan, Iterato
     count = min(most, max(_LEAST, math.ceil(1.5 * have)) if have >= _LEAST else _LEAST)
     if count <= have:
         return None
+    columns = [*sweep.axes, *(f"goodput_bps{end}" for end in ("", "_low", "_high", "_n"))]
     wide = {
-        values[1:]
-        for values in sweep.points
-        if have < _LEAST or not enough(sweep.interval(values[0], "goodput_bps", *values[1:]), precision)
+        tuple(place)
+        for part in sweep.summaries()
+        for *place, mean, low, high, n in zip(
+            *(column.to_pylist() for column in sweep.own(part).select(columns).columns), strict=True
+        )
+        if have < _LEAST or mean is None or low is None or not enough(Interval(mean, low, high, n), precision)
     }
     if not wide:
         return None

@@ -1,0 +1,72 @@
+"""As many rows of a summary as a page can show: evenly spread where there are more."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from cogtcp.sweeping.result import Sweep
+
+# Rows of a page. A map of two axes with 40 values each and two transports is among it.
+_MOST = 3_200
+
+
+def picked(sweep: Sweep) -> tuple[list[dict[str, Any]], int]:
+    """Return rows of the summary that a sweep has written, and of how many.
+
+    Of a grid with too many points the values of each axis are thinned, so that what is left is a grid; of
+    other points every so many-th is left. Each transport keeps the same.
+    """
+    total = sum(part.num_rows for part in _own(sweep, [*sweep.axes]))
+    everything = _own(sweep, None)
+    if total <= _MOST:
+        return [row for part in everything for row in part.to_pylist()], total
+    rows: list[dict[str, Any]] = []
+    if sweep.plan.sampling == "grid":
+        values = [[axis.value(text) for text in axis.texts] for axis in sweep.plan.axes]
+        kept = dict(zip(sweep.axes, thinned(values, _MOST // len(sweep.transports)), strict=True))
+        for part in everything:
+            for name, some in kept.items():
+                part = part.filter(pc.is_in(part[name], value_set=pa.array(some, part[name].type)))
+            rows += part.to_pylist()
+        return rows, total
+    step, number, transport = math.ceil(total / _MOST), 0, None
+    for part in everything:
+        for row in part.to_pylist():
+            number = 0 if row["transport"] != transport else number + 1
+            transport = row["transport"]
+            if number % step == 0:
+                rows.append(row)
+    return rows, total
+
+
+def _own(sweep: Sweep, columns: Sequence[str] | None) -> Iterator[pa.Table]:
+    with pq.ParquetFile(sweep.folder / "summary.parquet") as file:
+        names = None if columns is None else [*columns, "transport", *sweep.other_axes]
+        for batch in file.iter_batches(1024, columns=names):
+            table = pa.Table.from_batches([batch])
+            if table.num_columns:
+                yield sweep.own(table)
+
+
+def thinned(values: Sequence[Sequence[Any]], most: int) -> list[list[Any]]:
+    """Return values of each axis, ends included, evenly spread, of which there are at most so many points.
+
+    >>> thinned([[1, 2, 3, 4, 5], [1, 2]], 6)
+    [[1, 3, 5], [1, 2]]
+    """
+    sizes = [len(each) for each in values]
+    while math.prod(sizes) > most and max(sizes) > 1:
+        longest = sizes.index(max(sizes))
+        sizes[longest] = max(1, min(sizes[longest] - 1, most * sizes[longest] // math.prod(sizes)))
+    return [
+        [each[round(index * (len(each) - 1) / max(1, size - 1))] for index in range(size)]
+        for each, size in zip(values, sizes, strict=True)
+    ]
