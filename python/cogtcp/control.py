@@ -99,7 +99,10 @@ class CongestionControl:
         """Take the custom option of an ACK, where it carries one. Called before the ACK is judged."""
 
     def syn_option(self) -> int | None:
-        """Return the value of the custom option on the SYN, 0 to 2^32 - 1; None: no option."""
+        """Return the value of the custom option on the SYN, 0 to 2^32 - 1; None: no option.
+
+        The receiver answers with the number of other flows that are open over the bottleneck (as that of C2).
+        """
         return None
 
     def on_syn_ack_option(self, now: float, tcp: TcpState, value: int | None) -> None:

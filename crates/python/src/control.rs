@@ -10,8 +10,8 @@ use cogtcp_scenario::{Experiment, FlowSpec, is_external};
 use cogtcp_simulator::ControlFailure;
 use cogtcp_transport::conformance::check_congestion_control_with_seeds;
 use cogtcp_transport::{
-    AckSample, CaEvent, CaState, CongestionControl, LinkEvent, PacketInfo, ParameterValue, Parameters,
-    TcpState, make,
+    AckSample, CaEvent, CaState, CongestionControl, FlowCount, LinkEvent, PacketInfo, ParameterValue,
+    Parameters, ReceiverHook, TcpState, make,
 };
 use cogtcp_units::Time;
 use pyo3::prelude::*;
@@ -281,6 +281,10 @@ impl CongestionControl for PythonControl {
             answer.map_err(|error| describe(py, &error))
         })
         .unwrap_or_else(|error| raise(format!("{}.syn_option: {error}", self.name)))
+    }
+
+    fn receiver_hook(&self) -> Option<Box<dyn ReceiverHook>> {
+        self.syn_option.as_ref().map(|_| Box::new(FlowCount) as Box<dyn ReceiverHook>)
     }
 
     fn on_syn_ack_option(&mut self, now: Time, tcp: &mut TcpState, value: Option<u32>) {

@@ -10,8 +10,8 @@ use cogtcp_records::EventKind;
 use cogtcp_scenario::{FlowSpec, Traffic};
 use cogtcp_transport::freeze::{Beside, ConnectionManager, RoundTrips};
 use cogtcp_transport::{
-    CongestionControl, Flags, LinkEvent, Receiver, ReceiverState, Segment, Sender, SenderStats, SeqNumber,
-    TransportEvent,
+    CongestionControl, LinkEvent, Receiver, ReceiverHook, ReceiverState, Segment, Sender, SenderStats,
+    SeqNumber, TransportEvent,
 };
 use cogtcp_units::{Duration, Rate, Time};
 
@@ -40,7 +40,8 @@ pub(crate) struct Flow {
     start: Time,
     started: bool,
     stopped: bool,
-    announced: Option<u32>,
+    /// The receiver's part of the congestion control.
+    pub(crate) receiver_hook: Option<Box<dyn ReceiverHook>>,
     /// Writes of a rate-limited application.
     writes: u64,
     /// The connection manager beside the end that sits on a train, and how long it has held the source.
@@ -108,6 +109,7 @@ impl Flow {
     /// Flow `number` of `spec`, at rest.
     pub(crate) fn new(number: usize, spec: &FlowSpec, control: Box<dyn CongestionControl>) -> Self {
         Self {
+            receiver_hook: control.receiver_hook(),
             sender: Sender::new(spec.sender.clone(), control),
             receiver: Receiver::new(spec.receiver.clone()),
             number,
@@ -122,7 +124,6 @@ impl Flow {
             start: spec.start,
             started: false,
             stopped: false,
-            announced: None,
             writes: 0,
             completed: None,
             warm: Box::default(),
@@ -203,10 +204,6 @@ impl Flow {
         } else {
             self.receiver.handle_segment(now, segment);
         }
-        if segment.flags.contains(Flags::SYN) {
-            // Of every SYN, a repeated one too: what the SYN before was told may no longer hold.
-            self.receiver.set_syn_ack_option(self.announced.take());
-        }
         self.pump_receiver(now, Some(latest), network);
         if let Traffic::Size(size) = self.traffic
             && self.completed.is_none()
@@ -216,12 +213,6 @@ impl Flow {
             network.trace.flow_event(now, EventKind::Completed, self.number, f64::NAN);
             self.end_measure(now, network);
         }
-    }
-
-    /// A SYN with the custom option is about to reach the receiver, which answers it with `flows`: how many other flows
-    /// are open over this flow's bottleneck (the receiver of TCP C2 tells its sender so).
-    pub(crate) fn announce(&mut self, flows: u32) {
-        self.announced = Some(flows);
     }
 
     /// Whether the receiver has the connection open and expects data.

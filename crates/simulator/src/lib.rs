@@ -7,7 +7,7 @@
 //!
 //! Reading order of the source: `queue` (pending events), `packet`, `network` (links, the ways of
 //! packets), `forwarding` (nodes and tables), `flow` (two connection ends and their measurements), `gated_links` and `boards` (radios, and who hears of them), `wireless` (CR users in full and their
-//! MAC), `train` (a mobile router's warnings), `unreachable` (ICMP), `simulation` (the event loop),
+//! MAC), `parts` (what few runs have: `train`, a mobile router's warnings, `unreachable`, ICMP, `udp`), `simulation` (the event loop),
 //! `report` (the tables).
 
 mod boards;
@@ -18,7 +18,10 @@ mod histogram;
 mod network;
 mod options;
 mod packet;
+mod parts;
+mod primary_users;
 mod queue;
+mod receiver_host;
 mod report;
 mod routes;
 mod simulation;

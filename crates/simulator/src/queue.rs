@@ -5,9 +5,9 @@
 //! of everything else (timers, radios, applications), which is long-lived and would only deepen the first.
 
 use cogtcp_units::Time;
+use std::ops::Range;
 
-/// What happens next. The indices are those of the network's pipes, flows, radios, cells and primary
-/// users.
+/// What happens next. The indices are those of the network's pipes, flows, radios and cells.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Event {
     /// The head of a link direction's packets in flight reaches the far end.
@@ -26,18 +26,12 @@ pub(crate) enum Event {
     WarmupEnd,
     /// The time series take a sample.
     Sample,
-    /// The mobile router of a train has something to do.
-    Train,
-    /// The radio of a train measures, and its router wants to know.
-    Measurement,
     /// A wireless cell has something to do.
     Cell(u32),
-    /// A primary user goes ON or OFF: only where events are recorded.
-    Primary(u32),
-    /// A UDP source sends.
-    Udp(u32),
     /// The transmitter of a link direction with a queue discipline takes the next packet.
     Transmission(u32),
+    /// An event of a part, by its code ([`crate::parts::codes`]).
+    Part(u32),
 }
 
 const INDEX_BITS: u32 = 20;
@@ -46,6 +40,11 @@ const CODE_BITS: u32 = INDEX_BITS + 4;
 impl Event {
     /// Indices lie below this.
     pub(crate) const MAX_INDEX: u32 = 1 << INDEX_BITS;
+
+    /// The codes of a part's events: those of `kind`, with indices in `indices`.
+    pub(crate) const fn codes(kind: u32, indices: Range<u32>) -> Range<u32> {
+        kind << INDEX_BITS | indices.start..(kind << INDEX_BITS) + indices.end
+    }
 
     /// The event in 24 bits: four for the kind, the rest for the index.
     #[inline]
@@ -59,19 +58,16 @@ impl Event {
             Self::Write(flow) => (5, flow),
             Self::WarmupEnd => (6, 0),
             Self::Sample => (7, 0),
-            Self::Train => (6, 1),
-            Self::Measurement => (6, 2),
             Self::Cell(cell) => (8, cell),
-            Self::Primary(user) => (9, user),
             Self::Transmission(pipe) => (10, pipe),
-            Self::Udp(source) => (11, source),
+            Self::Part(code) => return code,
         };
         debug_assert!(index < Self::MAX_INDEX);
         kind << INDEX_BITS | index
     }
 
     #[inline]
-    fn from_code(code: u32) -> Self {
+    pub(crate) fn from_code(code: u32) -> Self {
         let index = code & (Self::MAX_INDEX - 1);
         match code >> INDEX_BITS {
             0 => Self::Arrival(index),
@@ -81,13 +77,10 @@ impl Event {
             4 => Self::FlowStop(index),
             5 => Self::Write(index),
             6 if index == 0 => Self::WarmupEnd,
-            6 if index == 1 => Self::Train,
-            6 => Self::Measurement,
             7 => Self::Sample,
             8 => Self::Cell(index),
-            9 => Self::Primary(index),
             10 => Self::Transmission(index),
-            _ => Self::Udp(index),
+            _ => Self::Part(code),
         }
     }
 }
@@ -256,9 +249,9 @@ mod tests {
             Event::WarmupEnd,
             Event::Sample,
             Event::Cell(last),
-            Event::Primary(9),
             Event::Transmission(last),
-            Event::Udp(last),
+            Event::Part(11 << INDEX_BITS | last),
+            Event::Part(6 << INDEX_BITS | 1),
         ] {
             assert_eq!(Event::from_code(event.code()), event);
         }

@@ -1,6 +1,7 @@
 //! From the state at the end of a run to its tables.
 
 use crate::flow::{Flow, Measured};
+use crate::parts::Ending;
 use crate::simulation::Simulation;
 use crate::wireless::{MacCounters, radio_names};
 use cogtcp_link::{Capacity, DropCause};
@@ -16,9 +17,12 @@ impl Simulation<'_> {
         let flows = self.flow_table();
         let links = self.link_table();
         let radios = self.radio_table();
-        let train = self.train.iter().flat_map(|train| train.report(self.experiment, self.end, &self.flows));
-        let datagrams = self.udp.report(self.experiment, self.end, &self.network);
-        let extensions = train.chain(datagrams).collect();
+        let extensions = self.parts.report(&Ending {
+            experiment: self.experiment,
+            end: self.end,
+            network: &self.network,
+            flows: &self.flows,
+        });
         // Flows without a measured span say nothing of fairness.
         let goodputs: Vec<f64> =
             self.flows.iter().map(|flow| goodput(flow.measured)).filter(|g| !g.is_nan()).collect();

@@ -6,13 +6,12 @@ use crate::forwarding::Nodes;
 use crate::gated_links::GatedLinks;
 use crate::network::Network;
 use crate::options::{RunError, RunOptions, TraceLevel};
-use crate::packet::{Body, Packet, Pipe};
+use crate::packet::{Packet, Pipe};
+use crate::parts::{Parts, Plan, Tally, World};
 use crate::queue::{Event, EventQueue};
+use crate::receiver_host;
 use crate::routes::Router;
 use crate::trace::Trace;
-use crate::train::Train;
-use crate::udp::UdpSources;
-use crate::unreachable::Unreachable;
 use crate::wireless::Cell;
 use cogtcp_link::queue::{DropTail, Site};
 use cogtcp_link::{Capacity, Frame, LinkConfig, LinkCounters};
@@ -20,7 +19,7 @@ use cogtcp_records::tables::{FlowSample, LinkSample};
 use cogtcp_records::{Code, Run};
 use cogtcp_scenario::{Experiment, FlowSpec, LinkSpec, PipeSpec, QueueSpec, Traffic};
 use cogtcp_spectrum::air::Air;
-use cogtcp_transport::CongestionControl;
+use cogtcp_transport::{CongestionControl, Flags};
 use cogtcp_units::{RandomStream, Time};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -40,11 +39,8 @@ pub(crate) struct Simulation<'a> {
     pub(crate) network: Network,
     pub(crate) flows: Vec<Flow>,
     pub(crate) radios: Vec<GatedLinks>,
-    pub(crate) train: Option<Train>,
-    unreachable: Option<Unreachable>,
-    pub(crate) udp: UdpSources,
-    /// Where there are CR users in full.
-    air: Option<Arc<Air>>,
+    /// What few runs have.
+    pub(crate) parts: Parts,
     /// The pipes at the end of the warm-up.
     pub(crate) pipe_baselines: Vec<PipeBaseline>,
     /// Delivered and carried bytes at the last sample, by flow and by pipe.
@@ -111,9 +107,16 @@ impl<'a> Simulation<'a> {
             flows.push(Flow::new(number, spec, control(spec, options)?));
         }
         let mut radios = GatedLinks::all(experiment, seed)?;
-        let train = Train::new(experiment, seed, &mut network, &mut flows, &mut radios, &mut router)?;
-        let unreachable = Unreachable::new(experiment, &mut network, &mut router)?;
-        let udp = UdpSources::new(experiment, seed, &mut network, &mut router)?;
+        let parts = Parts::new(Plan {
+            experiment,
+            seed,
+            trace: options.trace,
+            network: &mut network,
+            flows: &mut flows,
+            radios: &mut radios,
+            router,
+            air: air.as_ref(),
+        })?;
         let mut simulation = Self {
             experiment,
             seed,
@@ -121,10 +124,7 @@ impl<'a> Simulation<'a> {
             warmup: Time::ZERO + experiment.run.warmup,
             warm: false,
             radios,
-            train,
-            unreachable,
-            udp,
-            air,
+            parts,
             pipe_baselines: vec![PipeBaseline::default(); network.pipes.len()],
             sampled_flows: vec![0; flows.len()],
             sampled_pipes: vec![0.0; network.pipes.len()],
@@ -146,26 +146,13 @@ impl<'a> Simulation<'a> {
         for (number, radio) in self.radios.iter().enumerate() {
             queue.push(radio.next_change(), Event::Radio(number as u32));
         }
-        if let Some(train) = &mut self.train {
-            train.send_messages(Time::ZERO, &mut self.network, &mut self.flows);
-            let first = train.next_measurement();
-            if first < Time::MAX {
-                self.network.queue.push(first, Event::Measurement);
-            }
-        }
-        self.udp.begin(&mut self.network);
+        self.parts.begin(&mut World { network: &mut self.network, flows: &mut self.flows });
         let queue = &mut self.network.queue;
         for (number, spec) in self.experiment.flows.iter().enumerate() {
             queue.push(spec.start, Event::FlowStart(number as u32));
             if let Some(stop) = spec.stop {
                 // Never before its start, which at the same instant was scheduled first.
                 queue.push(stop.max(spec.start), Event::FlowStop(number as u32));
-            }
-        }
-        // Nothing but the record of events hears of these: without one they are left out, and the run is the same.
-        if let Some(air) = self.air.as_ref().filter(|_| trace >= TraceLevel::Full) {
-            for (number, user) in air.activity.users.iter().enumerate() {
-                queue.push(user.activity.next_arrival(Time::ZERO), Event::Primary(number as u32));
             }
         }
         if trace >= TraceLevel::Series {
@@ -205,10 +192,9 @@ impl<'a> Simulation<'a> {
                     // `arrive` takes the event off the queue itself: as a rule the pipe's next arrival takes its place.
                     if let Some(frame) = self.network.arrive(now, pipe) {
                         self.deliver(now, &frame);
-                    } else if self.network.has_destroyed()
-                        && let Some(unreachable) = &mut self.unreachable
-                    {
-                        unreachable.tell(now, &mut self.network, &mut self.flows);
+                    } else if self.network.has_destroyed() {
+                        let mut world = World { network: &mut self.network, flows: &mut self.flows };
+                        self.parts.handle_losses(now, &mut world);
                     }
                 }
                 Event::Timer(endpoint) => {
@@ -224,25 +210,17 @@ impl<'a> Simulation<'a> {
                     self.network.queue.pop(event);
                     self.play_cell(now, place);
                 }
-                Event::Primary(user) => {
-                    // Neither counted nor hashed, like samples below: a run is the same with a trace and without.
-                    self.events -= 1;
-                    self.note_primary_user(now, user);
-                }
-                Event::Train => {
+                Event::Part(code) => {
                     self.network.queue.pop(event);
-                    if let Some(train) = &mut self.train
-                        && train.wake(now, &mut self.network, &mut self.flows)
-                    {
-                        self.digest.add(now, event);
+                    let mut world = World { network: &mut self.network, flows: &mut self.flows };
+                    match self.parts.handle_event(now, code, &mut world) {
+                        Tally::Event => self.digest.add(now, event),
+                        Tally::Stale => {}
+                        Tally::Observation => self.events -= 1,
                     }
                 }
-                Event::Measurement => {
-                    // What the router makes of it is an event of its own; without a predictor that wants it there is none of these.
-                    self.events -= 1;
-                    self.measure(now);
-                }
                 Event::Sample => {
+                    // Neither counted nor hashed: a run is the same with a trace and without.
                     self.events -= 1;
                     self.sample(now);
                     self.network.queue.replace(now + self.experiment.run.sample_interval, event);
@@ -265,53 +243,18 @@ impl<'a> Simulation<'a> {
     #[inline(always)]
     fn deliver(&mut self, now: Time, frame: &Frame<Packet>) {
         let stream = frame.packet.stream;
-        let Some(segment) = self.network.open(&frame.packet) else { return self.message(now, frame) };
-        // Before the receiver sees it, since the SYN-ACK that it calls for is built at once.
-        if segment.custom().is_some() && stream.is_multiple_of(2) {
-            self.announce(stream as usize / 2);
+        let Some(segment) = self.network.open(&frame.packet) else {
+            let mut world = World { network: &mut self.network, flows: &mut self.flows };
+            return self.parts.receive(now, frame, &mut world);
+        };
+        if segment.flags.contains(Flags::SYN) && stream.is_multiple_of(2) {
+            receiver_host::answer_syn(stream as usize / 2, &segment, &self.network, &mut self.flows);
         }
         let flow = &mut self.flows[stream as usize / 2];
         if stream.is_multiple_of(2) {
             flow.receive_data(now, &segment, frame, self.warm, &mut self.network);
         } else {
             flow.receive_ack(now, &segment, frame, self.warm, &mut self.network);
-        }
-    }
-
-    /// Tells the receiver of flow `number` how many other flows are open over the flow's bottleneck: the link direction of
-    /// its data path whose channel has the least rate now, the first of equals.
-    #[cold]
-    fn announce(&mut self, number: usize) {
-        let path = self.network.path(2 * number);
-        let rate = |pipe: &u32| self.network.pipes[*pipe as usize].channel_rate();
-        let Some(bottleneck) = path.iter().copied().min_by_key(rate) else { return };
-        let shares = |other: usize| self.network.path(2 * other).contains(&bottleneck);
-        let open = self
-            .flows
-            .iter()
-            .enumerate()
-            .filter(|(other, flow)| *other != number && flow.is_open() && shares(*other));
-        let count = open.count() as u32;
-        self.flows[number].announce(count);
-    }
-
-    /// What is no TCP segment has reached its host.
-    #[cold]
-    fn message(&mut self, now: Time, frame: &Frame<Packet>) {
-        let stream = frame.packet.stream;
-        match frame.packet.body {
-            Body::Tcp { .. } | Body::TcpWithOptions { .. } => {}
-            Body::Udp(datagram) => self.udp.receive(now, frame, datagram),
-            Body::Unreachable { seq } => {
-                if let Some(unreachable) = &mut self.unreachable {
-                    unreachable.receive(now, stream, seq, &mut self.network, &mut self.flows);
-                }
-            }
-            Body::Control(message) => {
-                if let Some(train) = &mut self.train {
-                    train.receive(now, stream, message, &mut self.network, &mut self.flows);
-                }
-            }
         }
     }
 
@@ -323,9 +266,8 @@ impl<'a> Simulation<'a> {
                 radio.change(now, &mut self.network);
                 self.network.queue.push(radio.next_change(), event);
                 self.tell_transports(now);
-                if let Some(train) = &mut self.train {
-                    train.read_board(now, &mut self.network, &mut self.flows);
-                }
+                let mut world = World { network: &mut self.network, flows: &mut self.flows };
+                self.parts.read_boards(now, &mut world);
             }
             Event::FlowStart(number) => {
                 let flow = &mut self.flows[number as usize];
@@ -338,15 +280,10 @@ impl<'a> Simulation<'a> {
             Event::FlowStop(number) => self.flows[number as usize].stop(now, &mut self.network),
             Event::Write(number) => self.flows[number as usize].write(now, &mut self.network),
             Event::Transmission(pipe) => self.network.transmit(now, pipe),
-            Event::Udp(source) => self.udp.send(now, source, &mut self.network),
             Event::WarmupEnd => self.end_warmup(now),
-            Event::Arrival(_)
-            | Event::Timer(_)
-            | Event::Sample
-            | Event::Cell(_)
-            | Event::Primary(_)
-            | Event::Train
-            | Event::Measurement => unreachable!("handled by the event loop"),
+            Event::Arrival(_) | Event::Timer(_) | Event::Sample | Event::Cell(_) | Event::Part(_) => {
+                unreachable!("handled by the event loop")
+            }
         }
     }
 
@@ -370,27 +307,6 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// The radio of a train measures. What the router makes of it are events of their own.
-    fn measure(&mut self, now: Time) {
-        let Some(train) = &mut self.train else { return };
-        train.measure(now, &mut self.network, &mut self.flows);
-        match train.next_measurement() {
-            Time::MAX => self.network.queue.pop(Event::Measurement),
-            next => self.network.queue.replace(next, Event::Measurement),
-        }
-    }
-
-    /// A primary user goes ON or OFF: nothing but the record of events hears of it.
-    fn note_primary_user(&mut self, now: Time, number: u32) {
-        let event = Event::Primary(number);
-        let Some(user) = self.air.as_ref().map(|air| &air.activity.users[number as usize]) else { return };
-        let intervals = &user.activity;
-        let is_on = intervals.is_on(now);
-        self.network.trace.primary_user(now, user.id, user.band, is_on);
-        let next = if is_on { intervals.next_departure(now) } else { intervals.next_arrival(now) };
-        self.network.queue.replace(next, event);
-    }
-
     fn end_warmup(&mut self, now: Time) {
         self.warm = true;
         for flow in &mut self.flows {
@@ -405,10 +321,7 @@ impl<'a> Simulation<'a> {
         for radio in &mut self.radios {
             radio.end_warmup(now);
         }
-        if let Some(train) = &mut self.train {
-            train.end_warmup(now);
-        }
-        self.udp.end_warmup(now, &self.network);
+        self.parts.end_warmup(now, &self.network);
         for (_, cell) in &mut self.network.cells {
             cell.end_warmup(now);
         }
@@ -472,15 +385,7 @@ impl<'a> Simulation<'a> {
     }
 
     fn check_conservation(&self) -> Result<(), RunError> {
-        let messages = self.train.iter().flat_map(Train::streams);
-        let notices = self.unreachable.iter().flat_map(Unreachable::streams);
-        let streams = self
-            .flows
-            .iter()
-            .flat_map(|flow| flow.streams)
-            .chain(messages)
-            .chain(notices)
-            .chain(self.udp.streams());
+        let streams = self.flows.iter().flat_map(|flow| flow.streams).chain(self.parts.streams());
         self.network.check_conservation(streams).map_err(RunError::Conservation)
     }
 

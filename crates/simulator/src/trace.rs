@@ -26,7 +26,6 @@ pub(crate) struct Trace {
     /// Codes among the entities; a flow's code is its number.
     radios: Vec<Vec<Code>>,
     pipes: Vec<Code>,
-    router: Code,
     /// Code of "no flow" and of "no detail".
     no_flow: Code,
     no_detail: Code,
@@ -120,8 +119,6 @@ impl Trace {
             pipes.push(events.entity.intern(&link.name));
             pipes.push(events.entity.intern(&format!("{}/reverse", link.name)));
         }
-        let router = experiment.train.as_ref().map_or("", |train| &experiment.nodes[train.router]);
-        let router = events.entity.intern(router);
         let no_detail = events.detail.intern("");
         let causes = DropCause::ALL.map(|cause| events.detail.intern(cause.name()));
         let no_cause = packets.cause.intern("");
@@ -135,7 +132,6 @@ impl Trace {
             packets,
             radios,
             pipes,
-            router,
             no_flow,
             no_detail,
             causes,
@@ -242,13 +238,14 @@ impl Trace {
         }
     }
 
-    /// The mobile router warned a client.
-    pub(crate) fn train_event(&mut self, now: Time, kind: EventKind, value: f64) {
+    /// Something happened at the node called `node`.
+    pub(crate) fn node_event(&mut self, now: Time, kind: EventKind, node: &str, value: f64) {
         if self.records_events() {
+            let entity = self.events.entity.intern(node);
             let row = EventRow {
                 time_s: now.as_secs_f64(),
                 kind: kind.code(),
-                entity: self.router,
+                entity,
                 flow: self.no_flow,
                 detail: self.no_detail,
                 value,

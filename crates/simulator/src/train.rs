@@ -4,27 +4,29 @@
 mod messages;
 mod report;
 
-use crate::flow::Flow;
-use crate::gated_links::GatedLinks;
 use crate::network::{Network, StreamCounters};
 use crate::options::RunError;
-use crate::packet::{Body, ControlMessage};
+use crate::packet::{Body, Packet};
+use crate::parts::{Ending, Part, Plan, Tally, World, codes};
 use crate::queue::Event;
-use crate::routes::Router;
 use cogtcp_crosslayer::ReaderId;
+use cogtcp_link::Frame;
 use cogtcp_mobile_router::{Message, MobileRouter, RouterConfig};
-use cogtcp_records::EventKind;
-use cogtcp_scenario::{Experiment, RttReport, TrainSpec};
+use cogtcp_records::{EventKind, Table};
+use cogtcp_scenario::{RttReport, TrainSpec};
 use cogtcp_spectrum::journey::{self, Course};
 use cogtcp_spectrum::prediction::{Known, Outage};
 use cogtcp_transport::freeze::Beside;
 use cogtcp_units::{RandomStream, Time};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The mobile router and its clients.
 #[derive(Debug)]
 pub(crate) struct Train {
     spec: TrainSpec,
+    /// The router's node.
+    name: String,
     router: MobileRouter,
     /// Its place on the board of its node.
     reader: Option<ReaderId>,
@@ -43,6 +45,10 @@ pub(crate) struct Train {
     warm_at: Time,
 }
 
+/// The router's timer, and the radio's measurement that its predictor wants.
+const TIMER: Event = Event::Part(codes::TRAIN.start);
+const MEASUREMENT: Event = Event::Part(codes::TRAIN.start + 1);
+
 /// A node of the LAN.
 #[derive(Debug)]
 struct Client {
@@ -56,18 +62,12 @@ struct Client {
 impl Train {
     /// The train of `experiment`, and what it needs of the network: streams for its messages, managers in flows, a
     /// router that holds its queue. `None` without a train.
-    pub(crate) fn new(
-        experiment: &Experiment,
-        seed: u64,
-        network: &mut Network,
-        flows: &mut [Flow],
-        radios: &mut [GatedLinks],
-        router: &mut Router<'_>,
-    ) -> Result<Option<Self>, RunError> {
+    pub(crate) fn build(plan: &mut Plan<'_, '_>) -> Result<Option<Box<dyn Part>>, RunError> {
+        let (experiment, seed) = (plan.experiment, plan.seed);
         let Some(spec) = experiment.train.clone() else { return Ok(None) };
         let radio_spec = &experiment.radios[spec.radio];
         let wrong = |why: &str| RunError::Radio { radio: radio_spec.name.clone(), why: why.to_owned() };
-        let radio = radios.iter_mut().find(|radio| radio.number == spec.radio);
+        let radio = plan.radios.iter_mut().find(|radio| radio.number == spec.radio);
         let radio = radio.ok_or_else(|| wrong("a train's radio is a cycle, not a CR user in full"))?;
         let link = radio_spec.links[0];
         // The pipe by which the router sends to the ground.
@@ -76,9 +76,13 @@ impl Train {
         if spec.buffer {
             radio.hold(up);
         }
+        let end = Time::ZERO + experiment.run.duration;
+        // The truth, for the results and for the predictors that are allowed to know it.
+        let (outages, causes): (Vec<_>, Vec<_>) = radio.timetable(radio_spec, seed, end).into_iter().unzip();
+        let course = radio.course().cloned();
         let mut clients: Vec<Client> = Vec::new();
         for (number, flow) in experiment.flows.iter().enumerate() {
-            let path = network.path(2 * number);
+            let path = plan.network.path(2 * number);
             let (node, beside) = if path.contains(&down) {
                 (flow.to, Beside::Receiver)
             } else if path.contains(&up) {
@@ -86,7 +90,7 @@ impl Train {
             } else {
                 continue;
             };
-            flows[number].manage(beside);
+            plan.flows[number].manage(beside);
             match clients.iter_mut().find(|client| client.node == node) {
                 Some(client) => client.flows.push(number),
                 None => clients.push(Client {
@@ -97,19 +101,14 @@ impl Train {
                 }),
             }
         }
+        let streams = plan.network.streams();
         for client in &clients {
             for (from, to) in [(spec.router, client.node), (client.node, spec.router)] {
-                let path = router.path(from, to).ok_or_else(|| RunError::NoRoute {
-                    flow: format!("warnings of {}", experiment.nodes[spec.router]),
-                    from: experiment.nodes[from].clone(),
-                    to: experiment.nodes[to].clone(),
-                })?;
-                network.add_stream(from, to, &path);
+                let path =
+                    plan.path(from, to, || format!("warnings of {}", experiment.nodes[spec.router]))?;
+                plan.network.add_stream(from, to, &path);
             }
         }
-        let end = Time::ZERO + experiment.run.duration;
-        // The truth, for the results and for the predictors that are allowed to know it.
-        let (outages, causes): (Vec<_>, Vec<_>) = radio.timetable(radio_spec, seed, end).into_iter().unzip();
         let part = journey::streams_of(&radio_spec.name);
         let journey = radio_spec.kind.journey().map(|journey| (&*journey.line, &*part));
         let predictor =
@@ -124,55 +123,25 @@ impl Train {
         };
         let loss = RandomStream::new(seed, "train/triggers", 0);
         let machine = MobileRouter::new(config, clients.len(), predictor, Time::ZERO, loss);
-        let course = radio.course().filter(|_| machine.wants_measurements());
-        Ok(Some(Self {
-            course: course.map(|course| (Arc::clone(course), 0)),
+        let course = course.filter(|_| machine.wants_measurements());
+        Ok(Some(Box::new(Self {
+            course: course.map(|course| (course, 0)),
             router: machine,
-            reader: network.boards.subscribe(spec.router),
-            streams: 2 * flows.len() as u32,
+            reader: plan.network.boards.subscribe(spec.router),
+            streams,
             clients,
             outages,
             causes,
             armed: Time::MAX,
             bytes: 0,
             warm_at: Time::ZERO,
+            name: experiment.nodes[spec.router].clone(),
             spec,
-        }))
-    }
-
-    /// Metrics count from `now`.
-    pub(crate) fn end_warmup(&mut self, now: Time) {
-        self.router.restart_counts();
-        self.bytes = 0;
-        self.warm_at = now;
-    }
-
-    /// What the hosts counted of the messages, by stream.
-    pub(crate) fn streams(&self) -> impl Iterator<Item = StreamCounters> {
-        self.clients.iter().flat_map(|client| client.counters)
-    }
-
-    /// The router's timer is due. Returns whether it was, or had moved on meanwhile.
-    pub(crate) fn wake(&mut self, now: Time, network: &mut Network, flows: &mut [Flow]) -> bool {
-        if self.armed != now {
-            return false;
-        }
-        self.armed = Time::MAX;
-        // What is measured at the same instant comes first.
-        self.show_measurements(now);
-        self.router.handle_timeout(now);
-        self.send_messages(now, network, flows);
-        true
-    }
-
-    /// The radio measures.
-    pub(crate) fn measure(&mut self, now: Time, network: &mut Network, flows: &mut [Flow]) {
-        self.show_measurements(now);
-        self.send_messages(now, network, flows);
+        })))
     }
 
     /// When the radio measures next; `Time::MAX`: never, or nobody wants to know.
-    pub(crate) fn next_measurement(&self) -> Time {
+    fn next_measurement(&self) -> Time {
         let next = self.course.as_ref().and_then(|(course, seen)| course.measurements().get(*seen));
         next.map_or(Time::MAX, |measured| measured.time)
     }
@@ -186,111 +155,142 @@ impl Train {
         }
     }
 
-    /// The router reads the board of its node.
-    pub(crate) fn read_board(&mut self, now: Time, network: &mut Network, flows: &mut [Flow]) {
-        let Some(reader) = self.reader else { return };
-        while let Some(notice) = network.boards.take(self.spec.router, reader) {
-            self.router.handle_link_event(now, notice.event);
-        }
-        self.send_messages(now, network, flows);
-    }
-
-    /// A message has arrived on `stream`.
-    pub(crate) fn receive(
-        &mut self,
-        now: Time,
-        stream: u32,
-        message: ControlMessage,
-        network: &mut Network,
-        flows: &mut [Flow],
-    ) {
-        let number = stream - self.streams;
-        let client = number as usize / 2;
-        self.clients[client].counters[number as usize % 2].arrived += 1;
-        if let Some(message) = messages::read(message, self.router.predicted()) {
-            self.take(now, client, message, network, flows);
-        }
-        self.send_messages(now, network, flows);
-    }
-
     /// A message has reached its end.
-    fn take(
-        &mut self,
-        now: Time,
-        client: usize,
-        message: Message,
-        network: &mut Network,
-        flows: &mut [Flow],
-    ) {
+    fn take(&mut self, now: Time, client: usize, message: Message, world: &mut World<'_>) {
         let managed = if self.spec.connection_manager { &self.clients[client].flows[..] } else { &[] };
         match message {
             Message::GoingDown { until, .. } => {
                 for &flow in managed {
-                    flows[flow].freeze(now, until, network);
+                    world.flows[flow].freeze(now, until, world.network);
                 }
             }
             Message::GoingUp => {
                 for &flow in managed {
-                    flows[flow].thaw(now, network);
+                    world.flows[flow].thaw(now, world.network);
                 }
             }
             Message::Request => {
                 let report = self.spec.rtt;
-                let known = self.clients[client].flows.iter().filter_map(|flow| flows[*flow].round_trips());
+                let known =
+                    self.clients[client].flows.iter().filter_map(|flow| world.flows[*flow].round_trips());
                 let rtt = known.map(|known| match report {
                     RttReport::Least => known.least,
                     RttReport::Smoothed => known.smoothed,
                     RttReport::Greatest => known.greatest,
                 });
                 let rtt = rtt.max();
-                self.send(now, client, Message::Reply { rtt }, network, flows);
+                self.send(now, client, Message::Reply { rtt }, world);
             }
             Message::Reply { rtt } => self.router.handle_reply(now, client, rtt),
         }
     }
 
     /// Sends what the router has to send, then sets its timer. To be called once before the run.
-    pub(crate) fn send_messages(&mut self, now: Time, network: &mut Network, flows: &mut [Flow]) {
+    fn send_messages(&mut self, now: Time, world: &mut World<'_>) {
         while let Some(out) = self.router.poll_message() {
             match out.message {
                 Message::GoingDown { start, .. } => {
                     let left = start.as_secs_f64() - now.as_secs_f64();
-                    network.trace.train_event(now, EventKind::TriggerDown, left);
+                    world.network.trace.node_event(now, EventKind::TriggerDown, &self.name, left);
                 }
-                Message::GoingUp => network.trace.train_event(now, EventKind::TriggerUp, f64::NAN),
+                Message::GoingUp => {
+                    world.network.trace.node_event(now, EventKind::TriggerUp, &self.name, f64::NAN)
+                }
                 Message::Request | Message::Reply { .. } => {}
             }
             if out.lost {
                 // It went out and got lost on the LAN: it costs what it costs.
                 self.bytes += u64::from(messages::WIRE_SIZE);
             } else {
-                self.send(now, out.client, out.message, network, flows);
+                self.send(now, out.client, out.message, world);
             }
         }
         let due = self.router.poll_timeout();
         // An entry that is due sooner stays; when it comes, the timer is set anew.
         if due < self.armed {
             self.armed = due;
-            network.queue.push(due, Event::Train);
+            world.network.queue.push(due, TIMER);
         }
     }
 
-    fn send(
-        &mut self,
-        now: Time,
-        client: usize,
-        message: Message,
-        network: &mut Network,
-        flows: &mut [Flow],
-    ) {
+    fn send(&mut self, now: Time, client: usize, message: Message, world: &mut World<'_>) {
         if self.clients[client].local {
-            self.take(now, client, message, network, flows);
+            self.take(now, client, message, world);
             return;
         }
         self.bytes += u64::from(messages::WIRE_SIZE);
         let direction = usize::from(matches!(message, Message::Reply { .. }));
         self.clients[client].counters[direction].injected += 1;
         let stream = self.streams + (2 * client + direction) as u32;
-        network.send(now, stream, Body::Control(messages::write(message)), messages::WIRE_SIZE);
+        world.network.send(now, stream, Body::Control(messages::write(message)), messages::WIRE_SIZE);
+    }
+}
+
+impl Part for Train {
+    fn events(&self) -> Range<u32> {
+        codes::TRAIN
+    }
+
+    fn begin(&mut self, world: &mut World<'_>) {
+        self.send_messages(Time::ZERO, world);
+        let first = self.next_measurement();
+        if first < Time::MAX {
+            world.network.queue.push(first, MEASUREMENT);
+        }
+    }
+
+    fn handle_event(&mut self, now: Time, index: u32, world: &mut World<'_>) -> Tally {
+        if Event::Part(codes::TRAIN.start + index) == MEASUREMENT {
+            self.show_measurements(now);
+            self.send_messages(now, world);
+            let next = self.next_measurement();
+            if next < Time::MAX {
+                world.network.queue.push(next, MEASUREMENT);
+            }
+            // What the router makes of it are events of their own.
+            return Tally::Observation;
+        }
+        if self.armed != now {
+            return Tally::Stale;
+        }
+        self.armed = Time::MAX;
+        // What is measured at the same instant comes first.
+        self.show_measurements(now);
+        self.router.handle_timeout(now);
+        self.send_messages(now, world);
+        Tally::Event
+    }
+
+    fn receive(&mut self, now: Time, frame: &Frame<Packet>, world: &mut World<'_>) {
+        let Body::Control(message) = frame.packet.body else { return };
+        let number = frame.packet.stream - self.streams;
+        let client = number as usize / 2;
+        self.clients[client].counters[number as usize % 2].arrived += 1;
+        if let Some(message) = messages::read(message, self.router.predicted()) {
+            self.take(now, client, message, world);
+        }
+        self.send_messages(now, world);
+    }
+
+    fn read_boards(&mut self, now: Time, world: &mut World<'_>) {
+        let Some(reader) = self.reader else { return };
+        while let Some(notice) = world.network.boards.take(self.spec.router, reader) {
+            self.router.handle_link_event(now, notice.event);
+        }
+        self.send_messages(now, world);
+    }
+
+    fn end_warmup(&mut self, now: Time, _network: &Network) {
+        self.router.restart_counts();
+        self.bytes = 0;
+        self.warm_at = now;
+    }
+
+    fn streams(&self) -> Vec<StreamCounters> {
+        self.clients.iter().flat_map(|client| client.counters).collect()
+    }
+
+    fn report(&self, ending: &Ending<'_>) -> Vec<Table> {
+        self.tables(ending.experiment, ending.end, ending.flows).into()
     }
 }

@@ -4,14 +4,15 @@ use crate::histogram::Histogram;
 use crate::network::{Network, StreamCounters};
 use crate::options::RunError;
 use crate::packet::{Body, Datagram, Packet};
+use crate::parts::{Ending, Part, Plan, Tally, World, codes};
 use crate::queue::Event;
-use crate::routes::Router;
 use cogtcp_link::Frame;
 use cogtcp_records::Table;
 use cogtcp_records::extensions::{DatagramRow, DatagramsBuilder};
-use cogtcp_scenario::{Experiment, UdpSpec};
+use cogtcp_scenario::UdpSpec;
 use cogtcp_traffic::{Arrivals, Source};
 use cogtcp_units::{RandomStream, Time};
+use std::ops::Range;
 
 /// Bytes of the headers: IPv4 (RFC 791) and UDP (RFC 768).
 const HEADERS: u32 = 28;
@@ -40,21 +41,16 @@ struct UdpSource {
 }
 
 impl UdpSources {
-    /// The sources of `experiment`, their streams and their first events.
-    pub(crate) fn new(
-        experiment: &Experiment,
-        seed: u64,
-        network: &mut Network,
-        router: &mut Router<'_>,
-    ) -> Result<Self, RunError> {
-        let mut made = Self { first: network.streams(), ..Self::default() };
+    /// The sources of an experiment that has some, and their streams.
+    pub(crate) fn build(plan: &mut Plan<'_, '_>) -> Result<Option<Box<dyn Part>>, RunError> {
+        let (experiment, seed) = (plan.experiment, plan.seed);
+        if experiment.udp.is_empty() {
+            return Ok(None);
+        }
+        let mut made = Self { first: plan.network.streams(), ..Self::default() };
         for spec in &experiment.udp {
-            let path = router.path(spec.from, spec.to).ok_or_else(|| RunError::NoRoute {
-                flow: spec.name.clone(),
-                from: experiment.nodes[spec.from].clone(),
-                to: experiment.nodes[spec.to].clone(),
-            })?;
-            network.add_stream(spec.from, spec.to, &path);
+            let path = plan.path(spec.from, spec.to, || spec.name.clone())?;
+            plan.network.add_stream(spec.from, spec.to, &path);
             let stream = RandomStream::new(seed, &format!("udp/{}", spec.name), 0);
             made.sources.push(UdpSource {
                 source: Source::new(spec.pattern, spec.size, spec.start, stream),
@@ -66,30 +62,37 @@ impl UdpSources {
                 before: [0; 4],
             });
         }
-        Ok(made)
+        Ok(Some(Box::new(made)))
+    }
+}
+
+impl Part for UdpSources {
+    fn events(&self) -> Range<u32> {
+        codes::UDP
     }
 
     /// Schedules the first packet of each.
-    pub(crate) fn begin(&self, network: &mut Network) {
+    fn begin(&mut self, world: &mut World<'_>) {
         for (number, source) in self.sources.iter().enumerate() {
-            source.schedule(number as u32, network);
+            source.schedule(number as u32, world.network);
         }
     }
 
     /// A packet of source `number` is due.
-    pub(crate) fn send(&mut self, now: Time, number: u32, network: &mut Network) {
+    fn handle_event(&mut self, now: Time, number: u32, world: &mut World<'_>) -> Tally {
         let source = &mut self.sources[number as usize];
         let len = source.source.size();
         let datagram = Datagram { number: source.number, len };
         source.number = source.number.wrapping_add(1);
         source.counters.injected += 1;
         source.source.advance();
-        network.send(now, self.first + number, Body::Udp(datagram), len + HEADERS);
-        source.schedule(number, network);
+        world.network.send(now, self.first + number, Body::Udp(datagram), len + HEADERS);
+        source.schedule(number, world.network);
+        Tally::Event
     }
 
-    /// A packet has reached its receiver.
-    pub(crate) fn receive(&mut self, now: Time, frame: &Frame<Packet>, datagram: Datagram) {
+    fn receive(&mut self, now: Time, frame: &Frame<Packet>, _world: &mut World<'_>) {
+        let Body::Udp(datagram) = frame.packet.body else { return };
         let source = &mut self.sources[(frame.packet.stream - self.first) as usize];
         source.counters.arrived += 1;
         source.arrivals.receive(now, datagram.number, datagram.len, frame.packet.sent_at);
@@ -98,24 +101,20 @@ impl UdpSources {
         }
     }
 
-    /// Metrics count from `now`.
-    pub(crate) fn end_warmup(&mut self, now: Time, network: &Network) {
+    fn end_warmup(&mut self, now: Time, network: &Network) {
         (self.warm, self.warm_at) = (true, now);
         for (number, source) in self.sources.iter_mut().enumerate() {
             source.before = source.counted(network.dropped[self.first as usize + number]);
         }
     }
 
-    /// What the hosts counted, by stream.
-    pub(crate) fn streams(&self) -> impl Iterator<Item = StreamCounters> {
-        self.sources.iter().map(|source| source.counters)
+    fn streams(&self) -> Vec<StreamCounters> {
+        self.sources.iter().map(|source| source.counters).collect()
     }
 
-    /// The table of datagrams, one row for each source; `None` without any.
-    pub(crate) fn report(&self, experiment: &Experiment, end: Time, network: &Network) -> Option<Table> {
-        if self.sources.is_empty() {
-            return None;
-        }
+    /// The table of datagrams, one row for each source.
+    fn report(&self, ending: &Ending<'_>) -> Vec<Table> {
+        let Ending { experiment, end, network, flows: _ } = *ending;
         let mut table = DatagramsBuilder::default();
         for (number, (source, spec)) in self.sources.iter().zip(&experiment.udp).enumerate() {
             let after = source.counted(network.dropped[self.first as usize + number]);
@@ -144,7 +143,7 @@ impl UdpSources {
             };
             table.push(row);
         }
-        Some(table.finish())
+        vec![table.finish()]
     }
 }
 
@@ -152,7 +151,7 @@ impl UdpSource {
     fn schedule(&self, number: u32, network: &mut Network) {
         let next = self.source.next_packet();
         if self.stop.is_none_or(|stop| next < stop) {
-            network.queue.push(next, Event::Udp(number));
+            network.queue.push(next, Event::Part(codes::UDP.start + number));
         }
     }
 

@@ -6,13 +6,11 @@
 //! second at most (RFC 1812 section 4.3.2.8 asks for a limit; a second is Linux's). Of destroyed acknowledgements nobody is told:
 //! their sender has nothing to hold back.
 
-use crate::flow::Flow;
-use crate::network::{Network, StreamCounters};
+use crate::network::StreamCounters;
 use crate::options::RunError;
-use crate::packet::Body;
-use crate::routes::Router;
-use cogtcp_scenario::Experiment;
-use cogtcp_transport::SeqNumber;
+use crate::packet::{Body, Packet};
+use crate::parts::{Part, Plan, World};
+use cogtcp_link::Frame;
 use cogtcp_units::{Duration, Time};
 use std::collections::BTreeMap;
 
@@ -41,11 +39,8 @@ struct Notice {
 
 impl Unreachable {
     /// The messages of `experiment`, and the streams they need; `None` where no radio's node sends any.
-    pub(crate) fn new(
-        experiment: &Experiment,
-        network: &mut Network,
-        router: &mut Router<'_>,
-    ) -> Result<Option<Self>, RunError> {
+    pub(crate) fn build(plan: &mut Plan<'_, '_>) -> Result<Option<Box<dyn Part>>, RunError> {
+        let experiment = plan.experiment;
         let mut made = Self { notices: Vec::new(), places: BTreeMap::new() };
         for radio in experiment
             .radios
@@ -56,19 +51,15 @@ impl Unreachable {
                 let link = &experiment.links[pipe as usize / 2];
                 let node = if pipe.is_multiple_of(2) { link.from } else { link.to };
                 for (flow, spec) in experiment.flows.iter().enumerate() {
-                    if !network.path(2 * flow).contains(&pipe) {
+                    if !plan.network.path(2 * flow).contains(&pipe) {
                         continue;
                     }
-                    let path = router.path(node, spec.from).ok_or_else(|| RunError::NoRoute {
-                        flow: format!("ICMP of {}", experiment.nodes[node]),
-                        from: experiment.nodes[node].clone(),
-                        to: experiment.nodes[spec.from].clone(),
-                    })?;
-                    // An empty path: the radio is the source's own, which hears at once and without a packet.
-                    let stream = (!path.is_empty()).then(|| network.streams());
+                    let path =
+                        plan.path(node, spec.from, || format!("ICMP of {}", experiment.nodes[node]))?;
+                    let stream = (!path.is_empty()).then(|| plan.network.streams());
                     if let Some(stream) = stream {
-                        network.add_stream(node, spec.from, &path);
-                        network.trace.stream_about(stream, flow);
+                        plan.network.add_stream(node, spec.from, &path);
+                        plan.network.trace.stream_about(stream, flow);
                     }
                     made.places.insert((pipe, flow as u32), made.notices.len());
                     made.notices.push(Notice {
@@ -78,20 +69,22 @@ impl Unreachable {
                         counters: StreamCounters::default(),
                     });
                 }
-                network.watch(pipe);
+                plan.network.watch(pipe);
             }
         }
-        Ok((!made.notices.is_empty()).then_some(made))
+        Ok((!made.notices.is_empty()).then(|| Box::new(made) as Box<dyn Part>))
+    }
+}
+
+impl Part for Unreachable {
+    fn streams(&self) -> Vec<StreamCounters> {
+        let sent = self.notices.iter().filter(|notice| notice.stream.is_some());
+        sent.map(|notice| notice.counters).collect()
     }
 
-    /// What the hosts counted of the messages, by stream.
-    pub(crate) fn streams(&self) -> impl Iterator<Item = StreamCounters> {
-        self.notices.iter().filter(|notice| notice.stream.is_some()).map(|notice| notice.counters)
-    }
-
-    /// Silence destroyed packets: their sources are told.
-    pub(crate) fn tell(&mut self, now: Time, network: &mut Network, flows: &mut [Flow]) {
-        while let Some((pipe, stream, seq)) = network.take_destroyed() {
+    /// The sources of what was destroyed are told.
+    fn handle_losses(&mut self, now: Time, world: &mut World<'_>) {
+        while let Some((pipe, stream, seq)) = world.network.take_destroyed() {
             let Some(place) = self.places.get(&(pipe, stream / 2)).filter(|_| stream.is_multiple_of(2))
             else {
                 continue;
@@ -105,25 +98,20 @@ impl Unreachable {
             match notice.stream {
                 Some(stream) => {
                     notice.counters.injected += 1;
-                    network.send(now, stream, Body::Unreachable { seq }, WIRE_SIZE);
+                    world.network.send(now, stream, Body::Unreachable { seq }, WIRE_SIZE);
                 }
-                None => flows[notice.flow].unreachable(now, seq, network),
+                None => world.flows[notice.flow].unreachable(now, seq, world.network),
             }
         }
     }
 
     /// A message has reached its source.
-    pub(crate) fn receive(
-        &mut self,
-        now: Time,
-        stream: u32,
-        seq: SeqNumber,
-        network: &mut Network,
-        flows: &mut [Flow],
-    ) {
-        if let Some(notice) = self.notices.iter_mut().find(|notice| notice.stream == Some(stream)) {
+    fn receive(&mut self, now: Time, frame: &Frame<Packet>, world: &mut World<'_>) {
+        let Body::Unreachable { seq } = frame.packet.body else { return };
+        let stream = Some(frame.packet.stream);
+        if let Some(notice) = self.notices.iter_mut().find(|notice| notice.stream == stream) {
             notice.counters.arrived += 1;
-            flows[notice.flow].unreachable(now, seq, network);
+            world.flows[notice.flow].unreachable(now, seq, world.network);
         }
     }
 }

@@ -24,6 +24,7 @@ pub(crate) use registry::suggestion;
 pub use registry::{ControlError, ControlInfo, control_info, controls, make};
 
 use crate::LinkEvent;
+use crate::ReceiverHook;
 use crate::rate_sample::RateSample;
 use cogtcp_units::{Duration, Rate, Time};
 
@@ -253,6 +254,11 @@ pub trait CongestionControl: std::fmt::Debug + Send {
 
     /// Value of the custom option on the SYN; `None`: no option.
     fn syn_option(&mut self) -> Option<u32> {
+        None
+    }
+
+    /// What answers the SYN's custom option at the receiver; `None`: nothing does.
+    fn receiver_hook(&self) -> Option<Box<dyn ReceiverHook>> {
         None
     }
 

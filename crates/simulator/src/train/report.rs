@@ -21,7 +21,7 @@ struct Comparison {
 
 impl Train {
     /// The tables of trains (one row), of their flows and of predictions.
-    pub(crate) fn report(&self, experiment: &Experiment, end: Time, flows: &[Flow]) -> [Table; 3] {
+    pub(super) fn tables(&self, experiment: &Experiment, end: Time, flows: &[Flow]) -> [Table; 3] {
         let comparison = self.compare(end);
         let rows = self.rows(&comparison, end);
         let late = rows.iter().filter(|row| row.outcome == "late").count() as u64;

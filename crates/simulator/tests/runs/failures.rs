@@ -4,7 +4,7 @@ use crate::support::*;
 use cogtcp_crosslayer::Verdict;
 use cogtcp_scenario::FlowSpec;
 use cogtcp_simulator::{ControlFailure, RunError, RunOptions, TraceLevel, run};
-use cogtcp_transport::{AckSample, CongestionControl, LinkEvent, TcpState};
+use cogtcp_transport::{AckSample, CongestionControl, FlowCount, LinkEvent, ReceiverHook, TcpState};
 use cogtcp_units::{Duration, Time};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -126,6 +126,9 @@ impl CongestionControl for Asking {
     fn cong_avoid(&mut self, _: Time, _: &mut TcpState, _: &AckSample) {}
     fn syn_option(&mut self) -> Option<u32> {
         Some(0)
+    }
+    fn receiver_hook(&self) -> Option<Box<dyn ReceiverHook>> {
+        Some(Box::new(FlowCount))
     }
     fn on_syn_ack_option(&mut self, _: Time, _: &mut TcpState, value: Option<u32>) {
         if let Ok(mut answers) = self.0.lock() {

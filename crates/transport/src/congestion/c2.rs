@@ -50,7 +50,7 @@ use super::{
     AckSample, CaEvent, CaState, CongestionControl, ControlInfo, PacketInfo, ParameterKind, ParameterSpec,
     Parameters, TcpState,
 };
-use crate::{Host, Preset, Recovery, Setting};
+use crate::{FlowCount, Host, Preset, ReceiverHook, Recovery, Setting};
 use cogtcp_units::{Duration, Time};
 use probe::Probe;
 use slope::RttSlope;
@@ -522,6 +522,10 @@ impl CongestionControl for C2 {
     fn syn_option(&mut self) -> Option<u32> {
         // Asks the receiver for its number; the value has no meaning.
         self.rules.ask_for_n.then_some(0)
+    }
+
+    fn receiver_hook(&self) -> Option<Box<dyn ReceiverHook>> {
+        Some(Box::new(FlowCount))
     }
 
     fn on_syn_ack_option(&mut self, _now: Time, _tcp: &mut TcpState, value: Option<u32>) {

@@ -27,7 +27,7 @@ use super::{
     TcpState,
 };
 use crate::freeze::WANTS_REPORTS;
-use crate::{Host, Preset, Recovery};
+use crate::{Agree, Host, Preset, ReceiverHook, Recovery};
 use cogtcp_units::{Duration, Time};
 
 const NAME: &str = "satcp-cubic";
@@ -127,6 +127,10 @@ impl CongestionControl for Satcp {
 
     fn syn_option(&mut self) -> Option<u32> {
         Some(WANTS_REPORTS)
+    }
+
+    fn receiver_hook(&self) -> Option<Box<dyn ReceiverHook>> {
+        Some(Box::new(Agree))
     }
 
     fn on_ack_option(&mut self, now: Time, _tcp: &mut TcpState, value: u32) {
