@@ -24,6 +24,10 @@ pub struct CognitiveUser {
     pub sensing_time: Duration,
     /// Transmission time T_p.
     pub transmission_time: Duration,
+    /// By how much a transmission may last longer than T_p: drawn anew for each, uniformly. With two ends that sense apart and
+    /// exact timers the sensings of both can fall into step.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub jitter: Duration,
     /// Silence of one switch of channel.
     #[serde(default = "switching_delay")]
     pub switching_delay: Duration,
@@ -76,6 +80,11 @@ pub struct CognitiveUser {
 
 /// A place in the plane: east and north.
 pub type Place = [Length; 2];
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(duration: &Duration) -> bool {
+    duration.is_zero()
+}
 
 fn switching_delay() -> Duration {
     Duration::from_millis(1)

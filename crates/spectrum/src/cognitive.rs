@@ -45,6 +45,9 @@ pub struct CognitiveConfig {
     pub sensing_time: Duration,
     /// Transmission time T_p.
     pub transmission_time: Duration,
+    /// By how much a transmission may last longer than T_p: drawn anew for each, uniformly from zero on. Clocks of two radios
+    /// are never alike; without it radios that sense apart can fall into step for a whole run.
+    pub jitter: Duration,
     /// Silence of one switch of channel.
     pub switching_delay: Duration,
     /// When the first sensing begins; before it the radio transmits.
@@ -70,6 +73,7 @@ impl Default for CognitiveConfig {
         Self {
             sensing_time: Duration::from_millis(200),
             transmission_time: Duration::from_secs(1),
+            jitter: Duration::ZERO,
             switching_delay: Duration::from_millis(1),
             start: Duration::ZERO,
             channel: ChannelId(0),
@@ -117,6 +121,7 @@ pub struct CognitiveRadio {
     policy: Box<dyn DecisionPolicy>,
     detection_stream: RandomStream,
     decision_stream: RandomStream,
+    jitter_stream: RandomStream,
 
     phase: Phase,
     /// Start of the current phase.
@@ -142,7 +147,7 @@ pub struct CognitiveRadio {
 
 impl CognitiveRadio {
     /// The CR user `name` in the run of seed `seed`. It opens its own random streams: `radio/<name>/detection`, of which
-    /// every sensing takes one draw, and `radio/<name>/decision`.
+    /// every sensing takes one draw, `radio/<name>/decision`, and `radio/<name>/jitter`, one for every transmission.
     pub fn new(
         config: CognitiveConfig,
         air: Arc<Air>,
@@ -166,6 +171,7 @@ impl CognitiveRadio {
         let mut radio = Self {
             detection_stream: stream("detection"),
             decision_stream: stream("decision"),
+            jitter_stream: stream("jitter"),
             detector,
             policy,
             phase: Phase::Transmitting,
@@ -326,11 +332,24 @@ impl CognitiveRadio {
             self.stats.handoffs += 1;
             self.emit(at, LinkEvent::Handoff { from, to: self.channel, rate: self.rate });
         }
-        self.enter(at, Phase::Transmitting, at + self.config.transmission_time);
+        let until = at + self.config.transmission_time + self.late();
+        self.enter(at, Phase::Transmitting, until);
         // Missed, or arrived in the instant the sensing ended: from now on it is transmitted over.
         if self.meter.is_occupied(&self.air, self.channel, at) {
             self.meter.pu_came(at);
         }
+    }
+
+    fn late(&mut self) -> Duration {
+        let share = self.jitter_stream.uniform();
+        #[expect(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "of a share"
+        )]
+        let nanos = (self.config.jitter.as_nanos() as f64 * share) as u64;
+        Duration::from_nanos(nanos)
     }
 
     /// Looks up who is heard on the channel tuned to.

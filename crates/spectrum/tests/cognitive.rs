@@ -297,6 +297,29 @@ fn before_the_start_it_transmits() {
 }
 
 #[test]
+fn jitter_lengthens_each_transmission_anew() {
+    let air = air(1, vec![]);
+    let spans = |jitter: u64, seed: u64| {
+        let config = CognitiveConfig { jitter: MS(jitter), ..config() };
+        let mut radio = radio(config, &air, FixedDetector::PERFECT, PolicyConfig::RoundRobin, seed);
+        let log = play(&mut radio, AT(60_000));
+        let starts: Vec<Time> = log
+            .iter()
+            .filter(|(_, event)| matches!(event, LinkEvent::SensingStart { .. }))
+            .map(|(at, _)| *at)
+            .collect();
+        starts.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<_>>()
+    };
+    // A cycle is 1.1 s.
+    assert!(spans(0, 1).iter().all(|span| *span == MS(1100)));
+    let drawn = spans(200, 1);
+    assert!(drawn.iter().all(|span| (MS(1100)..MS(1300)).contains(span)));
+    let mean = drawn.iter().map(|span| span.as_secs_f64()).sum::<f64>() / drawn.len() as f64;
+    assert!((mean - 1.2).abs() < 0.03, "{mean}");
+    assert_ne!(drawn, spans(200, 2));
+}
+
+#[test]
 fn radios_that_make_no_sense_are_refused() {
     let air = air(2, vec![]);
     let build = |config| {

@@ -80,6 +80,7 @@ pub(super) fn user(
     for (key, span, zero) in [
         ("sensing_time", user.sensing_time, false),
         ("transmission_time", user.transmission_time, false),
+        ("jitter", user.jitter, true),
         ("switching_delay", user.switching_delay, true),
         ("start", user.start, true),
     ] {
@@ -125,6 +126,7 @@ pub(super) fn user(
     let end = |place: Place| CognitiveConfig {
         sensing_time: user.sensing_time,
         transmission_time: user.transmission_time,
+        jitter: user.jitter,
         switching_delay: user.switching_delay,
         start: user.start,
         channel,
