@@ -32,9 +32,8 @@ def main() -> None:
     """Print the surface and the times."""
     seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 10
     threads = int(sys.argv[2]) if len(sys.argv) > 2 else available_processors()
-    single, released = (
-        cogtcp.Scenario.from_file(SCENARIOS / f"{name}.toml") for name in ("single-hop", "as-released")
-    )
+    single = cogtcp.Scenario.from_file(SCENARIOS / "single-hop.toml")
+    released = cogtcp.Scenario.from_file(SCENARIOS.parents[2] / "scenarios" / "cr-as-released.toml")
     radios = {
         "sender waits": single,
         "sender does not know": single.set("radio.0.cr.ends", "independent").set(

@@ -39,6 +39,19 @@ def test_study_is_complete(study: studies.Study) -> None:
         assert study.published(path.stem)["source"]
 
 
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+def test_every_setting_of_the_space_makes_sound_scenarios(study: studies.Study) -> None:
+    if not (study.folder / "runs.py").exists():
+        pytest.skip("its claims are tested by functions")
+    build = code.function(study, "runs", "scenario")
+    context = studies.Context(study=study, seeds=(1,), quick=False, _runner=runner.Runner(None, 1, None))
+    points = {point for row in study.claims for point in row.points}
+    # Four settings of a design have each choice of up to four, and each quarter of each range.
+    for setting in study.space.design(4, seed=1):
+        for point in points:
+            build(context, setting, point, 1).check()
+
+
 def test_list_of_the_command_line() -> None:
     command = [sys.executable, "-m", "cogtcp", "reproduce", "--list", "--json"]
     listed = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)

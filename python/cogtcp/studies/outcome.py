@@ -175,7 +175,7 @@ def _figure(study: Context, row: ClaimRow, plot: Plot, base: Judged, closest: Ju
         curves=curves,
         caption="Points: at the base, mean and 95 % interval over the seeds."
         + (" Dashed: at the setting closest to the paper." if len(shown) > 1 else ""),
-        paper=study.study.sentences(plot.id),
+        paper=[] if row.ours else study.study.sentences(plot.id),
         log_x=plot.log_x,
         log_y=plot.log_y,
     )

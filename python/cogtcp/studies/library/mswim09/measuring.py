@@ -1,58 +1,23 @@
-"""The runs behind the claims: a scenario for each point, and what is kept of its run."""
+"""What is kept of a run: totals, where its time went, and timeouts by cause, slot by slot."""
 
 from __future__ import annotations
 
-import json
+import bisect
 import math
 import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cogtcp import Scenario
-from cogtcp.studies import Case, Context
-
-from .settings import BASE, QUICK, RANGE, SHOWN, VEGAS, Point, Setting
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from cogtcp import Result
-    from cogtcp.result import Trace
 
-    Measure = Callable[[Result], dict[str, Any]]
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One point under one setting: what was kept, one record per seed."""
-
-    records: Sequence[Mapping[str, Any]]
-
-    def of(self, key: str) -> list[float]:
-        """Return a quantity, one value per seed; NaN where a run has none."""
-        return [math.nan if record[key] is None else float(record[key]) for record in self.records]
-
-    def mean(self, key: str) -> float:
-        """Return its mean over the seeds that have it; NaN if none has."""
-        values = [value for value in self.of(key) if not math.isnan(value)]
-        return statistics.fmean(values) if values else math.nan
-
-    @property
-    def goodput(self) -> list[float]:
-        """Goodput in kbit/s, one value per seed."""
-        return self.of("goodput_kbps")
+NEAR_S = 1.0
+"""Time after an event that counts as "in proximity"."""
 
 
-Grid = dict[Point, Cell]
-
-
-def settings(study: Context, quick: Sequence[str] = QUICK) -> list[Setting]:
-    """Return the settings to run: all, or a few if it is to be quick."""
-    every = (BASE, *RANGE, *SHOWN)
-    return [setting for setting in every if not study.quick or setting is BASE or setting.name in quick]
-
-
-def totals(result: Result) -> dict[str, Any]:
+def measure(result: Result) -> dict[str, Any]:
     """Keep the totals of a run, and where its time went."""
     (flow,) = result.flows.to_pylist()
     forward, backward = sorted(result.links.to_pylist(), key=lambda link: link["direction"])
@@ -65,8 +30,7 @@ def totals(result: Result) -> dict[str, Any]:
     errors = {key: statistics.fmean(radio[key] for radio in radios) for key in _SENSING}
     return {
         "goodput_kbps": flow["goodput_bps"] / 1e3,
-        "efficiency_open": flow["efficiency"],
-        "efficiency_channel": flow["delivered_bytes"] / forward["channel_bytes"],
+        "efficiency": flow["efficiency"],
         **{key: flow[key] for key in ("rtos", "spurious_rtos")},
         "rtos_per_min": 60 * flow["rtos"] / span_s,
         # Copies of what was not lost.
@@ -96,87 +60,187 @@ def _ms(value: float | None) -> float:
     return math.nan if value is None else value * 1e3
 
 
-def run(
-    study: Context,
-    wanted: Mapping[Setting, Sequence[Point]],
-    measure: Measure = totals,
-    trace: Trace = "summary",
-) -> dict[Setting, Grid]:
-    """Make the runs of all settings and points, over the study's seeds."""
-    keys = [(setting, point) for setting, points in wanted.items() for point in dict.fromkeys(points)]
-    scenarios = [scenario(study, setting, point) for setting, point in keys]
-    cases = [Case(made, seed, measure, trace) for made in scenarios for seed in study.seeds]
-    records = iter(study.run(cases))
-    grids: dict[Setting, Grid] = {setting: {} for setting in wanted}
-    for setting, point in keys:
-        grids[setting][point] = Cell([next(records) for _ in study.seeds])
-    return grids
+CAUSES = ("interference", "silence", "both", "other")
 
 
-def clean(study: Context, setting: Setting, rates_mbps: Sequence[float] = (1.0,)) -> list[float]:
-    """Return what NewReno delivers over this MAC on undisturbed channels of these rates, in kbit/s."""
-    points = [Point(clean=True, rate_mbps=rate) for rate in rates_mbps]
-    (grid,) = run(study, {setting: points}).values()
-    return [grid[point].mean("goodput_kbps") for point in points]
+@dataclass(frozen=True)
+class Slot:
+    """One transmission between two sensings: when, and at what rate."""
+
+    start: float
+    end: float
+    rate_bps: float
 
 
-def scenario(study: Context, setting: Setting, point: Point) -> Scenario:
-    """Make the scenario of one point under one setting."""
-    data = _data(study, "as-released" if setting.released else "single-hop")
-    spectrum, (radio,), (flow,) = data["spectrum"], data["radio"], data["flow"]
-    cr, tcp = radio["cr"], data["tcp"]
-    data["run"]["duration"] = "60 s" if study.quick else "200 s"
-    cr["sensing_time"] = _duration(point.t_s)
-    cr["transmission_time"] = _duration(point.t_p)
-    cr["switching_delay"] = setting.switching
-    spectrum["pu"]["exponential"] |= {
-        "alpha": setting.rate if point.alpha is None else point.alpha,
-        "beta": setting.rate if point.beta is None else point.beta,
+@dataclass(frozen=True)
+class Timeline:
+    """What happened in a run, by kind."""
+
+    slots: Sequence[Slot]
+    destroyed: Sequence[float]
+    """When a PU destroyed a frame."""
+    timeouts: Sequence[float]
+    spurious: set[float]
+    """Timeouts before which nothing had been lost."""
+    drops: Sequence[tuple[float, str]]
+
+    @classmethod
+    def of(cls, result: Result) -> Timeline:
+        """Read the events of a run."""
+        columns = result.events.select(["time_s", "kind", "entity", "detail", "value"]).to_pydict()
+        # Where the ends sense apart: the receiver's radio, without which nothing arrives.
+        radio = sorted(result.radios.column("radio").to_pylist())[0]
+        rate = _first_rate(result)
+        opened: float | None = None
+        slots: list[Slot] = []
+        destroyed: list[float] = []
+        timeouts: list[float] = []
+        spurious: set[float] = set()
+        drops: list[tuple[float, str]] = []
+        handoffs: list[tuple[float, float]] = [(-1.0, rate)]
+        for time, kind, entity, detail, value in zip(*columns.values(), strict=True):
+            if kind == "interference":
+                destroyed.append(time)
+            elif kind == "rto":
+                timeouts.append(time)
+            elif kind == "spurious_rto" and timeouts:
+                spurious.add(timeouts[-1])
+            elif kind == "drop":
+                drops.append((time, detail))
+            elif entity != radio:
+                continue
+            elif kind == "handoff":
+                handoffs.append((time, value))
+            elif kind == "sensing_end" and detail in {"clear", "missed"}:
+                opened = time
+            elif kind == "sensing_start" and opened is not None:
+                last = bisect.bisect_right(handoffs, (opened + 1e-9, math.inf)) - 1
+                slots.append(Slot(opened, time, handoffs[last][1]))
+                opened = None
+        return cls(slots, destroyed, timeouts, spurious, drops)
+
+    def between(self, times: Sequence[float], start: float, end: float) -> int:
+        """Count the times within a span."""
+        return bisect.bisect_right(times, end) - bisect.bisect_left(times, start)
+
+    def cause(self, timeout: float) -> str:
+        """Return what a timeout is due to: "interference" by a PU, "silence", "both", or "other".
+
+        Where a packet was lost, what lost the last one. Where nothing was, the silences that delayed the ACK,
+        and a PU as well if it destroyed a frame within the second before.
+        """
+        if timeout in self.spurious:
+            return "both" if self.between(self.destroyed, timeout - NEAR_S, timeout) else "silence"
+        last = bisect.bisect_right(self.drops, (timeout, "~")) - 1
+        if last < 0:
+            return "other"
+        return {"interference": "interference", "retry": "silence"}.get(self.drops[last][1], "other")
+
+
+def _first_rate(result: Result) -> float:
+    """Return the rate of channel 0, on which the radio begins, in bit/s."""
+    series = result.link_series.select(["direction", "rate_bps"]).to_pydict()
+    rates = zip(series["direction"], series["rate_bps"], strict=True)
+    return next((rate for direction, rate in rates if direction == "forward" and rate > 0), 0.0)
+
+
+def measure_windows(result: Result) -> dict[str, Any]:
+    """Keep what Figures 4 and 8 are about, from the events of a run."""
+    timeline = Timeline.of(result)
+    span_s = result.duration_s
+    causes = [timeline.cause(timeout) for timeout in timeline.timeouts]
+    after_hit: list[bool] = []
+    after_other: list[bool] = []
+    for slot in timeline.slots:
+        first = bisect.bisect_left(timeline.destroyed, slot.start)
+        hit = first < len(timeline.destroyed) and timeline.destroyed[first] < slot.end
+        since = timeline.destroyed[first] if hit else slot.start
+        followed = timeline.between(timeline.timeouts, since, since + NEAR_S) > 0
+        (after_hit if hit else after_other).append(followed)
+    shares = {cause: _share([c == cause for c in causes]) for cause in CAUSES}
+    return {
+        **measure(result),
+        "rtos_per_min": 60 * len(causes) / span_s,
+        "spurious": _share([timeout in timeline.spurious for timeout in timeline.timeouts]),
+        **{f"by_{cause}": share for cause, share in shares.items()},
+        "by_pu": _sum(shares["interference"], shares["both"]),
+        "by_a_silence": _sum(shares["silence"], shares["both"]),
+        "hit": len(after_hit) / max(len(timeline.slots), 1),
+        "after_hit": _share(after_hit),
+        "after_other": _share(after_other),
+        **_bandwidth(result, timeline),
     }
-    if not setting.released:
-        cr["detector"] = {setting.detector: {"snr": f"{setting.snr_db:g} dB", "bandwidth": "1 MHz"}}
-        cr |= {
-            "ends": setting.ends,
-            "while_peer_senses": setting.peer,
-            "transmit_radio": setting.transmit_radio,
-        }
-    if point.perfect:
-        cr["detector"] = "perfect"
-    short, long = point.retry_limits or setting.retry_limits
-    cr["mac"] |= {
-        "short_retry_limit": short,
-        "long_retry_limit": long,
-        "rts_threshold": "0 B" if setting.rts else "3000 B",
+
+
+def _bandwidth(result: Result, timeline: Timeline) -> dict[str, Any]:
+    """Return how the window goes with the rate of the channel, slot by slot, and when timeouts come."""
+    series = result.flow_series.select(["time_s", "cwnd_segments"]).to_pydict()
+    times, cwnd = series["time_s"], series["cwnd_segments"]
+    slots, windows = [], []
+    for slot in timeline.slots:
+        inside = cwnd[bisect.bisect_right(times, slot.start) : bisect.bisect_right(times, slot.end)]
+        if inside:
+            slots.append(slot)
+            windows.append(statistics.fmean(inside))
+    middle = (min((s.rate_bps for s in slots), default=0) + max((s.rate_bps for s in slots), default=0)) / 2
+    fast = [w for s, w in zip(slots, windows, strict=True) if s.rate_bps > middle]
+    slow = [w for s, w in zip(slots, windows, strict=True) if s.rate_bps <= middle]
+    counts: dict[str, list[int]] = {kind: [] for kind in ("fall", "rise", "slow", "fast")}
+    for before, slot, after in zip(slots, slots[1:], slots[2:], strict=False):
+        change = slot.rate_bps - before.rate_bps
+        stays = "fast" if slot.rate_bps > middle else "slow"
+        kind = "fall" if change < 0 else "rise" if change > 0 else stays
+        counts[kind].append(timeline.between(timeline.timeouts, slot.start, after.start))
+    not_fall = counts["rise"] + counts["slow"] + counts["fast"]
+    return {
+        "correlation": _correlation([slot.rate_bps for slot in slots], windows),
+        "cwnd_fast": _mean(fast),
+        "cwnd_slow": _mean(slow),
+        **{f"rtos_{kind}": _mean(found) for kind, found in counts.items()},
+        "rtos_not_fall": _mean(not_fall),
+        "share_on_fall": sum(counts["fall"]) / max(sum(counts["fall"]) + sum(not_fall), 1),
+        "slots_fall": len(counts["fall"]) / max(len(counts["fall"]) + len(not_fall), 1),
     }
-    if point.m is not None:
-        spectrum["channels"] = _data(study, "heterogeneous")["spectrum"]["channels"]
-        spectrum["channels"]["alternating"]["m"] = point.m
-    if point.clean:
-        spectrum |= {"channels": {"uniform": f"{point.rate_mbps} Mbit/s"}, "pu": "none"}
-        cr |= {"detector": "perfect", "sensing_time": "1 us", "transmission_time": "1000 s"}
-    tcp |= {
-        "min_rto": point.min_rto or setting.min_rto,
-        "max_window": f"{point.window or setting.window} segments",
-    }
-    if point.f_rto:
-        tcp["f_rto"] = "basic"
-    if point.parameters:
-        tcp["parameters"] = dict(point.parameters)
-    flow["transport"] = setting.vegas if point.transport == VEGAS else point.transport
-    return Scenario.from_dict(data)
 
 
-_texts: dict[tuple[str, str], str] = {}
+def _share(found: Sequence[bool]) -> float | None:
+    return sum(found) / len(found) if found else None
 
 
-def _data(study: Context, name: str) -> dict[str, Any]:
-    """Return a scenario of the study as data of its own to change; the file is read once."""
-    key = (str(study.study.folder), name)
-    if key not in _texts:
-        _texts[key] = json.dumps(study.scenario(name).to_dict())
-    data: dict[str, Any] = json.loads(_texts[key])
-    return data
+def _sum(first: float | None, second: float | None) -> float | None:
+    return None if first is None or second is None else first + second
 
 
-def _duration(value_s: float) -> str:
-    return f"{round(value_s * 1e6)} us"
+def _mean(values: Sequence[float]) -> float | None:
+    return statistics.fmean(values) if values else None
+
+
+def _correlation(x: Sequence[float], y: Sequence[float]) -> float | None:
+    if len(set(x)) < 2 or len(set(y)) < 2:
+        return None
+    return statistics.correlation(x, y)
+
+
+def trace(result: Result) -> dict[str, Any]:
+    """Return window, smoothed RTT and the channel's rate over time, to draw."""
+    flow = result.flow_series.select(["time_s", "cwnd_segments", "srtt_s"]).to_pydict()
+    link = result.link_series.select(["time_s", "direction", "rate_bps"]).to_pydict()
+    rate = _first_rate(result)
+    rates: dict[float, float] = {}
+    for time, direction, value in zip(*link.values(), strict=True):
+        if direction == "forward":
+            # In a silence the rate is 0: the channel is the last one.
+            rate = value or rate
+            rates[time] = rate
+    rows = [
+        (time, cwnd, None if math.isnan(srtt_s) else srtt_s * 1e3, rates.get(time, rate) / 8e4)
+        for time, cwnd, srtt_s in zip(*flow.values(), strict=True)
+        if time <= DRAWN_S
+    ]
+    return dict(
+        zip(("time_s", "cwnd", "srtt_ms", "packets"), map(list, zip(*rows, strict=True)), strict=True)
+    )
+
+
+DRAWN_S = 40.0
+"""How much of a run the figures over time show."""

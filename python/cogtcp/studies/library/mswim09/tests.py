@@ -1,0 +1,122 @@
+"""The tests of this study that are no comparison of two points."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from cogtcp.statistics import paired_difference
+from cogtcp.studies import verdicts
+from cogtcp.studies.statements import weakest
+from cogtcp.studies.verdicts import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cogtcp.studies import Cell, Point, Setting, Statement
+    from cogtcp.studies.statements import Grid
+
+STATED_T_S, STATED_T_P = 0.2, 1.0
+ABOUT = 2.0
+"""A t_s is "about" another if it is within this factor of it."""
+AS_GOOD = 0.95
+GOODPUT = "goodput_kbps"
+
+
+def above_on_average(statement: Statement, grid: Grid, setting: Setting) -> Finding:
+    """Test that the mean over the points of `of` is above that over the points of `than`, paired by seed."""
+    first, second = (
+        [
+            statistics.fmean(seed)
+            for seed in zip(
+                *(cell.of(statement.quantity) for point, cell in grid.items() if point.matches(wanted)),
+                strict=True,
+            )
+        ]
+        for wanted in (statement.of, statement.than)
+        if isinstance(wanted, dict)
+    )
+    return verdicts.ratio(first, second)
+
+
+def interior(statement: Statement, grid: Grid, setting: Setting) -> Finding:
+    """Test that no point that is not shown to be worse than the best lies on the edge of the grid.
+
+    It differs if all of them do. The estimate is the share of them that are inside.
+    """
+    axes = [sorted({float(point[axis]) for point in grid}) for axis in ("t_s", "t_p")]
+    inside = [
+        all(axis[0] < float(point[name]) < axis[-1] for axis, name in zip(axes, ("t_s", "t_p"), strict=True))
+        for point in _in_the_running(grid)
+    ]
+    return _counted(inside)
+
+
+def stated_is_best(statement: Statement, grid: Grid, setting: Setting) -> Finding:
+    """Test that the stated t_s and T_p deliver 95 % of the best of the grid or more, paired by seed.
+
+    The best of each seed is that of all other seeds, lest chance make it look better than it is.
+    """
+    (stated,) = [cell for p, cell in grid.items() if (p.t_s, p.t_p) == (STATED_T_S, STATED_T_P)]
+    best = []
+    for seed in range(len(stated.records)):
+        others = {
+            point: sum(value for index, value in enumerate(cell.of(GOODPUT)) if index != seed)
+            for point, cell in grid.items()
+        }
+        best.append(grid[max(others, key=lambda point: others[point])].of(GOODPUT)[seed])
+    return verdicts.ratio(stated.of(GOODPUT), best, AS_GOOD)
+
+
+def best_at_the_threshold(statement: Statement, grid: Grid, setting: Setting) -> Finding:
+    """Test for each transport that every t_s not shown to be worse than the best is about 0.2 s."""
+    found = []
+    for transport in dict.fromkeys(point.transport for point in grid):
+        mine = {point: cell for point, cell in grid.items() if point.transport == transport}
+        near = [
+            max(point.t_s / STATED_T_S, STATED_T_S / point.t_s) <= ABOUT + 1e-9
+            for point in _in_the_running(mine)
+        ]
+        best = max(mine, key=lambda point: mine[point].mean(GOODPUT))
+        found.append(replace(_counted(near), estimate=best.t_s, where=str(transport)))
+    return weakest(found)
+
+
+def time_costs_more(statement: Statement, grid: Grid, setting: Setting) -> Finding:
+    """Test at each t_s that the time of sensing costs more than its errors, paired by seed.
+
+    Time: an instant sensing without errors less one of t_s without errors. Errors: the latter less that of
+    the setting's detector. The estimate is their difference as a share of the goodput of the first.
+    """
+    (instant,) = [cell.of(GOODPUT) for point, cell in grid.items() if point.t_s < 0.01]
+    times = sorted({float(point.t_s) for point in grid if point.t_s >= 0.01})
+    found = []
+    for t_s in times:
+        perfect, real = (
+            next(cell.of(GOODPUT) for p, cell in grid.items() if p.t_s == t_s and p.perfect == kind)
+            for kind in (True, False)
+        )
+        scale = statistics.fmean(instant)
+        excess = [(a - 2 * b + c) / scale for a, b, c in zip(instant, perfect, real, strict=True)]
+        found.append(verdicts.ratio(excess, [0.0] * len(excess), members=len(times), where=f"t_s {t_s:g} s"))
+    return weakest(found)
+
+
+def _in_the_running(grid: Grid) -> Sequence[Point]:
+    """Return the points not shown to be below the best (paired by seed, 5 % over all, Bonferroni)."""
+    top = max(grid, key=lambda point: grid[point].mean(GOODPUT))
+    level = 1 - 2 * verdicts.LEVEL / max(len(grid) - 1, 1)
+
+    def worse(cell: Cell) -> bool:
+        return paired_difference(grid[top].of(GOODPUT), cell.of(GOODPUT), level).low > 0
+
+    return [point for point, cell in grid.items() if point is top or not worse(cell)]
+
+
+def _counted(found: Sequence[bool]) -> Finding:
+    """Return a finding of how many are so: all (holds), none (differs), or some (unclear)."""
+    share = sum(found) / len(found)
+    verdict: verdicts.Verdict = "holds" if share == 1 else "differs" if share == 0 else "unclear"
+    return Finding(verdict, share, math.nan, math.nan, f"{share:.0%}", slack=share - 1)
