@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from cogtcp import Scenario, ScenarioError
 from conftest import SMALL, Command, files
 
 LINK = "topology.single_hop.link"
@@ -106,6 +107,42 @@ def test_wrong_files(command: Command, tmp_path: Path, content: bytes, says: str
         assert says in done.err
         assert "Traceback" not in done.err
     assert files(tmp_path) == ["bad.toml"]
+
+
+def test_the_line_is_shown_with_carets_under_what_is_wrong(command: Command, tmp_path: Path) -> None:
+    text = SMALL.replace('"5 Mbit/s", delay', '"5 Mbits", delay').replace("silence =", "silense =")
+    (tmp_path / "bad.toml").write_text(text)
+    done = command("check", "bad.toml")
+    number = next(i for i, line in enumerate(text.splitlines(), 1) if "Mbits" in line)
+    line = text.splitlines()[number - 1]
+    margin = " " * len(str(number))
+    message, *excerpt = done.err.splitlines()
+    assert message.startswith(f"cogtcp: bad.toml:{number}:{line.index(chr(34)) + 1}: ")
+    under = " " * line.index('"') + "^" * len('"5 Mbits"')
+    assert excerpt == [f"{margin} |", f"{number} | {line}", f"{margin} | {under}"]
+    # For machines nothing is drawn.
+    described = command("check", "bad.toml", "--json").json()["error"]
+    assert (described["line"], described["column"]) == (number, line.index('"') + 1)
+    assert "^" not in described["message"] + described["remedy"]
+
+
+def test_every_fault_has_its_line(tmp_path: Path) -> None:
+    text = SMALL.replace('to = "receiver"', 'to = "nobody"').replace('links = ["link"]', 'links = ["lnk"]')
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.from_toml(text).check()
+    error = caught.value
+    faults = [error, *error.more]
+    assert len(faults) == 2
+    said = error.explain().splitlines()
+    assert len(said) == 2 * 4
+    for i, fault in enumerate(faults):
+        assert said[4 * i] == str(error).splitlines()[i]
+        assert said[4 * i + 2].endswith(text.splitlines()[fault.line - 1])
+    # A traceback shows it too; what is set on the command line has no line.
+    assert error.__notes__ == [error.excerpt]
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.from_toml(SMALL).set("run.duration", "5 parsecs")
+    assert caught.value.excerpt == ""
 
 
 def test_files_that_cannot_be_read(command: Command, tmp_path: Path) -> None:

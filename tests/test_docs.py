@@ -58,6 +58,7 @@ NOT_RUN = {
     "make test": "is what runs this",
     "make lint": "runs beside this",
     "make format": "changes the sources",
+    "make wheel": "test_packaging.py builds one and installs it",
     "make bench": "takes minutes",
     "make mutants": "takes an hour",
     "make reference": "changes the sources; what it writes is compared with what is there",

@@ -1,7 +1,9 @@
 """What somebody meets who uses cogtcp for the first time."""
 
+from __future__ import annotations
+
 import math
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 import pytest
@@ -12,6 +14,10 @@ from cogtcp.cli import show
 from cogtcp.tables import comparison_tables
 from conftest import SMALL, Command
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
 KINDS = [kind for kind, _ in _core.starters()]
 
 
@@ -19,6 +25,47 @@ def test_starters_for_every_kind_of_radio(command: Command) -> None:
     assert {"single-hop", "cr-users", "train", "dumbbell", "chain", "graph"} <= set(KINDS)
     listed = command("new", "--list").out
     assert all(kind in listed for kind in KINDS)
+
+
+def test_shipped_scenarios_go_by_name_from_anywhere(command: Command, tmp_path: Path) -> None:
+    listed = {entry["name"] for entry in command("new", "--list", "--json").json()["shipped"]}
+    assert {"sensed-link", "train-journey"} <= listed  # the second names a file beside it
+    assert all(f"\n{name} " in command("new", "--list").out for name in ("sensed-link", "train-journey"))
+    for name in ("sensed-link", "train-journey"):
+        assert command("check", name).out == f"{name}: {name} can be run\n"
+    # A file of one's own goes before.
+    (tmp_path / "sensed-link").write_text(SMALL)
+    assert "small can be run" in command("check", "sensed-link").out
+    done = command("check", "sensed-lnk")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "did you mean 'sensed-link'?" in done.err
+    with pytest.raises(cogtcp.UsageError, match="did you mean 'sensed-link'"):
+        Scenario.shipped("sensed-lnk")
+
+
+def test_a_wrong_name_suggests_the_nearest_in_python() -> None:
+    scenario = Scenario.from_toml(SMALL)
+    result, compared = cogtcp.run(scenario), compare(scenario, ["newreno", "sack"], seeds=2)
+    wrong: dict[str, Callable[[], object]] = {
+        "flows": lambda: result.table("flws"),
+        "links": lambda: result.rows("lnks"),
+        "radios": lambda: result.columns("radio"),
+        "goodput_bps": lambda: list(result.each("flows", ["goodput_bp"])),
+        "link": lambda: result.write_pcap("x.pcapng", "lnk"),
+        "cwnd": lambda: result.plot.timeline(panels=["cwn"]),
+        "sack": lambda: compared.interval("sac", "goodput_bps"),
+        "efficiency": lambda: compared.interval("sack", "eficiency"),
+        "fairness": lambda: compared.plot.bars("fairnes"),
+        "duration": lambda: scenario.set("run.duraton", "1 s"),
+        "newreno": lambda: scenario.with_transport("newreon"),
+        "cubic": lambda: compare(scenario, ["cubick"]),
+        "silence": lambda: cogtcp.sweep(scenario, {"radio.0.silense": ["hold"]}),
+        "goodput": lambda: cogtcp.tune(scenario, objective="godput"),
+        "spectrum": lambda: getattr(cogtcp, "spektrum"),  # noqa: B009
+    }
+    for right, call in wrong.items():
+        with pytest.raises((cogtcp.CogtcpError, AttributeError), match=rf"did you mean ['\"]{right}['\"]\?"):
+            call()
 
 
 @pytest.mark.parametrize("kind", KINDS)

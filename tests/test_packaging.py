@@ -3,6 +3,8 @@
 import os
 import re
 import subprocess
+import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -117,3 +119,84 @@ def test_make_builds_with_a_rust_of_its_own_where_there_is_none(tmp_path: Path) 
     )
     assert f"requirements/toolchain.sh get 1.95 {tmp_path}/own" in done.stdout
     assert not list(tmp_path.glob("own*"))
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder outside the tree, with a wheel installed into the empty environment in `venv/`."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    # As `make wheel` does; the engine is compiled already, by `make setup`.
+    build = [sys.executable, "-m", "maturin", "build", "--quiet", "--release", "--locked", "--out", folder]
+    subprocess.run(build, cwd=ROOT, check=True)
+    (wheel,) = folder.glob("cogtcp-*-cp311-abi3-*.whl")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True)
+    python = folder / "venv/bin/python"
+    install = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        python,
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-index",
+    ]
+    subprocess.run([*install, wheel], check=True)
+    # What it depends on comes from here, for want of a registry. Files named *.pth there are not heeded, so
+    # that this tree is not on the path.
+    (site,) = (folder / "venv").glob("lib/python*/site-packages")
+    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return folder
+
+
+def installed(folder: Path, *arguments: str) -> str:
+    """Run a script of the environment there, and return what it prints."""
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    first, *rest = arguments
+    done = subprocess.run(
+        [folder / "venv/bin" / first, *rest],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_wheel_installs_elsewhere(elsewhere: Path) -> None:
+    where = installed(elsewhere, "python", "-c", "import cogtcp; print(cogtcp.__file__)")
+    assert where.startswith(str(elsewhere))
+    # The demo, its page with charts; the studies; the lab's presets and page.
+    compared = installed(
+        elsewhere,
+        "cogtcp",
+        "compare",
+        "sensed-link",
+        "--transport",
+        "newreno,sack",
+        "--seeds",
+        "2",
+        "--out",
+        "out",
+    )
+    assert "sack delivers" in compared
+    assert "uPlot" in (elsewhere / "out/report.html").read_text()
+    assert "chain-f7a" in installed(elsewhere, "cogtcp", "reproduce", "--list")
+    installed(elsewhere, "cogtcp", "check", "train-journey")  # names a map beside it
+    presets = "from cogtcp.lab.presets import presets; print(*presets(None), sep='\\n')"
+    assert {"sensed-link", "chain: dumbbell"} <= {*installed(elsewhere, "python", "-c", presets).splitlines()}
+
+
+def test_a_wheel_carries_every_file_of_the_package(elsewhere: Path) -> None:
+    (site,) = (elsewhere / "venv").glob("lib/python*/site-packages")
+    listed = subprocess.run(
+        ["git", "ls-files", "python/cogtcp"],  # noqa: S607
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout.split()
+    assert not [name for name in listed if not (site / name.removeprefix("python/")).is_file()]

@@ -66,8 +66,12 @@ __all__ = [
 # (`compare` is not among them: its module bears its name, and would take its place.)
 _LATER = {
     "journey": ("cogtcp.journey", ""),
+    "metrics": ("cogtcp.metrics", ""),
     "mobility": ("cogtcp.mobility", ""),
+    "models": ("cogtcp.models", ""),
+    "runner": ("cogtcp.runner", ""),
     "spectrum": ("cogtcp.spectrum", ""),
+    "statistics": ("cogtcp.statistics", ""),
     "sweep": ("cogtcp.sweeping", "sweep"),
     "tune": ("cogtcp.tuning", "tune"),
 }

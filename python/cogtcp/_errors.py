@@ -17,6 +17,8 @@ class ScenarioError(CogtcpError, ValueError):
         field: Path of the field, such as `flow.0.to`; empty for an error about the whole file.
         message: What is wrong.
         remedy: What would be right.
+        excerpt: The line of the source, and under it carets that mark what is wrong; empty where there is no
+            such place. A traceback shows it as a note.
         more: Further errors of the same scenario.
     """
 
@@ -29,6 +31,7 @@ class ScenarioError(CogtcpError, ValueError):
         column: int | None = None,
         field: str = "",
         remedy: str = "",
+        excerpt: str = "",
         text: str | None = None,
         more: list[ScenarioError] | None = None,
     ) -> None:
@@ -39,7 +42,18 @@ class ScenarioError(CogtcpError, ValueError):
         self.field = field
         self.message = message
         self.remedy = remedy
+        self.excerpt = excerpt
         self.more: list[ScenarioError] = more or []
+        if excerpt:
+            self.add_note(excerpt)
+
+    def explain(self) -> str:
+        """Return the error as the command line shows it: every fault with its line of the source."""
+        lines = str(self).split("\n")
+        for place, error in enumerate((self, *self.more)[: len(lines)]):
+            if error.excerpt:
+                lines[place] += f"\n{error.excerpt}"
+        return "\n".join(lines)
 
     def to_dict(self) -> dict[str, object]:
         """Return the error as plain data, as `--json` prints it."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cogtcp import _core, provenance
 from cogtcp._errors import UsageError
+from cogtcp._names import pick
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -97,62 +98,62 @@ class Result:
     @cached_property
     def flows(self) -> pa.Table:
         """One row per flow."""
-        return self._table("flows")
+        return self.table("flows")
 
     @cached_property
     def links(self) -> pa.Table:
         """One row per link direction."""
-        return self._table("links")
+        return self.table("links")
 
     @cached_property
     def radios(self) -> pa.Table:
         """One row per cognitive radio."""
-        return self._table("radios")
+        return self.table("radios")
 
     @cached_property
     def trains(self) -> pa.Table:
         """One row for the mobile router of a train, where there is one."""
-        return self._table("trains")
+        return self.table("trains")
 
     @cached_property
     def train_flows(self) -> pa.Table:
         """One row per flow, where there is a train: what its authors measured."""
-        return self._table("train_flows")
+        return self.table("train_flows")
 
     @cached_property
     def predictions(self) -> pa.Table:
         """One row per outage of a train's radio, and per prediction that belongs to none."""
-        return self._table("predictions")
+        return self.table("predictions")
 
     @cached_property
     def datagrams(self) -> pa.Table:
         """One row for each UDP source, where there are some."""
-        return self._table("datagrams")
+        return self.table("datagrams")
 
     @cached_property
     def flow_series(self) -> pa.Table:
         """The flows over time: one row per flow and sampling instant."""
-        return self._table("flow_series")
+        return self.table("flow_series")
 
     @cached_property
     def control_series(self) -> pa.Table:
         """What congestion controls show of their state over time: one row per flow, instant and variable."""
-        return self._table("control_series")
+        return self.table("control_series")
 
     @cached_property
     def link_series(self) -> pa.Table:
         """The links over time: one row per link direction and sampling instant."""
-        return self._table("link_series")
+        return self.table("link_series")
 
     @cached_property
     def events(self) -> pa.Table:
         """What happened when: one row per event."""
-        return self._table("events")
+        return self.table("events")
 
     @cached_property
     def packets(self) -> pa.Table:
         """Every packet: one row per packet and thing that happened to it on a link. Empty unless traced."""
-        return self._table("packets")
+        return self.table("packets")
 
     def columns(self, name: str) -> dict[str, list[Any]]:
         """Return one table as lists by column: for a few rows quicker than Arrow."""
@@ -163,7 +164,10 @@ class Result:
         """Return the rows of a table one after another, as tuples of all columns or some."""
         _, _, rows, known = self._source(name)
         sources = {column[0]: column for column in known}
-        wanted = [sources[column] for column in (sources if columns is None else columns)]
+        what = f"column of {name}"
+        wanted = [
+            sources[pick(column, sources, what)] for column in (sources if columns is None else columns)
+        ]
         for first in range(0, rows, _ROWS_AT_A_TIME):
             part = slice(first, min(first + _ROWS_AT_A_TIME, rows))
             yield from zip(*(_values(column, rows, part) for column in wanted), strict=True)
@@ -179,6 +183,16 @@ class Result:
         from cogtcp.metrics import measure
 
         return measure(self)
+
+    def table(self, name: str) -> pa.Table:
+        """Return one table by its name (`cogtcp schema --results`).
+
+        Raises:
+            UsageError: There is none of this name.
+        """
+        from cogtcp import _arrow
+
+        return _arrow.table(self._source(name))
 
     def tables(self) -> dict[str, pa.Table]:
         """Return the tables that this run has, by name."""
@@ -284,14 +298,9 @@ class Result:
 
         return of_run(self)
 
-    def _table(self, name: str) -> pa.Table:
-        from cogtcp import _arrow
-
-        return _arrow.table(self._source(name))
-
     def _source(self, name: str) -> _core.Table:
         """Return a table as the core has it: without rows where this run has no such table."""
-        return self._sources[name] if name in self._sources else _empty(name)
+        return self._sources[name] if name in self._sources else _empty(pick(name, TABLES, "table"))
 
     def __repr__(self) -> str:
         return f"<cogtcp.Result {self.scenario.name!r}, seed {self.seed}, digest {self.digest}>"

@@ -6,7 +6,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from cogtcp import _core, _files
+from cogtcp import _core, _files, _shipped
 from cogtcp._errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -40,6 +40,15 @@ class Scenario:
             ScenarioError: It cannot be read, or says something wrong.
         """
         return cls(_core.Scenario.read(path, _allowed(allow_python)))
+
+    @classmethod
+    def shipped(cls, name: str) -> Scenario:
+        """Read a scenario that comes with the package, such as `sensed-link`.
+
+        Raises:
+            UsageError: There is none of this name.
+        """
+        return cls.from_file(_shipped.find(name))
 
     @classmethod
     def from_toml(cls, text: str, *, file: str = "<text>", allow_python: bool = False) -> Scenario:

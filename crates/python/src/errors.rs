@@ -43,11 +43,12 @@ fn build_scenario_error(py: Python<'_>, error: &ScenarioError, text: &str) -> Py
         more.append(build_scenario_error(py, other, &other.to_string())?.value(py))?;
     }
     let details = PyDict::new(py);
-    details.set_item("file", &error.file)?;
+    details.set_item("file", &*error.file)?;
     details.set_item("line", error.line)?;
+    details.set_item("excerpt", &*error.excerpt)?;
     details.set_item("column", error.column)?;
     details.set_item("field", &error.field)?;
-    details.set_item("remedy", &error.remedy)?;
+    details.set_item("remedy", &*error.remedy)?;
     details.set_item("text", text)?;
     details.set_item("more", more)?;
     Ok(PyErr::from_value(exception(py, "ScenarioError")?.call((&error.message,), Some(&details))?))

@@ -12,7 +12,7 @@ const MOST_SHOWN: usize = 10;
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ScenarioError {
     /// The file, as it was named by whoever opened it.
-    pub file: String,
+    pub file: Box<str>,
     /// Line, from 1; none where the scenario did not come from a text.
     pub line: Option<NonZeroU32>,
     /// Column in characters, from 1.
@@ -22,7 +22,9 @@ pub struct ScenarioError {
     /// What is wrong.
     pub message: String,
     /// What would be right; empty where the message says it.
-    pub remedy: String,
+    pub remedy: Box<str>,
+    /// The line of the source with carets under what is wrong, in three lines; empty where there is no such place.
+    pub excerpt: Box<str>,
     /// Further errors of the same scenario.
     pub more: Box<[ScenarioError]>,
 }
@@ -33,12 +35,13 @@ impl ScenarioError {
     /// An error about the file as a whole.
     pub(crate) fn of_file(file: &str, message: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self {
-            file: file.to_owned(),
+            file: file.into(),
             line: None,
             column: None,
             field: String::new(),
             message: message.into(),
-            remedy: remedy.into(),
+            remedy: remedy.into().into(),
+            excerpt: Box::default(),
             more: Box::default(),
         }
     }

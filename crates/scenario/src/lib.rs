@@ -15,6 +15,7 @@
 
 mod cognitive;
 mod error;
+mod excerpt;
 mod experiment;
 mod external;
 mod files;

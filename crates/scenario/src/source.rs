@@ -1,6 +1,7 @@
 //! Where a scenario came from, to say where in it an error is.
 
 use crate::ScenarioError;
+use crate::excerpt::excerpt;
 use crate::tree::{Node, Path, Span};
 use std::sync::Arc;
 
@@ -44,7 +45,10 @@ impl Source {
         let mut error = ScenarioError::of_file(&self.file, message, remedy);
         error.field = path.to_string();
         match (&self.text, span) {
-            (Some(text), Some(span)) => error.at(line_and_column(text, span.start)),
+            (Some(text), Some(span)) => {
+                error.excerpt = excerpt(text, &span).into();
+                error.at(line_and_column(text, span.start))
+            }
             _ => error,
         }
     }

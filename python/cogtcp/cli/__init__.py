@@ -90,7 +90,8 @@ def _terminate(signum: int, frame: object) -> NoReturn:
 def _fail(args: argparse.Namespace, error: Exception) -> int:
     from cogtcp._errors import ScenarioError, UsageError
 
-    print(f"cogtcp: {error}", file=sys.stderr)
+    said = error.explain() if isinstance(error, ScenarioError) else error
+    print(f"cogtcp: {said}", file=sys.stderr)
     if args.json:
         described = error.to_dict() if isinstance(error, ScenarioError) else {"message": str(error)}
         try:
@@ -291,7 +292,11 @@ def _wide(prog: str) -> argparse.HelpFormatter:
 
 
 def _scenario_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="the scenario, a TOML file")
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        help="the scenario: a TOML file, or the name of a shipped one (cogtcp new --list)",
+    )
     parser.add_argument(
         "--set",
         action="append",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from cogtcp import _core
 from cogtcp._errors import OutputError, UsageError
+from cogtcp._shipped import shipped
 from cogtcp.result import MOST_SEEDS
 from cogtcp.scenario import Scenario
 
@@ -23,11 +24,24 @@ if TYPE_CHECKING:
 
 def scenario(args: argparse.Namespace) -> Scenario:
     """Read the scenario of `FILE` with the changes of `--set`."""
-    result = Scenario.from_file(args.file, allow_python=args.allow_python)
+    result = Scenario.from_file(_named(args.file), allow_python=args.allow_python)
     for path, text in changes(args.set):
         result = result.set_text(path, text)
     look_here(result.python_controls)
     return result
+
+
+def _named(given: str) -> str | Path:
+    """Return the file of `FILE`, which may be the name of a shipped scenario where no file has that name."""
+    if Path(given).name != given or Path(given).suffix or os.path.lexists(given):
+        return given
+    files = shipped()
+    near = difflib.get_close_matches(given, files, n=1)
+    if given not in files and near:
+        raise UsageError(
+            f"{given}: there is no such file, and no shipped scenario of this name; did you mean {near[0]!r}?"
+        )
+    return files.get(given, given)
 
 
 def changes(given: Sequence[str]) -> list[tuple[str, str]]:

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 
 from cogtcp import _core, provenance
 from cogtcp._errors import UsageError
+from cogtcp._names import pick
+from cogtcp._shipped import shipped
 from cogtcp.cli import arguments
+from cogtcp.scenario import Scenario
 from cogtcp.tables import comparison_tables
 
 if TYPE_CHECKING:
@@ -36,11 +39,9 @@ def new(args: argparse.Namespace) -> int:
     """Write a starter scenario."""
     kinds = dict(_core.starters())
     if args.list:
-        _list(args, kinds, "kinds")
+        _list_starters(args, kinds)
         return 0
-    kind = args.kind or next(iter(kinds))
-    if kind not in kinds:
-        raise UsageError(f"there is no starter {kind!r}; take {', '.join(kinds)}")
+    kind = pick(args.kind or next(iter(kinds)), kinds, "starter")
     name = args.file or f"{kind}.toml"
     if Path(name).suffix != ".toml":
         raise UsageError(f"{name}: a scenario is a TOML file; name it {Path(name).stem or kind}.toml")
@@ -53,6 +54,18 @@ def new(args: argparse.Namespace) -> int:
     else:
         print(f"wrote {path}; now: cogtcp run {path}")
     return 0
+
+
+def _list_starters(args: argparse.Namespace, kinds: dict[str, str]) -> None:
+    files = {name: Scenario.from_file(path).description for name, path in shipped().items()}
+    lists = {"kinds": kinds, "shipped": files}
+    if args.json:
+        print(json.dumps({key: _entries(entries) for key, entries in lists.items()}))
+        return
+    print("To start from (cogtcp new --kind KIND):")
+    _print(kinds)
+    print("\nShipped with cogtcp (cogtcp run NAME, as every verb that takes a FILE):")
+    _print(files)
 
 
 def schema(args: argparse.Namespace) -> int:
@@ -99,8 +112,16 @@ def version(args: argparse.Namespace) -> int:
 
 def _list(args: argparse.Namespace, entries: dict[str, str], key: str) -> None:
     if args.json:
-        print(json.dumps({key: [{"name": name, "summary": text} for name, text in entries.items()]}))
-        return
+        print(json.dumps({key: _entries(entries)}))
+    else:
+        _print(entries)
+
+
+def _entries(entries: dict[str, str]) -> list[dict[str, str]]:
+    return [{"name": name, "summary": text} for name, text in entries.items()]
+
+
+def _print(entries: dict[str, str]) -> None:
     width = max(map(len, entries), default=0)
     for name, text in entries.items():
         print(f"{name:{width}}  {text}")

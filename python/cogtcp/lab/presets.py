@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cogtcp import _core
+from cogtcp._shipped import shipped
 from cogtcp.lab.controls import Control, controls_of
 from cogtcp.scenario import Scenario
 from cogtcp.studies.folder import list_studies
@@ -59,9 +60,7 @@ def presets(file: str | None) -> dict[str, Preset]:
     found: list[Preset] = []
     if file is not None:
         found.append(Preset(Path(file).stem, "Yours", Path(file)))
-    # Present in a checkout; a wheel has the starters and the studies.
-    shipped = Path(__file__).resolve().parents[3] / "scenarios"
-    found += [Preset(path.stem, "Scenarios", path) for path in sorted(shipped.glob("*.toml"))]
+    found += [Preset(name, "Scenarios", path) for name, path in shipped().items()]
     found += [Preset(name, "Starters") for name, _ in _core.starters()]
     for study in list_studies():
         claims = tuple((claim.id, claim.claim) for claim in study.claims)
