@@ -211,3 +211,12 @@ def test_a_wrong_name_suggests_the_nearest(command: Command, words: list[str], m
     done = command(*words)
     assert done.code == 2
     assert f"did you mean {meant}?" in done.err
+
+
+def test_an_option_of_another_verb_is_not_suggested(command: Command) -> None:
+    """`pu generate` has no --out, `run` has: the usage shown is that of `pu generate`."""
+    done = command("pu", "generate", "--out", "x")
+    assert done.code == 2
+    assert "unrecognized arguments: --out" in done.err
+    assert "did you mean '--out'" not in done.err
+    assert done.err.startswith("usage: cogtcp pu generate")

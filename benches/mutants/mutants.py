@@ -103,16 +103,15 @@ def _run(crate: str, settings: dict[str, Any], arguments: argparse.Namespace) ->
         "--quiet",
         *(f"--package={package}" for package in settings.get("test_packages", [crate])),
     ]
-    test += settings.get("test_arguments", [])
-    if _command(test, tree, 3600) != 0:
+    # A stage is built only if those before noticed nothing: unit tests notice most, others take long to link.
+    stages = [[*test, *stage] for stage in settings.get("stages", [["--lib"], ["--tests"]])]
+    if any(_command(stage, tree, 3600) != 0 for stage in stages):
         print(f"{crate}: the tests fail without any mutant")
         return False
     for name in wanted:
         _patch(tree, known[name])
         try:
-            outcome = "unviable"
-            if _command([*test, "--no-run"], tree, 3600) == 0:
-                outcome = "alive" if _command(test, tree, settings.get("timeout_s", 120)) == 0 else "killed"
+            outcome = _test(tree, stages, settings.get("timeout_s", 120))
         finally:
             _patch(tree, known[name], "--reverse")
         outcomes[outcome].append(name)
@@ -130,6 +129,15 @@ def _run(crate: str, settings: dict[str, Any], arguments: argparse.Namespace) ->
     for name in gone:
         print(f"gone     {name}")
     return bool(share >= settings["threshold"])
+
+
+def _test(tree: Path, stages: list[list[str]], seconds: float) -> str:
+    for stage in stages:
+        if _command([*stage, "--no-run"], tree, 3600) != 0:
+            return "unviable"
+        if _command(stage, tree, seconds) != 0:
+            return "killed"
+    return "alive"
 
 
 def _copy() -> Path:

@@ -505,3 +505,6 @@ fn check_size(experiment: &Experiment) -> Result<(), RunError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

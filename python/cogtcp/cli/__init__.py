@@ -265,6 +265,13 @@ class _Version(argparse.Action):
 class _Parser(argparse.ArgumentParser):
     """Suggests the nearest name where one is wrong: a verb, a choice, an option."""
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse; a verb reports by itself what it does not know, with its own options in mind."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown and not any(isinstance(action, argparse._SubParsersAction) for action in self._actions):
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return found, unknown
+
     def error(self, message: str) -> NoReturn:
         """Say what is wrong, with what was probably meant, and end with exit code 2."""
         choice = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
@@ -273,18 +280,10 @@ class _Parser(argparse.ArgumentParser):
         if choice:
             given, known = choice[1], re.findall(r"[^', ]+", choice[2])
         elif option:
-            given, known = option[1], sorted(self._options())
+            # What another verb has is no slip of the pen: it has no place here.
+            given, known = option[1], sorted(self._option_string_actions)
         near = difflib.get_close_matches(given, known, n=1)
         super().error(f"{message}; did you mean {near[0]!r}?" if near else message)
-
-    def _options(self) -> set[str]:
-        """Return the options of this verb and of all below: what one does not know is told by the first."""
-        found = {name for name in self._option_string_actions if name.startswith("--")}
-        for action in self._actions:
-            if isinstance(action, argparse._SubParsersAction):
-                for below in action.choices.values():
-                    found |= below._options()
-        return found
 
 
 def _wide(prog: str) -> argparse.HelpFormatter:

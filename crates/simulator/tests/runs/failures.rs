@@ -38,6 +38,10 @@ fn time_series_without_end_are_refused() {
     let cancelled = Some(Arc::new(AtomicBool::new(true)));
     let options = RunOptions { trace: TraceLevel::Series, cancel: cancelled, ..RunOptions::default() };
     assert!(matches!(run(&large, &options), Err(RunError::Cancelled { .. })), "it would run");
+    let mut most = large.clone();
+    most.flows.push(most.flows[0].clone());
+    assert_eq!(most.series_rows(), cogtcp_scenario::MOST_SERIES_ROWS);
+    assert!(matches!(run(&most, &options), Err(RunError::Cancelled { .. })), "the most that is allowed");
 }
 
 #[test]

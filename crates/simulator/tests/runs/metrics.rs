@@ -89,3 +89,51 @@ fn the_frame_on_the_air_counts_by_its_part() {
     let carried = first(&run_text(&text).links, "carried_bytes");
     assert_close(carried, 1.6 * 1040.0 - 48.0 - 40.0, 1e-6);
 }
+
+/// What a link counted after a warm-up is what the whole run counted less what a run counted that ends there: every count of
+/// the table of links.
+#[test]
+fn counts_of_links_are_differences() {
+    let link = r#"rate = "5 Mbit/s", delay = "10 ms", queue = { red = { ecn = true } }, loss = "1 %""#;
+    let text = |duration: &str, warmup: &str| {
+        let radio = "[[radio]]\nname = \"r\"\nlinks = [\"link\"]\nsilence = \"drop\"\nsensing = { on = \"2 s\", off = \"50 ms\" }\n";
+        single_hop(duration, warmup, "newreno", link, "ecn = true") + radio
+    };
+    // No event is due at just this time, at which the warm-up ends before all else and a run after all else.
+    let cut = "7.0000123 s";
+    let [whole, begun, rest] = [("20 s", "0 s"), (cut, "0 s"), ("20 s", cut)]
+        .map(|(duration, warmup)| run_text(&text(duration, warmup)).links);
+    for name in [
+        "offered_packets",
+        "delivered_packets",
+        "drops_queue",
+        "drops_loss",
+        "drops_silence",
+        "drops_early",
+        "marked_packets",
+        "silence_s",
+        "carried_bytes",
+        "capacity_bytes",
+        "channel_bytes",
+    ] {
+        let [whole, begun, rest] = [&whole, &begun, &rest].map(|links| column(links, name));
+        for (row, rest) in rest.iter().enumerate() {
+            let difference = whole[row] - begun[row];
+            assert!(
+                (difference - rest).abs() < 1e-6 * whole[row].max(1.0),
+                "{name}: {difference} and {rest}"
+            );
+        }
+    }
+    assert!(["drops_loss", "drops_silence", "marked_packets"].iter().all(|name| first(&begun, name) > 0.0));
+}
+
+/// The least round-trip time is that of data: a handshake, whose packets are short, is no sample. 100 kbit/s: a segment of 1040 bytes takes
+/// 83.2 ms, an acknowledgement 3.2 ms, the distance 5 ms twice.
+#[test]
+fn a_handshake_is_no_sample_of_the_round_trip() {
+    let link = r#"rate = "100 kbit/s", delay = "5 ms", queue = "50 packets""#;
+    let run = run_text(&single_hop("20 s", "0 s", "newreno", link, ""));
+    let least = first(&run.flows, "rtt_min_s");
+    assert!((least - 0.0964).abs() < 1e-6, "{least}");
+}

@@ -283,3 +283,12 @@ fn no_sequence_of_triggers_stops_a_connection() {
         }
     }
 }
+
+/// The messages of a train are accounted for beside other streams that come after them: a UDP source's.
+#[test]
+fn messages_are_conserved_beside_other_streams() {
+    let udp = "\n[[udp]]\nfrom = \"source\"\nto = \"client\"\nsize = \"500 B\"\npattern = { constant = \"100 kbit/s\" }\n";
+    let run = run_text(&(train("", DOWNLOAD, "") + udp));
+    assert!(first(extension(&run, "datagrams"), "received_packets") > 1000.0);
+    assert!(first(extension(&run, "trains"), "down_messages") >= 6.0);
+}
