@@ -26,7 +26,7 @@ EXTENSION := python/cogtcp/_core.abi3.so
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test test-rust test-python lint format bench soak mutants wheel reference lock clean FORCE
+.PHONY: help demo setup test test-rust test-python lint format bench soak mutants docs wheel reference lock clean FORCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -79,6 +79,10 @@ mutants: ## Test a sample of small changes that the tests should notice (needs c
 	test -x $(VENV)/mutants/bin/cosmic-ray || { $(PYTHON) -m venv $(VENV)/mutants && \
 	  $(VENV)/mutants/bin/pip install --quiet cosmic-ray==8.7.0; }
 	$(VENV)/mutants/bin/python benches/mutants/python_mutants.py run
+
+docs: $(VENV)/.core $(VENV)/.dev ## Build the site of the documentation in target/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "now open target/site/index.html"
 
 wheel: $(VENV)/.core ## Build a wheel in dist/ (Python 3.11 and newer; installs without Rust)
 	$(BIN)/maturin build --quiet --release --locked --out $(DIST)

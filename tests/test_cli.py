@@ -1,6 +1,7 @@
 """The command line, end to end."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -220,3 +221,38 @@ def test_an_option_of_another_verb_is_not_suggested(command: Command) -> None:
     assert "unrecognized arguments: --out" in done.err
     assert "did you mean '--out'" not in done.err
     assert done.err.startswith("usage: cogtcp pu generate")
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("cogtcp comp", {"compare"}),
+        ("cogtcp run sensed", {"sensed-link"}),
+        ("cogtcp run ", {"mine.toml", "sensed-link", "train"}),
+        ("cogtcp compare mine.toml --transport newreno,sa", {"newreno,sack", "newreno,satcp"}),
+        ("cogtcp compare mine.toml --tra", {"--transport"}),
+        ("cogtcp reproduce chain --only chain-f7", {"chain-f7a", "chain-f7b"}),
+        ("cogtcp new --kind ch", {"chain"}),
+        ("cogtcp plot out --kind heat", {"heatmap"}),
+    ],
+)
+def test_the_shell_completes(typed: str, offered: set[str], tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("")
+    (tmp_path / "notes.txt").write_text("")
+    answer = tmp_path / "answer"
+    # What the shell functions of argcomplete set; it writes to descriptor 8, here a file.
+    asked = {
+        "_ARGCOMPLETE": "1",
+        "_ARGCOMPLETE_IFS": "\n",
+        "_ARGCOMPLETE_SUPPRESS_SPACE": "1",
+        "_ARGCOMPLETE_STDOUT_FILENAME": str(answer),
+        "COMP_LINE": typed,
+        "COMP_POINT": str(len(typed)),
+    }
+    # By the name of the command, not `python -m`: the words are those of the line.
+    script = "import sys; sys.argv[0] = 'cogtcp'; from cogtcp.cli import main; main()"
+    subprocess.run([sys.executable, "-c", script], env={**os.environ, **asked}, cwd=tmp_path, check=False)
+    found = {word.strip() for word in answer.read_text().split("\n")}
+    assert offered <= found
+    assert all(word.startswith(typed.split(" ")[-1]) for word in found)
+    assert "notes.txt" not in found

@@ -58,6 +58,7 @@ NOT_RUN = {
     "make test": "is what runs this",
     "make lint": "runs beside this",
     "make format": "changes the sources",
+    "make docs": "test_site.py builds it",
     "make wheel": "test_packaging.py builds one and installs it",
     "make bench": "takes minutes",
     "make mutants": "takes an hour",

@@ -36,7 +36,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         signal.signal(signal.SIGTERM, _terminate)
         try:
-            args = _parser().parse_args(argv, args)
+            parser = _parser()
+            if "_ARGCOMPLETE" in os.environ:
+                from cogtcp.cli.complete import complete
+
+                complete(parser)
+            args = parser.parse_args(argv, args)
             code: int = args.verb(args)
         finally:
             sys.stdout.flush()
