@@ -106,6 +106,8 @@ pub struct Link<P> {
     /// The last transmission begun met a silence.
     last_lost: bool,
     lossy: bool,
+    /// A mark of the owner's, kept where a hop finds it: whether it keeps account of what the transmitter does.
+    pub watched: bool,
     counters: LinkCounters,
     waiting_bytes: u64,
     limits: DropTail,
@@ -119,6 +121,7 @@ pub struct Link<P> {
     capacity: Capacity,
     airing: Option<Airing>,
     highest_rate: Rate,
+    changes_rate: bool,
 }
 
 /// A queue discipline, and what the driver is still to be told.
@@ -162,6 +165,7 @@ impl<P: Payload> Link<P> {
             is_direct: discipline.is_none(),
             last_lost: false,
             lossy,
+            watched: false,
             counters: LinkCounters::default(),
             waiting_bytes: 0,
             limits: config.queue,
@@ -177,6 +181,7 @@ impl<P: Payload> Link<P> {
             capacity: Capacity::default(),
             airing: None,
             highest_rate: config.rate,
+            changes_rate: false,
         }
     }
 
@@ -334,6 +339,7 @@ impl<P: Payload> Link<P> {
         let rate = rate.unwrap_or(self.own_rate);
         if rate != self.rate {
             self.rate = rate;
+            self.changes_rate = true;
             self.highest_rate = self.highest_rate.max(rate);
             if self.free_at > at {
                 // The frame on the air keeps its old duration, which `carried` needs: only the cache key goes.
@@ -509,6 +515,37 @@ impl<P: Payload> Link<P> {
     pub fn queue_length(&mut self, now: Time) -> u64 {
         self.catch_up(now.as_nanos());
         self.waiting()
+    }
+
+    /// State of the gate.
+    pub fn gate(&self) -> Gate {
+        self.gate
+    }
+
+    /// When the transmitter is free of all that it has begun, as of the last look.
+    #[inline]
+    pub fn free_at(&self) -> Time {
+        Time::from_nanos(self.free_at)
+    }
+
+    /// Since when the transmitter has had nothing to send; `None`: it sends, or something waits.
+    pub fn idle_since(&mut self, now: Time) -> Option<Time> {
+        if self.free_at < now.as_nanos() {
+            self.catch_up(now.as_nanos());
+        }
+        (self.free_at < now.as_nanos() && self.waiting() == 0).then(|| self.free_at())
+    }
+
+    /// The frame on the air at `now`, by the link's own transmitter: when its transmission began, and whether it meets a silence.
+    pub fn on_air(&mut self, now: Time) -> Option<(Time, bool)> {
+        self.catch_up(now.as_nanos());
+        let begun = Time::from_nanos(self.free_at.saturating_sub(self.last_duration));
+        (self.free_at > now.as_nanos()).then_some((begun, self.last_lost))
+    }
+
+    /// Whether the rate never changed.
+    pub fn has_one_rate(&self) -> bool {
+        !self.changes_rate
     }
 
     /// Rate available at the moment: zero in silence.

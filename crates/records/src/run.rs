@@ -19,6 +19,8 @@ pub struct Run {
     pub links: Table,
     /// One row per cognitive radio.
     pub radios: Table,
+    /// Where the time of the flows' bottlenecks went: one row for each link direction that is one.
+    pub budget: Table,
     /// Flows over time; empty unless series were asked for.
     pub flow_series: Table,
     /// What the congestion controls show of themselves over time; empty unless series were asked for.
@@ -44,14 +46,14 @@ pub struct Run {
 impl Run {
     /// The tables that this run has, in the order of [`crate::schema`].
     pub fn tables(&self) -> impl Iterator<Item = &Table> {
-        let totals = [&self.flows, &self.links, &self.radios];
+        let totals = [&self.flows, &self.links, &self.radios, &self.budget];
         let series = [&self.flow_series, &self.control_series, &self.link_series];
         totals.into_iter().chain(series).chain([&self.events, &self.packets]).chain(&self.extensions)
     }
 
     /// The tables that this run has, in the order of [`crate::schema`].
     pub fn into_tables(self) -> impl Iterator<Item = Table> {
-        let totals = [self.flows, self.links, self.radios];
+        let totals = [self.flows, self.links, self.radios, self.budget];
         let series = [self.flow_series, self.control_series, self.link_series];
         totals.into_iter().chain(series).chain([self.events, self.packets]).chain(self.extensions)
     }

@@ -189,6 +189,51 @@ tables! {
         vacate_max_s: f64 in "s",
     }
 
+    /// One row per link direction that is the bottleneck of a flow: where its time went. At each instant it is in one state, so
+    /// that the states sum to the measured span, from the first of the spans of the flows that cross it to the last.
+    /// `docs/budget.md` defines the states.
+    BudgetRow, BudgetBuilder = "budget" {
+        /// Name of the link.
+        link: Code in "",
+        /// Direction of the link that the flows' data takes: `forward` or `reverse`.
+        direction: Code in "",
+        /// Flows whose data crosses it.
+        flows: u64 in "",
+        /// Length of the measured span: the sum of the times below.
+        measured_s: f64 in "s",
+        /// Transmitting payload that reached the receiver, and had not before.
+        delivered_s: f64 in "s",
+        /// Transmitting headers of data packets that reached the receiver, and what opens and closes connections.
+        headers_s: f64 in "s",
+        /// Transmitting payload that the receiver had already, or for which it had no room.
+        duplicate_s: f64 in "s",
+        /// Transmitting data packets that were lost: on this link, by a silence or by chance, or later on their way.
+        lost_s: f64 in "s",
+        /// Transmitting other packets: acknowledgements of flows that go the other way, UDP, ICMP, messages.
+        other_s: f64 in "s",
+        /// Silent: the radio senses, switches or has no signal.
+        silent_s: f64 in "s",
+        /// Idle: the sender waited for a timer that stands for a loss.
+        timeout_s: f64 in "s",
+        /// Idle: the congestion control allowed no more. Its window is still growing, or growing back after a loss.
+        growing_s: f64 in "s",
+        /// Idle: the receiver's window allowed no more, or the cap on the sender's window.
+        receiver_s: f64 in "s",
+        /// Idle: the application had nothing to send.
+        application_s: f64 in "s",
+        /// Idle: the packet that came next waited on another link of its way, in a queue or for a silence to end.
+        upstream_s: f64 in "s",
+        /// 802.11: the rest of the exchanges that brought a packet over: preambles, headers, RTS, CTS, ACK, gaps.
+        mac_s: f64 in "s",
+        /// 802.11: waiting for the medium with a packet to send (interframe space, backoff), and while the other direction has it.
+        contention_s: f64 in "s",
+        /// 802.11: exchanges that failed, of which no primary user was the cause, and those that repeat a packet whose
+        /// acknowledgement was lost.
+        retry_s: f64 in "s",
+        /// 802.11: exchanges that a primary user destroyed.
+        interference_s: f64 in "s",
+    }
+
     /// One row per flow and sampling instant, while the flow is active.
     FlowSample, FlowSeriesBuilder = "flow_series" {
         /// Simulated time.
@@ -387,8 +432,17 @@ mod tests {
     fn schema_names_are_unique_and_every_column_is_explained() {
         let schema = crate::schema();
         let names: Vec<_> = super::schema().iter().map(|table| table.name).collect();
-        let expected =
-            ["flows", "links", "radios", "flow_series", "control_series", "link_series", "events", "packets"];
+        let expected = [
+            "flows",
+            "links",
+            "radios",
+            "budget",
+            "flow_series",
+            "control_series",
+            "link_series",
+            "events",
+            "packets",
+        ];
         assert_eq!(names, expected);
         for table in &schema {
             for (i, column) in table.columns.iter().enumerate() {

@@ -1,5 +1,6 @@
 //! One flow: its two connection ends, its application and what is measured of it.
 
+use crate::budget::Awaited;
 use crate::histogram::Histogram;
 use crate::network::{Network, StreamCounters};
 use crate::packet::Packet;
@@ -68,6 +69,29 @@ pub(crate) struct Snapshot {
     pub(crate) arrived: [u64; 2],
     pub(crate) dropped: [u64; 2],
     pub(crate) delivered: u64,
+    pub(crate) arrivals: Arrivals,
+}
+
+/// Bytes of the data direction that reached the receiving host.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Arrivals {
+    /// On the wire.
+    pub(crate) wire: u64,
+    /// Payload that came for the first time, in order or not.
+    pub(crate) new: u64,
+    /// Payload that had come before, or for which the receiver had no room.
+    pub(crate) repeated: u64,
+}
+
+impl Arrivals {
+    /// What came since `before`.
+    pub(crate) fn since(&self, before: &Self) -> Self {
+        Self {
+            wire: self.wire - before.wire,
+            new: self.new - before.new,
+            repeated: self.repeated - before.repeated,
+        }
+    }
 }
 
 /// Where the measured span begins.
@@ -88,6 +112,8 @@ pub(crate) struct Measured {
     pub(crate) delivered: u64,
     /// Bytes on the wire that reached the receiving host.
     pub(crate) arrived_bytes: u64,
+    /// What reached the receiving host.
+    pub(crate) arrivals: Arrivals,
     /// The pipe of least available capacity on the path, and that capacity as an integral.
     pub(crate) bottleneck: u32,
     pub(crate) available: u128,
@@ -147,7 +173,7 @@ impl Flow {
             Traffic::Rate(_) => self.write(now, network),
         }
         self.sender.open(now);
-        self.pump_sender(now, network);
+        self.pump_sender(now, Awaited::Application, network);
     }
 
     /// The application stops: what it wrote is still sent, then the connection closes.
@@ -156,7 +182,7 @@ impl Flow {
         network.trace.flow_event(now, EventKind::FlowStop, self.number, f64::NAN);
         self.sender.set_saturated(false);
         self.sender.close();
-        self.pump_sender(now, network);
+        self.pump_sender(now, Awaited::Application, network);
         self.end_measure(now, network);
     }
 
@@ -174,7 +200,7 @@ impl Flow {
         network
             .queue
             .push(self.start + write_offset(rate, bytes, self.writes), Event::Write(self.number as u32));
-        self.pump_sender(now, network);
+        self.pump_sender(now, Awaited::Application, network);
     }
 
     /// A data segment has reached the receiver in `frame`. `warm`: the warm-up is over.
@@ -242,7 +268,7 @@ impl Flow {
         } else {
             self.sender.handle_segment(now, segment);
         }
-        self.pump_sender(now, network);
+        self.pump_sender(now, Awaited::Nothing, network);
     }
 
     /// The timer entry of `end` is due. Returns whether the end was called, or its timer had moved on meanwhile.
@@ -261,8 +287,8 @@ impl Flow {
             return false;
         }
         if end == SENDER {
-            self.sender.handle_timeout(now);
-            self.pump_sender(now, network);
+            let awaited = self.expire(now);
+            self.pump_sender(now, awaited, network);
         } else {
             self.receiver.handle_timeout(now);
             self.pump_receiver(now, None, network);
@@ -270,11 +296,24 @@ impl Flow {
         true
     }
 
+    /// The sender's timer expires. Returns what it was that the sender had waited for.
+    fn expire(&mut self, now: Time) -> Awaited {
+        let (is_paced, probes) = (self.sender.awaits_pacer(), self.sender.stats().window_probes);
+        self.sender.handle_timeout(now);
+        if is_paced {
+            Awaited::Window
+        } else if self.sender.state().peer_window == 0 || self.sender.stats().window_probes > probes {
+            Awaited::Receiver
+        } else {
+            Awaited::Timeout
+        }
+    }
+
     /// The radio beside the sender reports.
     pub(crate) fn link_event(&mut self, now: Time, event: LinkEvent, network: &mut Network) {
         if self.is_active() {
             self.sender.handle_link_event(now, event);
-            self.pump_sender(now, network);
+            self.pump_sender(now, Awaited::Window, network);
         }
     }
 
@@ -283,19 +322,22 @@ impl Flow {
         if self.is_active() {
             network.trace.flow_event(now, EventKind::Unreachable, self.number, self.cwnd_segments());
             self.sender.handle_unreachable(now, seq);
-            self.pump_sender(now, network);
+            self.pump_sender(now, Awaited::Window, network);
         }
     }
 
-    /// Sends what the sender has to send, then sets its timer.
+    /// Sends what the sender has to send, then sets its timer. `awaited` is what it has waited for; nothing: its window tells.
     #[inline]
-    fn pump_sender(&mut self, now: Time, network: &mut Network) {
+    fn pump_sender(&mut self, now: Time, mut awaited: Awaited, network: &mut Network) {
         while let Some(mut segment) = self.sender.poll_transmit(now) {
+            if awaited == Awaited::Nothing {
+                awaited = self.limit();
+            }
             self.manage_outgoing(now, &mut segment, Beside::Sender);
             // The handshake, FINs and pure ACKs give no round-trip sample.
             let sent_at = if segment.len > 0 { now } else { Time::MAX };
             self.streams[DATA].injected += 1;
-            network.send_segment(now, 2 * self.number as u32, &segment, sent_at);
+            network.send_segment(now, 2 * self.number as u32, &segment, sent_at, awaited);
         }
         // After sending, so that an event is recorded with the window that it led to.
         while let Some(event) = self.sender.poll_event() {
@@ -312,7 +354,7 @@ impl Flow {
             let sent_at = self.answered(&segment, latest);
             self.manage_outgoing(now, &mut segment, Beside::Receiver);
             self.streams[ACKS].injected += 1;
-            network.send_segment(now, 2 * self.number as u32 + 1, &segment, sent_at);
+            network.send_segment(now, 2 * self.number as u32 + 1, &segment, sent_at, Awaited::Nothing);
         }
         // Of the receiver's events none is recorded; left there, they would pile up.
         while self.receiver.poll_event().is_some() {}
@@ -379,12 +421,12 @@ impl Flow {
             Beside::Receiver => {
                 for _ in 0..times {
                     self.streams[ACKS].injected += 1;
-                    network.send_segment(now, 2 * self.number as u32 + 1, ack, Time::MAX);
+                    network.send_segment(now, 2 * self.number as u32 + 1, ack, Time::MAX, Awaited::Nothing);
                 }
             }
             Beside::Sender => {
                 self.sender.handle_segment(now, ack);
-                self.pump_sender(now, network);
+                self.pump_sender(now, Awaited::Receiver, network);
             }
         }
     }
@@ -479,7 +521,40 @@ impl Flow {
             arrived: self.streams.map(|stream| stream.arrived),
             dropped: [network.dropped[2 * self.number], network.dropped[2 * self.number + 1]],
             delivered: self.receiver.delivered(),
+            arrivals: self.arrivals(),
         }
+    }
+
+    /// What has reached the receiving host so far.
+    fn arrivals(&self) -> Arrivals {
+        let stats = self.receiver.stats();
+        Arrivals {
+            wire: self.arrived_bytes,
+            new: stats.bytes,
+            repeated: stats.duplicate_bytes + stats.out_of_window_bytes,
+        }
+    }
+
+    /// What the flow waits for.
+    fn awaits(&self, network: &Network) -> Awaited {
+        let sender = &self.sender;
+        if !self.is_active() || (!sender.has_unsent() && sender.state().flight_size == 0) {
+            return Awaited::Application;
+        }
+        let under_way = |stream: usize| {
+            let counters = self.streams[stream];
+            counters.injected - counters.arrived - network.dropped[2 * self.number + stream]
+        };
+        if under_way(DATA) + under_way(ACKS) == 0 && sender.state().flight_size > 0 {
+            return Awaited::Timeout;
+        }
+        if sender.has_unsent() { self.limit() } else { Awaited::Application }
+    }
+
+    /// What keeps a sender that has data to send from sending more.
+    #[inline]
+    fn limit(&self) -> Awaited {
+        if self.sender.is_window_limited_by_peer() { Awaited::Receiver } else { Awaited::Window }
     }
 
     /// The measured span begins.
@@ -488,6 +563,7 @@ impl Flow {
         if self.measured.is_some() || self.completed.is_some() || self.stopped {
             return;
         }
+        network.begin_budget(now, 2 * self.number, self.awaits(network));
         let path = network.path(2 * self.number).to_vec();
         self.baseline = Some(Baseline {
             at: now,
@@ -505,6 +581,7 @@ impl Flow {
     pub(crate) fn end_measure(&mut self, now: Time, network: &mut Network) {
         // Taken, so that the end of the run does not end once more what a stop or the last byte has ended.
         let Some(baseline) = self.baseline.take() else { return };
+        network.end_budget(now, 2 * self.number, self.awaits(network));
         let path = network.path(2 * self.number).to_vec();
         let narrowest = path
             .iter()
@@ -516,6 +593,7 @@ impl Flow {
             span: now - baseline.at,
             delivered: self.receiver.delivered() - baseline.delivered,
             arrived_bytes: self.arrived_bytes - baseline.arrived_bytes,
+            arrivals: self.arrivals().since(&self.warm.arrivals),
             bottleneck,
             available,
         });

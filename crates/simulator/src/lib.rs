@@ -8,9 +8,10 @@
 //! Reading order of the source: `queue` (pending events), `packet`, `network` (links, the ways of
 //! packets), `forwarding` (nodes and tables), `flow` (two connection ends and their measurements), `gated_links` and `boards` (radios, and who hears of them), `wireless` (CR users in full and their
 //! MAC), `parts` (what few runs have: `train`, a mobile router's warnings, `unreachable`, ICMP, `udp`), `simulation` (the event loop),
-//! `report` (the tables).
+//! `budget` (where the bottlenecks' time went), `report` (the tables).
 
 mod boards;
+mod budget;
 mod flow;
 mod forwarding;
 mod gated_links;

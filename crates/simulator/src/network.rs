@@ -1,6 +1,7 @@
 //! Pipes, the ways of packets and the packets on them; packets are counted here.
 
 use crate::boards::Boards;
+use crate::budget::{Awaited, Budget};
 use crate::forwarding::{Nodes, Step};
 use crate::packet::{Body, OptionStore, Packet, Pipe, TIME_TO_LIVE};
 use crate::queue::{Event, EventQueue};
@@ -46,6 +47,8 @@ pub(crate) struct Network {
     /// Pipes whose packets are noted when silence destroys them, and those packets: pipe, stream, sequence number.
     watched: Vec<u32>,
     destroyed: VecDeque<(u32, u32, SeqNumber)>,
+    /// Where the time of the links that may be a flow's bottleneck goes.
+    pub(crate) budget: Budget,
 }
 
 /// What a host put into the network on a stream, and what came out at the other end.
@@ -76,6 +79,7 @@ impl Network {
             boards,
             watched: Vec::new(),
             destroyed: VecDeque::new(),
+            budget: Budget::default(),
         }
     }
 
@@ -139,11 +143,19 @@ impl Network {
     }
 
     /// A host sends a TCP segment on `stream`. Data: `sent_at` is now. An acknowledgement: when the data was sent that it
-    /// answers. Else `Time::MAX`.
+    /// answers. Else `Time::MAX`. `awaited`: of data, what its sender had waited for.
     #[inline]
-    pub(crate) fn send_segment(&mut self, now: Time, stream: u32, segment: &Segment, sent_at: Time) {
+    pub(crate) fn send_segment(
+        &mut self,
+        now: Time,
+        stream: u32,
+        segment: &Segment,
+        sent_at: Time,
+        awaited: Awaited,
+    ) {
         let size = segment.wire_size();
-        let packet = self.options.pack(stream, segment, sent_at, size);
+        let mut packet = self.options.pack(stream, segment, sent_at, size);
+        packet.awaited = awaited;
         self.inject(now, packet, size);
     }
 
@@ -258,7 +270,7 @@ impl Network {
     /// Schedules the first event of every cell.
     pub(crate) fn begin_cells(&mut self) {
         for place in 0..self.cells.len() {
-            self.arm_cell(place);
+            self.arm_cell(Time::ZERO, place);
         }
     }
 
@@ -295,11 +307,17 @@ impl Network {
                 arrived = self.forward(now, pipe, self.pipes[pipe as usize].label, frame);
             }
         }
-        self.arm_cell(place as usize);
+        self.arm_cell(now, place as usize);
         arrived
     }
 
-    fn arm_cell(&mut self, place: usize) {
+    fn arm_cell(&mut self, now: Time, place: usize) {
+        let (_, cell) = &self.cells[place];
+        for (end, pipe) in cell.pipes.into_iter().enumerate() {
+            if self.pipes[pipe as usize].watched {
+                self.budget.observe(now, pipe, cell.occupation(end, &self.pipes));
+            }
+        }
         if let Some(time) = self.cells[place].1.arm() {
             self.queue.push(time, Event::Cell(place as u32));
         }
@@ -307,7 +325,11 @@ impl Network {
 
     #[inline]
     fn offer(&mut self, now: Time, pipe: u32, frame: Frame<Packet>) {
-        match self.pipes[pipe as usize].offer(now, frame) {
+        let link = &mut self.pipes[pipe as usize];
+        if link.watched && (link.free_at() < now || frame.packet.awaited == Awaited::Nothing) {
+            self.budget.offered(now, pipe, link, &frame);
+        }
+        match link.offer(now, frame) {
             Offer::Taken => {}
             Offer::Schedule(time) => self.queue.push(time, Event::Arrival(pipe)),
             Offer::Wake => self.wake(now, pipe),
@@ -321,9 +343,40 @@ impl Network {
         self.note(now, PacketEvent::Queued, pipe, &frame);
     }
 
+    /// Watches where the time of those pipes goes of which one may turn out to be the bottleneck of `stream`: those whose
+    /// radio may fall silent or change its rate, and the slowest of the others.
+    pub(crate) fn watch_budget(&mut self, stream: usize, is_gated: impl Fn(u32) -> bool) {
+        let path = self.path(stream).to_vec();
+        let steady = path.iter().copied().filter(|pipe| !is_gated(*pipe));
+        let slowest = steady.min_by_key(|pipe| (self.pipes[*pipe as usize].channel_rate(), *pipe));
+        for pipe in path.into_iter().filter(|pipe| is_gated(*pipe)).chain(slowest) {
+            self.budget.watch(pipe, &mut self.pipes[pipe as usize]);
+        }
+    }
+
+    /// The measured span of a flow begins, whose data is `stream` and which waits for `awaited`.
+    pub(crate) fn begin_budget(&mut self, now: Time, stream: usize, awaited: Awaited) {
+        for pipe in self.path(stream).to_vec() {
+            self.budget.begin(now, pipe, &mut self.pipes[pipe as usize], awaited);
+        }
+    }
+
+    /// It ends.
+    pub(crate) fn end_budget(&mut self, now: Time, stream: usize, awaited: Awaited) {
+        for pipe in self.path(stream).to_vec() {
+            self.budget.end(now, pipe, &mut self.pipes[pipe as usize], awaited);
+        }
+    }
+
     /// Gate and rate of a pipe change.
     pub(crate) fn set_channel(&mut self, now: Time, pipe: u32, gate: Gate, rate: Option<Rate>) {
-        if let Some(time) = self.pipes[pipe as usize].set_channel(now, gate, rate) {
+        let link = &mut self.pipes[pipe as usize];
+        let scheduled = if link.watched {
+            self.budget.set_channel(now, pipe, link, gate, rate)
+        } else {
+            link.set_channel(now, gate, rate)
+        };
+        if let Some(time) = scheduled {
             self.queue.push(time, Event::Arrival(pipe));
         }
         self.attend(now, pipe);
@@ -390,7 +443,7 @@ impl Network {
     fn wake(&mut self, now: Time, pipe: u32) {
         let Some(place) = self.cells.iter().position(|(_, cell)| cell.pipes.contains(&pipe)) else { return };
         self.cells[place].1.wake(now, pipe);
-        self.arm_cell(place);
+        self.arm_cell(now, place);
     }
 
     /// Counts a packet as dropped that no link has seen.
@@ -402,6 +455,9 @@ impl Network {
     #[cold]
     fn drop_packet(&mut self, now: Time, pipe: u32, frame: &Frame<Packet>, cause: DropCause) {
         self.dropped[frame.packet.stream as usize] += 1;
+        let way = &self.paths[self.path_starts[frame.packet.stream as usize] as usize..];
+        let length = way.iter().position(|pipe| *pipe == HOST).unwrap_or(way.len());
+        self.budget.dropped(&way[..length], pipe, frame, cause);
         // Unpacked for its place in the store as well, which is free from here on.
         let segment = self.options.unpack(&frame.packet);
         if cause == DropCause::Silence

@@ -7,6 +7,7 @@
 //! Its addresses are those of its stream: what one end sends to another is one stream, and the network knows the nodes at
 //! both ends ([`crate::network::Network::addresses`]).
 
+use crate::budget::Awaited;
 use cogtcp_link::{Link, Payload};
 use cogtcp_transport::{Flags, IPV4_HEADER, Segment, SeqNumber, TCP_HEADER};
 use cogtcp_units::Time;
@@ -31,6 +32,8 @@ pub(crate) struct Packet {
     /// Hops that it may still take where nodes forward by their tables. A way that was read off the tables before the run has
     /// no loop and may be longer.
     pub(crate) time_to_live: u8,
+    /// Data of a flow: what its sender had waited for. Else nothing.
+    pub(crate) awaited: Awaited,
     /// The two bits of the IP header (RFC 3168).
     ecn: Ecn,
 }
@@ -99,7 +102,15 @@ impl Packet {
     /// A packet of `stream`, not marked and of a sender that would not react to marks.
     #[inline]
     pub(crate) fn new(stream: u32, body: Body, sent_at: Time) -> Self {
-        Self { sent_at, stream, next: 0, body, time_to_live: TIME_TO_LIVE, ecn: Ecn(0) }
+        Self {
+            sent_at,
+            stream,
+            next: 0,
+            body,
+            time_to_live: TIME_TO_LIVE,
+            awaited: Awaited::Nothing,
+            ecn: Ecn(0),
+        }
     }
 
     /// Whether a queue marked it.

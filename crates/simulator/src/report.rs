@@ -23,6 +23,7 @@ impl Simulation<'_> {
             network: &self.network,
             flows: &self.flows,
         });
+        let budget = self.network.budget.report(self.experiment, &self.flows, &self.network);
         // Flows without a measured span say nothing of fairness.
         let goodputs: Vec<f64> =
             self.flows.iter().map(|flow| goodput(flow.measured)).filter(|g| !g.is_nan()).collect();
@@ -35,6 +36,7 @@ impl Simulation<'_> {
             flows,
             links,
             radios,
+            budget,
             extensions,
             flow_series,
             control_series,

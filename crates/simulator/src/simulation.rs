@@ -106,6 +106,11 @@ impl<'a> Simulation<'a> {
             }
             flows.push(Flow::new(number, spec, control(spec, options)?));
         }
+        let mut is_gated = vec![false; experiment.links.len()];
+        experiment.radios.iter().flat_map(|radio| &radio.links).for_each(|link| is_gated[*link] = true);
+        for number in 0..flows.len() {
+            network.watch_budget(2 * number, |pipe| is_gated[pipe as usize / 2]);
+        }
         let mut radios = GatedLinks::all(experiment, seed)?;
         let parts = Parts::new(Plan {
             experiment,
@@ -168,6 +173,9 @@ impl<'a> Simulation<'a> {
         let end = self.end;
         for flow in &mut self.flows {
             flow.end_measure(end, &mut self.network);
+        }
+        if cfg!(debug_assertions) {
+            self.network.budget.check(&self.network.pipes).map_err(RunError::Conservation)?;
         }
         let digest = self.digest.0;
         Ok(self.report(digest))

@@ -398,6 +398,23 @@ impl Sender {
         self.connection == Connection::Closed
     }
 
+    /// Whether there is data, or a FIN, that was never sent.
+    pub fn has_unsent(&self) -> bool {
+        self.has_data() || (self.fin_queued && !self.fin_sent)
+    }
+
+    /// Whether the pacer is what [`Sender::poll_timeout`] waits for.
+    pub fn awaits_pacer(&self) -> bool {
+        self.paced_until < self.deadline
+    }
+
+    /// Whether the peer's window, or the cap on the window, lets less go than the congestion window does.
+    #[inline]
+    pub fn is_window_limited_by_peer(&self) -> bool {
+        let tcp = &self.tcp;
+        tcp.peer_window.min(tcp.max_window) < tcp.cwnd.saturating_add(tcp.mss)
+    }
+
     fn inflated_cwnd(&self) -> u64 {
         self.tcp.cwnd.saturating_add_signed(self.inflation).max(self.tcp.mss)
     }

@@ -15,6 +15,7 @@ use exchange::{Attempt, Cause};
 use super::dcf::Station;
 use super::interference::Interference;
 use super::timing::Timing;
+use crate::budget::{Exchange, Occupation, State};
 use crate::options::RunError;
 use crate::packet::Pipe;
 use cogtcp_crosslayer::LinkEvent;
@@ -368,6 +369,41 @@ impl Cell {
     /// Whether both directions are open.
     fn is_open(&self) -> bool {
         self.radios.iter().all(|unit| !unit.radio.phase().is_silent())
+    }
+
+    /// What goes on at the direction that `end` sends on.
+    pub(crate) fn occupation(&self, end: usize, pipes: &[Pipe]) -> Occupation {
+        let pipe = &pipes[self.pipes[end] as usize];
+        if let Some(attempt) = &self.attempts[end] {
+            return Occupation::Exchange(self.on_air(end, attempt));
+        }
+        if self.attempts[1 - end].is_some() {
+            Occupation::Other
+        } else if pipe.gate() == Gate::ServedSilent {
+            Occupation::Silent
+        } else if pipe.is_empty() {
+            Occupation::Idle
+        } else {
+            Occupation::Contends
+        }
+    }
+
+    /// An exchange of `end` as the budget counts it.
+    fn on_air(&self, end: usize, attempt: &Attempt) -> Exchange {
+        let mut data = (Time::ZERO, Time::ZERO);
+        let arrives = attempt.delivery < Time::MAX;
+        if let Some((size, _)) = self.service[end].filter(|_| arrives) {
+            let until = attempt.delivery - self.timing.propagation;
+            let rate = self.radio(1 - end).radio.rate().unwrap_or_default();
+            data = (until - rate.transmission_time(u64::from(size)), until);
+        }
+        let rest = match attempt.failed {
+            Some((_, Cause::Interfered(_))) => State::Interference,
+            None if arrives => State::Mac,
+            // The packet had arrived before, and only its acknowledgement had not.
+            _ => State::Retry,
+        };
+        Exchange { end: attempt.end, data, rest }
     }
 
     /// Gates and rates of the pipes: a direction is open while its receiver listens and its sender may send.

@@ -293,3 +293,52 @@ fn as_released_some_frames_get_past_a_primary_user() {
     assert_eq!(during("sinr"), 0.0);
     assert!(during("as_released") > 20_000.0, "{}", during("as_released"));
 }
+
+/// The round trip above by its parts. Of 11.56 ms: 8 ms of payload, 0.32 of headers; 1.41 of RTS, CTS, ACK, preamble, MAC header
+/// and gaps around them; the other direction's exchange, 1.73, and the DIFS of this one, 0.05; and the DIFS of the other, while
+/// the window, which the cap keeps at one segment, leaves nothing to be sent.
+#[test]
+fn the_budget_of_a_round_trip_by_hand() {
+    let run = play(&[
+        SHORT,
+        ("spectrum.pu", "none"),
+        ("radio.cr.cr.detector", "perfect"),
+        ("radio.cr.cr.mac.cw_min", "0"),
+        ("tcp.max_window", "1 segment"),
+        ("tcp.min_rto", "1 s"),
+    ]);
+    let time = |name: &str| first(&run.budget, name);
+    let delivered = time("delivered_s");
+    for (name, micros) in [("headers_s", 320.0), ("mac_s", 1410.0)] {
+        assert_close(time(name) / delivered, micros / 8000.0, 2e-3);
+    }
+    // An exchange that a sensing would cut waits for the end of it, and the medium for the exchange.
+    assert_close(time("contention_s") / delivered, 1780.0 / 8000.0, 0.05);
+    assert_close(time("receiver_s") / delivered, 50.0 / 8000.0, 0.05);
+    assert!((time("silent_s") / first(&run.links, "silence_s") - 1.0).abs() < 0.01);
+    for name in ["retry_s", "interference_s", "timeout_s", "duplicate_s", "lost_s", "growing_s", "upstream_s"]
+    {
+        assert_eq!(time(name), 0.0, "{name}");
+    }
+}
+
+/// Primary users that are missed destroy exchanges, and the time of those is counted as interference; peers that do not wait
+/// for one another have exchanges that nobody answers, which are retries.
+#[test]
+fn the_budget_tells_interference_and_retries_apart() {
+    let run = play(&[
+        ("run.duration", "300 s"),
+        ("radio.cr.cr.sensing_time", "5 ms"),
+        ("radio.cr.cr.ends", "independent"),
+        ("radio.cr.cr.while_peer_senses", "retry"),
+    ]);
+    let time = |name: &str| first(&run.budget, name);
+    let (interfered, unanswered) =
+        (first(&run.links, "attempts_interfered"), first(&run.links, "attempts_unanswered"));
+    assert!(interfered > 10.0 && unanswered > 10.0, "{interfered}, {unanswered}");
+    // An exchange ends with the frame that failed: an RTS and its timeout at least, and the whole at most.
+    let bounds = |count: f64| count * 0.6e-3..=count * 9.8e-3;
+    assert!(bounds(interfered).contains(&time("interference_s")), "{}", time("interference_s"));
+    assert!(time("retry_s") > unanswered * 0.6e-3, "{}", time("retry_s"));
+    assert_close(time("measured_s"), first(&run.flows, "measured_s"), 1e-12);
+}

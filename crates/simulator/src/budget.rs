@@ -1,0 +1,337 @@
+//! Where the time of the flows' bottlenecks goes: at each instant a link direction that is watched is in exactly one state.
+//!
+//! What the states mean is written in `docs/budget.md`. Nothing here is called while a link transmits without a pause: a
+//! packet that finds the transmitter idle closes the pause before it, a gate that changes closes what went on until then.
+//! A pause counts to what the sender of the packet that ends it had waited for, which the packet carries along
+//! ([`Awaited`]), but for the time that this packet waited in queues of other links.
+//!
+//! All times are whole nanoseconds, and the time that a link transmits is what the others leave of the span: so the states
+//! sum to it. That it is also the time that the carried bytes take is checked ([`table`]).
+
+mod table;
+
+use crate::packet::{Packet, Pipe};
+use cogtcp_link::{DropCause, Frame, Gate};
+use cogtcp_units::{Rate, Time};
+
+/// What the sender of a packet had waited for when it sent it.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[repr(u8)]
+pub(crate) enum Awaited {
+    /// It is no data of a flow.
+    #[default]
+    Nothing,
+    /// A timer that stands for a loss: retransmission, tail loss probe, reordering.
+    Timeout,
+    /// That the congestion control allows more: an acknowledgement, the pacer.
+    Window,
+    /// That the receiver's window allows more, or the cap on the window.
+    Receiver,
+    /// That the application has something to send.
+    Application,
+}
+
+/// A state of the link, but for transmitting: the time of that is the rest.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum State {
+    Silent,
+    Timeout,
+    Growing,
+    Receiver,
+    Application,
+    Upstream,
+    /// Transmitting, while the gate is open, a frame that a silence destroys.
+    Cut,
+    /// Of a link that a MAC serves: the packet itself is on the air, and gets through for the first time.
+    Data,
+    Mac,
+    Contention,
+    Retry,
+    Interference,
+}
+
+const STATES: usize = State::Interference as usize + 1;
+
+/// The time spent in each state so far, in nanoseconds, and what was carried in it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Account {
+    at: u64,
+    spent: [u64; STATES],
+    /// Bytes of the flows' data that was carried and lost later, here or on another link.
+    lost_bytes: u64,
+    /// Bytes of packets that are no data of a flow.
+    other_bytes: u64,
+    /// Bytes carried by the link's own count.
+    carried: f64,
+}
+
+impl Account {
+    fn add(&mut self, state: State, nanos: u64) {
+        self.spent[state as usize] += nanos;
+    }
+}
+
+/// What goes on at a link that a MAC serves.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Occupation {
+    /// Nothing is to be sent.
+    Idle,
+    /// Its radios are silent.
+    Silent,
+    /// A packet waits for the medium.
+    Contends,
+    /// The other direction has the medium.
+    Other,
+    /// An exchange of its own.
+    Exchange(Exchange),
+}
+
+/// An exchange of frames on the air.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Exchange {
+    /// When it ends.
+    pub(crate) end: Time,
+    /// From when to when the packet itself is on the air, where it gets through for the first time; else nothing.
+    pub(crate) data: (Time, Time),
+    /// What the rest of its time is.
+    pub(crate) rest: State,
+}
+
+/// A link direction that is watched.
+#[derive(Debug)]
+struct Watch {
+    pipe: u32,
+    account: Account,
+    /// Idle time that no packet has ended yet.
+    pending: u64,
+    /// Up to when idle time is counted.
+    idle_to: u64,
+    /// Up to when everything else is.
+    mark: u64,
+    is_closed: bool,
+    /// Until when a frame completes into the silence.
+    completing: u64,
+    /// Until when a frame goes on that a silence destroyed which is over.
+    lost_until: u64,
+    /// Of a link that a MAC serves: what goes on.
+    served: Option<Occupation>,
+    begin: Option<Account>,
+    end: Option<Account>,
+}
+
+/// The link directions that are watched.
+#[derive(Debug, Default)]
+pub(crate) struct Budget {
+    watches: Vec<Watch>,
+    /// By pipe: its place in `watches`, or nothing.
+    places: Vec<Option<u32>>,
+}
+
+impl Budget {
+    /// Watches `pipe` from time zero on.
+    pub(crate) fn watch(&mut self, pipe: u32, link: &mut Pipe) {
+        if self.places.len() <= pipe as usize {
+            self.places.resize(pipe as usize + 1, None);
+        }
+        if self.places[pipe as usize].is_some() {
+            return;
+        }
+        self.places[pipe as usize] = Some(self.watches.len() as u32);
+        link.watched = true;
+        let gate = link.gate();
+        let served = match gate {
+            Gate::Served => Some(Occupation::Idle),
+            Gate::ServedSilent => Some(Occupation::Silent),
+            _ => None,
+        };
+        self.watches.push(Watch {
+            pipe,
+            account: Account::default(),
+            pending: 0,
+            idle_to: 0,
+            mark: 0,
+            is_closed: gate != Gate::Open,
+            completing: 0,
+            lost_until: 0,
+            served,
+            begin: None,
+            end: None,
+        });
+    }
+
+    fn of(&mut self, pipe: u32) -> Option<&mut Watch> {
+        let place = *self.places.get(pipe as usize)?;
+        self.watches.get_mut(place? as usize)
+    }
+
+    /// `frame` is about to be offered to `pipe`, whose transmitter is free, or which is no data of a flow.
+    #[inline(never)]
+    pub(crate) fn offered(&mut self, now: Time, pipe: u32, link: &mut Pipe, frame: &Frame<Packet>) {
+        let Some(watch) = self.of(pipe) else { return };
+        watch.count_idle(now.as_nanos(), link);
+        match frame.packet.awaited {
+            Awaited::Nothing => watch.account.other_bytes += u64::from(frame.size()),
+            awaited => watch.resolve(awaited, frame.waited().as_nanos()),
+        }
+    }
+
+    /// Sets gate and rate of a pipe that is watched, as [`Pipe::set_channel`] does.
+    pub(crate) fn set_channel(
+        &mut self,
+        now: Time,
+        pipe: u32,
+        link: &mut Pipe,
+        gate: Gate,
+        rate: Option<Rate>,
+    ) -> Option<Time> {
+        match self.of(pipe).filter(|watch| watch.served.is_none()) {
+            Some(watch) => watch.set_channel(now, link, gate, rate),
+            None => link.set_channel(now, gate, rate),
+        }
+    }
+
+    /// What goes on at `pipe`, which a MAC serves, from `now` on.
+    pub(crate) fn observe(&mut self, now: Time, pipe: u32, occupation: Occupation) {
+        let Some(watch) = self.of(pipe) else { return };
+        watch.accrue(now.as_nanos());
+        match (watch.served, occupation) {
+            // What the exchange is stood fixed when it began: the packet may have arrived meanwhile.
+            (Some(Occupation::Exchange(known)), Occupation::Exchange(same)) if known.end == same.end => {}
+            _ => watch.served = Some(occupation),
+        }
+    }
+
+    /// A packet of the stream whose way is `path` was dropped on `pipe` for `cause`.
+    pub(crate) fn dropped(&mut self, path: &[u32], pipe: u32, frame: &Frame<Packet>, cause: DropCause) {
+        let size = u64::from(frame.size());
+        let was_carried = matches!(cause, DropCause::Loss | DropCause::NoRoute | DropCause::Expired);
+        if frame.packet.awaited == Awaited::Nothing {
+            if let Some(watch) = self.of(pipe).filter(|_| !was_carried) {
+                watch.account.other_bytes -= size;
+            }
+            return;
+        }
+        let Some(place) = path.iter().position(|hop| *hop == pipe) else { return };
+        for carried in &path[..place + usize::from(was_carried)] {
+            if let Some(watch) = self.of(*carried) {
+                watch.account.lost_bytes += size;
+            }
+        }
+    }
+
+    /// A flow's measured span begins. `awaited`: what it waits for.
+    pub(crate) fn begin(&mut self, now: Time, pipe: u32, link: &mut Pipe, awaited: Awaited) {
+        let Some(watch) = self.of(pipe) else { return };
+        let account = watch.close(now, link, awaited);
+        watch.begin.get_or_insert(account);
+    }
+
+    /// A flow's measured span ends.
+    pub(crate) fn end(&mut self, now: Time, pipe: u32, link: &mut Pipe, awaited: Awaited) {
+        let Some(watch) = self.of(pipe) else { return };
+        watch.end = Some(watch.close(now, link, awaited));
+    }
+}
+
+impl Watch {
+    /// Counts the time up to `now` for which nothing was to be sent.
+    fn count_idle(&mut self, now: u64, link: &mut Pipe) {
+        if self.served.is_some() {
+            return self.accrue(now);
+        }
+        if self.is_closed {
+            return;
+        }
+        if let Some(since) = link.idle_since(Time::from_nanos(now)) {
+            self.pending += now - since.as_nanos().max(self.idle_to);
+            self.idle_to = now;
+        }
+    }
+
+    /// A packet has ended the idle time, which its sender had spent on waiting for `awaited`, but for the time that the
+    /// packet `waited` on other links.
+    fn resolve(&mut self, awaited: Awaited, waited: u64) {
+        let idle = std::mem::take(&mut self.pending);
+        let upstream = idle.min(waited);
+        self.account.add(State::Upstream, upstream);
+        self.account.add(awaited.state(), idle - upstream);
+    }
+
+    /// Counts everything up to `now` of a link with its own transmitter.
+    fn advance(&mut self, now: u64, link: &mut Pipe) {
+        if self.is_closed {
+            self.account.add(State::Silent, now.saturating_sub(self.mark.max(self.completing)));
+        } else {
+            self.count_idle(now, link);
+            self.account.add(State::Cut, self.lost_until.min(now).saturating_sub(self.mark));
+        }
+        self.mark = now;
+    }
+
+    fn set_channel(&mut self, now: Time, link: &mut Pipe, gate: Gate, rate: Option<Rate>) -> Option<Time> {
+        let (at, before) = (now.as_nanos(), self.mark);
+        self.advance(at, link);
+        let scheduled = link.set_channel(now, gate, rate);
+        let on_air = link.on_air(now);
+        let is_closed = gate != Gate::Open;
+        if is_closed && !self.is_closed {
+            self.completing = 0;
+            if let Some((begun, lost)) = on_air {
+                let until = link.free_at().as_nanos();
+                if !lost {
+                    self.completing = until;
+                } else if until != self.lost_until {
+                    self.account.add(State::Cut, at - begun.as_nanos().max(before).min(at));
+                }
+            }
+        } else if !is_closed && self.is_closed {
+            self.idle_to = at;
+            self.lost_until = on_air.filter(|(_, lost)| *lost).map_or(0, |_| link.free_at().as_nanos());
+        }
+        self.is_closed = is_closed;
+        scheduled
+    }
+
+    /// Counts everything up to `now` of a link that a MAC serves.
+    fn accrue(&mut self, now: u64) {
+        // A station that was held back may be due before the present: no time has passed then.
+        let now = now.max(self.mark);
+        let since = std::mem::replace(&mut self.mark, now);
+        let span = now - since;
+        match self.served {
+            None => {}
+            Some(Occupation::Idle) => self.pending += span,
+            Some(Occupation::Silent) => self.account.add(State::Silent, span),
+            Some(Occupation::Contends | Occupation::Other) => self.account.add(State::Contention, span),
+            Some(Occupation::Exchange(exchange)) => {
+                let (from, until) = (exchange.data.0.as_nanos(), exchange.data.1.as_nanos());
+                let data = until.min(now).saturating_sub(from.max(since));
+                self.account.add(State::Data, data);
+                self.account.add(exchange.rest, span - data);
+            }
+        }
+    }
+
+    /// The account at `now`; idle time that no packet has ended counts to `awaited`.
+    fn close(&mut self, now: Time, link: &mut Pipe, awaited: Awaited) -> Account {
+        let at = now.as_nanos();
+        if self.served.is_some() {
+            self.accrue(at);
+        } else {
+            self.advance(at, link);
+        }
+        self.resolve(awaited, 0);
+        Account { at, carried: link.carried(now), ..self.account }
+    }
+}
+
+impl Awaited {
+    fn state(self) -> State {
+        match self {
+            Self::Timeout => State::Timeout,
+            Self::Nothing | Self::Window => State::Growing,
+            Self::Receiver => State::Receiver,
+            Self::Application => State::Application,
+        }
+    }
+}

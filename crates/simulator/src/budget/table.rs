@@ -1,0 +1,161 @@
+//! From the accounts of the watched links to the table of budgets.
+
+use super::{Account, Budget, STATES, State, Watch};
+use crate::flow::Flow;
+use crate::network::Network;
+use crate::packet::Pipe;
+use cogtcp_records::Table;
+use cogtcp_records::tables::{BudgetBuilder, BudgetRow};
+use cogtcp_scenario::Experiment;
+
+/// What became of what a link carried, in bytes: weights of the time that it transmitted.
+#[derive(Clone, Copy, Debug, Default)]
+struct Carried {
+    delivered: u64,
+    headers: u64,
+    duplicate: u64,
+    lost: u64,
+    other: u64,
+}
+
+impl Budget {
+    /// One row for each link direction that is the bottleneck of a flow.
+    pub(crate) fn report(&self, experiment: &Experiment, flows: &[Flow], network: &Network) -> Table {
+        let mut table = BudgetBuilder::default();
+        for watch in &self.watches {
+            let is_bottleneck = |flow: &Flow| flow.measured.is_some_and(|m| m.bottleneck == watch.pipe);
+            let (Some(begin), Some(end)) = (&watch.begin, &watch.end) else { continue };
+            if !flows.iter().any(is_bottleneck) {
+                continue;
+            }
+            let crossing: Vec<&Flow> = flows
+                .iter()
+                .enumerate()
+                .filter(|(number, _)| network.path(2 * number).contains(&watch.pipe))
+                .map(|(_, flow)| flow)
+                .collect();
+            let spent = Spent::new(begin, end, watch.served.is_some(), &carried(begin, end, &crossing));
+            let link = &experiment.links[watch.pipe as usize / 2];
+            let row = BudgetRow {
+                link: table.link.intern(&link.name),
+                direction: table.direction.intern(["forward", "reverse"][watch.pipe as usize % 2]),
+                flows: crossing.len() as u64,
+                measured_s: seconds(end.at - begin.at),
+                delivered_s: seconds(spent.carried.delivered),
+                headers_s: seconds(spent.carried.headers),
+                duplicate_s: seconds(spent.carried.duplicate),
+                lost_s: seconds(spent.carried.lost),
+                other_s: seconds(spent.carried.other),
+                silent_s: spent.of(State::Silent),
+                timeout_s: spent.of(State::Timeout),
+                growing_s: spent.of(State::Growing),
+                receiver_s: spent.of(State::Receiver),
+                application_s: spent.of(State::Application),
+                upstream_s: spent.of(State::Upstream),
+                mac_s: spent.of(State::Mac),
+                contention_s: spent.of(State::Contention),
+                retry_s: spent.of(State::Retry),
+                interference_s: spent.of(State::Interference),
+            };
+            table.push(row);
+        }
+        table.finish()
+    }
+
+    /// The states sum to the span, and the time that is left for transmitting is the time that the carried bytes take.
+    pub(crate) fn check(&self, pipes: &[Pipe]) -> Result<(), String> {
+        self.watches.iter().try_for_each(|watch| watch.check(&pipes[watch.pipe as usize]))
+    }
+}
+
+impl Watch {
+    fn check(&self, link: &Pipe) -> Result<(), String> {
+        let (Some(begin), Some(end)) = (&self.begin, &self.end) else { return Ok(()) };
+        let (spent, span) = (difference(begin, end), end.at - begin.at);
+        let sum: u64 = spent.iter().sum();
+        let wrong = |what: &str, time: f64| {
+            let pipe = self.pipe;
+            Err(format!("the budget of link direction {pipe} over {span} ns {what} {time} ns: {spent:?}"))
+        };
+        if self.served.is_some() && sum != span {
+            return wrong("sums to", sum as f64);
+        }
+        if sum > span {
+            return wrong("has", sum as f64);
+        }
+        if self.served.is_none() && link.has_one_rate() {
+            let busy = (span - sum) as f64;
+            let rate = link.channel_rate().bits_per_second().max(1) as f64;
+            let taken = (end.carried - begin.carried) * 8e9 / rate;
+            // Transmission times are rounded to nanoseconds, half of one for each frame.
+            let rounding = link.counters().offered as f64 / 2.0 + 2.0;
+            if (busy - taken).abs() > rounding + taken * 1e-9 {
+                return wrong(&format!("leaves {busy} ns for bytes that take"), taken);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Time by state, in nanoseconds.
+struct Spent {
+    states: [u64; STATES],
+    carried: Carried,
+}
+
+impl Spent {
+    fn new(begin: &Account, end: &Account, is_served: bool, weights: &Carried) -> Self {
+        let states = difference(begin, end);
+        let busy = if is_served {
+            states[State::Data as usize]
+        } else {
+            (end.at - begin.at).saturating_sub(states.iter().sum())
+        };
+        let mut carried = weights.share(busy);
+        carried.lost += states[State::Cut as usize];
+        Self { states, carried }
+    }
+
+    fn of(&self, state: State) -> f64 {
+        seconds(self.states[state as usize])
+    }
+}
+
+impl Carried {
+    /// Shares `nanos` by the bytes. What rounding leaves goes to the largest; without any byte all is other.
+    fn share(&self, nanos: u64) -> Self {
+        let weights = [self.delivered, self.headers, self.duplicate, self.lost, self.other];
+        let sum: u128 = weights.iter().map(|weight| u128::from(*weight)).sum();
+        if sum == 0 {
+            return Self { other: nanos, ..Self::default() };
+        }
+        let mut shares = weights.map(|weight| (u128::from(nanos) * u128::from(weight) / sum) as u64);
+        let largest = (0..weights.len()).max_by_key(|place| weights[*place]).unwrap_or(0);
+        shares[largest] += nanos - shares.iter().sum::<u64>();
+        let [delivered, headers, duplicate, lost, other] = shares;
+        Self { delivered, headers, duplicate, lost, other }
+    }
+}
+
+/// What became of the bytes that a link carried of the flows that cross it.
+fn carried(begin: &Account, end: &Account, flows: &[&Flow]) -> Carried {
+    let mut carried = Carried {
+        lost: end.lost_bytes - begin.lost_bytes,
+        other: end.other_bytes.saturating_sub(begin.other_bytes),
+        ..Carried::default()
+    };
+    for arrived in flows.iter().filter_map(|flow| flow.measured.map(|measured| measured.arrivals)) {
+        carried.delivered += arrived.new;
+        carried.duplicate += arrived.repeated;
+        carried.headers += arrived.wire.saturating_sub(arrived.new + arrived.repeated);
+    }
+    carried
+}
+
+fn difference(begin: &Account, end: &Account) -> [u64; STATES] {
+    std::array::from_fn(|state| end.spent[state] - begin.spent[state])
+}
+
+fn seconds(nanos: u64) -> f64 {
+    nanos as f64 / 1e9
+}
