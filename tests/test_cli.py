@@ -14,7 +14,7 @@ from cogtcp import Scenario, _core, run
 from conftest import ROOT, SMALL, Command, files
 
 RESULTS = {
-    "flows", "links", "radios", "flow_series", "control_series", "link_series", "events",
+    "flows", "links", "radios", "budget", "flow_series", "control_series", "link_series", "events",
 }  # fmt: skip
 # Tables of what only some runs have.
 EXTENSIONS = {"trains", "train_flows", "predictions", "datagrams"}

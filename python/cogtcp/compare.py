@@ -8,7 +8,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cogtcp import provenance
+from cogtcp import budget, provenance
 from cogtcp._errors import UsageError
 from cogtcp._names import pick
 from cogtcp.control import control_name
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cogtcp.scenario import Scenario
 
 # The tables of each run that a comparison keeps.
-_TABLES = ("flows", "links", "radios")
+_TABLES = ("flows", "links", "radios", "budget")
 #: What a folder with a comparison holds.
 FILES = (
     *(f"{name}.parquet" for name in ("runs", "summary", "paired", *_TABLES)),
@@ -274,7 +274,7 @@ class Comparison:
         )
 
     def table(self, name: str) -> pa.Table:
-        """Return the `flows`, `links` or `radios` of all finished runs, with transport and seed in front."""
+        """Return the `flows`, `links`, `radios` or `budget` of all finished runs, with transport and seed in front."""
         import pyarrow as pa
 
         parts = []
@@ -307,6 +307,7 @@ class Comparison:
                     name: {metric.name: numbers(self.interval(name, metric.name)) for metric in METRICS}
                     for name in self.transports
                 },
+                "budget": {name: budget.of_comparison(self, name) for name in self.transports},
                 "baseline": self.transports[0],
                 "paired": {
                     name: {metric.name: numbers(self.difference(name, metric.name)) for metric in METRICS}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from cogtcp import budget
 from cogtcp.metrics import BY_NAME
 
 if TYPE_CHECKING:
@@ -18,24 +19,44 @@ _GOODPUT = BY_NAME["goodput_bps"]
 
 
 def of_run(result: Result) -> str:
-    """Return what a run delivered."""
+    """Return what a run delivered, and where the time of the link went."""
     names = sorted(set(result.flows.column("transport").to_pylist()))
     flows = result.flows.num_rows
     subject = f"{flows} flows of {join(names)} deliver" if flows > 1 else f"{names[0]} delivers"
     goodput, efficiency = result.metrics["goodput_bps"], result.metrics["efficiency"]
-    return f"{subject} {_GOODPUT.text(goodput, unit=True)}{_share(efficiency)}."
+    time = budget.of_run(result)
+    why = f" The link's time: {budget.told(time)}." if time else ""
+    return f"{subject} {_GOODPUT.text(goodput, unit=True)}{_share(efficiency)}.{why}"
 
 
 def of_comparison(comparison: Comparison) -> str:
-    """Return which transport delivers most, how sure that is, and by how much the others fall behind."""
+    """Return which transport delivers most, how sure that is, by how much the others fall behind, and why.
+
+    Why is where the time of the link went: with the best and with the last.
+    """
+    answer = _ranking(comparison)
+    ranked = _ranked(comparison)
+    parts = []
+    for name in dict.fromkeys([*ranked[:1], *ranked[-1:]]):
+        if time := budget.of_comparison(comparison, name):
+            parts.append(f"with {name} {budget.told(time)}")
+    return f"{answer} The link's time: {'; '.join(parts)}." if parts else answer
+
+
+def _ranked(comparison: Comparison) -> list[str]:
+    """Return the transports that delivered something, best first."""
     ranked = [
         name
         for name in comparison.transports
         if not math.isnan(comparison.interval(name, "goodput_bps").mean)
     ]
+    return sorted(ranked, key=lambda name: -comparison.interval(name, "goodput_bps").mean)
+
+
+def _ranking(comparison: Comparison) -> str:
+    ranked = _ranked(comparison)
     if not ranked:
         return "No run was finished."
-    ranked.sort(key=lambda name: -comparison.interval(name, "goodput_bps").mean)
     best, others = ranked[0], ranked[1:]
     goodput = comparison.interval(best, "goodput_bps")
     share = _share(comparison.interval(best, "efficiency").mean)

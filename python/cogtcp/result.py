@@ -131,6 +131,11 @@ class Result:
         return self.table("datagrams")
 
     @cached_property
+    def budget(self) -> pa.Table:
+        """Where the time of the flows' bottlenecks went: one row per link direction that is one."""
+        return self._table("budget")
+
+    @cached_property
     def flow_series(self) -> pa.Table:
         """The flows over time: one row per flow and sampling instant."""
         return self.table("flow_series")
@@ -213,7 +218,13 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary tables and metrics as plain data; None stands for "no value"."""
-        totals = ["flows", "links", "radios", *(name for name in _EXTENSION_TOTALS if name in self._sources)]
+        totals = [
+            "flows",
+            "links",
+            "radios",
+            "budget",
+            *(name for name in _EXTENSION_TOTALS if name in self._sources),
+        ]
         return {
             "scenario": self.scenario.name,
             "seed": self.seed,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import sys
 from typing import TYPE_CHECKING
@@ -10,10 +11,11 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from cogtcp import budget
 from cogtcp.metrics import BY_NAME, Metric, measure_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from cogtcp.compare import Comparison
     from cogtcp.result import Result
@@ -37,7 +39,7 @@ _STANDINGS = {"winner": "", "better": "better", "even": "even", "worse": "worse"
 
 
 def result(run: Result) -> None:
-    """Print the flows of a run, and its radios."""
+    """Print the flows of a run, its radios, and where the time of the link went."""
     columns = [
         "goodput_bps",
         "efficiency",
@@ -69,6 +71,7 @@ def result(run: Result) -> None:
     if rows:
         headings = ["Radio", *map(_heading, protection)]
         _print_table("Protection of primary users", headings, rows, left=1)
+    _budget({"": budget.of_run(run)})
 
 
 def comparison(compared: Comparison) -> None:
@@ -103,6 +106,7 @@ def comparison(compared: Comparison) -> None:
         ]
         headings = ["Transport", *map(_heading, protection)]
         _print_table("Protection of primary users, mean", headings, rows, left=1)
+    _budget({name: budget.of_comparison(compared, name) for name in compared.transports})
 
 
 def tuning(found: Tuning) -> None:
@@ -129,6 +133,55 @@ def tuning(found: Tuning) -> None:
     paths = [parameter.path.replace(".cr.", ".cr.\n") for parameter in found.parameters]
     headings = ["", *paths, _heading(metric), "vs chosen", "", *map(_heading, more)]
     _print_table(title, headings, rows, left=1)
+
+
+def _budget(runs: dict[str, dict[str, float]]) -> None:
+    """Print the shares of each transport as a stacked bar, and what its characters mean."""
+    known = {name: shares for name, shares in runs.items() if shares}
+    if not known:
+        return
+    console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_FILES)
+    names = max(len(name) for name in known)
+    cells = max(20, min(80, console.width - names - 3))
+    console.print("\n[bold]Where the capacity went[/bold]: the bottleneck's time")
+    for name, shares in known.items():
+        bar = "".join(
+            f"[{_COLORS[state.color]}]{state.mark * width}[/]"
+            for state, width in zip(budget.STATES, _widths(shares, cells), strict=True)
+            if width
+        )
+        console.print(f"{name:{names}} {bar}".lstrip() if not names else f"{name:{names}}  {bar}")
+    shown = [
+        state for state in budget.STATES if any(shares[state.name] >= 0.0005 for shares in known.values())
+    ]
+    for state in shown:
+        shares = "  ".join(f"{run[state.name] * 100:5.1f}" for run in known.values())
+        console.print(f"[{_COLORS[state.color]}]{state.mark}[/] {shares} %  {state.title}", highlight=False)
+
+
+def _widths(shares: Mapping[str, float], cells: int) -> list[int]:
+    """Return how many characters each state takes, so that they sum to `cells`."""
+    ends = [0]
+    total = 0.0
+    for state in budget.STATES:
+        total += shares[state.name]
+        ends.append(round(total * cells))
+    return [after - before for before, after in itertools.pairwise(ends)]
+
+
+# The roles of pages in the terminal.
+_COLORS = {
+    "series-1": "blue",
+    "series-2": "yellow",
+    "series-3": "green",
+    "series-4": "magenta",
+    "series-5": "bright_blue",
+    "series-6": "white",
+    "sensing": "cyan",
+    "switching": "bright_yellow",
+    "lost": "bright_red",
+    "alarm": "red",
+}
 
 
 def _heading(metric: Metric) -> str:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from cogtcp import budget as budgets
 from cogtcp import headline
 from cogtcp.metrics import BY_NAME, METRICS, Metric
-from cogtcp.report import bars, figures, page
+from cogtcp.report import bars, budget, figures, page
 from cogtcp.report.detail import detail
 from cogtcp.report.series import Series
 from cogtcp.report.tables import Table
@@ -39,6 +40,7 @@ def run_report(result: Result, *, command: str | None = None) -> str:
             [("Metric", ""), ("Value", "")],
             [[metric.title, metric.text(metrics[metric.name], unit=True, single=True)] for metric in shown],
         ),
+        budget=budget.of_runs({"": budgets.of_run(result)}),
         time=over_time({"": series}),
         detail=detail(result),
         origin=_origin(result.provenance, command),
@@ -74,6 +76,7 @@ def comparison_report(comparison: Comparison, *, command: str | None = None) -> 
         many_seeds=many_seeds,
         metrics=_numbers(metrics, transports, comparison.interval),
         best=[best[metric.name] for metric in metrics],
+        budget=budget.of_runs({name: budgets.of_comparison(comparison, name) for name in transports}),
         trade=_trade(comparison, transports),
         constant=any(
             i.n > 1 and i.low == i.high

@@ -11,9 +11,10 @@ from functools import cache
 from html import escape
 from typing import TYPE_CHECKING
 
-from cogtcp import headline
+from cogtcp import budget, headline
 from cogtcp.metrics import BY_NAME, METRICS
 from cogtcp.report import bars, matters, page
+from cogtcp.report import budget as stacked
 from cogtcp.report.series import Series
 from cogtcp.report.surface import over_parameters, surface
 from cogtcp.report.timeline import Timeline
@@ -60,7 +61,8 @@ def of_run(result: Result) -> str:
     picture = ""
     if result.flow_series.num_rows:
         picture = Timeline.of({"": Series.of(result)}).figure()
-    return _fragment(_answer(headline.of_run(result)), _table([], rows[:_MOST_ROWS]), picture)
+    time = _budget({"": budget.of_run(result)})
+    return _fragment(_answer(headline.of_run(result)), time, _table([], rows[:_MOST_ROWS]), picture)
 
 
 def of_comparison(comparison: Comparison) -> str:
@@ -76,7 +78,14 @@ def of_comparison(comparison: Comparison) -> str:
         if matters(metric, [interval.mean for interval in intervals], flows):
             title = f"{metric.title}, {metric.unit}" if metric.unit else metric.title
             rows.append((title, *(metric.with_half_width(interval) for interval in intervals)))
-    return _fragment(answer, bars.goodput(comparison), _table(["", *names], rows[:_MOST_ROWS]))
+    time = _budget({name: budget.of_comparison(comparison, name) for name in names})
+    return _fragment(answer, bars.goodput(comparison), time, _table(["", *names], rows[:_MOST_ROWS]))
+
+
+def _budget(runs: dict[str, dict[str, float]]) -> str:
+    """Return where the link's time went."""
+    found = stacked.of_runs(runs)
+    return found["figure"] if found else ""
 
 
 def of_tuning(tuning: Tuning) -> str:

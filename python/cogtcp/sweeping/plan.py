@@ -32,6 +32,7 @@ TABLES = (
     "train_flows",
     "predictions",
     "datagrams",
+    "budget",
     "events",
     "flow_series",
     "link_series",

@@ -1,0 +1,80 @@
+"""Where the capacity went: a stacked bar for each transport, and the shares as a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cogtcp import budget
+from cogtcp.report import still
+from cogtcp.report.scale import Scale
+from cogtcp.report.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_WIDTH = 760.0
+_ROW = 34.0
+# Bars narrower than this, in units of the sheet, have no number in them.
+_LEAST_WIDTH = 34.0
+
+
+def of_runs(runs: Mapping[str, Mapping[str, float]]) -> dict[str, Any] | None:
+    """Return what the templates need of the shares by name of the run or transport; None if there are none."""
+    known = {name: shares for name, shares in runs.items() if shares}
+    return {"figure": figure(known), "table": table(known)} if known else None
+
+
+def figure(runs: Mapping[str, Mapping[str, float]]) -> str:
+    """Return the shares of each as a stacked bar, as SVG."""
+    shown = [state for state in budget.STATES if any(shares[state.name] > 0 for shares in runs.values())]
+    said = "; ".join(f"{name} {budget.told(shares)}".strip() for name, shares in runs.items())
+    left = 14 + max(still.text_width(name) for name in runs) if any(runs) else 2.0
+    wide, height = _WIDTH - left - 4, _ROW * len(runs)
+    legend_rows = 1 + sum(44 + still.text_width(state.title, 11.5) for state in shown) // (_WIDTH * 0.9)
+    sheet = still.Sheet(_WIDTH, height + 40 + 18 * legend_rows, f"Where the link's time went: {said}")
+    panel = sheet.panel(left, 6, wide, height, Scale(0, 1), Scale(len(runs) - 0.5, -0.5))
+    ticks = [(share / 100, f"{share} %") for share in range(0, 101, 20)]
+    panel.axes(x_ticks=ticks, y_ticks=list(enumerate(runs)), grid="x")
+    for row, (name, shares) in enumerate(runs.items()):
+        at = 0.0
+        for state in shown:
+            share = shares[state.name]
+            title = f"{name}: {_percent(share)} {state.title}".removeprefix(": ")
+            # Paper below, so that the grid does not show through a faint bar.
+            panel.bar((at, at + share), (row - 0.36, row + 0.36), color="paper")
+            panel.bar(
+                (at, at + share),
+                (row - 0.36, row + 0.36),
+                color=state.color,
+                opacity=state.opacity,
+                title=title,
+            )
+            if share * wide >= _LEAST_WIDTH:
+                text = f"{share * 100:.0f} %"
+                panel.text(at + share / 2, row, text, size=11.5, anchor="middle", middle=True, halo=True)
+            at += share
+    sheet.legend(2, height + 30, [(_sign(state), state.title) for state in shown], _WIDTH - 4)
+    return sheet.svg()
+
+
+def table(runs: Mapping[str, Mapping[str, float]]) -> Table:
+    """Return the shares in percent: one row per state, one column per run."""
+    shown = [state for state in budget.STATES if any(shares[state.name] > 0 for shares in runs.values())]
+    return Table(
+        [("State of the link", ""), *((name or "Share", "% of its time") for name in runs)],
+        [
+            [
+                state.title[0].upper() + state.title[1:],
+                *(f"{shares[state.name] * 100:.2f}" for shares in runs.values()),
+            ]
+            for state in shown
+        ],
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.1f} %"
+
+
+def _sign(state: budget.State) -> str:
+    return f'<rect x="3" width="18" height="12" fill="var(--{state.color})" opacity="{state.opacity:g}"/>'
