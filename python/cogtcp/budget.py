@@ -1,7 +1,7 @@
 """Where the capacity went: the states of a flow's bottleneck, and what share of its time each took.
 
-The table `budget` of a run has the times; here they become shares, which sum to 1. `docs/budget.md` defines the
-states.
+The table `budget` of a run has the times; here they become shares, which sum to 1. `docs/budget.md`
+defines the states.
 """
 
 from __future__ import annotations

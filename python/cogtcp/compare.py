@@ -274,7 +274,7 @@ class Comparison:
         )
 
     def table(self, name: str) -> pa.Table:
-        """Return the `flows`, `links`, `radios` or `budget` of all finished runs, with transport and seed in front."""
+        """Return `flows`, `links`, `radios` or `budget` of all finished runs, by transport and seed."""
         import pyarrow as pa
 
         parts = []

@@ -14,22 +14,26 @@ if TYPE_CHECKING:
 
 _WIDTH = 760.0
 _ROW = 34.0
+# Smaller shares are neither drawn nor listed.
+_LEAST = 0.0001
 # Bars narrower than this, in units of the sheet, have no number in them.
 _LEAST_WIDTH = 34.0
 
 
 def of_runs(runs: Mapping[str, Mapping[str, float]]) -> dict[str, Any] | None:
-    """Return what the templates need of the shares by name of the run or transport; None if there are none."""
+    """Return what the templates need of the shares by name of run or transport; None if there are none."""
     known = {name: shares for name, shares in runs.items() if shares}
     return {"figure": figure(known), "table": table(known)} if known else None
 
 
 def figure(runs: Mapping[str, Mapping[str, float]]) -> str:
     """Return the shares of each as a stacked bar, as SVG."""
-    shown = [state for state in budget.STATES if any(shares[state.name] > 0 for shares in runs.values())]
+    shown = [
+        state for state in budget.STATES if any(shares[state.name] >= _LEAST for shares in runs.values())
+    ]
     said = "; ".join(f"{name} {budget.told(shares)}".strip() for name, shares in runs.items())
-    left = 14 + max(still.text_width(name) for name in runs) if any(runs) else 2.0
-    wide, height = _WIDTH - left - 4, _ROW * len(runs)
+    left = 14 + max(still.text_width(name) for name in runs) if any(runs) else 12.0
+    wide, height = _WIDTH - left - 20, _ROW * len(runs)
     legend_rows = 1 + sum(44 + still.text_width(state.title, 11.5) for state in shown) // (_WIDTH * 0.9)
     sheet = still.Sheet(_WIDTH, height + 40 + 18 * legend_rows, f"Where the link's time went: {said}")
     panel = sheet.panel(left, 6, wide, height, Scale(0, 1), Scale(len(runs) - 0.5, -0.5))
@@ -59,7 +63,9 @@ def figure(runs: Mapping[str, Mapping[str, float]]) -> str:
 
 def table(runs: Mapping[str, Mapping[str, float]]) -> Table:
     """Return the shares in percent: one row per state, one column per run."""
-    shown = [state for state in budget.STATES if any(shares[state.name] > 0 for shares in runs.values())]
+    shown = [
+        state for state in budget.STATES if any(shares[state.name] >= _LEAST for shares in runs.values())
+    ]
     return Table(
         [("State of the link", ""), *((name or "Share", "% of its time") for name in runs)],
         [
