@@ -88,7 +88,7 @@ def test_compare_writes_tables_scenario_and_report(command: Command, small: Path
     assert re.search(r"sack +[\d.]+ ± [\d.]+ +[+-][\d.]+ ± ", done.out)
     assert "3 seeds" in done.out
     tables = {path.stem for path in (tmp_path / "out").glob("*.parquet")}
-    assert tables == {"runs", "summary", "paired", "flows", "links", "radios"}
+    assert tables == {"runs", "summary", "paired", "flows", "links", "radios", "budget"}
     assert pq.read_table(tmp_path / "out/runs.parquet").column("seed").to_pylist() == [7, 7, 8, 8, 9, 9]
 
 

@@ -151,8 +151,8 @@ def test_the_figures_show_the_values(comparison: Comparison, pages: dict[str, st
         value = BY_NAME["goodput_bps"].with_half_width(comparison.interval(name, "goodput_bps"))
         assert f">{value}<" in bars[0]
         assert f">{name}<" in bars[0]
-    # Bars, goodput against delay, the whole run and a closer look.
-    assert pages["compare"].count('role="img"') == 4
+    # Bars, where the capacity went, goodput against delay, the whole run and a closer look.
+    assert pages["compare"].count('role="img"') == 5
 
 
 def test_no_script_runs_but_the_two_of_the_page(pages: dict[str, str]) -> None:

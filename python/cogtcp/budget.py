@@ -75,7 +75,11 @@ def of_run(result: Result) -> dict[str, float]:
 
 def of_comparison(comparison: Comparison, transport: str) -> dict[str, float]:
     """Return the mean shares of a transport over its seeds; empty if none was measured."""
-    found = [shares(outcome.tables["budget"].to_pylist()) for outcome in comparison.finished(transport)]
+    found = [
+        shares(outcome.tables["budget"].to_pylist())
+        for outcome in comparison.finished(transport)
+        if "budget" in outcome.tables
+    ]
     known = [run for run in found if run]
     return (
         {state.name: math.fsum(run[state.name] for run in known) / len(known) for state in STATES}

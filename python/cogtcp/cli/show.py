@@ -143,7 +143,7 @@ def _budget(runs: dict[str, dict[str, float]]) -> None:
     console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_FILES)
     names = max(len(name) for name in known)
     cells = max(20, min(80, console.width - names - 3))
-    console.print("\n[bold]Where the capacity went[/bold]: the bottleneck's time")
+    console.print("[bold]Where the capacity went[/bold]: the bottleneck's time")
     for name, shares in known.items():
         bar = "".join(
             f"[{_COLORS[state.color]}]{state.mark * width}[/]"
@@ -155,8 +155,8 @@ def _budget(runs: dict[str, dict[str, float]]) -> None:
         state for state in budget.STATES if any(shares[state.name] >= 0.0005 for shares in known.values())
     ]
     for state in shown:
-        shares = "  ".join(f"{run[state.name] * 100:5.1f}" for run in known.values())
-        console.print(f"[{_COLORS[state.color]}]{state.mark}[/] {shares} %  {state.title}", highlight=False)
+        numbers = "  ".join(f"{run[state.name] * 100:5.1f}" for run in known.values())
+        console.print(f"[{_COLORS[state.color]}]{state.mark}[/] {numbers} %  {state.title}", highlight=False)
 
 
 def _widths(shares: Mapping[str, float], cells: int) -> list[int]:

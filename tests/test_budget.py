@@ -1,0 +1,57 @@
+"""Where the capacity went: shares, sentences, and where they are shown."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from cogtcp import Scenario, budget, compare, headline, run
+from conftest import SMALL, Command
+
+
+@pytest.fixture(scope="module")
+def scenario() -> Scenario:
+    return Scenario.from_toml(SMALL)
+
+
+def test_the_states_are_the_columns_and_sum_to_the_time(scenario: Scenario) -> None:
+    result = run(scenario)
+    columns = [name for name in result.budget.column_names if name.endswith("_s") and name != "measured_s"]
+    assert columns == sorted(columns, key=result.budget.column_names.index)
+    assert set(columns) == {state.column for state in budget.STATES}
+    for row in result.budget.to_pylist():
+        assert math.fsum(row[name] for name in columns) == pytest.approx(row["measured_s"], rel=1e-12)
+    assert math.fsum(budget.of_run(result).values()) == pytest.approx(1, rel=1e-12)
+    assert result.to_dict()["budget"] == result.budget.to_pylist()
+
+
+def test_the_answer_tells_the_largest_parts() -> None:
+    shares = dict.fromkeys(budget.BY_NAME, 0.0)
+    shares |= {"delivered": 0.36, "timeout": 0.31, "growing": 0.27, "silent": 0.02, "headers": 0.004}
+    assert budget.told(shares) == (
+        "36 % delivered, 31 % waiting for timeouts, 27 % window growing, 2 % silence"
+    )
+
+
+def test_a_comparison_has_the_means_over_its_seeds(scenario: Scenario) -> None:
+    compared = compare(scenario, ["newreno", "sack"], seeds=2)
+    for name in compared.transports:
+        singles = [run(scenario.with_transport(name), seed, "summary") for seed in compared.seeds]
+        mean = math.fsum(budget.of_run(each)["timeout"] for each in singles) / 2
+        assert budget.of_comparison(compared, name)["timeout"] == pytest.approx(mean, rel=1e-12)
+        assert compared.to_dict()["budget"][name]["timeout"] == pytest.approx(mean, rel=1e-12)
+    assert "The link's time: with " in headline.of_comparison(compared)
+    assert compared.table("budget").column("transport").to_pylist() == ["newreno", "sack"] * 2
+
+
+def test_it_is_shown_in_terminal_page_and_json(command: Command, small: Path, tmp_path: Path) -> None:
+    done = command("run", small, "--out", "out")
+    assert "Where the capacity went" in done.out
+    assert "The link's time: " in done.out
+    bar = next(line for line in done.out.splitlines() if line.startswith("█"))
+    assert len(bar.strip()) == 80
+    page = (tmp_path / "out/report.html").read_text()
+    assert "Where the capacity went" in page
+    assert 'aria-label="Where the link&#x27;s time went: ' in page
+    found = command("compare", small, "--transport", "newreno,sack", "--seeds", 1, "--json")
+    assert found.json()["budget"]["newreno"]["delivered"] > 0
