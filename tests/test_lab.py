@@ -209,6 +209,20 @@ def test_every_preset_can_be_shown() -> None:
     assert any(claim[0] == "chain-f7a" for preset in found.values() for claim in preset.claims)
 
 
+def test_a_claim_is_seen_under_its_own_settings() -> None:
+    """Fig. 7 of the study `chain`: 5 s on, 0.05 s off at its first point, three transports of the paper."""
+    preset = presets.presets(None)["see chain-f7a happen"]
+    radio = preset.scenario.to_dict()["radio"][0]
+    assert (radio["sensing"]["on"], radio["sensing"]["off"]) == ("5 s", "50 ms")
+    data = preset.to_dict()
+    assert data["transports"] == ["newreno", "westwood-tustin", "compound-zhou"]
+    assert "off_s 0.05, 0.1, 0.2, 0.4" in data["description"]
+    assert data["claims"][0][0] == "chain-f7a"
+    # Another claim of the study has other settings: primary users in place of sensing.
+    users = presets.presets(None)["see chain-f9 happen"].scenario.to_dict()["radio"][0]
+    assert users["pu"] is not None
+
+
 def test_controls_give_back_what_the_scenario_says() -> None:
     scenario = Scenario.from_toml(SMALL)
     for path, control in controls.controls_of(scenario).items():

@@ -1,17 +1,22 @@
-"""What the lab can start from: shipped scenarios, starters, scenarios of the studies with their claims."""
+"""What the lab can start from: shipped scenarios, starters, scenarios and claims of the studies."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cogtcp import _core
 from cogtcp._shipped import shipped
 from cogtcp.lab.controls import Control, controls_of
 from cogtcp.scenario import Scenario
 from cogtcp.studies.folder import list_studies
+
+if TYPE_CHECKING:
+    from cogtcp.studies.claims import ClaimRow
+    from cogtcp.studies.folder import Study
+    from cogtcp.studies.showing import Shown
 
 
 @dataclass(frozen=True)
@@ -23,19 +28,29 @@ class Preset:
         group: Under which heading.
         file: Its file, or None for a starter.
         claims: What a paper claims about it: id and text.
+        shows: The study and the claim whose own settings these are: "see chain-f7a happen".
     """
 
     name: str
     group: str
     file: Path | None = None
     claims: tuple[tuple[str, str], ...] = ()
+    shows: tuple[Study, ClaimRow] | None = None
 
     @cached_property
     def scenario(self) -> Scenario:
         """The scenario itself, read when it is first asked for."""
+        if self._shown is not None:
+            return self._shown.scenario
         if self.file is None:
             return Scenario.from_toml(_core.starter(self.name), file=self.name)
         return Scenario.from_file(self.file)
+
+    @cached_property
+    def _shown(self) -> Shown | None:
+        from cogtcp.studies.showing import show
+
+        return None if self.shows is None else show(*self.shows)
 
     @cached_property
     def controls(self) -> dict[str, Control]:
@@ -46,13 +61,23 @@ class Preset:
         """Return the preset for the page."""
         flows = self.scenario.to_dict()["flow"]
         transport = next((f["transport"] for f in flows if isinstance(f["transport"], str)), "newreno")
+        known = {name for name, _ in _core.transports()}
+        transports = [name for name in (self._shown.transports if self._shown else ()) if name in known]
         return {
-            "description": self.scenario.description,
+            "description": self._description(),
             "seed": self.scenario.seed,
-            "transport": transport,
+            "transports": transports or list(dict.fromkeys([transport, "sack", "cubic"]))[:3],
             "claims": self.claims,
             "controls": [control.to_dict() for control in self.controls.values()],
         }
+
+    def _description(self) -> str:
+        if self.shows is None or self._shown is None:
+            return self.scenario.description
+        _, claim = self.shows
+        axes = (f"{name} {', '.join(map(str, values))}" for name, values in self._shown.varies.items())
+        varied = "; ".join(axes)
+        return f"{claim.figure}: {claim.claim}" + (f" Its points: {varied}." if varied else "")
 
 
 def presets(file: str | None) -> dict[str, Preset]:
@@ -66,6 +91,12 @@ def presets(file: str | None) -> dict[str, Preset]:
         claims = tuple((claim.id, claim.claim) for claim in study.claims)
         for path in sorted((study.folder / "scenarios").glob("*.toml")):
             found.append(Preset(f"{study.name}: {path.stem}", f"Study {study.name}", path, claims))
+        for claim in study.claims:
+            if claim.points:
+                seen = ((claim.id, claim.claim),)
+                found.append(
+                    Preset(f"see {claim.id} happen", f"Study {study.name}", claims=seen, shows=(study, claim))
+                )
     by_name: dict[str, Preset] = {}
     for preset in found:
         by_name.setdefault(preset.name, preset)

@@ -144,7 +144,7 @@ async function choose(name, keep) {
   state = {
     preset: name,
     set: keep ? Object.fromEntries(Object.entries(state.set).filter(valid)) : {},
-    transports: keep && state.transports.length ? state.transports : [...new Set([preset.transport, "sack", "cubic"])].slice(0, 3),
+    transports: keep && state.transports.length ? state.transports : preset.transports.slice(0, start.most),
     seed: keep && state.seed !== null ? state.seed : preset.seed,
   };
   last = null;

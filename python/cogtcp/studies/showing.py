@@ -1,0 +1,48 @@
+"""A claim to be looked at: the scenario in which it is to be seen, as its study makes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cogtcp.runner import Runner
+from cogtcp.studies import Context, code
+
+if TYPE_CHECKING:
+    from cogtcp.scenario import Scenario
+    from cogtcp.studies.claims import ClaimRow
+    from cogtcp.studies.folder import Study
+    from cogtcp.studies.space import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What of a claim is shown.
+
+    Attributes:
+        scenario: That of its first point, under the base settings of the study, in its quick version.
+        transports: Those that its points compare, in their order.
+        varies: What else its points vary: each axis with its values.
+    """
+
+    scenario: Scenario
+    transports: tuple[str, ...]
+    varies: dict[str, tuple[Value, ...]]
+
+
+def show(study: Study, claim: ClaimRow) -> Shown:
+    """Return the scenario of a claim that is made of points, with what the points vary."""
+    axes: dict[str, list[Value]] = {}
+    for point in claim.points:
+        for name, value in point.items():
+            if value not in axes.setdefault(name, []):
+                axes[name].append(value)
+    transports = tuple(str(name) for name in axes.pop("transport", ()))
+    seed = 1
+    make = code.function(study, "runs", "scenario")
+    context = Context(study, (seed,), quick=True, _runner=Runner())
+    return Shown(
+        make(context, study.space.base, claim.points[0], seed),
+        transports,
+        {name: tuple(values) for name, values in axes.items() if len(values) > 1},
+    )
