@@ -22,11 +22,12 @@ from cogtcp import OutputError, Scenario, UsageError
 from cogtcp.cli import main
 from cogtcp.result import run
 from cogtcp.runner import Journal
-from cogtcp.statistics import mean_interval
-from cogtcp.sweeping import dataset
+from cogtcp.statistics import mean_interval, quantile_interval
+from cogtcp.sweeping import dataset, ordered
 from cogtcp.sweeping import plan as planning
 from cogtcp.sweeping.answer import winners
 from cogtcp.sweeping.axes import halton
+from cogtcp.sweeping.picked import thinned
 from cogtcp.sweeping.query import query
 from conftest import ROOT, Command, command_line, files
 
@@ -472,6 +473,100 @@ def test_precision_adds_seeds_where_they_are_needed(short: Scenario, tmp_path: P
         half = (row["goodput_bps_high"] - row["goodput_bps_low"]) / 2
         assert half <= 0.02 * row["goodput_bps"] or row["goodput_bps_n"] == 40
     assert not math.isnan(found.interval("sack", "goodput_bps", found.summary["link_loss"][0].as_py()).low)
+
+
+def test_quantiles_are_shown_with_their_intervals(
+    sweep_file: Path, command: Command, tmp_path: Path, small: Path
+) -> None:
+    done = command("sweep", sweep_file, "--seeds", 20, "--out", "out", "--quantiles", "50,95")
+    assert (done.code, done.err) == (0, "")
+    found = pq.read_table(tmp_path / "out" / "quantiles.parquet").to_pylist()
+    assert len({(row["transport"], row["sensing_on"], row["loss"]) for row in found}) == 12
+    runs = dataset.load(tmp_path / "out", "runs").to_pylist()
+    place = {"transport": "sack", "sensing_on": 2.0, "loss": min(row["loss"] for row in runs)}
+    values = [row["goodput_bps"] for row in runs if all(row[name] == place[name] for name in place)]
+    wanted = {**place, "metric": "goodput_bps"}
+    own = [row for row in found if all(row[name] == value for name, value in wanted.items())]
+    assert [row["quantile"] for row in own] == [0.5, 0.95]
+    for row in own:
+        expected = quantile_interval(values, row["quantile"])
+        assert (row["value"], row["low"], row["n"]) == (expected.mean, expected.low, 20)
+        assert row["high"] == (expected.high if math.isfinite(expected.high) else None)
+    assert own[1]["high"] is None, "twenty seeds do not bound a 95 % quantile"
+    assert "95 % quantile" in (tmp_path / "out" / "report.html").read_text()
+    assert command("sweep", sweep_file, "--seeds", 20, "--out", "out").code == 0
+    assert not (tmp_path / "out" / "quantiles.parquet").exists(), "not asked for: gone"
+    asked = ("--transport", "newreno,sack", "--seeds", 8, "--quantiles", 50)
+    assert "Quantiles over the seeds" in command("compare", small, *asked, "--out", "c").out
+    assert "median" in (tmp_path / "c" / "report.html").read_text()
+    assert command("sweep", sweep_file, "--quantiles", "0").code == 2
+
+
+def test_more_points_than_a_page_shows_are_thinned(short: Scenario, tmp_path: Path) -> None:
+    assert thinned([[1, 2, 3, 4, 5], [1, 2]], 6) == [[1, 3, 5], [1, 2]]
+    assert thinned([list(range(1000)), list(range(1000))], 1600)[0][-1] == 999
+    kept = thinned([list(range(100)), ["a", "b"], list(range(300))], 1000)
+    assert math.prod(map(len, kept)) <= 1000
+    assert kept[1] == ["a", "b"]
+    vary = {ON: [f"{1000 + n} ms" for n in range(4000)]}
+    tiny = short.set("run.duration", "1 ms")
+    found = cogtcp.sweep(tiny, vary, transports=["sack"], seeds=1, keep=[], out=tmp_path)
+    assert found.summary.num_rows == 4000
+    report = (tmp_path / "report.html").read_text()
+    assert "show 3,200 of 4,000 rows, evenly spread" in report
+
+
+def test_pieces_are_merged_some_rows_at_a_time(tmp_path: Path) -> None:
+    import pyarrow as pa
+
+    chance = random.Random(3)
+    values = [chance.randrange(10_000) for _ in range(30_000)]
+    names = (tmp_path / f"{number}" for number in range(1000))
+    order = ordered.ascending(["x"])
+    pieces = [
+        ordered.write_piece(next(names), [ordered.sort(pa.table({"x": values[start : start + 700]}), order)])
+        for start in range(0, len(values), 700)
+    ]
+    few = ordered.fewer(pieces, order, lambda table: table, lambda: next(names))
+    assert len(few) <= 8
+    parts = list(ordered.merged([ordered.read_piece(path) for path in few], order))
+    assert [x for part in parts for x in part["x"].to_pylist()] == sorted(values)
+    assert max(part.num_rows for part in parts) <= 10_000
+    whole = list(ordered.whole_groups(parts, ["x"]))
+    assert [x for part in whole for x in part["x"].to_pylist()] == sorted(values)
+    ends = [part["x"][-1].as_py() for part in whole]
+    assert all(part["x"][0].as_py() != end for part, end in zip(whole[1:], ends, strict=False))
+    assert list(tmp_path.iterdir()) == [], "pieces are gone once they are read"
+
+
+def test_the_summary_does_not_depend_on_how_rows_come(short: Scenario) -> None:
+    import pyarrow as pa
+
+    from cogtcp.sweeping.summary import summarise
+
+    chance = random.Random(5)
+    rows = [
+        {
+            "x": float(n // 700),
+            "seed": n,
+            "error": None,
+            "goodput_bps": 1e6 + chance.gauss(0, 3),
+            "drops": 0.1,
+        }
+        for n in range(2000)
+    ]
+    kinds = {"x": pa.float64()}
+    table = pa.Table.from_pylist(rows, pa.schema([("x", pa.float64()), ("seed", pa.int64()),
+        ("error", pa.string()), ("goodput_bps", pa.float64()), ("drops", pa.float64())]))  # fmt: skip
+    for size in (1, 3, 699, 700, 5000):
+        parts = [table.slice(start, size) for start in range(0, 2000, size)]
+        found = pa.concat_tables(summarise("sack", parts, kinds, ["goodput_bps", "drops"])).to_pylist()
+        assert [(row["x"], row["goodput_bps_n"]) for row in found] == [(0, 700), (1, 700), (2, 600)]
+        for row in found:
+            own = mean_interval([each["goodput_bps"] for each in rows if each["x"] == row["x"]])
+            assert row["goodput_bps"] == pytest.approx(own.mean, rel=1e-12)
+            assert row["goodput_bps_low"] == pytest.approx(own.low, rel=1e-9)
+            assert row["drops"] == row["drops_low"] == row["drops_high"] == 0.1, "nothing varies"
 
 
 def test_a_dry_run_says_what_it_would_cost(sweep_file: Path, command: Command, tmp_path: Path) -> None:

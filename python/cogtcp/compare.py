@@ -14,7 +14,7 @@ from cogtcp._names import pick
 from cogtcp.control import control_name
 from cogtcp.metrics import BY_NAME, METRICS
 from cogtcp.result import MOST_SEEDS, Result, check_seed, plain
-from cogtcp.statistics import Interval, holm, mean_interval, p_value, paired_difference
+from cogtcp.statistics import Interval, holm, mean_interval, p_value, paired_difference, quantile_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -189,6 +189,15 @@ class Comparison:
         _check_metric(metric)
         return mean_interval([outcome.metrics[metric] for outcome in self.finished(transport)])
 
+    def quantile(self, transport: str | type, metric: str, q: float) -> Interval:
+        """Return the `q`-quantile of a metric over the seeds, with a 95 % interval that assumes no law.
+
+        Where there are too few seeds for an end of the interval it is infinite.
+        """
+        _check_metric(metric)
+        values = [outcome.metrics[metric] for outcome in self.finished(transport)]
+        return quantile_interval(values, q)
+
     def difference(self, transport: str | type, metric: str, baseline: str | type | None = None) -> Interval:
         """Return the mean difference to a baseline over the seeds both finished, with its 95 % t-interval."""
         _check_metric(metric)
@@ -357,20 +366,33 @@ class Comparison:
 
         return of_comparison(self)
 
-    def save(self, directory: str | Path, *, force: bool = False, command: str | None = None) -> Path:
+    def save(
+        self,
+        directory: str | Path,
+        *,
+        force: bool = False,
+        command: str | None = None,
+        quantiles: Sequence[float] = (),
+    ) -> Path:
         """Write the tables as Parquet, the scenario and the report into a folder, whole or not at all.
 
         A folder of earlier results of the same comparison is replaced; any other only with `force`, its
-        content kept beside it.
+        content kept beside it. The report has the `quantiles` over the seeds that are asked for.
         """
         from cogtcp.output import OutputFolder
 
         job = compare_job(self.scenario, self.transports, self.seeds)
         with OutputFolder(directory, job=job, force=force) as folder:
-            self.write(folder, command=command)
+            self.write(folder, command=command, quantiles=quantiles)
         return Path(directory)
 
-    def write(self, folder: OutputFolder | KeptFolder, *, command: str | None = None) -> None:
+    def write(
+        self,
+        folder: OutputFolder | KeptFolder,
+        *,
+        command: str | None = None,
+        quantiles: Sequence[float] = (),
+    ) -> None:
         """Write everything into an open folder."""
         from cogtcp.report import comparison_report
 
@@ -379,7 +401,7 @@ class Comparison:
         for name in _TABLES:
             folder.write_table(name, self.table(name), self.provenance)
         folder.write_text("scenario.toml", self.scenario.to_toml())
-        folder.write_text("report.html", comparison_report(self, command=command))
+        folder.write_text("report.html", comparison_report(self, command=command, quantiles=quantiles))
         folder.describe({"kind": "compare", "command": command, **self.to_dict()})
 
     def report(self, path: str | Path, *, command: str | None = None) -> Path:

@@ -82,6 +82,21 @@ class Metric:
             text = plus_minus(mean, interval.half_width * self.scale, self.digits)
         return f"+{text}" if sign and mean > 0 else text
 
+    def with_ends(self, interval: Interval) -> str:
+        """Return a value with the ends of its interval, `12.3 (10.1 to 15.2)`; – is an unknown end."""
+        text = self.text(interval.mean)
+        if math.isnan(interval.mean) or interval.low == interval.high:
+            return text
+        low, high = (
+            self.text(end if math.isfinite(end) else math.nan) for end in (interval.low, interval.high)
+        )
+        return f"{text} ({low} to {high})"
+
+
+def quantile_name(q: float) -> str:
+    """Return what a quantile is called: `median`, `95 % quantile`."""
+    return "median" if q == 0.5 else f"{100 * q:g} % quantile"
+
 
 def plus_minus(value: float, half: float, digits: int = 3) -> str:
     """Return `1 ± 0.15`: the half width with two significant digits, the value to the same place.
@@ -236,6 +251,9 @@ METRICS = (
         _sum("handoffs"), radio=True, any_radio=True,
     ),
 )  # fmt: skip
+
+#: Whose quantiles are shown where there is no room for all.
+QUANTILES_OF = ("goodput_bps", "queuing_delay_mean_s", "rtt_p95_s")
 
 BY_NAME = {metric.name: metric for metric in METRICS}
 

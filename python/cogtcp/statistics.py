@@ -189,7 +189,8 @@ def quantile_interval(values: Sequence[float], q: float, confidence: float = 0.9
     tail = (1 - confidence) / 2
     low, high, total = -math.inf, math.inf, 0.0
     for successes in range(n + 1):
-        chance = math.comb(n, successes) * q**successes * (1 - q) ** (n - successes)
+        ways = math.lgamma(n + 1) - math.lgamma(successes + 1) - math.lgamma(n - successes + 1)
+        chance = math.exp(ways + successes * math.log(q) + (n - successes) * math.log1p(-q))
         # P(B < i) <= tail: the i-th smallest is low enough. P(B >= j) <= tail: the j-th is high enough.
         if total <= tail and successes >= 1:
             low = ordered[successes - 1]

@@ -160,6 +160,7 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument(
         "--time-limit", type=float, metavar="S", help="give a run up after S seconds; it counts as failed"
     )
+    arguments.add_quantiles(compare)
     _output_arguments(compare)
 
     best = verb("tune", _tune, "find the best parameters of a scenario")

@@ -126,6 +126,26 @@ def positive(value: int | None, option: str) -> None:
         raise UsageError(f"{option} {value}: must be at least 1")
 
 
+def add_quantiles(parser: argparse.ArgumentParser) -> None:
+    """Add the option `--quantiles`."""
+    parser.add_argument(
+        "--quantiles",
+        metavar="P,...",
+        help="also show these percentiles over the seeds with their intervals, as in 50,95",
+    )
+
+
+def quantiles(text: str | None) -> list[float]:
+    """Return the quantiles that are asked for in per cent. Raises `UsageError`."""
+    try:
+        found = [float(part) / 100 for part in text.split(",")] if text else []
+    except ValueError:
+        found = [0.0]
+    if not all(0 < q < 1 for q in found):
+        raise UsageError(f"--quantiles {text}: write numbers between 0 and 100, as in 50,95")
+    return list(dict.fromkeys(found))
+
+
 def seeds(value: int | None, option: str = "--seeds") -> None:
     """Raise unless a number of seeds is missing or one that can be simulated."""
     positive(value, option)

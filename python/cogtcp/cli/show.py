@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from cogtcp import budget
-from cogtcp.metrics import BY_NAME, Metric, measure_rows
+from cogtcp.metrics import BY_NAME, QUANTILES_OF, Metric, measure_rows, quantile_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,8 +74,8 @@ def result(run: Result) -> None:
     _budget({"": budget.of_run(run)})
 
 
-def comparison(compared: Comparison) -> None:
-    """Print one row per transport."""
+def comparison(compared: Comparison, quantiles: Sequence[float] = ()) -> None:
+    """Print one row per transport, and quantiles over the seeds where they are asked for."""
     baseline = compared.transports[0]
     columns = ["efficiency", "rtos", "fast_retransmits", "rtt_mean_s", "drops"]
     goodput = BY_NAME["goodput_bps"]
@@ -98,6 +98,15 @@ def comparison(compared: Comparison) -> None:
     goodputs = [compared.interval(name, "goodput_bps") for name in compared.transports]
     if any(interval.n > 1 and interval.low == interval.high for interval in goodputs):
         print("Without ±: nothing varies with the seed here.")
+    if quantiles:
+        shown = [BY_NAME[name] for name in QUANTILES_OF]
+        rows = [
+            [name, quantile_name(q), *(m.with_ends(compared.quantile(name, m.name, q)) for m in shown)]
+            for name in compared.transports
+            for q in quantiles
+        ]
+        headings = ["Transport", "", *map(_heading, shown)]
+        _print_table("Quantiles over the seeds (95 % interval)", headings, rows, left=2)
     if any(compared.interval(name, _PROTECTION[0]).n for name in compared.transports):
         protection = [BY_NAME[name] for name in _PROTECTION]
         rows = [

@@ -65,6 +65,7 @@ def compare(args: argparse.Namespace) -> int:
     """Simulate each transport over the same seeds, save, and show how they compare."""
     arguments.seeds(args.seeds)
     arguments.positive(args.jobs, "--jobs")
+    quantiles = arguments.quantiles(args.quantiles)
     transports = arguments.transports(args.transport)
     scenario = arguments.checked_scenario(args)
     first = scenario.seed if args.seed is None else args.seed
@@ -87,12 +88,12 @@ def compare(args: argparse.Namespace) -> int:
                 f"cogtcp: interrupted; writing what was finished to {out}: repeat the command to go on",
                 file=sys.stderr,
             )
-        comparison.write(folder, command=arguments.command_line())
+        comparison.write(folder, command=arguments.command_line(), quantiles=quantiles)
     _report_failures(comparison)
     if args.json:
         _print_json({**comparison.to_dict(), "provenance": comparison.provenance}, out)
     else:
-        show.comparison(comparison)
+        show.comparison(comparison, quantiles)
         _print_report(headline.of_comparison(comparison), out)
     if comparison.interrupted:
         return 130

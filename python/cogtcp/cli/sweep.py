@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 def add_sweep(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `sweep`."""
+    from cogtcp.cli import arguments
+
     parser.add_argument("file", metavar="FILE", help="the sweep, a TOML file (docs/sweeps.md)")
     parser.add_argument(
         "--set",
@@ -39,6 +41,7 @@ def add_sweep(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-seeds", type=int, default=200, metavar="N", help="bound of --precision (default: 200)"
     )
+    arguments.add_quantiles(parser)
     parser.add_argument("--retry-failed", action="store_true", help="make runs again that failed before")
     parser.add_argument(
         "--store", metavar="URI", help="also keep the data set there: s3://bucket/folder, or a folder"
@@ -73,6 +76,7 @@ def sweep(args: argparse.Namespace) -> int:
         "launcher": _launcher(args),
         "command": arguments.command_line(),
         "store": args.store,
+        "quantiles": arguments.quantiles(args.quantiles),
     }
     if args.precision is not None:
         options |= {"precision": _share(args.precision), "max_seeds": args.max_seeds}

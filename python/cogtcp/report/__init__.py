@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp import budget as budgets
 from cogtcp import headline
-from cogtcp.metrics import BY_NAME, METRICS, Metric
+from cogtcp.metrics import BY_NAME, METRICS, Metric, quantile_name
 from cogtcp.report import bars, budget, figures, page
 from cogtcp.report.detail import detail
 from cogtcp.report.series import Series
@@ -48,8 +48,10 @@ def run_report(result: Result, *, command: str | None = None) -> str:
     )
 
 
-def comparison_report(comparison: Comparison, *, command: str | None = None) -> str:
-    """Return the report of a comparison."""
+def comparison_report(
+    comparison: Comparison, *, command: str | None = None, quantiles: Sequence[float] = ()
+) -> str:
+    """Return the report of a comparison, with quantiles over the seeds where they are asked for."""
     transports = [name for name in comparison.transports if comparison.finished(name)]
     drawn = {name: Series.of(result) for name, result in comparison.shown.items()}
     most_flows = max((o.tables["flows"].num_rows for o in comparison.outcomes if not o.error), default=0)
@@ -85,6 +87,7 @@ def comparison_report(comparison: Comparison, *, command: str | None = None) -> 
             for i in [comparison.interval(name, metric.name)]
         ),
         paired=_numbers(metrics, others, comparison.difference, sign=True) if others else None,
+        quantiles=_quantiles(comparison, metrics, transports, quantiles) if quantiles else None,
         time=over_time(drawn) if drawn else None,
         details=[detail(comparison.shown[name], name) for name in drawn],
         shown_seed=comparison.seeds[0],
@@ -160,6 +163,23 @@ def _numbers(
                 *(metric.with_half_width(interval_of(name, metric.name), sign=sign) for name in names),
             ]
             for metric in metrics
+        ],
+    )
+
+
+def _quantiles(
+    comparison: Comparison, metrics: Sequence[Metric], names: Sequence[str], quantiles: Sequence[float]
+) -> Table:
+    """Return one row per metric and quantile, one column per transport."""
+    return Table(
+        [("Metric", ""), *((name, "") for name in names)],
+        [
+            [
+                f"{metric.title}{f', {metric.unit}' if metric.unit else ''}: {quantile_name(q)}",
+                *(metric.with_ends(comparison.quantile(name, metric.name, q)) for name in names),
+            ]
+            for metric in metrics
+            for q in quantiles
         ],
     )
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cogtcp.sweeping.result import Sweep
 
 #: What a folder with a sweep holds besides its marker.
-FILES = ("scenario.toml", "report.html", "summary.parquet", "data", RUNS)
+FILES = ("scenario.toml", "report.html", "summary.parquet", "quantiles.parquet", "data", RUNS)
 
 
 def sweep(
@@ -49,6 +49,7 @@ def sweep(
     store: str | None = None,
     precision: float | None = None,
     max_seeds: int = 200,
+    quantiles: Sequence[float] = (),
     progress: Any = None,
     command: str | None = None,
 ) -> Sweep:
@@ -91,6 +92,7 @@ def sweep(
             every point and transport. Looked at from ten seeds on; each round makes half as many again, of
             the points that need them.
         max_seeds: The bound on the seeds of a point, for `precision`.
+        quantiles: Quantiles over the seeds, such as 0.95, that `quantiles.parquet` and the page then have.
         progress: Called with the number of finished runs and of all runs.
         command: The command line, for the report.
 
@@ -126,7 +128,7 @@ def sweep(
         out = temporary / "sweep"
     folder = prepare_folder(out, made.job, FILES, keep=RUNS, force=force)
     runner = Runner(folder / RUNS, jobs, progress, time_limit=made.time_limit, retry=retry, launcher=launcher)
-    return _carry_out(made, folder, runner, store, precision, max_seeds, command, temporary)
+    return _carry_out(made, folder, runner, store, precision, max_seeds, quantiles, command, temporary)
 
 
 def _carry_out(
@@ -136,6 +138,7 @@ def _carry_out(
     store: str | None,
     precision: float | None,
     max_seeds: int,
+    quantiles: Sequence[float],
     command: str | None,
     temporary: Path | None,
 ) -> Sweep:
@@ -175,7 +178,7 @@ def _carry_out(
         plan, cases, total = more
     if interrupted and not (runner.progress.made + runner.progress.known):
         raise KeyboardInterrupt
-    save(result, command)
+    save(result, command, quantiles)
     if temporary is not None:
         weakref.finalize(result, shutil.rmtree, temporary, ignore_errors=True)
     if place is not None:
@@ -183,13 +186,18 @@ def _carry_out(
     return result
 
 
-def save(result: Sweep, command: str | None = None) -> None:
+def save(result: Sweep, command: str | None = None, quantiles: Sequence[float] = ()) -> None:
     """Write what is made of the data set into its folder: summary, page, marker."""
     from cogtcp.sweeping.page import sweep_report
+    from cogtcp.sweeping.quantiles import of_folder
 
     folder, plan = result.folder, result.plan
     write_file(folder / "scenario.toml", plan.scenario.to_toml())
     write_tables(folder / "summary.parquet", result.summaries(), result.provenance)
+    if quantiles:
+        write_tables(folder / "quantiles.parquet", of_folder(folder, quantiles), result.provenance)
+    else:
+        (folder / "quantiles.parquet").unlink(missing_ok=True)  # of other runs
     write_file(folder / "report.html", sweep_report(result, command=command))
     mark(folder, plan.job, FILES, {"command": command, **result.about(), "answer": result.answer})
 

@@ -49,7 +49,9 @@ def load(folder: Path, name: str, columns: Sequence[str] | None = None) -> pa.Ta
     """Return one table of a data set, `transport` in front."""
     parts = []
     for transport, path in _files(folder, name):
-        table = pq.read_table(path, columns=None if columns is None else list(columns), partitioning=None)
+        # Opened once: a process that is at work may put another file under this name between two looks.
+        with pq.ParquetFile(path) as file:
+            table = file.read(columns=None if columns is None else list(columns))
         parts.append(table.add_column(0, "transport", pa.repeat(pa.scalar(transport), table.num_rows)))
     if not parts:
         return pa.schema([("transport", pa.string()), *types(name).items()]).empty_table()

@@ -6,7 +6,10 @@ import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
-from cogtcp.metrics import BY_NAME
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cogtcp.metrics import BY_NAME, QUANTILES_OF, quantile_name
 from cogtcp.report import figures, page
 from cogtcp.report.tables import Table
 from cogtcp.statistics import Interval
@@ -53,6 +56,7 @@ def sweep_report(sweep: Sweep, *, command: str | None = None) -> str:
             ("Written", page.date()),
         ],
         scenario=scenario.to_toml(),
+        quantiles=_quantiles(sweep, axes),
     )
 
 
@@ -72,6 +76,7 @@ def render(
     failures: Sequence[dict[str, Any]],
     origin: Sequence[tuple[str, str]],
     scenario: str,
+    quantiles: Table | None = None,
 ) -> str:
     """Return the page of runs over axes: of each its name, its unit, and whether it has numbers.
 
@@ -98,6 +103,8 @@ def render(
         trade=_trade(rows),
         table=_table(rows[:_MOST_ROWS], axes, metrics),
         left_out=max(0, total_rows - _MOST_ROWS),
+        quantiles=quantiles,
+        constant=_constant(rows, metrics),
         origin=origin,
         scenario=scenario,
     )
@@ -233,6 +240,44 @@ def _table(
             for row in rows
         ],
         left=1,
+    )
+
+
+def _constant(rows: Sequence[dict[str, Any]], metrics: Sequence[Metric]) -> bool:
+    """Whether there is an interval of width zero."""
+    found = (_interval(row, metric) for row in rows[:_MOST_ROWS] for metric in metrics)
+    return any(interval.n > 1 and interval.low == interval.high for interval in found)
+
+
+def _quantiles(sweep: Sweep, axes: Sequence[tuple[str, str, bool]]) -> Table | None:
+    """Return the quantiles that were asked for, of the metrics for which there is room."""
+    path = sweep.folder / "quantiles.parquet"
+    if not path.exists():
+        return None
+    metrics = [BY_NAME[name] for name in QUANTILES_OF]
+    found: dict[tuple[Any, ...], dict[str, str]] = {}
+    left_out = 0
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(1024):
+            for row in sweep.own(pa.Table.from_batches([batch])).to_pylist():
+                if row["metric"] not in QUANTILES_OF:
+                    continue
+                place = (row["transport"], *(row[name] for name, *_ in axes), row["quantile"])
+                if place not in found and len(found) >= _MOST_ROWS:
+                    left_out += row["metric"] == QUANTILES_OF[0]
+                    continue
+                low, high = (math.nan if row[end] is None else row[end] for end in ("low", "high"))
+                interval = Interval(row["value"], low, high, row["n"])
+                found.setdefault(place, {})[row["metric"]] = BY_NAME[row["metric"]].with_ends(interval)
+    headings = [("Transport", ""), *((name, unit) for name, unit, _ in axes), ("Quantile", "")]
+    return Table(
+        headings=[*headings, *((metric.title, metric.unit) for metric in metrics)],
+        rows=[
+            [*map(_said, place[:-1]), quantile_name(place[-1]), *(texts.get(m.name, "–") for m in metrics)]
+            for place, texts in found.items()
+        ],
+        left=1,
+        left_out=left_out,
     )
 
 

@@ -62,10 +62,10 @@ def thinned(values: Sequence[Sequence[Any]], most: int) -> list[list[Any]]:
     >>> thinned([[1, 2, 3, 4, 5], [1, 2]], 6)
     [[1, 3, 5], [1, 2]]
     """
-    sizes = [len(each) for each in values]
-    while math.prod(sizes) > most and max(sizes) > 1:
-        longest = sizes.index(max(sizes))
-        sizes[longest] = max(1, min(sizes[longest] - 1, most * sizes[longest] // math.prod(sizes)))
+    bound = max((len(each) for each in values), default=1)
+    while bound > 1 and math.prod(min(len(each), bound) for each in values) > most:
+        bound -= 1
+    sizes = [min(len(each), bound) for each in values]
     return [
         [each[round(index * (len(each) - 1) / max(1, size - 1))] for index in range(size)]
         for each, size in zip(values, sizes, strict=True)

@@ -21,7 +21,7 @@ from cogtcp.sweeping.dataset import DATA
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_ALSO = ("scenario.toml", "summary.parquet", "report.html")
+_ALSO = ("scenario.toml", "summary.parquet", "quantiles.parquet", "report.html")
 
 
 class Store:
