@@ -26,44 +26,75 @@ id = "t-f1"
 figure = "Fig. 1"
 claim = "It is ten."
 paper = "10"
+shows = ["a_table"]
+
+[[claim.points]]
+x = 1
+
+[[claim.statement]]
+says = "The value is ten."
+kind = "magnitude"
+test = "near"
+quantity = "value"
+than = 10
+margin = 0.1
+
+[[claim.plot]]
+id = "f1"
+title = "A figure"
+x = "x"
+quantity = "value"
+x_label = "x"
+y_label = "y"
 
 [[claim]]
 id = "t-f2"
 figure = "Fig. 2"
 claim = "It grows."
 paper = "a curve"
+ours = true
+
+[[claim.points]]
+x = [1, 2]
+
+[[claim.statement]]
+says = "The value grows."
+kind = "ordering"
+test = "rises"
+quantity = "value"
+over = "x"
 
 [[unsaid]]
 name = "queue"
-base = "100 packets"
-range = "verdict: 50 packets"
+base = 100
+between = [50, 200]
+unit = "packets"
 why = "not given"
 """
 
-CLAIMS = """
-from cogtcp.studies import Case, Context, Curve, Figure, Measured, Table, claim, verdicts
-
-
-@claim("t-f1")
-def ten(study: Context) -> Measured:
-    scenario = study.scenario("one")
-    records = study.run([Case(scenario, seed, measure) for seed in study.seeds])
-    finding = verdicts.equivalent([record["value"] for record in records], 10, 0.1)
-    curve = Curve("points", [1], [10], [9], [11])
-    figure = Figure("f1", "A figure", "x", "y", [curve], "what", ["It says ten."])
-    table = Table("A table", ["name", "value [s]"], [["<b>", "1"]])
-    ci = (finding.low, finding.high)
-    return Measured(finding.verdict, finding.statement, ci, "TOST", "why", [figure], [table])
-
-
-@claim("t-f2")
-def grows(study: Context) -> Measured:
-    finding = verdicts.increasing([[1.0] * len(study.seeds), [2.0] * len(study.seeds)])
-    return Measured(finding.verdict, finding.statement, (finding.low, finding.high), "trend", "so", [])
+RUNS = """
+def scenario(study, setting, point, seed):
+    return study.scenario("one").set("run.duration", f"{point.x:.0f} s")
 
 
 def measure(result):
     return {"value": result}
+"""
+
+EXHIBITS = """
+from cogtcp.studies import Table
+
+
+def a_table(study, base):
+    return [Table("A table", ["name", "value [s]"], [["<b>", "1"]])]
+"""
+
+FIGURE = """
+source = "read from text"
+caption = "A curve"
+[[sentence]]
+section = "1"
+text = "It says ten."
 """
 
 SCENARIO = """
@@ -84,20 +115,28 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     study = tmp_path / "studies" / "t"
     (study / "scenarios").mkdir(parents=True)
     (study / "study.toml").write_text(STUDY)
-    (study / "claims.py").write_text(CLAIMS)
+    (study / "figures").mkdir()
+    (study / "figures" / "f1.toml").write_text(FIGURE)
+    (study / "runs.py").write_text(RUNS)
+    (study / "exhibits.py").write_text(EXHIBITS)
     (study / "scenarios" / "one.toml").write_text(SCENARIO)
     monkeypatch.setenv("COGTCP_STUDIES", str(tmp_path / "studies"))
     return study
 
 
+def _value(scenario: Any, seed: int) -> float:
+    """Return ten a second, and a hundredth of the seed."""
+    return 10 * float(scenario.to_dict()["run"]["duration"].split()[0]) + seed / 100
+
+
 @pytest.fixture
 def simulated(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Replace the simulator: a run's result is 10 plus a hundredth of its seed. Returns the seeds run."""
+    """Replace the simulator by `_value`. Returns the seeds run."""
     seeds: list[int] = []
 
     def run(scenario: Any, seed: int, trace: str, *, cancel: Any) -> float:
         seeds.append(seed)
-        return 10 + seed / 100
+        return _value(scenario, seed)
 
     monkeypatch.setattr(runner_case, "run", run)
     return seeds
@@ -108,31 +147,31 @@ def test_result_has_exactly_the_documented_form(folder: Path, simulated: list[in
     document = json.loads(result.to_json())
     assert list(document) == ["study", "claims"]
     assert document["study"] == "t"
-    keys = ["id", "figure", "claim", "paper", "measured", "ci", "verdict", "test", "why"]
-    assert [list(claim) for claim in document["claims"]] == [keys, keys]
+    told = ["id", "figure", "claim", "paper", "ours", "verdict", "measured", "why"]
+    found = ["base", "where", "share", "statements", "closest", "decides", "tried"]
+    assert [list(claim) for claim in document["claims"]] == [told + found] * 2
     first, second = document["claims"]
-    assert (first["id"], first["verdict"]) == ("t-f1", "holds")
+    # Nothing was searched: no verdict over the space, but one at the base.
+    assert (first["id"], first["verdict"], first["base"], first["where"]) == (
+        "t-f1",
+        "unclear",
+        "holds",
+        None,
+    )
+    assert "has not been searched" in first["why"]
     # Values 10.01, 10.02, 10.03: mean ratio 1.002.
-    assert first["ci"][0] < 1.002 < first["ci"][1]
-    assert (second["id"], second["verdict"], second["ci"]) == ("t-f2", "holds", [0.5, 0.5])
-
-
-def test_a_verdict_is_that_of_its_settings() -> None:
-    def measured(verdict: Any, **settings: Any) -> studies.Measured:
-        return studies.Measured(verdict, "m", None, "t", "w", settings=settings)
-
-    found = measured("unclear", base="differs", long="holds", short="differs")
-    assert found.base == "differs"
-    assert found.over_settings == ("base: differs; of 3 settings 1 hold, 2 differ")
-    assert measured("holds").over_settings == ""
-    assert measured("holds").base == "holds"
-    with pytest.raises(ValueError, match="not that of the settings"):
-        measured("holds", base="holds", long="unclear")
+    (statement,) = first["statements"]
+    low, high = statement["base"]["ci"]
+    assert low < 1.002 < high
+    assert (first["ours"], second["ours"]) == (False, True)
+    assert second["statements"][0]["base"]["verdict"] == "holds"
+    # Both claims have the point x = 1: its runs are made once.
+    assert sorted(simulated) == [1, 1, 2, 2, 3, 3]
 
 
 def test_one_seed_has_no_interval_and_decides_nothing(folder: Path, simulated: list[int]) -> None:
     (claim,) = json.loads(studies.reproduce("t", only="t-f1", seeds=1).to_json())["claims"]
-    assert (claim["ci"], claim["verdict"]) == (None, "unclear")
+    assert (claim["statements"][0]["base"]["ci"], claim["base"]) == (None, "unclear")
 
 
 def test_seeds_and_quick(folder: Path, simulated: list[int]) -> None:
@@ -144,7 +183,7 @@ def test_seeds_and_quick(folder: Path, simulated: list[int]) -> None:
 def test_the_id_of_a_claim_names_its_study(folder: Path, simulated: list[int]) -> None:
     result = studies.reproduce("t-f2")
     assert (result.study.name, [claim.row.id for claim in result.claims]) == ("t", ["t-f2"])
-    assert simulated == []
+    assert sorted(simulated) == [1, 1, 2, 2, 3, 3]
 
 
 @pytest.mark.parametrize(
@@ -194,10 +233,14 @@ def test_interrupted_runs_go_on_where_they_stopped(
 
 def test_changed_study_code_runs_anew(folder: Path, simulated: list[int], tmp_path: Path) -> None:
     studies.reproduce("t", only="t-f1", out=tmp_path / "out")
-    (folder / "claims.py").write_text(CLAIMS.replace('{"value": result}', '{"value": 2 * result}'))
+    (folder / "runs.py").write_text(RUNS.replace('{"value": result}', '{"value": 2 * result}'))
     result = studies.reproduce("t", only="t-f1", out=tmp_path / "out")
     assert len(simulated) == 6
-    assert result.claims[0].result.verdict == "differs"
+    assert _at_base(result) == ["differs"]
+
+
+def _at_base(result: studies.StudyResult) -> list[str]:
+    return [claim.outcome.base.verdict for claim in result.claims if claim.outcome is not None]
 
 
 def test_damaged_record_is_run_again(folder: Path, simulated: list[int], tmp_path: Path) -> None:
@@ -212,22 +255,28 @@ def test_damaged_record_is_run_again(folder: Path, simulated: list[int], tmp_pat
 def test_failed_run_makes_its_claim_unclear_and_the_others_go_on(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def run(*_: Any, **__: Any) -> float:
-        raise RunError("out of luck")
+    def run(scenario: Any, seed: int, *_: Any, **__: Any) -> float:
+        if "2 s" in scenario.to_dict()["run"]["duration"]:
+            raise RunError("out of luck")
+        return _value(scenario, seed)
 
     monkeypatch.setattr(runner_case, "run", run)
-    first, second = studies.reproduce("t").claims
-    assert first.result.verdict == "unclear"
-    assert "one, seed" in first.result.why
-    assert "out of luck" in first.result.why
-    assert second.result.verdict == "holds"
+    result = studies.reproduce("t")
+    first, second = result.claims
+    assert _at_base(result) == ["holds"]
+    assert first.outcome is not None
+    assert second.outcome is None
+    assert second.verdict == "unclear"
+    assert "one, seed" in second.told.why
+    assert "out of luck" in second.told.why
+    assert "out of luck" in result.report()
 
 
 def test_progress_counts_recalled_and_new_runs(folder: Path, simulated: list[int], tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
-    studies.reproduce("t", seeds=2, out=tmp_path / "out", progress=lambda *counts: seen.append(counts))
+    studies.reproduce("t-f1", seeds=2, out=tmp_path / "out", progress=lambda *counts: seen.append(counts))
     seen.clear()
-    studies.reproduce("t", seeds=3, out=tmp_path / "out", progress=lambda *counts: seen.append(counts))
+    studies.reproduce("t-f1", seeds=3, out=tmp_path / "out", progress=lambda *counts: seen.append(counts))
     assert seen[0] == (2, 3)
     assert seen[-1] == (3, 3)
 
@@ -239,7 +288,15 @@ def test_output_folder_is_written_and_recognised(folder: Path, simulated: list[i
     result = studies.reproduce("t", out=out, command="cogtcp reproduce t")
     assert (out / "claims.json").read_text() == result.to_json()
     page = (out / "report.html").read_text()
-    for text in ("It says ten.", "cogtcp reproduce t", "&lt;b&gt;", "A figure", "queue", "TOST", "<svg"):
+    for text in (
+        "It says ten.",
+        "cogtcp reproduce t",
+        "&lt;b&gt;",
+        "A figure",
+        "queue",
+        "within 10 % of 10",
+        "<svg",
+    ):
         assert text in page
     assert "<b>" not in page
     assert "http://" not in page.replace("http://www.w3.org", "")
@@ -274,7 +331,8 @@ def test_output_that_is_a_file_is_refused(folder: Path, tmp_path: Path) -> None:
         (lambda text: text.replace('figure = "Fig. 1"', 'figur = "Fig. 1"'), "unknown key `figur`"),
         (lambda text: text.replace("t-f2", "t-f1"), "ids that differ"),
         (lambda text: text + "[[", "study.toml"),
-        (lambda text: text.replace("t-f2", "t-f3"), "no test for t-f3"),
+        (lambda text: text.replace('says = "The value grows."', ""), "a statement needs `says`"),
+        (lambda text: text.replace("[[claim.points]]\nx = [1, 2]", ""), "claim t-f2 needs"),
     ],
 )
 def test_wrong_study_folder_is_explained(folder: Path, change: Callable[[str], str], message: str) -> None:
@@ -283,9 +341,9 @@ def test_wrong_study_folder_is_explained(folder: Path, change: Callable[[str], s
         studies.reproduce("t")
 
 
-def test_test_without_a_claim_is_refused(folder: Path) -> None:
-    (folder / "claims.py").write_text(CLAIMS + '\n\n@claim("t-f9")\ndef stray(study):\n    return None\n')
-    with pytest.raises(studies.StudyError, match="t-f9 has a test but"):
+def test_missing_functions_are_named(folder: Path) -> None:
+    (folder / "runs.py").write_text(RUNS.replace("def measure", "def measured"))
+    with pytest.raises(studies.StudyError, match="no function `measure`"):
         studies.reproduce("t")
 
 
@@ -295,15 +353,14 @@ def test_named_folder_must_exist(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         studies.list_studies()
 
 
-def test_claims_may_lie_in_several_files(folder: Path, simulated: list[int]) -> None:
-    text = (folder / "claims.py").read_text()
-    head, tail = text.split('@claim("t-f2")')
-    (folder / "trend.py").write_text(text.split('@claim("t-f1")')[0] + '@claim("t-f2")' + tail)
-    (folder / "claims.py").write_text(head + "\nfrom .trend import grows, measure\n")
-    assert [claim.row.id for claim in studies.reproduce("t").claims] == ["t-f1", "t-f2"]
+def test_runs_may_lie_in_several_files(folder: Path, simulated: list[int]) -> None:
+    head, tail = RUNS.split("def measure")
+    (folder / "measuring.py").write_text("def measure" + tail)
+    (folder / "runs.py").write_text("from .measuring import measure\n" + head)
+    assert _at_base(studies.reproduce("t")) == ["holds", "holds"]
     # A changed file is read anew.
-    (folder / "trend.py").write_text((folder / "trend.py").read_text().replace("[2.0]", "[-1.0]"))
-    assert studies.reproduce("t-f2").claims[0].result.verdict == "differs"
+    (folder / "measuring.py").write_text("def measure" + tail.replace("result}", "-result}"))
+    assert _at_base(studies.reproduce("t-f2")) == ["differs"]
 
 
 def test_surface_is_drawn_cell_by_cell() -> None:

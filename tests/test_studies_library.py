@@ -25,15 +25,19 @@ def test_the_studies_are_there() -> None:
 
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 def test_study_is_complete(study: studies.Study) -> None:
-    module = code.load(study, "claims")
-    tests = studies._tests(study, module)  # raises where a claim has no test, or a test no claim
-    assert all(row.statements or row.id in tests for row in study.claims)
+    tests = code.functions(study, "tests")
     for row in study.claims:
+        code.function(study, "runs", row.measure)
         for name in row.shows:
             code.function(study, "exhibits", name)
-    assert study.unsaid, "what does the paper leave unsaid?"
+        assert {statement.function for statement in row.statements} - {""} <= set(tests), row.id
+        for plot in row.plots:
+            assert row.ours or study.sentences(plot.id)
+    assert study.space.varied, "what does the paper leave unsaid?"
     assert (study.folder / "README.md").read_text().startswith("# ")
     for path in (study.folder / "scenarios").glob("*.toml"):
+        Scenario.from_file(path).check()
+    for path in (study.folder / "closest").glob("*.toml"):
         Scenario.from_file(path).check()
     for path in (study.folder / "figures").glob("*.toml"):
         assert study.published(path.stem)["source"]
@@ -41,8 +45,6 @@ def test_study_is_complete(study: studies.Study) -> None:
 
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 def test_every_setting_of_the_space_makes_sound_scenarios(study: studies.Study) -> None:
-    if not (study.folder / "runs.py").exists():
-        pytest.skip("its claims are tested by functions")
     build = code.function(study, "runs", "scenario")
     context = studies.Context(study=study, seeds=(1,), quick=False, _runner=runner.Runner(None, 1, None))
     points = {point for row in study.claims for point in row.points}

@@ -199,7 +199,7 @@ def test_seeds_needed_by_hand() -> None:
                     {"says": "so", "kind": "ordering", "test": "rises", "quantity": "q", "over": "x"}
                 ]
             },
-            r"needs \[\[claim.points\]\]",
+            r"needs \[\[claim.statement\]\] and \[\[claim.points\]\]",
         ),
         ({"points": [{"x": 1}], "statements": []}, "unknown key `statements`"),
     ],

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cogtcp import Scenario, run, studies
+from cogtcp import Scenario, run, runner, studies
+from cogtcp.studies import code
 
 
 def _study() -> studies.Study:
@@ -64,21 +64,34 @@ def test_the_journey_is_the_shipped_one() -> None:
 
 
 def test_quick(tmp_path: Path) -> None:
-    result = studies.reproduce("trains", quick=True, seeds=1, out=tmp_path / "out")
-    claims = json.loads(result.to_json())["claims"]
-    assert [claim["id"] for claim in claims] == [row.id for row in _study().claims]
-    # One seed shows nothing.
-    assert {claim["verdict"] for claim in claims} == {"unclear"}
-    for claim in claims:
-        assert "simulation failed" not in claim["why"], claim["id"]
-        assert "nan" not in claim["measured"] + claim["why"], claim["id"]
-    assert len(result.conclusions) == 2
-    facts = {claim.row.id: claim.result.facts for claim in result.claims}
-    assert facts["trains-f3"]["kept"] == pytest.approx(1, abs=0.1), "a frozen window comes back"
+    result = studies.reproduce("trains", quick=True, seeds=2, out=tmp_path / "out")
+    assert [claim.row.id for claim in result.claims] == [row.id for row in _study().claims]
+    outcomes = {claim.row.id: claim.outcome for claim in result.claims}
+    frozen = {}
+    for name in ("trains-f3", "trains-f4"):
+        outcome = outcomes[name]
+        assert outcome is not None
+        frozen[name] = {point.manager: cell for point, cell in outcome.base.grid.items()}
+        assert frozen[name][True].mean("ratio") == pytest.approx(1, abs=0.1), "a frozen window comes back"
+        assert frozen[name][True].mean("timeouts") < frozen[name][False].mean("timeouts")
+    rivals = outcomes["trains-f6"]
+    assert rivals is not None
+    use = {row[0]: float(row[1].split()[0]) for table in rivals.tables for row in table.rows}
     # Without marks nothing tells ATCP of congestion.
-    rivals = facts["trains-f6"]["rivals"]
-    assert rivals["ATCP, without"] < rivals["ATCP, with ICMP and ECN"]
+    assert use["ATCP, without"] < use["ATCP, with ICMP and ECN"]
     page = (tmp_path / "out" / "report.html").read_text()
     assert "resumes using the same frozen value" in page
-    again = studies.reproduce("trains", only="trains-f3", quick=True, seeds=1, out=tmp_path / "out")
-    assert again.claims[0].result.measured == result.claims[0].result.measured
+    assert "has not been searched yet" in page or (_study().folder / "search.json").exists()
+
+
+def test_plain_clients_acks_are_held_or_not() -> None:
+    """The router holds for clients with managers always; for others by the setting."""
+    study = _study()
+    build = code.function(study, "runs", "scenario")
+    context = studies.Context(study=study, seeds=(1,), quick=True, _runner=runner.Runner(None, 1, None))
+    base = study.space.base
+    for plain_acks in ("held", "as all packets"):
+        for manager in (True, False):
+            point = studies.Point(clients=1, manager=manager)
+            made = build(context, base.but(plain_acks=plain_acks), point, 1).to_dict()
+            assert made["train"].get("buffer", True) == (manager or plain_acks == "held")

@@ -1,9 +1,10 @@
 """Studies: what a paper claims, measured.
 
-A study is a folder with a `study.toml` (the claims and what the paper leaves unsaid), `scenarios/`,
-`figures/` (the paper's figures as data), `claims.py` (one test per claim) and a `README.md`.
-`docs/adding-a-study.md` tells how to write one; read in this order: `folder` (where studies are), `runs` (the
-runs behind a claim), `verdicts` (the statistical tests), `exhibits` and `page` (the report).
+A study is a folder with a `study.toml` (the claims as statements, and the space of what the paper leaves
+unsaid), `scenarios/`, `figures/` (the paper's figures as data), `runs.py` (the scenario of each point) and a
+`README.md`. `docs/adding-a-study.md` tells how to write one. Read in this order: `folder` (where studies
+are), `statements` and `space`, `judging` (from runs to findings), `verdicts` (the statistical tests),
+`search` and `places`, `outcome`, `telling` and `page` (the report).
 
 >>> result = reproduce("c2", seeds=10)
 >>> print(result.to_json())
@@ -12,7 +13,6 @@ runs behind a claim), `verdicts` (the statistical tests), `exhibits` and `page` 
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -37,14 +37,14 @@ from cogtcp.studies.judging import judge
 from cogtcp.studies.outcome import Outcome, conclude
 from cogtcp.studies.space import Point, Setting, Space, Unsaid
 from cogtcp.studies.statements import Cell, Statement
-from cogtcp.studies.telling import tell
+from cogtcp.studies.telling import Told, tell
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
-    from types import ModuleType
 
+    from cogtcp.studies.judging import Judged
     from cogtcp.studies.verdicts import Verdict
 
 __all__ = [
@@ -55,7 +55,6 @@ __all__ = [
     "Context",
     "Curve",
     "Figure",
-    "Measured",
     "Outcome",
     "Point",
     "Setting",
@@ -66,8 +65,8 @@ __all__ = [
     "StudyResult",
     "Surface",
     "Table",
+    "Told",
     "Unsaid",
-    "claim",
     "command",
     "find",
     "list_studies",
@@ -82,62 +81,13 @@ _CLAIMS, _REPORT, _RUNS = "claims.json", "report.html", "runs"
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What the test of a claim found; the verdict comes from a test in `verdicts`, never from the author.
-
-    Attributes:
-        verdict: Whether the claim holds.
-        measured: What was measured, in words and numbers.
-        ci: The 95 % confidence interval of the tested quantity over the seeds; None where there is none.
-        test: The test and its margins, as they were set before the measurement.
-        why: What the data show about a difference, or about the reach of an agreement.
-        figures: The paper's figures, redrawn.
-        tables: Sensitivity and breakdowns.
-        facts: Numbers that the study's conclusions need, by name.
-        settings: The verdict at each setting of what the paper leaves unsaid that counts, by name, the
-            scenario's own first; `verdict` must be `verdicts.over_range` of them. Empty if tested once.
-    """
-
-    verdict: Verdict
-    measured: str
-    ci: tuple[float, float] | None
-    test: str
-    why: str
-    figures: Sequence[Figure] = ()
-    tables: Sequence[Table] = ()
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    settings: Mapping[str, Verdict] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        """Refuse a verdict that is not that of the settings."""
-        if self.settings and self.verdict != verdicts.over_range(list(self.settings.values())):
-            raise ValueError(f"the verdict {self.verdict} is not that of the settings {dict(self.settings)}")
-
-    @property
-    def base(self) -> Verdict:
-        """The verdict at the scenario's own settings, whatever it is elsewhere."""
-        return next(iter(self.settings.values()), self.verdict)
-
-    @property
-    def over_settings(self) -> str:
-        """Say how the verdict at the base fares at the other settings; empty for a claim tested once."""
-        if len(self.settings) < 2:
-            return ""
-        found = list(self.settings.values())
-        return (
-            f"base: {self.base}; of {len(found)} settings {found.count('holds')} hold, "
-            f"{found.count('differs')} differ"
-        )
-
-
-@dataclass(frozen=True)
 class Context:
     """What the test of a claim works with.
 
     Attributes:
         study: The study, for its folder and the paper's figures.
         seeds: The seeds; the values handed to a test of `verdicts` are one per seed, in this order.
-        quick: Whether to be done in seconds: fewer points, shorter runs. Verdicts then say less.
+        quick: Whether to be done in seconds, by shorter runs. Verdicts then say less.
     """
 
     study: Study
@@ -156,47 +106,35 @@ class Context:
         return self._runner.run(cases)
 
 
-if TYPE_CHECKING:
-    ClaimTest = Callable[[Context], Measured]
-
-
-def claim(claim_id: str) -> Callable[[ClaimTest], ClaimTest]:
-    """Mark a function of a study's `claims.py` as the test of the claim with this id."""
-
-    def mark(function: ClaimTest) -> ClaimTest:
-        function.__dict__["claim_id"] = claim_id
-        return function
-
-    return mark
-
-
 @dataclass(frozen=True)
 class Claim:
     """A row of the table: what the paper says and what was measured.
 
-    `outcome` is there for a claim that is made of statements.
+    `outcome` is None where a simulation failed; `told` then says which.
     """
 
     row: ClaimRow
-    result: Measured
-    outcome: Outcome | None = None
+    outcome: Outcome | None
+    told: Told
+
+    @property
+    def verdict(self) -> Verdict:
+        """`holds` everywhere in the space of the unsaid, `differs` nowhere, `unclear` else."""
+        return "unclear" if self.outcome is None else self.outcome.verdict
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as plain data."""
-        return {**self._told(), **({} if self.outcome is None else self.outcome.to_dict())}
-
-    def _told(self) -> dict[str, Any]:
-        return {
+        row = {
             "id": self.row.id,
             "figure": self.row.figure,
             "claim": self.row.claim,
             "paper": self.row.paper,
-            "measured": self.result.measured,
-            "ci": None if self.result.ci is None else list(self.result.ci),
-            "verdict": self.result.verdict,
-            "test": self.result.test,
-            "why": self.result.why,
+            "ours": self.row.ours,
+            "verdict": self.verdict,
+            "measured": self.told.measured,
+            "why": self.told.why,
         }
+        return row if self.outcome is None else {**row, **self.outcome.to_dict()}
 
 
 @dataclass(frozen=True)
@@ -208,15 +146,12 @@ class StudyResult:
         claims: One entry per claim asked for, in the study's order.
         seeds: The seeds of the runs.
         quick: Whether it was the quick version.
-        conclusions: Paragraphs that the study's `conclusions` draws from the measured claims; none where only
-            some of them were measured.
     """
 
     study: Study
     claims: tuple[Claim, ...]
     seeds: tuple[int, ...]
     quick: bool
-    conclusions: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return study and claims as plain data."""
@@ -295,8 +230,6 @@ def reproduce(
     if count < 1:
         raise StudyError(f"a study needs at least one seed, not {count}")
     code.forget(found)
-    module = code.load(found, "claims")
-    tests = _tests(found, module)
     folder = None if out is None else _prepare(out, found, force=force)
     context = Context(
         study=found,
@@ -304,14 +237,7 @@ def reproduce(
         quick=quick,
         _runner=Runner(None if folder is None else folder / _RUNS, jobs, progress),
     )
-    outcomes = _outcomes(context, [row for row in rows if row.statements])
-    claims = tuple(
-        Claim(row, tell(context, outcomes[row.id]), outcomes[row.id])
-        if row.id in outcomes
-        else Claim(row, _check(tests[row.id], context))
-        for row in rows
-    )
-    result = StudyResult(found, claims, context.seeds, quick, _conclusions(module, found, claims))
+    result = StudyResult(found, _claims(context, rows), context.seeds, quick)
     if folder is not None:
         result.save(folder, command=command)
     return result
@@ -345,13 +271,11 @@ def search_space(
         The file written.
 
     Raises:
-        StudyError: There is no such study, or none of its claims is made of statements.
+        StudyError: There is no such study.
         OutputError: The results cannot be written.
     """
     found, _ = find(study)
-    claims = [row for row in found.claims if row.statements]
-    if not claims:
-        raise StudyError(f"study {study}: no claim is made of statements, so there is nothing to search")
+    claims = found.claims
     code.forget(found)
     folder = None if out is None else _prepare(out, found, force=force)
     runner = Runner(None if folder is None else folder / _RUNS, jobs, None)
@@ -376,58 +300,32 @@ def command(args: argparse.Namespace) -> int:
     return verb.command(args)
 
 
-def _check(test: ClaimTest, context: Context) -> Measured:
+def _claims(context: Context, rows: Sequence[ClaimRow]) -> tuple[Claim, ...]:
+    """Judge claims: at the base, and at the setting closest to the paper; what fails is told."""
+    kept = search.read(context.study)
     try:
-        measured = test(context)
-    except RunError as error:
-        return Measured("unclear", "nothing", None, "none could be made", f"a simulation failed: {error}")
-    if measured.ci is not None and any(math.isnan(end) for end in measured.ci):
-        return replace(measured, ci=None)
-    return measured
-
-
-def _outcomes(context: Context, rows: Sequence[ClaimRow]) -> dict[str, Outcome]:
-    """Judge the claims that are made of statements: at the base, and at the setting closest to the paper."""
-    if not rows:
-        return {}
-    study = context.study
-    kept = search.read(study)
-    judged = judge(context, rows, study.space.base)
-    found = {}
+        # All in one go: runs are made in parallel, and those that two claims share are made once.
+        judged: Sequence[Judged | None] = judge(context, rows, context.study.space.base)
+    except RunError:
+        judged = [None] * len(rows)
+    found = []
     for row, base in zip(rows, judged, strict=True):
-        near = None
-        if kept is not None and not context.quick:
-            (near,) = judge(context, [row], kept.claims[row.id].closest)
-        found[row.id] = conclude(context, row, base, near, kept)
-    return found
+        try:
+            outcome = _outcome(context, row, base, kept)
+        except RunError as error:
+            found.append(Claim(row, None, Told("nothing", f"a simulation failed: {error}")))
+        else:
+            found.append(Claim(row, outcome, tell(context, outcome)))
+    return tuple(found)
 
 
-def _conclusions(module: ModuleType | None, study: Study, claims: Sequence[Claim]) -> tuple[str, ...]:
-    """Return what the study's `conclusions`, if it has one, makes of its claims, if all were measured."""
-    draw: Callable[[Sequence[Claim]], Sequence[str]] | None = getattr(module, "conclusions", None)
-    if draw is None or len(claims) < len(study.claims) or not all(claim.result.facts for claim in claims):
-        return ()
-    return tuple(draw(claims))
-
-
-def _tests(study: Study, module: ModuleType | None) -> dict[str, ClaimTest]:
-    """Return the tests of `claims.py`: one for each claim without statements, and a claim for each test."""
-    path = study.folder / "claims.py"
-    if module is None and not all(row.statements for row in study.claims):
-        raise StudyError(f"{path}: no such file; it holds one test per claim without statements")
-    tests: dict[str, ClaimTest] = {}
-    for value in () if module is None else vars(module).values():
-        claim_id = getattr(value, "claim_id", None)
-        if isinstance(claim_id, str):
-            if claim_id in tests:
-                raise StudyError(f"{path}: two tests for the claim {claim_id}")
-            tests[claim_id] = value
-    known = {row.id for row in study.claims if not row.statements}
-    if missing := sorted(known - tests.keys()):
-        raise StudyError(f"{path}: no test for {', '.join(missing)}, which study.toml lists")
-    if stray := sorted(tests.keys() - known):
-        raise StudyError(f"{path}: {', '.join(stray)} has a test but is not in study.toml")
-    return tests
+def _outcome(context: Context, row: ClaimRow, base: Judged | None, kept: search.Search | None) -> Outcome:
+    if base is None:
+        (base,) = judge(context, [row], context.study.space.base)
+    near = None
+    if kept is not None and not context.quick:
+        (near,) = judge(context, [row], kept.claims[row.id].closest)
+    return conclude(context, row, base, near, kept)
 
 
 def _prepare(directory: str | Path, study: Study, *, force: bool = False) -> Path:

@@ -86,7 +86,7 @@ class ClaimRow:
         measure: The function of the study's `runs.py` that reads a run.
         trace: How much of a run it needs.
         points: What is measured for it.
-        statements: What the claim says, one by one; empty in a study that tests by functions.
+        statements: What the claim says, one by one.
         numbers: What the paper prints.
         plots: Its figures.
         shows: Functions of the study's `exhibits.py` that add figures and tables.
@@ -127,8 +127,8 @@ def read_claim(data: Mapping[str, Any]) -> ClaimRow:
     if len(set(said)) != len(said):
         raise ValueError("two statements of a claim say the same")
     points = tuple(dict.fromkeys(point for block in row.pop("points", []) for point in cross_product(block)))
-    if statements and not points:
-        raise ValueError("a claim with statements needs [[claim.points]]")
+    if not statements or not points:
+        raise ValueError(f"the claim {row.get('id')} needs [[claim.statement]] and [[claim.points]]")
     return ClaimRow(
         **{key: text(row, key) for key in ("id", "figure", "claim", "paper")},
         ours=bool(row.pop("ours", False)),

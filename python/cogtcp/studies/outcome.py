@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cogtcp.studies import code, power, verdicts
@@ -36,7 +36,8 @@ class Outcome:
         search: The search of the space; None where none is kept.
         effects: What each unsaid parameter does to it.
         figures: The paper's figures, redrawn.
-        tables: Tables that the study adds.
+        where_it_holds: The map of the two parameters that decide most; None where none does.
+        tables: Tables that the study adds: causes.
     """
 
     row: ClaimRow
@@ -46,6 +47,7 @@ class Outcome:
     effects: Sequence[Effect]
     figures: Sequence[Figure]
     tables: Sequence[Table]
+    where_it_holds: Figure | None = None
 
     @property
     def place(self) -> Place | None:
@@ -73,15 +75,9 @@ class Outcome:
         return 0 if self.search is None else self.search.claims[self.row.id].tried
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the row as plain data."""
+        """Return what was found as plain data."""
         place = self.place
         return {
-            "id": self.row.id,
-            "figure": self.row.figure,
-            "claim": self.row.claim,
-            "paper": self.row.paper,
-            "ours": self.row.ours,
-            "verdict": self.verdict,
             "base": self.base.verdict,
             "where": self.where,
             "share": None if place is None else _share(place),
@@ -91,6 +87,7 @@ class Outcome:
                     "kind": statement.kind,
                     "quantity": statement.quantity or None,
                     "test": statement.rule,
+                    "estimate_of": statement.tested,
                     "base": _finding(finding),
                     "where": None if found is None else found.where,
                     "share": None if found is None else _share(found),
@@ -146,10 +143,7 @@ def conclude(
         for exhibit in code.function(study.study, "exhibits", name)(study, base):
             (tables if isinstance(exhibit, Table) else figures).append(exhibit)
     outcome = Outcome(row, base, closest, search, effects, figures, tables)
-    where = _map(study, outcome)
-    if where is not None:
-        figures.append(where)
-    return outcome
+    return replace(outcome, where_it_holds=_map(study, outcome))
 
 
 def _figure(study: Context, row: ClaimRow, plot: Plot, base: Judged, closest: Judged | None) -> Figure:

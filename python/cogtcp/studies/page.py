@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 import jinja2
 
 from cogtcp.report import page
 from cogtcp.studies.drawing import draw
+from cogtcp.studies.telling import counted, share_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cogtcp.studies import StudyResult
+    from cogtcp.studies import Claim, StudyResult
     from cogtcp.studies.exhibits import Table
-    from cogtcp.studies.verdicts import Verdict
 
 
 def study_report(result: StudyResult, *, command: str | None = None) -> str:
-    """Return the page: verdicts, figures redrawn beside what the paper states, sensitivity, provenance."""
+    """Return the page: verdicts first, then each claim with figures, map and causes; details are folded."""
     pages = page.environment()
     # The frame and the macros are those of every report.
     loader = jinja2.ChoiceLoader(
@@ -27,19 +26,23 @@ def study_report(result: StudyResult, *, command: str | None = None) -> str:
     )
     origin = result.provenance
     scenarios = sorted((result.study.folder / "scenarios").glob("*.toml"))
+    outcomes = [claim.outcome for claim in result.claims if claim.outcome is not None]
     return (
         pages.overlay(loader=loader)
         .get_template("study.html.j2")
         .render(
             study=result.study,
-            claims=result.claims,
-            claim_figures={
-                claim.row.id: [(figure, draw(figure)) for figure in claim.result.figures]
-                for claim in result.claims
-            },
+            groups=[
+                (heading, claims)
+                for heading, ours in (("The paper's claims", False), ("Claims of ours", True))
+                if (claims := [claim for claim in result.claims if claim.row.ours == ours])
+            ],
+            draw=draw,
             headings=_headings,
+            share_text=share_text,
+            base_text=_base_text,
             answer=_answer(result),
-            conclusions=result.conclusions,
+            searched=any(outcome.search is not None for outcome in outcomes),
             quick=result.quick,
             origin=[
                 ("Version", origin["version"]),
@@ -54,34 +57,38 @@ def study_report(result: StudyResult, *, command: str | None = None) -> str:
 
 
 def _answer(result: StudyResult) -> str:
-    total = len(result.claims)
-    if total == 1:
-        (only,) = result.claims
-        return f"{only.row.id} {_ALONE[only.result.verdict]}: “{only.row.claim}”"
-    answer = f"Of {total} claims {_counts([claim.result.verdict for claim in result.claims])}."
-    if any(claim.result.base != claim.result.verdict for claim in result.claims):
-        # `unclear` is often a sure answer at each setting, and not the same one.
-        base = _counts([claim.result.base for claim in result.claims])
-        answer = (
-            f"{answer.removesuffix('.')} over all that the paper leaves unsaid. "
-            f"With the settings of the scenario {base}."
-        )
-    return answer
+    """Say how many of the paper's claims hold where, ours apart."""
+    paper = [claim for claim in result.claims if not claim.row.ours]
+    ours = [claim for claim in result.claims if claim.row.ours]
+    return " ".join(
+        _counted(kind, claims) for kind, claims in (("the paper", paper), ("ours", ours)) if claims
+    )
 
 
-_ALONE = {"holds": "holds", "differs": "differs", "unclear": "is unclear"}
-_MANY = {"holds": "hold", "differs": "differ", "unclear": "are unclear"}
-
-
-def _counts(found: Sequence[Verdict]) -> str:
-    """Return "1 holds, 2 differ and 3 are unclear"."""
-    count = Counter[str](found)
-    said = [
-        f"{count[verdict]} {(_ALONE if count[verdict] == 1 else _MANY)[verdict]}"
-        for verdict in _ALONE
-        if count[verdict]
+def _counted(kind: str, claims: Sequence[Claim]) -> str:
+    outcomes = [claim.outcome for claim in claims if claim.outcome is not None]
+    head = f"Of {len(claims)} claim{'' if len(claims) == 1 else 's'} of {kind}"
+    places = [outcome.where for outcome in outcomes if outcome.where is not None]
+    base = counted([outcome.base.verdict for outcome in outcomes])
+    if not places:
+        return f"{head}, at the base, {base or 'none could be measured'}."
+    told = [
+        f"{places.count(where)} {'holds' if places.count(where) == 1 else 'hold'} {where}"
+        for where in ("everywhere", "somewhere", "nowhere")
+        if where in places
     ]
-    return " and ".join([*([", ".join(said[:-1])] if said[:-1] else []), said[-1]])
+    if "undecided" in places:
+        told.append(
+            f"{places.count('undecided')} {'is' if places.count('undecided') == 1 else 'are'} undecided"
+        )
+    return f"{head}, {', '.join(told)}; at the base {base}."
+
+
+def _base_text(claim: Claim) -> str:
+    if claim.outcome is None:
+        return "failed"
+    found = [finding.verdict for finding in claim.outcome.base.findings]
+    return f"{claim.outcome.base.verdict} ({found.count('holds')} of {len(found)} statements)"
 
 
 def _headings(table: Table) -> list[tuple[str, str]]:

@@ -103,8 +103,6 @@ class Unsaid:
     log: bool = False
     label: str = ""
     unit: str = ""
-    range: str = ""
-    """What was tried, in words, in a study that varies it by code of its own."""
 
     @property
     def is_fixed(self) -> bool:
@@ -118,10 +116,15 @@ class Unsaid:
         return f"{name} [{self.unit}]" if self.unit else name
 
     @property
+    def base_text(self) -> str:
+        """The base as text."""
+        return show(self.base)
+
+    @property
     def tried(self) -> str:
         """The values that the design draws from, in words."""
         if self.is_fixed:
-            return self.range or "fixed"
+            return "fixed"
         if self.choices:
             return ", ".join(show(value) for value in self.choices)
         return f"{show(self.low)} to {show(self.high)}{' (log)' if self.log else ''}"

@@ -108,17 +108,28 @@ class Statement:
         if self.test == "function":
             return str(self.options.get("rule", self.function.replace("_", " ")))
         if self.test == "flat":
-            return f"each within {self.margin:.0%} of the mean over {self.over} (two one-sided t-tests)"
+            axis = _words(self.over)
+            return f"each within {100 * self.margin:g} % of the mean over {axis} (two one-sided t-tests)"
         if self.test in ("rises", "falls"):
             how = "every step" if self.every_step else "trend"
-            return f"{self.test} with {self.over}, {how} (one-sided t-test, paired by seed)"
+            return f"{self.test} with {_words(self.over)}, {how} (one-sided t-test, paired by seed)"
         bound = f"{self.factor:g} × " if self.factor != 1 else ""
         other = f"{show(self.than)}" if isinstance(self.than, int | float) else _selector(self.than or {})
         if self.than_quantity:
             other = f"{self.than_quantity.replace('_', ' ')} at {other}"
         if self.test == "near":
-            return f"within {self.margin:.0%} of {bound}{other} (two one-sided t-tests)"
+            return f"within {100 * self.margin:g} % of {bound}{other} (two one-sided t-tests)"
         return f"{self.test} {bound}{other} (one-sided t-test, paired by seed)"
+
+    @property
+    def tested(self) -> str:
+        """What its estimate is: the quantity, and whether as it is, as a ratio or as a change."""
+        quantity = _words(self.quantity) or "see the test"
+        if self.test in ("rises", "falls"):
+            return f"{quantity}, relative change"
+        if self.test == "flat":
+            return f"{quantity}, over the mean"
+        return quantity if self.test == "function" else f"{quantity}, ratio"
 
     def evaluate(
         self, grid: Grid, setting: Setting, functions: Mapping[str, TestFunction] | None = None
@@ -192,6 +203,10 @@ def weakest(findings: Sequence[Finding]) -> Finding:
     verdict = verdicts.combine([finding.verdict for finding in findings])
     decides = min(findings, key=lambda finding: (ranked.index(finding.verdict), finding.slack))
     return replace(decides, verdict=verdict)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def _selector(wanted: Mapping[str, Any]) -> str:

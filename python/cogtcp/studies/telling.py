@@ -1,53 +1,81 @@
-"""How the outcome of a claim made of statements is told in the columns that every claim has."""
+"""How the outcome of a claim is told: in two sentences, and as tables of its page."""
 
 from __future__ import annotations
 
-import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cogtcp.studies import power
 from cogtcp.studies.exhibits import Table
 from cogtcp.studies.judging import numbers
 from cogtcp.studies.space import show
-from cogtcp.studies.statements import weakest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cogtcp.statistics import Interval
-    from cogtcp.studies import Context, Measured
+    from cogtcp.studies import Context
     from cogtcp.studies.outcome import Outcome
     from cogtcp.studies.places import Place
-    from cogtcp.studies.verdicts import Finding
+    from cogtcp.studies.verdicts import Finding, Verdict
+
+NOT_SEARCHED = "The space of what the paper leaves unsaid has not been searched yet."
 
 
-def tell(study: Context, outcome: Outcome) -> Measured:
-    """Return the row of a claim: its verdict is that of its place, its interval that of what decides."""
-    from cogtcp.studies import Measured
+@dataclass(frozen=True)
+class Told:
+    """What a claim came to, in words and tables.
 
-    decides = weakest(outcome.base.findings)
-    ordered = (finding.verdict for finding in outcome.base.findings)
-    count = list(ordered)
-    return Measured(
-        verdict=outcome.verdict,
-        measured=f"At the base {count.count('holds')} of {len(count)} statements hold, "
-        f"{count.count('differs')} differ.",
-        ci=None if math.isnan(decides.low) else (decides.low, decides.high),
-        test="Each statement by its own test at the 5 % level; the claim holds at a setting where all hold.",
+    Attributes:
+        measured: What holds at the base.
+        why: Where it holds in the space, and what decides.
+        decides: The parameters that decide, in a few words; empty where none does, or is known.
+        statements: The statement table; None where a simulation failed.
+        numbers: The paper's numbers beside ours; None where it prints none.
+        details: What the page folds away: power, the closest setting, effects.
+    """
+
+    measured: str
+    why: str
+    decides: str = ""
+    statements: Table | None = None
+    numbers: Table | None = None
+    details: Sequence[Table] = ()
+
+
+def tell(study: Context, outcome: Outcome) -> Told:
+    """Return what to say of a claim."""
+    names = {parameter.name: parameter.title for parameter in study.study.space.varied}
+    return Told(
+        measured=f"At the base, of {_statements_counted(outcome)}.",
         why=_where(study, outcome),
-        figures=outcome.figures,
-        tables=[
-            _statements(study, outcome),
-            *_closest(study, outcome),
-            *_effects(study, outcome),
-            *outcome.tables,
-        ],
-        facts={"base": outcome.base.verdict},
+        decides=", ".join(names[effect.parameter] for effect in outcome.decides[:3]),
+        statements=_statements(outcome),
+        numbers=_numbers(outcome),
+        details=[*_closest(study, outcome), *_effects(study, outcome), _tests(study, outcome)],
     )
+
+
+def counted(found: Sequence[Verdict]) -> str:
+    """Return "2 hold, 1 differs, 3 are inconclusive"."""
+    words = {
+        "holds": ("holds", "hold"),
+        "differs": ("differs", "differ"),
+        "unclear": ("is inconclusive", "are inconclusive"),
+    }
+    counts = [(found.count(verdict), one, many) for verdict, (one, many) in words.items()]
+    return ", ".join(f"{count} {one if count == 1 else many}" for count, one, many in counts if count)
+
+
+def _statements_counted(outcome: Outcome) -> str:
+    found = [finding.verdict for finding in outcome.base.findings]
+    return f"{len(found)} statement{'' if len(found) == 1 else 's'} {counted(found)}"
 
 
 def _where(study: Context, outcome: Outcome) -> str:
     place = outcome.place
     if place is None:
-        return "The space of what the paper leaves unsaid has not been searched."
+        return NOT_SEARCHED
     text = {
         "everywhere": "It holds everywhere in the space of what the paper leaves unsaid",
         "nowhere": "It holds nowhere in the space of what the paper leaves unsaid",
@@ -61,8 +89,8 @@ def _where(study: Context, outcome: Outcome) -> str:
     names = {parameter.name: parameter for parameter in study.study.space.varied}
     if outcome.decides:
         found = [
-            f"{names[effect.parameter].title} (from {min(effect.shares.values()):.0%} to "
-            f"{max(effect.shares.values()):.0%} of the settings)"
+            f"{names[effect.parameter].title} (from {100 * min(effect.shares.values()):.0f} to "
+            f"{100 * max(effect.shares.values()):.0f} % of the settings)"
             for effect in outcome.decides[:3]
         ]
         text += f" What decides: {', '.join(found)}."
@@ -71,34 +99,64 @@ def _where(study: Context, outcome: Outcome) -> str:
     return text
 
 
-def _statements(study: Context, outcome: Outcome) -> Table:
+def _statements(outcome: Outcome) -> Table:
+    searched, near = outcome.search is not None, outcome.closest
     rows = []
     for index, (statement, finding, place) in enumerate(outcome.by_statement()):
-        closest = "" if outcome.closest is None else interval_text(outcome.closest.findings[index])
-        needed = power.seeds_needed(statement, finding, len(outcome.row.statements))
-        rows.append(
-            [
-                statement.says,
-                statement.kind,
-                statement.rule,
-                f"{interval_text(finding)}{f' ({finding.where})' if finding.where else ''}",
-                finding.verdict,
-                "" if place is None else place.where,
-                "" if place is None else share_text(place),
-                closest,
-                "" if needed is None else str(needed),
-            ]
-        )
+        row = [statement.says, statement.kind, statement.tested, interval_text(finding), finding.verdict]
+        if place is not None:
+            row += [place.where, share_text(place)]
+        if near is not None:
+            row.append(interval_text(near.findings[index]))
+        rows.append(row)
     return Table(
         title="Statement by statement",
-        header=["statement", "kind", "test", "base", "verdict", "where", "share", "closest", "seeds needed"],
+        header=[
+            "statement",
+            "kind",
+            "tested",
+            "at the base [95 %]",
+            "there",
+            *(["where", "share of the settings [95 %]"] if searched else []),
+            *(["closest setting [95 %]"] if near is not None else []),
+        ],
         rows=rows,
-        caption=(
-            "Base and closest: the tested ratio (or relative change) with its 95 % interval; of a statement "
-            "made at several points the one that decides. Share: of the settings that decide, with the exact "
-            f"95 % interval. Seeds needed: to find an effect of the margin (orderings: {power.EFFECT:.0%}) "
-            f"with a power of {power.POWER:g} for the claim as a whole; this run has {len(study.seeds)}."
-        ),
+        caption="Of a statement made at several points, the one that decides is shown.",
+    )
+
+
+def _tests(study: Context, outcome: Outcome) -> Table:
+    rows = []
+    for statement, finding, _ in outcome.by_statement():
+        needed = power.seeds_needed(statement, finding, len(outcome.row.statements))
+        rows.append(
+            [statement.says, statement.rule, finding.where, "" if needed is None else str(needed)],
+        )
+    return Table(
+        title="Tests, and how many seeds they need",
+        header=["statement", "test", "decided at", "seeds needed"],
+        rows=rows,
+        caption=f"All at the 5 % level. Needed: to find an effect of the margin (orderings: "
+        f"{100 * power.EFFECT:.0f} %) with a power of {power.POWER:g} for the claim as a whole. This run has "
+        f"{len(study.seeds)}.",
+    )
+
+
+def _numbers(outcome: Outcome) -> Table | None:
+    if not outcome.row.numbers:
+        return None
+    at_base = numbers(outcome.row, outcome.base.grid)
+    columns = [[f"{measured:.3g}" for _, _, measured in at_base]]
+    header = ["number", "paper", "base"]
+    if outcome.closest is not None:
+        columns.append([f"{measured:.3g}" for _, _, measured in numbers(outcome.row, outcome.closest.grid)])
+        header.append("closest setting")
+    return Table(
+        title="The paper's numbers",
+        header=header,
+        rows=[
+            [says, f"{paper:.3g}", *found] for (says, paper, _), *found in zip(at_base, *columns, strict=True)
+        ],
     )
 
 
@@ -111,7 +169,7 @@ def _closest(study: Context, outcome: Outcome) -> list[Table]:
         for parameter in study.study.space.varied
         if base[parameter.name] != closest[parameter.name]
     ]
-    tables = [
+    return [
         Table(
             title="The closest setting",
             header=["unsaid parameter", "base", "closest"],
@@ -121,20 +179,6 @@ def _closest(study: Context, outcome: Outcome) -> list[Table]:
             "in the search.",
         )
     ]
-    if outcome.row.numbers:
-        at_base = numbers(outcome.row, outcome.base.grid)
-        at_closest = numbers(outcome.row, outcome.closest.grid)
-        tables.append(
-            Table(
-                title="The paper's numbers",
-                header=["number", "paper", "base", "closest"],
-                rows=[
-                    [says, f"{paper:.3g}", f"{first:.3g}", f"{second:.3g}"]
-                    for (says, paper, first), (_, _, second) in zip(at_base, at_closest, strict=True)
-                ],
-            )
-        )
-    return tables
 
 
 def _effects(study: Context, outcome: Outcome) -> list[Table]:
@@ -148,7 +192,7 @@ def _effects(study: Context, outcome: Outcome) -> list[Table]:
             rows=[
                 [
                     names[effect.parameter].title,
-                    "; ".join(f"{level}: {value:.0%}" for level, value in effect.shares.items()),
+                    "; ".join(f"{level}: {100 * value:.0f} %" for level, value in effect.shares.items()),
                     f"{effect.effect:.2f}",
                     "< 0.01" if effect.p < 0.01 else f"{effect.p:.2f}",
                 ]
@@ -164,7 +208,7 @@ def _effects(study: Context, outcome: Outcome) -> list[Table]:
 def interval_text(finding: Finding) -> str:
     """Return an estimate with its interval in three digits."""
     text = f"{finding.estimate:.3g}"
-    return text if math.isnan(finding.low) else f"{text} [{finding.low:.3g}, {finding.high:.3g}]"
+    return text if finding.low != finding.low else f"{text} [{finding.low:.3g}, {finding.high:.3g}]"
 
 
 def share_text(place: Place) -> str:
@@ -172,5 +216,5 @@ def share_text(place: Place) -> str:
     share: Interval = place.share
     if share.n == 0:
         return f"none decides ({place.inconclusive} inconclusive)"
-    text = f"{share.mean:.0%} [{share.low:.0%}, {share.high:.0%}]"
+    text = f"{100 * share.mean:.0f} % [{100 * share.low:.0f}, {100 * share.high:.0f}]"
     return f"{text}, {place.inconclusive} inconclusive" if place.inconclusive else text

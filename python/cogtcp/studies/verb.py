@@ -13,6 +13,7 @@ from rich.text import Text
 
 from cogtcp._errors import UsageError
 from cogtcp.studies import find, list_studies, reproduce
+from cogtcp.studies.telling import NOT_SEARCHED
 
 if TYPE_CHECKING:
     import argparse
@@ -122,19 +123,28 @@ def _show(result: StudyResult) -> None:
     console.print(f"{result.study.title}", style="bold")
     console.print(f"{result.study.paper}\n")
     for claim in result.claims:
-        heading = Text(f"{claim.row.id}, {claim.row.figure}: ", style="bold")
-        heading.append(claim.result.verdict, style=_STYLES[claim.result.verdict])
+        heading = Text(
+            f"{claim.row.id}, {claim.row.figure}{' (ours)' if claim.row.ours else ''}: ", style="bold"
+        )
+        heading.append(claim.verdict, style=_STYLES[claim.verdict])
+        if claim.outcome is not None and claim.outcome.where is not None:
+            heading.append(f", {claim.outcome.where}")
         console.print(heading)
         table = Table.grid(padding=(0, 1))
-        for name, text in (
-            ("claim", claim.row.claim),
-            ("paper", claim.row.paper),
-            ("measured", claim.result.measured),
-            ("settings", claim.result.over_settings),
-            ("test", claim.result.test),
-            ("why", claim.result.why),
-        ):
-            if text:
-                table.add_row(Text(f"  {name}"), Text(text))
+        told = [("claim", claim.row.claim), ("paper", claim.row.paper), ("found", claim.told.measured)]
+        if claim.told.why != NOT_SEARCHED:
+            told.append(("where", claim.told.why))
+        for name, text in told:
+            table.add_row(Text(f"  {name}"), Text(text))
+        if claim.outcome is not None:
+            for statement, finding, _ in claim.outcome.by_statement():
+                table.add_row(
+                    Text(f"  {finding.verdict}", style=_STYLES[finding.verdict]), Text(statement.says)
+                )
         console.print(table)
         console.print()
+    if any(claim.told.why == NOT_SEARCHED for claim in result.claims):
+        console.print(
+            f"{NOT_SEARCHED} Until then every claim is unclear; what is shown is at the base.\n"
+            f"search: cogtcp reproduce {result.study.name} --search"
+        )

@@ -12,15 +12,14 @@ that contradicts is enough for `differs`, and there the level is divided by the 
 from __future__ import annotations
 
 import math
-import random
 import statistics
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from cogtcp.statistics import Interval, mean_interval, paired_difference, t_quantile
+from cogtcp.statistics import Interval, mean_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 Verdict = Literal["holds", "differs", "unclear"]
 
@@ -151,22 +150,6 @@ def equivalent(
     return replace(found, statement=f"{found.statement} times the expected value")
 
 
-def greater(
-    values: Sequence[float], baseline: Sequence[float], *, paired: bool = True, where: str = ""
-) -> Finding:
-    """Test that the mean of `values` is above that of `baseline`.
-
-    Paired by default: runs of one seed share what chance does, so their difference is what varies least. The
-    estimate is the mean difference. It holds if the one-sided 95 % bound lies above 0, and differs if that of
-    the opposite direction lies below.
-    """
-    difference = paired_difference if paired else welch_difference
-    inner = difference(values, baseline, 1 - 2 * LEVEL)
-    outer = difference(values, baseline, 1 - LEVEL)
-    verdict: Verdict = "holds" if inner.low > 0 else "differs" if inner.high < 0 else "unclear"
-    return _finding(verdict, outer, f"difference {format_interval(outer)}", where)
-
-
 def increasing(series: Sequence[Sequence[float]], labels: Sequence[str] = (), *, members: int = 1) -> Finding:
     """Test that the mean grows from each point to the next: `series[point][seed]`, paired by seed.
 
@@ -228,61 +211,6 @@ def combine(verdicts: Sequence[Verdict]) -> Verdict:
     return "unclear" if "unclear" in verdicts else "holds"
 
 
-def over_range(verdicts: Sequence[Verdict]) -> Verdict:
-    """Return the verdict of a claim that was tested at several values of what the paper leaves unsaid.
-
-    `holds`, or `differs`, if it came out so at every value. Anything else depends on what the paper does not
-    say, or could not be decided: `unclear`.
-    """
-    if not verdicts:
-        raise ValueError("no verdict to combine")
-    first = verdicts[0]
-    return first if all(verdict == first for verdict in verdicts) else "unclear"
-
-
-def welch_difference(
-    values: Sequence[float], baseline: Sequence[float], confidence: float = 0.95
-) -> Interval:
-    """Return the difference of the means of two independent samples with Welch's interval."""
-    n, m = len(values), len(baseline)
-    if n == 0 or m == 0:
-        return Interval(math.nan, math.nan, math.nan, 0)
-    mean = statistics.fmean(values) - statistics.fmean(baseline)
-    if min(n, m) < 2:
-        return Interval(mean, math.nan, math.nan, min(n, m))
-    first, second = statistics.variance(values) / n, statistics.variance(baseline) / m
-    if first + second == 0:
-        return Interval(mean, mean, mean, min(n, m))
-    degrees = (first + second) ** 2 / (first**2 / (n - 1) + second**2 / (m - 1))
-    # Rounding the degrees down widens the interval: the exact quantile is for whole numbers.
-    half = t_quantile((1 + confidence) / 2, max(int(degrees), 1)) * math.sqrt(first + second)
-    return Interval(mean, mean - half, mean + half, min(n, m))
-
-
-def bootstrap_interval(
-    values: Sequence[float],
-    statistic: Callable[[Sequence[float]], float],
-    *,
-    confidence: float = 0.95,
-    resamples: int = 4000,
-    seed: int = 1,
-) -> Interval:
-    """Return `statistic(values)` with its percentile bootstrap interval: for medians, ratios and the like.
-
-    The same values give the same interval: the resampling has its own stream of random numbers.
-    """
-    n = len(values)
-    if n == 0:
-        return Interval(math.nan, math.nan, math.nan, 0)
-    estimate = statistic(values)
-    if n == 1:
-        return Interval(estimate, math.nan, math.nan, 1)
-    stream = random.Random(f"bootstrap/{seed}")  # noqa: S311 - statistics, not secrets
-    drawn = sorted(statistic(stream.choices(values, k=n)) for _ in range(resamples))
-    tail = (1 - confidence) / 2
-    return Interval(estimate, _quantile(drawn, tail), _quantile(drawn, 1 - tail), n)
-
-
 def format_interval(interval: Interval, *, percent: bool = False) -> str:
     """Return `mean [low, high]` with three significant digits; without an interval, say so."""
     scale, unit = (100.0, " %") if percent else (1.0, "")
@@ -304,10 +232,3 @@ def _finding(verdict: Verdict, interval: Interval, statement: str, where: str) -
 def _spread(values: Sequence[float]) -> float:
     known = [value for value in values if not math.isnan(value)]
     return statistics.stdev(known) if len(known) > 1 else math.nan
-
-
-def _quantile(ordered: Sequence[float], p: float) -> float:
-    position = p * (len(ordered) - 1)
-    below = int(position)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (position - below) * (ordered[above] - ordered[below])
