@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
 import subprocess
@@ -80,7 +81,14 @@ def test_studies_and_the_api_have_their_pages(site: Path) -> None:
     for study in list_studies():
         text = (site / "studies" / f"{study.name}.html").read_text()
         assert all(f'id="{claim.id}-' in text for claim in study.claims), study.name
-    # Signatures and docstrings, not only names.
+        # What decides a claim: its statements, one by one.
+        assert all(
+            html.escape(statement.says, quote=False)[:40] in text
+            for claim in study.claims
+            for statement in claim.statements
+        )
+    # Signatures, docstrings and examples, not only names.
+    assert '<span class="gp">&gt;&gt;&gt; </span>' in (site / "api/cogtcp.html").read_text()
     assert "Simulate a scenario" in (site / "api/cogtcp.html").read_text()
     assert "aimd_cycle" in (site / "api/cogtcp.models.html").read_text()
 

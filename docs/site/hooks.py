@@ -135,13 +135,17 @@ def _study(study: Study) -> str:
     for claim in study.claims:
         lines += [*_claim(claim, measured.get(claim.id)), ""]
     if study.unsaid:
-        lines += ["## What the paper leaves unsaid", ""]
-        lines += [f"- `{unsaid.name}`" for unsaid in study.unsaid] + [""]
+        lines += ["## What is tried for what the paper leaves unsaid", ""]
+        lines += ["| | base | tried | why |", "|---|---|---|---|"]
+        lines += [f"| {u.title} | {u.base_text} | {u.tried} | {_cell(u.why)} |" for u in study.unsaid]
+        lines.append("")
     return "\n".join([*lines, body.lstrip("\n")])
 
 
 def _claim(claim: ClaimRow, found: dict[str, Any] | None) -> list[str]:
     lines = [f"### {claim.id} ({claim.figure})", "", claim.claim]
+    if claim.statements:
+        lines += ["", *(f"- {_line(statement.says)}" for statement in claim.statements)]
     if found is not None:
         lines += ["", f"**{found['verdict']}**: {_line(found['why'])}"]
     return lines
@@ -149,3 +153,8 @@ def _claim(claim: ClaimRow, found: dict[str, Any] | None) -> list[str]:
 
 def _line(text: str) -> str:
     return " ".join(str(text).split())
+
+
+def _cell(text: str) -> str:
+    """Return a text for a cell of a table."""
+    return _line(text).replace("|", "\\|")
