@@ -1,6 +1,7 @@
 //! Link, transport and spectrum driven by a clock that is made by hand: no simulator, two ends over a link that senses.
 
-use cogtcp_link::{Departure, Frame, Gate, Link, LinkConfig, Offer, Payload, Silence};
+use cogtcp_link::queue::{DropTail, QueueLimit, Red};
+use cogtcp_link::{Departure, Frame, Gate, Link, LinkConfig, Offer, Payload, QueueSpec, Silence};
 use cogtcp_spectrum::{CognitiveCycle, CycleConfig, DurationLaw, Radio, SensingClock, SensingCycle};
 use cogtcp_transport::{Parameters, Receiver, ReceiverConfig, Segment, Sender, SenderConfig, make};
 use cogtcp_units::{Duration, Rate, Time};
@@ -70,4 +71,40 @@ fn two_ends_over_a_sensed_link() {
     assert!((0.95..=1.0).contains(&share), "{share}");
     assert_eq!(data.capacity(end).silence, 1_000_000_000);
     assert_eq!(sender.stats().segments_retransmitted, 0);
+}
+
+/// Three packets of 1250 bytes at once over 10 Mbit/s take 1 ms each: they wait for none, one and two of them.
+#[test]
+fn a_frame_says_how_long_it_waited() {
+    let config = LinkConfig::new(Rate::from_bits_per_second(10_000_000), Duration::from_millis(10));
+    let mut link: Link<Packet> = Link::plain(&config);
+    for _ in 0..3 {
+        link.offer(Time::ZERO, Frame::new(Packet::default(), 1250));
+    }
+    let mut waited = Vec::new();
+    while let Some(at) = link.next_arrival() {
+        waited.push(link.arrive(at).frame.waited());
+    }
+    assert_eq!(waited, [0, 1, 2].map(Duration::from_millis));
+}
+
+/// A full queue is reported once for the drops since the last time, and not where nothing was dropped.
+#[test]
+fn an_overflow_is_told_once() {
+    let queue = DropTail::of(QueueLimit::Packets(1));
+    let rate = Rate::from_bits_per_second(10_000_000);
+    let mut link: Link<Packet> =
+        Link::plain(&LinkConfig { queue, ..LinkConfig::new(rate, Duration::from_millis(10)) });
+    assert!(!link.take_overflow());
+    let offers = [0; 4].map(|_| link.offer(Time::ZERO, Frame::new(Packet::default(), 1250)));
+    assert_eq!(offers.map(|offer| offer == Offer::Dropped), [false, false, true, true]);
+    assert!(link.take_overflow() && !link.take_overflow());
+}
+
+/// A wrong parameter is refused in words: which, and what would be right.
+#[test]
+fn a_wrong_parameter_says_which() {
+    let wrong = QueueSpec::Red(Red { min_threshold: 0.0, ..Red::default() }).check();
+    let message = wrong.unwrap_err().to_string();
+    assert!(message.contains("min_threshold"), "{message}");
 }

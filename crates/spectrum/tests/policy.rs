@@ -1,8 +1,10 @@
 //! Decision policies: each rule on channels and reports of known state.
 
-use cogtcp_spectrum::policy::{BestRate, ChannelHistory, Decision, DecisionView, PolicyConfig};
+use cogtcp_spectrum::policy::{BestRate, ChannelHistory, Decision, DecisionView, PolicyConfig, PolicyKind};
 use cogtcp_spectrum::{Channel, ChannelId, ChannelTable};
 use cogtcp_units::{Duration, RandomStream, Rate, Time};
+use serde::de::value::{Error, StrDeserializer};
+use serde::{Deserialize, de::IntoDeserializer};
 
 const NOW: Time = Time::from_millis(10_000);
 
@@ -90,4 +92,16 @@ fn best_rate_goes_to_the_fastest_that_was_not_busy_of_late() {
     let mut history = ChannelHistory::new(5);
     history.note(ChannelId(2), Time::from_millis(9000), true);
     assert_eq!(next(&history), to(2), "a report is forgotten after the memory");
+}
+
+/// A policy is called in scenarios as it calls itself.
+#[test]
+fn policies_have_their_names_of_scenarios() {
+    for policy in
+        [PolicyConfig::RoundRobin, PolicyConfig::Random, PolicyConfig::Sticky, PolicyConfig::LeastBusy]
+    {
+        let name: StrDeserializer<'_, Error> = policy.kind().build().name().into_deserializer();
+        assert_eq!(PolicyConfig::deserialize(name), Ok(policy));
+    }
+    assert_eq!(BestRate::default().build().name(), "best_rate");
 }

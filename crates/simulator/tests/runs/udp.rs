@@ -100,3 +100,22 @@ fn silences_delay_or_destroy() {
     );
     assert_close(first(extension(&drop, "datagrams"), "loss_ratio"), 0.2, 0.06);
 }
+
+/// Two sources, of which the second loses packets before the warm-up ends and after: each row counts its own drops, those of the
+/// measured span alone.
+#[test]
+fn drops_are_those_of_each_source_since_the_warm_up() {
+    let sources = source("{ constant = \"80 kbit/s\" }") + &source("{ constant = \"12 Mbit/s\" }");
+    let text =
+        scenario("rate = \"8 Mbit/s\", delay = \"5 ms\", queue = \"20 packets\"", &sources, SMALL_FLOW);
+    let cut = "7.0000123 s";
+    let drops = |duration: &str, warmup: &str| {
+        let text = text.replace("20 s", duration).replace("2 s", warmup);
+        column(extension(&run_text(&text), "datagrams"), "drops")
+    };
+    let (whole, begun, rest) = (drops("20 s", "0 s"), drops(cut, "0 s"), drops("20 s", cut));
+    for source in 0..2 {
+        assert_eq!(rest[source], whole[source] - begun[source], "source {source}");
+    }
+    assert!(begun[1] > 1000.0 && begun[0] < begun[1] / 10.0, "{begun:?}");
+}

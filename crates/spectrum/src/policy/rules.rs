@@ -14,7 +14,7 @@ pub struct RoundRobin;
 
 impl DecisionPolicy for RoundRobin {
     fn name(&self) -> &'static str {
-        "round-robin"
+        "round_robin"
     }
 
     fn decide(&mut self, view: &DecisionView<'_>, _: &mut RandomStream) -> Decision {
@@ -58,7 +58,7 @@ pub struct LeastBusy;
 
 impl DecisionPolicy for LeastBusy {
     fn name(&self) -> &'static str {
-        "least-busy"
+        "least_busy"
     }
 
     fn decide(&mut self, view: &DecisionView<'_>, _: &mut RandomStream) -> Decision {
@@ -86,7 +86,7 @@ impl Default for BestRate {
 
 impl DecisionPolicy for BestRate {
     fn name(&self) -> &'static str {
-        "best-rate"
+        "best_rate"
     }
 
     fn decide(&mut self, view: &DecisionView<'_>, _: &mut RandomStream) -> Decision {
