@@ -71,7 +71,7 @@ NOT_RUN = {
     ".venv/bin/python -m pytest": "is what runs this",
     ".venv/bin/maturin develop": "takes minutes, and make setup has done it",
     "pip install": "needs a registry",
-    "python benches/references": "needs the trees of ns-2 and ns-3",
+    "python benches/references": "needs ns-2, or the trees of ns-2 and ns-3",
 }
 
 #: What is there for what a recipe adds.

@@ -3,9 +3,9 @@
     python benches/references/drawn.py [--cases 25] [--seeds 5] [--seconds 200] [--draw 9] [--only NUMBER]
 
 ns-2 (Debian's package `ns2`) must be on the PATH. A case draws agent, rate, delay, queue, random loss, cap on
-the window, number of flows and, in four of ten, a silence that loses what is sent into it. The random losses of
-both are drawn apart, so each case is the mean of some seeds, with the standard error of the ratio; starts are the
-same in both.
+the window, number of flows and, in four of ten, a silence that loses what is sent into it. The random losses
+of both are drawn apart, so each case is the mean of some seeds, with the standard error of the ratio; starts
+are the same in both.
 Prints a table in Markdown and a summary; nothing passes or fails.
 """
 
