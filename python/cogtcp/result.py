@@ -133,7 +133,7 @@ class Result:
     @cached_property
     def budget(self) -> pa.Table:
         """Where the time of the flows' bottlenecks went: one row per link direction that is one."""
-        return self._table("budget")
+        return self.table("budget")
 
     @cached_property
     def flow_series(self) -> pa.Table:

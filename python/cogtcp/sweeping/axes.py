@@ -147,10 +147,16 @@ def _name(path: str) -> str:
 
 
 def _unit(texts: Sequence[str]) -> str:
-    found = {(quantity(text) or (math.nan, "text"))[1] for text in texts}
+    found = {(_quantity(text) or (math.nan, "text"))[1] for text in texts}
     return found.pop() if len(found) == 1 and found != {"text"} else ""
 
 
-def _number(text: str, unit: str) -> float | str:
+def _quantity(text: str) -> tuple[float, str] | None:
+    """Return number and unit of a value; a percentage is a share, as the ends of ranges are."""
     found = quantity(text)
+    return (float(f"{found[0] / 100:.15g}"), "") if found is not None and found[1] == "%" else found
+
+
+def _number(text: str, unit: str) -> float | str:
+    found = _quantity(text)
     return found[0] if found is not None and found[1] == unit else text

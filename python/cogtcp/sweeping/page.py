@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 _MOST_FIGURES = 12
 _MOST_ROWS = 500
 _MOST_FAILURES = 10
+# Width of its table in rem; beyond it rows are laid one below the other.
+_WIDEST = 65.0
 #: What the table and the figures over an axis show besides goodput, where it varies.
-_ALSO = ("efficiency", "queuing_delay_mean_s", "rtt_mean_s", "rtos", "drops", "pu_interfered_share")
+_ALSO = ("efficiency", "queuing_delay_mean_s", "rtt_p95_s", "rtos", "drops", "pu_interfered_share")
 
 
 def sweep_report(sweep: Sweep, *, command: str | None = None) -> str:
@@ -101,7 +103,7 @@ def render(
         over=over,
         maps=[] if drawn else _maps(rows, axes),
         trade=_trade(rows),
-        table=_table(rows[:_MOST_ROWS], axes, metrics),
+        table=_fitting(rows[:_MOST_ROWS], axes, metrics),
         left_out=max(0, total_rows - _MOST_ROWS),
         quantiles=quantiles,
         constant=_constant(rows, metrics),
@@ -221,6 +223,17 @@ def _trade(rows: Sequence[dict[str, Any]]) -> str:
         x_label=f"{delay.title}, {delay.unit}",
         y_label=f"{goodput.title}, {goodput.unit}",
     )
+
+
+def _fitting(
+    rows: Sequence[dict[str, Any]], axes: Sequence[tuple[str, str, bool]], metrics: Sequence[Metric]
+) -> Table:
+    """Return the table with as many metrics as have room: one whose rows are stacked is endless here."""
+    found = _table(rows, axes, metrics)
+    while found.wide > _WIDEST and len(metrics) > 1:
+        metrics = metrics[:-1]
+        found = _table(rows, axes, metrics)
+    return found
 
 
 def _table(
