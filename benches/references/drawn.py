@@ -21,6 +21,7 @@ from pathlib import Path
 from statistics import mean, median, stdev
 
 import cogtcp
+from cogtcp.models import jain_index
 
 HERE = Path(__file__).parent
 #: ns-2's agent and its sink, by our recovery.
@@ -127,11 +128,6 @@ def ours(case: Case, seed: int, starts: list[float], seconds: float) -> tuple[li
     return table.column("delivered_bytes").to_pylist(), sum(table.column("rtos").to_pylist())
 
 
-def jain(shares: list[float]) -> float:
-    """Jain's index."""
-    return sum(shares) ** 2 / (len(shares) * sum(share**2 for share in shares)) if any(shares) else math.nan
-
-
 def main() -> int:
     """Print the table that was asked for."""
     parser = argparse.ArgumentParser(
@@ -171,7 +167,8 @@ def main() -> int:
         ratio = mean(totals[1]) / mean(totals[0])
         ratios[case.silent > 0].append(ratio)
         shares = [
-            mean(jain([float(d) for d in delivered]) for delivered, _ in runs) for runs in (reference, mine)
+            mean(jain_index(delivered) if any(delivered) else math.nan for delivered, _ in runs)
+            for runs in (reference, mine)
         ]
         timeouts = [mean(count for _, count in runs) for runs in (reference, mine)]
         print(
