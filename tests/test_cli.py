@@ -17,7 +17,9 @@ RESULTS = {
     "flows", "links", "radios", "budget", "flow_series", "control_series", "link_series", "events",
 }  # fmt: skip
 # Tables of what only some runs have.
-EXTENSIONS = {"trains", "train_flows", "predictions", "datagrams"}
+EXTENSIONS = {
+    "trains", "train_flows", "predictions", "datagrams", "requests", "request_flows", "chunks", "videos",
+}  # fmt: skip
 
 
 def test_run_writes_tables_scenario_and_report(command: Command, small: Path, tmp_path: Path) -> None:

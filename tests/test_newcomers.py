@@ -22,7 +22,7 @@ KINDS = [kind for kind, _ in _core.starters()]
 
 
 def test_starters_for_every_kind_of_radio(command: Command) -> None:
-    assert {"single-hop", "cr-users", "train", "dumbbell", "chain", "graph"} <= set(KINDS)
+    assert {"single-hop", "cr-users", "train", "traffic", "dumbbell", "chain", "graph"} <= set(KINDS)
     listed = command("new", "--list").out
     assert all(kind in listed for kind in KINDS)
 

@@ -136,6 +136,26 @@ class Result:
         return self.table("budget")
 
     @cached_property
+    def requests(self) -> pa.Table:
+        """One row per request of an application that asks, with its flow completion time."""
+        return self.table("requests")
+
+    @cached_property
+    def request_flows(self) -> pa.Table:
+        """One row per flow with requests: those sent after the warm-up together."""
+        return self.table("request_flows")
+
+    @cached_property
+    def chunks(self) -> pa.Table:
+        """One row per chunk of a video."""
+        return self.table("chunks")
+
+    @cached_property
+    def videos(self) -> pa.Table:
+        """One row per video, with its stalls."""
+        return self.table("videos")
+
+    @cached_property
     def flow_series(self) -> pa.Table:
         """The flows over time: one row per flow and sampling instant."""
         return self.table("flow_series")
@@ -320,7 +340,7 @@ class Result:
 _ROWS_AT_A_TIME = 8192
 
 # Tables of what only some runs have that are among the totals of `Result.to_dict`.
-_EXTENSION_TOTALS = ("trains", "train_flows", "datagrams")
+_EXTENSION_TOTALS = ("trains", "train_flows", "datagrams", "request_flows", "videos")
 
 
 def _empty(name: str) -> _core.Table:

@@ -1,4 +1,4 @@
-//! The tables that only exist where there is what they are about: a train, UDP sources. Units and meanings are as in
+//! The tables that only exist where there is what they are about: a train, UDP sources, applications that ask. Units and meanings are as in
 //! [`tables`](crate::tables); a run without such a part has no such table.
 
 use crate::Code;
@@ -154,6 +154,87 @@ tables! {
         /// Packets that came after one sent later, in the whole run.
         reordered_packets: u64 in "packets",
     }
+
+    /// One row per request of an application that asks and is answered, in the order in which each application sent them;
+    /// those of the warm-up too.
+    RequestRow, RequestsBuilder = "requests" {
+        /// Name of the flow that carries the responses.
+        flow: Code in "",
+        /// Its number among those of the flow, from 0.
+        number: u64 in "",
+        /// When it was sent first.
+        sent_s: f64 in "s",
+        /// Payload of its response.
+        response_bytes: u64 in "B",
+        /// How often it was sent again because it was lost.
+        repeats: u64 in "",
+        /// When the last byte of its response had come; not-a-number if it had not by the end of the run.
+        completed_s: f64 in "s",
+        /// Flow completion time: from the sending of the request to the last byte of the response.
+        completion_time_s: f64 in "s",
+    }
+
+    /// One row per flow with requests: those sent after the warm-up together.
+    RequestFlowRow, RequestFlowsBuilder = "request_flows" {
+        /// Name of the flow that carries the responses.
+        flow: Code in "",
+        /// Requests sent, measured.
+        sent_requests: u64 in "",
+        /// Of these: answered in full.
+        answered_requests: u64 in "",
+        /// Requests sent again because they were lost, measured.
+        repeats: u64 in "",
+        /// Mean flow completion time of the answered ones.
+        completion_mean_s: f64 in "s",
+        /// Median of it.
+        completion_p50_s: f64 in "s",
+        /// 95th percentile of it.
+        completion_p95_s: f64 in "s",
+        /// 99th percentile of it.
+        completion_p99_s: f64 in "s",
+        /// Greatest flow completion time.
+        completion_max_s: f64 in "s",
+    }
+
+    /// One row per chunk of a video, in its order; those of the warm-up too.
+    ChunkRow, ChunksBuilder = "chunks" {
+        /// Name of the flow that carries the video.
+        flow: Code in "",
+        /// Its number, from 0.
+        number: u64 in "",
+        /// When the player asked for it.
+        requested_s: f64 in "s",
+        /// Its size.
+        chunk_bytes: u64 in "B",
+        /// When its last byte had come; not-a-number if it had not by the end of the run, as all that follows.
+        received_s: f64 in "s",
+        /// From the request to the last byte.
+        download_s: f64 in "s",
+        /// Media in the player's buffer when it had come, itself included.
+        buffered_s: f64 in "s",
+        /// How long the video had stalled between the chunk before and this one.
+        stalled_s: f64 in "s",
+    }
+
+    /// One row per video.
+    VideoRow, VideosBuilder = "videos" {
+        /// Name of the flow that carries the video.
+        flow: Code in "",
+        /// Chunks that came, measured.
+        chunks: u64 in "",
+        /// From the first request to the first picture; not-a-number if nothing was played.
+        startup_s: f64 in "s",
+        /// Times that the video stalled after it had begun, measured: known when a chunk comes, or at the end of the run.
+        stalls: u64 in "",
+        /// Time for which it stalled, measured likewise; what passes before it begins is no stall.
+        stalled_s: f64 in "s",
+        /// Mean time from the request to the last byte of the chunks that came, measured.
+        download_mean_s: f64 in "s",
+        /// 95th percentile of it.
+        download_p95_s: f64 in "s",
+        /// Greatest of it.
+        download_max_s: f64 in "s",
+    }
 }
 
 #[cfg(test)]
@@ -163,7 +244,19 @@ mod tests {
     #[test]
     fn an_extension_has_no_name_of_a_table_of_every_run() {
         let names: Vec<_> = schema().iter().map(|table| table.name).collect();
-        assert_eq!(names, ["trains", "train_flows", "predictions", "datagrams"]);
+        assert_eq!(
+            names,
+            [
+                "trains",
+                "train_flows",
+                "predictions",
+                "datagrams",
+                "requests",
+                "request_flows",
+                "chunks",
+                "videos"
+            ]
+        );
         assert!(crate::tables::schema().iter().all(|table| !names.contains(&table.name)));
     }
 }

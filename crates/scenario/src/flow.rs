@@ -1,6 +1,7 @@
 //! The flows: who sends to whom, over which transport, how much.
 
 use crate::tcp::Tcp;
+use cogtcp_traffic::{RequestConfig, VideoConfig};
 use cogtcp_units::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,7 +45,7 @@ pub struct Flow {
 }
 
 /// What the application sends.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Traffic {
     /// There is always data to send (FTP).
@@ -54,6 +55,10 @@ pub enum Traffic {
     Size(Bytes),
     /// Data comes at this constant rate.
     Rate(Rate),
+    /// Responses to requests that the flow's receiver sends to its sender.
+    Requests(RequestConfig),
+    /// A recorded video that the flow's receiver plays, chunk by chunk.
+    Video(VideoConfig),
 }
 
 fn one() -> u32 {

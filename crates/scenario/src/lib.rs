@@ -43,7 +43,7 @@ pub use cognitive::{
     Users, WhilePeerSenses,
 };
 pub use cogtcp_link::{QueueLimit, QueueSpec, Silence};
-pub use cogtcp_traffic::{Pattern, Period};
+pub use cogtcp_traffic::{Pace, Pattern, Period, RequestConfig, VideoConfig, Volume};
 pub use error::ScenarioError;
 pub use experiment::{
     CognitiveSpec, ControlSpec, Experiment, FlowSpec, Gating, JourneySpec, LinkSpec, MacSpec, PipeSpec,

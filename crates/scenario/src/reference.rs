@@ -34,6 +34,8 @@ const TABLES: &[(&str, &str)] = &[
     ("[train]", "Train"),
     ("train.prediction", "Prediction*"),
     ("[[flow]]", "Flow"),
+    ("flow.traffic.requests", "RequestConfig"),
+    ("flow.traffic.video", "VideoConfig"),
     ("[[udp]]", "Udp"),
     ("[tcp]", "Tcp"),
 ];

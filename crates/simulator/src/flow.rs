@@ -1,5 +1,6 @@
 //! One flow: its two connection ends, its application and what is measured of it.
 
+use crate::applications::Applications;
 use crate::budget::Awaited;
 use crate::histogram::Histogram;
 use crate::network::{Network, StreamCounters};
@@ -32,13 +33,15 @@ pub(crate) struct Flow {
     number: usize,
     /// Tag of the earliest data segment that no acknowledgement has answered, and when it was sent.
     unanswered: Option<(u32, Time)>,
-    traffic: Traffic,
+    /// What the receiving application waits for: so much delivered in all; `u64::MAX`: nothing.
+    goal: u64,
     pub(crate) completed: Option<Time>,
     pub(crate) rtt: Histogram,
     pub(crate) queuing: Histogram,
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
     start: Time,
+    traffic: Supply,
     started: bool,
     stopped: bool,
     /// The receiver's part of the congestion control.
@@ -51,6 +54,19 @@ pub(crate) struct Flow {
     pub(crate) warm: Box<Snapshot>,
     baseline: Option<Baseline>,
     pub(crate) measured: Option<Measured>,
+}
+
+/// Where the flow's data comes from.
+#[derive(Clone, Copy, Debug)]
+enum Supply {
+    /// There always is some.
+    Saturated,
+    /// This much at the start.
+    Size(u64),
+    /// At this rate.
+    Rate(Rate),
+    /// Responses, so many bytes so far; the first request opens the connection.
+    Responses(u64),
 }
 
 /// A connection manager and what is measured of it.
@@ -146,7 +162,13 @@ impl Flow {
             arrived_bytes: 0,
             rtt: Histogram::new(),
             queuing: Histogram::new(),
-            traffic: spec.traffic,
+            goal: if let Traffic::Size(size) = spec.traffic { size.get() } else { u64::MAX },
+            traffic: match spec.traffic {
+                Traffic::Saturated => Supply::Saturated,
+                Traffic::Size(size) => Supply::Size(size.get()),
+                Traffic::Rate(rate) => Supply::Rate(rate),
+                Traffic::Requests(_) | Traffic::Video(_) => Supply::Responses(0),
+            },
             start: spec.start,
             started: false,
             stopped: false,
@@ -164,13 +186,14 @@ impl Flow {
         self.started = true;
         network.trace.flow_event(now, EventKind::FlowStart, self.number, f64::NAN);
         match self.traffic {
-            Traffic::Saturated => self.sender.set_saturated(true),
+            Supply::Saturated => self.sender.set_saturated(true),
             // Closed at once: the FIN goes out with the last of the data.
-            Traffic::Size(bytes) => {
-                self.sender.write(bytes.get());
+            Supply::Size(bytes) => {
+                self.sender.write(bytes);
                 self.sender.close();
             }
-            Traffic::Rate(_) => self.write(now, network),
+            Supply::Rate(_) => self.write(now, network),
+            Supply::Responses(_) => return,
         }
         self.sender.open(now);
         self.pump_sender(now, Awaited::Application, network);
@@ -189,7 +212,7 @@ impl Flow {
     /// A rate-limited application writes one segment's worth and plans its next write, so many that the sum keeps to
     /// the rate without drift.
     pub(crate) fn write(&mut self, now: Time, network: &mut Network) {
-        let Traffic::Rate(rate) = self.traffic else { return };
+        let Supply::Rate(rate) = self.traffic else { return };
         // The write that was planned before the stop is still in the queue.
         if self.stopped {
             return;
@@ -231,14 +254,42 @@ impl Flow {
             self.receiver.handle_segment(now, segment);
         }
         self.pump_receiver(now, Some(latest), network);
-        if let Traffic::Size(size) = self.traffic
-            && self.completed.is_none()
-            && self.receiver.delivered() >= size.get()
-        {
-            self.completed = Some(now);
-            network.trace.flow_event(now, EventKind::Completed, self.number, f64::NAN);
-            self.end_measure(now, network);
+        if self.receiver.delivered() >= self.goal {
+            self.reach(now, network);
         }
+    }
+
+    /// What the receiving application waits for has been delivered.
+    #[cold]
+    fn reach(&mut self, now: Time, network: &mut Network) {
+        self.goal = u64::MAX;
+        if let Supply::Responses(_) = self.traffic {
+            network.queue.push(now, Applications::delivered(self.number));
+            return;
+        }
+        self.completed = Some(now);
+        network.trace.flow_event(now, EventKind::Completed, self.number, f64::NAN);
+        self.end_measure(now, network);
+    }
+
+    /// The server writes a response of `bytes`, over a connection that the first one opens. Returns where in the flow's data it
+    /// ends; `None`: the application has stopped.
+    pub(crate) fn respond(&mut self, now: Time, bytes: u64, network: &mut Network) -> Option<u64> {
+        let Supply::Responses(written) = &mut self.traffic else { return None };
+        if self.stopped {
+            return None;
+        }
+        *written += bytes;
+        let end = *written;
+        self.sender.write(bytes);
+        self.sender.open(now);
+        self.pump_sender(now, Awaited::Application, network);
+        Some(end)
+    }
+
+    /// The application wants to know when so much has been delivered in all; `u64::MAX`: nothing.
+    pub(crate) fn wait_for_delivery(&mut self, delivered: u64) {
+        self.goal = delivered;
     }
 
     /// Whether the receiver has the connection open and expects data.

@@ -5,6 +5,7 @@
 //! [`codes`].
 
 use crate::TraceLevel;
+use crate::applications::Applications;
 use crate::flow::Flow;
 use crate::gated_links::GatedLinks;
 use crate::network::{Network, StreamCounters};
@@ -28,7 +29,8 @@ use std::sync::Arc;
 type Build = fn(&mut Plan<'_, '_>) -> Result<Option<Box<dyn Part>>, RunError>;
 
 /// Every part. What happens at one instant in the beginning happens in this order, and so do the streams of packets.
-const PARTS: &[Build] = &[Train::build, Unreachable::build, UdpSources::build, PrimaryUsers::build];
+const PARTS: &[Build] =
+    &[Train::build, Unreachable::build, UdpSources::build, Applications::build, PrimaryUsers::build];
 
 /// The codes of the parts' events in the queue: four bits of kind, twenty of index. They are hashed into a run's digest.
 pub(crate) mod codes {
@@ -41,6 +43,8 @@ pub(crate) mod codes {
     pub(crate) const PRIMARY_USERS: Range<u32> = Event::codes(9, 0..Event::MAX_INDEX);
     /// UDP sources, by number.
     pub(crate) const UDP: Range<u32> = Event::codes(11, 0..Event::MAX_INDEX);
+    /// Applications that ask, by flow: twice its number, plus 1 where a response has come.
+    pub(crate) const APPLICATIONS: Range<u32> = Event::codes(12, 0..Event::MAX_INDEX);
 }
 
 /// A part. It sends packets on streams of its own and puts events of its own into the queue.
@@ -220,7 +224,7 @@ mod tests {
     /// An event belongs to one part, and to no event of the loop's own.
     #[test]
     fn codes_do_not_overlap() {
-        let all = [codes::TRAIN, codes::PRIMARY_USERS, codes::UDP];
+        let all = [codes::TRAIN, codes::PRIMARY_USERS, codes::UDP, codes::APPLICATIONS];
         for (number, codes) in all.iter().enumerate() {
             assert!(all[..number].iter().all(|other| codes.end <= other.start || other.end <= codes.start));
             for code in [codes.start, codes.end - 1] {

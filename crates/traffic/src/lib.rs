@@ -1,12 +1,22 @@
-//! What applications send, beside the bulk transfers of TCP flows: sources without a clock or an event loop.
+//! What applications send, beside the bulk transfers of TCP flows: sources and clients without a clock or an event loop.
 //!
 //! A [`Source`] says when its next packet is due ([`Source::next_packet`]); whoever drives it calls
 //! [`Source::advance`] then and sends one. [`Arrivals`] is the other end: what came, how late, how unevenly.
+//!
+//! A [`Client`] asks and is answered over a connection: [`Requests`] of any size, or the chunks of a [`Video`].
 
+mod application;
 mod arrivals;
 mod pattern;
+mod requests;
 mod source;
+mod video;
+mod volume;
 
+pub use application::{Client, Exchange, Request};
 pub use arrivals::Arrivals;
 pub use pattern::{Pattern, Period};
+pub use requests::{Pace, RequestConfig, Requests};
 pub use source::Source;
+pub use video::{Chunk, Video, VideoConfig};
+pub use volume::Volume;

@@ -56,22 +56,8 @@ impl Pattern {
         }
         let Self::OnOff { on, off, .. } = self else { return None };
         for (key, period) in [("on", on), ("off", off)] {
-            let mean = match period {
-                Period::Fixed(mean) | Period::Exponential(mean) | Period::Pareto { mean, .. } => mean,
-            };
-            if mean.is_zero() {
-                return Some((
-                    key,
-                    "the period has no duration",
-                    "write a duration above zero, for example \"500 ms\"",
-                ));
-            }
-            if matches!(period, Period::Pareto { shape, .. } if !(*shape > 1.0 && *shape <= 100.0)) {
-                return Some((
-                    key,
-                    "the shape has no mean",
-                    "write a shape above 1 (to 100), for example 1.5",
-                ));
+            if let Some((message, remedy)) = period.wrong(false) {
+                return Some((key, message, remedy));
             }
         }
         None
@@ -79,6 +65,19 @@ impl Pattern {
 }
 
 impl Period {
+    /// What makes no sense and what would be right; `zero`: whether it may be none at all.
+    pub(crate) fn wrong(&self, zero: bool) -> Option<(&'static str, &'static str)> {
+        let (Self::Fixed(mean) | Self::Exponential(mean) | Self::Pareto { mean, .. }) = self;
+        if mean.is_zero() && !(zero && matches!(self, Self::Fixed(_))) {
+            let remedy = "write a duration above zero, for example \"500 ms\"";
+            return Some(("the period has no duration", remedy));
+        }
+        if matches!(self, Self::Pareto { shape, .. } if !(*shape > 1.0 && *shape <= 100.0)) {
+            return Some(("the shape has no mean", "write a shape above 1 (to 100), for example 1.5"));
+        }
+        None
+    }
+
     /// One duration.
     pub(crate) fn draw(&self, stream: &mut RandomStream) -> Duration {
         match *self {

@@ -72,6 +72,42 @@ def result(run: Result) -> None:
         headings = ["Radio", *map(_heading, protection)]
         _print_table("Protection of primary users", headings, rows, left=1)
     _budget({"": budget.of_run(run)})
+    _applications(run)
+
+
+def _applications(run: Result) -> None:
+    """Print what applications over TCP saw, where there are some."""
+    rows = [
+        [
+            row["flow"],
+            f"{row['answered_requests']:,} of {row['sent_requests']:,}",
+            *(_milliseconds(row[f"completion_{name}_s"]) for name in ("mean", "p50", "p95", "max")),
+        ]
+        for row in run.rows("request_flows")
+    ]
+    if rows:
+        headings = ["Flow", "Answered", *(f"{name}\nms" for name in ("Mean", "Median", "95 %", "Longest"))]
+        _print_table("Flow completion times", headings, rows, left=1)
+    rows = [
+        [
+            row["flow"],
+            f"{row['chunks']:,}",
+            _seconds(row["startup_s"]),
+            f"{row['stalls']:,}",
+            _seconds(row["stalled_s"]),
+        ]
+        for row in run.rows("videos")
+    ]
+    if rows:
+        _print_table("Video", ["Flow", "Chunks", "Began after\ns", "Stalls", "Stalled\ns"], rows, left=1)
+
+
+def _milliseconds(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value * 1000:,.1f}"
+
+
+def _seconds(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:,.2f}"
 
 
 def comparison(compared: Comparison, quantiles: Sequence[float] = ()) -> None:

@@ -52,6 +52,27 @@ _DATAGRAMS: tuple[_Column, ...] = (
     ("Jitter", "ms", "jitter_s", _number(2, 1e3)),
 )
 
+_REQUESTS: tuple[_Column, ...] = (
+    ("Sent", "", "sent_requests", _number(0)),
+    ("Answered", "", "answered_requests", _number(0)),
+    ("Sent again", "", "repeats", _number(0)),
+    ("Completion, mean", "ms", "completion_mean_s", _number(1, 1e3)),
+    ("median", "ms", "completion_p50_s", _number(1, 1e3)),
+    ("95 %", "ms", "completion_p95_s", _number(1, 1e3)),
+    ("99 %", "ms", "completion_p99_s", _number(1, 1e3)),
+    ("longest", "ms", "completion_max_s", _number(1, 1e3)),
+)
+
+_VIDEOS: tuple[_Column, ...] = (
+    ("Chunks", "", "chunks", _number(0)),
+    ("Began after", "s", "startup_s", _number(2)),
+    ("Stalls", "", "stalls", _number(0)),
+    ("Stalled", "s", "stalled_s", _number(2)),
+    ("Download, mean", "s", "download_mean_s", _number(2)),
+    ("95 %", "s", "download_p95_s", _number(2)),
+    ("longest", "s", "download_max_s", _number(2)),
+)
+
 # Only of links with a MAC.
 _OF_MAC = {"drops_retry", "drops_interference"}
 
@@ -128,6 +149,8 @@ def detail(result: Result, name: str = "") -> dict[str, Any]:
         "radios": radios,
         "train": _train(result),
         "datagrams": _table(result.datagrams.to_pylist(), ("source",), _DATAGRAMS),
+        "requests": _table(result.request_flows.to_pylist(), ("flow",), _REQUESTS, zeros=True),
+        "videos": _table(result.videos.to_pylist(), ("flow",), _VIDEOS, zeros=True),
     }
 
 

@@ -1,7 +1,7 @@
 //! Whether anything in an experiment is left to chance.
 
 use super::{Experiment, FlowSpec, LinkSpec, PipeSpec, RadioKind, RadioSpec, TrainSpec, UdpSpec};
-use crate::is_external;
+use crate::{Traffic, is_external};
 use cogtcp_spectrum::{ChannelChoice, CycleConfig, DurationLaw, SensingCycle};
 use cogtcp_traffic::{Pattern, Period};
 use cogtcp_units::Probability;
@@ -59,7 +59,8 @@ impl TrainSpec {
 impl FlowSpec {
     fn is_random(&self) -> bool {
         // Nobody knows what a control from outside does. Those in the registry draw nothing.
-        is_external(&self.control.name)
+        let at_random = matches!(self.traffic, Traffic::Requests(config) if config.is_random());
+        at_random || is_external(&self.control.name)
     }
 }
 

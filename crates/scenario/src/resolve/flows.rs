@@ -1,8 +1,8 @@
 //! Flows: counts expanded, names found, transports looked up.
 
-use super::Findings;
 use super::network::Network;
 use super::tcp;
+use super::{Findings, Under};
 use crate::limits::{LARGEST_SIZE, LONGEST, MOST_FLOWS};
 use crate::tcp::Endpoints;
 use crate::tree::Path;
@@ -134,6 +134,15 @@ fn check_traffic(traffic: Traffic, path: &Path, findings: &mut Findings) {
         ),
         Traffic::Size(_) => {}
         Traffic::Rate(rate) => findings.check_rate(&path.key("rate"), rate),
+        Traffic::Requests(config) => {
+            let path = &path.key("requests");
+            config.check(Bytes::new(LARGEST_SIZE), &mut Under { path, findings });
+        }
+        Traffic::Video(config) => {
+            let path = &path.key("video");
+            findings.check_rate(&path.key("rate"), config.rate);
+            config.check(Bytes::new(LARGEST_SIZE), LONGEST, &mut Under { path, findings });
+        }
     }
 }
 

@@ -1,0 +1,142 @@
+//! The applications' results: a row for each request and each chunk, and one for each application.
+
+use super::{Application, Applications, Kind};
+use crate::parts::Ending;
+use cogtcp_records::Table;
+use cogtcp_records::extensions::{
+    ChunkRow, ChunksBuilder, RequestFlowRow, RequestFlowsBuilder, RequestRow, RequestsBuilder, VideoRow,
+    VideosBuilder,
+};
+use cogtcp_traffic::{Chunk, Exchange, Requests, Video};
+use cogtcp_units::{Duration, Time};
+
+impl Applications {
+    /// The tables of what there is: requests, or chunks, or both.
+    pub(super) fn tables(&self, ending: &Ending<'_>) -> Vec<Table> {
+        let (mut requests, mut request_flows) = (RequestsBuilder::default(), RequestFlowsBuilder::default());
+        let (mut chunks, mut videos) = (ChunksBuilder::default(), VideosBuilder::default());
+        let mut has = [false; 2];
+        for it in &self.all {
+            let name = &ending.experiment.flows[it.flow].name;
+            match &it.client {
+                Kind::Requests(client) => {
+                    has[0] = true;
+                    list_requests(client, it, name, &mut requests);
+                    let flow = request_flows.flow.intern(name);
+                    let row = sum_requests(client.exchanges(), it, self.warm_at);
+                    request_flows.push(RequestFlowRow { flow, ..row });
+                }
+                Kind::Video(video) => {
+                    has[1] = true;
+                    list_chunks(video, name, &mut chunks);
+                    let flow = videos.flow.intern(name);
+                    let row = sum_video(video, self.warm_at, ending.end.min(it.stop));
+                    videos.push(VideoRow { flow, ..row });
+                }
+            }
+        }
+        let requests = has[0].then(|| [requests.finish(), request_flows.finish()]);
+        let chunks = has[1].then(|| [chunks.finish(), videos.finish()]);
+        requests.into_iter().flatten().chain(chunks.into_iter().flatten()).collect()
+    }
+}
+
+fn list_requests(client: &Requests, it: &Application, name: &str, table: &mut RequestsBuilder) {
+    for (number, exchange) in client.exchanges().iter().enumerate() {
+        let row = RequestRow {
+            flow: table.flow.intern(name),
+            number: number as u64,
+            sent_s: exchange.sent.as_secs_f64(),
+            response_bytes: exchange.response,
+            repeats: u64::from(it.requests[number].times.saturating_sub(1)),
+            completed_s: exchange.completed.map_or(f64::NAN, Time::as_secs_f64),
+            completion_time_s: seconds(exchange.completion_time()),
+        };
+        table.push(row);
+    }
+}
+
+fn list_chunks(video: &Video, name: &str, table: &mut ChunksBuilder) {
+    for (number, chunk) in video.chunks().iter().enumerate() {
+        let exchange = &chunk.exchange;
+        let came = |span: Duration| if exchange.completed.is_some() { span.as_secs_f64() } else { f64::NAN };
+        let row = ChunkRow {
+            flow: table.flow.intern(name),
+            number: number as u64,
+            requested_s: exchange.sent.as_secs_f64(),
+            chunk_bytes: exchange.response,
+            received_s: exchange.completed.map_or(f64::NAN, Time::as_secs_f64),
+            download_s: seconds(exchange.completion_time()),
+            buffered_s: came(chunk.buffered),
+            stalled_s: came(chunk.stalled),
+        };
+        table.push(row);
+    }
+}
+
+fn sum_requests(exchanges: &[Exchange], it: &Application, warm_at: Time) -> RequestFlowRow {
+    let measured = exchanges.iter().zip(&it.requests).filter(|(exchange, _)| exchange.sent >= warm_at);
+    let times = Spans::new(measured.clone().filter_map(|(exchange, _)| exchange.completion_time()));
+    RequestFlowRow {
+        flow: cogtcp_records::Code(0),
+        sent_requests: measured.clone().count() as u64,
+        answered_requests: times.0.len() as u64,
+        repeats: measured.map(|(_, sent)| u64::from(sent.times.saturating_sub(1))).sum(),
+        completion_mean_s: times.mean(),
+        completion_p50_s: times.quantile(0.50),
+        completion_p95_s: times.quantile(0.95),
+        completion_p99_s: times.quantile(0.99),
+        completion_max_s: times.quantile(1.0),
+    }
+}
+
+/// `until`: the end of the run or of the application.
+fn sum_video(video: &Video, warm_at: Time, until: Time) -> VideoRow {
+    let came = |chunk: &&Chunk| chunk.exchange.completed.is_some_and(|at| at >= warm_at);
+    let measured = || video.chunks().iter().filter(came);
+    let downloads = Spans::new(measured().filter_map(|chunk| chunk.exchange.completion_time()));
+    let mut stalls = measured().filter(|chunk| chunk.stall_began).count() as u64;
+    let mut stalled: f64 = measured().map(|chunk| chunk.stalled.as_secs_f64()).sum();
+    // The stall that nothing has ended: it began after the last chunk, which did not tell of it, or that chunk was not enough.
+    if let Some(since) = video.stalls_since(until) {
+        let told = video.chunks().iter().filter_map(|chunk| chunk.exchange.completed).max();
+        stalls += u64::from(told.is_none_or(|told| since >= told));
+        let since = since.max(warm_at).max(told.unwrap_or(since));
+        stalled += until.saturating_since(since).as_secs_f64();
+    }
+    VideoRow {
+        flow: cogtcp_records::Code(0),
+        chunks: measured().count() as u64,
+        startup_s: seconds(video.startup_delay()),
+        stalls,
+        stalled_s: stalled,
+        download_mean_s: downloads.mean(),
+        download_p95_s: downloads.quantile(0.95),
+        download_max_s: downloads.quantile(1.0),
+    }
+}
+
+fn seconds(span: Option<Duration>) -> f64 {
+    span.map_or(f64::NAN, Duration::as_secs_f64)
+}
+
+/// Durations in ascending order, seconds.
+struct Spans(Vec<f64>);
+
+impl Spans {
+    fn new(spans: impl Iterator<Item = Duration>) -> Self {
+        let mut sorted: Vec<f64> = spans.map(Duration::as_secs_f64).collect();
+        sorted.sort_by(f64::total_cmp);
+        Self(sorted)
+    }
+
+    fn mean(&self) -> f64 {
+        self.0.iter().sum::<f64>() / self.0.len() as f64
+    }
+
+    /// The nearest-rank quantile.
+    fn quantile(&self, p: f64) -> f64 {
+        let rank = libm::ceil(p * self.0.len() as f64) as usize;
+        self.0.get(rank.saturating_sub(1)).copied().unwrap_or(f64::NAN)
+    }
+}

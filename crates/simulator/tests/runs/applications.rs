@@ -1,0 +1,120 @@
+//! Applications that ask and are answered, by hand. The link and the sizes are those of `timing`.
+
+use crate::support::*;
+
+const DATA: f64 = 832e-6;
+const ACK: f64 = 32e-6;
+const SYN: f64 = 38.4e-6;
+const DELAY: f64 = 40e-3;
+/// A request of 300 bytes and 28 of headers at 10 Mbit/s.
+const REQUEST: f64 = 262.4e-6;
+const LINK: &str = r#"rate = "10 Mbit/s", delay = "40 ms", queue = "100000 packets""#;
+
+/// A run of `duration` of one flow with an initial window of one segment.
+fn scenario(duration: &str, link: &str, traffic: &str) -> String {
+    let rest = "initial_window = \"1 segment\"\nmax_window = \"2000 segments\"";
+    format!("{}traffic = {{ {traffic} }}\n", single_hop(duration, "0 s", "newreno", link, rest))
+}
+
+fn requests(response: &str, more: &str) -> String {
+    format!("requests = {{ response = {{ fixed = \"{response}\" }}, {more} }}")
+}
+
+/// Request, SYN, SYN-ACK, then slow start from one segment as in `timing`: 15 segments are four flights.
+fn first_response() -> f64 {
+    let one_segment = 2.0 * (SYN + DELAY) + ACK + DATA + DELAY;
+    let round = DATA + DELAY + ACK + DELAY;
+    REQUEST + DELAY + one_segment + 3.0 * round + 7.0 * DATA
+}
+
+/// The first request opens the connection and its response is in slow start. The second is sent at once, behind the ACK of the
+/// last segment; the window is 16 segments by now, so that all 15 leave back to back.
+#[test]
+fn completion_times_on_an_empty_link() {
+    let run = run_text(&scenario("5 s", LINK, &requests("15 kB", "pace = { think = { fixed = \"0 s\" } }")));
+    let times = column(extension(&run, "requests"), "completion_time_s");
+    assert!((times[0] - first_response()).abs() < 1e-8, "{}, by hand {}", times[0], first_response());
+    let later = ACK + REQUEST + DELAY + 15.0 * DATA + DELAY;
+    assert!((times[1] - later).abs() < 1e-8, "{}, by hand {later}", times[1]);
+    assert_eq!(column(extension(&run, "requests"), "response_bytes")[0], 15_000.0);
+    // Every one but the first takes as long as the second, and one is under way at the end.
+    let (flows, count) = (extension(&run, "request_flows"), times.len() as f64);
+    assert_eq!((first(flows, "sent_requests"), first(flows, "answered_requests")), (count, count - 1.0));
+    assert!((first(flows, "completion_p50_s") - later).abs() < 1e-8);
+    assert_eq!(first(flows, "completion_max_s"), times[0]);
+    assert!((5.0 - times[0]) / later < count && count < (5.0 - times[0]) / later + 2.0, "{count}");
+    assert_eq!(first(&run.flows, "delivered_bytes") as u64 / 15_000, count as u64 - 1);
+    assert_eq!(run.table("chunks"), None);
+}
+
+/// The first packet towards the server, a request, is lost: it is sent again a second later, and answered once.
+#[test]
+fn a_lost_request_is_sent_again() {
+    let link = format!("{LINK}, reverse_drops = [1]");
+    let run = run_text(&scenario("9 s", &link, &requests("15 kB", "pace = { every = { fixed = \"5 s\" } }")));
+    let table = extension(&run, "requests");
+    assert_eq!(column(table, "sent_s"), [0.0, 5.0]);
+    assert_eq!(column(table, "repeats"), [1.0, 0.0]);
+    let times = column(table, "completion_time_s");
+    assert!((times[0] - 1.0 - first_response()).abs() < 1e-8, "{}", times[0]);
+    assert_eq!(first(&run.flows, "delivered_bytes"), 30_000.0);
+}
+
+/// Requests of an open loop do not wait; a stopped application sends no more, and what it was promised still comes.
+#[test]
+fn an_open_loop_keeps_its_pace_until_it_stops() {
+    let traffic = requests("200 kB", "pace = { every = { fixed = \"100 ms\" } }");
+    let text = format!("{}stop = \"350 ms\"\n", scenario("9 s", LINK, &traffic));
+    let run = run_text(&text);
+    let table = extension(&run, "requests");
+    assert_eq!(column(table, "sent_s"), [0.0, 0.1, 0.2, 0.3]);
+    let done = column(table, "completed_s");
+    assert!(done.windows(2).all(|pair| pair[0] < pair[1]), "{done:?}");
+}
+
+/// Video of 16 Mbit/s over 10: a chunk of 1 s are 2000 segments of 832 us. Each stalls but the first, which starts the video. Once
+/// the window is open, a chunk takes its transmission and a round trip to ask for it.
+#[test]
+fn a_video_beyond_the_link_stalls_at_every_chunk() {
+    let video = "video = { rate = \"16 Mbit/s\", chunk = \"1 s\", startup = \"1 s\", buffer = \"10 s\" }";
+    let run = run_text(&scenario("60 s", LINK, video));
+    let (chunks, videos) = (extension(&run, "chunks"), extension(&run, "videos"));
+    let came: Vec<f64> = column(chunks, "received_s").into_iter().filter(|at| !at.is_nan()).collect();
+    assert_eq!(first(videos, "chunks"), came.len() as f64);
+    assert_eq!(first(videos, "startup_s"), came[0]);
+    let period = 2000.0 * DATA + ACK + REQUEST + 2.0 * DELAY;
+    assert_close(column(chunks, "download_s")[9], period, 1e-4);
+    assert_close(column(chunks, "stalled_s")[9], period - 1.0, 1e-4);
+    // The video played a second for each chunk, of the last one what the run left time for. All other time since it began it
+    // stalled.
+    let last = 60.0 - came[came.len() - 1];
+    let played = (came.len() - 1) as f64 + last.min(1.0);
+    assert!((first(videos, "stalled_s") - (60.0 - came[0] - played)).abs() < 1e-6);
+    assert_eq!(first(videos, "stalls"), (came.len() - 1) as f64 + f64::from(u8::from(last > 1.0)));
+    assert_eq!(run.table("requests"), None);
+}
+
+/// Video of 4 Mbit/s: 2 s of it come in 0.8 s, so that the buffer fills; then a chunk is asked for every 2 s, and none stalls.
+#[test]
+fn a_video_within_the_link_is_fetched_at_its_own_pace() {
+    let run = run_text(&scenario("60 s", LINK, "video = { rate = \"4 Mbit/s\" }"));
+    let videos = extension(&run, "videos");
+    assert_eq!((first(videos, "stalls"), first(videos, "stalled_s")), (0.0, 0.0));
+    let asked = column(extension(&run, "chunks"), "requested_s");
+    assert!(asked.windows(2).rev().take(10).all(|pair| (pair[1] - pair[0] - 2.0).abs() < 1e-9), "{asked:?}");
+    assert_close(first(&run.flows, "goodput_bps"), 4e6 * (60.0 + 20.0) / 60.0, 0.05);
+}
+
+/// What applications draw is theirs: another transport has the same responses, another seed others.
+#[test]
+fn responses_do_not_depend_on_the_transport() {
+    let traffic = "requests = { response = { pareto = { mean = \"20 kB\", shape = 1.5 } }, \
+                   pace = { every = { exponential = \"200 ms\" } } }";
+    let sizes = |transport: &str, seed: u64| {
+        let text = scenario("20 s", LINK, traffic).replace("newreno", transport);
+        let text = text.replace("duration", &format!("seed = {seed}\nduration"));
+        column(extension(&run_text(&text), "requests"), "response_bytes")
+    };
+    assert_eq!(sizes("newreno", 1), sizes("sack", 1));
+    assert_ne!(sizes("newreno", 1), sizes("newreno", 2));
+}

@@ -1,0 +1,47 @@
+//! Applications that ask and are answered over one connection: the client sends requests, the server's responses are the
+//! data of the connection.
+
+use cogtcp_units::{Duration, Time};
+use std::fmt::Debug;
+
+/// The client of an application, without a clock. Whoever drives it sends a request when one is due and says when its
+/// response has come in full.
+pub trait Client: Debug + Send {
+    /// When the next request is due; [`Time::MAX`]: not before a response.
+    fn next_request(&self) -> Time;
+
+    /// The request that was due is sent: its own size and that of its response, in bytes.
+    fn send(&mut self, now: Time) -> Request;
+
+    /// The response to the request of this number, from 0, has come in full.
+    fn handle_response(&mut self, now: Time, number: usize);
+}
+
+/// A request.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Request {
+    /// Its number, from 0.
+    pub number: usize,
+    /// Payload of the request, bytes.
+    pub size: u32,
+    /// Payload of the response, bytes.
+    pub response: u64,
+}
+
+/// A request and what became of it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Exchange {
+    /// When it was sent first.
+    pub sent: Time,
+    /// Payload of the response, bytes.
+    pub response: u64,
+    /// When the last byte of the response came; `None`: it has not.
+    pub completed: Option<Time>,
+}
+
+impl Exchange {
+    /// The flow completion time: from the request to the last byte of its response.
+    pub fn completion_time(&self) -> Option<Duration> {
+        self.completed.map(|completed| completed - self.sent)
+    }
+}

@@ -1,0 +1,164 @@
+//! Requests and their responses: the web, a database, anything that asks and waits.
+
+use crate::application::{Client, Exchange, Request};
+use crate::{Period, Volume};
+use cogtcp_units::{Bytes, Check, Duration, RandomStream, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A client that asks a server over one connection that stays open.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct RequestConfig {
+    /// Payload of a response.
+    pub response: Volume,
+    /// Payload of a request; one packet.
+    #[serde(default = "request_size")]
+    pub request: Bytes,
+    /// When requests are sent.
+    #[serde(default)]
+    pub pace: Pace,
+}
+
+/// When requests are sent. The first is sent at the start of the flow.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Pace {
+    /// So long after the response to the one before (closed loop): users who wait and think.
+    Think(Period),
+    /// So long after the one before, answered or not (open loop): many users. Exponential: a Poisson process.
+    Every(Period),
+}
+
+impl Default for Pace {
+    /// Each request is sent as soon as the one before is answered.
+    fn default() -> Self {
+        Self::Think(Period::Fixed(Duration::ZERO))
+    }
+}
+
+pub(crate) fn request_size() -> Bytes {
+    Bytes::new(300)
+}
+
+/// The largest payload of a request: that of one packet of an Ethernet.
+const LARGEST_REQUEST: u64 = 1460;
+
+/// Checks the size of a request.
+pub(crate) fn check_request(request: Bytes, check: &mut impl Check) {
+    if !(1..=LARGEST_REQUEST).contains(&request.get()) {
+        let message = format!("\"{request}\" is no payload of a single packet");
+        check.error("request", message, format!("write \"1 B\" to \"{LARGEST_REQUEST} B\""));
+    }
+}
+
+impl RequestConfig {
+    /// Says what is wrong with it. `most` is the largest response.
+    pub fn check(&self, most: Bytes, check: &mut impl Check) {
+        check_request(self.request, check);
+        let mean = self.response.mean();
+        if !(1..=most.get()).contains(&mean.get()) {
+            let remedy = format!("write \"1 B\" to \"{most}\"");
+            check.error("response", format!("\"{mean}\" is out of range"), remedy);
+        }
+        if matches!(self.response, Volume::Pareto { shape, .. } if !(shape > 1.0 && shape <= 100.0)) {
+            let remedy = "write a shape above 1 (to 100), for example 1.2".to_owned();
+            check.error("response", "the shape has no mean".to_owned(), remedy);
+        }
+        let (Pace::Think(period) | Pace::Every(period)) = self.pace;
+        if let Some((message, remedy)) = period.wrong(matches!(self.pace, Pace::Think(_))) {
+            check.error("pace", message.to_owned(), remedy.to_owned());
+        }
+    }
+
+    /// Whether anything is drawn.
+    pub fn is_random(&self) -> bool {
+        let (Pace::Think(period) | Pace::Every(period)) = self.pace;
+        self.response.is_random() || !matches!(period, Period::Fixed(_))
+    }
+}
+
+/// A client that sends requests.
+#[derive(Debug)]
+pub struct Requests {
+    config: RequestConfig,
+    stream: RandomStream,
+    next: Time,
+    exchanges: Vec<Exchange>,
+}
+
+impl Requests {
+    /// A client that sends its first request at `start`; `stream` makes all random choices.
+    pub fn new(config: RequestConfig, start: Time, stream: RandomStream) -> Self {
+        Self { config, stream, next: start, exchanges: Vec::new() }
+    }
+
+    /// Every request so far.
+    pub fn exchanges(&self) -> &[Exchange] {
+        &self.exchanges
+    }
+}
+
+impl Client for Requests {
+    fn next_request(&self) -> Time {
+        self.next
+    }
+
+    fn send(&mut self, now: Time) -> Request {
+        let response = self.config.response.draw(&mut self.stream);
+        self.next = match self.config.pace {
+            Pace::Think(_) => Time::MAX,
+            Pace::Every(period) => now + period.draw(&mut self.stream),
+        };
+        self.exchanges.push(Exchange { sent: now, response, completed: None });
+        Request { number: self.exchanges.len() - 1, size: self.config.request.get() as u32, response }
+    }
+
+    fn handle_response(&mut self, now: Time, number: usize) {
+        self.exchanges[number].completed = Some(now);
+        if let Pace::Think(period) = self.config.pace {
+            self.next = now + period.draw(&mut self.stream);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn client(pace: Pace) -> Requests {
+        let response = Volume::Fixed(Bytes::new(5000));
+        let config = RequestConfig { response, request: Bytes::new(100), pace };
+        Requests::new(config, Time::from_millis(10), RandomStream::new(1, "requests", 0))
+    }
+
+    /// Who thinks asks again 20 ms after the answer, and not before.
+    #[test]
+    fn a_closed_loop_waits_for_its_answer() {
+        let mut client = client(Pace::Think(Period::Fixed(Duration::from_millis(20))));
+        assert_eq!(client.next_request(), Time::from_millis(10));
+        let request = client.send(Time::from_millis(10));
+        assert_eq!(request, Request { number: 0, size: 100, response: 5000 });
+        assert_eq!(client.next_request(), Time::MAX);
+        client.handle_response(Time::from_millis(95), 0);
+        assert_eq!(client.next_request(), Time::from_millis(115));
+        assert_eq!(client.exchanges()[0].completion_time(), Some(Duration::from_millis(85)));
+    }
+
+    #[test]
+    fn an_open_loop_does_not() {
+        let mut client = client(Pace::Every(Period::Fixed(Duration::from_millis(20))));
+        let times: Vec<u64> = (0..3)
+            .map(|_| {
+                let due = client.next_request();
+                client.send(due);
+                due.as_nanos() / 1_000_000
+            })
+            .collect();
+        assert_eq!(times, [10, 30, 50]);
+        client.handle_response(Time::from_millis(60), 1);
+        assert_eq!(client.next_request(), Time::from_millis(70));
+        let done: Vec<bool> = client.exchanges().iter().map(|it| it.completed.is_some()).collect();
+        assert_eq!(done, [false, true, false]);
+    }
+}
