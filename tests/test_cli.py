@@ -166,18 +166,28 @@ VERBS = [
     "pu",
     "journey",
     "mobility",
+    "trace",
     "sensing",
     "version",
 ]
 
 
-FAMILIES = ("pu", "journey", "mobility")
-NESTED = ["pu generate", "pu show", "pu convert", "journey show", "mobility generate", "mobility show"]
+FAMILIES = ("pu", "journey", "mobility", "trace")
+NESTED = [
+    "pu generate",
+    "pu show",
+    "pu convert",
+    "journey show",
+    "mobility generate",
+    "mobility show",
+    "trace show",
+    "trace convert",
+    "trace export",
+    "trace generate",
+]
 
 
-@pytest.mark.parametrize(
-    "verb", [verb for verb in VERBS if verb not in ("pu", "journey", "mobility")] + NESTED
-)
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb not in FAMILIES] + NESTED)
 def test_every_verb_explains_itself(command: Command, verb: str) -> None:
     done = command(*verb.split(), "--help")
     assert (done.code, done.err) == (0, "")

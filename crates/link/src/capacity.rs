@@ -36,6 +36,11 @@ impl Capacity {
         integral as f64 / 8e9
     }
 
+    /// What a trace lets through up to `now`.
+    pub(crate) fn set(&mut self, now: u64, available: u128) {
+        (self.since, self.available, self.channel) = (now, available, available);
+    }
+
     /// Counts from the last time to `now`, through which gate and rate were these.
     pub(crate) fn integrate(&mut self, now: u64, rate: Rate, is_open: bool, airing: Option<&Airing>) {
         let since = std::mem::replace(&mut self.since, now);

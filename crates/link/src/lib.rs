@@ -32,9 +32,11 @@ mod link;
 mod losses;
 pub mod queue;
 mod ring;
+pub mod schedule;
 
 pub use capacity::Capacity;
 pub use frame::{DropCause, Frame, Payload};
 pub use gate::{Gate, Silence};
 pub use link::{Departure, Link, LinkConfig, LinkCounters, Offer};
 pub use queue::{QueueLimit, QueueSpec};
+pub use schedule::Schedule;

@@ -17,7 +17,9 @@ use crate::gate::Gate;
 use crate::losses::Losses;
 use crate::queue::{DropTail, QueueDiscipline, Signals};
 use crate::ring::Ring;
+use crate::schedule::{Playing, Schedule};
 use cogtcp_units::{Duration, Probability, RandomStream, Rate, Time};
+use std::sync::Arc;
 
 /// What a link is made of, but for its queue discipline.
 #[derive(Clone, Debug)]
@@ -32,12 +34,21 @@ pub struct LinkConfig {
     pub loss: Probability,
     /// Frames that are lost whatever chance says, by their number from 1, ascending.
     pub drops: Vec<u64>,
+    /// What the link can carry over time, in place of its rate.
+    pub schedule: Option<Arc<Schedule>>,
 }
 
 impl LinkConfig {
     /// Of this rate and delay: a drop-tail queue without a limit, and no loss.
     pub fn new(rate: Rate, delay: Duration) -> Self {
-        Self { rate, delay, queue: DropTail::UNLIMITED, loss: Probability::ZERO, drops: Vec::new() }
+        Self {
+            rate,
+            delay,
+            queue: DropTail::UNLIMITED,
+            loss: Probability::ZERO,
+            drops: Vec::new(),
+            schedule: None,
+        }
     }
 }
 
@@ -122,6 +133,7 @@ pub struct Link<P> {
     airing: Option<Airing>,
     highest_rate: Rate,
     changes_rate: bool,
+    schedule: Option<Playing>,
 }
 
 /// A queue discipline, and what the driver is still to be told.
@@ -152,6 +164,7 @@ impl<P: Payload> Link<P> {
         discipline: Option<Box<dyn QueueDiscipline<P>>>,
         stream: impl FnOnce() -> RandomStream,
     ) -> Self {
+        let rate = config.schedule.as_ref().map_or(config.rate, |schedule| schedule.mean());
         let lossy = config.loss.get() > 0.0 || !config.drops.is_empty();
         Self {
             ring: Ring::new(),
@@ -176,12 +189,13 @@ impl<P: Payload> Link<P> {
             }),
             overflow_seen: 0,
             loss: lossy.then(|| Box::new(Losses::new(config.loss, &config.drops, stream()))),
-            rate: config.rate,
-            own_rate: config.rate,
+            rate,
+            own_rate: rate,
             capacity: Capacity::default(),
             airing: None,
-            highest_rate: config.rate,
+            highest_rate: rate,
             changes_rate: false,
+            schedule: config.schedule.clone().map(Playing::new),
         }
     }
 
@@ -291,7 +305,14 @@ impl<P: Payload> Link<P> {
     fn begin(&mut self, wire: u32, start: u64) -> (u64, u32) {
         if wire != self.last_size {
             self.last_size = wire;
-            self.last_duration = self.rate.transmission_time(u64::from(wire)).as_nanos();
+            self.last_duration = match &mut self.schedule {
+                None => self.rate.transmission_time(u64::from(wire)).as_nanos(),
+                Some(schedule) => {
+                    // No duration is remembered: the next frame of this size looks again.
+                    self.last_size |= LOST;
+                    schedule.finish(start, u64::from(wire)) - start
+                }
+            };
         }
         self.free_at = start.saturating_add(self.last_duration);
         self.begun += 1;
@@ -545,12 +566,20 @@ impl<P: Payload> Link<P> {
 
     /// Whether the rate never changed.
     pub fn has_one_rate(&self) -> bool {
-        !self.changes_rate
+        !self.changes_rate && self.schedule.is_none()
     }
 
     /// Rate available at the moment: zero in silence.
     pub fn available_rate(&self) -> Rate {
         if self.gate.is_open() { self.rate } else { Rate::ZERO }
+    }
+
+    /// The rate at `now`: zero in silence; by a trace, what it lets through at the moment.
+    pub fn rate_at(&self, now: Time) -> Rate {
+        match &self.schedule {
+            Some(playing) => playing.schedule().rate_at(now.as_nanos()),
+            None => self.available_rate(),
+        }
     }
 
     /// The channel's rate, whatever the gate.
@@ -611,7 +640,9 @@ impl<P: Payload> Link<P> {
     /// of one for each of `frames`, at the highest of the rates that the link had.
     pub fn rounding(&self, frames: u64) -> f64 {
         let rate = self.highest_rate.bits_per_second() as f64;
-        1.0 + (frames + 1) as f64 * rate / 16e9
+        // By a trace the frame on the air is carried bit by bit, and the capacity comes in steps.
+        let frame = if self.schedule.is_some() { f64::from(self.last_size & !LOST) } else { 0.0 };
+        1.0 + (frames + 1) as f64 * rate / 16e9 + frame
     }
 
     /// What was counted so far.
@@ -643,6 +674,10 @@ impl<P: Payload> Link<P> {
     }
 
     fn integrate(&mut self, now: u64) {
+        if let Some(playing) = &self.schedule {
+            let available = playing.schedule().capacity(now);
+            return self.capacity.set(now, available);
+        }
         self.capacity.integrate(now, self.rate, self.gate.is_open(), self.airing.as_ref());
     }
 }

@@ -9,6 +9,7 @@ mod mobility;
 mod run;
 mod scenario;
 mod spectrum;
+mod traces;
 mod wait;
 
 use pyo3::prelude::*;
@@ -32,6 +33,8 @@ mod _core {
     use super::scenario::{Scenario, schema, starter, starters, transports};
     #[pymodule_export]
     use super::spectrum::{ChannelTable, PuActivity, detection, sensing_time};
+    #[pymodule_export]
+    use super::traces::read_link_trace;
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

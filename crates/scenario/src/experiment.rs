@@ -6,7 +6,7 @@ mod cognitive;
 pub use cognitive::{CognitiveSpec, MacSpec, SpectrumSpec, UsersSpec};
 
 use crate::{QueueSpec, RttReport, Traffic};
-use cogtcp_link::Silence;
+use cogtcp_link::{Schedule, Silence};
 use cogtcp_spectrum::CycleConfig;
 use cogtcp_spectrum::journey::Line;
 use cogtcp_spectrum::prediction::PredictorConfig;
@@ -81,6 +81,8 @@ pub struct PipeSpec {
     pub drops: Vec<u64>,
     /// A packet that finds so many waiting is marked (ECN); `None`: none is.
     pub mark: Option<u32>,
+    /// What it can carry over time, in place of the rate, which is its mean then.
+    pub trace: Option<Arc<Schedule>>,
 }
 
 /// A cognitive radio.

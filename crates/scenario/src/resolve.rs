@@ -137,7 +137,8 @@ impl Scenario {
         let spectrum = self.spectrum.iter().flat_map(|spectrum| cognitive::files(spectrum, &self.source));
         let journeys = self.radio.iter().filter_map(|radio| radio.journey.as_ref());
         let maps = journeys.map(|journey| beside(&self.source, &journey.map));
-        spectrum.chain(maps).collect()
+        let traces = self.topology.traces().into_iter().map(|file| beside(&self.source, file));
+        spectrum.chain(maps).chain(traces).collect()
     }
 
     /// What is allowed but probably not meant. Empty also for a scenario that [`Self::resolve`] refuses.
@@ -158,7 +159,7 @@ impl Scenario {
     fn build(&self, findings: &mut Findings) -> Option<Experiment> {
         findings.check_name(&Path::of("name"), &self.name);
         let run = self.check_run(findings);
-        let network = Network::build(&self.topology, findings);
+        let network = Network::build(&self.topology, &self.source, findings);
         let network = network?;
         let spectrum =
             self.spectrum.as_ref().and_then(|it| cognitive::spectrum(it, &self.source, &run, findings));

@@ -19,6 +19,28 @@ pub enum Topology {
     Graph(Graph),
 }
 
+impl Topology {
+    /// The files of traces that its links name, each once.
+    pub(crate) fn traces(&self) -> std::collections::BTreeSet<&String> {
+        match self {
+            Self::SingleHop(hop) => hop.link.trace_files(),
+            Self::Dumbbell(dumbbell) => {
+                dumbbell.access.trace_files().into_iter().chain(dumbbell.bottleneck.trace_files()).collect()
+            }
+            Self::Chain(chain) => chain.link.trace_files(),
+            Self::Graph(graph) => {
+                graph.links.iter().flat_map(|link| link.trace.iter().chain(&link.reverse_trace)).collect()
+            }
+        }
+    }
+}
+
+impl Link {
+    fn trace_files(&self) -> std::collections::BTreeSet<&String> {
+        self.trace.iter().chain(&self.reverse_trace).collect()
+    }
+}
+
 /// One link between two nodes: "sender" and "receiver". The link is named "link".
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -88,6 +110,13 @@ pub struct Link {
     /// directions; without it: none is. Most transports ignore marks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<QueueLimit>,
+    /// File of what the forward direction can carry over time, in place of `rate`: a mahimahi trace or rates as CSV; relative to the
+    /// scenario file. It begins anew at its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<String>,
+    /// Such a file for the reverse direction; without it: its rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reverse_trace: Option<String>,
     /// Rate of the reverse direction; without it: `rate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverse_rate: Option<Rate>,
@@ -135,6 +164,13 @@ pub struct NamedLink {
     /// directions; without it: none is. Most transports ignore marks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<QueueLimit>,
+    /// File of what the forward direction can carry over time, in place of `rate`: a mahimahi trace or rates as CSV; relative to the
+    /// scenario file. It begins anew at its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<String>,
+    /// Such a file for the reverse direction; without it: its rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reverse_trace: Option<String>,
     /// Rate of the reverse direction; without it: `rate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverse_rate: Option<Rate>,
@@ -166,6 +202,8 @@ impl NamedLink {
             loss: self.loss,
             drops: self.drops.clone(),
             mark: self.mark,
+            trace: self.trace.clone(),
+            reverse_trace: self.reverse_trace.clone(),
             reverse_rate: self.reverse_rate,
             reverse_delay: self.reverse_delay,
             reverse_queue: self.reverse_queue.clone(),

@@ -124,6 +124,7 @@ mod tests {
             loss: Probability::ZERO,
             drops: Vec::new(),
             mark: None,
+            trace: None,
         };
         Experiment {
             name: "routes".to_owned(),

@@ -108,6 +108,8 @@ impl<'a> Simulation<'a> {
         }
         let mut is_gated = vec![false; experiment.links.len()];
         experiment.radios.iter().flat_map(|radio| &radio.links).for_each(|link| is_gated[*link] = true);
+        let traced = |link: &LinkSpec| link.forward.trace.is_some() || link.reverse.trace.is_some();
+        experiment.links.iter().zip(&mut is_gated).for_each(|(link, gated)| *gated |= traced(link));
         for number in 0..flows.len() {
             network.watch_budget(2 * number, |pipe| is_gated[pipe as usize / 2]);
         }
@@ -386,7 +388,7 @@ impl<'a> Simulation<'a> {
                 link: Code(number as u32 / 2),
                 direction: Code(number as u32 % 2),
                 queue_packets: pipe.queue_length(now),
-                rate_bps: pipe.available_rate().bits_per_second() as f64,
+                rate_bps: pipe.rate_at(now).bits_per_second() as f64,
                 throughput_bps: gained * 8.0 / interval,
             });
         }
@@ -468,8 +470,14 @@ fn pipe(link: &LinkSpec, spec: &PipeSpec, direction: &str, seed: u64) -> Pipe {
         queue = DropTail::of(limit);
         queue.mark_at = spec.mark.map_or(u64::MAX, u64::from);
     }
-    let config =
-        LinkConfig { rate: spec.rate, delay: spec.delay, queue, loss: spec.loss, drops: spec.drops.clone() };
+    let config = LinkConfig {
+        rate: spec.rate,
+        delay: spec.delay,
+        queue,
+        loss: spec.loss,
+        drops: spec.drops.clone(),
+        schedule: spec.trace.clone(),
+    };
     let discipline = spec.queue.build(|| Site { rate: spec.rate, stream: stream("queue") });
     Pipe::new(&config, discipline, || stream("loss"))
 }

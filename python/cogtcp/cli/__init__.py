@@ -107,7 +107,7 @@ def _fail(args: argparse.Namespace, error: Exception) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from cogtcp.cli import arguments, journey, lab, mobility, plot, spectrum, sweep, tune
+    from cogtcp.cli import arguments, journey, lab, link_trace, mobility, plot, spectrum, sweep, tune
 
     parser = _Parser(
         prog="cogtcp",
@@ -248,6 +248,14 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=_wide,
     )
     mobility.add_mobility(moves, _wide)
+
+    traces = verbs.add_parser(
+        "trace",
+        help="show, convert, export and generate link traces (mahimahi, CSV)",
+        description="Show, convert, export and generate link traces.",
+        formatter_class=_wide,
+    )
+    link_trace.add_trace(traces, _wide)
 
     sensing = verb("sensing", spectrum.show_sensing, "print P_d and P_f against sensing time and SNR")
     spectrum.add_sensing(sensing)

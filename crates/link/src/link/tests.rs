@@ -22,6 +22,7 @@ fn config() -> LinkConfig {
         queue: packets(1000),
         loss: Probability::ZERO,
         drops: Vec::new(),
+        schedule: None,
     }
 }
 

@@ -29,7 +29,7 @@ impl LinkSpec {
 
 impl PipeSpec {
     fn is_random(&self) -> bool {
-        let Self { rate: _, delay: _, queue, loss, drops: _, mark: _ } = self;
+        let Self { rate: _, delay: _, queue, loss, drops: _, mark: _, trace: _ } = self;
         *loss != Probability::ZERO || queue.is_random()
     }
 }

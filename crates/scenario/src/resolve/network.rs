@@ -1,13 +1,17 @@
 //! Nodes and links of each topology.
 
 use super::Findings;
-use crate::limits::{LARGEST_QUEUE, LONGEST_DELAY, MOST_HOPS, MOST_NODES, MOST_PAIRS};
+use crate::files::{beside, read_named};
+use crate::limits::{LARGEST_LOG, LARGEST_QUEUE, LONGEST_DELAY, MOST_HOPS, MOST_NODES, MOST_PAIRS};
+use crate::source::Source;
 use crate::tree::Path;
 use crate::{
     Chain, Dumbbell, Graph, Link, LinkSpec, PipeSpec, QueueLimit, QueueSpec, SingleHop, Topology, suggest,
 };
+use cogtcp_link::schedule::{Schedule, text};
 use cogtcp_units::Probability;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The network of an experiment, with the way back from names to numbers.
 pub(super) struct Network {
@@ -15,26 +19,63 @@ pub(super) struct Network {
     pub(super) links: Vec<LinkSpec>,
     node_numbers: BTreeMap<String, usize>,
     link_numbers: BTreeMap<String, usize>,
+    /// The traces that are to be read: link, whether of its reverse direction, where it is named, and the file.
+    traces: Vec<(usize, bool, Path, String)>,
 }
 
 impl Network {
     /// The network of `topology`; `None` when it is too wrong to look at radios and flows.
-    pub(super) fn build(topology: &Topology, findings: &mut Findings) -> Option<Self> {
+    pub(super) fn build(topology: &Topology, source: &Source, findings: &mut Findings) -> Option<Self> {
         let path = Path::of("topology");
-        match topology {
+        let mut network = match topology {
             Topology::SingleHop(hop) => Some(single_hop(hop, &path.key("single_hop"), findings)),
             Topology::Dumbbell(dumbbell) => dumbbell_of(dumbbell, &path.key("dumbbell"), findings),
             Topology::Chain(chain) => chain_of(chain, &path.key("chain"), findings),
             Topology::Graph(graph) => graph_of(graph, &path.key("graph"), findings),
+        }?;
+        network.read_traces(source, findings);
+        Some(network)
+    }
+
+    /// Reads the traces of links, each file once.
+    fn read_traces(&mut self, source: &Source, findings: &mut Findings) {
+        let mut known: BTreeMap<String, Option<Arc<Schedule>>> = BTreeMap::new();
+        for (number, is_reverse, path, file) in std::mem::take(&mut self.traces) {
+            let schedule = known
+                .entry(file)
+                .or_insert_with_key(|file| read_trace(file, source, &path, findings).map(Arc::new));
+            let link = &mut self.links[number];
+            let pipe = if is_reverse { &mut link.reverse } else { &mut link.forward };
+            if let Some(schedule) = schedule {
+                pipe.rate = schedule.mean();
+                pipe.trace = Some(Arc::clone(schedule));
+            }
+        }
+    }
+
+    /// Reports a link with a trace, which cannot have a radio too.
+    pub(super) fn check_untraced(&self, link: usize, path: &Path, findings: &mut Findings) {
+        let link = &self.links[link];
+        if link.forward.trace.is_some() || link.reverse.trace.is_some() {
+            findings.error(
+                path,
+                format!("the link \"{}\" follows a trace, which is its radio", link.name),
+                "take the trace out, or name another link",
+            );
         }
     }
 
     fn new(nodes: Vec<String>) -> Self {
         let node_numbers = nodes.iter().cloned().enumerate().map(|(i, name)| (name, i)).collect();
-        Self { nodes, links: Vec::new(), node_numbers, link_numbers: BTreeMap::new() }
+        Self { nodes, links: Vec::new(), node_numbers, link_numbers: BTreeMap::new(), traces: Vec::new() }
     }
 
-    fn add(&mut self, name: String, from: usize, to: usize, link: &Link) {
+    fn add(&mut self, name: String, from: usize, to: usize, link: &Link, path: &Path) {
+        for (key, file) in [("trace", &link.trace), ("reverse_trace", &link.reverse_trace)] {
+            if let Some(file) = file {
+                self.traces.push((self.links.len(), key == "reverse_trace", path.key(key), file.clone()));
+            }
+        }
         self.link_numbers.insert(name.clone(), self.links.len());
         let mark = match link.mark {
             Some(QueueLimit::Packets(packets)) => Some(packets),
@@ -47,6 +88,7 @@ impl Network {
             loss: link.reverse_loss.unwrap_or(link.loss),
             drops: link.reverse_drops.clone(),
             mark,
+            trace: None,
         };
         let forward = PipeSpec {
             rate: link.rate,
@@ -55,6 +97,7 @@ impl Network {
             loss: link.loss,
             drops: link.drops.clone(),
             mark,
+            trace: None,
         };
         self.links.push(LinkSpec { name, from, to, forward, reverse });
     }
@@ -82,7 +125,7 @@ impl Network {
 fn single_hop(hop: &SingleHop, path: &Path, findings: &mut Findings) -> Network {
     check_link(&hop.link, &path.key("link"), findings);
     let mut network = Network::new(vec!["sender".to_owned(), "receiver".to_owned()]);
-    network.add("link".to_owned(), 0, 1, &hop.link);
+    network.add("link".to_owned(), 0, 1, &hop.link, &path.key("link"));
     network
 }
 
@@ -120,11 +163,11 @@ fn dumbbell_of(dumbbell: &Dumbbell, path: &Path, findings: &mut Findings) -> Opt
         })
         .collect();
     for (i, link) in access.iter().enumerate() {
-        network.add(format!("access-s{}", i + 1), i, r1, link);
+        network.add(format!("access-s{}", i + 1), i, r1, link, &path.key("access"));
     }
-    network.add("bottleneck".to_owned(), r1, r2, &dumbbell.bottleneck);
+    network.add("bottleneck".to_owned(), r1, r2, &dumbbell.bottleneck, &path.key("bottleneck"));
     for (i, link) in access.iter().enumerate() {
-        network.add(format!("access-d{}", i + 1), r2, pairs + i, link);
+        network.add(format!("access-d{}", i + 1), r2, pairs + i, link, &path.key("access"));
     }
     Some(network)
 }
@@ -134,7 +177,7 @@ fn chain_of(chain: &Chain, path: &Path, findings: &mut Findings) -> Option<Netwo
     let hops = count(chain.hops, MOST_HOPS, &path.key("hops"), findings)?;
     let mut network = Network::new((0..=hops).map(|i| format!("n{i}")).collect());
     for hop in 1..=hops {
-        network.add(format!("hop{hop}"), hop - 1, hop, &chain.link);
+        network.add(format!("hop{hop}"), hop - 1, hop, &chain.link, &path.key("link"));
     }
     Some(network)
 }
@@ -187,7 +230,7 @@ fn graph_of(graph: &Graph, path: &Path, findings: &mut Findings) -> Option<Netwo
                 "keep one link: it carries both directions (reverse_rate, reverse_delay... make them differ)",
             );
         }
-        network.add(name, from, to, &link);
+        network.add(name, from, to, &link, &path);
     }
     if findings.none_since(before) {
         check_connected(&network, &nodes_path, findings);
@@ -219,6 +262,26 @@ fn check_connected(network: &Network, path: &Path, findings: &mut Findings) {
             format!("no path leads from \"{}\" to \"{}\"", network.nodes[0], network.nodes[lost]),
             format!("add a link that joins them, or take \"{}\" out", network.nodes[lost]),
         );
+    }
+}
+
+/// The trace in a file beside the scenario.
+fn read_trace(file: &str, source: &Source, path: &Path, findings: &mut Findings) -> Option<Schedule> {
+    let place = beside(source, file);
+    let name = place.display();
+    match read_named(&place, LARGEST_LOG) {
+        Ok(text) => text::read(&text)
+            .map_err(|error| findings.error(path, format!("{name}:{}: {}", error.line, error.reason), ""))
+            .ok(),
+        Err(why) => {
+            let remedy = if why.remedy.is_empty() {
+                "check the path: it is relative to the scenario file"
+            } else {
+                why.remedy
+            };
+            findings.error(path, format!("\"{name}\": {}", why.message), remedy);
+            None
+        }
     }
 }
 

@@ -41,6 +41,7 @@ pub(super) fn build(
                 let message = format!("the link \"{name}\" is already gated by the radio \"{other}\"");
                 findings.error(&path, message, "name each link once: one radio gates both its directions");
             }
+            network.check_untraced(link, &path, findings);
             links.push(link);
         }
         let link = links.first().map(|link| &network.links[*link]);

@@ -49,6 +49,7 @@ fn bench_pipe() -> LinkConfig {
         queue: DropTail::of(QueueLimit::Packets(100)),
         loss: Probability::ZERO,
         drops: Vec::new(),
+        schedule: None,
     }
 }
 

@@ -1,0 +1,226 @@
+//! Trace files: mahimahi's, and rates over time as CSV.
+
+use super::Schedule;
+use std::fmt::Write;
+
+/// The first line of a file of rates.
+pub const HEADER: &str = "time_s,rate_bps";
+
+/// The longest period: 11.5 days, as the longest run.
+const LONGEST_S: f64 = 1e6;
+/// The highest rate: 10 Tbit/s.
+const HIGHEST: f64 = 1e13;
+
+/// What is wrong with a trace file, and where.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct TraceError {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong, and what would be right.
+    pub reason: String,
+}
+
+impl std::fmt::Display for TraceError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "line {}: {}", self.line, self.reason)
+    }
+}
+
+/// Reads a trace: one that begins with [`HEADER`] has rates, any other is mahimahi's. Empty lines and lines that begin with `#` are
+/// left out.
+pub fn read(text: &str) -> Result<Schedule, TraceError> {
+    let mut lines = text
+        .lines()
+        .enumerate()
+        .map(|(number, line)| (number + 1, line.trim()))
+        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+        .peekable();
+    match lines.peek() {
+        Some((_, HEADER)) => read_rates(lines.skip(1)),
+        Some(_) => read_opportunities(lines),
+        None => wrong(
+            1,
+            "the trace is empty; write a line for each packet that may leave, the millisecond at which it may",
+        ),
+    }
+}
+
+fn read_opportunities<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Schedule, TraceError> {
+    let mut times: Vec<u32> = Vec::new();
+    let mut last_line = 1;
+    for (line, text) in lines {
+        let Some(time) = text.parse::<u32>().ok().filter(|time| f64::from(*time) <= LONGEST_S * 1e3) else {
+            return wrong(
+                line,
+                format!(
+                    "\"{}\" is no time; write whole milliseconds, or begin a file of rates with \"{HEADER}\"",
+                    short(text)
+                ),
+            );
+        };
+        if times.last().is_some_and(|last| *last > time) {
+            return wrong(
+                line,
+                format!("{time} ms comes after a later time; write the times in ascending order"),
+            );
+        }
+        times.push(time);
+        last_line = line;
+    }
+    if times.last() == Some(&0) {
+        return wrong(
+            last_line,
+            "the trace ends at 0 ms; its last time is when it begins anew, which must be later",
+        );
+    }
+    Ok(Schedule::Opportunities(times))
+}
+
+fn read_rates<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Schedule, TraceError> {
+    let mut steps: Vec<(u64, u64)> = Vec::new();
+    let mut last_line = 1;
+    for (line, text) in lines {
+        last_line = line;
+        let fields =
+            text.split_once(',').map(|(time, rate)| (number(time, LONGEST_S), number(rate, HIGHEST)));
+        let Some((Some(time), Some(rate))) = fields else {
+            return wrong(
+                line,
+                format!(
+                    "\"{}\" is no time and rate; write, for example, \"0.5,4000000\": seconds and bits per second",
+                    short(text)
+                ),
+            );
+        };
+        let time = (time * 1e9).round() as u64;
+        match steps.last() {
+            None if time > 0 => {
+                return wrong(line, "the first rate begins after 0 s; write the rate at 0 first");
+            }
+            Some(last) if last.0 >= time => {
+                return wrong(
+                    line,
+                    "the time is not later than the one before; write the times in ascending order",
+                );
+            }
+            _ => steps.push((time, rate.round() as u64)),
+        }
+    }
+    if steps.len() < 2 {
+        return wrong(
+            last_line,
+            "the trace has no end; write at least two times: the last is when it begins anew",
+        );
+    }
+    if steps[..steps.len() - 1].iter().all(|step| step.1 == 0) {
+        return wrong(last_line, "the trace carries nothing; write a rate above 0 somewhere before its end");
+    }
+    Ok(Schedule::Rates(steps))
+}
+
+/// Writes a trace in its own format.
+pub fn write(schedule: &Schedule) -> String {
+    let mut text = String::new();
+    match schedule {
+        Schedule::Opportunities(times) => {
+            for time in times {
+                let _ = writeln!(text, "{time}");
+            }
+        }
+        Schedule::Rates(steps) => {
+            let _ = writeln!(text, "{HEADER}");
+            for (time, rate) in steps {
+                let _ = writeln!(text, "{}.{:09},{rate}", time / 1_000_000_000, time % 1_000_000_000);
+            }
+        }
+    }
+    text
+}
+
+fn number(text: &str, most: f64) -> Option<f64> {
+    text.trim().parse::<f64>().ok().filter(|value| (0.0..=most).contains(value))
+}
+
+fn short(text: &str) -> String {
+    text.chars().take(40).collect()
+}
+
+fn wrong<T>(line: usize, reason: impl Into<String>) -> Result<T, TraceError> {
+    Err(TraceError { line, reason: reason.into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cogtcp_units::RandomStream;
+
+    #[test]
+    fn traces_come_back_as_they_were() {
+        for text in
+            ["1\n", "0\n3\n3\n17\n", "time_s,rate_bps\n0.000000000,8000000\n0.500000000,0\n1.000000001,5\n"]
+        {
+            assert_eq!(write(&read(text).unwrap()), text);
+        }
+        assert_eq!(read("# a\n\n 1 \r\n2").unwrap(), Schedule::Opportunities(vec![1, 2]));
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_line() {
+        for (text, line, says) in [
+            ("", 1, "empty"),
+            ("# nothing\n", 1, "empty"),
+            ("1\nx\n", 2, "\"x\" is no time"),
+            ("1\n-1\n", 2, "no time"),
+            ("1\n1.5\n", 2, "no time"),
+            ("4294967296\n", 1, "no time"),
+            ("5\n4\n", 2, "ascending"),
+            ("0\n0\n", 2, "ends at 0 ms"),
+            ("time_s,rate_bps\n", 1, "no end"),
+            ("time_s,rate_bps\n0,5\n", 2, "no end"),
+            ("time_s,rate_bps\n1,5\n2,5\n", 2, "after 0 s"),
+            ("time_s,rate_bps\n0,5\n0,5\n", 3, "ascending"),
+            ("time_s,rate_bps\n0,0\n1,7\n", 3, "carries nothing"),
+            ("time_s,rate_bps\n0,nan\n1,7\n", 2, "no time and rate"),
+            ("time_s,rate_bps\n0,1e30\n1,7\n", 2, "no time and rate"),
+            ("time_s,rate_bps\n0;5\n", 2, "no time and rate"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.line == line && error.reason.contains(says), "{text:?}: {error}");
+        }
+    }
+
+    /// Any text gives a trace or an error, and a trace comes back as it was.
+    #[test]
+    fn no_text_does_harm() {
+        let pieces = [
+            "1",
+            "0",
+            "\n",
+            "\n",
+            ",",
+            "time_s,rate_bps\n",
+            "-",
+            "9999999999",
+            "e",
+            ".",
+            " ",
+            "#",
+            "\u{e9}",
+            "4",
+            "nan",
+        ];
+        let mut read_well = 0;
+        for seed in 0..20_000 {
+            let mut random = RandomStream::new(seed, "trace-text", 0);
+            let count = random.below(24);
+            let text: String =
+                (0..count).map(|_| pieces[random.below(pieces.len() as u64) as usize]).collect();
+            if let Ok(schedule) = read(&text) {
+                read_well += 1;
+                assert_eq!(read(&write(&schedule)).unwrap(), schedule, "{text:?}");
+                assert!(schedule.period() > 0 && schedule.capacity(3 * schedule.period()) > 0, "{text:?}");
+            }
+        }
+        assert!(read_well > 500, "{read_well}");
+    }
+}

@@ -1,0 +1,163 @@
+"""The verbs of `trace`: show, convert, export and generate link traces."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cogtcp._errors import UsageError
+from cogtcp.cli import arguments
+from cogtcp.cli.quantities import TIME, quantity
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from cogtcp.link_trace import LinkTrace
+
+_BARS = "▁▂▃▄▅▆▇█"
+_COLUMNS = 72
+
+
+def add_trace(parser: argparse.ArgumentParser, wide: Any) -> None:
+    """Add the verbs below `trace` to its parser."""
+    parser.set_defaults(verb=arguments.helper(parser), json=False)
+    verbs = parser.add_subparsers(title="verbs", metavar="VERB")
+
+    def verb(name: str, function: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
+        sub = verbs.add_parser(
+            name, help=text, description=text[0].upper() + text[1:] + ".", formatter_class=wide
+        )
+        sub.add_argument("--json", action="store_true", help="print one JSON document on standard output")
+        sub.set_defaults(verb=function)
+        return sub
+
+    def target(sub: argparse.ArgumentParser) -> None:
+        sub.add_argument(
+            "out", metavar="OUT", help="the file to write: rates for a name in .csv, else a mahimahi trace"
+        )
+        sub.add_argument("--force", action="store_true", help="replace the file if it exists")
+
+    show = verb("show", show_trace, "show a link trace: its length, its rates, its gaps")
+    show.add_argument("file", metavar="FILE", help="a mahimahi trace, or a CSV of rates")
+
+    convert = verb(
+        "convert", convert_trace, "convert a link trace between mahimahi's format and rates as CSV"
+    )
+    convert.add_argument("file", metavar="FILE", help="the trace to read")
+    target(convert)
+    convert.add_argument(
+        "--bin",
+        type=quantity(TIME),
+        default=0.1,
+        metavar="S",
+        help="of a mahimahi trace: seconds over which rates are means (default: 0.1)",
+    )
+
+    export = verb("export", export_trace, "export what a link of a scenario can carry over time")
+    export.add_argument("file", metavar="SCENARIO", help="a scenario file, or the name of a shipped one")
+    export.add_argument("link", metavar="LINK", help="the link")
+    target(export)
+    export.add_argument(
+        "--direction", choices=("forward", "reverse"), default="forward", help="(default: forward)"
+    )
+    export.add_argument("--seed", type=int, metavar="N", help="seed of the run (default: the scenario's)")
+    export.add_argument(
+        "--what",
+        choices=("available", "carried"),
+        help="the rate while the link is open, or what it carried in the run (default: carried under 802.11)",
+    )
+    export.add_argument(
+        "--set", action="append", default=[], metavar="PATH=VALUE", help="change a field of the scenario"
+    )
+
+    generate = verb(
+        "generate", generate_trace, "draw a link trace: LTE-like with fades, or LEO-like with handovers"
+    )
+    generate.add_argument(
+        "model", choices=("lte", "leo"), help="lte: after NSDI 2013; leo: a handover every 15 s"
+    )
+    target(generate)
+    generate.add_argument(
+        "--duration", type=quantity(TIME), default=60.0, metavar="S", help="in s (default: 60)"
+    )
+    generate.add_argument("--seed", type=int, default=1, metavar="N", help="seed of every draw (default: 1)")
+
+
+def show_trace(args: argparse.Namespace) -> int:
+    """Show a trace."""
+    from cogtcp.link_trace import LinkTrace
+
+    trace = LinkTrace.from_file(args.file)
+    if args.json:
+        print(json.dumps({"file": args.file, **_describe(trace)}))
+        return 0
+    print(f"{args.file}:")
+    _print(trace)
+    return 0
+
+
+def convert_trace(args: argparse.Namespace) -> int:
+    """Convert a trace."""
+    from cogtcp.link_trace import LinkTrace
+
+    return _write(args, LinkTrace.from_file(args.file), args.bin)
+
+
+def export_trace(args: argparse.Namespace) -> int:
+    """Export a link of a scenario."""
+    from cogtcp.link_trace import export
+
+    args.allow_python = False
+    scenario = arguments.checked_scenario(args)
+    trace = export(scenario, args.link, direction=args.direction, seed=args.seed, what=args.what)
+    return _write(args, trace)
+
+
+def generate_trace(args: argparse.Namespace) -> int:
+    """Draw a trace."""
+    from cogtcp.link_trace import generate_leo, generate_lte
+
+    return _write(args, {"lte": generate_lte, "leo": generate_leo}[args.model](args.duration, args.seed))
+
+
+def _write(args: argparse.Namespace, trace: LinkTrace, width: float = 0.1) -> int:
+    if args.out == "-":
+        raise UsageError("name a file for the trace")
+    out = arguments.new_file(args.out, args.force)
+    written = trace.to_rates(width) if Path(out).suffix == ".csv" else trace.to_opportunities()
+    written.save(out)
+    if args.json:
+        print(json.dumps({"file": str(out), **_describe(written)}))
+        return 0
+    print(f"{out}:")
+    _print(written)
+    return 0
+
+
+def _describe(trace: LinkTrace) -> dict[str, Any]:
+    from cogtcp.link_trace import quantile, share_without
+
+    return {
+        "kind": trace.kind,
+        "period_s": trace.period_s,
+        "mean_bps": trace.mean_bps,
+        "p05_bps": quantile(trace, 0.05),
+        "p95_bps": quantile(trace, 0.95),
+        "share_without": share_without(trace),
+    }
+
+
+def _print(trace: LinkTrace) -> None:
+    found = _describe(trace)
+    kind = "mahimahi trace" if trace.kind == "opportunities" else "rates"
+    print(f"{kind}, {found['period_s']:g} s, then anew")
+    print(
+        f"mean {found['mean_bps'] / 1e6:.3f} Mbit/s; over 100 ms: 5 % below "
+        f"{found['p05_bps'] / 1e6:.3f}, 5 % above {found['p95_bps'] / 1e6:.3f} Mbit/s, "
+        f"nothing in {found['share_without']:.1%}"
+    )
+    bins = [rate for _, rate in trace.binned(trace.period_s / _COLUMNS)]
+    most = max(bins) or 1.0
+    print("".join(_BARS[min(7, int(rate / most * 7.999))] if rate else " " for rate in bins))
