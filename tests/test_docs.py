@@ -281,6 +281,9 @@ def whole(block: Block) -> list[str]:
         return [HEAD + LINK + text.replace("pu.log", "users.log") + RADIO + "[radio.cr]\n" + USERS + FLOWS]
     if page == "wireless.md":
         return [HEAD + LINK + SPECTRUM + RADIO + text + FLOWS]
+    if page == "link-traces.md":
+        text = text.replace("[topology.single_hop]\n", "")
+        return [HEAD + text.replace("lte.trace", f"{ROOT}/scenarios/traces/lte.trace") + FLOWS]
     raise AssertionError(f"{block.name}: say what stands around this part of a scenario")
 
 
