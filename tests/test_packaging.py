@@ -200,3 +200,16 @@ def test_a_wheel_carries_every_file_of_the_package(elsewhere: Path) -> None:
         check=False,
     ).stdout.split()
     assert not [name for name in listed if not (site / name.removeprefix("python/")).is_file()]
+
+
+def test_one_version_is_named_everywhere() -> None:
+    named = {
+        "Cargo.toml": r'^version = "(.*)"$',
+        "CITATION.cff": r"^version: (.*)$",
+        "CHANGELOG.md": r"^## (\d\S*) \(",  # the newest
+    }
+    found = {
+        file: re.search(pattern, (ROOT / file).read_text(), re.MULTILINE) for file, pattern in named.items()
+    }
+    versions = {file: match[1] if match else None for file, match in found.items()}
+    assert len({*versions.values()}) == 1, versions
