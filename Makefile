@@ -26,7 +26,7 @@ EXTENSION := python/cogtcp/_core.abi3.so
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test test-rust test-python lint format bench soak mutants docs wheel reference lock clean FORCE
+.PHONY: help demo setup test test-rust test-python studies lint format bench soak mutants docs wheel reference lock clean FORCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ test-rust: $(VENV)/.run
 
 test-python: $(VENV)/.core $(VENV)/.dev $(VENV)/.s3
 	$(BIN)/python -m pytest
+
+studies: $(VENV)/.core ## Measure every study in full, and compare with the tables of verdicts (half an hour)
+	$(BIN)/python docs/generate_verdicts.py
 
 lint: $(VENV)/.dev ## Check format, lints, types, and what is depended on
 	@$(LINTERS)

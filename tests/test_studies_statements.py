@@ -312,13 +312,27 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_search_finds_where_a_claim_holds(study: Path) -> None:
-    before = studies.reproduce("t").claims[0].to_dict()
+    unsearched = studies.reproduce("t")
+    assert "has not been searched yet" in unsearched.report()
+    before = unsearched.claims[0].to_dict()
     assert (before["verdict"], before["where"], before["base"]) == ("unclear", None, "holds")
     path = studies.search_space("t")
     assert path == study / "search.json"
     kept = json.loads(path.read_text())
     assert len(kept["settings"]) == 80
-    after = studies.reproduce("t").claims[0].to_dict()
+    result = studies.reproduce("t")
+    page = result.report()
+    for text in (
+        "Of 1 claim of the paper, 1 holds somewhere",
+        "Where it holds",
+        "What decides",
+        "The closest setting",
+    ):
+        assert text in page
+    assert "has not been searched yet" not in page
+    # The verdicts come before everything else.
+    assert page.index("What it says") < page.index("Statement by statement") < page.index("<details>")
+    after = result.claims[0].to_dict()
     assert (after["verdict"], after["where"]) == ("unclear", "somewhere")
     assert after["share"]["holds"] == 40
     assert after["decides"][0]["parameter"] == "silence"

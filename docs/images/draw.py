@@ -27,7 +27,7 @@ def main() -> None:
     comparison = cogtcp.compare(scenario, ["tahoe", "reno", "newreno", "sack"], seeds=10)
     save("sensed-link", bars.goodput(comparison))
     result = studies.reproduce("c2", only="c2-f3", out=ROOT / "results" / "reproduce-c2")
-    save("fig3", draw(result.claims[0].result.figures[0]))
+    save("fig3", draw(result.claims[0].outcome.figures[0]))
     single_hop = cogtcp.Scenario.from_file(ROOT / "scenarios" / "cr-single-hop.toml")
     save("tune", surface(cogtcp.tune(single_hop, grid=[10, 10], out=ROOT / "results" / "tune-cr-single-hop")))
 

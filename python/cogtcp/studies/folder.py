@@ -5,13 +5,16 @@ from __future__ import annotations
 import difflib
 import os
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cogtcp.studies.claims import ClaimRow, known_only, read_claim, read_unsaid, text
 from cogtcp.studies.errors import StudyError
 from cogtcp.studies.space import Space, Unsaid
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 ENVIRONMENT = "COGTCP_STUDIES"
 """Environment variable that names a folder of studies to use instead of the ones that come with cogtcp."""
@@ -33,6 +36,8 @@ class Study:
     """Settings of the joint design that the search tries."""
     design_seeds: int = 4
     """Seeds at each of them."""
+    quantities: Mapping[str, str] = field(default_factory=dict)
+    """What is measured, by name, in words with the unit."""
 
     @property
     def space(self) -> Space:
@@ -106,6 +111,7 @@ def load(folder: Path) -> Study:
             unsaid=tuple(read_unsaid(row) for row in data.pop("unsaid", [])),
             design=search.pop("settings", 96),
             design_seeds=search.pop("seeds", 4),
+            quantities={name: str(words) for name, words in data.pop("quantities", {}).items()},
         )
         known_only(search, ("settings", "seeds"))
         known_only(data, ("title", "paper", "seeds", "quick_seeds"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from cogtcp.studies import code, power, verdicts
@@ -12,7 +12,7 @@ from cogtcp.studies.judging import numbers
 from cogtcp.studies.space import show
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from cogtcp.studies import Context
     from cogtcp.studies.claims import ClaimRow, Plot
@@ -38,6 +38,7 @@ class Outcome:
         figures: The paper's figures, redrawn.
         where_it_holds: The map of the two parameters that decide most; None where none does.
         tables: Tables that the study adds: causes.
+        quantities: What the study measures, by name, in words.
     """
 
     row: ClaimRow
@@ -48,6 +49,7 @@ class Outcome:
     figures: Sequence[Figure]
     tables: Sequence[Table]
     where_it_holds: Figure | None = None
+    quantities: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def place(self) -> Place | None:
@@ -87,7 +89,7 @@ class Outcome:
                     "kind": statement.kind,
                     "quantity": statement.quantity or None,
                     "test": statement.rule,
-                    "estimate_of": statement.tested,
+                    "estimate_of": statement.tested(self.quantities),
                     "base": _finding(finding),
                     "where": None if found is None else found.where,
                     "share": None if found is None else _share(found),
@@ -142,7 +144,7 @@ def conclude(
     for name in row.shows:
         for exhibit in code.function(study.study, "exhibits", name)(study, base):
             (tables if isinstance(exhibit, Table) else figures).append(exhibit)
-    outcome = Outcome(row, base, closest, search, effects, figures, tables)
+    outcome = Outcome(row, base, closest, search, effects, figures, tables, quantities=study.study.quantities)
     return replace(outcome, where_it_holds=_map(study, outcome))
 
 
@@ -159,7 +161,7 @@ def _figure(study: Context, row: ClaimRow, plot: Plot, base: Judged, closest: Ju
             mine.sort(key=lambda point: float(point[plot.x]))
             x = [float(point[plot.x]) for point in mine]
             series = [judged.grid[point].of(plot.quantity) for point in mine]
-            label = f"{'base' if name is None else show(name)}{suffix}"
+            label = f"{'base' if name is None else _named(plot.lines, name)}{suffix}"
             curves.append(Curve.over_seeds(label, x, series, style))  # type: ignore[arg-type]
     return Figure(
         id=plot.id,
@@ -173,6 +175,11 @@ def _figure(study: Context, row: ClaimRow, plot: Plot, base: Judged, closest: Ju
         log_x=plot.log_x,
         log_y=plot.log_y,
     )
+
+
+def _named(axis: str, value: Any) -> str:
+    """Return a value of an axis as a curve's name: what is no word needs the axis beside it."""
+    return show(value) if isinstance(value, str) else f"{axis.replace('_', ' ')} {show(value)}"
 
 
 def _map(study: Context, outcome: Outcome) -> Figure | None:

@@ -121,10 +121,9 @@ class Statement:
             return f"within {100 * self.margin:g} % of {bound}{other} (two one-sided t-tests)"
         return f"{self.test} {bound}{other} (one-sided t-test, paired by seed)"
 
-    @property
-    def tested(self) -> str:
-        """What its estimate is: the quantity, and whether as it is, as a ratio or as a change."""
-        quantity = _words(self.quantity) or "see the test"
+    def tested(self, quantities: Mapping[str, str]) -> str:
+        """Return what its estimate is: the quantity in words, and whether as it is, a ratio or a change."""
+        quantity = quantities.get(self.quantity, _words(self.quantity)) or "see the test"
         if self.test in ("rises", "falls"):
             return f"{quantity}, relative change"
         if self.test == "flat":

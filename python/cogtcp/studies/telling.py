@@ -103,7 +103,13 @@ def _statements(outcome: Outcome) -> Table:
     searched, near = outcome.search is not None, outcome.closest
     rows = []
     for index, (statement, finding, place) in enumerate(outcome.by_statement()):
-        row = [statement.says, statement.kind, statement.tested, interval_text(finding), finding.verdict]
+        row = [
+            statement.says,
+            statement.kind,
+            statement.tested(outcome.quantities),
+            interval_text(finding),
+            finding.verdict,
+        ]
         if place is not None:
             row += [place.where, share_text(place)]
         if near is not None:
