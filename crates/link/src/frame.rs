@@ -18,6 +18,10 @@ pub trait Payload: Copy + Debug + Default + Send + 'static {
 
     /// Congestion experienced (CE).
     fn mark(&mut self) {}
+
+    /// A link takes it. What changes at every link changes here, where the packet lies in the link: were it changed on its
+    /// way, the copy into the link would wait for the change to reach the cache.
+    fn enter(&mut self) {}
 }
 
 /// A packet with its size and what links keep of it on its way: one cache line for a payload of up to 44 bytes.

@@ -18,7 +18,7 @@ use crate::losses::Losses;
 use crate::queue::{DropTail, QueueDiscipline, Signals};
 use crate::ring::Ring;
 use crate::schedule::{Playing, Schedule};
-use cogtcp_units::{Duration, Probability, RandomStream, Rate, Time};
+use cogtcp_units::{Duration, Probability, RandomStream, Rate, Time, prefetch};
 use std::sync::Arc;
 
 /// What a link is made of, but for its queue discipline.
@@ -54,7 +54,10 @@ impl LinkConfig {
 
 /// What a link counted since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C)]
 pub struct LinkCounters {
+    /// Packets offered.
+    pub offered: u64,
     /// Packets handed over at the far end.
     pub delivered: u64,
     /// Bytes whose transmission has begun and met no silence.
@@ -63,8 +66,6 @@ pub struct LinkCounters {
     pub waited: u64,
     /// Packets dropped, by the number of their cause.
     pub drops: [u64; DropCause::ALL.len()],
-    /// Packets offered.
-    pub offered: u64,
     /// Packets that the link's own queue marked.
     marked: u64,
 }
@@ -201,7 +202,7 @@ impl<P: Payload> Link<P> {
 
     /// Offers a packet to the queue.
     #[inline]
-    pub fn offer(&mut self, now: Time, mut frame: Frame<P>) -> Offer {
+    pub fn offer(&mut self, now: Time, frame: Frame<P>) -> Offer {
         self.counters.offered += 1;
         let now = now.as_nanos();
         if self.ring.len() > self.begun {
@@ -210,11 +211,12 @@ impl<P: Payload> Link<P> {
         let waiting = self.ring.len() - self.begun;
         if waiting == 0 && self.free_at <= now && self.is_direct {
             let first = self.begun == 0;
-            (frame.time, frame.wire) = self.begin(frame.wire, now);
-            self.ring.push(&frame);
-            return if first { Offer::Schedule(Time::from_nanos(frame.time)) } else { Offer::Taken };
+            let (arrival, wire) = self.begin(frame.wire, now);
+            let taken = self.ring.push(&frame);
+            (taken.time, taken.wire) = (arrival, wire);
+            taken.packet.enter();
+            return if first { Offer::Schedule(Time::from_nanos(arrival)) } else { Offer::Taken };
         }
-        frame.time = now;
         if self.managed.is_some() {
             return self.offer_to_discipline(now, frame);
         }
@@ -224,11 +226,13 @@ impl<P: Payload> Link<P> {
             return Offer::Dropped;
         }
         self.waiting_bytes = bytes;
+        let taken = self.ring.push(&frame);
+        taken.time = now;
+        taken.packet.enter();
         if self.limits.marks(u64::from(waiting)) {
-            frame.packet.mark();
+            taken.packet.mark();
             self.counters.marked += 1;
         }
-        self.ring.push(&frame);
         self.queue_max = self.queue_max.max(u64::from(waiting) + 1);
         if self.ring.len() == 1 && self.gate.is_served() {
             return Offer::Wake;
@@ -261,6 +265,32 @@ impl<P: Payload> Link<P> {
         (self.begun > 0).then(|| Time::from_nanos(self.ring.get(0).time))
     }
 
+    /// The packet that arrives first.
+    #[inline]
+    pub fn first(&self) -> Option<&Frame<P>> {
+        (self.ring.len() > 0).then(|| self.ring.get(0))
+    }
+
+    /// Asks for the memory that a hop reads of the link itself. A driver that knows which links come next asks early for this,
+    /// later for [`prefetch_first`](Self::prefetch_first) or [`prefetch_room`](Self::prefetch_room).
+    #[inline]
+    pub fn prefetch(&self) {
+        prefetch(self, 2);
+    }
+
+    /// Asks for the packet that arrives first, and for the one after it, whose arrival is to be scheduled then.
+    #[inline]
+    pub fn prefetch_first(&self) {
+        self.ring.prefetch(0);
+        self.ring.prefetch(1);
+    }
+
+    /// Asks for the room that the next packet offered will take.
+    #[inline]
+    pub fn prefetch_room(&self) {
+        self.ring.prefetch(self.ring.len());
+    }
+
     /// When the transmitter takes the next packet from the queue discipline; `None`: it waits for a packet or for the gate,
     /// or the link has its own queue, which needs no call.
     pub fn next_transmission(&self) -> Option<Time> {
@@ -290,6 +320,7 @@ impl<P: Payload> Link<P> {
             if start > now {
                 break;
             }
+            self.ring.prefetch_after(self.begun);
             self.waiting_bytes -= u64::from(wire);
             let (arrival, wire) = self.begin(wire, start);
             self.counters.waited += start - since;
@@ -383,7 +414,9 @@ impl<P: Payload> Link<P> {
     }
 
     #[cold]
-    fn offer_to_discipline(&mut self, now: u64, frame: Frame<P>) -> Offer {
+    fn offer_to_discipline(&mut self, now: u64, mut frame: Frame<P>) -> Offer {
+        frame.time = now;
+        frame.packet.enter();
         // What became due before this packet came is due before it.
         self.draw(now);
         let was_empty = self.ring.len() == 0;

@@ -1,6 +1,7 @@
 //! The ring of a link's packets.
 
 use crate::frame::Frame;
+use cogtcp_units::prefetch;
 
 /// A ring buffer whose capacity is a power of two and grows with what it holds.
 #[derive(Debug)]
@@ -11,6 +12,10 @@ pub(crate) struct Ring<P> {
 }
 
 const FIRST_CAPACITY: usize = 4;
+/// A ring of this capacity is not small enough to be fetched as a whole.
+const LONG: usize = 32;
+/// How many places ahead of its use a long ring is fetched.
+const AHEAD: u32 = 4;
 
 impl<P: Copy + Default> Ring<P> {
     pub(crate) fn new() -> Self {
@@ -35,14 +40,18 @@ impl<P: Copy + Default> Ring<P> {
         &mut self.slots[slot]
     }
 
+    /// Appends a packet, which is returned as it lies in the ring.
     #[inline]
-    pub(crate) fn push(&mut self, frame: &Frame<P>) {
+    pub(crate) fn push(&mut self, frame: &Frame<P>) -> &mut Frame<P> {
         if self.len as usize == self.slots.len() {
             self.grow();
         }
+        self.prefetch_after(self.len);
         let slot = self.slot(self.len);
-        self.slots[slot] = *frame;
         self.len += 1;
+        let place = &mut self.slots[slot];
+        *place = *frame;
+        place
     }
 
     /// Takes the first packet. The ring must not be empty.
@@ -50,9 +59,27 @@ impl<P: Copy + Default> Ring<P> {
     pub(crate) fn pop(&mut self) -> Frame<P> {
         debug_assert!(self.len > 0, "an arrival without a packet");
         let frame = self.slots[self.slot(0)];
+        self.prefetch_after(0);
         self.head = self.head.wrapping_add(1);
         self.len -= 1;
         frame
+    }
+
+    /// Asks for the packet, or the room, a few places after `position`, which is used now: a long ring is used in order, but
+    /// with everything else that happens in between, which hides the order from the processor.
+    #[inline]
+    pub(crate) fn prefetch_after(&self, position: u32) {
+        if self.slots.len() >= LONG {
+            self.prefetch(position.wrapping_add(AHEAD));
+        }
+    }
+
+    /// Asks for the line of the packet at `position`, or of the room for it.
+    #[inline]
+    pub(crate) fn prefetch(&self, position: u32) {
+        if let Some(frame) = self.slots.get(self.slot(position)) {
+            prefetch(frame, 1);
+        }
     }
 
     #[inline]

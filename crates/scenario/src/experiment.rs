@@ -193,10 +193,10 @@ pub struct FlowSpec {
     pub to: usize,
     /// Name of the preset, or `module:Class` (see [`crate::is_external`]).
     pub transport: String,
-    /// The sender's settings.
-    pub sender: SenderConfig,
-    /// The receiver's settings.
-    pub receiver: ReceiverConfig,
+    /// The sender's settings, one for all flows that an entry stands for.
+    pub sender: Arc<SenderConfig>,
+    /// The receiver's settings, likewise.
+    pub receiver: Arc<ReceiverConfig>,
     /// The sender's congestion control: what `cogtcp_transport::make` takes.
     pub control: ControlSpec,
     /// When the connection opens.

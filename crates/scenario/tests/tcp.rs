@@ -91,7 +91,7 @@ fn every_setting_arrives() {
         user_timeout: Some(Duration::from_secs(300)),
         time_wait: Duration::from_secs(1),
     };
-    assert_eq!(flow.sender, sender);
+    assert_eq!(*flow.sender, sender);
     let receiver = ReceiverConfig {
         mss: 500,
         initial_sequence: ReceiverConfig::default().initial_sequence,
@@ -106,7 +106,7 @@ fn every_setting_arrives() {
         buffer: 1_000_000,
         manual_read: false,
     };
-    assert_eq!(flow.receiver, receiver);
+    assert_eq!(*flow.receiver, receiver);
     assert_eq!(flow.control.parameters.get("decrease"), Some(&ParameterValue::Number(0.7)));
 }
 

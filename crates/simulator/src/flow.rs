@@ -15,7 +15,8 @@ use cogtcp_transport::{
     CongestionControl, LinkEvent, Receiver, ReceiverHook, ReceiverState, Segment, Sender, SenderStats,
     SeqNumber, TransportEvent,
 };
-use cogtcp_units::{Duration, Rate, Time};
+use cogtcp_units::{Duration, Rate, Time, prefetch};
+use std::sync::Arc;
 
 /// One flow. Its data is stream `2 * number`, its acknowledgements stream `2 * number + 1`. What every packet needs comes
 /// first and together.
@@ -30,16 +31,18 @@ pub(crate) struct Flow {
     pub(crate) streams: [StreamCounters; 2],
     /// Bytes on the wire of the data packets that reached the receiver.
     arrived_bytes: u64,
+    /// The connection manager beside the end that sits on a train, and how long it has held the source.
+    manager: Option<Box<Managed>>,
     number: usize,
     /// Tag of the earliest data segment that no acknowledgement has answered, and when it was sent.
     unanswered: Option<(u32, Time)>,
     /// What the receiving application waits for: so much delivered in all; `u64::MAX`: nothing.
     goal: u64,
-    pub(crate) completed: Option<Time>,
+    pub(crate) sender: Sender,
     pub(crate) rtt: Histogram,
     pub(crate) queuing: Histogram,
-    pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
+    pub(crate) completed: Option<Time>,
     start: Time,
     traffic: Supply,
     started: bool,
@@ -48,11 +51,9 @@ pub(crate) struct Flow {
     pub(crate) receiver_hook: Option<Box<dyn ReceiverHook>>,
     /// Writes of a rate-limited application.
     writes: u64,
-    /// The connection manager beside the end that sits on a train, and how long it has held the source.
-    manager: Option<Box<Managed>>,
-    /// State at the end of the warm-up.
-    pub(crate) warm: Box<Snapshot>,
-    baseline: Option<Baseline>,
+    /// State at the end of the warm-up; `None`: at rest.
+    warm: Option<Box<Snapshot>>,
+    baseline: Option<Box<Baseline>>,
     pub(crate) measured: Option<Measured>,
 }
 
@@ -78,7 +79,7 @@ struct Managed {
 }
 
 /// Counters at one moment.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Snapshot {
     pub(crate) stats: SenderStats,
     /// Packets that arrived and packets that were dropped, of the data and of the acknowledgements.
@@ -89,7 +90,7 @@ pub(crate) struct Snapshot {
 }
 
 /// Bytes of the data direction that reached the receiving host.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Arrivals {
     /// On the wire.
     pub(crate) wire: u64,
@@ -152,8 +153,8 @@ impl Flow {
     pub(crate) fn new(number: usize, spec: &FlowSpec, control: Box<dyn CongestionControl>) -> Self {
         Self {
             receiver_hook: control.receiver_hook(),
-            sender: Sender::new(spec.sender.clone(), control),
-            receiver: Receiver::new(spec.receiver.clone()),
+            sender: Sender::new(Arc::clone(&spec.sender), control),
+            receiver: Receiver::new(Arc::clone(&spec.receiver)),
             number,
             armed: [Time::MAX; 2],
             armed_after: [Time::MAX; 2],
@@ -174,7 +175,7 @@ impl Flow {
             stopped: false,
             writes: 0,
             completed: None,
-            warm: Box::default(),
+            warm: None,
             manager: None,
             baseline: None,
             measured: None,
@@ -292,6 +293,31 @@ impl Flow {
         self.goal = delivered;
     }
 
+    /// Asks for the memory of one end.
+    #[inline]
+    pub(crate) fn prefetch(&self, sender: bool) {
+        prefetch(self, 2);
+        if sender {
+            prefetch(&self.rtt, 2);
+            self.sender.prefetch();
+        } else {
+            prefetch(&self.queuing, 2);
+            self.receiver.prefetch();
+        }
+    }
+
+    /// Asks for what one end points to, its own memory being at hand.
+    #[inline]
+    pub(crate) fn prefetch_depth(&self, sender: bool) {
+        if sender {
+            self.rtt.prefetch_latest();
+            self.sender.prefetch_depth();
+        } else {
+            self.queuing.prefetch_latest();
+            self.receiver.prefetch_depth();
+        }
+    }
+
     /// Whether the receiver has the connection open and expects data.
     pub(crate) fn is_open(&self) -> bool {
         matches!(self.receiver.state(), ReceiverState::SynReceived | ReceiverState::Established)
@@ -380,15 +406,15 @@ impl Flow {
     /// Sends what the sender has to send, then sets its timer. `awaited` is what it has waited for; nothing: its window tells.
     #[inline]
     fn pump_sender(&mut self, now: Time, mut awaited: Awaited, network: &mut Network) {
-        while let Some(mut segment) = self.sender.poll_transmit(now) {
+        while let Some(segment) = &mut self.sender.poll_transmit(now) {
             if awaited == Awaited::Nothing {
                 awaited = self.limit();
             }
-            self.manage_outgoing(now, &mut segment, Beside::Sender);
+            self.manage_outgoing(now, segment, Beside::Sender);
             // The handshake, FINs and pure ACKs give no round-trip sample.
             let sent_at = if segment.len > 0 { now } else { Time::MAX };
             self.streams[DATA].injected += 1;
-            network.send_segment(now, 2 * self.number as u32, &segment, sent_at, awaited);
+            network.send_segment(now, 2 * self.number as u32, segment, sent_at, awaited);
         }
         // After sending, so that an event is recorded with the window that it led to.
         while let Some(event) = self.sender.poll_event() {
@@ -401,11 +427,11 @@ impl Flow {
     /// Sends what the receiver has to send, then sets its timer. `latest` is the segment that arrived last.
     #[inline]
     fn pump_receiver(&mut self, now: Time, latest: Option<(u32, Time)>, network: &mut Network) {
-        while let Some(mut segment) = self.receiver.poll_transmit(now) {
-            let sent_at = self.answered(&segment, latest);
-            self.manage_outgoing(now, &mut segment, Beside::Receiver);
+        while let Some(segment) = &mut self.receiver.poll_transmit(now) {
+            let sent_at = self.answered(segment, latest);
+            self.manage_outgoing(now, segment, Beside::Receiver);
             self.streams[ACKS].injected += 1;
-            network.send_segment(now, 2 * self.number as u32 + 1, &segment, sent_at, Awaited::Nothing);
+            network.send_segment(now, 2 * self.number as u32 + 1, segment, sent_at, Awaited::Nothing);
         }
         // Of the receiver's events none is recorded; left there, they would pile up.
         while self.receiver.poll_event().is_some() {}
@@ -519,11 +545,18 @@ impl Flow {
 
     /// Window probes since the end of the warm-up.
     pub(crate) fn probes(&self) -> u64 {
-        self.sender.stats().window_probes - self.warm.stats.window_probes
+        self.sender.stats().window_probes - self.warm().stats.window_probes
     }
 
-    /// Times count from `now`.
-    pub(crate) fn end_warmup(&mut self, now: Time) {
+    /// The counters at the end of the warm-up.
+    pub(crate) fn warm(&self) -> Snapshot {
+        self.warm.as_deref().copied().unwrap_or_default()
+    }
+
+    /// The warm-up is over: counters and times count from `now`.
+    pub(crate) fn end_warmup(&mut self, now: Time, network: &Network) {
+        let state = self.snapshot(network);
+        self.warm = (state != Snapshot::default()).then(|| Box::new(state));
         if let Some(managed) = &mut self.manager {
             // A freeze that is under way counts from here on.
             managed.frozen = Duration::ZERO;
@@ -616,7 +649,7 @@ impl Flow {
         }
         network.begin_budget(now, 2 * self.number, self.awaits(network));
         let path = network.path(2 * self.number).to_vec();
-        self.baseline = Some(Baseline {
+        self.baseline = Some(Box::new(Baseline {
             at: now,
             delivered: self.receiver.delivered(),
             arrived_bytes: self.arrived_bytes,
@@ -625,7 +658,7 @@ impl Flow {
                 .iter()
                 .map(|pipe| network.pipes[*pipe as usize].capacity(now).available)
                 .collect(),
-        });
+        }));
     }
 
     /// The measured span ends, if it has begun and not ended.
@@ -644,7 +677,7 @@ impl Flow {
             span: now - baseline.at,
             delivered: self.receiver.delivered() - baseline.delivered,
             arrived_bytes: self.arrived_bytes - baseline.arrived_bytes,
-            arrivals: self.arrivals().since(&self.warm.arrivals),
+            arrivals: self.arrivals().since(&self.warm().arrivals),
             bottleneck,
             available,
         });
@@ -661,6 +694,13 @@ fn write_offset(rate: Rate, bytes: u64, writes: u64) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What every packet needs of a flow itself is two cache lines.
+    #[test]
+    fn what_every_packet_needs_is_together() {
+        use std::mem::offset_of;
+        assert!(offset_of!(Flow, sender) <= 128, "all before the sender is what every packet needs");
+    }
 
     /// 1000-byte writes at 3 Mbit/s: 2.666... ms apart, without drift after a million of them.
     #[test]

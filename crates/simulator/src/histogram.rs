@@ -1,6 +1,6 @@
 //! Distributions of spans in bounded memory.
 
-use cogtcp_units::Duration;
+use cogtcp_units::{Duration, prefetch};
 
 /// Buckets per octave: a bucket is at most 1/32 of its values wide, so its middle is off by less than 1.6 %.
 const SUB_BITS: u32 = 5;
@@ -20,13 +20,22 @@ pub(crate) struct Histogram {
     sum: u64,
     least: u64,
     greatest: u64,
+    /// The bucket of the latest value, row by row: the next one is often near.
+    latest: u16,
 }
 
 const NONE: u8 = u8::MAX;
 
 impl Histogram {
     pub(crate) fn new() -> Self {
-        Self { octaves: [NONE; OCTAVES], counts: Box::default(), sum: 0, least: u64::MAX, greatest: 0 }
+        Self {
+            octaves: [NONE; OCTAVES],
+            counts: Box::default(),
+            sum: 0,
+            least: u64::MAX,
+            greatest: 0,
+            latest: 0,
+        }
     }
 
     /// Counts `span`.
@@ -40,8 +49,18 @@ impl Histogram {
         if self.octaves[octave] == NONE {
             self.add_octave(octave);
         }
-        let count = &mut self.counts[self.octaves[octave] as usize][bucket];
+        let row = self.octaves[octave];
+        self.latest = u16::from(row) << SUB_BITS | bucket as u16;
+        let count = &mut self.counts[row as usize][bucket];
         *count = count.saturating_add(1);
+    }
+
+    /// Asks for the memory where the latest value was counted.
+    #[inline]
+    pub(crate) fn prefetch_latest(&self) {
+        if let Some(count) = self.counts.as_flattened().get(usize::from(self.latest)) {
+            prefetch(count, 1);
+        }
     }
 
     #[cold]

@@ -17,6 +17,7 @@ mod flow;
 mod forwarding;
 mod gated_links;
 mod histogram;
+mod look_ahead;
 mod network;
 mod options;
 mod packet;

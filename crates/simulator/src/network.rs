@@ -7,7 +7,7 @@ use crate::packet::{Body, OptionStore, Packet, Pipe, TIME_TO_LIVE};
 use crate::queue::{Event, EventQueue};
 use crate::trace::{Place, Trace};
 use crate::wireless::{Cell, Noted};
-use cogtcp_link::{Departure, DropCause, Frame, Gate, Offer};
+use cogtcp_link::{Departure, DropCause, Frame, Gate, Offer, Payload};
 use cogtcp_records::tables::PacketEvent;
 use cogtcp_transport::{Segment, SeqNumber};
 use cogtcp_units::{Rate, Time};
@@ -20,6 +20,15 @@ const BY_PATH: u32 = u32::MAX - 1;
 /// Label of a pipe at whose far end the node looks every packet up in its table; also the way of a stream whose packets go so.
 /// Of all labels that are no pipe it is the lowest.
 const BY_TABLE: u32 = u32::MAX - 3;
+
+/// Where a packet goes from a link.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Goal {
+    /// To the next link.
+    Pipe(u32),
+    /// To its host, on this stream.
+    Host(u32),
+}
 
 /// The network of one run.
 #[derive(Debug)]
@@ -167,7 +176,7 @@ impl Network {
     #[inline]
     fn inject(&mut self, now: Time, mut packet: Packet, size: u32) {
         let start = self.path_starts[packet.stream as usize];
-        packet.next = start + 1;
+        packet.next = start;
         let frame = Frame::new(packet, size);
         match &self.nodes {
             None => self.offer(now, self.paths[start as usize], frame),
@@ -243,7 +252,7 @@ impl Network {
         now: Time,
         pipe: u32,
         mut next: u32,
-        mut frame: Frame<Packet>,
+        frame: Frame<Packet>,
     ) -> Option<Frame<Packet>> {
         // One comparison for the common case: a label below is the next pipe.
         if next >= BY_TABLE {
@@ -256,9 +265,29 @@ impl Network {
                 return Some(frame);
             }
         }
-        frame.packet.next += 1;
         self.offer(now, next, frame);
         None
+    }
+
+    /// Where the packet goes that arrives first from `pipe`, as far as that is known: for a hint.
+    #[inline]
+    pub(crate) fn goal(&self, pipe: u32) -> Option<Goal> {
+        let from = self.pipes.get(pipe as usize)?;
+        let packet = &from.first()?.packet;
+        let next = match from.label {
+            BY_PATH => *self.paths.get(packet.next as usize)?,
+            label => label,
+        };
+        match next {
+            HOST => Some(Goal::Host(packet.stream)),
+            next => ((next as usize) < self.pipes.len()).then_some(Goal::Pipe(next)),
+        }
+    }
+
+    /// The first link of the path of `stream`.
+    #[inline]
+    pub(crate) fn first_pipe(&self, stream: u32) -> &Pipe {
+        &self.pipes[self.paths[self.path_starts[stream as usize] as usize] as usize]
     }
 
     /// Adds the wireless cell of the radio `number`.
@@ -333,14 +362,30 @@ impl Network {
             Offer::Taken => {}
             Offer::Schedule(time) => self.queue.push(time, Event::Arrival(pipe)),
             Offer::Wake => self.wake(now, pipe),
-            Offer::Dropped => return self.drop_packet(now, pipe, &frame, DropCause::Queue),
+            Offer::Dropped => return self.refuse(now, pipe, frame),
             Offer::Managed => {
                 // Recorded before the discipline's own doings are: it may drop this very packet.
-                self.note(now, PacketEvent::Queued, pipe, &frame);
+                self.note_queued(now, pipe, frame);
                 return self.attend(now, pipe);
             }
         }
-        self.note(now, PacketEvent::Queued, pipe, &frame);
+        self.note_queued(now, pipe, frame);
+    }
+
+    /// The full queue of a pipe drops a packet.
+    #[cold]
+    fn refuse(&mut self, now: Time, pipe: u32, mut frame: Frame<Packet>) {
+        frame.packet.enter();
+        self.drop_packet(now, pipe, &frame, DropCause::Queue);
+    }
+
+    /// Enters a packet in the trace, where packets are traced, as it was offered to `pipe`.
+    #[inline]
+    fn note_queued(&mut self, now: Time, pipe: u32, mut frame: Frame<Packet>) {
+        if self.trace.records_packets() {
+            frame.packet.enter();
+            self.trace_packet(now, PacketEvent::Queued, pipe, &frame);
+        }
     }
 
     /// Watches where the time of those pipes goes of which one may turn out to be the bottleneck of `stream`: those whose

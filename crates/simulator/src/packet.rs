@@ -25,7 +25,7 @@ pub(crate) struct Packet {
     pub(crate) sent_at: Time,
     /// The stream that it belongs to.
     pub(crate) stream: u32,
-    /// Position in the network's list of paths of the link after this one.
+    /// Position in the network's list of paths of the link after this one; before its first link, of that.
     pub(crate) next: u32,
     /// What it carries.
     pub(crate) body: Body,
@@ -132,6 +132,11 @@ impl Payload for Packet {
     #[inline]
     fn mark(&mut self) {
         self.ecn.0 |= Ecn::MARKED;
+    }
+
+    #[inline]
+    fn enter(&mut self) {
+        self.next += 1;
     }
 }
 

@@ -135,6 +135,20 @@ impl EventQueue {
         self.heap_of(event).replace_top(key);
     }
 
+    /// The arrivals that the last one to be removed or replaced has brought nearer to the top, as pipes, of the four highest
+    /// levels below the top: the one that comes next is the last.
+    #[inline]
+    pub(crate) fn approaching(&self) -> [Option<u32>; 4] {
+        self.arrivals.raised().map(|key| key.map(|key| key as u32 & (Event::MAX_INDEX - 1)))
+    }
+
+    /// Whether so many arrivals are pending that [`approaching`](Self::approaching) says something: where there are few, what
+    /// they touch is in the caches anyway.
+    #[inline]
+    pub(crate) fn is_deep(&self) -> bool {
+        self.arrivals.len >= LEVEL_ENDS[0]
+    }
+
     /// How many events were scheduled so far.
     pub(crate) fn scheduled(&self) -> u64 {
         self.sequence
@@ -160,17 +174,22 @@ impl EventQueue {
 struct Heap {
     groups: Vec<Group>,
     len: usize,
+    /// Where the last replacement of the top came to rest: every key between that place and the top has moved up.
+    rest: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Group([u128; 4]);
 
+/// First place below each of the levels 4, 3, 2 and 1; the top is level 0.
+const LEVEL_ENDS: [usize; 4] = [341, 85, 21, 5];
+
 const EMPTY: Group = Group([u128::MAX; 4]);
 
 impl Heap {
     fn new() -> Self {
-        Self { groups: vec![EMPTY], len: 0 }
+        Self { groups: vec![EMPTY], len: 0, rest: 0 }
     }
 
     #[inline]
@@ -223,6 +242,24 @@ impl Heap {
             hole = 4 * hole + 1 + offset;
         }
         *self.place(hole) = key;
+        self.rest = hole;
+    }
+
+    /// The keys that the last replacement of the top moved up, of levels 4 to 1.
+    #[inline]
+    fn raised(&self) -> [Option<u128>; 4] {
+        let mut place = self.rest;
+        LEVEL_ENDS.map(|end| {
+            while place >= end {
+                place = (place - 1) / 4;
+            }
+            (place >= (end - 1) / 4 && place != self.rest).then(|| self.key(place))
+        })
+    }
+
+    #[inline]
+    fn key(&self, position: usize) -> u128 {
+        self.groups[position.div_ceil(4)].0[(position + 3) % 4]
     }
 
     #[inline]
@@ -272,6 +309,43 @@ mod tests {
             queue.pop(event);
         }
         assert_eq!(queue.peek(), None);
+    }
+
+    /// The keys that a replacement of the top moves from one of the levels 2 to 5 to the one above are those named, each once.
+    #[test]
+    fn names_what_approaches() {
+        let level = |place: usize| LEVEL_ENDS.iter().filter(|end| place < **end).count();
+        let mut stream = RandomStream::new(7, "queue", 0);
+        let mut queue = EventQueue::new();
+        let pipes = 3000;
+        for pipe in 0..pipes {
+            queue.push(Time::from_nanos(stream.below(1000)), Event::Arrival(pipe));
+        }
+        assert!(queue.is_deep());
+        let levels = |queue: &EventQueue| -> Vec<usize> {
+            let mut levels = vec![0; pipes as usize];
+            for place in 1..queue.arrivals.len {
+                let pipe = queue.arrivals.key(place) as u32 & (Event::MAX_INDEX - 1);
+                levels[pipe as usize] = level(place);
+            }
+            levels
+        };
+        let mut named = [0; 4];
+        for _ in 0..2000 {
+            let Some((now, event)) = queue.peek() else { break };
+            let before = levels(&queue);
+            let top = event.code();
+            queue.replace(now + cogtcp_units::Duration::from_nanos(stream.below(1000)), event);
+            let after = levels(&queue);
+            for (i, pipe) in queue.approaching().into_iter().enumerate() {
+                // Levels counted from the fifth (0) to the first (4); the top itself is not looked at.
+                let moved = (0..pipes as usize)
+                    .find(|pipe| *pipe as u32 != top && before[*pipe] == i && after[*pipe] == i + 1);
+                assert_eq!(pipe.map(|pipe| pipe as usize), moved);
+                named[i] += usize::from(pipe.is_some());
+            }
+        }
+        assert!(named.iter().all(|count| *count > 1000), "{named:?}");
     }
 
     /// Against a sorted list: 200 rounds of random pushes, pops and replacements with many equal times.

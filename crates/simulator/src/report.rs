@@ -60,7 +60,7 @@ impl Simulation<'_> {
     }
 
     fn flow_row(&self, flow: &Flow, spec: &FlowSpec, table: &mut FlowsBuilder) -> FlowRow {
-        let (end, warm) = (flow.snapshot(&self.network), &*flow.warm);
+        let (end, warm) = (flow.snapshot(&self.network), flow.warm());
         let arrived = end.arrived[0] - warm.arrived[0];
         let [drops, ack_drops] = [0, 1].map(|stream| end.dropped[stream] - warm.dropped[stream]);
         let measured = flow.measured;
@@ -182,7 +182,7 @@ impl Simulation<'_> {
     fn payload_by_pipe(&self) -> Vec<u64> {
         let mut payload = vec![0; self.network.pipes.len()];
         for (number, flow) in self.flows.iter().enumerate() {
-            let delivered = flow.receiver.delivered() - flow.warm.delivered;
+            let delivered = flow.receiver.delivered() - flow.warm().delivered;
             for pipe in self.network.path(2 * number) {
                 payload[*pipe as usize] += delivered;
             }

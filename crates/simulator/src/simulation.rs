@@ -196,6 +196,9 @@ impl<'a> Simulation<'a> {
                 self.check(now, options)?;
             }
             self.events += 1;
+            if self.network.queue.is_deep() {
+                self.look_ahead();
+            }
             match event {
                 Event::Arrival(pipe) => {
                     self.digest.add(now, event);
@@ -253,18 +256,19 @@ impl<'a> Simulation<'a> {
     #[inline(always)]
     fn deliver(&mut self, now: Time, frame: &Frame<Packet>) {
         let stream = frame.packet.stream;
-        let Some(segment) = self.network.open(&frame.packet) else {
+        let opened = self.network.open(&frame.packet);
+        let Some(segment) = &opened else {
             let mut world = World { network: &mut self.network, flows: &mut self.flows };
             return self.parts.receive(now, frame, &mut world);
         };
         if segment.flags.contains(Flags::SYN) && stream.is_multiple_of(2) {
-            receiver_host::answer_syn(stream as usize / 2, &segment, &self.network, &mut self.flows);
+            receiver_host::answer_syn(stream as usize / 2, segment, &self.network, &mut self.flows);
         }
         let flow = &mut self.flows[stream as usize / 2];
         if stream.is_multiple_of(2) {
-            flow.receive_data(now, &segment, frame, self.warm, &mut self.network);
+            flow.receive_data(now, segment, frame, self.warm, &mut self.network);
         } else {
-            flow.receive_ack(now, &segment, frame, self.warm, &mut self.network);
+            flow.receive_ack(now, segment, frame, self.warm, &mut self.network);
         }
     }
 
@@ -322,8 +326,7 @@ impl<'a> Simulation<'a> {
         for flow in &mut self.flows {
             // Counters run from time zero and are subtracted at the end. Only what cannot be subtracted begins anew:
             // distributions, the greatest queue.
-            *flow.warm = flow.snapshot(&self.network);
-            flow.end_warmup(now);
+            flow.end_warmup(now, &self.network);
             if flow.has_started() {
                 flow.begin_measure(now, &mut self.network);
             }

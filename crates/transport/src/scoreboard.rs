@@ -4,7 +4,7 @@
 //! move forward between timeouts, so an ACK costs constant time, amortised, whatever the window.
 
 use crate::rack::Transmission;
-use cogtcp_units::Time;
+use cogtcp_units::{Time, prefetch};
 use std::collections::VecDeque;
 
 /// Selectively acknowledged.
@@ -142,6 +142,14 @@ impl Scoreboard {
     /// Offset of a segment of the ring.
     pub(crate) fn offset(&self, sent: &Sent) -> u64 {
         self.una + u64::from(sent.start.wrapping_sub(self.una as u32))
+    }
+
+    /// Asks for the oldest segment and for the last, beside which the next one goes.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        for sent in [self.ring.front(), self.ring.back()].into_iter().flatten() {
+            prefetch(sent, 2);
+        }
     }
 
     /// Appends a segment of `len` sequence numbers at `nxt`.

@@ -22,10 +22,11 @@ use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::spurious::SpuriousCounter;
 use crate::{Recovery, Segment, SenderConfig, SeqNumber, TransportEvent};
-use cogtcp_units::{Duration, Rate, Time};
+use cogtcp_units::{Duration, Rate, Time, prefetch};
 use ecn::Ecn;
 use handshake::Connection;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use timers::Timer;
 
 /// Events kept for a driver that does not take them.
@@ -69,111 +70,106 @@ pub struct SenderStats {
 
 /// The sending end. See the crate's documentation for the four verbs.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Sender {
-    config: SenderConfig,
+    // What every ACK and every transmission reads or writes.
+    config: Arc<SenderConfig>,
     control: Box<dyn CongestionControl>,
+    board: Scoreboard,
     tcp: TcpState,
-    stats: SenderStats,
-    events: VecDeque<TransportEvent>,
-
-    // The connection.
-    connection: Connection,
-    peer_isn: SeqNumber,
-    /// Next offset expected of the peer, which sends a SYN and a FIN and no data.
-    peer_nxt: u64,
-    peer_fin: bool,
-    sack_ok: bool,
-    ecn: Ecn,
-    timestamps_ok: bool,
-    peer_scale: u8,
-    /// Timestamp to echo (RFC 7323 section 4.3).
-    ts_recent: u32,
-    syn_pending: bool,
-    syn_count: u32,
-    syn_sent_at: Time,
-    ack_pending: bool,
-    tag: u32,
-
-    // The data.
-    /// Offset after what the application has written.
-    data_end: u64,
-    saturated: bool,
-    fin_queued: bool,
-    fin_sent: bool,
-    finished: bool,
-
-    // The peer's window.
+    rate: RateEstimator,
+    rtt: RttEstimator,
+    deadline: Time,
+    /// When the retransmission timer expires, while one of RACK-TLP's may run in its place.
+    rto_at: Time,
+    /// Set while a segment waits for the pacer alone.
+    paced_until: Time,
+    pacer: Pacer,
     /// Offset after the last byte the peer's window allows.
     window_end: u64,
     max_peer_window: u64,
-    /// The window field of the last ACK, to tell a duplicate from a window update (RFC 5681 section 2).
-    last_window: u16,
-    /// SND.WL1 and SND.WL2 (RFC 9293 section 3.10.7.4).
-    wl1: SeqNumber,
     wl2: u64,
-
-    // What is outstanding.
-    board: Scoreboard,
-    rtt: RttEstimator,
-    rate: RateEstimator,
-    pacer: Pacer,
-    /// Set while a segment waits for the pacer alone.
-    paced_until: Time,
-    /// The timed segment of [`crate::RttSampling::OncePerFlight`]: its end and when it left.
-    timed: Option<(u64, Time)>,
+    /// Offset after what the application has written.
+    data_end: u64,
     last_data_at: Time,
     /// When the connection last made progress, for the user timeout.
     progress_at: Time,
-    /// After a closed window ([`SenderConfig::paced_resume`]): the rate at which cwnd is spread, and the offset whose
-    /// acknowledgement ends it.
-    resume: Option<(Rate, u64)>,
-    /// The persist timer runs because the peer is unreachable, not because its window is closed.
-    unreachable: bool,
     /// Most in flight in this round trip and in the one before: whether cwnd limits.
     round_end: u64,
     round_high: u64,
     last_high: u64,
-
-    // Loss recovery.
-    dup_acks: u32,
-    /// RFC 5681's inflation of cwnd by duplicate ACKs; may be negative by NewReno's deflation.
-    inflation: i64,
     /// RFC 6582's recover + 1, RFC 6675's RecoveryPoint: `snd_nxt` at the last loss event.
     recovery_point: u64,
+    /// RFC 5681's inflation of cwnd by duplicate ACKs; may be negative by NewReno's deflation.
+    inflation: i64,
+    /// Bytes reported as delivered by duplicate ACKs and not yet acknowledged cumulatively.
+    reported: u64,
+    /// Where the segment ends that the timer retransmitted, and the timeouts since an ACK last came.
+    frto_end: u64,
+    /// Next offset expected of the peer, which sends a SYN and a FIN and no data.
+    peer_nxt: u64,
+    /// The timed segment of [`crate::RttSampling::OncePerFlight`]: its end and when it left.
+    timed: Option<(u64, Time)>,
+    /// Bytes sent by limited transmit since the first duplicate ACK.
+    limited: u64,
+    /// SND.WL1 and SND.WL2 (RFC 9293 section 3.10.7.4).
+    wl1: SeqNumber,
+    tag: u32,
+    peer_isn: SeqNumber,
+    /// Timestamp to echo (RFC 7323 section 4.3).
+    ts_recent: u32,
+    dup_acks: u32,
+    /// Timeouts since the last new acknowledgement.
+    rto_count: u32,
+    /// The window field of the last ACK, to tell a duplicate from a window update (RFC 5681 section 2).
+    last_window: u16,
+    connection: Connection,
+    timer: Timer,
+    sack_ok: bool,
+    timestamps_ok: bool,
+    peer_scale: u8,
+    saturated: bool,
+    fin_queued: bool,
+    fin_sent: bool,
+    finished: bool,
+    ack_pending: bool,
     /// The oldest segment is to be retransmitted at once, whatever the window.
     retransmit_front: bool,
     front_by_timer: bool,
-    partial_acks: u32,
     after_rto: bool,
-    /// Bytes sent by limited transmit since the first duplicate ACK.
-    limited: u64,
+    frto: Frto,
+
+    // What they look at, to find nothing in it as a rule; of the counters the first are theirs.
+    ecn: Ecn,
+    events: VecDeque<TransportEvent>,
+    tlp: Tlp,
+    /// After a closed window ([`SenderConfig::paced_resume`]): the rate at which cwnd is spread, and the offset whose
+    /// acknowledgement ends it.
+    resume: Option<(Rate, u64)>,
+    /// What the D-SACK of the ACK being handled reports.
+    d_sack: Option<(u64, u64)>,
+    spurious: SpuriousCounter,
+    /// Where RACK is set.
+    rack: Option<Box<Rack>>,
+    /// When RACK's reordering timer expires.
+    reorder_at: Option<Time>,
+    prr: Prr,
+    stats: SenderStats,
+
+    // What belongs to the handshake, to losses and to probes.
+    peer_fin: bool,
+    syn_pending: bool,
+    syn_count: u32,
+    syn_sent_at: Time,
+    /// The persist timer runs because the peer is unreachable, not because its window is closed.
+    unreachable: bool,
+    partial_acks: u32,
     /// RFC 6675's RescueRxt.
     rescue: Option<u64>,
-    /// Bytes reported as delivered by duplicate ACKs and not yet acknowledged cumulatively.
-    reported: u64,
-    frto: Frto,
-    /// Where the segment ends that the timer retransmitted, and the timeouts since an ACK last came.
-    frto_end: u64,
     frto_timeouts: u32,
-    prr: Prr,
-    rack: Rack,
     /// RACK found a retransmission lost that left after the latest response to a loss, which came at `reduced_at`.
     retransmission_lost: bool,
     reduced_at: Time,
-    tlp: Tlp,
-    /// What the D-SACK of the ACK being handled reports.
-    d_sack: Option<(u64, u64)>,
-    /// Timeouts since the last new acknowledgement.
-    rto_count: u32,
-    spurious: SpuriousCounter,
-
-    // Timers.
-    timer: Timer,
-    deadline: Time,
-    /// When the retransmission timer expires, while one of RACK-TLP's may run in its place.
-    rto_at: Time,
-    /// When RACK's reordering timer expires.
-    reorder_at: Option<Time>,
     probe_due: bool,
     probe_count: u32,
     /// Offset after the byte of the last probe that was taken back.
@@ -182,7 +178,9 @@ pub struct Sender {
 
 impl Sender {
     /// A sender at rest: [`Sender::open`] starts it.
-    pub fn new(config: SenderConfig, control: Box<dyn CongestionControl>) -> Self {
+    pub fn new(config: impl Into<Arc<SenderConfig>>, control: Box<dyn CongestionControl>) -> Self {
+        let config = config.into();
+        let rack = config.rack.then(Box::default);
         let mss = u64::from(config.mss.max(1));
         let rtt = RttEstimator::new(&config);
         let initial_window = config.initial_window.bytes(mss);
@@ -269,7 +267,7 @@ impl Sender {
             frto_end: 0,
             frto_timeouts: 0,
             prr: Prr::default(),
-            rack: Rack::default(),
+            rack,
             retransmission_lost: false,
             reduced_at: Time::ZERO,
             tlp: Tlp::default(),
@@ -319,6 +317,20 @@ impl Sender {
     #[inline]
     pub fn poll_event(&mut self) -> Option<TransportEvent> {
         self.events.pop_front()
+    }
+
+    /// Asks for the memory that an ACK touches: for a driver of many connections that knows which come next.
+    #[inline]
+    pub fn prefetch(&self) {
+        // Up to the counters of what is sent and acknowledged.
+        prefetch(self, (std::mem::offset_of!(Self, stats) + 48).div_ceil(64));
+    }
+
+    /// Asks for what that memory points to; to be called when it has come.
+    #[inline]
+    pub fn prefetch_depth(&self) {
+        prefetch(self.control.as_ref(), 2);
+        self.board.prefetch();
     }
 
     /// The radio below reports.
@@ -466,7 +478,8 @@ impl Sender {
     }
 
     /// A segment with the fields that every segment carries.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "the segment is made where it is to be, and not copied there")]
+    #[inline(always)]
     fn segment(&mut self, now: Time, offset: u64, flags: crate::Flags) -> Segment {
         let seq = SeqNumber::from_offset(self.config.initial_sequence, offset);
         let ack = SeqNumber::from_offset(self.peer_isn, self.peer_nxt);

@@ -496,3 +496,12 @@ fn a_mac_is_served_by_the_discipline() {
     }
     assert!(driver.link.is_empty() && driver.link.head_size().is_none());
 }
+
+/// What a hop reads and writes of a link lies in its first two cache lines.
+#[test]
+fn a_hop_touches_two_cache_lines() {
+    use std::mem::offset_of;
+    let counters = offset_of!(Link<Packet>, counters);
+    assert!(counters + offset_of!(LinkCounters, drops) <= 128);
+    assert_eq!(align_of::<Link<Packet>>(), 128);
+}

@@ -4,11 +4,12 @@ use super::network::Network;
 use super::tcp;
 use super::{Findings, Under};
 use crate::limits::{LARGEST_SIZE, LONGEST, MOST_FLOWS};
-use crate::tcp::Endpoints;
 use crate::tree::Path;
 use crate::{ControlSpec, Flow, FlowSpec, LinkSpec, QueueLimit, QueueSpec, Scenario, Traffic};
+use cogtcp_transport::{ReceiverConfig, SenderConfig};
 use cogtcp_units::{Bytes, Duration, Time};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// IPv4 and TCP headers with the longest options: what a segment adds to its payload at most.
 const LARGEST_HEADERS: u64 = 80;
@@ -35,10 +36,11 @@ pub(super) fn build(scenario: &Scenario, network: &Network, findings: &mut Findi
         check_traffic(flow.traffic, &path.key("traffic"), findings);
         let Some((ends, control)) = tcp::resolve(scenario, flow, &path, findings) else { continue };
         largest = largest.max(u64::from(ends.sender.mss));
+        let ends = (Arc::new(ends.sender), Arc::new(ends.receiver));
         let first_number = flows.len() + 1;
         for k in 0..flow.count {
             let before = findings.errors.len();
-            let spec = one_of(flow, k, first_number, (&ends, &control), network, &path, findings);
+            let spec = one_of(flow, k, first_number, (&ends.0, &ends.1, &control), network, &path, findings);
             // One wrong flow of many alike says enough.
             let Some(spec) = spec.filter(|_| findings.none_since(before)) else { break };
             if let Some(first) = names.insert(spec.name.clone(), i) {
@@ -61,7 +63,7 @@ fn one_of(
     flow: &Flow,
     k: u32,
     first_number: usize,
-    (ends, control): (&Endpoints, &ControlSpec),
+    (sender, receiver, control): (&Arc<SenderConfig>, &Arc<ReceiverConfig>, &ControlSpec),
     network: &Network,
     path: &Path,
     findings: &mut Findings,
@@ -87,8 +89,8 @@ fn one_of(
         from,
         to,
         transport: flow.transport.clone(),
-        sender: ends.sender.clone(),
-        receiver: ends.receiver.clone(),
+        sender: Arc::clone(sender),
+        receiver: Arc::clone(receiver),
         control: control.clone(),
         start: Time::ZERO + flow.start + flow.stagger * u64::from(k),
         stop: flow.stop.map(|stop| Time::ZERO + stop),

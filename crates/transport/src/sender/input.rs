@@ -96,7 +96,9 @@ impl Sender {
         }
         let lost_before = self.rate.lost;
         self.d_sack = None;
-        self.rack.begin_ack();
+        if let Some(rack) = &mut self.rack {
+            rack.begin_ack();
+        }
         let mut hint = RttHint::default();
         let mut frto = FrtoAck {
             advances: ack > una,
@@ -157,14 +159,15 @@ impl Sender {
     ) {
         let una = self.board.una();
         let (rack_in_use, echo, min_rtt) = (self.rack_in_use(), self.echo(segment), self.tcp.min_rtt);
-        let (rate, rack, mut sacked) = (&mut self.rate, &mut self.rack, 0);
+        let (rate, mut sacked) = (&mut self.rate, 0);
+        let mut rack = self.rack.as_deref_mut().filter(|_| rack_in_use);
         self.board.advance(ack, |sent| {
             if sent.is(SACKED) {
                 sacked += u64::from(sent.len);
                 return;
             }
             rate.on_delivered(sent);
-            if rack_in_use {
+            if let Some(rack) = &mut rack {
                 rack.on_delivered(now, sent, end_of(sent, una), min_rtt, echo);
             }
             hint.ambiguous |= sent.is(EVER_RETRANSMITTED);
@@ -227,7 +230,8 @@ impl Sender {
         let skip = usize::from(self.is_d_sack(segment, ack));
         let isn = self.config.initial_sequence;
         let (rack_in_use, echo, min_rtt) = (self.rack_in_use(), self.echo(segment), self.tcp.min_rtt);
-        let (rate, rack, recovery_point) = (&mut self.rate, &mut self.rack, self.recovery_point);
+        let (rate, recovery_point) = (&mut self.rate, self.recovery_point);
+        let mut rack = self.rack.as_deref_mut().filter(|_| rack_in_use);
         let una = self.board.una();
         let mut newly = 0;
         for block in &segment.sack()[skip..] {
@@ -242,7 +246,7 @@ impl Sender {
             let (latest, earliest) = (&mut hint.latest, &mut hint.earliest);
             let fresh = self.board.sack(start, end, |sent| {
                 rate.on_delivered(sent);
-                if rack_in_use {
+                if let Some(rack) = &mut rack {
                     rack.on_delivered(now, sent, end_of(sent, una), min_rtt, echo);
                 }
                 if !sent.is(EVER_RETRANSMITTED) {

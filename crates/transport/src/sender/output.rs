@@ -51,7 +51,7 @@ impl Sender {
         }
         self.retransmit_front &= !matches!(choice, Choice::Again(_));
         match choice {
-            Choice::New(len) => Some(self.send_new(now, len)),
+            Choice::New(len) => self.send_new(now, len),
             Choice::Again(index) => self.send_again(now, index),
             Choice::Rescue(index) => {
                 // RFC 6675 section 4, NextSeg rule 4: HighRxt does not move. Departure: pipe counts the segment until it is
@@ -65,7 +65,7 @@ impl Sender {
             Choice::ProbeNew(len) => {
                 let segment = self.send_new(now, len);
                 self.tail_probe_sent(false);
-                Some(segment)
+                segment
             }
             Choice::ProbeAgain(index) => {
                 let cursor = self.board.cursor();
@@ -265,7 +265,7 @@ impl Sender {
     }
 
     #[inline]
-    fn send_new(&mut self, now: Time, len: u32) -> Segment {
+    fn send_new(&mut self, now: Time, len: u32) -> Option<Segment> {
         let offset = self.board.nxt();
         let in_flight = self.board.in_flight();
         if in_flight == 0 {
@@ -307,7 +307,7 @@ impl Sender {
         }
         let mut segment = self.sent(now, offset, len, fin, false);
         self.put_ecn(&mut segment);
-        segment
+        Some(segment)
     }
 
     fn send_again(&mut self, now: Time, index: usize) -> Option<Segment> {
@@ -349,7 +349,7 @@ impl Sender {
             let offset = self.board.nxt();
             if !self.has_data() {
                 // Only the FIN, if anything, is left: it needs no window.
-                return (self.fin_queued && !self.fin_sent).then(|| self.send_new(now, 0));
+                return if self.fin_queued && !self.fin_sent { self.send_new(now, 0) } else { None };
             }
             let mut sent = self.rate.on_send(now, 0, 1);
             sent.flags |= PROBE;
@@ -361,7 +361,8 @@ impl Sender {
     }
 
     /// A segment leaves: counts, pacing, control, and the segment itself.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "the segment is made where it is to be, and not copied there")]
+    #[inline(always)]
     fn sent(&mut self, now: Time, offset: u64, len: u32, fin: bool, again: bool) -> Segment {
         self.stats.segments_sent += 1;
         self.stats.bytes_sent += u64::from(len);

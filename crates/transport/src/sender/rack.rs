@@ -24,8 +24,10 @@ impl Sender {
     /// A segment of the scoreboard leaves, first or again.
     #[inline]
     pub(super) fn note_transmission(&mut self, now: Time, offset: u64, len: u32) {
-        if self.rack_in_use() {
-            self.rack.order.push_back(Transmission { start: offset, len, at: now });
+        if self.rack_in_use()
+            && let Some(rack) = &mut self.rack
+        {
+            rack.order.push_back(Transmission { start: offset, len, at: now });
         }
     }
 
@@ -34,16 +36,17 @@ impl Sender {
     /// Transmissions are kept in the order in which they left, so that only what is overdue is looked at. The timer is
     /// that of the first that may become overdue; the RFC waits for the last and finds both then.
     pub(super) fn detect_losses(&mut self, now: Time) -> u64 {
+        let Some(rack) = &mut self.rack else { return 0 };
         let certain = matches!(self.tcp.ca_state, CaState::Recovery | CaState::Loss)
             // DupThresh segments SACKed, counted in bytes as RFC 6675's IsLost() does.
             || self.board.sacked() > u64::from(self.config.dup_thresh.saturating_sub(1)) * self.tcp.mss;
-        let window = self.rack.window(certain, self.tcp.min_rtt, self.tcp.srtt);
+        let window = rack.window(certain, self.tcp.min_rtt, self.tcp.srtt);
         self.reorder_at = None;
         let mut newly = 0;
-        while let Some(&sent) = self.rack.order.front() {
+        while let Some(&sent) = rack.order.front() {
             if let Some(index) = self.board.find(&sent) {
                 let end = sent.start + u64::from(sent.len);
-                let Some(due) = self.rack.due(sent.at, end, window) else { break };
+                let Some(due) = rack.due(sent.at, end, window) else { break };
                 if due > now {
                     self.reorder_at = Some(due);
                     break;
@@ -54,7 +57,7 @@ impl Sender {
                 newly += self.board.mark_lost(index);
             }
             // Delivered, sent again since, or lost now: another transmission speaks for it, if any.
-            self.rack.order.pop_front();
+            rack.order.pop_front();
         }
         self.rate.lost += newly;
         newly
@@ -74,18 +77,20 @@ impl Sender {
 
     /// Section 6.3, at a timeout: the oldest segment is lost, and what is overdue. Returns the bytes newly lost.
     pub(super) fn mark_overdue_lost(&mut self, now: Time) -> u64 {
-        let window = self.rack.window(true, self.tcp.min_rtt, self.tcp.srtt);
-        let rack = &self.rack;
+        let Some(rack) = &self.rack else { return self.board.mark_all_lost() };
+        let window = rack.window(true, self.tcp.min_rtt, self.tcp.srtt);
         self.reorder_at = None;
         self.board.mark_lost_where(|sent| rack.is_overdue(now, sent.sent_at, window))
     }
 
     /// Nothing is lost after all: what is outstanding is RACK's to judge again.
     pub(super) fn restart_rack(&mut self) {
-        if self.rack_in_use() {
-            self.rack.order.clear();
-            self.rack.order.extend(self.board.unsacked());
-            self.rack.order.make_contiguous().sort_by_key(|sent| (sent.at, sent.start));
+        if self.rack_in_use()
+            && let Some(rack) = &mut self.rack
+        {
+            rack.order.clear();
+            rack.order.extend(self.board.unsacked());
+            rack.order.make_contiguous().sort_by_key(|sent| (sent.at, sent.start));
         }
     }
 
@@ -157,8 +162,11 @@ impl Sender {
     pub(super) fn rack_ack(&mut self, now: Time, ack: u64, sample: &AckSample, bare: bool) {
         let d_sack_end = self.d_sack.map(|(_, end)| end);
         let explained = self.tlp.end.is_some() && d_sack_end == self.tlp.end;
-        if d_sack_end.is_some() && !explained {
-            self.rack.on_d_sack(self.board.una(), self.board.nxt());
+        if d_sack_end.is_some()
+            && !explained
+            && let Some(rack) = &mut self.rack
+        {
+            rack.on_d_sack(self.board.una(), self.board.nxt());
         }
         if sample.acked > 0 {
             self.tlp.pending = false;

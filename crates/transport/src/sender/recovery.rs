@@ -251,7 +251,9 @@ impl Sender {
     }
 
     fn exit_fast_recovery(&mut self, now: Time) {
-        self.rack.on_recovery_exit();
+        if let Some(rack) = &mut self.rack {
+            rack.on_recovery_exit();
+        }
         self.leave_fast_recovery();
         self.set_ca_state(now, CaState::Open);
         self.control.cwnd_event(now, &mut self.tcp, CaEvent::CompleteCwr);
@@ -278,7 +280,9 @@ impl Sender {
             self.dup_acks = 0;
         }
         if self.board.una() >= self.recovery_point {
-            self.rack.on_recovery_exit();
+            if let Some(rack) = &mut self.rack {
+                rack.on_recovery_exit();
+            }
             self.leave_fast_recovery();
             self.frto = Frto::Idle;
             self.set_ca_state(now, CaState::Open);
