@@ -33,9 +33,8 @@ use crate::air::{Air, HeardPu, Receiver, SnrModel};
 use crate::detector::{Detector, FusionRule, fused_probability};
 use crate::policy::{ChannelHistory, Decision, DecisionPolicy, DecisionView};
 use crate::propagation::Position;
-use crate::{ChannelId, LinkEvent, Phase, Radio, RadioStats, Verdict};
-use cogtcp_units::{Duration, RandomStream, Rate, Time};
-use std::collections::VecDeque;
+use crate::{ChannelId, LinkEvent, Phase, Radio, RadioState, Verdict};
+use cogtcp_units::{Duration, RandomStream, Time};
 use std::sync::Arc;
 
 /// What a CR user is made of.
@@ -123,16 +122,11 @@ pub struct CognitiveRadio {
     decision_stream: RandomStream,
     jitter_stream: RandomStream,
 
-    phase: Phase,
-    /// Start of the current phase.
-    since: Time,
+    state: RadioState,
     /// End of the current phase.
     until: Time,
-    /// The channel tuned to.
-    channel: ChannelId,
     /// The channel of the last transmission, whose parameters are loaded.
     loaded: ChannelId,
-    rate: Option<Rate>,
     /// The pseudocode's flag: a switch since the last transmission.
     switching: bool,
     /// PUs heard on `channel`: by the radio itself, then by each neighbour.
@@ -141,8 +135,6 @@ pub struct CognitiveRadio {
     pu_due: Time,
     history: ChannelHistory,
     meter: ProtectionMeter,
-    stats: RadioStats,
-    events: VecDeque<(Time, LinkEvent)>,
 }
 
 impl CognitiveRadio {
@@ -174,24 +166,21 @@ impl CognitiveRadio {
             jitter_stream: stream("jitter"),
             detector,
             policy,
-            phase: Phase::Transmitting,
-            since: Time::ZERO,
+            state: RadioState::new(config.channel, Some(rate)),
             until: Time::ZERO + config.start,
-            channel: config.channel,
             loaded: config.channel,
-            rate: Some(rate),
             switching: false,
             heard: Vec::new(),
             pu_due: Time::MAX,
             history: ChannelHistory::new(air.channels.len()),
             meter: ProtectionMeter::new(&air, config.position, &config.receiver),
-            stats: RadioStats::default(),
-            events: VecDeque::new(),
             config,
             air,
         };
         radio.tune(Time::ZERO);
-        if !radio.config.start.is_zero() && radio.meter.is_occupied(&radio.air, radio.channel, Time::ZERO) {
+        if !radio.config.start.is_zero()
+            && radio.meter.is_occupied(&radio.air, radio.state.channel, Time::ZERO)
+        {
             radio.meter.pu_came(Time::ZERO);
         }
         Ok(radio)
@@ -215,7 +204,7 @@ impl CognitiveRadio {
 
     /// How the primary users fared up to `now`.
     pub fn protection(&self, now: Time) -> Protection {
-        let open = (self.phase == Phase::Transmitting).then_some((self.loaded, self.since));
+        let open = (self.state.phase == Phase::Transmitting).then_some((self.loaded, self.state.since));
         self.meter.protection(&self.air, open, now)
     }
 
@@ -234,43 +223,25 @@ impl CognitiveRadio {
         &self.air
     }
 
-    /// The one thing due at `at`. At the same instant the end of a phase comes before a PU.
-    fn change(&mut self, at: Time) {
-        if self.until > at {
-            self.meet_pu(at);
-            return;
-        }
-        match self.phase {
-            // Line 11: T_p has expired, back to 1.
-            Phase::Transmitting => self.start_sensing(at),
-            Phase::Sensing => self.end_sensing(at),
-            Phase::Switching | Phase::Lost => {
-                self.emit(at, LinkEvent::SwitchingEnd);
-                self.tune(at);
-                self.start_sensing(at);
-            }
-        }
-    }
-
     fn meet_pu(&mut self, at: Time) {
         self.pu_due = self.next_pu(at + Duration::from_nanos(1));
-        self.stats.pu_arrivals += 1;
-        if self.phase == Phase::Transmitting {
+        self.state.stats.pu_arrivals += 1;
+        if self.state.phase == Phase::Transmitting {
             self.meter.pu_came(at);
         }
-        self.emit(at, LinkEvent::PuArrival { during: self.phase });
+        self.state.emit(at, LinkEvent::PuArrival { during: self.state.phase });
     }
 
     /// Line 1, its beginning: the radio is silent for t_s.
     fn start_sensing(&mut self, at: Time) {
-        if self.phase == Phase::Transmitting {
-            self.meter.open(&self.air, self.loaded, self.since, at);
+        if self.state.phase == Phase::Transmitting {
+            self.meter.open(&self.air, self.loaded, self.state.since, at);
             self.meter.fell_silent(at);
         }
         let until = at + self.config.sensing_time;
         self.enter(at, Phase::Sensing, until);
-        self.stats.sensings += 1;
-        self.emit(at, LinkEvent::SensingStart { until });
+        self.state.stats.sensings += 1;
+        self.state.emit(at, LinkEvent::SensingStart { until });
     }
 
     /// Line 1, its answer, and line 2.
@@ -278,7 +249,7 @@ impl CognitiveRadio {
         let mut present = false;
         let mut reports = Vec::with_capacity(self.heard.len());
         for (sensor, heard) in self.heard.iter().enumerate() {
-            let window = self.air.look(heard, self.channel, self.since, at, self.config.snr);
+            let window = self.air.look(heard, self.state.channel, self.state.since, at, self.config.snr);
             // The truth is what this radio hears: a PU that only a neighbour hears is none of its own.
             present |= sensor == 0 && window.present;
             reports.push(self.detector.report_probability(&window));
@@ -287,21 +258,21 @@ impl CognitiveRadio {
         // One draw for each sensing, whatever the detector: common random numbers between detectors.
         let reported = self.detection_stream.uniform() < probability;
         let verdict = Verdict::new(present, reported);
-        self.history.note(self.channel, at, reported);
+        self.history.note(self.state.channel, at, reported);
         match verdict {
-            Verdict::Missed => self.stats.missed_detections += 1,
-            Verdict::FalseAlarm => self.stats.false_alarms += 1,
+            Verdict::Missed => self.state.stats.missed_detections += 1,
+            Verdict::FalseAlarm => self.state.stats.false_alarms += 1,
             Verdict::Clear | Verdict::Detected => {}
         }
         self.meter.sensed(verdict);
-        self.emit(at, LinkEvent::SensingEnd { verdict });
+        self.state.emit(at, LinkEvent::SensingEnd { verdict });
         if !reported {
             self.open(at);
             return;
         }
         let view = DecisionView {
             now: at,
-            current: self.channel,
+            current: self.state.channel,
             channels: &self.air.channels,
             history: &self.history,
         };
@@ -313,13 +284,13 @@ impl CognitiveRadio {
 
     /// Lines 3 to 5.
     fn start_switching(&mut self, at: Time, channel: ChannelId) {
-        self.channel = channel;
+        self.state.channel = channel;
         self.switching = true;
         // Between two channels it meets no PU.
         self.pu_due = Time::MAX;
         let until = at + self.config.switching_delay;
         self.enter(at, Phase::Switching, until);
-        self.emit(at, LinkEvent::SwitchingStart { until });
+        self.state.emit(at, LinkEvent::SwitchingStart { until });
     }
 
     /// Lines 7 to 10.
@@ -327,15 +298,15 @@ impl CognitiveRadio {
         let from = self.loaded;
         if self.switching {
             self.switching = false;
-            self.loaded = self.channel;
-            self.rate = self.air.channels.get(self.channel).map(|channel| channel.rate);
-            self.stats.handoffs += 1;
-            self.emit(at, LinkEvent::Handoff { from, to: self.channel, rate: self.rate });
+            self.loaded = self.state.channel;
+            self.state.rate = self.air.channels.get(self.state.channel).map(|channel| channel.rate);
+            self.state.stats.handoffs += 1;
+            self.state.emit(at, LinkEvent::Handoff { from, to: self.state.channel, rate: self.state.rate });
         }
         let until = at + self.config.transmission_time + self.late();
         self.enter(at, Phase::Transmitting, until);
         // Missed, or arrived in the instant the sensing ended: from now on it is transmitted over.
-        if self.meter.is_occupied(&self.air, self.channel, at) {
+        if self.meter.is_occupied(&self.air, self.state.channel, at) {
             self.meter.pu_came(at);
         }
     }
@@ -356,7 +327,7 @@ impl CognitiveRadio {
     fn tune(&mut self, at: Time) {
         let places = std::iter::once(&self.config.position).chain(&self.config.neighbours);
         self.heard =
-            places.map(|place| self.air.heard(*place, self.channel, &self.config.receiver)).collect();
+            places.map(|place| self.air.heard(*place, self.state.channel, &self.config.receiver)).collect();
         self.pu_due = self.next_pu(at);
     }
 
@@ -367,53 +338,39 @@ impl CognitiveRadio {
     }
 
     fn enter(&mut self, at: Time, phase: Phase, until: Time) {
-        self.stats.spend(self.phase, at - self.since);
-        self.since = at;
-        self.phase = phase;
+        self.state.enter(at, phase);
         self.until = until;
-    }
-
-    fn emit(&mut self, at: Time, event: LinkEvent) {
-        self.events.push_back((at, event));
     }
 }
 
 impl Radio for CognitiveRadio {
-    fn advance(&mut self, now: Time) -> Phase {
-        self.events.clear();
-        loop {
-            let at = self.next_change();
-            if at > now || at == Time::MAX {
-                break;
-            }
-            self.change(at);
-        }
-        self.phase
+    fn state(&self) -> &RadioState {
+        &self.state
     }
 
-    fn poll_event(&mut self) -> Option<(Time, LinkEvent)> {
-        self.events.pop_front()
-    }
-
-    fn phase(&self) -> Phase {
-        self.phase
-    }
-
-    fn channel(&self) -> ChannelId {
-        self.channel
-    }
-
-    fn rate(&self) -> Option<Rate> {
-        self.rate
+    fn state_mut(&mut self) -> &mut RadioState {
+        &mut self.state
     }
 
     fn next_change(&self) -> Time {
         self.until.min(self.pu_due)
     }
 
-    fn stats(&self, now: Time) -> RadioStats {
-        let mut stats = self.stats;
-        stats.spend(self.phase, now.saturating_since(self.since));
-        stats
+    /// At the same instant the end of a phase comes before a PU.
+    fn change(&mut self, at: Time) {
+        if self.until > at {
+            self.meet_pu(at);
+            return;
+        }
+        match self.state.phase {
+            // Line 11: T_p has expired, back to 1.
+            Phase::Transmitting => self.start_sensing(at),
+            Phase::Sensing => self.end_sensing(at),
+            Phase::Switching | Phase::Lost => {
+                self.state.emit(at, LinkEvent::SwitchingEnd);
+                self.tune(at);
+                self.start_sensing(at);
+            }
+        }
     }
 }

@@ -24,9 +24,8 @@ mod config;
 
 pub use config::{ChannelChoice, CycleConfig, CycleConfigError, PuArrivals, SensingClock, SensingCycle};
 
-use crate::{ChannelId, LinkEvent, Phase, Radio, RadioStats, Verdict};
+use crate::{ChannelId, LinkEvent, Phase, Radio, RadioState, Verdict};
 use cogtcp_units::{Duration, RandomStream, Rate, Time};
-use std::collections::VecDeque;
 
 /// The cognitive cycle of one link as a state machine.
 ///
@@ -39,9 +38,7 @@ pub struct CognitiveCycle {
     pu_stream: RandomStream,
     channel_stream: RandomStream,
 
-    phase: Phase,
-    /// Start of the current phase, or the moment up to which `stats` has counted it.
-    counted_to: Time,
+    state: RadioState,
     /// End of the current silence; `Time::MAX` while transmitting.
     silence_end: Time,
     /// When the next sensing is due. It waits for the end of a switch.
@@ -50,12 +47,8 @@ pub struct CognitiveCycle {
     pu_due: Time,
     /// A PU arrived during the current sensing.
     pu_seen: bool,
-    channel: ChannelId,
     /// When the radio came to its channel.
     channel_since: Time,
-    rate: Option<Rate>,
-    stats: RadioStats,
-    events: VecDeque<(Time, LinkEvent)>,
 }
 
 impl CognitiveCycle {
@@ -68,17 +61,12 @@ impl CognitiveCycle {
             sensing_stream: stream("sensing"),
             pu_stream: stream("pu"),
             channel_stream: stream("channel"),
-            phase: Phase::Transmitting,
-            counted_to: Time::ZERO,
+            state: RadioState::new(ChannelId(0), None),
             silence_end: Time::MAX,
             sensing_due: Time::MAX,
             pu_due: Time::MAX,
             pu_seen: false,
-            channel: ChannelId(0),
             channel_since: Time::ZERO,
-            rate: None,
-            stats: RadioStats::default(),
-            events: VecDeque::new(),
         };
         cycle.sensing_due = match cycle.config.sensing.as_ref().and_then(|sensing| sensing.start) {
             Some(start) => Time::ZERO + start,
@@ -88,26 +76,11 @@ impl CognitiveCycle {
         cycle
     }
 
-    /// The one thing due at `at`. At the same instant: a PU before the end of a silence before a sensing, so that a PU
-    /// that comes as a sensing ends is still seen by it.
-    fn change(&mut self, at: Time) {
-        if self.pu_due == at {
-            self.arrive(at);
-        } else if self.phase == Phase::Sensing {
-            self.end_sensing(at);
-        } else if self.phase == Phase::Switching {
-            self.emit(at, LinkEvent::SwitchingEnd);
-            self.resume(at, true);
-        } else {
-            self.start_sensing(at);
-        }
-    }
-
     fn arrive(&mut self, at: Time) {
         self.pu_due = self.pu_after(at);
-        self.stats.pu_arrivals += 1;
-        self.emit(at, LinkEvent::PuArrival { during: self.phase });
-        match self.phase {
+        self.state.stats.pu_arrivals += 1;
+        self.state.emit(at, LinkEvent::PuArrival { during: self.state.phase });
+        match self.state.phase {
             Phase::Transmitting => self.start_switching(at),
             Phase::Sensing => self.pu_seen = true,
             Phase::Switching | Phase::Lost => {}
@@ -119,14 +92,14 @@ impl CognitiveCycle {
         let until = at + sensing.off.draw(&mut self.sensing_stream);
         self.enter(at, Phase::Sensing, until);
         self.pu_seen = false;
-        self.stats.sensings += 1;
+        self.state.stats.sensings += 1;
         // The timetable counts from the end of this sensing; under `Restart` the end of a switch sets it anew.
         self.sensing_due = self.sensing_after(until);
-        self.emit(at, LinkEvent::SensingStart { until });
+        self.state.emit(at, LinkEvent::SensingStart { until });
     }
 
     fn end_sensing(&mut self, at: Time) {
-        self.emit(at, LinkEvent::SensingEnd { verdict: Verdict::new(self.pu_seen, self.pu_seen) });
+        self.state.emit(at, LinkEvent::SensingEnd { verdict: Verdict::new(self.pu_seen, self.pu_seen) });
         if self.pu_seen { self.start_switching(at) } else { self.resume(at, false) }
     }
 
@@ -134,20 +107,21 @@ impl CognitiveCycle {
         let switching = self.config.pu.as_ref().map_or(Duration::ZERO, |pu| pu.switching);
         let until = at + switching;
         self.enter(at, Phase::Switching, until);
-        self.emit(at, LinkEvent::SwitchingStart { until });
+        self.state.emit(at, LinkEvent::SwitchingStart { until });
     }
 
     /// Opens the link again, on the channel drawn for it.
     fn resume(&mut self, at: Time, after_pu: bool) {
         self.enter(at, Phase::Transmitting, Time::MAX);
-        let before = self.channel;
+        let before = self.state.channel;
         if after_pu || at - self.channel_since >= self.config.dwell {
             self.choose_channel(after_pu);
             self.channel_since = at;
         }
-        if self.channel != before {
-            self.stats.handoffs += 1;
-            self.emit(at, LinkEvent::Handoff { from: before, to: self.channel, rate: self.rate });
+        if self.state.channel != before {
+            self.state.stats.handoffs += 1;
+            self.state
+                .emit(at, LinkEvent::Handoff { from: before, to: self.state.channel, rate: self.state.rate });
         }
         if after_pu && self.config.sensing.as_ref().is_some_and(|s| s.clock == SensingClock::Restart) {
             self.sensing_due = self.sensing_after(at);
@@ -157,18 +131,18 @@ impl CognitiveCycle {
 
     fn choose_channel(&mut self, after_pu: bool) {
         // The next number never used before: a channel like no other.
-        let fresh = ChannelId(self.channel.0.wrapping_add(1));
+        let fresh = ChannelId(self.state.channel.0.wrapping_add(1));
         match &self.config.channel {
-            ChannelChoice::Stay if after_pu => self.channel = fresh,
+            ChannelChoice::Stay if after_pu => self.state.channel = fresh,
             ChannelChoice::Stay => {}
             ChannelChoice::Range([low, high]) => {
                 let (low, high) = (low.bits_per_second(), high.bits_per_second());
                 let width = high.saturating_sub(low).saturating_add(1);
-                self.channel = fresh;
-                self.rate = Some(Rate::from_bits_per_second(low + self.channel_stream.below(width)));
+                self.state.channel = fresh;
+                self.state.rate = Some(Rate::from_bits_per_second(low + self.channel_stream.below(width)));
             }
             ChannelChoice::Set(rates) => {
-                let current = self.channel.0 as usize;
+                let current = self.state.channel.0 as usize;
                 let leave = after_pu && current > 0 && rates.len() > 1;
                 let choices = rates.len() - usize::from(leave);
                 if choices == 0 {
@@ -178,8 +152,8 @@ impl CognitiveCycle {
                 if leave && index + 1 >= current {
                     index += 1;
                 }
-                self.channel = ChannelId(index as u32 + 1);
-                self.rate = Some(rates[index]);
+                self.state.channel = ChannelId(index as u32 + 1);
+                self.state.rate = Some(rates[index]);
             }
         }
     }
@@ -200,54 +174,37 @@ impl CognitiveCycle {
     }
 
     fn enter(&mut self, at: Time, phase: Phase, silence_end: Time) {
-        self.stats.spend(self.phase, at - self.counted_to);
-        self.counted_to = at;
-        self.phase = phase;
+        self.state.enter(at, phase);
         self.silence_end = silence_end;
-    }
-
-    fn emit(&mut self, at: Time, event: LinkEvent) {
-        self.events.push_back((at, event));
     }
 }
 
 impl Radio for CognitiveCycle {
-    fn advance(&mut self, now: Time) -> Phase {
-        self.events.clear();
-        loop {
-            let at = self.next_change();
-            if at > now || at == Time::MAX {
-                break;
-            }
-            self.change(at);
-        }
-        self.phase
+    fn state(&self) -> &RadioState {
+        &self.state
     }
 
-    fn poll_event(&mut self) -> Option<(Time, LinkEvent)> {
-        self.events.pop_front()
-    }
-
-    fn phase(&self) -> Phase {
-        self.phase
-    }
-
-    fn channel(&self) -> ChannelId {
-        self.channel
-    }
-
-    fn rate(&self) -> Option<Rate> {
-        self.rate
+    fn state_mut(&mut self) -> &mut RadioState {
+        &mut self.state
     }
 
     fn next_change(&self) -> Time {
-        let own = if self.phase == Phase::Transmitting { self.sensing_due } else { self.silence_end };
+        let own = if self.state.phase == Phase::Transmitting { self.sensing_due } else { self.silence_end };
         own.min(self.pu_due)
     }
 
-    fn stats(&self, now: Time) -> RadioStats {
-        let mut stats = self.stats;
-        stats.spend(self.phase, now.saturating_since(self.counted_to));
-        stats
+    /// At the same instant: a PU before the end of a silence before a sensing, so that a PU
+    /// that comes as a sensing ends is still seen by it.
+    fn change(&mut self, at: Time) {
+        if self.pu_due == at {
+            self.arrive(at);
+        } else if self.state.phase == Phase::Sensing {
+            self.end_sensing(at);
+        } else if self.state.phase == Phase::Switching {
+            self.state.emit(at, LinkEvent::SwitchingEnd);
+            self.resume(at, true);
+        } else {
+            self.start_sensing(at);
+        }
     }
 }

@@ -49,4 +49,4 @@ pub use cycle::{
 };
 pub use intervals::{Intervals, IntervalsError, OnInterval};
 pub use law::DurationLaw;
-pub use radio::{Radio, RadioStats};
+pub use radio::{Radio, RadioState, RadioStats};
