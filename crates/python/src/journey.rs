@@ -34,7 +34,8 @@ impl Journey {
     fn read(py: Python<'_>, text: &str, file: &str) -> PyResult<Self> {
         let map = JourneyMap::parse(text, file).map_err(|error| scenario_error(py, &error))?;
         let line = map.line().map_err(|error| scenario_error(py, &error))?;
-        Ok(Self { line, description: map.description })
+        let description = line.description.clone();
+        Ok(Self { line, description })
     }
 
     #[getter]

@@ -213,6 +213,12 @@ pub(crate) fn starter(py: Python<'_>, kind: &str) -> PyResult<String> {
     cogtcp_scenario::starter(kind).map_err(|error| scenario_error(py, &error))
 }
 
+/// A scenario's text brought to the present version of the format. `file` is what errors call it.
+#[pyfunction]
+pub(crate) fn migrate(py: Python<'_>, text: &str, file: &str) -> PyResult<String> {
+    Inner::migrate(text, file).map_err(|error| scenario_error(py, &error))
+}
+
 /// The transport presets: name and summary.
 #[pyfunction]
 pub(crate) fn transports() -> Vec<(&'static str, &'static str)> {

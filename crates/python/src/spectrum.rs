@@ -291,7 +291,7 @@ fn unknown_format(py: Python<'_>, format: &str) -> PyErr {
 fn law(name: &str, values: &[f64]) -> Option<SpanLaw> {
     let seconds = Duration::from_secs_f64;
     Some(match (name, values) {
-        ("exponential", [mean]) => SpanLaw::Exponential { mean: seconds(*mean) },
+        ("exponential", [mean]) => SpanLaw::Exponential(seconds(*mean)),
         ("deterministic", [span]) => SpanLaw::Deterministic(seconds(*span)),
         ("log-normal", [median, sigma]) => SpanLaw::LogNormal { median: seconds(*median), sigma: *sigma },
         ("gamma", [shape, scale]) => SpanLaw::Gamma { shape: *shape, scale: seconds(*scale) },

@@ -5,8 +5,7 @@ mod spectrum;
 
 pub use mac::{Mac, RetryLimit};
 pub use spectrum::{
-    AlternatingChannels, Channels, Exponential, LawsOfUsers, PuStart, Reach, SpanLaw, Spectrum, TraceModel,
-    TraceOfUsers, Users,
+    AlternatingChannels, Channels, Exponential, LawsOfUsers, Spectrum, TraceModel, TraceOfUsers, Users,
 };
 
 use cogtcp_spectrum::detector::{DetectorConfig, FusionRule};

@@ -3,13 +3,12 @@
 mod chance;
 mod cognitive;
 
-pub use cognitive::{CognitiveSpec, MacSpec, SpectrumSpec, UsersSpec};
+pub use cognitive::{CognitiveSpec, SpectrumSpec, UsersSpec};
 
-use crate::{QueueSpec, RttReport, Traffic};
+use crate::{QueueSpec, Run, Traffic, Train};
 use cogtcp_link::{Schedule, Silence};
 use cogtcp_spectrum::CycleConfig;
 use cogtcp_spectrum::journey::Line;
-use cogtcp_spectrum::prediction::PredictorConfig;
 use cogtcp_traffic::Pattern;
 use cogtcp_transport::{Parameters, ReceiverConfig, SenderConfig};
 use cogtcp_units::{Duration, Probability, Rate, Time};
@@ -21,7 +20,7 @@ pub struct Experiment {
     /// The scenario's name.
     pub name: String,
     /// How long, from which seed.
-    pub run: RunSpec,
+    pub run: Run,
     /// The names of the nodes; a node's number is its place here.
     pub nodes: Vec<String>,
     /// The links; a link's number is its place here.
@@ -36,19 +35,6 @@ pub struct Experiment {
     pub flows: Vec<FlowSpec>,
     /// The UDP sources.
     pub udp: Vec<UdpSpec>,
-}
-
-/// How long to simulate, and how to look at it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RunSpec {
-    /// Simulated time.
-    pub duration: Duration,
-    /// Metrics count from here on.
-    pub warmup: Duration,
-    /// Seed of every random stream.
-    pub seed: u64,
-    /// Distance of the points of the time series.
-    pub sample_interval: Duration,
 }
 
 /// A full-duplex link.
@@ -164,22 +150,8 @@ pub struct TrainSpec {
     pub router: usize,
     /// The radio whose silences are outages.
     pub radio: usize,
-    /// Whether clients heed warnings.
-    pub connection_manager: bool,
-    /// How the router predicts silences.
-    pub prediction: PredictorConfig,
-    /// TU_advance in multiples of RTT_TCP.
-    pub tu_advance: f64,
-    /// TD_advance beyond RTT_local, as a share of the outage.
-    pub td_advance: f64,
-    /// What clients report as RTT_TCP.
-    pub rtt: RttReport,
-    /// How often the router asks.
-    pub poll_interval: Duration,
-    /// Probability that a warning is lost beyond what links lose.
-    pub trigger_loss: Probability,
-    /// Whether the router holds what is sent into an outage.
-    pub buffer: bool,
+    /// Its settings.
+    pub settings: Train,
 }
 
 /// A flow.

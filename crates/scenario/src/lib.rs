@@ -20,6 +20,7 @@ mod experiment;
 mod external;
 mod files;
 mod flow;
+mod format;
 mod journey;
 mod limits;
 mod radio;
@@ -39,22 +40,20 @@ mod values;
 
 pub use cognitive::{
     AlternatingChannels, Channels, CognitiveUser, Cooperation, Ends, Exponential, LawsOfUsers, Mac, Place,
-    PuSnr, PuStart, Reach, Reception, RetryLimit, SpanLaw, Spectrum, TraceModel, TraceOfUsers, TransmitRadio,
-    Users, WhilePeerSenses,
+    PuSnr, Reception, RetryLimit, Spectrum, TraceModel, TraceOfUsers, TransmitRadio, Users, WhilePeerSenses,
 };
 pub use cogtcp_link::{QueueLimit, QueueSpec, Silence};
 pub use cogtcp_traffic::{Pace, Pattern, Period, RequestConfig, VideoConfig, Volume};
+pub use cogtcp_units::Seed;
 pub use error::ScenarioError;
 pub use experiment::{
-    CognitiveSpec, ControlSpec, Experiment, FlowSpec, Gating, JourneySpec, LinkSpec, MacSpec, PipeSpec,
-    RadioKind, RadioSpec, RunSpec, SpectrumSpec, TrainSpec, UdpSpec, UsersSpec,
+    CognitiveSpec, ControlSpec, Experiment, FlowSpec, Gating, JourneySpec, LinkSpec, PipeSpec, RadioKind,
+    RadioSpec, SpectrumSpec, TrainSpec, UdpSpec, UsersSpec,
 };
 pub use external::is_external;
 pub use flow::{Flow, Traffic};
-pub use journey::{
-    Journey, JourneyMap, JourneyRate, MapBaseStation, MapBorder, MapLimit, MapSignal, MapStation, MapTrain,
-    MapTunnel, RateAbove,
-};
+pub use format::SCENARIO_SCHEMA;
+pub use journey::{Journey, JourneyMap, JourneyRate};
 pub use limits::MOST_SERIES_ROWS;
 pub use radio::Radio;
 pub use reference::{journey_map_reference, reference};
@@ -64,4 +63,4 @@ pub use tcp::Tcp;
 pub use topology::{Chain, Dumbbell, Graph, Link, NamedLink, SingleHop, Topology};
 pub use train::{RttReport, Train};
 pub use udp::Udp;
-pub use values::{Seed, Window};
+pub use values::Window;

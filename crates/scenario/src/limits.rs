@@ -1,15 +1,11 @@
 //! The bounds of what a scenario may ask for: beyond them it is a slip of the pen, or a run that never ends.
 
-use cogtcp_units::{Duration, Rate};
+use cogtcp_units::Duration;
 
 /// The longest run, and the longest duration anywhere: 11.5 days.
 pub(crate) const LONGEST: Duration = Duration::from_secs(1_000_000);
 /// The longest propagation delay: Earth to Mars at its nearest is 190 s.
 pub(crate) const LONGEST_DELAY: Duration = Duration::from_secs(1_000);
-/// The lowest rate.
-pub(crate) const LOWEST_RATE: Rate = Rate::from_bits_per_second(1);
-/// The highest rate: 10 Tbit/s.
-pub(crate) const HIGHEST_RATE: Rate = Rate::from_bits_per_second(10_000_000_000_000);
 /// The most flows.
 pub(crate) const MOST_FLOWS: u64 = 100_000;
 /// The most pairs of a dumbbell.
@@ -38,11 +34,7 @@ pub(crate) const LARGEST_SCENARIO: u64 = 4_000_000;
 pub(crate) const LARGEST_LOG: u64 = 100_000_000;
 /// The largest map of a line, in bytes.
 pub(crate) const LARGEST_MAP: u64 = 10_000_000;
-/// The most stations, and the most base stations, of a line.
-pub(crate) const MOST_STATIONS: usize = 10_000;
 /// The most measurements of a radio on a journey, in one run.
 pub(crate) const MOST_MEASUREMENTS: u64 = 2_000_000;
-/// The longest name of anything.
-pub(crate) const LONGEST_NAME: usize = 100;
 /// The most errors that are collected from one scenario.
 pub(crate) const MOST_PROBLEMS: usize = 100;

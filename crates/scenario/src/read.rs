@@ -3,9 +3,9 @@
 use crate::limits::LARGEST_SCENARIO;
 use crate::source::Source;
 use crate::tree::{self, Node, Path};
-use crate::values::Seed;
-use crate::{Scenario, ScenarioError, external, files, is_external};
+use crate::{Scenario, ScenarioError, external, files, format, is_external};
 use cogtcp_transport::Preset;
+use cogtcp_units::Seed;
 use std::sync::Arc;
 
 impl Scenario {
@@ -45,6 +45,7 @@ impl Scenario {
     }
 
     fn from_tree(root: &Node, source: Source) -> Result<Self, ScenarioError> {
+        format::check(root, &source)?;
         let mut scenario: Self = tree::deserialize(root).map_err(|fault| {
             let path = fault.path();
             let changed = source.changed.iter().any(|changed| path.0.starts_with(&changed.0));

@@ -11,15 +11,15 @@ mod train;
 mod udp;
 
 use crate::files::beside;
-use crate::limits::{self, LONGEST, LONGEST_NAME, MOST_POINTS, MOST_PROBLEMS};
+use crate::limits::{LONGEST, MOST_POINTS, MOST_PROBLEMS};
 use crate::source::Source;
 use crate::tree::Path;
-use crate::{Experiment, MOST_SERIES_ROWS, RunSpec, Scenario, ScenarioError};
+use crate::{Experiment, MOST_SERIES_ROWS, Run, Scenario, ScenarioError};
 use cogtcp_units::{Check, Duration, Rate};
 use network::Network;
 
 /// What is wrong, or only looks wrong, before places are looked up.
-struct Problem {
+pub(crate) struct Problem {
     path: Path,
     message: String,
     remedy: String,
@@ -27,8 +27,8 @@ struct Problem {
 
 /// Collects what is wrong with a scenario, in the order of checking.
 #[derive(Default)]
-struct Findings {
-    errors: Vec<Problem>,
+pub(crate) struct Findings {
+    pub(crate) errors: Vec<Problem>,
     warnings: Vec<Problem>,
 }
 
@@ -55,7 +55,7 @@ impl Findings {
     }
 
     /// Takes what is wrong with the fields of the table at `path`.
-    fn under<'a>(&'a mut self, path: &'a Path) -> Under<'a> {
+    pub(crate) fn under<'a>(&'a mut self, path: &'a Path) -> Under<'a> {
         Under { findings: self, path }
     }
 
@@ -65,12 +65,7 @@ impl Findings {
     }
 
     fn check_rate(&mut self, path: &Path, rate: Rate) {
-        let (low, high) = (limits::LOWEST_RATE, limits::HIGHEST_RATE);
-        if rate < low {
-            self.error(path, "the rate is zero", format!("write \"{low}\" to \"{high}\""));
-        } else if rate > high {
-            self.error(path, format!("\"{rate}\" is absurdly fast"), format!("write at most \"{high}\""));
-        }
+        self.under(path).rate("", rate);
     }
 
     /// Every rate of a list.
@@ -80,44 +75,25 @@ impl Findings {
         }
     }
 
-    /// Two bounds, the lower one first.
-    fn check_order<T: PartialOrd + std::fmt::Display>(&mut self, path: &Path, low: &T, high: &T) {
-        if low > high {
-            let message = format!("the range begins above its end (\"{low}\" > \"{high}\")");
-            self.error(path, message, format!("write [\"{high}\", \"{low}\"]"));
-        }
-    }
-
-    /// A name that can stand in tables, in paths of streams, and on a command line.
     fn check_name(&mut self, path: &Path, name: &str) {
-        let wrong = if name.is_empty() {
-            "the name is empty".to_owned()
-        } else if name.trim() != name || name.chars().any(char::is_control) {
-            format!("the name {name:?} has blanks around it or control characters in it")
-        } else if name.chars().count() > LONGEST_NAME {
-            format!("the name is longer than {LONGEST_NAME} characters")
-        } else {
-            return;
-        };
-        self.error(path, wrong, "write a short name of letters, digits and dashes");
+        self.under(path).name("", name);
     }
 
     /// The problems with their places.
-    fn place(problems: Vec<Problem>, source: &Source) -> Vec<ScenarioError> {
+    pub(crate) fn place(problems: Vec<Problem>, source: &Source) -> Vec<ScenarioError> {
         source.place(problems.into_iter().map(|problem| (problem.path, problem.message, problem.remedy)))
     }
 }
 
 /// What is wrong with the fields of one table.
-struct Under<'a> {
+pub(crate) struct Under<'a> {
     findings: &'a mut Findings,
     path: &'a Path,
 }
 
 impl Check for Under<'_> {
     fn error(&mut self, field: &str, message: String, remedy: String) {
-        let path = if field.is_empty() { self.path.clone() } else { self.path.key(field) };
-        self.findings.error(&path, message, remedy);
+        self.findings.error(&self.path.join(field), message, remedy);
     }
 }
 
@@ -158,7 +134,8 @@ impl Scenario {
 
     fn build(&self, findings: &mut Findings) -> Option<Experiment> {
         findings.check_name(&Path::of("name"), &self.name);
-        let run = self.check_run(findings);
+        self.check_run(findings);
+        let run = self.run.clone();
         let network = Network::build(&self.topology, &self.source, findings);
         let network = network?;
         let spectrum =
@@ -192,7 +169,7 @@ impl Scenario {
         })
     }
 
-    fn check_run(&self, findings: &mut Findings) -> RunSpec {
+    fn check_run(&self, findings: &mut Findings) {
         let run = &self.run;
         let path = |key| Path::of("run").key(key);
         let before = findings.errors.len();
@@ -209,13 +186,7 @@ impl Scenario {
         }
         let before = findings.errors.len();
         findings.check_span(&path("sample_interval"), run.sample_interval, false, LONGEST);
-        let spec = RunSpec {
-            duration: run.duration,
-            warmup: run.warmup,
-            seed: run.seed.get(),
-            sample_interval: run.sample_interval,
-        };
-        if findings.none_since(before) && points(&spec) > MOST_POINTS {
+        if findings.none_since(before) && points(run) > MOST_POINTS {
             let least = Duration::from_nanos(run.duration.as_nanos().div_ceil(MOST_POINTS));
             findings.error(
                 &path("sample_interval"),
@@ -223,12 +194,11 @@ impl Scenario {
                     "a sample every \"{}\" for \"{}\" makes {} points; at most {MOST_POINTS} are allowed",
                     run.sample_interval,
                     run.duration,
-                    points(&spec)
+                    points(run)
                 ),
                 format!("write at least \"{least}\""),
             );
         }
-        spec
     }
 }
 
@@ -239,11 +209,11 @@ impl Experiment {
     }
 }
 
-fn series_rows(run: &RunSpec, flows: usize, links: usize) -> u64 {
+fn series_rows(run: &Run, flows: usize, links: usize) -> u64 {
     (flows as u64 + 2 * links as u64).saturating_mul(points(run))
 }
 
 /// The points of one time series.
-fn points(run: &RunSpec) -> u64 {
+fn points(run: &Run) -> u64 {
     run.duration.as_nanos() / run.sample_interval.as_nanos().max(1)
 }

@@ -1,9 +1,9 @@
 //! A scenario as its author wrote it.
 
 use crate::source::Source;
-use crate::values::Seed;
 use crate::{Flow, Radio, Spectrum, Tcp, Topology, Train, Udp};
 use cogtcp_units::Duration;
+use cogtcp_units::Seed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
+    /// The version of the format that the file is written in; without it: 1, the only one so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<u32>,
     /// The name, for tables and reports.
     pub name: String,
     /// What the scenario is about, for people.
@@ -52,8 +55,20 @@ impl Scenario {
 /// Two scenarios are equal when they say the same, wherever they came from.
 impl PartialEq for Scenario {
     fn eq(&self, other: &Self) -> bool {
-        let Self { name, description, run, tcp, topology, spectrum, radio, train, flow, udp, source: _ } =
-            self;
+        let Self {
+            schema: _,
+            name,
+            description,
+            run,
+            tcp,
+            topology,
+            spectrum,
+            radio,
+            train,
+            flow,
+            udp,
+            source: _,
+        } = self;
         (name, description, run, tcp, topology, spectrum, radio, train, flow, udp)
             == (
                 &other.name,

@@ -87,105 +87,75 @@ pub struct Graph {
     pub links: Vec<NamedLink>,
 }
 
-/// A full-duplex link with a queue at each end. Both directions are alike, but for what `reverse_...` sets.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Link {
-    /// Rate at which packets are put on the link (1 bit/s to 10 Tbit/s).
-    pub rate: Rate,
-    /// One-way propagation delay (at most 1000 s).
-    pub delay: Duration,
-    /// What waits for the link, besides the packet on it: the length of a drop-tail queue ("100 packets", "64 KiB"), the name
-    /// of a queue discipline ("red", "codel", "fq_codel"), or one with its parameters.
-    #[serde(default = "default_queue")]
-    pub queue: QueueSpec,
-    /// Probability that a packet is lost on the link (below 1), each packet on its own.
-    #[serde(default)]
-    pub loss: Probability,
-    /// Packets to lose by their number, in ascending order: the first that the forward direction carries is 1, and all count,
-    /// whatever their flow, SYNs and ACKs included.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub drops: Vec<u64>,
-    /// Queue length in packets from which on packets that arrive are marked (ECN, RFC 3168: congestion experienced), in both
-    /// directions; without it: none is. Most transports ignore marks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mark: Option<QueueLimit>,
-    /// File of what the forward direction can carry over time, in place of `rate`: a mahimahi trace or rates as CSV; relative to the
-    /// scenario file. It begins anew at its end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trace: Option<String>,
-    /// Such a file for the reverse direction; without it: its rate.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reverse_trace: Option<String>,
-    /// Rate of the reverse direction; without it: `rate`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reverse_rate: Option<Rate>,
-    /// Delay of the reverse direction; without it: `delay`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reverse_delay: Option<Duration>,
-    /// Queue of the reverse direction; without it: `queue`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reverse_queue: Option<QueueSpec>,
-    /// Loss of the reverse direction; without it: `loss`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reverse_loss: Option<Probability>,
-    /// Packets of the reverse direction to lose by their number; without it: none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub reverse_drops: Vec<u64>,
+/// A link as a table: the fields of every link, after its `own`.
+macro_rules! link {
+    ($(#[$about:meta])* pub struct $name:ident { $($own:tt)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name {
+            $($own)*
+            /// Rate at which packets are put on the link (1 bit/s to 10 Tbit/s).
+            pub rate: Rate,
+            /// One-way propagation delay (at most 1000 s).
+            pub delay: Duration,
+            /// What waits for the link, besides the packet on it: the length of a drop-tail queue ("100 packets", "64 KiB"), the name
+            /// of a queue discipline ("red", "codel", "fq_codel"), or one with its parameters.
+            #[serde(default = "default_queue")]
+            pub queue: QueueSpec,
+            /// Probability that a packet is lost on the link (below 1), each packet on its own.
+            #[serde(default)]
+            pub loss: Probability,
+            /// Packets to lose by their number, in ascending order: the first that the forward direction carries is 1, and all count,
+            /// whatever their flow, SYNs and ACKs included.
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            pub drops: Vec<u64>,
+            /// Queue length in packets from which on packets that arrive are marked (ECN, RFC 3168: congestion experienced), in both
+            /// directions; without it: none is. Most transports ignore marks.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub mark: Option<QueueLimit>,
+            /// File of what the forward direction can carry over time, in place of `rate`: a mahimahi trace or rates as CSV; relative to the
+            /// scenario file. It begins anew at its end.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub trace: Option<String>,
+            /// Such a file for the reverse direction; without it: its rate.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub reverse_trace: Option<String>,
+            /// Rate of the reverse direction; without it: `rate`.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub reverse_rate: Option<Rate>,
+            /// Delay of the reverse direction; without it: `delay`.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub reverse_delay: Option<Duration>,
+            /// Queue of the reverse direction; without it: `queue`.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub reverse_queue: Option<QueueSpec>,
+            /// Loss of the reverse direction; without it: `loss`.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub reverse_loss: Option<Probability>,
+            /// Packets of the reverse direction to lose by their number; without it: none.
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            pub reverse_drops: Vec<u64>,
+        }
+    };
 }
 
-/// A link of a graph: what any link has, its name, and its two ends.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct NamedLink {
-    /// The name; no two links share one. Without it: "FROM-TO".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// The node where the forward direction begins.
-    pub from: String,
-    /// The node where the forward direction ends.
-    pub to: String,
-    /// Rate at which packets are put on the link (1 bit/s to 10 Tbit/s).
-    pub rate: Rate,
-    /// One-way propagation delay (at most 1000 s).
-    pub delay: Duration,
-    /// What waits for the link, besides the packet on it: the length of a drop-tail queue ("100 packets", "64 KiB"), the name
-    /// of a queue discipline ("red", "codel", "fq_codel"), or one with its parameters.
-    #[serde(default = "default_queue")]
-    pub queue: QueueSpec,
-    /// Probability that a packet is lost on the link (below 1), each packet on its own.
-    #[serde(default)]
-    pub loss: Probability,
-    /// Packets to lose by their number, in ascending order: the first that the forward direction carries is 1, and all count,
-    /// whatever their flow, SYNs and ACKs included.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub drops: Vec<u64>,
-    /// Queue length in packets from which on packets that arrive are marked (ECN, RFC 3168: congestion experienced), in both
-    /// directions; without it: none is. Most transports ignore marks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mark: Option<QueueLimit>,
-    /// File of what the forward direction can carry over time, in place of `rate`: a mahimahi trace or rates as CSV; relative to the
-    /// scenario file. It begins anew at its end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trace: Option<String>,
-    /// Such a file for the reverse direction; without it: its rate.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reverse_trace: Option<String>,
-    /// Rate of the reverse direction; without it: `rate`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reverse_rate: Option<Rate>,
-    /// Delay of the reverse direction; without it: `delay`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reverse_delay: Option<Duration>,
-    /// Queue of the reverse direction; without it: `queue`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reverse_queue: Option<QueueSpec>,
-    /// Loss of the reverse direction; without it: `loss`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reverse_loss: Option<Probability>,
-    /// Packets of the reverse direction to lose by their number; without it: none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub reverse_drops: Vec<u64>,
+link! {
+    /// A full-duplex link with a queue at each end. Both directions are alike, but for what `reverse_...` sets.
+    pub struct Link {}
+}
+
+link! {
+    /// A link of a graph: what any link has, its name, and its two ends.
+    pub struct NamedLink {
+        /// The name; no two links share one. Without it: "FROM-TO".
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub name: Option<String>,
+        /// The node where the forward direction begins.
+        pub from: String,
+        /// The node where the forward direction ends.
+        pub to: String,
+    }
 }
 
 fn default_queue() -> QueueSpec {

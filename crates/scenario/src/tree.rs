@@ -76,6 +76,11 @@ impl Path {
         longer
     }
 
+    /// This path, and on from it along `text`.
+    pub(crate) fn join(&self, text: &str) -> Self {
+        Self([&self.0[..], &Self::of(text).0].concat())
+    }
+
     /// This path, one element in.
     pub(crate) fn index(&self, index: usize) -> Self {
         let mut longer = self.clone();

@@ -22,7 +22,7 @@ fn fields_are_set_by_path() {
     let set = |path: &str, value: &str| scenario.set(path, value).unwrap().resolve().unwrap();
     assert_eq!(set("run.duration", "10 s").run.duration, Duration::from_secs(10));
     assert_eq!(set("run.duration", "\"10 s\"").run.duration, Duration::from_secs(10));
-    assert_eq!(set("run.seed", "7").run.seed, 7);
+    assert_eq!(set("run.seed", "7").run.seed.get(), 7);
     let off =
         |path: &str| set(path, "200 ms").radios[0].kind.cycle().unwrap().sensing.clone().unwrap().off.mean();
     for path in ["radio.0.sensing.off", "radio.radio.sensing.off", "radio.*.sensing.off"] {
@@ -95,6 +95,9 @@ fn the_transport_of_all_but_fixed_flows_changes() {
 
 #[test]
 fn seeds_stay_in_range() {
-    assert_eq!(dumbbell().with_seed(i64::MAX as u64).unwrap().resolve().unwrap().run.seed, i64::MAX as u64);
+    assert_eq!(
+        dumbbell().with_seed(i64::MAX as u64).unwrap().resolve().unwrap().run.seed.get(),
+        i64::MAX as u64
+    );
     refused(dumbbell().with_seed(1 << 63), &["9223372036854775808 is out of range"]);
 }

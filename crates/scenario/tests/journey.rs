@@ -77,7 +77,9 @@ fn the_shipped_journey_resolves_to_its_line() {
     let own = scenario.set("radio.cr.journey.rate", "own").unwrap().resolve().unwrap();
     assert!(own.radios[0].kind.journey().unwrap().line.signal.rates.is_empty());
     let filter = scenario.set("train.prediction", "{ signal_strength = { order = 3 } }").unwrap();
-    let PredictorConfig::SignalStrength(config) = filter.resolve().unwrap().train.unwrap().prediction else {
+    let PredictorConfig::SignalStrength(config) =
+        filter.resolve().unwrap().train.unwrap().settings.prediction
+    else {
         panic!("another predictor")
     };
     assert_eq!((config.order, config.horizon), (3, cogtcp_units::Duration::from_secs(1)));

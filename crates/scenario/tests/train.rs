@@ -48,5 +48,5 @@ fn defaults_and_round_trip() {
         train.connection_manager && train.buffer && matches!(train.prediction, PredictorConfig::Itinerary(_))
     );
     let exact = scenario.set("train.prediction", "oracle").unwrap();
-    assert_eq!(exact.resolve().unwrap().train.unwrap().prediction, PredictorConfig::Oracle);
+    assert_eq!(exact.resolve().unwrap().train.unwrap().settings.prediction, PredictorConfig::Oracle);
 }

@@ -113,8 +113,8 @@ impl<'a> Router<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cogtcp_scenario::{LinkSpec, PipeSpec, QueueLimit, QueueSpec, RunSpec};
-    use cogtcp_units::{Duration, Probability, RandomStream, Rate};
+    use cogtcp_scenario::{LinkSpec, PipeSpec, QueueLimit, QueueSpec, Run};
+    use cogtcp_units::{Duration, Probability, RandomStream, Rate, Seed};
 
     fn experiment(nodes: &[&str], links: &[(&str, usize, usize, u64)]) -> Experiment {
         let pipe = |delay| PipeSpec {
@@ -128,10 +128,10 @@ mod tests {
         };
         Experiment {
             name: "routes".to_owned(),
-            run: RunSpec {
+            run: Run {
                 duration: Duration::from_secs(1),
                 warmup: Duration::ZERO,
-                seed: 1,
+                seed: Seed::default(),
                 sample_interval: Duration::from_secs(1),
             },
             nodes: nodes.iter().map(|name| (*name).to_owned()).collect(),

@@ -75,7 +75,7 @@ impl Digest {
 impl<'a> Simulation<'a> {
     /// The run of `experiment`, at time zero.
     pub(crate) fn new(experiment: &'a Experiment, options: &RunOptions) -> Result<Self, RunError> {
-        let seed = options.seed.unwrap_or(experiment.run.seed);
+        let seed = options.seed.unwrap_or(experiment.run.seed.get());
         // Event codes hold 20 bits of index; a flow takes two of them, and so does a link.
         check_size(experiment)?;
         let mut pipes = Vec::with_capacity(2 * experiment.links.len());

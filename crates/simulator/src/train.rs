@@ -73,7 +73,7 @@ impl Train {
         // The pipe by which the router sends to the ground.
         let up = 2 * link as u32 + u32::from(experiment.links[link].from != spec.router);
         let down = up ^ 1;
-        if spec.buffer {
+        if spec.settings.buffer {
             radio.hold(up);
         }
         let end = Time::ZERO + experiment.run.duration;
@@ -112,14 +112,14 @@ impl Train {
         let part = journey::streams_of(&radio_spec.name);
         let journey = radio_spec.kind.journey().map(|journey| (&*journey.line, &*part));
         let predictor =
-            spec.prediction.kind().build(&Known { outages: &outages, journey, horizon: end, seed });
+            spec.settings.prediction.kind().build(&Known { outages: &outages, journey, horizon: end, seed });
         let predictor = predictor
             .ok_or_else(|| wrong("it is on no journey, by which its silences could be predicted"))?;
         let config = RouterConfig {
-            tu_advance: spec.tu_advance,
-            td_advance: spec.td_advance,
-            poll_interval: spec.poll_interval,
-            trigger_loss: spec.trigger_loss,
+            tu_advance: spec.settings.tu_advance,
+            td_advance: spec.settings.td_advance,
+            poll_interval: spec.settings.poll_interval,
+            trigger_loss: spec.settings.trigger_loss,
         };
         let loss = RandomStream::new(seed, "train/triggers", 0);
         let machine = MobileRouter::new(config, clients.len(), predictor, Time::ZERO, loss);
@@ -157,7 +157,8 @@ impl Train {
 
     /// A message has reached its end.
     fn take(&mut self, now: Time, client: usize, message: Message, world: &mut World<'_>) {
-        let managed = if self.spec.connection_manager { &self.clients[client].flows[..] } else { &[] };
+        let managed =
+            if self.spec.settings.connection_manager { &self.clients[client].flows[..] } else { &[] };
         match message {
             Message::GoingDown { until, .. } => {
                 for &flow in managed {
@@ -170,7 +171,7 @@ impl Train {
                 }
             }
             Message::Request => {
-                let report = self.spec.rtt;
+                let report = self.spec.settings.rtt;
                 let known =
                     self.clients[client].flows.iter().filter_map(|flow| world.flows[*flow].round_trips());
                 let rtt = known.map(|known| match report {

@@ -6,16 +6,28 @@ pub use law::{ActivityLaw, LawError, SpanLaw, StartState};
 
 use crate::Intervals;
 use crate::propagation::{Position, Propagation};
-use cogtcp_units::{Duration, Power, RandomStream, Time};
+use cogtcp_units::{Duration, Length, Power, RandomStream, Time, read_number, write_number};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// How far a primary user reaches.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// How far a PU reaches.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Reach {
-    /// It sends with this power; propagation decides who hears it (MSWiM 2009, equations 1 and 2).
-    Power(Power),
-    /// It is heard within this many metres and nowhere else, on its own channel only: the model of the released ns-2
-    /// code.
+    /// Inside this distance (m) it is heard, on its own channel only, and destroys every frame there; outside it is not there: the
+    /// model of the released ns-2 code.
+    #[serde(deserialize_with = "read_number::<Length, _>", serialize_with = "write_number::<Length, _>")]
+    #[schemars(with = "Length")]
     Range(f64),
+    /// It sends with this power; attenuation decides who hears it and which frames survive (MSWiM 2009, equations 1 and 2).
+    Power(Power),
+}
+
+impl Default for Reach {
+    /// 500 m: Table 1 of the paper.
+    fn default() -> Self {
+        Self::Range(500.0)
+    }
 }
 
 impl Reach {

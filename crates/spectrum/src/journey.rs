@@ -13,6 +13,7 @@
 //! fast the driver goes differ from journey to journey. That is what a record of earlier journeys is worth.
 
 mod air;
+mod check;
 mod course;
 mod journey_radio;
 mod line;
@@ -21,9 +22,7 @@ mod motion;
 pub use air::Air;
 pub use course::{Course, Measurement};
 pub use journey_radio::JourneyRadio;
-pub use line::{
-    BaseStation, Border, Line, RateStep, Shadowing, Signal, SpeedLimit, Station, TrainDynamics, Tunnel,
-};
+pub use line::{BaseStation, Border, Line, RateStep, Signal, SpeedLimit, Station, TrainDynamics, Tunnel};
 pub use motion::Motion;
 
 /// What the names of the random streams of the journey of the radio `radio` begin with.

@@ -1,6 +1,6 @@
 //! Laws of durations.
 
-use cogtcp_units::{Duration, QuantityError, RandomStream, deserialize_text_or_table};
+use cogtcp_units::{Check, Duration, QuantityError, RandomStream, deserialize_text_or_table};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -54,6 +54,20 @@ impl<'de> Deserialize<'de> for DurationLaw {
 }
 
 impl DurationLaw {
+    /// Refuses bounds out of order, a law without a span above zero, and spans beyond `longest`; a fixed one may be zero.
+    pub fn check(&self, field: &str, longest: Duration, check: &mut impl Check) {
+        match self {
+            Self::Fixed(span) => check.span(field, *span, true, longest),
+            Self::Exponential(mean) => check.span(&format!("{field}.exponential"), *mean, false, longest),
+            Self::Uniform(low, high) => {
+                let field = format!("{field}.uniform");
+                check.span(&format!("{field}.0"), *low, true, longest);
+                check.span(&format!("{field}.1"), *high, false, longest);
+                check.order(&field, low, high);
+            }
+        }
+    }
+
     /// One span. A fixed law draws nothing from the stream; the others draw once.
     pub fn draw(&self, stream: &mut RandomStream) -> Duration {
         match *self {

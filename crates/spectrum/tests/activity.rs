@@ -15,7 +15,7 @@ fn at(seconds: f64) -> Time {
 
 fn laws() -> Vec<SpanLaw> {
     vec![
-        SpanLaw::Exponential { mean: s(2.0) },
+        SpanLaw::Exponential(s(2.0)),
         SpanLaw::LogNormal { median: s(0.5), sigma: 0.8 },
         SpanLaw::Gamma { shape: 3.0, scale: s(0.4) },
         SpanLaw::Pareto { minimum: s(0.3), shape: 2.5 },
@@ -27,7 +27,7 @@ fn laws() -> Vec<SpanLaw> {
 /// Distribution function of a law at `x` seconds.
 fn cdf(law: &SpanLaw, x: f64) -> f64 {
     match law {
-        SpanLaw::Exponential { mean } => 1.0 - libm::exp(-x / mean.as_secs_f64()),
+        SpanLaw::Exponential(mean) => 1.0 - libm::exp(-x / mean.as_secs_f64()),
         SpanLaw::LogNormal { median, sigma } => {
             1.0 - cogtcp_spectrum::math::q(libm::log(x / median.as_secs_f64()) / sigma)
         }
@@ -202,7 +202,7 @@ fn a_trace_becomes_a_two_state_model() {
 #[test]
 fn models_of_a_trace_give_its_times_back() {
     let gamma = SpanLaw::Gamma { shape: 3.0, scale: s(0.4) };
-    let exponential = |rate: f64| SpanLaw::Exponential { mean: s(1.0 / rate) };
+    let exponential = |rate: f64| SpanLaw::Exponential(s(1.0 / rate));
     for (on, off) in
         [(exponential(2.0), exponential(0.5)), (gamma, SpanLaw::Pareto { minimum: s(0.3), shape: 2.5 })]
     {
@@ -251,8 +251,7 @@ fn heavy_tails_run_in_for_a_bounded_time() {
         SpanLaw::Pareto { minimum: s(1.0), shape: 1.000_000_1 },
         SpanLaw::LogNormal { median: s(1.0), sigma: 10.0 },
     ] {
-        let law =
-            ActivityLaw { on, off: SpanLaw::Exponential { mean: s(1.0) }, start: StartState::Stationary };
+        let law = ActivityLaw { on, off: SpanLaw::Exponential(s(1.0)), start: StartState::Stationary };
         let drawn = law.generate(s(100.0), 16, 1).unwrap();
         assert!(drawn.len() < 100_000);
     }
@@ -261,7 +260,7 @@ fn heavy_tails_run_in_for_a_bounded_time() {
 #[test]
 fn laws_without_meaning_are_refused() {
     let wrong = |law: SpanLaw| law.validate().unwrap_err().to_string();
-    assert!(wrong(SpanLaw::Exponential { mean: Duration::ZERO }).contains("above zero"));
+    assert!(wrong(SpanLaw::Exponential(Duration::ZERO)).contains("above zero"));
     assert!(wrong(SpanLaw::Pareto { minimum: s(1.0), shape: 1.0 }).contains("above 1"));
     assert!(wrong(SpanLaw::Gamma { shape: -1.0, scale: s(1.0) }).contains("is -1; it must be above 0"));
     assert!(wrong(SpanLaw::LogNormal { median: s(1.0), sigma: f64::NAN }).contains("sigma"));

@@ -1,14 +1,14 @@
 //! A journey: the train's motion against hand calculation, the statistics of the signal, what the radio makes of both.
 
 use cogtcp_spectrum::journey::{
-    Air, BaseStation, Border, Course, JourneyRadio, Line, Motion, RateStep, Shadowing, Signal, SpeedLimit,
-    Station, TrainDynamics, Tunnel,
+    Air, BaseStation, Border, Course, JourneyRadio, Line, Motion, RateStep, Signal, SpeedLimit, Station,
+    TrainDynamics, Tunnel,
 };
 use cogtcp_spectrum::prediction::{
     Forecast, Outage, OutageMap, OutageMapConfig, Prediction, Predictor, SignalConfig, SignalStrength, assess,
 };
 use cogtcp_spectrum::{DurationLaw, LinkEvent, OutageCause, Phase, Radio};
-use cogtcp_units::{Decibel, Duration, Length, Probability, RandomStream, Rate, Time};
+use cogtcp_units::{Decibel, Duration, Length, Probability, RandomStream, Rate, Seed, Time};
 use std::sync::Arc;
 
 fn fixed(millis: u64) -> DurationLaw {
@@ -27,6 +27,7 @@ fn base_station(name: &str, at: f64) -> BaseStation {
 fn line() -> Line {
     Line {
         name: "line".to_owned(),
+        description: String::new(),
         train: TrainDynamics { top_speed: 40.0, acceleration: 0.5, braking: 1.0, slack: 0.0 },
         stations: vec![
             station("a", 0.0, None),
@@ -38,14 +39,12 @@ fn line() -> Line {
         tunnels: Vec::new(),
         borders: Vec::new(),
         signal: Signal {
-            loss_at_1km: 120.0,
+            path_loss: 120.0,
             exponent: 3.5,
-            shadowing: Shadowing {
-                deviation: 0.0,
-                correlation: 100.0,
-                terrain: Probability::new(0.8).unwrap(),
-                terrain_seed: 1,
-            },
+            shadowing: 0.0,
+            correlation: 100.0,
+            terrain: Probability::new(0.8).unwrap(),
+            terrain_seed: Seed::default(),
             threshold: -98.0,
             recovery: 0.0,
             handover_margin: 3.0,
@@ -127,7 +126,7 @@ fn limits_and_slack_hold_on_every_journey() {
 #[test]
 fn shadowing_has_its_statistics() {
     let mut line = line();
-    line.signal.shadowing.deviation = 6.0;
+    line.signal.shadowing = 6.0;
     let bare =
         |position: f64| 60.0 - 120.0 - 35.0 * libm::log10(((position * position) + 2500.0).sqrt() / 1000.0);
     let shadowing = |seed: u64, position: f64| {
@@ -166,7 +165,7 @@ fn shadowing_has_its_statistics() {
 
 fn line_with_terrain(line: &Line, seed: u64, mut look: impl FnMut(&Line)) {
     let mut line = line.clone();
-    line.signal.shadowing.terrain_seed = seed;
+    line.signal.terrain_seed = Seed::new(seed).unwrap();
     look(&line);
 }
 
@@ -270,7 +269,7 @@ fn the_radio_follows_its_course() {
 #[test]
 fn a_journey_is_a_function_of_map_and_seed() {
     let mut line = line();
-    line.signal.shadowing.deviation = 5.0;
+    line.signal.shadowing = 5.0;
     line.stations[1].stop = Some(DurationLaw::Uniform(Duration::from_secs(30), Duration::from_secs(90)));
     let outages = |seed| course(&line, seed).outages().collect::<Vec<_>>();
     assert_eq!(outages(3), outages(3));
@@ -417,7 +416,7 @@ fn the_filter_predicts_what_the_level_says() {
 #[test]
 fn predictions_never_look_back() {
     let mut line = with_tunnels();
-    line.signal.shadowing.deviation = 6.0;
+    line.signal.shadowing = 6.0;
     line.signal.recovery = 2.0;
     for seed in 0..10 {
         let present = course(&line, seed);

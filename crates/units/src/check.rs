@@ -1,6 +1,12 @@
 //! How a configuration says what is wrong with it.
 
-use crate::Duration;
+use crate::{Duration, Rate};
+use std::fmt::Display;
+
+/// The lowest and the highest rate of anything: beyond, it is a slip of the pen.
+const RATES: (Rate, Rate) = (Rate::from_bits_per_second(1), Rate::from_bits_per_second(10_000_000_000_000));
+/// The longest name of anything.
+const LONGEST_NAME: usize = 100;
 
 /// Takes what is wrong with the fields of a configuration. Whoever read the configuration from a text knows where each
 /// field stands there.
@@ -22,6 +28,49 @@ pub trait Check {
     fn number(&mut self, field: &str, value: f64, most: f64) {
         if !(0.0..=most).contains(&value) {
             self.error(field, format!("{value} is out of range"), format!("write a number from 0 to {most}"));
+        }
+    }
+
+    /// A number from `low` to `high`, which are of this `unit` (with a blank before it).
+    fn range(&mut self, field: &str, value: f64, (low, high): (f64, f64), unit: &str) {
+        if !(low..=high).contains(&value) {
+            let remedy = format!("write {low}{unit} to {high}{unit}");
+            self.error(field, format!("{value}{unit} is out of range"), remedy);
+        }
+    }
+
+    /// A rate that occurs.
+    fn rate(&mut self, field: &str, rate: Rate) {
+        let (low, high) = RATES;
+        if rate < low {
+            self.error(field, "the rate is zero".to_owned(), format!("write \"{low}\" to \"{high}\""));
+        } else if rate > high {
+            self.error(field, format!("\"{rate}\" is absurdly fast"), format!("write at most \"{high}\""));
+        }
+    }
+
+    /// A name that can stand in tables, in paths of streams, and on a command line.
+    fn name(&mut self, field: &str, name: &str) {
+        let wrong = if name.is_empty() {
+            "the name is empty".to_owned()
+        } else if name.trim() != name || name.chars().any(char::is_control) {
+            format!("the name {name:?} has blanks around it or control characters in it")
+        } else if name.chars().count() > LONGEST_NAME {
+            format!("the name is longer than {LONGEST_NAME} characters")
+        } else {
+            return;
+        };
+        self.error(field, wrong, "write a short name of letters, digits and dashes".to_owned());
+    }
+
+    /// Two bounds, the lower one first.
+    fn order<T: PartialOrd + Display>(&mut self, field: &str, low: &T, high: &T)
+    where
+        Self: Sized,
+    {
+        if low > high {
+            let message = format!("the range begins above its end (\"{low}\" > \"{high}\")");
+            self.error(field, message, format!("write [\"{high}\", \"{low}\"]"));
         }
     }
 

@@ -17,6 +17,7 @@ mod probability;
 mod quantity;
 mod random;
 mod rate;
+mod seed;
 mod text;
 mod time;
 
@@ -30,5 +31,8 @@ pub use probability::Probability;
 pub use quantity::QuantityError;
 pub use random::RandomStream;
 pub use rate::Rate;
-pub use text::{count_and_unit, deserialize_text, deserialize_text_or_table};
+pub use seed::Seed;
+pub use text::{
+    Quantity, count_and_unit, deserialize_text, deserialize_text_or_table, read_number, write_number,
+};
 pub use time::{Duration, Time};

@@ -102,3 +102,60 @@ pub fn count_and_unit(text: &str) -> Option<(u64, &str)> {
     let count = text[..end].parse().ok()?;
     Some((count, text[end..].trim()))
 }
+
+/// A quantity that models keep as a plain number, in the unit that its type says.
+pub trait Quantity: Sized {
+    /// The number.
+    fn number(&self) -> f64;
+
+    /// The quantity of this number.
+    fn of_number(number: f64) -> Self;
+}
+
+macro_rules! quantities {
+    ($($type:ident),+) => {
+        $(impl Quantity for crate::$type {
+            fn number(&self) -> f64 {
+                self.0
+            }
+            fn of_number(number: f64) -> Self {
+                Self(number)
+            }
+        })+
+    };
+}
+quantities!(Length, Decibel, Speed, Acceleration);
+
+/// A power is kept in dBm.
+impl Quantity for crate::Power {
+    fn number(&self) -> f64 {
+        self.dbm()
+    }
+    fn of_number(number: f64) -> Self {
+        Self::from_dbm(number)
+    }
+}
+
+impl Quantity for crate::Probability {
+    fn number(&self) -> f64 {
+        self.get()
+    }
+    fn of_number(number: f64) -> Self {
+        Self::new(number).unwrap_or_default()
+    }
+}
+
+/// Reads a `Q` as its number: `#[serde(deserialize_with = "read_number::<Length, _>")]`.
+pub fn read_number<'de, Q: Quantity + Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<f64, D::Error> {
+    Q::deserialize(deserializer).map(|quantity| quantity.number())
+}
+
+/// Writes a number as the `Q` that it stands for.
+pub fn write_number<Q: Quantity + serde::Serialize, S: serde::Serializer>(
+    number: &f64,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    Q::of_number(*number).serialize(serializer)
+}

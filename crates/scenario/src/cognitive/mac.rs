@@ -61,11 +61,11 @@ pub enum RetryLimit {
 }
 
 impl RetryLimit {
-    /// The number, unless it is infinite.
-    pub(crate) fn times(self) -> Option<u32> {
+    /// The number; the largest for an infinite one.
+    pub fn times(self) -> u32 {
         match self {
-            Self::Times(times) => Some(times),
-            Self::Infinite => None,
+            Self::Times(times) => times,
+            Self::Infinite => u32::MAX,
         }
     }
 }

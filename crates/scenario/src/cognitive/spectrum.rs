@@ -1,7 +1,8 @@
 //! The spectrum: channels, and the primary users on them.
 
 use super::Place;
-use cogtcp_units::{Duration, Length, Power, Rate};
+use cogtcp_spectrum::activity::{Reach, SpanLaw, StartState};
+use cogtcp_units::Rate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -98,7 +99,7 @@ pub struct Exponential {
     pub beta: f64,
     /// State at time zero.
     #[serde(default)]
-    pub start: PuStart,
+    pub start: StartState,
     /// Where the PUs are.
     #[serde(default)]
     pub position: Place,
@@ -117,7 +118,7 @@ pub struct LawsOfUsers {
     pub off: SpanLaw,
     /// State at time zero.
     #[serde(default)]
-    pub start: PuStart,
+    pub start: StartState,
     /// Where the PUs are.
     #[serde(default)]
     pub position: Place,
@@ -152,65 +153,4 @@ pub enum TraceModel {
     Empirical,
     /// A Markov model: exponential ON and OFF times of the measured means.
     Markov,
-}
-
-/// State of a PU at time zero.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PuStart {
-    /// OFF, with a whole OFF time ahead (the generator of the released ns-2 code).
-    #[default]
-    Off,
-    /// ON, with a whole ON time ahead.
-    On,
-    /// In the middle of its life.
-    Stationary,
-}
-
-/// How far a PU reaches.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reach {
-    /// Inside this distance it is heard and destroys every frame on its channel; outside it is not there.
-    Range(Length),
-    /// It sends with this power; attenuation decides who hears it and which frames survive.
-    Power(Power),
-}
-
-impl Default for Reach {
-    /// 500 m: Table 1 of the paper.
-    fn default() -> Self {
-        Self::Range(Length(500.0))
-    }
-}
-
-/// A law of ON or OFF times.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum SpanLaw {
-    /// Exponential with this mean.
-    Exponential(Duration),
-    /// Always this.
-    Deterministic(Duration),
-    /// Log-normal: the median, and the standard deviation of the logarithm.
-    LogNormal {
-        /// Median.
-        median: Duration,
-        /// Standard deviation of the logarithm, above 0.
-        sigma: f64,
-    },
-    /// Gamma: the mean is shape x scale.
-    Gamma {
-        /// Shape, above 0.
-        shape: f64,
-        /// Scale.
-        scale: Duration,
-    },
-    /// Pareto: the smallest value, and the tail index.
-    Pareto {
-        /// Smallest value.
-        minimum: Duration,
-        /// Tail index, above 1.
-        shape: f64,
-    },
 }

@@ -1,7 +1,7 @@
 //! Whether anything in an experiment is left to chance.
 
 use super::{Experiment, FlowSpec, LinkSpec, PipeSpec, RadioKind, RadioSpec, TrainSpec, UdpSpec};
-use crate::{Traffic, is_external};
+use crate::{Traffic, Train, is_external};
 use cogtcp_spectrum::{ChannelChoice, CycleConfig, DurationLaw, SensingCycle};
 use cogtcp_traffic::{Pattern, Period};
 use cogtcp_units::Probability;
@@ -52,7 +52,8 @@ impl RadioSpec {
 
 impl TrainSpec {
     fn is_random(&self) -> bool {
-        self.trigger_loss != Probability::ZERO || self.prediction.kind().is_random()
+        let Train { trigger_loss, prediction, .. } = &self.settings;
+        *trigger_loss != Probability::ZERO || prediction.kind().is_random()
     }
 }
 

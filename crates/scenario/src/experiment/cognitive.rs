@@ -1,13 +1,13 @@
 //! The CR user in full: the spectrum, the radio, its MAC.
 
-use crate::{Ends, Reception, TransmitRadio, WhilePeerSenses};
+use crate::{Ends, Mac, Reception, TransmitRadio, WhilePeerSenses};
 use cogtcp_spectrum::activity::{LawError, PuSpec};
 use cogtcp_spectrum::air::Air;
 use cogtcp_spectrum::detector::{DetectorConfig, Surroundings};
 use cogtcp_spectrum::policy::PolicyConfig;
 use cogtcp_spectrum::propagation::Propagation;
 use cogtcp_spectrum::{ChannelTable, CognitiveConfig, PuActivity};
-use cogtcp_units::{Duration, Power, Rate};
+use cogtcp_units::{Duration, Power};
 
 /// Channels and primary users.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,30 +67,5 @@ pub struct CognitiveSpec {
     /// Which frames are lost.
     pub reception: Reception,
     /// The medium access.
-    pub mac: MacSpec,
-}
-
-/// Medium access by CSMA/CA: the distributed coordination function (DCF) of IEEE 802.11.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MacSpec {
-    /// Slot of the backoff.
-    pub slot: Duration,
-    /// Short interframe space. DIFS is SIFS and two slots.
-    pub sifs: Duration,
-    /// Smallest contention window: the backoff is uniform in 0 to `cw_min` slots.
-    pub cw_min: u32,
-    /// Largest contention window.
-    pub cw_max: u32,
-    /// Frames above this many bytes (with their MAC header) are preceded by RTS and CTS; `None`: no frame is.
-    pub rts_threshold: Option<u64>,
-    /// Failures of an RTS, or of a frame sent without one, after which the packet is dropped; `None`: never.
-    pub short_retry_limit: Option<u32>,
-    /// Failures of a frame sent after an RTS after which the packet is dropped; `None`: never.
-    pub long_retry_limit: Option<u32>,
-    /// Rate of RTS, CTS and ACK; a slower channel slows them too.
-    pub basic_rate: Rate,
-    /// Time of preamble and PLCP header before every frame.
-    pub preamble: Duration,
-    /// Bytes of MAC header and checksum around every packet.
-    pub header: u64,
+    pub mac: Mac,
 }

@@ -8,8 +8,8 @@ use super::Findings;
 use crate::limits::{LONGEST, MOST_POINTS};
 use crate::tree::Path;
 use crate::{
-    CognitiveSpec, CognitiveUser, LinkSpec, Mac, MacSpec, Place, PuSnr, Radio, RunSpec, Scenario,
-    SpectrumSpec, UsersSpec, WhilePeerSenses,
+    CognitiveSpec, CognitiveUser, LinkSpec, Mac, Place, PuSnr, Radio, Run, Scenario, SpectrumSpec, UsersSpec,
+    WhilePeerSenses,
 };
 use cogtcp_spectrum::air::{Receiver, SnrModel};
 use cogtcp_spectrum::detector::Surroundings;
@@ -72,7 +72,7 @@ pub(super) fn user(
     spectrum: &SpectrumSpec,
     link: Option<&LinkSpec>,
     radio: &Path,
-    run: &RunSpec,
+    run: &Run,
     findings: &mut Findings,
 ) -> Option<CognitiveSpec> {
     let path = radio.key("cr");
@@ -120,8 +120,7 @@ pub(super) fn user(
     if !findings.none_since(before) {
         return None;
     }
-    let mac = mac(&user.mac);
-    warn_unsendable(user, spectrum, &mac, &path, findings);
+    warn_unsendable(user, spectrum, &path, findings);
     warn_certain(user, spectrum, &path, findings);
     let end = |place: Place| CognitiveConfig {
         sensing_time: user.sensing_time,
@@ -155,7 +154,7 @@ pub(super) fn user(
         transmit_radio: user.transmit_radio,
         transmit_power: user.transmit_power,
         reception: user.reception,
-        mac,
+        mac: user.mac.clone(),
     })
 }
 
@@ -225,21 +224,6 @@ fn duty_cycle(spectrum: &SpectrumSpec) -> f64 {
     users.iter().map(|user| user.law.duty_cycle()).sum::<f64>() / users.len() as f64
 }
 
-fn mac(mac: &Mac) -> MacSpec {
-    MacSpec {
-        slot: mac.slot,
-        sifs: mac.sifs,
-        cw_min: mac.cw_min,
-        cw_max: mac.cw_max,
-        rts_threshold: Some(mac.rts_threshold.get()),
-        short_retry_limit: mac.short_retry_limit.times(),
-        long_retry_limit: mac.long_retry_limit.times(),
-        basic_rate: mac.basic_rate,
-        preamble: mac.preamble,
-        header: mac.header.get(),
-    }
-}
-
 /// Warns of a received SNR that nothing comes of, or that leaves no doubt.
 fn warn_certain(user: &CognitiveUser, spectrum: &SpectrumSpec, path: &Path, findings: &mut Findings) {
     if user.pu_snr == PuSnr::Stated {
@@ -277,15 +261,9 @@ pub(super) fn warn_apart(radios: &[Radio], findings: &mut Findings) {
 }
 
 /// Warns of a transmission time in which a sender that looks ahead never finds room for a packet of 1500 bytes.
-fn warn_unsendable(
-    user: &CognitiveUser,
-    spectrum: &SpectrumSpec,
-    mac: &MacSpec,
-    path: &Path,
-    findings: &mut Findings,
-) {
+fn warn_unsendable(user: &CognitiveUser, spectrum: &SpectrumSpec, path: &Path, findings: &mut Findings) {
     let Some(slowest) = spectrum.channels.usable().map(|(_, channel)| channel.rate).min() else { return };
-    let packet = slowest.transmission_time(1500 + mac.header);
+    let packet = slowest.transmission_time(1500 + user.mac.header.get());
     if user.while_peer_senses == WhilePeerSenses::Wait && packet >= user.transmission_time {
         findings.warn(
             &path.key("transmission_time"),

@@ -5,10 +5,10 @@ use super::network::Network;
 use crate::limits::{LONGEST, MOST_POINTS};
 use crate::source::Source;
 use crate::tree::Path;
-use crate::{Gating, LinkSpec, Radio, RadioKind, RadioSpec, RunSpec, SpectrumSpec};
+use crate::{Gating, LinkSpec, Radio, RadioKind, RadioSpec, Run, SpectrumSpec};
 use cogtcp_link::Silence;
 use cogtcp_spectrum::{ChannelChoice, CycleConfig, DurationLaw};
-use cogtcp_units::Duration;
+use cogtcp_units::{Check, Duration};
 use std::collections::BTreeMap;
 
 pub(super) fn build(
@@ -16,7 +16,7 @@ pub(super) fn build(
     source: &Source,
     network: &Network,
     spectrum: Option<&SpectrumSpec>,
-    run: &RunSpec,
+    run: &Run,
     findings: &mut Findings,
 ) -> Vec<RadioSpec> {
     super::cognitive::warn_apart(radios, findings);
@@ -90,7 +90,7 @@ fn kind(
     source: &Source,
     spectrum: Option<&SpectrumSpec>,
     path: &Path,
-    run: &RunSpec,
+    run: &Run,
     findings: &mut Findings,
 ) -> Option<RadioKind> {
     if radio.cr.is_some() {
@@ -121,7 +121,7 @@ fn kind(
     }
 }
 
-fn cycle(radio: &Radio, path: &Path, run: &RunSpec, findings: &mut Findings) -> CycleConfig {
+fn cycle(radio: &Radio, path: &Path, run: &Run, findings: &mut Findings) -> CycleConfig {
     if radio.sensing.is_none() && radio.pu.is_none() {
         findings.warn(
             path,
@@ -170,7 +170,7 @@ fn cycle(radio: &Radio, path: &Path, run: &RunSpec, findings: &mut Findings) -> 
             let path = channel.key("range");
             findings.check_rate(&path.index(0), *low);
             findings.check_rate(&path.index(1), *high);
-            findings.check_order(&path, low, high);
+            findings.under(&path).order("", low, high);
         }
         ChannelChoice::Set(rates) => {
             let path = channel.key("set");
@@ -200,33 +200,15 @@ fn cycle(radio: &Radio, path: &Path, run: &RunSpec, findings: &mut Findings) -> 
 
 /// A law whose spans can be above zero, in bounds, and in order.
 fn check_law(law: DurationLaw, path: &Path, meaning: &str, findings: &mut Findings) {
-    match law {
-        DurationLaw::Fixed(span) if span.is_zero() => {
-            findings.error(path, format!("the duration is zero: {meaning}"), "write one above zero");
-        }
-        _ => check_bounds(law, path, findings),
-    }
-}
-
-/// A law whose spans lie in bounds and in order; they may be zero.
-pub(super) fn check_bounds(law: DurationLaw, path: &Path, findings: &mut Findings) {
-    match law {
-        DurationLaw::Fixed(span) if span.is_zero() => {}
-        DurationLaw::Fixed(span) => findings.check_span(path, span, false, LONGEST),
-        DurationLaw::Exponential(mean) => {
-            findings.check_span(&path.key("exponential"), mean, false, LONGEST);
-        }
-        DurationLaw::Uniform(low, high) => {
-            let path = path.key("uniform");
-            findings.check_span(&path.index(0), low, true, LONGEST);
-            findings.check_span(&path.index(1), high, false, LONGEST);
-            findings.check_order(&path, &low, &high);
-        }
+    if law == DurationLaw::Fixed(Duration::ZERO) {
+        findings.error(path, format!("the duration is zero: {meaning}"), "write one above zero");
+    } else {
+        law.check("", LONGEST, &mut findings.under(path));
     }
 }
 
 /// Refuses an interruption so often that the run would consist of nothing else.
-fn check_cycles(path: &Path, cycle: Duration, run: &RunSpec, findings: &mut Findings) {
+fn check_cycles(path: &Path, cycle: Duration, run: &Run, findings: &mut Findings) {
     let count = run.duration.as_nanos() / cycle.as_nanos().max(1);
     if count > MOST_POINTS {
         let least = Duration::from_nanos(run.duration.as_nanos().div_ceil(MOST_POINTS));
@@ -238,7 +220,7 @@ fn check_cycles(path: &Path, cycle: Duration, run: &RunSpec, findings: &mut Find
     }
 }
 
-fn warn_longer(path: &Path, silence: Duration, run: &RunSpec, findings: &mut Findings) {
+fn warn_longer(path: &Path, silence: Duration, run: &Run, findings: &mut Findings) {
     if silence > run.duration {
         findings.warn(
             path,

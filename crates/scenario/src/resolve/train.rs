@@ -4,7 +4,7 @@ use super::Findings;
 use super::network::Network;
 use crate::limits::{LONGEST, MOST_MEASUREMENTS};
 use crate::tree::Path;
-use crate::{JourneySpec, RadioSpec, RunSpec, Scenario, TrainSpec};
+use crate::{JourneySpec, RadioSpec, Run, Scenario, TrainSpec};
 use cogtcp_spectrum::prediction::PredictorKind;
 use cogtcp_units::{Check, Duration};
 
@@ -17,7 +17,7 @@ pub(super) fn build(
     scenario: &Scenario,
     network: &Network,
     radios: &[RadioSpec],
-    run: &RunSpec,
+    run: &Run,
     findings: &mut Findings,
 ) -> Option<TrainSpec> {
     let train = scenario.train.as_ref()?;
@@ -85,18 +85,7 @@ pub(super) fn build(
         check_work(&at, predictor.earlier_journeys(), journey, run, findings);
     }
     check_predictor(predictor, on_journey, &at, findings);
-    Some(TrainSpec {
-        router: router?,
-        radio: radio?,
-        connection_manager: train.connection_manager,
-        prediction: train.prediction.clone(),
-        tu_advance: train.tu_advance,
-        td_advance: train.td_advance,
-        rtt: train.rtt,
-        poll_interval: train.poll_interval,
-        trigger_loss: train.trigger_loss,
-        buffer: train.buffer,
-    })
+    Some(TrainSpec { router: router?, radio: radio?, settings: train.clone() })
 }
 
 /// Refuses parameters that make no sense, and a predictor that has nothing to predict by.
@@ -113,7 +102,7 @@ fn check_predictor(predictor: &dyn PredictorKind, on_journey: bool, path: &Path,
 }
 
 /// Refuses a record that takes longer to make than the run.
-fn check_work(path: &Path, journeys: u32, journey: &JourneySpec, run: &RunSpec, findings: &mut Findings) {
+fn check_work(path: &Path, journeys: u32, journey: &JourneySpec, run: &Run, findings: &mut Findings) {
     let each = run.duration.as_nanos() / journey.line.signal.interval.as_nanos().max(1);
     let most = MOST_MEASUREMENTS * 10;
     if each.saturating_mul(u64::from(journeys)) > most {

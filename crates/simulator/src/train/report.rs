@@ -117,7 +117,7 @@ impl Train {
         let span = end.saturating_since(self.warm_at).as_secs_f64();
         let row = TrainRow {
             router: table.router.intern(&experiment.nodes[self.spec.router]),
-            predictor: table.predictor.intern(self.spec.prediction.kind().name()),
+            predictor: table.predictor.intern(self.spec.settings.prediction.kind().name()),
             clients: self.clients.len() as u64,
             outages: comparison.outages.len() as u64,
             outage_s: lengths.sum(),

@@ -5,7 +5,7 @@
 //! from sending is *frozen*: its backoff stands still.
 
 use super::timing::Timing;
-use cogtcp_scenario::MacSpec;
+use cogtcp_scenario::Mac;
 use cogtcp_units::{RandomStream, Time};
 
 /// What kept an exchange from success: decides which retry count grows (IEEE 802.11, 9.2.5.3).
@@ -39,12 +39,12 @@ pub(super) struct Station {
 
 impl Station {
     /// A station at rest whose medium has been idle since before time zero.
-    pub(super) fn new(mac: &MacSpec, stream: RandomStream) -> Self {
+    pub(super) fn new(mac: &Mac, stream: RandomStream) -> Self {
         Self {
             cw_min: mac.cw_min,
             cw_max: mac.cw_max,
-            short_limit: mac.short_retry_limit.unwrap_or(u32::MAX),
-            long_limit: mac.long_retry_limit.unwrap_or(u32::MAX),
+            short_limit: mac.short_retry_limit.times(),
+            long_limit: mac.long_retry_limit.times(),
             stream,
             cw: mac.cw_min,
             slots: None,
@@ -152,19 +152,8 @@ mod tests {
     use super::*;
     use cogtcp_units::{Duration, Rate};
 
-    fn mac() -> MacSpec {
-        MacSpec {
-            slot: Duration::from_micros(20),
-            sifs: Duration::from_micros(10),
-            cw_min: 31,
-            cw_max: 1023,
-            rts_threshold: Some(0),
-            short_retry_limit: Some(7),
-            long_retry_limit: Some(4),
-            basic_rate: Rate::from_bits_per_second(1_000_000),
-            preamble: Duration::from_micros(192),
-            header: 28,
-        }
+    fn mac() -> Mac {
+        Mac::default()
     }
 
     fn station(seed: u64) -> (Station, Timing) {

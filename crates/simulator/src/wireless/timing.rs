@@ -1,6 +1,6 @@
 //! Durations of frames and of the gaps between them (IEEE 802.11).
 
-use cogtcp_scenario::MacSpec;
+use cogtcp_scenario::Mac;
 use cogtcp_units::{Duration, Rate};
 
 /// Bytes of an RTS: frame control, duration, two addresses, checksum.
@@ -38,7 +38,7 @@ pub(super) struct Frames {
 }
 
 impl Timing {
-    pub(super) fn new(mac: &MacSpec, propagation: Duration) -> Self {
+    pub(super) fn new(mac: &Mac, propagation: Duration) -> Self {
         let difs = mac.sifs + mac.slot * 2;
         let ack = mac.preamble + mac.basic_rate.transmission_time(CTS);
         Self {
@@ -49,8 +49,8 @@ impl Timing {
             propagation,
             preamble: mac.preamble,
             basic_rate: mac.basic_rate,
-            header: mac.header,
-            rts_threshold: mac.rts_threshold.unwrap_or(u64::MAX),
+            header: mac.header.get(),
+            rts_threshold: mac.rts_threshold.get(),
         }
     }
 

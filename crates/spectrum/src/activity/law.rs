@@ -2,33 +2,33 @@
 
 use crate::{Intervals, OnInterval};
 use cogtcp_units::{Duration, RandomStream, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// The law of one kind of span of a primary user.
 ///
 /// Measured idle times are seldom exponential (log-normal and gamma fit better, Cheema and Salous 2019), so that the
 /// paper's law is one of several.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum SpanLaw {
     /// Exponential with this mean.
-    Exponential {
-        /// Mean.
-        mean: Duration,
-    },
-    /// exp(N(ln median, sigma^2)); mean = median exp(sigma^2 / 2).
+    Exponential(Duration),
+    /// Log-normal, exp(N(ln median, sigma^2)): the mean is median x exp(sigma^2 / 2).
     LogNormal {
         /// Median.
         median: Duration,
-        /// Standard deviation of the logarithm.
+        /// Standard deviation of the logarithm, above 0.
         sigma: f64,
     },
-    /// Gamma; mean = shape * scale.
+    /// Gamma: the mean is shape x scale.
     Gamma {
-        /// Shape.
+        /// Shape, above 0.
         shape: f64,
         /// Scale.
         scale: Duration,
     },
-    /// Pareto; mean = minimum * shape / (shape - 1).
+    /// Pareto: the mean is minimum x shape / (shape - 1).
     Pareto {
         /// Smallest value.
         minimum: Duration,
@@ -37,7 +37,8 @@ pub enum SpanLaw {
     },
     /// Always this span.
     Deterministic(Duration),
-    /// One of these measured spans, uniformly (a bootstrap of a trace).
+    /// One of these measured spans, uniformly (a bootstrap of a trace). Not written in scenarios.
+    #[serde(skip)]
     Empirical(Vec<Duration>),
 }
 
@@ -79,7 +80,7 @@ impl SpanLaw {
             }
         };
         match self {
-            Self::Exponential { mean } => positive(mean, "the mean of an exponential law"),
+            Self::Exponential(mean) => positive(mean, "the mean of an exponential law"),
             Self::LogNormal { median, sigma } => {
                 positive(median, "the median of a log-normal law")?;
                 // Beyond, the mean is 5e21 medians: no time in seconds, and no draw that comes near it.
@@ -109,7 +110,7 @@ impl SpanLaw {
     /// One span, at least 1 ns.
     pub fn draw(&self, stream: &mut RandomStream) -> Duration {
         let span = match self {
-            Self::Exponential { mean } => stream.exponential(*mean),
+            Self::Exponential(mean) => stream.exponential(*mean),
             Self::LogNormal { median, sigma } => {
                 Duration::from_secs_f64(stream.log_normal(libm::log(median.as_secs_f64()), *sigma))
             }
@@ -139,7 +140,7 @@ impl SpanLaw {
     /// The mean in seconds.
     pub fn mean(&self) -> f64 {
         match self {
-            Self::Exponential { mean } | Self::Deterministic(mean) => mean.as_secs_f64(),
+            Self::Exponential(mean) | Self::Deterministic(mean) => mean.as_secs_f64(),
             Self::LogNormal { median, sigma } => median.as_secs_f64() * libm::exp(sigma * sigma / 2.0),
             Self::Gamma { shape, scale } => shape * scale.as_secs_f64(),
             Self::Pareto { minimum, shape } => minimum.as_secs_f64() * shape / (shape - 1.0),
@@ -150,8 +151,10 @@ impl SpanLaw {
     }
 }
 
-/// The state of a primary user at time zero.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+/// State of a PU at time zero.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "PuStart")]
 pub enum StartState {
     /// OFF, with a whole OFF time ahead: the generator of the released ns-2 code.
     #[default]
@@ -182,7 +185,7 @@ impl ActivityLaw {
             if !(rate > 0.0 && rate.is_finite()) {
                 return Err(LawError::Rate);
             }
-            let law = SpanLaw::Exponential { mean: Duration::from_secs_f64(1.0 / rate) };
+            let law = SpanLaw::Exponential(Duration::from_secs_f64(1.0 / rate));
             law.validate().map(|()| law)
         };
         Ok(Self { on: law(alpha)?, off: law(beta)?, start: StartState::Off })
@@ -252,8 +255,7 @@ impl ActivityLaw {
 
     /// Whether the timeline starts ON, and how long it runs before time zero.
     fn start_state(&self, seed: u64, index: u64) -> (bool, Duration) {
-        let memoryless =
-            matches!((&self.on, &self.off), (SpanLaw::Exponential { .. }, SpanLaw::Exponential { .. }));
+        let memoryless = matches!((&self.on, &self.off), (SpanLaw::Exponential(_), SpanLaw::Exponential(_)));
         let mut stream = RandomStream::new(seed, "pu/start", index);
         match self.start {
             StartState::Off => (false, Duration::ZERO),

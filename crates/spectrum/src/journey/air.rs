@@ -1,6 +1,6 @@
 //! How loud each base station is at each place.
 
-use super::{BaseStation, Line, Shadowing, Signal};
+use super::{BaseStation, Line, Signal};
 use cogtcp_units::RandomStream;
 
 /// Distance of the points at which shadowing is drawn, m; between them it is interpolated.
@@ -57,11 +57,11 @@ impl Cell {
         let reach = reach(&line.signal, station);
         let (from, to) = ((station.at - reach).max(line.start()), (station.at + reach).min(line.end()));
         let points = if to < from { 0 } else { ((to - from) / STEP) as usize + 2 };
-        let law = &line.signal.shadowing;
-        let terrain = RandomStream::new(law.terrain_seed, &format!("terrain/{}", station.name), 0);
+        let law = &line.signal;
+        let terrain = RandomStream::new(law.terrain_seed.get(), &format!("terrain/{}", station.name), 0);
         let passing = RandomStream::new(seed, &format!("{part}/shadowing/{}", station.name), 0);
         let (fixed, changing) = (law.terrain.get(), 1.0 - law.terrain.get());
-        let (a, b) = (libm::sqrt(fixed) * law.deviation, libm::sqrt(changing) * law.deviation);
+        let (a, b) = (libm::sqrt(fixed) * law.shadowing, libm::sqrt(changing) * law.shadowing);
         let shadowing =
             process(law, terrain, points).zip(process(law, passing, points)).map(|(t, p)| a * t + b * p);
         Self { from, to, shadowing: shadowing.collect() }
@@ -85,7 +85,7 @@ impl Cell {
 
 /// A Gaussian process of variance 1 at `points` places: autoregressive of first order, which has the exponential
 /// autocorrelation.
-fn process(law: &Shadowing, mut stream: RandomStream, points: usize) -> impl Iterator<Item = f64> {
+fn process(law: &Signal, mut stream: RandomStream, points: usize) -> impl Iterator<Item = f64> {
     let kept = libm::exp(-STEP / law.correlation);
     let fresh = libm::sqrt(1.0 - kept * kept);
     let mut value = stream.standard_normal();
@@ -100,12 +100,12 @@ fn process(law: &Shadowing, mut stream: RandomStream, points: usize) -> impl Ite
 /// Level of `station` at `position` without shadowing and tunnels, dBm.
 fn unshadowed(signal: &Signal, station: &BaseStation, position: f64) -> f64 {
     let distance = libm::hypot(position - station.at, station.offset).max(NEAREST);
-    station.power - signal.loss_at_1km - 10.0 * signal.exponent * libm::log10(distance / 1000.0)
+    station.power - signal.path_loss - 10.0 * signal.exponent * libm::log10(distance / 1000.0)
 }
 
 /// How far along the line `station` is followed, m.
 fn reach(signal: &Signal, station: &BaseStation) -> f64 {
-    let floor = signal.threshold - DEPTH - 4.0 * signal.shadowing.deviation;
-    let decades = (station.power - signal.loss_at_1km - floor) / (10.0 * signal.exponent);
+    let floor = signal.threshold - DEPTH - 4.0 * signal.shadowing;
+    let decades = (station.power - signal.path_loss - floor) / (10.0 * signal.exponent);
     1000.0 * libm::pow(10.0, decades)
 }

@@ -1,150 +1,282 @@
 //! What a map says of a line.
 
 use crate::DurationLaw;
-use cogtcp_units::{Duration, Probability, Rate};
+use cogtcp_units::{
+    Acceleration, Decibel, Duration, Length, Power, Probability, Rate, Seed, Speed, read_number, write_number,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
-/// A line and the train on it. Positions are metres along the track, from its beginning.
+/// The map of a line: its stations, limits, base stations and tunnels, the train on it and its radio. Places are lengths along the
+/// track.
 ///
-/// Whoever makes one sees to it that stations come in order, at least 100 m apart and at least two; that speeds,
-/// accelerations, `signal.shadowing.correlation` and `signal.interval` are above zero; and that ranges do not begin after
-/// their end. The reader of map files does.
-#[derive(Clone, Debug, PartialEq)]
+/// What it is read from need not be a line: see [`Line::check`]. Numbers are in metres, metres per second, decibels and dBm.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "JourneyMap")]
 pub struct Line {
-    /// Its name.
+    /// The name, for tables and pictures.
     pub name: String,
-    /// The train.
+    /// What the line is, for people.
+    #[serde(default)]
+    pub description: String,
+    /// How the train moves.
     pub train: TrainDynamics,
-    /// The stations, in order; the journey leads from the first to the last.
+    /// The stations, in order; at least two. The journey leads from the first to the last.
+    #[serde(rename = "station")]
     pub stations: Vec<Station>,
     /// Where less than the top speed is allowed; the least of those that overlap holds.
+    #[serde(rename = "limit", default)]
     pub limits: Vec<SpeedLimit>,
-    /// The base stations.
+    /// The base stations; at least one.
+    #[serde(rename = "base_station")]
     pub base_stations: Vec<BaseStation>,
     /// The tunnels.
+    #[serde(rename = "tunnel", default)]
     pub tunnels: Vec<Tunnel>,
-    /// Places where the network changes, whatever the signal.
+    /// Places where the train changes network, whatever the signal.
+    #[serde(rename = "border", default)]
     pub borders: Vec<Border>,
     /// How the signal spreads, and what the radio makes of it.
     pub signal: Signal,
 }
 
-/// How the train moves.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// How the train moves: it accelerates evenly up to what is allowed and brakes evenly.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "MapTrain")]
 pub struct TrainDynamics {
-    /// Top speed, m/s.
+    /// Top speed.
+    #[serde(deserialize_with = "read_number::<Speed, _>")]
+    #[schemars(with = "Speed")]
     pub top_speed: f64,
-    /// Acceleration, m/s^2.
+    /// Acceleration.
+    #[serde(deserialize_with = "read_number::<Acceleration, _>")]
+    #[schemars(with = "Acceleration")]
     pub acceleration: f64,
-    /// Deceleration of a service braking, m/s^2.
+    /// Deceleration of a service braking.
+    #[serde(deserialize_with = "read_number::<Acceleration, _>")]
+    #[schemars(with = "Acceleration")]
     pub braking: f64,
-    /// How far below the limits a driver stays at most, as a share of them: drawn uniformly for each section between two
-    /// stops of each journey.
+    /// How far below what is allowed a driver stays at most: drawn uniformly from 0 for each section between two stops of each
+    /// journey.
+    #[serde(deserialize_with = "read_number::<Probability, _>", default)]
+    #[schemars(with = "Probability")]
     pub slack: f64,
 }
 
 /// A station.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "MapStation")]
 pub struct Station {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Where it is, m.
+    /// Where it is: at least 100 m beyond the one before.
+    #[serde(deserialize_with = "read_number::<Length, _>")]
+    #[schemars(with = "Length")]
     pub at: f64,
-    /// How long the train stands there; `None`: it passes. At the first and the last station it always stands.
+    /// How long the train stands there; without it the train passes. It always stands at the first and the last.
+    #[serde(default)]
     pub stop: Option<DurationLaw>,
 }
 
 /// A stretch with a speed limit.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "MapLimit")]
 pub struct SpeedLimit {
-    /// Where it begins, m.
+    /// Where it begins.
+    #[serde(deserialize_with = "read_number::<Length, _>")]
+    #[schemars(with = "Length")]
     pub from: f64,
-    /// Where it ends, m.
+    /// Where it ends.
+    #[serde(deserialize_with = "read_number::<Length, _>")]
+    #[schemars(with = "Length")]
     pub to: f64,
-    /// The limit, m/s.
+    /// The limit.
+    #[serde(deserialize_with = "read_number::<Speed, _>")]
+    #[schemars(with = "Speed")]
     pub speed: f64,
 }
 
 /// A base station.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "MapBaseStation")]
 pub struct BaseStation {
-    /// Its name.
+    /// The name; no two share one. Its shadowing is tied to it.
     pub name: String,
-    /// Where along the line it stands, m.
+    /// Where along the line it stands; may lie before its beginning or beyond its end.
+    #[serde(deserialize_with = "read_number::<Length, _>")]
+    #[schemars(with = "Length")]
     pub at: f64,
-    /// How far from the track, m.
+    /// How far from the track.
+    #[serde(
+        deserialize_with = "read_number::<Length, _>",
+        serialize_with = "write_number::<Length, _>",
+        default = "zero"
+    )]
+    #[schemars(with = "Length")]
     pub offset: f64,
-    /// What it radiates, antenna gains of both ends included, dBm.
+    /// What it radiates, antenna gains of both ends included.
+    #[serde(deserialize_with = "read_number::<Power, _>")]
+    #[schemars(with = "Power")]
     pub power: f64,
 }
 
 /// A tunnel.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "MapTunnel")]
 pub struct Tunnel {
-    /// Its name.
+    /// The name.
+    #[serde(default)]
     pub name: String,
-    /// Where it begins, m.
+    /// Where it begins.
+    #[serde(deserialize_with = "read_number::<Length, _>")]
+    #[schemars(with = "Length")]
     pub from: f64,
-    /// Where it ends, m.
+    /// Where it ends.
+    #[serde(deserialize_with = "read_number::<Length, _>")]
+    #[schemars(with = "Length")]
     pub to: f64,
-    /// By how much it weakens the signal of every base station, dB.
+    /// By how much it weakens the signal of every base station (0 to 300 dB).
+    #[serde(
+        deserialize_with = "read_number::<Decibel, _>",
+        serialize_with = "write_number::<Decibel, _>",
+        default = "tunnel_loss"
+    )]
+    #[schemars(with = "Decibel")]
     pub loss: f64,
-    /// Length inside each portal over which the loss grows to its full value, m.
+    /// Length inside each portal over which the loss grows to its full value.
+    #[serde(
+        deserialize_with = "read_number::<Length, _>",
+        serialize_with = "write_number::<Length, _>",
+        default = "portal"
+    )]
+    #[schemars(with = "Length")]
     pub portal: f64,
 }
 
-/// A place where the network changes.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A place where the train changes network, whatever the signal.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "MapBorder")]
 pub struct Border {
-    /// Where it is, m.
+    /// Where it is.
+    #[serde(deserialize_with = "read_number::<Length, _>")]
+    #[schemars(with = "Length")]
     pub at: f64,
     /// How long the link is gone.
     pub outage: DurationLaw,
 }
 
-/// How the signal spreads, and what the radio makes of it.
-#[derive(Clone, Debug, PartialEq)]
+/// How the signal spreads, and what the radio makes of it. The level of a base station is its power less path_loss + 10 exponent
+/// log10(distance / 1 km), less tunnels, and shadowing: log-normal, in decibels a Gaussian process along the line with
+/// autocorrelation exp(-distance / correlation) (Gudmundson, Electronics Letters 27(23), 1991), one for each base station.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "MapSignal")]
 pub struct Signal {
-    /// Path loss at 1 km, dB.
-    pub loss_at_1km: f64,
-    /// Path-loss exponent.
+    /// Path loss at 1 km (0 to 300 dB).
+    #[serde(deserialize_with = "read_number::<Decibel, _>")]
+    #[schemars(with = "Decibel")]
+    pub path_loss: f64,
+    /// Path-loss exponent (1 to 10): 2 in free space, 3 to 4 over ground.
     pub exponent: f64,
-    /// Shadowing.
-    pub shadowing: Shadowing,
-    /// Level below which there is no link, dBm.
+    /// Standard deviation of the shadowing (0 to 30 dB).
+    #[serde(
+        deserialize_with = "read_number::<Decibel, _>",
+        serialize_with = "write_number::<Decibel, _>",
+        default = "zero"
+    )]
+    #[schemars(with = "Decibel")]
+    pub shadowing: f64,
+    /// Distance over which the autocorrelation of the shadowing falls to 1/e (1 m to 100 km).
+    #[serde(
+        deserialize_with = "read_number::<Length, _>",
+        serialize_with = "write_number::<Length, _>",
+        default = "correlation"
+    )]
+    #[schemars(with = "Length")]
+    pub correlation: f64,
+    /// Share of the shadowing's variance that belongs to the terrain and is the same on every journey.
+    #[serde(default = "terrain")]
+    pub terrain: Probability,
+    /// Seed of that share: another seed, another landscape.
+    #[serde(default)]
+    pub terrain_seed: Seed,
+    /// Level below which there is no link.
+    #[serde(deserialize_with = "read_number::<Power, _>")]
+    #[schemars(with = "Power")]
     pub threshold: f64,
-    /// By how much the level has to exceed the threshold before a lost link is taken up again, dB.
+    /// By how much the level has to exceed the threshold before a lost link is taken up again.
+    #[serde(
+        deserialize_with = "read_number::<Decibel, _>",
+        serialize_with = "write_number::<Decibel, _>",
+        default = "zero"
+    )]
+    #[schemars(with = "Decibel")]
     pub recovery: f64,
-    /// By how much another base station has to be louder than the serving one for a handover, dB.
+    /// By how much another base station has to be louder than the serving one for a handover.
+    #[serde(
+        deserialize_with = "read_number::<Decibel, _>",
+        serialize_with = "write_number::<Decibel, _>",
+        default = "handover_margin"
+    )]
+    #[schemars(with = "Decibel")]
     pub handover_margin: f64,
     /// How long a handover interrupts the link.
     pub handover: DurationLaw,
     /// How often the radio measures, and decides.
+    #[serde(default = "interval")]
     pub interval: Duration,
-    /// The rate by level, from the lowest level up; empty: always the link's own.
+    /// Rates by level, from the lowest up; without them the rate is always the link's own. Below the lowest, but above the
+    /// threshold, the lowest holds.
+    #[serde(default)]
     pub rates: Vec<RateStep>,
 }
 
-/// Log-normal shadowing: in decibels a Gaussian process along the line with autocorrelation exp(-|dx|/d) (Gudmundson,
-/// Electronics Letters 27(23), 1991), one for each base station.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Shadowing {
-    /// Standard deviation, dB.
-    pub deviation: f64,
-    /// The distance d, m.
-    pub correlation: f64,
-    /// Share of the variance that belongs to the line and is the same on every journey.
-    pub terrain: Probability,
-    /// Seed of that share.
-    pub terrain_seed: u64,
-}
-
 /// A rate and the level from which it is had.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "RateAbove")]
 pub struct RateStep {
-    /// Least level, dBm.
+    /// Least level.
+    #[serde(deserialize_with = "read_number::<Power, _>")]
+    #[schemars(with = "Power")]
     pub above: f64,
     /// The rate.
     pub rate: Rate,
+}
+
+fn zero() -> f64 {
+    0.0
+}
+
+fn tunnel_loss() -> f64 {
+    60.0
+}
+
+fn portal() -> f64 {
+    50.0
+}
+
+fn correlation() -> f64 {
+    100.0
+}
+
+fn terrain() -> Probability {
+    Probability::new(0.8).unwrap_or_default()
+}
+
+fn handover_margin() -> f64 {
+    4.0
+}
+
+fn interval() -> Duration {
+    Duration::from_millis(100)
 }
 
 impl Line {

@@ -6,21 +6,19 @@ use crate::limits::{LARGEST_LOG, MOST_CHANNELS, MOST_POINTS};
 use crate::resolve::Findings;
 use crate::source::Source;
 use crate::tree::Path;
-use crate::{
-    Channels, PuStart, Reach, RunSpec, SpanLaw, Spectrum, SpectrumSpec, TraceModel, TraceOfUsers, Users,
-    UsersSpec,
-};
-use cogtcp_spectrum::activity::{self, ActivityLaw, PuSpec, StartState};
+use crate::{Channels, Run, Spectrum, SpectrumSpec, TraceModel, TraceOfUsers, Users, UsersSpec};
+use cogtcp_spectrum::activity::{ActivityLaw, PuSpec, Reach, StartState};
 use cogtcp_spectrum::logs::{LogError, ch_log, occupancy, pu_log, released};
 use cogtcp_spectrum::propagation::Propagation;
 use cogtcp_spectrum::{Channel, ChannelTable, PuActivity};
+use cogtcp_units::Length;
 use std::path::PathBuf;
 
 /// The channels and users of `spectrum`, with files relative to where `source` is.
 pub(in crate::resolve) fn spectrum(
     spectrum: &Spectrum,
     source: &Source,
-    run: &RunSpec,
+    run: &Run,
     findings: &mut Findings,
 ) -> Option<SpectrumSpec> {
     let path = Path::of("spectrum");
@@ -89,7 +87,7 @@ fn users(
     spectrum: &Spectrum,
     channels: Option<&ChannelTable>,
     source: &Source,
-    run: &RunSpec,
+    run: &Run,
     path: &Path,
     findings: &mut Findings,
 ) -> Option<UsersSpec> {
@@ -104,7 +102,7 @@ fn users(
         }
         Users::Laws(it) => {
             let path = path.key("laws");
-            let law = ActivityLaw { on: span_law(&it.on), off: span_law(&it.off), start: StartState::Off };
+            let law = ActivityLaw { on: it.on.clone(), off: it.off.clone(), start: it.start };
             let valid = law.on.validate().and_then(|()| law.off.validate());
             valid.map_err(|error| findings.error(&path, error.to_string(), "")).ok()?;
             return generated(law, it.start, it.position, it.reach, bands, run, &path, findings);
@@ -125,13 +123,14 @@ fn modelled(
     trace: &TraceOfUsers,
     source: &Source,
     bands: u32,
-    run: &RunSpec,
+    run: &Run,
     path: &Path,
     findings: &mut Findings,
 ) -> Option<UsersSpec> {
     let measured = read(&trace.file, source, &path.key("file"), findings, occupancy::read)?;
     let end = cogtcp_units::Time::ZERO + measured.duration();
-    let reach = reach(trace.reach, path, findings)?;
+    check_reach(trace.reach, path, findings)?;
+    let reach = trace.reach;
     let mut users = Vec::new();
     let mut intervals = 0.0;
     for user in measured.activity().users {
@@ -161,22 +160,18 @@ fn modelled(
 #[expect(clippy::too_many_arguments, reason = "what two kinds of users have in common, passed on as it is")]
 fn generated(
     mut law: ActivityLaw,
-    start: PuStart,
+    start: StartState,
     place: crate::Place,
     reach: Reach,
     bands: u32,
-    run: &RunSpec,
+    run: &Run,
     path: &Path,
     findings: &mut Findings,
 ) -> Option<UsersSpec> {
-    law.start = match start {
-        PuStart::Off => StartState::Off,
-        PuStart::On => StartState::On,
-        PuStart::Stationary => StartState::Stationary,
-    };
+    law.start = start;
     let mean = law.on.typical() + law.off.typical();
     check_count(f64::from(bands) * run.duration.as_secs_f64() / mean, path, findings)?;
-    let reach = self::reach(reach, path, findings)?;
+    check_reach(reach, path, findings)?;
     let user = |band| PuSpec { id: band, position: position(place), band, reach, law: law.clone() };
     Some(UsersSpec::Generated((1..=bands).map(user).collect()))
 }
@@ -194,29 +189,18 @@ fn check_count(intervals: f64, path: &Path, findings: &mut Findings) -> Option<(
     None
 }
 
-fn reach(reach: Reach, path: &Path, findings: &mut Findings) -> Option<activity::Reach> {
+fn check_reach(reach: Reach, path: &Path, findings: &mut Findings) -> Option<()> {
     match reach {
-        Reach::Range(range) if range.0 < 0.0 => {
-            let message = format!("a range of \"{range}\" is negative");
+        Reach::Range(range) if range < 0.0 => {
+            let message = format!("a range of \"{}\" is negative", Length(range));
             findings.error(&path.key("reach"), message, "write 0 m or more");
             None
         }
-        Reach::Range(range) => Some(activity::Reach::Range(range.0)),
-        Reach::Power(power) => Some(activity::Reach::Power(power)),
+        _ => Some(()),
     }
 }
 
-fn span_law(law: &SpanLaw) -> activity::SpanLaw {
-    match *law {
-        SpanLaw::Exponential(mean) => activity::SpanLaw::Exponential { mean },
-        SpanLaw::Deterministic(span) => activity::SpanLaw::Deterministic(span),
-        SpanLaw::LogNormal { median, sigma } => activity::SpanLaw::LogNormal { median, sigma },
-        SpanLaw::Gamma { shape, scale } => activity::SpanLaw::Gamma { shape, scale },
-        SpanLaw::Pareto { minimum, shape } => activity::SpanLaw::Pareto { minimum, shape },
-    }
-}
-
-fn check_logged(activity: &PuActivity, bands: u32, run: &RunSpec, path: &Path, findings: &mut Findings) {
+fn check_logged(activity: &PuActivity, bands: u32, run: &Run, path: &Path, findings: &mut Findings) {
     check_bands(activity.users.iter().map(|user| (user.id, user.band)), bands, path, findings);
     let last =
         activity.users.iter().filter_map(|user| user.activity.as_slice().last()).map(|on| on.departure).max();

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::DurationLaw;
-use crate::journey::{Shadowing, Signal};
-use cogtcp_units::Probability;
+use crate::journey::Signal;
+use cogtcp_units::{Probability, Seed};
 
 struct Fields(Vec<String>);
 
@@ -50,12 +50,13 @@ fn the_crossing_lies_where_the_line_meets_zero() {
 /// Threshold -98 dBm, recovery 2 dB, handover at 3 dB that takes 500 ms, a horizon of 2 s, margin as given; nothing
 /// is random.
 fn predictor(margin: f64) -> SignalStrength {
-    let shadowing =
-        Shadowing { deviation: 0.0, correlation: 100.0, terrain: Probability::default(), terrain_seed: 1 };
     let signal = Signal {
-        loss_at_1km: 120.0,
+        path_loss: 120.0,
         exponent: 3.5,
-        shadowing,
+        shadowing: 0.0,
+        correlation: 100.0,
+        terrain: Probability::default(),
+        terrain_seed: Seed::default(),
         threshold: -98.0,
         recovery: 2.0,
         handover_margin: 3.0,
@@ -201,6 +202,7 @@ fn a_handover_that_does_not_come_is_given_up() {
 fn the_horizon_is_counted_in_measurements() {
     let line = |interval| Line {
         name: String::new(),
+        description: String::new(),
         train: crate::journey::TrainDynamics { top_speed: 40.0, acceleration: 0.5, braking: 1.0, slack: 0.0 },
         stations: Vec::new(),
         limits: Vec::new(),
