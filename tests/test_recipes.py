@@ -1,16 +1,19 @@
-"""Every recipe of `docs/adding-a-*.md` that adds Rust, followed to the letter in one copied tree, one build.
+"""Every recipe of `docs/adding-a*.md` that adds to the engine, followed to the letter in one tree, one build.
 
 A recipe is written so that a program can follow it: a path in backticks and a colon, then the new file;
 "In `path`, beside the other modules:", then a line; "... after the last line:", then a line of a registry;
-and in TOML what a scenario then says.
+"... after the line with `words`:", then a line; and in TOML what a scenario then says. That of a metric adds
+Python, which runs on the engine as it is.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
@@ -25,9 +28,10 @@ RECIPES = [
     ("adding-a-detector", "cr-single-hop", "radio.0.cr.detector"),
     ("adding-a-policy", "cr-single-hop", "radio.0.cr.policy"),
     ("adding-a-predictor", "train-journey", "train.prediction"),
+    ("adding-a-queue-discipline", "sensed-link", "topology.single_hop.link.queue"),
 ]
 
-BLOCK = re.compile(r"([^\n]*)\n\n?```(rust|toml)\n(.*?)```", re.DOTALL)
+BLOCK = re.compile(r"([^\n]*)\n\n?```(rust|python|toml)\n(.*?)```", re.DOTALL)
 
 
 def follow(page: str, tree: Path) -> tuple[int, str]:
@@ -37,7 +41,7 @@ def follow(page: str, tree: Path) -> tuple[int, str]:
         if language == "toml":
             value = re.findall(r"^\w+ = (.*)$", code, re.MULTILINE)[-1]
             continue
-        named = re.search(r"`(crates/[\w/-]+\.rs)`", lead)
+        named = re.search(r"`((?:crates|python)/[\w/-]+\.(?:rs|py))`", lead)
         path = tree / named[1] if named else path
         if path is None:
             continue
@@ -48,14 +52,20 @@ def follow(page: str, tree: Path) -> tuple[int, str]:
             text = path.read_text()
             path.write_text(re.sub(r"^(?=(pub )?mod )", code, text, count=1, flags=re.MULTILINE))
         elif lead.endswith("after the last line:"):
-            name = re.search(r"(?:of|in) `(\w+)`, after", lead)
+            name = re.search(r"(?:of|in) `(\w+!?)`, after", lead)
             assert name, f"{page}: which list? {lead}"
             text = path.read_text()
-            start = re.search(rf"(?:static|enum) {name[1]}\b", text)
+            start = re.search(
+                rf"(?:(?:static|enum) {name[1]}\b|^(?:\w+::)?{name[1]} [{{=])", text, re.MULTILINE
+            )
             assert start, f"{page}: {path} has no {name[1]}"
-            end = re.compile(r"^(    \}|\];)$", re.MULTILINE).search(text, start.end())
+            end = re.compile(r"^(    \}|\];|\}|\)  # fmt: skip)$", re.MULTILINE).search(text, start.end())
             assert end
             path.write_text(text[: end.start()] + code + text[end.start() :])
+        elif after := re.search(r"after the line with `([^`]+)`:$", lead):
+            lines = path.read_text().splitlines(keepends=True)
+            (place,) = [i for i, line in enumerate(lines) if after[1] in line]
+            path.write_text("".join([*lines[: place + 1], code, *lines[place + 1 :]]))
         else:
             continue
         edits += 1
@@ -66,7 +76,7 @@ PROGRAM = """
 //! Runs what the recipes added.
 
 use cogtcp_scenario::Scenario;
-use cogtcp_simulator::{{RunOptions, run}};
+use cogtcp_simulator::{{RunOptions, TraceLevel, run}};
 use std::path::Path;
 
 #[test]
@@ -87,6 +97,18 @@ fn what_the_recipes_added_runs() {{
         assert!(wrong.contains("did you mean") || wrong.contains("unknown"), "{{wrong}}");
     }}
 }}
+
+#[test]
+fn the_event_that_the_recipe_added_is_recorded() {{
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/sensed-link.toml");
+    let short = Scenario::read(&file).unwrap().set("run.duration", "1 s").unwrap();
+    let options = RunOptions {{ trace: TraceLevel::Full, ..RunOptions::default() }};
+    let run = run(&short.resolve().unwrap(), &options).unwrap();
+    let new = cogtcp_records::EventKind::ALL.last().unwrap();
+    assert_eq!((new.name(), new.meaning()), ("opening", "A flow's sender sends its first SYN."));
+    let codes = (0..run.events.len()).filter(|row| run.events.text("kind", *row) == Some("opening"));
+    assert_eq!(codes.count(), run.flows.len());
+}}
 """
 
 
@@ -100,13 +122,15 @@ def test_every_recipe_compiles_and_runs(tmp_path: Path) -> None:
     tree.mkdir(parents=True)
     for name in ("Cargo.toml", "Cargo.lock", "clippy.toml"):
         shutil.copy2(ROOT / name, tree)
-    for name in ("crates", "docs", "scenarios", "benches"):
-        shutil.copytree(ROOT / name, tree / name)
+    for name in ("crates", "docs", "scenarios", "benches", "python"):
+        shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
     cases = []
     for page, scenario, field in RECIPES:
         edits, value = follow(page, tree)
         assert edits == 3, f"{page}: one file, one mod and one line, not {edits} edits"
         cases.append(f"({json.dumps(scenario + '.toml')}, {json.dumps(field)}, {json.dumps(value)})")
+    assert follow("adding-an-event", tree)[0] == 2, "a line in the list, and the place"
+    assert follow("adding-a-metric", tree)[0] == 1, "one entry"
     program = textwrap.dedent(PROGRAM.format(cases=", ".join(cases))).lstrip()
     (tree / "crates/simulator/tests/recipes.rs").write_text(program)
 
@@ -121,5 +145,27 @@ def test_every_recipe_compiles_and_runs(tmp_path: Path) -> None:
     run("test", *build, "-p", "cogtcp-simulator", "--test", "recipes")
     run("run", *build, "-p", "cogtcp-scenario", "--example", "generate")
     reference = (tree / "docs/scenario.md").read_text()
-    for row in ("`{ half_window = ... }`", "`{ step = ... }`", "`{ last_level = ... }`", "`half-speed`"):
+    for row in (
+        "`{ half_window = ... }`",
+        "`{ step = ... }`",
+        "`{ last_level = ... }`",
+        "`half-speed`",
+        "`drop_head`",
+    ):
         assert row in reference, f"the reference does not list {row}"
+
+    # The entry of a metric is Python: comparisons have it, on the engine as it is.
+    script = (
+        "import cogtcp; s = cogtcp.Scenario.from_file('scenarios/sensed-link.toml');"
+        "r = cogtcp.run(s.set('run.duration', '5 s'));"
+        "print(r.metrics['sent_segments'] == sum(r.flows.column('sent_segments').to_pylist()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tree,
+        env={**os.environ, "PYTHONPATH": str(tree / "python")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.strip() == "True", done.stdout + done.stderr

@@ -129,6 +129,6 @@ def test_the_schema_names_the_fields() -> None:
 
 def test_the_stub_names_what_the_core_has() -> None:
     stub = (ROOT / "python/cogtcp/_core.pyi").read_text()
-    stubbed = set(re.findall(r"^(?:class|def) (\w+)|^(\w+): str", stub, re.MULTILINE))
+    stubbed = set(re.findall(r"^(?:class|def) (\w+)|^(\w+): (?:str|int)", stub, re.MULTILINE))
     names = {name for pair in stubbed for name in pair if name}
     assert names == {name for name in dir(_core) if not name.startswith("_")}

@@ -20,6 +20,7 @@ LinkEventKind: TypeAlias = Literal[
 ]
 
 version: str
+scenario_schema: int
 
 class Buffer:
     """Read-only bytes of one column (`u64`, `i64`, `f64`, `u32` or `bool` values in native order)."""

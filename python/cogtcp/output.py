@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from cogtcp import _replace, provenance
 from cogtcp._errors import OutputError
+from cogtcp.results_schema import RESULTS_SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -116,7 +117,7 @@ class OutputFolder:
 
     def _finish(self) -> None:
         files = sorted(path.name for path in self.path.iterdir())
-        manifest = {"tool": "cogtcp", "version": provenance.version(), "job": self._job, **self._manifest}
+        manifest = {**_made_by(), "job": self._job, **self._manifest}
         manifest["files"] = [*files, MARKER]
         (self.path / MARKER).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
         for path in (each for each in self.path.rglob("*") if each.is_file()):
@@ -265,9 +266,13 @@ class KeptFolder:
 
 def mark(folder: Path, job: Mapping[str, Any], ours: Sequence[str], manifest: Mapping[str, Any]) -> None:
     """Write the marker of a folder to which results are added: its job, what it may hold, and `manifest`."""
-    marker = {"tool": "cogtcp", "version": provenance.version(), "kind": job["verb"], "job": job, **manifest}
+    marker = {**_made_by(), "kind": job["verb"], "job": job, **manifest}
     marker["files"] = sorted({MARKER, *ours})
     write_file(folder / MARKER, json.dumps(marker, indent=2) + "\n")
+
+
+def _made_by() -> dict[str, Any]:
+    return {"tool": "cogtcp", "version": provenance.version(), "schema": RESULTS_SCHEMA}
 
 
 def _write_whole(path: str | Path, write: Callable[[Path], object]) -> Path:

@@ -85,7 +85,7 @@ class Scenario:
 
         The content of the files that it refers to counts too.
         """
-        digest = hashlib.sha256(self.to_toml().encode())
+        digest = hashlib.sha256(self._core.to_toml().encode())
         for content in _files.digest(self._core.files()):
             digest.update(content)
         return digest.hexdigest()
@@ -132,8 +132,8 @@ class Scenario:
         return self._core.warnings()
 
     def to_toml(self) -> str:
-        """Return the scenario as TOML, in canonical form."""
-        return self._core.to_toml()
+        """Return the scenario as TOML, in canonical form, with the version of its format."""
+        return f"schema = {_core.scenario_schema}\n{self._core.to_toml()}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scenario as nested dictionaries and lists, as `from_dict` takes them."""

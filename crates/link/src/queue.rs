@@ -1,7 +1,7 @@
 //! Queue disciplines: what waits, what is dropped or marked, and who comes next.
 //!
 //! Drop-tail is part of the link ([`DropTail`]). Every other discipline implements [`QueueDiscipline`], and its parameters
-//! [`Discipline`]; a new one is a file here and a line in `disciplines!` below (`docs/queues.md` has the recipe).
+//! [`Discipline`]; a new one is a file here and a line in `disciplines!` below (`docs/adding-a-queue-discipline.md` has the recipe).
 
 mod codel;
 mod drop_tail;

@@ -39,4 +39,7 @@ mod _core {
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const version: &str = env!("CARGO_PKG_VERSION");
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const scenario_schema: u32 = cogtcp_scenario::SCENARIO_SCHEMA;
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
     /// The version of the format that the file is written in; without it: 1, the only one so far.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing)]
     pub schema: Option<u32>,
     /// The name, for tables and reports.
     pub name: String,

@@ -1,7 +1,8 @@
 //! CR users in full: what is written, what is refused, what comes from files.
 
-use cogtcp_scenario::{Scenario, ScenarioError, UsersSpec};
+use cogtcp_scenario::{RetryLimit, Scenario, ScenarioError, UsersSpec};
 use cogtcp_spectrum::detector::DetectorConfig;
+use cogtcp_units::Bytes;
 use std::path::PathBuf;
 
 const TEXT: &str = r#"
@@ -45,7 +46,7 @@ fn what_is_left_out_has_the_values_of_the_paper() {
     let UsersSpec::Generated(users) = spectrum.users else { panic!("they are generated") };
     assert_eq!(users.iter().map(|user| user.band).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
     let user = experiment.radios[0].kind.cognitive().unwrap();
-    assert_eq!((user.mac.short_retry_limit, user.mac.rts_threshold), (Some(7), Some(0)));
+    assert_eq!((user.mac.short_retry_limit, user.mac.rts_threshold), (RetryLimit::Times(7), Bytes::new(0)));
     assert_eq!(user.ends[1].position.x, 100.0);
     // P_on of the detector's threshold follows from the law: mean ON 2 s, mean OFF 2/3 s.
     assert!(matches!(&user.detector, DetectorConfig::Map(map) if map.p_on.is_none()));

@@ -3,7 +3,7 @@
 use cogtcp_scenario::{SCENARIO_SCHEMA, STARTERS, Scenario, starter};
 
 fn error(first_line: &str) -> String {
-    let text = format!("{first_line}\n{}", starter("single-hop").unwrap());
+    let text = format!("{first_line}\n{}", starter("single-hop").unwrap().replacen("schema = 1\n", "", 1));
     Scenario::parse(&text, "mine.toml").unwrap_err().to_string()
 }
 
@@ -27,7 +27,7 @@ fn a_newer_file_is_refused_before_its_keys_are() {
 #[test]
 fn migrating_names_the_version_and_keeps_the_rest() {
     for (kind, _) in STARTERS {
-        let old = starter(kind).unwrap();
+        let old = starter(kind).unwrap().replacen(&format!("schema = {SCENARIO_SCHEMA}\n"), "", 1);
         let new = Scenario::migrate(&old, "old.toml").unwrap();
         let scenario = Scenario::parse(&new, "new.toml").unwrap();
         assert_eq!(scenario.schema, Some(SCENARIO_SCHEMA));
@@ -41,7 +41,7 @@ fn migrating_names_the_version_and_keeps_the_rest() {
 
 #[test]
 fn the_version_stands_before_the_first_table() {
-    let text = starter("single-hop").unwrap();
+    let text = starter("single-hop").unwrap().replacen("schema = 1\n", "", 1);
     let name = text.lines().find(|line| line.starts_with("name")).unwrap();
     let rest = text.replacen(name, "", 1);
     let table_first = rest.lines().skip_while(|line| !line.starts_with('[')).collect::<Vec<_>>().join("\r\n");

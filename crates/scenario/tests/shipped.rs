@@ -76,7 +76,7 @@ fn shipped_maps_are_lines() {
         let map =
             JourneyMap::parse(&text, &path.display().to_string()).unwrap_or_else(|error| panic!("{error}"));
         map.line().unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(Some(map.name.as_str()), path.file_stem().and_then(|stem| stem.to_str()));
+        assert_eq!(Some(map.line().unwrap().name.as_str()), path.file_stem().and_then(|stem| stem.to_str()));
         seen += 1;
     }
     assert!(seen >= 1);

@@ -194,6 +194,12 @@ def _parser() -> argparse.ArgumentParser:
 
     check = verb("check", _check, "check a scenario without running it")
     _scenario_arguments(check)
+    check.add_argument(
+        "--migrate",
+        action="store_true",
+        help="print the file brought to the present version of the format, with its comments",
+    )
+    check.add_argument("--in-place", action="store_true", help="with --migrate: write it back to FILE")
 
     new = verb("new", _new, "write a commented scenario to start from")
     new.add_argument("file", nargs="?", metavar="FILE", help="the file to write (default: KIND.toml)")

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 def scenario(args: argparse.Namespace) -> Scenario:
     """Read the scenario of `FILE` with the changes of `--set`."""
-    result = Scenario.from_file(_named(args.file), allow_python=args.allow_python)
+    result = Scenario.from_file(named(args.file), allow_python=args.allow_python)
     for path, text in changes(args.set):
         result = result.set_text(path, text)
     look_here(result.python_controls)
     return result
 
 
-def _named(given: str) -> str | Path:
+def named(given: str) -> str | Path:
     """Return the file of `FILE`, which may be the name of a shipped scenario where no file has that name."""
     if Path(given).name != given or Path(given).suffix or os.path.lexists(given):
         return given

@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 
 
 def check(args: argparse.Namespace) -> int:
-    """Say whether a scenario can be simulated, and what looks unmeant in it."""
+    """Say whether a scenario can be simulated, and what looks unmeant in it; or bring its file up to date."""
+    if args.in_place and not args.migrate:
+        raise UsageError("--in-place writes what --migrate brought up to date; give --migrate too")
+    if args.migrate:
+        return _migrate(args)
     scenario = arguments.scenario(args)
     scenario.check()
     warnings = scenario.warnings()
@@ -32,6 +36,25 @@ def check(args: argparse.Namespace) -> int:
         print(json.dumps({"ok": True, **described}))
     else:
         print(f"{args.file}: {scenario.name} can be run")
+    return 0
+
+
+def _migrate(args: argparse.Namespace) -> int:
+    if args.set:
+        raise UsageError("--migrate keeps the file as it is but for its format; leave --set out")
+    arguments.scenario(args)  # says what is wrong with the file, as every verb does
+    before = Path(arguments.named(args.file)).read_bytes().decode()  # its ends of lines are kept
+    after = _core.migrate(before, args.file)
+    if args.in_place and after != before:
+        from cogtcp.output import write_bytes
+
+        write_bytes(args.file, after.encode())
+    if args.json:
+        print(json.dumps({"file": args.file, "changed": after != before, "text": after}))
+    elif not args.in_place:
+        sys.stdout.write(after)
+    else:
+        print(f"{args.file}: {'brought up to date' if after != before else 'was up to date'}")
     return 0
 
 

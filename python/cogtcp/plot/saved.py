@@ -11,6 +11,7 @@ from cogtcp._errors import UsageError
 from cogtcp._names import pick
 from cogtcp.metrics import BY_NAME
 from cogtcp.plot import accessors, compared, distribution, over_time, swept
+from cogtcp.results_schema import modern, version_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -43,6 +44,7 @@ class Saved:
             raise UsageError(
                 f"{self.folder}: is no folder of results; name what `cogtcp run` or `cogtcp compare` wrote"
             ) from None
+        self.version = version_of(self.manifest, self.folder)
 
     def table(self, name: str) -> Any:
         """Return a table."""
@@ -51,7 +53,7 @@ class Saved:
 
         path = self.folder / f"{name}.parquet"
         try:
-            return pq.read_table(path)
+            return modern(name, pq.read_table(path), self.version)
         except (OSError, pa.ArrowException) as error:
             raise UsageError(f"{path}: cannot be read ({error}); make the results again") from None
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp._errors import UsageError
 from cogtcp.output import MARKER, RUNS
+from cogtcp.results_schema import version_of
 from cogtcp.runner import Journal
 
 if TYPE_CHECKING:
@@ -23,13 +24,18 @@ class Description:
 
 
 def manifest(folder: Path) -> dict[str, Any]:
-    """Return what a folder of results says about itself. Raises `UsageError` if it is none."""
+    """Return what a folder of results says about itself.
+
+    Raises:
+        UsageError: It is none, or a newer cogtcp wrote it.
+    """
     try:
         found = json.loads((folder / MARKER).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         found = None
     if not isinstance(found, dict) or found.get("tool") != "cogtcp":
         raise UsageError(f"{folder}: holds no results of cogtcp; name a folder that a command wrote")
+    version_of(found, folder)
     return found
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.parquet as pq
+
 from cogtcp._errors import UsageError
+from cogtcp.results_schema import renamed, version_of
 from cogtcp.sweeping import dataset
 from cogtcp.sweeping.folders import manifest
 
@@ -26,7 +29,7 @@ def connect(folder: Path) -> Any:
         raise UsageError(
             "query needs DuckDB, which is not installed; install it with: pip install 'cogtcp[query]'"
         ) from None
-    manifest(folder)
+    version = version_of(manifest(folder), folder)
     connection = duckdb.connect()
     connection.execute("SET enable_progress_bar = false")
     for name in dataset.tables(folder):
@@ -36,7 +39,9 @@ def connect(folder: Path) -> Any:
     for path in sorted(folder.glob("*.parquet")):
         if path.stem not in dataset.tables(folder):
             pattern = _text(str(path.resolve()))
-            connection.execute(f'CREATE VIEW "{path.stem}" AS FROM read_parquet({pattern})')
+            names = renamed(path.stem, pq.read_schema(path).names, version)
+            columns = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
+            connection.execute(f'CREATE VIEW "{path.stem}" ({columns}) AS FROM read_parquet({pattern})')
     return connection
 
 

@@ -150,7 +150,7 @@ impl Station {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cogtcp_units::{Duration, Rate};
+    use cogtcp_units::Duration;
 
     fn mac() -> Mac {
         Mac::default()

@@ -1,0 +1,61 @@
+"""The version of folders of results, and what older ones call things.
+
+A folder says in its marker file by which version of the format it was written: `schema`. One without it was
+written by cogtcp 0.1, which is version 1. Whoever renames a table or a column raises `RESULTS_SCHEMA` and
+says here what it was called; a column that is only added, or goes, needs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cogtcp._errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import pyarrow as pa
+
+#: The version that this cogtcp writes.
+RESULTS_SCHEMA = 2
+
+#: What each version called columns that have another name since: version, table, then old name and new.
+RENAMED: dict[int, dict[str, dict[str, str]]] = {
+    1: {
+        "predictions": {"foretold_start_s": "predicted_start_s", "foretold_end_s": "predicted_end_s"},
+    },
+}
+
+
+def version_of(manifest: Mapping[str, Any], folder: str | Path) -> int:
+    """Return the version by which a folder was written, from what its marker file says.
+
+    Raises:
+        UsageError: A newer cogtcp wrote it.
+    """
+    version = manifest.get("schema", 1)
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise UsageError(f"{folder}: its cogtcp.json has no version of results (schema = {version!r})")
+    if version > RESULTS_SCHEMA:
+        by = manifest.get("version", "?")
+        raise UsageError(
+            f"{folder}: was made by a newer cogtcp ({by}): its results have schema {version}, and this one "
+            f"reads up to {RESULTS_SCHEMA}; update cogtcp"
+        )
+    return version
+
+
+def renamed(name: str, columns: list[str], version: int) -> list[str]:
+    """Return what the columns of the table `name`, written by `version`, are called today."""
+    for step in range(version, RESULTS_SCHEMA):
+        new = RENAMED.get(step, {}).get(name, {})
+        columns = [new.get(column, column) for column in columns]
+    return columns
+
+
+def modern(name: str, table: pa.Table, version: int) -> pa.Table:
+    """Return the table `name`, written by `version`, with the names that its columns have today."""
+    if version == RESULTS_SCHEMA:
+        return table
+    return table.rename_columns(renamed(name, table.column_names, version))
