@@ -9,7 +9,7 @@
 //!
 //! let scenario = Scenario::parse(&starter("single-hop")?, "mine.toml")?;
 //! let experiment = scenario.set("run.duration", "5 s")?.with_seed(7)?.resolve()?;
-//! assert_eq!(experiment.run.seed, 7);
+//! assert_eq!(experiment.run.seed.get(), 7);
 //! # Ok::<(), cogtcp_scenario::ScenarioError>(())
 //! ```
 
