@@ -191,6 +191,18 @@ def test_a_scenario_may_come_through_a_pipe(small: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize(
+    "verb", [["check"], ["run"], ["compare", "--transport=sack,reno"], ["pu", "show"], ["journey", "show"]]
+)
+def test_a_named_pipe_is_refused_at_once(command: Command, tmp_path: Path, verb: list[str]) -> None:
+    """Nobody may ever write to it."""
+    os.mkfifo(tmp_path / "pipe")
+    done = command(*verb, tmp_path / "pipe")
+    assert done.code == 2, done
+    assert "it is a named pipe; name a" in done.err
+    assert len(done.err.splitlines()) == 1
+
+
 def test_a_scenario_without_an_end_is_refused(command: Command) -> None:
     done = command("check", "/dev/zero")
     assert done.code == 2

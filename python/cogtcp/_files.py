@@ -25,12 +25,14 @@ def read_text(path: str | Path, what: str) -> str:
     """
     reason = ""
     try:
-        with Path(path).open("rb") as stream:
-            data = stream.read(LARGEST + 1)
-        if len(data) > LARGEST:
-            reason = f"is larger than {LARGEST // 1_000_000} MB"
+        if _waits(Path(path)):
+            reason = "cannot be read: it is a named pipe"
         else:
-            return data.decode()
+            with Path(path).open("rb") as stream:
+                data = stream.read(LARGEST + 1)
+            if len(data) <= LARGEST:
+                return data.decode()
+            reason = f"is larger than {LARGEST // 1_000_000} MB"
     except UnicodeDecodeError as error:
         reason = f"is not UTF-8 text (byte {error.start + 1})"
     except (OSError, ValueError) as error:  # ValueError: a NUL byte in the name
@@ -38,6 +40,12 @@ def read_text(path: str | Path, what: str) -> str:
     raise ScenarioError(
         reason, file=str(path), remedy=f"name {what}", text=f"{path}: {reason}; name {what}"
     ) from None
+
+
+def _waits(path: Path) -> bool:
+    """Whether this is a named pipe, whose writer may never come; /dev/stdin and `<(...)` are open already."""
+    is_open = any(path.is_relative_to(place) for place in ("/dev/stdin", "/dev/fd", "/proc"))
+    return not is_open and path.is_fifo()
 
 
 def digest(files: Iterable[Path]) -> list[bytes]:

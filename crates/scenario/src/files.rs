@@ -42,12 +42,31 @@ pub(crate) fn read_named(path: &Path, most: u64) -> Result<String, Unreadable> {
     read(path, most, "take a part of it")
 }
 
-/// The text of a file that the user names, of at most `most` bytes. It may be a pipe.
+/// The text of a file that the user names, of at most `most` bytes. It may be a pipe that is open already: standard input, or
+/// the shell's `<(...)`. A named pipe would wait for its writer for ever.
 pub(crate) fn read_given(path: &Path, most: u64, remedy: &'static str) -> Result<String, Unreadable> {
     if path.is_dir() {
         return Err(Unreadable::new("is a folder", "name a file in it"));
     }
+    let open = ["/dev/stdin", "/dev/fd", "/proc"].iter().any(|place| path.starts_with(place));
+    if !open && is_named_pipe(path) {
+        return Err(Unreadable::new(
+            "cannot be read: it is a named pipe",
+            "name a regular file, or /dev/stdin for standard input",
+        ));
+    }
     read(path, most, remedy)
+}
+
+#[cfg(unix)]
+fn is_named_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    std::fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_fifo())
+}
+
+#[cfg(not(unix))]
+fn is_named_pipe(_: &Path) -> bool {
+    false
 }
 
 fn read(path: &Path, most: u64, too_large: &'static str) -> Result<String, Unreadable> {
