@@ -1,6 +1,7 @@
 """The lab: what it answers, whom it refuses, and how it behaves in a browser."""
 
 import json
+import math
 import os
 import shutil
 import signal
@@ -239,6 +240,20 @@ def test_a_change_is_explained() -> None:
         "the link is silent for 9 % of the time, not 2 % and it waits for 12 timeouts, not 4."
     )
     assert "as much as before" in answer.changed("Seed 1 to 2", before, before)
+
+
+@pytest.mark.parametrize(
+    ("efficiency", "says"),
+    [
+        (0.4, "sack delivers 4.000 Mbit/s, 40 % of what the link could carry."),
+        (1.2, "sack delivers 4.000 Mbit/s, more than the link could carry meanwhile"),
+        (math.nan, "sack delivers 4.000 Mbit/s. "),
+    ],
+)
+def test_no_share_of_what_the_link_could_carry_is_above_one(efficiency: float, says: str) -> None:
+    """Data of the warm-up may be handed over after it."""
+    said = answer._answer([{"name": "sack", "goodput_bps": 4e6, "efficiency": efficiency}])
+    assert said.startswith(says)
 
 
 @pytest.fixture(scope="module")

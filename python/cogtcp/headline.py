@@ -26,7 +26,7 @@ def of_run(result: Result) -> str:
     goodput, efficiency = result.metrics["goodput_bps"], result.metrics["efficiency"]
     time = budget.of_run(result)
     why = f" The link's time: {budget.told(time)}." if time else ""
-    return f"{subject} {_GOODPUT.text(goodput, unit=True)}{_share(efficiency)}.{why}"
+    return f"{subject} {_GOODPUT.text(goodput, unit=True)}{of_capacity(efficiency)}.{why}"
 
 
 def of_comparison(comparison: Comparison) -> str:
@@ -59,7 +59,7 @@ def _ranking(comparison: Comparison) -> str:
         return "No run was finished."
     best, others = ranked[0], ranked[1:]
     goodput = comparison.interval(best, "goodput_bps")
-    share = _share(comparison.interval(best, "efficiency").mean)
+    share = of_capacity(comparison.interval(best, "efficiency").mean)
     sentence = f"{best} delivers {_with_interval(goodput)}{share}"
     if comparison.nothing_random:
         rest = f"; {_less(comparison, others, best)}" if others else ""
@@ -147,7 +147,8 @@ def _seeds(n: int) -> str:
     return f"{n} seed{'s' if n != 1 else ''}"
 
 
-def _share(efficiency: float) -> str:
+def of_capacity(efficiency: float) -> str:
+    """Return what to say of an efficiency behind a goodput; nothing where it is not known."""
     if math.isnan(efficiency):
         return ""
     if efficiency > 1:

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from cogtcp import _core, models
+from cogtcp.headline import of_capacity
 from cogtcp.lab.controls import controls_of
 from cogtcp.metrics import BY_NAME
 from cogtcp.report.series import Series
@@ -150,12 +151,8 @@ def _said(key: str, value: float) -> str:
 def _answer(rows: Sequence[Mapping[str, Any]]) -> str:
     ranked = sorted(rows, key=lambda row: -float(row["goodput_bps"]))
     best = ranked[0]
-    share = (
-        ""
-        if math.isnan(best["efficiency"])
-        else f", {100 * best['efficiency']:.0f} % of what the link could carry"
-    )
-    text = f"{best['name']} delivers {BY_NAME['goodput_bps'].text(best['goodput_bps'], unit=True)}{share}"
+    goodput = BY_NAME["goodput_bps"].text(best["goodput_bps"], unit=True)
+    text = f"{best['name']} delivers {goodput}{of_capacity(best['efficiency'])}"
     if len(ranked) > 1 and best["goodput_bps"] > 0:
         gaps = [
             f"{row['name']} {100 * (1 - row['goodput_bps'] / best['goodput_bps']):.0f} %"
