@@ -133,7 +133,7 @@ def test_series_without_end_are_refused_before_they_are_made(command: Command, s
     assert "longer run.sample_interval" in done.err
 
 
-@pytest.mark.parametrize("after", ["cogtcp._start", "argparse", "cogtcp._errors"])
+@pytest.mark.parametrize("after", ["cogtcp._start", "argparse", "cogtcp._errors", "cogtcp.cli.arguments"])
 def test_ctrl_c_while_it_loads(small: Path, after: str) -> None:
     process = subprocess.Popen(
         [sys.executable, "-X", "importtime", *command_line("check", small)[1:]],

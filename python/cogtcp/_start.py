@@ -8,7 +8,10 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import NoReturn
+
+TYPE_CHECKING = False  # the module of that name takes time to load, in which Ctrl-C is not quiet yet
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 INTERRUPTED = 130  # what a shell reports for a process that SIGINT ended
 

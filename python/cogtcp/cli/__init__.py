@@ -24,19 +24,18 @@ if TYPE_CHECKING:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     _open_standard_streams()
-    take_over()
     # Arrow's own allocators keep memory for every thread that ever had any. Before Arrow is loaded.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-    # What no verb could do without is loaded with Ctrl-C handled.
-    try:
-        from cogtcp._errors import CogtcpError, RunError, UsageError
-    except KeyboardInterrupt:
-        return _interrupted()
+    from cogtcp._errors import CogtcpError, RunError, UsageError
+
     args = argparse.Namespace(json=False)
     try:
         signal.signal(signal.SIGTERM, _terminate)
         try:
             parser = _parser()
+            # Not before: modules that load make classes by `exec`, and once a `KeyboardInterrupt` leaves one,
+            # Python ends the process by the signal, whatever the exit code.
+            take_over()
             if "_ARGCOMPLETE" in os.environ:
                 from cogtcp.cli.complete import complete
 
