@@ -3,6 +3,7 @@
 
 mod buffer;
 mod control;
+mod episode;
 mod errors;
 mod journey;
 mod mobility;
@@ -23,6 +24,8 @@ mod _core {
     use super::control::check_congestion_control;
     #[pymodule_export]
     use super::control::values::{AckSample, LinkEvent, PacketInfo, RateSample, TcpState};
+    #[pymodule_export]
+    use super::episode::Episode;
     #[pymodule_export]
     use super::journey::Journey;
     #[pymodule_export]

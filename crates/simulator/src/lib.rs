@@ -13,6 +13,7 @@
 mod applications;
 mod boards;
 mod budget;
+mod episode;
 mod flow;
 mod forwarding;
 mod gated_links;
@@ -34,6 +35,7 @@ mod udp;
 mod unreachable;
 mod wireless;
 
+pub use episode::{Episode, View};
 pub use options::{ControlFactory, ControlFailure, RunError, RunOptions, TraceLevel};
 
 use cogtcp_records::Run;
@@ -46,5 +48,5 @@ pub fn run(experiment: &Experiment, options: &RunOptions) -> Result<Run, RunErro
     if options.trace >= TraceLevel::Series && rows > MOST_SERIES_ROWS {
         return Err(RunError::SeriesTooLong { rows });
     }
-    Simulation::new(experiment, options)?.run(options)
+    Simulation::new(std::sync::Arc::new(experiment.clone()), options)?.run(options)
 }

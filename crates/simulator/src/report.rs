@@ -11,19 +11,19 @@ use cogtcp_scenario::FlowSpec;
 use cogtcp_spectrum::{Protection, RadioStats};
 use cogtcp_units::{Duration, Time};
 
-impl Simulation<'_> {
+impl Simulation {
     /// The run's result. Every flow's measured span has ended.
     pub(crate) fn report(mut self, digest: u64) -> Run {
         let flows = self.flow_table();
         let links = self.link_table();
         let radios = self.radio_table();
         let extensions = self.parts.report(&Ending {
-            experiment: self.experiment,
+            experiment: &self.experiment,
             end: self.end,
             network: &self.network,
             flows: &self.flows,
         });
-        let budget = self.network.budget.report(self.experiment, &self.flows, &self.network);
+        let budget = self.network.budget.report(&self.experiment, &self.flows, &self.network);
         // Flows without a measured span say nothing of fairness.
         let goodputs: Vec<f64> =
             self.flows.iter().map(|flow| goodput(flow.measured)).filter(|g| !g.is_nan()).collect();
@@ -168,7 +168,7 @@ impl Simulation<'_> {
                 let row = radio_row(table.radio.intern(&spec.name), &radio.measured(self.end), None);
                 table.push(row);
             } else if let Some((_, cell)) = cell {
-                for (unit, name) in cell.radios.iter().zip(radio_names(self.experiment, spec)) {
+                for (unit, name) in cell.radios.iter().zip(radio_names(&self.experiment, spec)) {
                     let (stats, protection) = unit.measured(self.end);
                     let row = radio_row(table.radio.intern(&name), &stats, Some(&protection));
                     table.push(row);

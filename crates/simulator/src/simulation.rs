@@ -29,10 +29,12 @@ const CHECK_INTERVAL: u32 = 4096;
 
 /// The state of one run.
 #[derive(Debug)]
-pub(crate) struct Simulation<'a> {
-    pub(crate) experiment: &'a Experiment,
+pub(crate) struct Simulation {
+    pub(crate) experiment: Arc<Experiment>,
     pub(crate) seed: u64,
     pub(crate) end: Time,
+    /// Up to when it is played.
+    played: Time,
     warmup: Time,
     /// The warm-up is over: distributions are recorded.
     warm: bool,
@@ -72,9 +74,10 @@ impl Digest {
     }
 }
 
-impl<'a> Simulation<'a> {
+impl Simulation {
     /// The run of `experiment`, at time zero.
-    pub(crate) fn new(experiment: &'a Experiment, options: &RunOptions) -> Result<Self, RunError> {
+    pub(crate) fn new(shared: Arc<Experiment>, options: &RunOptions) -> Result<Self, RunError> {
+        let experiment = &*shared;
         let seed = options.seed.unwrap_or(experiment.run.seed.get());
         // Event codes hold 20 bits of index; a flow takes two of them, and so does a link.
         check_size(experiment)?;
@@ -125,9 +128,10 @@ impl<'a> Simulation<'a> {
             air: air.as_ref(),
         })?;
         let mut simulation = Self {
-            experiment,
+            experiment: Arc::clone(&shared),
             seed,
             end: Time::ZERO + experiment.run.duration,
+            played: Time::ZERO,
             warmup: Time::ZERO + experiment.run.warmup,
             warm: false,
             radios,
@@ -169,7 +173,7 @@ impl<'a> Simulation<'a> {
 
     /// Runs to the end and reports.
     pub(crate) fn run(mut self, options: &RunOptions) -> Result<Run, RunError> {
-        self.play(options)?;
+        self.play_until(self.end, options)?;
         self.check_conservation()?;
         self.check_capacity()?;
         let end = self.end;
@@ -183,11 +187,22 @@ impl<'a> Simulation<'a> {
         Ok(self.report(digest))
     }
 
+    /// The time up to which it is played.
+    pub(crate) fn now(&self) -> Time {
+        self.played
+    }
+
+    /// Plays all that happens up to `until`, or to the end if that comes first.
+    pub(crate) fn play_until(&mut self, until: Time, options: &RunOptions) -> Result<(), RunError> {
+        self.played = until.min(self.end).max(self.played);
+        self.play(self.played, options)
+    }
+
     /// The event loop.
-    fn play(&mut self, options: &RunOptions) -> Result<(), RunError> {
+    fn play(&mut self, until: Time, options: &RunOptions) -> Result<(), RunError> {
         let mut until_check = 1;
         while let Some((now, event)) = self.network.queue.peek() {
-            if now > self.end {
+            if now > until {
                 break;
             }
             until_check -= 1;
