@@ -16,8 +16,8 @@ fn a_link_that_carried_more_than_it_could_is_a_defect() {
     "#;
     let experiment = Scenario::parse(text, "full").unwrap().resolve().unwrap();
     let options = RunOptions::default();
-    let mut simulation = Simulation::new(&experiment, &options).unwrap();
-    simulation.play(&options).unwrap();
+    let mut simulation = Simulation::new(Arc::new(experiment.clone()), &options).unwrap();
+    simulation.play_until(Time::MAX, &options).unwrap();
     simulation.check_capacity().unwrap();
     // 5 s of 1 Mbit/s are 625,000 bytes; the flow leaves less than a tenth of them.
     simulation.pipe_baselines[0].carried -= 100_000.0;

@@ -4,6 +4,7 @@ mod applications;
 mod budget;
 mod conservation;
 mod determinism;
+mod episode;
 mod failures;
 mod forwarding;
 mod journey;
