@@ -9,7 +9,7 @@
 use crate::network::{Goal, Network};
 use crate::simulation::Simulation;
 
-impl Simulation<'_> {
+impl Simulation {
     /// Asks for what the arrivals will touch that the last event has brought nearer.
     #[inline(never)]
     pub(crate) fn look_ahead(&self) {
