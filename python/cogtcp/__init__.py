@@ -81,10 +81,10 @@ def __getattr__(name: str) -> object:
     if name not in _LATER:
         message = f"module {__name__!r} has no attribute {name!r}"
         if not name.startswith("_"):  # tools ask for those
-            import difflib
+            from cogtcp._names import meant
 
-            near = difflib.get_close_matches(name, __all__, n=1)
-            message += f"; did you mean {near[0]!r}?" if near else ""
+            said = meant(name, __all__)
+            message += f"; {said}" if said else ""
         raise AttributeError(message, name=name)
     from importlib import import_module
 

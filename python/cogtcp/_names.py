@@ -11,11 +11,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the one of the known names that was probably meant, if any is near enough."""
+    return next(iter(difflib.get_close_matches(name, list(known), n=1)), None)
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """Return "did you mean ...?" where a known name is near, and nothing else."""
+    near = nearest(name, known)
+    return f"did you mean {near!r}?" if near else ""
+
+
 def pick(name: str, known: Iterable[str], what: str) -> str:
     """Return a known name; raise `UsageError`, which suggests the nearest and lists all, for another."""
     names = list(known)
     if name in names:
         return name
-    near = difflib.get_close_matches(str(name), names, n=1)
-    meant = f"did you mean {near[0]!r}? " if near else ""
-    raise UsageError(f"there is no {what} {name!r}; {meant}known: {', '.join(names)}")
+    said = " ".join(filter(None, [meant(str(name), names), f"known: {', '.join(names)}"]))
+    raise UsageError(f"there is no {what} {name!r}; {said}")

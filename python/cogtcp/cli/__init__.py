@@ -7,7 +7,6 @@ finished of a comparison is written); 143 terminated.
 from __future__ import annotations
 
 import argparse
-import difflib
 import json
 import os
 import re
@@ -301,8 +300,9 @@ class _Parser(argparse.ArgumentParser):
         elif option:
             # What another verb has is no slip of the pen: it has no place here.
             given, known = option[1], sorted(self._option_string_actions)
-        near = difflib.get_close_matches(given, known, n=1)
-        super().error(f"{message}; did you mean {near[0]!r}?" if near else message)
+        from cogtcp._names import meant
+
+        super().error("; ".join(filter(None, [message, meant(given, known)])))
 
 
 def _wide(prog: str) -> argparse.HelpFormatter:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import os
 import re
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from cogtcp import _core
 from cogtcp._errors import OutputError, UsageError
+from cogtcp._names import meant
 from cogtcp._shipped import shipped
 from cogtcp.result import MOST_SEEDS
 from cogtcp.scenario import Scenario
@@ -36,11 +36,9 @@ def named(given: str) -> str | Path:
     if Path(given).name != given or Path(given).suffix or os.path.lexists(given):
         return given
     files = shipped()
-    near = difflib.get_close_matches(given, files, n=1)
+    near = meant(given, files)
     if given not in files and near:
-        raise UsageError(
-            f"{given}: there is no such file, and no shipped scenario of this name; did you mean {near[0]!r}?"
-        )
+        raise UsageError(f"{given}: there is no such file, and no shipped scenario of this name; {near}")
     return files.get(given, given)
 
 
@@ -111,11 +109,8 @@ def transports(values: Sequence[str]) -> list[str]:
     known = [name for name, _ in _core.transports()]
     for name in given:
         if ":" not in name and name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            meant = f"did you mean {near[0]!r}? " if near else ""
-            raise UsageError(
-                f"--transport {name}: there is no such transport; {meant}`cogtcp transports` lists them"
-            )
+            said = " ".join(filter(None, [meant(name, known), "`cogtcp transports` lists them"]))
+            raise UsageError(f"--transport {name}: there is no such transport; {said}")
     look_here([name for name in given if ":" in name])
     return given
 

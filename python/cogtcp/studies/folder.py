@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cogtcp._names import meant
 from cogtcp.studies.claims import ClaimRow, known_only, read_claim, read_unsaid, text
 from cogtcp.studies.errors import StudyError
 from cogtcp.studies.space import Space, Unsaid
@@ -142,6 +142,4 @@ def _count(data: dict[str, Any], key: str) -> int:
 
 
 def _suggest(name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    return f"{hint}known: {', '.join(known)}"
+    return " ".join(filter(None, [meant(name, known), f"known: {', '.join(known)}"]))

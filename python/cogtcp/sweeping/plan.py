@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import math
 import tomllib
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cogtcp._errors import UsageError
+from cogtcp._names import meant
 from cogtcp.control import control_name
 from cogtcp.result import check_seed
 from cogtcp.runner import Case
@@ -337,8 +337,7 @@ def _known(data: Mapping[str, Any], known: set[str], where: str) -> None:
 
 
 def _near(name: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+    return meant(name, known) or f"known are {', '.join(known)}"
 
 
 def _whole(value: Any, where: str) -> int:

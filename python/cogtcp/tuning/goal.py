@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from cogtcp._errors import UsageError
+from cogtcp._names import nearest
 from cogtcp.metrics import BY_NAME, METRICS
 from cogtcp.tuning.space import UNITS
 
@@ -127,6 +127,6 @@ def _metric(name: str, where: str) -> Metric:
     given = name.strip().replace("-", "_")
     if given in known:
         return known[given]
-    near = difflib.get_close_matches(given, known, n=1)
-    hint = f'did you mean "{near[0]}"? ' if near else ""
+    near = nearest(given, known)
+    hint = f'did you mean "{near}"? ' if near else ""
     raise UsageError(f'{where}: there is no metric "{name}"; {hint}known: {", ".join(BY_NAME)}')
