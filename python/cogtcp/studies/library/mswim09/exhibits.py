@@ -257,5 +257,5 @@ def _budget(cells: dict[str, Cell], title: str) -> Table:
             for name, cell in cells.items()
         ],
         caption="Silent: sensing or switching. Over a PU: open while a PU was ON on the channel. Missed and "
-        "false alarms: of all sensings. Copies: packets resent that had not been lost.",
+        "false alarms: of all sensings. Copies: packets retransmitted that had not been lost.",
     )
