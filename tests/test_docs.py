@@ -69,6 +69,7 @@ NOT_RUN = {
     "cargo clippy": "is run by make lint",
     "cargo build": "takes minutes",
     ".venv/bin/python -m pytest": "is what runs this",
+    "pytest": "is what runs this",
     ".venv/bin/maturin develop": "takes minutes, and make setup has done it",
     "pip install": "needs a registry",
     "python benches/references": "needs ns-2, or the trees of ns-2 and ns-3",
@@ -92,12 +93,15 @@ SPECTRUM = (
     '[spectrum]\nchannels = { uniform = "1 Mbit/s" }\npu = { exponential = { alpha = 0.5, beta = 0.5 } }\n'
 )
 
-# The Rust of these recipes is compiled, and what their TOML says is run, by test_recipes.py.
+# test_recipes.py follows these recipes: compiles their Rust, runs what their TOML says, puts their Python in.
 COMPILED = {
     "adding-a-congestion-control.md",
     "adding-a-detector.md",
+    "adding-a-metric.md",
     "adding-a-policy.md",
     "adding-a-predictor.md",
+    "adding-a-queue-discipline.md",
+    "adding-an-event.md",
 }
 
 
@@ -140,7 +144,6 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("scenarios", "examples", "studies", "docs", "benches", "crates", "tests", "Makefile", ".ci"):
         (tmp_path / name).symlink_to(ROOT / name)
     # What the pages speak of as yours.
-    (tmp_path / "my_control.py").write_text((ROOT / "examples/my_control.py").read_text())
     (tmp_path / "busy.csv").write_text("time,band,busy\n0,1,0\n1,1,1\n2,1,0\n4,1,1\n5,1,0\n6,1,1\n7,1,0\n")
     (tmp_path / "ch.log").write_text("<1, 1, 1000000, 1e-12>\n<2, 1, 1000000, 2e-12>\n")
     monkeypatch.chdir(tmp_path)
@@ -159,7 +162,10 @@ def commands(text: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("page", of("sh"))
-def test_commands(page: str, checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands(
+    page: str, checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delitem(sys.modules, "my_control", raising=False)  # as in a new process
     if page == "README.md":  # as `make demo` leaves it
         assert (
             cli.main(
@@ -178,7 +184,9 @@ def test_commands(page: str, checkout: Path, capsys: pytest.CaptureFixture[str])
     for block in of("sh")[page]:
         for words in commands(block.text):
             words[0] = words[0].removeprefix(".venv/bin/")
-            if words[0] == "cogtcp":
+            if words[0] == "export" and words[1].startswith("PYTHONPATH="):
+                monkeypatch.syspath_prepend(checkout / words[1].removeprefix("PYTHONPATH="))
+            elif words[0] == "cogtcp":
                 run(block, words[1:], capsys)
             else:
                 check_other(block, words)
@@ -240,6 +248,7 @@ def test_snippets(
     page: str, checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shorten(monkeypatch)
+    monkeypatch.syspath_prepend(checkout / "examples")  # as the page on Python controls exports it
     # A page about one's own scenario takes it for read.
     name = f"snippets_{re.sub(r'[^a-z]', '_', page.lower())}"
     module = type(sys)(name)
@@ -247,6 +256,8 @@ def test_snippets(
     space = vars(module)
     space.update(cogtcp=cogtcp, scenario=Scenario.from_file("scenarios/sensed-link.toml"), Runner=Runner)
     for block in of("python", "pycon")[page]:
+        if block.page.name in COMPILED:
+            continue  # a part of a file that the recipe names
         if block.language == "pycon":
             example = doctest.DocTestParser().get_doctest(block.text, space, block.name, None, block.line)
             failures, _ = doctest.DocTestRunner().run(example)
@@ -288,7 +299,8 @@ def whole(block: Block) -> list[str]:
 
 
 @pytest.mark.parametrize("page", of("toml"))
-def test_scenarios(page: str, checkout: Path) -> None:
+def test_scenarios(page: str, checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(checkout / "examples")
     PuActivity.generate(users=2, duration=20, seed=1)
     (checkout / "users.log").write_text(PuActivity.generate(users=2, duration=20, seed=1).to_text("pu-log"))
     for block in of("toml")[page]:
