@@ -155,8 +155,9 @@ impl Receiver {
             rto: INITIAL_RTO,
             retransmissions: 0,
             syn_ack_sent: Time::ZERO,
-            accepted: Vec::new(),
-            events: VecDeque::new(),
+            accepted: Vec::with_capacity(1),
+            // Few flows ever have two at once; room for four, the usual first step, is much for thousands of flows.
+            events: VecDeque::with_capacity(1),
             stats: ReceiverStats::default(),
             config,
         }

@@ -215,7 +215,8 @@ impl Sender {
             control,
             tcp,
             stats: SenderStats::default(),
-            events: VecDeque::new(),
+            // As in the receiver: rarely more than one at once.
+            events: VecDeque::with_capacity(1),
             connection: Connection::Idle,
             peer_isn: SeqNumber::new(0),
             peer_nxt: 0,

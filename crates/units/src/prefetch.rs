@@ -7,7 +7,6 @@ const LINE: usize = 64;
 /// Asks the processor to bring the first `lines` cache lines of `place` near. A hint: nothing is read, nothing changes, and
 /// processors other than x86-64 are not asked.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "one instruction a line")]
 #[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "the instruction has no safe name"))]
 pub fn prefetch<T: ?Sized>(place: &T, lines: usize) {
     #[cfg(target_arch = "x86_64")]
