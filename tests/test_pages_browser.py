@@ -134,7 +134,7 @@ def test_time_lines_zoom_together(page: Any, pages: dict[str, str]) -> None:
 
 def test_the_cursor_reads_values(page: Any, pages: dict[str, str]) -> None:
     page.goto(pages["run"])
-    over = page.locator(".u-over").first.bounding_box()
+    over = _in_view(page)
     page.mouse.move(over["x"] + over["width"] * 0.5, over["y"] + 20)
     assert page.locator(".reading").inner_text().startswith("at 10 s")
     result = run(Scenario.from_toml(SMALL))
@@ -234,8 +234,15 @@ def _spans(page: Any) -> list[list[float]]:
     return page.evaluate("cogtcp.made[0].charts.map(c => [c.scales.x.min, c.scales.x.max])")
 
 
+def _in_view(page: Any) -> dict[str, float]:
+    """Scroll the first time line into view, where the mouse can reach it; return its box."""
+    over = page.locator(".u-over").first
+    over.scroll_into_view_if_needed()
+    return over.bounding_box()
+
+
 def _drag(page: Any, start: float, end: float) -> None:
-    box = page.locator(".u-over").first.bounding_box()
+    box = _in_view(page)
     y = box["y"] + box["height"] / 2
     page.mouse.move(box["x"] + start * box["width"], y)
     page.mouse.down()

@@ -150,7 +150,7 @@ def test_every_recipe_compiles_and_runs(tmp_path: Path) -> None:
         "`{ step = ... }`",
         "`{ last_level = ... }`",
         "`half-speed`",
-        "`drop_head`",
+        "`{ drop_head = ... }`",
     ):
         assert row in reference, f"the reference does not list {row}"
 
