@@ -12,12 +12,13 @@ import os
 import re
 import signal
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from cogtcp._start import INTERRUPTED, take_over
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -109,20 +110,14 @@ def _parser() -> argparse.ArgumentParser:
 
     parser = _Parser(
         prog="cogtcp",
-        formatter_class=_wide,
+        formatter_class=arguments.wide,
         description="What does a transport protocol deliver over spectrum that comes and goes?",
         epilog="Start with: cogtcp new, cogtcp run FILE, cogtcp compare FILE --transport newreno,sack",
     )
     parser.add_argument("--version", action=_Version, help="print the version")
-    parser.set_defaults(verb=arguments.helper(parser))
-    verbs = parser.add_subparsers(title="verbs", metavar="VERB")
-
-    def verb(name: str, function: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
-        description = text[0].upper() + text[1:] + "."
-        sub = verbs.add_parser(name, help=text, description=description, formatter_class=_wide)
-        sub.add_argument("--json", action="store_true", help="print one JSON document on standard output")
-        sub.set_defaults(verb=function)
-        return sub
+    verbs = arguments.verbs(parser)
+    verb = partial(arguments.add_verb, verbs)
+    group = partial(arguments.add_group, verbs)
 
     run = verb("run", _run, "simulate a scenario once")
     _scenario_arguments(run)
@@ -229,37 +224,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     _output_arguments(reproduce)
 
-    pu = verbs.add_parser(
-        "pu",
-        help="generate, show and convert logs of primary users",
-        description="Generate, show and convert logs of primary users.",
-        formatter_class=_wide,
-    )
-    spectrum.add_pu(pu, _wide)
-
-    line = verbs.add_parser(
-        "journey",
-        help="show the line of a map file: stations, outages, levels",
-        description="Show the line of a map file.",
-        formatter_class=_wide,
-    )
-    journey.add_journey(line, _wide)
-
-    moves = verbs.add_parser(
-        "mobility",
-        help="generate and show where the nodes of an ad hoc network are",
-        description="Generate and show where the nodes of an ad hoc network are.",
-        formatter_class=_wide,
-    )
-    mobility.add_mobility(moves, _wide)
-
-    traces = verbs.add_parser(
-        "trace",
-        help="show, convert, export and generate link traces (mahimahi, CSV)",
-        description="Show, convert, export and generate link traces.",
-        formatter_class=_wide,
-    )
-    link_trace.add_trace(traces, _wide)
+    spectrum.add_pu(group("pu", "generate, show and convert logs of primary users"))
+    journey.add_journey(group("journey", "show the line of a map file: stations, outages, levels"))
+    mobility.add_mobility(group("mobility", "generate and show where the nodes of an ad hoc network are"))
+    link_trace.add_trace(group("trace", "show, convert, export and generate link traces (mahimahi, CSV)"))
 
     sensing = verb("sensing", spectrum.show_sensing, "print P_d and P_f against sensing time and SNR")
     spectrum.add_sensing(sensing)
@@ -303,10 +271,6 @@ class _Parser(argparse.ArgumentParser):
         from cogtcp._names import meant
 
         super().error("; ".join(filter(None, [message, meant(given, known)])))
-
-
-def _wide(prog: str) -> argparse.HelpFormatter:
-    return argparse.HelpFormatter(prog, max_help_position=28)
 
 
 def _scenario_arguments(parser: argparse.ArgumentParser) -> None:

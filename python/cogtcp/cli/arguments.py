@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import os
 import re
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cogtcp import _core
 from cogtcp._errors import OutputError, UsageError
@@ -18,8 +19,10 @@ from cogtcp.result import MOST_SEEDS
 from cogtcp.scenario import Scenario
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Sequence
+
+    Verb = Callable[[argparse.Namespace], int]
+    Verbs = argparse._SubParsersAction[Any]
 
 
 def scenario(args: argparse.Namespace) -> Scenario:
@@ -72,7 +75,35 @@ def checked_scenario(args: argparse.Namespace) -> Scenario:
     return result
 
 
-def helper(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
+def verbs(parser: argparse.ArgumentParser) -> Verbs:
+    """Return where a parser's verbs are added; with none of them given it prints what there is."""
+    parser.set_defaults(verb=helper(parser))
+    return parser.add_subparsers(title="verbs", metavar="VERB")
+
+
+def add_verb(verbs: Verbs, name: str, function: Verb, text: str) -> argparse.ArgumentParser:
+    """Add a verb, with `--json`; `function` does it, and `text` says what it does."""
+    parser = add_group(verbs, name, text)
+    parser.add_argument("--json", action="store_true", help="print one JSON document on standard output")
+    parser.set_defaults(verb=function)
+    return parser
+
+
+def add_group(verbs: Verbs, name: str, text: str) -> argparse.ArgumentParser:
+    """Add a verb that has verbs of its own."""
+    description = text[0].upper() + text[1:] + "."
+    parser: argparse.ArgumentParser = verbs.add_parser(
+        name, help=text, description=description, formatter_class=wide
+    )
+    return parser
+
+
+def wide(prog: str) -> argparse.HelpFormatter:
+    """Format help with room for long options."""
+    return argparse.HelpFormatter(prog, max_help_position=28)
+
+
+def helper(parser: argparse.ArgumentParser) -> Verb:
     """Return the verb of a parser that was given none: it prints what there is."""
 
     def show_help(args: argparse.Namespace) -> int:

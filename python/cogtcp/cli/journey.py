@@ -21,14 +21,10 @@ _MOST_SEEDS = 1000
 _DEPTH = 15.0  # dB below the threshold that are drawn
 
 
-def add_journey(parser: argparse.ArgumentParser, wide: Any) -> None:
+def add_journey(parser: argparse.ArgumentParser) -> None:
     """Add the verbs below `journey` to its parser."""
-    parser.set_defaults(verb=arguments.helper(parser))
-    verbs = parser.add_subparsers(title="verbs", metavar="VERB")
     text = "show a line: stations, tunnels, outages, the level on the way"
-    show = verbs.add_parser(
-        "show", help=text, description=text[0].upper() + text[1:] + ".", formatter_class=wide
-    )
+    show = arguments.add_verb(arguments.verbs(parser), "show", show_journey, text)
     show.add_argument("file", metavar="MAP", help="the map file")
     show.add_argument("--seed", type=int, default=1, metavar="N", help="the journey shown (default: 1)")
     show.add_argument(
@@ -41,8 +37,6 @@ def add_journey(parser: argparse.ArgumentParser, wide: Any) -> None:
         "--plot", metavar="FILE", help="draw level, speed and outages into this file, .svg or .html"
     )
     show.add_argument("--force", action="store_true", help="replace the plot if it exists")
-    show.add_argument("--json", action="store_true", help="print one JSON document on standard output")
-    show.set_defaults(verb=show_journey)
 
 
 def show_journey(args: argparse.Namespace) -> int:

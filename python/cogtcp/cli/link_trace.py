@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,6 @@ from cogtcp.cli.quantities import TIME, quantity
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
 
     from cogtcp.link_trace import LinkTrace
 
@@ -20,18 +20,9 @@ _BARS = "▁▂▃▄▅▆▇█"
 _COLUMNS = 72
 
 
-def add_trace(parser: argparse.ArgumentParser, wide: Any) -> None:
+def add_trace(parser: argparse.ArgumentParser) -> None:
     """Add the verbs below `trace` to its parser."""
-    parser.set_defaults(verb=arguments.helper(parser), json=False)
-    verbs = parser.add_subparsers(title="verbs", metavar="VERB")
-
-    def verb(name: str, function: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
-        sub = verbs.add_parser(
-            name, help=text, description=text[0].upper() + text[1:] + ".", formatter_class=wide
-        )
-        sub.add_argument("--json", action="store_true", help="print one JSON document on standard output")
-        sub.set_defaults(verb=function)
-        return sub
+    verb = partial(arguments.add_verb, arguments.verbs(parser))
 
     def target(sub: argparse.ArgumentParser) -> None:
         sub.add_argument(

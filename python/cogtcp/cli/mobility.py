@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,6 @@ from cogtcp.result import plain
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
 
     from cogtcp.mobility import Connectivity, Format, Node
 
@@ -27,18 +27,9 @@ _MOST_ROWS = 30
 _WIDTH, _HEIGHT = 64, 20
 
 
-def add_mobility(parser: argparse.ArgumentParser, wide: Any) -> None:
+def add_mobility(parser: argparse.ArgumentParser) -> None:
     """Add the verbs below `mobility` to its parser."""
-    parser.set_defaults(verb=arguments.helper(parser), json=False)
-    verbs = parser.add_subparsers(title="verbs", metavar="VERB")
-
-    def verb(name: str, function: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
-        sub = verbs.add_parser(
-            name, help=text, description=text[0].upper() + text[1:] + ".", formatter_class=wide
-        )
-        sub.add_argument("--json", action="store_true", help="print one JSON document on standard output")
-        sub.set_defaults(verb=function)
-        return sub
+    verb = partial(arguments.add_verb, arguments.verbs(parser))
 
     new = verb("generate", generate, "draw where nodes are: random waypoint, or nodes that stand still")
     new.add_argument("file", metavar="FILE", help="the file to write; - for standard output")

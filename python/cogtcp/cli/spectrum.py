@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,18 +28,9 @@ _WIDTH = 64
 _SHADES = " ░▒▓█"
 
 
-def add_pu(parser: argparse.ArgumentParser, wide: Any) -> None:
+def add_pu(parser: argparse.ArgumentParser) -> None:
     """Add the verbs below `pu` to its parser."""
-    parser.set_defaults(verb=arguments.helper(parser))
-    verbs = parser.add_subparsers(title="verbs", metavar="VERB")
-
-    def verb(name: str, function: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
-        sub = verbs.add_parser(
-            name, help=text, description=text[0].upper() + text[1:] + ".", formatter_class=wide
-        )
-        sub.add_argument("--json", action="store_true", help="print one JSON document on standard output")
-        sub.set_defaults(verb=function)
-        return sub
+    verb = partial(arguments.add_verb, arguments.verbs(parser))
 
     laws = ", ".join(f"{name}:{','.join(values).replace(' in s', '')}" for name, values in LAWS.items())
     new = verb("generate", generate, "draw the ON and OFF times of primary users")
