@@ -11,6 +11,7 @@ import pytest
 
 from cogtcp import Scenario, models, run, runner, studies
 from cogtcp.studies import code
+from cogtcp.studies.common_tests import functions_of
 from cogtcp.studies.quantities import seconds
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def test_the_studies_are_there() -> None:
 
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 def test_study_is_complete(study: studies.Study) -> None:
-    tests = code.functions(study, "tests")
+    tests = functions_of(study)
     for row in study.claims:
         code.function(study, "runs", row.measure)
         for name in row.shows:

@@ -12,6 +12,7 @@ import pytest
 from cogtcp import studies
 from cogtcp.studies import Cell, Point, Setting, Space, Statement, StudyError, Unsaid, power
 from cogtcp.studies.claims import cross_product, read_claim, read_unsaid
+from cogtcp.studies.common_tests import COMMON
 from cogtcp.studies.places import Place, effects, share
 from cogtcp.studies.statements import weakest
 
@@ -105,6 +106,21 @@ def test_more_points_make_it_harder_to_differ() -> None:
 def test_incomplete_statement_is_refused(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         stated(**fields)
+
+
+def test_above_on_average_is_about_the_mean_and_not_about_each_point() -> None:
+    measured = grid(x1=1.0, x2=5.0) | {
+        Point(x=x, who="b"): Cell([{"rate": 2.0 + 0.01 * (seed % 3)} for seed in range(10)])
+        for x in (1.0, 2.0)
+    }
+
+    def found(of: str, than: str) -> Verdict:
+        named = stated(test="function", function="above_on_average", of={"who": of}, than={"who": than})
+        return named.evaluate(measured, HERE, COMMON).verdict
+
+    assert (found("a", "b"), found("b", "a")) == ("holds", "differs")
+    with pytest.raises(StudyError, match="no measured point is"):
+        found("a", "c")
 
 
 def test_points_that_are_not_there_are_named() -> None:

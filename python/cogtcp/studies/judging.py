@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from cogtcp.runner import Case
 from cogtcp.studies import code, verdicts
+from cogtcp.studies.common_tests import functions_of
 from cogtcp.studies.statements import Cell
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Judged:
 def judge(study: Context, claims: Sequence[ClaimRow], setting: Setting) -> list[Judged]:
     """Measure the points of all `claims` under a setting, in one go, and test their statements."""
     grids = measure(study, claims, setting)
-    functions = code.functions(study.study, "tests")
+    functions = functions_of(study.study)
     return [
         Judged(
             setting,

@@ -10,7 +10,7 @@ a `Statement` in `study.toml`, an *ordering* (which is more) or a *magnitude* (h
 | `near` | it is `factor` (1) times that at `than`, within a relative `margin` | `of`, `than`, `margin` |
 | `flat` | it is within `margin` of its mean everywhere along the axis `over` | `over`, `margin` |
 | `rises`, `falls` | it has a trend along `over`; with `every_step` each step shows it | `over` |
-| `function` | what the function of this name in the study's `tests.py` tests | `function` |
+| `function` | what this function of the study's `tests.py`, or of `common_tests.py`, tests | `function` |
 
 `than` is a point or a number. A statement is made at each combination of the axes in `each`, among the points
 that match `where`, and holds only where it holds at each of them.
@@ -141,7 +141,9 @@ class Statement:
         if self.test == "function":
             function = (functions or {}).get(self.function)
             if function is None:
-                raise StudyError(f'"{self.says}": the study has no function {self.function!r} in tests.py')
+                raise StudyError(
+                    f'"{self.says}": no function {self.function!r} in tests.py, nor among the common tests'
+                )
             return function(self, grid, setting)
         groups = self._groups(grid)
         found = [self._test(group, len(groups), label) for label, group in groups]

@@ -25,22 +25,6 @@ AS_GOOD = 0.95
 GOODPUT = "goodput_kbps"
 
 
-def above_on_average(statement: Statement, grid: Grid, setting: Setting) -> Finding:
-    """Test that the mean over the points of `of` is above that over the points of `than`, paired by seed."""
-    first, second = (
-        [
-            statistics.fmean(seed)
-            for seed in zip(
-                *(cell.of(statement.quantity) for point, cell in grid.items() if point.matches(wanted)),
-                strict=True,
-            )
-        ]
-        for wanted in (statement.of, statement.than)
-        if isinstance(wanted, dict)
-    )
-    return verdicts.ratio(first, second)
-
-
 def interior(statement: Statement, grid: Grid, setting: Setting) -> Finding:
     """Test that no point that is not shown to be worse than the best lies on the edge of the grid.
 
