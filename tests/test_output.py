@@ -1,17 +1,19 @@
 """Folders of results are written whole or not at all."""
 
+import errno
 import json
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cogtcp import OutputError, _replace
-from cogtcp.output import MARKER, OutputFolder, is_ours, prepare_folder, write_file
+from cogtcp.output import MARKER, OutputFolder, is_ours, prepare_folder, write_file, write_pieces
 from conftest import files
 
 JOB = {"verb": "run", "scenario": "a", "seeds": [1]}
@@ -220,22 +222,97 @@ with OutputFolder({str(target)!r}, job={JOB!r}) as folder:
     assert files(tmp_path) == ["out", "out/a.txt", f"out/{MARKER}"]
 
 
+KILLED_WHILE_WRITING = """
+import os, signal, sys
+from pathlib import Path
+from cogtcp.output import OutputFolder, write_pieces
+def pieces():
+    yield b"half"
+    os.kill(os.getpid(), signal.SIGKILL)
+target = Path(sys.argv[1])
+if target.suffix:
+    write_pieces(target, pieces())
+with OutputFolder(target, job={"verb": "test", "seeds": [1]}) as folder:
+    folder.write_pieces("half.parquet", pieces())
+"""
+
+
+def killed_while_writing(target: Path) -> None:
+    """Let a process begin to write a file or folder, and kill it."""
+    killed = subprocess.run([sys.executable, "-c", KILLED_WHILE_WRITING, target], check=False)
+    assert killed.returncode == -signal.SIGKILL
+
+
 def test_what_kills_left_is_cleared_away_and_what_is_being_written_is_not(tmp_path: Path) -> None:
-    target = tmp_path / "out"
-    gone = subprocess.run(
-        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True
-    )
-    for token in ("00000001", "00000002"):
-        left = tmp_path / f".out.{int(gone.stdout)}-{token}.tmp"
-        left.mkdir()
-        (left / "half.parquet").write_text("")
-    file = tmp_path / f".report.html.{int(gone.stdout)}-00000003.tmp"
-    file.write_text("half")
-    os.utime(file, (1, 1))
+    target, file = tmp_path / "out", tmp_path / "report.html"
+    for _ in range(2):
+        killed_while_writing(target)
+    killed_while_writing(file)
+    assert len(list(tmp_path.glob(".report.html.*.tmp"))) == 1, "left this very moment"
     with OutputFolder(target, job=JOB) as slow:
         slow.write_text("a.txt", "slow")
         assert [path.name for path in tmp_path.glob(".out.*")] == [slow.path.name]
         write(target, "quick")
         assert slow.path.exists(), "a live writer keeps its folder"
-    write_file(tmp_path / "report.html", "whole")
+
+    def pieces() -> Iterator[bytes]:
+        yield b"slow"
+        (own,) = tmp_path.glob(".report.html.*")
+        write_file(file, "quick")
+        _replace.clear_up_in(tmp_path)
+        assert own.exists(), "a live writer keeps its file"
+
+    write_pieces(file, pieces())
+    assert file.read_text() == "slow"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "report.html"]
+
+
+def test_what_was_left_under_the_number_of_a_process_that_lives_is_cleared_away(tmp_path: Path) -> None:
+    # Numbers come again: that there is such a process does not say that it is the one that wrote.
+    (tmp_path / f".a.txt.{os.getpid()}-00000001.tmp").write_text("half")
+    (tmp_path / f".out.{os.getpid()}-00000001.tmp").mkdir()
+    (tmp_path / f".b.txt.{os.getpid()}-00000001.tmp").write_text("half")
+    (tmp_path / ".c.txt.tmp").write_text("somebody else's")
+    write_file(tmp_path / "a.txt", "whole")
+    write(tmp_path / "out", "whole")
+    names = [".b.txt", ".c.txt.tmp", "a.txt", "out"]
+    assert [path.name.partition(f".{os.getpid()}")[0] for path in sorted(tmp_path.iterdir())] == names
+    _replace.clear_up_in(tmp_path)
+    assert [path.name for path in sorted(tmp_path.iterdir())] == names[1:]
+
+
+def test_what_is_taken_for_left_before_it_is_locked_is_begun_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, begun = _replace._hold, []
+
+    def looked_at(descriptor: int, path: Path) -> bool:
+        begun.append(path.name)
+        if len(begun) % 2:
+            _replace.clear_up_in(tmp_path)  # another process looks just now
+        return real(descriptor, path)
+
+    monkeypatch.setattr(_replace, "_hold", looked_at)
+    write_file(tmp_path / "a.txt", "whole")
+    write(tmp_path / "out", "whole")
+    assert len(set(begun)) == 4
+    assert files(tmp_path) == ["a.txt", "out", "out/a.txt", f"out/{MARKER}"]
+
+
+def test_without_locks_what_was_left_goes_when_it_is_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_locks(descriptor: int, operation: int) -> None:
+        raise OSError(errno.ENOLCK, "no locks here")
+
+    assert _replace.fcntl is not None
+    monkeypatch.setattr(_replace.fcntl, "flock", no_locks)
+    killed_while_writing(tmp_path / "a.txt")
+    own = tmp_path / f".a.txt.{os.getpid()}-00000001.tmp"
+    own.write_text("half")
+    write_file(tmp_path / "a.txt", "whole")
+    assert len(list(tmp_path.iterdir())) == 3, "who wrote it may be on another machine"
+    for path in tmp_path.glob(".*"):
+        os.utime(path, (1, 1))
+    write_file(tmp_path / "a.txt", "whole")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [own.name, "a.txt"]

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from cogtcp import OutputError, Result, RunError, Scenario
-from cogtcp.runner import Case, Journal, Keys, Outcome, Progress, Runner
+from cogtcp.runner import Case, Journal, Keys, Outcome, Progress, Runner, journal
 from cogtcp.runner.progress import duration
+from cogtcp.sweeping import dataset
 from conftest import SMALL
 
 CONTROLS = """
@@ -210,6 +211,27 @@ def test_many_files_are_brought_together(tmp_path: Path) -> None:
         journal.append(Outcome("0" * 32, "{}"))
         assert Journal(tmp_path).busy() is True
     assert len(set(kept(tmp_path))) == 13
+
+
+def test_a_file_that_its_process_removes_meanwhile_is_no_error(
+    scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = journal._is_written
+
+    def removed(path: Path) -> bool:
+        found = real(path)
+        if path.exists() and path.stat().st_size == 0:
+            path.unlink()  # its process ends just now, and had made nothing
+        return found
+
+    monkeypatch.setattr(journal, "_is_written", removed)
+    (tmp_path / "runs").mkdir()
+    for number in range(9):
+        (tmp_path / "runs" / f"1-{number:08x}.runs").write_text("")
+    assert len(Runner(tmp_path / "runs").run(cases(scenario, 2))) == 2
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "1-00000001.runs").write_text("")
+    assert dataset.compact(tmp_path, Journal(tmp_path / "empty"), []) == 0
 
 
 WORKER = """

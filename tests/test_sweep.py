@@ -22,7 +22,7 @@ import cogtcp
 from cogtcp import OutputError, Scenario, UsageError
 from cogtcp.cli import main
 from cogtcp.result import run
-from cogtcp.runner import Journal
+from cogtcp.runner import Journal, Runner
 from cogtcp.statistics import mean_interval, quantile_interval
 from cogtcp.sweeping import dataset, ordered
 from cogtcp.sweeping import plan as planning
@@ -378,10 +378,57 @@ def killed_again_and_again(sweep_file: Path, out: Path, kills: int, chance: rand
     assert "3000 of 3000 runs" in done.stdout
     rows = dataset.load(out, "runs")
     assert rows.num_rows == len(set(rows["key"].to_pylist())) == 3000, "none doubled"
-    assert [path.name for path in out.parent.glob(f"{out.name}/.*")] == [], (
-        "nothing of what was killed is left"
-    )
+    left = [path for path in out.rglob("*") if path.name.startswith(".") or path.parent.name == "runs"]
+    assert left == [], "nothing of what was killed is left"
     return met
+
+
+KILLED_AT = """
+import os, signal, sys
+from pathlib import Path
+from cogtcp.cli import main
+real, place = Path.replace, sys.argv.pop(1)
+def replace(self, to):
+    if Path(to).name == place:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return real(self, to)
+Path.replace = replace
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize("place", ["cogtcp.json", "summary.parquet", "quantiles.parquet", "report.html"])
+def test_a_kill_while_results_are_written_leaves_nothing(
+    sweep_file: Path, command: Command, tmp_path: Path, place: str
+) -> None:
+    out = tmp_path / "out"
+    asked = [sys.executable, "-c", KILLED_AT, place, "sweep", sweep_file, "--out", out, "--quantiles", "50"]
+    killed = subprocess.run(asked, capture_output=True, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert len(list(out.glob(f".{place}.*"))) == 1
+    done = command("sweep", sweep_file, "--out", "out")
+    assert "36 of 36 runs" in done.out
+    assert [path.name for path in out.iterdir() if path.name.startswith(".")] == []
+
+
+def test_what_another_process_has_finished_is_in_the_results_at_once(short: Scenario, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    asked: dict[str, Any] = {"vary": {ON: ["1 s", "2 s"]}, "transports": ["sack"]}
+    cogtcp.sweep(short, **asked, seeds=1, out=out)
+    cases = list(planning.plan(short, **asked, seeds=3).cases())
+    with Journal(out / "runs") as other:
+        other.busy()  # from now on it is seen to be at work
+        for _, outcome in Runner().stream(cases[2:4]):
+            other.append(outcome)
+        found = cogtcp.sweep(short, **asked, seeds=3, out=out)
+        assert (found.progress.known, found.progress.made) == (4, 2)
+        assert found.runs.num_rows == 6, "although the other is still at work"
+        assert len(other.files()) == 1
+    fresh = tmp_path / "fresh"
+    cogtcp.sweep(short, **asked, seeds=3, out=fresh)
+    cogtcp.sweep(short, **asked, seeds=3, out=out)
+    assert data(out) == data(fresh)
+    assert list((out / "runs").iterdir()) == []
 
 
 def test_two_at_once_on_one_folder(sweep_file: Path, tmp_path: Path) -> None:

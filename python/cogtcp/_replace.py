@@ -3,6 +3,10 @@
 What is being written lies beside its target under `.NAME.PID-TOKEN.tmp`. Where the kernel can exchange two
 folders (`renameat2` with `RENAME_EXCHANGE`, Linux 3.15), a target exists at every moment. Elsewhere the old
 one steps aside to `.NAME.PID-TOKEN.old` first, and `clear_up` puts it back if nothing took its place.
+
+Whoever writes holds a lock on it (`flock`), which ends with its process, however that ends. So whoever gets
+the lock knows at once that nobody writes there any more: no age to wait for, no process number that another
+process may have by now, and it holds between machines that share a disk.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 try:
@@ -29,9 +33,10 @@ except ModuleNotFoundError:  # no file locks on this system
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
-# A file in the making that nobody has touched for so long, by a process that is gone, is nobody's: a process
-# of another machine on a shared disk cannot be asked.
+# Where the file system has no locks: a file that nobody has touched for so long, of a process that is not
+# on this machine, is nobody's.
 _STALE_S = 60.0
+_LEFT = re.compile(r"\.(.+)\.(\d+)-[0-9a-f]{8}\.(tmp|old)")
 
 
 def staging(target: Path) -> Path:
@@ -39,17 +44,43 @@ def staging(target: Path) -> Path:
     return target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
 
 
-def lock(folder: Path) -> int | None:
-    """Mark a folder as being written for as long as this process lives; None where there are no locks."""
-    if fcntl is None:
-        return None
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:  # some network file systems lock no folders
+def begin_file(target: Path, flags: int = os.O_WRONLY) -> tuple[Path, int]:
+    """Make an empty file beside `target` and hold it: its path, and the descriptor that holds it."""
+    while True:
+        path = staging(target)
+        descriptor = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o666)
+        if _hold(descriptor, path):
+            return path, descriptor
         os.close(descriptor)
-        return None
-    return descriptor
+
+
+def begin_folder(target: Path) -> tuple[Path, int | None]:
+    """Make a folder beside `target` and hold it; no descriptor where folders cannot be opened."""
+    while True:
+        path = staging(target)
+        path.mkdir()
+        if fcntl is None:
+            return path, None
+        try:
+            descriptor = os.open(path, os.O_RDONLY)
+        except FileNotFoundError:
+            continue
+        if _hold(descriptor, path):
+            return path, descriptor
+        os.close(descriptor)
+
+
+def _hold(descriptor: int, path: Path) -> bool:
+    """Lock what was just made; false if somebody took it for left over before it was locked."""
+    if fcntl is None:
+        return True
+    # Some network file systems have no locks. Waits for no longer than another process takes to look.
+    with contextlib.suppress(OSError):
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def put(new: Path, target: Path) -> bool:
@@ -80,29 +111,46 @@ def exchange(one: Path, other: Path) -> None:
         if code not in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):
             raise OSError(code, os.strerror(code), str(one), None, str(other))
     aside = staging(other).with_suffix(".old")
-    other.rename(aside)
+    held = None if fcntl is None else os.open(other, os.O_RDONLY)
     try:
-        one.rename(other)
-    except OSError:
-        aside.rename(other)
-        raise
-    aside.rename(one)
+        if held is not None:
+            _hold(held, other)
+        other.rename(aside)
+        try:
+            one.rename(other)
+        except OSError:
+            aside.rename(other)
+            raise
+        aside.rename(one)
+    finally:
+        if held is not None:
+            os.close(held)
 
 
 def clear_up(target: Path) -> None:
     """Remove what processes that are gone left beside `target`, or put it back if the target is missing."""
-    name = re.compile(rf"\.{re.escape(target.name)}\.(\d+)-[0-9a-f]{{8}}\.(tmp|old)")
+    _clear_up(target.parent, target.name)
+
+
+def clear_up_in(folder: Path) -> None:
+    """Remove what processes that are gone left in a folder, whatever it was to become."""
+    _clear_up(folder, None)
+
+
+def _clear_up(folder: Path, name: str | None) -> None:
     try:
-        entries = [entry for entry in os.scandir(target.parent) if entry.name.startswith(f".{target.name}.")]
+        names = [entry.name for entry in os.scandir(folder)]
     except OSError:
         return
-    for entry in entries:
-        found = name.fullmatch(entry.name)
-        path = target.parent / entry.name
-        if found is None or _alive(int(found[1])) or not _abandoned(path):
+    for each in names:
+        found = _LEFT.fullmatch(each)
+        if found is None or (name is not None and found[1] != name):
             continue
-        with contextlib.suppress(OSError):
-            if found[2] == "old" and not target.exists():
+        path, target = folder / each, folder / found[1]
+        with contextlib.suppress(OSError), _claim(path, int(found[2])) as ours:
+            if not ours:
+                continue
+            if found[3] == "old" and not target.exists():
                 path.rename(target)
             elif path.is_dir():
                 shutil.rmtree(path)
@@ -110,25 +158,37 @@ def clear_up(target: Path) -> None:
                 path.unlink()
 
 
-def _abandoned(path: Path) -> bool:
-    """Whether nobody writes `path`, as far as can be known."""
-    if path.suffix == ".old":
-        return True
+@contextlib.contextmanager
+def _claim(path: Path, process: int) -> Iterator[bool]:
+    """Hold what may be left over; false if somebody writes it, as far as can be known."""
+    is_folder = path.is_dir()
+    if fcntl is None:
+        yield _long_gone(path, process)
+        return
+    # An exclusive lock wants a file that is open for writing on some network file systems.
+    descriptor = os.open(path, os.O_RDONLY if is_folder else os.O_RDWR | os.O_NONBLOCK)
     try:
-        if not path.is_dir():
-            return time.time() - path.stat().st_mtime > _STALE_S
-        if fcntl is None:
-            return False
-        descriptor = os.open(path, os.O_RDONLY)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            ours = False
+        except OSError:
+            ours = _long_gone(path, process)
+        else:
+            ours = True
+        yield ours
     finally:
         os.close(descriptor)
-    return True
+
+
+def _long_gone(path: Path, process: int) -> bool:
+    """Whether nobody writes `path`, where there are no locks that would tell."""
+    if _alive(process):
+        return False
+    if path.is_dir():
+        # What is written into a folder may not touch the folder itself.
+        return path.suffix == ".old"
+    return time.time() - path.stat().st_mtime > _STALE_S
 
 
 def _alive(process: int) -> bool:

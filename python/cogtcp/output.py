@@ -83,9 +83,7 @@ class OutputFolder:
             self._check()
             self._made = [folder for folder in (real.parent, *real.parents[1:]) if not folder.exists()]
             real.parent.mkdir(parents=True, exist_ok=True)
-            self.path = _replace.staging(real)
-            self.path.mkdir()
-            self._lock = _replace.lock(self.path)
+            self.path, self._lock = _replace.begin_folder(real)
         except OSError as error:
             self._remove_traces()
             raise _cannot_write(self.target, error) from error
@@ -210,6 +208,7 @@ def prepare_folder(
         # The mark comes first: what lacks it is not known as ours when the command is repeated.
         if MARKER not in names or foreign or other:
             mark(folder, job, ours, {})
+        _replace.clear_up_in(folder)
         (folder / keep).mkdir(exist_ok=True)
     except OSError as error:
         raise _cannot_write(folder, error) from error
@@ -255,13 +254,15 @@ class KeptFolder:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None or not self._made or any(path.stat().st_size for path in self.runs.iterdir()):
+        if kind is None or not self._made:
             return
-        if {path.name for path in self.path.iterdir()} == {RUNS, MARKER}:
-            shutil.rmtree(self.path, ignore_errors=True)
-            for folder in self._made[1:]:
-                with contextlib.suppress(OSError):
-                    folder.rmdir()
+        # Only what is empty goes: another process may have begun to keep runs here.
+        with contextlib.suppress(OSError):
+            self.runs.rmdir()
+            if [path.name for path in self.path.iterdir()] == [MARKER]:
+                (self.path / MARKER).unlink()
+            for folder in self._made:
+                folder.rmdir()
 
 
 def mark(folder: Path, job: Mapping[str, Any], ours: Sequence[str], manifest: Mapping[str, Any]) -> None:
@@ -278,17 +279,22 @@ def _made_by() -> dict[str, Any]:
 def _write_whole(path: str | Path, write: Callable[[Path], object]) -> Path:
     target = Path(path)
     real = _real(target)
-    part = _replace.staging(real)
+    part, held = None, None
     try:
         _replace.clear_up(real)
+        part, held = _replace.begin_file(real)
         write(part)
+        os.fsync(held)  # a full disk may only show when the data are really written
         part.replace(real)
     except OSError as error:
         raise _cannot_write(target, error) from error
     finally:
-        # Where it could not be made it is not there, and the reason has been told.
+        # Where it is in its place there is nothing to remove; why it is not has been told.
         with contextlib.suppress(OSError):
-            part.unlink()
+            if part is not None:
+                part.unlink()
+        if held is not None:
+            os.close(held)
     return target
 
 

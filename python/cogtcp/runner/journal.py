@@ -13,12 +13,12 @@ import errno
 import json
 import os
 import secrets
-import time
 import zlib
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from cogtcp import _replace
 from cogtcp._errors import OutputError
 from cogtcp.runner.case import Outcome
 
@@ -35,8 +35,6 @@ _SUFFIX = ".runs"
 _MOST_FILES = 8
 # A new file is begun after so many bytes: what reads it need not hold more.
 _MOST_BYTES = 64 * 1024 * 1024
-# What was to become a file and did not within this time is a kill's.
-_STALE_S = 60.0
 
 
 class Journal:
@@ -141,40 +139,42 @@ class Journal:
         if self._descriptor is not None:
             with contextlib.suppress(OSError):
                 os.fsync(self._descriptor)
+            if self._size == 0:
+                # While it is locked: what is not written any more is another process's to rearrange.
+                self._path.unlink(missing_ok=True)
             os.close(self._descriptor)
             self._descriptor = None
-            if self._size == 0:
-                self._path.unlink(missing_ok=True)
 
     def _begin(self) -> int:
         self.close()
-        name = f"{os.getpid()}-{secrets.token_hex(4)}{_SUFFIX}"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
-        part = self.folder / f".{name}.tmp"
-        self._descriptor = os.open(part, flags, 0o666)
-        if fcntl is not None:
-            with contextlib.suppress(OSError):  # some network file systems have no locks
-                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # Under its name only now: a file without a lock is taken for one that was left.
-        self._path = self.folder / name
+        # Under its name only once it is locked: a file without a lock is taken for one that was left.
+        self._path = _new_path(self.folder)
+        part, self._descriptor = _replace.begin_file(self._path, os.O_WRONLY | os.O_APPEND)
         part.rename(self._path)
-        self._own.add(name)
+        self._own.add(self._path.name)
         self._size = 0
         return self._descriptor
 
     def _bring_together(self) -> None:
         """Make one file of those of processes that are gone. A kill on the way leaves runs twice."""
         with only_one(self.folder) as alone:
-            old = [path for path in self.files() if not _is_written(path)] if alone else []
-            small = [path for path in old if path.stat().st_size < _MOST_BYTES]
-            for left in self.folder.glob(".*.tmp") if alone else ():
-                if time.time() - left.stat().st_mtime > _STALE_S and not _is_written(left):
-                    left.unlink(missing_ok=True)
+            if not alone:
+                return
+            _replace.clear_up_in(self.folder)
+            small = [path for path in self.files() if not _is_written(path) and size(path) < _MOST_BYTES]
             if len(small) <= _MOST_FILES:
                 return
             write_all(self.folder, (outcome for path in small for outcome in read(path)))
             for path in small:
                 path.unlink(missing_ok=True)
+
+
+def size(path: Path) -> int:
+    """Return the size of a file, 0 of one that its process has removed meanwhile: nothing was in it."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def read(path: Path) -> Iterator[Outcome]:
@@ -188,8 +188,8 @@ def read(path: Path) -> Iterator[Outcome]:
 
 def write_all(folder: Path, outcomes: Iterable[Outcome]) -> None:
     """Write runs into a new file of a folder, each once, whole or not at all."""
-    name = f"{os.getpid()}-{secrets.token_hex(4)}{_SUFFIX}"
-    part = folder / f".{name}.tmp"
+    path = _new_path(folder)
+    part, held = _replace.begin_file(path)
     seen: set[str] = set()
     try:
         with part.open("wb") as stream:
@@ -199,9 +199,14 @@ def write_all(folder: Path, outcomes: Iterable[Outcome]) -> None:
                     stream.write(line(outcome))
             stream.flush()
             os.fsync(stream.fileno())
-        part.rename(folder / name)
+        part.rename(path)
     finally:
         part.unlink(missing_ok=True)
+        os.close(held)
+
+
+def _new_path(folder: Path) -> Path:
+    return folder / f"{os.getpid()}-{secrets.token_hex(4)}{_SUFFIX}"
 
 
 def line(outcome: Outcome) -> bytes:

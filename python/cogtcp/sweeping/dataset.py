@@ -27,7 +27,7 @@ from cogtcp import _replace
 from cogtcp._errors import OutputError
 from cogtcp.output import _cannot_write
 from cogtcp.runner import Journal, Outcome
-from cogtcp.runner.journal import only_one, read
+from cogtcp.runner.journal import only_one, read, size
 from cogtcp.sweeping import ordered
 from cogtcp.sweeping.columns import AGE, RUNS, Columns, axes_of, order, texts, types
 
@@ -139,10 +139,11 @@ def known(folder: Path) -> Known:
 
 
 def compact(folder: Path, journal: Journal, keep: Sequence[str]) -> int:
-    """Move finished runs from journals that nobody writes into the data set; return how many were moved.
+    """Bring finished runs from the journals into the data set; return how many that were.
 
-    A kill on the way leaves the data set as it was, and the journals; or the new one, and journals whose
-    runs it has already.
+    Journals that no process writes are removed then. What is finished in those of others is brought along,
+    and will be found again when they end. A kill on the way leaves the data set as it was, and the
+    journals; or the new one, and journals whose runs it has already.
 
     Raises:
         OutputError: The data set cannot be written.
@@ -154,23 +155,21 @@ def compact(folder: Path, journal: Journal, keep: Sequence[str]) -> int:
             if not alone:
                 return 0
             _replace.clear_up(real)
-            files = journal.idle()
-            if not any(path.stat().st_size for path in files):
-                return 0
-            new = _replace.staging(real)
-            new.mkdir()
-            lock = _replace.lock(new)
-            try:
-                moved = _write(folder, new, files, keep)
-                if not _replace.put(new, real):
-                    raise OutputError(f"{real}: another process writes here; repeat the command")
-            finally:
-                shutil.rmtree(new, ignore_errors=True)
-                if lock is not None:
-                    os.close(lock)
-            for path in files:
+            idle, files = journal.idle(), journal.files()
+            moved = 0
+            if any(size(path) for path in files):
+                new, lock = _replace.begin_folder(real)
+                try:
+                    moved = _write(folder, new, files, keep)
+                    if not _replace.put(new, real):
+                        raise OutputError(f"{real}: another process writes here; repeat the command")
+                finally:
+                    shutil.rmtree(new, ignore_errors=True)
+                    if lock is not None:
+                        os.close(lock)
+            for path in idle:
                 path.unlink(missing_ok=True)
-            journal.forget(files)
+            journal.forget(idle)
             return moved
     except OSError as error:
         raise _cannot_write(folder, error) from error
