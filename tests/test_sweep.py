@@ -378,7 +378,7 @@ def killed_again_and_again(sweep_file: Path, out: Path, kills: int, chance: rand
     assert "3000 of 3000 runs" in done.stdout
     rows = dataset.load(out, "runs")
     assert rows.num_rows == len(set(rows["key"].to_pylist())) == 3000, "none doubled"
-    left = [path for path in out.rglob("*") if path.name.startswith(".") or path.parent.name == "runs"]
+    left = [path for path in out.rglob("*") if path.name.startswith(".") or path.parent == out / "runs"]
     assert left == [], "nothing of what was killed is left"
     return met
 
