@@ -96,6 +96,7 @@ DIST ?= dist
 reference: $(VENV)/.core $(VENV)/.dev ## Generate schemas and reference pages anew, from the types and docstrings
 	cargo run --quiet --locked -p cogtcp-scenario --example generate
 	$(BIN)/python docs/generate_api.py
+	$(BIN)/python docs/generate_models.py
 
 lock: $(VENV)/.dev ## Resolve the Python dependencies anew and lock them with their hashes
 	$(BIN)/python -m pip install --quiet uv

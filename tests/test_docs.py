@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import doctest
 import functools
+import json
 import re
 import shlex
 import sys
@@ -88,7 +89,8 @@ PAIRS = (
     'access = { rate = "10 Mbit/s", delay = "1 ms", queue = "50 packets" }\n'
     'bottleneck = { rate = "1 Mbit/s", delay = "1 ms", queue = "50 packets" }\n'
 )
-USERS = 'detector = "perfect"\nsensing_time = "100 ms"\ntransmission_time = "1 s"\n'
+TIMES = 'sensing_time = "100 ms"\ntransmission_time = "1 s"\n'
+USERS = f'detector = "perfect"\n{TIMES}'
 SPECTRUM = (
     '[spectrum]\nchannels = { uniform = "1 Mbit/s" }\npu = { exponential = { alpha = 0.5, beta = 0.5 } }\n'
 )
@@ -292,6 +294,22 @@ def whole(block: Block) -> list[str]:
         return [HEAD + LINK + text.replace("pu.log", "users.log") + RADIO + "[radio.cr]\n" + USERS + FLOWS]
     if page == "wireless.md":
         return [HEAD + LINK + SPECTRUM + RADIO + text + FLOWS]
+    channels = SPECTRUM.rpartition("pu = ")[0]
+    match str(block.page.relative_to(ROOT / "docs")).removesuffix(".md").split("/"):
+        case ["detectors" | "policies", _] | ["radios", "cognitive-user"]:
+            return [HEAD + LINK + SPECTRUM + RADIO + "[radio.cr]\n" + TIMES + text + FLOWS]
+        case ["primary-users", _]:
+            return [HEAD + LINK + channels + text + RADIO + "[radio.cr]\n" + USERS + FLOWS]
+        case ["radios", "channels"]:
+            return [HEAD + LINK + "[spectrum]\n" + text + RADIO + "[radio.cr]\n" + USERS + FLOWS]
+        case ["radios", "cycle" | "journey"]:
+            return [HEAD + LINK + RADIO + text.replace("maps/", f"{ROOT}/scenarios/maps/") + FLOWS]
+        case ["predictors", _]:
+            train = (ROOT / "scenarios/train-journey.toml").read_text()
+            train = train.replace("maps/", f"{ROOT}/scenarios/maps/")
+            return [re.sub(r"^prediction = .*\n", lambda _: text, train, flags=re.MULTILINE)]
+        case ["queues", _]:
+            return [HEAD + text + FLOWS]
     if page == "link-traces.md":
         text = text.replace("[topology.single_hop]\n", "")
         return [HEAD + text.replace("lte.trace", f"{ROOT}/scenarios/traces/lte.trace") + FLOWS]
@@ -373,7 +391,59 @@ def test_every_page_is_found_from_the_readme() -> None:
     assert set(PAGES) <= reached, set(PAGES) - reached
 
 
+def generator(name: str) -> dict[str, Any]:
+    """Return what is in a file of docs/ that writes pages."""
+    path = ROOT / "docs" / f"{name}.py"
+    space: dict[str, Any] = {"__name__": name, "__file__": str(path)}
+    exec(path.read_text(), space)  # noqa: S102
+    return space
+
+
+def test_tables_of_parameters_are_those_of_the_types() -> None:
+    pages = generator("generate_models")["pages"]()
+    assert len(pages) > 30
+    for page, text in pages.items():
+        assert page.read_text() == text, f"{page.relative_to(ROOT)}: write it anew: make reference"
+        assert "| meaning |" in text, page
+
+
+#: Registries of models: the type in the schema, the folder of its pages, and pages that describe several.
+REGISTRIES = (
+    ("Detector", "detectors", {"perfect": "fixed", "as_released": "fixed"}),
+    ("Policy", "policies", {}),
+    ("Prediction", "predictors", {}),
+    ("Queue", "queues", {}),
+    ("Users", "primary-users", {"pu_log": "recorded", "map": "recorded", "occupancy": "recorded"}),
+)
+
+
+@pytest.mark.parametrize(("registry", "folder", "elsewhere"), REGISTRIES, ids=lambda value: str(value))
+def test_every_model_of_a_registry_has_its_page(
+    registry: str, folder: str, elsewhere: dict[str, str]
+) -> None:
+    schema = json.loads((ROOT / "crates/scenario/schema/scenario.schema.json").read_text())
+    names = []
+    for choice in schema["$defs"][registry]["oneOf"]:
+        names += [choice["const"]] if "const" in choice else []
+        names += [*choice.get("properties", {}), *choice.get("enum", [])]
+    assert len(names) > 3
+    for name in set(names) - {"none"}:
+        page = ROOT / "docs" / folder / f"{elsewhere.get(name, name).replace('_', '-')}.md"
+        assert page.is_file(), f"{name}: write docs/{folder}/{page.name}"
+        assert re.search(rf"\b{name}\b", page.read_text()), f"{page}: does not name {name}"
+
+
+def test_pages_of_models_say_the_same_kinds_of_things() -> None:
+    folders = ("detectors", "policies", "predictors", "primary-users", "radios", "queues", "congestion")
+    pages = [page for folder in folders for page in (ROOT / "docs" / folder).glob("*.md")]
+    for page in pages:
+        if page.name in ("simulators.md", "your-own.md"):
+            continue  # presets that several pages describe; a recipe
+        headings = re.findall(r"^## (.*)$", page.read_text(), re.MULTILINE)
+        for wanted in ("What it is", "Equations", "Parameters", "Scope and limitations", "Validation"):
+            assert wanted in headings, f"{page.relative_to(ROOT)}: {wanted}"
+
+
 def test_the_page_of_the_api_is_that_of_the_code() -> None:
-    space: dict[str, Any] = {"__name__": "generate_api", "__file__": str(ROOT / "docs/generate_api.py")}
-    exec((ROOT / "docs/generate_api.py").read_text(), space)  # noqa: S102
+    space = generator("generate_api")
     assert (ROOT / "docs/api.md").read_text() == space["page"](), "write it anew: make reference"
