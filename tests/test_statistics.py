@@ -5,6 +5,7 @@ import statistics
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from cogtcp.statistics import (
     holm,
@@ -93,7 +94,6 @@ def test_intervals_cover_the_mean_as_often_as_they_say() -> None:
 
 
 def test_p_values_are_those_of_scipy() -> None:
-    stats = pytest.importorskip("scipy.stats", reason="scipy is not installed; it is the oracle here")
     chance = random.Random(5)
     for n in (2, 3, 7, 30):
         one, other = ([chance.gauss(shift, 1) for _ in range(n)] for shift in (0.0, 0.7))
@@ -102,6 +102,31 @@ def test_p_values_are_those_of_scipy() -> None:
     assert p_value([1.0, 1.0, 1.0]) == 0
     assert p_value([0.0, 0.0]) == 1
     assert math.isnan(p_value([3.0]))
+
+
+@given(st.integers(1, 2000), st.floats(0.5, 0.9999))
+def test_the_distribution_is_that_of_scipy(degrees: int, p: float) -> None:
+    t = t_quantile(p, degrees)
+    assert t == pytest.approx(stats.t.ppf(p, degrees), rel=1e-7, abs=1e-12)
+    assert t_distribution(t, degrees) == pytest.approx(stats.t.cdf(t, degrees), abs=1e-12)
+
+
+@given(
+    st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=40, unique=True), st.sampled_from([0.9, 0.95, 0.99])
+)
+def test_intervals_of_means_are_those_of_scipy(values: list[float], confidence: float) -> None:
+    expected = stats.ttest_1samp(values, 0).confidence_interval(confidence)
+    found = mean_interval(values, confidence)
+    size = max(map(abs, values))
+    assert (found.low, found.high) == pytest.approx(tuple(expected), rel=1e-7, abs=1e-9 * size)
+
+
+@given(st.integers(1, 120), st.floats(0.01, 0.99), st.sampled_from([0.9, 0.95, 0.99]))
+def test_intervals_of_quantiles_are_those_of_scipy(n: int, q: float, confidence: float) -> None:
+    expected = stats.quantile_test(list(range(n)), q=0, p=q).confidence_interval(confidence)
+    found = quantile_interval([float(value) for value in range(n)], q, confidence)
+    ends = tuple(end if math.isfinite(end) else None for end in (found.low, found.high))
+    assert ends == tuple(None if math.isnan(end) else end for end in expected)
 
 
 def test_p_values_by_hand() -> None:
