@@ -54,7 +54,7 @@ traffic = "saturated"
         ("flow.0.to=sender", ["sender"]),
         ('radio.0.links=["lnk"]', ["lnk", "link"]),
         ("radio.0.sensing.off=0 s", ["sensing.off"]),
-        ("radio.0.silence=ignore", ["silence", "hold", "drop"]),
+        ("radio.0.silence=ignore", ["silence", "hold", "drop", "refuse"]),
         ("flow=[]", ["flow"]),
         ("nothing.at.all=1", ["nothing"]),
     ],

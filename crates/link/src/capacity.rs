@@ -41,13 +41,18 @@ impl Capacity {
         (self.since, self.available, self.channel) = (now, available, available);
     }
 
-    /// Counts from the last time to `now`, through which gate and rate were these.
-    pub(crate) fn integrate(&mut self, now: u64, rate: Rate, is_open: bool, airing: Option<&Airing>) {
+    /// Counts from the last time to `now`, through which gate and rate were these. What stays on the air, `airing`, does not
+    /// overlap.
+    pub(crate) fn integrate<'a>(&mut self, now: u64, rate: Rate, is_open: bool, airing: impl Iterator<Item = &'a Airing>) {
         let since = std::mem::replace(&mut self.since, now);
         let span = now - since;
         let bits = |rate: Rate, span: u64| u128::from(rate.bits_per_second()) * u128::from(span);
-        let completing = airing.map_or(0, |frame| frame.overlap(since, now));
-        let carried = airing.map_or(0, |frame| bits(frame.rate, completing));
+        let (mut completing, mut carried) = (0, 0);
+        for frame in airing {
+            let overlap = frame.overlap(since, now);
+            completing += overlap;
+            carried += bits(frame.rate, overlap);
+        }
         let rest = bits(rate, span - completing);
         self.channel += carried + rest;
         self.available += carried;

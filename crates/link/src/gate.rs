@@ -12,6 +12,9 @@ pub enum Silence {
     Hold,
     /// What is sent into the silence is lost.
     Drop,
+    /// What comes to the link in silence is lost; what was queued before is sent. So does ns-2's link-down, which
+    /// stands in front of the queue (`dynalink.cc`).
+    Refuse,
 }
 
 /// State of the gate.
@@ -23,6 +26,8 @@ pub enum Gate {
     Hold,
     /// Silence: the transmitter goes on, and what it sends is lost.
     Drop,
+    /// Silence: nothing is let in; what was in the queue before it is sent and arrives.
+    Refuse,
     /// A MAC takes the packets, over an open channel.
     Served,
     /// A MAC takes the packets; its radios are silent.
@@ -36,6 +41,7 @@ impl Gate {
             (false, _) => Self::Open,
             (true, Silence::Hold) => Self::Hold,
             (true, Silence::Drop) => Self::Drop,
+            (true, Silence::Refuse) => Self::Refuse,
         }
     }
 
@@ -46,7 +52,7 @@ impl Gate {
 
     /// Whether the link's own transmitter runs.
     pub(crate) const fn transmits(self) -> bool {
-        matches!(self, Self::Open | Self::Drop)
+        matches!(self, Self::Open | Self::Drop | Self::Refuse)
     }
 
     /// Whether a MAC takes the packets.

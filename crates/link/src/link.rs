@@ -81,6 +81,8 @@ pub enum Offer {
     Wake,
     /// The queue is full.
     Dropped,
+    /// The gate lets nothing in.
+    Refused,
     /// The queue discipline has it: what it dropped and what is to be scheduled now say
     /// [`take_dropped`](Link::take_dropped), [`take_arrival`](Link::take_arrival),
     /// [`take_transmission`](Link::take_transmission) and [`take_wake`](Link::take_wake).
@@ -132,6 +134,8 @@ pub struct Link<P> {
     own_rate: Rate,
     capacity: Capacity,
     airing: Option<Airing>,
+    /// What waits behind a gate that refuses, and is sent all the same.
+    draining: Option<Airing>,
     highest_rate: Rate,
     changes_rate: bool,
     schedule: Option<Playing>,
@@ -194,6 +198,7 @@ impl<P: Payload> Link<P> {
             own_rate: rate,
             capacity: Capacity::default(),
             airing: None,
+            draining: None,
             highest_rate: rate,
             changes_rate: false,
             schedule: config.schedule.clone().map(Playing::new),
@@ -216,6 +221,10 @@ impl<P: Payload> Link<P> {
             (taken.time, taken.wire) = (arrival, wire);
             taken.packet.enter();
             return if first { Offer::Schedule(Time::from_nanos(arrival)) } else { Offer::Taken };
+        }
+        if self.gate == Gate::Refuse {
+            self.count_drop(DropCause::Silence);
+            return Offer::Refused;
         }
         if self.managed.is_some() {
             return self.offer_to_discipline(now, frame);
@@ -387,7 +396,7 @@ impl<P: Payload> Link<P> {
             self.free_at = self.free_at.max(at);
         }
         self.gate = gate;
-        self.is_direct = gate.transmits() && self.managed.is_none();
+        self.is_direct = gate.transmits() && gate != Gate::Refuse && self.managed.is_none();
         let rate = rate.unwrap_or(self.own_rate);
         if rate != self.rate {
             self.rate = rate;
@@ -402,10 +411,32 @@ impl<P: Payload> Link<P> {
         }
         if self.managed.is_some() {
             self.draw(at);
+            self.draining = self.draining(at);
             return None;
         }
         self.catch_up(at);
+        self.draining = self.draining(at);
         if had_arrival { None } else { self.next_arrival() }
+    }
+
+    /// What waits when the gate begins to refuse is sent one packet after the other: nothing comes that could change that.
+    /// (A discipline may drop some of it on the way; the time for these counts all the same.)
+    fn draining(&self, now: u64) -> Option<Airing> {
+        if self.gate != Gate::Refuse {
+            return None;
+        }
+        let mut until = self.free_at;
+        let mut send = |frame: &Frame<P>| {
+            until = until.saturating_add(self.rate.transmission_time(u64::from(frame.wire)).as_nanos());
+        };
+        (self.begun..self.ring.len()).for_each(|i| send(self.ring.get(i)));
+        if let Some(managed) = &self.managed {
+            managed.discipline.visit(&mut send);
+        }
+        // The frame on the air is counted already, unless it began just now.
+        let on_air = self.airing.is_some_and(|frame| frame.until == self.free_at);
+        let from = if on_air { self.free_at } else { now };
+        (until > from).then_some(Airing { from, until, rate: self.rate })
     }
 
     /// Whether a queue discipline keeps what waits.
@@ -582,6 +613,11 @@ impl<P: Payload> Link<P> {
         Time::from_nanos(self.free_at)
     }
 
+    /// When all is sent that is under way or, with a gate that refuses, waits, as of the last change of the gate.
+    pub fn busy_until(&self) -> Time {
+        self.draining.map_or(self.free_at(), |draining| Time::from_nanos(draining.until))
+    }
+
     /// Since when the transmitter has had nothing to send; `None`: it sends, or something waits.
     pub fn idle_since(&mut self, now: Time) -> Option<Time> {
         if self.free_at < now.as_nanos() {
@@ -711,7 +747,8 @@ impl<P: Payload> Link<P> {
             let available = playing.schedule().capacity(now);
             return self.capacity.set(now, available);
         }
-        self.capacity.integrate(now, self.rate, self.gate.is_open(), self.airing.as_ref());
+        let busy = [self.airing, self.draining];
+        self.capacity.integrate(now, self.rate, self.gate.is_open(), busy.iter().flatten());
     }
 }
 

@@ -279,7 +279,7 @@ impl Watch {
             if let Some((begun, lost)) = on_air {
                 let until = link.free_at().as_nanos();
                 if !lost {
-                    self.completing = until;
+                    self.completing = link.busy_until().as_nanos();
                 } else if until != self.lost_until {
                     self.account.add(State::Cut, at - begun.as_nanos().max(before).min(at));
                 }

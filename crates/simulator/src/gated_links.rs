@@ -5,7 +5,7 @@ use crate::network::Network;
 use crate::options::RunError;
 use cogtcp_crosslayer::{LinkEvent, Phase};
 use cogtcp_link::Gate;
-use cogtcp_scenario::{Experiment, RadioKind, RadioSpec, Silence};
+use cogtcp_scenario::{Experiment, RadioKind, RadioSpec};
 use cogtcp_spectrum::journey::{self, Course, JourneyRadio};
 use cogtcp_spectrum::prediction::Outage;
 use cogtcp_spectrum::{CognitiveCycle, Radio, RadioStats};
@@ -67,7 +67,7 @@ impl GatedLinks {
                 course,
                 pipes: spec.links.iter().flat_map(|link| [2 * *link as u32, 2 * *link as u32 + 1]).collect(),
                 holding: None,
-                silent: if gating.silence == Silence::Hold { Gate::Hold } else { Gate::Drop },
+                silent: Gate::of(true, gating.silence),
                 nodes,
                 own_rate: spec.links.first().map_or(Rate::ZERO, |link| experiment.links[*link].forward.rate),
                 warm: RadioStats::default(),
@@ -134,7 +134,7 @@ impl GatedLinks {
         let gate = if phase.is_silent() { self.silent } else { Gate::Open };
         // All links before any board: a sender that hears that the link is up sends at once, and must find it open.
         for pipe in &self.pipes {
-            let gate = if gate == Gate::Drop && self.holding == Some(*pipe) { Gate::Hold } else { gate };
+            let gate = if matches!(gate, Gate::Drop | Gate::Refuse) && self.holding == Some(*pipe) { Gate::Hold } else { gate };
             network.set_channel(now, *pipe, gate, self.radio.rate());
         }
         while let Some((time, event)) = self.radio.poll_event() {

@@ -362,7 +362,8 @@ impl Network {
             Offer::Taken => {}
             Offer::Schedule(time) => self.queue.push(time, Event::Arrival(pipe)),
             Offer::Wake => self.wake(now, pipe),
-            Offer::Dropped => return self.refuse(now, pipe, frame),
+            Offer::Dropped => return self.refuse(now, pipe, frame, DropCause::Queue),
+            Offer::Refused => return self.refuse(now, pipe, frame, DropCause::Silence),
             Offer::Managed => {
                 // Recorded before the discipline's own doings are: it may drop this very packet.
                 self.note_queued(now, pipe, frame);
@@ -372,11 +373,11 @@ impl Network {
         self.note_queued(now, pipe, frame);
     }
 
-    /// The full queue of a pipe drops a packet.
+    /// A pipe does not take a packet: its queue is full, or its gate refuses it.
     #[cold]
-    fn refuse(&mut self, now: Time, pipe: u32, mut frame: Frame<Packet>) {
+    fn refuse(&mut self, now: Time, pipe: u32, mut frame: Frame<Packet>, cause: DropCause) {
         frame.packet.enter();
-        self.drop_packet(now, pipe, &frame, DropCause::Queue);
+        self.drop_packet(now, pipe, &frame, cause);
     }
 
     /// Enters a packet in the trace, where packets are traced, as it was offered to `pipe`.

@@ -198,6 +198,43 @@ fn drop_loses_every_frame_that_meets_the_silence() {
     assert_eq!(link.carried(at(DELAY)), 2000.0);
 }
 
+/// Frames 0 to 2 were there before the silence: they are sent, through it. 3 comes in it, 4 after it, behind what is left.
+#[test]
+fn refuse_loses_what_comes_and_sends_what_waits() {
+    let mut link = made(&LinkConfig { queue: packets(3), ..config() });
+    for number in 0..3 {
+        link.offer(at(0), frame(number));
+    }
+    link.set_channel(at(TX / 2), Gate::Refuse, None);
+    assert_eq!(link.busy_until(), at(3 * TX));
+    assert_eq!(link.offer(at(TX), frame(3)), Offer::Refused);
+    assert_eq!((link.queue_length(at(TX + 1)), link.available_rate()), (1, Rate::ZERO));
+    link.set_channel(at(2 * TX + TX / 2), Gate::Open, None);
+    link.offer(at(2 * TX + TX / 2), frame(4));
+    let fates: Vec<_> = drain(&mut link).into_iter().map(|(number, time, ..)| (number, time)).collect();
+    assert_eq!(fates, [(0, TX + DELAY), (1, 2 * TX + DELAY), (2, 3 * TX + DELAY), (4, 4 * TX + DELAY)]);
+    assert_eq!(link.counters().drops[DropCause::Silence as usize], 1);
+    assert_eq!(link.carried(at(4 * TX)), 4000.0);
+    assert_eq!(Capacity::bytes(link.capacity(at(4 * TX)).available), 4000.0, "it was busy throughout");
+}
+
+/// With nothing in the queue the silence is all of the link's time; a rate that changes in it holds for what is still to be sent.
+#[test]
+fn a_gate_that_refuses_counts_what_it_still_carries() {
+    let mut link = made(&config());
+    link.set_channel(at(0), Gate::Refuse, None);
+    assert_eq!(link.offer(at(1), frame(0)), Offer::Refused);
+    link.set_channel(at(TX), Gate::Open, None);
+    assert_eq!(link.capacity(at(TX)).available, 0);
+    (1..4).for_each(|number| _ = link.offer(at(TX), frame(number)));
+    link.set_channel(at(TX), Gate::Refuse, None);
+    let rate = link.channel_rate().bits_per_second();
+    link.set_channel(at(TX + TX / 2), Gate::Refuse, Some(Rate::from_bits_per_second(rate / 2)));
+    assert_eq!(link.busy_until(), at(2 * TX + 4 * TX), "one on the air, two at half the rate");
+    assert_eq!(Capacity::bytes(link.capacity(at(9 * TX)).available), 3000.0);
+    assert_eq!(link.carried(at(9 * TX)), 3000.0);
+}
+
 /// A frame that ends as the silence starts, or starts as it ends, is not lost.
 #[test]
 fn frames_that_touch_the_silence_survive() {
@@ -271,7 +308,8 @@ fn nothing_is_carried_beyond_the_capacity() {
             let rate = [None, Some(3_000_000), Some(50_000_000)][stream.below(3) as usize];
             let rate = rate.map(Rate::from_bits_per_second);
             match stream.below(8) {
-                0 | 1 => _ = link.set_channel(at(now), Gate::Hold, rate),
+                0 => _ = link.set_channel(at(now), Gate::Hold, rate),
+                1 => _ = link.set_channel(at(now), Gate::Refuse, rate),
                 2 => _ = link.set_channel(at(now), Gate::Drop, rate),
                 3 => _ = link.set_channel(at(now), Gate::Open, rate),
                 _ => _ = link.offer(at(now), frame(number)),
@@ -329,6 +367,7 @@ fn observation_changes_nothing() {
             match stream.below(10) {
                 0 => _ = link.set_channel(at(now), Gate::Hold, None),
                 1 => _ = link.set_channel(at(now), Gate::Drop, None),
+                5 => _ = link.set_channel(at(now), Gate::Refuse, None),
                 2 | 3 => _ = link.set_channel(at(now), Gate::Open, slow),
                 4 => _ = link.set_channel(at(now), Gate::Open, None),
                 _ => _ = link.offer(at(now), frame(number)),
@@ -386,7 +425,8 @@ impl Driver {
     }
 
     fn offer(&mut self, now: u64, frame: Frame<Packet>) {
-        assert_eq!(self.link.offer(at(now), frame), Offer::Managed);
+        let refuses = self.link.gate() == Gate::Refuse;
+        assert_eq!(self.link.offer(at(now), frame), if refuses { Offer::Refused } else { Offer::Managed });
         self.attend();
     }
 }
@@ -459,7 +499,8 @@ fn disciplines_lose_no_packet_uncounted() {
             match stream.below(300) {
                 0 => _ = driver.link.set_channel(at(now), Gate::Hold, rate),
                 1 => _ = driver.link.set_channel(at(now), Gate::Drop, rate),
-                2..=9 => _ = driver.link.set_channel(at(now), Gate::Open, rate),
+                2 => _ = driver.link.set_channel(at(now), Gate::Refuse, rate),
+                3..=9 => _ = driver.link.set_channel(at(now), Gate::Open, rate),
                 _ => driver.offer(now, frame(number)),
             }
             driver.attend();

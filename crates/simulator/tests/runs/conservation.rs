@@ -51,7 +51,7 @@ fn random_scenario(seed: u64) -> String {
         }
     };
     let count = if from.contains('*') { 3 } else { 2 };
-    let silence = pick(&["hold", "drop"]);
+    let silence = pick(&["hold", "drop", "refuse"]);
     let sensing = pick(&[
         "off = \"100 ms\", on = \"1 s\"",
         "off = { exponential = \"400 ms\" }, on = { uniform = [\"10 ms\", \"3 s\"] }",

@@ -86,7 +86,7 @@ def scenario(study: Context, setting: Setting, point: Point, seed: int) -> Scena
     )
     for key, value in (_tcp(setting, point) | stack.get("tcp", {})).items():
         changed = changed.set(f"tcp.{key}", value)
-    if helped and setting.silence == "drop":
+    if helped and setting.silence != "hold":
         changed = changed.set("radio.0.unreachable", True)
     if "sensing_s" in point:
         sensing = {"off": _ms(1000 * point.sensing_s), "on": "2 s", "start": _ms(1000 * start_s)}
