@@ -43,7 +43,13 @@ impl Capacity {
 
     /// Counts from the last time to `now`, through which gate and rate were these. What stays on the air, `airing`, does not
     /// overlap.
-    pub(crate) fn integrate<'a>(&mut self, now: u64, rate: Rate, is_open: bool, airing: impl Iterator<Item = &'a Airing>) {
+    pub(crate) fn integrate<'a>(
+        &mut self,
+        now: u64,
+        rate: Rate,
+        is_open: bool,
+        airing: impl Iterator<Item = &'a Airing>,
+    ) {
         let since = std::mem::replace(&mut self.since, now);
         let span = now - since;
         let bits = |rate: Rate, span: u64| u128::from(rate.bits_per_second()) * u128::from(span);

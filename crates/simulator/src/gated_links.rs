@@ -134,7 +134,11 @@ impl GatedLinks {
         let gate = if phase.is_silent() { self.silent } else { Gate::Open };
         // All links before any board: a sender that hears that the link is up sends at once, and must find it open.
         for pipe in &self.pipes {
-            let gate = if matches!(gate, Gate::Drop | Gate::Refuse) && self.holding == Some(*pipe) { Gate::Hold } else { gate };
+            let gate = if matches!(gate, Gate::Drop | Gate::Refuse) && self.holding == Some(*pipe) {
+                Gate::Hold
+            } else {
+                gate
+            };
             network.set_channel(now, *pipe, gate, self.radio.rate());
         }
         while let Some((time, event)) = self.radio.poll_event() {
