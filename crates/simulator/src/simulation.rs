@@ -201,10 +201,13 @@ impl Simulation {
     /// The event loop.
     fn play(&mut self, until: Time, options: &RunOptions) -> Result<(), RunError> {
         let mut until_check = 1;
+        let mut last = Time::ZERO;
         while let Some((now, event)) = self.network.queue.peek() {
             if now > until {
                 break;
             }
+            debug_assert!(now >= last, "time ran backwards from {last:?} to {now:?} with {event:?}");
+            last = now;
             until_check -= 1;
             if until_check == 0 {
                 until_check = CHECK_INTERVAL;

@@ -15,8 +15,6 @@ pub(crate) struct Timing {
     pub(crate) sifs: Duration,
     /// DCF interframe space: SIFS and two slots (9.2.10).
     pub(crate) difs: Duration,
-    /// Extended interframe space: SIFS, an ACK at the basic rate, DIFS (9.2.10).
-    pub(crate) eifs: Duration,
     /// From the start of a frame until it is heard.
     pub(crate) delay: Duration,
     pub(crate) preamble: Duration,
@@ -42,12 +40,10 @@ pub(crate) struct Frames {
 impl Timing {
     pub(crate) fn new(mac: &MacConfig, delay: Duration) -> Self {
         let difs = mac.sifs + mac.slot * 2;
-        let ack = mac.preamble + mac.basic_rate.transmission_time(CTS);
         Self {
             slot: mac.slot,
             sifs: mac.sifs,
             difs,
-            eifs: mac.sifs + ack + difs,
             delay,
             preamble: mac.preamble,
             basic_rate: mac.basic_rate,
@@ -82,6 +78,12 @@ impl Timing {
     /// Rate of RTS and CTS about a packet at `rate`.
     pub(crate) fn basic(&self, rate: Rate) -> Rate {
         self.basic_rate.min(rate)
+    }
+
+    /// Extended interframe space on a channel of `rate`: SIFS, an ACK, DIFS (9.2.10). The standard's ACK goes at the lowest
+    /// rate of the PHY: on a channel slower than the basic rate that is the channel's.
+    pub(crate) fn eifs(&self, rate: Rate) -> Duration {
+        self.sifs + self.preamble + self.basic(rate).transmission_time(CTS) + self.difs
     }
 
     /// From the start of an exchange in which every frame gets through to the end of its ACK.

@@ -273,7 +273,7 @@ impl Cell {
             if self.is_blocked(end) {
                 self.stations[end].freeze(now, &self.timing);
             } else if !on_air && self.stations[end].is_frozen() {
-                self.stations[end].resume(self.resume[end].max(now + self.timing.difs));
+                self.stations[end].resume(now, self.resume[end].max(now + self.timing.difs));
             }
         }
     }
@@ -347,7 +347,8 @@ impl Cell {
         if self.attempts.iter().all(Option::is_none) {
             for station in [0, 1] {
                 if !self.is_blocked(station) && !self.held[station] {
-                    self.stations[station].resume(self.resume[station]);
+                    // Before now where a long way kept the sender waiting beyond the EIFS of its receiver.
+                    self.stations[station].resume(now, self.resume[station]);
                 }
             }
         }

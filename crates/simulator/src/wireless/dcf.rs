@@ -94,10 +94,12 @@ impl Station {
         }
     }
 
-    /// The medium is free to count from `at` on: its interframe space ends then.
-    pub(super) fn resume(&mut self, at: Time) {
+    /// At `now` the station may go on. The medium has been free to count since `at`, or will be: its interframe space ends
+    /// then. A backoff that has run out by now is over now.
+    pub(super) fn resume(&mut self, now: Time, at: Time) {
         self.frozen = false;
         self.count_from = at;
+        self.ready = self.ready.map(|ready| ready.max(now));
     }
 
     /// Its own exchange begins: the backoff is used up.
@@ -204,14 +206,14 @@ mod tests {
         station.set_ready(at(10));
         station.slots = Some(10);
         assert_eq!(station.access(&timing), Time::MAX);
-        station.resume(at(1000));
+        station.resume(at(990), at(1000));
         assert_eq!(station.access(&timing), at(1200));
         station.freeze(at(1000 + 79), &timing);
-        station.resume(at(5000));
+        station.resume(at(4950), at(5000));
         assert_eq!(station.access(&timing), at(5000 + 7 * 20), "three whole slots had passed");
         // Busy again before its DIFS is over: nothing is counted.
         station.freeze(at(4990), &timing);
-        station.resume(at(6000));
+        station.resume(at(5950), at(6000));
         assert_eq!(station.access(&timing), at(6000 + 7 * 20));
     }
 
@@ -223,7 +225,7 @@ mod tests {
         assert_eq!(station.access(&timing), at(777), "idle for longer than DIFS: at once");
         station.begin();
         station.succeed();
-        station.resume(at(2000));
+        station.resume(at(1950), at(2000));
         station.slots = Some(5);
         station.set_ready(at(2010));
         assert_eq!(station.access(&timing), at(2100), "the backoff after the frame before still runs");

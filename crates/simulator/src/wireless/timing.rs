@@ -15,8 +15,6 @@ pub(super) struct Timing {
     pub(super) sifs: Duration,
     /// DCF interframe space: SIFS and two slots.
     pub(super) difs: Duration,
-    /// Extended interframe space, after a frame that could not be decoded: SIFS, an ACK at the basic rate, DIFS.
-    pub(super) eifs: Duration,
     /// One-way propagation.
     pub(super) propagation: Duration,
     preamble: Duration,
@@ -40,12 +38,10 @@ pub(super) struct Frames {
 impl Timing {
     pub(super) fn new(mac: &Mac, propagation: Duration) -> Self {
         let difs = mac.sifs + mac.slot * 2;
-        let ack = mac.preamble + mac.basic_rate.transmission_time(CTS);
         Self {
             slot: mac.slot,
             sifs: mac.sifs,
             difs,
-            eifs: mac.sifs + ack + difs,
             propagation,
             preamble: mac.preamble,
             basic_rate: mac.basic_rate,
@@ -64,6 +60,12 @@ impl Timing {
             data: self.preamble + rate.transmission_time(size),
             with_rts: size > self.rts_threshold,
         }
+    }
+
+    /// Extended interframe space, after one of `frames` that could not be decoded: SIFS, an ACK, DIFS (9.2.10). The standard's
+    /// ACK goes at the lowest rate of the PHY: on a channel slower than the basic rate that is the channel's.
+    pub(super) fn eifs(&self, frames: &Frames) -> Duration {
+        self.sifs + frames.cts + self.difs
     }
 
     /// From the start of an exchange in which every frame gets through to the end of its ACK.

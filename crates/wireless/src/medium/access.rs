@@ -76,7 +76,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     }
 
     /// The channel, and the rate on it, that an exchange of `number` uses.
-    fn channel_rate(&self, channel: ChannelId) -> Rate {
+    pub(super) fn channel_rate(&self, channel: ChannelId) -> Rate {
         self.config.channels.get(channel.0 as usize).map_or(self.config.mac.basic_rate, |entry| entry.rate)
     }
 

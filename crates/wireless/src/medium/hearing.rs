@@ -290,6 +290,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// A frame could not be decoded; `began`: a reception of it had begun. EIFS follows as the rules say.
     fn failed_reception(&mut self, number: u32, power: f64, began: bool, now: Time) {
         let sensed = Receiver::is_sensed(&self.listening, power);
+        let eifs = self.timing.eifs(self.channel_rate(self.stations[number as usize].channel));
         let station = &mut self.stations[number as usize];
         // A radio that was sending, or silent, knows nothing of it.
         let was_deaf = now <= station.sends_until;
@@ -297,7 +298,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             EifsAfter::FailedReception => {
                 let waits = matches!(station.mac, Mac::Waiting { .. });
                 if began && !was_deaf && !station.silent {
-                    station.eifs_until = station.eifs_until.max(now + self.timing.eifs);
+                    station.eifs_until = station.eifs_until.max(now + eifs);
                 }
                 if began && waits {
                     self.answer_spoiled(number, now);
@@ -305,7 +306,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             }
             EifsAfter::AnySensed => {
                 if sensed && !was_deaf {
-                    station.set_nav(now + self.timing.eifs, Time::MAX);
+                    station.set_nav(now + eifs, Time::MAX);
                 }
             }
         }

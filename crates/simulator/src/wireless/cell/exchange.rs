@@ -66,8 +66,8 @@ impl Cell {
     pub(super) fn exchange(&mut self, sender: usize, now: Time, pipes: &mut [Pipe]) {
         let receiver = 1 - sender;
         let (channel, rate, frames) = self.begin_attempt(sender, now, pipes);
-        let (sifs, delay, difs, eifs) =
-            (self.timing.sifs, self.timing.propagation, self.timing.difs, self.timing.eifs);
+        let (sifs, delay, difs) = (self.timing.sifs, self.timing.propagation, self.timing.difs);
+        let eifs = self.timing.eifs(&frames);
         let first_failure = Failure::Short;
         let mut attempt = Attempt { delivery: Time::MAX, end: now, reserved: false, failed: None };
         let mut start = now;

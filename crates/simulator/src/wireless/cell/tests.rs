@@ -98,6 +98,7 @@ impl Bench {
     fn saturate(&mut self, ends: &[usize], end: Time) {
         self.feed(ends);
         while self.cell.due() <= end {
+            assert!(self.cell.due() >= self.now, "{:?} before {:?}", self.cell.due(), self.now);
             self.now = self.cell.due();
             let finished = self.cell.step(self.now, &mut self.pipes, &mut self.notes);
             if let Some((pipe, cause)) = finished.dropped {
@@ -199,6 +200,31 @@ fn a_silent_receiver_costs_35_ms_a_packet() {
     bench.saturate(&[0], Time::from_secs_f64(10.0));
     assert_eq!((bench.dropped.len(), bench.delivered), (0, [0, 0]));
     assert!(bench.cell.measured(0).attempts > 800, "on it goes at the largest window");
+}
+
+/// Nobody gets access before the exchange of the other is over, though its own EIFS and backoff may be: on a channel slower than
+/// the basic rate, where answers take long, and over a way longer than DIFS. (`saturate` checks it.)
+#[test]
+fn nobody_sends_in_the_past() {
+    let busy = ("spectrum.pu", "{ exponential = { alpha = 20.0, beta = 20.0 } }");
+    let slow = ("spectrum.channels.uniform", "500 kbit/s");
+    let far = ("topology.single_hop.link.delay", "100 us");
+    let eager = ("radio.cr.cr.mac.cw_max", "31");
+    for changes in [&[busy, eager, slow][..], &[busy, eager, far], &[busy, eager, slow, far]] {
+        let mut bench = Bench::new(&[changes, &PATIENT].concat(), 31);
+        // Now and then the other end has a packet too: it draws a backoff while the exchange is under way.
+        for step in 1..5000 {
+            bench.saturate(&[0], Time::from_millis(10 * step));
+            bench.now = Time::from_millis(10 * step);
+            bench.feed(&[1]);
+        }
+        let [a, b] = [0, 1].map(|end| bench.cell.measured(end).interfered);
+        assert!(
+            a > 100 && b > 100 && bench.delivered.iter().all(|n| *n > 10),
+            "{a} {b} {:?}",
+            bench.delivered
+        );
+    }
 }
 
 /// A sender that knows of the silence begins nothing that would reach into it.

@@ -136,6 +136,8 @@ const UNAWARE: [(&str, &str); 2] =
     [("radio.cr.cr.while_peer_senses", "retry"), ("radio.cr.cr.transmit_radio", "separate")];
 const SHORT: (&str, &str) = ("radio.cr.cr.mac.rts_threshold", "2000 B");
 const BUSY: (&str, &str) = ("spectrum.pu", "{ exponential = { alpha = 2.0, beta = 1.0 } }");
+/// Slower than the basic rate: RTS and answers go at this rate, and EIFS has room for them.
+const SLOW: (&str, &str) = ("spectrum.channels.uniform", "500 kbit/s");
 const LOSSY: (&str, &str) = ("topology.single_hop.link.loss", "10 %");
 
 fn assert_same(changes: &[(&str, &str)], ends: &[usize], seed: u64) {
@@ -161,6 +163,7 @@ fn a_cell_whose_radios_sense_together_is_a_medium_of_two_stations() {
             assert_same(&[&SENSES[..], &[SHORT, LOSSY]].concat(), ends, seed);
             assert_same(&[&SENSES[..], &[BUSY]].concat(), ends, seed);
             assert_same(&[&SENSES[..], &[BUSY, LOSSY]].concat(), ends, seed);
+            assert_same(&[&SENSES[..], &[BUSY, SLOW]].concat(), ends, seed);
         }
     }
 }
