@@ -84,6 +84,7 @@ mutants: ## Test a sample of small changes that the tests should notice (needs c
 	$(VENV)/mutants/bin/python benches/mutants/python_mutants.py run
 
 docs: $(VENV)/.core $(VENV)/.dev ## Build the site of the documentation in target/site
+	@echo "measuring the studies in short and running the notebooks: a minute or two the first time"
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "now open target/site/index.html"
 

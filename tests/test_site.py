@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import importlib
 import os
 import re
 import subprocess
@@ -22,15 +23,18 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the site as `make docs` does: a warning is an error, so is a page that no menu shows."""
-    folder = tmp_path_factory.mktemp("site")
+    """Build the site as `make docs` does: a warning is an error, so is a page that no menu shows.
+
+    Of the studies and notebooks one each is measured, which takes seconds; `make docs` measures all.
+    """
+    folder = tmp_path_factory.mktemp("built") / "site"
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", folder],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "COGTCP_SITE_MEASURES": "mswim09,first-steps"},
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
@@ -74,7 +78,49 @@ def test_every_link_leads_somewhere(site: Path) -> None:
 
 def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
     for path in site.rglob("*.html"):
-        assert not [url for url in Links(path.read_text()).loaded if "//" in url], path
+        loaded = Links(path.read_text()).loaded
+        assert not [url for url in loaded if "//" in url and not url.startswith("data:")], path
+
+
+def test_diagrams_are_drawn_here(site: Path) -> None:
+    # The theme loads Mermaid from elsewhere for elements of this class.
+    assert not [path for path in site.rglob("*.html") if 'class="mermaid"' in path.read_text()]
+    page = (site / "trains.html").read_text()
+    assert page.count('<figure class="diagram"') == 2
+    assert "last ACK, window 0</text>" in page
+
+
+def test_a_diagram_that_cannot_be_drawn_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "docs/site")
+    diagrams = importlib.import_module("site_diagrams")
+    for wrong in ("flowchart", "sequenceDiagram\nA->>B: x", "sequenceDiagram\nparticipant A\nloop A"):
+        with pytest.raises(ValueError, match=r"kind|before|not known"):
+            diagrams.sequence(wrong)
+
+
+def test_a_study_shows_what_reproduce_measures(site: Path) -> None:
+    text = (site / "studies/mswim09.html").read_text()
+    figures = sorted(path.name for path in (site / "studies/mswim09").glob("*.svg"))
+    assert len(figures) >= 8
+    for name in figures:
+        assert f'src="mswim09/{name}"' in text
+        assert (site / "studies/mswim09" / name).read_text().startswith("<svg")
+    assert "At the base, of 6 statements" in text
+    assert "quick" in (site / "studies/mswim09/report.html").read_text()
+    # The pinned verdicts are there for every study, measured here or not.
+    pinned = (ROOT / "docs/verdicts.md").read_text()
+    for study in list_studies():
+        page = (site / "studies" / f"{study.name}.html").read_text()
+        assert page.count("<tr>\n<td>" + study.name) == pinned.count(f"| {study.name}-")
+
+
+def test_notebooks_are_pages_with_what_their_cells_show(site: Path) -> None:
+    shown = (site / "notebooks/first-steps.html").read_text()
+    assert "data:image/png;base64," in shown
+    assert "Mbit/s" in shown
+    assert "<svg" in shown.partition("notebook-output")[2]
+    assert "It was not run" in (site / "notebooks/sensing-time.html").read_text()
+    assert 'href="../notebooks/first-steps.html"' in (site / "how-to/notebooks.html").read_text()
 
 
 def test_studies_and_the_api_have_their_pages(site: Path) -> None:

@@ -1,18 +1,24 @@
-"""What the site shows that is no page in docs/: the README and its sisters, the API, the studies.
+"""What the site shows that is no page in docs/: the README and its sisters, the API, studies and notebooks.
 
 mkdocs calls these functions (`hooks` in mkdocs.yml): `on_files` adds pages, `on_page_markdown` mends links
 that lead out of docs/, which are right where the sources are read.
+
+Studies are measured in short and notebooks run while the site is built: all of them, or those that the
+variable COGTCP_SITE_MEASURES names (with commas between). Finished runs of studies are kept beside the site.
 """
 
 from __future__ import annotations
 
 import importlib.util
-import json
+import os
 import posixpath
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import site_diagrams
+import site_notebooks
+import site_studies
 from mkdocs.structure.files import File, Files
 
 from cogtcp.studies.folder import list_studies
@@ -20,9 +26,6 @@ from cogtcp.studies.folder import list_studies
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.pages import Page
-
-    from cogtcp.studies.claims import ClaimRow
-    from cogtcp.studies.folder import Study
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -34,6 +37,8 @@ PAGES = {
     "CHANGELOG.md": "changelog.md",
     "python/cogtcp/report/README.md": "developers/pages.md",
 }
+
+NOTEBOOKS = sorted((ROOT / "docs/notebooks").glob("*.ipynb"))
 
 
 def _modules() -> tuple[str, ...]:
@@ -56,12 +61,30 @@ def _sources() -> dict[str, str]:
     return {page: source for source, page in PAGES.items()} | studies
 
 
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Let diagrams be drawn here: the theme would load Mermaid from elsewhere."""
+    diagrams = {"name": "mermaid", "class": "diagram", "format": site_diagrams.fence}
+    config.mdx_configs["pymdownx.superfences"] = {"custom_fences": [diagrams]}
+    return config
+
+
+def _is_measured(name: str) -> bool:
+    wanted = os.environ.get("COGTCP_SITE_MEASURES", "all").split(",")
+    return "all" in wanted or name in wanted
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are made here."""
     made = {page: (ROOT / source).read_text(encoding="utf-8") for source, page in PAGES.items()}
     made |= {f"api/{name}.md": f"# {name}\n\n::: {name}\n" for name in _modules()}
-    made |= {f"studies/{study.name}.md": _study(study) for study in list_studies()}
-    made["studies/index.md"] = _studies()
+    made["studies/index.md"] = site_studies.index()
+    runs = Path(config.site_dir).with_name("site-studies")
+    for study in list_studies():
+        found = site_studies.study_page(study, runs if _is_measured(study.name) else None)
+        made[f"studies/{study.name}.md"] = found.text
+        made |= {f"studies/{study.name}/{name}": content for name, content in found.files.items()}
+    for path in NOTEBOOKS:
+        made[f"notebooks/{path.stem}.md"] = site_notebooks.notebook_page(path, _is_measured(path.stem))
     for page, content in made.items():
         files.append(File.generated(config, page, content=content))
     return files
@@ -86,6 +109,10 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
             made = back[full]
         elif (folder := f"{full}/README.md") in back:
             made = back[folder]
+        elif full.endswith(".ipynb") and not here.startswith("notebooks/"):
+            made = full.removeprefix("docs/").replace(".ipynb", ".md")
+        elif posixpath.join(posixpath.dirname(here), target) in files.src_uris:
+            return found[0]  # made here
         elif full.startswith("docs/") and (ROOT / full).is_file():
             made = full.removeprefix("docs/")
         elif full.startswith("docs/") and f"{full.removeprefix('docs/')}/index.md" in files.src_uris:
@@ -103,58 +130,6 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     )
 
 
-def _measured(study: Study) -> dict[str, Any]:
-    """Return what `cogtcp reproduce` has found here, by claim; nothing where it has not been run."""
-    path = ROOT / "results" / f"reproduce-{study.name}" / "claims.json"
-    if not path.is_file():
-        return {}
-    claims = json.loads(path.read_text(encoding="utf-8"))["claims"]
-    return {claim["id"]: claim for claim in claims}
-
-
-def _studies() -> str:
-    rows = [
-        f"| [{study.name}]({study.name}.md) | {study.title} | {_line(study.paper)} |"
-        for study in list_studies()
-    ]
-    head = "# Studies\n\nWhat papers claim, and what `cogtcp reproduce` measures.\n"
-    return "\n".join([head, "| study | what | paper |", "|---|---|---|", *rows, ""])
-
-
-def _study(study: Study) -> str:
-    """Return the page of a study: its claims and, where it has been run, their verdicts, then its README."""
-    text = (study.folder / "README.md").read_text(encoding="utf-8")
-    heading, _, body = text.partition("\n")
-    measured = _measured(study)
-    said = (
-        "Verdicts are those of the last `cogtcp reproduce` in this checkout."
-        if measured
-        else f"Not measured where this page was made: `cogtcp reproduce {study.name}` does so."
-    )
-    lines = [heading, "", f"*{_line(study.paper)}*", "", "## What it claims", "", said, ""]
-    for claim in study.claims:
-        lines += [*_claim(claim, measured.get(claim.id)), ""]
-    if study.unsaid:
-        lines += ["## What is tried for what the paper leaves unsaid", ""]
-        lines += ["| | base | tried | why |", "|---|---|---|---|"]
-        lines += [f"| {u.title} | {u.base_text} | {u.tried} | {_cell(u.why)} |" for u in study.unsaid]
-        lines.append("")
-    return "\n".join([*lines, body.lstrip("\n")])
-
-
-def _claim(claim: ClaimRow, found: dict[str, Any] | None) -> list[str]:
-    lines = [f"### {claim.id} ({claim.figure})", "", claim.claim]
-    if claim.statements:
-        lines += ["", *(f"- {_line(statement.says)}" for statement in claim.statements)]
-    if found is not None:
-        lines += ["", f"**{found['verdict']}**: {_line(found['why'])}"]
-    return lines
-
-
-def _line(text: str) -> str:
-    return " ".join(str(text).split())
-
-
-def _cell(text: str) -> str:
-    """Return a text for a cell of a table."""
-    return _line(text).replace("|", "\\|")
+def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Put what the cells of notebooks show into their pages."""
+    return site_notebooks.fill(content)
