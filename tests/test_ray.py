@@ -29,6 +29,25 @@ def test_without_ray_there_is_one_message(monkeypatch: pytest.MonkeyPatch) -> No
         OnRay("auto")
 
 
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [
+        ("127.0.0.1:1", "no Ray cluster at 127.0.0.1:1: Connection refused"),
+        ("ray://127.0.0.1:1", "no Ray cluster at ray://127.0.0.1:1"),
+        ("head:port", "write a host and a port"),
+        ("head:99999", "write a host and a port"),
+    ],
+)
+def test_where_nobody_listens_there_is_one_message_at_once(address: str, says: str) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed (extra ray)")
+    started = time.monotonic()
+    runner = Runner(launcher=OnRay(address))
+    with pytest.raises(UsageError, match=says) as raised:
+        runner.outcomes([Case(Scenario.from_toml(SMALL), 1, dies)])
+    assert "\n" not in str(raised.value)
+    assert time.monotonic() - started < 20
+
+
 def dies(result: Result) -> dict[str, Any]:
     if result.seed == 3:
         import os

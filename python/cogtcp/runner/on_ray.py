@@ -7,6 +7,7 @@ or node goes out again, and a run that comes back twice counts once.
 
 from __future__ import annotations
 
+import socket
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 _BATCH_S = 2.0
 _AHEAD = 2
 _MOST_CASES = 2000
+# How long the head of a cluster has to answer that it is there.
+_REACH_S = 10.0
+_LAST_PORT = 65535
 # How often the driver looks up from waiting, for Ctrl-C.
 _WAKE_S = 0.5
 # A case that was lost with its worker so often is taken for the reason.
@@ -66,6 +70,7 @@ class OnRay:
 
     def _connect(self, ray: Any) -> None:
         options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
+        _reach(self.address)
         if self.address != "local":
             options["address"] = self.address
         else:
@@ -73,10 +78,28 @@ class OnRay:
         try:
             ray.init(**options)
         except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
-            raise UsageError(
-                f"no Ray cluster at {self.address}: {error}; start one with `ray start --head`, or take "
-                "--ray local"
-            ) from None
+            raise _nobody_at(self.address, str(error)) from None
+
+
+def _reach(address: str) -> None:
+    """Raise if nobody listens at `HOST:PORT`: Ray would try for a quarter of an hour, and say so each time."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if address in ("auto", "local") or not colon:
+        return
+    if not port.isdigit() or int(port) > _LAST_PORT:
+        raise UsageError(f"--ray {address}: write a host and a port, as in ray://head:10001 or head:6379")
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), _REACH_S):
+            pass
+    except OSError as error:
+        raise _nobody_at(address, error.strerror or str(error)) from None
+
+
+def _nobody_at(address: str, reason: str) -> UsageError:
+    return UsageError(
+        f"no Ray cluster at {address}: {' '.join(reason.split())}; start one with `ray start --head`, or take "
+        "--ray local"
+    )
 
 
 def _launch(

@@ -128,9 +128,14 @@ class Columns:
         """Return the transports that have rows in a table."""
         return {transport for table, transport in self._pieces if table == name}
 
-    def pieces(self, name: str, transport: str) -> list[Path]:
-        """Return the pieces of a table and transport."""
-        return self._pieces.get((name, transport), [])
+    def pieces(self, name: str, transport: str | None = None) -> list[Path]:
+        """Return the pieces of a table, of one transport or of all."""
+        return [
+            path
+            for (table, own), paths in self._pieces.items()
+            if table == name and transport in (None, own)
+            for path in paths
+        ]
 
 
 def _arrow(values: list[Any], kind: pa.DataType | None) -> pa.Array:

@@ -182,20 +182,35 @@ def _write(folder: Path, new: Path, files: Sequence[Path], keep: Sequence[str]) 
         for outcome in read(path):
             fresh.add(outcome)
     fresh.flush()
+    kinds = _kinds_of_axes(folder, fresh)
     for name in [RUNS, *sorted({*tables(folder), *keep} - {RUNS})]:
         old = {transport for transport, _ in _files(folder, name)}
         for transport in sorted(old | fresh.transports(name)):
-            _bring_together(folder, new, name, transport, fresh)
+            _bring_together(folder, new, name, transport, fresh, kinds)
     shutil.rmtree(parts, ignore_errors=True)
     return fresh.count
 
 
-def _bring_together(folder: Path, new: Path, name: str, transport: str, fresh: Columns) -> None:
+def _kinds_of_axes(folder: Path, fresh: Columns) -> dict[str, pa.DataType]:
+    """Return the type of each axis: numbers only if it has nothing else, with whichever transport."""
+    found: dict[str, pa.DataType] = {}
+    old = (pq.read_schema(path) for _, path in _files(folder, RUNS))
+    for schema in (*old, *map(_piece_schema, fresh.pieces(RUNS))):
+        for name in axes_of(RUNS, schema.names):
+            kind = schema.field(name).type
+            found[name] = pa.string() if pa.types.is_string(found.get(name, kind)) else kind
+    return dict(sorted(found.items()))
+
+
+def _bring_together(
+    folder: Path, new: Path, name: str, transport: str, fresh: Columns, kinds: dict[str, pa.DataType]
+) -> None:
     """Write one transport's rows in one table: old and new, each run once."""
     pieces = fresh.pieces(name, transport)
     before = [path for _, path in _files(folder, name, transport)]
     runs = [] if name == RUNS else [path for _, path in _files(new.parent, RUNS, transport, new.name)]
-    schema, mixed = _schema(name, [*map(_piece_schema, pieces), *map(pq.read_schema, before)], runs)
+    schemas = [*map(_piece_schema, pieces), *map(pq.read_schema, before)]
+    schema, mixed = _schema(name, schemas, [pq.read_schema(path) for path in runs], kinds)
     names = axes_of(name, schema.names)
     how = order(name, names)
 
@@ -255,20 +270,19 @@ def _of_runs(tables: Iterable[pa.Table], place: list[str]) -> Iterator[pa.Table]
         yield ordered.once(some, [*place, "row"], [(AGE, "descending")])
 
 
-def _schema(name: str, schemas: Sequence[pa.Schema], runs: Sequence[Path]) -> tuple[pa.Schema, bool]:
-    """Return the columns of a table of which there are several parts, and whether they sort differently."""
-    kinds = types(name)
-    found: dict[str, pa.DataType] = {}
-    mixed = False
-    of_runs = [pq.read_schema(path) for path in runs]
-    for number, schema in enumerate([*schemas, *of_runs]):
-        for axis in axes_of(name if number < len(schemas) else RUNS, schema.names):
-            kind = schema.field(axis).type
-            mixed |= found.get(axis, kind) != kind
-            found[axis] = pa.string() if pa.types.is_string(found.get(axis, kind)) else kind
+def _schema(
+    name: str, schemas: Sequence[pa.Schema], of_runs: Sequence[pa.Schema], kinds: dict[str, pa.DataType]
+) -> tuple[pa.Schema, bool]:
+    """Return the columns of a table of which there are several parts, and whether some sort differently."""
+    there = {axis for schema in schemas for axis in axes_of(name, schema.names)}
+    there |= {axis for schema in of_runs for axis in axes_of(RUNS, schema.names)}
+    axes_ = [(axis, kind) for axis, kind in kinds.items() if axis in there]
+    mixed = any(
+        axis in schema.names and schema.field(axis).type != kind for schema in schemas for axis, kind in axes_
+    )
     names = {column for schema in schemas for column in schema.names}
-    fields = [*sorted(found.items()), *((column, kind) for column, kind in kinds.items() if column in names)]
-    return pa.schema([*fields, (AGE, pa.int8())]), mixed
+    rest = [(column, kind) for column, kind in types(name).items() if column in names]
+    return pa.schema([*axes_, *rest, (AGE, pa.int8())]), mixed
 
 
 def _piece_schema(path: Path) -> pa.Schema:

@@ -126,7 +126,7 @@ def whole_groups(tables: Iterable[pa.Table], same: Sequence[str]) -> Iterator[pa
 def differ(table: pa.Table, same: Sequence[str]) -> pa.Array:
     """Return for each row but the last whether the next one differs in a column; nothing equals nothing."""
     rows = table.num_rows
-    found = pa.array([False] * (rows - 1))
+    found = pa.repeat(pa.scalar(False), max(0, rows - 1))  # of a type, also where there are none
     for column in same:
         values = table[column].combine_chunks()
         here, there = values.slice(0, rows - 1), values.slice(1)
