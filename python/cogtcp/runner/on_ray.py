@@ -82,7 +82,7 @@ class OnRay:
 
 
 def _reach(address: str) -> None:
-    """Raise if nobody listens at `HOST:PORT`: Ray would try for a quarter of an hour, and say so each time."""
+    """Raise if nobody listens at `HOST:PORT`: Ray would try for minutes, and say so often."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if address in ("auto", "local") or not colon:
         return
@@ -97,8 +97,8 @@ def _reach(address: str) -> None:
 
 def _nobody_at(address: str, reason: str) -> UsageError:
     return UsageError(
-        f"no Ray cluster at {address}: {' '.join(reason.split())}; start one with `ray start --head`, or take "
-        "--ray local"
+        f"no Ray cluster at {address}: {' '.join(reason.split())}; start one with `ray start --head`, or "
+        "take --ray local"
     )
 
 
