@@ -1,7 +1,7 @@
 //! Nodes, their interfaces, and the tables by which they forward.
 //!
 //! A node has an interface for every link direction that begins at it, whether a transmitter of its own or the MAC of a
-//! wireless cell serves it. A packet for another node leaves by the interface that the node's table names for its destination.
+//! pair of wireless stations serves it. A packet for another node leaves by the interface that the node's table names for its destination.
 //! Tables are filled with the shortest paths ([`crate::routes`]) before the run, or by whoever routes during it.
 //!
 //! Where tables stay as they are, the way of every stream is read off them once, and a hop needs no look-up

@@ -6,7 +6,7 @@ use crate::forwarding::{Nodes, Step};
 use crate::packet::{Body, OptionStore, Packet, Pipe, TIME_TO_LIVE};
 use crate::queue::{Event, EventQueue};
 use crate::trace::{Place, Trace};
-use crate::wireless::{Cell, Noted};
+use crate::wireless::{Noted, StationPair};
 use cogtcp_link::{Departure, DropCause, Frame, Gate, Offer, Payload};
 use cogtcp_records::tables::PacketEvent;
 use cogtcp_transport::{Segment, SeqNumber};
@@ -49,7 +49,7 @@ pub(crate) struct Network {
     pub(crate) trace: Trace,
     pub(crate) hops: u64,
     /// The wireless links, and the place of each one's radio in the experiment.
-    pub(crate) cells: Vec<(usize, Cell)>,
+    pub(crate) station_pairs: Vec<(usize, StationPair)>,
     notes: VecDeque<Noted>,
     /// What the nodes with a radio know of their links.
     pub(crate) boards: Boards,
@@ -83,7 +83,7 @@ impl Network {
             dropped: Vec::new(),
             trace,
             hops: 0,
-            cells: Vec::new(),
+            station_pairs: Vec::new(),
             notes: VecDeque::new(),
             boards,
             watched: Vec::new(),
@@ -290,34 +290,34 @@ impl Network {
         &self.pipes[self.paths[self.path_starts[stream as usize] as usize] as usize]
     }
 
-    /// Adds the wireless cell of the radio `number`.
-    pub(crate) fn add_cell(&mut self, number: usize, mut cell: Cell) {
-        cell.begin(&mut self.pipes);
-        self.cells.push((number, cell));
+    /// Adds the pair of wireless stations of the radio `number`.
+    pub(crate) fn add_station_pair(&mut self, number: usize, mut pair: StationPair) {
+        pair.begin(&mut self.pipes);
+        self.station_pairs.push((number, pair));
     }
 
-    /// Schedules the first event of every cell.
-    pub(crate) fn begin_cells(&mut self) {
-        for place in 0..self.cells.len() {
-            self.arm_cell(Time::ZERO, place);
+    /// Schedules the first event of every pair.
+    pub(crate) fn begin_station_pairs(&mut self) {
+        for place in 0..self.station_pairs.len() {
+            self.arm_station_pair(Time::ZERO, place);
         }
     }
 
-    /// A wireless cell may have something to do. A packet that has reached its host is returned.
+    /// A pair of wireless stations may have something to do. A packet that has reached its host is returned.
     #[inline(never)]
-    pub(crate) fn play_cell(&mut self, now: Time, place: u32) -> Option<Frame<Packet>> {
-        let (number, cell) = self.cells.get_mut(place as usize)?;
+    pub(crate) fn play_station_pair(&mut self, now: Time, place: u32) -> Option<Frame<Packet>> {
+        let (number, pair) = self.station_pairs.get_mut(place as usize)?;
         let mut arrived = None;
         // An entry that an earlier one has overtaken is stale.
-        if cell.fires(now) {
-            let finished = cell.step(now, &mut self.pipes, &mut self.notes);
+        if pair.fires(now) {
+            let finished = pair.step(now, &mut self.pipes, &mut self.notes);
             for note in self.notes.drain(..) {
                 match note {
                     Noted::Radio(radio, time, event) => {
                         self.trace.radio_event(time, (*number, radio), event, Rate::ZERO);
                     }
                     Noted::Board(end, time, event) => {
-                        let (node, link) = (cell.nodes[end], cell.pipes[end] as usize / 2);
+                        let (node, link) = (pair.nodes[end], pair.pipes[end] as usize / 2);
                         self.boards.publish(node, time, link, event, Rate::ZERO);
                     }
                     Noted::Interference(pipe, frame) => self.trace.interference(now, pipe, frame),
@@ -336,19 +336,19 @@ impl Network {
                 arrived = self.forward(now, pipe, self.pipes[pipe as usize].label, frame);
             }
         }
-        self.arm_cell(now, place as usize);
+        self.arm_station_pair(now, place as usize);
         arrived
     }
 
-    fn arm_cell(&mut self, now: Time, place: usize) {
-        let (_, cell) = &self.cells[place];
-        for (end, pipe) in cell.pipes.into_iter().enumerate() {
+    fn arm_station_pair(&mut self, now: Time, place: usize) {
+        let (_, pair) = &self.station_pairs[place];
+        for (end, pipe) in pair.pipes.into_iter().enumerate() {
             if self.pipes[pipe as usize].watched {
-                self.budget.observe(now, pipe, cell.occupation(end, &self.pipes));
+                self.budget.observe(now, pipe, pair.occupation(end, &self.pipes));
             }
         }
-        if let Some(time) = self.cells[place].1.arm() {
-            self.queue.push(time, Event::Cell(place as u32));
+        if let Some(time) = self.station_pairs[place].1.arm() {
+            self.queue.push(time, Event::StationPair(place as u32));
         }
     }
 
@@ -487,9 +487,11 @@ impl Network {
     }
 
     fn wake(&mut self, now: Time, pipe: u32) {
-        let Some(place) = self.cells.iter().position(|(_, cell)| cell.pipes.contains(&pipe)) else { return };
-        self.cells[place].1.wake(now, pipe);
-        self.arm_cell(now, place);
+        let Some(place) = self.station_pairs.iter().position(|(_, pair)| pair.pipes.contains(&pipe)) else {
+            return;
+        };
+        self.station_pairs[place].1.wake(now, pipe);
+        self.arm_station_pair(now, place);
     }
 
     /// Counts a packet as dropped that no link has seen.

@@ -7,7 +7,7 @@
 use cogtcp_units::Time;
 use std::ops::Range;
 
-/// What happens next. The indices are those of the network's pipes, flows, radios and cells.
+/// What happens next. The indices are those of the network's pipes, flows, radios and pairs of stations.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Event {
     /// The head of a link direction's packets in flight reaches the far end.
@@ -26,8 +26,8 @@ pub(crate) enum Event {
     WarmupEnd,
     /// The time series take a sample.
     Sample,
-    /// A wireless cell has something to do.
-    Cell(u32),
+    /// A pair of wireless stations has something to do.
+    StationPair(u32),
     /// The transmitter of a link direction with a queue discipline takes the next packet.
     Transmission(u32),
     /// An event of a part, by its code ([`crate::parts::codes`]).
@@ -58,7 +58,7 @@ impl Event {
             Self::Write(flow) => (5, flow),
             Self::WarmupEnd => (6, 0),
             Self::Sample => (7, 0),
-            Self::Cell(cell) => (8, cell),
+            Self::StationPair(pair) => (8, pair),
             Self::Transmission(pipe) => (10, pipe),
             Self::Part(code) => return code,
         };
@@ -78,7 +78,7 @@ impl Event {
             5 => Self::Write(index),
             6 if index == 0 => Self::WarmupEnd,
             7 => Self::Sample,
-            8 => Self::Cell(index),
+            8 => Self::StationPair(index),
             10 => Self::Transmission(index),
             _ => Self::Part(code),
         }
@@ -285,7 +285,7 @@ mod tests {
             Event::Write(5),
             Event::WarmupEnd,
             Event::Sample,
-            Event::Cell(last),
+            Event::StationPair(last),
             Event::Transmission(last),
             Event::Part(11 << INDEX_BITS | last),
             Event::Part(6 << INDEX_BITS | 1),

@@ -117,9 +117,10 @@ impl Simulation {
                 ("reverse", link.to, link.from)
             };
             let before = &self.pipe_baselines[number];
-            let cell = self.network.cells.iter().find(|(_, cell)| cell.pipes.contains(&(number as u32)));
+            let pair =
+                self.network.station_pairs.iter().find(|(_, pair)| pair.pipes.contains(&(number as u32)));
             // Links without a MAC count no attempts.
-            let mac = cell.map_or_else(MacCounters::default, |(_, cell)| cell.measured(number % 2));
+            let mac = pair.map_or_else(MacCounters::default, |(_, pair)| pair.measured(number % 2));
             let capacity = pipe.capacity(end);
             let available = Capacity::bytes(capacity.available - before.capacity.available);
             let carried = pipe.carried(end) - before.carried;
@@ -163,12 +164,12 @@ impl Simulation {
         let mut table = RadiosBuilder::default();
         for (number, spec) in self.experiment.radios.iter().enumerate() {
             let cycle = self.radios.iter().find(|radio| radio.number == number);
-            let cell = self.network.cells.iter().find(|(radio, _)| *radio == number);
+            let pair = self.network.station_pairs.iter().find(|(radio, _)| *radio == number);
             if let Some(radio) = cycle {
                 let row = radio_row(table.radio.intern(&spec.name), &radio.measured(self.end), None);
                 table.push(row);
-            } else if let Some((_, cell)) = cell {
-                for (unit, name) in cell.radios.iter().zip(radio_names(&self.experiment, spec)) {
+            } else if let Some((_, pair)) = pair {
+                for (unit, name) in pair.radios.iter().zip(radio_names(&self.experiment, spec)) {
                     let (stats, protection) = unit.measured(self.end);
                     let row = radio_row(table.radio.intern(&name), &stats, Some(&protection));
                     table.push(row);

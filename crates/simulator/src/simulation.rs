@@ -12,7 +12,7 @@ use crate::queue::{Event, EventQueue};
 use crate::receiver_host;
 use crate::routes::Router;
 use crate::trace::Trace;
-use crate::wireless::Cell;
+use crate::wireless::StationPair;
 use cogtcp_link::queue::{DropTail, Site};
 use cogtcp_link::{Capacity, Frame, LinkConfig, LinkCounters};
 use cogtcp_records::tables::{FlowSample, LinkSample};
@@ -91,7 +91,7 @@ impl Simulation {
             let ends = experiment.links.iter().flat_map(|link| [(link.from, link.to), (link.to, link.from)]);
             network.forward_by_tables(Nodes::new(experiment.nodes.len(), ends));
         }
-        let air = add_cells(&mut network, experiment, seed)?;
+        let air = add_station_pairs(&mut network, experiment, seed)?;
         let mut flows = Vec::with_capacity(experiment.flows.len());
         let mut router = Router::new(experiment);
         for (number, spec) in experiment.flows.iter().enumerate() {
@@ -152,7 +152,7 @@ impl Simulation {
         // Scheduled before all else, so that of what happens at that instant the end of the warm-up comes first: a flow that
         // starts with it is measured from its first packet.
         self.network.queue.push(self.warmup, Event::WarmupEnd);
-        self.network.begin_cells();
+        self.network.begin_station_pairs();
         let queue = &mut self.network.queue;
         for (number, radio) in self.radios.iter().enumerate() {
             queue.push(radio.next_change(), Event::Radio(number as u32));
@@ -236,10 +236,10 @@ impl Simulation {
                         self.digest.add(now, event);
                     }
                 }
-                Event::Cell(place) => {
+                Event::StationPair(place) => {
                     self.digest.add(now, event);
                     self.network.queue.pop(event);
-                    self.play_cell(now, place);
+                    self.play_station_pair(now, place);
                 }
                 Event::Part(code) => {
                     self.network.queue.pop(event);
@@ -313,16 +313,16 @@ impl Simulation {
             Event::Write(number) => self.flows[number as usize].write(now, &mut self.network),
             Event::Transmission(pipe) => self.network.transmit(now, pipe),
             Event::WarmupEnd => self.end_warmup(now),
-            Event::Arrival(_) | Event::Timer(_) | Event::Sample | Event::Cell(_) | Event::Part(_) => {
+            Event::Arrival(_) | Event::Timer(_) | Event::Sample | Event::StationPair(_) | Event::Part(_) => {
                 unreachable!("handled by the event loop")
             }
         }
     }
 
-    /// A wireless cell may have something to do.
+    /// A pair of wireless stations may have something to do.
     #[inline(never)]
-    fn play_cell(&mut self, now: Time, place: u32) {
-        if let Some(frame) = self.network.play_cell(now, place) {
+    fn play_station_pair(&mut self, now: Time, place: u32) {
+        if let Some(frame) = self.network.play_station_pair(now, place) {
             self.deliver(now, &frame);
         }
         self.tell_transports(now);
@@ -353,8 +353,8 @@ impl Simulation {
             radio.end_warmup(now);
         }
         self.parts.end_warmup(now, &self.network);
-        for (_, cell) in &mut self.network.cells {
-            cell.end_warmup(now);
+        for (_, pair) in &mut self.network.station_pairs {
+            pair.end_warmup(now);
         }
         for (pipe, baseline) in self.network.pipes.iter_mut().zip(&mut self.pipe_baselines) {
             *baseline = PipeBaseline {
@@ -457,8 +457,8 @@ impl Simulation {
     }
 }
 
-/// Adds the wireless cells of `experiment`. Returns the air that they share.
-fn add_cells(
+/// Adds the pairs of wireless stations of `experiment`. Returns the air that they share.
+fn add_station_pairs(
     network: &mut Network,
     experiment: &Experiment,
     seed: u64,
@@ -467,7 +467,7 @@ fn add_cells(
     for (number, spec) in experiment.radios.iter().enumerate() {
         let Some(cognitive) = spec.kind.cognitive() else { continue };
         let wrong = |why: String| RunError::Radio { radio: spec.name.clone(), why };
-        // One air for all cells: they hear the same primary users.
+        // One air for all pairs: they hear the same primary users.
         let air = match &shared {
             Some(air) => Arc::clone(air),
             None => {
@@ -478,7 +478,7 @@ fn add_cells(
             }
         };
         shared = Some(Arc::clone(&air));
-        network.add_cell(number, Cell::new(experiment, spec, cognitive, air, seed)?);
+        network.add_station_pair(number, StationPair::new(experiment, spec, cognitive, air, seed)?);
     }
     Ok(shared)
 }

@@ -35,7 +35,7 @@ pub mod math;
 pub mod policy;
 pub mod prediction;
 pub mod propagation;
-mod radio;
+mod radio_trait;
 mod registry;
 pub mod theory;
 
@@ -49,4 +49,4 @@ pub use cycle::{
 };
 pub use intervals::{Intervals, IntervalsError, OnInterval};
 pub use law::DurationLaw;
-pub use radio::{Radio, RadioState, RadioStats};
+pub use radio_trait::{Radio, RadioState, RadioStats};

@@ -168,7 +168,7 @@ impl Rules {
         }
     }
 
-    /// The rules that the two-station cell had before there were profiles: the standard's, but a missing answer is noticed
+    /// The rules that the pair of stations had before there were profiles: the standard's, but a missing answer is noticed
     /// when it would have ended, and a NAV is never given up.
     pub const fn two_stations() -> Self {
         let standard = Self::of(Profile::Standard);

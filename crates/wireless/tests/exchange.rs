@@ -92,7 +92,7 @@ fn a_broadcast_is_for_everybody_in_range() {
     );
 }
 
-/// Nobody there: seven RTS, then the link has failed. What ns-2 and the cell waited for each CTS is 668 us after the RTS began;
+/// Nobody there: seven RTS, then the link has failed. What ns-2 and the pair of stations waited for each CTS is 668 us after the RTS began;
 /// by the standard's text 574 us: RTS, SIFS, a slot and the preamble.
 #[test]
 fn a_missing_neighbour_is_a_failed_link() {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::packet::Packet;
-use crate::wireless::Cell;
+use crate::wireless::StationPair;
 use cogtcp_link::queue::DropTail;
 use cogtcp_link::{Frame, LinkConfig, Offer, QueueLimit};
 use cogtcp_scenario::Scenario;
@@ -32,9 +32,9 @@ to = "receiver"
 transport = "newreno"
 "#;
 
-/// A cell whose stations are fed packets of 1040 bytes.
+/// A pair whose stations are fed packets of 1040 bytes.
 struct Bench {
-    cell: Cell,
+    pair: StationPair,
     pipes: Vec<Pipe>,
     now: Time,
     notes: VecDeque<Noted>,
@@ -73,12 +73,12 @@ impl Bench {
         let air = experiment.spectrum.as_ref().unwrap().air(experiment.run.duration, seed).unwrap();
         let spec = &experiment.radios[0];
         let cognitive = spec.kind.cognitive().unwrap();
-        let mut cell = Cell::new(&experiment, spec, cognitive, Arc::new(air), seed).unwrap();
+        let mut pair = StationPair::new(&experiment, spec, cognitive, Arc::new(air), seed).unwrap();
         let config = bench_pipe();
         let mut pipes: Vec<Pipe> =
             (0..2).map(|_| Pipe::new(&config, None, || RandomStream::new(1, "loss", 0))).collect();
-        cell.begin(&mut pipes);
-        Self { cell, pipes, now: Time::ZERO, notes: VecDeque::new(), delivered: [0; 2], dropped: Vec::new() }
+        pair.begin(&mut pipes);
+        Self { pair, pipes, now: Time::ZERO, notes: VecDeque::new(), delivered: [0; 2], dropped: Vec::new() }
     }
 
     /// Offers a packet to each of these ends whose queue is empty.
@@ -88,7 +88,7 @@ impl Bench {
             if waiting < 2 {
                 let frame = Frame::new(Packet::default(), 1040);
                 if self.pipes[end].offer(self.now, frame) == Offer::Wake {
-                    self.cell.wake(self.now, end as u32);
+                    self.pair.wake(self.now, end as u32);
                 }
             }
         }
@@ -97,10 +97,10 @@ impl Bench {
     /// Runs to `end` with these stations saturated.
     fn saturate(&mut self, ends: &[usize], end: Time) {
         self.feed(ends);
-        while self.cell.due() <= end {
-            assert!(self.cell.due() >= self.now, "{:?} before {:?}", self.cell.due(), self.now);
-            self.now = self.cell.due();
-            let finished = self.cell.step(self.now, &mut self.pipes, &mut self.notes);
+        while self.pair.due() <= end {
+            assert!(self.pair.due() >= self.now, "{:?} before {:?}", self.pair.due(), self.now);
+            self.now = self.pair.due();
+            let finished = self.pair.step(self.now, &mut self.pipes, &mut self.notes);
             if let Some((pipe, cause)) = finished.dropped {
                 self.pipes[pipe as usize].end_service(self.now, Some(cause));
                 self.dropped.push((self.now, cause));
@@ -123,18 +123,18 @@ fn one_exchange_takes_what_the_standard_says() {
         let mut bench = Bench::new(&[("radio.cr.cr.mac.rts_threshold", rts)], 1);
         let frame = Frame::new(Packet::default(), 1040);
         assert_eq!(bench.pipes[0].offer(us(500), frame), Offer::Wake);
-        bench.cell.wake(us(500), 0);
-        assert_eq!(bench.cell.due(), us(500), "the medium has been idle for longer than DIFS");
-        bench.cell.step(us(500), &mut bench.pipes, &mut bench.notes);
+        bench.pair.wake(us(500), 0);
+        assert_eq!(bench.pair.due(), us(500), "the medium has been idle for longer than DIFS");
+        bench.pair.step(us(500), &mut bench.pipes, &mut bench.notes);
         let delivery = us(500 + data_at + 8736 + 1);
-        assert_eq!(bench.cell.due(), delivery, "threshold {rts}");
-        let finished = bench.cell.step(delivery, &mut bench.pipes, &mut bench.notes);
+        assert_eq!(bench.pair.due(), delivery, "threshold {rts}");
+        let finished = bench.pair.step(delivery, &mut bench.pipes, &mut bench.notes);
         assert_eq!(finished.delivered, Some(0));
         bench.pipes[0].end_service(delivery, None);
         let end = delivery + Duration::from_micros(over);
-        assert_eq!(bench.cell.due(), end);
-        bench.cell.step(end, &mut bench.pipes, &mut bench.notes);
-        assert_eq!(bench.cell.measured(0), MacCounters { attempts: 1, ..MacCounters::default() });
+        assert_eq!(bench.pair.due(), end);
+        bench.pair.step(end, &mut bench.pipes, &mut bench.notes);
+        assert_eq!(bench.pair.measured(0), MacCounters { attempts: 1, ..MacCounters::default() });
     }
 }
 
@@ -151,7 +151,7 @@ fn one_saturated_sender_has_the_throughput_of_the_closed_form() {
         let theory = span / ((50.0 + 15.5 * 20.0 + f64::from(exchange)) * 1e-6);
         let off = bench.delivered[0] as f64 / theory - 1.0;
         assert!(off.abs() < 0.0012, "{} packets, theory {theory}: off by {off}", bench.delivered[0]);
-        assert_eq!(bench.cell.measured(0).collided, 0);
+        assert_eq!(bench.pair.measured(0).collided, 0);
     }
 }
 
@@ -167,7 +167,7 @@ fn two_saturated_senders_collide_as_bianchi_says() {
     let p = (0..200).fold(0.05, |p, _| 0.5 * p + 0.5 * tau(p));
     let mut bench = Bench::new(&[], 5);
     bench.saturate(&[0, 1], Time::from_secs_f64(400.0));
-    let [a, b] = [0, 1].map(|end| bench.cell.measured(end));
+    let [a, b] = [0, 1].map(|end| bench.pair.measured(end));
     let measured = (a.collided + b.collided) as f64 / (a.attempts + b.attempts) as f64;
     assert!((measured / p - 1.0).abs() < 0.1, "measured {measured}, theory {p}");
     let share = bench.delivered[0] as f64 / (bench.delivered[0] + bench.delivered[1]) as f64;
@@ -191,7 +191,7 @@ fn a_silent_receiver_costs_35_ms_a_packet() {
     let theory = 7.0 * (668e-6 + 50e-6) + (15.5 + 1501.0) * 20e-6;
     let mean = bench.dropped.last().unwrap().0.as_secs_f64() / bench.dropped.len() as f64;
     assert!((mean / theory - 1.0).abs() < 0.04, "mean {mean}, theory {theory}");
-    let counters = bench.cell.measured(0);
+    let counters = bench.pair.measured(0);
     assert_eq!(counters.attempts, counters.unanswered);
     assert!((counters.attempts as usize).abs_diff(7 * bench.dropped.len()) <= 6);
 
@@ -199,7 +199,7 @@ fn a_silent_receiver_costs_35_ms_a_packet() {
     let mut bench = Bench::new(&infinite, 7);
     bench.saturate(&[0], Time::from_secs_f64(10.0));
     assert_eq!((bench.dropped.len(), bench.delivered), (0, [0, 0]));
-    assert!(bench.cell.measured(0).attempts > 800, "on it goes at the largest window");
+    assert!(bench.pair.measured(0).attempts > 800, "on it goes at the largest window");
 }
 
 /// Nobody gets access before the exchange of the other is over, though its own EIFS and backoff may be: on a channel slower than
@@ -218,7 +218,7 @@ fn nobody_sends_in_the_past() {
             bench.now = Time::from_millis(10 * step);
             bench.feed(&[1]);
         }
-        let [a, b] = [0, 1].map(|end| bench.cell.measured(end).interfered);
+        let [a, b] = [0, 1].map(|end| bench.pair.measured(end).interfered);
         assert!(
             a > 100 && b > 100 && bench.delivered.iter().all(|n| *n > 10),
             "{a} {b} {:?}",
@@ -239,16 +239,16 @@ fn a_sender_that_waits_ends_before_the_silence() {
     let mut bench = Bench::new(&sensing, 11);
     bench.feed(&[0, 1]);
     while bench.now < Time::from_secs_f64(20.0) {
-        bench.now = bench.cell.due();
-        let end = bench.cell.attempts.iter().flatten().map(|attempt| attempt.end).max();
-        let radio = &bench.cell.radios[0].radio;
+        bench.now = bench.pair.due();
+        let end = bench.pair.attempts.iter().flatten().map(|attempt| attempt.end).max();
+        let radio = &bench.pair.radios[0].radio;
         if let Some(end) = end {
             assert!(!radio.phase().is_silent() && end <= radio.phase_end(), "{end:?} at {:?}", bench.now);
         }
         bench.saturate(&[0, 1], bench.now);
     }
     assert!(bench.delivered[0] > 500 && bench.delivered[1] > 500, "{:?}", bench.delivered);
-    let unanswered = [0, 1].map(|end| bench.cell.measured(end).unanswered);
+    let unanswered = [0, 1].map(|end| bench.pair.measured(end).unanswered);
     assert_eq!(unanswered, [0, 0]);
 }
 
@@ -267,10 +267,10 @@ fn a_lost_ack_repeats_the_frame_but_not_the_packet() {
     ];
     let mut bench = Bench::new(&near_sender, 13);
     bench.saturate(&[0], Time::from_secs_f64(100.0));
-    let counters = bench.cell.measured(0);
+    let counters = bench.pair.measured(0);
     let interfered = counters.interfered;
     assert!(interfered > 500, "{counters:?}");
-    let succeeded = counters.attempts - interfered - u64::from(bench.cell.attempts[0].is_some());
+    let succeeded = counters.attempts - interfered - u64::from(bench.pair.attempts[0].is_some());
     // Every packet arrives once, whatever became of its ACK.
     assert!(bench.delivered[0].abs_diff(succeeded) <= 1, "{} {succeeded}", bench.delivered[0]);
     assert!(bench.dropped.is_empty());
@@ -299,7 +299,7 @@ fn as_released_one_frame_in_ten_escapes_a_primary_user() {
     let sinr = [&[ALWAYS_ON][..], &PATIENT].concat();
     let mut bench = Bench::new(&sinr, 17);
     bench.saturate(&[0], Time::from_secs_f64(50.0));
-    let counters = bench.cell.measured(0);
+    let counters = bench.pair.measured(0);
     assert_eq!(bench.delivered[0], 0);
     assert!(counters.interfered + 1 >= counters.attempts, "{counters:?}");
 
@@ -307,7 +307,7 @@ fn as_released_one_frame_in_ten_escapes_a_primary_user() {
     for (rts, fails) in [("2000 B", 0.9), ("0 B", 0.99)] {
         let mut bench = Bench::new(&[&released[..], &[("radio.cr.cr.mac.rts_threshold", rts)]].concat(), 17);
         bench.saturate(&[0], Time::from_secs_f64(900.0));
-        let counters = bench.cell.measured(0);
+        let counters = bench.pair.measured(0);
         assert_share(counters.interfered, counters.attempts, fails);
         assert!(bench.delivered[0].abs_diff(counters.attempts - counters.interfered) <= 1);
         assert!(!bench.notes.iter().any(|note| matches!(note, Noted::Interference(_, "cts" | "ack"))));
@@ -316,7 +316,7 @@ fn as_released_one_frame_in_ten_escapes_a_primary_user() {
     let far = ("spectrum.pu.laws.position", "[\"0 m\", \"600 m\"]");
     let mut bench = Bench::new(&[&released[..], &[far]].concat(), 17);
     bench.saturate(&[0], Time::from_secs_f64(50.0));
-    assert_eq!(bench.cell.measured(0).interfered, 0);
+    assert_eq!(bench.pair.measured(0).interfered, 0);
 }
 
 /// The error rate of a channel strikes data frames, as released RTS too, and has draws of its own: it moves no loss of the link.
@@ -327,14 +327,14 @@ fn channel_errors_are_drawn_for_each_frame() {
         let changes = [&PATIENT[..], &[("radio.cr.cr.reception", reception)]].concat();
         let mut bench = Bench::on_channel(&changes, 19, errors);
         bench.saturate(&[0], Time::from_secs_f64(100.0));
-        let counters = bench.cell.measured(0);
+        let counters = bench.pair.measured(0);
         assert_share(counters.garbled, counters.attempts, garbled);
     }
     // With the loss of the link: either strikes, independently.
     let lossy = [&PATIENT[..], &[("topology.single_hop.link.loss", "10 %")]].concat();
     let mut bench = Bench::on_channel(&lossy, 19, errors);
     bench.saturate(&[0], Time::from_secs_f64(100.0));
-    let counters = bench.cell.measured(0);
+    let counters = bench.pair.measured(0);
     assert_share(counters.garbled, counters.attempts, 1.0 - 0.8 * 0.9);
 }
 
@@ -352,7 +352,7 @@ fn noise_that_rises_with_time_silences_the_link_while_it_lasts() {
         delivered
     });
     assert!(during[0] > 9000 && during[1] <= 1 && during[2] > 9000, "{during:?}");
-    assert!(bench.cell.measured(0).garbled > 1000, "{:?}", bench.cell.measured(0));
+    assert!(bench.pair.measured(0).garbled > 1000, "{:?}", bench.pair.measured(0));
 }
 
 /// What the boards of both nodes say, in the order of the radio's life: it finds a PU, moves, and opens; and a queue that had
@@ -372,16 +372,16 @@ fn boards_say_what_radio_link_and_queue_do() {
     let mut read = Vec::new();
     let config = LinkConfig { queue: DropTail::of(QueueLimit::Packets(3)), ..bench_pipe() };
     bench.pipes[0] = Pipe::new(&config, None, || RandomStream::new(1, "loss", 0));
-    bench.cell.begin(&mut bench.pipes);
+    bench.pair.begin(&mut bench.pipes);
     for _ in 0..9 {
         let frame = Frame::new(Packet::default(), 1040);
         if bench.pipes[0].offer(bench.now, frame) == Offer::Wake {
-            bench.cell.wake(bench.now, 0);
+            bench.pair.wake(bench.now, 0);
         }
     }
-    while bench.cell.due() <= Time::from_secs_f64(1.7) {
-        bench.now = bench.cell.due();
-        let finished = bench.cell.step(bench.now, &mut bench.pipes, &mut bench.notes);
+    while bench.pair.due() <= Time::from_secs_f64(1.7) {
+        bench.now = bench.pair.due();
+        let finished = bench.pair.step(bench.now, &mut bench.pipes, &mut bench.notes);
         if let Some(pipe) = finished.delivered {
             bench.pipes[pipe as usize].end_service(bench.now, None);
         }

@@ -1,6 +1,6 @@
 //! What becomes of an exchange of frames, worked out when it begins.
 
-use super::Cell;
+use super::StationPair;
 use crate::packet::Pipe;
 use crate::wireless::dcf::Failure;
 use crate::wireless::timing::Frames;
@@ -52,7 +52,7 @@ struct Frame {
     span: Duration,
 }
 
-impl Cell {
+impl StationPair {
     /// Whether the exchange that `end` would begin at `now` is over before a silence that it knows of begins.
     pub(super) fn fits(&self, end: usize, now: Time, pipes: &[Pipe]) -> bool {
         let Some(size) = self.size(end, pipes) else { return true };

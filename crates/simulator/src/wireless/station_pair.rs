@@ -31,14 +31,14 @@ use std::sync::Arc;
 
 /// A wireless link: end 0 sends on pipe `pipes[0]` to end 1, and the other way round.
 #[derive(Debug)]
-pub(crate) struct Cell {
+pub(crate) struct StationPair {
     pub(crate) pipes: [u32; 2],
     /// The nodes at its ends.
     pub(crate) nodes: [usize; 2],
     timing: Timing,
     air: Arc<Air>,
     /// One for both ends, or one for each.
-    pub(crate) radios: Vec<CellRadio>,
+    pub(crate) radios: Vec<PairRadio>,
     stations: [Station; 2],
     interference: [Interference; 2],
     waits_for_peer: bool,
@@ -57,15 +57,15 @@ pub(crate) struct Cell {
     attempts: [Option<Attempt>; 2],
     /// When each station may count its backoff again after what is on the air.
     resume: [Time; 2],
-    /// When the pending event of this cell is due.
+    /// When the pending event of this pair is due.
     armed: Time,
     counters: [MacCounters; 2],
     warm_counters: [MacCounters; 2],
 }
 
-/// A radio of the cell, with what its results need.
+/// A radio of the pair, with what its results need.
 #[derive(Debug)]
-pub(crate) struct CellRadio {
+pub(crate) struct PairRadio {
     radio: CognitiveRadio,
     /// Since when it has been open; meaningless in silence.
     open_since: Time,
@@ -84,7 +84,7 @@ pub(crate) struct MacCounters {
     pub(crate) garbled: u64,
 }
 
-/// What one step of a cell did that the network has to follow up.
+/// What one step of a pair did that the network has to follow up.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Finished {
     /// The packet in service of this pipe has reached the far end.
@@ -93,7 +93,7 @@ pub(crate) struct Finished {
     pub(crate) dropped: Option<(u32, DropCause)>,
 }
 
-/// What happened in a cell, for the record: the radio's number in the cell, and the event.
+/// What happened in a pair, for the record: the radio's number in the pair, and the event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Noted {
     /// A radio reports.
@@ -104,8 +104,8 @@ pub(crate) enum Noted {
     Interference(u32, &'static str),
 }
 
-impl Cell {
-    /// The cell of `spec` over its link, in the run of seed `seed`.
+impl StationPair {
+    /// The pair of `spec` over its link, in the run of seed `seed`.
     pub(crate) fn new(
         experiment: &Experiment,
         spec: &RadioSpec,
@@ -131,7 +131,7 @@ impl Cell {
                 seed,
                 name,
             );
-            radios.push(CellRadio {
+            radios.push(PairRadio {
                 radio: radio.map_err(|error| wrong(error.to_string()))?,
                 open_since: Time::ZERO,
                 warm: Default::default(),
@@ -180,7 +180,7 @@ impl Cell {
         self.set_pipes(Time::ZERO, pipes);
     }
 
-    /// When the cell has something to do next.
+    /// When the pair has something to do next.
     fn due(&self) -> Time {
         let radios = self.radios.iter().map(|unit| unit.radio.next_change()).min().unwrap_or(Time::MAX);
         // While something is on the air nobody gets access: backoffs are frozen, and only the exchange goes on.
@@ -356,7 +356,7 @@ impl Cell {
     }
 
     /// The radio of `end`.
-    fn radio(&self, end: usize) -> &CellRadio {
+    fn radio(&self, end: usize) -> &PairRadio {
         &self.radios[end.min(self.radios.len() - 1)]
     }
 
@@ -433,7 +433,7 @@ impl Cell {
     }
 }
 
-impl CellRadio {
+impl PairRadio {
     /// What the radio did, and how primary users fared, since the end of the warm-up.
     pub(crate) fn measured(&self, now: Time) -> (RadioStats, Protection) {
         let stats = self.radio.stats(now).since(&self.warm.0);

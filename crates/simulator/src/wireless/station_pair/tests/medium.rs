@@ -1,6 +1,6 @@
-//! The cell is a case of the medium of many stations: the same packets at the same nanosecond.
+//! The pair is a case of the medium of many stations: the same packets at the same nanosecond.
 //!
-//! Both draw from the same streams. Whatever a cell of two radios that sense together does, `cogtcp_wireless::Medium` does too; what
+//! Both draw from the same streams. Whatever a pair of two radios that sense together does, `cogtcp_wireless::Medium` does too; what
 //! differs, and why, is in `docs/adhoc.md`.
 
 use super::*;
@@ -12,11 +12,11 @@ use cogtcp_wireless::{
 /// What is seen of a medium: a packet of this end arrives, or is given up.
 type Log = Vec<(Time, usize, bool)>;
 
-fn log_of_cell(bench: &mut Bench, ends: &[usize], until: Time) -> Log {
+fn log_of_pair(bench: &mut Bench, ends: &[usize], until: Time) -> Log {
     let mut log = Log::new();
     bench.feed(ends);
-    while bench.cell.due() <= until {
-        let now = bench.cell.due();
+    while bench.pair.due() <= until {
+        let now = bench.pair.due();
         let (delivered, dropped) = (bench.delivered, bench.dropped.len());
         bench.saturate(ends, now);
         for end in [0, 1] {
@@ -35,10 +35,10 @@ fn log_of_medium(changes: &[(&str, &str)], bench: Bench, ends: &[usize], until: 
     }
     let experiment = scenario.resolve().unwrap();
     let cognitive = experiment.radios[0].kind.cognitive().unwrap();
-    let (link, mac, air) = (&experiment.links[0], &cognitive.mac, Arc::clone(&bench.cell.air));
+    let (link, mac, air) = (&experiment.links[0], &cognitive.mac, Arc::clone(&bench.pair.air));
     let receiver = &cognitive.ends[0].receiver;
     let attenuation = air.propagation.attenuation;
-    // Whoever is there is heard: in the cell the SINR alone decides.
+    // Whoever is there is heard: in the pair the SINR alone decides.
     let nothing = Power::from_watts(1e-15);
     let phy = PhyConfig {
         propagation: Propagation::new(PathLoss::Paper { attenuation }),
@@ -83,7 +83,7 @@ fn log_of_medium(changes: &[(&str, &str)], bench: Bench, ends: &[usize], until: 
         });
     }
     let both = [InterfaceId(0), InterfaceId(1)];
-    let mut radio = bench.cell.radios.into_iter().next().unwrap().radio;
+    let mut radio = bench.pair.radios.into_iter().next().unwrap().radio;
     medium.set_silent(Time::ZERO, &both, radio.phase().is_silent(), radio.phase_end());
     let mut log = Log::new();
     let feed = |medium: &mut Medium<usize, _, _>, now| {
@@ -142,18 +142,18 @@ const LOSSY: (&str, &str) = ("topology.single_hop.link.loss", "10 %");
 
 fn assert_same(changes: &[(&str, &str)], ends: &[usize], seed: u64) {
     let until = Time::from_secs_f64(60.0);
-    let cell = log_of_cell(&mut Bench::new(changes, seed), ends, until);
+    let pair = log_of_pair(&mut Bench::new(changes, seed), ends, until);
     let medium = log_of_medium(changes, Bench::new(changes, seed), ends, until, seed);
-    let first = cell.iter().zip(&medium).position(|(a, b)| a != b);
+    let first = pair.iter().zip(&medium).position(|(a, b)| a != b);
     let around = |log: &Log| first.map(|at| log[at.saturating_sub(1)..(at + 3).min(log.len())].to_vec());
-    assert_eq!(first, None, "{changes:?}, seed {seed}: {:?} and {:?}", around(&cell), around(&medium));
-    assert_eq!(cell.len(), medium.len(), "{changes:?}");
-    assert!(cell.len() > 1000, "{changes:?}: {}", cell.len());
+    assert_eq!(first, None, "{changes:?}, seed {seed}: {:?} and {:?}", around(&pair), around(&medium));
+    assert_eq!(pair.len(), medium.len(), "{changes:?}");
+    assert!(pair.len() > 1000, "{changes:?}: {}", pair.len());
 }
 
 /// One sender or two, with RTS or without, over a lossy link, among primary users, through a radio that senses.
 #[test]
-fn a_cell_whose_radios_sense_together_is_a_medium_of_two_stations() {
+fn a_pair_whose_radios_sense_together_is_a_medium_of_two_stations() {
     for seed in [1, 2, 3] {
         for ends in [&[0][..], &[0, 1]] {
             assert_same(&[], ends, seed);
@@ -169,20 +169,20 @@ fn a_cell_whose_radios_sense_together_is_a_medium_of_two_stations() {
 }
 
 /// Nobody knows of silences. One sender: the same again. Two: while one waits for a CTS that a silent receiver does not give, the
-/// other goes on in the medium, and waits in the cell. Both so burn their retries together: a few more packets are given up
+/// other goes on in the medium, and waits in the pair. Both so burn their retries together: a few more packets are given up
 /// (5 % here), and as many arrive.
 #[test]
-fn unaware_senders_differ_only_where_the_cell_is_coarser() {
+fn unaware_senders_differ_only_where_the_pair_is_coarser() {
     let changes = [&SENSES[..], &UNAWARE].concat();
     let until = Time::from_secs_f64(200.0);
     assert_same(&changes, &[0], 1);
-    let cell = log_of_cell(&mut Bench::new(&changes, 1), &[0, 1], until);
+    let pair = log_of_pair(&mut Bench::new(&changes, 1), &[0, 1], until);
     let medium = log_of_medium(&changes, Bench::new(&changes, 1), &[0, 1], until, 1);
     let ratio = |arrived: bool| {
-        let [cell, medium] =
-            [&cell, &medium].map(|log| log.iter().filter(|entry| entry.2 == arrived).count());
-        assert!(cell > 1000, "{cell}");
-        medium as f64 / cell as f64
+        let [pair, medium] =
+            [&pair, &medium].map(|log| log.iter().filter(|entry| entry.2 == arrived).count());
+        assert!(pair > 1000, "{pair}");
+        medium as f64 / pair as f64
     };
     assert!((ratio(true) - 1.0).abs() < 0.01, "arrived: {}", ratio(true));
     assert!((1.0..1.1).contains(&ratio(false)), "given up: {}", ratio(false));
