@@ -327,7 +327,7 @@ def test_scenarios(page: str, checkout: Path, monkeypatch: pytest.MonkeyPatch) -
         if page == "docs/adding-a-study.md":
             tomllib.loads(block.text)  # what it means a test of the studies says
             continue
-        if page == "docs/sweeps.md":
+        if page in ("docs/sweeps.md", "docs/how-to/sweep.md"):
             (checkout / "sweeps").mkdir(exist_ok=True)
             (checkout / "sweeps" / "sweep.toml").write_text(block.text)
             assert planning.read(checkout / "sweeps" / "sweep.toml").total > 1
@@ -337,6 +337,33 @@ def test_scenarios(page: str, checkout: Path, monkeypatch: pytest.MonkeyPatch) -
                 Scenario.from_toml(text, allow_python=True).check()
             except cogtcp.ScenarioError as error:
                 pytest.fail(f"{block.name}: {error}\n{text}")
+
+
+def cells(text: str) -> list[list[str]]:
+    """Return the rows of the tables in a text."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_every_extra_is_on_the_page_about_installing() -> None:
+    rows = cells((ROOT / "docs/how-to/install.md").read_text())[2:]
+    named = [name for row in rows for name in re.findall(r"`([a-z]+)`", row[0])]
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert sorted(named) == sorted(extras)
+
+
+def test_defaults_beside_those_of_ns_are_ours() -> None:
+    rows = cells((ROOT / "docs/how-to/coming-from-ns.md").read_text())
+    ours = {row[0]: row[3] for row in rows if len(row) == 4}
+    tcp = (ROOT / "docs/scenario.md").read_text().partition("### `[tcp]`")[2].partition("\n### ")[0]
+    default = {row[0].strip("`"): row[3].strip('`"') for row in cells(tcp)}
+    assert "newreno" in ours["setting"]
+    assert (ours["segment"], default["segment_size"]) == ("1460 B", "1.46 kB")
+    assert (ours["least RTO"], ours["first RTO"]) == (default["min_rto"], default["initial_rto"])
+    assert (ours["initial window"], default["initial_window"]) == ("10 (RFC 6928)", "rfc6928")
+    assert (ours["greatest window"], default["max_window"]) == ("none", "-")
+    delayed = (default["ack_every"], default["delayed_ack"])
+    assert (ours["delayed ACKs"], *delayed) == ("2 segments or 0.2 s", "2 segments", "200 ms")
 
 
 def test_logs() -> None:

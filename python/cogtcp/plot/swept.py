@@ -98,7 +98,7 @@ def _rows(
             shown = ", ".join(map(str, found[:5]))
             raise UsageError(
                 f"{name} varies too ({shown}{', ...' if len(found) > 5 else ''}); choose one: "
-                f"where={{{name!r}: {found[0]!r}}}"
+                f"where={{{name!r}: {found[0]!r}}}, on the command line --where {name}={found[0]}"
             )
     return [
         (columns[by[0]][i], columns[by[1]][i], columns[metric][i] * factor)
