@@ -124,6 +124,9 @@ def test_the_halton_sequence_is_halton() -> None:
         ('sampling = "random"', "how many samples"),
         ('keep = ["flow"]', "did you mean 'flows'"),
         ("seeds = 0", "at least one seed"),
+        ("seeds = 99999999999", "more than the 10000000"),
+        ("samples = 9", "only for sampling random and halton, not for grid"),
+        ('[[axis]]\npath = "run.duration"\nvalues = ["1 s"]\nsteps = 3', "steps are for a range"),
         ("seeds = [1, 1]", "a seed is named twice"),
         ("time_limit = -1", "seconds above zero"),
         ('transports = ["sack", "sack"]', "named twice"),
@@ -202,6 +205,17 @@ def test_the_command_line_and_what_it_leaves(sweep_file: Path, command: Command,
     assert json.loads(command("results", "out", "--json").out)["data"]["tables"] == {"flows": 36, "runs": 36}
 
 
+def test_small_multiples_have_one_axis(short: Scenario, tmp_path: Path) -> None:
+    # Sensing for a second after every tenth of one leaves little, in the second figure.
+    vary: dict[str, Any] = {LOSS: ["0 %", "1 %"], "radio.0.sensing.off": ["100 ms", "5 s"]}
+    cogtcp.sweep(short, vary, transports=["sack"], seeds=2, out=tmp_path)
+    report = (tmp_path / "report.html").read_text()
+    figures = [part for part in report.split("<figure")[1:] if "Mean and 95 % interval" in part]
+    assert len(figures) == 2
+    texts = [set(re.findall(r">([0-9.]+)</text>", part)) for part in figures]
+    assert texts[0] == texts[1] != set()
+
+
 def test_pandas_and_polars_read_the_data_set(short: Scenario, tmp_path: Path) -> None:
     import pandas as pd
     import polars as pl
@@ -251,6 +265,31 @@ def test_a_sweep_that_grows_makes_only_what_is_missing(short: Scenario, tmp_path
     assert fresh.summary.equals(more.summary)
     with pytest.raises(OutputError, match=r"another `sweep` \(other scenario\)"):
         cogtcp.sweep(short.set("run.duration", "6 s"), {ON: ["1 s"]}, out=out)
+
+
+def test_a_folder_may_grow_by_sweeps_with_other_axes(
+    short: Scenario, tmp_path: Path, command: Command
+) -> None:
+    out = tmp_path / "out"
+    cogtcp.sweep(short, {ON: ["1 s", "2 s"]}, transports=["sack"], seeds=2, out=out)
+    more = cogtcp.sweep(short, {LOSS: ["0 %", "1 %"]}, transports=["sack", "newreno"], seeds=2, out=out)
+    assert (more.progress.known, more.progress.made, more.runs.num_rows) == (0, 8, 12)
+    # The page, the answer and the points are those of what was asked for; the data set has all.
+    assert more.other_axes == ["sensing_on"]
+    alone = cogtcp.sweep(short, {LOSS: ["0 %", "1 %"]}, transports=["sack", "newreno"], seeds=2)
+    assert more.answer == alone.answer
+    assert more.points.keys() == alone.points.keys()
+    for loss in (0.0, 0.01):
+        assert more.interval("sack", "goodput_bps", loss) == alone.interval("sack", "goodput_bps", loss)
+    both = cogtcp.sweep(
+        short, {ON: ["1 s", "2 s"], LOSS: ["0 %", "1 %"]}, transports=["sack"], seeds=2, out=out
+    )
+    assert (both.progress.made, both.runs.num_rows, len(both.points)) == (8, 20, 4)
+    assert "Goodput over sensing_on, link_loss" in (out / "report.html").read_text()
+    again = cogtcp.sweep(short, {ON: ["1 s", "2 s"]}, transports=["sack"], seeds=2, out=out)
+    assert (again.progress.made, len(again.points)) == (0, 2)
+    done = command("merge", "out", "--out", "merged")
+    assert (done.code, done.err) == (0, "")
 
 
 def test_a_control_that_raises_is_recorded_and_a_changed_one_made_anew(

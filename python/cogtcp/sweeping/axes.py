@@ -92,6 +92,8 @@ def axes(
             )
             found.append(Axis(path, name, texts, parameter.unit, parameter))
             continue
+        if path in steps:
+            raise UsageError(f"axis {path}: steps are for a range; leave them out")
         values = list(given) if isinstance(given, list | tuple | range) else [given]
         texts = tuple(value if isinstance(value, str) else _toml(value) for value in values)
         if not texts:

@@ -138,12 +138,14 @@ def _over_axis(
     rest = [name for name, *_ in axes if name != axis[0]]
     combinations = list(itertools.product(*(_ordered({row[name] for row in rows}) for name in rest)))
     found: list[tuple[str, str]] = []
+    shared = _goodput_range(rows) if len(combinations) > 1 else None
     for values in combinations[:_MOST_FIGURES]:
         part = [row for row in rows if all(row[n] == v for n, v in zip(rest, values, strict=True))]
         where = ", ".join(f"{n} {_said(v)}" for n, v in zip(rest, values, strict=True))
         title = f"Goodput over {axis[0]}" + (f", {where}" if where else "")
         if part:
-            found.append((_lines(part, axis, metrics[0], joined=True), f"{title}. Mean and 95 % interval."))
+            lines = _lines(part, axis, metrics[0], joined=True, y_range=shared)
+            found.append((lines, f"{title}. Mean and 95 % interval."))
     if not rest:
         found += [
             (_lines(rows, axis, metric, joined=True), f"{metric.title} over {axis[0]}. {metric.meaning}")
@@ -152,8 +154,24 @@ def _over_axis(
     return found
 
 
+def _goodput_range(rows: Sequence[dict[str, Any]]) -> tuple[float, float] | None:
+    """Return what all small multiples show of goodput, so that one can be held against another."""
+    metric = BY_NAME["goodput_bps"]
+    means = [row[metric.name] * metric.scale for row in rows if row.get(metric.name) is not None]
+    highest = max(means, default=0.0)
+    ends = (_end(row, metric, "high") for row in rows)
+    # An interval as wide as ten values does not press the values flat.
+    limit = max([highest, *(end for end in ends if end <= 3 * highest)])
+    return (0.0, limit * 1.06) if limit > 0 else None
+
+
 def _lines(
-    rows: Sequence[dict[str, Any]], axis: tuple[str, str, bool], metric: Metric, *, joined: bool
+    rows: Sequence[dict[str, Any]],
+    axis: tuple[str, str, bool],
+    metric: Metric,
+    *,
+    joined: bool,
+    y_range: tuple[float, float] | None = None,
 ) -> str:
     curves = []
     name, unit, _ = axis
@@ -168,7 +186,8 @@ def _lines(
     log = bool(xs) and min(xs) > 0 and max(xs) / min(xs) >= 50
     x_label = f"{name}, {unit}" if unit else name
     y_label = f"{metric.title}, {metric.unit}" if metric.unit else metric.title
-    return figures.curves(curves, f"{metric.title} over {name}", x_label=x_label, y_label=y_label, log_x=log)
+    label = f"{metric.title} over {name}"
+    return figures.curves(curves, label, x_label=x_label, y_label=y_label, log_x=log, y_range=y_range)
 
 
 def _end(row: dict[str, Any], metric: Metric, end: str) -> float:

@@ -49,7 +49,7 @@ def picked(sweep: Sweep) -> tuple[list[dict[str, Any]], int]:
 
 def _own(sweep: Sweep, columns: Sequence[str] | None) -> Iterator[pa.Table]:
     with pq.ParquetFile(sweep.folder / "summary.parquet") as file:
-        names = None if columns is None else [*columns, "transport", *sweep.other_axes]
+        names = None if columns is None else list({*columns, "transport", *sweep.axes, *sweep.other_axes})
         for batch in file.iter_batches(1024, columns=names):
             table = pa.Table.from_batches([batch])
             if table.num_columns:

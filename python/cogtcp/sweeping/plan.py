@@ -45,6 +45,8 @@ SAMPLINGS = ("grid", "paired", "list", "random", "halton")
 #: What stands for the transports of the scenario itself.
 AS_IT_IS = "as-it-is"
 
+# They are held as numbers, all of them.
+_MOST_SEEDS = 10_000_000
 _KEYS = {
     "scenario", "set", "transports", "seeds", "first_seed", "sampling", "samples", "axis", "point", "keep",
     "time_limit", "warmup",
@@ -169,6 +171,8 @@ def plan(
     random_ = sampling in ("random", "halton")
     if random_ and (samples is None or samples < 1):
         raise UsageError(f"sampling {sampling}: say how many samples, at least 1")
+    if samples is not None and not random_:
+        raise UsageError(f"samples: only for sampling random and halton, not for {sampling}")
     found = axes(scenario, vary or {}, steps or {}, names or {}, drawn=random_)
     if sampling == "paired" and len({len(axis.texts) for axis in found}) > 1:
         counts = ", ".join(f"{axis.path} {len(axis.texts)}" for axis in found)
@@ -314,6 +318,8 @@ def _text(value: Any) -> str:
 
 def _seeds(scenario: Scenario, seeds: int | Sequence[int], first: int | None) -> list[int]:
     start = scenario.seed if first is None else first
+    if isinstance(seeds, int) and seeds > _MOST_SEEDS:
+        raise UsageError(f"seeds: {seeds} are more than the {_MOST_SEEDS} that a sweep may have")
     chosen = list(range(start, start + seeds)) if isinstance(seeds, int) else list(seeds)
     if not chosen:
         raise UsageError("seeds: a sweep needs at least one seed")

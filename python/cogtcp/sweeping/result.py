@@ -83,9 +83,14 @@ class Sweep:
         return [name for name in dataset.axes(self.folder) if name not in self.axes]
 
     def own(self, table: pa.Table) -> pa.Table:
-        """Return the rows in which nothing varies but the axes of this sweep."""
+        """Return the rows in which all axes of this sweep have a value, and nothing else varies."""
         import pyarrow.compute as pc
 
+        for name in self.axes:
+            if name not in table.column_names:
+                return table.slice(0, 0)
+            if table[name].null_count:
+                table = table.filter(pc.is_valid(table[name]))
         for name in self.other_axes:
             if name in table.column_names:
                 table = table.filter(pc.is_null(table[name]))
