@@ -279,8 +279,6 @@ def whole(block: Block) -> list[str]:
         return [text]
     if page == "queues.md":
         return [HEAD + line + "\n" + FLOWS for line in text.splitlines() if line.startswith("link")]
-    if page == "traffic.md":
-        return [PAIRS + text + FLOWS.replace('"sender"', '"s1"').replace('"receiver"', '"d1"')]
     if page == "atcp.md":
         radio = text[text.index("[[radio]]") :].replace("[[radio]]", RADIO)
         return [HEAD + LINK.replace("queue", 'mark = "20 packets", queue') + radio + FLOWS]
@@ -308,6 +306,8 @@ def whole(block: Block) -> list[str]:
             train = (ROOT / "scenarios/train-journey.toml").read_text()
             train = train.replace("maps/", f"{ROOT}/scenarios/maps/")
             return [re.sub(r"^prediction = .*\n", lambda _: text, train, flags=re.MULTILINE)]
+        case ["traffic", _]:
+            return [PAIRS + text + FLOWS.replace('"sender"', '"s1"').replace('"receiver"', '"d1"')]
         case ["queues", _]:
             return [HEAD + text + FLOWS]
     if page == "link-traces.md":
@@ -440,6 +440,7 @@ REGISTRIES = (
     ("Policy", "policies", {}),
     ("Prediction", "predictors", {}),
     ("Queue", "queues", {}),
+    ("Traffic", "traffic", {"saturated": "bulk", "size": "bulk", "rate": "bulk"}),
     ("Users", "primary-users", {"pu_log": "recorded", "map": "recorded", "occupancy": "recorded"}),
 )
 
@@ -461,7 +462,10 @@ def test_every_model_of_a_registry_has_its_page(
 
 
 def test_pages_of_models_say_the_same_kinds_of_things() -> None:
-    folders = ("detectors", "policies", "predictors", "primary-users", "radios", "queues", "congestion")
+    folders = (
+        *("detectors", "policies", "predictors", "primary-users"),
+        *("radios", "queues", "congestion", "traffic"),
+    )
     pages = [page for folder in folders for page in (ROOT / "docs" / folder).glob("*.md")]
     for page in pages:
         if page.name in ("simulators.md", "your-own.md"):
