@@ -2,7 +2,9 @@
 //! radio), standing still and moving at up to 4 m/s. Every fifth station always
 //! sends to the one that is nearest at the start.
 //!
-//!   cargo run --release -p cogtcp-wireless --example cost [STATIONS [SPEED]]
+//!   cargo run --release -p cogtcp-wireless --example cost [STATIONS [SPEED [SHARE]]]
+//!
+//! SHARE of the usual time, for a run under a profiler.
 
 use cogtcp_units::{Position, Power, RandomStream, Rate, Time};
 use cogtcp_wireless::{
@@ -95,7 +97,8 @@ fn measure(nodes: u32, speed: f64, cutoff: f64, seconds: f64) -> (u64, f64, f64)
 fn main() {
     if let Some(nodes) = std::env::args().nth(1).and_then(|nodes| nodes.parse().ok()) {
         let speed = std::env::args().nth(2).and_then(|speed| speed.parse().ok()).unwrap_or(0.0);
-        println!("{:?}", measure(nodes, speed, 1.0, 20_000.0 / f64::from(nodes)));
+        let share = std::env::args().nth(3).and_then(|share| share.parse().ok()).unwrap_or(1.0);
+        println!("{:?}", measure(nodes, speed, 1.0, share * 20_000.0 / f64::from(nodes)));
         return;
     }
     println!(

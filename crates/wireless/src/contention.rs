@@ -20,21 +20,27 @@ pub(crate) enum Failure {
 /// The contention of one station.
 #[derive(Debug)]
 pub(crate) struct Contention {
+    /// When the first slot of the backoff begins to be counted.
+    count_from: Time,
+    /// When the frame to send became ready; `Time::MAX`: there is none.
+    ready: Time,
+    /// Backoff slots left when counting begins or goes on; `None`: no backoff is due.
+    slots: Option<u32>,
+    frozen: bool,
+    /// In a box of its own: the many who listen do not draw.
+    own: Box<Own>,
+}
+
+/// What only a station's own attempts touch.
+#[derive(Debug)]
+struct Own {
     cw_min: u32,
     cw_max: u32,
     short_limit: u32,
     long_limit: u32,
     rules: Rules,
-    /// In a box of its own: the many who listen do not draw.
-    stream: Box<RandomStream>,
+    stream: RandomStream,
     cw: u32,
-    /// Backoff slots left when counting begins or goes on; `None`: no backoff is due.
-    slots: Option<u64>,
-    /// When the first of them begins to be counted.
-    count_from: Time,
-    frozen: bool,
-    /// When the frame to send became ready; `None`: there is none.
-    ready: Option<Time>,
     short_retries: u32,
     long_retries: u32,
 }
@@ -42,55 +48,55 @@ pub(crate) struct Contention {
 impl Contention {
     /// A station at rest whose medium has been idle since before time zero.
     pub(crate) fn new(mac: &MacConfig, stream: RandomStream) -> Self {
-        Self {
+        let own = Own {
             cw_min: mac.cw_min,
             cw_max: mac.cw_max,
             short_limit: mac.short_retry_limit.unwrap_or(u32::MAX),
             long_limit: mac.long_retry_limit.unwrap_or(u32::MAX),
             rules: mac.rules,
-            stream: Box::new(stream),
+            stream,
             cw: mac.cw_min,
-            slots: None,
-            count_from: Time::ZERO,
-            frozen: false,
-            ready: None,
             short_retries: 0,
             long_retries: 0,
-        }
+        };
+        Self { count_from: Time::ZERO, ready: Time::MAX, slots: None, frozen: false, own: Box::new(own) }
     }
 
     /// When the station sends if the medium stays idle; `Time::MAX`: not now.
+    #[inline]
     pub(crate) fn access(&self, timing: &Timing) -> Time {
-        match self.ready {
-            Some(ready) if !self.frozen => ready.max(self.counted(timing)),
-            _ => Time::MAX,
+        if self.frozen || self.ready == Time::MAX {
+            return Time::MAX;
         }
+        self.ready.max(self.counted(timing))
     }
 
     /// When the backoff is over if the medium stays idle.
     fn counted(&self, timing: &Timing) -> Time {
-        self.count_from + timing.slot * self.slots.unwrap_or(0)
+        self.count_from + timing.slot * u64::from(self.slots.unwrap_or(0))
     }
 
     /// Whether its backoff stands still.
+    #[inline]
     pub(crate) fn is_frozen(&self) -> bool {
         self.frozen
     }
 
     /// Whether it has a frame to send.
     pub(crate) fn is_ready(&self) -> bool {
-        self.ready.is_some()
+        self.ready != Time::MAX
     }
 
     /// It has a frame to send.
     pub(crate) fn set_ready(&mut self, now: Time, timing: &Timing) {
-        self.ready = Some(now);
+        self.ready = now;
         if self.frozen {
             // A frame that finds the medium busy never goes out the moment it falls idle (9.2.5.1).
             if self.slots.is_none() {
                 self.draw();
             }
-        } else if self.rules.backoff_before_first && (self.slots.is_none() || self.counted(timing) <= now) {
+        } else if self.own.rules.backoff_before_first && (self.slots.is_none() || self.counted(timing) <= now)
+        {
             self.draw();
             self.count_from = self.count_from.max(now + timing.difs);
         }
@@ -98,25 +104,32 @@ impl Contention {
 
     /// The frame to send is gone.
     pub(crate) fn clear_ready(&mut self) {
-        self.ready = None;
+        self.ready = Time::MAX;
     }
 
     /// The medium becomes busy, or the radio silent, at `at`: whole slots that have passed are counted.
+    #[inline]
     pub(crate) fn freeze(&mut self, at: Time, timing: &Timing) {
         if self.frozen {
             return;
         }
         self.frozen = true;
-        if at >= self.count_from {
+        if let Some(slots) = self.slots
+            && at >= self.count_from
+        {
             let passed = (at - self.count_from).as_nanos() / timing.slot.as_nanos().max(1);
-            self.slots = self.slots.filter(|slots| *slots > passed).map(|slots| slots - passed);
+            self.slots = u32::try_from(passed)
+                .ok()
+                .and_then(|passed| slots.checked_sub(passed))
+                .filter(|left| *left > 0);
         }
-        if self.slots.is_none() && self.ready.is_some() {
+        if self.slots.is_none() && self.ready != Time::MAX {
             self.draw();
         }
     }
 
     /// The medium is free to count from `at` on: its interframe space ends then.
+    #[inline]
     pub(crate) fn resume(&mut self, at: Time) {
         self.frozen = false;
         self.count_from = at;
@@ -130,7 +143,7 @@ impl Contention {
 
     /// Its RTS was answered (9.2.5.3: the short count starts anew).
     pub(crate) fn reserved(&mut self) {
-        self.short_retries = 0;
+        self.own.short_retries = 0;
     }
 
     /// The frame got through: `with_rts` or without. A backoff follows whether or not another frame waits (9.2.5.2).
@@ -141,41 +154,51 @@ impl Contention {
     /// The exchange failed. Returns whether the retry limit is reached: the frame is given up.
     pub(crate) fn fail(&mut self, failure: Failure) -> bool {
         let (count, limit) = match failure {
-            Failure::Short => (&mut self.short_retries, self.short_limit),
-            Failure::Long => (&mut self.long_retries, self.long_limit),
+            Failure::Short => (&mut self.own.short_retries, self.own.short_limit),
+            Failure::Long => (&mut self.own.long_retries, self.own.long_limit),
         };
         *count = count.saturating_add(1);
         if *count >= limit {
             self.finish(failure);
             return true;
         }
-        self.cw = (2 * self.cw + 1).min(self.cw_max);
+        self.own.widen();
         self.draw();
         false
     }
 
     /// The window doubles and a backoff follows, though nothing failed (ns-2: the medium is busy when data are due).
     pub(crate) fn widen(&mut self) {
-        self.cw = (2 * self.cw + 1).min(self.cw_max);
+        self.own.widen();
         self.draw();
     }
 
     /// The packet is done with; `count` is the retry count that its last step concerned.
     fn finish(&mut self, count: Failure) {
-        self.ready = None;
-        self.cw = self.cw_min;
-        if count == Failure::Short || !self.rules.counts_outlive_packet {
-            self.short_retries = 0;
+        self.ready = Time::MAX;
+        self.own.cw = self.own.cw_min;
+        if count == Failure::Short || !self.own.rules.counts_outlive_packet {
+            self.own.short_retries = 0;
         }
-        if count == Failure::Long || !self.rules.counts_outlive_packet {
-            self.long_retries = 0;
+        if count == Failure::Long || !self.own.rules.counts_outlive_packet {
+            self.own.long_retries = 0;
         }
         self.draw();
     }
 
     fn draw(&mut self) {
+        self.slots = Some(self.own.draw());
+    }
+}
+
+impl Own {
+    fn widen(&mut self) {
+        self.cw = (2 * self.cw + 1).min(self.cw_max);
+    }
+
+    fn draw(&mut self) -> u32 {
         let values = u64::from(self.cw) + u64::from(self.rules.backoff_reaches_cw);
-        self.slots = Some(self.stream.below(values.max(1)));
+        self.stream.below(values.max(1)) as u32
     }
 }
 
@@ -287,6 +310,10 @@ mod tests {
         let (mut ns2, timing) = station(Profile::Ns2, 4);
         ns2.set_ready(at(777), &timing);
         let slots = ns2.slots.unwrap();
-        assert_eq!(ns2.access(&timing), at(777 + 50 + 20 * slots), "DIFS and a backoff before every frame");
+        assert_eq!(
+            ns2.access(&timing),
+            at(777 + 50 + 20 * u64::from(slots)),
+            "DIFS and a backoff before every frame"
+        );
     }
 }

@@ -14,7 +14,7 @@ pub use station::InterfaceConfig;
 
 use crate::agenda::Agenda;
 use crate::grid::Grid;
-use crate::receiver::Listening;
+use crate::receiver::{Listening, Strength};
 use crate::timing::Timing;
 use crate::{
     Cause, Counters, Destination, Event, FrameKind, InterfaceId, MediumConfig, Offer, Outgoing, Positions,
@@ -35,9 +35,9 @@ mod class {
     pub(super) const HEARD_AT_ONCE: u8 = 3;
 }
 
-/// A frame on the air.
-#[derive(Debug)]
-struct OnAir {
+/// What is known of a frame when it goes on the air.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
     sender: u32,
     to: Destination,
     kind: FrameKind,
@@ -50,13 +50,28 @@ struct OnAir {
     /// When it is heard.
     from: Time,
     until: Time,
-    is_heard: bool,
     /// Least signal to the rest, and least power, W.
     needs: (f64, f64),
+}
+
+/// A frame on the air.
+#[derive(Debug)]
+struct OnAir {
+    frame: Frame,
+    is_heard: bool,
     /// Why the one it is for does not receive it, as far as is known.
     missed: Option<Cause>,
-    /// Who has it in the air, with its power there, W.
-    hearers: Vec<(u32, f64)>,
+    /// Where it stands in the list of frames on the air.
+    place: usize,
+    /// Who has it in the air.
+    hearers: Vec<Hearer>,
+}
+
+/// A station that has a frame in the air, and how loud it is there.
+#[derive(Clone, Copy, Debug)]
+struct Hearer {
+    station: u32,
+    strength: Strength,
 }
 
 /// A medium: `T` is what frames carry, `P` knows where nodes are, `S` what else is in the air.
@@ -79,8 +94,10 @@ pub struct Medium<T, P, S = ()> {
     /// By station: who may be in reach, as of which drawing of the squares.
     candidates: Vec<(u64, Vec<u32>)>,
     drawings: u64,
-    /// By station, where nobody moves: who is in reach, and the gain of the way.
-    neighbours: Vec<Option<Vec<(u32, f64)>>>,
+    /// By station, where nobody moves: who is in reach, and how loud its frames are there (before fading).
+    neighbours: Vec<Option<Vec<Hearer>>>,
+    /// Who may hear the frame at hand, with the gain of the way: kept for its memory.
+    found: Vec<(u32, f64)>,
     /// The greatest reach of a station, m.
     reach: f64,
     events: VecDeque<Event<T>>,
@@ -113,6 +130,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             candidates: Vec::new(),
             drawings: 0,
             neighbours: Vec::new(),
+            found: Vec::new(),
             reach: 0.0,
             events: VecDeque::new(),
             now: Time::ZERO,

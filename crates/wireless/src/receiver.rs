@@ -16,15 +16,21 @@ pub(crate) struct Lock {
     pub(crate) spoiled: Option<Cause>,
 }
 
-/// A frame that begins to arrive.
+/// How loud a frame is at a receiver: worked out when it begins to arrive, and taken away again when it ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Strength {
+    /// Received power, W.
+    pub(crate) power: f64,
+    /// The same in the steps in which powers are added.
+    steps: i64,
+}
+
+/// A frame that begins to arrive, as all its hearers see it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Incoming {
     pub(crate) frame: u32,
-    pub(crate) power: f64,
     pub(crate) from: Time,
     pub(crate) until: Time,
-    /// Why it cannot be received, whatever else is in the air: silence, own sending.
-    pub(crate) deaf: Option<Cause>,
     /// Least signal to the rest, and least power.
     pub(crate) needs: (f64, f64),
 }
@@ -48,8 +54,9 @@ impl Listening {
         (cutoff / 65_536.0).max(loudest / LOUDEST).max(f64::MIN_POSITIVE)
     }
 
-    fn steps(&self, power: f64) -> i64 {
-        (power / self.step).min(LOUDEST) as i64
+    /// The strength of a frame of `power` watts.
+    pub(crate) fn strength(&self, power: f64) -> Strength {
+        Strength { power, steps: (power / self.step).min(LOUDEST) as i64 }
     }
 
     fn watts(&self, steps: i64) -> f64 {
@@ -69,6 +76,7 @@ pub(crate) struct Receiver {
 
 impl Receiver {
     /// Whether the medium is busy around it.
+    #[inline]
     pub(crate) fn is_busy(&self, rules: &Listening) -> bool {
         match rules.carrier_sense {
             CarrierSense::EachFrame => self.carriers > 0,
@@ -82,27 +90,37 @@ impl Receiver {
     }
 
     /// A frame begins to arrive at `new.from`; two that begin within `together` of each other count as begun at once, and
-    /// the stronger as the first. Returns why it will not be received, as far as is known.
-    pub(crate) fn arrive(&mut self, rules: &Listening, new: Incoming, together: Duration) -> Option<Cause> {
+    /// the stronger as the first. `deaf`: why it cannot be received whatever else is in the air (silence, own sending).
+    /// Returns why it will not be received, as far as is known.
+    #[inline]
+    pub(crate) fn arrive(
+        &mut self,
+        rules: &Listening,
+        new: &Incoming,
+        strength: Strength,
+        deaf: Option<Cause>,
+        together: Duration,
+    ) -> Option<Cause> {
         let (capture, sensitivity) = new.needs;
-        let weak = new.power < sensitivity;
+        let Strength { power, steps } = strength;
+        let weak = power < sensitivity;
         let others = rules.watts(self.total);
-        self.total += rules.steps(new.power);
-        self.carriers += u32::from(new.power >= rules.threshold);
+        self.total += steps;
+        self.carriers += u32::from(power >= rules.threshold);
         let fresh = Lock {
             frame: new.frame,
-            power: new.power,
+            power,
             began: new.from,
             until: new.until,
             worst: others,
-            spoiled: new.deaf.or(weak.then_some(Cause::OutOfReach)),
+            spoiled: deaf.or(weak.then_some(Cause::OutOfReach)),
         };
         if rules.capture == Capture::Pairwise {
             self.arrive_pairwise(fresh, capture, together);
         } else if let Some(lock) = &mut self.lock {
-            lock.worst = lock.worst.max(rules.watts(self.total - rules.steps(lock.power)));
-            let at_once = new.from <= lock.began + together && new.power > lock.power;
-            let stands_out = rules.capture == Capture::SinrAny && new.power >= capture * others;
+            lock.worst = lock.worst.max(rules.watts(self.total - rules.strength(lock.power).steps));
+            let at_once = new.from <= lock.began + together && power > lock.power;
+            let stands_out = rules.capture == Capture::SinrAny && power >= capture * others;
             if fresh.spoiled.is_none() && (at_once || stands_out) {
                 self.lock = Some(fresh);
             }
@@ -151,21 +169,23 @@ impl Receiver {
     }
 
     /// A frame that was in the air before the radio came to the channel.
-    pub(crate) fn join(&mut self, rules: &Listening, power: f64) {
-        self.total += rules.steps(power);
-        self.carriers += u32::from(power >= rules.threshold);
+    pub(crate) fn join(&mut self, rules: &Listening, strength: Strength) {
+        self.total += strength.steps;
+        self.carriers += u32::from(strength.power >= rules.threshold);
     }
 
-    /// A frame that arrived with `power` has ended. Returns the reception of it, if there was one.
-    pub(crate) fn end(&mut self, rules: &Listening, frame: u32, power: f64) -> Option<Lock> {
-        self.total -= rules.steps(power);
-        self.carriers -= u32::from(power >= rules.threshold);
+    /// A frame that arrived with this strength has ended. Returns the reception of it, if there was one.
+    #[inline]
+    pub(crate) fn end(&mut self, rules: &Listening, frame: u32, strength: Strength) -> Option<Lock> {
+        self.total -= strength.steps;
+        self.carriers -= u32::from(strength.power >= rules.threshold);
         let lock = self.lock.filter(|lock| lock.frame == frame)?;
         self.lock = None;
         Some(lock)
     }
 
     /// Whether a frame of `power` makes the medium busy by itself.
+    #[inline]
     pub(crate) fn is_sensed(rules: &Listening, power: f64) -> bool {
         power >= rules.threshold
     }
@@ -202,11 +222,10 @@ mod tests {
             let (power, from, until) = frames[number];
             if begins {
                 let (from, until) = (at(from), at(until));
-                let new =
-                    Incoming { frame: number as u32, power, from, until, deaf: None, needs: (10.0, 20.0) };
-                receiver.arrive(&rules, new, TOGETHER);
+                let new = Incoming { frame: number as u32, from, until, needs: (10.0, 20.0) };
+                receiver.arrive(&rules, &new, rules.strength(power), None, TOGETHER);
                 assert!(receiver.is_busy(&rules) || power < 1.0);
-            } else if let Some(lock) = receiver.end(&rules, number as u32, power) {
+            } else if let Some(lock) = receiver.end(&rules, number as u32, rules.strength(power)) {
                 assert!(at(time) > lock.began);
                 if lock.spoiled.is_none() && lock.power >= 10.0 * lock.worst {
                     survivors.push(number);

@@ -66,7 +66,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// A station has decoded a frame.
     pub(super) fn receive(&mut self, number: u32, index: u32, now: Time) {
-        let frame = &self.frames[index as usize];
+        let frame = &self.frames[index as usize].frame;
         let (kind, from, to, reserves) = (frame.kind, frame.sender, frame.to, frame.reserves);
         let for_me = to == Destination::Interface(InterfaceId(number));
         let station = &self.stations[number as usize];
@@ -134,7 +134,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     }
 
     fn receive_rts(&mut self, number: u32, index: u32, now: Time) {
-        let frame = &self.frames[index as usize];
+        let frame = &self.frames[index as usize].frame;
         let (from, reserves, rate) = (frame.sender, frame.reserves, frame.rate);
         let rules = &self.config.mac.rules;
         let cts = self.timing.frames(0, rate).cts;
@@ -156,7 +156,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     }
 
     fn receive_data(&mut self, number: u32, index: u32, now: Time) {
-        let frame = &self.frames[index as usize];
+        let frame = &self.frames[index as usize].frame;
         let (from, to, sequence, rate) = (InterfaceId(frame.sender), frame.to, frame.sequence, frame.rate);
         let broadcast = to == Destination::Broadcast;
         if !broadcast && to != Destination::Interface(InterfaceId(number)) {

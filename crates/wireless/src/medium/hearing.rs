@@ -1,14 +1,15 @@
 //! Who hears a frame: when it begins, when it ends, and when a radio comes to its channel in between.
 
+use super::station::HOT_LINES;
 use super::station::Mac;
-use super::{Medium, OnAir, class};
+use super::{Frame, Hearer, Medium, OnAir, class};
 use crate::receiver::{Incoming, Lock, Receiver};
 use crate::{
     Capture, Cause, Destination, EifsAfter, Event, Fate, FrameKind, InterfaceId, Positions, Reception,
     Surroundings,
 };
 use cogtcp_spectrum::ChannelId;
-use cogtcp_units::{Duration, Position, Rate, Time};
+use cogtcp_units::{Duration, Position, Rate, Time, prefetch};
 
 impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// A station begins a frame.
@@ -38,21 +39,11 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         }
         let index = self.free_frames.pop().unwrap_or(self.frames.len() as u32);
         let reused = self.frames.get_mut(index as usize).map(|frame| std::mem::take(&mut frame.hearers));
-        let frame = OnAir {
-            sender: number,
-            to,
-            kind,
-            channel,
-            sequence,
-            rate,
-            reserves,
-            from,
-            until: from + span,
-            is_heard: false,
-            needs: self.config.phy.needs(rate),
-            missed: None,
-            hearers: reused.unwrap_or_default(),
-        };
+        let needs = self.config.phy.needs(rate);
+        let until = from + span;
+        let frame = Frame { sender: number, to, kind, channel, sequence, rate, reserves, from, until, needs };
+        let hearers = reused.unwrap_or_default();
+        let frame = OnAir { frame, is_heard: false, missed: None, place: self.on_air.len(), hearers };
         match self.frames.get_mut(index as usize) {
             Some(slot) => *slot = frame,
             None => self.frames.push(frame),
@@ -64,36 +55,75 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// A frame begins to be heard.
     pub(super) fn frame_heard(&mut self, index: u32, now: Time) {
-        let frame = &mut self.frames[index as usize];
-        frame.is_heard = true;
-        let (sender, channel, until) = (frame.sender, frame.channel, frame.until);
-        let mut hearers = std::mem::take(&mut frame.hearers);
+        let entry = &mut self.frames[index as usize];
+        entry.is_heard = true;
+        let frame = entry.frame;
+        let mut hearers = std::mem::take(&mut entry.hearers);
         hearers.clear();
-        self.agenda.set(index << 1 | 1, until, class::ENDS);
+        self.agenda.set(index << 1 | 1, frame.until, class::ENDS);
+        self.find_hearers(&frame, now, &mut hearers);
+        let incoming = Incoming { frame: index, from: frame.from, until: frame.until, needs: frame.needs };
+        let mut missed = None;
+        for (place, hearer) in hearers.iter().enumerate() {
+            self.look_ahead(&hearers, place);
+            let reason = self.arrive(hearer, &incoming, frame.kind, now);
+            if frame.to == Destination::Interface(InterfaceId(hearer.station)) {
+                missed = reason;
+            }
+        }
+        let entry = &mut self.frames[index as usize];
+        entry.missed = missed;
+        entry.hearers = hearers;
+    }
+
+    /// Who hears a frame, and how loud.
+    fn find_hearers(&mut self, frame: &Frame, now: Time, hearers: &mut Vec<Hearer>) {
+        let propagation = &self.config.phy.propagation;
+        let cutoff = self.config.phy.cutoff.watts();
+        let varies = propagation.varies();
         if self.positions.max_speed() == 0.0 {
-            self.find_neighbours(sender, now);
-            if let Some(near) = &self.neighbours[sender as usize] {
-                hearers.extend(
-                    near.iter().filter(|(other, _)| self.stations[*other as usize].channel == channel),
-                );
+            self.find_neighbours(frame.sender, now);
+            let Some(near) = &self.neighbours[frame.sender as usize] else { return };
+            for (place, hearer) in near.iter().enumerate() {
+                self.look_ahead(near, place);
+                if self.stations[hearer.station as usize].channel == frame.channel {
+                    hearers.push(*hearer);
+                }
+            }
+            if !varies {
+                hearers.retain(|hearer| hearer.strength.power >= cutoff);
+                return;
             }
         } else {
-            self.search(sender, Some(channel), now, &mut hearers);
-        }
-        let (power, cutoff) = (self.stations[sender as usize].cold.power, self.config.phy.cutoff.watts());
-        let varies = self.config.phy.propagation.varies();
-        hearers.retain_mut(|(hearer, strength)| {
-            *strength *= power;
-            if varies {
-                let stream = &mut self.stations[*hearer as usize].cold.fading;
-                *strength *= self.config.phy.propagation.frame_gain(stream);
+            let mut found = std::mem::take(&mut self.found);
+            found.clear();
+            self.search(frame.sender, Some(frame.channel), now, &mut found);
+            let power = self.stations[frame.sender as usize].cold.power;
+            let hearer = |(station, gain): &(u32, f64)| {
+                let strength = self.listening.strength(gain * power);
+                Hearer { station: *station, strength }
+            };
+            let loud = |hearer: &Hearer| varies || hearer.strength.power >= cutoff;
+            hearers.extend(found.iter().map(hearer).filter(loud));
+            self.found = found;
+            if !varies {
+                return;
             }
-            *strength >= cutoff
-        });
-        for &(hearer, strength) in &hearers {
-            self.arrive(hearer, index, strength, now);
         }
-        self.frames[index as usize].hearers = hearers;
+        hearers.retain_mut(|hearer| {
+            let stream = &mut self.stations[hearer.station as usize].cold.fading;
+            let power = hearer.strength.power * self.config.phy.propagation.frame_gain(stream);
+            hearer.strength = self.listening.strength(power);
+            power >= cutoff
+        });
+    }
+
+    /// Asks for the memory of a station that will hear a frame soon.
+    fn look_ahead(&self, hearers: &[Hearer], place: usize) {
+        const AHEAD: usize = 3;
+        if let Some(hearer) = hearers.get(place + AHEAD) {
+            prefetch(&self.stations[hearer.station as usize], HOT_LINES);
+        }
     }
 
     /// Works out, once, who is in reach of a station where nobody moves.
@@ -104,7 +134,12 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         if self.neighbours[number as usize].is_none() {
             let mut near = Vec::new();
             self.search(number, None, now, &mut near);
-            self.neighbours[number as usize] = Some(near);
+            let power = self.stations[number as usize].cold.power;
+            let hearer = |(station, gain): (u32, f64)| {
+                let strength = self.listening.strength(gain * power);
+                Hearer { station, strength }
+            };
+            self.neighbours[number as usize] = Some(near.into_iter().map(hearer).collect());
         }
     }
 
@@ -157,31 +192,26 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         candidates.sort_unstable();
     }
 
-    /// A frame begins to arrive at one station.
-    fn arrive(&mut self, number: u32, index: u32, power: f64, now: Time) {
-        let frame = &self.frames[index as usize];
-        let (from, until, needs, to) = (frame.from, frame.until, frame.needs, frame.to);
-        let kind = frame.kind;
-        let station = &mut self.stations[number as usize];
+    /// A frame begins to arrive at one station. Returns why it will not be received, as far as is known.
+    fn arrive(&mut self, hearer: &Hearer, incoming: &Incoming, kind: FrameKind, now: Time) -> Option<Cause> {
+        let Incoming { from, until, .. } = *incoming;
+        let station = &mut self.stations[hearer.station as usize];
+        let is_first = matches!(kind, FrameKind::Rts | FrameKind::Data);
+        let open =
+            !station.silent && station.open_since <= from && (!is_first || until <= station.open_until);
         // A silent radio stays with the exchange that it is in, and hears no first frame of another.
-        let engaged = match (kind, station.mac) {
+        let is_engaged = || match (kind, station.mac) {
             (FrameKind::Data, _) => from <= station.engaged_until,
             (kind, Mac::Waiting { answer, .. }) => kind == answer,
             _ => false,
         };
-        let is_first = matches!(kind, FrameKind::Rts | FrameKind::Data);
-        let open =
-            !station.silent && station.open_since <= from && (!is_first || until <= station.open_until);
         let deaf = if station.is_sending && from < station.sends_until {
             Some(Cause::Collided)
         } else {
-            (!engaged && !open).then_some(Cause::Unanswered)
+            (!open && !is_engaged()).then_some(Cause::Unanswered)
         };
-        let incoming = Incoming { frame: index, power, from, until, deaf, needs };
-        let missed = station.receiver.arrive(&self.listening, incoming, self.timing.delay);
-        if to == Destination::Interface(InterfaceId(number)) {
-            self.frames[index as usize].missed = missed;
-        }
+        let missed =
+            station.receiver.arrive(&self.listening, incoming, hearer.strength, deaf, self.timing.delay);
         if station.receiver.is_busy(&self.listening) {
             if now < station.nav_guard {
                 station.nav_guard = Time::MAX;
@@ -189,46 +219,53 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             // Whoever has not begun by now heard it before its next slot: its slots are counted up to the frame's start.
             station.contention.freeze(now - self.timing.delay, &self.timing);
         }
+        missed
     }
 
     /// A frame has ended everywhere.
     pub(super) fn frame_ends(&mut self, index: u32, now: Time) {
-        if let Some(place) = self.on_air.iter().position(|other| *other == index) {
-            self.on_air.swap_remove(place);
+        let entry = &mut self.frames[index as usize];
+        let (frame, place) = (entry.frame, entry.place);
+        let mut hearers = std::mem::take(&mut entry.hearers);
+        self.on_air.swap_remove(place);
+        if let Some(moved) = self.on_air.get(place) {
+            self.frames[*moved as usize].place = place;
         }
-        let hearers = std::mem::take(&mut self.frames[index as usize].hearers);
-        let sender = self.frames[index as usize].sender;
+        let sender = frame.sender;
         self.stations[sender as usize].is_sending = false;
-        for &(hearer, power) in &hearers {
-            self.frame_leaves(hearer, index, power, now);
+        for (place, hearer) in hearers.iter().enumerate() {
+            self.look_ahead(&hearers, place);
+            self.frame_leaves(hearer, index, &frame, now);
         }
         if self.stations[sender as usize].mac == Mac::Broadcasting {
             self.stations[sender as usize].contention.succeed(false);
             self.finish_packet(sender, None, now);
         }
         self.try_resume(sender, now);
-        let mut hearers = hearers;
         hearers.clear();
         self.frames[index as usize].hearers = hearers;
         self.free_frames.push(index);
     }
 
     /// A frame has ended at one station, which makes of it what it can.
-    fn frame_leaves(&mut self, number: u32, index: u32, power: f64, now: Time) {
+    fn frame_leaves(&mut self, hearer: &Hearer, index: u32, frame: &Frame, now: Time) {
+        let (number, power) = (hearer.station, hearer.strength.power);
         let station = &mut self.stations[number as usize];
-        match station.receiver.end(&self.listening, index, power) {
-            Some(lock) => match self.judge(number, index, &lock) {
+        match station.receiver.end(&self.listening, index, hearer.strength) {
+            Some(lock) => match self.judge(number, frame, &lock) {
                 None => {
                     self.stations[number as usize].eifs_until = Time::ZERO;
                     self.receive(number, index, now);
                 }
                 Some(cause) => {
-                    self.lost(number, index, cause);
+                    self.lost(number, frame, cause);
                     self.failed_reception(number, power, true, now);
                 }
             },
             None => {
-                self.lost(number, index, self.frames[index as usize].missed.unwrap_or(Cause::Collided));
+                if frame.to == Destination::Interface(InterfaceId(number)) {
+                    self.lost(number, frame, self.frames[index as usize].missed.unwrap_or(Cause::Collided));
+                }
                 self.failed_reception(number, power, false, now);
             }
         }
@@ -236,11 +273,10 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     }
 
     /// Why the frame that a radio was set on is lost; `None`: it can be decoded.
-    fn judge(&mut self, number: u32, index: u32, lock: &Lock) -> Option<Cause> {
+    fn judge(&mut self, number: u32, frame: &Frame, lock: &Lock) -> Option<Cause> {
         if let Some(cause) = lock.spoiled {
             return Some(cause);
         }
-        let frame = &self.frames[index as usize];
         let (capture, _) = frame.needs;
         // Pair by pair the other frames have been judged as they came.
         let others = if self.listening.capture == Capture::Pairwise { 0.0 } else { lock.worst };
@@ -273,8 +309,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     }
 
     /// Notes for the sender of an exchange why a frame of it did not get through.
-    fn lost(&mut self, number: u32, index: u32, cause: Cause) {
-        let frame = &self.frames[index as usize];
+    fn lost(&mut self, number: u32, frame: &Frame, cause: Cause) {
         if frame.to != Destination::Interface(InterfaceId(number)) {
             return;
         }
@@ -323,7 +358,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         station.channel = channel;
         station.receiver.clear();
         for index in &self.on_air {
-            self.frames[*index as usize].hearers.retain(|(hearer, _)| *hearer != number);
+            self.frames[*index as usize].hearers.retain(|hearer| hearer.station != number);
         }
         let station = &mut self.stations[number as usize];
         (station.nav, station.nav_guard, station.eifs_until) = (Time::ZERO, Time::MAX, Time::ZERO);
@@ -331,8 +366,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         let place = self.positions.position(node, now);
         for index in 0..self.on_air.len() {
             let index = self.on_air[index];
-            let frame = &self.frames[index as usize];
-            if frame.channel != channel || !frame.is_heard || frame.sender == number {
+            let OnAir { frame, is_heard, .. } = &self.frames[index as usize];
+            if frame.channel != channel || !is_heard || frame.sender == number {
                 continue;
             }
             let sender = &self.stations[frame.sender as usize];
@@ -342,11 +377,12 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             if power < self.config.phy.cutoff.watts() {
                 continue;
             }
-            let frame = &mut self.frames[index as usize];
-            frame.missed =
-                frame.missed.or((frame.to == Destination::Interface(at)).then_some(Cause::OutOfReach));
-            frame.hearers.push((number, power));
-            self.stations[number as usize].receiver.join(&self.listening, power);
+            let strength = self.listening.strength(power);
+            let entry = &mut self.frames[index as usize];
+            let for_me = entry.frame.to == Destination::Interface(at);
+            entry.missed = entry.missed.or(for_me.then_some(Cause::OutOfReach));
+            entry.hearers.push(Hearer { station: number, strength });
+            self.stations[number as usize].receiver.join(&self.listening, strength);
         }
         let station = &mut self.stations[number as usize];
         if station.receiver.is_busy(&self.listening) {

@@ -73,22 +73,22 @@ pub(super) struct Service<T> {
     pub(super) cause: Cause,
 }
 
-/// What every frame nearby touches: kept small and together, so that a hearer costs few lines of cache.
+/// Cache lines of a station that every frame nearby touches.
+pub(super) const HOT_LINES: usize = 3;
+
+/// What every frame nearby touches: kept small and together, in this order, so that a hearer costs [`HOT_LINES`] lines of cache.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(super) struct Station<T> {
-    pub(super) node: u32,
-    pub(super) channel: ChannelId,
     pub(super) receiver: Receiver,
-    /// What the MAC is at.
-    pub(super) mac: Mac,
+    pub(super) channel: ChannelId,
     /// Its own frame is on the air until it has been heard to its end.
     pub(super) is_sending: bool,
     /// Silence: since when its radio has been open, and until when it will be.
     pub(super) silent: bool,
     /// An exchange would have reached into a silence: it waits for the next change of a radio.
     pub(super) held: bool,
-    pub(super) open_since: Time,
-    pub(super) open_until: Time,
+    pub(super) contention: Contention,
     /// When its own sending is over.
     pub(super) sends_until: Time,
     pub(super) nav: Time,
@@ -96,11 +96,17 @@ pub(super) struct Station<T> {
     pub(super) nav_guard: Time,
     /// When the EIFS after a failed reception is over.
     pub(super) eifs_until: Time,
+    /// What the MAC is at.
+    pub(super) mac: Mac,
+    pub(super) open_since: Time,
+    pub(super) open_until: Time,
     /// Until when it expects the data after its CTS.
     pub(super) engaged_until: Time,
-    pub(super) contention: Contention,
+    pub(super) node: u32,
     pub(super) cold: Box<Cold<T>>,
 }
+
+const _: () = assert!(std::mem::offset_of!(Station<()>, node) <= HOT_LINES * 64, "the hot part has grown");
 
 /// What only its own packets touch.
 #[derive(Debug)]
