@@ -15,6 +15,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, stdev
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 HERE = Path(__file__).parent
 OURS = HERE.parents[1] / "target/release/examples/saturated"
@@ -22,13 +26,15 @@ OURS = HERE.parents[1] / "target/release/examples/saturated"
 
 @dataclass(frozen=True)
 class Case:
-    """Stations at places in metres, and who sends to whom."""
+    """Stations at places in metres, and the paths of packets: source, relays, receiver."""
 
     name: str
-    places: list[tuple[float, float]]
-    flows: list[tuple[int, int]]
+    places: Sequence[tuple[float, float]]
+    flows: Sequence[tuple[int, ...]]
     #: Whether the table shows each flow.
     by_flow: bool = True
+    #: What ns-2 runs.
+    script: str = "adhoc.tcl"
 
 
 def cell(stations: int) -> Case:
@@ -45,6 +51,13 @@ def pairs(name: str, *places: float) -> Case:
     return Case(name, [(x, 0.0) for x in places], flows)
 
 
+def string(hops: int) -> Case:
+    """Put relays 200 m apart: next but one senses, next but two does not."""
+    places = [(200.0 * k, 0.0) for k in range(hops + 1)]
+    plural = "s" if hops > 1 else ""
+    return Case(f"string of {hops} hop{plural}", places, [tuple(range(hops + 1))], False, "strings.tcl")
+
+
 CASES = [
     *[cell(n) for n in (1, 2, 3, 5, 10, 15, 20)],
     # 600 m apart: the senders do not sense each other, each receiver senses both.
@@ -54,6 +67,7 @@ CASES = [
     # The senders sense each other though neither disturbs the other's receiver.
     pairs("exposed: 200 -> 0, 400 -> 600", 200, 0, 400, 600),
     pairs("three pairs, 500 m apart", 0, 200, 500, 700, 1000, 1200),
+    *[string(hops) for hops in range(1, 9)],
 ]
 
 
@@ -64,15 +78,19 @@ def packets(command: list[str]) -> list[int]:
     return [int(words[1]) for words in lines if words[:1] == ["packets"]]
 
 
+def _lists(case: Case) -> tuple[Sequence[tuple[float, ...]], Sequence[tuple[int, ...]]]:
+    return case.places, case.flows
+
+
 def theirs(case: Case, seconds: int, rts: str, seed: int) -> list[int]:
     """Count what ns-2 delivers of each flow."""
-    lists = [" ".join(f"{{{a} {b}}}" for a, b in pairs) for pairs in (case.places, case.flows)]
-    return packets(["ns", str(HERE / "adhoc.tcl"), str(seed), str(seconds), rts, "1000", *lists])
+    lists = [" ".join(f"{{{' '.join(map(str, entry))}}}" for entry in entries) for entries in _lists(case)]
+    return packets(["ns", str(HERE / case.script), str(seed), str(seconds), rts, "1000", *lists])
 
 
 def ours(program: Path, case: Case, seconds: int, rts: str, seed: int) -> list[int]:
     """Count what ours delivers of each flow."""
-    lists = [";".join(f"{a},{b}" for a, b in pairs) for pairs in (case.places, case.flows)]
+    lists = [";".join(",".join(map(str, entry)) for entry in entries) for entries in _lists(case)]
     return packets([str(program), "ns2", str(seed), str(seconds), rts, "1000", *lists])
 
 
@@ -93,11 +111,12 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=100)
     parser.add_argument("--ours", type=Path, default=OURS)
+    parser.add_argument("--only", default="", help="cases whose name begins so")
     arguments = parser.parse_args()
     seconds, seeds = arguments.seconds, range(1, arguments.seeds + 1)
     print("| case | RTS | ns-2, packets/s | ours | difference |\n|---|---|---|---|---|")
     for rts in ("on", "off"):
-        for case in CASES:
+        for case in [case for case in CASES if case.name.startswith(arguments.only)]:
             with ThreadPoolExecutor(2) as pool:
                 reference = list(pool.map(lambda seed: theirs(case, seconds, rts, seed), seeds))  # noqa: B023
             mine = [ours(arguments.ours, case, seconds, rts, seed) for seed in seeds]

@@ -7,25 +7,7 @@ ns-random $seed
 remove-all-packet-headers
 add-packet-header Common IP LL Mac ARP Flags Message RTP
 
-Mac/802_11 set dataRate_ 1Mb
-Mac/802_11 set basicRate_ 1Mb
-Mac/802_11 set RTSThreshold_ [expr {$rts eq "on" ? 0 : 3000}]
-Mac/802_11 set CWMin_ 31
-Mac/802_11 set CWMax_ 1023
-Mac/802_11 set SlotTime_ 0.000020
-Mac/802_11 set SIFS_ 0.000010
-Mac/802_11 set PreambleLength_ 144
-Mac/802_11 set PLCPHeaderLength_ 48
-Mac/802_11 set PLCPDataRate_ 1.0e6
-Mac/802_11 set ShortRetryLimit_ 7
-Mac/802_11 set LongRetryLimit_ 4
-Phy/WirelessPhy set CPThresh_ 10.0
-Phy/WirelessPhy set CSThresh_ 1.559e-11
-Phy/WirelessPhy set RXThresh_ 3.652e-10
-Phy/WirelessPhy set Pt_ 0.28183815
-Phy/WirelessPhy set freq_ 914e+6
-Phy/WirelessPhy set L_ 1.0
-Antenna/OmniAntenna set Z_ 1.5
+source [file join [file dirname [info script]] radio.tcl]
 Agent/Null set sport_ 0
 
 set ns [new Simulator]

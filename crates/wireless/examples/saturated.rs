@@ -1,29 +1,84 @@
 //! Saturated stations under the rules of a simulator, for the comparison with ns-2 (`benches/references/adhoc.py`).
 //!
-//!   saturated PROFILE SEED SECONDS RTS BYTES PLACES FLOWS
+//!   saturated PROFILE SEED SECONDS RTS BYTES PLACES PATHS
 //!
-//! As `adhoc.tcl`: RTS is on or off; PLACES is `x,y;x,y`, FLOWS is `from,to;from,to`. Prints for every flow the packets
-//! received in the last SECONDS, after 10 s to settle.
+//! As `adhoc.tcl` and `strings.tcl`: RTS is on or off; PLACES is `x,y;x,y`; PATHS is `from,relay,...,to;from,to`, where every
+//! node hands a packet to the next at once. Prints for every path the packets received in the last SECONDS, after 10 s to
+//! settle.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
 
-use cogtcp_units::{Duration, Time};
-use cogtcp_wireless::{MacConfig, Profile};
-use common::{Bench, config};
+use cogtcp_units::{Duration, Position, Time};
+use cogtcp_wireless::{
+    Destination, Event, InterfaceConfig, InterfaceId, MacConfig, Medium, Outgoing, Profile,
+};
+use common::config;
 
-fn pairs<A: std::str::FromStr>(text: &str) -> Vec<(A, A)> {
-    let pair = |pair: &str| {
-        let (a, b) = pair.split_once(',')?;
-        Some((a.trim().parse().ok()?, b.trim().parse().ok()?))
-    };
-    text.split(';').filter_map(pair).collect()
+/// What a packet carries: its path, and how many hops it has come.
+#[derive(Clone, Copy, Debug)]
+struct Carried {
+    path: usize,
+    hops: usize,
+}
+
+struct Strings {
+    medium: Medium<Carried, Vec<Position>>,
+    paths: Vec<Vec<u32>>,
+    bytes: u32,
+    received: Vec<u64>,
+}
+
+impl Strings {
+    /// Hands a packet to the next node of its path.
+    fn send(&mut self, now: Time, carried: Carried) {
+        let path = &self.paths[carried.path];
+        let to = Destination::Interface(InterfaceId(path[carried.hops + 1]));
+        let packet = Outgoing { payload: carried, bytes: self.bytes, to, channel: None, goes_first: false };
+        // A full queue drops it.
+        self.medium.enqueue(now, InterfaceId(path[carried.hops]), packet);
+    }
+
+    /// Sources always have packets.
+    fn feed(&mut self, now: Time) {
+        for path in 0..self.paths.len() {
+            while self.medium.waiting(InterfaceId(self.paths[path][0])) < 3 {
+                self.send(now, Carried { path, hops: 0 });
+            }
+        }
+    }
+
+    fn run(&mut self, until: Time) {
+        self.feed(self.medium.now());
+        while self.medium.next_change() <= until {
+            self.medium.step();
+            while let Some(event) = self.medium.poll_event() {
+                match event {
+                    Event::Received { time, payload, .. } => {
+                        let carried = Carried { hops: payload.hops + 1, ..payload };
+                        if carried.hops + 1 == self.paths[carried.path].len() {
+                            self.received[carried.path] += 1;
+                        } else {
+                            self.send(time, carried);
+                        }
+                    }
+                    Event::Sent { time, .. } | Event::Failed { time, .. } => self.feed(time),
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+fn lists<A: std::str::FromStr>(text: &str) -> Vec<Vec<A>> {
+    let list = |list: &str| list.split(',').filter_map(|entry| entry.trim().parse().ok()).collect();
+    text.split(';').map(list).collect()
 }
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [profile, seed, seconds, rts, bytes, places, flows] = &arguments[..] else {
-        eprintln!("usage: saturated ns2|ns3|standard SEED SECONDS on|off BYTES PLACES FLOWS");
+    let [profile, seed, seconds, rts, bytes, places, paths] = &arguments[..] else {
+        eprintln!("usage: saturated ns2|ns3|standard SEED SECONDS on|off BYTES PLACES PATHS");
         std::process::exit(2);
     };
     let profile = match profile.as_str() {
@@ -32,13 +87,19 @@ fn main() {
         _ => Profile::Standard,
     };
     let mac = MacConfig { rts_threshold: (rts == "on").then_some(0), ..MacConfig::of(profile) };
-    let flows: Vec<(u32, u32)> = pairs(flows);
-    let mut bench = Bench::new(config(mac), &pairs(places), &flows, seed.parse().unwrap_or(1));
-    bench.bytes = bytes.parse().unwrap_or(1000);
-    bench.run(Time::from_millis(10_000));
-    let before = bench.by_flow.clone();
-    bench.run(Time::from_millis(10_000) + Duration::from_secs(seconds.parse().unwrap_or(100)));
-    for (flow, before) in bench.by_flow.iter().zip(before) {
-        println!("packets {}", flow - before);
+    let places: Vec<Vec<f64>> = lists(places);
+    let positions: Vec<Position> = places.iter().map(|place| Position::new(place[0], place[1])).collect();
+    let mut medium = Medium::new(config(mac), positions, (), seed.parse().unwrap_or(1));
+    for node in 0..places.len() as u32 {
+        medium.add_interface(InterfaceConfig::new(node));
+    }
+    let paths: Vec<Vec<u32>> = lists(paths);
+    let received = vec![0; paths.len()];
+    let mut strings = Strings { medium, paths, bytes: bytes.parse().unwrap_or(1000), received };
+    strings.run(Time::from_millis(10_000));
+    let before = strings.received.clone();
+    strings.run(Time::from_millis(10_000) + Duration::from_secs(seconds.parse().unwrap_or(100)));
+    for (received, before) in strings.received.iter().zip(before) {
+        println!("packets {}", received - before);
     }
 }
