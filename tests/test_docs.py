@@ -406,6 +406,15 @@ def test_links(page: Path) -> None:
             assert anchor in anchors(linked), f"{page.name}: {target}"
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_files_of_the_sources_that_a_page_names_exist(page: Path) -> None:
+    if page.name in COMPILED or page.name.startswith("adding-"):
+        return  # recipes name what they add
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    for named in re.findall(r"`((?:crates|tests|python|docs|benches|requirements)/[\w/.-]+)`", text):
+        assert (ROOT / named).exists(), f"{page.name}: there is no {named}"
+
+
 def test_every_page_is_found_from_the_readme() -> None:
     reached, new = set(), {ROOT / "README.md"}
     while new:
