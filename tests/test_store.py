@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 
 import cogtcp
 from cogtcp import OutputError, Scenario, UsageError
+from cogtcp.results_schema import RESULTS_SCHEMA
 from conftest import SMALL, files
 
 if TYPE_CHECKING:
@@ -75,6 +77,25 @@ def there_and_back(tmp_path: Path, store: str) -> None:
     assert (more.progress.known, more.progress.made) == (8, 4)
     sweep(tmp_path / "c", store, 3)
     assert data(tmp_path / "b") == data(tmp_path / "c")
+
+
+def test_a_store_says_its_version(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    sweep(tmp_path / "a", str(store), 1)
+    marker = store / "cogtcp.json"
+    said = json.loads(marker.read_text())
+    assert said["schema"] == RESULTS_SCHEMA
+    # Stores from before that said nothing: they are gone on with.
+    del said["schema"]
+    marker.write_text(json.dumps(said))
+    more = sweep(tmp_path / "b", str(store), 2)
+    assert (more.progress.known, more.progress.made) == (4, 4)
+    # One of a later cogtcp is neither read nor written over.
+    newer = json.dumps({**said, "schema": RESULTS_SCHEMA + 1, "version": "9.0"})
+    marker.write_text(newer)
+    with pytest.raises(UsageError, match=r"store: was made by a newer cogtcp \(9\.0\).*update cogtcp"):
+        sweep(tmp_path / "c", str(store), 2)
+    assert marker.read_text() == newer
 
 
 def test_a_folder_as_a_store(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ class OutputFolder:
 
     def _finish(self) -> None:
         files = sorted(path.name for path in self.path.iterdir())
-        manifest = {**_made_by(), "job": self._job, **self._manifest}
+        manifest = {**made_by(), "job": self._job, **self._manifest}
         manifest["files"] = [*files, MARKER]
         (self.path / MARKER).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
         for path in (each for each in self.path.rglob("*") if each.is_file()):
@@ -267,12 +267,13 @@ class KeptFolder:
 
 def mark(folder: Path, job: Mapping[str, Any], ours: Sequence[str], manifest: Mapping[str, Any]) -> None:
     """Write the marker of a folder to which results are added: its job, what it may hold, and `manifest`."""
-    marker = {**_made_by(), "kind": job["verb"], "job": job, **manifest}
+    marker = {**made_by(), "kind": job["verb"], "job": job, **manifest}
     marker["files"] = sorted({MARKER, *ours})
     write_file(folder / MARKER, json.dumps(marker, indent=2) + "\n")
 
 
-def _made_by() -> dict[str, Any]:
+def made_by() -> dict[str, Any]:
+    """Return what every marker file says of who wrote it, and by which version of the format."""
     return {"tool": "cogtcp", "version": provenance.version(), "schema": RESULTS_SCHEMA}
 
 

@@ -15,7 +15,8 @@ from pyarrow import ArrowException
 from pyarrow import fs as filesystems
 
 from cogtcp._errors import OutputError, UsageError
-from cogtcp.output import MARKER
+from cogtcp.output import MARKER, made_by
+from cogtcp.results_schema import version_of
 from cogtcp.sweeping.dataset import DATA
 
 if TYPE_CHECKING:
@@ -76,9 +77,8 @@ class Store:
                     while block := source.read(1 << 20):
                         sink.write(block)
             with self._system.open_output_stream(f"{self._root}/{MARKER}") as sink:
-                sink.write(
-                    json.dumps({"tool": "cogtcp", "kind": "sweep", "stored": names}, indent=2).encode()
-                )
+                marker = {**made_by(), "kind": "sweep", "stored": names}
+                sink.write(json.dumps(marker, indent=2).encode())
             for name in set(before) - set(names):
                 self._system.delete_file(f"{self._root}/{name}")
         except (ArrowException, OSError) as error:
@@ -92,5 +92,8 @@ class Store:
             return []
         with self._system.open_input_stream(f"{self._root}/{MARKER}") as stream:
             found: Mapping[str, Any] = json.loads(stream.read())
+        # What a newer cogtcp stored is refused, above all before it is written over. Stores that do not say
+        # their version have the columns of today.
+        version_of(found, self.uri)
         stored = [str(name) for name in found.get("stored", [])]
         return stored if all_of_it else [name for name in stored if name.startswith(f"{DATA}/")]
