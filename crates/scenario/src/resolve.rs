@@ -2,6 +2,7 @@
 //! cannot work is refused.
 
 mod cognitive;
+mod ends;
 mod flows;
 mod journey;
 mod network;

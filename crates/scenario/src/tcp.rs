@@ -36,7 +36,7 @@ macro_rules! settings {
         impl Tcp {
             /// What a flow's TCP does where neither its transport nor the scenario says otherwise, as it would be written.
             /// Not set: what has no such value (no cap, never), and `recovery` and `congestion`, which are the transport's.
-            pub(crate) fn defaults() -> Self {
+            pub fn defaults() -> Self {
                 let ends = Endpoints::default();
                 let defaults = Self {
                     $($name: settings!(@first $type, ends, $($end.$field),+),)+

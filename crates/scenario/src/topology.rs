@@ -87,103 +87,88 @@ pub struct Graph {
     pub links: Vec<NamedLink>,
 }
 
-/// A link as a table: the fields of every link, after its `own`.
-macro_rules! link {
-    ($(#[$about:meta])* pub struct $name:ident { $($own:tt)* }) => {
-        $(#[$about])*
+/// The two tables of a link: the fields of every link, which those of a graph have beside their own.
+macro_rules! links {
+    ($($(#[$about:meta])* $field:ident: $kind:ty,)+) => {
+        /// A full-duplex link with a queue at each end. Both directions are alike, but for what `reverse_...` sets.
         #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
         #[serde(deny_unknown_fields)]
-        pub struct $name {
-            $($own)*
-            /// Rate at which packets are put on the link (1 bit/s to 10 Tbit/s).
-            pub rate: Rate,
-            /// One-way propagation delay (at most 1000 s).
-            pub delay: Duration,
-            /// What waits for the link, besides the packet on it: the length of a drop-tail queue ("100 packets", "64 KiB"), the name
-            /// of a queue discipline ("red", "codel", "fq_codel"), or one with its parameters.
-            #[serde(default = "default_queue")]
-            pub queue: QueueSpec,
-            /// Probability that a packet is lost on the link (below 1), each packet on its own.
-            #[serde(default)]
-            pub loss: Probability,
-            /// Packets to lose by their number, in ascending order: the first that the forward direction carries is 1, and all count,
-            /// whatever their flow, SYNs and ACKs included.
-            #[serde(default, skip_serializing_if = "Vec::is_empty")]
-            pub drops: Vec<u64>,
-            /// Queue length in packets from which on packets that arrive are marked (ECN, RFC 3168: congestion experienced), in both
-            /// directions; without it: none is. Most transports ignore marks.
+        pub struct Link {
+            $($(#[$about])* pub $field: $kind,)+
+        }
+
+        /// A link of a graph: what any link has, its name, and its two ends.
+        #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct NamedLink {
+            /// The name; no two links share one. Without it: "FROM-TO".
             #[serde(default, skip_serializing_if = "Option::is_none")]
-            pub mark: Option<QueueLimit>,
-            /// File of what the forward direction can carry over time, in place of `rate`: a mahimahi trace or rates as CSV; relative to the
-            /// scenario file. It begins anew at its end.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            pub trace: Option<String>,
-            /// Such a file for the reverse direction; without it: its rate.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            pub reverse_trace: Option<String>,
-            /// Rate of the reverse direction; without it: `rate`.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            pub reverse_rate: Option<Rate>,
-            /// Delay of the reverse direction; without it: `delay`.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            pub reverse_delay: Option<Duration>,
-            /// Queue of the reverse direction; without it: `queue`.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            pub reverse_queue: Option<QueueSpec>,
-            /// Loss of the reverse direction; without it: `loss`.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            pub reverse_loss: Option<Probability>,
-            /// Packets of the reverse direction to lose by their number; without it: none.
-            #[serde(default, skip_serializing_if = "Vec::is_empty")]
-            pub reverse_drops: Vec<u64>,
+            pub name: Option<String>,
+            /// The node where the forward direction begins.
+            pub from: String,
+            /// The node where the forward direction ends.
+            pub to: String,
+            $($(#[$about])* pub $field: $kind,)+
+        }
+
+        impl NamedLink {
+            /// The link without its name and ends.
+            pub(crate) fn link(&self) -> Link {
+                Link { $($field: self.$field.clone(),)+ }
+            }
+
+            /// Its name, given or made of its ends.
+            pub(crate) fn full_name(&self) -> String {
+                self.name.clone().unwrap_or_else(|| format!("{}-{}", self.from, self.to))
+            }
         }
     };
 }
 
-link! {
-    /// A full-duplex link with a queue at each end. Both directions are alike, but for what `reverse_...` sets.
-    pub struct Link {}
-}
-
-link! {
-    /// A link of a graph: what any link has, its name, and its two ends.
-    pub struct NamedLink {
-        /// The name; no two links share one. Without it: "FROM-TO".
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub name: Option<String>,
-        /// The node where the forward direction begins.
-        pub from: String,
-        /// The node where the forward direction ends.
-        pub to: String,
-    }
+links! {
+    /// Rate at which packets are put on the link (1 bit/s to 10 Tbit/s).
+    rate: Rate,
+    /// One-way propagation delay (at most 1000 s).
+    delay: Duration,
+    /// What waits for the link, besides the packet on it: the length of a drop-tail queue ("100 packets", "64 KiB"), the name
+    /// of a queue discipline ("red", "codel", "fq_codel"), or one with its parameters.
+    #[serde(default = "default_queue")]
+    queue: QueueSpec,
+    /// Probability that a packet is lost on the link (below 1), each packet on its own.
+    #[serde(default)]
+    loss: Probability,
+    /// Packets to lose by their number, in ascending order: the first that the forward direction carries is 1, and all count,
+    /// whatever their flow, SYNs and ACKs included.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    drops: Vec<u64>,
+    /// Queue length in packets from which on packets that arrive are marked (ECN, RFC 3168: congestion experienced), in both
+    /// directions; without it: none is. Most transports ignore marks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mark: Option<QueueLimit>,
+    /// File of what the forward direction can carry over time, in place of `rate`: a mahimahi trace or rates as CSV; relative to the
+    /// scenario file. It begins anew at its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    trace: Option<String>,
+    /// Such a file for the reverse direction; without it: its rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reverse_trace: Option<String>,
+    /// Rate of the reverse direction; without it: `rate`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reverse_rate: Option<Rate>,
+    /// Delay of the reverse direction; without it: `delay`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reverse_delay: Option<Duration>,
+    /// Queue of the reverse direction; without it: `queue`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reverse_queue: Option<QueueSpec>,
+    /// Loss of the reverse direction; without it: `loss`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reverse_loss: Option<Probability>,
+    /// Packets of the reverse direction to lose by their number; without it: none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    reverse_drops: Vec<u64>,
 }
 
 fn default_queue() -> QueueSpec {
     QueueSpec::DropTail(QueueLimit::Packets(100))
-}
-
-impl NamedLink {
-    /// The link without its name and ends.
-    pub(crate) fn link(&self) -> Link {
-        Link {
-            rate: self.rate,
-            delay: self.delay,
-            queue: self.queue.clone(),
-            loss: self.loss,
-            drops: self.drops.clone(),
-            mark: self.mark,
-            trace: self.trace.clone(),
-            reverse_trace: self.reverse_trace.clone(),
-            reverse_rate: self.reverse_rate,
-            reverse_delay: self.reverse_delay,
-            reverse_queue: self.reverse_queue.clone(),
-            reverse_loss: self.reverse_loss,
-            reverse_drops: self.reverse_drops.clone(),
-        }
-    }
-
-    /// Its name, given or made of its ends.
-    pub(crate) fn full_name(&self) -> String {
-        self.name.clone().unwrap_or_else(|| format!("{}-{}", self.from, self.to))
-    }
 }

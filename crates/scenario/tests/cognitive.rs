@@ -45,12 +45,15 @@ fn what_is_left_out_has_the_values_of_the_paper() {
     assert_eq!((spectrum.channels.bands(), spectrum.channels.len()), (5, 5));
     let UsersSpec::Generated(users) = spectrum.users else { panic!("they are generated") };
     assert_eq!(users.iter().map(|user| user.band).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
-    let user = experiment.radios[0].kind.cognitive().unwrap();
-    assert_eq!((user.mac.short_retry_limit, user.mac.rts_threshold), (RetryLimit::Times(7), Bytes::new(0)));
-    assert_eq!(user.ends[1].position.x, 100.0);
+    let pair = experiment.radios[0].kind.cognitive().unwrap();
+    assert_eq!(
+        (pair.user.mac.short_retry_limit, pair.user.mac.rts_threshold),
+        (RetryLimit::Times(7), Bytes::new(0))
+    );
+    assert_eq!(pair.ends[1].position.x, 100.0);
     // P_on of the detector's threshold follows from the law: mean ON 2 s, mean OFF 2/3 s.
-    assert!(matches!(&user.detector, DetectorConfig::Map(map) if map.p_on.is_none()));
-    let p_on = user.surroundings.duty_cycle;
+    assert!(matches!(&pair.user.detector, DetectorConfig::Map(map) if map.p_on.is_none()));
+    let p_on = pair.surroundings.duty_cycle;
     assert!((p_on - 0.75).abs() < 1e-9, "{p_on}");
 }
 

@@ -185,12 +185,6 @@ fn check(text: &str) -> (bool, bool) {
                     .iter()
                     .all(|flow| flow.from < nodes && flow.to < nodes && flow.from != flow.to)
             );
-            assert!(
-                experiment
-                    .radios
-                    .iter()
-                    .all(|radio| radio.kind.cycle().is_none_or(|cycle| cycle.validate().is_ok()))
-            );
             for flow in &experiment.flows {
                 cogtcp_transport::make(&flow.control.name, &flow.control.parameters).unwrap();
             }

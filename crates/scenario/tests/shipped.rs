@@ -1,6 +1,10 @@
 //! What is shipped: starters, scenarios, the JSON Schema and the reference in the documentation.
 
-use cogtcp_scenario::{JourneyMap, STARTERS, Scenario, journey_map_reference, reference, starter};
+#[path = "../examples/generate/reference.rs"]
+mod reference;
+
+use cogtcp_scenario::{JourneyMap, STARTERS, Scenario, starter};
+use reference::{journey_map_reference, reference};
 use std::path::{Path, PathBuf};
 
 fn root() -> PathBuf {

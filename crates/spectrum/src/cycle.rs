@@ -22,7 +22,7 @@
 
 mod config;
 
-pub use config::{ChannelChoice, CycleConfig, CycleConfigError, PuArrivals, SensingClock, SensingCycle};
+pub use config::{ChannelChoice, CycleConfig, PuArrivals, SensingClock, SensingCycle};
 
 use crate::{ChannelId, LinkEvent, Phase, Radio, RadioState, Verdict};
 use cogtcp_units::{Duration, RandomStream, Rate, Time};

@@ -44,9 +44,7 @@ pub use cogtcp_crosslayer::{ChannelId, LinkEvent, OutageCause, Phase, Verdict};
 pub use activity::{PrimaryUser, PuActivity, Reach};
 pub use channels::{Channel, ChannelTable, ChannelTableError};
 pub use cognitive::{CognitiveConfig, CognitiveConfigError, CognitiveRadio, Protection};
-pub use cycle::{
-    ChannelChoice, CognitiveCycle, CycleConfig, CycleConfigError, PuArrivals, SensingClock, SensingCycle,
-};
+pub use cycle::{ChannelChoice, CognitiveCycle, CycleConfig, PuArrivals, SensingClock, SensingCycle};
 pub use intervals::{Intervals, IntervalsError, OnInterval};
 pub use law::DurationLaw;
 pub use radio_trait::{Radio, RadioState, RadioStats};

@@ -1,10 +1,10 @@
 //! The cognitive cycle: its timetable, its laws, and what must hold for every configuration.
 
 use cogtcp_spectrum::{
-    ChannelChoice, ChannelId, CognitiveCycle, CycleConfig, CycleConfigError, DurationLaw, LinkEvent, Phase,
-    PuArrivals, Radio, SensingClock, SensingCycle, Verdict,
+    ChannelChoice, ChannelId, CognitiveCycle, CycleConfig, DurationLaw, LinkEvent, Phase, PuArrivals, Radio,
+    SensingClock, SensingCycle, Verdict,
 };
-use cogtcp_units::{Duration, RandomStream, Rate, Time};
+use cogtcp_units::{Check, Duration, RandomStream, Rate, Time};
 use std::collections::BTreeMap;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
@@ -395,7 +395,7 @@ fn every_configuration_accounts_for_all_time() {
     for case in 0..300 {
         let mut stream = RandomStream::new(case, "cases", 0);
         let config = random_config(&mut stream);
-        assert_eq!(config.validate(), Ok(()), "case {case}");
+        assert_eq!(wrong(&config), "", "case {case}");
         let end = AT(30_000);
         let mut cycle = CognitiveCycle::new(&config, case, "radio");
         let log = play(&mut cycle, end);
@@ -533,29 +533,39 @@ fn a_pu_ends_the_dwell() {
     );
 }
 
+/// What is wrong with a configuration, a field and a message each.
+fn wrong(config: &CycleConfig) -> String {
+    struct Found(Vec<String>);
+    impl Check for Found {
+        fn error(&mut self, field: &str, message: String, _: String) {
+            self.0.push(format!("{field}: {message}"));
+        }
+    }
+    let mut found = Found(Vec::new());
+    config.check(Duration::from_secs(1_000_000), &mut found);
+    found.0.join("; ")
+}
+
 #[test]
 fn cycles_that_make_no_sense_are_refused() {
     let fixed = DurationLaw::Fixed;
-    let law = |off, on| sensing(off, on, None).validate();
-    assert_eq!(law(fixed(MS(1)), fixed(MS(0))), Err(CycleConfigError::NeverOn));
-    assert_eq!(
-        law(DurationLaw::Exponential(MS(0)), fixed(MS(1))),
-        Err(CycleConfigError::ZeroMean("sensing.off"))
-    );
-    assert_eq!(
-        law(fixed(MS(1)), DurationLaw::Uniform(MS(2), MS(1))),
-        Err(CycleConfigError::Reversed("sensing.on"))
-    );
-    assert_eq!(with_pu(CycleConfig::default(), MS(0)).validate(), Err(CycleConfigError::ZeroInterarrival));
-    let channel = |channel| CycleConfig { channel, ..CycleConfig::default() }.validate();
-    assert_eq!(channel(ChannelChoice::Set(vec![])), Err(CycleConfigError::EmptySet));
-    assert_eq!(channel(ChannelChoice::Set(vec![Rate::ZERO])), Err(CycleConfigError::ZeroRate));
-    assert_eq!(
-        channel(ChannelChoice::Range([mbit(2), mbit(1)])),
-        Err(CycleConfigError::Reversed("channel.range"))
-    );
-    assert_eq!(channel(ChannelChoice::Range([Rate::ZERO, mbit(1)])), Err(CycleConfigError::ZeroRate));
-    assert_eq!(channel(ChannelChoice::Range([mbit(1), mbit(1)])), Ok(()));
+    let law = |off, on| wrong(&sensing(off, on, None));
+    let zero = "the duration is zero";
+    assert!(law(fixed(MS(1)), fixed(MS(0))).starts_with(&format!("sensing.on: {zero}: this is how long")));
+    assert!(law(fixed(MS(0)), fixed(MS(1))).starts_with(&format!("sensing.off: {zero}: this is how long")));
+    let exponential = law(DurationLaw::Exponential(MS(0)), fixed(MS(1)));
+    assert_eq!(exponential, format!("sensing.off.exponential: {zero}"));
+    let uniform = law(fixed(MS(1)), DurationLaw::Uniform(MS(2), MS(1)));
+    assert!(uniform.starts_with("sensing.on.uniform: the range begins above its end"), "{uniform}");
+    let often = wrong(&with_pu(CycleConfig::default(), MS(0)));
+    assert_eq!(often, format!("pu.interarrival: {zero}"));
+    let channel = |channel| wrong(&CycleConfig { channel, ..CycleConfig::default() });
+    assert_eq!(channel(ChannelChoice::Set(vec![])), "channel.set: there is no channel in the set");
+    assert_eq!(channel(ChannelChoice::Set(vec![mbit(1), Rate::ZERO])), "channel.set.1: the rate is zero");
+    let reversed = channel(ChannelChoice::Range([mbit(2), mbit(1)]));
+    assert!(reversed.starts_with("channel.range: the range begins above its end"), "{reversed}");
+    assert_eq!(channel(ChannelChoice::Range([Rate::ZERO, mbit(1)])), "channel.range.0: the rate is zero");
+    assert_eq!(channel(ChannelChoice::Range([mbit(1), mbit(1)])), "");
 }
 
 /// Golden values: a change here changes every result and belongs in CHANGELOG "Changed results".

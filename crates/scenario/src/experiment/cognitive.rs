@@ -1,13 +1,12 @@
 //! The CR user in full: the spectrum, the radio, its MAC.
 
-use crate::{Ends, Mac, Reception, TransmitRadio, WhilePeerSenses};
+use crate::CognitiveUser;
 use cogtcp_spectrum::activity::{LawError, PuSpec};
 use cogtcp_spectrum::air::Air;
-use cogtcp_spectrum::detector::{DetectorConfig, Surroundings};
-use cogtcp_spectrum::policy::PolicyConfig;
+use cogtcp_spectrum::detector::Surroundings;
 use cogtcp_spectrum::propagation::Propagation;
 use cogtcp_spectrum::{ChannelTable, CognitiveConfig, PuActivity};
-use cogtcp_units::{Duration, Power};
+use cogtcp_units::Duration;
 
 /// Channels and primary users.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,24 +47,10 @@ impl SpectrumSpec {
 /// A pair of CR users over one link, and the MAC between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CognitiveSpec {
-    /// The radio at each end of the link: its first node, its second.
+    /// What the scenario says of both.
+    pub user: CognitiveUser,
+    /// What follows for the radio at each end of the link: its first node, its second.
     pub ends: [CognitiveConfig; 2],
-    /// Whether one radio stands for both ends or each senses on its own.
-    pub sensing: Ends,
-    /// How it senses.
-    pub detector: DetectorConfig,
     /// What the detector may take from around it.
     pub surroundings: Surroundings,
-    /// Where it goes from a channel with a PU.
-    pub policy: PolicyConfig,
-    /// What a sender does while its receiver is silent.
-    pub while_peer_senses: WhilePeerSenses,
-    /// Whether a node sends with the radio that senses.
-    pub transmit_radio: TransmitRadio,
-    /// Power of each frame.
-    pub transmit_power: Power,
-    /// Which frames are lost.
-    pub reception: Reception,
-    /// The medium access.
-    pub mac: Mac,
 }

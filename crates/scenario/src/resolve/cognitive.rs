@@ -144,18 +144,7 @@ pub(super) fn user(
             .collect(),
         fusion: user.cooperation.as_ref().map(|cooperation| cooperation.rule).unwrap_or_default(),
     };
-    Some(CognitiveSpec {
-        ends: user.positions.map(end),
-        sensing: user.ends,
-        detector: user.detector.clone(),
-        surroundings,
-        policy: user.policy,
-        while_peer_senses: user.while_peer_senses,
-        transmit_radio: user.transmit_radio,
-        transmit_power: user.transmit_power,
-        reception: user.reception,
-        mac: user.mac.clone(),
-    })
+    Some(CognitiveSpec { user: user.clone(), ends: user.positions.map(end), surroundings })
 }
 
 fn check_link(link: &LinkSpec, radio: &Path, findings: &mut Findings) {

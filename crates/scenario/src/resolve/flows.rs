@@ -1,12 +1,12 @@
 //! Flows: counts expanded, names found, transports looked up.
 
+use super::ends::Head;
 use super::network::Network;
 use super::tcp;
 use super::{Findings, Under};
 use crate::limits::{LARGEST_SIZE, LONGEST, MOST_FLOWS};
 use crate::tree::Path;
-use crate::{ControlSpec, Flow, FlowSpec, LinkSpec, QueueLimit, QueueSpec, Scenario, Traffic};
-use cogtcp_transport::{ReceiverConfig, SenderConfig};
+use crate::{Flow, FlowSpec, LinkSpec, QueueLimit, QueueSpec, Scenario, Traffic};
 use cogtcp_units::{Bytes, Duration, Time};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,73 +29,44 @@ pub(super) fn build(scenario: &Scenario, network: &Network, findings: &mut Findi
     let mut largest = 0;
     for (i, flow) in scenario.flow.iter().enumerate() {
         let path = path.index(i);
-        if flow.count == 0 {
-            findings.error(&path.key("count"), "0 is out of range", format!("write 1 to {MOST_FLOWS}"));
-        }
+        let (name, from, to) = (flow.name.as_deref(), &*flow.from, &*flow.to);
+        let head = Head { name, count: flow.count, from, to, letter: 'f', sends: "the flow leads" };
+        head.check_count(&path, findings);
         check_times(flow, scenario.run.duration, &path, findings);
         check_traffic(flow.traffic, &path.key("traffic"), findings);
         let Some((ends, control)) = tcp::resolve(scenario, flow, &path, findings) else { continue };
         largest = largest.max(u64::from(ends.sender.mss));
-        let ends = (Arc::new(ends.sender), Arc::new(ends.receiver));
+        let (sender, receiver) = (Arc::new(ends.sender), Arc::new(ends.receiver));
         let first_number = flows.len() + 1;
         for k in 0..flow.count {
             let before = findings.errors.len();
-            let spec = one_of(flow, k, first_number, (&ends.0, &ends.1, &control), network, &path, findings);
+            let found = head.nth(k, first_number, network, &path, findings);
             // One wrong flow of many alike says enough.
-            let Some(spec) = spec.filter(|_| findings.none_since(before)) else { break };
-            if let Some(first) = names.insert(spec.name.clone(), i) {
+            let Some((name, from, to)) = found.filter(|_| findings.none_since(before)) else { break };
+            if let Some(first) = names.insert(name.clone(), i) {
                 findings.error(
                     &if flow.name.is_some() { path.key("name") } else { path.clone() },
-                    format!("the flow \"{}\" is already in flow.{first}", spec.name),
+                    format!("the flow \"{name}\" is already in flow.{first}"),
                     "give each flow a name of its own",
                 );
                 break;
             }
-            flows.push(spec);
+            flows.push(FlowSpec {
+                name,
+                from,
+                to,
+                transport: flow.transport.clone(),
+                sender: Arc::clone(&sender),
+                receiver: Arc::clone(&receiver),
+                control: control.clone(),
+                start: Time::ZERO + flow.start + flow.stagger * u64::from(k),
+                stop: flow.stop.map(|stop| Time::ZERO + stop),
+                traffic: flow.traffic,
+            });
         }
     }
     warn_short_queues(&network.links, largest, findings);
     flows
-}
-
-/// The `k`-th (from 0) of the flows that the entry `flow` stands for.
-fn one_of(
-    flow: &Flow,
-    k: u32,
-    first_number: usize,
-    (sender, receiver, control): (&Arc<SenderConfig>, &Arc<ReceiverConfig>, &ControlSpec),
-    network: &Network,
-    path: &Path,
-    findings: &mut Findings,
-) -> Option<FlowSpec> {
-    let number = |text: &str| text.replace('*', &(k + 1).to_string());
-    let name = match &flow.name {
-        Some(name) if flow.count > 1 && !name.contains('*') => format!("{name}-{}", k + 1),
-        Some(name) => number(name),
-        None => format!("f{}", first_number + k as usize),
-    };
-    if flow.name.is_some() {
-        findings.check_name(&path.key("name"), &name);
-    }
-    let from = network.node(&number(&flow.from), &path.key("from"), findings);
-    let to = network.node(&number(&flow.to), &path.key("to"), findings);
-    let (from, to) = (from?, to?);
-    if from == to {
-        let message = format!("the flow leads from \"{}\" to itself", network.nodes[from]);
-        findings.error(&path.key("to"), message, "name another node");
-    }
-    Some(FlowSpec {
-        name,
-        from,
-        to,
-        transport: flow.transport.clone(),
-        sender: Arc::clone(sender),
-        receiver: Arc::clone(receiver),
-        control: control.clone(),
-        start: Time::ZERO + flow.start + flow.stagger * u64::from(k),
-        stop: flow.stop.map(|stop| Time::ZERO + stop),
-        traffic: flow.traffic,
-    })
 }
 
 fn check_times(flow: &Flow, duration: Duration, path: &Path, findings: &mut Findings) {

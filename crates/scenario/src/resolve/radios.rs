@@ -7,8 +7,8 @@ use crate::source::Source;
 use crate::tree::Path;
 use crate::{Gating, LinkSpec, Radio, RadioKind, RadioSpec, Run, SpectrumSpec};
 use cogtcp_link::Silence;
-use cogtcp_spectrum::{ChannelChoice, CycleConfig, DurationLaw};
-use cogtcp_units::{Check, Duration};
+use cogtcp_spectrum::{ChannelChoice, CycleConfig};
+use cogtcp_units::Duration;
 use std::collections::BTreeMap;
 
 pub(super) fn build(
@@ -132,79 +132,42 @@ fn cycle(radio: &Radio, path: &Path, run: &Run, findings: &mut Findings) -> Cycl
             "add sensing = { off = ..., on = ... } or pu = { interarrival = ..., switching = ... }",
         );
     }
-    if let Some(sensing) = &radio.sensing {
-        let path = path.key("sensing");
-        let before = findings.errors.len();
-        for (key, law, meaning) in [
-            ("off", sensing.off, "this is how long the link is silent at each sensing"),
-            ("on", sensing.on, "this is how long the link is open between two sensings"),
-        ] {
-            check_law(law, &path.key(key), meaning, findings);
-        }
-        if findings.none_since(before) {
-            check_cycles(&path.key("on"), sensing.off.mean() + sensing.on.mean(), run, findings);
-            warn_longer(&path.key("off"), sensing.off.mean(), run, findings);
-        }
-        if let Some(start) = sensing.start {
-            findings.check_span(&path.key("start"), start, true, LONGEST);
-            if start >= run.duration {
-                let message = "the first sensing is after the end of the run";
-                findings.warn(&path.key("start"), message, "start earlier");
-            }
-        }
-    }
-    if let Some(pu) = &radio.pu {
-        let path = path.key("pu");
-        let before = findings.errors.len();
-        findings.check_span(&path.key("interarrival"), pu.interarrival, false, LONGEST);
-        findings.check_span(&path.key("switching"), pu.switching, true, LONGEST);
-        if findings.none_since(before) {
-            check_cycles(&path.key("interarrival"), pu.interarrival, run, findings);
-            warn_longer(&path.key("switching"), pu.switching, run, findings);
-        }
-    }
-    let channel = path.key("channel");
-    match &radio.channel {
-        ChannelChoice::Stay => {}
-        ChannelChoice::Range([low, high]) => {
-            let path = channel.key("range");
-            findings.check_rate(&path.index(0), *low);
-            findings.check_rate(&path.index(1), *high);
-            findings.under(&path).order("", low, high);
-        }
-        ChannelChoice::Set(rates) => {
-            let path = channel.key("set");
-            if rates.is_empty() {
-                findings.error(&path, "there is no channel in the set", "list at least one rate");
-            }
-            findings.check_rates(&path, rates);
-        }
-    }
-    if let Some(dwell) = radio.dwell {
-        findings.check_span(&path.key("dwell"), dwell, true, LONGEST);
-        if radio.channel == ChannelChoice::Stay {
-            findings.warn(
-                &path.key("dwell"),
-                "the channel never changes: dwell has no effect",
-                "add channel = { range = [..., ...] } or { set = [...] }, or leave dwell out",
-            );
-        }
-    }
-    CycleConfig {
+    let config = CycleConfig {
         sensing: radio.sensing.clone(),
         pu: radio.pu.clone(),
         channel: radio.channel.clone(),
         dwell: radio.dwell.unwrap_or_default(),
+    };
+    let before = findings.errors.len();
+    config.check(LONGEST, &mut findings.under(path));
+    if !findings.none_since(before) {
+        return config;
     }
-}
-
-/// A law whose spans can be above zero, in bounds, and in order.
-fn check_law(law: DurationLaw, path: &Path, meaning: &str, findings: &mut Findings) {
-    if law == DurationLaw::Fixed(Duration::ZERO) {
-        findings.error(path, format!("the duration is zero: {meaning}"), "write one above zero");
-    } else {
-        law.check("", LONGEST, &mut findings.under(path));
+    if let Some(sensing) = &radio.sensing {
+        let path = path.key("sensing");
+        check_cycles(&path.key("on"), sensing.off.mean() + sensing.on.mean(), run, findings);
+        warn_longer(&path.key("off"), sensing.off.mean(), run, findings);
+        if sensing.start.is_some_and(|start| start >= run.duration) {
+            findings.warn(
+                &path.key("start"),
+                "the first sensing is after the end of the run",
+                "start earlier",
+            );
+        }
     }
+    if let Some(pu) = &radio.pu {
+        let path = path.key("pu");
+        check_cycles(&path.key("interarrival"), pu.interarrival, run, findings);
+        warn_longer(&path.key("switching"), pu.switching, run, findings);
+    }
+    if radio.dwell.is_some() && radio.channel == ChannelChoice::Stay {
+        findings.warn(
+            &path.key("dwell"),
+            "the channel never changes: dwell has no effect",
+            "add channel = { range = [..., ...] } or { set = [...] }, or leave dwell out",
+        );
+    }
+    config
 }
 
 /// Refuses an interruption so often that the run would consist of nothing else.

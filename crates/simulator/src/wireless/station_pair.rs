@@ -121,13 +121,13 @@ impl StationPair {
         let names = radio_names(experiment, spec);
         let mut radios = Vec::new();
         for (config, name) in cognitive.ends.iter().zip(&names) {
-            let detector = cognitive.detector.kind().build(&cognitive.surroundings);
+            let detector = cognitive.user.detector.kind().build(&cognitive.surroundings);
             let detector = detector.map_err(|error| wrong(error.to_string()))?;
             let radio = CognitiveRadio::new(
                 config.clone(),
                 Arc::clone(&air),
                 detector,
-                cognitive.policy.kind().build(),
+                cognitive.user.policy.kind().build(),
                 seed,
                 name,
             );
@@ -137,25 +137,25 @@ impl StationPair {
                 warm: Default::default(),
             });
         }
-        let timing = Timing::new(&cognitive.mac, link.forward.delay);
+        let timing = Timing::new(&cognitive.user.mac, link.forward.delay);
         let directions = ["forward", "reverse"];
         let stream = |part: &str, end: usize| {
             RandomStream::new(seed, &format!("{part}/{}/{}", link.name, directions[end]), 0)
         };
         let [first, second] = &cognitive.ends;
-        let power = cognitive.transmit_power.watts();
-        let receives_as_released = cognitive.reception == Reception::AsReleased;
+        let power = cognitive.user.transmit_power.watts();
+        let receives_as_released = cognitive.user.reception == Reception::AsReleased;
         let lottery = |direction| receives_as_released.then(|| stream("escape", direction));
         Ok(Self {
             pipes: [2 * number as u32, 2 * number as u32 + 1],
-            stations: [0, 1].map(|end| Station::new(&cognitive.mac, stream("backoff", end))),
+            stations: [0, 1].map(|end| Station::new(&cognitive.user.mac, stream("backoff", end))),
             interference: [
                 Interference::new(&air, first, second.position, power, lottery(1)),
                 Interference::new(&air, second, first.position, power, lottery(0)),
             ],
             nodes: [link.from, link.to],
-            waits_for_peer: cognitive.while_peer_senses == WhilePeerSenses::Wait,
-            sends_with_sensing_radio: cognitive.transmit_radio == TransmitRadio::Shared,
+            waits_for_peer: cognitive.user.while_peer_senses == WhilePeerSenses::Wait,
+            sends_with_sensing_radio: cognitive.user.transmit_radio == TransmitRadio::Shared,
             receives_as_released,
             losses: [
                 (link.forward.loss.get(), stream("loss", 0)),
@@ -464,7 +464,7 @@ impl MacCounters {
 
 /// The names of the radios of `spec`: its own, or one for each end.
 pub(crate) fn radio_names(experiment: &Experiment, spec: &RadioSpec) -> Vec<String> {
-    let independent = spec.kind.cognitive().is_some_and(|cognitive| cognitive.sensing == Ends::Independent);
+    let independent = spec.kind.cognitive().is_some_and(|cognitive| cognitive.user.ends == Ends::Independent);
     match spec.links.first().filter(|_| independent) {
         Some(link) => {
             let link = &experiment.links[*link];

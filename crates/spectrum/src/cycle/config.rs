@@ -1,7 +1,7 @@
 //! What a cognitive cycle is made of.
 
 use crate::DurationLaw;
-use cogtcp_units::{Duration, Rate};
+use cogtcp_units::{Check, Duration, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -79,60 +79,44 @@ pub enum ChannelChoice {
     Set(Vec<Rate>),
 }
 
-/// A cycle that makes no sense.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-pub enum CycleConfigError {
-    /// The link would never carry anything.
-    #[error("sensing.on is zero: the link would never transmit; give it a duration above zero")]
-    NeverOn,
-    /// An exponential law of mean zero.
-    #[error("{0} is exponential with mean zero; give a mean above zero")]
-    ZeroMean(&'static str),
-    /// Bounds of a uniform law, or of a range of rates, in the wrong order.
-    #[error("{0}: the lower bound is above the upper; swap them")]
-    Reversed(&'static str),
-    /// Infinitely many arrivals.
-    #[error("pu.interarrival is zero; give a mean time between arrivals above zero")]
-    ZeroInterarrival,
-    /// Nothing to choose from.
-    #[error("channel.set is empty; list at least one rate")]
-    EmptySet,
-    /// A channel that carries nothing.
-    #[error("channel: a rate is zero; a channel needs a rate above zero")]
-    ZeroRate,
-}
-
 impl CycleConfig {
-    /// Refuses cycles that make no sense, with the name of the field and what would be right.
-    pub fn validate(&self) -> Result<(), CycleConfigError> {
+    /// Says what makes no sense: spans of nothing or beyond `longest`, bounds out of order, rates that nothing has.
+    pub fn check(&self, longest: Duration, check: &mut impl Check) {
         if let Some(sensing) = &self.sensing {
-            check_law(&sensing.off, "sensing.off")?;
-            check_law(&sensing.on, "sensing.on")?;
-            if sensing.on.longest() == Some(Duration::ZERO) {
-                return Err(CycleConfigError::NeverOn);
+            for (field, law, meaning) in [
+                ("sensing.off", &sensing.off, "this is how long the link is silent at each sensing"),
+                ("sensing.on", &sensing.on, "this is how long the link is open between two sensings"),
+            ] {
+                if *law == DurationLaw::Fixed(Duration::ZERO) {
+                    let message = format!("the duration is zero: {meaning}");
+                    check.error(field, message, "write one above zero".to_owned());
+                } else {
+                    law.check(field, longest, check);
+                }
             }
+            check.span("sensing.start", sensing.start.unwrap_or_default(), true, longest);
         }
-        if self.pu.as_ref().is_some_and(|pu| pu.interarrival.is_zero()) {
-            return Err(CycleConfigError::ZeroInterarrival);
+        if let Some(pu) = &self.pu {
+            check.span("pu.interarrival", pu.interarrival, false, longest);
+            check.span("pu.switching", pu.switching, true, longest);
         }
         match &self.channel {
-            ChannelChoice::Stay => Ok(()),
-            ChannelChoice::Set(rates) if rates.is_empty() => Err(CycleConfigError::EmptySet),
-            ChannelChoice::Set(rates) if rates.contains(&Rate::ZERO) => Err(CycleConfigError::ZeroRate),
-            ChannelChoice::Set(_) => Ok(()),
-            ChannelChoice::Range([low, high]) if low > high => {
-                Err(CycleConfigError::Reversed("channel.range"))
+            ChannelChoice::Stay => {}
+            ChannelChoice::Range([low, high]) => {
+                check.rate("channel.range.0", *low);
+                check.rate("channel.range.1", *high);
+                check.order("channel.range", low, high);
             }
-            ChannelChoice::Range([low, _]) if *low == Rate::ZERO => Err(CycleConfigError::ZeroRate),
-            ChannelChoice::Range(..) => Ok(()),
+            ChannelChoice::Set(rates) => {
+                if rates.is_empty() {
+                    let message = "there is no channel in the set".to_owned();
+                    check.error("channel.set", message, "list at least one rate".to_owned());
+                }
+                for (i, rate) in rates.iter().enumerate() {
+                    check.rate(&format!("channel.set.{i}"), *rate);
+                }
+            }
         }
-    }
-}
-
-fn check_law(law: &DurationLaw, field: &'static str) -> Result<(), CycleConfigError> {
-    match law {
-        DurationLaw::Exponential(mean) if mean.is_zero() => Err(CycleConfigError::ZeroMean(field)),
-        DurationLaw::Uniform(low, high) if low > high => Err(CycleConfigError::Reversed(field)),
-        _ => Ok(()),
+        check.span("dwell", self.dwell, true, longest);
     }
 }

@@ -35,7 +35,7 @@ fn log_of_medium(changes: &[(&str, &str)], bench: Bench, ends: &[usize], until: 
     }
     let experiment = scenario.resolve().unwrap();
     let cognitive = experiment.radios[0].kind.cognitive().unwrap();
-    let (link, mac, air) = (&experiment.links[0], &cognitive.mac, Arc::clone(&bench.pair.air));
+    let (link, mac, air) = (&experiment.links[0], &cognitive.user.mac, Arc::clone(&bench.pair.air));
     let receiver = &cognitive.ends[0].receiver;
     let attenuation = air.propagation.attenuation;
     // Whoever is there is heard: in the pair the SINR alone decides.
@@ -68,15 +68,15 @@ fn log_of_medium(changes: &[(&str, &str)], bench: Bench, ends: &[usize], until: 
         |channel: &Channel| ChannelConfig { rate: channel.rate, error_rate: channel.error_rate.get() };
     config.channels = air.channels.iter().map(|(_, entry)| channel(entry)).collect();
     config.silence = SilenceRules {
-        waits_for_peer: cognitive.while_peer_senses == WhilePeerSenses::Wait,
-        sends_while_silent: cognitive.transmit_radio == TransmitRadio::Separate,
+        waits_for_peer: cognitive.user.while_peer_senses == WhilePeerSenses::Wait,
+        sends_while_silent: cognitive.user.transmit_radio == TransmitRadio::Separate,
     };
     let positions = cognitive.ends.iter().map(|end| end.position).collect::<Vec<_>>();
     let mut medium = Medium::<usize, _, _>::new(config, positions, PrimaryUsers::new(air), seed);
     for (end, direction) in ["forward", "reverse"].iter().enumerate() {
         let loss = [&link.forward, &link.reverse][end].loss.get();
         medium.add_interface(InterfaceConfig {
-            power: cognitive.transmit_power,
+            power: cognitive.user.transmit_power,
             loss,
             name: format!("{}/{direction}", link.name),
             ..InterfaceConfig::new(end as u32)

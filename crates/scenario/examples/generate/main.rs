@@ -2,10 +2,11 @@
 //! `schema/journey-map.schema.json` beside this crate, and the references in `docs/scenario.md` and `docs/trains.md` (from
 //! their marker to the end).
 
-use cogtcp_scenario::{JourneyMap, Scenario, journey_map_reference, reference};
-use std::path::Path;
+mod reference;
 
-const MARKER: &str = "<!-- From here on generated from the types";
+use cogtcp_scenario::{JourneyMap, Scenario};
+use reference::{MARKER, journey_map_reference, reference};
+use std::path::Path;
 
 fn main() -> std::io::Result<()> {
     let home = Path::new(env!("CARGO_MANIFEST_DIR"));

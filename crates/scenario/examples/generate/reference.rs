@@ -1,6 +1,6 @@
 //! The reference of every field, written from the JSON Schema and from the registry of transports.
 
-use crate::{JourneyMap, Scenario, Tcp};
+use cogtcp_scenario::{JourneyMap, Scenario, Tcp};
 use cogtcp_transport::{ParameterKind, Preset, controls};
 use serde_json::Value;
 use std::fmt::Write;
@@ -77,12 +77,12 @@ const QUANTITIES: &[(&str, &str, &str)] = &[
 ];
 
 /// The first line of the generated part of the document.
-const MARKER: &str =
+pub(crate) const MARKER: &str =
     "<!-- From here on generated from the types: cargo run -p cogtcp-scenario --example generate -->";
 
 /// The reference of every field as Markdown: type, unit, default, meaning; then the choices, the quantities, and the
 /// transports with the parameters of their congestion controls.
-pub fn reference() -> String {
+pub(crate) fn reference() -> String {
     let schema = Scenario::json_schema();
     let mut text = format!("{MARKER}\n\n## Every field\n\n");
     text.push_str("A field without a default is either required or, with \"-\", simply not set.\n\n");
@@ -109,7 +109,7 @@ fn disciplines(schema: &Value) -> Vec<(String, &str)> {
 }
 
 /// The reference of every field of a map file, as Markdown that stands beside that of scenarios.
-pub fn journey_map_reference() -> String {
+pub(crate) fn journey_map_reference() -> String {
     let schema = JourneyMap::json_schema();
     let mut text = format!("{MARKER}\n\n## Every field of a map\n\n");
     text.push_str("A field without a default is either required or, with \"-\", simply not set.\n\n");
