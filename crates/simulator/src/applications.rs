@@ -86,7 +86,7 @@ impl Applications {
                 Traffic::Saturated | Traffic::Size(_) | Traffic::Rate(_) => continue,
             };
             let stream = plan.network.streams();
-            let path = plan.path(spec.to, spec.from, || format!("requests of {}", spec.name))?;
+            let path = plan.router.path_for(spec.to, spec.from, || format!("requests of {}", spec.name))?;
             plan.network.add_stream(spec.to, spec.from, &path);
             made.all.push(Application {
                 flow,

@@ -110,22 +110,6 @@ pub(crate) struct Plan<'a, 'e> {
     pub(crate) air: Option<&'a Arc<Air>>,
 }
 
-impl Plan<'_, '_> {
-    /// The path from node to node; `what` needs it.
-    pub(crate) fn path(
-        &mut self,
-        from: usize,
-        to: usize,
-        what: impl FnOnce() -> String,
-    ) -> Result<Vec<u32>, RunError> {
-        self.router.path(from, to).ok_or_else(|| RunError::NoRoute {
-            flow: what(),
-            from: self.experiment.nodes[from].clone(),
-            to: self.experiment.nodes[to].clone(),
-        })
-    }
-}
-
 /// What a part can act on.
 #[derive(Debug)]
 pub(crate) struct World<'a> {

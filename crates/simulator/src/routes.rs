@@ -4,6 +4,7 @@
 //! node counted from the destination, the one whose previous node's name comes first, then whose link's name comes
 //! first. The two directions of a flow are routed each by the delays of their own direction.
 
+use crate::options::RunError;
 use cogtcp_scenario::Experiment;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -38,8 +39,23 @@ impl<'a> Router<'a> {
         Self { experiment, outgoing, trees: BTreeMap::new() }
     }
 
+    /// The pipes from node `from` to node `to`, another one; `what` needs them.
+    pub(crate) fn path_for(
+        &mut self,
+        from: usize,
+        to: usize,
+        what: impl FnOnce() -> String,
+    ) -> Result<Vec<u32>, RunError> {
+        let path = self.path(from, to).filter(|path| !path.is_empty());
+        path.ok_or_else(|| RunError::NoRoute {
+            flow: what(),
+            from: self.experiment.nodes[from].clone(),
+            to: self.experiment.nodes[to].clone(),
+        })
+    }
+
     /// The pipes from node `from` to node `to`; `None` when there is no way.
-    pub(crate) fn path(&mut self, from: usize, to: usize) -> Option<Vec<u32>> {
+    fn path(&mut self, from: usize, to: usize) -> Option<Vec<u32>> {
         // Hosts hang on one link: searching from the router behind it shares one tree among all of them.
         let mut path = Vec::new();
         let mut root = from;

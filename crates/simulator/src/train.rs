@@ -104,8 +104,9 @@ impl Train {
         let streams = plan.network.streams();
         for client in &clients {
             for (from, to) in [(spec.router, client.node), (client.node, spec.router)] {
-                let path =
-                    plan.path(from, to, || format!("warnings of {}", experiment.nodes[spec.router]))?;
+                let path = plan
+                    .router
+                    .path_for(from, to, || format!("warnings of {}", experiment.nodes[spec.router]))?;
                 plan.network.add_stream(from, to, &path);
             }
         }

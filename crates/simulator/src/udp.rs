@@ -49,7 +49,7 @@ impl UdpSources {
         }
         let mut made = Self { first: plan.network.streams(), ..Self::default() };
         for spec in &experiment.udp {
-            let path = plan.path(spec.from, spec.to, || spec.name.clone())?;
+            let path = plan.router.path_for(spec.from, spec.to, || spec.name.clone())?;
             plan.network.add_stream(spec.from, spec.to, &path);
             let stream = RandomStream::new(seed, &format!("udp/{}", spec.name), 0);
             made.sources.push(UdpSource {

@@ -54,10 +54,11 @@ impl Unreachable {
                     if !plan.network.path(2 * flow).contains(&pipe) {
                         continue;
                     }
-                    let path =
-                        plan.path(node, spec.from, || format!("ICMP of {}", experiment.nodes[node]))?;
-                    let stream = (!path.is_empty()).then(|| plan.network.streams());
+                    // A source in front of the link is told without a packet.
+                    let stream = (node != spec.from).then(|| plan.network.streams());
                     if let Some(stream) = stream {
+                        let what = || format!("ICMP of {}", experiment.nodes[node]);
+                        let path = plan.router.path_for(node, spec.from, what)?;
                         plan.network.add_stream(node, spec.from, &path);
                         plan.network.trace.stream_about(stream, flow);
                     }
