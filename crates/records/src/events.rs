@@ -3,6 +3,8 @@
 //! Their order is that of their codes, so a new one goes to the end.
 
 use crate::Code;
+use cogtcp_crosslayer::{LinkEvent, Verdict};
+use cogtcp_units::Rate;
 
 macro_rules! event_kinds {
     ($( #[doc = $meaning:literal] $variant:ident = $name:literal, )+) => {
@@ -106,6 +108,37 @@ impl EventKind {
     pub const fn code(self) -> Code {
         Code(self as u32)
     }
+}
+
+/// What a table of events says of an event of a radio: its kind, detail and value, and the kind of error that it is beside
+/// that. `None`: it is not recorded. `own_rate` is the rate that "the link's own" stands for.
+pub fn of_link_event(
+    event: LinkEvent,
+    own_rate: Rate,
+) -> Option<(EventKind, &'static str, f64, Option<EventKind>)> {
+    let error = match event {
+        LinkEvent::SensingEnd { verdict: Verdict::Missed } => Some(EventKind::MissedDetection),
+        LinkEvent::SensingEnd { verdict: Verdict::FalseAlarm } => Some(EventKind::FalseAlarm),
+        _ => None,
+    };
+    let (kind, detail, value) = match event {
+        LinkEvent::SensingStart { .. } => (EventKind::SensingStart, "", f64::NAN),
+        LinkEvent::SensingEnd { verdict } => (EventKind::SensingEnd, verdict.name(), f64::NAN),
+        LinkEvent::PuArrival { during } => (EventKind::PuArrival, during.name(), f64::NAN),
+        LinkEvent::SwitchingStart { .. } => (EventKind::SwitchingStart, "", f64::NAN),
+        LinkEvent::SwitchingEnd => (EventKind::SwitchingEnd, "", f64::NAN),
+        LinkEvent::SignalLost { cause } => (EventKind::SignalLost, cause.name(), f64::NAN),
+        LinkEvent::SignalBack => (EventKind::SignalBack, "", f64::NAN),
+        LinkEvent::Handoff { rate, .. } => {
+            (EventKind::Handoff, "", rate.unwrap_or(own_rate).bits_per_second() as f64)
+        }
+        // Rates are in the series, gates follow from the events above, and queues are no radios.
+        LinkEvent::RateChange { .. }
+        | LinkEvent::LinkDown
+        | LinkEvent::LinkUp
+        | LinkEvent::QueueFree { .. } => return None,
+    };
+    Some((kind, detail, value, error))
 }
 
 #[cfg(test)]

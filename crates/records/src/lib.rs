@@ -9,11 +9,13 @@
 mod column;
 mod events;
 pub mod extensions;
+mod histogram;
 mod run;
 pub mod tables;
 
 pub use column::{Cell, Code, Column, ColumnData, ColumnKind, ColumnSchema, Table, TableSchema, TextColumn};
-pub use events::EventKind;
+pub use events::{EventKind, of_link_event};
+pub use histogram::Histogram;
 pub use run::{Run, jain_fairness};
 
 /// Every table that a run can have: those of every run, then the extensions.

@@ -1,5 +1,6 @@
 //! A scenario resolved: every name an index, every default filled in. What a simulator consumes.
 
+mod build;
 mod chance;
 mod cognitive;
 

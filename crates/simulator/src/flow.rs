@@ -2,13 +2,13 @@
 
 use crate::applications::Applications;
 use crate::budget::Awaited;
-use crate::histogram::Histogram;
 use crate::network::{Network, StreamCounters};
 use crate::packet::Packet;
 use crate::queue::Event;
 use crate::report::ratio;
 use cogtcp_link::{Capacity, Frame};
 use cogtcp_records::EventKind;
+use cogtcp_records::Histogram;
 use cogtcp_scenario::{FlowSpec, Traffic};
 use cogtcp_transport::freeze::{Beside, ConnectionManager, RoundTrips};
 use cogtcp_transport::{

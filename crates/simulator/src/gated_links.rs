@@ -5,10 +5,10 @@ use crate::network::Network;
 use crate::options::RunError;
 use cogtcp_crosslayer::{LinkEvent, Phase};
 use cogtcp_link::Gate;
-use cogtcp_scenario::{Experiment, RadioKind, RadioSpec};
-use cogtcp_spectrum::journey::{self, Course, JourneyRadio};
+use cogtcp_scenario::{Experiment, RadioSpec};
+use cogtcp_spectrum::journey::Course;
 use cogtcp_spectrum::prediction::Outage;
-use cogtcp_spectrum::{CognitiveCycle, Radio, RadioStats};
+use cogtcp_spectrum::{Radio, RadioStats};
 use cogtcp_units::{Rate, Time};
 use std::sync::Arc;
 
@@ -49,8 +49,8 @@ impl GatedLinks {
                 }
             }
             let Some(gating) = spec.kind.gating() else { continue };
-            let course = course(spec, experiment, seed);
-            let Some(radio) = radio(spec, course.as_ref(), seed) else { continue };
+            let course = spec.course(Time::ZERO + experiment.run.duration, seed);
+            let Some(radio) = spec.build(course.as_ref(), seed) else { continue };
             let mut nodes: Vec<(usize, usize)> = Vec::new();
             for (number, link) in spec.links.iter().map(|link| (*link, &experiment.links[*link])) {
                 for node in [link.from, link.to] {
@@ -89,7 +89,7 @@ impl GatedLinks {
     /// Every silence that begins before `end`, and why. One that never ends ends at [`Time::MAX`]. It is the radio of the
     /// same name, seed and configuration that is played, not this one: only who may know the future asks for it.
     pub(crate) fn timetable(&self, spec: &RadioSpec, seed: u64, end: Time) -> Vec<(Outage, &'static str)> {
-        let Some(mut twin) = radio(spec, self.course.as_ref(), seed) else { return Vec::new() };
+        let Some(mut twin) = spec.build(self.course.as_ref(), seed) else { return Vec::new() };
         let mut outages = Vec::new();
         let mut open: Option<(Time, &'static str)> = None;
         loop {
@@ -165,22 +165,5 @@ impl GatedLinks {
     /// What the radio did since the end of the warm-up.
     pub(crate) fn measured(&self, now: Time) -> RadioStats {
         self.radio.stats(now).since(&self.warm)
-    }
-}
-
-/// The journey of a radio that is on one.
-fn course(spec: &RadioSpec, experiment: &Experiment, seed: u64) -> Option<Arc<Course>> {
-    let journey = spec.kind.journey()?;
-    let end = Time::ZERO + experiment.run.duration;
-    let part = journey::streams_of(&spec.name);
-    Some(Arc::new(Course::new(&journey.line, journey.start, end, seed, &part)))
-}
-
-/// The radio of `spec`, from its beginning; `None`: a CR user, which comes with its MAC.
-fn radio(spec: &RadioSpec, course: Option<&Arc<Course>>, seed: u64) -> Option<Box<dyn Radio>> {
-    match &spec.kind {
-        RadioKind::Cycle(cycle, _) => Some(Box::new(CognitiveCycle::new(cycle, seed, &spec.name))),
-        RadioKind::Journey(..) => Some(Box::new(JourneyRadio::new(Arc::clone(course?)))),
-        RadioKind::Cognitive(_) => None,
     }
 }

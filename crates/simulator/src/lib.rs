@@ -17,7 +17,6 @@ mod episode;
 mod flow;
 mod forwarding;
 mod gated_links;
-mod histogram;
 mod look_ahead;
 mod network;
 mod options;

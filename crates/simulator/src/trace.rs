@@ -3,13 +3,13 @@
 use crate::TraceLevel;
 use crate::packet::{Body, Packet};
 use crate::wireless::radio_names;
-use cogtcp_crosslayer::{LinkEvent, Verdict};
+use cogtcp_crosslayer::LinkEvent;
 use cogtcp_link::{DropCause, Frame};
 use cogtcp_records::tables::{
     ControlSample, ControlSeriesBuilder, EventRow, EventsBuilder, FlowSample, FlowSeriesBuilder, LinkSample,
     LinkSeriesBuilder, PacketEvent, PacketRow, PacketsBuilder,
 };
-use cogtcp_records::{Code, EventKind, Table};
+use cogtcp_records::{Code, EventKind, Table, of_link_event};
 use cogtcp_scenario::Experiment;
 use cogtcp_transport::{IPV4_HEADER, Segment};
 use cogtcp_units::{Rate, Time};
@@ -266,31 +266,12 @@ impl Trace {
         if !self.records_events() {
             return;
         }
-        let (kind, detail, value) = match event {
-            LinkEvent::SensingStart { .. } => (EventKind::SensingStart, "", f64::NAN),
-            LinkEvent::SensingEnd { verdict } => (EventKind::SensingEnd, verdict.name(), f64::NAN),
-            LinkEvent::PuArrival { during } => (EventKind::PuArrival, during.name(), f64::NAN),
-            LinkEvent::SwitchingStart { .. } => (EventKind::SwitchingStart, "", f64::NAN),
-            LinkEvent::SwitchingEnd => (EventKind::SwitchingEnd, "", f64::NAN),
-            LinkEvent::SignalLost { cause } => (EventKind::SignalLost, cause.name(), f64::NAN),
-            LinkEvent::SignalBack => (EventKind::SignalBack, "", f64::NAN),
-            LinkEvent::Handoff { rate, .. } => {
-                (EventKind::Handoff, "", rate.unwrap_or(own_rate).bits_per_second() as f64)
-            }
-            // Rates are in the series, gates follow from the events above, and queues are no radios.
-            LinkEvent::RateChange { .. }
-            | LinkEvent::LinkDown
-            | LinkEvent::LinkUp
-            | LinkEvent::QueueFree { .. } => return,
-        };
+        let Some((kind, detail, value, error)) = of_link_event(event, own_rate) else { return };
         let entity = self.radios[radio.0][radio.1];
         self.push(time, kind, entity, detail, value);
-        let error = match event {
-            LinkEvent::SensingEnd { verdict: Verdict::Missed } => EventKind::MissedDetection,
-            LinkEvent::SensingEnd { verdict: Verdict::FalseAlarm } => EventKind::FalseAlarm,
-            _ => return,
-        };
-        self.push(time, error, entity, "", f64::NAN);
+        if let Some(error) = error {
+            self.push(time, error, entity, "", f64::NAN);
+        }
     }
 
     /// A primary user destroyed a frame of an exchange for a packet of `pipe`.

@@ -1,12 +1,12 @@
 //! UDP sources and their receivers.
 
-use crate::histogram::Histogram;
 use crate::network::{Network, StreamCounters};
 use crate::options::RunError;
 use crate::packet::{Body, Datagram, Packet};
 use crate::parts::{Ending, Part, Plan, Tally, World, codes};
 use crate::queue::Event;
 use cogtcp_link::Frame;
+use cogtcp_records::Histogram;
 use cogtcp_records::Table;
 use cogtcp_records::extensions::{DatagramRow, DatagramsBuilder};
 use cogtcp_scenario::UdpSpec;

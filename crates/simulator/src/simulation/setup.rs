@@ -7,18 +7,16 @@ use crate::forwarding::Nodes;
 use crate::gated_links::GatedLinks;
 use crate::network::Network;
 use crate::options::{RunError, RunOptions, TraceLevel};
-use crate::packet::Pipe;
+use crate::packet::Packet;
 use crate::parts::{Parts, Plan, World};
 use crate::queue::Event;
 use crate::routes::Router;
 use crate::trace::Trace;
 use crate::wireless::StationPair;
-use cogtcp_link::LinkConfig;
-use cogtcp_link::queue::{DropTail, Site};
-use cogtcp_scenario::{Experiment, FlowSpec, LinkSpec, PipeSpec, QueueSpec, Traffic};
+use cogtcp_scenario::{Experiment, FlowSpec, LinkSpec, Traffic};
 use cogtcp_spectrum::air::Air;
 use cogtcp_transport::CongestionControl;
-use cogtcp_units::{RandomStream, Time};
+use cogtcp_units::Time;
 use std::sync::Arc;
 
 impl Simulation {
@@ -30,8 +28,7 @@ impl Simulation {
         check_size(experiment)?;
         let mut pipes = Vec::with_capacity(2 * experiment.links.len());
         for link in &experiment.links {
-            pipes.push(pipe(link, &link.forward, "forward", seed));
-            pipes.push(pipe(link, &link.reverse, "reverse", seed));
+            pipes.extend(link.build::<Packet>(seed));
         }
         let mut network = Network::new(pipes, Boards::new(experiment), Trace::new(options.trace, experiment));
         if options.forward_by_tables {
@@ -135,26 +132,6 @@ fn add_station_pairs(
         network.add_station_pair(number, StationPair::new(experiment, spec, cognitive, air, seed)?);
     }
     Ok(shared)
-}
-
-fn pipe(link: &LinkSpec, spec: &PipeSpec, direction: &str, seed: u64) -> Pipe {
-    // Keyed by the name of the link: a link more or less leaves the losses of the others as they were.
-    let stream = |part: &str| RandomStream::new(seed, &format!("{part}/{}/{direction}", link.name), 0);
-    let mut queue = DropTail::UNLIMITED;
-    if let QueueSpec::DropTail(limit) = spec.queue {
-        queue = DropTail::of(limit);
-        queue.mark_at = spec.mark.map_or(u64::MAX, u64::from);
-    }
-    let config = LinkConfig {
-        rate: spec.rate,
-        delay: spec.delay,
-        queue,
-        loss: spec.loss,
-        drops: spec.drops.clone(),
-        schedule: spec.trace.clone(),
-    };
-    let discipline = spec.queue.build(|| Site { rate: spec.rate, stream: stream("queue") });
-    Pipe::new(&config, discipline, || stream("loss"))
 }
 
 fn control(spec: &FlowSpec, options: &RunOptions) -> Result<Box<dyn CongestionControl>, RunError> {

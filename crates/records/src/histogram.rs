@@ -13,7 +13,7 @@ const OCTAVES: usize = 24;
 /// A log-linear histogram of durations with exact mean, least and greatest. An octave is allocated when it is first
 /// hit: a distribution over a factor of 16 takes about half a kilobyte.
 #[derive(Clone, Debug)]
-pub(crate) struct Histogram {
+pub struct Histogram {
     /// The row of `counts` of each octave.
     octaves: [u8; OCTAVES],
     counts: Box<[[u32; SUB]]>,
@@ -26,8 +26,15 @@ pub(crate) struct Histogram {
 
 const NONE: u8 = u8::MAX;
 
+impl Default for Histogram {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Histogram {
-    pub(crate) fn new() -> Self {
+    /// Without a sample.
+    pub fn new() -> Self {
         Self {
             octaves: [NONE; OCTAVES],
             counts: Box::default(),
@@ -40,7 +47,7 @@ impl Histogram {
 
     /// Counts `span`.
     #[inline]
-    pub(crate) fn record(&mut self, span: Duration) {
+    pub fn record(&mut self, span: Duration) {
         let nanos = span.as_nanos();
         self.sum += nanos;
         self.least = self.least.min(nanos);
@@ -57,7 +64,7 @@ impl Histogram {
 
     /// Asks for the memory where the latest value was counted.
     #[inline]
-    pub(crate) fn prefetch_latest(&self) {
+    pub fn prefetch_latest(&self) {
         if let Some(count) = self.counts.as_flattened().get(usize::from(self.latest)) {
             prefetch(count, 1);
         }
@@ -72,28 +79,29 @@ impl Histogram {
         self.counts = counts.into_boxed_slice();
     }
 
-    fn samples(&self) -> u64 {
+    /// How many samples.
+    pub fn samples(&self) -> u64 {
         self.counts.iter().flatten().map(|count| u64::from(*count)).sum()
     }
 
     /// Mean in seconds; not-a-number without a sample.
-    pub(crate) fn mean(&self) -> f64 {
+    pub fn mean(&self) -> f64 {
         self.sum as f64 / 1e9 / self.samples() as f64
     }
 
     /// Least value in seconds; not-a-number without a sample.
-    pub(crate) fn least(&self) -> f64 {
+    pub fn least(&self) -> f64 {
         if self.counts.is_empty() { f64::NAN } else { self.least as f64 / 1e9 }
     }
 
     /// Greatest value in seconds; not-a-number without a sample.
-    pub(crate) fn greatest(&self) -> f64 {
+    pub fn greatest(&self) -> f64 {
         if self.counts.is_empty() { f64::NAN } else { self.greatest as f64 / 1e9 }
     }
 
     /// The value in seconds that a share `q` of the samples does not exceed, interpolated within its bucket;
     /// not-a-number without a sample.
-    pub(crate) fn quantile(&self, q: f64) -> f64 {
+    pub fn quantile(&self, q: f64) -> f64 {
         if self.counts.is_empty() {
             return f64::NAN;
         }
@@ -116,7 +124,7 @@ impl Histogram {
 
     /// Bytes allocated.
     #[cfg(test)]
-    pub(crate) fn allocated(&self) -> usize {
+    fn allocated(&self) -> usize {
         std::mem::size_of_val::<[[u32; SUB]]>(&self.counts)
     }
 }
