@@ -55,6 +55,15 @@ pub const INFO: ControlInfo = ControlInfo {
         preset("newreno", "fast recovery over partial ACKs (RFC 6582)", Recovery::NewReno),
         preset("sack", "selective acknowledgements and the scoreboard of RFC 6675", Recovery::Sack),
         Preset {
+            name: "linux-reno",
+            summary: "Reno on what resembles a Linux host of today: PRR, RACK-TLP, F-RTO, timestamps, RTO >= 200 ms",
+            recovery: Recovery::Sack,
+            host: Host::Linux,
+            control: NAME,
+            // tcp_reno_cong_avoid: slow start grows by all that an ACK acknowledges; windows are whole segments.
+            settings: &[("abc_limit", Setting::Number(1000.0)), ("whole_segments", Setting::Flag(true))],
+        },
+        Preset {
             name: "ns2",
             summary: "NewReno as ns-2.35 has it by default; for its other agents set `recovery`",
             recovery: Recovery::NewReno,
