@@ -3,6 +3,7 @@
 
 mod buffer;
 mod control;
+mod emulation;
 mod episode;
 mod errors;
 mod journey;
@@ -24,6 +25,8 @@ mod _core {
     use super::control::check_congestion_control;
     #[pymodule_export]
     use super::control::values::{AckSample, LinkEvent, PacketInfo, RateSample, TcpState};
+    #[pymodule_export]
+    use super::emulation::{check_emulation, emulate};
     #[pymodule_export]
     use super::episode::Episode;
     #[pymodule_export]

@@ -144,7 +144,7 @@ fn trace_level(name: &str) -> PyResult<TraceLevel> {
     }
 }
 
-fn to_python(py: Python<'_>, run: records::Run) -> PyResult<Run> {
+pub(crate) fn to_python(py: Python<'_>, run: records::Run) -> PyResult<Run> {
     let tables = PyList::empty(py);
     let made = Run {
         seed: run.seed,

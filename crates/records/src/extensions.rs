@@ -235,6 +235,47 @@ tables! {
         /// Greatest of it.
         download_max_s: f64 in "s",
     }
+
+    /// One row for a run on the TCP of a Linux kernel, under a real clock: how true its timing was.
+    EmulationRow, EmulationBuilder = "emulation" {
+        /// What carried the packets: `kernel`.
+        plane: Code in "",
+        /// Release of the kernel.
+        kernel: Code in "",
+        /// Whether the run may stand as evidence: it kept its times, and nothing was lost but what the scenario loses.
+        evidence: bool in "",
+        /// Why it may not; else empty.
+        reasons: Code in "",
+        /// What is unlike the scenario; else empty.
+        notes: Code in "",
+        /// Packets that left the link in either direction, warm-up included.
+        departures: u64 in "packets",
+        /// Median of how much later than due a packet left the link.
+        lateness_p50_s: f64 in "s",
+        /// 99th percentile of it.
+        lateness_p99_s: f64 in "s",
+        /// Greatest lateness.
+        lateness_max_s: f64 in "s",
+        /// Median lateness of a bare timer in the same run.
+        floor_p50_s: f64 in "s",
+        /// 99th percentile of it.
+        floor_p99_s: f64 in "s",
+        /// Greatest lateness of the bare timer.
+        floor_max_s: f64 in "s",
+        /// Whether the emulator had real-time scheduling.
+        real_time: bool in "",
+        /// Packets that a kernel sent and its device dropped, since the emulator did not take them in time.
+        device_drops: u64 in "packets",
+        /// Packets that had arrived and that the kernel did not take.
+        refused_packets: u64 in "packets",
+        /// Whether the kernel counts retransmission timeouts of each connection (6.7 and newer); else they stand as 0.
+        counts_timeouts: bool in "",
+        /// Whether fast retransmits and spurious timeouts are those of each flow: a kernel counts them for all flows of a node
+        /// together. Where several flows have one sender they stand as 0.
+        counts_recoveries: bool in "",
+        /// Exit code of the program that was run in place of the scenario's flows; not-a-number where none was.
+        exit_code: f64 in "",
+    }
 }
 
 #[cfg(test)]
@@ -254,7 +295,8 @@ mod tests {
                 "requests",
                 "request_flows",
                 "chunks",
-                "videos"
+                "videos",
+                "emulation"
             ]
         );
         assert!(crate::tables::schema().iter().all(|table| !names.contains(&table.name)));

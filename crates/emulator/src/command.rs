@@ -1,0 +1,168 @@
+//! Somebody else's programs at the ends of the link, in a process namespace of their own: what they start ends with them, and
+//! with us, whatever ends us.
+
+use crate::error::{EmulationError, Tried};
+use crate::namespaces::Namespace;
+use crate::sys::{self, Fork};
+use crate::{device, privileges};
+use std::ffi::{CString, OsString};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+
+/// What a shell says of a program that is not there, and of one that cannot be run.
+const NOT_FOUND: i32 = 127;
+const NOT_RUNNABLE: i32 = 126;
+
+/// A program to run at an end of the link.
+#[derive(Debug)]
+pub(crate) struct Program<'a> {
+    pub(crate) arguments: &'a [OsString],
+    pub(crate) namespace: &'a Namespace,
+    /// What its environment has beside ours: names and values.
+    pub(crate) environment: Vec<(&'static str, String)>,
+}
+
+/// The process that runs the programs. It is the first of its namespace: when it ends, all end.
+#[derive(Debug)]
+pub(crate) struct Programs {
+    init: i32,
+    go: OwnedFd,
+}
+
+/// What is sent for the programs to begin.
+const GO: [u8; 1] = [1];
+
+impl Programs {
+    /// Prepares to run `main` and, at the other end, `peer`. As long as there is one thread, and before privileges are dropped:
+    /// they go into namespaces.
+    pub(crate) fn prepare(main: &Program<'_>, peer: Option<&Program<'_>>) -> Result<Self, EmulationError> {
+        let main = Ready::new(main)?;
+        let peer = peer.map(Ready::new).transpose()?;
+        let (waiting, go) = sys::pipe().tried("a pipe")?;
+        let forked = sys::fork_apart().or_remedy(
+            "a process namespace cannot be made",
+            "Run this on the machine itself, or in a container that may make namespaces",
+        );
+        match forked? {
+            Fork::Parent(init) => Ok(Self { init, go }),
+            Fork::Child => {
+                drop(go);
+                sys::exit(init(&main, peer.as_ref(), &waiting))
+            }
+        }
+    }
+
+    /// Lets them begin.
+    pub(crate) fn begin(&self) {
+        // Where it has ended already, `wait` says so.
+        let _ = sys::write(self.go.as_fd(), &GO);
+    }
+
+    /// Ends them.
+    pub(crate) fn end(&self) {
+        sys::kill(self.init);
+    }
+
+    /// Waits for the end of the main program, and returns its exit code as shells tell it.
+    pub(crate) fn wait(&self) -> io::Result<i32> {
+        let (_, status) = sys::wait(self.init)?;
+        Ok(code(status))
+    }
+}
+
+/// The exit code of a process, or 128 and the number of the signal that ended it.
+fn code(status: i32) -> i32 {
+    if libc::WIFSIGNALED(status) { 128 + libc::WTERMSIG(status) } else { libc::WEXITSTATUS(status) }
+}
+
+/// A program with all that needs memory done before the fork.
+#[derive(Debug)]
+struct Ready<'a> {
+    arguments: Vec<CString>,
+    namespace: &'a Namespace,
+    environment: &'a [(&'static str, String)],
+}
+
+impl<'a> Ready<'a> {
+    fn new(program: &'a Program<'_>) -> Result<Self, EmulationError> {
+        let arguments = program.arguments.iter().map(|argument| CString::new(argument.as_bytes()));
+        let arguments =
+            arguments.collect::<Result<Vec<_>, _>>().map_err(|error| EmulationError::Command {
+                program: program
+                    .arguments
+                    .first()
+                    .map_or_else(String::new, |name| name.display().to_string()),
+                source: error.into(),
+            })?;
+        Ok(Self { arguments, namespace: program.namespace, environment: &program.environment })
+    }
+
+    /// Becomes the program; returns the code to end with if it cannot.
+    fn become_it(&self) -> i32 {
+        let ready = self.namespace.enter().map_err(|error| error.to_string());
+        let ready = ready.and_then(|()| privileges::drop_all().map_err(|error| error.to_string()));
+        let error = match ready {
+            Ok(()) => {
+                for (name, value) in self.environment {
+                    sys::set_variable(name, value);
+                }
+                let error = sys::execute(&self.arguments);
+                if error.kind() == io::ErrorKind::NotFound {
+                    eprintln!("cogtcp: {}: there is no such program", self.name());
+                    return NOT_FOUND;
+                }
+                error.to_string()
+            }
+            Err(error) => error,
+        };
+        eprintln!("cogtcp: {}: cannot be started: {error}", self.name());
+        NOT_RUNNABLE
+    }
+
+    fn name(&self) -> String {
+        self.arguments.first().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+    }
+}
+
+/// The first process: starts the programs when it is told to, and ends with the main one, whose ending it passes on.
+fn init(main: &Ready<'_>, peer: Option<&Ready<'_>>, waiting: &OwnedFd) -> i32 {
+    privileges::give_up_real_time();
+    // If the parent had gone before this, `waiting` would be at its end.
+    if sys::process_control(libc::PR_SET_PDEATHSIG, libc::SIGKILL as _).is_err() {
+        return NOT_RUNNABLE;
+    }
+    for signal in [libc::SIGINT, libc::SIGQUIT] {
+        // Ctrl-C is the program's.
+        sys::handle_signal(signal, true);
+    }
+    if !matches!(device::receive(waiting.as_fd(), &mut [0; 1]), Ok(Some(1))) {
+        return NOT_FOUND;
+    }
+    let start = |program: &Ready<'_>, reads: bool| match sys::fork() {
+        Ok(Fork::Parent(child)) => Some(child),
+        Ok(Fork::Child) => {
+            for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGPIPE] {
+                sys::handle_signal(signal, false);
+            }
+            if !reads && let Ok(nothing) = std::fs::File::open("/dev/null") {
+                let _ = sys::duplicate(nothing.as_raw_fd(), 0);
+            }
+            sys::exit(program.become_it())
+        }
+        Err(_) => None,
+    };
+    if let Some(peer) = peer {
+        let _ = start(peer, false);
+    }
+    let Some(main) = start(main, true) else { return NOT_RUNNABLE };
+    loop {
+        match sys::wait(-1) {
+            Ok((child, status)) if child == main => {
+                return code(status);
+            }
+            Ok(_) => {}
+            Err(_) => return NOT_RUNNABLE,
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! One emulation from beginning to end.
+
+use crate::clock::Clock;
+use crate::command::{Program, Programs};
+use crate::device::Device;
+use crate::engine::{self, Engine};
+use crate::error::{EmulationError, Tried};
+use crate::flows::{self, Played, Prepared};
+use crate::journal::Journal;
+use crate::lateness::{Timing, measure_floor};
+use crate::namespaces::{self, Namespace};
+use crate::observer::{FlowWatch, Happening, Observer};
+use crate::path::Path;
+use crate::plan::Plan;
+use crate::report::Outcome;
+use crate::sockets::{self, TcpCounters};
+use crate::{privileges, sys};
+use cogtcp_records::extensions::{EmulationBuilder, EmulationRow};
+use cogtcp_records::{Histogram, Run, Table, jain_fairness};
+use cogtcp_units::{Duration, Time};
+use std::ffi::OsString;
+use std::io;
+use std::net::Ipv4Addr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The addresses of the two nodes, of those that are for networks behind a translator (RFC 6598).
+const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(100, 64, 0, 1), Ipv4Addr::new(100, 64, 0, 2)];
+/// How long a program may run where nobody says: longer than any timer of the link.
+const UNLIMITED: Duration = Duration::from_secs(365 * 86_400);
+
+/// How to emulate.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Seed of the link's and the radio's random draws, in place of the scenario's.
+    pub seed: Option<u64>,
+    /// How long, in place of the scenario's duration. Without it a program runs until it ends.
+    pub duration: Option<Duration>,
+    /// A program to run at the link's first node in place of the scenario's flows; empty: none.
+    pub command: Vec<OsString>,
+    /// A program to run at the other node meanwhile; empty: none.
+    pub peer: Vec<OsString>,
+    /// Where to record every packet.
+    pub journal: Option<PathBuf>,
+    /// Whether that has the bytes of packets too.
+    pub captures: bool,
+    /// The process that is to be outlived by no part of this.
+    pub parent: i32,
+}
+
+/// Emulates a scenario. It takes the process for itself: see the crate's documentation.
+pub fn emulate(plan: &Plan, options: &Options) -> Result<Run, EmulationError> {
+    let real_time = privileges::ask_for_real_time();
+    namespaces::enter_user_namespace()?;
+    let [first, second] = [make_node(plan, ADDRESSES[0])?, make_node(plan, ADDRESSES[1])?];
+    let programs = prepare_programs(&first, &second, options)?;
+    let (flows, counts_recoveries) = prepare_flows(plan, [&first, &second])?;
+    privileges::drop_all()?;
+    privileges::end_with(options.parent)?;
+    // From here on there are threads, and nothing that takes a privilege.
+    let journal = options.journal.as_ref().map(|file| Journal::create(file, options.captures)).transpose();
+    let journal = journal.map_err(EmulationError::Journal)?;
+    let devices = [first.device, second.device];
+    let staged = Staged { plan, options, devices, programs, flows, journal };
+    let mut run = staged.play()?;
+    run.counts_recoveries = counts_recoveries;
+    run.real_time = real_time;
+    run.finish()
+}
+
+#[derive(Debug)]
+struct Node {
+    namespace: Namespace,
+    device: Device,
+}
+
+fn make_node(plan: &Plan, address: Ipv4Addr) -> Result<Node, EmulationError> {
+    let namespace = Namespace::make()?;
+    let groups = sys::ids().1;
+    // Lets `ping` do without privileges.
+    let ping = ("ipv4.ping_group_range", format!("{groups} {groups}"));
+    for (name, value) in plan.sysctls.iter().chain([&ping]) {
+        // Older kernels lack some (tcp_rto_min_us came with 6.11), and a container may hold them all back.
+        let _ = namespaces::set_sysctl(name, value);
+    }
+    let device = Device::new(address, plan.mtu)?;
+    Ok(Node { namespace, device })
+}
+
+fn prepare_programs(
+    first: &Node,
+    second: &Node,
+    options: &Options,
+) -> Result<Option<Programs>, EmulationError> {
+    if options.command.is_empty() {
+        return Ok(None);
+    }
+    let at = |node: usize, arguments, namespace| Program {
+        arguments,
+        namespace,
+        environment: vec![
+            ("COGTCP_ADDRESS", ADDRESSES[node].to_string()),
+            ("COGTCP_PEER", ADDRESSES[1 - node].to_string()),
+        ],
+    };
+    let main = at(0, &options.command, &first.namespace);
+    let peer = (!options.peer.is_empty()).then(|| at(1, &options.peer, &second.namespace));
+    Programs::prepare(&main, peer.as_ref()).map(Some)
+}
+
+/// Makes the sockets of all flows, each in the namespace of its node. Returns whether recoveries can be told apart by flow.
+fn prepare_flows(plan: &Plan, nodes: [&Node; 2]) -> Result<(Vec<Prepared>, bool), EmulationError> {
+    let mut prepared = Vec::new();
+    let mut all_alone = true;
+    let specs = &plan.experiment.flows;
+    for (number, (spec, settings)) in specs.iter().zip(&plan.sockets).enumerate() {
+        let from = plan.direction(spec);
+        let enter = |end: usize| nodes[end].namespace.enter().tried("a network namespace cannot be entered");
+        enter(1 - from)?;
+        let address = ADDRESSES[1 - from];
+        let listener = sockets::listen(number, address, settings)?;
+        enter(from)?;
+        let sender = sockets::sender(settings)?;
+        let is_alone = specs.iter().filter(|other| other.from == spec.from).count() == 1;
+        all_alone &= is_alone;
+        prepared.push(Prepared {
+            listener,
+            sender,
+            address,
+            counters: if is_alone { Some(TcpCounters::open()?) } else { None },
+            start: spec.start,
+            stop: spec.stop,
+            traffic: spec.traffic,
+            segment: spec.sender.mss,
+        });
+    }
+    Ok((prepared, all_alone))
+}
+
+/// All that stands before the clock starts.
+#[derive(Debug)]
+struct Staged<'a> {
+    plan: &'a Plan,
+    options: &'a Options,
+    devices: [Device; 2],
+    programs: Option<Programs>,
+    flows: Vec<Prepared>,
+    journal: Option<Journal>,
+}
+
+/// A run that is over.
+#[derive(Debug)]
+struct Finished<'a> {
+    outcome: Outcome<'a>,
+    seed: u64,
+    floor: Histogram,
+    device_drops: u64,
+    exit_code: Option<i32>,
+    counts_timeouts: bool,
+    counts_recoveries: bool,
+    real_time: bool,
+}
+
+impl<'a> Staged<'a> {
+    fn play(mut self) -> Result<Finished<'a>, EmulationError> {
+        let plan = self.plan;
+        let settings = &plan.experiment.run;
+        let seed = self.options.seed.unwrap_or(settings.seed.get());
+        let limit = match (self.options.duration, &self.programs) {
+            (Some(duration), _) => duration,
+            // A journey is worked out in advance.
+            (None, Some(_)) if plan.radio().is_some_and(|radio| radio.kind.journey().is_some()) => {
+                settings.duration
+            }
+            (None, Some(_)) => UNLIMITED,
+            (None, None) => settings.duration,
+        };
+        let end = Time::ZERO + limit;
+        let warmup = if self.programs.is_some() { Time::ZERO } else { Time::ZERO + settings.warmup };
+        let path = Path::new(plan.link(), plan.radio(), seed, end);
+        let stop = sys::event().tried("an event")?;
+        let duplicate = |fd: &dyn AsFd| -> Result<OwnedFd, EmulationError> {
+            fd.as_fd().try_clone_to_owned().tried("a descriptor cannot be duplicated")
+        };
+        let [first, second] = &self.devices;
+        let (entries, exits) =
+            ([duplicate(first)?, duplicate(second)?], [duplicate(second)?, duplicate(first)?]);
+        let watches = plan.experiment.flows.iter().map(|flow| FlowWatch::new(plan.direction(flow))).collect();
+        let raise = duplicate(&stop)?;
+
+        let clock = Clock::start();
+        let observer = Observer::new(exits, clock, watches, self.journal.take());
+        let mut engine = Engine::new(path, observer, entries, clock, stop).tried("the event loop")?;
+        let times = engine::Plan { warmup, end, sample_interval: settings.sample_interval };
+        let ended = AtomicBool::new(false);
+        let (flows, programs, ended) = (std::mem::take(&mut self.flows), &self.programs, &ended);
+        let counts_timeouts = flows.first().is_none_or(|flow| {
+            sockets::TcpInfo::of(flow.sender.as_fd()).is_ok_and(|i| i.timeouts().is_some())
+        });
+
+        let (account, floor, played, exit_code) = std::thread::scope(|scope| {
+            let floor = scope.spawn(|| measure_floor(clock, ended));
+            let interval = settings.sample_interval;
+            let applications = scope.spawn(move || {
+                privileges::give_up_real_time();
+                flows::play(flows, clock, warmup, interval, ended)
+            });
+            let program = programs.as_ref().map(|programs| {
+                programs.begin();
+                scope.spawn(move || {
+                    privileges::give_up_real_time();
+                    let code = programs.wait();
+                    // The run ends with it.
+                    let _ = sys::write(raise.as_fd(), &1u64.to_ne_bytes());
+                    code
+                })
+            });
+            let account = engine.run(times);
+            ended.store(true, Ordering::Release);
+            if let Some(programs) = programs {
+                programs.end();
+            }
+            (account, joined(floor.join()), joined(applications.join()), program.map(|it| joined(it.join())))
+        });
+        let account = account.tried("the link's event loop has failed")?;
+        let (played, happenings): (Vec<Played>, Vec<Happening>) =
+            played.tried("the flows' sockets have failed")?;
+        if let Some(journal) = engine.observer.journal.take() {
+            journal.finish().map_err(EmulationError::Journal)?;
+        }
+        let mut device_drops = 0;
+        for device in &mut self.devices {
+            device_drops += device.dropped().tried("/proc/net/dev")?;
+        }
+        let Engine { path, observer, .. } = engine;
+        debug_assert_eq!(path.check_conservation(), Ok(()));
+        Ok(Finished {
+            outcome: Outcome { plan, path, observer, account, played, happenings },
+            seed,
+            floor: floor.tried("the bare timer has failed")?,
+            device_drops,
+            exit_code: exit_code.transpose().tried("the program cannot be waited for")?,
+            counts_timeouts,
+            counts_recoveries: true,
+            real_time: false,
+        })
+    }
+}
+
+/// What a thread came to; one with a defect has failed.
+fn joined<T>(thread: std::thread::Result<io::Result<T>>) -> io::Result<T> {
+    thread.unwrap_or_else(|_| Err(io::Error::other("a thread has a defect, please report it")))
+}
+
+impl Finished<'_> {
+    fn finish(mut self) -> Result<Run, EmulationError> {
+        if let Some((number, failure)) = self
+            .outcome
+            .played
+            .iter()
+            .enumerate()
+            .find_map(|(number, played)| Some((number, played.failure.as_ref()?)))
+        {
+            let name = &self.outcome.plan.experiment.flows[number].name;
+            return Err(io::Error::other(failure.clone()))
+                .tried(format!("the connection of flow \"{name}\" has failed"));
+        }
+        let emulation = self.emulation();
+        let (flows, goodputs) = self.outcome.flows();
+        let [flow_series, control_series] = self.outcome.flow_series();
+        let departures = self.outcome.observer.lateness.histogram().samples();
+        let events = self.outcome.events();
+        Ok(Run {
+            name: self.outcome.plan.experiment.name.clone(),
+            seed: self.seed,
+            duration_s: self.outcome.account.ended_at.as_secs_f64(),
+            warmup_s: self.outcome.account.warm_at.as_secs_f64(),
+            flows,
+            links: self.outcome.links(),
+            radios: self.outcome.radios(),
+            budget: Outcome::budget(),
+            extensions: vec![emulation],
+            flow_series,
+            control_series,
+            link_series: self.outcome.link_series(),
+            events,
+            packets: Outcome::packets(),
+            fairness: jain_fairness(&goodputs),
+            // No two runs under a real clock are equal.
+            digest: 0,
+            engine_events: departures,
+            packet_hops: departures,
+        })
+    }
+
+    fn emulation(&self) -> Table {
+        let (observer, plan) = (&self.outcome.observer, self.outcome.plan);
+        let late = observer.lateness.histogram();
+        let dropped = self.device_drops + observer.refused;
+        let timing = Timing::judge(late, &self.floor, plan.rtt(), dropped);
+        let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        let mut table = EmulationBuilder::default();
+        let row = EmulationRow {
+            plane: table.plane.intern("kernel"),
+            kernel: table.kernel.intern(kernel.trim()),
+            evidence: timing.is_evidence(),
+            reasons: table.reasons.intern(&timing.reasons.join("; ")),
+            notes: table.notes.intern(&plan.notes.join("; ")),
+            departures: late.samples(),
+            lateness_p50_s: late.quantile(0.5),
+            lateness_p99_s: late.quantile(0.99),
+            lateness_max_s: late.greatest(),
+            floor_p50_s: self.floor.quantile(0.5),
+            floor_p99_s: self.floor.quantile(0.99),
+            floor_max_s: self.floor.greatest(),
+            real_time: self.real_time,
+            device_drops: self.device_drops,
+            refused_packets: observer.refused,
+            counts_timeouts: self.counts_timeouts,
+            counts_recoveries: self.counts_recoveries,
+            exit_code: self.exit_code.map_or(f64::NAN, f64::from),
+        };
+        table.push(row);
+        table.finish()
+    }
+}

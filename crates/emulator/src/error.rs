@@ -1,0 +1,65 @@
+//! How an emulation fails.
+
+use std::io;
+
+/// Why an emulation gave no result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EmulationError {
+    /// The scenario has something that this plane does not.
+    #[error("{what}; the kernel plane emulates {known}")]
+    Scenario {
+        /// What.
+        what: String,
+        /// What it does instead.
+        known: &'static str,
+    },
+    /// The machine lacks something.
+    #[error("{what}: {source}. {remedy}")]
+    Missing {
+        /// What was tried.
+        what: &'static str,
+        /// What the kernel said.
+        source: io::Error,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// A program could not be started.
+    #[error("{program}: cannot be started: {source}")]
+    Command {
+        /// Its name.
+        program: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The record of packets could not be written.
+    #[error("the record of packets cannot be written: {0}")]
+    Journal(io::Error),
+    /// The kernel refused something that it should not.
+    #[error("{what}: {source}")]
+    Kernel {
+        /// What was tried.
+        what: String,
+        /// What the kernel said.
+        source: io::Error,
+    },
+}
+
+/// Says what was tried when the kernel refused it.
+pub(crate) trait Tried<T> {
+    /// Of what there is no remedy.
+    fn tried(self, what: impl Into<String>) -> Result<T, EmulationError>;
+
+    /// With a remedy.
+    fn or_remedy(self, what: &'static str, remedy: &'static str) -> Result<T, EmulationError>;
+}
+
+impl<T> Tried<T> for io::Result<T> {
+    fn tried(self, what: impl Into<String>) -> Result<T, EmulationError> {
+        self.map_err(|source| EmulationError::Kernel { what: what.into(), source })
+    }
+
+    fn or_remedy(self, what: &'static str, remedy: &'static str) -> Result<T, EmulationError> {
+        self.map_err(|source| EmulationError::Missing { what, source, remedy })
+    }
+}

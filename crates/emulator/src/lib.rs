@@ -1,0 +1,41 @@
+//! The real-kernel plane: a scenario on the TCP of this machine's Linux kernel, under a real clock.
+//!
+//! Two network namespaces, one for each node, are joined by a link. Its two ends are TUN devices; between them stand the same
+//! state machines that the simulator drives, [`Link`](cogtcp_link::Link) and [`Radio`](cogtcp_spectrum::Radio). A packet
+//! that a kernel sends comes out of one TUN device, is offered to the link, and is put into the other device when the link says
+//! that it arrives. When that is follows from what the link was told, not from when somebody looked: a clock that is
+//! late delays packets by its lateness, which is measured, and does not make the link slower.
+//!
+//! Start with [`path`], which has no clock: one link with its radio. [`engine`](self) drives it; `plan` says which scenarios can be
+//! emulated; `namespaces`, `device` and `privileges` set the stage; `flows` plays the scenario's own flows on real sockets, `command` runs
+//! somebody else's program; `lateness` says how true the timing was; `report` makes the tables.
+//!
+//! Nothing is left behind by construction. The namespaces have no name, the devices are not persistent: they end with the process,
+//! whatever ends it. [`emulate`] changes the namespaces of the process that calls it for good, so it is to be called once, by a process
+//! made for it, before that has a second thread.
+#![cfg(target_os = "linux")]
+
+mod clock;
+mod command;
+mod device;
+mod emulate;
+mod engine;
+mod error;
+mod flows;
+mod journal;
+mod lateness;
+mod namespaces;
+mod observer;
+mod packet;
+pub mod path;
+mod plan;
+mod privileges;
+mod report;
+mod sockets;
+mod sys;
+
+pub use emulate::{Options, emulate};
+pub use error::EmulationError;
+pub use lateness::{Lateness, Timing};
+pub use packet::{Packet, Packets};
+pub use plan::Plan;

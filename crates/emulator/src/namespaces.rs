@@ -1,0 +1,59 @@
+//! The namespaces of a run: a user namespace, in which we may make the others, and a network namespace for each node.
+//!
+//! None has a name: they exist as long as a process is in them or has them open.
+
+use crate::error::{EmulationError, Tried};
+use crate::sys;
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+/// A network namespace.
+#[derive(Debug)]
+pub(crate) struct Namespace(OwnedFd);
+
+/// Moves this process into a user namespace of its own, in which it has every capability and its own user and group.
+pub(crate) fn enter_user_namespace() -> Result<(), EmulationError> {
+    let (user, group) = sys::ids();
+    if let Err(error) = sys::unshare(libc::CLONE_NEWUSER) {
+        // Who is root in a container that has no user namespaces may still make network namespaces.
+        if user == 0 {
+            return Ok(());
+        }
+        return Err(error).or_remedy(
+            "a user namespace cannot be made",
+            "Allow them (sysctl user.max_user_namespaces=15000; on Debian before 11 also kernel.unprivileged_userns_clone=1), \
+             or run this as root",
+        );
+    }
+    let write = |name: &str, text: String| fs::write(format!("/proc/self/{name}"), text);
+    let remedy = "A security module holds user namespaces back; on Ubuntu: sysctl \
+                  kernel.apparmor_restrict_unprivileged_userns=0";
+    // Without this an unprivileged process may not map its group (user_namespaces(7)).
+    write("setgroups", "deny".to_owned()).or_remedy("setgroups cannot be denied", remedy)?;
+    write("uid_map", format!("{user} {user} 1")).or_remedy("the user cannot be mapped", remedy)?;
+    write("gid_map", format!("{group} {group} 1")).or_remedy("the group cannot be mapped", remedy)
+}
+
+impl Namespace {
+    /// Makes a network namespace and moves this thread into it.
+    pub(crate) fn make() -> Result<Self, EmulationError> {
+        sys::unshare(libc::CLONE_NEWNET).or_remedy(
+            "a network namespace cannot be made",
+            "It takes CAP_SYS_ADMIN in the user namespace: does a security module hold it back (on Ubuntu: sysctl \
+             kernel.apparmor_restrict_unprivileged_userns=0), or a container?",
+        )?;
+        let file = File::open("/proc/thread-self/ns/net").tried("/proc/thread-self/ns/net")?;
+        Ok(Self(file.into()))
+    }
+
+    /// Moves this thread into it.
+    pub(crate) fn enter(&self) -> io::Result<()> {
+        sys::enter(self.0.as_fd())
+    }
+}
+
+/// Sets `net.NAME` of the namespace that this thread is in.
+pub(crate) fn set_sysctl(name: &str, value: &str) -> io::Result<()> {
+    fs::write(format!("/proc/sys/net/{}", name.replace('.', "/")), value)
+}

@@ -1,0 +1,192 @@
+//! What happens on the path: packets are moved on, counted, measured and recorded.
+
+use crate::clock::Clock;
+use crate::journal::{Journal, Step};
+use crate::lateness::Lateness;
+use crate::packet::{NO_FLOW, Packet, Packets};
+use crate::path::{self, Direction};
+use crate::sys;
+use cogtcp_crosslayer::LinkEvent;
+use cogtcp_link::{DropCause, Frame};
+use cogtcp_records::{EventKind, Histogram, of_link_event};
+use cogtcp_units::{Rate, Time};
+use std::os::fd::{AsFd, OwnedFd};
+
+/// What is seen of a flow on the link, from the end of the warm-up on.
+#[derive(Debug)]
+pub(crate) struct FlowWatch {
+    /// The direction that its data takes.
+    pub(crate) direction: Direction,
+    /// Packets of the data direction that arrived.
+    pub(crate) arrived: u64,
+    /// Packets dropped, of the data direction and of the other.
+    pub(crate) dropped: [u64; 2],
+    /// Round-trip times as the simulator takes them: from a data segment's sending to the arrival of the acknowledgement that
+    /// answers it, which is the first of those that it may answer (RFC 7323 section 4.3 names that one in its echo).
+    pub(crate) rtt: Histogram,
+    /// Times that data packets waited in the queue.
+    pub(crate) queuing: Histogram,
+    /// When the earliest data packet was sent that no acknowledgement has answered.
+    unanswered: Option<Time>,
+}
+
+impl FlowWatch {
+    pub(crate) fn new(direction: Direction) -> Self {
+        Self {
+            direction,
+            arrived: 0,
+            dropped: [0; 2],
+            rtt: Histogram::new(),
+            queuing: Histogram::new(),
+            unanswered: None,
+        }
+    }
+}
+
+/// To what something happened.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Entity {
+    Flow(usize),
+    Radio,
+    Link(Direction),
+}
+
+/// Something that happened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Happening {
+    pub(crate) at: Time,
+    pub(crate) kind: EventKind,
+    pub(crate) entity: Entity,
+    pub(crate) flow: Option<usize>,
+    pub(crate) detail: &'static str,
+    pub(crate) value: f64,
+}
+
+/// Moves packets into the devices and keeps account of them.
+#[derive(Debug)]
+pub(crate) struct Observer {
+    /// Where what arrives is put: by direction.
+    exits: [OwnedFd; 2],
+    clock: Clock,
+    pub(crate) packets: Packets,
+    pub(crate) flows: Vec<FlowWatch>,
+    pub(crate) lateness: Lateness,
+    pub(crate) happenings: Vec<Happening>,
+    pub(crate) journal: Option<Journal>,
+    /// The warm-up is over.
+    pub(crate) is_warm: bool,
+    /// Packets that a kernel did not take.
+    pub(crate) refused: u64,
+}
+
+/// A run that drops more does not need every one by name: beyond this many, only the counts go on.
+const MOST_HAPPENINGS: usize = 2_000_000;
+
+impl Observer {
+    pub(crate) fn new(
+        exits: [OwnedFd; 2],
+        clock: Clock,
+        flows: Vec<FlowWatch>,
+        journal: Option<Journal>,
+    ) -> Self {
+        Self {
+            exits,
+            clock,
+            packets: Packets::default(),
+            flows,
+            lateness: Lateness::default(),
+            happenings: Vec::new(),
+            journal,
+            is_warm: false,
+            refused: 0,
+        }
+    }
+
+    /// A kernel sends a packet in `direction`. `None`: the link carries no packet of this kind.
+    pub(crate) fn take(&mut self, now: Time, direction: Direction, bytes: &[u8]) -> Option<Packet> {
+        let mut packet = self.packets.put(now, bytes, self.flows.len() as u32)?;
+        if let Some(flow) = self.flows.get_mut(packet.flow as usize) {
+            if direction != flow.direction {
+                packet.answers = flow.unanswered.take().unwrap_or(Time::MAX);
+            } else if packet.payload > 0 {
+                packet.answers = now;
+            }
+        }
+        if let Some(journal) = &mut self.journal {
+            journal.packet(now, Step::Offered, direction, (&packet, bytes.len() as u32), bytes, None);
+        }
+        Some(packet)
+    }
+
+    fn happened(&mut self, happening: Happening) {
+        if self.happenings.len() < MOST_HAPPENINGS {
+            self.happenings.push(happening);
+        }
+    }
+}
+
+impl path::Observer for Observer {
+    fn arrived(&mut self, due: Time, direction: Direction, frame: &Frame<Packet>) {
+        let packet = &frame.packet;
+        let now = self.clock.now();
+        self.lateness.record(due, now);
+        if let Some(flow) = self.flows.get_mut(packet.flow as usize) {
+            if direction == flow.direction {
+                flow.arrived += u64::from(self.is_warm);
+                if packet.payload > 0 {
+                    // Before the kernel has it: it may answer at once.
+                    flow.unanswered.get_or_insert(packet.answers);
+                    if self.is_warm {
+                        flow.queuing.record(frame.waited());
+                    }
+                }
+            } else if self.is_warm && packet.answers != Time::MAX {
+                flow.rtt.record(now.saturating_since(packet.answers));
+            }
+        }
+        let bytes = self.packets.bytes(packet);
+        if sys::write(self.exits[direction].as_fd(), bytes).is_err() {
+            self.refused += 1;
+        }
+        if let Some(journal) = &mut self.journal {
+            journal.packet(now, Step::Arrived, direction, (packet, frame.size()), bytes, None);
+        }
+        self.packets.free(packet);
+    }
+
+    fn dropped(
+        &mut self,
+        at: Time,
+        direction: Direction,
+        frame: &Frame<Packet>,
+        cause: DropCause,
+        refused: bool,
+    ) {
+        let packet = &frame.packet;
+        if let Some(flow) = self.flows.get_mut(packet.flow as usize) {
+            flow.dropped[usize::from(direction != flow.direction)] += u64::from(self.is_warm);
+        }
+        self.happened(Happening {
+            at,
+            kind: EventKind::Drop,
+            entity: Entity::Link(direction),
+            flow: (packet.flow != NO_FLOW).then_some(packet.flow as usize),
+            detail: cause.name(),
+            value: f64::from(frame.size()),
+        });
+        if let Some(journal) = &mut self.journal {
+            let step = if refused { Step::Refused } else { Step::Dropped };
+            journal.packet(at, step, direction, (packet, frame.size()), &[], Some(cause));
+        }
+        self.packets.free(packet);
+    }
+
+    fn radio(&mut self, at: Time, event: LinkEvent, own_rate: Rate) {
+        let Some((kind, detail, value, error)) = of_link_event(event, own_rate) else { return };
+        let happening = Happening { at, kind, entity: Entity::Radio, flow: None, detail, value };
+        self.happened(happening);
+        if let Some(kind) = error {
+            self.happened(Happening { kind, detail: "", value: f64::NAN, ..happening });
+        }
+    }
+}

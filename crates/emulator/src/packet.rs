@@ -1,0 +1,262 @@
+//! Real packets: where their bytes lie while they are on the link, and what links and reports read of them.
+
+use cogtcp_link::Payload;
+use cogtcp_units::Time;
+
+/// A packet on the link: a handle of its bytes in [`Packets`], and what was read of them when it came.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet {
+    /// When it came from its kernel.
+    pub sent_at: Time,
+    /// Data: like `sent_at`. An acknowledgement: when the data came that it answers. Else `Time::MAX`.
+    pub answers: Time,
+    slot: u32,
+    /// Which flow of the scenario it belongs to; `u32::MAX`: to none.
+    pub flow: u32,
+    /// What disciplines that keep flows apart tell it by.
+    key: u32,
+    /// Bytes of payload, of TCP.
+    pub payload: u32,
+    is_capable: bool,
+    is_marked: bool,
+}
+
+/// [`Packet::flow`] of a packet that belongs to no flow of the scenario.
+pub(crate) const NO_FLOW: u32 = u32::MAX;
+
+impl Default for Packet {
+    fn default() -> Self {
+        Self {
+            sent_at: Time::ZERO,
+            answers: Time::MAX,
+            slot: u32::MAX,
+            flow: NO_FLOW,
+            key: 0,
+            payload: 0,
+            is_capable: false,
+            is_marked: false,
+        }
+    }
+}
+
+impl Packet {
+    /// Where its bytes lie; no other packet of a run has the same place and [`sent_at`](Self::sent_at).
+    pub(crate) fn slot(&self) -> u32 {
+        self.slot
+    }
+}
+
+impl Payload for Packet {
+    fn flow(&self) -> u32 {
+        self.key
+    }
+
+    fn is_ecn_capable(&self) -> bool {
+        self.is_capable
+    }
+
+    fn mark(&mut self) {
+        self.is_marked = true;
+    }
+}
+
+/// The bytes of the packets on the link. Places are used again, and so is their memory.
+#[derive(Debug, Default)]
+pub struct Packets {
+    slots: Vec<Vec<u8>>,
+    free: Vec<u32>,
+}
+
+/// First port of the scenario's flows: flow n listens on this one plus n.
+pub(crate) const FIRST_PORT: u16 = 5001;
+
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+const IPV4_HEADER: usize = 20;
+
+impl Packets {
+    /// Keeps the bytes of a packet that came at `now`. `flows`: how many flows the scenario plays. `None`: it is no IPv4
+    /// packet.
+    pub fn put(&mut self, now: Time, bytes: &[u8], flows: u32) -> Option<Packet> {
+        let header = Header::read(bytes)?;
+        let slot = match self.free.pop() {
+            Some(slot) => slot,
+            None => {
+                self.slots.push(Vec::new());
+                self.slots.len() as u32 - 1
+            }
+        };
+        let kept = &mut self.slots[slot as usize];
+        kept.clear();
+        kept.extend_from_slice(bytes);
+        let flow = header.flow(flows);
+        Some(Packet {
+            sent_at: now,
+            answers: Time::MAX,
+            slot,
+            flow: flow.unwrap_or(NO_FLOW),
+            key: header.key,
+            payload: header.payload,
+            is_capable: header.ecn != 0,
+            is_marked: false,
+        })
+    }
+
+    /// The bytes of a packet as they leave the link: with the mark that a queue has left on it.
+    pub fn bytes(&mut self, packet: &Packet) -> &[u8] {
+        let bytes = &mut self.slots[packet.slot as usize];
+        if packet.is_marked {
+            mark(bytes);
+        }
+        bytes
+    }
+
+    /// The packet has left the link.
+    pub fn free(&mut self, packet: &Packet) {
+        self.free.push(packet.slot);
+    }
+
+    /// How many are kept.
+    pub fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// Whether none is kept.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// What is read of a packet's headers.
+#[derive(Clone, Copy, Debug)]
+struct Header {
+    protocol: u8,
+    ports: [u16; 2],
+    payload: u32,
+    ecn: u8,
+    key: u32,
+}
+
+impl Header {
+    fn read(bytes: &[u8]) -> Option<Self> {
+        if bytes.len() < IPV4_HEADER || bytes[0] >> 4 != 4 {
+            return None;
+        }
+        let length = usize::from(bytes[0] & 0x0f) * 4;
+        let protocol = bytes[9];
+        // A fragment but the first has no ports.
+        let is_first = u16::from_be_bytes([bytes[6], bytes[7]]) & 0x1fff == 0;
+        let mut ports = [0; 2];
+        let mut payload = 0;
+        if matches!(protocol, TCP | UDP) && is_first && bytes.len() >= length + 4 {
+            let at = &bytes[length..];
+            ports = [u16::from_be_bytes([at[0], at[1]]), u16::from_be_bytes([at[2], at[3]])];
+            if protocol == TCP && at.len() >= 20 {
+                payload = at.len().saturating_sub(usize::from(at[12] >> 4) * 4) as u32;
+            }
+        }
+        // FNV-1a (draft-eastlake-fnv) over addresses, protocol and ports.
+        let mut key = 0x811c_9dc5_u32;
+        let [from, to] = ports.map(u16::to_be_bytes);
+        for byte in bytes[12..20].iter().chain(&[protocol]).chain(&from).chain(&to) {
+            key = (key ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
+        }
+        Some(Self { protocol, ports, payload, ecn: bytes[1] & 3, key })
+    }
+
+    /// The number of the flow that it belongs to.
+    fn flow(&self, flows: u32) -> Option<u32> {
+        let number =
+            |port: u16| Some(u32::from(port.checked_sub(FIRST_PORT)?)).filter(|number| *number < flows);
+        (self.protocol == TCP).then(|| number(self.ports[1]).or_else(|| number(self.ports[0])))?
+    }
+}
+
+/// Congestion experienced (RFC 3168 section 5), and the header's checksum to match (RFC 1624, equation 3).
+fn mark(bytes: &mut [u8]) {
+    let before = u16::from_be_bytes([bytes[0], bytes[1]]);
+    bytes[1] |= 3;
+    let after = u16::from_be_bytes([bytes[0], bytes[1]]);
+    let checksum = u16::from_be_bytes([bytes[10], bytes[11]]);
+    let mut sum = u32::from(!checksum) + u32::from(!before) + u32::from(after);
+    sum = (sum & 0xffff) + (sum >> 16);
+    sum = (sum & 0xffff) + (sum >> 16);
+    bytes[10..12].copy_from_slice(&(!(sum as u16)).to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The one's complement sum of a header with its checksum in place is all ones (RFC 1071).
+    fn is_sound(header: &[u8]) -> bool {
+        let sum: u32 = header.chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum();
+        (sum & 0xffff) + (sum >> 16) == 0xffff
+    }
+
+    /// An IPv4 header of 20 bytes with a TCP header of 32 (12 of options), `payload` bytes, and a sound header checksum.
+    fn tcp(ports: [u16; 2], ecn: u8, payload: usize) -> Vec<u8> {
+        let mut bytes = vec![0; 52 + payload];
+        bytes[0] = 0x45;
+        bytes[1] = ecn;
+        bytes[2..4].copy_from_slice(&(52 + payload as u16).to_be_bytes());
+        (bytes[8], bytes[9]) = (64, TCP);
+        bytes[12..20].copy_from_slice(&[100, 64, 0, 1, 100, 64, 0, 2]);
+        bytes[20..22].copy_from_slice(&ports[0].to_be_bytes());
+        bytes[22..24].copy_from_slice(&ports[1].to_be_bytes());
+        bytes[32] = 8 << 4;
+        let sum: u32 =
+            bytes[..20].chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum();
+        let folded = (sum & 0xffff) + (sum >> 16);
+        bytes[10..12].copy_from_slice(&(!(folded as u16)).to_be_bytes());
+        assert!(is_sound(&bytes[..20]));
+        bytes
+    }
+
+    #[test]
+    fn headers_say_flow_payload_and_ecn() {
+        let mut packets = Packets::default();
+        let mut put = |ports, ecn, payload| packets.put(Time::ZERO, &tcp(ports, ecn, payload), 2).unwrap();
+        let data = put([40_000, FIRST_PORT + 1], 2, 1000);
+        assert_eq!((data.flow, data.payload, data.is_ecn_capable()), (1, 1000, true));
+        let ack = put([FIRST_PORT, 40_000], 0, 0);
+        assert_eq!((ack.flow, ack.payload, ack.is_ecn_capable()), (0, 0, false));
+        // Two flows are played: the third port is somebody else's.
+        let other = put([40_000, FIRST_PORT + 2], 0, 5);
+        assert_eq!(other.flow, NO_FLOW);
+        assert_ne!(Payload::flow(&data), Payload::flow(&other));
+        assert!(packets.put(Time::ZERO, &[0x60; 40], 2).is_none(), "IPv6");
+        assert!(packets.put(Time::ZERO, &[0x45; 19], 2).is_none(), "too short");
+    }
+
+    #[test]
+    fn a_mark_keeps_the_checksum_sound() {
+        let mut packets = Packets::default();
+        for ecn in [1, 2, 3] {
+            let mut packet = packets.put(Time::ZERO, &tcp([1, 2], ecn, 10), 0).unwrap();
+            packet.mark();
+            // Read twice, marked once.
+            for _ in 0..2 {
+                let bytes = packets.bytes(&packet);
+                assert_eq!(bytes[1] & 3, 3);
+                assert!(is_sound(&bytes[..20]));
+            }
+        }
+    }
+
+    #[test]
+    fn places_are_used_again() {
+        let mut packets = Packets::default();
+        let first = packets.put(Time::ZERO, &tcp([1, 2], 0, 100), 0).unwrap();
+        packets.free(&first);
+        assert!(packets.is_empty());
+        let second = packets.put(Time::ZERO, &tcp([3, 4], 0, 0), 0).unwrap();
+        assert_eq!((second.slot, packets.len(), packets.bytes(&second).len()), (first.slot, 1, 52));
+    }
+
+    /// A packet on the link is one cache line, as in the simulator.
+    #[test]
+    fn a_packet_on_a_link_is_a_cache_line() {
+        assert_eq!(size_of::<cogtcp_link::Frame<Packet>>(), 64);
+    }
+}

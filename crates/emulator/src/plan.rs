@@ -1,0 +1,182 @@
+//! Which scenarios this plane emulates, and on what settings of the kernel.
+
+use crate::error::EmulationError;
+use crate::path::Direction;
+use crate::sockets::Settings;
+use cogtcp_scenario::{Experiment, FlowSpec, LinkSpec, RadioKind, RadioSpec, Traffic};
+use cogtcp_transport::{FRto, Recovery, SenderConfig};
+use cogtcp_units::Duration;
+
+/// What it emulates, for messages.
+const KNOWN: &str =
+    "one link between two nodes, with a radio that is a cycle or a journey (topology.single_hop)";
+/// Which transports the kernel has.
+const CONTROLS: &str =
+    "the transports of the kernel: linux-reno, linux-cubic, linux-bbr, and others with those controls";
+/// Which applications are played.
+const TRAFFIC: &str = "saturated flows, sizes and rates; for others run the programs themselves (-- CMD)";
+/// Ports are numbered from 5001 on.
+const MOST_FLOWS: usize = 1000;
+/// The receive buffer of the simulator's hosts: where it is asked for, the kernel chooses its own, which grows.
+const DEFAULT_BUFFER: u64 = 4 << 20;
+/// Bytes of a segment where no flow says otherwise: what Ethernet carries.
+const DEFAULT_MSS: u32 = 1460;
+/// IPv4 and TCP headers, and the timestamps option with its padding (RFC 7323 appendix A).
+const HEADERS: u32 = 40;
+const TIMESTAMPS: u32 = 12;
+
+/// A scenario that can be emulated.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub(crate) experiment: Experiment,
+    /// Largest packet of the devices.
+    pub(crate) mtu: u32,
+    /// Settings of both kernels, as names and values below `net.`.
+    pub(crate) sysctls: Vec<(&'static str, String)>,
+    /// The sockets of each flow.
+    pub(crate) sockets: Vec<Settings>,
+    /// What is unlike the scenario, for whoever reads the result.
+    pub notes: Vec<String>,
+}
+
+impl Plan {
+    /// Checks that `experiment` can be emulated: its own flows, or with `is_command` some program in their place.
+    pub fn new(mut experiment: Experiment, is_command: bool) -> Result<Self, EmulationError> {
+        let mut notes = Vec::new();
+        if experiment.links.len() != 1 || experiment.nodes.len() != 2 {
+            return refuse(format!(
+                "the scenario has {} links between {} nodes",
+                experiment.links.len(),
+                experiment.nodes.len()
+            ));
+        }
+        if let Some(radio) =
+            experiment.radios.iter().find(|radio| matches!(radio.kind, RadioKind::Cognitive(_)))
+        {
+            return refuse(format!("radio \"{}\" is a CR user with its MAC", radio.name));
+        }
+        if let Some(radio) = experiment.radios.iter().find(|radio| gating(radio)) {
+            return refuse(format!("radio \"{}\" tells sources of what it destroyed (ICMP)", radio.name));
+        }
+        if experiment.radios.len() > 1 {
+            return refuse(format!("the link has {} radios", experiment.radios.len()));
+        }
+        if experiment.train.is_some() {
+            return refuse("the scenario has the mobile router of a train".to_owned());
+        }
+        if is_command {
+            experiment.flows.clear();
+            experiment.udp.clear();
+        }
+        if let Some(source) = experiment.udp.first() {
+            let what = format!("\"{}\" is a UDP source", source.name);
+            return Err(EmulationError::Scenario { what, known: TRAFFIC });
+        }
+        if experiment.flows.len() > MOST_FLOWS {
+            return refuse(format!("the scenario has {} flows, over {MOST_FLOWS}", experiment.flows.len()));
+        }
+        let sockets =
+            experiment.flows.iter().map(|flow| settings(flow, &mut notes)).collect::<Result<_, _>>()?;
+        let mut sysctls = vec![
+            // What one connection learned would be the beginning of the next.
+            ("ipv4.tcp_no_metrics_save", "1".to_owned()),
+            // Room for any window: the simulator's sender has no limit either. The least and the initial size are the defaults.
+            ("ipv4.tcp_wmem", "4096 16384 67108864".to_owned()),
+            ("ipv6.conf.all.disable_ipv6", "1".to_owned()),
+            ("ipv6.conf.default.disable_ipv6", "1".to_owned()),
+        ];
+        let mut mtu = HEADERS + DEFAULT_MSS;
+        if let Some(first) = experiment.flows.first() {
+            let config = &*first.sender;
+            if let Some(other) = experiment.flows.iter().find(|flow| host(&flow.sender) != host(config)) {
+                let what = format!(
+                    "flows \"{}\" and \"{}\" are of hosts with different settings",
+                    first.name, other.name
+                );
+                let known = "flows that share the settings of their TCP, which are those of a kernel";
+                return Err(EmulationError::Scenario { what, known });
+            }
+            sysctls.extend(host(config));
+            // So that a full segment has the payload and the headers that it has in the simulator.
+            mtu = config.mss + HEADERS + if config.timestamps { TIMESTAMPS } else { 0 };
+        }
+        Ok(Self { experiment, mtu, sysctls, sockets, notes })
+    }
+
+    pub(crate) fn link(&self) -> &LinkSpec {
+        &self.experiment.links[0]
+    }
+
+    pub(crate) fn radio(&self) -> Option<&RadioSpec> {
+        self.experiment.radios.first()
+    }
+
+    /// The direction that a flow's data takes.
+    pub(crate) fn direction(&self, flow: &FlowSpec) -> Direction {
+        usize::from(flow.from != self.link().from)
+    }
+
+    /// The round-trip time of a packet without queues.
+    pub(crate) fn rtt(&self) -> Duration {
+        self.link().forward.delay + self.link().reverse.delay
+    }
+}
+
+fn refuse<T>(what: String) -> Result<T, EmulationError> {
+    Err(EmulationError::Scenario { what, known: KNOWN })
+}
+
+fn gating(radio: &RadioSpec) -> bool {
+    radio.kind.gating().is_some_and(|gating| gating.unreachable)
+}
+
+/// The sockets of a flow.
+fn settings(flow: &FlowSpec, notes: &mut Vec<String>) -> Result<Settings, EmulationError> {
+    let name = &flow.name;
+    if matches!(flow.traffic, Traffic::Requests(_) | Traffic::Video(_)) {
+        let what = format!("flow \"{name}\" has an application that asks for what it is sent");
+        return Err(EmulationError::Scenario { what, known: TRAFFIC });
+    }
+    let congestion = match (flow.control.name.as_str(), flow.sender.recovery) {
+        ("aimd", recovery) if recovery != Recovery::Tahoe => "reno",
+        ("cubic", _) => "cubic",
+        ("bbr1", _) => "bbr",
+        _ => {
+            let what = format!("flow \"{name}\": the kernel has no transport \"{}\"", flow.transport);
+            return Err(EmulationError::Scenario { what, known: CONTROLS });
+        }
+    };
+    if !flow.transport.starts_with("linux-") {
+        notes.push(format!(
+            "flow \"{name}\": the kernel runs its own TCP with the congestion control \"{congestion}\", which the \
+             preset \"{}\" does not claim to be",
+            flow.transport
+        ));
+    }
+    if flow.sender.max_window.is_some() {
+        notes.push(format!("flow \"{name}\": the kernel has no cap on the sender's window; it is left out"));
+    }
+    let buffer = flow.receiver.buffer;
+    // The kernel doubles what it is asked for, since it counts what a packet takes in memory.
+    let receive_buffer = (buffer != DEFAULT_BUFFER).then(|| i32::try_from(buffer).unwrap_or(i32::MAX / 2));
+    Ok(Settings { congestion, receive_buffer })
+}
+
+/// The settings of a kernel that follow from a sender's, as far as it has them (tcp(7), ip-sysctl of the kernel).
+fn host(config: &SenderConfig) -> Vec<(&'static str, String)> {
+    let flag = |is_on: bool| u8::from(is_on).to_string();
+    vec![
+        ("ipv4.tcp_sack", flag(config.recovery == Recovery::Sack)),
+        ("ipv4.tcp_timestamps", flag(config.timestamps)),
+        ("ipv4.tcp_window_scaling", flag(config.window_scaling)),
+        // 2, the default: agree to ECN, and do not offer it.
+        ("ipv4.tcp_ecn", if config.ecn { "1" } else { "2" }.to_owned()),
+        ("ipv4.tcp_frto", if config.f_rto == FRto::Off { "0" } else { "2" }.to_owned()),
+        ("ipv4.tcp_slow_start_after_idle", flag(config.restart_after_idle)),
+        // RACK, with its window for reordering; tail loss probes.
+        ("ipv4.tcp_recovery", flag(config.rack)),
+        ("ipv4.tcp_early_retrans", if config.tlp { "3" } else { "0" }.to_owned()),
+        ("ipv4.tcp_reordering", config.dup_thresh.to_string()),
+        ("ipv4.tcp_rto_min_us", (config.min_rto.as_nanos() / 1000).to_string()),
+    ]
+}

@@ -1,0 +1,45 @@
+//! What a run gives up when it no longer needs it, and what it asks for before.
+
+use crate::error::{EmulationError, Tried};
+use crate::sys;
+use std::io;
+
+/// Priority among real-time threads: any, there are few others.
+const PRIORITY: i32 = 10;
+
+/// Highest number that a capability may have (the kernel keeps them in 64 bits).
+const MOST_CAPABILITIES: u64 = 64;
+
+/// Asks for real-time scheduling, which threads inherit. Needs CAP_SYS_NICE outside every user namespace. Returns whether it
+/// was granted.
+pub(crate) fn ask_for_real_time() -> bool {
+    sys::schedule(PRIORITY).is_ok()
+}
+
+/// Gives it up for this thread.
+pub(crate) fn give_up_real_time() {
+    // Nobody is refused less than he has.
+    let _ = sys::schedule(0);
+}
+
+/// Lets the process end with the one that started it, which is `parent`. After the last change of credentials, which takes
+/// this back (prctl(2)).
+pub(crate) fn end_with(parent: i32) -> Result<(), EmulationError> {
+    sys::process_control(libc::PR_SET_PDEATHSIG, libc::SIGKILL as _).tried("prctl PR_SET_PDEATHSIG")?;
+    if sys::parent() == parent {
+        return Ok(());
+    }
+    Err(io::Error::from(io::ErrorKind::BrokenPipe)).tried("the process that started the emulation has ended")
+}
+
+/// Gives up every capability, for this process and all programs that it becomes, whoever runs it.
+pub(crate) fn drop_all() -> Result<(), EmulationError> {
+    for capability in 0..MOST_CAPABILITIES {
+        // Beyond the last one of this kernel: EINVAL.
+        if sys::process_control(libc::PR_CAPBSET_DROP, capability).is_err() {
+            break;
+        }
+    }
+    sys::process_control(libc::PR_SET_NO_NEW_PRIVS, 1).tried("prctl PR_SET_NO_NEW_PRIVS")?;
+    sys::clear_capabilities().tried("capabilities cannot be given up")
+}

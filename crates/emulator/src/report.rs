@@ -1,0 +1,279 @@
+//! The tables of a run, as the simulator has them: a column says the same on either plane.
+
+use crate::engine::Account;
+use crate::flows::Played;
+use crate::observer::{Entity, Happening, Observer};
+use crate::path::Path;
+use crate::plan::Plan;
+use cogtcp_link::{Capacity, DropCause};
+use cogtcp_records::tables::{
+    BudgetBuilder, ControlSample, ControlSeriesBuilder, EventRow, EventsBuilder, FlowRow, FlowSample,
+    FlowSeriesBuilder, FlowsBuilder, LinkRow, LinkSample, LinkSeriesBuilder, LinksBuilder, PacketsBuilder,
+    RadioRow, RadiosBuilder,
+};
+use cogtcp_records::{Code, EventKind, Table};
+use cogtcp_units::Time;
+
+/// What a run leaves behind before it is tables.
+#[derive(Debug)]
+pub(crate) struct Outcome<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) path: Path,
+    pub(crate) observer: Observer,
+    pub(crate) account: Account,
+    pub(crate) played: Vec<Played>,
+    pub(crate) happenings: Vec<Happening>,
+}
+
+const DIRECTIONS: [&str; 2] = ["forward", "reverse"];
+
+impl Outcome<'_> {
+    pub(crate) fn flows(&self) -> (Table, Vec<f64>) {
+        let mut table = FlowsBuilder::default();
+        let mut goodputs = Vec::new();
+        for (number, played) in self.played.iter().enumerate() {
+            let row = self.flow(number, played, &mut table);
+            goodputs.push(row.goodput_bps);
+            table.push(row);
+        }
+        (table.finish(), goodputs)
+    }
+
+    fn flow(&self, number: usize, played: &Played, table: &mut FlowsBuilder) -> FlowRow {
+        let plan = self.plan;
+        let (spec, seen) = (&plan.experiment.flows[number], &self.observer.flows[number]);
+        let (end, warm) = (&played.end, &played.warm);
+        let (span, delivered) = match played.span {
+            Some([begin, end]) => (end.0.saturating_since(begin.0).as_secs_f64(), end.1 - begin.1),
+            None => (0.0, 0),
+        };
+        let direction = seen.direction;
+        let available = self.capacity(direction);
+        let measured = self.account.ended_at.saturating_since(self.account.warm_at).as_secs_f64();
+        // What the link could carry is known for the whole measured time: a shorter span has its share of it.
+        let share = if measured > 0.0 { (span / measured).min(1.0) } else { 0.0 };
+        FlowRow {
+            flow: table.flow.intern(&spec.name),
+            transport: table.transport.intern(&spec.transport),
+            congestion: table.congestion.intern(plan.sockets[number].congestion),
+            from: table.from.intern(&plan.experiment.nodes[spec.from]),
+            to: table.to.intern(&plan.experiment.nodes[spec.to]),
+            start_s: played.start.as_secs_f64(),
+            stop_s: spec.stop.map_or(f64::NAN, Time::as_secs_f64),
+            measured_s: span,
+            goodput_bps: ratio(delivered as f64 * 8.0, span),
+            delivered_bytes: end.delivered - warm.delivered,
+            sent_segments: end.sent - warm.sent,
+            retransmitted_segments: end.retransmitted - warm.retransmitted,
+            efficiency: ratio(delivered as f64, available * share),
+            bottleneck: table.bottleneck.intern(&plan.link().name),
+            bottleneck_direction: table.bottleneck_direction.intern(DIRECTIONS[direction]),
+            delivery_ratio: ratio(seen.arrived as f64, (seen.arrived + seen.dropped[0]) as f64),
+            rtos: end.timeouts - warm.timeouts,
+            spurious_rtos: end.spurious - warm.spurious,
+            fast_retransmits: end.recoveries - warm.recoveries,
+            rtt_min_s: seen.rtt.least(),
+            rtt_mean_s: seen.rtt.mean(),
+            rtt_p50_s: seen.rtt.quantile(0.50),
+            rtt_p95_s: seen.rtt.quantile(0.95),
+            rtt_p99_s: seen.rtt.quantile(0.99),
+            rtt_max_s: seen.rtt.greatest(),
+            queuing_delay_mean_s: seen.queuing.mean(),
+            queuing_delay_p50_s: seen.queuing.quantile(0.50),
+            queuing_delay_p95_s: seen.queuing.quantile(0.95),
+            queuing_delay_p99_s: seen.queuing.quantile(0.99),
+            drops: seen.dropped[0],
+            ack_drops: seen.dropped[1],
+            completion_s: played
+                .completed
+                .map_or(f64::NAN, |at| at.saturating_since(played.start).as_secs_f64()),
+        }
+    }
+
+    /// What a direction could carry, in bytes.
+    fn capacity(&self, direction: usize) -> f64 {
+        let (end, warm) = (&self.account.end[direction], &self.account.warm[direction]);
+        Capacity::bytes(end.capacity.available - warm.capacity.available)
+    }
+
+    pub(crate) fn links(&mut self) -> Table {
+        let mut table = LinksBuilder::default();
+        let span = self.account.ended_at.saturating_since(self.account.warm_at).as_nanos() as f64;
+        for (direction, name) in DIRECTIONS.into_iter().enumerate() {
+            let link = self.plan.link();
+            let (from, to) = if direction == 0 { (link.from, link.to) } else { (link.to, link.from) };
+            let (end, warm) = (self.account.end[direction], self.account.warm[direction]);
+            let flows = self.played.iter().zip(&self.observer.flows);
+            let payload: u64 = flows
+                .filter(|(_, seen)| seen.direction == direction)
+                .map(|(played, _)| played.end.delivered - played.warm.delivered)
+                .sum();
+            let drops =
+                |cause: DropCause| end.counters.drops[cause as usize] - warm.counters.drops[cause as usize];
+            let available = self.capacity(direction);
+            let carried = end.carried - warm.carried;
+            let row = LinkRow {
+                link: table.link.intern(&link.name),
+                direction: table.direction.intern(name),
+                from: table.from.intern(&self.plan.experiment.nodes[from]),
+                to: table.to.intern(&self.plan.experiment.nodes[to]),
+                capacity_bytes: available,
+                channel_bytes: Capacity::bytes(end.capacity.channel - warm.capacity.channel),
+                carried_bytes: carried,
+                utilisation: ratio(carried, available),
+                efficiency: ratio(payload as f64, available),
+                offered_packets: end.counters.offered - warm.counters.offered,
+                delivered_packets: end.counters.delivered - warm.counters.delivered,
+                drops_queue: drops(DropCause::Queue),
+                drops_loss: drops(DropCause::Loss),
+                drops_silence: drops(DropCause::Silence),
+                drops_retry: 0,
+                drops_interference: 0,
+                drops_early: drops(DropCause::Early),
+                marked_packets: end.marked - warm.marked,
+                attempts: 0,
+                attempts_interfered: 0,
+                attempts_unanswered: 0,
+                attempts_collided: 0,
+                attempts_garbled: 0,
+                queue_mean_packets: ratio((end.queue_integral - warm.queue_integral) as f64, span),
+                queue_max_packets: self.path.link(direction).queue_max(),
+                silence_s: (end.capacity.silence - warm.capacity.silence) as f64 / 1e9,
+            };
+            table.push(row);
+        }
+        table.finish()
+    }
+
+    pub(crate) fn radios(&self) -> Table {
+        let mut table = RadiosBuilder::default();
+        let (Some(spec), Some(end), Some(warm)) =
+            (self.plan.radio(), &self.account.end_radio, &self.account.warm_radio)
+        else {
+            return table.finish();
+        };
+        let stats = end.since(warm);
+        let row = RadioRow {
+            radio: table.radio.intern(&spec.name),
+            transmitting_s: stats.transmitting.as_secs_f64(),
+            sensing_s: stats.sensing.as_secs_f64(),
+            switching_s: stats.switching.as_secs_f64(),
+            lost_s: stats.lost.as_secs_f64(),
+            signal_losses: stats.losses,
+            sensings: stats.sensings,
+            pu_arrivals: stats.pu_arrivals,
+            handoffs: stats.handoffs,
+            missed_detections: stats.missed_detections,
+            false_alarms: stats.false_alarms,
+            detections: 0,
+            pu_airtime_s: f64::NAN,
+            pu_exposed_share: f64::NAN,
+            pu_interfered_s: f64::NAN,
+            pu_interfered_share: f64::NAN,
+            pu_collisions: 0,
+            vacated: 0,
+            outlasted: 0,
+            vacate_mean_s: f64::NAN,
+            vacate_max_s: f64::NAN,
+        };
+        table.push(row);
+        table.finish()
+    }
+
+    /// Where the time of the bottleneck went is not known: only a kernel's sender knows what it waits for.
+    pub(crate) fn budget() -> Table {
+        BudgetBuilder::default().finish()
+    }
+
+    pub(crate) fn packets() -> Table {
+        PacketsBuilder::default().finish()
+    }
+
+    /// Flows over time, and what the kernel shows of its connections beside that.
+    pub(crate) fn flow_series(&self) -> [Table; 2] {
+        let mut flows = FlowSeriesBuilder::default();
+        let mut control = ControlSeriesBuilder::default();
+        for (spec, played) in self.plan.experiment.flows.iter().zip(&self.played) {
+            let (flow, of_control) = (flows.flow.intern(&spec.name), control.flow.intern(&spec.name));
+            for point in &played.series {
+                let time_s = point.at.as_secs_f64();
+                let sender = point.sender.as_ref();
+                let value = |of: fn(&crate::sockets::TcpInfo) -> f64| sender.map_or(f64::NAN, of);
+                flows.push(FlowSample {
+                    time_s,
+                    flow,
+                    cwnd_segments: value(|info| info.cwnd()),
+                    ssthresh_segments: value(|info| info.ssthresh()),
+                    srtt_s: value(|info| info.srtt_s()),
+                    in_flight_segments: value(|info| info.in_flight()),
+                    goodput_bps: point.goodput_bps,
+                });
+                let of_sender = sender.map(|info| info.of_sender());
+                let of_receiver = point.receiver.as_ref().map(|info| info.of_receiver());
+                let shown = of_sender.iter().flatten().chain(of_receiver.iter().flatten());
+                for (variable, value) in shown {
+                    let variable = control.variable.intern(variable);
+                    control.push(ControlSample { time_s, flow: of_control, variable, value: *value });
+                }
+            }
+        }
+        [flows.finish(), control.finish()]
+    }
+
+    pub(crate) fn link_series(&self) -> Table {
+        let mut table = LinkSeriesBuilder::default();
+        let link = table.link.intern(&self.plan.link().name);
+        let names = DIRECTIONS.map(|name| table.direction.intern(name));
+        let [forward, reverse] = &self.account.series;
+        for pair in forward.iter().zip(reverse) {
+            for (direction, point) in names.iter().zip([pair.0, pair.1]) {
+                table.push(LinkSample {
+                    time_s: point.at.as_secs_f64(),
+                    link,
+                    direction: *direction,
+                    queue_packets: point.queue,
+                    rate_bps: point.rate_bps,
+                    throughput_bps: point.throughput_bps,
+                });
+            }
+        }
+        table.finish()
+    }
+
+    /// What happened, in the order of time.
+    pub(crate) fn events(&self) -> Table {
+        let mut table = EventsBuilder::default();
+        for kind in EventKind::ALL {
+            table.kind.intern(kind.name());
+        }
+        let mut all: Vec<&Happening> = self.observer.happenings.iter().chain(&self.happenings).collect();
+        all.sort_by_key(|happening| happening.at);
+        let names: Vec<&str> = self.plan.experiment.flows.iter().map(|flow| flow.name.as_str()).collect();
+        let link = &self.plan.link().name;
+        let reverse = format!("{link}/reverse");
+        let radio = self.plan.radio().map_or("", |radio| radio.name.as_str());
+        for happening in all {
+            let entity: Code = table.entity.intern(match happening.entity {
+                Entity::Flow(number) => names[number],
+                Entity::Radio => radio,
+                Entity::Link(0) => link,
+                Entity::Link(_) => &reverse,
+            });
+            let row = EventRow {
+                time_s: happening.at.as_secs_f64(),
+                kind: happening.kind.code(),
+                entity,
+                flow: table.flow.intern(happening.flow.map_or("", |number| names[number])),
+                detail: table.detail.intern(happening.detail),
+                value: happening.value,
+            };
+            table.push(row);
+        }
+        table.finish()
+    }
+}
+
+/// `part / whole`; not-a-number when the whole is zero.
+fn ratio(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { f64::NAN }
+}

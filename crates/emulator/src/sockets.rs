@@ -1,0 +1,252 @@
+//! The sockets of a flow, and what the kernel tells of them.
+
+use crate::error::{EmulationError, Tried};
+use crate::packet::FIRST_PORT;
+use crate::sys;
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// What a sender has that the kernel has not sent yet: so much as fills a gap of the application, and no more, so that an
+/// application that stops does stop (tcp(7), TCP_NOTSENT_LOWAT).
+const UNSENT: i32 = 128 * 1024;
+
+/// What a flow's sockets are to be like.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// The kernel's congestion control, of the sender.
+    pub(crate) congestion: &'static str,
+    /// The receiver's buffer; `None`: the kernel chooses it, and lets it grow.
+    pub(crate) receive_buffer: Option<i32>,
+}
+
+/// The listening socket of flow `number`, in the namespace that this thread is in.
+pub(crate) fn listen(
+    number: usize,
+    address: Ipv4Addr,
+    settings: &Settings,
+) -> Result<TcpListener, EmulationError> {
+    let listener = TcpListener::bind(at(number, address)).tried("a socket cannot listen")?;
+    listener.set_nonblocking(true).tried("a socket cannot be set not to block")?;
+    if let Some(buffer) = settings.receive_buffer {
+        sys::set_option(listener.as_fd(), libc::SOL_SOCKET, libc::SO_RCVBUF, &buffer.to_ne_bytes())
+            .tried("the receive buffer cannot be set")?;
+    }
+    Ok(listener)
+}
+
+/// A sender's socket, in the namespace that this thread is in; not connected yet. The congestion control is set explicitly: the
+/// system's default may be any.
+pub(crate) fn sender(settings: &Settings) -> Result<OwnedFd, EmulationError> {
+    let socket = sys::tcp_socket().tried("a socket")?;
+    let name = settings.congestion.as_bytes();
+    sys::set_option(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_CONGESTION, name).or_remedy(
+        match settings.congestion {
+            "cubic" => "the kernel has no congestion control \"cubic\"",
+            "bbr" => "the kernel has no congestion control \"bbr\"",
+            _ => "the kernel has no such congestion control",
+        },
+        "Load its module as root (modprobe tcp_bbr, say), or choose a transport whose control is in \
+         /proc/sys/net/ipv4/tcp_available_congestion_control",
+    )?;
+    for (option, value) in [(libc::TCP_NOTSENT_LOWAT, UNSENT), (libc::TCP_NODELAY, 1)] {
+        sys::set_option(socket.as_fd(), libc::IPPROTO_TCP, option, &value.to_ne_bytes())
+            .tried("an option of a socket cannot be set")?;
+    }
+    Ok(socket)
+}
+
+/// Begins to connect flow `number` to its listener at `address`.
+pub(crate) fn connect(socket: BorrowedFd<'_>, number: usize, address: Ipv4Addr) -> io::Result<()> {
+    sys::connect(socket, at(number, address))
+}
+
+/// What has become of an attempt to connect.
+pub(crate) fn pending_error(socket: BorrowedFd<'_>) -> io::Result<()> {
+    let mut error = [0; 4];
+    sys::option(socket, libc::SOL_SOCKET, libc::SO_ERROR, &mut error)?;
+    match i32::from_ne_bytes(error) {
+        0 => Ok(()),
+        number => Err(io::Error::from_raw_os_error(number)),
+    }
+}
+
+fn at(number: usize, address: Ipv4Addr) -> SocketAddrV4 {
+    SocketAddrV4::new(address, FIRST_PORT + number as u16)
+}
+
+/// `struct tcp_info` (linux/tcp.h) as far as this kernel knows it. It only ever grows at its end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TcpInfo {
+    bytes: [u8; 248],
+    length: usize,
+}
+
+/// `tcpi_state` of a connection that is established, and of one whose peer has closed.
+const ESTABLISHED: u8 = 1;
+
+impl TcpInfo {
+    pub(crate) fn of(socket: BorrowedFd<'_>) -> io::Result<Self> {
+        let mut bytes = [0; 248];
+        let length = sys::option(socket, libc::IPPROTO_TCP, libc::TCP_INFO, &mut bytes)?;
+        Ok(Self { bytes, length })
+    }
+
+    fn short(&self, offset: usize) -> Option<u16> {
+        let bytes = self.bytes.get(offset..offset + 2).filter(|_| offset + 2 <= self.length)?;
+        Some(u16::from_ne_bytes(bytes.try_into().ok()?))
+    }
+
+    fn word(&self, offset: usize) -> Option<u32> {
+        let bytes = self.bytes.get(offset..offset + 4).filter(|_| offset + 4 <= self.length)?;
+        Some(u32::from_ne_bytes(bytes.try_into().ok()?))
+    }
+
+    fn long(&self, offset: usize) -> Option<u64> {
+        let bytes = self.bytes.get(offset..offset + 8).filter(|_| offset + 8 <= self.length)?;
+        Some(u64::from_ne_bytes(bytes.try_into().ok()?))
+    }
+
+    fn number(&self, offset: usize) -> f64 {
+        self.word(offset).map_or(f64::NAN, f64::from)
+    }
+
+    fn micros(&self, offset: usize) -> f64 {
+        self.number(offset) / 1e6
+    }
+
+    pub(crate) fn is_established(&self) -> bool {
+        self.bytes[0] == ESTABLISHED
+    }
+
+    pub(crate) fn cwnd(&self) -> f64 {
+        self.number(80)
+    }
+
+    /// Not-a-number while it is not set.
+    pub(crate) fn ssthresh(&self) -> f64 {
+        match self.word(76) {
+            Some(segments) if segments < 0x7fff_ffff => f64::from(segments),
+            _ => f64::NAN,
+        }
+    }
+
+    /// Not-a-number before the first sample.
+    pub(crate) fn srtt_s(&self) -> f64 {
+        match self.word(68) {
+            Some(micros) if micros > 0 => f64::from(micros) / 1e6,
+            _ => f64::NAN,
+        }
+    }
+
+    /// `tcp_packets_in_flight` of the kernel: sent and neither acknowledged nor taken for lost, retransmissions included.
+    pub(crate) fn in_flight(&self) -> f64 {
+        self.number(24) - self.number(28) - self.number(32) + self.number(36)
+    }
+
+    pub(crate) fn retransmitted(&self) -> u64 {
+        u64::from(self.word(100).unwrap_or(0))
+    }
+
+    pub(crate) fn data_segments_sent(&self) -> u64 {
+        u64::from(self.word(156).unwrap_or(0))
+    }
+
+    /// Retransmission timeouts; `None`: this kernel does not count them (before 6.7).
+    pub(crate) fn timeouts(&self) -> Option<u64> {
+        self.short(240).map(u64::from)
+    }
+
+    /// What a sender's connection shows of itself beside what every flow does: name and value.
+    pub(crate) fn of_sender(&self) -> [(&'static str, f64); 8] {
+        let mss = self.number(16);
+        let rate = |bytes: Option<u64>| bytes.filter(|b| *b < u64::MAX).map_or(f64::NAN, |b| b as f64 * 8.0);
+        [
+            ("rttvar_s", self.micros(72)),
+            ("rto_s", self.micros(8)),
+            ("min_rtt_s", self.micros(148)),
+            ("pacing_rate_bps", rate(self.long(104))),
+            ("delivery_rate_bps", rate(self.long(160))),
+            ("reordering_segments", self.number(88)),
+            ("peer_window_segments", self.number(228) / mss),
+            ("ca_state", f64::from(self.bytes[1])),
+        ]
+    }
+
+    /// What a receiver's connection shows.
+    pub(crate) fn of_receiver(&self) -> [(&'static str, f64); 4] {
+        let mss = self.number(20);
+        [
+            ("receiver_rtt_s", self.micros(92)),
+            ("receiver_space_segments", self.number(96) / mss),
+            ("receiver_window_segments", self.number(232) / mss),
+            ("receiver_out_of_order_segments", self.number(224)),
+        ]
+    }
+}
+
+/// The counters of a namespace's TCP (`/proc/net/netstat`).
+#[derive(Debug)]
+pub(crate) struct TcpCounters(File);
+
+impl TcpCounters {
+    /// Those of the namespace that this thread is in.
+    pub(crate) fn open() -> Result<Self, EmulationError> {
+        let path = "/proc/thread-self/net/netstat";
+        File::open(path).tried(path).map(Self)
+    }
+
+    /// Entries into fast recovery, and timeouts that the kernel took for spurious.
+    pub(crate) fn read(&mut self) -> (u64, u64) {
+        let mut text = String::new();
+        if self.0.rewind().and_then(|()| self.0.read_to_string(&mut text)).is_err() {
+            return (0, 0);
+        }
+        let count = |name| counter(&text, name);
+        (count("TCPSackRecovery") + count("TCPRenoRecovery"), count("TCPSpuriousRTOs"))
+    }
+}
+
+/// A counter of the table `TcpExt`: a line of names, then one of values.
+fn counter(text: &str, name: &str) -> u64 {
+    let mut lines = text.lines().filter_map(|line| line.strip_prefix("TcpExt:"));
+    let (Some(names), Some(values)) = (lines.next(), lines.next()) else { return 0 };
+    let place = names.split_ascii_whitespace().position(|known| known == name);
+    place.and_then(|place| values.split_ascii_whitespace().nth(place)?.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::net::TcpStream;
+
+    #[test]
+    fn counters_are_found_by_name() {
+        let text =
+            "TcpExt: SyncookiesSent TCPSackRecovery TCPSpuriousRTOs\nTcpExt: 5 6 7\nIpExt: A\nIpExt: 1\n";
+        assert_eq!((counter(text, "TCPSackRecovery"), counter(text, "TCPSpuriousRTOs")), (6, 7));
+        assert_eq!((counter(text, "TCPRenoRecovery"), counter("", "X")), (0, 0));
+    }
+
+    /// The layout of `tcp_info` against what is known of a connection on the loopback device.
+    #[test]
+    fn tcp_info_is_read_where_the_kernel_puts_it() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let mut sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut receiver, _) = listener.accept().unwrap();
+        sender.write_all(&[0; 100_000]).unwrap();
+        receiver.read_exact(&mut vec![0; 100_000]).unwrap();
+        let info = TcpInfo::of(sender.as_fd()).unwrap();
+        assert!(info.is_established());
+        assert!(info.cwnd() >= 10.0 && info.ssthresh().is_nan(), "{} {}", info.cwnd(), info.ssthresh());
+        assert!(info.srtt_s() > 0.0 && info.srtt_s() < 0.1, "{}", info.srtt_s());
+        assert!(info.data_segments_sent() >= 2 && info.retransmitted() == 0);
+        assert!(info.timeouts().is_none_or(|timeouts| timeouts == 0));
+        let of_sender = info.of_sender();
+        assert!((0.15..1.0).contains(&of_sender[1].1), "an RTO of {} s", of_sender[1].1);
+        let of_receiver = TcpInfo::of(receiver.as_fd()).unwrap().of_receiver();
+        assert!(of_receiver[1].1 > 1.0 && of_receiver[3].1 == 0.0, "{of_receiver:?}");
+    }
+}

@@ -1,0 +1,370 @@
+//! The system calls that the standard library does not have, each made safe. The only place with unsafe code.
+#![expect(unsafe_code, reason = "system calls")]
+
+use std::ffi::{CString, c_int, c_ulong, c_void};
+use std::io;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+
+fn check(result: c_int) -> io::Result<c_int> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}
+
+fn owned(result: c_int) -> io::Result<OwnedFd> {
+    // SAFETY: the caller hands over the result of a call that makes a descriptor, which nobody else has.
+    check(result).map(|fd| unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Nanoseconds of `CLOCK_MONOTONIC`.
+pub(crate) fn monotonic_nanos() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a timespec; this clock always exists.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// A timer on `CLOCK_MONOTONIC` that a descriptor tells of.
+pub(crate) fn timer() -> io::Result<OwnedFd> {
+    // SAFETY: no memory is passed.
+    owned(unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_NONBLOCK | libc::TFD_CLOEXEC) })
+}
+
+/// Lets `timer` expire once, at this time of `CLOCK_MONOTONIC`; in the past: at once.
+pub(crate) fn set_timer(timer: BorrowedFd<'_>, nanos: u64) -> io::Result<()> {
+    // Zero would switch it off.
+    let nanos = nanos.max(1);
+    let none = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let at = libc::timespec {
+        tv_sec: (nanos / 1_000_000_000) as libc::time_t,
+        tv_nsec: (nanos % 1_000_000_000) as libc::c_long,
+    };
+    let value = libc::itimerspec { it_interval: none, it_value: at };
+    // SAFETY: `value` is an itimerspec, and no old value is asked for.
+    check(unsafe {
+        libc::timerfd_settime(timer.as_raw_fd(), libc::TFD_TIMER_ABSTIME, &value, std::ptr::null_mut())
+    })?;
+    Ok(())
+}
+
+/// Something that threads raise, and that `epoll` tells of.
+pub(crate) fn event() -> io::Result<OwnedFd> {
+    // SAFETY: no memory is passed.
+    owned(unsafe { libc::eventfd(0, libc::EFD_NONBLOCK | libc::EFD_CLOEXEC) })
+}
+
+/// A pipe: its end to read and its end to write.
+pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut ends = [0; 2];
+    // SAFETY: `ends` has room for two descriptors.
+    check(unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) })?;
+    Ok((owned(ends[0])?, owned(ends[1])?))
+}
+
+/// Waits for descriptors to become readable.
+#[derive(Debug)]
+pub(crate) struct Poller(OwnedFd);
+
+impl Poller {
+    pub(crate) fn new(watched: &[BorrowedFd<'_>]) -> io::Result<Self> {
+        // SAFETY: no memory is passed.
+        let poller = owned(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
+        for (number, fd) in watched.iter().enumerate() {
+            let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: number as u64 };
+            // SAFETY: `event` is an epoll_event, which the kernel copies.
+            check(unsafe {
+                libc::epoll_ctl(poller.as_raw_fd(), libc::EPOLL_CTL_ADD, fd.as_raw_fd(), &mut event)
+            })?;
+        }
+        Ok(Self(poller))
+    }
+
+    /// Waits until one of them is readable.
+    pub(crate) fn wait(&self) -> io::Result<()> {
+        let mut events = [libc::epoll_event { events: 0, u64: 0 }; 4];
+        // SAFETY: `events` has room for four.
+        match check(unsafe { libc::epoll_wait(self.0.as_raw_fd(), events.as_mut_ptr(), 4, -1) }) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+            result => result.map(|_| ()),
+        }
+    }
+}
+
+/// Waits for at most `nanos` until one of `sockets` is readable (or writable, where the flag is set) or broken.
+pub(crate) fn poll(sockets: &[(RawFd, bool)], nanos: u64) -> io::Result<()> {
+    let mut waiting: Vec<libc::pollfd> = sockets
+        .iter()
+        .map(|(fd, write)| libc::pollfd {
+            fd: *fd,
+            events: if *write { libc::POLLOUT } else { libc::POLLIN },
+            revents: 0,
+        })
+        .collect();
+    let timeout = libc::timespec {
+        tv_sec: (nanos / 1_000_000_000) as libc::time_t,
+        tv_nsec: (nanos % 1_000_000_000) as libc::c_long,
+    };
+    // SAFETY: `waiting` is an array of this many pollfd; no signal mask is given.
+    let result = unsafe {
+        libc::ppoll(waiting.as_mut_ptr(), waiting.len() as libc::nfds_t, &timeout, std::ptr::null())
+    };
+    match check(result) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+        result => result.map(|_| ()),
+    }
+}
+
+pub(crate) fn read(fd: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<usize> {
+    // SAFETY: `buffer` has this length.
+    let got = unsafe { libc::read(fd.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len()) };
+    usize::try_from(got).map_err(|_| io::Error::last_os_error())
+}
+
+pub(crate) fn write(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
+    // SAFETY: `bytes` has this length.
+    let put = unsafe { libc::write(fd.as_raw_fd(), bytes.as_ptr().cast(), bytes.len()) };
+    usize::try_from(put).map_err(|_| io::Error::last_os_error())
+}
+
+/// A request about a network interface (netdevice(7)).
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct InterfaceRequest {
+    name: [u8; libc::IFNAMSIZ],
+    value: [u8; 24],
+}
+
+impl InterfaceRequest {
+    pub(crate) fn new(interface: &str) -> Self {
+        let mut name = [0; libc::IFNAMSIZ];
+        let bytes = interface.as_bytes();
+        name[..bytes.len()].copy_from_slice(bytes);
+        Self { name, value: [0; 24] }
+    }
+
+    pub(crate) fn with_short(mut self, value: i16) -> Self {
+        self.value[..2].copy_from_slice(&value.to_ne_bytes());
+        self
+    }
+
+    pub(crate) fn with_int(mut self, value: i32) -> Self {
+        self.value[..4].copy_from_slice(&value.to_ne_bytes());
+        self
+    }
+
+    pub(crate) fn with_address(mut self, address: Ipv4Addr) -> Self {
+        self.value[..2].copy_from_slice(&(libc::AF_INET as u16).to_ne_bytes());
+        self.value[4..8].copy_from_slice(&address.octets());
+        self
+    }
+
+    /// Makes the request, and returns the number that it is answered with.
+    pub(crate) fn ask(mut self, fd: BorrowedFd<'_>, request: c_ulong) -> io::Result<i32> {
+        // SAFETY: as in `make`.
+        check(unsafe { libc::ioctl(fd.as_raw_fd(), request as _, &raw mut self) })?;
+        Ok(i32::from_ne_bytes([self.value[0], self.value[1], self.value[2], self.value[3]]))
+    }
+
+    /// Makes the request.
+    pub(crate) fn make(mut self, fd: BorrowedFd<'_>, request: c_ulong) -> io::Result<()> {
+        // SAFETY: the request is of those that take an ifreq, which has this size and layout.
+        check(unsafe { libc::ioctl(fd.as_raw_fd(), request as _, &raw mut self) })?;
+        Ok(())
+    }
+}
+
+/// Leaves namespaces for new ones of its own.
+pub(crate) fn unshare(flags: c_int) -> io::Result<()> {
+    // SAFETY: no memory is passed. What it does to threads does not matter: there is one (`emulate`).
+    check(unsafe { libc::unshare(flags) })?;
+    Ok(())
+}
+
+/// Moves this thread into a network namespace.
+pub(crate) fn enter(namespace: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: no memory is passed.
+    check(unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNET) })?;
+    Ok(())
+}
+
+pub(crate) fn ids() -> (u32, u32) {
+    // SAFETY: these cannot fail.
+    unsafe { (libc::geteuid(), libc::getegid()) }
+}
+
+pub(crate) fn parent() -> i32 {
+    // SAFETY: this cannot fail.
+    unsafe { libc::getppid() }
+}
+
+/// `prctl` with numbers.
+pub(crate) fn process_control(option: c_int, value: c_ulong) -> io::Result<c_int> {
+    // SAFETY: only options are given that take numbers.
+    check(unsafe { libc::prctl(option, value, 0 as c_ulong, 0 as c_ulong, 0 as c_ulong) })
+}
+
+/// Gives up every capability for good.
+pub(crate) fn clear_capabilities() -> io::Result<()> {
+    #[repr(C)]
+    struct Header {
+        version: u32,
+        pid: c_int,
+    }
+    const VERSION_3: u32 = 0x2008_0522;
+    let header = Header { version: VERSION_3, pid: 0 };
+    // Two sets of effective, permitted, inheritable.
+    let data = [0u32; 6];
+    // SAFETY: header and data have the layout of this version (capget(2)).
+    let result = unsafe { libc::syscall(libc::SYS_capset, &raw const header, data.as_ptr()) };
+    check(result as c_int)?;
+    Ok(())
+}
+
+/// Sets how this thread is scheduled: by real time at `priority`, before all others that are not; 0: as usual.
+pub(crate) fn schedule(priority: c_int) -> io::Result<()> {
+    let policy = if priority > 0 { libc::SCHED_FIFO } else { libc::SCHED_OTHER };
+    // SAFETY: zero is a value of every field.
+    let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };
+    parameters.sched_priority = priority;
+    // SAFETY: `parameters` is a sched_param.
+    check(unsafe { libc::sched_setscheduler(0, policy, &parameters) })?;
+    Ok(())
+}
+
+/// The two sides of a fork.
+pub(crate) enum Fork {
+    Parent(i32),
+    Child,
+}
+
+/// Copies the process. Only to be called as long as there is one thread.
+pub(crate) fn fork() -> io::Result<Fork> {
+    // SAFETY: with one thread the child may do whatever the parent may.
+    match check(unsafe { libc::fork() })? {
+        0 => Ok(Fork::Child),
+        child => Ok(Fork::Parent(child)),
+    }
+}
+
+/// Sets a variable of the environment. Only to be called as long as there is one thread.
+pub(crate) fn set_variable(name: &str, value: &str) {
+    // SAFETY: no other thread reads the environment: there is none.
+    unsafe { std::env::set_var(name, value) };
+}
+
+/// Copies the process into a process namespace of its own, of which the copy is the first process. Only to be called as long
+/// as there is one thread. (`unshare` would keep us from making threads.)
+pub(crate) fn fork_apart() -> io::Result<Fork> {
+    let flags = (libc::CLONE_NEWPID | libc::SIGCHLD) as libc::c_long;
+    let nothing: libc::c_long = 0;
+    // SAFETY: without a stack and without shared memory this is a fork, see there.
+    match check(unsafe { libc::syscall(libc::SYS_clone, flags, nothing, nothing, nothing, nothing) } as c_int)?
+    {
+        0 => Ok(Fork::Child),
+        child => Ok(Fork::Parent(child)),
+    }
+}
+
+/// Becomes another program; returns why it cannot.
+pub(crate) fn execute(program: &[CString]) -> io::Error {
+    let mut pointers: Vec<_> = program.iter().map(|part| part.as_ptr()).collect();
+    pointers.push(std::ptr::null());
+    // SAFETY: the list of pointers to C strings ends with null.
+    unsafe { libc::execvp(pointers[0], pointers.as_ptr()) };
+    io::Error::last_os_error()
+}
+
+/// Sets what a signal does to its default, or to nothing.
+pub(crate) fn handle_signal(signal: c_int, ignore: bool) {
+    // SAFETY: neither of the two runs code of ours.
+    unsafe { libc::signal(signal, if ignore { libc::SIG_IGN } else { libc::SIG_DFL }) };
+}
+
+/// Waits for a child, any with -1. Returns which, and its status.
+pub(crate) fn wait(child: i32) -> io::Result<(i32, c_int)> {
+    let mut status = 0;
+    loop {
+        // SAFETY: `status` is an int.
+        match check(unsafe { libc::waitpid(child, &mut status, 0) }) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result.map(|child| (child, status)),
+        }
+    }
+}
+
+pub(crate) fn kill(process: i32) {
+    // SAFETY: no memory is passed. It may have ended: then nothing happens.
+    unsafe { libc::kill(process, libc::SIGKILL) };
+}
+
+/// Ends the process at once.
+pub(crate) fn exit(code: c_int) -> ! {
+    // SAFETY: it does not return.
+    unsafe { libc::_exit(code) }
+}
+
+/// Makes `from` the descriptor `to`.
+pub(crate) fn duplicate(from: RawFd, to: RawFd) -> io::Result<()> {
+    // SAFETY: no memory is passed.
+    check(unsafe { libc::dup2(from, to) })?;
+    Ok(())
+}
+
+/// A TCP socket that does not block.
+pub(crate) fn tcp_socket() -> io::Result<OwnedFd> {
+    let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+    // SAFETY: no memory is passed.
+    owned(unsafe { libc::socket(libc::AF_INET, kind, 0) })
+}
+
+/// A socket for requests about interfaces.
+pub(crate) fn control_socket() -> io::Result<OwnedFd> {
+    // SAFETY: no memory is passed.
+    owned(unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) })
+}
+
+/// A socket for requests to the kernel's routing tables and links (rtnetlink(7)).
+pub(crate) fn route_socket() -> io::Result<OwnedFd> {
+    // SAFETY: no memory is passed.
+    owned(unsafe { libc::socket(libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_CLOEXEC, libc::NETLINK_ROUTE) })
+}
+
+/// Begins to connect.
+pub(crate) fn connect(socket: BorrowedFd<'_>, to: SocketAddrV4) -> io::Result<()> {
+    // SAFETY: zero is a value of every field.
+    let mut address: libc::sockaddr_in = unsafe { std::mem::zeroed() };
+    address.sin_family = libc::AF_INET as libc::sa_family_t;
+    address.sin_port = to.port().to_be();
+    address.sin_addr.s_addr = u32::from_ne_bytes(to.ip().octets());
+    let length = size_of::<libc::sockaddr_in>() as libc::socklen_t;
+    // SAFETY: `address` is a sockaddr_in of this length.
+    match check(unsafe { libc::connect(socket.as_raw_fd(), (&raw const address).cast(), length) }) {
+        Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => Ok(()),
+        result => result.map(|_| ()),
+    }
+}
+
+/// Sets an option of a socket.
+pub(crate) fn set_option(socket: BorrowedFd<'_>, level: c_int, name: c_int, value: &[u8]) -> io::Result<()> {
+    let length = value.len() as libc::socklen_t;
+    // SAFETY: `value` has this length.
+    let result =
+        unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, value.as_ptr().cast::<c_void>(), length) };
+    check(result)?;
+    Ok(())
+}
+
+/// Reads an option of a socket. Returns how many bytes the kernel has written.
+pub(crate) fn option(
+    socket: BorrowedFd<'_>,
+    level: c_int,
+    name: c_int,
+    value: &mut [u8],
+) -> io::Result<usize> {
+    let mut length = value.len() as libc::socklen_t;
+    // SAFETY: `value` has this length.
+    let result = unsafe {
+        libc::getsockopt(socket.as_raw_fd(), level, name, value.as_mut_ptr().cast::<c_void>(), &mut length)
+    };
+    check(result)?;
+    Ok(length as usize)
+}

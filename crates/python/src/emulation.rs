@@ -1,0 +1,102 @@
+//! The real-kernel plane, where there is one: Linux.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+
+use crate::run::Run;
+use crate::scenario::Scenario;
+
+/// How to emulate, beside the scenario.
+#[derive(Debug, FromPyObject)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "there is nothing to set"))]
+pub(crate) struct Job {
+    seed: Option<u64>,
+    duration_s: Option<f64>,
+    command: Vec<OsString>,
+    peer: Vec<OsString>,
+    journal: Option<PathBuf>,
+    captures: bool,
+    parent: i32,
+}
+
+#[cfg(target_os = "linux")]
+mod plane {
+    use super::{Job, Run, Scenario};
+    use crate::errors::{input_error, run_error};
+    use crate::run::to_python;
+    use cogtcp_emulator::{EmulationError, Options, Plan};
+    use cogtcp_units::Duration;
+    use pyo3::prelude::*;
+    use std::sync::Arc;
+
+    fn raised(py: Python<'_>, error: &EmulationError) -> PyErr {
+        match error {
+            EmulationError::Scenario { .. } => input_error(py, &error.to_string()),
+            _ => run_error(py, &error.to_string()),
+        }
+    }
+
+    fn plan(py: Python<'_>, scenario: &Scenario, is_command: bool) -> PyResult<Plan> {
+        let experiment = scenario.resolve(py, &Arc::default())?;
+        Plan::new(experiment, is_command).map_err(|error| raised(py, &error))
+    }
+
+    pub(super) fn check(py: Python<'_>, scenario: &Scenario, is_command: bool) -> PyResult<Vec<String>> {
+        Ok(plan(py, scenario, is_command)?.notes)
+    }
+
+    pub(super) fn emulate(py: Python<'_>, scenario: &Scenario, job: Job) -> PyResult<Run> {
+        let plan = plan(py, scenario, !job.command.is_empty())?;
+        let options = Options {
+            seed: job.seed,
+            duration: job.duration_s.map(Duration::from_secs_f64),
+            command: job.command,
+            peer: job.peer,
+            journal: job.journal,
+            captures: job.captures,
+            parent: job.parent,
+        };
+        match py.detach(|| cogtcp_emulator::emulate(&plan, &options)) {
+            Ok(run) => to_python(py, run),
+            Err(error) => Err(raised(py, &error)),
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod plane {
+    use super::{Job, Run, Scenario};
+    use crate::errors::run_error;
+    use pyo3::prelude::*;
+
+    fn refusal(py: Python<'_>) -> PyErr {
+        run_error(py, "the kernel plane needs Linux; elsewhere a virtual machine with Linux runs it")
+    }
+
+    pub(super) fn check(py: Python<'_>, _: &Scenario, _: bool) -> PyResult<Vec<String>> {
+        Err(refusal(py))
+    }
+
+    pub(super) fn emulate(py: Python<'_>, _: &Scenario, _: Job) -> PyResult<Run> {
+        Err(refusal(py))
+    }
+}
+
+/// Checks that a scenario can be emulated, its own flows or a command; returns what will be unlike it.
+#[pyfunction]
+pub(crate) fn check_emulation(
+    py: Python<'_>,
+    scenario: &Scenario,
+    is_command: bool,
+) -> PyResult<Vec<String>> {
+    plane::check(py, scenario, is_command)
+}
+
+/// Emulates a scenario. It takes the process for itself, which must have one thread and end soon after: it leaves the
+/// namespaces that it was in for good.
+#[pyfunction]
+pub(crate) fn emulate(py: Python<'_>, scenario: &Scenario, job: Job) -> PyResult<Run> {
+    plane::emulate(py, scenario, job)
+}
