@@ -26,7 +26,7 @@ EXTENSION := python/cogtcp/_core.abi3.so
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test test-rust test-python studies lint format bench soak mutants docs wheel reference lock clean FORCE
+.PHONY: help demo setup test test-rust test-python studies lint format bench agree soak mutants docs wheel reference lock clean FORCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +66,12 @@ format: $(VENV)/.dev ## Bring all sources into the project's format
 
 # rustup's minimal profile has neither.
 LINTERS := { cargo fmt --version && cargo clippy --version; } >/dev/null 2>&1 || rustup component add rustfmt clippy
+
+agree: $(VENV)/.core ## Run the simulator against this machine's kernel, in real time (half an hour; a quiet machine)
+	$(BIN)/cogtcp agree $(AGREED) --transport linux-reno,linux-cubic,linux-bbr --seeds $(SEEDS) --duration "30 s" \
+	  --out results/agree --force
+
+AGREED := tests/agreement/clear.toml tests/agreement/lossy.toml tests/agreement/hold.toml tests/agreement/drop.toml
 
 soak: $(VENV)/.core $(VENV)/.dev ## Kill a sweep at 500 random moments (an hour)
 	COGTCP_KILLS=500 $(BIN)/python -m pytest -q tests/test_sweep.py -k kills

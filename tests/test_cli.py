@@ -19,6 +19,7 @@ RESULTS = {
 # Tables of what only some runs have.
 EXTENSIONS = {
     "trains", "train_flows", "predictions", "datagrams", "requests", "request_flows", "chunks", "videos",
+    "emulation",
 }  # fmt: skip
 
 
@@ -150,6 +151,8 @@ def test_transports_and_version(command: Command) -> None:
 
 VERBS = [
     "run",
+    "emulate",
+    "agree",
     "compare",
     "tune",
     "plot",

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from cogtcp.control import CaState
+from cogtcp.emulation.job import Job
 
 LinkEventKind: TypeAlias = Literal[
     "sensing_start",
@@ -77,6 +78,8 @@ class Run:
     packet_hops: int
     tables: list[Table]
 
+def check_emulation(scenario: Scenario, is_command: bool) -> list[str]: ...
+def emulate(scenario: Scenario, job: Job) -> Run: ...
 def run(scenario: Scenario, seed: int | None, trace: str, cancel: Cancel | None) -> Run: ...
 def check_congestion_control(
     name: str, class_: type, parameters: dict[str, object], seeds: int, /

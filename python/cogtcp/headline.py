@@ -20,13 +20,24 @@ _GOODPUT = BY_NAME["goodput_bps"]
 
 def of_run(result: Result) -> str:
     """Return what a run delivered, and where the time of the link went."""
-    names = sorted(set(result.flows.column("transport").to_pylist()))
     flows = result.flows.num_rows
+    if not flows:
+        return _of_links(result)
+    names = sorted(set(result.flows.column("transport").to_pylist()))
     subject = f"{flows} flows of {join(names)} deliver" if flows > 1 else f"{names[0]} delivers"
     goodput, efficiency = result.metrics["goodput_bps"], result.metrics["efficiency"]
     time = budget.of_run(result)
     why = f" The link's time: {budget.told(time)}." if time else ""
     return f"{subject} {_GOODPUT.text(goodput, unit=True)}{of_capacity(efficiency)}.{why}"
+
+
+def _of_links(result: Result) -> str:
+    """Return what the links carried, of a run without flows of its own: a program was emulated."""
+    parts = [
+        f"{_GOODPUT.text(row['carried_bytes'] * 8 / result.duration_s, unit=True)} {row['direction']}"
+        for row in result.rows("links")
+    ]
+    return f"In {result.duration_s:,.1f} s the link carried {join(parts)}, headers included."
 
 
 def of_comparison(comparison: Comparison) -> str:

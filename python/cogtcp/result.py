@@ -180,6 +180,21 @@ class Result:
         """Every packet: one row per packet and thing that happened to it on a link. Empty unless traced."""
         return self.table("packets")
 
+    @cached_property
+    def emulation(self) -> pa.Table:
+        """One row for a run on the TCP of a Linux kernel: how true its timing was."""
+        return self.table("emulation")
+
+    @property
+    def about_plane(self) -> str:
+        """What carried the packets, for pages; nothing for a simulation."""
+        return ""
+
+    @property
+    def doubt(self) -> str:
+        """Why the run is no evidence; nothing for a simulation."""
+        return ""
+
     def columns(self, name: str) -> dict[str, list[Any]]:
         """Return one table as lists by column: for a few rows quicker than Arrow."""
         _, _, rows, columns = self._source(name)

@@ -106,7 +106,19 @@ def _fail(args: argparse.Namespace, error: Exception) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from cogtcp.cli import arguments, journey, lab, link_trace, mobility, plot, spectrum, sweep, tune
+    from cogtcp.cli import (
+        agree,
+        arguments,
+        emulate,
+        journey,
+        lab,
+        link_trace,
+        mobility,
+        plot,
+        spectrum,
+        sweep,
+        tune,
+    )
 
     parser = _Parser(
         prog="cogtcp",
@@ -136,6 +148,17 @@ def _parser() -> argparse.ArgumentParser:
         "Wireshark and tcpdump (LINK.pcapng; comma-separated, or repeated; implies --packets)",
     )
     _output_arguments(run)
+
+    real = verb(
+        "emulate", _emulate, "run a scenario, or any program, on the TCP of this machine's Linux kernel"
+    )
+    _scenario_arguments(real, optional=True)
+    emulate.add_emulate(real)
+    _output_arguments(real)
+
+    both = verb("agree", _agree, "run scenarios on simulator and kernel, and show how far apart they are")
+    agree.add_agree(both)
+    _output_arguments(both)
 
     compare = verb("compare", _compare, "simulate a scenario with different transports over the same seeds")
     _scenario_arguments(compare)
@@ -251,9 +274,18 @@ class _Version(argparse.Action):
 class _Parser(argparse.ArgumentParser):
     """Suggests the nearest name where one is wrong: a verb, a choice, an option."""
 
+    #: Whether what follows `--` is the command line of a program, in `command`.
+    takes_command = False
+
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse; a verb reports by itself what it does not know, with its own options in mind."""
+        command: list[str] = []
+        if self.takes_command and args and "--" in args:
+            place = args.index("--")
+            args, command = args[:place], args[place + 1 :]
         found, unknown = super().parse_known_args(args, namespace)
+        if self.takes_command:
+            found.command = command
         if unknown and not any(isinstance(action, argparse._SubParsersAction) for action in self._actions):
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
         return found, unknown
@@ -273,9 +305,10 @@ class _Parser(argparse.ArgumentParser):
         super().error("; ".join(filter(None, [message, meant(given, known)])))
 
 
-def _scenario_arguments(parser: argparse.ArgumentParser) -> None:
+def _scenario_arguments(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
     parser.add_argument(
         "file",
+        nargs="?" if optional else None,
         metavar="FILE",
         help="the scenario: a TOML file, or the name of a shipped one (cogtcp new --list)",
     )
@@ -312,6 +345,18 @@ def _run(args: argparse.Namespace) -> int:
     from cogtcp.cli import simulate
 
     return simulate.run(args)
+
+
+def _emulate(args: argparse.Namespace) -> int:
+    from cogtcp.cli import emulate
+
+    return emulate.emulate(args)
+
+
+def _agree(args: argparse.Namespace) -> int:
+    from cogtcp.cli import agree
+
+    return agree.agree(args)
 
 
 def _compare(args: argparse.Namespace) -> int:

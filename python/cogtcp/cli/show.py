@@ -58,7 +58,9 @@ def result(run: Result) -> None:
         ]
         for row in run.flows.to_pylist()
     ]
-    _print_table(title, ["Flow", "Transport", *(_heading(BY_NAME[name]) for name in columns)], rows, left=2)
+    if rows:
+        headings = ["Flow", "Transport", *(_heading(BY_NAME[name]) for name in columns)]
+        print_table(title, headings, rows, left=2)
     protection = [BY_NAME[name] for name in _PROTECTION]
     rows = [
         [
@@ -70,7 +72,7 @@ def result(run: Result) -> None:
     ]
     if rows:
         headings = ["Radio", *map(_heading, protection)]
-        _print_table("Protection of primary users", headings, rows, left=1)
+        print_table("Protection of primary users", headings, rows, left=1)
     _budget({"": budget.of_run(run)})
     _applications(run)
 
@@ -87,7 +89,7 @@ def _applications(run: Result) -> None:
     ]
     if rows:
         headings = ["Flow", "Answered", *(f"{name}\nms" for name in ("Mean", "Median", "95 %", "Longest"))]
-        _print_table("Flow completion times", headings, rows, left=1)
+        print_table("Flow completion times", headings, rows, left=1)
     rows = [
         [
             row["flow"],
@@ -99,7 +101,7 @@ def _applications(run: Result) -> None:
         for row in run.rows("videos")
     ]
     if rows:
-        _print_table("Video", ["Flow", "Chunks", "Began after\ns", "Stalls", "Stalled\ns"], rows, left=1)
+        print_table("Video", ["Flow", "Chunks", "Began after\ns", "Stalls", "Stalled\ns"], rows, left=1)
 
 
 def _milliseconds(value: float) -> str:
@@ -130,7 +132,7 @@ def comparison(compared: Comparison, quantiles: Sequence[float] = ()) -> None:
         planned = len(compared.transports) * len(compared.seeds)
         title += f" (interrupted: {len(compared.outcomes)} of {planned} runs)"
     headings = ["Transport", _heading(goodput), *([f"vs {baseline}"] if paired else [])]
-    _print_table(title, [*headings, *(_heading(BY_NAME[name]) for name in columns)], rows, left=1)
+    print_table(title, [*headings, *(_heading(BY_NAME[name]) for name in columns)], rows, left=1)
     goodputs = [compared.interval(name, "goodput_bps") for name in compared.transports]
     if any(interval.n > 1 and interval.low == interval.high for interval in goodputs):
         print("Without ±: nothing varies with the seed here.")
@@ -142,7 +144,7 @@ def comparison(compared: Comparison, quantiles: Sequence[float] = ()) -> None:
             for q in quantiles
         ]
         headings = ["Transport", "", *map(_heading, shown)]
-        _print_table("Quantiles over the seeds (95 % interval)", headings, rows, left=2)
+        print_table("Quantiles over the seeds (95 % interval)", headings, rows, left=2)
     if any(compared.interval(name, _PROTECTION[0]).n for name in compared.transports):
         protection = [BY_NAME[name] for name in _PROTECTION]
         rows = [
@@ -150,7 +152,7 @@ def comparison(compared: Comparison, quantiles: Sequence[float] = ()) -> None:
             for name in compared.transports
         ]
         headings = ["Transport", *map(_heading, protection)]
-        _print_table("Protection of primary users, mean", headings, rows, left=1)
+        print_table("Protection of primary users, mean", headings, rows, left=1)
     _budget({name: budget.of_comparison(compared, name) for name in compared.transports})
 
 
@@ -177,7 +179,7 @@ def tuning(found: Tuning) -> None:
     title = f"{found.scenario.name}: mean of {seeds} seeds that had no part in the search ± 95 % interval"
     paths = [parameter.path.replace(".cr.", ".cr.\n") for parameter in found.parameters]
     headings = ["", *paths, _heading(metric), "vs chosen", "", *map(_heading, more)]
-    _print_table(title, headings, rows, left=1)
+    print_table(title, headings, rows, left=1)
 
 
 def _budget(runs: dict[str, dict[str, float]]) -> None:
@@ -238,7 +240,7 @@ def _heading(metric: Metric) -> str:
     return f"{title}\n{metric.unit}" if metric.unit else title
 
 
-def _print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], *, left: int) -> None:
+def print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], *, left: int) -> None:
     """Print a table whose first `left` columns are names; columns without room in the window are left out."""
     console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_FILES)
     unlimited = console.options.update(width=1000)

@@ -36,6 +36,8 @@ def run_report(result: Result, *, command: str | None = None) -> str:
         description=result.scenario.description,
         seed=result.seed,
         answer=headline.of_run(result),
+        plane=result.about_plane,
+        doubt=result.doubt,
         metrics=Table(
             [("Metric", ""), ("Value", "")],
             [[metric.title, metric.text(metrics[metric.name], unit=True, single=True)] for metric in shown],

@@ -193,7 +193,12 @@ def _columns(table: Any, key: str, name: str, **equal: str) -> dict[str, Any]:
 
 
 def _busiest_bottleneck(result: Result) -> str:
-    names = result.flows.column("bottleneck").to_pylist()
+    # Without flows of its own (a program was emulated) the link is the one that there is.
+    names = (
+        (result.flows if result.flows.num_rows else result.links)
+        .column("bottleneck" if result.flows.num_rows else "link")
+        .to_pylist()
+    )
     return str(max(dict.fromkeys(names), key=names.count))
 
 

@@ -1,0 +1,186 @@
+"""The verb `emulate`: a scenario on the TCP of this machine's kernel."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cogtcp._errors import UsageError
+from cogtcp.cli import arguments, quantities
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
+    from cogtcp.capture import Point
+    from cogtcp.emulation import Emulation
+    from cogtcp.output import OutputFolder
+    from cogtcp.scenario import Scenario
+
+# Where an emulation records its packets before they become captures and logs.
+_JOURNAL = "packets.journal"
+_LOGS = {"uplink.log": "forward", "downlink.log": "reverse"}
+
+
+def add_emulate(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `emulate`."""
+    parser.add_argument(
+        "--seed", type=int, metavar="N", help="seed of the link and the radio (default: the scenario's)"
+    )
+    parser.add_argument(
+        "--duration",
+        type=quantities.quantity(quantities.TIME),
+        metavar="T",
+        help='how long, as in "30 s" (default: the scenario\'s; a command runs until it ends)',
+    )
+    parser.add_argument(
+        "--up", metavar="TRACE", help="mahimahi trace of the forward direction, in place of its rate"
+    )
+    parser.add_argument("--down", metavar="TRACE", help="likewise of the reverse direction")
+    parser.add_argument(
+        "--peer",
+        metavar="CMD",
+        help='a program at the other end of the link while CMD runs, as in --peer "iperf3 -s"',
+    )
+    parser.add_argument(
+        "--pcap",
+        action="append",
+        default=[],
+        metavar="LINK[@NODE]",
+        help="also write the packets as a node at an end of the link sees them (LINK.pcapng; may repeat)",
+    )
+    parser.add_argument(
+        "--log",
+        action="store_true",
+        help="also write mahimahi's logs of both directions (uplink.log, downlink.log)",
+    )
+    parser.add_argument(
+        "--clean",
+        action="store_true",
+        help="list and remove what emulations left behind, and do nothing else",
+    )
+    parser.takes_command = True  # type: ignore[attr-defined]
+    parser.epilog = (
+        "After -- a program and its arguments: it runs at the link's first node in place of the scenario's "
+        "flows, with the addresses of both ends in COGTCP_ADDRESS and COGTCP_PEER; its exit code is "
+        "the command's."
+    )
+
+
+def emulate(args: argparse.Namespace) -> int:
+    """Emulate once, save, and show what came of it."""
+    if args.clean:
+        return _clean(args)
+    if args.file is None:
+        raise UsageError("name a scenario, as in: cogtcp emulate scenarios/sensed-link.toml")
+    from cogtcp import emulation
+    from cogtcp.output import OutputFolder
+
+    scenario = _with_traces(arguments.checked_scenario(args), args)
+    command, peer = list(args.command), shlex.split(args.peer or "")
+    notes = emulation.check(scenario, command=bool(command))
+    for note in notes:
+        print(f"cogtcp: note: {note}", file=sys.stderr)
+    seed = scenario.seed if args.seed is None else args.seed
+    captures = _captures(scenario, arguments.names(args.pcap))
+    out = arguments.output(args, scenario, "emulate", seed, args.duration, command, peer, *sorted(captures))
+    job: dict[str, Any] = {"verb": "emulate", "scenario": scenario.hash, "seeds": [seed]}
+    job |= {"duration_s": args.duration, "command": command, "peer": peer, "captures": sorted(captures)}
+    with OutputFolder(out, job=job, force=args.force) as folder:
+        journal = folder.path / _JOURNAL if captures or args.log else None
+        result = emulation.emulate(
+            scenario,
+            seed,
+            command=command,
+            peer=peer,
+            duration_s=args.duration,
+            journal=journal,
+            captures=bool(captures),
+            quiet=args.json,
+        )
+        if journal is not None:
+            _write_packets(folder, result, captures, logs=args.log)
+            journal.unlink()
+        result.write(folder, command=arguments.command_line())
+    _tell(args, result, out, captures)
+    return result.exit_code or 0
+
+
+def _tell(args: argparse.Namespace, result: Emulation, out: Path, captures: Mapping[str, Point]) -> None:
+    files = [*captures, *(_LOGS if args.log else ())]
+    if args.json:
+        document = {
+            **result.to_dict(),
+            "provenance": result.provenance,
+            "files": [str(out / name) for name in files],
+        }
+        print(json.dumps({**document, "out": str(out), "report": str(out / "report.html")}))
+    else:
+        from cogtcp import headline
+        from cogtcp.cli import show
+
+        show.result(result)
+        print(f"\n{headline.of_run(result)}\n{result.about_plane}\n\nreport: {out / 'report.html'}")
+        for name in files:
+            print(f"packets: {out / name}")
+    if not result.is_evidence:
+        print(f"cogtcp: this run is no evidence: {result.doubt}", file=sys.stderr)
+
+
+def _captures(scenario: Scenario, links: list[str]) -> dict[str, Point]:
+    from cogtcp.capture import file_name, find_point
+
+    captures: dict[str, Point] = {}
+    for link in dict.fromkeys(links):
+        point = find_point(scenario, link)
+        captures[file_name(point, list(captures))] = point
+    return captures
+
+
+def _write_packets(
+    folder: OutputFolder, result: Emulation, captures: Mapping[str, Point], *, logs: bool
+) -> None:
+    from cogtcp.emulation import journal
+
+    file = folder.path / _JOURNAL
+    for name, point in captures.items():
+        folder.write_pieces(name, journal.capture(file, result, point))
+    if logs:
+        for name, direction in _LOGS.items():
+            pieces = journal.mahimahi_log(file, result, direction, command=arguments.command_line())
+            folder.write_pieces(name, pieces)
+
+
+def _with_traces(scenario: Scenario, args: argparse.Namespace) -> Scenario:
+    """Return the scenario with the traces of `--up` and `--down`."""
+    topology = next(iter(scenario.to_dict()["topology"]))
+    for option, field in (("up", "trace"), ("down", "reverse_trace")):
+        file = getattr(args, option)
+        if file is None:
+            continue
+        if topology not in ("single_hop", "chain"):
+            raise UsageError(
+                f"--{option}: the scenario's topology is {topology}, and takes a trace for each of its links"
+            )
+        # Relative to where one is, and not to the scenario.
+        scenario = scenario.set(f"topology.{topology}.link.{field}", str(Path(file).absolute()))
+    if args.up is not None or args.down is not None:
+        scenario.check()
+    return scenario
+
+
+def _clean(args: argparse.Namespace) -> int:
+    from cogtcp.emulation import leftovers
+
+    found = leftovers.find()
+    leftovers.remove(found)
+    if args.json:
+        print(json.dumps({"removed": [{"process": each.process, "name": each.name} for each in found]}))
+    elif not found:
+        print("nothing was left behind")
+    for each in found if not args.json else ():
+        print(f"ended process {each.process}: {each.name}")
+    return 0

@@ -1,0 +1,225 @@
+"""The simulator against the kernel: the same scenarios and seeds on both planes, and how far apart."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cogtcp.metrics import BY_NAME
+from cogtcp.result import plain, run
+from cogtcp.statistics import Interval, mean_interval, paired_difference
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from cogtcp.emulation.result import Emulation
+    from cogtcp.scenario import Scenario
+
+#: What is compared.
+MEASURES = ("goodput_bps", "rtt_mean_s", "retransmitted", "rtos")
+
+#: The share by which planes that agree may differ.
+TOLERANCE = 0.05
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One seed on both planes.
+
+    Attributes:
+        scenario: Name of the scenario.
+        transport: The transport preset.
+        seed: The seed.
+        simulated: The metrics of the simulation.
+        emulated: Those of the kernel.
+        doubt: Why the kernel's run is no evidence; empty: it is.
+        lateness_p99_s: 99th percentile of the lateness of its packets.
+        floor_p99_s: That of a bare timer in the same run.
+    """
+
+    scenario: str
+    transport: str
+    seed: int
+    simulated: dict[str, float]
+    emulated: dict[str, float]
+    doubt: str
+    lateness_p99_s: float
+    floor_p99_s: float
+
+
+@dataclass(frozen=True)
+class Line:
+    """A metric of a scenario and transport on both planes.
+
+    Attributes:
+        scenario: Name of the scenario.
+        transport: The transport preset.
+        measure: The metric, see `cogtcp.metrics.METRICS`.
+        simulated: Mean over the seeds with its interval.
+        emulated: Likewise of the kernel.
+        difference: Mean of kernel less simulation, seed by seed, over the simulation's mean; where that is
+            zero the difference itself.
+        verdict: `within` 5 %: the interval of the difference lies there; `beyond`: it lies outside;
+            `unclear`: neither; empty where there are too few runs to tell.
+    """
+
+    scenario: str
+    transport: str
+    measure: str
+    simulated: Interval
+    emulated: Interval
+    difference: Interval
+    verdict: str
+
+
+@dataclass
+class Agreement:
+    """Runs on both planes.
+
+    Attributes:
+        pairs: Every seed that ran, those that are no evidence too.
+        kernel: Release of the kernel.
+    """
+
+    pairs: list[Pair] = field(default_factory=list)
+    kernel: str = ""
+
+    def evidence(self) -> list[Pair]:
+        """Return the pairs whose kernel run kept its times: nothing else is compared."""
+        return [pair for pair in self.pairs if not pair.doubt]
+
+    def lines(self) -> list[Line]:
+        """Return every metric of every scenario and transport."""
+        cases = dict.fromkeys((pair.scenario, pair.transport) for pair in self.pairs)
+        return [self._line(*case, measure) for case in cases for measure in MEASURES]
+
+    def _line(self, scenario: str, transport: str, measure: str) -> Line:
+        pairs = [pair for pair in self.evidence() if (pair.scenario, pair.transport) == (scenario, transport)]
+        simulated = [pair.simulated[measure] for pair in pairs]
+        emulated = [pair.emulated[measure] for pair in pairs]
+        difference = paired_difference(emulated, simulated)
+        mean = mean_interval(simulated)
+        scale = mean.mean if mean.mean else 1.0
+        relative = Interval(
+            difference.mean / scale, difference.low / scale, difference.high / scale, difference.n
+        )
+        return Line(scenario, transport, measure, mean, mean_interval(emulated), relative, verdict(relative))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+
+        def told(interval: Interval) -> dict[str, Any]:
+            return {"mean": interval.mean, "low": interval.low, "high": interval.high, "n": interval.n}
+
+        document = {
+            "kernel": self.kernel,
+            "tolerance": TOLERANCE,
+            "runs": [vars(pair) for pair in self.pairs],
+            "lines": [
+                {
+                    **vars(line),
+                    **{name: told(getattr(line, name)) for name in ("simulated", "emulated", "difference")},
+                }
+                for line in self.lines()
+            ],
+        }
+        return dict(plain(document))
+
+    def to_markdown(self) -> str:
+        """Return the lines as a table for a page."""
+        rows = [
+            "| scenario | transport | | simulator | kernel | difference | seeds | |",
+            "|---|---|---|---|---|---|---|---|",
+        ]
+        rows += [
+            f"| {line.scenario} | `{line.transport}` | {' | '.join(cells(line))} |" for line in self.lines()
+        ]
+        return "\n".join(rows) + "\n"
+
+
+def cells(line: Line) -> list[str]:
+    """Return what a table says of a line: metric, simulation, kernel, difference, seeds, verdict."""
+    metric = BY_NAME[line.measure]
+    relative = line.simulated.mean != 0
+    scale, unit = (100.0, " %") if relative else (metric.scale, "")
+    difference = "–" if math.isnan(line.difference.mean) else f"{line.difference.mean * scale:+.1f}{unit}"
+    if math.isfinite(line.difference.low):
+        difference += f" ({line.difference.low * scale:+.1f} to {line.difference.high * scale:+.1f})"
+    title = f"{metric.title}, {metric.unit}" if metric.unit else metric.title
+    return [
+        title,
+        metric.with_half_width(line.simulated),
+        metric.with_half_width(line.emulated),
+        difference,
+        str(line.difference.n),
+        line.verdict,
+    ]
+
+
+def verdict(difference: Interval, tolerance: float = TOLERANCE) -> str:
+    """Return what the interval of a relative difference says: `within`, `beyond`, `unclear`, or nothing."""
+    if math.isnan(difference.low):
+        return ""
+    if -tolerance <= difference.low and difference.high <= tolerance:
+        return "within"
+    if difference.low > tolerance or difference.high < -tolerance:
+        return "beyond"
+    return "unclear"
+
+
+def agree(
+    scenarios: Sequence[Scenario],
+    transports: Sequence[str],
+    seeds: Iterable[int],
+    *,
+    tries: int = 2,
+    emulated: Callable[[Scenario, int], Emulation] | None = None,
+    told: Callable[[Pair], None] | None = None,
+) -> Agreement:
+    """Run scenarios on both planes, one after the other, and return what came of it.
+
+    Args:
+        scenarios: What to run, each one that the kernel plane can emulate.
+        transports: The transports to run it with.
+        seeds: The seeds; both planes take the same.
+        tries: How often a run is made that is no evidence.
+        emulated: Makes a run on the kernel plane; by default `cogtcp.emulation.emulate`.
+        told: Called with each pair when it is there.
+
+    Raises:
+        ScenarioError: A scenario cannot be emulated.
+        RunError: A run failed, or this machine has no kernel plane.
+    """
+    from cogtcp.emulation.launch import check, emulate
+
+    make = emulated or emulate
+    cases = [
+        (scenario.with_transport(transport), transport) for scenario in scenarios for transport in transports
+    ]
+    for scenario, _ in cases:
+        check(scenario)
+    seeds = list(seeds)
+    agreement = Agreement()
+    for scenario, transport in cases:
+        for seed in seeds:
+            for _ in range(max(1, tries)):
+                real = make(scenario, seed)
+                if real.is_evidence:
+                    break
+            simulation = run(scenario, seed, "summary")
+            pair = Pair(
+                scenario.name,
+                transport,
+                seed,
+                {name: simulation.metrics[name] for name in MEASURES},
+                {name: real.metrics[name] for name in MEASURES},
+                real.doubt,
+                float(real.timing["lateness_p99_s"]),
+                float(real.timing["floor_p99_s"]),
+            )
+            agreement.pairs.append(pair)
+            agreement.kernel = str(real.timing["kernel"])
+            if told:
+                told(pair)
+    return agreement

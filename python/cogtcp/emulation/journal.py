@@ -1,0 +1,114 @@
+"""The record of every packet of an emulation, as captures for Wireshark and as logs in mahimahi's format."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cogtcp import provenance
+from cogtcp.capture import pcapng
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cogtcp.capture import Point
+    from cogtcp.emulation.result import Emulation
+
+# `crates/emulator/src/journal.rs` describes the records.
+_HEAD = struct.Struct("<QQIBBBBII")
+OFFERED, ARRIVED, DROPPED, REFUSED, CAPACITY = range(5)
+_CAUSES = ("queue", "loss", "silence", "retry", "interference", "early", "no route", "expired")
+_DIRECTIONS = ("forward", "reverse")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What happened to a packet.
+
+    Attributes:
+        time_ns: When, since the start of the run.
+        came_ns: When it came from its kernel; with `place` no other packet has the same.
+        place: Its place in the emulator.
+        step: `OFFERED`, `ARRIVED`, `DROPPED`, `REFUSED` (not taken by the queue); or `CAPACITY`: no packet,
+            `size` is what the direction could carry since the last such record.
+        direction: `forward` or `reverse`.
+        cause: Why it was dropped.
+        size: Bytes.
+        data: Its bytes, where they were captured.
+    """
+
+    time_ns: int
+    came_ns: int
+    place: int
+    step: int
+    direction: str
+    cause: str
+    size: int
+    data: bytes
+
+
+def read(file: str | Path) -> Iterator[Record]:
+    """Read a record of packets, in the order in which things happened to them."""
+    with Path(file).open("rb") as stream:
+        while len(head := stream.read(_HEAD.size)) == _HEAD.size:
+            time_ns, came_ns, place, step, direction, cause, _, size, captured = _HEAD.unpack(head)
+            data = stream.read(captured)
+            yield Record(time_ns, came_ns, place, step, _DIRECTIONS[direction], _CAUSES[cause], size, data)
+
+
+def capture(file: str | Path, result: Emulation, point: Point) -> Iterator[bytes]:
+    """Return the capture of what a node sends and receives on the link, as pcapng, piece by piece.
+
+    Real packets with their payload. One that is dropped after the node sent it has a comment that says why.
+    """
+    lost = {
+        (record.came_ns, record.place): record
+        for record in read(file)
+        if record.step in (DROPPED, REFUSED) and record.direction == point.outgoing
+    }
+    yield pcapng.section_header(
+        f"cogtcp {provenance.version()}",
+        f"scenario {result.scenario.name} ({result.scenario.hash}), seed {result.seed}; emulated: "
+        f"{result.about_plane}",
+    )
+    yield pcapng.interface(f"{point.link} at {point.node}", "real packets of a Linux kernel", 65_535)
+    for record in read(file):
+        outgoing = record.direction == point.outgoing
+        if record.step != (OFFERED if outgoing else ARRIVED):
+            continue
+        end = lost.get((record.came_ns, record.place)) if outgoing else None
+        comments = [f"dropped after {(end.time_ns - end.came_ns) / 1e6:.3f} ms: {end.cause}"] if end else []
+        yield pcapng.packet(record.time_ns, record.data, record.size, outgoing=outgoing, comments=comments)
+
+
+def mahimahi_log(
+    file: str | Path, result: Emulation, direction: str, *, command: str | None = None
+) -> Iterator[bytes]:
+    """Return the log of a direction as `mm-link` of mahimahi writes it, line by line.
+
+    Its lines are `t + size` (a packet came), `t - size delay` (it has reached the far end, propagation
+    included, and delay is how long it was on the way), `t # size` (the link could have carried so much) and
+    `t d packets size` (dropped); times in milliseconds. `mm-throughput-graph` and `mm-delay-graph` read it.
+    """
+    link = result.rows("links")[0]["link"]
+    yield (
+        f"# mahimahi mm-link ({'uplink' if direction == 'forward' else 'downlink'}) [{link}]\n"
+        f"# command line: {command or 'cogtcp emulate'}\n"
+        f"# queue: {link}\n"
+        "# init timestamp: 0\n"
+        "# base timestamp: 0\n"
+    ).encode()
+    for record in read(file):
+        if record.direction != direction:
+            continue
+        at = record.time_ns // 1_000_000
+        if record.step == OFFERED:
+            yield b"%d + %d\n" % (at, record.size)
+        elif record.step == ARRIVED:
+            yield b"%d - %d %d\n" % (at, record.size, (record.time_ns - record.came_ns) // 1_000_000)
+        elif record.step == CAPACITY:
+            yield b"%d # %d\n" % (at, record.size)
+        else:
+            yield b"%d d 1 %d\n" % (at, record.size)

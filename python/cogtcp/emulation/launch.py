@@ -1,0 +1,134 @@
+"""Starting the process of an emulation, and waiting for what comes of it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from cogtcp import _core
+from cogtcp._errors import RunError, UsageError
+from cogtcp.emulation.job import Job
+from cogtcp.emulation.result import Emulation
+from cogtcp.result import check_seed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from cogtcp.scenario import Scenario
+
+#: Variable by which `--clean` knows our processes: the number of the one that started them.
+MARK = "COGTCP_EMULATION"
+
+
+def check(scenario: Scenario, *, command: bool = False) -> list[str]:
+    """Check that a scenario can be emulated, and return what will be unlike it.
+
+    Args:
+        scenario: The scenario.
+        command: Whether a program runs in place of its flows.
+
+    Raises:
+        ScenarioError: It has something that this plane does not have.
+        RunError: This machine has no such plane.
+    """
+    return _core.check_emulation(scenario._core, command)
+
+
+def emulate(
+    scenario: Scenario,
+    seed: int | None = None,
+    *,
+    command: Sequence[str] = (),
+    peer: Sequence[str] = (),
+    duration_s: float | None = None,
+    journal: str | Path | None = None,
+    captures: bool = False,
+    quiet: bool = False,
+) -> Emulation:
+    """Run a scenario on the TCP of this machine's kernel, for as long as it lasts.
+
+    Args:
+        scenario: What to emulate: one link between two nodes, with or without a radio.
+        seed: Seed of the link's losses and of the radio, 0 to 2^63 - 1; by default the scenario's own. As in
+            a simulation with it: same losses by number, same primary users.
+        command: A program and its arguments, run at the link's first node in place of the scenario's flows.
+            Its environment has the addresses of both ends, `COGTCP_ADDRESS` and `COGTCP_PEER`.
+        peer: A program and its arguments for the other node, ended when `command` ends.
+        duration_s: How long, in place of the scenario's duration. Without it a command runs until it ends.
+        journal: File in which every packet is recorded, see `cogtcp.emulation.journal`.
+        captures: Whether the journal has the bytes of packets.
+        quiet: Whether what programs print goes to standard error.
+
+    Raises:
+        ScenarioError: The scenario has something that this plane does not have.
+        RunError: This machine lacks something, and what; or the run failed.
+    """
+    if seed is not None:
+        check_seed(seed)
+    if peer and not command:
+        raise UsageError("a program for the other node needs one for the first")
+    if duration_s is not None and not 0 < duration_s < 1e9:
+        raise UsageError(f"a run of {duration_s} s cannot be made; take a duration above zero")
+    check(scenario, command=bool(command))
+    job = Job(
+        scenario,
+        scenario.seed if seed is None else seed,
+        duration_s,
+        list(command),
+        list(peer),
+        None if journal is None else str(journal),
+        captures,
+        os.getpid(),
+    )
+    answer = _start(job, quiet)
+    if isinstance(answer, Exception):
+        raise answer
+    return Emulation(scenario, SimpleNamespace(**answer))
+
+
+def _start(job: Job, quiet: bool) -> Any:
+    ours, asked = os.pipe()
+    answered, theirs = os.pipe()
+    with os.fdopen(answered, "rb") as answers, os.fdopen(asked, "wb") as questions:
+        try:
+            process = subprocess.Popen(  # noqa: S603
+                [sys.executable, "-P", "-m", "cogtcp.emulation.worker", str(ours), str(theirs)],
+                pass_fds=(ours, theirs),
+                env={**os.environ, MARK: str(os.getpid())},
+                stdin=None if job.command else subprocess.DEVNULL,
+                stdout=sys.stderr.fileno() if quiet else None,
+            )
+        finally:
+            os.close(ours)
+            os.close(theirs)
+        with _left_to(process, bool(job.command)):
+            with contextlib.suppress(BrokenPipeError):  # its end says more
+                pickle.dump(job, questions)
+                questions.close()
+            answer = answers.read()
+            code = process.wait()
+    if not answer:
+        how = f"by signal {-code}" if code < 0 else f"with code {code}"
+        raise RunError(f"the process of the emulation ended {how}, without a result")
+    return pickle.loads(answer)  # noqa: S301 (our own child wrote it)
+
+
+@contextlib.contextmanager
+def _left_to(process: subprocess.Popen[bytes], is_command: bool) -> Iterator[None]:
+    """Leave Ctrl-C to a program that runs; end the process whatever ends us."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if is_command else None
+    try:
+        yield
+    finally:
+        if is_command:
+            signal.signal(signal.SIGINT, before)
+        if process.poll() is None:
+            process.kill()
+            process.wait()

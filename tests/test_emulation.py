@@ -1,0 +1,403 @@
+"""The kernel plane: the same scenario on the TCP of this machine, where its kernel allows."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cogtcp import RunError, Scenario, ScenarioError
+from cogtcp.emulation import check, emulate
+from cogtcp.emulation.agreement import Agreement, Pair, agree, verdict
+from cogtcp.emulation.journal import ARRIVED, CAPACITY, DROPPED, OFFERED, REFUSED, read
+from cogtcp.emulation.launch import MARK
+from cogtcp.emulation.leftovers import find
+from cogtcp.statistics import Interval
+from conftest import Command, command_line, files
+
+LINK = """\
+name = "emulated"
+
+[run]
+duration = "{duration}"
+sample_interval = "100 ms"
+
+[topology.single_hop]
+link = {{ {link} }}
+
+{radio}
+
+[[flow]]
+name = "flow"
+from = "sender"
+to = "receiver"
+transport = "linux-cubic"
+{traffic}
+"""
+PLAIN = 'rate = "8 Mbit/s", delay = "10 ms", queue = "50 packets"'
+SENSING = """\
+[[radio]]
+name = "radio"
+links = ["link"]
+silence = "hold"
+sensing = { off = "200 ms", on = "800 ms" }
+"""
+
+
+def text(duration: str = "3 s", link: str = PLAIN, radio: str = "", traffic: str = "") -> str:
+    return LINK.format(duration=duration, link=link, radio=radio, traffic=traffic)
+
+
+def scenario(**parts: str) -> Scenario:
+    return Scenario.from_toml(text(**parts))
+
+
+def why_not() -> str:
+    """Return why this machine has no kernel plane; nothing if it has one."""
+    try:
+        emulate(scenario(duration="100 ms"))
+    except RunError as error:
+        return str(error)
+    return ""
+
+
+WHY_NOT = why_not()
+on_kernel = pytest.mark.skipif(bool(WHY_NOT), reason=f"no kernel plane here: {WHY_NOT}")
+
+
+@on_kernel
+def test_a_flow_fills_the_link() -> None:
+    result = emulate(scenario(duration="4 s"))
+    flow, link = result.rows("flows")[0], result.rows("links")[0]
+    # 8 Mbit/s carry 7.71 of payload: 1460 of 1512 bytes. A window grows into it in 0.2 s.
+    assert 6.5e6 < flow["goodput_bps"] < 7.75e6
+    assert (flow["congestion"], flow["transport"]) == ("cubic", "linux-cubic")
+    assert flow["delivered_bytes"] == pytest.approx(flow["goodput_bps"] * flow["measured_s"] / 8)
+    # 20 ms of propagation, 1.5 ms of transmission.
+    assert 0.0215 < flow["rtt_min_s"] < 0.2
+    assert link["capacity_bytes"] == pytest.approx(4e6, rel=0.01)
+    assert 0.8 < link["utilisation"] <= 1.001
+    assert link["offered_packets"] >= link["delivered_packets"] + link["drops_queue"]
+    series = result.flow_series.to_pylist()
+    assert len(series) >= 20
+    assert all(row["cwnd_segments"] >= 1 for row in series[3:])
+    shown = {row["variable"] for row in result.control_series.to_pylist()}
+    assert {"rto_s", "receiver_window_segments"} <= shown
+    assert {"flow_start", "connected"} <= {row["kind"] for row in result.events.to_pylist()}
+    assert result.timing["plane"] == "kernel"
+    assert result.timing["departures"] > 2000
+    assert result.timing["floor_p99_s"] > 0
+
+
+@on_kernel
+def test_a_radio_that_senses_holds_packets() -> None:
+    result = emulate(scenario(radio=SENSING))
+    link, radio = result.rows("links")[0], result.rows("radios")[0]
+    # Silent for 200 ms of each second, from 0.8, 1.8 and 2.8 s on.
+    assert radio["sensings"] == 3
+    assert radio["sensing_s"] == pytest.approx(0.6, abs=0.02)
+    assert link["silence_s"] == pytest.approx(0.6, abs=0.02)
+    # A frame on the air completes.
+    assert link["capacity_bytes"] == pytest.approx(2.4e6, rel=0.02)
+    assert 3 * 1460 * 8 < result.metrics["goodput_bps"] < 0.8 * 8e6
+    starts = [row["time_s"] for row in result.events.to_pylist() if row["kind"] == "sensing_start"]
+    assert starts == pytest.approx([0.8, 1.8, 2.8])
+
+
+@on_kernel
+def test_losses_are_those_of_the_simulation() -> None:
+    """The second packet forward is the ACK of the handshake; 20 and 40 are data in the first windows."""
+    result = emulate(scenario(link=f"{PLAIN}, drops = [20, 40]"))
+    drops = [row for row in result.events.to_pylist() if row["kind"] == "drop" and row["detail"] == "loss"]
+    assert len(drops) == 2
+    flow = result.rows("flows")[0]
+    assert flow["retransmitted_segments"] >= 2
+    assert flow["fast_retransmits"] >= 1
+
+
+@on_kernel
+def test_a_file_is_complete_when_it_has_come() -> None:
+    result = emulate(scenario(traffic='traffic = { size = "500 kB" }'))
+    flow = result.rows("flows")[0]
+    assert flow["delivered_bytes"] == 500_000
+    # 0.52 s of transmission with headers, and two round trips at least.
+    assert 0.55 < flow["completion_s"] < 2
+    assert flow["measured_s"] == pytest.approx(flow["completion_s"], abs=0.1)
+
+
+@on_kernel
+def test_flows_in_both_directions_share_a_run() -> None:
+    both = text().replace('name = "flow"', 'name = "there"') + (
+        '\n[[flow]]\nname = "back"\nfrom = "receiver"\nto = "sender"\n'
+        'transport = "linux-reno"\nstart = "500 ms"\n'
+    )
+    result = emulate(Scenario.from_toml(both))
+    there, back = result.rows("flows")
+    assert there["goodput_bps"] > 2e6
+    assert back["goodput_bps"] > 2e6
+    assert (back["congestion"], back["bottleneck_direction"]) == ("reno", "reverse")
+    assert back["measured_s"] == pytest.approx(2.5, abs=0.1)
+
+
+@on_kernel
+def test_a_program_runs_in_place_of_the_flows(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "link.toml").write_text(text())
+    look = "ip -brief address; echo $COGTCP_ADDRESS $COGTCP_PEER; grep CapEff /proc/self/status; exit 7"
+    done = command("emulate", "link.toml", "--out", "out", "--", "sh", "-c", look)
+    assert done.code == 7
+    assert "100.64.0.1 100.64.0.2" in done.out
+    # What it runs has no privileges, whoever runs it.
+    assert "CapEff:\t0000000000000000" in done.out
+    if shutil.which("ip"):
+        assert "100.64.0.1/30" in done.out
+        assert "eth" not in done.out
+    manifest = json.loads((tmp_path / "out/cogtcp.json").read_text())
+    assert manifest["emulation"]["exit_code"] == 7
+
+
+@on_kernel
+@pytest.mark.skipif(shutil.which("iperf3") is None, reason="no iperf3")
+def test_iperf3_sees_the_link(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "link.toml").write_text(text())
+    client = "sleep 1; exec iperf3 --json -t 3 -c $COGTCP_PEER"
+    done = command("emulate", "link.toml", "--out", "out", "--peer", "iperf3 -s -1", "--", "sh", "-c", client)
+    assert done.code == 0, done.err
+    report = json.loads(done.out[done.out.index("{") : done.out.rindex("}") + 1])
+    # Headers take 4.5 % of 8 Mbit/s.
+    assert 5.5e6 < report["end"]["sum_received"]["bits_per_second"] < 8e6
+
+
+@on_kernel
+def test_a_trace_takes_the_place_of_the_rate(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "link.toml").write_text(text())
+    # 1504 bytes every 4 ms: 3.008 Mbit/s.
+    (tmp_path / "up.trace").write_text("".join(f"{time}\n" for time in range(4, 1001, 4)))
+    done = command("emulate", "link.toml", "--up", "up.trace", "--duration", "2 s", "--json")
+    document = done.json()
+    assert done.code == 0
+    forward, reverse = document["links"]
+    assert forward["capacity_bytes"] == pytest.approx(2 * 3.008e6 / 8, rel=0.02)
+    assert reverse["capacity_bytes"] == pytest.approx(2e6, rel=0.02)
+
+
+@on_kernel
+def test_packets_become_captures_and_logs(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "link.toml").write_text(text(duration="1500 ms", link=f"{PLAIN}, drops = [10]"))
+    done = command("emulate", "link.toml", "--out", "out", "--pcap", "link@receiver,link", "--log")
+    assert done.code == 0, done.err
+    written = files(tmp_path / "out")
+    assert {"link.pcapng", "link@receiver.pcapng", "uplink.log", "downlink.log"} <= set(written)
+    assert "packets.journal" not in written
+    lines = (tmp_path / "out/uplink.log").read_text().splitlines()
+    assert "# base timestamp: 0" in lines
+    came = [line for line in lines if " + " in line]
+    left = [line for line in lines if " - " in line]
+    dropped = [line for line in lines if " d " in line]
+    assert len(dropped) >= 1
+    assert len(left) <= len(came) - len(dropped)
+    capacity = sum(int(line.split()[2]) for line in lines if " # " in line)
+    assert capacity == pytest.approx(1.5e6, rel=0.05)
+    if shutil.which("tshark"):
+        counted = {}
+        for name in ("link", "link@receiver"):
+            file = str(tmp_path / f"out/{name}.pcapng")
+            shown = subprocess.run(
+                [str(shutil.which("tshark")), "-r", file, "-o", "ip.check_checksum:TRUE",
+                 "-o", "tcp.check_checksum:TRUE", "-T", "fields", "-e", "tcp.flags.syn",
+                 "-e", "ip.checksum.status", "-e", "tcp.checksum.status",
+                 "-Y", "ip.src == 100.64.0.1"],
+                capture_output=True, text=True, check=True,
+            )  # fmt: skip
+            rows = [line.split("\t") for line in shown.stdout.splitlines()]
+            counted[name] = len(rows)
+            # Status 1: good. Real packets, with checksums that are right.
+            assert {(ip, tcp) for _, ip, tcp in rows} == {("1", "1")}
+        assert counted["link"] == len(came)
+        assert counted["link@receiver"] == len(left)
+
+
+@on_kernel
+def test_every_packet_of_a_journal_has_one_end(tmp_path: Path) -> None:
+    file = tmp_path / "journal"
+    emulate(scenario(duration="1 s"), journal=file)
+    ends: dict[tuple[int, int], int] = {}
+    for record in read(file):
+        if record.step == CAPACITY:
+            continue
+        key = (record.came_ns, record.place)
+        if record.step == OFFERED:
+            assert key not in ends
+            ends[key] = 0
+        else:
+            assert record.step in (ARRIVED, DROPPED, REFUSED)
+            ends[key] += 1
+    assert len(ends) > 100
+    assert set(ends.values()) <= {0, 1}
+    # Those that the end of the run met on the link.
+    assert sum(count == 0 for count in ends.values()) < 120
+
+
+def _start(tmp_path: Path, *more: str) -> subprocess.Popen[str]:
+    (tmp_path / "link.toml").write_text(text(duration="60 s"))
+    return subprocess.Popen(
+        command_line("emulate", "link.toml", "--out", "out", *more),
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+
+
+def _processes_of(process: int) -> list[int]:
+    """Return the processes of an emulation that a command started."""
+    mark = f"{MARK}={process}".encode()
+    found = []
+    for folder in Path("/proc").iterdir():
+        try:
+            if folder.name.isdigit() and mark in (folder / "environ").read_bytes().split(b"\0"):
+                found.append(int(folder.name))
+        except OSError:
+            continue
+    return found
+
+
+def _until(condition: Any, seconds: float = 20) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.05)
+
+
+@on_kernel
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_nothing_is_left_behind(tmp_path: Path, how: signal.Signals) -> None:
+    """Two levels of children that leave their session: they end with their process namespace."""
+    escape = "setsid sh -c 'setsid sleep 60 & sleep 60' & sleep 60"
+    more = [] if how == signal.SIGINT else ["--", "sh", "-c", escape]
+    process = _start(tmp_path, *more)
+    _until(lambda: len(_processes_of(process.pid)) >= (5 if more else 1))
+    time.sleep(0.3)
+    process.send_signal(how)
+    if how == signal.SIGINT:
+        # As a terminal does: the whole group.
+        os.killpg(process.pid, how)
+    process.communicate(timeout=20)
+    assert process.returncode in (-how, 128 + how)
+    _until(lambda: not _processes_of(process.pid))
+    assert find() == []
+    if how != signal.SIGKILL:
+        assert files(tmp_path) == ["link.toml"]
+
+
+@on_kernel
+def test_two_at_once_do_not_meet(tmp_path: Path) -> None:
+    (tmp_path / "link.toml").write_text(text(duration="1500 ms"))
+    runs = [
+        subprocess.Popen(
+            command_line("emulate", "link.toml", "--out", f"out{number}", "--json"),
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for number in range(2)
+    ]
+    for each in runs:
+        out, err = each.communicate(timeout=60)
+        assert each.returncode == 0, err
+        assert json.loads(out)["metrics"]["goodput_bps"] > 3e6
+
+
+@on_kernel
+def test_a_full_disk_is_told(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="record of packets cannot be written"):
+        emulate(scenario(duration="30 s"), journal=Path("/dev/full"), captures=True)
+
+
+@on_kernel
+def test_the_page_names_the_plane(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "link.toml").write_text(text(duration="1 s"))
+    done = command("emulate", "link.toml", "--out", "out")
+    assert done.code == 0
+    page = (tmp_path / "out/report.html").read_text()
+    assert "TCP of Linux" in page
+    assert "a bare timer" in page
+    assert "report: out/report.html" in done.out
+    evidence = json.loads((tmp_path / "out/cogtcp.json").read_text())["emulation"]["evidence"]
+    assert ("No evidence" in page) == (not evidence)
+    assert ("no evidence" in done.err) == (not evidence)
+
+
+def test_what_cannot_be_emulated_is_refused(command: Command, tmp_path: Path) -> None:
+    if sys.platform != "linux":
+        pytest.skip("the plane needs Linux")
+    for name, word in (("chain", "links between"), ("cr-single-hop", "CR user"), ("train", "links between")):
+        done = command("emulate", name)
+        assert done.code == 2, name
+        assert word in done.err
+        assert "kernel plane emulates" in done.err
+    (tmp_path / "vegas.toml").write_text(text().replace("linux-cubic", "vegas"))
+    done = command("emulate", "vegas.toml")
+    assert (done.code, "the kernel has no transport" in done.err) == (2, True)
+    with pytest.raises(ScenarioError):
+        check(Scenario.from_file(tmp_path / "vegas.toml"))
+    assert check(Scenario.from_file(tmp_path / "vegas.toml"), command=True) == []
+    assert command("emulate").code == 2
+
+
+def test_clean_finds_what_outlived_its_command(command: Command) -> None:
+    if sys.platform != "linux":
+        pytest.skip("the plane needs Linux")
+    # A number that no process has.
+    orphan = subprocess.Popen([shutil.which("sleep") or "sleep", "60"], env={**os.environ, MARK: "4194305"})
+    _until(lambda: any(each.process == orphan.pid for each in find()))
+    done = command("emulate", "--clean", "--json")
+    assert orphan.pid in [each["process"] for each in done.json()["removed"]]
+    assert orphan.wait(10) == -signal.SIGKILL
+
+
+def _pair(simulated: float, emulated: float, doubt: str = "", seed: int = 1) -> Pair:
+    def of(value: float) -> dict[str, float]:
+        return {"goodput_bps": value, "rtt_mean_s": 0.1, "retransmitted": 0.0, "rtos": 0.0}
+
+    return Pair("s", "linux-reno", seed, of(simulated), of(emulated), doubt, 0.0, 0.0)
+
+
+def test_agreement_is_told_by_the_interval_of_the_difference() -> None:
+    # Differences of 1, 2 and 3 % of the mean of 100: 2 +- 4.303 * 1 / sqrt(3) = 2.48 %, within 5.
+    close = Agreement([_pair(100, 101), _pair(100, 102), _pair(100, 103)])
+    line = close.lines()[0]
+    assert line.difference.mean == pytest.approx(0.02)
+    assert line.difference.high == pytest.approx(0.02 + 0.024843, abs=1e-5)
+    assert line.verdict == "within"
+    assert [each.verdict for each in close.lines()] == ["within"] * 4
+    far = Agreement([_pair(100, 120), _pair(100, 121), _pair(100, 122)])
+    assert far.lines()[0].verdict == "beyond"
+    # What fell behind is not compared.
+    doubted = Agreement([_pair(100, 200, "late"), _pair(100, 101), _pair(100, 102)])
+    assert doubted.lines()[0].emulated.mean == pytest.approx(101.5)
+    assert "| s | `linux-reno` | Goodput" in close.to_markdown()
+    assert json.dumps(close.to_dict())
+
+
+def test_verdicts() -> None:
+    for low, high, expected in (
+        (-0.04, 0.05, "within"), (0.03, 0.08, "unclear"), (0.06, 0.08, "beyond"), (-0.2, -0.06, "beyond"),
+        (-1.0, 1.0, "unclear"), (float("nan"), float("nan"), ""),
+    ):  # fmt: skip
+        assert verdict(Interval((low + high) / 2, low, high, 3)) == expected
+
+
+@on_kernel
+def test_both_planes_run_the_same_seeds() -> None:
+    seen: list[Pair] = []
+    agreement = agree([scenario(duration="1 s")], ["linux-reno"], [3, 4], tries=1, told=seen.append)
+    assert [(pair.seed, pair.transport) for pair in seen] == [(3, "linux-reno"), (4, "linux-reno")]
+    assert all(pair.emulated["goodput_bps"] > 3e6 for pair in agreement.pairs)
+    assert {line.measure for line in agreement.lines()} >= {"goodput_bps", "rtos"}
+    assert agreement.kernel
