@@ -62,10 +62,9 @@ pub fn emulate(plan: &Plan, options: &Options) -> Result<Run, EmulationError> {
     let journal = options.journal.as_ref().map(|file| Journal::create(file, options.captures)).transpose();
     let journal = journal.map_err(EmulationError::Journal)?;
     let devices = [first.device, second.device];
-    let staged = Staged { plan, options, devices, programs, flows, journal };
+    let staged = Staged { plan, options, devices, programs, flows, journal, real_time };
     let mut run = staged.play()?;
     run.counts_recoveries = counts_recoveries;
-    run.real_time = real_time;
     run.finish()
 }
 
@@ -147,6 +146,7 @@ struct Staged<'a> {
     programs: Option<Programs>,
     flows: Vec<Prepared>,
     journal: Option<Journal>,
+    real_time: bool,
 }
 
 /// A run that is over.
@@ -164,7 +164,7 @@ struct Finished<'a> {
 
 impl<'a> Staged<'a> {
     fn play(mut self) -> Result<Finished<'a>, EmulationError> {
-        let plan = self.plan;
+        let (plan, real_time) = (self.plan, self.real_time);
         let settings = &plan.experiment.run;
         let seed = self.options.seed.unwrap_or(settings.seed.get());
         let limit = match (self.options.duration, &self.programs) {
@@ -203,7 +203,7 @@ impl<'a> Staged<'a> {
             let floor = scope.spawn(|| measure_floor(clock, ended));
             let interval = settings.sample_interval;
             let applications = scope.spawn(move || {
-                privileges::give_up_real_time();
+                privileges::stand_behind(real_time);
                 flows::play(flows, clock, warmup, interval, ended)
             });
             let program = programs.as_ref().map(|programs| {
@@ -243,7 +243,7 @@ impl<'a> Staged<'a> {
             exit_code: exit_code.transpose().tried("the program cannot be waited for")?,
             counts_timeouts,
             counts_recoveries: true,
-            real_time: false,
+            real_time,
         })
     }
 }

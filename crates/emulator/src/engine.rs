@@ -225,7 +225,7 @@ impl Sampling {
         }
         self.sampled_at = now;
         while self.next_sample <= now {
-            self.next_sample = self.next_sample + self.plan.sample_interval;
+            self.next_sample += self.plan.sample_interval;
         }
     }
 }

@@ -127,7 +127,7 @@ pub(crate) fn play(
         if now >= next_sample {
             flows.iter_mut().for_each(|flow| flow.sample(now, &mut happenings));
             while next_sample <= now {
-                next_sample = next_sample + interval;
+                next_sample += interval;
             }
         }
         let mut until = next_sample.min(now + LONGEST_WAIT);

@@ -4,16 +4,29 @@ use crate::error::{EmulationError, Tried};
 use crate::sys;
 use std::io;
 
-/// Priority among real-time threads: any, there are few others.
-const PRIORITY: i32 = 10;
+/// Priorities among real-time threads: the link before the applications of its ends. (A host whose application waits for a
+/// processor while it holds its socket's lock answers late, which is no property of the path.)
+const LINK: i32 = 10;
+const APPLICATIONS: i32 = 5;
 
 /// Highest number that a capability may have (the kernel keeps them in 64 bits).
 const MOST_CAPABILITIES: u64 = 64;
 
-/// Asks for real-time scheduling, which threads inherit. Needs CAP_SYS_NICE outside every user namespace. Returns whether it
-/// was granted.
+/// Asks for real-time scheduling, which threads inherit, and to stay in memory. Needs CAP_SYS_NICE outside every user
+/// namespace. Returns whether the former was granted; without the latter a page fault may delay a packet.
 pub(crate) fn ask_for_real_time() -> bool {
-    sys::schedule(PRIORITY).is_ok()
+    let is_granted = sys::schedule(LINK).is_ok();
+    if is_granted {
+        let _ = sys::lock_memory();
+    }
+    is_granted
+}
+
+/// Puts this thread behind the one that moves packets, if it has real-time scheduling at all.
+pub(crate) fn stand_behind(real_time: bool) {
+    if real_time && sys::schedule(APPLICATIONS).is_err() {
+        give_up_real_time();
+    }
 }
 
 /// Gives it up for this thread.

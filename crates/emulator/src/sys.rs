@@ -230,6 +230,13 @@ pub(crate) fn schedule(priority: c_int) -> io::Result<()> {
     Ok(())
 }
 
+/// Keeps the memory of the process where it is, what it has and what it gets.
+pub(crate) fn lock_memory() -> io::Result<()> {
+    // SAFETY: no memory is passed.
+    check(unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) })?;
+    Ok(())
+}
+
 /// The two sides of a fork.
 pub(crate) enum Fork {
     Parent(i32),
