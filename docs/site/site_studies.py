@@ -86,7 +86,9 @@ def _claim(row: ClaimRow, claim: Claim | None, study: Study, page: StudyPage) ->
     lines = [f"### {row.id} ({row.figure})", "", _line(row.claim), ""]
     if claim is None or claim.outcome is None:
         return [*lines, *(f"- {_line(statement.says)}" for statement in row.statements)]
-    lines += [f"> {_line(row.paper)}", "", claim.told.measured, ""]
+    searched = claim.outcome.search is not None
+    told = f"{claim.told.measured} {claim.told.why if searched else ''}"
+    lines += [f"> {_line(row.paper)}", "", _line(told), ""]
     if claim.told.statements is not None:
         lines += [*_table(claim.told.statements), ""]
     where = claim.outcome.where_it_holds
