@@ -1,6 +1,7 @@
 """Environments: what gymnasium asks of them, and that they are runs like others."""
 
 import itertools
+import re
 import subprocess
 import sys
 
@@ -67,8 +68,123 @@ def test_what_makes_no_sense_is_refused() -> None:
         cogtcp.gym.Congestion(SHORT).step(np.zeros(1, np.float32))
 
 
-def test_the_example_learns_something() -> None:
+SENSED = Scenario.shipped("cr-single-hop").set("run.duration", "10 s")
+
+
+def sensing(**given: object) -> gymnasium.Env:
+    return gymnasium.make("cogtcp/Sensing-v0", **{"scenario": SENSED, **given})
+
+
+def cycles(env: gymnasium.Env, seed: int, action: list[float]) -> list[tuple[list[float], float, dict]]:
+    env.reset(seed=seed)
+    steps, over = [], False
+    while not over:
+        seen, reward, ended, over, info = env.step(np.array(action, np.float32))
+        assert not ended
+        assert env.observation_space.contains(seen)
+        steps.append((seen.tolist(), float(reward), info))
+    return steps
+
+
+@pytest.mark.parametrize("chooses", [("sensing_time", "transmission_time"), ("transmission_time",)])
+def test_gymnasium_finds_nothing_wrong_with_sensing(chooses: tuple[str, ...]) -> None:
+    check_env(sensing(chooses=chooses).unwrapped, skip_render_check=True)
+
+
+def test_the_same_seed_and_actions_give_the_same_cycles() -> None:
+    one, other = cycles(sensing(), 3, [0.1, -0.4]), cycles(sensing(), 3, [0.1, -0.4])
+    assert one == other
+    assert one[-1][2]["time_s"] == 10.0
+    assert cycles(sensing(), 4, [0.1, -0.4]) != one
+    times = [info["time_s"] for _, _, info in one]
+    assert all(before < after for before, after in itertools.pairwise(times))
+
+
+def test_the_times_are_the_agents() -> None:
+    env = sensing(scenario=SENSED.set("spectrum.pu", "none").set("radio.cr.cr.detector", "perfect"))
+    action = env.unwrapped.action_for(sensing_time=0.05, transmission_time=2.0)
+    steps = cycles(env, 1, action.tolist())
+    ends = [info["time_s"] for _, _, info in steps]
+    # A nanosecond before each sensing, and at the end of the run.
+    assert ends == pytest.approx([2.05, 4.1, 6.15, 8.2, 10.0], abs=1e-6)
+    assert steps[0][2]["sensing_time_s"] == pytest.approx(0.05)
+    # The other time stays as the scenario says: 0.2 s of sensing.
+    one = cycles(sensing(scenario=SENSED, chooses=["transmission_time"]), 1, [0.0])
+    assert {info["sensing_time_s"] for _, _, info in one} == {0.2}
+    assert {round(info["transmission_time_s"], 6) for _, _, info in one} == {1.0}
+
+
+def test_the_rewards_sum_to_goodput_less_interference() -> None:
+    for weights in ({}, {"goodput_weight": 2.0, "interference_weight": 3.0}):
+        steps = cycles(sensing(**weights), 7, [-0.5, 0.0])
+        total, last = sum(reward for _, reward, _ in steps), steps[-1][2]
+        worth, cost = weights.get("goodput_weight", 1.0), weights.get("interference_weight", 10.0)
+        delivered = last["goodput_bps"] * last["time_s"] / 1e6
+        assert total == pytest.approx(worth * delivered - cost * last["interfered_s"])
+        assert delivered > 1
+        assert last["interfered_s"] > 0
+
+
+def test_the_agent_sees_reports_and_not_the_truth() -> None:
+    """What a detector that errs reports is seen; which reports were wrong is not: never, and always."""
+    blind = {"fixed": {"detection": 0.0, "false_alarm": 0.0}}
+    alarmed = {"fixed": {"detection": 1.0, "false_alarm": 1.0}}
+    for detector, report in ((blind, -1.0), (alarmed, 1.0)):
+        scenario = SENSED.set("radio.cr.cr.detector", detector).set("run.duration", "3 s")
+        steps = cycles(sensing(scenario=scenario), 1, [0.0, 0.0])
+        # All but the last, which the end of the run may cut.
+        assert {seen[0] for seen, _, _ in steps[:-1]} == {report}
+        assert len(steps) > 2
+
+
+def test_sensing_environments_are_vectors_without_threads() -> None:
+    import threading
+
+    before = threading.active_count()
+    envs = gymnasium.make_vec("cogtcp/Sensing-v0", num_envs=6, vectorization_mode="sync", scenario=SENSED)
+    first, _ = envs.reset(seed=5)
+    assert first.shape == (6, len(cogtcp.gym.sensing.SEEN))
+    for _ in range(20):
+        seen, _, _, _, infos = envs.step(np.zeros((6, 2), np.float32))
+    # Each has its own seed, so that their cycles fall apart.
+    assert len(set(infos["time_s"])) > 1
+    assert seen.shape == first.shape
+    assert threading.active_count() == before
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"scenario": SHORT}, "no CR user"),
+        ({"radio": "cf"}, "no CR user 'cf'; known: cr"),
+        ({"flow": 1}, "no flow 1"),
+        ({"chooses": ["sensing"]}, "no time to choose 'sensing'; did you mean 'sensing_time'"),
+        ({"chooses": []}, "one or both of"),
+        ({"sensing_times": (0.0, 1.0)}, "sensing_times: give the shortest"),
+        ({"transmission_times": (2.0, 1.0)}, "transmission_times: give the shortest"),
+    ],
+)
+def test_a_cycle_that_makes_no_sense_is_refused(given: dict, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        cogtcp.gym.Sensing(**{"scenario": SENSED, **given})
+
+
+def numbers(line: str) -> tuple[str, list[float]]:
+    """Split a line into its words and its numbers."""
+    number = r"[+-]?\d+\.\d+"
+    return re.sub(number, "#", line), [float(found) for found in re.findall(number, line)]
+
+
+@pytest.mark.parametrize("name", ["gym_congestion", "gym_sensing"])
+def test_the_examples_learn_what_the_docs_print(name: str) -> None:
+    """The block below the example's name in docs/gym.md is what it prints, but for its rounds."""
     done = subprocess.run(
-        [sys.executable, ROOT / "examples/gym_congestion.py", "2"], capture_output=True, text=True, check=True
+        [sys.executable, ROOT / f"examples/{name}.py"], capture_output=True, text=True, check=True
     )
-    assert "agent - newreno: " in done.stdout
+    printed = [line for line in done.stdout.splitlines() if not line.startswith("round ")]
+    docs = (ROOT / "docs/gym.md").read_text()
+    block = docs[docs.index(f"examples/{name}.py") :].split("```\n")[1]
+    assert [numbers(line)[0] for line in printed] == [numbers(line)[0] for line in block.splitlines()]
+    for line, pinned in zip(printed, block.splitlines(), strict=True):
+        # Processors round the last digit of a product differently, and learning carries that on.
+        assert numbers(line)[1] == pytest.approx(numbers(pinned)[1], rel=0.05, abs=0.02), printed

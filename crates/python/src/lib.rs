@@ -28,7 +28,7 @@ mod _core {
     #[pymodule_export]
     use super::emulation::{check_emulation, emulate};
     #[pymodule_export]
-    use super::episode::Episode;
+    use super::episode::{CongestionEpisode, CongestionView, SensingEpisode, SensingView};
     #[pymodule_export]
     use super::journey::Journey;
     #[pymodule_export]

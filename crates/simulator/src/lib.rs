@@ -34,7 +34,7 @@ mod udp;
 mod unreachable;
 mod wireless;
 
-pub use episode::{Episode, View};
+pub use episode::{CongestionEpisode, CongestionView, SensingEpisode, SensingView};
 pub use options::{ControlFactory, ControlFailure, RunError, RunOptions, TraceLevel};
 
 use cogtcp_records::Run;

@@ -134,6 +134,9 @@ pub struct CognitiveRadio {
     /// Next arrival among those that the radio hears itself.
     pu_due: Time,
     history: ChannelHistory,
+    /// What the last sensing reported, and how many reported a PU.
+    reported: bool,
+    reports: u64,
     meter: ProtectionMeter,
 }
 
@@ -148,12 +151,7 @@ impl CognitiveRadio {
         seed: u64,
         name: &str,
     ) -> Result<Self, CognitiveConfigError> {
-        if config.sensing_time.is_zero() {
-            return Err(CognitiveConfigError::ZeroTime("the sensing time"));
-        }
-        if config.transmission_time.is_zero() {
-            return Err(CognitiveConfigError::ZeroTime("the transmission time"));
-        }
+        check_times(config.sensing_time, config.transmission_time)?;
         let Some(rate) =
             air.channels.get(config.channel).filter(|channel| !channel.reserved).map(|channel| channel.rate)
         else {
@@ -173,6 +171,8 @@ impl CognitiveRadio {
             heard: Vec::new(),
             pu_due: Time::MAX,
             history: ChannelHistory::new(air.channels.len()),
+            reported: false,
+            reports: 0,
             meter: ProtectionMeter::new(&air, config.position, &config.receiver),
             config,
             air,
@@ -184,6 +184,34 @@ impl CognitiveRadio {
             radio.meter.pu_came(Time::ZERO);
         }
         Ok(radio)
+    }
+
+    /// Sets t_s and T_p while the radio runs: of the sensings and transmissions that begin from now on. What is under way
+    /// ends as planned, for its peer and the MAC count on that. P_d and P_f follow from t_s by the detector.
+    pub fn set_times(
+        &mut self,
+        sensing: Duration,
+        transmission: Duration,
+    ) -> Result<(), CognitiveConfigError> {
+        check_times(sensing, transmission)?;
+        self.config.sensing_time = sensing;
+        self.config.transmission_time = transmission;
+        Ok(())
+    }
+
+    /// t_s and T_p of the next sensing and the next transmission.
+    pub fn times(&self) -> (Duration, Duration) {
+        (self.config.sensing_time, self.config.transmission_time)
+    }
+
+    /// Whether the last sensing reported a PU.
+    pub fn has_reported(&self) -> bool {
+        self.reported
+    }
+
+    /// Sensings so far that reported a PU.
+    pub fn reports(&self) -> u64 {
+        self.reports
     }
 
     /// Notes that the radio, or its peer on its channel, put a frame on the air over [from, until): what it shares with a
@@ -259,6 +287,8 @@ impl CognitiveRadio {
         let reported = self.detection_stream.uniform() < probability;
         let verdict = Verdict::new(present, reported);
         self.history.note(self.state.channel, at, reported);
+        self.reported = reported;
+        self.reports += u64::from(reported);
         match verdict {
             Verdict::Missed => self.state.stats.missed_detections += 1,
             Verdict::FalseAlarm => self.state.stats.false_alarms += 1,
@@ -340,6 +370,14 @@ impl CognitiveRadio {
     fn enter(&mut self, at: Time, phase: Phase, until: Time) {
         self.state.enter(at, phase);
         self.until = until;
+    }
+}
+
+fn check_times(sensing: Duration, transmission: Duration) -> Result<(), CognitiveConfigError> {
+    let named = [(sensing, "the sensing time"), (transmission, "the transmission time")];
+    match named.into_iter().find(|(time, _)| time.is_zero()) {
+        Some((_, name)) => Err(CognitiveConfigError::ZeroTime(name)),
+        None => Ok(()),
     }
 }
 

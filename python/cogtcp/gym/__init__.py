@@ -1,6 +1,6 @@
 """Gymnasium environments: agents that steer what a run does (extra `gym`; `docs/gym.md`).
 
-Importing this registers `cogtcp/Congestion-v0`:
+Importing this registers `cogtcp/Congestion-v0` and `cogtcp/Sensing-v0`:
 
 >>> import gymnasium
 >>> import cogtcp.gym
@@ -15,7 +15,9 @@ except ImportError:
     raise UsageError("the environments need gymnasium: install cogtcp[gym]") from None
 
 from cogtcp.gym.congestion import Congestion
+from cogtcp.gym.sensing import Sensing
 
 gymnasium.register(id="cogtcp/Congestion-v0", entry_point="cogtcp.gym.congestion:Congestion")
+gymnasium.register(id="cogtcp/Sensing-v0", entry_point="cogtcp.gym.sensing:Sensing")
 
-__all__ = ["Congestion"]
+__all__ = ["Congestion", "Sensing"]

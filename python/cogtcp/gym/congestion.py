@@ -11,10 +11,12 @@ from gymnasium import spaces
 
 from cogtcp import _core
 from cogtcp._errors import UsageError
-from cogtcp.scenario import Scenario
+from cogtcp.gym._runs import draw_run_seed, flow_of, scenario_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from cogtcp.scenario import Scenario
 
 #: What the agent sees, each scaled to a range of about 1 and cut off at -4 and 4.
 SEEN = (
@@ -64,27 +66,23 @@ class Congestion(gymnasium.Env["NDArray[np.float32]", "NDArray[np.float32]"]):
         delay_price: float = 0.1,
         loss_price: float = 0.5,
     ) -> None:
-        self.scenario = _scenario(scenario)
-        described = self.scenario.to_dict()
-        if not 0 <= flow < sum(int(each.get("count", 1)) for each in described["flow"]):
-            raise UsageError(f"there is no flow {flow}; flows are numbered from 0")
-        self.flow = flow
+        self.scenario = scenario_of(scenario)
+        self.flow = flow_of(self.scenario, flow)
         self.delay_price, self.loss_price = delay_price, loss_price
         self._rate = _narrowest(self.scenario)
         self.action_space = spaces.Box(-1.0, 1.0, (1,), np.float32)
         self.observation_space = spaces.Box(-_MOST, _MOST, (len(SEEN),), np.float32)
-        self._episode: _core.Episode | None = None
+        self._episode: _core.CongestionEpisode | None = None
         self._segments = _FIRST_SEGMENTS
-        self._before: tuple[float, bool, int, int, int, int, float, float, int, int] | None = None
+        self._before: _core.CongestionView | None = None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
         """Begin a run. `options["run_seed"]` sets its seed, to compare with another control on the same."""
         super().reset(seed=seed)
-        drawn = int(self.np_random.integers(2**31))
-        run_seed = int((options or {}).get("run_seed", drawn))
-        self._episode = _core.Episode(self.scenario._core, run_seed, self.flow)
+        run_seed = draw_run_seed(self.np_random, options)
+        self._episode = _core.CongestionEpisode(self.scenario._core, run_seed, self.flow)
         self._segments = _FIRST_SEGMENTS
         self._before = self._episode.view()
         observation, _ = self._look(self._before, self._before)
@@ -99,35 +97,33 @@ class Congestion(gymnasium.Env["NDArray[np.float32]", "NDArray[np.float32]"]):
         before = self._before
         factor = 2.0 ** float(np.clip(np.asarray(action).reshape(-1)[0], -1, 1))
         self._segments = min(_MOST_SEGMENTS, max(_LEAST_SEGMENTS, self._segments * factor))
-        span = min(_LONGEST, max(_SHORTEST, before[6] or _FIRST_SPAN))
-        now = self._episode.go_on(round(self._segments * before[9]), span)
+        span = min(_LONGEST, max(_SHORTEST, before.srtt_s or _FIRST_SPAN))
+        now = self._episode.go_on(round(self._segments * before.mss), span)
         self._before = now
         observation, reward = self._look(before, now)
-        info = {"time_s": now[0], "goodput_bps": now[2] * 8 / now[0] if now[0] > 0 else 0.0}
-        return observation, reward, False, now[1], info
+        info = {
+            "time_s": now.time_s,
+            "goodput_bps": now.delivered * 8 / now.time_s if now.time_s > 0 else 0.0,
+        }
+        return observation, reward, False, now.is_over, info
 
-    def _look(self, before: tuple[Any, ...], now: tuple[Any, ...]) -> tuple[NDArray[np.float32], float]:
-        time, _, delivered, sent, again, timeouts, srtt, least, flight, mss = now
-        span = time - before[0]
-        queuing = min(_MOST, max(0.0, srtt / least - 1)) if least > 0 else 0.0
-        share = (delivered - before[2]) * 8 / (span * self._rate) if span > 0 else 0.0
-        loss = (again - before[4]) / max(1, sent - before[3])
+    def _look(
+        self, before: _core.CongestionView, now: _core.CongestionView
+    ) -> tuple[NDArray[np.float32], float]:
+        span = now.time_s - before.time_s
+        queuing = min(_MOST, max(0.0, now.srtt_s / now.min_rtt_s - 1)) if now.min_rtt_s > 0 else 0.0
+        share = (now.delivered - before.delivered) * 8 / (span * self._rate) if span > 0 else 0.0
+        loss = (now.retransmitted - before.retransmitted) / max(1, now.sent - before.sent)
         values = [
             queuing,
             2 * share - 1,
             math.log2(self._segments) / 4 - 1,
-            2 * min(2.0, flight / (self._segments * mss)) - 1,
+            2 * min(2.0, now.in_flight / (self._segments * now.mss)) - 1,
             loss,
-            timeouts - before[5],
+            now.timeouts - before.timeouts,
         ]
         reward = min(_MOST, share) - self.delay_price * queuing - self.loss_price * loss
         return np.clip(np.array(values, np.float32), -_MOST, _MOST), float(reward)
-
-
-def _scenario(given: Scenario | str) -> Scenario:
-    if isinstance(given, Scenario):
-        return given
-    return Scenario.from_file(given) if given.endswith(".toml") else Scenario.shipped(given)
 
 
 def _narrowest(scenario: Scenario) -> float:

@@ -24,8 +24,8 @@ use cogtcp_scenario::{
     CognitiveSpec, Ends, Experiment, RadioSpec, Reception, TransmitRadio, WhilePeerSenses,
 };
 use cogtcp_spectrum::air::Air;
-use cogtcp_spectrum::{CognitiveRadio, Protection, Radio, RadioStats};
-use cogtcp_units::{RandomStream, Time};
+use cogtcp_spectrum::{CognitiveConfigError, CognitiveRadio, Protection, Radio, RadioStats};
+use cogtcp_units::{Duration, RandomStream, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -365,6 +365,31 @@ impl StationPair {
     fn is_blocked(&self, end: usize) -> bool {
         let silent = |end| self.radio(end).radio.phase().is_silent();
         (self.sends_with_sensing_radio && silent(end)) || (self.waits_for_peer && silent(1 - end))
+    }
+
+    /// The radio of the first end, or of both.
+    pub(crate) fn first_radio(&self) -> &CognitiveRadio {
+        &self.radios[0].radio
+    }
+
+    /// Sets t_s and T_p of all its radios, from their next phase on.
+    pub(crate) fn set_times(
+        &mut self,
+        sensing: Duration,
+        transmission: Duration,
+    ) -> Result<(), CognitiveConfigError> {
+        self.radios.iter_mut().try_for_each(|unit| unit.radio.set_times(sensing, transmission))
+    }
+
+    /// How primary users fared with all its radios up to `now`: the time that frames were on the air on top of them.
+    pub(crate) fn interfered(&self, now: Time) -> Duration {
+        self.radios.iter().map(|unit| unit.radio.protection(now).interfered).sum()
+    }
+
+    /// Exchanges that both ends began, and of these failed, so far.
+    pub(crate) fn exchanges(&self) -> (u64, u64) {
+        let failed = |c: &MacCounters| c.interfered + c.unanswered + c.collided + c.garbled;
+        (self.counters.iter().map(|c| c.attempts).sum(), self.counters.iter().map(failed).sum())
     }
 
     /// Whether both directions are open.

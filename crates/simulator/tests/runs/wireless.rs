@@ -5,7 +5,7 @@ use cogtcp_records::Run;
 use cogtcp_scenario::Scenario;
 use cogtcp_simulator::{RunOptions, TraceLevel, run};
 
-fn changed(changes: &[(&str, &str)]) -> cogtcp_scenario::Experiment {
+pub(crate) fn changed(changes: &[(&str, &str)]) -> cogtcp_scenario::Experiment {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/cr-single-hop.toml");
     let mut scenario = Scenario::read(std::path::Path::new(file)).unwrap();
     for (path, value) in changes {

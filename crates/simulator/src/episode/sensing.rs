@@ -1,0 +1,143 @@
+//! An agent that sets sensing and transmission time of a CR user before each of its sensings.
+//!
+//! The run stops in the nanosecond before a sensing begins: the agent knows how the last cycle went, and what it chooses
+//! holds for this sensing and for the transmission after it. (T_p could wait until the sensing has reported. But it counts
+//! only if the channel was reported free, so that the report adds nothing to choose it by.) A policy that stays on its
+//! channel senses again at once, with the same times.
+
+use crate::options::{RunError, RunOptions};
+use crate::simulation::Simulation;
+use crate::wireless::StationPair;
+use cogtcp_scenario::Experiment;
+use cogtcp_spectrum::{Phase, Radio, RadioStats};
+use cogtcp_units::{Duration, Rate, Time};
+use std::sync::Arc;
+
+/// What a decision is made on. Totals are since the beginning.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SensingView {
+    /// Simulated time.
+    pub time: Time,
+    /// Whether the run is over.
+    pub is_over: bool,
+    /// t_s and T_p as they are set.
+    pub times: (Duration, Duration),
+    /// Whether the last sensing reported a PU.
+    pub reported: bool,
+    /// Sensings that reported a PU.
+    pub reports: u64,
+    /// What the radio did. The agent may know the times, the sensings and the handoffs; the rest is the truth.
+    pub radio: RadioStats,
+    /// Share of the sensings of the present channel that reported a PU, by Laplace's rule; 1/2 if none has.
+    pub busy_share: f64,
+    /// Rate of the channel in use.
+    pub rate: Rate,
+    /// Rate of the fastest channel.
+    pub fastest: Rate,
+    /// Exchanges of frames that both ends of the link began, and of these failed, for whatever cause.
+    pub exchanges: (u64, u64),
+    /// Payload that was acknowledged to the flow's sender.
+    pub acked: u64,
+    /// Retransmission timeouts of the flow.
+    pub timeouts: u64,
+    /// Truth, for the reward: payload that the receiving application has.
+    pub delivered: u64,
+    /// Truth, for the reward: ON time of primary users that frames of the link were on the air in.
+    pub interfered: Duration,
+}
+
+/// A run of which an agent sets the cycle of one CR user.
+#[derive(Debug)]
+pub struct SensingEpisode {
+    simulation: Simulation,
+    options: RunOptions,
+    /// The pair of stations of the radio, in the network.
+    pair: usize,
+    flow: usize,
+}
+
+impl SensingEpisode {
+    /// The run of `experiment` with `seed` up to its first sensing. The agent steers the CR user named `radio`: of two
+    /// that sense apart, the one at the beginning of the link decides, and the other follows from its next phase on.
+    /// `flow` is the number of the flow whose bytes it is told of.
+    pub fn new(
+        experiment: Arc<Experiment>,
+        seed: Option<u64>,
+        radio: &str,
+        flow: usize,
+    ) -> Result<Self, RunError> {
+        let options = RunOptions { seed, ..RunOptions::default() };
+        let number = experiment.radios.iter().position(|spec| spec.name == radio);
+        let simulation = Simulation::new(experiment, &options)?;
+        let pair = simulation.network.station_pairs.iter().position(|(place, _)| Some(*place) == number);
+        let wrong = |why: &str| RunError::Radio { radio: radio.to_owned(), why: why.to_owned() };
+        let pair = pair.ok_or_else(|| wrong("there is no CR user of this name to steer"))?;
+        if flow >= simulation.flows.len() {
+            return Err(wrong(&format!("there is no flow {flow}; flows are numbered from 0")));
+        }
+        let mut episode = Self { simulation, options, pair, flow };
+        episode.play_to_decision()?;
+        Ok(episode)
+    }
+
+    /// Sets t_s and T_p of the sensing that is about to begin and of the transmission after it, and goes on to the next.
+    pub fn go_on(&mut self, sensing: Duration, transmission: Duration) -> Result<SensingView, RunError> {
+        if let Err(error) =
+            self.simulation.network.station_pairs[self.pair].1.set_times(sensing, transmission)
+        {
+            let radio =
+                &self.simulation.experiment.radios[self.simulation.network.station_pairs[self.pair].0];
+            return Err(RunError::Radio { radio: radio.name.clone(), why: error.to_string() });
+        }
+        let begins = self.pair().first_radio().phase_end();
+        self.simulation.play_until(begins, &self.options)?;
+        self.play_to_decision()?;
+        Ok(self.view())
+    }
+
+    /// Plays up to the nanosecond before the next sensing begins, or to the end of the run.
+    fn play_to_decision(&mut self) -> Result<(), RunError> {
+        loop {
+            let radio = self.pair().first_radio();
+            let (phase, until) = (radio.phase(), radio.phase_end());
+            if phase != Phase::Sensing {
+                // A sensing at time zero has nothing before it that could be played.
+                return match until.as_nanos().checked_sub(1) {
+                    Some(before) => self.simulation.play_until(Time::from_nanos(before), &self.options),
+                    None => Ok(()),
+                };
+            }
+            if until > self.simulation.end {
+                return self.simulation.play_until(until, &self.options);
+            }
+            self.simulation.play_until(until, &self.options)?;
+        }
+    }
+
+    fn pair(&self) -> &StationPair {
+        &self.simulation.network.station_pairs[self.pair].1
+    }
+
+    /// What can be seen now.
+    pub fn view(&self) -> SensingView {
+        let (simulation, pair) = (&self.simulation, self.pair());
+        let (now, radio, flow) = (simulation.now(), pair.first_radio(), &simulation.flows[self.flow]);
+        let stats = flow.sender.stats();
+        SensingView {
+            time: now,
+            is_over: now >= simulation.end,
+            times: radio.times(),
+            reported: radio.has_reported(),
+            reports: radio.reports(),
+            radio: radio.stats(now),
+            busy_share: radio.history().busy_share(radio.channel()),
+            rate: radio.rate().unwrap_or_default(),
+            fastest: radio.air().channels.iter().map(|(_, channel)| channel.rate).max().unwrap_or_default(),
+            exchanges: pair.exchanges(),
+            acked: stats.bytes_acked,
+            timeouts: stats.timeouts,
+            delivered: flow.receiver.delivered(),
+            interfered: pair.interfered(now),
+        }
+    }
+}
