@@ -203,12 +203,14 @@ def generate_lte(duration_s: float = 60.0, seed: int = 1) -> LinkTrace:
     The model of Winstein, Sivaraman and Balakrishnan, "Stochastic Forecasts Achieve High Throughput and Low
     Delay over Cellular Networks", NSDI 2013, section 3.1: packets leave as a Poisson process whose rate
     is a Brownian motion of 200 packets/s per square root of a second, between 0 and 1000 packets/s; at 0
-    there is an outage, which ends with a rate of 1 per second. Departure: the rate is reflected at 1000,
-    begins at 500 and comes out of an outage at 20.
+    there is an outage, which ends with a rate of 1 per second. The constants are those of their program
+    (`receiver.hh` of Sprout: BROWNIAN_MOTION_RATE 200, OUTAGE_ESCAPE_RATE 1, MAX_ARRIVAL_RATE 1000,
+    TICK_LENGTH 20 ms). Departures, where the model infers a rate and this draws one: the rate is reflected at
+    1000 (theirs is cut off there), begins at 500 (theirs: any rate alike) and comes out of an outage at 20.
     """
     _check(duration_s)
     draw = random.Random(f"lte/{seed}").random  # noqa: S311
-    tick = 0.02  # that of the paper
+    tick = 0.02  # TICK_LENGTH of their program
     rate, at, dark_until = 500.0, 0.0, 0.0
     times: list[float] = []
     while at < duration_s:
