@@ -6,6 +6,10 @@ from __future__ import annotations
 class CogtcpError(Exception):
     """The base of every error that cogtcp raises on purpose."""
 
+    def explain(self) -> str:
+        """Return the error as the command line shows it, with the line of the source that it is about."""
+        return str(self)
+
 
 class ScenarioError(CogtcpError, ValueError):
     """A scenario says something that cannot be simulated.
@@ -69,7 +73,22 @@ class ScenarioError(CogtcpError, ValueError):
 
 
 class UsageError(CogtcpError, ValueError):
-    """A call asks for something that makes no sense, whatever the scenario."""
+    """A call, or a file that says what to do, asks for something that makes no sense, whatever the scenario.
+
+    Attributes:
+        excerpt: The line of the file, and under it carets that mark what is wrong; empty where there is no
+            such place. A traceback shows it as a note.
+    """
+
+    def __init__(self, message: str = "", *, excerpt: str = "") -> None:
+        super().__init__(message)
+        self.excerpt = excerpt
+        if excerpt:
+            self.add_note(excerpt)
+
+    def explain(self) -> str:
+        """Return the error as the command line shows it: with its line of the file."""
+        return f"{self}\n{self.excerpt}" if self.excerpt else str(self)
 
 
 class RunError(CogtcpError):

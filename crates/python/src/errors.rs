@@ -1,6 +1,6 @@
 //! Errors of the crates as the exceptions of the Python package.
 
-use cogtcp_scenario::ScenarioError;
+use cogtcp_scenario::{ScenarioError, line_excerpt};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -14,16 +14,28 @@ pub(crate) fn input_error(py: Python<'_>, message: &str) -> PyErr {
     plain(py, "ScenarioError", message)
 }
 
-/// `cogtcp.ScenarioError` for a line of a file other than a scenario.
-pub(crate) fn located_error(py: Python<'_>, file: &str, line: usize, message: &str, text: &str) -> PyErr {
+/// `cogtcp.ScenarioError` for a line of a file other than a scenario, whose text is `source`.
+pub(crate) fn located_error(py: Python<'_>, file: &str, line: usize, message: &str, source: &str) -> PyErr {
     let build = || {
         let details = PyDict::new(py);
         details.set_item("file", file)?;
         details.set_item("line", line)?;
-        details.set_item("text", text)?;
+        details.set_item("text", format!("{file}:{line}: {message}"))?;
+        // What a message quotes first is what was found.
+        details.set_item("excerpt", line_excerpt(source, line, message.split('"').nth(1)))?;
         Ok(PyErr::from_value(exception(py, "ScenarioError")?.call((message,), Some(&details))?))
     };
     build().unwrap_or_else(|failure| failure)
+}
+
+/// Line, column, lines with carets, and what is wrong with a text that is no TOML.
+type Place = (usize, usize, String, Option<String>);
+
+/// Where the value at `path` of a TOML text stands, or what is nearest to it.
+#[pyfunction]
+pub(crate) fn toml_place(text: &str, path: &str) -> Option<Place> {
+    let place = cogtcp_scenario::toml_place(text, path)?;
+    Some((place.line, place.column, place.excerpt, place.fault))
 }
 
 /// `cogtcp.RunError`.

@@ -30,6 +30,8 @@ mod _core {
     #[pymodule_export]
     use super::episode::{CongestionEpisode, CongestionView, SensingEpisode, SensingView};
     #[pymodule_export]
+    use super::errors::toml_place;
+    #[pymodule_export]
     use super::journey::Journey;
     #[pymodule_export]
     use super::mobility::Mobility;

@@ -27,9 +27,9 @@ impl Mobility {
     #[staticmethod]
     fn read(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<Self> {
         let parse = if format == "csv" { csv::read } else { setdest::read };
-        let mobility = py.detach(|| parse(file, text)).map_err(|error| {
-            located_error(py, &error.file, error.line, &error.reason.to_string(), &error.to_string())
-        })?;
+        let mobility = py
+            .detach(|| parse(file, text))
+            .map_err(|error| located_error(py, &error.file, error.line, &error.reason.to_string(), text))?;
         let end = mobility.end();
         Ok(Self { mobility, end })
     }

@@ -34,9 +34,8 @@ impl PuActivity {
     /// Reads a log: `pu-log`, `map` or `csv`. `file` is what errors call it.
     #[staticmethod]
     fn read(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<Self> {
-        let damaged = |error: LogError| {
-            located_error(py, &error.file, error.line, &error.reason.to_string(), &error.to_string())
-        };
+        let damaged =
+            |error: LogError| located_error(py, &error.file, error.line, &error.reason.to_string(), text);
         match format {
             "pu-log" => Ok(Self::of(pu_log::read(file, text).map_err(damaged)?, None)),
             "map" => {
@@ -230,9 +229,8 @@ impl ChannelTable {
     #[staticmethod]
     fn read(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<Self> {
         let parse = if format == "released" { released::read_channels } else { ch_log::read };
-        let table = parse(file, text).map_err(|error| {
-            located_error(py, &error.file, error.line, &error.reason.to_string(), &error.to_string())
-        })?;
+        let table = parse(file, text)
+            .map_err(|error| located_error(py, &error.file, error.line, &error.reason.to_string(), text))?;
         Ok(Self { table })
     }
 

@@ -13,9 +13,6 @@ pub(crate) fn read_link_trace(py: Python<'_>, text: &str, file: &str) -> PyResul
     match py.detach(|| files::read(text)) {
         Ok(Schedule::Opportunities(times)) => Ok((Some(times), None)),
         Ok(Schedule::Rates(steps)) => Ok((None, Some(steps))),
-        Err(error) => {
-            let whole = format!("{file}:{}: {}", error.line, error.reason);
-            Err(located_error(py, file, error.line, &error.reason, &whole))
-        }
+        Err(error) => Err(located_error(py, file, error.line, &error.reason, text)),
     }
 }

@@ -19,12 +19,36 @@ const BEFORE: usize = 40;
 /// What a terminal would obey, control characters, is shown as a replacement character.
 pub(crate) fn excerpt(text: &str, span: &Span) -> String {
     let (number, column) = line_and_column(text, span.start);
-    let line: Vec<char> =
-        text.split('\n').nth(number - 1).unwrap_or("").trim_end().chars().map(shown).collect();
-    let at = (column - 1).min(line.len());
     let marked = text
         .get(span.start..span.end)
         .map_or(1, |marked| marked.lines().next().unwrap_or("").chars().count());
+    draw(&number.to_string(), text.split('\n').nth(number - 1).unwrap_or(""), column - 1, marked)
+}
+
+/// Line number `number`, from 1, of a file of any kind, with carets under `found` if that stands in it, else under all of it.
+pub fn line_excerpt(text: &str, number: usize, found: Option<&str>) -> String {
+    let line = text.split('\n').nth(number.saturating_sub(1)).unwrap_or("").trim_end();
+    let words = line.trim_start();
+    let found = found.filter(|found| !found.is_empty());
+    let (start, marked) = match found.and_then(|found| Some((line.find(found)?, found))) {
+        Some(place) => place,
+        None => (line.len() - words.len(), words),
+    };
+    draw(&number.to_string(), line, line[..start].chars().count(), marked.chars().count())
+}
+
+/// What was set after reading, `path = value`, with carets under the value, or under the path where that is wrong.
+pub(crate) fn change_excerpt(path: &str, value: &str, is_path_wrong: bool) -> String {
+    let value = value.lines().next().unwrap_or("");
+    let (before, marked) =
+        if is_path_wrong { (0, path) } else { (path.chars().count() + " = ".len(), value) };
+    draw("set", &format!("{path} = {value}"), before, marked.chars().count())
+}
+
+/// `line` behind `label`, with carets under the `marked` characters after the first `at`.
+fn draw(label: &str, line: &str, at: usize, marked: usize) -> String {
+    let line: Vec<char> = line.trim_end().chars().map(shown).collect();
+    let at = at.min(line.len());
     // A place between characters, as where the file ends too early, has a caret too.
     let end = (at + marked.max(1)).min(line.len().max(at + 1));
 
@@ -36,9 +60,9 @@ pub(crate) fn excerpt(text: &str, span: &Span) -> String {
     let (left, right) = (if first > 0 { "…" } else { "" }, if last < line.len() { "…" } else { "" });
     let part: String = line[first..last].iter().collect();
     let carets = "^".repeat(end.min(last.max(at + 1)) - at);
-    let (number, margin) = (number.to_string(), " ".repeat(number.to_string().len()));
+    let margin = " ".repeat(label.chars().count());
     let indent = " ".repeat(at - first + left.chars().count());
-    format!("{margin} |\n{number} | {left}{part}{right}\n{margin} | {indent}{carets}")
+    format!("{margin} |\n{label} | {left}{part}{right}\n{margin} | {indent}{carets}")
 }
 
 fn shown(character: char) -> char {
@@ -55,7 +79,7 @@ fn shown(character: char) -> char {
 
 #[cfg(test)]
 mod tests {
-    use super::{WIDEST, excerpt};
+    use super::{WIDEST, change_excerpt, excerpt, line_excerpt};
 
     /// The excerpt for the first `marked` in `text`.
     fn of(text: &str, marked: &str) -> String {
@@ -104,6 +128,23 @@ mod tests {
     fn a_terminal_is_told_nothing() {
         let shown = of("a\t= \"\u{1b}[2J\u{202e}b\"", "\"\u{1b}[2J\u{202e}b\"");
         assert_eq!(shown, "  |\n1 | a = \"\u{fffd}[2J\u{fffd}b\"\n  |     ^^^^^^^^");
+    }
+
+    #[test]
+    fn a_line_of_any_file_is_marked_where_the_word_stands() {
+        assert_eq!(line_excerpt("a\n  1, x ,3\n", 2, Some("x")), "  |\n2 |   1, x ,3\n  |      ^");
+        assert_eq!(line_excerpt("a\n  1, x\n", 2, Some("y")), "  |\n2 |   1, x\n  |   ^^^^");
+        assert_eq!(line_excerpt("a\n", 7, None), "  |\n7 | \n  | ^");
+        assert_eq!(line_excerpt("µ 5q", 1, Some("5q")), "  |\n1 | µ 5q\n  |   ^^");
+    }
+
+    #[test]
+    fn what_was_set_is_shown_as_it_was_written() {
+        assert_eq!(
+            change_excerpt("run.duration", "5q", false),
+            "    |\nset | run.duration = 5q\n    |                ^^"
+        );
+        assert_eq!(change_excerpt("run.d", "5 s", true), "    |\nset | run.d = 5 s\n    | ^^^^^");
     }
 
     #[test]

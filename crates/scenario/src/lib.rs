@@ -45,6 +45,7 @@ pub use cogtcp_link::{QueueLimit, QueueSpec, Silence};
 pub use cogtcp_traffic::{Pace, Pattern, Period, RequestConfig, VideoConfig, Volume};
 pub use cogtcp_units::Seed;
 pub use error::ScenarioError;
+pub use excerpt::line_excerpt;
 pub use experiment::{
     CognitiveSpec, ControlSpec, Experiment, FlowSpec, Gating, JourneySpec, LinkSpec, PipeSpec, RadioKind,
     RadioSpec, SpectrumSpec, TrainSpec, UdpSpec, UsersSpec,
@@ -56,6 +57,7 @@ pub use journey::{Journey, JourneyMap, JourneyRate};
 pub use limits::MOST_SERIES_ROWS;
 pub use radio::Radio;
 pub use scenario::{Run, Scenario};
+pub use source::{TomlPlace, toml_place};
 pub use starter::{STARTERS, starter};
 pub use tcp::Tcp;
 pub use topology::{Chain, Dumbbell, Graph, Link, NamedLink, SingleHop, Topology};

@@ -1,7 +1,8 @@
 //! From text to a [`Scenario`] and back.
 
+use crate::excerpt::change_excerpt;
 use crate::limits::LARGEST_SCENARIO;
-use crate::source::Source;
+use crate::source::{Change, Source};
 use crate::tree::{self, Node, Path};
 use crate::{Scenario, ScenarioError, external, files, format, is_external};
 use cogtcp_transport::Preset;
@@ -48,7 +49,7 @@ impl Scenario {
         format::check(root, &source)?;
         let mut scenario: Self = tree::deserialize(root).map_err(|fault| {
             let path = fault.path();
-            let changed = source.changed.iter().any(|changed| path.0.starts_with(&changed.0));
+            let changed = source.changed.iter().any(|changed| path.0.starts_with(&changed.path.0));
             let span = fault.span.clone().filter(|_| !changed);
             source.error_at(&path, span, fault.message, fault.remedy)
         })?;
@@ -87,7 +88,8 @@ impl Scenario {
         }
         for (i, flow) in changed.flow.iter_mut().enumerate().filter(|(_, flow)| !flow.fixed) {
             flow.transport = transport.to_owned();
-            changed.source.changed.push(Path::of("flow").index(i).key("transport"));
+            let path = Path::of("flow").index(i).key("transport");
+            changed.source.changed.push(Change { path, written: ("transport".into(), transport.into()) });
         }
         Ok(changed)
     }
@@ -112,10 +114,16 @@ impl Scenario {
         let node = Node::from_toml_value(value.trim())
             .unwrap_or_else(|| Node::bare(tree::Value::Text(value.to_owned())));
         match root.set(path, &node) {
-            Ok(paths) => source.changed.extend(paths),
+            Ok(paths) => {
+                let written: (Arc<str>, Arc<str>) = (path.into(), value.trim().into());
+                source
+                    .changed
+                    .extend(paths.into_iter().map(|path| Change { path, written: written.clone() }));
+            }
             Err((message, remedy)) => {
                 let mut error = ScenarioError::of_file(&source.file, message, remedy);
                 error.field = path.to_owned();
+                error.excerpt = change_excerpt(path, value.trim(), true).into();
                 return Err(error);
             }
         }

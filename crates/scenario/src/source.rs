@@ -1,7 +1,7 @@
 //! Where a scenario came from, to say where in it an error is.
 
 use crate::ScenarioError;
-use crate::excerpt::excerpt;
+use crate::excerpt::{change_excerpt, excerpt};
 use crate::tree::{Node, Path, Span};
 use std::sync::Arc;
 
@@ -13,7 +13,15 @@ pub(crate) struct Source {
     /// Its text, where there is one.
     pub(crate) text: Option<Arc<str>>,
     /// What was set after reading: no place in the text stands for it.
-    pub(crate) changed: Vec<Path>,
+    pub(crate) changed: Vec<Change>,
+}
+
+/// A field that was set after reading.
+#[derive(Clone, Debug)]
+pub(crate) struct Change {
+    pub(crate) path: Path,
+    /// Path and value as they were written.
+    pub(crate) written: (Arc<str>, Arc<str>),
 }
 
 impl Source {
@@ -27,7 +35,7 @@ impl Source {
         let root = text.and_then(|text| Node::from_toml(text).ok());
         problems
             .map(|(path, message, remedy)| {
-                let changed = self.changed.iter().any(|changed| path.0.starts_with(&changed.0));
+                let changed = self.changed.iter().any(|changed| path.0.starts_with(&changed.path.0));
                 let node = root.as_ref().filter(|_| !changed).map(|root| root.nearest(&path));
                 self.error_at(&path, node.and_then(|node| node.span.clone()), message, remedy)
             })
@@ -49,9 +57,54 @@ impl Source {
                 error.excerpt = excerpt(text, &span).into();
                 error.at(line_and_column(text, span.start))
             }
-            _ => error,
+            _ => {
+                // The last change counts, of those that the field is part of, and else of its own parts.
+                let is_part = |change: &&Change| path.0.starts_with(&change.path.0);
+                let has_part = |change: &&Change| change.path.0.starts_with(&path.0);
+                let mut changes = self.changed.iter().rev();
+                let change = changes.clone().find(is_part).or_else(|| changes.find(has_part));
+                if let Some(Change { written: (path, value), .. }) = change {
+                    error.excerpt = change_excerpt(path, value, false).into();
+                }
+                error
+            }
         }
     }
+}
+
+/// A place in a TOML file of any kind.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct TomlPlace {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// The line of the source with carets under what stands there.
+    pub excerpt: String,
+    /// What the parser says of a text that is no TOML.
+    pub fault: Option<String>,
+}
+
+/// Where the value at `path` ("axis.0.steps") of a TOML text stands, or the nearest part of it; of a text that is no TOML,
+/// where the parser gave up. Nothing if no step of the path is there.
+pub fn toml_place(text: &str, path: &str) -> Option<TomlPlace> {
+    let (span, fault) = match Node::from_toml(text) {
+        Ok(root) => {
+            let path = Path::of(path);
+            let first = Path(path.0.get(..1)?.to_vec());
+            // What the whole file is the nearest part of is nowhere.
+            if std::ptr::eq(root.nearest(&first), &raw const root) {
+                return None;
+            }
+            (root.nearest(&path).span.clone()?, None)
+        }
+        Err(errors) => {
+            let error = errors.first()?;
+            (error.span()?, Some(error.message().to_owned()))
+        }
+    };
+    let (line, column) = line_and_column(text, span.start);
+    Some(TomlPlace { line, column, excerpt: excerpt(text, &span), fault })
 }
 
 /// Line and column, from 1, of the byte `at`. The column counts characters.
@@ -66,7 +119,22 @@ pub(crate) fn line_and_column(text: &str, at: usize) -> (usize, usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::line_and_column;
+    use super::{line_and_column, toml_place};
+
+    #[test]
+    fn a_value_of_any_toml_has_a_place() {
+        let text = "title = 1\n[[axis]]\npath = \"a\"\nsteps = 0\n";
+        let place = toml_place(text, "axis.0.steps").unwrap();
+        assert_eq!((place.line, place.column, place.fault), (4, 9, None));
+        assert_eq!(place.excerpt, "  |\n4 | steps = 0\n  |         ^");
+        // Of what is not there, the nearest part.
+        assert_eq!(toml_place(text, "axis.0.values").unwrap().line, 2);
+        assert_eq!(toml_place(text, "seeds"), None);
+        assert_eq!(toml_place(text, ""), None);
+        let wrong = toml_place("a = 1\nb = \n", "a").unwrap();
+        assert_eq!(wrong.line, 2);
+        assert!(wrong.fault.is_some() && wrong.excerpt.contains("2 | b ="), "{wrong:?}");
+    }
 
     #[test]
     fn columns_count_characters() {

@@ -92,9 +92,9 @@ def _terminate(signum: int, frame: object) -> NoReturn:
 
 
 def _fail(args: argparse.Namespace, error: Exception) -> int:
-    from cogtcp._errors import ScenarioError, UsageError
+    from cogtcp._errors import CogtcpError, ScenarioError, UsageError
 
-    said = error.explain() if isinstance(error, ScenarioError) else error
+    said = error.explain() if isinstance(error, CogtcpError) else error
     print(f"cogtcp: {said}", file=sys.stderr)
     if args.json:
         described = error.to_dict() if isinstance(error, ScenarioError) else {"message": str(error)}

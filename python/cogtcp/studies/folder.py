@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
-import tomllib
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cogtcp._names import meant
+from cogtcp._places import located, read_toml
 from cogtcp.studies.claims import ClaimRow, known_only, read_claim, read_unsaid, text
 from cogtcp.studies.errors import StudyError
 from cogtcp.studies.space import Space, Unsaid
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 ENVIRONMENT = "COGTCP_STUDIES"
 """Environment variable that names a folder of studies to use instead of the ones that come with cogtcp."""
@@ -46,7 +47,7 @@ class Study:
 
     def published(self, figure: str) -> dict[str, Any]:
         """Return `figures/<figure>.toml`: what the paper's figure shows, as data."""
-        return _read_toml(self.folder / "figures" / f"{figure}.toml")
+        return read_toml(self.folder / "figures" / f"{figure}.toml", StudyError)[1]
 
     def sentences(self, figure: str) -> list[str]:
         """Return what the paper says about a figure: its caption and sentences."""
@@ -97,7 +98,8 @@ def select(study: Study, only: list[str] | None) -> list[ClaimRow]:
 def load(folder: Path) -> Study:
     """Read `study.toml` of one folder."""
     path = folder / "study.toml"
-    data = _read_toml(path)
+    said, data = read_toml(path, StudyError)
+    under = _Place()
     try:
         search = dict(data.pop("search", {}))
         study = Study(
@@ -107,29 +109,39 @@ def load(folder: Path) -> Study:
             paper=text(data, "paper"),
             seeds=_count(data, "seeds"),
             quick_seeds=_count(data, "quick_seeds"),
-            claims=tuple(read_claim(row) for row in data.pop("claim", [])),
-            unsaid=tuple(read_unsaid(row) for row in data.pop("unsaid", [])),
+            claims=tuple(read_claim(row) for row in under.each("claim", data.pop("claim", []))),
+            unsaid=tuple(read_unsaid(row) for row in under.each("unsaid", data.pop("unsaid", []))),
             design=search.pop("settings", 96),
             design_seeds=search.pop("seeds", 4),
             quantities={name: str(words) for name, words in data.pop("quantities", {}).items()},
         )
+        under.path = "search."
         known_only(search, ("settings", "seeds"))
+        under.path = ""
         known_only(data, ("title", "paper", "seeds", "quick_seeds"))
     except ValueError as error:
-        raise StudyError(f"{path}: {error}") from None
+        # What a message quotes first is the key, if it is about one.
+        key = re.search(r"`(\w+)`", str(error))
+        field = (under.path + (key[1] if key else "")).rstrip(".")
+        raise located(StudyError, path, said, field, str(error)) from None
     ids = [claim.id for claim in study.claims]
     if not ids or len(set(ids)) != len(ids):
         raise StudyError(f"{path}: a study needs claims with ids that differ, not {ids}")
     return study
 
 
-def _read_toml(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise StudyError(f"{path}: {error.strerror or error}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise StudyError(f"{path}: {error}") from None
+class _Place:
+    """Which row of a file is being read."""
+
+    def __init__(self) -> None:
+        self.path = ""
+
+    def each(self, name: str, rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Yield the rows, and know meanwhile which one it is."""
+        for number, row in enumerate(rows):
+            self.path = f"{name}.{number}."
+            yield row
+        self.path = ""
 
 
 def _count(data: dict[str, Any], key: str) -> int:

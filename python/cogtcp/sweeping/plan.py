@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-import tomllib
+import re
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp._errors import UsageError
 from cogtcp._names import meant
+from cogtcp._places import located, read_toml
 from cogtcp.control import control_name
 from cogtcp.result import check_seed
 from cogtcp.runner import Case
@@ -224,17 +225,24 @@ def read(
         ScenarioError: The scenario cannot be simulated, or has no such field.
     """
     file = Path(path)
-    try:
-        with file.open("rb") as stream:
-            data = tomllib.load(stream)
-    except OSError as error:
-        raise UsageError(f"{file}: cannot be read: {error.strerror or error}; name a sweep file") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file}: {error}") from None
+    said, data = read_toml(file, UsageError, "name a sweep file")
     try:
         return _from(data if seeds is None else {**data, "seeds": seeds}, file, allow_python, changes)
     except UsageError as error:
-        raise UsageError(f"{file}: {error}") from None
+        raise located(UsageError, file, said, _field(str(error), data), str(error)) from None
+
+
+def _field(message: str, data: Mapping[str, Any]) -> str:
+    """Return the field of a sweep file that a message begins with; nothing if it begins with none."""
+    element = re.match(r"(axis|point) (\d+)(?:\.(\w+))?:", message)
+    if element:
+        steps = [element[1], str(int(element[2]) - 1), element[3]]
+        return ".".join(step for step in steps if step)
+    for number, axis in enumerate(data.get("axis", [])):
+        if isinstance(axis, dict) and message.startswith(f"{axis.get('path')}:"):
+            return f"axis.{number}.{'values' if 'values' in axis else 'range'}"
+    key = re.match(r"(\w+)\b.*?:", message)
+    return key[1] if key and key[1] in data else ""
 
 
 def _from(data: dict[str, Any], file: Path, allow_python: bool, changes: Sequence[tuple[str, str]]) -> Plan:
