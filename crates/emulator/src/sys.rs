@@ -230,10 +230,11 @@ pub(crate) fn schedule(priority: c_int) -> io::Result<()> {
     Ok(())
 }
 
-/// Keeps the memory of the process where it is, what it has and what it gets.
+/// Keeps the memory that the process has where it is. Not what it gets: once privileges are dropped there is a limit, and a
+/// thread whose stack is over it cannot be made.
 pub(crate) fn lock_memory() -> io::Result<()> {
     // SAFETY: no memory is passed.
-    check(unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) })?;
+    check(unsafe { libc::mlockall(libc::MCL_CURRENT) })?;
     Ok(())
 }
 
