@@ -26,7 +26,7 @@ EXTENSION := python/cogtcp/_core.abi3.so
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test test-rust test-python studies lint format bench agree soak mutants docs wheel reference lock clean FORCE
+.PHONY: help demo setup test test-rust test-python studies lint format bench agree soak mutants docs wheel bpf reference lock clean FORCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -99,6 +99,9 @@ wheel: $(VENV)/.core ## Build a wheel in dist/ (Python 3.11 and newer; installs 
 	@echo "now, anywhere: pip install $(DIST)/*.whl"
 
 DIST ?= dist
+
+bpf: ## Build TCP C2 for the kernel of this machine (Linux; needs clang, libbpf and bpftool; see docs/kernel-c2.md)
+	@$(MAKE) --no-print-directory -C bpf
 
 reference: $(VENV)/.core $(VENV)/.dev ## Generate schemas and reference pages anew, from the types and docstrings
 	cargo run --quiet --locked -p cogtcp-scenario --example generate

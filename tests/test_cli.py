@@ -170,12 +170,13 @@ VERBS = [
     "journey",
     "mobility",
     "trace",
+    "c2",
     "sensing",
     "version",
 ]
 
 
-FAMILIES = ("pu", "journey", "mobility", "trace")
+FAMILIES = ("pu", "journey", "mobility", "trace", "c2")
 NESTED = [
     "pu generate",
     "pu show",

@@ -111,6 +111,7 @@ def _parser() -> argparse.ArgumentParser:
         arguments,
         emulate,
         journey,
+        kernel_c2,
         lab,
         link_trace,
         mobility,
@@ -251,6 +252,8 @@ def _parser() -> argparse.ArgumentParser:
     journey.add_journey(group("journey", "show the line of a map file: stations, outages, levels"))
     mobility.add_mobility(group("mobility", "generate and show where the nodes of an ad hoc network are"))
     link_trace.add_trace(group("trace", "show, convert, export and generate link traces (mahimahi, CSV)"))
+
+    kernel_c2.add_c2(group("c2", "load TCP C2 into the kernel of this machine, show it, tell it of links"))
 
     sensing = verb("sensing", spectrum.show_sensing, "print P_d and P_f against sensing time and SNR")
     spectrum.add_sensing(sensing)

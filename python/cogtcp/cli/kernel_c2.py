@@ -1,0 +1,174 @@
+"""The verbs of `c2`: TCP C2 in the kernel of this machine, by the program `cogtcp-c2` of `make bpf`."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from cogtcp._errors import RunError, UsageError
+from cogtcp.cli import arguments
+
+if TYPE_CHECKING:
+    import argparse
+
+_PACKAGES = "clang libbpf-dev bpftool libelf-dev zlib1g-dev"
+
+
+def add_c2(parser: argparse.ArgumentParser) -> None:
+    """Add the verbs below `c2` to its parser."""
+    verb = partial(arguments.add_verb, arguments.verbs(parser))
+
+    load = verb("load", _load, "register the control c2, for sockets that ask for it (root)")
+    load.add_argument(
+        "--flows",
+        default="1",
+        metavar="N",
+        help="N where nothing else says it, this flow included (default: 1)",
+    )
+    load.add_argument("--pacing", action="store_true", help="pace after slow start")
+    load.add_argument("--object", metavar="FILE", help="load another BPF object than the one built")
+
+    verb("status", _status, "show the control, its sockets and what it was told (root)")
+    verb("unload", _unload, "take the control away; sockets that chose it keep it until they close (root)")
+
+    flows = verb("flows", _flows, "say how many flows share the way to a destination (root)")
+    flows.add_argument("address", metavar="ADDRESS", help="IPv4 or IPv6 address, or any")
+    flows.add_argument("flows", metavar="N", help="the flows, this machine's included, or default: forget it")
+
+    link = verb("link", _link, "say what the radio on the way to a destination does (root)")
+    link.add_argument("address", metavar="ADDRESS", help="IPv4 or IPv6 address, or any")
+    link.add_argument(
+        "state",
+        metavar="STATE",
+        choices=("sensing", "handoff", "up"),
+        help="sensing, handoff (windows freeze), or up (they resume; after a handoff they begin anew)",
+    )
+    link.add_argument(
+        "--for",
+        dest="seconds",
+        default="10",
+        metavar="S",
+        help="the silence ends after S seconds at the latest (default: 10)",
+    )
+
+
+def _load(args: argparse.Namespace) -> int:
+    words = ["--flows", args.flows, *(["--pacing"] if args.pacing else [])]
+    _do("load", *words, *(["--object", args.object] if args.object else []))
+    state = json.loads(_do("status"))
+    if args.json:
+        print(json.dumps(state))
+    else:
+        print(f'c2 is loaded, held by process {state["pid"]}; a socket takes it with TCP_CONGESTION "c2"')
+    return 0
+
+
+def _unload(args: argparse.Namespace) -> int:
+    said = json.loads(_do("unload"))
+    keep = said["sockets_that_keep_it"]
+    if args.json:
+        print(json.dumps(said))
+    elif keep:
+        print(f"c2 is unloaded; {keep} open socket{'s keep' if keep > 1 else ' keeps'} it until closed")
+    else:
+        print("c2 is unloaded")
+    return 0
+
+
+def _status(args: argparse.Namespace) -> int:
+    state = json.loads(_do("status"))
+    if args.json:
+        print(json.dumps(state))
+        return 0
+    if not state["loaded"]:
+        print("c2 is not loaded")
+        return 0
+    pacing = "paced" if state["pacing"] else "not paced"
+    print(f"c2 is loaded, held by process {state['pid']}: N {state['flows']}, {pacing}")
+    for entry in state["destinations"]:
+        print(f"  to {entry['address']}: N {entry['flows']}")
+    for entry in state["links"]:
+        print(f"  link to {entry['address']}: {entry['state']}, handoffs {entry['handoffs']}")
+    for socket in state["sockets"]:
+        print(f"  {_socket(socket)}")
+    if not state["sockets"]:
+        print("  no socket has it")
+    return 0
+
+
+def _socket(socket: dict[str, Any]) -> str:
+    def shown(name: str, scale: float, unit: str) -> str:
+        value = socket[name]
+        return "-" if value is None else f"{value * scale:.4g} {unit}"
+
+    ends = f"{_end(socket, 'local')} > {_end(socket, 'remote')}"
+    estimate = "" if socket["n_estimate"] is None else f", N^ {socket['n_estimate']}"
+    return (
+        f"{ends}  {'frozen' if socket['frozen'] else socket['zone']}, cwnd {socket['cwnd_segments']}, "
+        f"N {socket['n']} ({socket['n_from']}){estimate}, BW {shown('bandwidth_bps', 1e-6, 'Mbit/s')}, "
+        f"Dp {shown('dp_s', 1e3, 'ms')}, R {shown('r_s', 1e3, 'ms')}"
+    )
+
+
+def _end(socket: dict[str, Any], which: str) -> str:
+    address, port = socket[which], socket[f"{which}_port"]
+    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
+
+
+def _flows(args: argparse.Namespace) -> int:
+    _do("flows", args.address, args.flows)
+    if args.json:
+        print(json.dumps({"address": args.address, "flows": args.flows}))
+    return 0
+
+
+def _link(args: argparse.Namespace) -> int:
+    try:
+        seconds = float(args.seconds)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds <= 3600:
+        raise UsageError(f"--for {args.seconds}: give seconds, more than 0 and at most 3600")
+    _do("link", args.address, args.state, args.seconds)
+    if args.json:
+        print(json.dumps({"address": args.address, "state": args.state, "for_s": seconds}))
+    return 0
+
+
+def _do(*words: str) -> str:
+    """Run `cogtcp-c2` and return what it printed."""
+    # No shell, and the program is ours.
+    done = subprocess.run([str(_program()), *words], capture_output=True, text=True, check=False)  # noqa: S603
+    if done.returncode == 2:
+        raise UsageError(done.stderr.strip())
+    if done.returncode:
+        raise RunError(done.stderr.strip() or f"cogtcp-c2 ended with code {done.returncode}")
+    return done.stdout
+
+
+def _program() -> Path:
+    # In the tree of the sources, where `make bpf` puts it; else where somebody installed it.
+    built = Path(__file__).resolve().parents[3] / "target/bpf/cogtcp-c2"
+    found = built if built.exists() else shutil.which("cogtcp-c2")
+    if not found:
+        _say_what_is_missing()
+    return Path(found)
+
+
+def _say_what_is_missing() -> NoReturn:
+    if not sys.platform.startswith("linux"):
+        raise RunError("TCP C2 in the kernel needs Linux")
+    missing = [tool for tool in ("clang", "bpftool") if not shutil.which(tool, path=_SEARCHED)]
+    if not Path("/usr/include/bpf/libbpf.h").exists():
+        missing.append("libbpf's headers")
+    lacking = f", which needs {' and '.join(missing)} (on Debian: apt install {_PACKAGES})" if missing else ""
+    raise RunError(f"TCP C2 for the kernel is not built; in the tree of cogtcp's sources: make bpf{lacking}")
+
+
+_SEARCHED = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

@@ -1,0 +1,202 @@
+"""A path between two network namespaces with a rate, a queue and a delay, for tests on the kernel's TCP.
+
+Two TUN devices, one in each namespace, and a process that carries packets between them. When a packet leaves
+is worked out when it comes, so that lateness does not add up; at its end the process says how late it was.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import select
+import signal
+import struct
+import subprocess
+import sys
+import time
+from collections import deque
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_TUNSETIFF = 0x400454CA
+_TUN_WITHOUT_HEADER = 0x1001  # IFF_TUN | IFF_NO_PI
+TCP_CONGESTION = 13
+NEAR, FAR = "10.67.0.1", "10.67.0.2"
+
+
+def sh(*words: str) -> str:
+    """Run a command of the system and return what it printed."""
+    return subprocess.run(words, check=True, capture_output=True, text=True).stdout
+
+
+def _tun(name: str) -> int:
+    device = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
+    fcntl.ioctl(device, _TUNSETIFF, struct.pack("16sH22x", name.encode(), _TUN_WITHOUT_HEADER))
+    return device
+
+
+class EmulatedPath:
+    """The two ends; both namespaces are gone when the context of `path` ends."""
+
+    def __init__(self, near: str, far: str) -> None:
+        """Name the namespaces."""
+        self.near, self.far = near, far
+        self.processes: list[subprocess.Popen[str]] = []
+        self.carrier: subprocess.Popen[str]
+
+    def start(self, namespace: str, *words: str, **options: Any) -> subprocess.Popen[str]:
+        """Start a command in a namespace."""
+        command = ["ip", "netns", "exec", namespace, *words]
+        process = subprocess.Popen(command, text=True, **options)
+        self.processes.append(process)
+        return process
+
+    def listen(self, port: int = 5000) -> None:
+        """Start a server at the far end that reads whatever comes, on any number of connections."""
+        words = [sys.executable, __file__, "serve", str(port)]
+        server = self.start(self.far, *words, stdout=subprocess.PIPE)
+        assert server.stdout
+        assert server.stdout.readline() == "ready\n"
+
+    def send(self, control: str, seconds: float, log: Path, port: int = 5000) -> subprocess.Popen[str]:
+        """Start a sender at the near end; `log` gets a JSON document a line: the control, then `tcp_info`."""
+        words = [sys.executable, __file__, "send", control, str(seconds), str(port)]
+        with log.open("w") as out:
+            return self.start(self.near, *words, stdout=out)
+
+    def lateness(self) -> float:
+        """End the path and return how late 99 % of its packets were at most, in s."""
+        self.carrier.terminate()
+        return float(self.carrier.communicate()[0])
+
+
+def samples(log: Path) -> list[dict[str, float]]:
+    """Return the samples of a sender's log; the last line may be torn."""
+    lines = log.read_text().split("\n")[1:-1]
+    return [json.loads(line) for line in lines]
+
+
+@contextmanager
+def path(rate_bps: float, one_way_s: float, queue_bytes: int) -> Iterator[EmulatedPath]:
+    """Make a path; data flow from the near end to the far one, and only there the rate and the queue bind."""
+    suffix = str(os.getpid())
+    made = EmulatedPath(f"c2near{suffix}", f"c2far{suffix}")
+    devices = []
+    try:
+        for namespace, name, address in ((made.near, f"c2n{suffix}", NEAR), (made.far, f"c2f{suffix}", FAR)):
+            sh("ip", "netns", "add", namespace)
+            devices.append(_tun(name))
+            sh("ip", "link", "set", name, "netns", namespace)
+            sh("ip", "-n", namespace, "addr", "add", f"{address}/24", "dev", name)
+            sh("ip", "-n", namespace, "link", "set", name, "mtu", "1500", "txqueuelen", "5000", "up")
+            sh("ip", "-n", namespace, "link", "set", "lo", "up")
+        rules = map(str, (*devices, rate_bps, one_way_s, queue_bytes))
+        made.carrier = subprocess.Popen(
+            [sys.executable, __file__, "carry", *rules], pass_fds=devices, stdout=subprocess.PIPE, text=True
+        )
+        made.processes.append(made.carrier)
+        yield made
+    finally:
+        for process in made.processes:
+            process.kill()
+            process.wait()
+            if process.stdout:
+                process.stdout.close()
+        for device in devices:
+            os.close(device)
+        for namespace in (made.near, made.far):
+            with suppress(subprocess.CalledProcessError):
+                sh("ip", "netns", "del", namespace)
+
+
+def _carry(near: int, far: int, rate: float, delay: float, limit: int) -> None:
+    with suppress(OSError):
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
+    forward: deque[tuple[float, bytes]] = deque()
+    back: deque[tuple[float, bytes]] = deque()
+    free = 0.0
+    late: list[float] = []
+
+    def end(number: int, frame: object) -> None:
+        print(sorted(late)[len(late) * 99 // 100] if late else 0.0, flush=True)
+        os._exit(0)
+
+    signal.signal(signal.SIGTERM, end)
+    while True:
+        due = min((queue[0][0] for queue in (forward, back) if queue), default=None)
+        wait = None if due is None else max(0.0, due - time.monotonic())
+        readable, _, _ = select.select([near, far], [], [], wait)
+        now = time.monotonic()
+        for device in readable:
+            with suppress(BlockingIOError):
+                while True:
+                    packet = os.read(device, 2048)
+                    if device == far:
+                        back.append((now + delay, packet))
+                    elif (free - now) * rate / 8 <= limit:
+                        free = max(free, now) + len(packet) * 8 / rate
+                        forward.append((free + delay, packet))
+        for queue, device in ((forward, far), (back, near)):
+            while queue and queue[0][0] <= now:
+                at, packet = queue.popleft()
+                late.append(time.monotonic() - at)
+                with suppress(OSError):
+                    os.write(device, packet)
+
+
+def _serve(port: int) -> None:
+    import socket
+
+    server = socket.create_server(("", port), backlog=16)
+    print("ready", flush=True)
+    connections: list[socket.socket] = []
+    while True:
+        for ready in select.select([server, *connections], [], [])[0]:
+            if ready is server:
+                connections.append(server.accept()[0])
+            elif not ready.recv(1 << 20):
+                connections.remove(ready)
+                ready.close()
+
+
+def _send(control: str, seconds: float, port: int) -> None:
+    import socket
+
+    connection = socket.socket()
+    # Killed, it leaves no socket that waits for ACKs from a namespace that is gone.
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, control.encode())
+    connection.connect((FAR, port))
+    chosen = connection.getsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, 16).rstrip(b"\0").decode()
+    print(json.dumps({"control": chosen}), flush=True)
+    connection.setblocking(False)
+    began = time.monotonic()
+    data = bytes(1 << 16)
+    while (at := time.monotonic() - began) < seconds:
+        with suppress(BlockingIOError):
+            while True:
+                connection.send(data)
+        info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 128)
+        retransmitted = struct.unpack_from("I", info, 100)[0]
+        rtt, _, ssthresh, cwnd = struct.unpack_from("4I", info, 68)
+        acked = struct.unpack_from("Q", info, 120)[0]
+        sample = {"t": at, "cwnd": cwnd, "ssthresh": ssthresh, "rtt_s": rtt / 1e6, "acked": acked}
+        print(json.dumps({**sample, "retransmitted": retransmitted}), flush=True)
+        select.select([], [connection], [], 0.02)
+        time.sleep(0.02)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    work, *given = sys.argv[1:]
+    if work == "carry":
+        _carry(int(given[0]), int(given[1]), float(given[2]), float(given[3]), int(given[4]))
+    elif work == "serve":
+        _serve(int(given[0]))
+    else:
+        _send(given[0], float(given[1]), int(given[2]))
