@@ -200,7 +200,8 @@ def test_errors_in_json(command: Command, small: Path) -> None:
     assert done.code == 2
     assert (error["file"], error["field"]) == (str(small), f"{LINK}.rate")
     assert error["remedy"]
-    assert done.err.count("\n") == 1
+    # The message, and below it what was set with carets.
+    assert done.err.count("\n") == 4
     assert "out of range" in command("run", small, "--json", "--seed", "-1").json()["error"]["message"]
 
 
