@@ -156,6 +156,41 @@ class Result:
         return self.table("videos")
 
     @cached_property
+    def routing(self) -> pa.Table:
+        """One row for the routing of an ad hoc network: searches, overhead, changes of routes."""
+        return self.table("routing")
+
+    @cached_property
+    def ways(self) -> pa.Table:
+        """One row per stream of packets over an ad hoc network: its hops, changes of way, drops by layer."""
+        return self.table("ways")
+
+    @cached_property
+    def drops(self) -> pa.Table:
+        """One row per stream of packets over an ad hoc network and cause of drops."""
+        return self.table("drops")
+
+    @cached_property
+    def nodes(self) -> pa.Table:
+        """One row per node of an ad hoc network."""
+        return self.table("nodes")
+
+    @cached_property
+    def searches(self) -> pa.Table:
+        """One row per search for a route in an ad hoc network."""
+        return self.table("searches")
+
+    @cached_property
+    def places(self) -> pa.Table:
+        """Where the nodes of an ad hoc network are, second by second. Empty unless traced."""
+        return self.table("places")
+
+    @cached_property
+    def routes(self) -> pa.Table:
+        """The ways that packets took over an ad hoc network, and from when on. Empty unless traced."""
+        return self.table("routes")
+
+    @cached_property
     def flow_series(self) -> pa.Table:
         """The flows over time: one row per flow and sampling instant."""
         return self.table("flow_series")
@@ -355,7 +390,9 @@ class Result:
 _ROWS_AT_A_TIME = 8192
 
 # Tables of what only some runs have that are among the totals of `Result.to_dict`.
-_EXTENSION_TOTALS = ("trains", "train_flows", "datagrams", "request_flows", "videos")
+_EXTENSION_TOTALS = (
+    "trains", "train_flows", "datagrams", "request_flows", "videos", "routing", "ways", "drops", "nodes",
+)  # fmt: skip
 
 
 def _empty(name: str) -> _core.Table:

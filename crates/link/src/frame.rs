@@ -60,6 +60,11 @@ impl<P> Frame<P> {
     pub fn waited(&self) -> Duration {
         Duration::from_nanos(self.waited)
     }
+
+    /// It has waited so much more, somewhere else than on a link.
+    pub fn add_wait(&mut self, span: Duration) {
+        self.waited += span.as_nanos();
+    }
 }
 
 /// Why a packet was dropped, on a link or by the node that it came to.

@@ -101,6 +101,16 @@ event_kinds! {
     SignalBack = "signal_back",
     /// A sender's host hears that the network cannot reach the receiver (ICMP).
     Unreachable = "unreachable",
+    /// A node of an ad hoc network begins to seek a route to the node that the detail names.
+    SearchStart = "search_start",
+    /// It has found one: the value is its hops.
+    RouteFound = "route_found",
+    /// It has found none.
+    SearchFailed = "search_failed",
+    /// A route that data takes moved to another next hop, to the node that the detail names.
+    RouteChanged = "route_changed",
+    /// A route that data took ended, to the node that the detail names.
+    RouteLost = "route_lost",
 }
 
 impl EventKind {

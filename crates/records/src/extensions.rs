@@ -276,6 +276,205 @@ tables! {
         /// Exit code of the program that was run in place of the scenario's flows; not-a-number where none was.
         exit_code: f64 in "",
     }
+
+    /// One row for the routing of an ad hoc network, over all nodes, measured: from the end of the warm-up on.
+    RoutingRow, RoutingBuilder = "routing" {
+        /// The protocol.
+        protocol: Code in "",
+        /// Searches for a route that began.
+        searches: u64 in "",
+        /// Searches that ended with a route.
+        routes_found: u64 in "",
+        /// Searches that ended without one.
+        searches_failed: u64 in "",
+        /// Mean time from the beginning of a search to its route.
+        discovery_mean_s: f64 in "s",
+        /// Median of it.
+        discovery_p50_s: f64 in "s",
+        /// 95th percentile of it.
+        discovery_p95_s: f64 in "s",
+        /// Greatest of it.
+        discovery_max_s: f64 in "s",
+        /// Times that a route which data takes moved to another next hop.
+        route_changes: u64 in "",
+        /// Times that a route which data took ended.
+        route_losses: u64 in "",
+        /// Links to neighbours that the MAC gave up.
+        link_failures: u64 in "",
+        /// Routing packets sent, a transmission at every hop each; copies of a broadcast on several channels, and announcements of
+        /// channels, too.
+        overhead_packets: u64 in "packets",
+        /// Their bytes, with network headers and without those of the MAC.
+        overhead_bytes: u64 in "B",
+        /// Routing packets sent for each packet of a host that reached its destination (normalised routing load).
+        overhead_ratio: f64 in "",
+        /// Of the packets of the protocol: requests for routes.
+        requests: u64 in "packets",
+        /// Replies.
+        replies: u64 in "packets",
+        /// Errors.
+        errors: u64 in "packets",
+        /// Hellos and beacons.
+        hellos: u64 in "packets",
+        /// Announcements of a node's channel.
+        announcements: u64 in "packets",
+        /// Mean time that the MAC is at a packet of a host, from when it is first in line until it is acknowledged or given up: per hop.
+        service_mean_s: f64 in "s",
+        /// Median of it.
+        service_p50_s: f64 in "s",
+        /// 95th percentile of it.
+        service_p95_s: f64 in "s",
+        /// Greatest of it.
+        service_max_s: f64 in "s",
+    }
+
+    /// One row per stream of packets over an ad hoc network: the data and the acknowledgements of a flow, the packets of a UDP source,
+    /// the requests of an application; measured.
+    WayRow, WaysBuilder = "ways" {
+        /// Name of the flow or of the source.
+        flow: Code in "",
+        /// `data`, `acknowledgements`, `datagrams` or `requests`.
+        stream: Code in "",
+        /// Node that sends.
+        from: Code in "",
+        /// Node that receives.
+        to: Code in "",
+        /// Packets that reached the destination.
+        delivered_packets: u64 in "packets",
+        /// Mean number of hops of these.
+        hops_mean: f64 in "",
+        /// Least.
+        hops_min: f64 in "",
+        /// Greatest.
+        hops_max: f64 in "",
+        /// Times that a packet came by another way than the one before it.
+        path_changes: u64 in "",
+        /// Searches for a route that the sender began to the receiver, for whatever stream.
+        searches: u64 in "",
+        /// Mean time until a route was found.
+        discovery_mean_s: f64 in "s",
+        /// Greatest of it.
+        discovery_max_s: f64 in "s",
+        /// Packets dropped by routing: no way, or too long without one.
+        drops_routing: u64 in "packets",
+        /// Packets dropped by interface queues.
+        drops_queue: u64 in "packets",
+        /// Packets that a MAC gave up.
+        drops_mac: u64 in "packets",
+    }
+
+    /// One row per stream of packets over an ad hoc network and cause of which packets were dropped, measured.
+    DropRow, DropsBuilder = "drops" {
+        /// Name of the flow or of the source.
+        flow: Code in "",
+        /// `data`, `acknowledgements`, `datagrams` or `requests`.
+        stream: Code in "",
+        /// The layer that dropped them: `routing`, `queue` or `mac`.
+        layer: Code in "",
+        /// Why. Routing: `no_route` (a relay had none), `loop`, `expired` (time to live), `not_found` (the search failed),
+        /// `buffer_full`, `buffer_time` (waited too long). Queue: `queue_full`, `displaced` (by routing), `link_failed` (waited for a
+        /// neighbour that was gone). MAC, by the last of the attempts: `interfered` (a primary user), `silent` (the receiver sensed),
+        /// `collided`, `garbled`, `out_of_reach`, `refused` (the receiver's medium was busy).
+        cause: Code in "",
+        /// How many.
+        packets: u64 in "packets",
+    }
+
+    /// One row per node of an ad hoc network, measured.
+    NodeRow, NodesBuilder = "nodes" {
+        /// Name of the node.
+        node: Code in "",
+        /// Where it was at the beginning, east.
+        start_x_m: f64 in "m",
+        /// Where it was at the beginning, north.
+        start_y_m: f64 in "m",
+        /// Length of its way over the whole run.
+        travelled_m: f64 in "m",
+        /// Packets of hosts that began here.
+        originated: u64 in "packets",
+        /// Packets of hosts that it passed on for others.
+        relayed: u64 in "packets",
+        /// Packets of hosts that reached this node, their destination.
+        delivered: u64 in "packets",
+        /// Packets of hosts dropped here.
+        dropped: u64 in "packets",
+        /// Routing packets that it sent.
+        routing_sent: u64 in "packets",
+        /// Their bytes, with network headers.
+        routing_bytes: u64 in "B",
+        /// Routing packets that it received.
+        routing_received: u64 in "packets",
+        /// Frames of all kinds that its radios sent.
+        frames: u64 in "",
+        /// Time that they sent.
+        air_time_s: f64 in "s",
+        /// Exchanges that its MAC began.
+        attempts: u64 in "",
+        /// Of these failed: a primary user destroyed a frame.
+        attempts_interfered: u64 in "",
+        /// Of these failed: the receiver was silent.
+        attempts_unanswered: u64 in "",
+        /// Of these failed: frames collided, or the receiver was busy with another.
+        attempts_collided: u64 in "",
+        /// Of these failed: noise, or a random error.
+        attempts_garbled: u64 in "",
+        /// Of these failed: the receiver was too far, or on another channel.
+        attempts_out_of_reach: u64 in "",
+        /// Of these failed: the receiver's medium was not free.
+        attempts_refused: u64 in "",
+        /// Links to neighbours that the MAC gave up.
+        link_failures: u64 in "",
+        /// Mean time that its MAC is at a packet of a host.
+        service_mean_s: f64 in "s",
+        /// Changes of the channel that it listens on.
+        handoffs: u64 in "",
+        /// Searches for routes that it began.
+        searches: u64 in "",
+    }
+
+    /// One row per search for a route in an ad hoc network, in the order of their ends; those of the warm-up too.
+    SearchRow, SearchesBuilder = "searches" {
+        /// The node that sought.
+        node: Code in "",
+        /// The node sought.
+        destination: Code in "",
+        /// When it began.
+        start_s: f64 in "s",
+        /// How long it took; not-a-number if it found nothing.
+        took_s: f64 in "s",
+        /// Hops of the route found; not-a-number if none was.
+        hops: f64 in "",
+    }
+
+    /// One row per node of an ad hoc network and second, where time series are recorded: for a map of the run.
+    PlaceRow, PlacesBuilder = "places" {
+        /// When.
+        time_s: f64 in "s",
+        /// Name of the node.
+        node: Code in "",
+        /// Where it is, east.
+        x_m: f64 in "m",
+        /// Where it is, north.
+        y_m: f64 in "m",
+        /// The channel on which it listens.
+        channel: u64 in "",
+        /// Whether its radio is silent: it senses or switches.
+        silent: bool in "",
+    }
+
+    /// One row per stream of packets over an ad hoc network and change of its way, where time series are recorded.
+    RouteRow, RoutesBuilder = "routes" {
+        /// When the first packet arrived that had come this way.
+        time_s: f64 in "s",
+        /// Name of the flow or of the source.
+        flow: Code in "",
+        /// `data`, `acknowledgements`, `datagrams` or `requests`.
+        stream: Code in "",
+        /// Names of the nodes from the first to the last, a blank between them.
+        route: Code in "",
+        /// Its hops.
+        hops: u64 in "",
+    }
 }
 
 #[cfg(test)]
@@ -296,7 +495,14 @@ mod tests {
                 "request_flows",
                 "chunks",
                 "videos",
-                "emulation"
+                "emulation",
+                "routing",
+                "ways",
+                "drops",
+                "nodes",
+                "searches",
+                "places",
+                "routes"
             ]
         );
         assert!(crate::tables::schema().iter().all(|table| !names.contains(&table.name)));

@@ -77,6 +77,11 @@ impl<P> PacketBuffer<P> {
         self.waiting.front().map_or(Time::MAX, |waiting| waiting.since + self.patience)
     }
 
+    /// Shows all packets that wait, oldest first.
+    pub fn visit(&self, mut show: impl FnMut(&P)) {
+        self.waiting.iter().for_each(|waiting| show(&waiting.packet));
+    }
+
     /// Packets that wait.
     pub fn len(&self) -> usize {
         self.waiting.len()

@@ -79,6 +79,8 @@ impl CrAodvConfig {
             reverse_route_life: Some(Duration::from_secs(6000)),
             request_memory: Some(Duration::from_secs(6000)),
             link_feedback: false,
+            // The MAC below need not be ns-2's, which draws a backoff before every frame.
+            jitter_own: true,
             ..AodvConfig::ns2()
         })
     }

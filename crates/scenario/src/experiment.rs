@@ -1,9 +1,11 @@
 //! A scenario resolved: every name an index, every default filled in. What a simulator consumes.
 
+mod adhoc;
 mod build;
 mod chance;
 mod cognitive;
 
+pub use adhoc::{AdHocSpec, Motion};
 pub use cognitive::{CognitiveSpec, SpectrumSpec, UsersSpec};
 
 use crate::{QueueSpec, Run, Traffic, Train};
@@ -26,7 +28,9 @@ pub struct Experiment {
     pub nodes: Vec<String>,
     /// The links; a link's number is its place here.
     pub links: Vec<LinkSpec>,
-    /// Who uses the spectrum, and its channels: where a radio is a CR user in full.
+    /// The ad hoc network, in which case there are no links.
+    pub adhoc: Option<Box<AdHocSpec>>,
+    /// Who uses the spectrum, and its channels: where a radio is a CR user in full, or nodes share it.
     pub spectrum: Option<SpectrumSpec>,
     /// The cognitive radios.
     pub radios: Vec<RadioSpec>,

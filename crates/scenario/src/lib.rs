@@ -13,6 +13,7 @@
 //! # Ok::<(), cogtcp_scenario::ScenarioError>(())
 //! ```
 
+mod adhoc;
 mod cognitive;
 mod error;
 mod excerpt;
@@ -37,6 +38,11 @@ mod tree;
 mod udp;
 mod values;
 
+pub use adhoc::{
+    AdHoc, AdHocMac, AdHocRate, AreaSize, CognitiveNodes, FadingModel, GridPlacement, LogDistance,
+    MobilityModel, Nakagami, PathLossModel, Phy, PlacementModel, RuleSettings, ShadowingModel, TwoRay,
+    WaypointModel, WaypointStart,
+};
 pub use cognitive::{
     AlternatingChannels, Channels, CognitiveUser, Cooperation, Ends, Exponential, LawsOfUsers, Mac, Place,
     PuSnr, Reception, RetryLimit, Spectrum, TraceModel, TraceOfUsers, TransmitRadio, Users, WhilePeerSenses,
@@ -47,8 +53,8 @@ pub use cogtcp_units::Seed;
 pub use error::ScenarioError;
 pub use excerpt::line_excerpt;
 pub use experiment::{
-    CognitiveSpec, ControlSpec, Experiment, FlowSpec, Gating, JourneySpec, LinkSpec, PipeSpec, RadioKind,
-    RadioSpec, SpectrumSpec, TrainSpec, UdpSpec, UsersSpec,
+    AdHocSpec, CognitiveSpec, ControlSpec, Experiment, FlowSpec, Gating, JourneySpec, LinkSpec, Motion,
+    PipeSpec, RadioKind, RadioSpec, SpectrumSpec, TrainSpec, UdpSpec, UsersSpec,
 };
 pub use external::is_external;
 pub use flow::{Flow, Traffic};

@@ -1,6 +1,7 @@
 //! From a [`Scenario`] to an [`Experiment`]: names become indices, counts are expanded, defaults filled in, and what
 //! cannot work is refused.
 
+mod adhoc;
 mod cognitive;
 mod ends;
 mod flows;
@@ -115,7 +116,8 @@ impl Scenario {
         let journeys = self.radio.iter().filter_map(|radio| radio.journey.as_ref());
         let maps = journeys.map(|journey| beside(&self.source, &journey.map));
         let traces = self.topology.traces().into_iter().map(|file| beside(&self.source, file));
-        spectrum.chain(maps).chain(traces).collect()
+        let moves = adhoc::trace(&self.topology).map(|file| beside(&self.source, file));
+        spectrum.chain(maps).chain(traces).chain(moves).collect()
     }
 
     /// What is allowed but probably not meant. Empty also for a scenario that [`Self::resolve`] refuses.
@@ -137,11 +139,17 @@ impl Scenario {
         findings.check_name(&Path::of("name"), &self.name);
         self.check_run(findings);
         let run = self.run.clone();
-        let network = Network::build(&self.topology, &self.source, findings);
+        adhoc::check_use(self, findings);
+        let motion = adhoc::motion(self, findings);
+        let network =
+            Network::build(&self.topology, &self.source, motion.as_ref().map(|it| it.nodes), findings);
         let network = network?;
-        let spectrum =
-            self.spectrum.as_ref().and_then(|it| cognitive::spectrum(it, &self.source, &run, findings));
+        let spectrum = self
+            .spectrum
+            .as_ref()
+            .and_then(|it| cognitive::spectrum(it, &self.source, self.area, &run, findings));
         cognitive::check_use(self, findings);
+        let adhoc = motion.and_then(|motion| adhoc::build(self, motion, spectrum.as_ref(), &run, findings));
         let radios = radios::build(&self.radio, &self.source, &network, spectrum.as_ref(), &run, findings);
         let train = train::build(self, &network, &radios, &run, findings);
         let flows = flows::build(self, &network, findings);
@@ -162,6 +170,7 @@ impl Scenario {
             run,
             nodes: network.nodes,
             links: network.links,
+            adhoc: adhoc.map(Box::new),
             spectrum,
             radios,
             train,

@@ -1,7 +1,8 @@
 //! A scenario as its author wrote it.
 
 use crate::source::Source;
-use crate::{Flow, Radio, Spectrum, Tcp, Topology, Train, Udp};
+use crate::{AdHocMac, AreaSize, CognitiveNodes, Flow, Phy, Radio, Spectrum, Tcp, Topology, Train, Udp};
+use cogtcp_routing::RoutingSpec;
 use cogtcp_units::Duration;
 use cogtcp_units::Seed;
 use schemars::JsonSchema;
@@ -24,9 +25,24 @@ pub struct Scenario {
     /// Settings of every flow's TCP, over those of its preset.
     #[serde(default, skip_serializing_if = "Tcp::is_empty")]
     pub tcp: Tcp,
-    /// The network: exactly one of single_hop, dumbbell, chain, graph.
+    /// The network: exactly one of single_hop, dumbbell, chain, graph, ad_hoc.
     pub topology: Topology,
-    /// The spectrum: where a radio is a CR user in full (`radio.cr`).
+    /// Where the nodes of an ad hoc network are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub area: Option<AreaSize>,
+    /// How the nodes of an ad hoc network find routes; without it: aodv.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub routing: Option<RoutingSpec>,
+    /// The MAC of an ad hoc network.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mac: Option<AdHocMac>,
+    /// The radios of an ad hoc network.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phy: Option<Phy>,
+    /// The nodes of an ad hoc network sense, and hand off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cr: Option<CognitiveNodes>,
+    /// The spectrum: where a radio is a CR user in full (`radio.cr`), and of an ad hoc network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spectrum: Option<Spectrum>,
     /// The cognitive radios.
@@ -62,6 +78,11 @@ impl PartialEq for Scenario {
             run,
             tcp,
             topology,
+            area,
+            routing,
+            mac,
+            phy,
+            cr,
             spectrum,
             radio,
             train,
@@ -69,16 +90,24 @@ impl PartialEq for Scenario {
             udp,
             source: _,
         } = self;
-        (name, description, run, tcp, topology, spectrum, radio, train, flow, udp)
+        let network = (topology, area, routing, mac, phy, cr, spectrum, radio, train);
+        (name, description, run, tcp, network, flow, udp)
             == (
                 &other.name,
                 &other.description,
                 &other.run,
                 &other.tcp,
-                &other.topology,
-                &other.spectrum,
-                &other.radio,
-                &other.train,
+                (
+                    &other.topology,
+                    &other.area,
+                    &other.routing,
+                    &other.mac,
+                    &other.phy,
+                    &other.cr,
+                    &other.spectrum,
+                    &other.radio,
+                    &other.train,
+                ),
                 &other.flow,
                 &other.udp,
             )

@@ -11,6 +11,7 @@ pub const STARTERS: &[(&str, &str)] = &[
     ("dumbbell", "pairs of senders and receivers that share a bottleneck"),
     ("chain", "nodes in a row, all of whose hops sense together"),
     ("graph", "any network, its links listed one by one"),
+    ("ad-hoc", "mobile nodes that find ways to each other over several hops"),
 ];
 
 /// A commented scenario of the kind `kind` (one of [`STARTERS`]), to be edited.
@@ -23,6 +24,7 @@ pub fn starter(kind: &str) -> Result<String, ScenarioError> {
         "dumbbell" => include_str!("../starters/dumbbell.toml"),
         "chain" => include_str!("../starters/chain.toml"),
         "graph" => include_str!("../starters/graph.toml"),
+        "ad-hoc" => include_str!("../starters/ad-hoc.toml"),
         _ => {
             let names: Vec<&str> = STARTERS.iter().map(|(name, _)| *name).collect();
             let message = format!("there is no starter \"{kind}\"");

@@ -1,11 +1,12 @@
 //! The network: nodes and the links between them.
 
+use crate::AdHoc;
 use cogtcp_link::{QueueLimit, QueueSpec};
 use cogtcp_units::{Duration, Probability, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The network: exactly one of single_hop, dumbbell, chain, graph.
+/// The network: exactly one of single_hop, dumbbell, chain, graph, ad_hoc.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Topology {
@@ -17,6 +18,8 @@ pub enum Topology {
     Chain(Chain),
     /// Any network, its links listed one by one.
     Graph(Graph),
+    /// Nodes that reach each other over the air, and find routes by themselves.
+    AdHoc(AdHoc),
 }
 
 impl Topology {
@@ -31,6 +34,7 @@ impl Topology {
             Self::Graph(graph) => {
                 graph.links.iter().flat_map(|link| link.trace.iter().chain(&link.reverse_trace)).collect()
             }
+            Self::AdHoc(_) => std::collections::BTreeSet::new(),
         }
     }
 }

@@ -26,23 +26,28 @@ struct NodeBoard {
     transports: Option<ReaderId>,
 }
 
+impl NodeBoard {
+    fn new(experiment: &Experiment, node: usize) -> Self {
+        let flows = experiment.flows.iter().enumerate();
+        let senders: Vec<usize> =
+            flows.filter(|(_, flow)| flow.from == node).map(|(number, _)| number).collect();
+        let mut board = Board::new();
+        // One reader for all senders of a node: they hear the same, and at the same instant.
+        let transports = (!senders.is_empty()).then(|| board.subscribe());
+        Self { board, senders, transports }
+    }
+}
+
 impl Boards {
-    /// A board for every node at an end of a link with a radio.
+    /// A board for every node at an end of a link with a radio, and for every node of an ad hoc network that senses.
     pub(crate) fn new(experiment: &Experiment) -> Self {
         let mut nodes: Vec<Option<NodeBoard>> = experiment.nodes.iter().map(|_| None).collect();
-        for link in experiment.radios.iter().flat_map(|radio| &radio.links) {
-            let link = &experiment.links[*link];
-            for node in [link.from, link.to] {
-                nodes[node].get_or_insert_with(|| {
-                    let flows = experiment.flows.iter().enumerate();
-                    let senders: Vec<usize> =
-                        flows.filter(|(_, flow)| flow.from == node).map(|(number, _)| number).collect();
-                    let mut board = Board::new();
-                    // One reader for all senders of a node: they hear the same, and at the same instant.
-                    let transports = (!senders.is_empty()).then(|| board.subscribe());
-                    NodeBoard { board, senders, transports }
-                });
-            }
+        let gated = experiment.radios.iter().flat_map(|radio| &radio.links);
+        let ends = gated.flat_map(|link| [experiment.links[*link].from, experiment.links[*link].to]);
+        let senses = experiment.adhoc.as_ref().is_some_and(|spec| spec.config.cognitive.is_some());
+        let all = if senses { 0..nodes.len() } else { 0..0 };
+        for node in ends.chain(all) {
+            nodes[node].get_or_insert_with(|| NodeBoard::new(experiment, node));
         }
         Self { nodes, fresh: VecDeque::new() }
     }

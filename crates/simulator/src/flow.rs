@@ -131,8 +131,8 @@ pub(crate) struct Measured {
     pub(crate) arrived_bytes: u64,
     /// What reached the receiving host.
     pub(crate) arrivals: Arrivals,
-    /// The pipe of least available capacity on the path, and that capacity as an integral.
-    pub(crate) bottleneck: u32,
+    /// The pipe of least available capacity on the path, and that capacity as an integral; `None`: the path has no pipes (ad hoc).
+    pub(crate) bottleneck: Option<u32>,
     pub(crate) available: u128,
 }
 
@@ -672,7 +672,8 @@ impl Flow {
             .zip(&baseline.available)
             .map(|(pipe, before)| (network.pipes[*pipe as usize].capacity(now).available - before, *pipe))
             .min();
-        let Some((available, bottleneck)) = narrowest else { return };
+        let (available, bottleneck) =
+            narrowest.map_or((0, None), |(available, pipe)| (available, Some(pipe)));
         self.measured = Some(Measured {
             span: now - baseline.at,
             delivered: self.receiver.delivered() - baseline.delivered,

@@ -10,6 +10,7 @@
 //! MAC), `parts` (what few runs have: `train`, a mobile router's warnings, `unreachable`, ICMP, `udp`), `simulation` (the event loop),
 //! `budget` (where the bottlenecks' time went), `report` (the tables).
 
+mod adhoc;
 mod applications;
 mod boards;
 mod budget;

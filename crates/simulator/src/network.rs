@@ -1,5 +1,6 @@
 //! Pipes, the ways of packets and the packets on them; packets are counted here.
 
+use crate::adhoc::AdHoc;
 use crate::boards::Boards;
 use crate::budget::{Awaited, Budget};
 use crate::forwarding::{Nodes, Step};
@@ -58,6 +59,11 @@ pub(crate) struct Network {
     destroyed: VecDeque<(u32, u32, SeqNumber)>,
     /// Where the time of the links that may be a flow's bottleneck goes.
     pub(crate) budget: Budget,
+    /// Packets whose way has no links: hosts have sent them, and the air is to take them.
+    on_air: VecDeque<Frame<Packet>>,
+    /// Packets that the air has brought to their hosts, and whether boards are to be read.
+    arrived: VecDeque<Frame<Packet>>,
+    has_news: bool,
 }
 
 /// What a host put into the network on a stream, and what came out at the other end.
@@ -89,6 +95,9 @@ impl Network {
             watched: Vec::new(),
             destroyed: VecDeque::new(),
             budget: Budget::default(),
+            on_air: VecDeque::new(),
+            arrived: VecDeque::new(),
+            has_news: false,
         }
     }
 
@@ -179,9 +188,60 @@ impl Network {
         packet.next = start;
         let frame = Frame::new(packet, size);
         match &self.nodes {
-            None => self.offer(now, self.paths[start as usize], frame),
+            None => match self.paths[start as usize] {
+                HOST => self.send_on_air(now, frame),
+                pipe => self.offer(now, pipe, frame),
+            },
             Some(_) => self.send_by_table(now, frame),
         }
+    }
+
+    /// A packet whose way has no links: the ad hoc network takes it at this instant.
+    #[inline(never)]
+    fn send_on_air(&mut self, now: Time, frame: Frame<Packet>) {
+        if self.on_air.is_empty() {
+            self.queue.push(now, AdHoc::sending());
+        }
+        self.on_air.push_back(frame);
+    }
+
+    /// The next packet that the air is to take.
+    pub(crate) fn take_on_air(&mut self) -> Option<Frame<Packet>> {
+        self.on_air.pop_front()
+    }
+
+    /// The air has brought a packet to its host.
+    pub(crate) fn bring(&mut self, frame: Frame<Packet>, hops: u64) {
+        self.hops += hops;
+        self.arrived.push_back(frame);
+    }
+
+    /// Something stands on a board of a node of an ad hoc network.
+    pub(crate) fn note_news(&mut self) {
+        self.has_news = true;
+    }
+
+    /// Whether the air has brought something that is to be dealt with.
+    #[inline]
+    pub(crate) fn has_arrived(&self) -> bool {
+        self.has_news || !self.arrived.is_empty()
+    }
+
+    /// The next packet that the air has brought.
+    pub(crate) fn take_arrived(&mut self) -> Option<Frame<Packet>> {
+        self.has_news = false;
+        self.arrived.pop_front()
+    }
+
+    /// The air lost a packet at the node called `node`.
+    pub(crate) fn lose(&mut self, now: Time, frame: &Frame<Packet>, node: &str, cause: &str) {
+        self.trace.lost(now, frame, node, cause);
+        self.discard(frame);
+    }
+
+    /// The nodes that a stream leads from and to.
+    pub(crate) fn addresses(&self, stream: u32) -> (u32, u32) {
+        self.addresses[stream as usize]
     }
 
     /// The first hop of a packet whose node forwards by its table. A packet for its own node is not sent.
@@ -526,15 +586,21 @@ impl Network {
     pub(crate) fn check_conservation(
         &self,
         streams: impl Iterator<Item = StreamCounters>,
+        visit_parts: impl Fn(&mut dyn FnMut(&Frame<Packet>)),
     ) -> Result<(), String> {
         let mut inside = vec![0u64; self.dropped.len()];
         let mut with_options = 0;
+        let mut count = |frame: &Frame<Packet>| {
+            inside[frame.packet.stream as usize] += 1;
+            with_options += usize::from(matches!(frame.packet.body, Body::TcpWithOptions { .. }));
+        };
+        self.on_air.iter().chain(&self.arrived).for_each(&mut count);
+        visit_parts(&mut count);
         for (number, pipe) in self.pipes.iter().enumerate() {
             let mut held = 0;
             pipe.visit(&mut |frame| {
-                inside[frame.packet.stream as usize] += 1;
+                count(frame);
                 held += 1;
-                with_options += usize::from(matches!(frame.packet.body, Body::TcpWithOptions { .. }));
             });
             let counters = pipe.counters();
             if counters.offered != counters.delivered + counters.drops.iter().sum::<u64>() + held {

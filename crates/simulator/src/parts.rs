@@ -5,6 +5,7 @@
 //! [`codes`].
 
 use crate::TraceLevel;
+use crate::adhoc::AdHoc;
 use crate::applications::Applications;
 use crate::flow::Flow;
 use crate::gated_links::GatedLinks;
@@ -20,6 +21,7 @@ use cogtcp_link::Frame;
 use cogtcp_records::Table;
 use cogtcp_scenario::Experiment;
 use cogtcp_spectrum::air::Air;
+use cogtcp_spectrum::{Protection, RadioStats};
 use cogtcp_units::Time;
 use std::fmt::Debug;
 use std::ops::Range;
@@ -29,8 +31,14 @@ use std::sync::Arc;
 type Build = fn(&mut Plan<'_, '_>) -> Result<Option<Box<dyn Part>>, RunError>;
 
 /// Every part. What happens at one instant in the beginning happens in this order, and so do the streams of packets.
-const PARTS: &[Build] =
-    &[Train::build, Unreachable::build, UdpSources::build, Applications::build, PrimaryUsers::build];
+const PARTS: &[Build] = &[
+    Train::build,
+    Unreachable::build,
+    UdpSources::build,
+    Applications::build,
+    PrimaryUsers::build,
+    AdHoc::build,
+];
 
 /// The codes of the parts' events in the queue: four bits of kind, twenty of index. They are hashed into a run's digest.
 pub(crate) mod codes {
@@ -45,6 +53,8 @@ pub(crate) mod codes {
     pub(crate) const UDP: Range<u32> = Event::codes(11, 0..Event::MAX_INDEX);
     /// Applications that ask, by flow: twice its number, plus 1 where a response has come.
     pub(crate) const APPLICATIONS: Range<u32> = Event::codes(12, 0..Event::MAX_INDEX);
+    /// An ad hoc network: something is due, hosts have sent, places are recorded.
+    pub(crate) const AD_HOC: Range<u32> = Event::codes(13, 0..3);
 }
 
 /// A part. It sends packets on streams of its own and puts events of its own into the queue.
@@ -76,6 +86,14 @@ pub(crate) trait Part: Debug {
 
     /// What the hosts counted of its packets, by stream.
     fn streams(&self) -> Vec<StreamCounters> {
+        Vec::new()
+    }
+
+    /// Shows the packets that it holds.
+    fn visit(&self, _show: &mut dyn FnMut(&Frame<Packet>)) {}
+
+    /// Its radios, since the end of the warm-up, by name.
+    fn radios(&self, _now: Time) -> Vec<(String, RadioStats, Protection)> {
         Vec::new()
     }
 
@@ -194,6 +212,16 @@ impl Parts {
         self.parts.iter().flat_map(|part| part.streams())
     }
 
+    /// Shows the packets that the parts hold.
+    pub(crate) fn visit(&self, show: &mut dyn FnMut(&Frame<Packet>)) {
+        self.parts.iter().for_each(|part| part.visit(show));
+    }
+
+    /// The radios of the parts.
+    pub(crate) fn radios(&self, now: Time) -> Vec<(String, RadioStats, Protection)> {
+        self.parts.iter().flat_map(|part| part.radios(now)).collect()
+    }
+
     /// The tables of all.
     pub(crate) fn report(&self, ending: &Ending<'_>) -> Vec<Table> {
         self.parts.iter().flat_map(|part| part.report(ending)).collect()
@@ -208,7 +236,7 @@ mod tests {
     /// An event belongs to one part, and to no event of the loop's own.
     #[test]
     fn codes_do_not_overlap() {
-        let all = [codes::TRAIN, codes::PRIMARY_USERS, codes::UDP, codes::APPLICATIONS];
+        let all = [codes::TRAIN, codes::PRIMARY_USERS, codes::UDP, codes::APPLICATIONS, codes::AD_HOC];
         for (number, codes) in all.iter().enumerate() {
             assert!(all[..number].iter().all(|other| codes.end <= other.start || other.end <= codes.start));
             for code in [codes.start, codes.end - 1] {

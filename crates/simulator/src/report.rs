@@ -64,7 +64,8 @@ impl Simulation {
         let arrived = end.arrived[0] - warm.arrived[0];
         let [drops, ack_drops] = [0, 1].map(|stream| end.dropped[stream] - warm.dropped[stream]);
         let measured = flow.measured;
-        let bottleneck = measured.map_or("", |m| &self.experiment.links[m.bottleneck as usize / 2].name);
+        let pipe = measured.and_then(|m| m.bottleneck);
+        let bottleneck = pipe.map_or("", |pipe| &self.experiment.links[pipe as usize / 2].name);
         FlowRow {
             flow: table.flow.intern(&spec.name),
             transport: table.transport.intern(&spec.transport),
@@ -80,8 +81,8 @@ impl Simulation {
             retransmitted_segments: end.stats.segments_retransmitted - warm.stats.segments_retransmitted,
             efficiency: measured.map_or(f64::NAN, |m| m.share(m.delivered)),
             bottleneck: table.bottleneck.intern(bottleneck),
-            bottleneck_direction: table.bottleneck_direction.intern(match measured {
-                Some(measured) if measured.bottleneck % 2 == 1 => "reverse",
+            bottleneck_direction: table.bottleneck_direction.intern(match pipe {
+                Some(pipe) if pipe % 2 == 1 => "reverse",
                 Some(_) => "forward",
                 None => "",
             }),
@@ -175,6 +176,10 @@ impl Simulation {
                     table.push(row);
                 }
             }
+        }
+        for (name, stats, protection) in self.parts.radios(self.end) {
+            let row = radio_row(table.radio.intern(&name), &stats, Some(&protection));
+            table.push(row);
         }
         table.finish()
     }

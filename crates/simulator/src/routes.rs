@@ -46,7 +46,8 @@ impl<'a> Router<'a> {
         to: usize,
         what: impl FnOnce() -> String,
     ) -> Result<Vec<u32>, RunError> {
-        let path = self.path(from, to).filter(|path| !path.is_empty());
+        let on_air = self.experiment.adhoc.is_some();
+        let path = self.path(from, to).filter(|path| on_air || !path.is_empty());
         path.ok_or_else(|| RunError::NoRoute {
             flow: what(),
             from: self.experiment.nodes[from].clone(),
@@ -56,6 +57,10 @@ impl<'a> Router<'a> {
 
     /// The pipes from node `from` to node `to`; `None` when there is no way.
     fn path(&mut self, from: usize, to: usize) -> Option<Vec<u32>> {
+        // Over the air there are no pipes: nodes find ways while the run goes on.
+        if self.experiment.adhoc.is_some() {
+            return Some(Vec::new());
+        }
         // Hosts hang on one link: searching from the router behind it shares one tree among all of them.
         let mut path = Vec::new();
         let mut root = from;
@@ -151,6 +156,7 @@ mod tests {
                 sample_interval: Duration::from_secs(1),
             },
             nodes: nodes.iter().map(|name| (*name).to_owned()).collect(),
+            adhoc: None,
             links: links
                 .iter()
                 .map(|&(name, from, to, delay)| LinkSpec {

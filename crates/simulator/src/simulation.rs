@@ -139,6 +139,9 @@ impl Simulation {
                         Tally::Stale => {}
                         Tally::Observation => self.events -= 1,
                     }
+                    if self.network.has_arrived() {
+                        self.deliver_from_air(now);
+                    }
                 }
                 Event::Sample => {
                     // Neither counted nor hashed: a run is the same with a trace and without.
@@ -159,7 +162,7 @@ impl Simulation {
     /// A packet has reached its host.
     #[expect(
         clippy::inline_always,
-        reason = "two callers, of which the event loop makes all but a few calls"
+        reason = "three callers, of which the event loop makes all but a few calls"
     )]
     #[inline(always)]
     fn deliver(&mut self, now: Time, frame: &Frame<Packet>) {
@@ -178,6 +181,15 @@ impl Simulation {
         } else {
             flow.receive_ack(now, segment, frame, self.warm, &mut self.network);
         }
+    }
+
+    /// Packets of an ad hoc network have reached their hosts, or nodes have heard of their radios.
+    #[inline(never)]
+    fn deliver_from_air(&mut self, now: Time) {
+        while let Some(frame) = self.network.take_arrived() {
+            self.deliver(now, &frame);
+        }
+        self.tell_transports(now);
     }
 
     fn rare_event(&mut self, now: Time, event: Event) {
@@ -231,7 +243,8 @@ impl Simulation {
 
     fn check_conservation(&self) -> Result<(), RunError> {
         let streams = self.flows.iter().flat_map(|flow| flow.streams).chain(self.parts.streams());
-        self.network.check_conservation(streams).map_err(RunError::Conservation)
+        let visit = |show: &mut dyn FnMut(&Frame<Packet>)| self.parts.visit(show);
+        self.network.check_conservation(streams, visit).map_err(RunError::Conservation)
     }
 
     fn check(&self, now: Time, options: &RunOptions) -> Result<(), RunError> {

@@ -263,11 +263,13 @@ impl Trace {
         event: LinkEvent,
         own_rate: Rate,
     ) {
-        if !self.records_events() {
-            return;
+        if self.records_events() {
+            self.note_radio(time, self.radios[radio.0][radio.1], event, own_rate);
         }
+    }
+
+    fn note_radio(&mut self, time: Time, entity: Code, event: LinkEvent, own_rate: Rate) {
         let Some((kind, detail, value, error)) = of_link_event(event, own_rate) else { return };
-        let entity = self.radios[radio.0][radio.1];
         self.push(time, kind, entity, detail, value);
         if let Some(error) = error {
             self.push(time, error, entity, "", f64::NAN);
@@ -312,6 +314,37 @@ impl Trace {
                 detail: self.causes[cause as usize],
                 value: f64::from(frame.size()),
             });
+        }
+    }
+
+    /// A packet was lost at the node called `node`.
+    pub(crate) fn lost(&mut self, now: Time, frame: &Frame<Packet>, node: &str, cause: &str) {
+        if self.records_events() {
+            let row = EventRow {
+                time_s: now.as_secs_f64(),
+                kind: EventKind::Drop.code(),
+                entity: self.events.entity.intern(node),
+                flow: Code((frame.packet.stream / 2).min(self.no_flow.0)),
+                detail: self.events.detail.intern(cause),
+                value: f64::from(frame.size()),
+            };
+            self.events.push(row);
+        }
+    }
+
+    /// Something happened to the radio called `radio`.
+    pub(crate) fn named_radio_event(&mut self, time: Time, radio: &str, event: LinkEvent) {
+        if self.records_events() {
+            let entity = self.events.entity.intern(radio);
+            self.note_radio(time, entity, event, Rate::ZERO);
+        }
+    }
+
+    /// Something happened at a node, about what `detail` says.
+    pub(crate) fn node_note(&mut self, now: Time, kind: EventKind, node: &str, detail: &str, value: f64) {
+        if self.records_events() {
+            let entity = self.events.entity.intern(node);
+            self.push(now, kind, entity, detail, value);
         }
     }
 

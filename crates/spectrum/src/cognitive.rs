@@ -51,6 +51,9 @@ pub struct CognitiveConfig {
     pub switching_delay: Duration,
     /// When the first sensing begins; before it the radio transmits.
     pub start: Duration,
+    /// Whether every transmission ends when the cycle does that began at a multiple of t_s + T_p after `start`: after a handoff it
+    /// is so much shorter. Radios with one `start` then sense together for the whole run.
+    pub aligned: bool,
     /// The channel at the start.
     pub channel: ChannelId,
     /// Where the radio is.
@@ -75,6 +78,7 @@ impl Default for CognitiveConfig {
             jitter: Duration::ZERO,
             switching_delay: Duration::from_millis(1),
             start: Duration::ZERO,
+            aligned: false,
             channel: ChannelId(0),
             position: Position::default(),
             receiver: Receiver::default(),
@@ -127,6 +131,10 @@ pub struct CognitiveRadio {
     until: Time,
     /// The channel of the last transmission, whose parameters are loaded.
     loaded: ChannelId,
+    /// The channel of the last sensing.
+    sensed: ChannelId,
+    /// A channel that somebody else wants the radio on.
+    wanted: Option<ChannelId>,
     /// The pseudocode's flag: a switch since the last transmission.
     switching: bool,
     /// PUs heard on `channel`: by the radio itself, then by each neighbour.
@@ -167,6 +175,8 @@ impl CognitiveRadio {
             state: RadioState::new(config.channel, Some(rate)),
             until: Time::ZERO + config.start,
             loaded: config.channel,
+            sensed: config.channel,
+            wanted: None,
             switching: false,
             heard: Vec::new(),
             pu_due: Time::MAX,
@@ -225,6 +235,38 @@ impl CognitiveRadio {
         self.loaded
     }
 
+    /// The channel that it sensed last.
+    pub fn sensed(&self) -> ChannelId {
+        self.sensed
+    }
+
+    /// The radio is somewhere else from now on: it hears other PUs. Neighbours that sense with it stay where they are.
+    pub fn move_to(&mut self, now: Time, position: Position) {
+        if position == self.config.position {
+            return;
+        }
+        self.config.position = position;
+        self.meter.move_to(&self.air, position, &self.config.receiver, now);
+        if self.state.phase != Phase::Switching {
+            self.tune(now);
+        }
+    }
+
+    /// Somebody else than sensing wants the radio on a channel (routing): while it transmits it goes there now, senses there and
+    /// opens if nobody is there; else it goes when it would open. A channel that is not for data is passed over.
+    pub fn want(&mut self, now: Time, channel: ChannelId) {
+        let usable = self.air.channels.get(channel).is_some_and(|entry| !entry.reserved);
+        if !usable || channel == self.state.channel {
+            self.wanted = None;
+        } else {
+            self.wanted = Some(channel);
+            if self.state.phase == Phase::Transmitting {
+                // Due at once, by the next `advance`.
+                self.until = now;
+            }
+        }
+    }
+
     /// When the phase ends, as planned. While it transmits: when it falls silent next.
     pub fn phase_end(&self) -> Time {
         self.until
@@ -262,14 +304,19 @@ impl CognitiveRadio {
 
     /// Line 1, its beginning: the radio is silent for t_s.
     fn start_sensing(&mut self, at: Time) {
-        if self.state.phase == Phase::Transmitting {
-            self.meter.open(&self.air, self.loaded, self.state.since, at);
-            self.meter.fell_silent(at);
-        }
+        self.fall_silent(at);
+        self.sensed = self.state.channel;
         let until = at + self.config.sensing_time;
         self.enter(at, Phase::Sensing, until);
         self.state.stats.sensings += 1;
         self.state.emit(at, LinkEvent::SensingStart { until });
+    }
+
+    fn fall_silent(&mut self, at: Time) {
+        if self.state.phase == Phase::Transmitting {
+            self.meter.open(&self.air, self.loaded, self.state.since, at);
+            self.meter.fell_silent(at);
+        }
     }
 
     /// Line 1, its answer, and line 2.
@@ -297,7 +344,10 @@ impl CognitiveRadio {
         self.meter.sensed(verdict);
         self.state.emit(at, LinkEvent::SensingEnd { verdict });
         if !reported {
-            self.open(at);
+            match self.wanted.take().filter(|wanted| *wanted != self.state.channel) {
+                Some(wanted) => self.start_switching(at, wanted),
+                None => self.open(at),
+            }
             return;
         }
         let view = DecisionView {
@@ -333,12 +383,24 @@ impl CognitiveRadio {
             self.state.stats.handoffs += 1;
             self.state.emit(at, LinkEvent::Handoff { from, to: self.state.channel, rate: self.state.rate });
         }
-        let until = at + self.config.transmission_time + self.late();
+        let until = self.planned_end(at) + self.late();
         self.enter(at, Phase::Transmitting, until);
         // Missed, or arrived in the instant the sensing ended: from now on it is transmitted over.
         if self.meter.is_occupied(&self.air, self.state.channel, at) {
             self.meter.pu_came(at);
         }
+    }
+
+    /// When a transmission that begins now ends, but for the jitter.
+    fn planned_end(&self, at: Time) -> Time {
+        let config = &self.config;
+        if !config.aligned {
+            return at + config.transmission_time;
+        }
+        let cycle = config.sensing_time + config.transmission_time;
+        let start = Time::ZERO + config.start;
+        let gone = at.saturating_since(start).as_nanos() / cycle.as_nanos().max(1);
+        start + cycle * (gone + 1)
     }
 
     fn late(&mut self) -> Duration {
@@ -401,8 +463,14 @@ impl Radio for CognitiveRadio {
             return;
         }
         match self.state.phase {
-            // Line 11: T_p has expired, back to 1.
-            Phase::Transmitting => self.start_sensing(at),
+            // Line 11: T_p has expired, back to 1, unless somebody wants it elsewhere.
+            Phase::Transmitting => match self.wanted.take() {
+                Some(wanted) => {
+                    self.fall_silent(at);
+                    self.start_switching(at, wanted);
+                }
+                None => self.start_sensing(at),
+            },
             Phase::Sensing => self.end_sensing(at),
             Phase::Switching | Phase::Lost => {
                 self.state.emit(at, LinkEvent::SwitchingEnd);

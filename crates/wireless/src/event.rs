@@ -87,6 +87,8 @@ pub enum Event<T> {
         from: InterfaceId,
         /// Whether it was for everybody.
         broadcast: bool,
+        /// When it became the first in line at its sender.
+        first_in_line: Time,
         /// The packet.
         payload: T,
     },

@@ -244,6 +244,15 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         station.cold.queue.len() + usize::from(station.cold.service.is_some())
     }
 
+    /// Shows the packets that wait or that the MAC is at, but for those that have arrived.
+    pub fn visit(&self, mut show: impl FnMut(&T)) {
+        for station in &self.stations {
+            let service = station.cold.service.as_ref().filter(|service| !service.arrived);
+            service.iter().for_each(|service| show(&service.packet.payload));
+            station.cold.queue.packets().for_each(|packet| show(&packet.payload));
+        }
+    }
+
     /// What an interface has counted.
     pub fn counters(&self, at: InterfaceId) -> Counters {
         self.stations[at.0 as usize].cold.counters

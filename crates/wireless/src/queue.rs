@@ -34,6 +34,10 @@ impl<T> InterfaceQueue<T> {
         self.packets.len()
     }
 
+    pub(crate) fn packets(&self) -> impl Iterator<Item = &Outgoing<T>> {
+        self.packets.iter()
+    }
+
     pub(crate) fn front(&self) -> Option<&Outgoing<T>> {
         self.packets.front()
     }

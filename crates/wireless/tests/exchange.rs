@@ -59,7 +59,9 @@ fn one_exchange_takes_what_the_standard_says() {
     let expected = [(0, Rts, 500, 852), (1, Cts, 863, 1167), (0, Data, 1178, 9754), (1, Ack, 9765, 10_069)];
     assert_eq!(frames(&events), expected);
     let (from, at) = (InterfaceId(0), InterfaceId(1));
-    assert!(events.contains(&Event::Received { time: us(9755), at, from, broadcast: false, payload: 0 }));
+    let first_in_line = us(500);
+    let arrived = Event::Received { time: us(9755), at, from, broadcast: false, first_in_line, payload: 0 };
+    assert!(events.contains(&arrived));
     let service = Duration::from_micros(9570);
     let sent = Event::Sent { time: us(10_070), from, to: to(1), payload: 0, attempts: 1, service };
     assert_eq!(events.last(), Some(&sent));

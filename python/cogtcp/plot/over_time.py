@@ -48,7 +48,10 @@ def timeline(
 
     chosen = [pick(name, PANELS, "panel") for name in panels]
     series = {name: Series.of(result) for name, result in runs.items()}
-    if not any(len(run.link_series["time_s"]) for run in series.values()):
+    if not any(run.has_link for run in series.values()):
+        # An ad hoc network: its flows have series, and no link has a queue.
+        chosen = [name for name in chosen if name != "queue"]
+    if not any(len(columns["time_s"]) for run in series.values() for columns in run.flows.values()):
         raise UsageError('the run kept no series; simulate it with trace "series" or "full"')
     end = max(run.duration for run in series.values())
     start, stop = span or (0.0, end)
@@ -87,7 +90,7 @@ def _panel(axes: Any, name: str, series: Mapping[str, Series], span: tuple[float
                       drawstyle=steps, label=line_name)  # fmt: skip
             index += 1
     run = next(iter(series.values()))
-    if name == "goodput":
+    if name == "goodput" and run.has_link:
         rate = run.link_series["rate_bps"] * 1e-6
         x, y = _cut(run.link_series["time_s"], np.where(rate > 0, rate, np.nan), span)
         axes.plot(x, y, color="#777777", linewidth=0.7, linestyle=":")

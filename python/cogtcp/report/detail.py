@@ -1,4 +1,4 @@
-"""The tables of one run: its flows, links, radios and trains."""
+"""The tables of one run: its flows, links, radios, trains and ad hoc nodes."""
 
 from __future__ import annotations
 
@@ -139,6 +139,55 @@ _PREDICTIONS: tuple[_Column, ...] = (
 )
 
 
+_ROUTING: tuple[_Column, ...] = (
+    ("Searches", "", "searches", _number(0)),
+    ("Routes found", "", "routes_found", _number(0)),
+    ("Discovery, mean", "ms", "discovery_mean_s", _number(1, 1e3)),
+    ("95 %", "ms", "discovery_p95_s", _number(1, 1e3)),
+    ("Route changes", "", "route_changes", _number(0)),
+    ("Routes lost", "", "route_losses", _number(0)),
+    ("Links failed", "", "link_failures", _number(0)),
+    ("Overhead", "packets", "overhead_packets", _number(0)),
+    ("Overhead", "kB", "overhead_bytes", _number(1, 1e-3)),
+    ("for each packet delivered", "", "overhead_ratio", _number(3)),
+    ("MAC service, mean", "ms", "service_mean_s", _number(2, 1e3)),
+    ("95 %", "ms", "service_p95_s", _number(2, 1e3)),
+)
+
+_WAYS: tuple[_Column, ...] = (
+    ("Delivered", "packets", "delivered_packets", _number(0)),
+    ("Hops, mean", "", "hops_mean", _number(2)),
+    ("least", "", "hops_min", _number(0)),
+    ("most", "", "hops_max", _number(0)),
+    ("Changes of way", "", "path_changes", _number(0)),
+    ("Searches", "", "searches", _number(0)),
+    ("Discovery, mean", "ms", "discovery_mean_s", _number(1, 1e3)),
+    ("Drops: routing", "", "drops_routing", _number(0)),
+    ("Drops: queue", "", "drops_queue", _number(0)),
+    ("Drops: MAC", "", "drops_mac", _number(0)),
+)
+
+_DROPS: tuple[_Column, ...] = (("Packets", "", "packets", _number(0)),)
+
+_NODES: tuple[_Column, ...] = (
+    ("Travelled", "m", "travelled_m", _number(0)),
+    ("Relayed", "packets", "relayed", _number(0)),
+    ("Dropped", "packets", "dropped", _number(0)),
+    ("Routing sent", "packets", "routing_sent", _number(0)),
+    ("On the air", "s", "air_time_s", _number(2)),
+    ("Exchanges", "", "attempts", _number(0)),
+    ("Failed: interference", "", "attempts_interfered", _number(0)),
+    ("Failed: receiver silent", "", "attempts_unanswered", _number(0)),
+    ("Failed: collision", "", "attempts_collided", _number(0)),
+    ("Failed: noise or error", "", "attempts_garbled", _number(0)),
+    ("Failed: out of reach", "", "attempts_out_of_reach", _number(0)),
+    ("Failed: refused", "", "attempts_refused", _number(0)),
+    ("Links failed", "", "link_failures", _number(0)),
+    ("MAC service, mean", "ms", "service_mean_s", _number(2, 1e3)),
+    ("Handoffs", "", "handoffs", _number(0)),
+)
+
+
 def detail(result: Result, name: str = "") -> dict[str, Any]:
     """Return what the templates show of a run; `name` tells several apart."""
     radios = _table(result.radios.to_pylist(), ("radio",), _RADIOS)
@@ -148,6 +197,7 @@ def detail(result: Result, name: str = "") -> dict[str, Any]:
         **_links(result),
         "radios": radios,
         "train": _train(result),
+        "ad_hoc": _ad_hoc(result),
         "datagrams": _table(result.datagrams.to_pylist(), ("source",), _DATAGRAMS),
         "requests": _table(result.request_flows.to_pylist(), ("flow",), _REQUESTS, zeros=True),
         "videos": _table(result.videos.to_pylist(), ("flow",), _VIDEOS, zeros=True),
@@ -171,6 +221,17 @@ def _train(result: Result) -> dict[str, Any] | None:
         "summary": _table(result.trains.to_pylist(), ("router", "predictor"), _TRAINS),
         "flows": _table(result.train_flows.to_pylist(), ("flow",), _TRAIN_FLOWS),
         "predictions": _table(result.predictions.to_pylist(), ("outcome", "cause"), _PREDICTIONS),
+    }
+
+
+def _ad_hoc(result: Result) -> dict[str, Any] | None:
+    if not result.routing.num_rows:
+        return None
+    return {
+        "routing": _table(result.routing.to_pylist(), ("protocol",), _ROUTING, zeros=True),
+        "ways": _table(result.ways.to_pylist(), ("flow", "stream", "from", "to"), _WAYS),
+        "drops": _table(result.drops.to_pylist(), ("flow", "stream", "layer", "cause"), _DROPS, zeros=True),
+        "nodes": _table(result.nodes.to_pylist(), ("node",), _NODES),
     }
 
 

@@ -112,9 +112,16 @@ class Series:
             events=events,
         )
 
+    @property
+    def has_link(self) -> bool:
+        """Whether there is a link to show: an ad hoc network has none."""
+        return len(self.link_series["time_s"]) > 0
+
     def exceeds_rate(self) -> bool:
         """Whether a flow was handed data faster than the link ever carried it."""
         fastest = np.nanmax(self.link_series["rate_bps"], initial=0)
+        if not self.has_link:
+            return False
         return any(np.any(columns["goodput_bps"] > 1.1 * fastest) for columns in self.flows.values())
 
     def zoom(self) -> Span | None:

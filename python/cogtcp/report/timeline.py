@@ -91,7 +91,9 @@ class Timeline:
         end = max((run.duration for run in everything), default=1.0)
         lines = _lines(runs)
         times = [
-            columns["time_s"] for run in everything for columns in (*run.flows.values(), run.link_series)
+            columns["time_s"]
+            for run in everything
+            for columns in (*run.flows.values(), *([run.link_series] if run.has_link else []))
         ]
         # cwnd, RTT and goodput of each line; queue and rate of each run; ssthresh where it does not clutter.
         count = 3 * len(lines) + 2 * len(everything) + len(lines)
@@ -134,6 +136,8 @@ class Timeline:
             threshold = self.grid.reduce(columns["time_s"], columns["ssthresh_segments"])
             windows.tracks.append(Track(-1, 0, threshold, "muted", "5 3", steps=True, name="ssthresh"))
         for number, (name, run) in enumerate(self.runs.items()):
+            if not run.has_link:
+                continue
             columns = run.link_series
             first = next((line for line in self.lines if line.run == number), None)
             color = first.color if first and (len(runs) > 1 or len(run.flows) == 1) else "ink"
@@ -145,7 +149,7 @@ class Timeline:
             if not any(np.array_equal(rate, t.values, equal_nan=True) for t in goodput.tracks if t.line < 0):
                 named = f"rate of {run.link}" + (f", {name}" if number else "")
                 goodput.tracks.append(Track(-1, number, rate, "muted", "2 3", name=named))
-        return [windows, rtt, queue, goodput]
+        return [windows, rtt, *([queue] if queue.tracks else []), goodput]
 
     def data(self) -> dict[str, Any]:
         """Return what the page's script needs, as JSON knows it."""

@@ -66,6 +66,9 @@ pub struct AodvConfig {
     /// Broadcasts that are passed on wait for a random time up to this. RFC 3561 has none; both simulators have 10 ms,
     /// without which neighbours that hear one broadcast would answer it at the same instant.
     pub jitter: Duration,
+    /// Own requests wait so too (ns-3, RFC 5148): nodes that begin to seek at one instant would collide, and again at every
+    /// repetition. In ns-2 they do not; there the MAC draws a backoff before every frame.
+    pub jitter_own: bool,
     /// Sizes of messages.
     pub wire: WireFormat,
 }
@@ -98,6 +101,7 @@ impl AodvConfig {
             destination_only: false,
             reply_acknowledgement: false,
             jitter: Duration::from_millis(10),
+            jitter_own: true,
             wire: WireFormat::Rfc,
         }
     }
@@ -119,6 +123,7 @@ impl AodvConfig {
             request_timeout: RequestTimeout::Ns2,
             failure_pause: Duration::from_secs(10),
             allowed_hello_loss: 3,
+            jitter_own: false,
             wire: WireFormat::Ns2,
             ..Self::rfc()
         }

@@ -89,7 +89,8 @@ impl Aodv {
             gratuitous: self.config.gratuitous_replies,
             destination_only: self.config.destination_only,
         };
-        self.send(now, NodeAddress::BROADCAST, ttl, RoutingMessage::Request(request));
+        let due = if self.config.jitter_own { now + self.jitter() } else { now };
+        self.send(due, NodeAddress::BROADCAST, ttl, RoutingMessage::Request(request));
         self.events.push_back(RoutingEvent::RequestSent { destination, ttl });
         let deadline = now + self.config.wait_for_reply(ttl, wide);
         self.set(destination, State::Waiting { ttl, wide }, deadline);

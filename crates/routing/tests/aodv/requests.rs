@@ -140,10 +140,15 @@ fn the_route_back_lives_for_the_minimal_lifetime() {
     assert_eq!(node.expires(SOURCE), 200 + 5600 - 160);
 }
 
-/// Broadcasts that are passed on wait for up to the jitter, own ones do not.
+/// Broadcasts wait for up to the jitter; under ns-2's rules own ones do not.
 #[test]
-fn what_is_passed_on_waits_a_little() {
-    let mut node = Node::new(AodvConfig { jitter: Duration::from_millis(10), ..rfc() });
+fn requests_wait_a_little() {
+    let mut seeker = Node::new(AodvConfig { jitter: Duration::from_millis(10), ..rfc() });
+    seeker.data(B);
+    let due = seeker.aodv.poll_timeout();
+    assert!(due > ms(0) && due <= ms(10) && seeker.sent().is_empty(), "{due:?}");
+    assert_eq!(seeker.at(10).sent().len(), 1);
+    let mut node = Node::new(AodvConfig { jitter: Duration::from_millis(10), jitter_own: false, ..rfc() });
     node.request(A, 5, rreq(0, 1, 40, None));
     let due = node.aodv.poll_timeout();
     assert!(due > ms(0) && due <= ms(10), "{due:?}");

@@ -75,9 +75,9 @@ pub enum Users {
     /// There are none.
     #[default]
     None,
-    /// One PU per band with exponential ON and OFF times: the model of the paper.
+    /// PUs with exponential ON and OFF times, one per band unless said otherwise: the model of the paper.
     Exponential(Exponential),
-    /// One PU per band with ON and OFF times of any law.
+    /// PUs with ON and OFF times of any law, one per band unless said otherwise.
     Laws(LawsOfUsers),
     /// A PU-log file (section 4.1 of the paper).
     PuLog(String),
@@ -89,7 +89,7 @@ pub enum Users {
     Trace(TraceOfUsers),
 }
 
-/// One PU per band with exponential ON and OFF times.
+/// PUs with exponential ON and OFF times.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Exponential {
@@ -100,15 +100,24 @@ pub struct Exponential {
     /// State at time zero.
     #[serde(default)]
     pub start: StartState,
+    /// How many PUs; without it: one per band. PU i is on band i, and beyond the last band they begin with the first again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u32>,
     /// Where the PUs are.
     #[serde(default)]
     pub position: Place,
+    /// Where each of them is, in place of `position`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub positions: Vec<Place>,
+    /// Whether the place of each is drawn uniformly over \[area\], from the seed, in place of `position`.
+    #[serde(default)]
+    pub scattered: bool,
     /// How far they reach.
     #[serde(default)]
     pub reach: Reach,
 }
 
-/// One PU per band with ON and OFF times of any law.
+/// PUs with ON and OFF times of any law.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct LawsOfUsers {
@@ -119,9 +128,18 @@ pub struct LawsOfUsers {
     /// State at time zero.
     #[serde(default)]
     pub start: StartState,
+    /// How many PUs; without it: one per band. PU i is on band i, and beyond the last band they begin with the first again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u32>,
     /// Where the PUs are.
     #[serde(default)]
     pub position: Place,
+    /// Where each of them is, in place of `position`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub positions: Vec<Place>,
+    /// Whether the place of each is drawn uniformly over \[area\], from the seed, in place of `position`.
+    #[serde(default)]
+    pub scattered: bool,
     /// How far they reach.
     #[serde(default)]
     pub reach: Reach,

@@ -11,8 +11,10 @@ impl Experiment {
     ///
     /// Every field is looked at by name, so that whoever adds one decides whether it draws.
     pub fn is_random(&self) -> bool {
-        let Self { name: _, run: _, nodes: _, links, spectrum: _, radios, train, flows, udp } = self;
-        links.iter().any(LinkSpec::is_random)
+        let Self { name: _, run: _, nodes: _, links, adhoc, spectrum: _, radios, train, flows, udp } = self;
+        // Backoff at the least.
+        adhoc.is_some()
+            || links.iter().any(LinkSpec::is_random)
             || radios.iter().any(RadioSpec::is_random)
             || train.as_ref().is_some_and(TrainSpec::is_random)
             || flows.iter().any(FlowSpec::is_random)

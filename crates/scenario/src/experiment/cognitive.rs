@@ -1,7 +1,8 @@
 //! The CR user in full: the spectrum, the radio, its MAC.
 
 use crate::CognitiveUser;
-use cogtcp_spectrum::activity::{LawError, PuSpec};
+use cogtcp_mobility::Area;
+use cogtcp_spectrum::activity::{LawError, PuSpec, scatter};
 use cogtcp_spectrum::air::Air;
 use cogtcp_spectrum::detector::Surroundings;
 use cogtcp_spectrum::propagation::Propagation;
@@ -19,6 +20,8 @@ pub struct SpectrumSpec {
     pub propagation: Propagation,
     /// Whether a PU leaks over the border of its band.
     pub leaks_across_bands: bool,
+    /// The area over which the places of the PUs are drawn; `None`: they are where they are said to be.
+    pub scattered: Option<Area>,
 }
 
 /// Where the activity of primary users comes from.
@@ -33,10 +36,14 @@ pub enum UsersSpec {
 impl SpectrumSpec {
     /// The air in the run of seed `seed`, with the activity up to `horizon`.
     pub fn air(&self, horizon: Duration, seed: u64) -> Result<Air, LawError> {
-        let activity = match &self.users {
+        let mut activity = match &self.users {
             UsersSpec::Generated(specs) => PuActivity::generate(specs, horizon, seed)?,
             UsersSpec::Logged(activity) => activity.clone(),
         };
+        if let Some(area) = self.scattered {
+            let places = scatter(activity.users.len() as u32, area.width, area.height, seed);
+            activity.users.iter_mut().zip(places).for_each(|(user, place)| user.position = place);
+        }
         let mut air = Air::new(activity, self.channels.clone());
         air.propagation = self.propagation;
         air.leaks_across_bands = self.leaks_across_bands;

@@ -27,7 +27,7 @@ const LONGEST_GAP: Duration = Duration::from_secs(1);
 const LARGEST_HEADER: u64 = 10_000;
 
 /// The place in metres.
-fn position(place: Place) -> Position {
+pub(super) fn position(place: Place) -> Position {
     Position::new(place[0].0, place[1].0)
 }
 
@@ -35,6 +35,7 @@ fn position(place: Place) -> Position {
 pub(super) fn check_use(scenario: &Scenario, findings: &mut Findings) {
     let user = scenario.radio.iter().position(|radio| radio.cr.is_some());
     match (user, &scenario.spectrum) {
+        _ if matches!(scenario.topology, crate::Topology::AdHoc(_)) => {}
         (Some(i), None) => findings.error(
             &Path::of("radio").index(i).key("cr"),
             "a CR user needs channels, and the scenario has no [spectrum]",
@@ -128,6 +129,7 @@ pub(super) fn user(
         jitter: user.jitter,
         switching_delay: user.switching_delay,
         start: user.start,
+        aligned: false,
         channel,
         position: position(place),
         receiver: Receiver::new(user.sensitivity, user.capture.0),
@@ -162,7 +164,7 @@ fn check_link(link: &LinkSpec, radio: &Path, findings: &mut Findings) {
     }
 }
 
-fn check_mac(mac: &Mac, path: &Path, findings: &mut Findings) {
+pub(super) fn check_mac(mac: &Mac, path: &Path, findings: &mut Findings) {
     findings.check_span(&path.key("slot"), mac.slot, false, LONGEST_GAP);
     findings.check_span(&path.key("sifs"), mac.sifs, false, LONGEST_GAP);
     findings.check_span(&path.key("preamble"), mac.preamble, true, LONGEST_GAP);
@@ -204,7 +206,7 @@ fn channel(user: &CognitiveUser, spectrum: &SpectrumSpec, path: &Path, findings:
 }
 
 /// Long-run share of the time that PUs are ON by their laws, mean over PUs; 0.5 where there is none.
-fn duty_cycle(spectrum: &SpectrumSpec) -> f64 {
+pub(super) fn duty_cycle(spectrum: &SpectrumSpec) -> f64 {
     let UsersSpec::Generated(users) = &spectrum.users else { return 0.5 };
     let Some(first) = users.first() else { return 0.5 };
     if users.iter().all(|user| user.law == first.law) {

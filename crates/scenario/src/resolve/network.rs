@@ -25,13 +25,19 @@ pub(super) struct Network {
 
 impl Network {
     /// The network of `topology`; `None` when it is too wrong to look at radios and flows.
-    pub(super) fn build(topology: &Topology, source: &Source, findings: &mut Findings) -> Option<Self> {
+    pub(super) fn build(
+        topology: &Topology,
+        source: &Source,
+        ad_hoc_nodes: Option<usize>,
+        findings: &mut Findings,
+    ) -> Option<Self> {
         let path = Path::of("topology");
         let mut network = match topology {
             Topology::SingleHop(hop) => Some(single_hop(hop, &path.key("single_hop"), findings)),
             Topology::Dumbbell(dumbbell) => dumbbell_of(dumbbell, &path.key("dumbbell"), findings),
             Topology::Chain(chain) => chain_of(chain, &path.key("chain"), findings),
             Topology::Graph(graph) => graph_of(graph, &path.key("graph"), findings),
+            Topology::AdHoc(_) => ad_hoc_nodes.map(ad_hoc_of),
         }?;
         network.read_traces(source, findings);
         Some(network)
@@ -120,6 +126,13 @@ impl Network {
         }
         number
     }
+}
+
+/// Nodes without links: n0, n1, ..., whose numbers are names too.
+fn ad_hoc_of(nodes: usize) -> Network {
+    let mut network = Network::new((0..nodes).map(|number| format!("n{number}")).collect());
+    network.node_numbers.extend((0..nodes).map(|number| (number.to_string(), number)));
+    network
 }
 
 fn single_hop(hop: &SingleHop, path: &Path, findings: &mut Findings) -> Network {

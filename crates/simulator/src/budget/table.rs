@@ -23,7 +23,7 @@ impl Budget {
     pub(crate) fn report(&self, experiment: &Experiment, flows: &[Flow], network: &Network) -> Table {
         let mut table = BudgetBuilder::default();
         for watch in &self.watches {
-            let is_bottleneck = |flow: &Flow| flow.measured.is_some_and(|m| m.bottleneck == watch.pipe);
+            let is_bottleneck = |flow: &Flow| flow.measured.is_some_and(|m| m.bottleneck == Some(watch.pipe));
             let (Some(begin), Some(end)) = (&watch.begin, &watch.end) else { continue };
             if !flows.iter().any(is_bottleneck) {
                 continue;

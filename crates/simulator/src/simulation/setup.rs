@@ -1,6 +1,7 @@
 //! From an experiment to a run at time zero: links with their queues, stations, ways, connections, parts, and the first events.
 
 use super::{Digest, PipeBaseline, Simulation};
+use crate::adhoc;
 use crate::boards::Boards;
 use crate::flow::Flow;
 use crate::forwarding::Nodes;
@@ -31,11 +32,17 @@ impl Simulation {
             pipes.extend(link.build::<Packet>(seed));
         }
         let mut network = Network::new(pipes, Boards::new(experiment), Trace::new(options.trace, experiment));
-        if options.forward_by_tables {
+        if experiment.adhoc.is_some() && options.trace >= TraceLevel::Packets {
+            return Err(RunError::NoPackets);
+        }
+        if options.forward_by_tables && experiment.adhoc.is_none() {
             let ends = experiment.links.iter().flat_map(|link| [(link.from, link.to), (link.to, link.from)]);
             network.forward_by_tables(Nodes::new(experiment.nodes.len(), ends));
         }
-        let air = add_station_pairs(&mut network, experiment, seed)?;
+        let air = match &experiment.adhoc {
+            None => add_station_pairs(&mut network, experiment, seed)?,
+            Some(_) => adhoc::air(experiment, seed)?,
+        };
         let mut flows = Vec::with_capacity(experiment.flows.len());
         let mut router = Router::new(experiment);
         for (number, spec) in experiment.flows.iter().enumerate() {

@@ -1,5 +1,6 @@
 //! Whole runs against theory, against hand-computed times and against themselves.
 
+mod adhoc;
 mod applications;
 mod budget;
 mod conservation;

@@ -76,6 +76,8 @@ fn share(part: Duration, whole: Duration) -> f64 {
 pub(super) struct ProtectionMeter {
     /// PUs heard, by channel.
     heard: Vec<Vec<HeardPu>>,
+    /// Since when it has heard these. What it heard before is in the counts.
+    heard_since: Time,
     /// For each PU, the index after the last ON period counted as a collision.
     collided: Vec<usize>,
     counts: Protection,
@@ -90,11 +92,19 @@ impl ProtectionMeter {
     pub(super) fn new(air: &Air, place: Position, receiver: &Receiver) -> Self {
         Self {
             heard: air.channels.iter().map(|(id, _)| air.heard(place, id, receiver)).collect(),
+            heard_since: Time::ZERO,
             collided: vec![0; air.activity.users.len()],
             counts: Protection::default(),
             pu_since: None,
             last_open: Time::ZERO,
         }
+    }
+
+    /// The radio hears other PUs from now on.
+    pub(super) fn move_to(&mut self, air: &Air, place: Position, receiver: &Receiver, at: Time) {
+        self.counts.pu_airtime = self.airtime(air, at);
+        self.heard_since = at;
+        self.heard = air.channels.iter().map(|(id, _)| air.heard(place, id, receiver)).collect();
     }
 
     /// A frame was on the air on `channel` over [from, until).
@@ -164,13 +174,18 @@ impl ProtectionMeter {
         if let Some((channel, since)) = open {
             protection.exposed += self.busy(air, channel, since, now);
         }
+        protection.pu_airtime = self.airtime(air, now);
+        protection
+    }
+
+    /// ON time up to `now` of the PUs that the radio heard where it was.
+    fn airtime(&self, air: &Air, now: Time) -> Duration {
         let mut indexes: Vec<usize> = self.heard.iter().flatten().map(|pu| pu.index).collect();
         indexes.sort_unstable();
         indexes.dedup();
-        let airtime =
-            indexes.iter().map(|index| air.activity.users[*index].activity.busy_in(Time::ZERO, now));
-        protection.pu_airtime = airtime.sum();
-        protection
+        let users = &air.activity.users;
+        let airtime = indexes.iter().map(|index| users[*index].activity.busy_in(self.heard_since, now));
+        self.counts.pu_airtime + airtime.sum()
     }
 
     fn on(&self, channel: ChannelId) -> &[HeardPu] {

@@ -31,7 +31,9 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         }
         let station = &mut self.stations[number as usize];
         station.contention.set_ready(now, &self.timing);
-        self.follow(number, now);
+        if !station.cold.returns {
+            self.follow(number, now);
+        }
     }
 
     fn take_packet(&mut self, number: u32) {
@@ -62,17 +64,22 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         let Some(head) = station.head() else { return };
         let target = match (head.channel, head.to) {
             (Some(channel), _) => channel,
-            (None, Destination::Interface(peer)) => self.stations[peer.0 as usize].channel,
+            (None, Destination::Interface(peer)) => self.stations[peer.0 as usize].cold.home,
             (None, Destination::Broadcast) => return,
         };
         if target != station.channel {
-            let deaf_until = now + station.cold.tuning_delay + self.timing.difs;
-            self.tune(now, InterfaceId(number), target);
-            let station = &mut self.stations[number as usize];
-            station.eifs_until = station.eifs_until.max(deaf_until);
-            station.contention.freeze(now, &self.timing);
-            self.try_resume(number, now);
+            self.go_to(number, target, now);
         }
+    }
+
+    /// A station tunes to a channel by itself, which takes its time.
+    fn go_to(&mut self, number: u32, target: ChannelId, now: Time) {
+        let deaf_until = now + self.stations[number as usize].cold.tuning_delay + self.timing.difs;
+        self.retune(now, InterfaceId(number), target);
+        let station = &mut self.stations[number as usize];
+        station.eifs_until = station.eifs_until.max(deaf_until);
+        station.contention.freeze(now, &self.timing);
+        self.try_resume(number, now);
     }
 
     /// The channel, and the rate on it, that an exchange of `number` uses.
@@ -270,6 +277,15 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         station.mac = Mac::Contending;
         if station.cold.queue.take_overflow() {
             self.events.push_back(Event::QueueFree { time: now, at: from });
+        }
+        let station = &self.stations[number as usize];
+        if station.cold.returns && station.channel != station.cold.home {
+            let home = station.cold.home;
+            self.go_to(number, home, now);
+            self.next_packet(number, now);
+            // Its contention goes on already: whoever called finds nothing to resume.
+            self.reschedule(number);
+            return;
         }
         self.next_packet(number, now);
     }

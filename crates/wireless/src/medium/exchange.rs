@@ -185,12 +185,13 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         self.stations[number as usize].cold.counters.received += 1;
         let Some(service) = &mut self.stations[from.0 as usize].cold.service else { return };
         service.arrived = true;
-        let payload = service.packet.payload.clone();
+        let (payload, first_in_line) = (service.packet.payload.clone(), service.since);
         self.events.push_back(Event::Received {
             time: now,
             at: InterfaceId(number),
             from,
             broadcast,
+            first_in_line,
             payload,
         });
     }

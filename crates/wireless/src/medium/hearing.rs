@@ -350,6 +350,12 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// Tunes a radio to another channel. What it was receiving is lost; what is in the air there already makes its medium
     /// busy, and cannot be received.
     pub fn tune(&mut self, now: Time, at: InterfaceId, channel: ChannelId) {
+        self.stations[at.0 as usize].cold.home = channel;
+        self.retune(now, at, channel);
+    }
+
+    /// The same, of a station that only visits the channel.
+    pub(super) fn retune(&mut self, now: Time, at: InterfaceId, channel: ChannelId) {
         let number = at.0;
         let station = &mut self.stations[number as usize];
         if station.channel == channel {

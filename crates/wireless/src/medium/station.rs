@@ -21,6 +21,9 @@ pub struct InterfaceConfig {
     pub power: Power,
     /// It tunes to the channel on which the next hop of the packet first in line listens.
     pub follows_receiver: bool,
+    /// One that follows comes back to the channel it was put on after every packet, and leaves it only when its backoff is over:
+    /// it is the node's only radio, on which others want to reach it.
+    pub returns: bool,
     /// How long it is deaf after it has tuned by itself.
     pub tuning_delay: Duration,
     /// Share of its data frames that are lost whatever the signal.
@@ -37,6 +40,7 @@ impl InterfaceConfig {
             channel: ChannelId(0),
             power: Power::from_watts(0.281_838_15),
             follows_receiver: false,
+            returns: false,
             tuning_delay: Duration::from_millis(1),
             loss: 0.0,
             name: format!("node {node}"),
@@ -116,6 +120,9 @@ pub(super) struct Cold<T> {
     /// How far its frames matter, m.
     pub(super) reach: f64,
     pub(super) follows_receiver: bool,
+    pub(super) returns: bool,
+    /// The channel that it was put on, where others look for it.
+    pub(super) home: ChannelId,
     pub(super) tuning_delay: Duration,
     pub(super) loss: f64,
     pub(super) queue: InterfaceQueue<T>,
@@ -150,6 +157,8 @@ impl<T> Station<T> {
             power: interface.power.watts(),
             reach,
             follows_receiver: interface.follows_receiver,
+            returns: interface.returns,
+            home: interface.channel,
             tuning_delay: interface.tuning_delay,
             loss: interface.loss,
             queue: InterfaceQueue::new(config.mac.queue_packets),

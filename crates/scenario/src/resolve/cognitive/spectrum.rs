@@ -6,7 +6,11 @@ use crate::limits::{LARGEST_LOG, MOST_CHANNELS, MOST_POINTS};
 use crate::resolve::Findings;
 use crate::source::Source;
 use crate::tree::Path;
-use crate::{Channels, Run, Spectrum, SpectrumSpec, TraceModel, TraceOfUsers, Users, UsersSpec};
+use crate::{
+    AreaSize, Channels, Exponential, LawsOfUsers, Run, Spectrum, SpectrumSpec, TraceModel, TraceOfUsers,
+    Users, UsersSpec,
+};
+use cogtcp_mobility::Area;
 use cogtcp_spectrum::activity::{ActivityLaw, PuSpec, Reach, StartState};
 use cogtcp_spectrum::logs::{LogError, ch_log, occupancy, pu_log, released};
 use cogtcp_spectrum::propagation::Propagation;
@@ -18,6 +22,7 @@ use std::path::PathBuf;
 pub(in crate::resolve) fn spectrum(
     spectrum: &Spectrum,
     source: &Source,
+    area: Option<AreaSize>,
     run: &Run,
     findings: &mut Findings,
 ) -> Option<SpectrumSpec> {
@@ -33,13 +38,45 @@ pub(in crate::resolve) fn spectrum(
     }
     let channels = channels(spectrum, source, &path, findings);
     let users = users(spectrum, channels.as_ref(), source, run, &path.key("pu"), findings);
+    let scattered = scattered(spectrum, area, &path.key("pu"), findings);
     let (channels, users) = (channels?, users?);
     findings.none_since(before).then_some(SpectrumSpec {
         channels,
         users,
         propagation: Propagation { attenuation: spectrum.attenuation },
         leaks_across_bands: spectrum.leaks_across_bands,
+        scattered,
     })
+}
+
+/// The area over which PUs are scattered.
+fn scattered(
+    spectrum: &Spectrum,
+    area: Option<AreaSize>,
+    path: &Path,
+    findings: &mut Findings,
+) -> Option<Area> {
+    let path = match &spectrum.pu {
+        Users::Exponential(it) if it.scattered => path.key("exponential").key("scattered"),
+        Users::Laws(it) if it.scattered => path.key("laws").key("scattered"),
+        _ => return None,
+    };
+    match area {
+        Some(area) => Some(Area::new(area.width.0, area.height.0)),
+        None => {
+            let message = "PUs are scattered over an area, and the scenario has no [area]";
+            findings.error(&path, message, "write position or positions, or add [area] (ad hoc networks)");
+            None
+        }
+    }
+}
+
+/// How many PUs there are, and where.
+struct Crowd<'a> {
+    count: Option<u32>,
+    position: crate::Place,
+    positions: &'a [crate::Place],
+    reach: Reach,
 }
 
 fn channels(
@@ -98,14 +135,18 @@ fn users(
             let path = path.key("exponential");
             let law = ActivityLaw::exponential(it.alpha, it.beta);
             let law = law.map_err(|error| findings.error(&path, error.to_string(), "")).ok()?;
-            return generated(law, it.start, it.position, it.reach, bands, run, &path, findings);
+            let Exponential { count, position, reach, .. } = *it;
+            let crowd = Crowd { count, position, positions: &it.positions, reach };
+            return generated(law, it.start, &crowd, bands, run, &path, findings);
         }
         Users::Laws(it) => {
             let path = path.key("laws");
             let law = ActivityLaw { on: it.on.clone(), off: it.off.clone(), start: it.start };
             let valid = law.on.validate().and_then(|()| law.off.validate());
             valid.map_err(|error| findings.error(&path, error.to_string(), "")).ok()?;
-            return generated(law, it.start, it.position, it.reach, bands, run, &path, findings);
+            let LawsOfUsers { count, position, reach, .. } = *it;
+            let crowd = Crowd { count, position, positions: &it.positions, reach };
+            return generated(law, it.start, &crowd, bands, run, &path, findings);
         }
         Users::Trace(it) => return modelled(it, source, bands, run, &path.key("trace"), findings),
         Users::PuLog(file) => read(file, source, &path.key("pu_log"), findings, pu_log::read)?,
@@ -156,24 +197,41 @@ fn modelled(
     Some(UsersSpec::Generated(users))
 }
 
-/// One user for each band, all of one law.
-#[expect(clippy::too_many_arguments, reason = "what two kinds of users have in common, passed on as it is")]
+/// Users of one law, one for each band or so many.
 fn generated(
     mut law: ActivityLaw,
     start: StartState,
-    place: crate::Place,
-    reach: Reach,
+    crowd: &Crowd<'_>,
     bands: u32,
     run: &Run,
     path: &Path,
     findings: &mut Findings,
 ) -> Option<UsersSpec> {
     law.start = start;
+    let count = crowd.count.unwrap_or(bands);
+    if u64::from(count) > MOST_CHANNELS {
+        let message = format!("{count} primary users are out of range");
+        findings.error(&path.key("count"), message, format!("write 0 to {MOST_CHANNELS}"));
+        return None;
+    }
+    let places = crowd.positions;
+    if !places.is_empty() && places.len() != count as usize {
+        let message = format!("there are {} places for {count} primary users", places.len());
+        findings.error(&path.key("positions"), message, "write one place for each, or set count");
+        return None;
+    }
     let mean = law.on.typical() + law.off.typical();
-    check_count(f64::from(bands) * run.duration.as_secs_f64() / mean, path, findings)?;
-    check_reach(reach, path, findings)?;
-    let user = |band| PuSpec { id: band, position: position(place), band, reach, law: law.clone() };
-    Some(UsersSpec::Generated((1..=bands).map(user).collect()))
+    check_count(f64::from(count) * run.duration.as_secs_f64() / mean, path, findings)?;
+    check_reach(crowd.reach, path, findings)?;
+    let place = |id: u32| places.get(id as usize - 1).copied().unwrap_or(crowd.position);
+    let user = |id: u32| PuSpec {
+        id,
+        position: position(place(id)),
+        band: (id - 1) % bands.max(1) + 1,
+        reach: crowd.reach,
+        law: law.clone(),
+    };
+    Some(UsersSpec::Generated((1..=count).map(user).collect()))
 }
 
 /// Refuses more ON times than a run can hold.

@@ -1,0 +1,90 @@
+//! What goes over the air.
+
+use cogtcp_crosslayer::ChannelId;
+use cogtcp_routing::{DataPacket, NodeAddress, RoutingPacket};
+use cogtcp_units::{Duration, Time};
+use std::sync::Arc;
+
+/// A packet that a host sends to another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Packet<T> {
+    /// The node that sends.
+    pub source: u32,
+    /// The node that it is for.
+    pub destination: u32,
+    /// Its size with network header, bytes.
+    pub bytes: u32,
+    /// Hops that it may take.
+    pub time_to_live: u8,
+    /// What it carries.
+    pub payload: T,
+}
+
+/// The way of a packet so far.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Trip {
+    /// Hops taken.
+    pub hops: u8,
+    /// A hash of the nodes visited: two packets of a flow with the same took the same way, as good as surely.
+    pub path: u64,
+    /// When its source sent it.
+    pub sent: Time,
+    /// How long it waited, for routes and in interface queues until it was first in line.
+    pub waited: Duration,
+}
+
+/// A packet on its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Datagram<T> {
+    pub(crate) packet: Packet<T>,
+    pub(crate) trip: Trip,
+    /// The neighbour that it came from.
+    pub(crate) previous: Option<u32>,
+    /// When it was put where it waits.
+    pub(crate) since: Time,
+}
+
+impl<T> Datagram<T> {
+    pub(crate) fn new(now: Time, packet: Packet<T>) -> Self {
+        let mut trip = Trip { hops: 0, path: Trip::START, sent: now, waited: Duration::ZERO };
+        trip.visit(packet.source);
+        Self { packet, trip, previous: None, since: now }
+    }
+
+    /// As routing sees it.
+    pub(crate) fn seen(&self) -> DataPacket {
+        DataPacket {
+            source: NodeAddress::new(self.packet.source),
+            destination: NodeAddress::new(self.packet.destination),
+            previous_hop: self.previous.map(NodeAddress::new),
+        }
+    }
+}
+
+impl Trip {
+    /// The hash of no node.
+    pub(crate) const START: u64 = 0xcbf2_9ce4_8422_2325;
+
+    /// It has come to a node.
+    pub(crate) fn visit(&mut self, node: u32) {
+        self.path = (self.path ^ u64::from(node)).wrapping_mul(0x100_0000_01b3).rotate_left(23);
+    }
+}
+
+/// What a frame carries.
+#[derive(Clone, Debug)]
+pub(crate) enum Load<T> {
+    /// A packet of a host.
+    Data(Datagram<T>),
+    /// A packet of the routing protocol; one that is broadcast is shared by all who hear it, and where channels are signalled it
+    /// says on which its sender listens.
+    Routing(Arc<RoutingPacket>, Option<ChannelId>),
+    /// A node listens on another channel from now on.
+    Channel(u32, ChannelId),
+}
+
+/// Size of the channel in a broadcast of routing.
+pub(crate) const CHANNEL_BYTES: u32 = 4;
+
+/// Size of the announcement of a channel: IPv4 and UDP headers, an address and a channel.
+pub(crate) const ANNOUNCEMENT_BYTES: u32 = 20 + 8 + 8;

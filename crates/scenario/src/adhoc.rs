@@ -1,0 +1,138 @@
+//! Ad hoc networks: the area, the nodes in it, their radios, their MAC.
+
+mod cr;
+mod mac;
+mod phy;
+
+pub use cr::CognitiveNodes;
+pub use mac::{AdHocMac, AdHocRate, RuleSettings};
+pub use phy::{FadingModel, LogDistance, Nakagami, PathLossModel, Phy, ShadowingModel, TwoRay};
+
+use crate::Place;
+use cogtcp_adhoc::{LinkFailure, Radios};
+use cogtcp_units::{Duration, Length, Speed};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The rectangle in which nodes are, with one corner at (0 m, 0 m). One side may be 0 m: a line.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Area")]
+pub struct AreaSize {
+    /// Side to the east.
+    pub width: Length,
+    /// Side to the north.
+    pub height: Length,
+}
+
+/// Nodes with radios on one medium, which find routes by \[routing\], in the \[area\]. Nodes: n0, n1, ... (their numbers alone are
+/// names too). There are no links.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct AdHoc {
+    /// How many nodes (2 to 10000). With a trace as mobility: as many as it has, and the number may be left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<u32>,
+    /// Where nodes stand that do not move.
+    #[serde(default)]
+    pub placement: PlacementModel,
+    /// How they move.
+    #[serde(default)]
+    pub mobility: MobilityModel,
+    /// How many radios a node has.
+    #[serde(default)]
+    pub radios: Radios,
+    /// Packets that wait at a node for a route; the oldest goes for the next.
+    #[serde(default = "route_buffer")]
+    pub route_buffer: u32,
+    /// How long one waits at most.
+    #[serde(default = "route_buffer_time")]
+    pub route_buffer_time: Duration,
+    /// What becomes of the packets that wait for a neighbour when the link to it has failed; without it: reroute, under the MAC
+    /// profile ns2 drop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_link_failure: Option<LinkFailure>,
+    /// How often routing is told of places that change: of its own node (SEARCH), of who reaches whom (static).
+    #[serde(default = "location_interval")]
+    pub location_interval: Duration,
+}
+
+/// 64 packets, 30 s: ns-2 (`aodv_rqueue.h`) and ns-3.
+fn route_buffer() -> u32 {
+    64
+}
+
+fn route_buffer_time() -> Duration {
+    Duration::from_secs(30)
+}
+
+fn location_interval() -> Duration {
+    Duration::from_secs(1)
+}
+
+/// Where nodes stand.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "Placement")]
+pub enum PlacementModel {
+    /// Each by itself, uniformly over the area.
+    #[default]
+    Uniform,
+    /// In rows, the first at (0 m, 0 m).
+    Grid(GridPlacement),
+    /// In a line to the east, so far apart, the first at (0 m, 0 m).
+    Chain(Length),
+    /// At these places: east and north of each.
+    Positions(Vec<Place>),
+}
+
+/// Nodes in rows.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct GridPlacement {
+    /// Nodes in a row.
+    pub columns: u32,
+    /// From one to the next, in a row and from row to row.
+    pub spacing: Length,
+}
+
+/// How nodes move.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "Mobility")]
+pub enum MobilityModel {
+    /// They stand where `placement` has them.
+    #[default]
+    Static,
+    /// Random waypoint over the area; placement does not count.
+    RandomWaypoint(WaypointModel),
+    /// By a file: ns-2's setdest, or CSV (node,time,x,y) where it ends in .csv. Relative to the scenario file. Area and placement do
+    /// not count.
+    Trace(String),
+}
+
+/// Random waypoint: a node goes to a place drawn uniformly, pauses there, and goes on.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "RandomWaypoint")]
+pub struct WaypointModel {
+    /// Least and greatest speed, between which each trip's is drawn uniformly; the least above 0.001 m/s.
+    pub speed: [Speed; 2],
+    /// Shortest and longest pause, likewise.
+    #[serde(default)]
+    pub pause: [Duration; 2],
+    /// How it begins.
+    #[serde(default)]
+    pub start: WaypointStart,
+}
+
+/// How random waypoint begins.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WaypointStart {
+    /// From the stationary law: every instant is like every other (Le Boudec and Vojnovic, INFOCOM 2005).
+    #[default]
+    Stationary,
+    /// At uniform places at the beginning of a trip, as ns-2's setdest: nodes gather in the middle and get slower for minutes.
+    Naive,
+}

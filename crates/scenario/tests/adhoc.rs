@@ -1,0 +1,229 @@
+//! Ad hoc networks in scenarios: what is read, what is refused and where.
+
+use cogtcp_adhoc::{LinkFailure, Radios, SensingTimes};
+use cogtcp_routing::{AodvProfile, RoutingSpec};
+use cogtcp_scenario::{Experiment, Motion, Scenario, ScenarioError, UsersSpec};
+use cogtcp_units::{Duration, Position};
+use cogtcp_wireless::{Capture, Profile, Rules};
+
+const RIGHT: &str = r#"name = "test"
+routing = { aodv = { ttl_start = 2 } }
+
+[run]
+duration = "60 s"
+
+[area]
+width = "1000 m"
+height = "500 m"
+
+[topology.ad_hoc]
+nodes = 25
+mobility = { random_waypoint = { speed = ["2.5 m/s", "4 m/s"], pause = ["3 s", "3 s"] } }
+
+[mac]
+profile = "ns2"
+queue = 20
+
+[mac.rules]
+capture = "sinr"
+
+[phy]
+range = "200 m"
+
+[spectrum]
+bands = 3
+channels = { uniform = "2 Mbit/s" }
+
+[spectrum.pu.exponential]
+alpha = 0.5
+beta = 0.1
+count = 10
+scattered = true
+
+[cr]
+sensing_time = "200 ms"
+transmission_time = "1 s"
+detector = "perfect"
+
+[[flow]]
+from = "n0"
+to = "17"
+transport = "newreno"
+"#;
+
+fn resolve(text: &str) -> Result<Experiment, ScenarioError> {
+    Scenario::parse(text, "test.toml").and_then(|scenario| scenario.resolve())
+}
+
+/// Replaces `from` by `to`; the error names `field`, contains `words`, and points at where `at` stands.
+#[track_caller]
+fn spoil(from: &str, to: &str, field: &str, at: &str, words: &str) {
+    assert!(RIGHT.contains(from), "{from}");
+    let text = RIGHT.replace(from, to);
+    let error = match resolve(&text) {
+        Err(error) => error,
+        Ok(_) => panic!("this is accepted:\n{text}"),
+    };
+    assert_eq!(error.field, field, "{error}");
+    assert!(error.to_string().contains(words), "{error}");
+    let place = text.find(at).unwrap();
+    let line = text[..place].matches('\n').count() as u32 + 1;
+    let column = (place - text[..place].rfind('\n').map_or(0, |end| end + 1)) as u32 + 1;
+    let found = (error.line.map(u32::from), error.column.map(u32::from));
+    assert_eq!(found, (Some(line), Some(column)), "{error}");
+}
+
+#[test]
+fn everything_is_read() {
+    let experiment = resolve(RIGHT).unwrap();
+    let spec = experiment.adhoc.as_deref().unwrap();
+    assert_eq!((spec.nodes, experiment.nodes.len(), &*experiment.nodes[24]), (25, 25, "n24"));
+    assert!(experiment.links.is_empty() && experiment.is_random());
+    assert_eq!((experiment.flows[0].from, experiment.flows[0].to), (0, 17), "a number is a name");
+    let Motion::Waypoint(waypoint) = &spec.motion else { panic!("{:?}", spec.motion) };
+    assert_eq!((waypoint.min_speed, waypoint.max_speed, waypoint.area.height), (2.5, 4.0, 500.0));
+    let mac = &spec.config.medium.mac;
+    assert_eq!((mac.queue_packets, mac.header), (20, 34));
+    assert_eq!(mac.rules, Rules { capture: Capture::Sinr, ..Rules::of(Profile::Ns2) });
+    // The profile of the MAC is that of AODV, and of what a failed link does, unless they have their own.
+    let RoutingSpec::Aodv(aodv) = &spec.config.routing else { panic!("{:?}", spec.config.routing) };
+    assert_eq!((aodv.profile, aodv.ttl_start), (Some(AodvProfile::Ns2), Some(2)));
+    assert_eq!(spec.config.on_link_failure, LinkFailure::Drop);
+    let phy = &spec.config.medium.phy;
+    let loss = phy.propagation.path_loss;
+    assert!((loss.range(phy.sensitivity.watts() / 0.281_838_15) - 200.0).abs() < 0.01);
+    assert_eq!(spec.config.medium.channels.len(), 3);
+    let cognitive = spec.config.cognitive.as_ref().unwrap();
+    assert_eq!((cognitive.times, spec.config.radios), (SensingTimes::Synchronised, Radios::Single));
+    assert!(spec.config.medium.silence.waits_for_peer);
+    // Ten users on three bands, over the area, elsewhere for another seed.
+    let spectrum = experiment.spectrum.as_ref().unwrap();
+    let UsersSpec::Generated(users) = &spectrum.users else { panic!("they are drawn") };
+    assert_eq!(users.iter().map(|user| user.band).collect::<Vec<_>>(), [1, 2, 3, 1, 2, 3, 1, 2, 3, 1]);
+    let places = |seed| -> Vec<Position> {
+        let air = spectrum.air(Duration::from_secs(10), seed).unwrap();
+        air.activity.users.iter().map(|user| user.position).collect()
+    };
+    assert!(places(1) == places(1) && places(1) != places(2));
+    assert!(places(1).iter().all(|place| spec.area.contains(*place)));
+    let mobility = |seed| spec.mobility(Duration::from_secs(60), seed).unwrap();
+    assert!(mobility(1) == mobility(1) && mobility(1) != mobility(2));
+}
+
+#[test]
+fn it_is_written_as_it_was_read() {
+    let scenario = Scenario::parse(RIGHT, "test.toml").unwrap();
+    assert_eq!(
+        Scenario::parse(&scenario.to_toml(), "test.toml").unwrap(),
+        scenario,
+        "{}",
+        scenario.to_toml()
+    );
+    assert_eq!(Scenario::from_json(&scenario.to_json(), "test.json").unwrap(), scenario);
+    let longer =
+        scenario.set("topology.ad_hoc.nodes", "30").unwrap().set("mac.rules.nav_reset", "true").unwrap();
+    assert_eq!(longer.resolve().unwrap().nodes.len(), 30);
+}
+
+#[test]
+fn places_and_names() {
+    for (placement, last) in [
+        ("{ chain = \"100 m\" }", (400.0, 0.0)),
+        ("{ grid = { columns = 2, spacing = \"50 m\" } }", (0.0, 100.0)),
+        (
+            "{ positions = [[\"0 m\", \"1 m\"], [\"0 m\", \"2 m\"], [\"0 m\", \"3 m\"], [\"0 m\", \"4 m\"], [\"7 m\", \"8 m\"]] }",
+            (7.0, 8.0),
+        ),
+    ] {
+        let text = format!(
+            "name = \"places\"\n[run]\nduration = \"1 s\"\n[topology.ad_hoc]\nnodes = 5\nplacement = {placement}\n[[flow]]\nfrom = \"n0\"\nto = \"n4\"\ntransport = \"reno\"\n"
+        );
+        let experiment = resolve(&text).unwrap();
+        let mobility = experiment.adhoc.unwrap().mobility(Duration::from_secs(1), 1).unwrap();
+        assert_eq!(mobility.position(4, cogtcp_units::Time::ZERO), Position::new(last.0, last.1));
+    }
+    let outside = RIGHT.replace(
+        "mobility = { random_waypoint = { speed = [\"2.5 m/s\", \"4 m/s\"], pause = [\"3 s\", \"3 s\"] } }",
+        "placement = { chain = \"100 m\" }",
+    );
+    let warnings = Scenario::parse(&outside, "test.toml").unwrap().warnings();
+    assert!(warnings.iter().any(|warning| warning.message.contains("outside the area")), "{warnings:?}");
+}
+
+#[test]
+fn what_is_wrong_is_said_at_its_place() {
+    spoil("nodes = 25", "nodes = 1", "topology.ad_hoc.nodes", "1\nmob", "write 2 to 10000");
+    spoil("nodes = 25", "nods = 25", "topology.ad_hoc.nods", "nods", "did you mean \"nodes\"");
+    spoil("\"17\"", "\"n25\"", "flow.0.to", "\"n25\"", "there is no node \"n25\"");
+    spoil(
+        "speed = [\"2.5 m/s\"",
+        "speed = [\"0 m/s\"",
+        "topology.ad_hoc.mobility.random_waypoint.speed",
+        "[\"0 m/s\"",
+        "no stationary law",
+    );
+    spoil("ttl_start = 2", "ttl = 2", "routing.aodv.ttl", "ttl = 2", "ttl_start");
+    spoil("ttl_start = 2", "ttl_start = 0", "routing.aodv.ttl_start", "0 } }", "");
+    spoil("routing = { aodv = { ttl_start = 2 } }", "routing = \"aodw\"", "routing", "\"aodw\"", "aodv");
+    spoil("profile = \"ns2\"", "profile = \"ns4\"", "mac.profile", "\"ns4\"", "standard");
+    spoil("queue = 20", "queue = 0", "mac.queue", "0\n\n[mac.rules]", "write 1 to 100000");
+    spoil(
+        "capture = \"sinr\"",
+        "captures = \"sinr\"",
+        "mac.rules.captures",
+        "captures",
+        "did you mean \"capture\"",
+    );
+    spoil(
+        "range = \"200 m\"",
+        "range = \"600 m\"",
+        "phy.carrier_sense_range",
+        "[phy]",
+        "received up to \"600 m\"",
+    );
+    spoil("width = \"1000 m\"", "width = \"-1 m\"", "area.width", "\"-1 m\"", "out of range");
+    spoil("sensing_time = \"200 ms\"", "sensing_time = \"0 ms\"", "cr.sensing_time", "\"0 ms\"", "");
+    spoil(
+        "detector = \"perfect\"",
+        "detector = \"perfect\"\njitter = \"1 ms\"",
+        "cr.jitter",
+        "\"1 ms\"",
+        "independent",
+    );
+    spoil(
+        "detector = \"perfect\"",
+        "detector = \"perfect\"\nchannel = 7",
+        "cr.channel",
+        "7\n\n[[flow]]",
+        "write one of 0, 1, 2",
+    );
+    spoil(
+        "count = 10",
+        "count = 10\npositions = [[\"0 m\", \"0 m\"]]",
+        "spectrum.pu.exponential.positions",
+        "[[\"0 m\"",
+        "1 places for 10",
+    );
+    spoil("[topology.ad_hoc]", "[topology.ad_hok]", "topology.ad_hok", "ad_hok", "ad_hoc");
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let refused = |from: &str, to: &str, words: &str| {
+        let error = resolve(&RIGHT.replace(from, to)).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    };
+    refused(
+        "[[flow]]",
+        "[[radio]]\nname = \"r\"\nlinks = [\"x\"]\n[[flow]]",
+        "an ad hoc network has no links",
+    );
+    refused("[area]\nwidth = \"1000 m\"\nheight = \"500 m\"\n", "", "the scenario has no [area]");
+    refused("mobility = { random_waypoint", "mobility = { trace = \"nowhere.tcl\" }\n#", "nowhere.tcl");
+    let spectrum = RIGHT.split("[spectrum]").nth(1).unwrap().split("[cr]").next().unwrap();
+    refused(&format!("[spectrum]{spectrum}"), "", "the scenario has no [spectrum]");
+    let wired = "name = \"w\"\n[run]\nduration = \"1 s\"\n[mac]\n[topology.single_hop]\nlink = { rate = \"1 Mbit/s\", delay = \"1 ms\" }\n[[flow]]\nfrom = \"sender\"\nto = \"receiver\"\ntransport = \"reno\"\n";
+    let error = resolve(wired).unwrap_err();
+    assert_eq!(error.field, "mac");
+    assert!(error.to_string().contains("only an ad hoc network has this"), "{error}");
+}

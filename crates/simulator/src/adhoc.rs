@@ -1,0 +1,260 @@
+//! An ad hoc network: drives `cogtcp_adhoc`, which finds the ways of packets, and brings what arrives to the hosts.
+//!
+//! Packets whose way has no links wait in the network until this part's event of that instant; what arrives goes back to the event
+//! loop by [`Network::bring`](crate::network::Network::bring).
+
+mod measures;
+mod report;
+
+use crate::network::Network;
+use crate::options::{RunError, TraceLevel};
+use crate::packet::{Packet, TIME_TO_LIVE};
+use crate::parts::{Ending, Part, Plan, Tally, World, codes};
+use crate::queue::Event;
+use cogtcp_adhoc::{AdHocNetwork, Event as AirEvent, SearchOutcome};
+use cogtcp_link::Frame;
+use cogtcp_mobility::Mobility;
+use cogtcp_records::{EventKind, Table};
+use cogtcp_scenario::{AdHocSpec, Experiment, Reception};
+use cogtcp_spectrum::air::Air;
+use cogtcp_spectrum::{Protection, Radio as _, RadioStats};
+use cogtcp_units::{Duration, RandomStream, Rate, Time};
+use cogtcp_wireless::{PrimaryUsers, Surroundings};
+use measures::Measures;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// From one recording of places to the next, unless the run's samples are further apart.
+const RECORDING: Duration = Duration::from_secs(1);
+
+/// The codes of its events, by their place.
+const DUE: u32 = 0;
+const SENDING: u32 = 1;
+const PLACES: u32 = 2;
+
+/// What is the same whatever is in the air.
+#[derive(Debug)]
+pub(crate) struct AdHoc;
+
+impl AdHoc {
+    /// The event at which hosts' packets are taken from the network.
+    pub(crate) fn sending() -> Event {
+        Event::Part(codes::AD_HOC.start + SENDING)
+    }
+
+    /// The ad hoc network of an experiment that is one.
+    pub(crate) fn build(plan: &mut Plan<'_, '_>) -> Result<Option<Box<dyn Part>>, RunError> {
+        let Some(spec) = &plan.experiment.adhoc else { return Ok(None) };
+        let part: Box<dyn Part> = match plan.air {
+            None => Box::new(Nodes::new(plan, spec, ())?),
+            Some(air) => {
+                let users = match spec.reception {
+                    Reception::Sinr => PrimaryUsers::new(Arc::clone(air)),
+                    Reception::AsReleased => {
+                        let stream =
+                            |node| RandomStream::new(plan.seed, &format!("escape/interface {node}"), 0);
+                        // Three interfaces a node at most.
+                        let streams = (0..3 * spec.nodes).map(stream).collect();
+                        PrimaryUsers::as_released(Arc::clone(air), spec.sensitivity.watts(), streams)
+                    }
+                };
+                Box::new(Nodes::new(plan, spec, users)?)
+            }
+        };
+        Ok(Some(part))
+    }
+}
+
+/// The air of an ad hoc network with a spectrum.
+pub(crate) fn air(experiment: &Experiment, seed: u64) -> Result<Option<Arc<Air>>, RunError> {
+    let Some(spectrum) = &experiment.spectrum else { return Ok(None) };
+    let air = spectrum.air(experiment.run.duration, seed);
+    air.map(|air| Some(Arc::new(air))).map_err(|error| RunError::AdHoc(error.to_string()))
+}
+
+/// The nodes on their medium.
+#[derive(Debug)]
+struct Nodes<S> {
+    air: AdHocNetwork<Frame<Packet>, S>,
+    mobility: Arc<Mobility>,
+    names: Vec<String>,
+    measures: Measures,
+    /// When the pending event is due; [`Time::MAX`]: none is.
+    armed: Time,
+    records: bool,
+    recording: Duration,
+    /// By node: what its radio counted before the end of the warm-up.
+    warm_radios: Vec<(RadioStats, Protection)>,
+}
+
+impl<S: Surroundings + std::fmt::Debug> Nodes<S> {
+    fn new(plan: &Plan<'_, '_>, spec: &AdHocSpec, surroundings: S) -> Result<Self, RunError> {
+        let Plan { experiment, seed, trace, network, .. } = plan;
+        let mobility = spec.mobility(experiment.run.duration, *seed).map_err(RunError::AdHoc)?;
+        let config = spec.config.clone();
+        let air = AdHocNetwork::new(config, Arc::clone(&mobility), plan.air, surroundings, *seed);
+        let mut air = air.map_err(RunError::AdHoc)?;
+        let records = *trace >= TraceLevel::Series;
+        if records {
+            air.record_ways();
+        }
+        Ok(Self {
+            measures: Measures::new(experiment, network, records),
+            warm_radios: vec![Default::default(); air.len()],
+            air,
+            mobility,
+            names: experiment.nodes.clone(),
+            armed: Time::MAX,
+            records,
+            recording: RECORDING.max(experiment.run.sample_interval),
+        })
+    }
+
+    /// Makes sure that an event is due no later than the air has something to do.
+    fn arm(&mut self, network: &mut Network) {
+        let due = self.air.next_change();
+        if due < self.armed {
+            self.armed = due;
+            network.queue.push(due, Event::Part(codes::AD_HOC.start + DUE));
+        }
+    }
+
+    /// Takes in what happened in the air.
+    fn take_events(&mut self, network: &mut Network) {
+        while let Some(event) = self.air.poll_event() {
+            match event {
+                AirEvent::Delivered { time, packet, trip } => {
+                    self.measures.delivered(&self.air, time, packet.payload.packet.stream, &trip);
+                    let mut frame = packet.payload;
+                    frame.add_wait(trip.waited);
+                    network.bring(frame, u64::from(trip.hops));
+                }
+                AirEvent::Dropped { time, node, packet, cause } => {
+                    self.measures.dropped(packet.payload.packet.stream, cause);
+                    network.lose(time, &packet.payload, &self.names[node as usize], cause.name());
+                }
+                AirEvent::Forwarded { .. } => {}
+                AirEvent::Served { node, service, .. } => self.measures.served(node, service),
+                AirEvent::SearchStarted { time, node, destination } => {
+                    self.measures.search_started(time, (node, destination));
+                    self.note(network, time, EventKind::SearchStart, (node, destination), f64::NAN);
+                }
+                AirEvent::SearchEnded { time, node, destination, outcome } => {
+                    self.measures.search_ended(time, (node, destination), outcome);
+                    let (kind, value) = match outcome {
+                        SearchOutcome::Found { hops, .. } => (EventKind::RouteFound, f64::from(hops)),
+                        SearchOutcome::Failed => (EventKind::SearchFailed, f64::NAN),
+                    };
+                    self.note(network, time, kind, (node, destination), value);
+                }
+                AirEvent::RouteChanged { time, node, destination, .. } => {
+                    self.measures.route_changes += 1;
+                    self.note(network, time, EventKind::RouteChanged, (node, destination), f64::NAN);
+                }
+                AirEvent::RouteLost { time, node, destination, .. } => {
+                    self.measures.route_losses += 1;
+                    self.note(network, time, EventKind::RouteLost, (node, destination), f64::NAN);
+                }
+                AirEvent::Radio { time, node, event } => {
+                    network.trace.named_radio_event(time, &self.names[node as usize], event);
+                    network.boards.publish(node as usize, time, 0, event, Rate::ZERO);
+                    network.note_news();
+                }
+                AirEvent::Tuned { .. } => {}
+            }
+        }
+    }
+
+    fn note(&self, network: &mut Network, time: Time, kind: EventKind, ends: (u32, u32), value: f64) {
+        if network.trace.records_events() {
+            let [node, to] = [ends.0, ends.1].map(|node| &self.names[node as usize]);
+            network.trace.node_note(time, kind, node, to, value);
+        }
+    }
+
+    /// Gives the air what hosts have sent.
+    fn send(&mut self, now: Time, network: &mut Network) {
+        while let Some(frame) = network.take_on_air() {
+            let (source, destination) = network.addresses(frame.packet.stream);
+            self.air.offer(
+                now,
+                cogtcp_adhoc::Packet {
+                    source,
+                    destination,
+                    bytes: frame.size(),
+                    time_to_live: TIME_TO_LIVE,
+                    payload: frame,
+                },
+            );
+        }
+    }
+
+    fn record_places(&mut self, now: Time, network: &mut Network) {
+        for node in 0..self.names.len() as u32 {
+            let place = self.air.position(node, now);
+            let (channel, silent) = (self.air.channel(node), self.air.is_silent(node));
+            self.measures.place(now, &self.names[node as usize], place, channel, silent);
+        }
+        network.queue.push(now + self.recording, Event::Part(codes::AD_HOC.start + PLACES));
+    }
+}
+
+impl<S: Surroundings + std::fmt::Debug> Part for Nodes<S> {
+    fn events(&self) -> Range<u32> {
+        codes::AD_HOC
+    }
+
+    fn begin(&mut self, world: &mut World<'_>) {
+        if self.records {
+            self.record_places(Time::ZERO, world.network);
+        }
+        self.take_events(world.network);
+        self.arm(world.network);
+    }
+
+    fn handle_event(&mut self, now: Time, index: u32, world: &mut World<'_>) -> Tally {
+        match index {
+            DUE if self.armed != now => return Tally::Stale,
+            DUE => {
+                self.armed = Time::MAX;
+                self.air.advance(now);
+            }
+            SENDING => self.send(now, world.network),
+            _ => {
+                self.record_places(now, world.network);
+                return Tally::Observation;
+            }
+        }
+        self.take_events(world.network);
+        self.arm(world.network);
+        Tally::Event
+    }
+
+    fn end_warmup(&mut self, now: Time, network: &Network) {
+        self.measures.end_warmup(now, &self.air, network);
+        for (node, warm) in self.warm_radios.iter_mut().enumerate() {
+            if let Some(radio) = self.air.radio_mut(node as u32) {
+                *warm = (radio.stats(now), radio.protection(now));
+                radio.restart_maximum();
+            }
+        }
+    }
+
+    fn visit(&self, show: &mut dyn FnMut(&Frame<Packet>)) {
+        self.air.visit(|packet| show(&packet.payload));
+    }
+
+    fn radios(&self, now: Time) -> Vec<(String, RadioStats, Protection)> {
+        let radios = self.names.iter().zip(&self.warm_radios).enumerate();
+        let rows = radios.filter_map(|(node, (name, warm))| {
+            let radio = self.air.radio(node as u32)?;
+            let stats = radio.stats(now).since(&warm.0);
+            Some((name.clone(), stats, radio.protection(now).since(&warm.1)))
+        });
+        rows.collect()
+    }
+
+    fn report(&self, ending: &Ending<'_>) -> Vec<Table> {
+        report::tables(&self.measures, &self.air, &self.mobility, ending)
+    }
+}

@@ -1,0 +1,225 @@
+//! The tables of an ad hoc network.
+
+use super::measures::{Measures, Stream};
+use crate::parts::Ending;
+use crate::report::ratio;
+use cogtcp_adhoc::{AdHocNetwork, DropCause, Layer, NodeCounters, SearchOutcome};
+use cogtcp_mobility::Mobility;
+use cogtcp_records::Histogram;
+use cogtcp_records::Table;
+use cogtcp_records::extensions::{
+    DropRow, DropsBuilder, NodeRow, NodesBuilder, RoutingBuilder, RoutingRow, SearchRow, SearchesBuilder,
+    WayRow, WaysBuilder,
+};
+use cogtcp_routing::{MessageKind, RoutingStats};
+use cogtcp_units::Time;
+use cogtcp_wireless::Surroundings;
+
+pub(super) fn tables<T: Clone, S: Surroundings>(
+    measures: &Measures,
+    air: &AdHocNetwork<T, S>,
+    mobility: &Mobility,
+    ending: &Ending<'_>,
+) -> Vec<Table> {
+    vec![
+        routing(measures, air, ending),
+        ways(measures, ending),
+        drops(measures),
+        nodes(measures, air, mobility, ending),
+        searches(measures, ending),
+        measures.places.clone().finish(),
+        measures.routes.clone().finish(),
+    ]
+}
+
+fn routing<T: Clone, S: Surroundings>(
+    measures: &Measures,
+    air: &AdHocNetwork<T, S>,
+    ending: &Ending<'_>,
+) -> Table {
+    let mut table = RoutingBuilder::default();
+    let (mut sum, mut messages) = (NodeCounters::default(), RoutingStats::default());
+    for node in 0..air.len() as u32 {
+        let (counters, _, stats) = measures.measured(air, node);
+        sum.routing_sent += counters.routing_sent;
+        sum.routing_bytes += counters.routing_bytes;
+        sum.announcements += counters.announcements;
+        sum.link_failures += counters.link_failures;
+        messages.discoveries += stats.discoveries;
+        messages.found += stats.found;
+        messages.failed += stats.failed;
+        messages.messages.iter_mut().zip(stats.messages).for_each(|(sum, count)| *sum += count);
+    }
+    let delivered: u64 = measures.streams.iter().map(|stream| stream.delivered).sum();
+    let protocol = ending.experiment.adhoc.as_ref().map_or("", |spec| spec.config.routing.name());
+    let Quantiles { mean, p50, p95, max } = Quantiles::of(&measures.discovery);
+    let service = Quantiles::of(&measures.service);
+    let row = RoutingRow {
+        protocol: table.protocol.intern(protocol),
+        searches: messages.discoveries,
+        routes_found: messages.found,
+        searches_failed: messages.failed,
+        discovery_mean_s: mean,
+        discovery_p50_s: p50,
+        discovery_p95_s: p95,
+        discovery_max_s: max,
+        route_changes: measures.route_changes,
+        route_losses: measures.route_losses,
+        link_failures: sum.link_failures,
+        overhead_packets: sum.routing_sent,
+        overhead_bytes: sum.routing_bytes,
+        overhead_ratio: ratio(sum.routing_sent as f64, delivered as f64),
+        requests: messages.of(MessageKind::Request),
+        replies: messages.of(MessageKind::Reply),
+        errors: messages.of(MessageKind::Error),
+        hellos: messages.of(MessageKind::Hello),
+        announcements: sum.announcements,
+        service_mean_s: service.mean,
+        service_p50_s: service.p50,
+        service_p95_s: service.p95,
+        service_max_s: service.max,
+    };
+    table.push(row);
+    table.finish()
+}
+
+fn ways(measures: &Measures, ending: &Ending<'_>) -> Table {
+    let names = &ending.experiment.nodes;
+    let mut table = WaysBuilder::default();
+    for stream in &measures.streams {
+        let found = measures.searches[measures.warm_searches..].iter().filter(|it| it.ends == stream.ends);
+        let times: Vec<f64> = found
+            .filter_map(|search| match search.outcome {
+                SearchOutcome::Found { took, .. } => Some(took.as_secs_f64()),
+                SearchOutcome::Failed => None,
+            })
+            .collect();
+        let some = stream.delivered > 0;
+        let row = WayRow {
+            flow: table.flow.intern(&stream.name),
+            stream: table.stream.intern(stream.kind),
+            from: table.from.intern(&names[stream.ends.0 as usize]),
+            to: table.to.intern(&names[stream.ends.1 as usize]),
+            delivered_packets: stream.delivered,
+            hops_mean: stream.mean_hops(),
+            hops_min: if some { f64::from(stream.hops_min) } else { f64::NAN },
+            hops_max: if some { f64::from(stream.hops_max) } else { f64::NAN },
+            path_changes: stream.path_changes,
+            searches: measures.begun.get(&stream.ends).copied().unwrap_or(0),
+            discovery_mean_s: ratio(times.iter().sum(), times.len() as f64),
+            discovery_max_s: times.iter().copied().fold(f64::NAN, f64::max),
+            drops_routing: dropped(stream, Layer::Routing),
+            drops_queue: dropped(stream, Layer::Queue),
+            drops_mac: dropped(stream, Layer::Mac),
+        };
+        table.push(row);
+    }
+    table.finish()
+}
+
+fn dropped(stream: &Stream, layer: Layer) -> u64 {
+    let causes = DropCause::ALL.iter().filter(|cause| cause.layer() == layer);
+    causes.map(|cause| stream.drops[*cause as usize]).sum()
+}
+
+fn drops(measures: &Measures) -> Table {
+    let mut table = DropsBuilder::default();
+    for stream in &measures.streams {
+        for cause in DropCause::ALL {
+            let packets = stream.drops[cause as usize];
+            if packets > 0 {
+                let row = DropRow {
+                    flow: table.flow.intern(&stream.name),
+                    stream: table.stream.intern(stream.kind),
+                    layer: table.layer.intern(cause.layer().name()),
+                    cause: table.cause.intern(cause.name()),
+                    packets,
+                };
+                table.push(row);
+            }
+        }
+    }
+    table.finish()
+}
+
+fn nodes<T: Clone, S: Surroundings>(
+    measures: &Measures,
+    air: &AdHocNetwork<T, S>,
+    mobility: &Mobility,
+    ending: &Ending<'_>,
+) -> Table {
+    let mut table = NodesBuilder::default();
+    for (number, name) in ending.experiment.nodes.iter().enumerate() {
+        let node = number as u32;
+        let (counters, mac, routing) = measures.measured(air, node);
+        let start = mobility.position(number, Time::ZERO);
+        let (service, served) = measures.node_service[number];
+        let row = NodeRow {
+            node: table.node.intern(name),
+            start_x_m: start.x,
+            start_y_m: start.y,
+            travelled_m: mobility.paths()[number].travelled(ending.end),
+            originated: counters.originated,
+            relayed: counters.relayed,
+            delivered: counters.delivered,
+            dropped: counters.dropped,
+            routing_sent: counters.routing_sent,
+            routing_bytes: counters.routing_bytes,
+            routing_received: counters.routing_received,
+            frames: mac.frames,
+            air_time_s: mac.air_time.as_secs_f64(),
+            attempts: mac.attempts,
+            attempts_interfered: mac.interfered,
+            attempts_unanswered: mac.unanswered,
+            attempts_collided: mac.collided,
+            attempts_garbled: mac.garbled,
+            attempts_out_of_reach: mac.out_of_reach,
+            attempts_refused: mac.refused,
+            link_failures: counters.link_failures,
+            service_mean_s: ratio(service.as_secs_f64(), served as f64),
+            handoffs: counters.handoffs,
+            searches: routing.discoveries,
+        };
+        table.push(row);
+    }
+    table.finish()
+}
+
+fn searches(measures: &Measures, ending: &Ending<'_>) -> Table {
+    let names = &ending.experiment.nodes;
+    let mut table = SearchesBuilder::default();
+    for search in &measures.searches {
+        let (took_s, hops) = match search.outcome {
+            SearchOutcome::Found { hops, took } => (took.as_secs_f64(), f64::from(hops)),
+            SearchOutcome::Failed => (f64::NAN, f64::NAN),
+        };
+        let row = SearchRow {
+            node: table.node.intern(&names[search.ends.0 as usize]),
+            destination: table.destination.intern(&names[search.ends.1 as usize]),
+            start_s: search.start.as_secs_f64(),
+            took_s,
+            hops,
+        };
+        table.push(row);
+    }
+    table.finish()
+}
+
+/// What is reported of a distribution.
+struct Quantiles {
+    mean: f64,
+    p50: f64,
+    p95: f64,
+    max: f64,
+}
+
+impl Quantiles {
+    fn of(times: &Histogram) -> Self {
+        Self {
+            mean: times.mean(),
+            p50: times.quantile(0.50),
+            p95: times.quantile(0.95),
+            max: times.greatest(),
+        }
+    }
+}

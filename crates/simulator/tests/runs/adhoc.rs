@@ -1,0 +1,227 @@
+//! Ad hoc networks end to end: transports and applications over several hops.
+
+use crate::support::*;
+use cogtcp_records::{Run, Table};
+use cogtcp_simulator::{RunOptions, TraceLevel, run};
+
+/// Nodes in a line, 200 m apart: each hears only the next.
+fn chain(nodes: usize, rest: &str, flows: &str) -> String {
+    format!(
+        r#"
+name = "chain"
+{rest}
+[run]
+duration = "30 s"
+warmup = "5 s"
+[topology.ad_hoc]
+nodes = {nodes}
+placement = {{ chain = "200 m" }}
+{flows}
+"#
+    )
+}
+
+fn flow(from: usize, to: usize, more: &str) -> String {
+    format!("[[flow]]\nfrom = \"n{from}\"\nto = \"n{to}\"\ntransport = \"newreno\"\n{more}\n")
+}
+
+/// The row of a stream in `ways`, by column.
+fn way(run: &Run, stream: &str, column: &str) -> f64 {
+    let ways = extension(run, "ways");
+    let row = (0..ways.len()).find(|row| ways.text("stream", *row) == Some(stream)).unwrap();
+    ways.number(column, row).unwrap()
+}
+
+/// TCP over one to four hops: each more divides what is delivered, as all nodes of a string share the medium, and hops are counted.
+#[test]
+fn tcp_over_more_hops_delivers_less() {
+    let mut before = f64::INFINITY;
+    for hops in 1..=4 {
+        let run = run_text(&chain(hops + 1, "routing = \"static\"", &flow(0, hops, "")));
+        let goodput = first(&run.flows, "goodput_bps");
+        assert!(goodput < 0.9 * before && goodput > 100e3, "{hops} hops: {goodput} after {before}");
+        assert_eq!(way(&run, "data", "hops_mean"), hops as f64);
+        assert_eq!(way(&run, "acknowledgements", "hops_max"), hops as f64);
+        assert_eq!(way(&run, "data", "path_changes"), 0.0);
+        assert!(first(&run.flows, "efficiency").is_nan(), "no bottleneck of known capacity");
+        assert!(run.flows.text("bottleneck", 0) == Some("") && run.links.is_empty() && run.budget.is_empty());
+        before = goodput;
+    }
+    // 1460 bytes at 2 Mbit/s with RTS, CTS and ACK at 1 Mbit/s, and an acknowledgement of TCP for every second: some 1.2 Mbit/s.
+    let one = run_text(&chain(2, "routing = \"static\"", &flow(0, 1, "")));
+    assert!(
+        (1.0e6..1.4e6).contains(&first(&one.flows, "goodput_bps")),
+        "{}",
+        first(&one.flows, "goodput_bps")
+    );
+}
+
+/// Every preset, and every kind of traffic.
+#[test]
+fn every_transport_and_traffic_goes_over_it() {
+    for preset in cogtcp_transport::Preset::all().iter().map(|preset| preset.name) {
+        let text = chain(4, "", &flow(0, 3, "").replace("newreno", preset));
+        let run = run_text(&text);
+        assert!(first(&run.flows, "goodput_bps") > 50e3, "{preset}: {}", first(&run.flows, "goodput_bps"));
+    }
+    let traffic = [
+        "traffic = { size = \"100 kB\" }",
+        "traffic = { rate = \"50 kbit/s\" }",
+        "traffic = { requests = { response = { fixed = \"20 kB\" } } }",
+        "traffic = { video = { rate = \"100 kbit/s\" } }",
+    ];
+    let flows: Vec<String> = traffic.iter().map(|more| flow(0, 3, more)).collect();
+    let udp =
+        "[[udp]]\nname = \"voice\"\nfrom = \"3\"\nto = \"n0\"\npattern = { constant = \"20 kbit/s\" }\n";
+    let run = run_text(&chain(4, "", &(flows.concat() + udp)));
+    assert!(column(&run.flows, "goodput_bps").iter().skip(1).all(|goodput| *goodput > 10e3));
+    assert!(first(&run.flows, "completion_s") < 20.0);
+    assert!(first(extension(&run, "datagrams"), "received_packets") > 50.0);
+    assert!(first(extension(&run, "request_flows"), "answered_requests") > 5.0);
+    assert_eq!(way(&run, "datagrams", "hops_mean"), 3.0);
+    assert!(way(&run, "requests", "delivered_packets") > 5.0);
+}
+
+const MOBILE: &str = r#"
+name = "mobile"
+[run]
+duration = "30 s"
+warmup = "3 s"
+[area]
+width = "800 m"
+height = "500 m"
+[topology.ad_hoc]
+nodes = 15
+mobility = { random_waypoint = { speed = ["5 m/s", "20 m/s"] } }
+[[flow]]
+from = "n0"
+to = "n7"
+transport = "newreno"
+[[flow]]
+from = "n3"
+to = "n9"
+transport = "sack"
+[[udp]]
+from = "n1"
+to = "n2"
+pattern = { poisson = "40 kbit/s" }
+"#;
+
+const SENSING: &str = r#"
+[spectrum]
+bands = 3
+channels = { uniform = "2 Mbit/s" }
+[spectrum.pu.exponential]
+alpha = 0.5
+beta = 0.2
+count = 6
+scattered = true
+reach = { range = "250 m" }
+[cr]
+sensing_time = "100 ms"
+transmission_time = "900 ms"
+detector = "perfect"
+"#;
+
+fn settings() -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    for routing in ["aodv", "static", "cr_aodv", "search"] {
+        for more in ["", "radios = \"three\""] {
+            for cr in ["", SENSING] {
+                let text = MOBILE.replace("nodes = 15", &format!("nodes = 15\n{more}"));
+                let text = text.replace("[run]", &format!("routing = \"{routing}\"\n[run]")) + cr;
+                all.push((format!("{routing} {more} {}", cr.len()), text));
+            }
+        }
+    }
+    all
+}
+
+/// Twice the same scenario and seed, with traces and without: the same events and tables. Another seed: others.
+#[test]
+fn runs_are_reproducible_and_not_moved_by_traces() {
+    for (what, text) in settings() {
+        let (once, twice, traced) = (run_text(&text), run_text(&text), run_traced(&text));
+        assert_eq!(once.digest, twice.digest, "{what}");
+        // As text: not-a-number stands for itself there.
+        let text_of = |tables: &dyn std::fmt::Debug| format!("{tables:?}");
+        assert!(text_of(&once.extensions) == text_of(&twice.extensions), "{what}");
+        assert_eq!(once.digest, traced.digest, "{what}");
+        assert!(text_of(&once.flows) == text_of(&traced.flows), "{what}");
+        let other = run(&experiment(&text), &RunOptions { seed: Some(77), ..RunOptions::default() }).unwrap();
+        assert_ne!(once.digest, other.digest, "{what}");
+        assert!(experiment(&text).is_random());
+    }
+}
+
+fn sum(table: &Table, name: &str) -> f64 {
+    column(table, name).iter().sum()
+}
+
+/// Drops by cause, by layer, by flow and by node are the same drops. (Conservation itself is checked in every run.)
+#[test]
+fn drops_add_up() {
+    let mut total = 0.0;
+    for (what, text) in settings() {
+        let run = run_text(&text.replace("warmup = \"3 s\"", ""));
+        let drops = sum(extension(&run, "drops"), "packets");
+        let ways = extension(&run, "ways");
+        let layers = ["drops_routing", "drops_queue", "drops_mac"].map(|layer| sum(ways, layer));
+        assert_eq!(layers.iter().sum::<f64>(), drops, "{what}");
+        assert_eq!(sum(extension(&run, "nodes"), "dropped"), drops, "{what}");
+        let flows = sum(&run.flows, "drops") + sum(&run.flows, "ack_drops");
+        assert_eq!(flows + sum(extension(&run, "datagrams"), "drops"), drops, "{what}");
+        let nodes = extension(&run, "nodes");
+        assert_eq!(sum(ways, "delivered_packets"), sum(nodes, "delivered"), "{what}");
+        assert_eq!(sum(extension(&run, "routing"), "overhead_packets"), sum(nodes, "routing_sent"), "{what}");
+        total += drops;
+    }
+    assert!(total > 100.0, "a test without drops would hold anything: {total}");
+}
+
+/// What only runs with series have: places every second, and ways that lead from the sender to the receiver.
+#[test]
+fn a_trace_has_places_and_routes() {
+    let options = RunOptions { trace: TraceLevel::Series, ..RunOptions::default() };
+    let run = run(&experiment(MOBILE), &options).unwrap();
+    let (places, routes) = (extension(&run, "places"), extension(&run, "routes"));
+    assert_eq!(places.len(), 15 * 31);
+    assert!(!routes.is_empty());
+    for row in 0..routes.len() {
+        let way: Vec<&str> = routes.text("route", row).unwrap().split(' ').collect();
+        assert_eq!(way.len() as f64, routes.number("hops", row).unwrap() + 1.0);
+        if routes.text("stream", row) == Some("data") && routes.text("flow", row) == Some("f1") {
+            assert_eq!((way[0], way[way.len() - 1]), ("n0", "n7"));
+        }
+    }
+    assert!(extension(&run_text(MOBILE), "places").is_empty());
+    let traced = run_traced(MOBILE);
+    let searches = column(extension(&traced, "searches"), "start_s");
+    assert!(!searches.is_empty());
+    for start in searches {
+        assert!(event_times(&traced, "search_start").contains(&start));
+    }
+}
+
+/// Nodes that sense have rows among the radios, and those that hand off say where they listen.
+#[test]
+fn sensing_nodes_are_radios() {
+    let text = MOBILE.to_owned() + SENSING;
+    let run = run_traced(&text);
+    assert_eq!(run.radios.len(), 15);
+    assert_eq!(run.radios.text("radio", 3), Some("n3"));
+    let sensed = column(&run.radios, "sensing_s");
+    assert!(sensed.iter().all(|sensed| (2.5..8.0).contains(sensed)), "{sensed:?}");
+    assert!(sum(&run.radios, "handoffs") > 3.0);
+    assert_eq!(sum(&run.radios, "handoffs"), sum(extension(&run, "nodes"), "handoffs"));
+    assert!(!event_times(&run, "pu_on").is_empty() && !event_times(&run, "handoff").is_empty());
+    assert!(sum(&run.radios, "pu_airtime_s") > 0.0);
+}
+
+/// Packets are not recorded where there are no links, and the error says so.
+#[test]
+fn packets_of_the_air_are_not_recorded() {
+    let options = RunOptions { trace: TraceLevel::Packets, ..RunOptions::default() };
+    let error = run(&experiment(MOBILE), &options).unwrap_err().to_string();
+    assert!(error.contains("an ad hoc network has none"), "{error}");
+}
