@@ -14,6 +14,7 @@
 #include <bpf/bpf_tracing.h>
 #include "maps.bpf.h"
 #include "address.bpf.h"
+#include "option.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -236,13 +237,17 @@ void BPF_PROG(c2_init, struct sock *sk)
 	struct c2_settings *set = settings();
 	struct c2_address remote = remote_address(sk);
 	struct c2_link *link = entry(&c2_links, &remote);
-	__u32 *flows = entry(&c2_flows, &remote);
+	__u32 *flows = entry(&c2_flows, &remote), *answer = bpf_sk_storage_get(&c2_answers, sk, 0, 0);
 	struct c2_socket *c = bpf_sk_storage_get(&c2_sockets, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 
 	if (!c)
 		return; /* no memory: the hooks below do as Reno does */
 	__builtin_memset(c, 0, sizeof(*c));
 	c->n = set && set->flows ? set->flows : 1;
+	if (answer && *answer) {
+		c->n = *answer;
+		c->n_source = C2_N_SYN_ACK;
+	}
 	if (flows)
 		c->map_n = *flows;
 	if (c->map_n && c->map_n <= C2_MOST_FLOWS) {

@@ -159,7 +159,12 @@ def _serve(port: int) -> None:
         for ready in select.select([server, *connections], [], [])[0]:
             if ready is server:
                 connections.append(server.accept()[0])
-            elif not ready.recv(1 << 20):
+                continue
+            try:
+                more = ready.recv(1 << 20)
+            except ConnectionResetError:
+                more = b""
+            if not more:
                 connections.remove(ready)
                 ready.close()
 

@@ -189,6 +189,11 @@ NESTED = [
     "trace convert",
     "trace export",
     "trace generate",
+    "c2 load",
+    "c2 status",
+    "c2 unload",
+    "c2 flows",
+    "c2 link",
 ]
 
 

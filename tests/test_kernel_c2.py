@@ -359,6 +359,40 @@ def test_n_of_a_destination_is_there_from_the_start(loaded: None, tmp_path: Path
 
 @NEEDS_KERNEL
 @NEEDS_PATH
+def test_the_syn_ack_brings_n(clean: None, tmp_path: Path) -> None:
+    mounted = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
+    groups = [words[1] for words in mounted if words[2] == "cgroup2"]
+    if not groups:
+        pytest.skip("C2 in the kernel: cgroup version 2 is not mounted")
+    done = c2("load", "--option", groups[0])
+    assert (done.returncode, done.stderr) == (0, "")
+
+    def answers() -> list[int]:
+        return sorted(entry["n"] for entry in status()["sockets"] if entry["n_from"] == "syn-ack")
+
+    # N may be estimated anew after a second: what the SYN-ACK said is looked at before.
+    with path(RATE, ONE_WAY, QUEUE) as made:
+        made.listen()
+        made.send("reno", 300, tmp_path / "no-c2")
+        senders = []
+        for n in (1, 2, 3):
+            senders.append(made.send("c2", 300, tmp_path / str(n)))
+            assert soon(lambda n=n: n in answers()), status()
+        # Who leaves is not counted any more.
+        for sender in senders[:2]:
+            sender.kill()
+            sender.wait()
+        assert soon(lambda: len(status()["sockets"]) == 1)
+        time.sleep(2 * ONE_WAY)
+        made.send("c2", 300, tmp_path / "after")
+        assert soon(lambda: 2 in answers()), status()
+    done = c2("load", "--option", str(tmp_path / "none"))
+    assert done.returncode == 2
+    assert "name a folder of cgroup version 2" in done.stderr
+
+
+@NEEDS_KERNEL
+@NEEDS_PATH
 def test_sensing_freezes_and_resumes(way: EmulatedPath) -> None:
     assert c2("link", FAR, "sensing", "--for", "120").returncode == 0
     frozen = until(lambda entry: entry["frozen"])

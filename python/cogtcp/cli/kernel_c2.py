@@ -32,6 +32,11 @@ def add_c2(parser: argparse.ArgumentParser) -> None:
         help="N where nothing else says it, this flow included (default: 1)",
     )
     load.add_argument("--pacing", action="store_true", help="pace after slow start")
+    load.add_argument(
+        "--option",
+        metavar="CGROUP",
+        help="N by the handshake, for the processes in this folder of cgroup version 2",
+    )
     load.add_argument("--object", metavar="FILE", help="load another BPF object than the one built")
 
     verb("status", _status, "show the control, its sockets and what it was told (root)")
@@ -60,6 +65,7 @@ def add_c2(parser: argparse.ArgumentParser) -> None:
 
 def _load(args: argparse.Namespace) -> int:
     words = ["--flows", args.flows, *(["--pacing"] if args.pacing else [])]
+    words += ["--option", args.option] if args.option else []
     _do("load", *words, *(["--object", args.object] if args.object else []))
     state = json.loads(_do("status"))
     if args.json:
