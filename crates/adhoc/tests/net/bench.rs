@@ -52,9 +52,12 @@ pub(crate) fn path(corners: &[(u64, f64, f64)]) -> Path {
     Path::new(corners.iter().map(vertex).collect()).unwrap()
 }
 
-/// `channels` channels of 2 Mbit/s, one a band, and primary users: band, place, range, ON from and to in seconds.
-pub(crate) fn air(channels: u32, users: &[(u32, (f64, f64), f64, (u64, u64))]) -> Arc<Air> {
-    let user = |(number, (band, at, range, on)): (usize, &(u32, (f64, f64), f64, (u64, u64)))| PrimaryUser {
+/// A primary user: band, place, range, ON from and to in seconds.
+type User = (u32, (f64, f64), f64, (u64, u64));
+
+/// `channels` channels of 2 Mbit/s, one a band, and primary users.
+pub(crate) fn air(channels: u32, users: &[User]) -> Arc<Air> {
+    let user = |(number, (band, at, range, on)): (usize, &User)| PrimaryUser {
         id: number as u32 + 1,
         position: Position::new(at.0, at.1),
         band: *band,
