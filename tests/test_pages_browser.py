@@ -39,10 +39,12 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     small = Scenario.from_toml(SMALL)
     hop = Scenario.from_file(ROOT / "scenarios" / "cr-as-released.toml").set("run.duration", "20 s")
     journey = Scenario.from_file(ROOT / "scenarios" / "train-journey.toml")
+    roaming = Scenario.from_file(ROOT / "scenarios" / "adhoc-cr.toml").set("run.duration", "20 s")
     made = {
         "run": run(small).report(folder / "run.html"),
         "hop": run(hop).report(folder / "hop.html"),
         "journey": run(journey).report(folder / "journey.html"),
+        "map": run(roaming).report(folder / "map.html"),
         "compare": compare(small, ["tahoe", "reno", "newreno", "sack", "cubic"], seeds=2).report(
             folder / "compare.html"
         ),
@@ -82,7 +84,7 @@ def page(browser: Any) -> Iterator[Any]:
     assert faults == []
 
 
-KINDS = ["run", "hop", "journey", "compare", "tune", "sweep", "pu", "line", "sensing"]
+KINDS = ["run", "hop", "journey", "map", "compare", "tune", "sweep", "pu", "line", "sensing"]
 
 
 @pytest.mark.parametrize("width", [1400, 420])
@@ -249,3 +251,20 @@ def _drag(page: Any, start: float, end: float) -> None:
     page.mouse.move(box["x"] + (start + end) / 2 * box["width"], y)
     page.mouse.move(box["x"] + end * box["width"], y)
     page.mouse.up()
+
+
+def test_the_map_plays(page: Any, pages: dict[str, str]) -> None:
+    page.goto(pages["map"])
+    root = page.locator(".map")
+    assert root.locator(".still").is_hidden()
+    assert root.locator(".player circle").count() >= 25
+    assert root.get_attribute("data-time") == "0.0"
+    place = root.locator(".player circle").last.bounding_box()
+    root.get_by_role("button", name="Play").click()
+    page.wait_for_timeout(1000)
+    root.get_by_role("button", name="Stop").click()
+    stopped = root.get_attribute("data-time")
+    assert float(stopped) > 1
+    page.wait_for_timeout(200)
+    assert root.get_attribute("data-time") == stopped
+    assert root.locator(".player circle").last.bounding_box() != place

@@ -13,6 +13,7 @@ from cogtcp import headline
 from cogtcp.metrics import BY_NAME, METRICS, Metric, quantile_name
 from cogtcp.report import bars, budget, figures, page
 from cogtcp.report.detail import detail
+from cogtcp.report.run_map import RunMap
 from cogtcp.report.series import Series
 from cogtcp.report.tables import Table
 from cogtcp.report.timeline import Timeline
@@ -43,6 +44,7 @@ def run_report(result: Result, *, command: str | None = None) -> str:
             [[metric.title, metric.text(metrics[metric.name], unit=True, single=True)] for metric in shown],
         ),
         budget=budget.of_runs({"": budgets.of_run(result)}),
+        map=RunMap.of(result),
         time=over_time({"": series}),
         detail=detail(result),
         origin=_origin(result.provenance, command),

@@ -57,8 +57,8 @@ def template_text(name: str) -> str:
 
 
 def scripts() -> tuple[str, ...]:
-    """Return the scripts of a page with time lines: the chart library and ours."""
-    return static("uPlot.iife.min.js"), static("page.js")
+    """Return the scripts of a page with time lines: the chart library and ours, of which one plays maps."""
+    return static("uPlot.iife.min.js"), static("page.js"), static("map.js")
 
 
 @cache

@@ -50,22 +50,23 @@ def judge(study: Context, claims: Sequence[ClaimRow], setting: Setting) -> list[
 
 
 def measure(study: Context, claims: Sequence[ClaimRow], setting: Setting) -> list[dict[Point, Cell]]:
-    """Measure the points of all `claims` under a setting: a grid for each claim, in order."""
+    """Measure the points of all `claims` under a setting: a grid for each claim, in order.
+
+    A point that several claims have is measured once.
+    """
     scenario = code.function(study.study, "runs", "scenario")
-    cases, shape = [], []
+    cases: dict[tuple[str, str, Point], list[Case]] = {}
     for claim in claims:
         reads = code.function(study.study, "runs", claim.measure)
         for point in claim.points:
-            cases += [
-                Case(scenario(study, setting, point, seed), seed, reads, claim.trace)  # type: ignore[arg-type]
-                for seed in study.seeds
-            ]
-            shape.append((claim, point))
-    records = iter(study.run(cases))
-    grids: dict[str, dict[Point, Cell]] = {claim.id: {} for claim in claims}
-    for claim, point in shape:
-        grids[claim.id][point] = Cell([next(records) for _ in study.seeds])
-    return [grids[claim.id] for claim in claims]
+            if (claim.measure, claim.trace, point) not in cases:
+                cases[claim.measure, claim.trace, point] = [
+                    Case(scenario(study, setting, point, seed), seed, reads, claim.trace)  # type: ignore[arg-type]
+                    for seed in study.seeds
+                ]
+    records = iter(study.run([case for of_point in cases.values() for case in of_point]))
+    cells = {key: Cell([next(records) for _ in of_point]) for key, of_point in cases.items()}
+    return [{point: cells[claim.measure, claim.trace, point] for point in claim.points} for claim in claims]
 
 
 def distance(claim: ClaimRow, judged: Judged) -> float:

@@ -1,0 +1,177 @@
+"""Mobile nodes with AODV and TCP, ours under the rules of ns-2 beside ns-2 itself, movement by movement.
+
+    python benches/references/mobile.py [--nodes 25] [--flows 8] [--seconds 100] [--movements 5] [--seeds 2]
+
+ns-2 (Debian's package `ns2`) must be on the PATH. Both replay the same setdest file; its seeds differ
+in backoffs and jitter alone. Prints a table in Markdown with packets acknowledged, the median time that found
+routes took, and processor time; nothing passes or fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import random
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean, median, stdev
+
+import cogtcp
+
+HERE = Path(__file__).parent
+REQUEST = re.compile(r"^s (\S+) _(\d+)_ RTR .*\[0x2 \d+ \d+ \[(\d+) \d+\] \[(\d+) \d+\]\] \(REQUEST\)")
+REPLY = re.compile(r"^r (\S+) _(\d+)_ RTR .*\[0x4 \d+ \[(\d+) \d+\] \S+\] \(REPLY\)")
+
+
+@dataclass
+class Outcome:
+    """What one run came to."""
+
+    packets: list[int]
+    timeouts: int
+    searches: list[float]
+    cpu_s: float
+
+
+@dataclass(frozen=True)
+class Network:
+    """Nodes that move by a file, and flows: from, to, and the start in seconds."""
+
+    nodes: int
+    side: float
+    seconds: int
+    movement: Path
+    flows: list[tuple[int, int, float]]
+
+
+def theirs(network: Network, seed: int, folder: Path, *, with_trace: bool) -> Outcome:
+    """Run ns-2."""
+    trace = folder / "router.tr"
+    flows = " ".join(f"{{{a} {b} {start}}}" for a, b, start in network.flows)
+    command = ["ns", str(HERE / "mobile.tcl"), str(seed), str(network.seconds), str(network.movement)]
+    command += [str(network.nodes), str(network.side), str(network.side), flows]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run = subprocess.run(  # noqa: S603
+        [*command, *([str(trace)] if with_trace else [])], capture_output=True, text=True, check=True
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    lines = [line.split() for line in run.stdout.splitlines() if line.startswith("flow")]
+    return Outcome(
+        [int(words[1]) for words in lines],
+        sum(int(words[2]) for words in lines),
+        _searches(trace) if with_trace else [],
+        after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
+    )
+
+
+def _searches(trace: Path) -> list[float]:
+    """Read from the first request of a search to the first reply at its source."""
+    begun: dict[tuple[str, str], float] = {}
+    took = []
+    with trace.open() as lines:
+        for line in lines:
+            if found := REQUEST.match(line):
+                at, node, wanted, source = found.groups()
+                if node == source:
+                    begun.setdefault((node, wanted), float(at))
+            elif found := REPLY.match(line):
+                at, node, wanted = found.groups()
+                start = begun.pop((node, wanted), None)
+                if start is not None:
+                    took.append(float(at) - start)
+    return took
+
+
+def ours(network: Network, seed: int) -> Outcome:
+    """Run the same here."""
+    scenario = cogtcp.Scenario.from_dict(
+        {
+            "name": "mobile",
+            "routing": "aodv",
+            "run": {"duration": f"{network.seconds} s", "seed": seed},
+            "tcp": {"segment_size": "1000 B", "max_window": "20 segments"},
+            "area": {"width": f"{network.side} m", "height": f"{network.side} m"},
+            "topology": {"ad_hoc": {"nodes": network.nodes, "mobility": {"trace": str(network.movement)}}},
+            "mac": {"profile": "ns2", "rate": "2 Mbit/s"},
+            "flow": [
+                {"from": f"n{a}", "to": f"n{b}", "transport": "ns2", "start": f"{round(start * 1e3)} ms"}
+                for a, b, start in network.flows
+            ],
+        }
+    )
+    before = time.process_time()
+    result = cogtcp.run(scenario, seed=seed, trace="summary")
+    spent = time.process_time() - before
+    flows = result.flows.to_pylist()
+    searches = result.table("searches").to_pylist()
+    return Outcome(
+        [flow["delivered_bytes"] // 1000 for flow in flows],
+        sum(flow["rtos"] for flow in flows),
+        [search["took_s"] for search in searches if not math.isnan(search["took_s"])],
+        spent,
+    )
+
+
+def _network(arguments: argparse.Namespace, number: int, folder: Path) -> Network:
+    side = round(1000 * math.sqrt(arguments.nodes / 25))
+    movement = folder / f"movement-{number}.tcl"
+    moving = ["--placement", "uniform"] if arguments.still else ["--speed", "2.5,4", "--pause", "3"]
+    command = [sys.executable, "-m", "cogtcp", "mobility", "generate", str(movement), "--seed", str(number)]
+    command += ["--nodes", str(arguments.nodes), "--area", f"{side}x{side}"]
+    command += ["--duration", str(arguments.seconds + 1), *moving]
+    subprocess.run(command, check=True, capture_output=True)  # noqa: S603
+    stream = random.Random(f"mobile/{number}")  # noqa: S311 - a documented draw, no secret
+    ends = [stream.sample(range(arguments.nodes), 2) for _ in range(arguments.flows)]
+    flows = [(a, b, 1 + 0.5 * index % 10) for index, (a, b) in enumerate(ends)]
+    return Network(arguments.nodes, side, arguments.seconds, movement, flows)
+
+
+def _row(name: str, left: list[Outcome], right: list[Outcome]) -> str:
+    cells = []
+    for runs in (left, right):
+        totals = [sum(run.packets) for run in runs]
+        spread = f" ± {stdev(totals):.0f}" if len(totals) > 1 else ""
+        searches = [took for run in runs for took in run.searches]
+        middle = f"{1e3 * median(searches):.0f} ms of {len(searches)}" if searches else ""
+        cells += [f"{fmean(totals):.0f}{spread}", f"{fmean(run.timeouts for run in runs):.0f}", middle]
+        cells.append(f"{fmean(run.cpu_s for run in runs):.2f} s")
+    ratio = fmean(sum(run.packets) for run in right) / max(fmean(sum(run.packets) for run in left), 1)
+    pairs = [f"{a} / {b}" for a, b in zip(cells[:4], cells[4:], strict=True)]
+    return f"| {name} | " + " | ".join(pairs) + f" | {ratio:.3f} |"
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description="mobile nodes with AODV and TCP beside ns-2")
+    parser.add_argument("--nodes", type=int, default=25)
+    parser.add_argument("--flows", type=int, default=8)
+    parser.add_argument("--seconds", type=int, default=100)
+    parser.add_argument("--movements", type=int, default=5)
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--still", action="store_true", help="nodes that stand where they begin")
+    parser.add_argument("--no-trace", action="store_true", help="no route discovery times of ns-2: faster")
+    arguments = parser.parse_args()
+    print("| movement | packets: ns-2 / ours | timeouts | routes found in | processor time | ratio |")
+    print("|---|---|---|---|---|---|")
+    every: tuple[list[Outcome], list[Outcome]] = [], []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for number in range(1, arguments.movements + 1):
+            network = _network(arguments, number, folder)
+            seeds = range(1, arguments.seeds + 1)
+            left = [theirs(network, seed, folder, with_trace=not arguments.no_trace) for seed in seeds]
+            right = [ours(network, seed) for seed in seeds]
+            every[0].extend(left)
+            every[1].extend(right)
+            print(_row(str(number), left, right), flush=True)
+    print(_row("all", *every))
+
+
+if __name__ == "__main__":
+    main()

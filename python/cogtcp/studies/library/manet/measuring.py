@@ -1,0 +1,33 @@
+"""What is kept of a run."""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cogtcp import Result
+
+
+def measure(result: Result) -> dict[str, Any]:
+    """Keep the totals of a run, over all its flows."""
+    flows = result.flows.to_pylist()
+    span_s = result.duration_s
+    data = [way for way in result.table("ways").to_pylist() if way["stream"] == "data"]
+    (routing,) = result.table("routing").to_pylist()
+    nodes = result.table("nodes").to_pylist()
+    sent = sum(flow["sent_segments"] for flow in flows)
+    delivered = sum(way["delivered_packets"] for way in data)
+    dropped = sum(flow["drops"] for flow in flows)
+    attempts = sum(node["attempts"] for node in nodes)
+    return {
+        "goodput_kbps": sum(flow["goodput_bps"] for flow in flows) / 1e3,
+        "per_flow_kbps": statistics.fmean(flow["goodput_bps"] for flow in flows) / 1e3,
+        "pdr": 100 * delivered / (delivered + dropped) if delivered + dropped else 0.0,
+        "hops": sum(way["hops_mean"] * way["delivered_packets"] for way in data if way["delivered_packets"])
+        / max(delivered, 1),
+        "route_losses_per_min": 60 * routing["route_losses"] / span_s,
+        "rtos_per_min": 60 * sum(flow["rtos"] for flow in flows) / span_s,
+        "drops_mac": sum(way["drops_mac"] for way in data) / max(sent, 1),
+        "interfered": sum(node["attempts_interfered"] for node in nodes) / max(attempts, 1),
+    }
