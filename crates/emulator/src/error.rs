@@ -18,7 +18,7 @@ pub enum EmulationError {
     #[error("{what}: {source}. {remedy}")]
     Missing {
         /// What was tried.
-        what: &'static str,
+        what: String,
         /// What the kernel said.
         source: io::Error,
         /// What to do.
@@ -51,7 +51,7 @@ pub(crate) trait Tried<T> {
     fn tried(self, what: impl Into<String>) -> Result<T, EmulationError>;
 
     /// With a remedy.
-    fn or_remedy(self, what: &'static str, remedy: &'static str) -> Result<T, EmulationError>;
+    fn or_remedy(self, what: impl Into<String>, remedy: &'static str) -> Result<T, EmulationError>;
 }
 
 impl<T> Tried<T> for io::Result<T> {
@@ -59,7 +59,7 @@ impl<T> Tried<T> for io::Result<T> {
         self.map_err(|source| EmulationError::Kernel { what: what.into(), source })
     }
 
-    fn or_remedy(self, what: &'static str, remedy: &'static str) -> Result<T, EmulationError> {
-        self.map_err(|source| EmulationError::Missing { what, source, remedy })
+    fn or_remedy(self, what: impl Into<String>, remedy: &'static str) -> Result<T, EmulationError> {
+        self.map_err(|source| EmulationError::Missing { what: what.into(), source, remedy })
     }
 }

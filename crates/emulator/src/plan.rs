@@ -4,7 +4,7 @@ use crate::error::EmulationError;
 use crate::path::Direction;
 use crate::sockets::Settings;
 use cogtcp_scenario::{Experiment, FlowSpec, LinkSpec, RadioKind, RadioSpec, Traffic};
-use cogtcp_transport::{FRto, Recovery, SenderConfig};
+use cogtcp_transport::{FRto, Recovery, SenderConfig, linux_name};
 use cogtcp_units::Duration;
 
 /// What it emulates, for messages.
@@ -137,14 +137,10 @@ fn settings(flow: &FlowSpec, notes: &mut Vec<String>) -> Result<Settings, Emulat
         let what = format!("flow \"{name}\" has an application that asks for what it is sent");
         return Err(EmulationError::Scenario { what, known: TRAFFIC });
     }
-    let congestion = match (flow.control.name.as_str(), flow.sender.recovery) {
-        ("aimd", recovery) if recovery != Recovery::Tahoe => "reno",
-        ("cubic", _) => "cubic",
-        ("bbr1", _) => "bbr",
-        _ => {
-            let what = format!("flow \"{name}\": the kernel has no transport \"{}\"", flow.transport);
-            return Err(EmulationError::Scenario { what, known: CONTROLS });
-        }
+    let known = linux_name(&flow.control.name).filter(|_| flow.sender.recovery != Recovery::Tahoe);
+    let Some(congestion) = known else {
+        let what = format!("flow \"{name}\": the kernel has no transport \"{}\"", flow.transport);
+        return Err(EmulationError::Scenario { what, known: CONTROLS });
     };
     if !flow.transport.starts_with("linux-") {
         notes.push(format!(

@@ -42,11 +42,7 @@ pub(crate) fn sender(settings: &Settings) -> Result<OwnedFd, EmulationError> {
     let socket = sys::tcp_socket().tried("a socket")?;
     let name = settings.congestion.as_bytes();
     sys::set_option(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_CONGESTION, name).or_remedy(
-        match settings.congestion {
-            "cubic" => "the kernel has no congestion control \"cubic\"",
-            "bbr" => "the kernel has no congestion control \"bbr\"",
-            _ => "the kernel has no such congestion control",
-        },
+        format!("the kernel has no congestion control \"{}\"", settings.congestion),
         "Load its module as root (modprobe tcp_bbr, say), or choose a transport whose control is in \
          /proc/sys/net/ipv4/tcp_available_congestion_control",
     )?;

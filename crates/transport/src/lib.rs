@@ -40,7 +40,7 @@ pub use config::{
 };
 pub use congestion::{
     AckSample, CaEvent, CaState, CongestionControl, ControlError, ControlInfo, PacketInfo, ParameterKind,
-    ParameterSpec, ParameterValue, Parameters, TcpState, control_info, controls, make,
+    ParameterSpec, ParameterValue, Parameters, TcpState, control_info, controls, linux_name, make,
 };
 pub use event::TransportEvent;
 pub use host::Host;

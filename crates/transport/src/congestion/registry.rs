@@ -117,6 +117,16 @@ pub fn make(name: &str, parameters: &Parameters) -> Result<Box<dyn CongestionCon
     Ok((info.build)(&parameters.resolve(name, info.parameters)?))
 }
 
+/// What Linux calls a control in `TCP_CONGESTION`; `None`: its kernel has none of the kind.
+pub fn linux_name(control: &str) -> Option<&'static str> {
+    match control {
+        "aimd" => Some("reno"),
+        "cubic" => Some("cubic"),
+        "bbr1" => Some("bbr"),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
