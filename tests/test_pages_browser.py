@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cogtcp import Scenario, compare, run, sweep, tune
+from cogtcp import Scenario, compare, run, studies, sweep, tune
 from cogtcp.cli import main
 from conftest import ROOT, SMALL
 
@@ -58,6 +58,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         small.set("run.duration", "4 s"), vary, transports=["newreno", "sack"], seeds=2, out=folder / "s"
     )
     made["sweep"] = swept.folder / "report.html"
+    for claim in ("c2-t1", "chain-f7a"):
+        studies.reproduce(claim, quick=True, out=folder / claim)
+        made[claim] = folder / claim / "report.html"
     log = folder / "pu.log"
     for words in (
         ["pu", "generate", log, "--users", 6, "--duration", 60],
@@ -84,7 +87,20 @@ def page(browser: Any) -> Iterator[Any]:
     assert faults == []
 
 
-KINDS = ["run", "hop", "journey", "map", "compare", "tune", "sweep", "pu", "line", "sensing"]
+KINDS = [
+    "run",
+    "hop",
+    "journey",
+    "map",
+    "compare",
+    "tune",
+    "sweep",
+    "pu",
+    "line",
+    "sensing",
+    "c2-t1",
+    "chain-f7a",
+]
 
 
 @pytest.mark.parametrize("width", [1400, 420])
@@ -100,6 +116,15 @@ def test_nothing_is_cut_off(page: Any, pages: dict[str, str], kind: str, width: 
         ".map(e => e.innerText.slice(0, 60))"
     )
     assert cut == []
+    # What scrolls sideways (figures and listings on a narrow page) says so by an edge in the shade.
+    unmarked = page.evaluate(
+        """[...document.querySelectorAll('main *')].filter(e => {
+             const style = getComputedStyle(e);
+             return e.clientWidth && e.scrollWidth > e.clientWidth + 1 && style.overflowX !== 'visible'
+               && !style.backgroundImage.includes('linear-gradient');
+           }).map(e => e.outerHTML.slice(0, 60))"""
+    )
+    assert unmarked == []
     # Neither is any label of a figure: texts keep within it.
     outside = page.evaluate(
         """[...document.querySelectorAll('figure svg[role=img]')].flatMap(figure => {

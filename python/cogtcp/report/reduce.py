@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,8 @@ class Grid:
         first = min(float(times[0]) for times in series if len(times))
         last = max(float(times[-1]) for times in series if len(times))
         # Rounded: samples are taken at integer nanoseconds, and binary fractions of a second are not.
-        step = round(float(np.median(np.diff(longest))), 9) if len(longest) > 1 else (end - first) or 1.0
+        # `np.median` would do, but it loads masked arrays.
+        step = round(median(np.diff(longest).tolist()), 9) if len(longest) > 1 else (end - first) or 1.0
         cells = round((last - first) / step) + 1 if step > 0 else most + 1
         if cells <= most and all(_fits(times, first, step) for times in series):
             return cls(first - step / 2, step, cells, pairs=False)
