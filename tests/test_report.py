@@ -155,13 +155,18 @@ def test_the_figures_show_the_values(comparison: Comparison, pages: dict[str, st
     assert pages["compare"].count('role="img"') == 5
 
 
-def test_no_script_runs_but_the_two_of_the_page(pages: dict[str, str]) -> None:
-    page = pages["run"]
+@pytest.mark.parametrize(("kind", "count"), [("run", 2), ("compare", 2), ("map", 3)])
+def test_no_script_runs_but_those_of_the_page(pages: dict[str, str], kind: str, count: int) -> None:
+    if kind == "map":
+        roaming = Scenario.shipped("adhoc-cr").set("run.duration", "12 s")
+        page = run_report(run(roaming), command="cogtcp run adhoc-cr")
+    else:
+        page = pages[kind]
     policy = re.search(r"script-src ([^\"]*)\"", page)
     assert policy
     scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts]
-    assert len(scripts) == 2
+    assert len(scripts) == count
     assert policy[1] == " ".join(f"'sha256-{digest}'" for digest in digests)
 
 
@@ -447,7 +452,7 @@ def test_a_run_loads_neither_pandas_nor_matplotlib(tmp_path: Path) -> None:
     (tmp_path / "small.toml").write_text(SMALL)
     code = (
         "import sys; from cogtcp.cli import main; sys.argv = ['cogtcp', 'run', 'small.toml']; main();"
-        "print({'pandas', 'matplotlib', 'polars', 'optuna'} & set(sys.modules))"
+        "print({'pandas', 'matplotlib', 'polars', 'optuna', 'pyarrow.compute'} & set(sys.modules))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True

@@ -64,7 +64,7 @@ def _array(column: _core.Column, rows: int) -> Any:
         return pa.DictionaryArray.from_arrays(codes, _texts(dictionary or []))
     if kind == "bool":
         # `.cast` would do, but it loads pyarrow.compute: a twentieth of a run's processor time.
-        bits = np.packbits(np.frombuffer(values, dtype=np.uint8, count=rows), bitorder="little")
+        bits = np.packbits(np.frombuffer(memoryview(values), dtype=np.uint8, count=rows), bitorder="little")
         return pa.Array.from_buffers(pa.bool_(), rows, [None, pa.py_buffer(bits)])
     if kind in _NUMBERS:
         return pa.Array.from_buffers(_NUMBERS[kind], rows, buffers)

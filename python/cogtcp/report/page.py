@@ -56,15 +56,15 @@ def template_text(name: str) -> str:
     return files("cogtcp.report").joinpath("templates", name).read_text(encoding="utf-8")
 
 
-def scripts() -> tuple[str, ...]:
-    """Return the scripts of a page with time lines: the chart library and ours, of which one plays maps."""
-    return static("uPlot.iife.min.js"), static("page.js"), static("map.js")
+def scripts(*, with_map: bool = False) -> tuple[str, ...]:
+    """Return the scripts of a page with time lines: the chart library, ours, and what plays a map."""
+    return static("uPlot.iife.min.js"), static("page.js"), *([static("map.js")] if with_map else [])
 
 
 @cache
-def script_policy() -> str:
+def script_policy(*, with_map: bool = False) -> str:
     """Return the scripts' hashes as a content security policy names them: no other script runs."""
-    digests = [hashlib.sha256(f"\n{script}\n".encode()).digest() for script in scripts()]
+    digests = [hashlib.sha256(f"\n{script}\n".encode()).digest() for script in scripts(with_map=with_map)]
     return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
 
 
