@@ -298,6 +298,8 @@ def test_sliders_move_and_figures_follow(browser: Any, server: Server) -> None:
     assert second != first
     assert "than before" in page.locator("#changed").inner_text()
     assert page.locator(".panels .uplot").count() == 4
+    assert page.locator("#bars .model").count() >= 2  # what closed forms say, over the bars
+    assert "closed forms" in page.locator("#models").inner_text()
     page.reload()  # the address brings the state back
     assert _settled(page) == second
     page.locator("#sensing").uncheck()
