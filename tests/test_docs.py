@@ -62,6 +62,7 @@ NOT_RUN = {
     "make docs": "test_site.py builds it",
     "make wheel": "test_packaging.py builds one and installs it",
     "make bench": "takes minutes",
+    "make agree": "takes minutes of real time",
     "make mutants": "takes an hour",
     "make reference": "changes the sources; what it writes is compared with what is there",
     ".ci/run": "runs this",

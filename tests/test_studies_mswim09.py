@@ -123,7 +123,9 @@ def test_timeline_is_that_of_the_totals() -> None:
     timeline = measuring.Timeline.of(result)
     (flow,), (radio,) = result.flows.to_pylist(), result.radios.to_pylist()
     assert len(timeline.timeouts) == flow["rtos"]
-    assert len(timeline.spurious) == flow["spurious_rtos"]
+    # One ACK may show several timeouts in a row to be spurious: one event, and the timeline marks the last.
+    events = result.events.column("kind").to_pylist().count("spurious_rto")
+    assert 0 < len(timeline.spurious) == events <= flow["spurious_rtos"]
     assert {slot.rate_bps for slot in timeline.slots} == {1.8e6, 0.2e6}
     assert sum(slot.end - slot.start for slot in timeline.slots) == pytest.approx(
         radio["transmitting_s"], abs=1.0

@@ -81,7 +81,7 @@ class Timeline:
     """When a PU destroyed a frame."""
     timeouts: Sequence[float]
     spurious: set[float]
-    """Timeouts before which nothing had been lost."""
+    """Timeouts before which nothing had been lost; of several that one ACK shows to be so, the last."""
     drops: Sequence[tuple[float, str]]
 
     @classmethod
