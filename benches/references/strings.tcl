@@ -10,26 +10,9 @@ remove-all-packet-headers
 add-packet-header Common IP LL Mac ARP Flags Message
 source [file join [file dirname [info script]] radio.tcl]
 
-set ns [new Simulator]
-# Nodes cannot be made without a trace file.
-$ns trace-all [open /dev/null w]
-set topo [new Topography]
-$topo load_flatgrid 10000 10000
-create-god [llength $places]
 # Messages would go first in a PriQueue, the last one before the others.
-$ns node-config -adhocRouting DumbAgent -llType LL -macType Mac/802_11 -ifqType Queue/DropTail -ifqLen 50 \
-    -antType Antenna/OmniAntenna -propType Propagation/TwoRayGround -phyType Phy/WirelessPhy \
-    -channel [new Channel/WirelessChannel] -topoInstance $topo -agentTrace OFF -routerTrace OFF -macTrace OFF -movementTrace OFF
-
-set nodes {}
-foreach place $places {
-    set node [$ns node]
-    $node random-motion 0
-    $node set X_ [lindex $place 0]
-    $node set Y_ [lindex $place 1]
-    $node set Z_ 0.0
-    lappend nodes $node
-}
+set queue Queue/DropTail
+source [file join [file dirname [info script]] stations.tcl]
 
 # What a path's relays and its end have in common: they count, and hand on if there is a next one.
 Class Stage -superclass Agent/Message
