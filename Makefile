@@ -26,7 +26,7 @@ EXTENSION := python/cogtcp/_core.abi3.so
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test test-rust test-python studies lint format bench agree soak mutants docs wheel bpf reference lock clean FORCE
+.PHONY: help demo setup test test-rust test-python studies lint format bench agree fuzz soak mutants docs wheel bpf reference lock clean FORCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,6 +72,9 @@ agree: $(VENV)/.core ## Run the simulator against this machine's kernel, in real
 	  --out results/agree --force
 
 AGREED := tests/agreement/clear.toml tests/agreement/lossy.toml tests/agreement/hold.toml tests/agreement/drop.toml
+
+fuzz: $(VENV)/.core $(VENV)/.dev ## Draw new examples for the tests that draw theirs, 2,000 each (some minutes)
+	COGTCP_EXAMPLES=fuzz $(BIN)/python -m pytest -q $$(grep -l '^from hypothesis' tests/test_*.py)
 
 soak: $(VENV)/.core $(VENV)/.dev ## Kill a sweep at 500 random moments (an hour)
 	COGTCP_KILLS=500 $(BIN)/python -m pytest -q tests/test_sweep.py -k kills

@@ -12,10 +12,16 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
+from hypothesis import settings
 
 from cogtcp import Scenario
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# The same tree is tested with the same examples everywhere; `make fuzz` draws new ones.
+settings.register_profile("fixed", derandomize=True, deadline=None)
+settings.register_profile("fuzz", max_examples=2000, deadline=None, print_blob=True)
+settings.load_profile(os.environ.get("COGTCP_EXAMPLES", "fixed"))
 
 # A shell starts what it puts into the background with SIGINT ignored, which Python and its children keep:
 # tests of Ctrl-C would wait for ever.

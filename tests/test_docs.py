@@ -63,6 +63,7 @@ NOT_RUN = {
     "make wheel": "test_packaging.py builds one and installs it",
     "make bench": "takes minutes",
     "make agree": "takes minutes of real time",
+    "make fuzz": "the same tests with other examples",
     "make mutants": "takes an hour",
     "make reference": "changes the sources; what it writes is compared with what is there",
     ".ci/run": "runs this",
