@@ -178,8 +178,8 @@ static __always_inline void follow_map(struct c2_socket *c, struct tcp_sock *tp,
 	c->map_n = *flows;
 	if (!c->map_n || c->map_n > C2_MOST_FLOWS)
 		return;
-	c->n = c->map_n;
-	c->n_source = C2_N_MAP;
+	c->n = c->n_told = c->map_n;
+	c->n_source = c->n_told_source = C2_N_MAP;
 	if (c->avoiding_since)
 		jump(c, tp);
 	else if (share(c, tp))
@@ -254,6 +254,8 @@ void BPF_PROG(c2_init, struct sock *sk)
 		c->n = c->map_n;
 		c->n_source = C2_N_MAP;
 	}
+	c->n_told = c->n;
+	c->n_told_source = c->n_source;
 	if (link) {
 		c->handoffs = link->handoffs;
 		c->up_at = link->up_at;
@@ -312,6 +314,7 @@ void BPF_PROG(c2_pkts_acked, struct sock *sk, const struct ack_sample *sample)
 		if (rate) {
 			c->probe.active = 0;
 			c->bandwidth = rate;
+			c->probes++;
 			if (share(c, tp))
 				tp->snd_ssthresh = share(c, tp);
 		}
@@ -546,6 +549,9 @@ int c2_status(struct bpf_iter__bpf_sk_storage_map *ctx)
 	report.n = c->n;
 	report.n_source = c->n_source;
 	report.n_estimate = c->n_estimate;
+	report.n_told = c->n_told;
+	report.n_told_source = c->n_told_source;
+	report.probes = c->probes;
 	report.zone = !c->avoiding_since || tp->snd_cwnd < tp->snd_ssthresh ? C2_SLOW_START
 		    : c->competing ? C2_COMPETITION : zone(c);
 	report.frozen = c->frozen;

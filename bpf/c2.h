@@ -64,7 +64,9 @@ struct c2_report {
 	__u32 local_port, remote_port;
 	__u32 cwnd, ssthresh, mss;
 	__u32 n, n_source, n_estimate; /* n_estimate 0: none yet */
+	__u32 n_told, n_told_source;   /* what N was told to be last, which an estimate does not change */
 	__u32 zone, frozen, frozen_cwnd, handoffs;
+	__u32 probes, unused;          /* probes that have answered; unused: the numbers below are aligned */
 	__u64 bandwidth;               /* BW, bytes per second; 0: the probe has not answered */
 	__u64 dp, r;                   /* ns; 0: no sample yet */
 	__u64 cookie;                  /* of the socket, by which ss -e names it; 0: nobody has asked for it yet */

@@ -11,6 +11,8 @@
  * means none. */
 struct c2_socket {
 	__u32 n, n_source, map_n;
+	__u32 n_told, n_told_source;         /* N as a setting, a map or the SYN-ACK gave it last */
+	__u32 probes;                        /* that have answered */
 	__u32 n_estimate, prior_n_estimate;  /* N^ */
 	__u64 bandwidth, prior_bandwidth;    /* BW, bytes per second */
 	__u64 dp, r, last_rtt;

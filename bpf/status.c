@@ -84,6 +84,7 @@ static void print_socket(const struct c2_report *s)
 	else
 		printf(", \"ssthresh_segments\": %u", s->ssthresh);
 	printf(", \"n\": %u, \"n_from\": \"%s\"", s->n, SOURCES[s->n_source & 3]);
+	printf(", \"n_told\": %u, \"n_told_from\": \"%s\"", s->n_told, SOURCES[s->n_told_source & 3]);
 	if (s->n_estimate)
 		printf(", \"n_estimate\": %u", s->n_estimate);
 	else
@@ -98,7 +99,7 @@ static void print_socket(const struct c2_report *s)
 	printf(", \"frozen\": %s", s->frozen ? "true" : "false");
 	if (s->frozen)
 		printf(", \"frozen_cwnd_segments\": %u", s->frozen_cwnd);
-	printf(", \"handoffs\": %u}", s->handoffs);
+	printf(", \"probes\": %u, \"handoffs\": %u}", s->probes, s->handoffs);
 }
 
 static void print_flows(int map)

@@ -69,6 +69,11 @@ class EmulatedPath:
         with log.open("w") as out:
             return self.start(self.near, *words, stdout=out)
 
+    def connections(self, port: int = 5000) -> int:
+        """Return how many connections the far end has."""
+        words = ("ss", "-tnH", "state", "established", "sport", "=", f":{port}")
+        return len(sh("ip", "netns", "exec", self.far, *words).splitlines())
+
     def lateness(self) -> float:
         """End the path and return how late 99 % of its packets were at most, in s."""
         self.carrier.terminate()
