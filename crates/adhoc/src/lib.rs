@@ -6,8 +6,8 @@
 //! something to do ([`next_change`](AdHocNetwork::next_change)). What a packet carries is the caller's affair.
 //!
 //! Reading order: `config` (what a network is made of), `packet` (what goes over the air), `event` (what is reported, and why
-//! packets are lost), `network` (packets and their ways), `node`, `radios` (CR nodes: sensing, handoff, who knows whose
-//! channel), `places` (where nodes are), `timers`. `docs/adhoc.md` says what the model is and where it ends.
+//! packets are lost), `network` (what is due when; in `network/` the way of packets and what routing and the medium say), `node`,
+//! `radios` (CR nodes: sensing, handoff, who knows whose channel), `places` (where nodes are), `timers`. `docs/adhoc.md` says what the model is and where it ends.
 
 mod config;
 mod event;

@@ -1,11 +1,13 @@
 //! One node: its routing, the packets that wait for it, its radios.
 
+use crate::config::{AdHocConfig, Radios};
 use crate::packet::Datagram;
+use crate::radios::Channels;
 use cogtcp_crosslayer::ChannelId;
 use cogtcp_routing::{PacketBuffer, Routing};
 use cogtcp_spectrum::CognitiveRadio;
 use cogtcp_units::{RandomStream, Time};
-use cogtcp_wireless::InterfaceId;
+use cogtcp_wireless::{InterfaceConfig, InterfaceId, Medium, Positions, Surroundings};
 use std::collections::BTreeMap;
 
 /// A node of the network.
@@ -37,6 +39,34 @@ pub(crate) struct Interfaces {
 }
 
 impl Interfaces {
+    /// Puts the radios of a node on the medium.
+    pub(crate) fn add<L: Clone, P: Positions, S: Surroundings>(
+        medium: &mut Medium<L, P, S>,
+        config: &AdHocConfig,
+        channels: &Channels,
+        node: u32,
+    ) -> Self {
+        let base = InterfaceConfig {
+            power: config.power,
+            channel: channels.first(),
+            tuning_delay: config.switching_delay,
+            ..InterfaceConfig::new(node)
+        };
+        let Some(control) = channels.control().filter(|_| config.radios == Radios::Three) else {
+            let several = channels.data().count() > 1;
+            let interface =
+                medium.add_interface(InterfaceConfig { follows_receiver: several, returns: several, ..base });
+            return Self { control: interface, transmitter: interface, receiver: interface };
+        };
+        let named = |part: &str| InterfaceConfig { name: format!("node {node}/{part}"), ..base.clone() };
+        Self {
+            control: medium.add_interface(InterfaceConfig { channel: control, ..named("control") }),
+            transmitter: medium
+                .add_interface(InterfaceConfig { follows_receiver: true, ..named("transmitter") }),
+            receiver: medium.add_interface(named("receiver")),
+        }
+    }
+
     /// Each interface once.
     pub(crate) fn each(self) -> impl Iterator<Item = InterfaceId> {
         let all = [self.control, self.transmitter, self.receiver];
@@ -73,21 +103,59 @@ pub struct NodeCounters {
 }
 
 impl NodeCounters {
+    /// Each count of this with that of `other`.
+    fn join(&self, other: &Self, join: impl Fn(u64, u64) -> u64) -> Self {
+        Self {
+            originated: join(self.originated, other.originated),
+            relayed: join(self.relayed, other.relayed),
+            delivered: join(self.delivered, other.delivered),
+            dropped: join(self.dropped, other.dropped),
+            routing_received: join(self.routing_received, other.routing_received),
+            routing_sent: join(self.routing_sent, other.routing_sent),
+            routing_bytes: join(self.routing_bytes, other.routing_bytes),
+            routing_lost: join(self.routing_lost, other.routing_lost),
+            announcements: join(self.announcements, other.announcements),
+            link_failures: join(self.link_failures, other.link_failures),
+            handoffs: join(self.handoffs, other.handoffs),
+        }
+    }
+
     /// What was counted after `before`.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
-        Self {
-            originated: self.originated - before.originated,
-            relayed: self.relayed - before.relayed,
-            delivered: self.delivered - before.delivered,
-            dropped: self.dropped - before.dropped,
-            routing_received: self.routing_received - before.routing_received,
-            routing_sent: self.routing_sent - before.routing_sent,
-            routing_bytes: self.routing_bytes - before.routing_bytes,
-            routing_lost: self.routing_lost - before.routing_lost,
-            announcements: self.announcements - before.announcements,
-            link_failures: self.link_failures - before.link_failures,
-            handoffs: self.handoffs - before.handoffs,
-        }
+        self.join(before, |now, before| now - before)
+    }
+
+    /// Adds what another node counted.
+    pub fn add(&mut self, other: &Self) {
+        *self = self.join(other, |one, other| one + other);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_added_and_taken_away_each_by_itself() {
+        let one = NodeCounters {
+            originated: 1,
+            relayed: 2,
+            delivered: 3,
+            dropped: 4,
+            routing_received: 5,
+            routing_sent: 6,
+            routing_bytes: 7,
+            routing_lost: 8,
+            announcements: 9,
+            link_failures: 10,
+            handoffs: 11,
+        };
+        let mut sum = NodeCounters::default();
+        sum.add(&one);
+        assert_eq!(sum, one);
+        sum.add(&one);
+        assert_eq!((sum.originated, sum.handoffs), (2, 22));
+        assert_eq!(sum.since(&one), one);
     }
 }

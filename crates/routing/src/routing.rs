@@ -254,8 +254,48 @@ impl RoutingStats {
         self.messages[kind as usize]
     }
 
+    /// Each count of this with that of `other`.
+    fn join(&self, other: &Self, join: impl Fn(u64, u64) -> u64) -> Self {
+        Self {
+            messages: std::array::from_fn(|kind| join(self.messages[kind], other.messages[kind])),
+            bytes: join(self.bytes, other.bytes),
+            discoveries: join(self.discoveries, other.discoveries),
+            found: join(self.found, other.found),
+            failed: join(self.failed, other.failed),
+            limited: join(self.limited, other.limited),
+        }
+    }
+
+    /// What was counted after `before`.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        self.join(before, |now, before| now - before)
+    }
+
+    /// Adds what another node counted.
+    pub fn add(&mut self, other: &Self) {
+        *self = self.join(other, |one, other| one + other);
+    }
+
     pub(crate) fn count(&mut self, packet: &RoutingPacket) {
         self.messages[packet.message.kind() as usize] += 1;
         self.bytes += u64::from(packet.bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_added_and_taken_away_each_by_itself() {
+        let messages = std::array::from_fn(|kind| kind as u64 + 1);
+        let one = RoutingStats { messages, bytes: 20, discoveries: 21, found: 22, failed: 23, limited: 24 };
+        let mut sum = RoutingStats::default();
+        sum.add(&one);
+        assert_eq!(sum, one);
+        sum.add(&one);
+        assert_eq!((sum.messages[1], sum.bytes, sum.limited), (4, 40, 48));
+        assert_eq!(sum.since(&one), one);
     }
 }

@@ -197,6 +197,39 @@ pub struct Counters {
 }
 
 impl Counters {
+    /// Each count of this with that of `other`.
+    fn join(&self, other: &Self, join: impl Fn(u64, u64) -> u64) -> Self {
+        Self {
+            attempts: join(self.attempts, other.attempts),
+            interfered: join(self.interfered, other.interfered),
+            unanswered: join(self.unanswered, other.unanswered),
+            collided: join(self.collided, other.collided),
+            garbled: join(self.garbled, other.garbled),
+            out_of_reach: join(self.out_of_reach, other.out_of_reach),
+            refused: join(self.refused, other.refused),
+            frames: join(self.frames, other.frames),
+            air_time: Duration::from_nanos(join(self.air_time.as_nanos(), other.air_time.as_nanos())),
+            queued: join(self.queued, other.queued),
+            sent: join(self.sent, other.sent),
+            given_up: join(self.given_up, other.given_up),
+            given_up_arrived: join(self.given_up_arrived, other.given_up_arrived),
+            removed: join(self.removed, other.removed),
+            received: join(self.received, other.received),
+            duplicates: join(self.duplicates, other.duplicates),
+        }
+    }
+
+    /// What was counted after `before`.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        self.join(before, |now, before| now - before)
+    }
+
+    /// Adds what another station counted.
+    pub fn add(&mut self, other: &Self) {
+        *self = self.join(other, |one, other| one + other);
+    }
+
     pub(crate) fn count(&mut self, cause: Cause) {
         match cause {
             Cause::Interfered(_) => self.interfered += 1,
@@ -206,5 +239,38 @@ impl Counters {
             Cause::OutOfReach => self.out_of_reach += 1,
             Cause::Refused => self.refused += 1,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_added_and_taken_away_each_by_itself() {
+        let one = Counters {
+            attempts: 1,
+            interfered: 2,
+            unanswered: 3,
+            collided: 4,
+            garbled: 5,
+            out_of_reach: 6,
+            refused: 7,
+            frames: 8,
+            air_time: Duration::from_nanos(9),
+            queued: 10,
+            sent: 11,
+            given_up: 12,
+            given_up_arrived: 13,
+            removed: 14,
+            received: 15,
+            duplicates: 16,
+        };
+        let mut sum = Counters::default();
+        sum.add(&one);
+        assert_eq!(sum, one);
+        sum.add(&one);
+        assert_eq!((sum.attempts, sum.air_time, sum.duplicates), (2, Duration::from_nanos(18), 32));
+        assert_eq!(sum.since(&one), one);
     }
 }

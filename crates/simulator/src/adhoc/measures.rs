@@ -186,7 +186,7 @@ impl Measures {
     ) -> (NodeCounters, Counters, RoutingStats) {
         let (counters, mac, routing) = counted(air, node);
         let (before, mac_before, routing_before) = &self.baselines[node as usize];
-        (counters.since(before), since(&mac, mac_before), routing_since(&routing, routing_before))
+        (counters.since(before), mac.since(mac_before), routing.since(routing_before))
     }
 }
 
@@ -239,42 +239,7 @@ fn counted<T: Clone, S: Surroundings>(
 ) -> (NodeCounters, Counters, RoutingStats) {
     let mut mac = Counters::default();
     for counters in air.mac_counters(node) {
-        mac.attempts += counters.attempts;
-        mac.interfered += counters.interfered;
-        mac.unanswered += counters.unanswered;
-        mac.collided += counters.collided;
-        mac.garbled += counters.garbled;
-        mac.out_of_reach += counters.out_of_reach;
-        mac.refused += counters.refused;
-        mac.frames += counters.frames;
-        mac.air_time += counters.air_time;
+        mac.add(&counters);
     }
     (air.counters(node), mac, *air.routing(node).stats())
-}
-
-/// Of the MAC's counters those that are reported.
-fn since(after: &Counters, before: &Counters) -> Counters {
-    Counters {
-        attempts: after.attempts - before.attempts,
-        interfered: after.interfered - before.interfered,
-        unanswered: after.unanswered - before.unanswered,
-        collided: after.collided - before.collided,
-        garbled: after.garbled - before.garbled,
-        out_of_reach: after.out_of_reach - before.out_of_reach,
-        refused: after.refused - before.refused,
-        frames: after.frames - before.frames,
-        air_time: after.air_time - before.air_time,
-        ..Counters::default()
-    }
-}
-
-fn routing_since(after: &RoutingStats, before: &RoutingStats) -> RoutingStats {
-    let mut stats = *after;
-    stats.messages.iter_mut().zip(before.messages).for_each(|(count, before)| *count -= before);
-    stats.bytes -= before.bytes;
-    stats.discoveries -= before.discoveries;
-    stats.found -= before.found;
-    stats.failed -= before.failed;
-    stats.limited -= before.limited;
-    stats
 }

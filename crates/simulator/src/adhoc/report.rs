@@ -41,14 +41,8 @@ fn routing<T: Clone, S: Surroundings>(
     let (mut sum, mut messages) = (NodeCounters::default(), RoutingStats::default());
     for node in 0..air.len() as u32 {
         let (counters, _, stats) = measures.measured(air, node);
-        sum.routing_sent += counters.routing_sent;
-        sum.routing_bytes += counters.routing_bytes;
-        sum.announcements += counters.announcements;
-        sum.link_failures += counters.link_failures;
-        messages.discoveries += stats.discoveries;
-        messages.found += stats.found;
-        messages.failed += stats.failed;
-        messages.messages.iter_mut().zip(stats.messages).for_each(|(sum, count)| *sum += count);
+        sum.add(&counters);
+        messages.add(&stats);
     }
     let delivered: u64 = measures.streams.iter().map(|stream| stream.delivered).sum();
     let protocol = ending.experiment.adhoc.as_ref().map_or("", |spec| spec.config.routing.name());

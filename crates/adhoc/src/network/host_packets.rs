@@ -1,0 +1,123 @@
+//! The way of a host's packet: from its source into a queue or the buffer, delivered or dropped.
+
+use super::AdHocNetwork;
+use crate::event::{DropCause, Event};
+use crate::packet::{Datagram, Load, Packet, Trip};
+use cogtcp_crosslayer::ChannelId;
+use cogtcp_routing::{Forwarding, NodeAddress};
+use cogtcp_units::Time;
+use cogtcp_wireless::{Destination, InterfaceId, Offer, Outgoing, Surroundings};
+
+impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
+    /// A host sends a packet.
+    ///
+    /// # Panics
+    ///
+    /// If its source is no node.
+    pub fn offer(&mut self, now: Time, packet: Packet<T>) {
+        let node = packet.source;
+        self.nodes[node as usize].counters.originated += 1;
+        let data = Datagram::new(now, packet);
+        self.note_way(Trip::START, node, data.trip.path);
+        self.forward(node, data, now);
+        self.settle(node, now);
+        self.take_events();
+    }
+
+    /// From now on the ways of packets are kept, for [`way`](Self::way).
+    pub fn record_ways(&mut self) {
+        self.ways.get_or_insert_default();
+    }
+
+    #[inline]
+    pub(super) fn note_way(&mut self, before: u64, node: u32, path: u64) {
+        if let Some(ways) = &mut self.ways {
+            ways.entry(path).or_insert((before, node));
+        }
+    }
+
+    /// The nodes of the way [`Trip::path`], if they are kept.
+    pub fn way(&self, path: u64) -> Vec<u32> {
+        let (mut way, mut at) = (Vec::new(), path);
+        while let Some((before, node)) = self.ways.as_ref().and_then(|ways| ways.get(&at)) {
+            way.push(*node);
+            at = *before;
+        }
+        way.reverse();
+        way
+    }
+
+    /// Routing says what becomes of a packet that is at `node`. To be followed by [`settle`](Self::settle).
+    pub(super) fn forward(&mut self, node: u32, mut data: Datagram<T>, now: Time) {
+        match self.nodes[node as usize].routing.forward(now, data.seen()) {
+            Forwarding::Send { next_hop, channel } => {
+                let next = next_hop.number();
+                let channel = channel.map_or_else(
+                    || self.known_channel(node, next),
+                    |channel| Some(self.channels.id(channel)),
+                );
+                data.since = now;
+                let ends = (data.packet.source, data.packet.destination);
+                self.events.push_back(Event::Forwarded { time: now, node, next, ends });
+                self.enqueue(node, next, channel, data, now);
+            }
+            Forwarding::Hold => {
+                data.since = now;
+                let to = NodeAddress::new(data.packet.destination);
+                if let Some(oldest) = self.nodes[node as usize].buffer.push(now, to, data) {
+                    self.drop(node, oldest, DropCause::BufferFull, now);
+                }
+            }
+            Forwarding::Deliver => self.deliver(node, data, now),
+            Forwarding::Drop(cause) => {
+                let cause = match cause {
+                    cogtcp_routing::DropCause::NoRoute => DropCause::NoRoute,
+                    cogtcp_routing::DropCause::Loop => DropCause::Loop,
+                };
+                self.drop(node, data, cause, now);
+            }
+        }
+    }
+
+    pub(super) fn enqueue(
+        &mut self,
+        node: u32,
+        next: u32,
+        channel: Option<ChannelId>,
+        data: Datagram<T>,
+        now: Time,
+    ) {
+        let to = Destination::Interface(self.nodes[next as usize].interfaces.receiver);
+        let at = self.nodes[node as usize].interfaces.transmitter;
+        let bytes = data.packet.bytes;
+        let outgoing = Outgoing { payload: Load::Data(data), bytes, to, channel, goes_first: false };
+        self.put(node, at, outgoing, now);
+    }
+
+    /// Puts a packet into an interface queue. What finds no room is gone.
+    pub(crate) fn put(&mut self, node: u32, at: InterfaceId, packet: Outgoing<Load<T>>, now: Time) {
+        let (lost, cause) = match self.medium.enqueue(now, at, packet) {
+            Offer::Queued => return,
+            Offer::Refused(packet) => (packet, DropCause::QueueFull),
+            Offer::Displaced(packet) => (packet, DropCause::Displaced),
+        };
+        self.lose(node, lost.payload, cause, now);
+    }
+
+    pub(super) fn lose(&mut self, node: u32, load: Load<T>, cause: DropCause, now: Time) {
+        match load {
+            Load::Data(data) => self.drop(node, data, cause, now),
+            Load::Routing(..) | Load::Channel(..) => self.nodes[node as usize].counters.routing_lost += 1,
+        }
+    }
+
+    pub(super) fn drop(&mut self, node: u32, data: Datagram<T>, cause: DropCause, now: Time) {
+        self.nodes[node as usize].counters.dropped += 1;
+        self.events.push_back(Event::Dropped { time: now, node, packet: data.packet, cause });
+    }
+
+    pub(super) fn deliver(&mut self, node: u32, data: Datagram<T>, now: Time) {
+        self.nodes[node as usize].counters.delivered += 1;
+        self.events.push_back(Event::Delivered { time: now, packet: data.packet, trip: data.trip });
+    }
+}

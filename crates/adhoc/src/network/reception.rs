@@ -1,0 +1,121 @@
+//! What the medium reports: frames that arrived, packets that the MAC is done with, links that failed.
+
+use super::AdHocNetwork;
+use crate::config::LinkFailure;
+use crate::event::{DropCause, Event};
+use crate::packet::Load;
+use cogtcp_routing::{LostPacket, NodeAddress, Notice};
+use cogtcp_units::Time;
+use cogtcp_wireless::{Destination, Event as MediumEvent, InterfaceId, Outgoing, Surroundings};
+
+impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
+    /// Takes in what the medium reports.
+    pub(super) fn take_events(&mut self) {
+        while let Some(event) = self.medium.poll_event() {
+            match event {
+                MediumEvent::Received { time, at, from, first_in_line, payload, .. } => {
+                    let (node, from) = (self.owners[at.0 as usize], self.owners[from.0 as usize]);
+                    self.receive(node, from, payload, first_in_line, time);
+                }
+                MediumEvent::Sent { time, from, payload, service, .. } => {
+                    if let Load::Data(_) = payload {
+                        let node = self.owners[from.0 as usize];
+                        self.events.push_back(Event::Served { time, node, service });
+                    }
+                }
+                MediumEvent::Failed { time, from, to, payload, service, cause, arrived, .. } => {
+                    let node = self.owners[from.0 as usize];
+                    if let Load::Data(_) = payload {
+                        self.events.push_back(Event::Served { time, node, service });
+                    }
+                    if let Destination::Interface(to) = to {
+                        let cause = (!arrived).then_some(DropCause::of(cause));
+                        self.link_failed(node, from, to, payload, cause, time);
+                    }
+                }
+                MediumEvent::AttemptFailed { .. }
+                | MediumEvent::QueueFree { .. }
+                | MediumEvent::OnAir { .. } => {}
+            }
+        }
+    }
+
+    pub(super) fn receive(&mut self, node: u32, from: u32, load: Load<T>, first_in_line: Time, now: Time) {
+        match load {
+            Load::Data(mut data) => {
+                data.trip.hops = data.trip.hops.saturating_add(1);
+                let before = data.trip.path;
+                data.trip.visit(node);
+                self.note_way(before, node, data.trip.path);
+                data.trip.waited += first_in_line.saturating_since(data.since);
+                data.previous = Some(from);
+                if data.packet.destination == node {
+                    return self.deliver(node, data, now);
+                }
+                // RFC 1812 section 5.3.1.
+                if data.packet.time_to_live <= 1 {
+                    return self.drop(node, data, DropCause::Expired, now);
+                }
+                data.packet.time_to_live -= 1;
+                self.nodes[node as usize].counters.relayed += 1;
+                self.forward(node, data, now);
+            }
+            Load::Routing(packet, listens) => {
+                let there = &mut self.nodes[node as usize];
+                if let Some(channel) = listens {
+                    there.heard_channels.insert(from, channel);
+                }
+                there.counters.routing_received += 1;
+                there.routing.handle_message(now, &packet);
+            }
+            Load::Channel(who, channel) => {
+                let there = &mut self.nodes[node as usize];
+                there.heard_channels.insert(who, channel);
+                let (neighbor, channel) = (NodeAddress::new(who), self.channels.number(channel));
+                there.routing.handle_notice(now, Notice::NeighborChannel { neighbor, channel });
+            }
+        }
+        self.settle(node, now);
+    }
+
+    /// The MAC gave a packet up: routing hears of it, and says what becomes of the others for that neighbour.
+    pub(super) fn link_failed(
+        &mut self,
+        node: u32,
+        at: InterfaceId,
+        to: InterfaceId,
+        load: Load<T>,
+        cause: Option<DropCause>,
+        now: Time,
+    ) {
+        let neighbor = NodeAddress::new(self.owners[to.0 as usize]);
+        let there = &mut self.nodes[node as usize];
+        there.counters.link_failures += 1;
+        match &load {
+            Load::Data(data) => {
+                there.routing.handle_link_failure(now, neighbor, LostPacket::Data(data.seen()));
+            }
+            Load::Routing(packet, _) => {
+                there.routing.handle_link_failure(now, neighbor, LostPacket::Routing(packet));
+            }
+            Load::Channel(..) => {}
+        }
+        if let Some(cause) = cause {
+            self.lose(node, load, cause, now);
+        }
+        let waits = |packet: &Outgoing<Load<T>>| {
+            packet.to == Destination::Interface(to) && matches!(packet.payload, Load::Data(_))
+        };
+        for packet in self.medium.remove_waiting(at, waits) {
+            let Load::Data(mut data) = packet.payload else { continue };
+            match self.config.on_link_failure {
+                LinkFailure::Drop => self.drop(node, data, DropCause::LinkFailed, now),
+                LinkFailure::Reroute => {
+                    data.trip.waited += now.saturating_since(data.since);
+                    self.forward(node, data, now);
+                }
+            }
+        }
+        self.settle(node, now);
+    }
+}
