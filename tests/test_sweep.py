@@ -19,10 +19,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import cogtcp
-from cogtcp import OutputError, Scenario, UsageError
+from cogtcp import OutputError, Scenario, UsageError, _core
 from cogtcp.cli import main
 from cogtcp.result import run
-from cogtcp.runner import Journal, Runner
+from cogtcp.runner import Journal, Keys, Outcome, Runner
+from cogtcp.runner.case import make
 from cogtcp.statistics import mean_interval, quantile_interval
 from cogtcp.sweeping import dataset, ordered
 from cogtcp.sweeping import plan as planning
@@ -690,6 +691,24 @@ def test_a_dry_run_says_what_it_would_cost(sweep_file: Path, command: Command, t
     assert 0 < budget["data_bytes"] < budget["journal_bytes"]
     assert files(tmp_path) == before
     assert "core-hours" in command("sweep", sweep_file, "--dry-run").out
+
+
+def test_a_dry_run_counts_what_is_finished(sweep_file: Path, command: Command, tmp_path: Path) -> None:
+    assert command("sweep", sweep_file, "--seeds", 1, "--out", "out").code == 0
+    # A run that a killed process left in a journal, and one of another sweep.
+    seconds = planning.read(sweep_file, seeds=3)
+    left = next(case for case in seconds.cases() if case.seed == 9)
+    journal = Journal(tmp_path / "out" / "runs")
+    with journal:
+        journal.append(make(Keys().of(left), left, _core.Cancel()))
+        journal.append(Outcome("f" * 32, "{}"))
+    before = files(tmp_path)
+    found = command("sweep", sweep_file, "--dry-run", "--json", "--out", "out").json()
+    assert (found["runs"], found["finished"]) == (36, 13)
+    assert found["core_seconds_left"] == pytest.approx(23 * found["seconds_per_run"])
+    shown = command("sweep", sweep_file, "--dry-run", "--out", "out").out
+    assert "13 are finished, 23 to be made" in shown
+    assert files(tmp_path) == before
 
 
 def test_merged_folders_are_overlaid(short: Scenario, small: Path, command: Command, tmp_path: Path) -> None:

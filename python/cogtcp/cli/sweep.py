@@ -65,9 +65,9 @@ def sweep(args: argparse.Namespace) -> int:
         args.file, allow_python=args.allow_python, changes=arguments.changes(args.set), seeds=args.seeds
     )
     arguments.look_here([name for name in made.transports if name and ":" in name])
-    if args.dry_run:
-        return _dry_run(args, made)
     out = Path(args.out) if args.out is not None else Path("results") / f"{Path(args.file).stem}-sweep"
+    if args.dry_run:
+        return _dry_run(args, made, out)
     options: dict[str, Any] = {
         "out": out,
         "force": args.force,
@@ -116,10 +116,10 @@ def _share(text: str) -> float:
     return value
 
 
-def _dry_run(args: argparse.Namespace, plan: Any) -> int:
+def _dry_run(args: argparse.Namespace, plan: Any, out: Path) -> int:
     from cogtcp.sweeping.budget import budget
 
-    found = budget(plan, args.jobs)
+    found = budget(plan, args.jobs, out)
     if args.json:
         print(json.dumps(found.to_dict()))
     else:
