@@ -42,7 +42,7 @@ impl Channels {
     /// The rates of the medium's channels: those of the table, and of the control channel the basic rate.
     pub(crate) fn complete(&self, config: &mut MediumConfig) {
         if self.control == Some(ChannelId(self.count)) {
-            let rate = config.mac.basic_rate;
+            let rate = config.mac.dcf.basic_rate;
             config.channels.truncate(self.count as usize);
             config.channels.push(ChannelConfig { rate, error_rate: 0.0 });
         }

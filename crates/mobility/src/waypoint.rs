@@ -2,9 +2,13 @@
 
 use crate::{Area, Mobility, Path, Vertex};
 use cogtcp_units::{Duration, Position, RandomStream, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// How random waypoint begins.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "WaypointStart")]
 pub enum Start {
     /// From the stationary law: every instant is like every other (Le Boudec and Vojnovic, *Perfect simulation and
     /// stationarity of a class of mobility models*, IEEE INFOCOM 2005, by the Palm calculus).

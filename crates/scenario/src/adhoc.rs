@@ -4,12 +4,13 @@ mod cr;
 mod mac;
 mod phy;
 
-pub use cr::CognitiveNodes;
-pub use mac::{AdHocMac, AdHocRate, RuleSettings};
-pub use phy::{FadingModel, LogDistance, Nakagami, PathLossModel, Phy, ShadowingModel, TwoRay};
+pub use cr::{CognitiveNodes, SensingOfNodes};
+pub use mac::{AdHocMac, AdHocRate, MacOfMany};
+pub use phy::Phy;
 
 use crate::Place;
 use cogtcp_adhoc::{LinkFailure, Radios};
+use cogtcp_mobility::Start;
 use cogtcp_units::{Duration, Length, Speed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -123,16 +124,5 @@ pub struct WaypointModel {
     pub pause: [Duration; 2],
     /// How it begins.
     #[serde(default)]
-    pub start: WaypointStart,
-}
-
-/// How random waypoint begins.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum WaypointStart {
-    /// From the stationary law: every instant is like every other (Le Boudec and Vojnovic, INFOCOM 2005).
-    #[default]
-    Stationary,
-    /// At uniform places at the beginning of a trip, as ns-2's setdest: nodes gather in the middle and get slower for minutes.
-    Naive,
+    pub start: Start,
 }

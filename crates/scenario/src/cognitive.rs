@@ -1,50 +1,30 @@
 //! CR users in full: the spectrum that they share with primary users, their sensing, their MAC.
 
-mod mac;
+mod sensing;
 mod spectrum;
 
-pub use mac::{Mac, RetryLimit};
+pub use sensing::{PuSnr, SensingSettings};
 pub use spectrum::{
-    AlternatingChannels, Channels, Exponential, LawsOfUsers, Spectrum, TraceModel, TraceOfUsers, Users,
+    AlternatingChannels, Channels, Crowd, Exponential, ExponentialLaw, LawsOfUsers, OnOffLaws, Spectrum,
+    TraceModel, TraceOfUsers, Users,
 };
 
-use cogtcp_spectrum::detector::{DetectorConfig, FusionRule};
-use cogtcp_spectrum::policy::PolicyConfig;
-use cogtcp_units::{Decibel, Duration, Length, Power};
+use crate::Flat;
+use cogtcp_spectrum::detector::FusionRule;
+use cogtcp_units::{Decibel, Length, Power};
+use cogtcp_wireless::Dcf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// A pair of CR users over one link, with sensing, handoffs and CSMA/CA.
+pub type CognitiveUser = Flat<SensingSettings, PairOfUsers>;
 
 /// A pair of CR users over one link (Di Felice, Chowdhury and Bononi, MSWiM 2009): they sense with errors, decide, hand
 /// off, and share the channel by CSMA/CA. It needs \[spectrum\].
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct CognitiveUser {
-    /// Sensing time t_s.
-    pub sensing_time: Duration,
-    /// Transmission time T_p.
-    pub transmission_time: Duration,
-    /// By how much a transmission may last longer than T_p: drawn anew for each, uniformly. With two ends that sense apart and
-    /// exact timers the sensings of both can fall into step.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub jitter: Duration,
-    /// Silence of one switch of channel.
-    #[serde(default = "switching_delay")]
-    pub switching_delay: Duration,
-    /// When the first sensing begins; before it the radio transmits.
-    #[serde(default)]
-    pub start: Duration,
-    /// The channel at the start, from 0: (band - 1) x channels_per_band + channel in the band - 1. Without it: the first that
-    /// is not reserved.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub channel: Option<u32>,
-    /// How it senses.
-    pub detector: DetectorConfig,
-    /// How loud PUs are to a detector that has an SNR.
-    #[serde(default)]
-    pub pu_snr: PuSnr,
-    /// The next channel, once a PU was reported.
-    #[serde(default)]
-    pub policy: PolicyConfig,
+#[schemars(rename = "CognitiveUser")]
+pub struct PairOfUsers {
     /// Neighbours that sense with each end, from places of their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cooperation: Option<Cooperation>,
@@ -63,31 +43,16 @@ pub struct CognitiveUser {
     /// Power of every frame.
     #[serde(default = "transmit_power")]
     pub transmit_power: Power,
-    /// A PU is heard when at least this power of it arrives (P_th of equation 1).
-    #[serde(default = "sensitivity")]
-    pub sensitivity: Power,
     /// Signal to noise and interference that a frame needs (ns-2's CPThresh).
     #[serde(default = "capture")]
     pub capture: Decibel,
-    /// Which frames are lost.
-    #[serde(default)]
-    pub reception: Reception,
     /// The medium access.
     #[serde(default)]
-    pub mac: Mac,
+    pub mac: Dcf,
 }
 
 /// A place in the plane: east and north.
 pub type Place = [Length; 2];
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-fn is_zero(duration: &Duration) -> bool {
-    duration.is_zero()
-}
-
-fn switching_delay() -> Duration {
-    Duration::from_millis(1)
-}
 
 /// 100 m apart: well inside the transmission range of 250 m of the paper's Table 1.
 fn positions() -> [Place; 2] {
@@ -98,24 +63,8 @@ fn transmit_power() -> Power {
     Power::from_watts(0.2818)
 }
 
-fn sensitivity() -> Power {
-    cogtcp_spectrum::air::Receiver::default().sensitivity
-}
-
 fn capture() -> Decibel {
     Decibel(10.0)
-}
-
-/// How loud PUs are to a detector that has an SNR.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PuSnr {
-    /// Every PU that is heard has the SNR of the detector.
-    #[default]
-    Stated,
-    /// A PU has the power that arrives of it over the channel's mean noise during the sensing; the detector's SNR is what its
-    /// threshold is set for. A PU that reaches by range, or a channel without noise, leaves no doubt.
-    Received,
 }
 
 /// Neighbours that sense with each end.

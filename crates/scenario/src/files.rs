@@ -1,6 +1,8 @@
 //! Files: the scenario itself, and what it names. Every one is read with a bound on its size.
 
+use crate::resolve::Findings;
 use crate::source::{Source, line_and_column};
+use crate::tree;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -27,11 +29,31 @@ pub(crate) fn beside(source: &Source, file: &str) -> PathBuf {
     Path::new(&*source.file).parent().unwrap_or_else(|| Path::new("")).join(file)
 }
 
+/// Name and text of a file that the scenario of `source` names at `path`, of at most `most` bytes; reports why there is none.
+pub(crate) fn read_beside(
+    source: &Source,
+    file: &str,
+    most: u64,
+    path: &tree::Path,
+    findings: &mut Findings,
+) -> Option<(String, String)> {
+    let place = beside(source, file);
+    let name = place.display().to_string();
+    let text = read_named(&place, most).map_err(|why| {
+        let remedy = match why.remedy {
+            "" => "check the path: it is relative to the scenario file",
+            remedy => remedy,
+        };
+        findings.error(path, format!("\"{name}\": {}", why.message), remedy);
+    });
+    text.ok().map(|text| (name, text))
+}
+
 /// The text of a file that a scenario names, of at most `most` bytes.
 ///
 /// Whoever wrote the scenario chose the name, so it must be that of a regular file: a device has no end, and a named pipe may
 /// wait for its writer for ever.
-pub(crate) fn read_named(path: &Path, most: u64) -> Result<String, Unreadable> {
+fn read_named(path: &Path, most: u64) -> Result<String, Unreadable> {
     let metadata = std::fs::metadata(path).map_err(|error| refused(&error))?;
     if metadata.is_dir() {
         return Err(Unreadable::new("cannot be read: it is a folder", "name a file"));

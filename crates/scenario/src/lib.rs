@@ -20,6 +20,7 @@ mod excerpt;
 mod experiment;
 mod external;
 mod files;
+mod flat;
 mod flow;
 mod format;
 mod journey;
@@ -39,13 +40,13 @@ mod udp;
 mod values;
 
 pub use adhoc::{
-    AdHoc, AdHocMac, AdHocRate, AreaSize, CognitiveNodes, FadingModel, GridPlacement, LogDistance,
-    MobilityModel, Nakagami, PathLossModel, Phy, PlacementModel, RuleSettings, ShadowingModel, TwoRay,
-    WaypointModel, WaypointStart,
+    AdHoc, AdHocMac, AdHocRate, AreaSize, CognitiveNodes, GridPlacement, MacOfMany, MobilityModel, Phy,
+    PlacementModel, SensingOfNodes, WaypointModel,
 };
 pub use cognitive::{
-    AlternatingChannels, Channels, CognitiveUser, Cooperation, Ends, Exponential, LawsOfUsers, Mac, Place,
-    PuSnr, Reception, RetryLimit, Spectrum, TraceModel, TraceOfUsers, TransmitRadio, Users, WhilePeerSenses,
+    AlternatingChannels, Channels, CognitiveUser, Cooperation, Crowd, Ends, Exponential, ExponentialLaw,
+    LawsOfUsers, OnOffLaws, PairOfUsers, Place, PuSnr, Reception, SensingSettings, Spectrum, TraceModel,
+    TraceOfUsers, TransmitRadio, Users, WhilePeerSenses,
 };
 pub use cogtcp_link::{QueueLimit, QueueSpec, Silence};
 pub use cogtcp_traffic::{Pace, Pattern, Period, RequestConfig, VideoConfig, Volume};
@@ -57,6 +58,7 @@ pub use experiment::{
     PipeSpec, RadioKind, RadioSpec, SpectrumSpec, TrainSpec, UdpSpec, UsersSpec,
 };
 pub use external::is_external;
+pub use flat::Flat;
 pub use flow::{Flow, Traffic};
 pub use format::SCENARIO_SCHEMA;
 pub use journey::{Journey, JourneyMap, JourneyRate};
@@ -66,7 +68,7 @@ pub use scenario::{Run, Scenario};
 pub use source::{TomlPlace, toml_place};
 pub use starter::{STARTERS, starter};
 pub use tcp::Tcp;
-pub use topology::{Chain, Dumbbell, Graph, Link, NamedLink, SingleHop, Topology};
+pub use topology::{Chain, Dumbbell, Graph, Link, LinkEnds, NamedLink, SingleHop, Topology};
 pub use train::{RttReport, Train};
 pub use udp::Udp;
 pub use values::Window;

@@ -35,7 +35,7 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    fn error(&mut self, path: &Path, message: impl Into<String>, remedy: impl Into<String>) {
+    pub(crate) fn error(&mut self, path: &Path, message: impl Into<String>, remedy: impl Into<String>) {
         if self.errors.len() < MOST_PROBLEMS {
             self.errors.push(Problem { path: path.clone(), message: message.into(), remedy: remedy.into() });
         }

@@ -1,6 +1,6 @@
 //! The network: nodes and the links between them.
 
-use crate::AdHoc;
+use crate::{AdHoc, Flat};
 use cogtcp_link::{QueueLimit, QueueSpec};
 use cogtcp_units::{Duration, Probability, Rate};
 use schemars::JsonSchema;
@@ -31,9 +31,7 @@ impl Topology {
                 dumbbell.access.trace_files().into_iter().chain(dumbbell.bottleneck.trace_files()).collect()
             }
             Self::Chain(chain) => chain.link.trace_files(),
-            Self::Graph(graph) => {
-                graph.links.iter().flat_map(|link| link.trace.iter().chain(&link.reverse_trace)).collect()
-            }
+            Self::Graph(graph) => graph.links.iter().flat_map(|link| link.shared.trace_files()).collect(),
             Self::AdHoc(_) => std::collections::BTreeSet::new(),
         }
     }
@@ -91,86 +89,75 @@ pub struct Graph {
     pub links: Vec<NamedLink>,
 }
 
-/// The two tables of a link: the fields of every link, which those of a graph have beside their own.
-macro_rules! links {
-    ($($(#[$about:meta])* $field:ident: $kind:ty,)+) => {
-        /// A full-duplex link with a queue at each end. Both directions are alike, but for what `reverse_...` sets.
-        #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-        #[serde(deny_unknown_fields)]
-        pub struct Link {
-            $($(#[$about])* pub $field: $kind,)+
-        }
-
-        /// A link of a graph: what any link has, its name, and its two ends.
-        #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-        #[serde(deny_unknown_fields)]
-        pub struct NamedLink {
-            /// The name; no two links share one. Without it: "FROM-TO".
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            pub name: Option<String>,
-            /// The node where the forward direction begins.
-            pub from: String,
-            /// The node where the forward direction ends.
-            pub to: String,
-            $($(#[$about])* pub $field: $kind,)+
-        }
-
-        impl NamedLink {
-            /// The link without its name and ends.
-            pub(crate) fn link(&self) -> Link {
-                Link { $($field: self.$field.clone(),)+ }
-            }
-
-            /// Its name, given or made of its ends.
-            pub(crate) fn full_name(&self) -> String {
-                self.name.clone().unwrap_or_else(|| format!("{}-{}", self.from, self.to))
-            }
-        }
-    };
-}
-
-links! {
+/// A full-duplex link with a queue at each end. Both directions are alike, but for what `reverse_...` sets.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
     /// Rate at which packets are put on the link (1 bit/s to 10 Tbit/s).
-    rate: Rate,
+    pub rate: Rate,
     /// One-way propagation delay (at most 1000 s).
-    delay: Duration,
+    pub delay: Duration,
     /// What waits for the link, besides the packet on it: the length of a drop-tail queue ("100 packets", "64 KiB"), the name
     /// of a queue discipline ("red", "codel", "fq_codel"), or one with its parameters.
     #[serde(default = "default_queue")]
-    queue: QueueSpec,
+    pub queue: QueueSpec,
     /// Probability that a packet is lost on the link (below 1), each packet on its own.
     #[serde(default)]
-    loss: Probability,
+    pub loss: Probability,
     /// Packets to lose by their number, in ascending order: the first that the forward direction carries is 1, and all count,
     /// whatever their flow, SYNs and ACKs included.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    drops: Vec<u64>,
+    pub drops: Vec<u64>,
     /// Queue length in packets from which on packets that arrive are marked (ECN, RFC 3168: congestion experienced), in both
     /// directions; without it: none is. Most transports ignore marks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    mark: Option<QueueLimit>,
+    pub mark: Option<QueueLimit>,
     /// File of what the forward direction can carry over time, in place of `rate`: a mahimahi trace or rates as CSV; relative to the
     /// scenario file. It begins anew at its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    trace: Option<String>,
+    pub trace: Option<String>,
     /// Such a file for the reverse direction; without it: its rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    reverse_trace: Option<String>,
+    pub reverse_trace: Option<String>,
     /// Rate of the reverse direction; without it: `rate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    reverse_rate: Option<Rate>,
+    pub reverse_rate: Option<Rate>,
     /// Delay of the reverse direction; without it: `delay`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    reverse_delay: Option<Duration>,
+    pub reverse_delay: Option<Duration>,
     /// Queue of the reverse direction; without it: `queue`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    reverse_queue: Option<QueueSpec>,
+    pub reverse_queue: Option<QueueSpec>,
     /// Loss of the reverse direction; without it: `loss`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    reverse_loss: Option<Probability>,
+    pub reverse_loss: Option<Probability>,
     /// Packets of the reverse direction to lose by their number; without it: none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    reverse_drops: Vec<u64>,
+    pub reverse_drops: Vec<u64>,
+}
+
+/// A link of a graph: what any link has, its name, and its two ends.
+pub type NamedLink = Flat<Link, LinkEnds>;
+
+/// A link of a graph: what any link has, its name, and its two ends.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "NamedLink")]
+pub struct LinkEnds {
+    /// The name; no two links share one. Without it: "FROM-TO".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The node where the forward direction begins.
+    pub from: String,
+    /// The node where the forward direction ends.
+    pub to: String,
+}
+
+impl LinkEnds {
+    /// The name, given or made of the ends.
+    pub(crate) fn full_name(&self) -> String {
+        self.name.clone().unwrap_or_else(|| format!("{}-{}", self.from, self.to))
+    }
 }
 
 fn default_queue() -> QueueSpec {

@@ -83,7 +83,7 @@ fn everything_is_read() {
     let Motion::Waypoint(waypoint) = &spec.motion else { panic!("{:?}", spec.motion) };
     assert_eq!((waypoint.min_speed, waypoint.max_speed, waypoint.area.height), (2.5, 4.0, 500.0));
     let mac = &spec.config.medium.mac;
-    assert_eq!((mac.queue_packets, mac.header), (20, 34));
+    assert_eq!((mac.queue_packets, mac.dcf.header_bytes()), (20, 34));
     assert_eq!(mac.rules, Rules { capture: Capture::Sinr, ..Rules::of(Profile::Ns2) });
     // The profile of the MAC is that of AODV, and of what a failed link does, unless they have their own.
     let RoutingSpec::Aodv(aodv) = &spec.config.routing else { panic!("{:?}", spec.config.routing) };

@@ -1,8 +1,9 @@
 //! CR users in full: what is written, what is refused, what comes from files.
 
-use cogtcp_scenario::{RetryLimit, Scenario, ScenarioError, UsersSpec};
+use cogtcp_scenario::{Scenario, ScenarioError, UsersSpec};
 use cogtcp_spectrum::detector::DetectorConfig;
 use cogtcp_units::Bytes;
+use cogtcp_wireless::RetryLimit;
 use std::path::PathBuf;
 
 const TEXT: &str = r#"
@@ -52,7 +53,7 @@ fn what_is_left_out_has_the_values_of_the_paper() {
     );
     assert_eq!(pair.ends[1].position.x, 100.0);
     // P_on of the detector's threshold follows from the law: mean ON 2 s, mean OFF 2/3 s.
-    assert!(matches!(&pair.user.detector, DetectorConfig::Map(map) if map.p_on.is_none()));
+    assert!(matches!(&pair.user.shared.detector, DetectorConfig::Map(map) if map.p_on.is_none()));
     let p_on = pair.surroundings.duty_cycle;
     assert!((p_on - 0.75).abs() < 1e-9, "{p_on}");
 }

@@ -84,6 +84,30 @@ pub trait Check {
             );
         }
     }
+
+    /// For the fields of the table in `field`.
+    fn within<'a>(&'a mut self, field: &'a str) -> Within<'a, Self>
+    where
+        Self: Sized,
+    {
+        Within { outer: self, field }
+    }
+}
+
+/// Takes what is wrong with the fields of a table in a table.
+#[derive(Debug)]
+pub struct Within<'a, C> {
+    outer: &'a mut C,
+    field: &'a str,
+}
+
+impl<C: Check> Check for Within<'_, C> {
+    fn error(&mut self, field: &str, message: String, remedy: String) {
+        match field {
+            "" => self.outer.error(self.field, message, remedy),
+            field => self.outer.error(&format!("{}.{field}", self.field), message, remedy),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -118,6 +142,17 @@ mod tests {
         found.count("f", 4, 3);
         let fields: Vec<&str> = found.0.iter().map(|line| &line[..1]).collect();
         assert_eq!(fields, ["a", "b", "c", "d", "e", "f"], "{:?}", found.0);
+        found.0.clear();
+        found.within("table").count("g", 0, 3);
+        found.within("table").count("", 0, 3);
+        let fields: Vec<&str> = found.0.iter().filter_map(|line| line.split(':').next()).collect();
+        assert_eq!(fields, ["table.g", "table"]);
+    }
+
+    #[test]
+    fn messages_say_what_would_be_right() {
+        let mut found = Found::default();
+        found.span("a", Duration::ZERO, false, Duration::from_secs(1));
         assert_eq!(found.0[0], "a: the duration is zero; write one above zero, up to \"1 s\"");
     }
 }

@@ -11,7 +11,7 @@ mod common;
 
 use cogtcp_units::{Duration, Position, Time};
 use cogtcp_wireless::{
-    Destination, Event, InterfaceConfig, InterfaceId, MacConfig, Medium, Outgoing, Profile,
+    Dcf, Destination, Event, InterfaceConfig, InterfaceId, MacConfig, Medium, Outgoing, Profile,
 };
 use common::config;
 
@@ -86,7 +86,10 @@ fn main() {
         "ns3" => Profile::Ns3,
         _ => Profile::Standard,
     };
-    let mac = MacConfig { rts_threshold: (rts == "on").then_some(0), ..MacConfig::of(profile) };
+    let mut mac = MacConfig::of(profile);
+    if rts != "on" {
+        mac.dcf.rts_threshold = Dcf::NO_RTS;
+    }
     let places: Vec<Vec<f64>> = lists(places);
     let positions: Vec<Position> = places.iter().map(|place| Position::new(place[0], place[1])).collect();
     let mut medium = Medium::new(config(mac), positions, (), seed.parse().unwrap_or(1));

@@ -1,31 +1,13 @@
 //! What a medium and its stations are made of.
 
-use crate::{Propagation, Rules};
+use crate::{Dcf, Profile, Propagation, Rules};
 use cogtcp_units::{Duration, Power, Rate};
 
-/// The DCF's constants. The rules that implementations differ in are in [`Rules`].
+/// The MAC of the stations. The rules that implementations differ in are in [`Rules`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct MacConfig {
-    /// Slot time.
-    pub slot: Duration,
-    /// Short interframe space.
-    pub sifs: Duration,
-    /// Contention window at first, in slots.
-    pub cw_min: u32,
-    /// Contention window at most.
-    pub cw_max: u32,
-    /// Frames of more bytes than this, MAC header included, are preceded by RTS and CTS; `None`: none is.
-    pub rts_threshold: Option<u64>,
-    /// Attempts that may end in a missing CTS, or in a missing ACK of a frame without RTS; `None`: any number.
-    pub short_retry_limit: Option<u32>,
-    /// Attempts that may end in a missing ACK after an RTS; `None`: any number.
-    pub long_retry_limit: Option<u32>,
-    /// Rate of RTS, of broadcast frames, and of answers unless [`Rules`] says otherwise.
-    pub basic_rate: Rate,
-    /// PHY preamble and header before every frame.
-    pub preamble: Duration,
-    /// MAC header and checksum of data, bytes.
-    pub header: u64,
+    /// The DCF's constants.
+    pub dcf: Dcf,
     /// Packets that an interface queue holds.
     pub queue_packets: usize,
     /// The rules of the profile.
@@ -33,23 +15,23 @@ pub struct MacConfig {
 }
 
 impl Default for MacConfig {
-    /// IEEE 802.11 DSSS (802.11-2007, clause 15) at 1 Mbit/s: slot 20 us, SIFS 10 us, CW 31 to 1023, limits 7 and 4, RTS
-    /// for every frame as in ns-2, preamble and header 192 us, MAC header 24 + 4 bytes, 50 packets in the queue.
+    /// The standard's, with 50 packets in the queue.
     fn default() -> Self {
-        Self {
-            slot: Duration::from_micros(20),
-            sifs: Duration::from_micros(10),
-            cw_min: 31,
-            cw_max: 1023,
-            rts_threshold: Some(0),
-            short_retry_limit: Some(7),
-            long_retry_limit: Some(4),
-            basic_rate: Rate::from_bits_per_second(1_000_000),
-            preamble: Duration::from_micros(192),
-            header: 28,
-            queue_packets: 50,
-            rules: Rules::default(),
-        }
+        Self::of(Profile::Standard)
+    }
+}
+
+impl MacConfig {
+    /// The defaults with the rules, the header and the retry limits of `profile`.
+    pub fn of(profile: Profile) -> Self {
+        Self { dcf: Dcf::default().under(profile), queue_packets: 50, rules: Rules::of(profile) }
+    }
+}
+
+impl From<Dcf> for MacConfig {
+    /// The standard's with these constants.
+    fn from(dcf: Dcf) -> Self {
+        Self { dcf, ..Self::default() }
     }
 }
 

@@ -49,13 +49,13 @@ impl Contention {
     /// A station at rest whose medium has been idle since before time zero.
     pub(crate) fn new(mac: &MacConfig, stream: RandomStream) -> Self {
         let own = Own {
-            cw_min: mac.cw_min,
-            cw_max: mac.cw_max,
-            short_limit: mac.short_retry_limit.unwrap_or(u32::MAX),
-            long_limit: mac.long_retry_limit.unwrap_or(u32::MAX),
+            cw_min: mac.dcf.cw_min,
+            cw_max: mac.dcf.cw_max,
+            short_limit: mac.dcf.short_retry_limit.times(),
+            long_limit: mac.dcf.long_retries(),
             rules: mac.rules,
             stream,
-            cw: mac.cw_min,
+            cw: mac.dcf.cw_min,
             short_retries: 0,
             long_retries: 0,
         };

@@ -7,12 +7,13 @@
 //!
 //! `medium` (the stations and the air between them), `contention` (one station's backoff and retries), `receiver` (what one
 //! radio makes of the frames around it), `propagation`, `grid` and `positions` (who hears whom), `surroundings` (noise and
-//! primary users), `rules` (where simulators differ from the standard), `timing`, `queue`, `rate`, `agenda`.
+//! primary users), `dcf` (its constants), `rules` (where simulators differ from the standard), `timing`, `queue`, `rate`, `agenda`.
 //! `docs/adhoc.md` says what the model is and where it ends.
 
 mod agenda;
 mod config;
 mod contention;
+mod dcf;
 mod event;
 mod grid;
 mod medium;
@@ -21,16 +22,21 @@ mod propagation;
 mod queue;
 mod rate;
 mod receiver;
+mod retry_limit;
 mod rules;
 mod surroundings;
 mod timing;
 
 pub use config::{ChannelConfig, MacConfig, MediumConfig, PhyConfig, PhyRate, SilenceRules};
+pub use dcf::Dcf;
 pub use event::{Cause, Counters, Destination, Event, FrameKind, InterfaceId, Outgoing};
 pub use medium::{InterfaceConfig, Medium};
 pub use positions::Positions;
-pub use propagation::{Fading, PathLoss, Propagation, Shadowing};
+pub use propagation::{Fading, LogDistance, Nakagami, PathLoss, Propagation, Shadowing, TwoRay};
 pub use queue::Offer;
 pub use rate::RateControl;
-pub use rules::{AnswerRate, AnswerTimeout, Capture, CarrierSense, CtsWhen, EifsAfter, Profile, Rules};
+pub use retry_limit::RetryLimit;
+pub use rules::{
+    AnswerRate, AnswerTimeout, Capture, CarrierSense, CtsWhen, EifsAfter, Profile, RuleSettings, Rules,
+};
 pub use surroundings::{Fate, PrimaryUsers, Reception, Surroundings};

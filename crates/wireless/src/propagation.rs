@@ -1,6 +1,6 @@
 //! How loud a frame is where it arrives: path loss by distance, shadowing by place, fading from frame to frame.
 
-use cogtcp_units::RandomStream;
+use cogtcp_units::{Check, Decibel, Frequency, Length, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,49 +9,88 @@ const LIGHT: f64 = 299_792_458.0;
 
 /// What distance does to a signal. Nearer than 1 m none of the formulas is followed further: they have a pole there.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[serde(rename_all = "snake_case")]
 pub enum PathLoss {
-    /// `P_t / d^a` (MSWiM 2009, equation 2). The paper does not print a.
-    Paper {
-        /// Attenuation factor a.
-        attenuation: f64,
-    },
-    /// Friis: `P_t (c / (4 pi f d))^2`, antennas of unit gain.
-    FreeSpace {
-        /// Frequency, Hz.
-        frequency: f64,
-    },
-    /// Two-ray ground reflection: Friis up to the crossover distance `4 pi h^2 f / c`, beyond it `P_t h^4 / d^4`
-    /// (Rappaport, Wireless Communications, section 4.6). ns-2's usual model.
-    TwoRay {
-        /// Frequency, Hz.
-        frequency: f64,
-        /// Height of both antennas above ground, m.
-        height: f64,
-    },
+    /// `P_t / d^a` with this attenuation factor a (1 to 10): MSWiM 2009, equation 2. The paper does not print a.
+    Paper(f64),
+    /// Friis at this frequency: `P_t (c / (4 pi f d))^2`, antennas of unit gain.
+    FreeSpace(Frequency),
+    /// Two-ray ground reflection: Friis up to the crossover distance `4 pi h^2 f / c`, beyond it `P_t h^4 / d^4` (Rappaport,
+    /// Wireless Communications, section 4.6). ns-2's usual model.
+    TwoRay(TwoRay),
     /// Friis at the reference distance, beyond it `d^-exponent` (Rappaport, section 4.9.1).
-    LogDistance {
-        /// Frequency, Hz.
-        frequency: f64,
-        /// Path loss exponent: 2 in free space, 2.7 to 5 in towns.
-        exponent: f64,
-        /// Reference distance, m.
-        reference: f64,
-    },
+    LogDistance(LogDistance),
+}
+
+/// Two-ray ground reflection. The defaults are ns-2's.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TwoRay {
+    /// Frequency.
+    pub frequency: Frequency,
+    /// Height of both antennas above ground.
+    pub height: Length,
+}
+
+impl Default for TwoRay {
+    fn default() -> Self {
+        Self { frequency: Frequency(914e6), height: Length(1.5) }
+    }
+}
+
+/// Log-distance path loss.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LogDistance {
+    /// Frequency.
+    pub frequency: Frequency,
+    /// Path loss exponent: 2 in free space, 2.7 to 5 in towns (1 to 10).
+    pub exponent: f64,
+    /// Reference distance.
+    pub reference: Length,
+}
+
+impl Default for LogDistance {
+    fn default() -> Self {
+        Self { frequency: Frequency(914e6), exponent: 3.0, reference: Length(1.0) }
+    }
+}
+
+impl Default for PathLoss {
+    fn default() -> Self {
+        Self::NS2_TWO_RAY
+    }
 }
 
 impl PathLoss {
     /// ns-2's defaults: 914 MHz, antennas at 1.5 m.
-    pub const NS2_TWO_RAY: Self = Self::TwoRay { frequency: 914e6, height: 1.5 };
+    pub const NS2_TWO_RAY: Self = Self::TwoRay(TwoRay { frequency: Frequency(914e6), height: Length(1.5) });
+
+    /// Tells `check` what is wrong with it.
+    pub fn check(&self, check: &mut impl Check) {
+        let frequency = match *self {
+            Self::Paper(attenuation) => return check_exponent("paper", attenuation, check),
+            Self::FreeSpace(frequency) => frequency,
+            Self::TwoRay(model) => model.frequency,
+            Self::LogDistance(model) => {
+                check_exponent("log_distance.exponent", model.exponent, check);
+                model.frequency
+            }
+        };
+        if !(1e3..=1e12).contains(&frequency.0) {
+            let remedy = "write \"1 kHz\" to \"1000 GHz\"".to_owned();
+            check.error("", "the frequency is out of range".to_owned(), remedy);
+        }
+    }
 
     /// Share of the power that is left at `distance` metres.
     pub fn gain(&self, distance: f64) -> f64 {
         let distance = distance.max(1.0);
         match *self {
-            Self::Paper { attenuation: 2.0 } => 1.0 / (distance * distance),
-            Self::Paper { attenuation } => 1.0 / libm::pow(distance, attenuation),
-            Self::FreeSpace { frequency } => friis(frequency, distance),
-            Self::TwoRay { frequency, height } => {
+            Self::Paper(2.0) => 1.0 / (distance * distance),
+            Self::Paper(attenuation) => 1.0 / libm::pow(distance, attenuation),
+            Self::FreeSpace(frequency) => friis(frequency.0, distance),
+            Self::TwoRay(TwoRay { frequency: Frequency(frequency), height: Length(height) }) => {
                 if distance <= 4.0 * std::f64::consts::PI * height * height * frequency / LIGHT {
                     friis(frequency, distance)
                 } else {
@@ -59,9 +98,9 @@ impl PathLoss {
                     h * h / (d * d)
                 }
             }
-            Self::LogDistance { frequency, exponent, reference } => {
-                let reference = reference.max(1.0);
-                let near = friis(frequency, distance.min(reference));
+            Self::LogDistance(LogDistance { frequency, exponent, reference }) => {
+                let reference = reference.0.max(1.0);
+                let near = friis(frequency.0, distance.min(reference));
                 near * libm::pow(reference / distance.max(reference), exponent)
             }
         }
@@ -82,6 +121,13 @@ impl PathLoss {
     }
 }
 
+fn check_exponent(field: &str, value: f64, check: &mut impl Check) {
+    if !(1.0..=10.0).contains(&value) {
+        let message = format!("an exponent of {value} is out of range");
+        check.error(field, message, "write 1 to 10".to_owned());
+    }
+}
+
 fn friis(frequency: f64, distance: f64) -> f64 {
     let ratio = LIGHT / (4.0 * std::f64::consts::PI * frequency * distance);
     ratio * ratio
@@ -91,26 +137,36 @@ fn friis(frequency: f64, distance: f64) -> f64 {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Shadowing {
-    /// Standard deviation, dB.
-    pub deviation_db: f64,
+    /// Standard deviation (at most 20 dB).
+    pub deviation: Decibel,
     /// Drawn once for each pair of nodes, the same both ways; else anew for every frame, as in ns-2.
+    #[serde(default = "yes")]
     pub per_pair: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// Multipath: the power of each frame varies about its mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[serde(rename_all = "snake_case")]
 pub enum Fading {
     /// None.
     #[default]
     None,
     /// No line of sight: the power is exponential.
     Rayleigh,
-    /// The power is gamma of shape m: m = 1 is Rayleigh's, larger is milder.
-    Nakagami {
-        /// Shape m, at least 0.5.
-        m: f64,
-    },
+    /// The power is gamma of shape m.
+    Nakagami(Nakagami),
+}
+
+/// Nakagami-m fading.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Nakagami {
+    /// Shape (0.5 to 100): 1 is Rayleigh's, larger is milder.
+    pub m: f64,
 }
 
 /// Shadowing and fading raise a signal at most by this factor, or the neighbourhood of a frame would be the plane. A
@@ -119,16 +175,13 @@ const MOST_FADING: f64 = 14.5;
 const MOST_DEVIATIONS: f64 = 3.0;
 
 /// All of it together.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Propagation {
     /// What distance does.
     pub path_loss: PathLoss,
     /// What obstacles do.
-    #[serde(default)]
     pub shadowing: Option<Shadowing>,
     /// What multipath does.
-    #[serde(default)]
     pub fading: Fading,
 }
 
@@ -138,15 +191,32 @@ impl Propagation {
         Self { path_loss, shadowing: None, fading: Fading::None }
     }
 
+    /// Tells `check` what is wrong with it.
+    pub fn check(&self, check: &mut impl Check) {
+        self.path_loss.check(&mut check.within("path_loss"));
+        if let Some(Shadowing { deviation, .. }) = self.shadowing
+            && !(0.0..=20.0).contains(&deviation.0)
+        {
+            let remedy = "write \"0 dB\" to \"20 dB\"".to_owned();
+            check.error("shadowing.deviation", format!("\"{deviation}\" is out of range"), remedy);
+        }
+        if let Fading::Nakagami(Nakagami { m }) = self.fading
+            && !(0.5..=100.0).contains(&m)
+        {
+            let message = format!("a shape of {m} is out of range");
+            check.error("fading.nakagami.m", message, "write 0.5 to 100".to_owned());
+        }
+    }
+
     /// The part of the gain that every frame of a pair of nodes shares. `seed` keys the shadowing of the run.
     pub(crate) fn lasting_gain(&self, distance: f64, seed: u64, pair: (u32, u32)) -> f64 {
         let gain = self.path_loss.gain(distance);
         match self.shadowing {
-            Some(Shadowing { deviation_db, per_pair: true }) => {
+            Some(Shadowing { deviation, per_pair: true }) => {
                 let (low, high) = (pair.0.min(pair.1), pair.0.max(pair.1));
                 let index = (u64::from(high) << 32) | u64::from(low);
                 let mut stream = RandomStream::new(seed, "shadowing", index);
-                gain * shadow(deviation_db, &mut stream)
+                gain * shadow(deviation, &mut stream)
             }
             _ => gain,
         }
@@ -157,10 +227,10 @@ impl Propagation {
         let mut gain = match self.fading {
             Fading::None => 1.0,
             Fading::Rayleigh => stream.standard_exponential().min(MOST_FADING),
-            Fading::Nakagami { m } => stream.gamma(m, 1.0 / m).min(MOST_FADING),
+            Fading::Nakagami(Nakagami { m }) => stream.gamma(m, 1.0 / m).min(MOST_FADING),
         };
-        if let Some(Shadowing { deviation_db, per_pair: false }) = self.shadowing {
-            gain *= shadow(deviation_db, stream);
+        if let Some(Shadowing { deviation, per_pair: false }) = self.shadowing {
+            gain *= shadow(deviation, stream);
         }
         gain
     }
@@ -173,14 +243,14 @@ impl Propagation {
     /// No signal is louder than its path loss times this.
     pub(crate) fn most(&self) -> f64 {
         let fading = if self.fading == Fading::None { 1.0 } else { MOST_FADING };
-        let shadow = |s: Shadowing| libm::pow(10.0, MOST_DEVIATIONS * s.deviation_db / 10.0);
+        let shadow = |s: Shadowing| libm::pow(10.0, MOST_DEVIATIONS * s.deviation.0 / 10.0);
         fading * self.shadowing.map_or(1.0, shadow)
     }
 }
 
-fn shadow(deviation_db: f64, stream: &mut RandomStream) -> f64 {
+fn shadow(deviation: Decibel, stream: &mut RandomStream) -> f64 {
     let deviations = stream.standard_normal().min(MOST_DEVIATIONS);
-    libm::pow(10.0, deviation_db * deviations / 10.0)
+    libm::pow(10.0, deviation.0 * deviations / 10.0)
 }
 
 #[cfg(test)]
@@ -203,13 +273,13 @@ mod tests {
     /// thousandth with exponent 3; nearer than 1 m nothing grows.
     #[test]
     fn distance_by_hand() {
-        let free = PathLoss::FreeSpace { frequency: 914e6 };
+        let free = PathLoss::FreeSpace(Frequency(914e6));
         assert!((free.gain(1.0) / 6.813e-4 - 1.0).abs() < 1e-3);
         assert!((free.gain(10.0) / free.gain(1.0) - 0.01).abs() < 1e-12);
         assert_eq!(free.gain(0.0), free.gain(1.0));
-        let log = PathLoss::LogDistance { frequency: 914e6, exponent: 3.0, reference: 1.0 };
+        let log = PathLoss::LogDistance(LogDistance::default());
         assert!((log.gain(10.0) / log.gain(1.0) - 0.001).abs() < 1e-12);
-        let paper = PathLoss::Paper { attenuation: 2.0 };
+        let paper = PathLoss::Paper(2.0);
         assert_eq!(paper.gain(500.0), 1.0 / 250_000.0);
     }
 
@@ -217,7 +287,7 @@ mod tests {
     /// Rayleigh signal below a tenth of its mean are 1 - exp(-0.1) = 9.5 %, of Nakagami's m = 3 0.36 %.
     #[test]
     fn fading_has_its_laws() {
-        for (fading, below) in [(Fading::Rayleigh, 0.0952), (Fading::Nakagami { m: 3.0 }, 0.0036)] {
+        for (fading, below) in [(Fading::Rayleigh, 0.0952), (Fading::Nakagami(Nakagami { m: 3.0 }), 0.0036)] {
             let model = Propagation { fading, ..Propagation::new(PathLoss::NS2_TWO_RAY) };
             let mut stream = RandomStream::new(1, "fading", 0);
             let draws: Vec<f64> = (0..100_000).map(|_| model.frame_gain(&mut stream)).collect();
@@ -231,7 +301,7 @@ mod tests {
     /// Shadowing of a pair is the same both ways and lasts; pairs differ, with the deviation asked for.
     #[test]
     fn shadowing_belongs_to_the_pair() {
-        let shadowing = Some(Shadowing { deviation_db: 6.0, per_pair: true });
+        let shadowing = Some(Shadowing { deviation: Decibel(6.0), per_pair: true });
         let model = Propagation { shadowing, ..Propagation::new(PathLoss::NS2_TWO_RAY) };
         let db = |pair| 10.0 * libm::log10(model.lasting_gain(100.0, 7, pair) / model.path_loss.gain(100.0));
         assert_eq!(db((1, 2)), db((2, 1)));

@@ -94,38 +94,69 @@ pub enum AnswerRate {
     Same,
 }
 
-/// The rules, each a setting of its own.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Rules {
-    /// A backoff is drawn from 0..CW with CW in (9.2.4); else without it (ns-2: `Random % cw`).
-    pub backoff_reaches_cw: bool,
-    /// A frame that finds the medium idle waits DIFS and a backoff (ns-2); else it goes at once (9.2.5.1).
-    pub backoff_before_first: bool,
-    /// How frames are told apart.
-    pub capture: Capture,
-    /// What makes the medium busy.
-    pub carrier_sense: CarrierSense,
-    /// After what EIFS.
-    pub eifs_after: EifsAfter,
-    /// When an RTS is answered.
-    pub cts_when: CtsWhen,
-    /// Who sent a CTS contends for nothing until the data would have ended (ns-2).
-    pub cts_reserves_for_itself: bool,
-    /// When a missing answer is noticed.
-    pub answer_timeout: AnswerTimeout,
-    /// Another valid frame in place of the answer ends the wait at once (9.2.5.7, 9.2.8); else it is waited out (ns-2).
-    pub other_frame_fails: bool,
-    /// The rate of answers.
-    pub answer_rate: AnswerRate,
-    /// A NAV set by an RTS is given up when nothing follows within 2 SIFS, a CTS and 2 slots (9.2.5.4: "may").
-    pub nav_reset: bool,
-    /// The count of the other kind of failure outlives a packet (ns-2: `ssrc_` and `slrc_` are the station's); else both
-    /// begin at zero with every packet.
-    pub counts_outlive_packet: bool,
-    /// The MAC takes its next packet out of the queue at once (ns-2, ns-3); else when its first frame is sent, so that a
-    /// routing packet may still go first.
-    pub takes_packet_at_once: bool,
+/// The rules, and the settings of a scenario that stand over those of a profile.
+macro_rules! rules {
+    ($($(#[$about:meta])* $name:ident: $type:ty,)*) => {
+        /// The rules, each a setting of its own.
+        #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+        pub struct Rules {
+            $($(#[$about])* pub $name: $type,)*
+        }
+
+        /// Rules that differ from those of the profile.
+        #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+        #[serde(deny_unknown_fields, default)]
+        #[schemars(rename = "Rules")]
+        pub struct RuleSettings {
+            $($(#[$about])* #[serde(skip_serializing_if = "Option::is_none")] pub $name: Option<$type>,)*
+        }
+
+        impl RuleSettings {
+            /// All rules: those of the profile with what is set.
+            pub fn over(&self, profile: Profile) -> Rules {
+                let base = Rules::of(profile);
+                Rules { $($name: self.$name.unwrap_or(base.$name),)* }
+            }
+        }
+    };
+}
+
+rules! {
+    /// A backoff is drawn from 0..CW with CW in (9.2.4): yes; ns2 (`Random % cw`): no.
+    backoff_reaches_cw: bool,
+    /// A frame that finds the medium idle waits DIFS and a backoff: no, it goes at once (9.2.5.1); ns2: yes.
+    backoff_before_first: bool,
+    /// How a receiver tells frames apart: sinr; ns2: pairwise.
+    capture: Capture,
+    /// What makes the medium busy: each_frame; ns3: total_power.
+    carrier_sense: CarrierSense,
+    /// After what a station waits EIFS: failed_reception; ns2: any_sensed.
+    eifs_after: EifsAfter,
+    /// When an RTS is answered: nav_idle; ns2: medium_idle.
+    cts_when: CtsWhen,
+    /// Who sent a CTS contends for nothing until the data would have ended: no; ns2: yes.
+    cts_reserves_for_itself: bool,
+    /// When a missing answer is noticed: start; ns2: end.
+    answer_timeout: AnswerTimeout,
+    /// Another valid frame in place of the answer ends the wait at once: yes (9.2.5.7, 9.2.8); ns2: no, it is waited out.
+    other_frame_fails: bool,
+    /// The rate of CTS and ACK: basic.
+    answer_rate: AnswerRate,
+    /// A NAV set by an RTS is given up when nothing follows within 2 SIFS, a CTS and 2 slots: yes (9.2.5.4: "may"); ns2: no.
+    nav_reset: bool,
+    /// The count of the other kind of failure outlives a packet: no, both begin at zero with every packet; ns2: yes (`ssrc_` and
+    /// `slrc_` are the station's).
+    counts_outlive_packet: bool,
+    /// The MAC takes its next packet out of the queue at once: no, when its first frame is sent, so that a routing packet may
+    /// still go first; ns2, ns3: yes.
+    takes_packet_at_once: bool,
+}
+
+impl RuleSettings {
+    /// Whether nothing is set.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl Rules {
@@ -174,32 +205,10 @@ impl Rules {
         let standard = Self::of(Profile::Standard);
         Self { answer_timeout: AnswerTimeout::End, nav_reset: false, ..standard }
     }
-
-    /// Bytes of MAC header, checksum and what the simulator adds: 24 + 4; ns-2 always has the fourth address, 34 (and no
-    /// LLC); ns-3 adds 8 of LLC and SNAP, 36.
-    pub const fn header_of(profile: Profile) -> u64 {
-        match profile {
-            Profile::Standard => 28,
-            Profile::Ns2 => 34,
-            Profile::Ns3 => 36,
-        }
-    }
 }
 
 impl Default for Rules {
     fn default() -> Self {
         Self::of(Profile::Standard)
-    }
-}
-
-impl crate::MacConfig {
-    /// The defaults with the rules, the header and the retry limits of `profile` (ns-3 has 7 for either count).
-    pub fn of(profile: Profile) -> Self {
-        Self {
-            header: Rules::header_of(profile),
-            rules: Rules::of(profile),
-            long_retry_limit: Some(if profile == Profile::Ns3 { 7 } else { 4 }),
-            ..Self::default()
-        }
     }
 }

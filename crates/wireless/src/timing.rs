@@ -39,17 +39,18 @@ pub(crate) struct Frames {
 
 impl Timing {
     pub(crate) fn new(mac: &MacConfig, delay: Duration) -> Self {
-        let difs = mac.sifs + mac.slot * 2;
+        let dcf = &mac.dcf;
+        let difs = dcf.sifs + dcf.slot * 2;
         Self {
-            slot: mac.slot,
-            sifs: mac.sifs,
+            slot: dcf.slot,
+            sifs: dcf.sifs,
             difs,
             delay,
-            preamble: mac.preamble,
-            basic_rate: mac.basic_rate,
+            preamble: dcf.preamble,
+            basic_rate: dcf.basic_rate,
             answer_rate: mac.rules.answer_rate,
-            header: mac.header,
-            rts_threshold: mac.rts_threshold.unwrap_or(u64::MAX),
+            header: dcf.header_bytes(),
+            rts_threshold: dcf.rts_threshold.get(),
         }
     }
 

@@ -3,10 +3,10 @@
 mod common;
 
 use cogtcp_spectrum::ChannelId;
-use cogtcp_units::{Duration, Time};
+use cogtcp_units::{Bytes, Duration, Time};
 use cogtcp_wireless::{
-    Cause, ChannelConfig, Destination, Event, FrameKind, InterfaceConfig, InterfaceId, MacConfig, Medium,
-    Offer, Outgoing, Profile,
+    Cause, ChannelConfig, Dcf, Destination, Event, FrameKind, InterfaceConfig, InterfaceId, MacConfig,
+    Medium, Offer, Outgoing, Profile,
 };
 use common::{Bench, config, mbit, packet};
 
@@ -66,7 +66,7 @@ fn one_exchange_takes_what_the_standard_says() {
     let sent = Event::Sent { time: us(10_070), from, to: to(1), payload: 0, attempts: 1, service };
     assert_eq!(events.last(), Some(&sent));
 
-    let mac = MacConfig { rts_threshold: Some(1048), ..MacConfig::default() };
+    let mac = Dcf { rts_threshold: Bytes::new(1048), ..Dcf::default() }.into();
     let events = play(mac, &[(0.0, 0.0), (100.0, 0.0)], &[(500, 0, to(1))], 1);
     assert_eq!(frames(&events), [(0, Data, 500, 9076), (1, Ack, 9087, 9391)]);
 }

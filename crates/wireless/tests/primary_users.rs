@@ -6,8 +6,8 @@ use cogtcp_spectrum::air::Air;
 use cogtcp_spectrum::{Channel, ChannelTable, Intervals, OnInterval, PrimaryUser, PuActivity, Reach};
 use cogtcp_units::{Duration, Position, Power, RandomStream, Time};
 use cogtcp_wireless::{
-    Cause, Event, FrameKind, InterfaceId, MacConfig, MediumConfig, PathLoss, PhyConfig, PrimaryUsers,
-    Propagation, Rules, SilenceRules,
+    Cause, Dcf, Event, FrameKind, InterfaceId, MacConfig, MediumConfig, PathLoss, PhyConfig, PrimaryUsers,
+    Propagation, RetryLimit, Rules, SilenceRules,
 };
 use common::{Bench, config, mbit};
 use std::sync::Arc;
@@ -30,14 +30,15 @@ fn air(place: (f64, f64), reach: Reach, on: &[(u64, u64)]) -> Arc<Air> {
 
 /// The paper's radio: d^-2, heard to 500 m.
 fn paper(mac: MacConfig) -> MediumConfig {
-    let propagation = Propagation::new(PathLoss::Paper { attenuation: 2.0 });
+    let propagation = Propagation::new(PathLoss::Paper(2.0));
     let phy = PhyConfig::for_ranges(propagation, Power::from_watts(0.281_838_15), 500.0, 500.0);
     let rules = Rules::two_stations();
     MediumConfig { phy, ..config(MacConfig { rules, ..mac }) }
 }
 
 fn patient() -> MacConfig {
-    MacConfig { short_retry_limit: Some(1000), long_retry_limit: Some(1000), ..MacConfig::default() }
+    let limit = RetryLimit::Times(1000);
+    Dcf { short_retry_limit: limit, long_retry_limit: Some(limit), ..Dcf::default() }.into()
 }
 
 /// A PU within 60 m of the sender alone, ON every other second: it destroys CTS and ACK there and nothing at the receiver.
@@ -83,7 +84,7 @@ fn signals_noise_and_primary_users_add_up() {
     let users = PrimaryUsers::new(air((300.0, 0.0), reach, &[(0, 1000)]));
     // A third station at 530 m is not sensed, but its 1e-6 W count: 28.2 to 3.5.
     let places = [(0.0, 0.0), (100.0, 0.0), (630.0, 0.0), (800.0, 0.0)];
-    let mac = MacConfig { rts_threshold: None, ..patient() };
+    let mac = Dcf { rts_threshold: Dcf::NO_RTS, ..patient().dcf }.into();
     let mut bench = Bench::among(users, paper(mac), &places, &[(0, 1), (2, 3)], 1);
     bench.run(Time::from_millis(10_000));
     let interfered = bench.medium.counters(InterfaceId(0)).interfered;

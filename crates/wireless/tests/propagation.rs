@@ -4,14 +4,14 @@ mod common;
 
 use cogtcp_units::{Power, RandomStream, Time};
 use cogtcp_wireless::{
-    CarrierSense, ChannelConfig, Fading, MacConfig, MediumConfig, PathLoss, PhyConfig, PhyRate, Propagation,
-    RateControl, Rules,
+    CarrierSense, ChannelConfig, Dcf, Fading, MacConfig, MediumConfig, PathLoss, PhyConfig, PhyRate,
+    Propagation, RateControl, Rules,
 };
 use common::{Bench, config, mbit};
 
 /// 802.11b's rates with thresholds that grow with them: 1, 2 and 11 Mbit/s.
 fn with_rates(fading: Fading, control: Option<RateControl>, fixed: u64) -> MediumConfig {
-    let mut config = config(MacConfig { rts_threshold: None, ..MacConfig::default() });
+    let mut config = config(Dcf { rts_threshold: Dcf::NO_RTS, ..Dcf::default() }.into());
     config.phy.propagation.fading = fading;
     let rate =
         |mbps, capture, watts| PhyRate { rate: mbit(mbps), capture, sensitivity: Power::from_watts(watts) };
@@ -100,14 +100,10 @@ fn the_cut_off_changes_little() {
 fn carrier_sense_by_total_power() {
     for (carrier_sense, busy) in [(CarrierSense::EachFrame, false), (CarrierSense::TotalPower, true)] {
         let rules = Rules { carrier_sense, ..Rules::default() };
-        let mut config = config(MacConfig { rules, rts_threshold: None, ..MacConfig::default() });
+        let mut config =
+            config(MacConfig { rules, ..Dcf { rts_threshold: Dcf::NO_RTS, ..Dcf::default() }.into() });
         let power = Power::from_watts(0.281_838_15);
-        config.phy = PhyConfig::for_ranges(
-            Propagation::new(PathLoss::Paper { attenuation: 2.0 }),
-            power,
-            100.0,
-            100.0,
-        );
+        config.phy = PhyConfig::for_ranges(Propagation::new(PathLoss::Paper(2.0)), power, 100.0, 100.0);
         // 0.6 of the threshold each at the middle, out of each other's sight.
         let places = [(-129.0, 0.0), (129.0, 0.0), (0.0, 0.0), (0.0, 20.0)];
         let mut bench = Bench::new(config, &places, &[], 1);

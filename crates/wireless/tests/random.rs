@@ -3,10 +3,10 @@
 mod common;
 
 use cogtcp_spectrum::ChannelId;
-use cogtcp_units::{Duration, Position, Power, RandomStream, Time};
+use cogtcp_units::{Bytes, Decibel, Duration, Position, Power, RandomStream, Time};
 use cogtcp_wireless::{
-    ChannelConfig, Destination, Event, Fading, FrameKind, InterfaceConfig, InterfaceId, MacConfig, Medium,
-    MediumConfig, Offer, Outgoing, PhyRate, Positions, Profile, RateControl, Shadowing, SilenceRules,
+    ChannelConfig, Dcf, Destination, Event, Fading, FrameKind, InterfaceConfig, InterfaceId, MacConfig,
+    Medium, MediumConfig, Offer, Outgoing, PhyRate, Positions, Profile, RateControl, Shadowing, SilenceRules,
 };
 use common::{config, mbit};
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,7 +38,7 @@ impl Positions for Straight {
 fn random_config(stream: &mut RandomStream) -> MediumConfig {
     let profile = [Profile::Standard, Profile::Ns2, Profile::Ns3][stream.below(3) as usize];
     let mut mac = MacConfig::of(profile);
-    mac.rts_threshold = [Some(0), Some(500), None][stream.below(3) as usize];
+    mac.dcf.rts_threshold = [Bytes::new(0), Bytes::new(500), Dcf::NO_RTS][stream.below(3) as usize];
     mac.queue_packets = 1 + stream.below(10) as usize;
     let mut config = config(mac);
     config.channels = vec![ChannelConfig { rate: mbit(2), error_rate: 0.02 }; 3];
@@ -53,7 +53,7 @@ fn random_config(stream: &mut RandomStream) -> MediumConfig {
     }
     if stream.below(3) == 0 {
         config.phy.propagation.shadowing =
-            Some(Shadowing { deviation_db: 4.0, per_pair: stream.below(2) == 0 });
+            Some(Shadowing { deviation: Decibel(4.0), per_pair: stream.below(2) == 0 });
     }
     if stream.below(2) == 0 {
         let rate = |mbps, capture| PhyRate { rate: mbit(mbps), capture, sensitivity: config.phy.sensitivity };

@@ -2,8 +2,8 @@
 
 mod common;
 
-use cogtcp_units::Time;
-use cogtcp_wireless::MacConfig;
+use cogtcp_units::{Bytes, Time};
+use cogtcp_wireless::{Dcf, RetryLimit};
 use common::{Bench, config};
 
 /// Bianchi's fixed point (JSAC 18(3), 2000, equations 7 to 13): packets per second of `n` stations, window `w`, `m` doublings, a
@@ -45,14 +45,14 @@ fn throughput_is_bianchis() {
         let success = if with_rts { success + rts + cts + 2.0 * sifs + 2.0 * delay } else { success };
         let collision = if with_rts { rts } else { data } + delay + eifs;
         for n in [1, 2, 5, 10, 20] {
-            let mac = MacConfig {
-                rts_threshold: with_rts.then_some(0),
-                short_retry_limit: None,
-                long_retry_limit: None,
-                ..MacConfig::default()
+            let mac = Dcf {
+                rts_threshold: if with_rts { Bytes::new(0) } else { Dcf::NO_RTS },
+                short_retry_limit: RetryLimit::Infinite,
+                long_retry_limit: Some(RetryLimit::Infinite),
+                ..Dcf::default()
             };
             let flows: Vec<(u32, u32)> = (1..=n).map(|station| (station, 0)).collect();
-            let mut bench = Bench::new(config(mac), &circle(n), &flows, 1);
+            let mut bench = Bench::new(config(mac.into()), &circle(n), &flows, 1);
             bench.run(Time::from_millis(200_000));
             let measured = bench.total() as f64 / 200.0;
             let theory = bianchi(n as i32, 32.0, 5, slot, success, collision);

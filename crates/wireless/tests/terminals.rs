@@ -2,10 +2,10 @@
 
 mod common;
 
-use cogtcp_units::Power;
-use cogtcp_units::{Duration, Time};
+use cogtcp_units::{Duration, Length, Power, Time};
 use cogtcp_wireless::{
-    Cause, Event, FrameKind, InterfaceId, MacConfig, MediumConfig, PathLoss, PhyConfig, Propagation, Rules,
+    Cause, Dcf, Event, FrameKind, InterfaceId, MacConfig, MediumConfig, PathLoss, PhyConfig, Propagation,
+    RetryLimit, Rules, TwoRay,
 };
 use common::{Bench, config, packet};
 
@@ -50,7 +50,7 @@ const HIDDEN: [(f64, f64); 3] = [(-200.0, 0.0), (0.0, 0.0), (200.0, 0.0)];
 /// the first, and both are lost at B.
 #[test]
 fn hidden_terminals_collide_at_the_receiver_between_them() {
-    let mac = MacConfig { rts_threshold: None, ..MacConfig::default() };
+    let mac: MacConfig = Dcf { rts_threshold: Dcf::NO_RTS, ..Dcf::default() }.into();
     let (frames, failures) = play(&deaf(mac.clone()), &HIDDEN, &[(0, 0, 1), (4000, 2, 1)]);
     assert_eq!(frames[..2], [(0, FrameKind::Data, 0), (2, FrameKind::Data, 4000)]);
     assert_eq!(failures[..2], [(0, Cause::Collided), (2, Cause::Collided)]);
@@ -92,7 +92,8 @@ fn a_reservation_that_nothing_follows_may_be_forgotten() {
     let places = [(9000.0, 0.0), (200.0, 0.0), (400.0, 0.0), (600.0, 0.0)];
     for nav_reset in [true, false] {
         let rules = Rules { nav_reset, ..Rules::default() };
-        let mac = MacConfig { rules, short_retry_limit: Some(1), ..MacConfig::default() };
+        let mac =
+            MacConfig { rules, ..Dcf { short_retry_limit: RetryLimit::Times(1), ..Dcf::default() }.into() };
         let (frames, _) = play(&deaf(mac), &places, &[(0, 1, 0), (100, 2, 3)]);
         let rts = frames.iter().find(|(sender, ..)| *sender == 2).unwrap();
         let heard = 352 + 1;
@@ -115,14 +116,14 @@ fn a_reserved_receiver_gives_no_cts() {
 /// Three hidden senders at once: each alone leaves 10 to 1 and more, the three together do not.
 #[test]
 fn interference_adds_up_over_all_that_is_in_the_air() {
-    let mac = MacConfig { rts_threshold: None, ..MacConfig::default() };
+    let mac: MacConfig = Dcf { rts_threshold: Dcf::NO_RTS, ..Dcf::default() }.into();
     // 16 times the power of one at twice the distance; 5.3 times that of three.
     let places = [(100.0, 0.0), (0.0, 0.0), (-200.0, 0.0), (0.0, 200.0), (0.0, -200.0)];
     let mut config = config(mac);
     // Only what is within 150 m is sensed, so that all send at once.
     let power = Power::from_watts(0.281_838_15);
     config.phy = PhyConfig::for_ranges(
-        Propagation::new(PathLoss::TwoRay { frequency: 914e6, height: 1.0 }),
+        Propagation::new(PathLoss::TwoRay(TwoRay { height: Length(1.0), ..TwoRay::default() })),
         power,
         150.0,
         150.0,

@@ -1,6 +1,7 @@
 //! The spectrum: channels, and the primary users on them.
 
 use super::Place;
+use crate::Flat;
 use cogtcp_spectrum::activity::{Reach, SpanLaw, StartState};
 use cogtcp_units::Rate;
 use schemars::JsonSchema;
@@ -89,60 +90,52 @@ pub enum Users {
     Trace(TraceOfUsers),
 }
 
+/// How many PUs there are, where they are, and how they begin.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Crowd {
+    /// State at time zero.
+    pub start: StartState,
+    /// How many PUs; without it: one per band. PU i is on band i, and beyond the last band they begin with the first again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<u32>,
+    /// Where the PUs are.
+    pub position: Place,
+    /// Where each of them is, in place of `position`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub positions: Vec<Place>,
+    /// Whether the place of each is drawn uniformly over \[area\], from the seed, in place of `position`.
+    pub scattered: bool,
+    /// How far they reach.
+    pub reach: Reach,
+}
+
+/// PUs with exponential ON and OFF times.
+pub type Exponential = Flat<Crowd, ExponentialLaw>;
+
 /// PUs with exponential ON and OFF times.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Exponential {
+#[schemars(rename = "Exponential")]
+pub struct ExponentialLaw {
     /// Death rate, 1/s: the mean ON time is 1/alpha.
     pub alpha: f64,
     /// Birth rate, 1/s: the mean OFF time is 1/beta.
     pub beta: f64,
-    /// State at time zero.
-    #[serde(default)]
-    pub start: StartState,
-    /// How many PUs; without it: one per band. PU i is on band i, and beyond the last band they begin with the first again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub count: Option<u32>,
-    /// Where the PUs are.
-    #[serde(default)]
-    pub position: Place,
-    /// Where each of them is, in place of `position`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub positions: Vec<Place>,
-    /// Whether the place of each is drawn uniformly over \[area\], from the seed, in place of `position`.
-    #[serde(default)]
-    pub scattered: bool,
-    /// How far they reach.
-    #[serde(default)]
-    pub reach: Reach,
 }
+
+/// PUs with ON and OFF times of any law.
+pub type LawsOfUsers = Flat<Crowd, OnOffLaws>;
 
 /// PUs with ON and OFF times of any law.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct LawsOfUsers {
+#[schemars(rename = "LawsOfUsers")]
+pub struct OnOffLaws {
     /// Law of the ON times.
     pub on: SpanLaw,
     /// Law of the OFF times.
     pub off: SpanLaw,
-    /// State at time zero.
-    #[serde(default)]
-    pub start: StartState,
-    /// How many PUs; without it: one per band. PU i is on band i, and beyond the last band they begin with the first again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub count: Option<u32>,
-    /// Where the PUs are.
-    #[serde(default)]
-    pub position: Place,
-    /// Where each of them is, in place of `position`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub positions: Vec<Place>,
-    /// Whether the place of each is drawn uniformly over \[area\], from the seed, in place of `position`.
-    #[serde(default)]
-    pub scattered: bool,
-    /// How far they reach.
-    #[serde(default)]
-    pub reach: Reach,
 }
 
 /// One PU per band, drawn by a two-state model of what was measured there: other seeds, and longer runs, than the measurement.

@@ -8,23 +8,17 @@ use super::Findings;
 use crate::limits::{LONGEST, MOST_POINTS};
 use crate::tree::Path;
 use crate::{
-    CognitiveSpec, CognitiveUser, LinkSpec, Mac, Place, PuSnr, Radio, Run, Scenario, SpectrumSpec, UsersSpec,
-    WhilePeerSenses,
+    CognitiveSpec, CognitiveUser, LinkSpec, Place, PuSnr, Radio, Run, Scenario, SensingSettings,
+    SpectrumSpec, UsersSpec, WhilePeerSenses,
 };
 use cogtcp_spectrum::air::{Receiver, SnrModel};
 use cogtcp_spectrum::detector::Surroundings;
 use cogtcp_spectrum::propagation::Position;
 use cogtcp_spectrum::{ChannelId, CognitiveConfig};
-use cogtcp_units::Duration;
+use cogtcp_units::{Decibel, Duration};
 
 /// The longest propagation delay of a link with a MAC: 30 km.
 const LONGEST_HOP: Duration = Duration::from_micros(100);
-/// The largest contention window.
-const LARGEST_WINDOW: u32 = 1_000_000;
-/// The longest time of slot, SIFS and preamble.
-const LONGEST_GAP: Duration = Duration::from_secs(1);
-/// The most bytes of a MAC header.
-const LARGEST_HEADER: u64 = 10_000;
 
 /// The place in metres.
 pub(super) fn position(place: Place) -> Position {
@@ -67,27 +61,26 @@ pub(super) fn check_links(radio: &Radio, link: Option<&LinkSpec>, path: &Path, f
     }
 }
 
-/// The CR users at the ends of `link`.
-pub(super) fn user(
-    user: &CognitiveUser,
+/// What both kinds of CR users are: their radio, wherever it stands, and what its detector may take from around it.
+pub(super) fn radio(
+    settings: &SensingSettings,
+    capture: Decibel,
     spectrum: &SpectrumSpec,
-    link: Option<&LinkSpec>,
-    radio: &Path,
+    path: &Path,
     run: &Run,
     findings: &mut Findings,
-) -> Option<CognitiveSpec> {
-    let path = radio.key("cr");
+) -> Option<(CognitiveConfig, Surroundings)> {
     let before = findings.errors.len();
     for (key, span, zero) in [
-        ("sensing_time", user.sensing_time, false),
-        ("transmission_time", user.transmission_time, false),
-        ("jitter", user.jitter, true),
-        ("switching_delay", user.switching_delay, true),
-        ("start", user.start, true),
+        ("sensing_time", settings.sensing_time, false),
+        ("transmission_time", settings.transmission_time, false),
+        ("jitter", settings.jitter, true),
+        ("switching_delay", settings.switching_delay, true),
+        ("start", settings.start, true),
     ] {
         findings.check_span(&path.key(key), span, zero, LONGEST);
     }
-    let cycle = user.sensing_time + user.transmission_time;
+    let cycle = settings.sensing_time + settings.transmission_time;
     let cycles = run.duration.as_nanos() / cycle.as_nanos().max(1);
     if cycles > MOST_POINTS {
         findings.error(
@@ -98,6 +91,43 @@ pub(super) fn user(
             "write longer times, or a shorter run.duration",
         );
     }
+    let channel = channel(settings.channel, spectrum, path, findings);
+    let surroundings = Surroundings { duty_cycle: duty_cycle(spectrum) };
+    if let Err(error) = settings.detector.kind().build(&surroundings) {
+        findings.error(&path.key("detector"), error.to_string(), "");
+    }
+    if !findings.none_since(before) {
+        return None;
+    }
+    let config = CognitiveConfig {
+        sensing_time: settings.sensing_time,
+        transmission_time: settings.transmission_time,
+        jitter: settings.jitter,
+        switching_delay: settings.switching_delay,
+        start: settings.start,
+        channel,
+        receiver: Receiver::new(settings.sensitivity, capture.0),
+        snr: match settings.pu_snr {
+            // To one without an SNR it does not matter.
+            PuSnr::Stated => SnrModel::Fixed(settings.detector.kind().snr().unwrap_or_default().linear()),
+            PuSnr::Received => SnrModel::Received,
+        },
+        ..CognitiveConfig::default()
+    };
+    Some((config, surroundings))
+}
+
+/// The CR users at the ends of `link`.
+pub(super) fn user(
+    user: &CognitiveUser,
+    spectrum: &SpectrumSpec,
+    link: Option<&LinkSpec>,
+    at: &Path,
+    run: &Run,
+    findings: &mut Findings,
+) -> Option<CognitiveSpec> {
+    let path = at.key("cr");
+    let before = findings.errors.len();
     if !(0.0..=100.0).contains(&user.capture.0) {
         let message = format!("a capture threshold of \"{}\" is out of range", user.capture);
         findings.error(&path.key("capture"), message, "write \"0 dB\" to \"100 dB\"");
@@ -110,41 +140,22 @@ pub(super) fn user(
         );
     }
     if let Some(link) = link {
-        check_link(link, radio, findings);
+        check_link(link, at, findings);
     }
-    check_mac(&user.mac, &path.key("mac"), findings);
-    let channel = channel(user, spectrum, &path, findings);
-    let surroundings = Surroundings { duty_cycle: duty_cycle(spectrum) };
-    if let Err(error) = user.detector.kind().build(&surroundings) {
-        findings.error(&path.key("detector"), error.to_string(), "");
-    }
+    user.mac.check(&mut findings.under(&path.key("mac")));
+    let (radio, surroundings) = radio(&user.shared, user.capture, spectrum, &path, run, findings)?;
     if !findings.none_since(before) {
         return None;
     }
     warn_unsendable(user, spectrum, &path, findings);
-    warn_certain(user, spectrum, &path, findings);
+    warn_certain(&user.shared, spectrum, &path, findings);
+    let neighbours = user.cooperation.iter().flat_map(|cooperation| &cooperation.neighbours);
     let end = |place: Place| CognitiveConfig {
-        sensing_time: user.sensing_time,
-        transmission_time: user.transmission_time,
-        jitter: user.jitter,
-        switching_delay: user.switching_delay,
-        start: user.start,
         aligned: false,
-        channel,
         position: position(place),
-        receiver: Receiver::new(user.sensitivity, user.capture.0),
-        snr: match user.pu_snr {
-            // To one without an SNR it does not matter.
-            PuSnr::Stated => SnrModel::Fixed(user.detector.kind().snr().unwrap_or_default().linear()),
-            PuSnr::Received => SnrModel::Received,
-        },
-        neighbours: user
-            .cooperation
-            .iter()
-            .flat_map(|cooperation| &cooperation.neighbours)
-            .map(|place| position(*place))
-            .collect(),
+        neighbours: neighbours.clone().map(|place| position(*place)).collect(),
         fusion: user.cooperation.as_ref().map(|cooperation| cooperation.rule).unwrap_or_default(),
+        ..radio.clone()
     };
     Some(CognitiveSpec { user: user.clone(), ends: user.positions.map(end), surroundings })
 }
@@ -164,44 +175,17 @@ fn check_link(link: &LinkSpec, radio: &Path, findings: &mut Findings) {
     }
 }
 
-pub(super) fn check_mac(mac: &Mac, path: &Path, findings: &mut Findings) {
-    findings.check_span(&path.key("slot"), mac.slot, false, LONGEST_GAP);
-    findings.check_span(&path.key("sifs"), mac.sifs, false, LONGEST_GAP);
-    findings.check_span(&path.key("preamble"), mac.preamble, true, LONGEST_GAP);
-    findings.check_rate(&path.key("basic_rate"), mac.basic_rate);
-    if mac.cw_max > LARGEST_WINDOW || mac.cw_max == 0 {
-        let message = format!("a contention window of {} slots is out of range", mac.cw_max);
-        findings.error(&path.key("cw_max"), message, format!("write 1 to {LARGEST_WINDOW}"));
-    } else if mac.cw_min > mac.cw_max {
-        let message = format!("cw_min ({}) is above cw_max ({})", mac.cw_min, mac.cw_max);
-        findings.error(&path.key("cw_min"), message, format!("write at most {}", mac.cw_max));
-    }
-    if mac.header.get() > LARGEST_HEADER {
-        let message = format!("a MAC header of \"{}\" is absurdly long", mac.header);
-        findings.error(&path.key("header"), message, "802.11 has \"28 B\"");
-    }
-}
-
-fn channel(user: &CognitiveUser, spectrum: &SpectrumSpec, path: &Path, findings: &mut Findings) -> ChannelId {
-    let Some(number) = user.channel else {
+fn channel(number: Option<u32>, spectrum: &SpectrumSpec, path: &Path, findings: &mut Findings) -> ChannelId {
+    let Some(number) = number else {
         return spectrum.channels.usable().next().map_or(ChannelId(0), |(id, _)| id);
     };
-    let remedy = || {
-        let usable: Vec<String> =
-            spectrum.channels.usable().take(12).map(|(id, _)| id.0.to_string()).collect();
-        format!("write one of {}", usable.join(", "))
+    let message = match spectrum.channels.get(ChannelId(number)) {
+        None => format!("there is no channel {number}"),
+        Some(channel) if channel.reserved => format!("channel {number} is reserved for control"),
+        Some(_) => return ChannelId(number),
     };
-    match spectrum.channels.get(ChannelId(number)) {
-        None => {
-            let message = format!("there is no channel {number}");
-            findings.error(&path.key("channel"), message, remedy());
-        }
-        Some(channel) if channel.reserved => {
-            let message = format!("channel {number} is reserved for control");
-            findings.error(&path.key("channel"), message, remedy());
-        }
-        Some(_) => {}
-    }
+    let usable: Vec<String> = spectrum.channels.usable().take(12).map(|(id, _)| id.0.to_string()).collect();
+    findings.error(&path.key("channel"), message, format!("write one of {}", usable.join(", ")));
     ChannelId(number)
 }
 
@@ -216,7 +200,7 @@ pub(super) fn duty_cycle(spectrum: &SpectrumSpec) -> f64 {
 }
 
 /// Warns of a received SNR that nothing comes of, or that leaves no doubt.
-fn warn_certain(user: &CognitiveUser, spectrum: &SpectrumSpec, path: &Path, findings: &mut Findings) {
+fn warn_certain(user: &SensingSettings, spectrum: &SpectrumSpec, path: &Path, findings: &mut Findings) {
     if user.pu_snr == PuSnr::Stated {
         return;
     }
@@ -254,8 +238,8 @@ pub(super) fn warn_apart(radios: &[Radio], findings: &mut Findings) {
 /// Warns of a transmission time in which a sender that looks ahead never finds room for a packet of 1500 bytes.
 fn warn_unsendable(user: &CognitiveUser, spectrum: &SpectrumSpec, path: &Path, findings: &mut Findings) {
     let Some(slowest) = spectrum.channels.usable().map(|(_, channel)| channel.rate).min() else { return };
-    let packet = slowest.transmission_time(1500 + user.mac.header.get());
-    if user.while_peer_senses == WhilePeerSenses::Wait && packet >= user.transmission_time {
+    let packet = slowest.transmission_time(1500 + user.mac.header_bytes());
+    if user.while_peer_senses == WhilePeerSenses::Wait && packet >= user.shared.transmission_time {
         findings.warn(
             &path.key("transmission_time"),
             format!("a packet of 1500 bytes takes \"{packet}\" on the slowest channel (\"{slowest}\"): it is never sent"),

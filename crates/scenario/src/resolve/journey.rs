@@ -1,7 +1,7 @@
 //! A train's journey, and its map file.
 
 use super::Findings;
-use crate::files::{beside, read_named};
+use crate::files::read_beside;
 use crate::limits::{LARGEST_MAP, LONGEST, MOST_MEASUREMENTS};
 use crate::source::Source;
 use crate::tree::Path;
@@ -18,21 +18,16 @@ pub(super) fn journey(
 ) -> Option<JourneySpec> {
     findings.check_span(&path.key("start"), journey.start, true, LONGEST);
     let path = path.key("map");
-    let place = beside(source, &journey.map);
-    let name = place.display().to_string();
-    let line = read(&place, &name).and_then(|text| {
-        JourneyMap::parse(&text, &name).and_then(|map| map.line()).map_err(|error| {
+    let (name, text) = read_beside(source, &journey.map, LARGEST_MAP, &path, findings)?;
+    let line = JourneyMap::parse(&text, &name).and_then(|map| map.line());
+    let mut line = match line {
+        Ok(line) => line,
+        Err(error) => {
             let more = match error.more.len() {
                 0 => String::new(),
                 more => format!(" (and {more} more)"),
             };
-            (format!("the map has an error: {error}{more}"), String::new())
-        })
-    });
-    let mut line = match line {
-        Ok(line) => line,
-        Err((message, remedy)) => {
-            findings.error(&path, message, remedy);
+            findings.error(&path, format!("the map has an error: {error}{more}"), "");
             return None;
         }
     };
@@ -51,14 +46,4 @@ pub(super) fn journey(
         );
     }
     Some(JourneySpec { line: Arc::new(line), start: journey.start })
-}
-
-fn read(place: &std::path::Path, name: &str) -> Result<String, (String, String)> {
-    read_named(place, LARGEST_MAP).map_err(|why| {
-        let remedy = match why.remedy {
-            "" => "check the path: it is relative to the scenario file",
-            remedy => remedy,
-        };
-        (format!("\"{name}\": {}", why.message), remedy.to_owned())
-    })
 }

@@ -1,7 +1,7 @@
 //! Nodes and links of each topology.
 
 use super::Findings;
-use crate::files::{beside, read_named};
+use crate::files::read_beside;
 use crate::limits::{LARGEST_LOG, LARGEST_QUEUE, LONGEST_DELAY, MOST_HOPS, MOST_NODES, MOST_PAIRS};
 use crate::source::Source;
 use crate::tree::Path;
@@ -219,8 +219,8 @@ fn graph_of(graph: &Graph, path: &Path, findings: &mut Findings) -> Option<Netwo
     let mut between = BTreeMap::new();
     for (i, named) in graph.links.iter().enumerate() {
         let path = path.key("links").index(i);
-        let link = named.link();
-        check_link(&link, &path, findings);
+        let link = &named.shared;
+        check_link(link, &path, findings);
         let from = network.node(&named.from, &path.key("from"), findings);
         let to = network.node(&named.to, &path.key("to"), findings);
         let name = named.full_name();
@@ -243,7 +243,7 @@ fn graph_of(graph: &Graph, path: &Path, findings: &mut Findings) -> Option<Netwo
                 "keep one link: it carries both directions (reverse_rate, reverse_delay... make them differ)",
             );
         }
-        network.add(name, from, to, &link, &path);
+        network.add(name, from, to, link, &path);
     }
     if findings.none_since(before) {
         check_connected(&network, &nodes_path, findings);
@@ -280,22 +280,11 @@ fn check_connected(network: &Network, path: &Path, findings: &mut Findings) {
 
 /// The trace in a file beside the scenario.
 fn read_trace(file: &str, source: &Source, path: &Path, findings: &mut Findings) -> Option<Schedule> {
-    let place = beside(source, file);
-    let name = place.display();
-    match read_named(&place, LARGEST_LOG) {
-        Ok(text) => text::read(&text)
-            .map_err(|error| findings.error(path, format!("{name}:{}: {}", error.line, error.reason), ""))
-            .ok(),
-        Err(why) => {
-            let remedy = if why.remedy.is_empty() {
-                "check the path: it is relative to the scenario file"
-            } else {
-                why.remedy
-            };
-            findings.error(path, format!("\"{name}\": {}", why.message), remedy);
-            None
-        }
-    }
+    let (name, text) = read_beside(source, file, LARGEST_LOG, path, findings)?;
+    let schedule = text::read(&text);
+    schedule
+        .map_err(|error| findings.error(path, format!("{name}:{}: {}", error.line, error.reason), ""))
+        .ok()
 }
 
 /// `value` as a count of at least one and at most `most`.

@@ -1,6 +1,7 @@
 //! From the tree to types, by serde, with errors that know their path and place.
 
-use super::{Node, Path, Span, Step, Value};
+use super::{Entry, Node, Path, Span, Step, Value};
+use crate::flat::FLAT;
 use crate::suggest;
 use serde::Deserialize;
 use serde::de::value::StringDeserializer;
@@ -164,7 +165,7 @@ impl<'de> de::Deserializer<'de> for &'de Node {
                     Ok(value)
                 })
             }
-            Value::Table(entries) => visitor.visit_map(Entries { entries, next: 0 }),
+            Value::Table(entries) => visitor.visit_map(Entries { left: entries.iter(), current: None }),
         };
         result.map_err(|fault| fault.at(self.span.as_ref()))
     }
@@ -179,6 +180,18 @@ impl<'de> de::Deserializer<'de> for &'de Node {
         visitor: V,
     ) -> Result<V::Value, Fault> {
         visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        _: usize,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        match name {
+            FLAT => visitor.visit_seq(Parts { node: self, known: Vec::new() }),
+            _ => self.deserialize_any(visitor),
+        }
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -231,7 +244,7 @@ impl<'de> de::Deserializer<'de> for &'de Node {
 
     serde::forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
-        tuple_struct map identifier ignored_any
+        map identifier ignored_any
     }
 }
 
@@ -265,30 +278,80 @@ impl<'de> SeqAccess<'de> for &mut Elements<'de> {
     }
 }
 
-struct Entries<'de> {
-    entries: &'de [super::Entry],
-    next: usize,
+/// The two parts of a table ([`crate::Flat`]): one after the other takes the fields that it knows.
+struct Parts<'de> {
+    node: &'de Node,
+    /// The fields of the first part, once it has been read.
+    known: Vec<&'static str>,
 }
 
-impl<'de> MapAccess<'de> for Entries<'de> {
+impl<'de> SeqAccess<'de> for Parts<'de> {
+    type Error = Fault;
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Fault> {
+        seed.deserialize(self).map(Some)
+    }
+}
+
+impl<'de> de::Deserializer<'de> for &mut Parts<'de> {
+    type Error = Fault;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        self.node.deserialize_any(visitor)
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        let Value::Table(entries) = &self.node.value else {
+            return self.node.deserialize_struct(name, fields, visitor);
+        };
+        let is_last = !self.known.is_empty();
+        self.known.extend(fields);
+        let unknown = entries.iter().find(|entry| !self.known.contains(&&*entry.key));
+        if let Some(Entry { key, key_span, .. }) = unknown.filter(|_| is_last) {
+            let fault = Fault::new(format!("unknown key \"{key}\""), suggest::among(key, &self.known));
+            return Err(fault.at(key_span.as_ref()).under(Step::Key(key.clone())));
+        }
+        let left = entries.iter().filter(|entry| fields.contains(&&*entry.key));
+        let result = visitor.visit_map(Entries { left, current: None });
+        result.map_err(|fault| fault.at(self.node.span.as_ref()))
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
+}
+
+struct Entries<'de, I> {
+    left: I,
+    /// The one whose key was read last.
+    current: Option<&'de Entry>,
+}
+
+impl<'de, I: Iterator<Item = &'de Entry>> MapAccess<'de> for Entries<'de, I> {
     type Error = Fault;
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Fault> {
-        let Some(entry) = self.entries.get(self.next) else { return Ok(None) };
+        self.current = self.left.next();
+        let Some(entry) = self.current else { return Ok(None) };
         let key: StringDeserializer<Fault> = entry.key.clone().into_deserializer();
         seed.deserialize(key)
             .map(Some)
             .map_err(|fault| fault.at(entry.key_span.as_ref()).under(Step::Key(entry.key.clone())))
     }
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Fault> {
-        let Some(entry) = self.entries.get(self.next) else {
+        let Some(entry) = self.current else {
             return Err(Fault::new("a value is missing", ""));
         };
-        self.next += 1;
         seed.deserialize(&entry.node)
             .map_err(|fault| fault.at(entry.node.span.as_ref()).under(Step::Key(entry.key.clone())))
     }
     fn size_hint(&self) -> Option<usize> {
-        Some(self.entries.len() - self.next)
+        let (least, most) = self.left.size_hint();
+        most.filter(|most| *most == least)
     }
 }
 

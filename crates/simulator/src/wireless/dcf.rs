@@ -5,8 +5,8 @@
 //! from sending is *frozen*: its backoff stands still.
 
 use super::timing::Timing;
-use cogtcp_scenario::Mac;
 use cogtcp_units::{RandomStream, Time};
+use cogtcp_wireless::Dcf;
 
 /// What kept an exchange from success: decides which retry count grows (IEEE 802.11, 9.2.5.3).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -39,12 +39,12 @@ pub(super) struct Station {
 
 impl Station {
     /// A station at rest whose medium has been idle since before time zero.
-    pub(super) fn new(mac: &Mac, stream: RandomStream) -> Self {
+    pub(super) fn new(mac: &Dcf, stream: RandomStream) -> Self {
         Self {
             cw_min: mac.cw_min,
             cw_max: mac.cw_max,
             short_limit: mac.short_retry_limit.times(),
-            long_limit: mac.long_retry_limit.times(),
+            long_limit: mac.long_retries(),
             stream,
             cw: mac.cw_min,
             slots: None,
@@ -154,8 +154,8 @@ mod tests {
     use super::*;
     use cogtcp_units::Duration;
 
-    fn mac() -> Mac {
-        Mac::default()
+    fn mac() -> Dcf {
+        Dcf::default()
     }
 
     fn station(seed: u64) -> (Station, Timing) {

@@ -121,13 +121,13 @@ impl StationPair {
         let names = radio_names(experiment, spec);
         let mut radios = Vec::new();
         for (config, name) in cognitive.ends.iter().zip(&names) {
-            let detector = cognitive.user.detector.kind().build(&cognitive.surroundings);
+            let detector = cognitive.user.shared.detector.kind().build(&cognitive.surroundings);
             let detector = detector.map_err(|error| wrong(error.to_string()))?;
             let radio = CognitiveRadio::new(
                 config.clone(),
                 Arc::clone(&air),
                 detector,
-                cognitive.user.policy.kind().build(),
+                cognitive.user.shared.policy.kind().build(),
                 seed,
                 name,
             );
@@ -144,7 +144,7 @@ impl StationPair {
         };
         let [first, second] = &cognitive.ends;
         let power = cognitive.user.transmit_power.watts();
-        let receives_as_released = cognitive.user.reception == Reception::AsReleased;
+        let receives_as_released = cognitive.user.shared.reception == Reception::AsReleased;
         let lottery = |direction| receives_as_released.then(|| stream("escape", direction));
         Ok(Self {
             pipes: [2 * number as u32, 2 * number as u32 + 1],

@@ -1,7 +1,7 @@
 //! Durations of frames and of the gaps between them (IEEE 802.11).
 
-use cogtcp_scenario::Mac;
 use cogtcp_units::{Duration, Rate};
+use cogtcp_wireless::Dcf;
 
 /// Bytes of an RTS: frame control, duration, two addresses, checksum.
 const RTS: u64 = 20;
@@ -36,7 +36,7 @@ pub(super) struct Frames {
 }
 
 impl Timing {
-    pub(super) fn new(mac: &Mac, propagation: Duration) -> Self {
+    pub(super) fn new(mac: &Dcf, propagation: Duration) -> Self {
         let difs = mac.sifs + mac.slot * 2;
         Self {
             slot: mac.slot,
@@ -45,7 +45,7 @@ impl Timing {
             propagation,
             preamble: mac.preamble,
             basic_rate: mac.basic_rate,
-            header: mac.header.get(),
+            header: mac.header_bytes(),
             rts_threshold: mac.rts_threshold.get(),
         }
     }

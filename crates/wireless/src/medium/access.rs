@@ -84,7 +84,10 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// The channel, and the rate on it, that an exchange of `number` uses.
     pub(super) fn channel_rate(&self, channel: ChannelId) -> Rate {
-        self.config.channels.get(channel.0 as usize).map_or(self.config.mac.basic_rate, |entry| entry.rate)
+        self.config
+            .channels
+            .get(channel.0 as usize)
+            .map_or(self.config.mac.dcf.basic_rate, |entry| entry.rate)
     }
 
     /// The backoff of a station is over.

@@ -100,7 +100,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         let timing = &self.timing;
         let guard = match kind {
             FrameKind::Rts if self.config.mac.rules.nav_reset => {
-                let cts = timing.frames(0, self.config.mac.basic_rate).cts;
+                let cts = timing.frames(0, self.config.mac.dcf.basic_rate).cts;
                 now + timing.sifs * 2 + cts + timing.slot * 2 + timing.delay * 2
             }
             _ => Time::MAX,

@@ -1,17 +1,16 @@
 //! The spectrum: channels and primary users, from the scenario and from files beside it.
 
 use super::position;
-use crate::files::{beside, read_named};
+use crate::files::{beside, read_beside};
 use crate::limits::{LARGEST_LOG, MOST_CHANNELS, MOST_POINTS};
 use crate::resolve::Findings;
 use crate::source::Source;
 use crate::tree::Path;
 use crate::{
-    AreaSize, Channels, Exponential, LawsOfUsers, Run, Spectrum, SpectrumSpec, TraceModel, TraceOfUsers,
-    Users, UsersSpec,
+    AreaSize, Channels, Crowd, Run, Spectrum, SpectrumSpec, TraceModel, TraceOfUsers, Users, UsersSpec,
 };
 use cogtcp_mobility::Area;
-use cogtcp_spectrum::activity::{ActivityLaw, PuSpec, Reach, StartState};
+use cogtcp_spectrum::activity::{ActivityLaw, PuSpec, Reach};
 use cogtcp_spectrum::logs::{LogError, ch_log, occupancy, pu_log, released};
 use cogtcp_spectrum::propagation::Propagation;
 use cogtcp_spectrum::{Channel, ChannelTable, PuActivity};
@@ -57,8 +56,8 @@ fn scattered(
     findings: &mut Findings,
 ) -> Option<Area> {
     let path = match &spectrum.pu {
-        Users::Exponential(it) if it.scattered => path.key("exponential").key("scattered"),
-        Users::Laws(it) if it.scattered => path.key("laws").key("scattered"),
+        Users::Exponential(it) if it.shared.scattered => path.key("exponential").key("scattered"),
+        Users::Laws(it) if it.shared.scattered => path.key("laws").key("scattered"),
         _ => return None,
     };
     match area {
@@ -69,14 +68,6 @@ fn scattered(
             None
         }
     }
-}
-
-/// How many PUs there are, and where.
-struct Crowd<'a> {
-    count: Option<u32>,
-    position: crate::Place,
-    positions: &'a [crate::Place],
-    reach: Reach,
 }
 
 fn channels(
@@ -135,18 +126,14 @@ fn users(
             let path = path.key("exponential");
             let law = ActivityLaw::exponential(it.alpha, it.beta);
             let law = law.map_err(|error| findings.error(&path, error.to_string(), "")).ok()?;
-            let Exponential { count, position, reach, .. } = *it;
-            let crowd = Crowd { count, position, positions: &it.positions, reach };
-            return generated(law, it.start, &crowd, bands, run, &path, findings);
+            return generated(law, &it.shared, bands, run, &path, findings);
         }
         Users::Laws(it) => {
             let path = path.key("laws");
-            let law = ActivityLaw { on: it.on.clone(), off: it.off.clone(), start: it.start };
+            let law = ActivityLaw { on: it.on.clone(), off: it.off.clone(), start: it.shared.start };
             let valid = law.on.validate().and_then(|()| law.off.validate());
             valid.map_err(|error| findings.error(&path, error.to_string(), "")).ok()?;
-            let LawsOfUsers { count, position, reach, .. } = *it;
-            let crowd = Crowd { count, position, positions: &it.positions, reach };
-            return generated(law, it.start, &crowd, bands, run, &path, findings);
+            return generated(law, &it.shared, bands, run, &path, findings);
         }
         Users::Trace(it) => return modelled(it, source, bands, run, &path.key("trace"), findings),
         Users::PuLog(file) => read(file, source, &path.key("pu_log"), findings, pu_log::read)?,
@@ -200,21 +187,20 @@ fn modelled(
 /// Users of one law, one for each band or so many.
 fn generated(
     mut law: ActivityLaw,
-    start: StartState,
-    crowd: &Crowd<'_>,
+    crowd: &Crowd,
     bands: u32,
     run: &Run,
     path: &Path,
     findings: &mut Findings,
 ) -> Option<UsersSpec> {
-    law.start = start;
+    law.start = crowd.start;
     let count = crowd.count.unwrap_or(bands);
     if u64::from(count) > MOST_CHANNELS {
         let message = format!("{count} primary users are out of range");
         findings.error(&path.key("count"), message, format!("write 0 to {MOST_CHANNELS}"));
         return None;
     }
-    let places = crowd.positions;
+    let places = &crowd.positions;
     if !places.is_empty() && places.len() != count as usize {
         let message = format!("there are {} places for {count} primary users", places.len());
         findings.error(&path.key("positions"), message, "write one place for each, or set count");
@@ -307,17 +293,6 @@ fn read<T>(
     findings: &mut Findings,
     parse: impl Fn(&str, &str) -> Result<T, LogError>,
 ) -> Option<T> {
-    let place = beside(source, file);
-    let name = place.display().to_string();
-    match read_named(&place, LARGEST_LOG) {
-        Ok(text) => parse(&name, &text).map_err(|error| findings.error(path, error.to_string(), "")).ok(),
-        Err(why) => {
-            let remedy = match why.remedy {
-                "" => "check the path: it is relative to the scenario file",
-                remedy => remedy,
-            };
-            findings.error(path, format!("\"{name}\": {}", why.message), remedy);
-            None
-        }
-    }
+    let (name, text) = read_beside(source, file, LARGEST_LOG, path, findings)?;
+    parse(&name, &text).map_err(|error| findings.error(path, error.to_string(), "")).ok()
 }

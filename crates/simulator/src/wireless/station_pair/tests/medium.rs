@@ -41,7 +41,7 @@ fn log_of_medium(changes: &[(&str, &str)], bench: Bench, ends: &[usize], until: 
     // Whoever is there is heard: in the pair the SINR alone decides.
     let nothing = Power::from_watts(1e-15);
     let phy = PhyConfig {
-        propagation: Propagation::new(PathLoss::Paper { attenuation }),
+        propagation: Propagation::new(PathLoss::Paper(attenuation)),
         sensitivity: nothing,
         carrier_sense: nothing,
         cutoff: nothing,
@@ -49,20 +49,7 @@ fn log_of_medium(changes: &[(&str, &str)], bench: Bench, ends: &[usize], until: 
         rates: Vec::new(),
         delay: link.forward.delay,
     };
-    let mac = MacConfig {
-        slot: mac.slot,
-        sifs: mac.sifs,
-        cw_min: mac.cw_min,
-        cw_max: mac.cw_max,
-        rts_threshold: Some(mac.rts_threshold.get()),
-        short_retry_limit: Some(mac.short_retry_limit.times()),
-        long_retry_limit: Some(mac.long_retry_limit.times()),
-        basic_rate: mac.basic_rate,
-        preamble: mac.preamble,
-        header: mac.header.get(),
-        queue_packets: 50,
-        rules: Rules::two_stations(),
-    };
+    let mac = MacConfig { rules: Rules::two_stations(), ..mac.clone().into() };
     let mut config = MediumConfig::new(mac, phy, Rate::default());
     let channel =
         |channel: &Channel| ChannelConfig { rate: channel.rate, error_rate: channel.error_rate.get() };

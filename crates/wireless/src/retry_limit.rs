@@ -1,55 +1,10 @@
-//! The MAC of CR users.
+//! After how many failures a MAC gives up.
 
-use cogtcp_units::{Bytes, Duration, Rate};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, Unexpected, Visitor};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
-
-/// Medium access by CSMA/CA: the distributed coordination function (DCF) of IEEE 802.11. The defaults are those of ns-2 for
-/// 802.11b.
-#[derive(Clone, Debug, serde::Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Mac {
-    /// Slot of the backoff.
-    pub slot: Duration,
-    /// Short interframe space (SIFS); DIFS is SIFS and two slots.
-    pub sifs: Duration,
-    /// Smallest contention window: the backoff is uniform in 0 to `cw_min` slots.
-    pub cw_min: u32,
-    /// Largest contention window.
-    pub cw_max: u32,
-    /// Frames above this size, MAC header included, are preceded by RTS and CTS: "0 B" for all.
-    pub rts_threshold: Bytes,
-    /// Failures of an RTS, or of a frame sent without one, after which the packet is dropped.
-    pub short_retry_limit: RetryLimit,
-    /// Failures of a frame sent after an RTS after which the packet is dropped.
-    pub long_retry_limit: RetryLimit,
-    /// Rate of RTS, CTS and ACK; a slower channel slows them too. Data go at the channel's rate.
-    pub basic_rate: Rate,
-    /// Time of preamble and PLCP header before every frame.
-    pub preamble: Duration,
-    /// MAC header and checksum around every packet.
-    pub header: Bytes,
-}
-
-impl Default for Mac {
-    fn default() -> Self {
-        Self {
-            slot: Duration::from_micros(20),
-            sifs: Duration::from_micros(10),
-            cw_min: 31,
-            cw_max: 1023,
-            rts_threshold: Bytes::new(0),
-            short_retry_limit: RetryLimit::Times(7),
-            long_retry_limit: RetryLimit::Times(4),
-            basic_rate: Rate::from_bits_per_second(1_000_000),
-            preamble: Duration::from_micros(192),
-            header: Bytes::new(28),
-        }
-    }
-}
 
 /// After how many failures a packet is dropped. Written as a number from 1, or `"infinite"`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
