@@ -174,6 +174,75 @@ def test_flows_in_both_directions_share_a_run() -> None:
         assert back["measured_s"] == pytest.approx(2.5, abs=0.1)
 
 
+SHARED = """\
+name = "shared"
+[run]
+duration = "4 s"
+[topology.dumbbell]
+pairs = 2
+access = { rate = "100 Mbit/s", delay = "2 ms" }
+bottleneck = { rate = "6 Mbit/s", delay = "10 ms", queue = "40 packets" }
+[[radio]]
+name = "radio"
+links = ["bottleneck"]
+silence = "hold"
+sensing = { off = "200 ms", on = "800 ms" }
+[[flow]]
+name = "f*"
+from = "s*"
+to = "d*"
+count = 2
+transport = "linux-cubic"
+"""
+
+
+@on_kernel
+def test_flows_share_a_bottleneck_of_several_links(tmp_path: Path) -> None:
+    file = tmp_path / "journal"
+    result = emulate(Scenario.from_toml(SHARED), journal=file)
+    flows, links = result.rows("flows"), result.rows("links")
+    assert [(flow["bottleneck"], flow["bottleneck_direction"]) for flow in flows] == [
+        ("bottleneck", "forward")
+    ] * 2
+    # 6 Mbit/s for 800 ms of each second, less headers; both ends of the access links are theirs alone.
+    assert 2e6 < sum(flow["goodput_bps"] for flow in flows) < 4.8e6
+    assert min(flow["rtt_min_s"] for flow in flows) > 0.028
+    by_name = {(row["link"], row["direction"]): row for row in links}
+    assert len(by_name) == 10
+    bottleneck = by_name["bottleneck", "forward"]
+    assert bottleneck["silence_s"] == pytest.approx(0.8, abs=0.02)
+    access = [by_name[f"access-s{number}", "forward"] for number in (1, 2)]
+    # What leaves the access links comes to the bottleneck, but for what is under way at the end.
+    assert sum(row["delivered_packets"] for row in access) == pytest.approx(
+        bottleneck["offered_packets"], abs=2
+    )
+    # Of the packets that reach a host on the journal's word, each has passed all links of its way.
+    seen: dict[tuple[int, int], list[int]] = {}
+    for record in read(file):
+        if record.step == ARRIVED:
+            seen.setdefault((record.came_ns, record.place), []).append(record.pipe)
+    assert sum(len(pipes) == 3 for pipes in seen.values()) > 500
+
+
+@on_kernel
+def test_programs_reach_each_other_over_several_links(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "shared.toml").write_text(
+        SHARED.split("[[radio]]")[0] + "[[flow]]" + SHARED.split("[[flow]]")[1]
+    )
+    (tmp_path / "serve.py").write_text(
+        "import socket\nsocket.create_server(('', 7000)).accept()[0].sendall(b'over here')\n"
+    )
+    (tmp_path / "ask.py").write_text(
+        "import os, socket, time\ntime.sleep(1)\n"
+        "print(socket.create_connection((os.environ['COGTCP_PEER'], 7000)).recv(9).decode())\n"
+    )
+    programs = ["--peer", f"{sys.executable} serve.py", "--", sys.executable, "ask.py"]
+    done = command("emulate", "shared.toml", "--out", "out", "--log", *programs)
+    assert done.code == 0, done.err
+    assert "over here" in done.out
+    assert "[bottleneck]" in (tmp_path / "out/uplink.log").read_text()
+
+
 @on_kernel
 def test_a_program_runs_in_place_of_the_flows(command: Command, tmp_path: Path) -> None:
     (tmp_path / "link.toml").write_text(text())
@@ -184,7 +253,7 @@ def test_a_program_runs_in_place_of_the_flows(command: Command, tmp_path: Path) 
     # What it runs has no privileges, whoever runs it.
     assert "CapEff:\t0000000000000000" in done.out
     if shutil.which("ip"):
-        assert "100.64.0.1/30" in done.out
+        assert "100.64.0.1/24" in done.out
         assert "eth" not in done.out
     manifest = json.loads((tmp_path / "out/cogtcp.json").read_text())
     assert manifest["emulation"]["exit_code"] == 7
@@ -371,7 +440,11 @@ def test_the_page_names_the_plane(command: Command, tmp_path: Path) -> None:
 def test_what_cannot_be_emulated_is_refused(command: Command, tmp_path: Path) -> None:
     if sys.platform != "linux":
         pytest.skip("the plane needs Linux")
-    for name, word in (("chain", "links between"), ("cr-single-hop", "CR user"), ("train", "links between")):
+    for name, word in (
+        ("adhoc-mobile", "ad hoc network"),
+        ("cr-single-hop", "CR user"),
+        ("train", "connection managers"),
+    ):
         done = command("emulate", name)
         assert done.code == 2, name
         assert word in done.err

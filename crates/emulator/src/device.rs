@@ -17,8 +17,8 @@ pub(crate) const INTERFACE: &str = "cogtcp0";
 /// Packets that the device holds for us before it drops them: 500 by default, which a burst of one window exceeds.
 const TUN_QUEUE: u32 = 10_000;
 
-/// Prefix of the network of the two nodes.
-const NETMASK: Ipv4Addr = Ipv4Addr::new(255, 255, 255, 252);
+/// Prefix of the network of all hosts.
+const NETMASK: Ipv4Addr = Ipv4Addr::new(255, 255, 255, 0);
 
 /// The device of one node.
 #[derive(Debug)]

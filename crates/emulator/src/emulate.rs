@@ -9,8 +9,9 @@ use crate::flows::{self, Played, Prepared};
 use crate::journal::Journal;
 use crate::lateness::{Timing, measure_floor};
 use crate::namespaces::{self, Namespace};
+use crate::network::Network;
 use crate::observer::{FlowWatch, Happening, Observer};
-use crate::path::Path;
+use crate::packet;
 use crate::plan::Plan;
 use crate::report::Outcome;
 use crate::sockets::{self, TcpCounters};
@@ -20,13 +21,10 @@ use cogtcp_records::{Histogram, Run, Table, jain_fairness};
 use cogtcp_units::{Duration, Time};
 use std::ffi::OsString;
 use std::io;
-use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The addresses of the two nodes, of those that are for networks behind a translator (RFC 6598).
-const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(100, 64, 0, 1), Ipv4Addr::new(100, 64, 0, 2)];
 /// How long a program may run where nobody says: longer than any timer of the link.
 const UNLIMITED: Duration = Duration::from_secs(365 * 86_400);
 
@@ -37,7 +35,8 @@ pub struct Options {
     pub seed: Option<u64>,
     /// How long, in place of the scenario's duration. Without it a program runs until it ends.
     pub duration: Option<Duration>,
-    /// A program to run at the link's first node in place of the scenario's flows; empty: none.
+    /// A program to run in place of the scenario's flows, at the first node of the link or, if there are several, of the first
+    /// flow; empty: none.
     pub command: Vec<OsString>,
     /// A program to run at the other node meanwhile; empty: none.
     pub peer: Vec<OsString>,
@@ -53,15 +52,16 @@ pub struct Options {
 pub fn emulate(plan: &Plan, options: &Options) -> Result<Run, EmulationError> {
     let real_time = privileges::ask_for_real_time();
     namespaces::enter_user_namespace()?;
-    let [first, second] = [make_node(plan, ADDRESSES[0])?, make_node(plan, ADDRESSES[1])?];
-    let programs = prepare_programs(&first, &second, options)?;
-    let (flows, counts_recoveries) = prepare_flows(plan, [&first, &second])?;
+    let nodes: Vec<Node> =
+        (0..plan.hosts.len()).map(|host| Node::make(plan, host)).collect::<Result<_, _>>()?;
+    let programs = prepare_programs(&nodes, plan.ends, options)?;
+    let (flows, counts_recoveries) = prepare_flows(plan, &nodes)?;
     privileges::drop_all()?;
     privileges::end_with(options.parent)?;
     // From here on there are threads, and nothing that takes a privilege.
     let journal = options.journal.as_ref().map(|file| Journal::create(file, options.captures)).transpose();
     let journal = journal.map_err(EmulationError::Journal)?;
-    let devices = [first.device, second.device];
+    let devices = nodes.into_iter().map(|node| node.device).collect();
     let staged = Staged { plan, options, devices, programs, flows, journal, real_time };
     let mut run = staged.play()?;
     run.counts_recoveries = counts_recoveries;
@@ -74,50 +74,54 @@ struct Node {
     device: Device,
 }
 
-fn make_node(plan: &Plan, address: Ipv4Addr) -> Result<Node, EmulationError> {
-    let namespace = Namespace::make()?;
-    let groups = sys::ids().1;
-    // Lets `ping` do without privileges.
-    let ping = ("ipv4.ping_group_range", format!("{groups} {groups}"));
-    for (name, value) in plan.sysctls.iter().chain([&ping]) {
-        // Older kernels lack some (tcp_rto_min_us came with 6.11), and a container may hold them all back.
-        let _ = namespaces::set_sysctl(name, value);
+impl Node {
+    fn make(plan: &Plan, host: usize) -> Result<Self, EmulationError> {
+        let namespace = Namespace::make()?;
+        let kernel = &plan.hosts[host];
+        let groups = sys::ids().1;
+        // Lets `ping` do without privileges.
+        let ping = ("ipv4.ping_group_range", format!("{groups} {groups}"));
+        for (name, value) in kernel.sysctls.iter().chain([&ping]) {
+            // Older kernels lack some (tcp_rto_min_us came with 6.11), and a container may hold them all back.
+            let _ = namespaces::set_sysctl(name, value);
+        }
+        let device = Device::new(packet::address(host), kernel.mtu)?;
+        Ok(Self { namespace, device })
     }
-    let device = Device::new(address, plan.mtu)?;
-    Ok(Node { namespace, device })
 }
 
 fn prepare_programs(
-    first: &Node,
-    second: &Node,
+    nodes: &[Node],
+    ends: [usize; 2],
     options: &Options,
 ) -> Result<Option<Programs>, EmulationError> {
     if options.command.is_empty() {
         return Ok(None);
     }
-    let at = |node: usize, arguments, namespace| Program {
+    let at = |[own, other]: [usize; 2], arguments| Program {
         arguments,
-        namespace,
+        namespace: &nodes[own].namespace,
         environment: vec![
-            ("COGTCP_ADDRESS", ADDRESSES[node].to_string()),
-            ("COGTCP_PEER", ADDRESSES[1 - node].to_string()),
+            ("COGTCP_ADDRESS", packet::address(own).to_string()),
+            ("COGTCP_PEER", packet::address(other).to_string()),
         ],
     };
-    let main = at(0, &options.command, &first.namespace);
-    let peer = (!options.peer.is_empty()).then(|| at(1, &options.peer, &second.namespace));
+    let main = at(ends, &options.command);
+    let peer = (!options.peer.is_empty()).then(|| at([ends[1], ends[0]], &options.peer));
     Programs::prepare(&main, peer.as_ref()).map(Some)
 }
 
 /// Makes the sockets of all flows, each in the namespace of its node. Returns whether recoveries can be told apart by flow.
-fn prepare_flows(plan: &Plan, nodes: [&Node; 2]) -> Result<(Vec<Prepared>, bool), EmulationError> {
+fn prepare_flows(plan: &Plan, nodes: &[Node]) -> Result<(Vec<Prepared>, bool), EmulationError> {
     let mut prepared = Vec::new();
     let mut all_alone = true;
     let specs = &plan.experiment.flows;
     for (number, (spec, settings)) in specs.iter().zip(&plan.sockets).enumerate() {
-        let from = plan.direction(spec);
-        let enter = |end: usize| nodes[end].namespace.enter().tried("a network namespace cannot be entered");
-        enter(1 - from)?;
-        let address = ADDRESSES[1 - from];
+        let [from, to] = plan.ends_of(spec);
+        let enter =
+            |host: usize| nodes[host].namespace.enter().tried("a network namespace cannot be entered");
+        enter(to)?;
+        let address = packet::address(to);
         let listener = sockets::listen(number, address, settings)?;
         enter(from)?;
         let sender = sockets::sender(settings)?;
@@ -142,7 +146,7 @@ fn prepare_flows(plan: &Plan, nodes: [&Node; 2]) -> Result<(Vec<Prepared>, bool)
 struct Staged<'a> {
     plan: &'a Plan,
     options: &'a Options,
-    devices: [Device; 2],
+    devices: Vec<Device>,
     programs: Option<Programs>,
     flows: Vec<Prepared>,
     journal: Option<Journal>,
@@ -170,7 +174,7 @@ impl<'a> Staged<'a> {
         let limit = match (self.options.duration, &self.programs) {
             (Some(duration), _) => duration,
             // A journey is worked out in advance.
-            (None, Some(_)) if plan.radio().is_some_and(|radio| radio.kind.journey().is_some()) => {
+            (None, Some(_)) if plan.experiment.radios.iter().any(|radio| radio.kind.journey().is_some()) => {
                 settings.duration
             }
             (None, Some(_)) => UNLIMITED,
@@ -178,20 +182,20 @@ impl<'a> Staged<'a> {
         };
         let end = Time::ZERO + limit;
         let warmup = if self.programs.is_some() { Time::ZERO } else { Time::ZERO + settings.warmup };
-        let path = Path::new(plan.link(), plan.radio(), seed, end);
+        let network = Network::new(&plan.experiment, plan.ways.clone(), seed, end);
         let stop = sys::event().tried("an event")?;
         let duplicate = |fd: &dyn AsFd| -> Result<OwnedFd, EmulationError> {
             fd.as_fd().try_clone_to_owned().tried("a descriptor cannot be duplicated")
         };
-        let [first, second] = &self.devices;
-        let (entries, exits) =
-            ([duplicate(first)?, duplicate(second)?], [duplicate(second)?, duplicate(first)?]);
-        let watches = plan.experiment.flows.iter().map(|flow| FlowWatch::new(plan.direction(flow))).collect();
+        let descriptors =
+            |devices: &[Device]| devices.iter().map(|it| duplicate(it)).collect::<Result<Vec<_>, _>>();
+        let (entries, exits) = (descriptors(&self.devices)?, descriptors(&self.devices)?);
+        let watches = plan.experiment.flows.iter().map(|_| FlowWatch::default()).collect();
         let raise = duplicate(&stop)?;
 
         let clock = Clock::start();
         let observer = Observer::new(exits, clock, watches, self.journal.take());
-        let mut engine = Engine::new(path, observer, entries, clock, stop).tried("the event loop")?;
+        let mut engine = Engine::new(network, observer, entries, clock, stop).tried("the event loop")?;
         let times = engine::Plan { warmup, end, sample_interval: settings.sample_interval };
         let ended = AtomicBool::new(false);
         let (flows, programs, ended) = (std::mem::take(&mut self.flows), &self.programs, &ended);
@@ -233,10 +237,10 @@ impl<'a> Staged<'a> {
         for device in &mut self.devices {
             device_drops += device.dropped().tried("/proc/net/dev")?;
         }
-        let Engine { path, observer, .. } = engine;
-        debug_assert_eq!(path.check_conservation(), Ok(()));
+        let Engine { network, observer, .. } = engine;
+        debug_assert_eq!(network.check_conservation(), Ok(()));
         Ok(Finished {
-            outcome: Outcome { plan, path, observer, account, played, happenings },
+            outcome: Outcome { plan, network, observer, account, played, happenings },
             seed,
             floor: floor.tried("the bare timer has failed")?,
             device_drops,

@@ -2,9 +2,11 @@
 
 use crate::clock::{Clock, Timer};
 use crate::device;
+use crate::network::Network;
 use crate::observer::Observer;
-use crate::path::{Direction, Path};
+use crate::packet;
 use crate::sys::Poller;
+use crate::ways::Step;
 use cogtcp_link::{Capacity, LinkCounters};
 use cogtcp_spectrum::RadioStats;
 use cogtcp_units::{Duration, Time};
@@ -18,7 +20,7 @@ const LARGEST: usize = 65_536;
 /// How often the record of packets says what the link could carry.
 const CAPACITY_EVERY: Duration = Duration::from_millis(10);
 
-/// What a direction had done up to a moment.
+/// What a direction of a link had done up to a moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Standing {
     pub(crate) counters: LinkCounters,
@@ -40,14 +42,14 @@ pub(crate) struct Point {
 /// What is measured at given times.
 #[derive(Debug)]
 pub(crate) struct Account {
-    /// At the end of the warm-up, and now.
-    pub(crate) warm: [Standing; 2],
-    pub(crate) end: [Standing; 2],
-    pub(crate) warm_radio: Option<RadioStats>,
-    pub(crate) end_radio: Option<RadioStats>,
+    /// At the end of the warm-up, and at the end of the run; by direction of link.
+    pub(crate) warm: Vec<Standing>,
+    pub(crate) end: Vec<Standing>,
+    pub(crate) warm_radios: Vec<RadioStats>,
+    pub(crate) end_radios: Vec<RadioStats>,
     pub(crate) warm_at: Time,
     pub(crate) ended_at: Time,
-    pub(crate) series: [Vec<Point>; 2],
+    pub(crate) series: Vec<Vec<Point>>,
 }
 
 /// When a run measures and ends.
@@ -61,10 +63,10 @@ pub(crate) struct Plan {
 /// The loop with all that it moves.
 #[derive(Debug)]
 pub(crate) struct Engine {
-    pub(crate) path: Path,
+    pub(crate) network: Network,
     pub(crate) observer: Observer,
-    /// Where packets come from: by direction.
-    entries: [OwnedFd; 2],
+    /// Where packets come from: by host.
+    entries: Vec<OwnedFd>,
     clock: Clock,
     timer: Timer,
     poller: Poller,
@@ -74,61 +76,71 @@ pub(crate) struct Engine {
 
 impl Engine {
     pub(crate) fn new(
-        path: Path,
+        network: Network,
         observer: Observer,
-        entries: [OwnedFd; 2],
+        entries: Vec<OwnedFd>,
         clock: Clock,
         stop: OwnedFd,
     ) -> io::Result<Self> {
         let timer = Timer::new(clock)?;
-        let poller = Poller::new(&[entries[0].as_fd(), entries[1].as_fd(), timer.as_fd(), stop.as_fd()])?;
-        Ok(Self { path, observer, entries, clock, timer, poller, stop })
+        let mut watched = vec![timer.as_fd(), stop.as_fd()];
+        watched.extend(entries.iter().map(AsFd::as_fd));
+        let poller = Poller::new(&watched)?;
+        Ok(Self { network, observer, entries, clock, timer, poller, stop })
     }
 
     /// Runs until the end, or until it is stopped.
     pub(crate) fn run(&mut self, plan: Plan) -> io::Result<Account> {
         let mut account = Account {
-            warm: Default::default(),
-            end: Default::default(),
-            warm_radio: None,
-            end_radio: None,
+            // Of a run that ends within its warm-up nothing is measured.
+            warm: vec![Standing::default(); self.network.pipes()],
+            end: Vec::new(),
+            warm_radios: Vec::new(),
+            end_radios: Vec::new(),
             warm_at: Time::ZERO,
             ended_at: Time::ZERO,
-            series: Default::default(),
+            series: vec![Vec::new(); self.network.pipes()],
         };
-        let mut sampling = Sampling::new(plan);
+        let mut sampling = Sampling::new(plan, self.network.pipes());
         let mut buffer = vec![0; LARGEST];
         loop {
             let now = self.clock.now().min(plan.end);
-            self.path.play(now, &mut self.observer);
-            sampling.catch_up(now, &mut self.path, &mut self.observer, &mut account);
+            self.network.play(now, &mut self.observer);
+            sampling.catch_up(now, &mut self.network, &mut self.observer, &mut account);
             if now >= plan.end || self.is_stopped() {
                 break;
             }
             if self.take_packets(plan.end, &mut buffer)? {
                 continue;
             }
-            self.timer.set(self.path.next().min(sampling.next()).min(plan.end))?;
+            self.timer.set(self.network.next().min(sampling.next()).min(plan.end))?;
             self.poller.wait()?;
         }
         let now = self.clock.now().min(plan.end);
-        self.path.play(now, &mut self.observer);
+        self.network.play(now, &mut self.observer);
         account.ended_at = now;
-        account.end = standing(&mut self.path, now);
-        account.end_radio = self.path.radio_stats(now);
+        account.end = standing(&mut self.network, now);
+        account.end_radios = self.network.radio_stats(now);
         Ok(account)
     }
 
     /// Takes what the kernels have sent. Returns whether there was anything.
     fn take_packets(&mut self, end: Time, buffer: &mut [u8]) -> io::Result<bool> {
         let mut any = false;
-        for direction in 0..2 {
+        for (host, entry) in self.entries.iter().enumerate() {
             for _ in 0..BATCH {
-                let Some(size) = device::receive(self.entries[direction].as_fd(), buffer)? else { break };
+                let Some(size) = device::receive(entry.as_fd(), buffer)? else { break };
                 any = true;
+                let bytes = &buffer[..size];
+                // To nobody: a multicast of the kernel's, say.
+                let way = packet::destination(bytes).and_then(|to| self.network.ways().way(host, to));
+                let Some((way, Step::Pipe(pipe))) = way.map(|way| (way, self.network.ways().step(way)))
+                else {
+                    continue;
+                };
                 let now = self.clock.now().min(end);
-                if let Some(packet) = self.observer.take(now, direction, &buffer[..size]) {
-                    self.path.offer(now, direction, packet, size as u32, &mut self.observer);
+                if let Some(packet) = self.observer.take(now, pipe, bytes) {
+                    self.network.offer(now, way, packet, size as u32, &mut self.observer);
                 }
             }
         }
@@ -141,9 +153,10 @@ impl Engine {
     }
 }
 
-fn standing(path: &mut Path, now: Time) -> [Standing; 2] {
-    [0, 1].map(|direction: Direction| {
-        let link = path.link(direction);
+fn standing(network: &mut Network, now: Time) -> Vec<Standing> {
+    let pipes = network.pipes();
+    let of = |pipe| {
+        let link = network.pipe(pipe);
         Standing {
             carried: link.carried(now),
             queue_integral: link.queue_integral(now),
@@ -151,7 +164,8 @@ fn standing(path: &mut Path, now: Time) -> [Standing; 2] {
             counters: *link.counters(),
             marked: link.marked(),
         }
-    })
+    };
+    (0..pipes).map(of).collect()
 }
 
 /// What is measured when.
@@ -160,21 +174,21 @@ struct Sampling {
     plan: Plan,
     next_sample: Time,
     sampled_at: Time,
-    carried: [f64; 2],
+    carried: Vec<f64>,
     next_capacity: Time,
-    capacity: [u128; 2],
+    capacity: Vec<u128>,
     is_warm: bool,
 }
 
 impl Sampling {
-    fn new(plan: Plan) -> Self {
+    fn new(plan: Plan, pipes: usize) -> Self {
         Self {
             plan,
             next_sample: Time::ZERO + plan.sample_interval,
             sampled_at: Time::ZERO,
-            carried: [0.0; 2],
+            carried: vec![0.0; pipes],
             next_capacity: Time::ZERO + CAPACITY_EVERY,
-            capacity: [0; 2],
+            capacity: vec![0; pipes],
             is_warm: false,
         }
     }
@@ -184,39 +198,39 @@ impl Sampling {
     }
 
     /// Measures what is due by `now`. A sample that was missed is not made up for: the next one covers its time too.
-    fn catch_up(&mut self, now: Time, path: &mut Path, observer: &mut Observer, account: &mut Account) {
+    fn catch_up(&mut self, now: Time, network: &mut Network, observer: &mut Observer, account: &mut Account) {
         if !self.is_warm && now >= self.plan.warmup {
             self.is_warm = true;
             observer.is_warm = true;
-            account.warm = standing(path, now);
-            account.warm_radio = path.radio_stats(now);
+            account.warm = standing(network, now);
+            account.warm_radios = network.radio_stats(now);
             account.warm_at = now;
-            (0..2).for_each(|direction| path.link(direction).restart_maximum(now));
+            (0..network.pipes()).for_each(|pipe| network.pipe(pipe).restart_maximum(now));
         }
         if now >= self.next_sample {
-            self.sample(now, path, account);
+            self.sample(now, network, account);
         }
         if let Some(journal) = &mut observer.journal
             && now >= self.next_capacity
         {
-            for direction in 0..2 {
-                let available = path.link(direction).capacity(now).available;
-                let bytes = Capacity::bytes(available - self.capacity[direction]) as u32;
-                journal.capacity(now, direction, bytes);
-                self.capacity[direction] = available;
+            for pipe in 0..network.pipes() {
+                let available = network.pipe(pipe).capacity(now).available;
+                let bytes = Capacity::bytes(available - self.capacity[pipe]) as u32;
+                journal.capacity(now, pipe, bytes);
+                self.capacity[pipe] = available;
             }
             self.next_capacity = now + CAPACITY_EVERY;
         }
     }
 
-    fn sample(&mut self, now: Time, path: &mut Path, account: &mut Account) {
+    fn sample(&mut self, now: Time, network: &mut Network, account: &mut Account) {
         let span = now.saturating_since(self.sampled_at).as_secs_f64();
-        for direction in 0..2 {
-            let link = path.link(direction);
+        for pipe in 0..network.pipes() {
+            let link = network.pipe(pipe);
             let carried = link.carried(now);
-            let throughput_bps = (carried - self.carried[direction]) * 8.0 / span;
-            self.carried[direction] = carried;
-            account.series[direction].push(Point {
+            let throughput_bps = (carried - self.carried[pipe]) * 8.0 / span;
+            self.carried[pipe] = carried;
+            account.series[pipe].push(Point {
                 at: now,
                 queue: link.queue_length(now),
                 rate_bps: link.rate_at(now).bits_per_second() as f64,

@@ -2,11 +2,11 @@
 //! delays no packet.
 //!
 //! The file is a sequence of records, little-endian: time (u64, ns since the start of the run), when the packet came (u64), its
-//! place (u32, which with the former tells packets apart), what happened (u8), direction (u8), detail (u8), a zero (u8), size
-//! (u32), captured bytes (u32), and these bytes. `python/cogtcp/emulation/journal.py` reads it.
+//! place (u32, which with the former tells packets apart), what happened (u8), detail (u8), direction of which link (u16, see
+//! [`Pipe`]), size (u32), captured bytes (u32), and these bytes. `python/cogtcp/emulation/journal.py` reads it.
 
 use crate::packet::Packet;
-use crate::path::Direction;
+use crate::ways::Pipe;
 use cogtcp_link::DropCause;
 use cogtcp_units::Time;
 use std::fs::File;
@@ -21,9 +21,9 @@ use std::thread::JoinHandle;
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]
 pub(crate) enum Step {
-    /// It came from its kernel.
+    /// It came from its kernel, or from the link before.
     Offered = 0,
-    /// It has reached the other kernel.
+    /// It has reached the far end.
     Arrived = 1,
     /// It was dropped; the detail is the number of its cause.
     Dropped = 2,
@@ -69,7 +69,7 @@ impl Journal {
         &mut self,
         at: Time,
         step: Step,
-        direction: Direction,
+        pipe: Pipe,
         packet: (&Packet, u32),
         bytes: &[u8],
         cause: Option<DropCause>,
@@ -78,24 +78,25 @@ impl Journal {
         let captured =
             if self.captures && matches!(step, Step::Offered | Step::Arrived) { bytes } else { &[] };
         let detail = cause.map_or(0, |cause| cause as u8);
-        self.record(at, (packet.sent_at, packet.slot()), [step as u8, direction as u8, detail, 0], size);
+        self.record(at, (packet.sent_at, packet.slot()), [step as u8, detail], pipe, size);
         self.buffer.extend_from_slice(&(captured.len() as u32).to_le_bytes());
         self.buffer.extend_from_slice(captured);
         self.flush_full();
     }
 
     /// A direction could carry so many bytes since the last call.
-    pub(crate) fn capacity(&mut self, at: Time, direction: Direction, bytes: u32) {
-        self.record(at, (Time::ZERO, 0), [Step::Capacity as u8, direction as u8, 0, 0], bytes);
+    pub(crate) fn capacity(&mut self, at: Time, pipe: Pipe, bytes: u32) {
+        self.record(at, (Time::ZERO, 0), [Step::Capacity as u8, 0], pipe, bytes);
         self.buffer.extend_from_slice(&0u32.to_le_bytes());
         self.flush_full();
     }
 
-    fn record(&mut self, at: Time, packet: (Time, u32), head: [u8; 4], size: u32) {
+    fn record(&mut self, at: Time, packet: (Time, u32), head: [u8; 2], pipe: Pipe, size: u32) {
         self.buffer.extend_from_slice(&at.as_nanos().to_le_bytes());
         self.buffer.extend_from_slice(&packet.0.as_nanos().to_le_bytes());
         self.buffer.extend_from_slice(&packet.1.to_le_bytes());
         self.buffer.extend_from_slice(&head);
+        self.buffer.extend_from_slice(&(pipe as u16).to_le_bytes());
         self.buffer.extend_from_slice(&size.to_le_bytes());
     }
 

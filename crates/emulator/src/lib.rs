@@ -1,12 +1,12 @@
 //! The real-kernel plane: a scenario on the TCP of this machine's Linux kernel, under a real clock.
 //!
-//! Two network namespaces, one for each node, are joined by a link. Its two ends are TUN devices; between them stand the same
+//! Network namespaces, one for each node at which a flow ends, have a TUN device each; between them stand the same
 //! state machines that the simulator drives, [`Link`](cogtcp_link::Link) and [`Radio`](cogtcp_spectrum::Radio). A packet
-//! that a kernel sends comes out of one TUN device, is offered to the link, and is put into the other device when the link says
-//! that it arrives. When that is follows from what the link was told, not from when somebody looked: a clock that is
+//! that a kernel sends comes out of its TUN device, goes over the links on its way, and is put into another device when the last
+//! of them says that it arrives. When that is follows from what the link was told, not from when somebody looked: a clock that is
 //! late delays packets by its lateness, which is measured, and does not make the link slower.
 //!
-//! Start with [`path`], which has no clock: one link with its radio. [`engine`](self) drives it; `plan` says which scenarios can be
+//! Start with [`network`], which has no clock: links with their radios, and the [`ways`] of packets. [`engine`](self) drives it; `plan` says which scenarios can be
 //! emulated; `namespaces`, `device` and `privileges` set the stage; `flows` plays the scenario's own flows on real sockets, `command` runs
 //! somebody else's program; `lateness` says how true the timing was; `report` makes the tables.
 //!
@@ -25,14 +25,15 @@ mod flows;
 mod journal;
 mod lateness;
 mod namespaces;
+pub mod network;
 mod observer;
 mod packet;
-pub mod path;
 mod plan;
 mod privileges;
 mod report;
 mod sockets;
 mod sys;
+pub mod ways;
 
 pub use emulate::{Options, emulate};
 pub use error::EmulationError;

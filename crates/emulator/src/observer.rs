@@ -1,22 +1,21 @@
-//! What happens on the path: packets are moved on, counted, measured and recorded.
+//! What happens in the network: packets are moved on, counted, measured and recorded.
 
 use crate::clock::Clock;
 use crate::journal::{Journal, Step};
 use crate::lateness::Lateness;
+use crate::network;
 use crate::packet::{NO_FLOW, Packet, Packets};
-use crate::path::{self, Direction};
 use crate::sys;
+use crate::ways::Pipe;
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_link::{DropCause, Frame};
 use cogtcp_records::{EventKind, Histogram, of_link_event};
 use cogtcp_units::{Rate, Time};
 use std::os::fd::{AsFd, OwnedFd};
 
-/// What is seen of a flow on the link, from the end of the warm-up on.
+/// What is seen of a flow's packets, from the end of the warm-up on.
 #[derive(Debug)]
 pub(crate) struct FlowWatch {
-    /// The direction that its data takes.
-    pub(crate) direction: Direction,
     /// Packets of the data direction that arrived.
     pub(crate) arrived: u64,
     /// Packets dropped, of the data direction and of the other.
@@ -30,10 +29,9 @@ pub(crate) struct FlowWatch {
     unanswered: Option<Time>,
 }
 
-impl FlowWatch {
-    pub(crate) fn new(direction: Direction) -> Self {
+impl Default for FlowWatch {
+    fn default() -> Self {
         Self {
-            direction,
             arrived: 0,
             dropped: [0; 2],
             rtt: Histogram::new(),
@@ -47,8 +45,8 @@ impl FlowWatch {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Entity {
     Flow(usize),
-    Radio,
-    Link(Direction),
+    Radio(usize),
+    Pipe(Pipe),
 }
 
 /// Something that happened.
@@ -65,8 +63,8 @@ pub(crate) struct Happening {
 /// Moves packets into the devices and keeps account of them.
 #[derive(Debug)]
 pub(crate) struct Observer {
-    /// Where what arrives is put: by direction.
-    exits: [OwnedFd; 2],
+    /// Where what arrives is put: by host.
+    exits: Vec<OwnedFd>,
     clock: Clock,
     pub(crate) packets: Packets,
     pub(crate) flows: Vec<FlowWatch>,
@@ -84,7 +82,7 @@ const MOST_HAPPENINGS: usize = 2_000_000;
 
 impl Observer {
     pub(crate) fn new(
-        exits: [OwnedFd; 2],
+        exits: Vec<OwnedFd>,
         clock: Clock,
         flows: Vec<FlowWatch>,
         journal: Option<Journal>,
@@ -102,18 +100,18 @@ impl Observer {
         }
     }
 
-    /// A kernel sends a packet in `direction`. `None`: the link carries no packet of this kind.
-    pub(crate) fn take(&mut self, now: Time, direction: Direction, bytes: &[u8]) -> Option<Packet> {
+    /// A kernel sends a packet, which is to go by `pipe` first. `None`: the network carries no packet of this kind.
+    pub(crate) fn take(&mut self, now: Time, pipe: Pipe, bytes: &[u8]) -> Option<Packet> {
         let mut packet = self.packets.put(now, bytes, self.flows.len() as u32)?;
         if let Some(flow) = self.flows.get_mut(packet.flow as usize) {
-            if direction != flow.direction {
+            if !packet.is_forward {
                 packet.answers = flow.unanswered.take().unwrap_or(Time::MAX);
             } else if packet.payload > 0 {
                 packet.answers = now;
             }
         }
         if let Some(journal) = &mut self.journal {
-            journal.packet(now, Step::Offered, direction, (&packet, bytes.len() as u32), bytes, None);
+            journal.packet(now, Step::Offered, pipe, (&packet, bytes.len() as u32), bytes, None);
         }
         Some(packet)
     }
@@ -125,13 +123,13 @@ impl Observer {
     }
 }
 
-impl path::Observer for Observer {
-    fn arrived(&mut self, due: Time, direction: Direction, frame: &Frame<Packet>) {
+impl network::Observer for Observer {
+    fn arrived(&mut self, due: Time, host: usize, pipe: Pipe, frame: &Frame<Packet>) {
         let packet = &frame.packet;
         let now = self.clock.now();
         self.lateness.record(due, now);
         if let Some(flow) = self.flows.get_mut(packet.flow as usize) {
-            if direction == flow.direction {
+            if packet.is_forward {
                 flow.arrived += u64::from(self.is_warm);
                 if packet.payload > 0 {
                     // Before the kernel has it: it may answer at once.
@@ -145,45 +143,46 @@ impl path::Observer for Observer {
             }
         }
         let bytes = self.packets.bytes(packet);
-        if sys::write(self.exits[direction].as_fd(), bytes).is_err() {
+        if sys::write(self.exits[host].as_fd(), bytes).is_err() {
             self.refused += 1;
         }
         if let Some(journal) = &mut self.journal {
-            journal.packet(now, Step::Arrived, direction, (packet, frame.size()), bytes, None);
+            journal.packet(now, Step::Arrived, pipe, (packet, frame.size()), bytes, None);
         }
         self.packets.free(packet);
     }
 
-    fn dropped(
-        &mut self,
-        at: Time,
-        direction: Direction,
-        frame: &Frame<Packet>,
-        cause: DropCause,
-        refused: bool,
-    ) {
+    fn passed(&mut self, at: Time, from: Pipe, to: Pipe, frame: &Frame<Packet>) {
+        let Some(journal) = &mut self.journal else { return };
+        let bytes = self.packets.bytes(&frame.packet);
+        for (step, pipe) in [(Step::Arrived, from), (Step::Offered, to)] {
+            journal.packet(at, step, pipe, (&frame.packet, frame.size()), bytes, None);
+        }
+    }
+
+    fn dropped(&mut self, at: Time, pipe: Pipe, frame: &Frame<Packet>, cause: DropCause, refused: bool) {
         let packet = &frame.packet;
         if let Some(flow) = self.flows.get_mut(packet.flow as usize) {
-            flow.dropped[usize::from(direction != flow.direction)] += u64::from(self.is_warm);
+            flow.dropped[usize::from(!packet.is_forward)] += u64::from(self.is_warm);
         }
         self.happened(Happening {
             at,
             kind: EventKind::Drop,
-            entity: Entity::Link(direction),
+            entity: Entity::Pipe(pipe),
             flow: (packet.flow != NO_FLOW).then_some(packet.flow as usize),
             detail: cause.name(),
             value: f64::from(frame.size()),
         });
         if let Some(journal) = &mut self.journal {
             let step = if refused { Step::Refused } else { Step::Dropped };
-            journal.packet(at, step, direction, (packet, frame.size()), &[], Some(cause));
+            journal.packet(at, step, pipe, (packet, frame.size()), &[], Some(cause));
         }
         self.packets.free(packet);
     }
 
-    fn radio(&mut self, at: Time, event: LinkEvent, own_rate: Rate) {
+    fn radio(&mut self, at: Time, radio: usize, event: LinkEvent, own_rate: Rate) {
         let Some((kind, detail, value, error)) = of_link_event(event, own_rate) else { return };
-        let happening = Happening { at, kind, entity: Entity::Radio, flow: None, detail, value };
+        let happening = Happening { at, kind, entity: Entity::Radio(radio), flow: None, detail, value };
         self.happened(happening);
         if let Some(kind) = error {
             self.happened(Happening { kind, detail: "", value: f64::NAN, ..happening });

@@ -2,6 +2,7 @@
 
 use cogtcp_link::Payload;
 use cogtcp_units::Time;
+use std::net::Ipv4Addr;
 
 /// A packet on the link: a handle of its bytes in [`Packets`], and what was read of them when it came.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +18,10 @@ pub struct Packet {
     key: u32,
     /// Bytes of payload, of TCP.
     pub payload: u32,
+    /// Where it is on its way.
+    pub(crate) place: u32,
+    /// It goes from its flow's sender to its receiver.
+    pub is_forward: bool,
     is_capable: bool,
     is_marked: bool,
 }
@@ -33,6 +38,8 @@ impl Default for Packet {
             flow: NO_FLOW,
             key: 0,
             payload: 0,
+            place: 0,
+            is_forward: false,
             is_capable: false,
             is_marked: false,
         }
@@ -69,6 +76,23 @@ pub struct Packets {
     free: Vec<u32>,
 }
 
+/// The network of all hosts, of those that are for networks behind a translator (RFC 6598).
+const NETWORK: [u8; 3] = [100, 64, 0];
+/// So many hosts have an address.
+pub(crate) const MOST_HOSTS: usize = 250;
+
+/// The address of a host.
+pub(crate) fn address(host: usize) -> Ipv4Addr {
+    let [a, b, c] = NETWORK;
+    Ipv4Addr::new(a, b, c, host as u8 + 1)
+}
+
+/// The number of the host that an IPv4 packet is for, as far as it has the address of one.
+pub(crate) fn destination(bytes: &[u8]) -> Option<usize> {
+    let (network, host) = bytes.get(16..20)?.split_at(3);
+    (bytes[0] >> 4 == 4 && network == NETWORK).then(|| usize::from(host[0]).checked_sub(1))?
+}
+
 /// First port of the scenario's flows: flow n listens on this one plus n.
 pub(crate) const FIRST_PORT: u16 = 5001;
 
@@ -96,9 +120,11 @@ impl Packets {
             sent_at: now,
             answers: Time::MAX,
             slot,
-            flow: flow.unwrap_or(NO_FLOW),
+            flow: flow.map_or(NO_FLOW, |(number, _)| number),
             key: header.key,
             payload: header.payload,
+            place: 0,
+            is_forward: flow.is_some_and(|(_, is_forward)| is_forward),
             is_capable: header.ecn != 0,
             is_marked: false,
         })
@@ -166,11 +192,12 @@ impl Header {
         Some(Self { protocol, ports, payload, ecn: bytes[1] & 3, key })
     }
 
-    /// The number of the flow that it belongs to.
-    fn flow(&self, flows: u32) -> Option<u32> {
+    /// The number of the flow that it belongs to, and whether it goes to that flow's receiver.
+    fn flow(&self, flows: u32) -> Option<(u32, bool)> {
         let number =
             |port: u16| Some(u32::from(port.checked_sub(FIRST_PORT)?)).filter(|number| *number < flows);
-        (self.protocol == TCP).then(|| number(self.ports[1]).or_else(|| number(self.ports[0])))?
+        let [from, to] = self.ports.map(number);
+        (self.protocol == TCP).then(|| to.map(|to| (to, true)).or_else(|| from.map(|from| (from, false))))?
     }
 }
 

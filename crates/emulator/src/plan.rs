@@ -1,15 +1,15 @@
 //! Which scenarios this plane emulates, and on what settings of the kernel.
 
 use crate::error::EmulationError;
-use crate::path::Direction;
+use crate::packet::MOST_HOSTS;
 use crate::sockets::Settings;
-use cogtcp_scenario::{Experiment, FlowSpec, LinkSpec, RadioKind, RadioSpec, Traffic};
+use crate::ways::{Pipe, Ways};
+use cogtcp_scenario::{Experiment, FlowSpec, PipeSpec, RadioKind, RadioSpec, Traffic};
 use cogtcp_transport::{FRto, Recovery, SenderConfig, linux_name};
 use cogtcp_units::Duration;
 
 /// What it emulates, for messages.
-const KNOWN: &str =
-    "one link between two nodes, with a radio that is a cycle or a journey (topology.single_hop)";
+const KNOWN: &str = "links between nodes, with radios that are cycles or journeys";
 /// Which transports the kernel has.
 const CONTROLS: &str =
     "the transports of the kernel: linux-reno, linux-cubic, linux-bbr, and others with those controls";
@@ -29,26 +29,33 @@ const TIMESTAMPS: u32 = 12;
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub(crate) experiment: Experiment,
-    /// Largest packet of the devices.
-    pub(crate) mtu: u32,
-    /// Settings of both kernels, as names and values below `net.`.
-    pub(crate) sysctls: Vec<(&'static str, String)>,
+    /// The ways between the hosts: the nodes at which flows end.
+    pub(crate) ways: Ways,
+    /// What the kernel of each host is like.
+    pub(crate) hosts: Vec<Host>,
+    /// The hosts at which programs run: a program and its peer.
+    pub(crate) ends: [usize; 2],
     /// The sockets of each flow.
     pub(crate) sockets: Vec<Settings>,
     /// What is unlike the scenario, for whoever reads the result.
     pub notes: Vec<String>,
 }
 
+/// What the kernel of a host is like.
+#[derive(Clone, Debug)]
+pub(crate) struct Host {
+    /// Largest packet of its device.
+    pub(crate) mtu: u32,
+    /// Its settings, as names and values below `net.`.
+    pub(crate) sysctls: Vec<(&'static str, String)>,
+}
+
 impl Plan {
     /// Checks that `experiment` can be emulated: its own flows, or with `is_command` some program in their place.
     pub fn new(mut experiment: Experiment, is_command: bool) -> Result<Self, EmulationError> {
         let mut notes = Vec::new();
-        if experiment.links.len() != 1 || experiment.nodes.len() != 2 {
-            return refuse(format!(
-                "the scenario has {} links between {} nodes",
-                experiment.links.len(),
-                experiment.nodes.len()
-            ));
+        if experiment.adhoc.is_some() {
+            return refuse("the scenario has an ad hoc network".to_owned());
         }
         if let Some(radio) =
             experiment.radios.iter().find(|radio| matches!(radio.kind, RadioKind::Cognitive(_)))
@@ -58,12 +65,17 @@ impl Plan {
         if let Some(radio) = experiment.radios.iter().find(|radio| gating(radio)) {
             return refuse(format!("radio \"{}\" tells sources of what it destroyed (ICMP)", radio.name));
         }
-        if experiment.radios.len() > 1 {
-            return refuse(format!("the link has {} radios", experiment.radios.len()));
+        for (link, spec) in experiment.links.iter().enumerate() {
+            if experiment.radios.iter().filter(|radio| radio.links.contains(&link)).count() > 1 {
+                return refuse(format!("the link \"{}\" has two radios", spec.name));
+            }
         }
-        if experiment.train.is_some() {
-            return refuse("the scenario has the mobile router of a train".to_owned());
+        if experiment.train.take().is_some_and(|train| train.settings.connection_manager) {
+            let what = "the clients of the train have connection managers".to_owned();
+            let known = "trains whose clients have none (train.connection_manager = false)";
+            return Err(EmulationError::Scenario { what, known });
         }
+        let ends = ends_of_programs(&experiment);
         if is_command {
             experiment.flows.clear();
             experiment.udp.clear();
@@ -77,6 +89,56 @@ impl Plan {
         }
         let sockets =
             experiment.flows.iter().map(|flow| settings(flow, &mut notes)).collect::<Result<_, _>>()?;
+        let nodes = experiment.flows.iter().flat_map(|flow| [flow.from, flow.to]);
+        let ways = Ways::new(&experiment, nodes.chain(if is_command { ends } else { [ends[0]; 2] }));
+        if ways.hosts().len() > MOST_HOSTS {
+            return refuse(format!("flows end at {} nodes, over {MOST_HOSTS}", ways.hosts().len()));
+        }
+        let host = |node: usize| ways.host(node);
+        for flow in &experiment.flows {
+            if ways.way(host(flow.from), host(flow.to)).is_none() {
+                return refuse(format!("there is no way for flow \"{}\"", flow.name));
+            }
+        }
+        let hosts =
+            ways.hosts().iter().map(|node| Host::new(*node, &experiment)).collect::<Result<_, _>>()?;
+        let ends = ends.map(host);
+        Ok(Self { experiment, ways, hosts, ends, sockets, notes })
+    }
+
+    /// The hosts from and to which a flow leads.
+    pub(crate) fn ends_of(&self, flow: &FlowSpec) -> [usize; 2] {
+        [flow.from, flow.to].map(|node| self.ways.host(node))
+    }
+
+    /// The directions of links that a flow's data take.
+    pub(crate) fn pipes_of(&self, flow: &FlowSpec) -> Vec<Pipe> {
+        let [from, to] = self.ends_of(flow);
+        self.ways.pipes(from, to)
+    }
+
+    /// A direction of a link.
+    pub(crate) fn pipe(&self, pipe: Pipe) -> &PipeSpec {
+        let link = &self.experiment.links[pipe / 2];
+        if pipe.is_multiple_of(2) { &link.forward } else { &link.reverse }
+    }
+
+    /// The round-trip time of a packet without queues: the shortest of all flows, or the one of a program and its peer.
+    pub(crate) fn rtt(&self) -> Duration {
+        let flows = self.experiment.flows.iter().map(|flow| self.ends_of(flow));
+        let ends: Vec<[usize; 2]> =
+            if self.experiment.flows.is_empty() { vec![self.ends] } else { flows.collect() };
+        let delay = |[from, to]: [usize; 2]| -> Duration {
+            let both = [self.ways.pipes(from, to), self.ways.pipes(to, from)].concat();
+            both.into_iter().map(|pipe| self.pipe(pipe).delay).sum()
+        };
+        ends.into_iter().map(delay).min().unwrap_or_default()
+    }
+}
+
+impl Host {
+    /// The host at `node`, as the flows ask for it that end there.
+    fn new(node: usize, experiment: &Experiment) -> Result<Self, EmulationError> {
         let mut sysctls = vec![
             // What one connection learned would be the beginning of the next.
             ("ipv4.tcp_no_metrics_save", "1".to_owned()),
@@ -86,39 +148,32 @@ impl Plan {
             ("ipv6.conf.default.disable_ipv6", "1".to_owned()),
         ];
         let mut mtu = HEADERS + DEFAULT_MSS;
-        if let Some(first) = experiment.flows.first() {
+        let mut flows = experiment.flows.iter().filter(|flow| flow.from == node || flow.to == node);
+        if let Some(first) = flows.next() {
             let config = &*first.sender;
-            if let Some(other) = experiment.flows.iter().find(|flow| host(&flow.sender) != host(config)) {
+            if let Some(other) = flows.find(|flow| settings_of(&flow.sender) != settings_of(config)) {
                 let what = format!(
-                    "flows \"{}\" and \"{}\" are of hosts with different settings",
-                    first.name, other.name
+                    "flows \"{}\" and \"{}\" ask for different settings of the host \"{}\"",
+                    first.name, other.name, experiment.nodes[node]
                 );
-                let known = "flows that share the settings of their TCP, which are those of a kernel";
+                let known =
+                    "flows of a host that share the settings of their TCP, which are those of its kernel";
                 return Err(EmulationError::Scenario { what, known });
             }
-            sysctls.extend(host(config));
+            sysctls.extend(settings_of(config));
             // So that a full segment has the payload and the headers that it has in the simulator.
             mtu = config.mss + HEADERS + if config.timestamps { TIMESTAMPS } else { 0 };
         }
-        Ok(Self { experiment, mtu, sysctls, sockets, notes })
+        Ok(Self { mtu, sysctls })
     }
+}
 
-    pub(crate) fn link(&self) -> &LinkSpec {
-        &self.experiment.links[0]
-    }
-
-    pub(crate) fn radio(&self) -> Option<&RadioSpec> {
-        self.experiment.radios.first()
-    }
-
-    /// The direction that a flow's data takes.
-    pub(crate) fn direction(&self, flow: &FlowSpec) -> Direction {
-        usize::from(flow.from != self.link().from)
-    }
-
-    /// The round-trip time of a packet without queues.
-    pub(crate) fn rtt(&self) -> Duration {
-        self.link().forward.delay + self.link().reverse.delay
+/// The nodes at which a program and its peer run: the ends of the only link, or else of the first flow.
+fn ends_of_programs(experiment: &Experiment) -> [usize; 2] {
+    match (&experiment.links[..], experiment.flows.first()) {
+        ([link], _) => [link.from, link.to],
+        (_, Some(flow)) => [flow.from, flow.to],
+        (_, None) => [0, experiment.nodes.len() - 1],
     }
 }
 
@@ -159,7 +214,7 @@ fn settings(flow: &FlowSpec, notes: &mut Vec<String>) -> Result<Settings, Emulat
 }
 
 /// The settings of a kernel that follow from a sender's, as far as it has them (tcp(7), ip-sysctl of the kernel).
-fn host(config: &SenderConfig) -> Vec<(&'static str, String)> {
+fn settings_of(config: &SenderConfig) -> Vec<(&'static str, String)> {
     let flag = |is_on: bool| u8::from(is_on).to_string();
     vec![
         ("ipv4.tcp_sack", flag(config.recovery == Recovery::Sack)),

@@ -2,9 +2,10 @@
 
 use crate::engine::Account;
 use crate::flows::Played;
+use crate::network::Network;
 use crate::observer::{Entity, Happening, Observer};
-use crate::path::Path;
 use crate::plan::Plan;
+use crate::ways::Pipe;
 use cogtcp_link::{Capacity, DropCause};
 use cogtcp_records::tables::{
     BudgetBuilder, ControlSample, ControlSeriesBuilder, EventRow, EventsBuilder, FlowRow, FlowSample,
@@ -12,13 +13,14 @@ use cogtcp_records::tables::{
     RadioRow, RadiosBuilder,
 };
 use cogtcp_records::{Code, EventKind, Table};
+use cogtcp_spectrum::RadioStats;
 use cogtcp_units::Time;
 
 /// What a run leaves behind before it is tables.
 #[derive(Debug)]
 pub(crate) struct Outcome<'a> {
     pub(crate) plan: &'a Plan,
-    pub(crate) path: Path,
+    pub(crate) network: Network,
     pub(crate) observer: Observer,
     pub(crate) account: Account,
     pub(crate) played: Vec<Played>,
@@ -47,8 +49,11 @@ impl Outcome<'_> {
             Some([begin, end]) => (end.0.saturating_since(begin.0).as_secs_f64(), end.1 - begin.1),
             None => (0.0, 0),
         };
-        let direction = seen.direction;
-        let available = self.capacity(direction);
+        // The direction of a link that could carry least, as in the simulator.
+        let bottleneck = plan.pipes_of(spec).into_iter().min_by_key(|pipe| (self.available(*pipe), *pipe));
+        let available = bottleneck.map_or(0.0, |pipe| self.capacity(pipe));
+        let [link, direction] =
+            bottleneck.map_or([""; 2], |pipe| [&plan.experiment.links[pipe / 2].name, DIRECTIONS[pipe % 2]]);
         let measured = self.account.ended_at.saturating_since(self.account.warm_at).as_secs_f64();
         // What the link could carry is known for the whole measured time: a shorter span has its share of it.
         let share = if measured > 0.0 { (span / measured).min(1.0) } else { 0.0 };
@@ -66,8 +71,8 @@ impl Outcome<'_> {
             sent_segments: end.sent - warm.sent,
             retransmitted_segments: end.retransmitted - warm.retransmitted,
             efficiency: ratio(delivered as f64, available * share),
-            bottleneck: table.bottleneck.intern(&plan.link().name),
-            bottleneck_direction: table.bottleneck_direction.intern(DIRECTIONS[direction]),
+            bottleneck: table.bottleneck.intern(link),
+            bottleneck_direction: table.bottleneck_direction.intern(direction),
             delivery_ratio: ratio(seen.arrived as f64, (seen.arrived + seen.dropped[0]) as f64),
             rtos: end.timeouts - warm.timeouts,
             spurious_rtos: end.spurious - warm.spurious,
@@ -90,27 +95,31 @@ impl Outcome<'_> {
         }
     }
 
-    /// What a direction could carry, in bytes.
-    fn capacity(&self, direction: usize) -> f64 {
-        let (end, warm) = (&self.account.end[direction], &self.account.warm[direction]);
-        Capacity::bytes(end.capacity.available - warm.capacity.available)
+    /// What a direction of a link could carry, as its counters have it.
+    fn available(&self, pipe: Pipe) -> u128 {
+        self.account.end[pipe].capacity.available - self.account.warm[pipe].capacity.available
+    }
+
+    /// In bytes.
+    fn capacity(&self, pipe: Pipe) -> f64 {
+        Capacity::bytes(self.available(pipe))
     }
 
     pub(crate) fn links(&mut self) -> Table {
         let mut table = LinksBuilder::default();
         let span = self.account.ended_at.saturating_since(self.account.warm_at).as_nanos() as f64;
-        for (direction, name) in DIRECTIONS.into_iter().enumerate() {
-            let link = self.plan.link();
-            let (from, to) = if direction == 0 { (link.from, link.to) } else { (link.to, link.from) };
-            let (end, warm) = (self.account.end[direction], self.account.warm[direction]);
-            let flows = self.played.iter().zip(&self.observer.flows);
-            let payload: u64 = flows
-                .filter(|(_, seen)| seen.direction == direction)
-                .map(|(played, _)| played.end.delivered - played.warm.delivered)
-                .sum();
+        let flows = &self.plan.experiment.flows;
+        let ways: Vec<Vec<Pipe>> = flows.iter().map(|flow| self.plan.pipes_of(flow)).collect();
+        for pipe in 0..self.account.end.len() {
+            let link = &self.plan.experiment.links[pipe / 2];
+            let name = DIRECTIONS[pipe % 2];
+            let (from, to) = if pipe % 2 == 0 { (link.from, link.to) } else { (link.to, link.from) };
+            let (end, warm) = (self.account.end[pipe], self.account.warm[pipe]);
+            let over = self.played.iter().zip(&ways).filter(|(_, way)| way.contains(&pipe));
+            let payload: u64 = over.map(|(played, _)| played.end.delivered - played.warm.delivered).sum();
             let drops =
                 |cause: DropCause| end.counters.drops[cause as usize] - warm.counters.drops[cause as usize];
-            let available = self.capacity(direction);
+            let available = self.capacity(pipe);
             let carried = end.carried - warm.carried;
             let row = LinkRow {
                 link: table.link.intern(&link.name),
@@ -137,7 +146,7 @@ impl Outcome<'_> {
                 attempts_collided: 0,
                 attempts_garbled: 0,
                 queue_mean_packets: ratio((end.queue_integral - warm.queue_integral) as f64, span),
-                queue_max_packets: self.path.link(direction).queue_max(),
+                queue_max_packets: self.network.pipe(pipe).queue_max(),
                 silence_s: (end.capacity.silence - warm.capacity.silence) as f64 / 1e9,
             };
             table.push(row);
@@ -147,39 +156,16 @@ impl Outcome<'_> {
 
     pub(crate) fn radios(&self) -> Table {
         let mut table = RadiosBuilder::default();
-        let (Some(spec), Some(end), Some(warm)) =
-            (self.plan.radio(), &self.account.end_radio, &self.account.warm_radio)
-        else {
-            return table.finish();
-        };
-        let stats = end.since(warm);
-        let row = RadioRow {
-            radio: table.radio.intern(&spec.name),
-            transmitting_s: stats.transmitting.as_secs_f64(),
-            sensing_s: stats.sensing.as_secs_f64(),
-            switching_s: stats.switching.as_secs_f64(),
-            lost_s: stats.lost.as_secs_f64(),
-            signal_losses: stats.losses,
-            sensings: stats.sensings,
-            pu_arrivals: stats.pu_arrivals,
-            handoffs: stats.handoffs,
-            missed_detections: stats.missed_detections,
-            false_alarms: stats.false_alarms,
-            detections: 0,
-            pu_airtime_s: f64::NAN,
-            pu_exposed_share: f64::NAN,
-            pu_interfered_s: f64::NAN,
-            pu_interfered_share: f64::NAN,
-            pu_collisions: 0,
-            vacated: 0,
-            outlasted: 0,
-            vacate_mean_s: f64::NAN,
-            vacate_max_s: f64::NAN,
-        };
-        table.push(row);
+        let unmeasured = RadioStats::default();
+        let warm = self.account.warm_radios.iter().chain(std::iter::repeat(&unmeasured));
+        for ((spec, end), warm) in self.plan.experiment.radios.iter().zip(&self.account.end_radios).zip(warm)
+        {
+            let stats = end.since(warm);
+            let radio = table.radio.intern(&spec.name);
+            table.push(radio_row(radio, &stats));
+        }
         table.finish()
     }
-
     /// Where the time of the bottleneck went is not known: only a kernel's sender knows what it waits for.
     pub(crate) fn budget() -> Table {
         BudgetBuilder::default().finish()
@@ -222,15 +208,17 @@ impl Outcome<'_> {
 
     pub(crate) fn link_series(&self) -> Table {
         let mut table = LinkSeriesBuilder::default();
-        let link = table.link.intern(&self.plan.link().name);
-        let names = DIRECTIONS.map(|name| table.direction.intern(name));
-        let [forward, reverse] = &self.account.series;
-        for pair in forward.iter().zip(reverse) {
-            for (direction, point) in names.iter().zip([pair.0, pair.1]) {
+        let links: Vec<Code> =
+            self.plan.experiment.links.iter().map(|link| table.link.intern(&link.name)).collect();
+        let directions = DIRECTIONS.map(|name| table.direction.intern(name));
+        let samples = self.account.series.iter().map(Vec::len).min().unwrap_or(0);
+        for sample in 0..samples {
+            for (pipe, series) in self.account.series.iter().enumerate() {
+                let point = series[sample];
                 table.push(LinkSample {
                     time_s: point.at.as_secs_f64(),
-                    link,
-                    direction: *direction,
+                    link: links[pipe / 2],
+                    direction: directions[pipe % 2],
                     queue_packets: point.queue,
                     rate_bps: point.rate_bps,
                     throughput_bps: point.throughput_bps,
@@ -249,15 +237,14 @@ impl Outcome<'_> {
         let mut all: Vec<&Happening> = self.observer.happenings.iter().chain(&self.happenings).collect();
         all.sort_by_key(|happening| happening.at);
         let names: Vec<&str> = self.plan.experiment.flows.iter().map(|flow| flow.name.as_str()).collect();
-        let link = &self.plan.link().name;
-        let reverse = format!("{link}/reverse");
-        let radio = self.plan.radio().map_or("", |radio| radio.name.as_str());
+        let links = &self.plan.experiment.links;
+        let pipes: Vec<String> =
+            links.iter().flat_map(|link| [link.name.clone(), format!("{}/reverse", link.name)]).collect();
         for happening in all {
             let entity: Code = table.entity.intern(match happening.entity {
                 Entity::Flow(number) => names[number],
-                Entity::Radio => radio,
-                Entity::Link(0) => link,
-                Entity::Link(_) => &reverse,
+                Entity::Radio(number) => &self.plan.experiment.radios[number].name,
+                Entity::Pipe(pipe) => &pipes[pipe],
             });
             let row = EventRow {
                 time_s: happening.at.as_secs_f64(),
@@ -270,6 +257,32 @@ impl Outcome<'_> {
             table.push(row);
         }
         table.finish()
+    }
+}
+
+fn radio_row(radio: Code, stats: &RadioStats) -> RadioRow {
+    RadioRow {
+        radio,
+        transmitting_s: stats.transmitting.as_secs_f64(),
+        sensing_s: stats.sensing.as_secs_f64(),
+        switching_s: stats.switching.as_secs_f64(),
+        lost_s: stats.lost.as_secs_f64(),
+        signal_losses: stats.losses,
+        sensings: stats.sensings,
+        pu_arrivals: stats.pu_arrivals,
+        handoffs: stats.handoffs,
+        missed_detections: stats.missed_detections,
+        false_alarms: stats.false_alarms,
+        detections: 0,
+        pu_airtime_s: f64::NAN,
+        pu_exposed_share: f64::NAN,
+        pu_interfered_s: f64::NAN,
+        pu_interfered_share: f64::NAN,
+        pu_collisions: 0,
+        vacated: 0,
+        outlasted: 0,
+        vacate_mean_s: f64::NAN,
+        vacate_max_s: f64::NAN,
     }
 }
 

@@ -4,9 +4,11 @@ mod adhoc;
 mod build;
 mod chance;
 mod cognitive;
+mod routes;
 
 pub use adhoc::{AdHocSpec, Motion};
 pub use cognitive::{CognitiveSpec, SpectrumSpec, UsersSpec};
+pub use routes::Routes;
 
 use crate::{QueueSpec, Run, Traffic, Train};
 use cogtcp_link::{Schedule, Silence};

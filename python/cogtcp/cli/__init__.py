@@ -177,6 +177,13 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument(
         "--time-limit", type=float, metavar="S", help="give a run up after S seconds; it counts as failed"
     )
+    compare.add_argument(
+        "--plane",
+        default="sim",
+        metavar="A,B",
+        help="sim (default), or sim,kernel: also on the TCP of this machine's Linux kernel, in real time, "
+        "and how far apart the two are",
+    )
     arguments.add_quantiles(compare)
     _output_arguments(compare)
 

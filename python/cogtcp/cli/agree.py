@@ -13,6 +13,7 @@ from cogtcp.cli import arguments, quantities
 
 if TYPE_CHECKING:
     from cogtcp.emulation.agreement import Agreement, Pair
+    from cogtcp.scenario import Scenario
 
 
 def add_agree(parser: argparse.ArgumentParser) -> None:
@@ -51,9 +52,6 @@ def add_agree(parser: argparse.ArgumentParser) -> None:
 
 def agree(args: argparse.Namespace) -> int:
     """Run on both planes, save, and show how far apart they are."""
-    from cogtcp.emulation.agreement import agree as compare
-    from cogtcp.output import OutputFolder
-
     arguments.seeds(args.seeds)
     arguments.positive(args.tries, "--tries")
     transports = arguments.transports(args.transport or ["linux-reno,linux-cubic"])
@@ -64,22 +62,38 @@ def agree(args: argparse.Namespace) -> int:
         one = argparse.Namespace(file=file, set=args.set, allow_python=False)
         scenarios.append(arguments.checked_scenario(one))
     seeds = range(args.seed, args.seed + args.seeds)
+    return both_planes(args, "agree", scenarios, transports, seeds)
+
+
+def both_planes(
+    args: argparse.Namespace,
+    verb: str,
+    scenarios: list[Scenario],
+    transports: list[str],
+    seeds: range,
+) -> int:
+    """Run scenarios on both planes, save, and show how far apart they are."""
+    from cogtcp.emulation.agreement import agree as compare
+    from cogtcp.output import OutputFolder
+
     hashes = [scenario.hash for scenario in scenarios]
     content = "\n".join([*hashes, *transports, str(seeds)])
-    name = f"agree-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
+    name = f"{verb}-planes-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
     out = Path("results") / name if args.out is None else Path(args.out)
-    job = {"verb": "agree", "scenarios": hashes, "transports": transports, "seeds": list(seeds)}
+    job = {"verb": verb, "scenarios": hashes, "transports": transports, "seeds": list(seeds)}
+    tries = getattr(args, "tries", 2)
     with OutputFolder(out, job=job, force=args.force) as folder:
-        agreement = compare(scenarios, transports, seeds, tries=args.tries, told=_tell)
+        agreement = compare(scenarios, transports, seeds, tries=tries, told=_tell)
         folder.write_text("agreement.json", json.dumps(agreement.to_dict(), indent=2) + "\n")
         folder.write_text("agreement.md", agreement.to_markdown())
+        folder.write_text("report.html", agreement.report(command=arguments.command_line()))
         folder.describe({"kind": "agree", "command": arguments.command_line(), **agreement.to_dict()})
     if args.json:
-        print(json.dumps({**agreement.to_dict(), "out": str(out)}))
+        print(json.dumps({**agreement.to_dict(), "out": str(out), "report": str(out / "report.html")}))
     else:
         _show(agreement)
-        print(f"\nresults: {out}")
-    return 0
+        print(f"\n{agreement.answer}\n\nreport: {out / 'report.html'}")
+    return 130 if agreement.interrupted else 0
 
 
 def _tell(pair: Pair) -> None:
@@ -89,11 +103,10 @@ def _tell(pair: Pair) -> None:
 
 def _show(agreement: Agreement) -> None:
     from cogtcp.cli import show
-    from cogtcp.emulation.agreement import cells
+    from cogtcp.emulation.agreement import HEADINGS, cells
 
     rows = [[line.scenario, line.transport, *cells(line)] for line in agreement.lines()]
-    headings = ["Scenario", "Transport", "Metric", "Simulator", "Kernel", "Difference", "Seeds", "5 %"]
-    show.print_table(f"Simulator and Linux {agreement.kernel}", headings, rows, left=3)
+    show.print_table(f"Simulator and Linux {agreement.kernel}", list(HEADINGS), rows, left=3)
     left_out = len(agreement.pairs) - len(agreement.evidence())
     if left_out:
         print(f"{left_out} of {len(agreement.pairs)} runs fell behind their clock and are left out.")

@@ -55,7 +55,7 @@ def add_emulate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--log",
         action="store_true",
-        help="also write mahimahi's logs of both directions (uplink.log, downlink.log)",
+        help="also write mahimahi's logs of both directions of the bottleneck (uplink.log, downlink.log)",
     )
     parser.add_argument(
         "--clean",
@@ -64,9 +64,9 @@ def add_emulate(parser: argparse.ArgumentParser) -> None:
     )
     parser.takes_command = True  # type: ignore[attr-defined]
     parser.epilog = (
-        "After -- a program and its arguments: it runs at the link's first node in place of the scenario's "
-        "flows, with the addresses of both ends in COGTCP_ADDRESS and COGTCP_PEER; its exit code is "
-        "the command's."
+        "After -- a program and its arguments: it runs in place of the scenario's flows, at the first node "
+        "of the link (of several links: where the first flow starts), with the addresses of both ends in "
+        "COGTCP_ADDRESS and COGTCP_PEER; its exit code is the command's."
     )
 
 
@@ -150,8 +150,16 @@ def _write_packets(
         folder.write_pieces(name, journal.capture(file, result, point))
     if logs:
         for name, direction in _LOGS.items():
-            pieces = journal.mahimahi_log(file, result, direction, command=arguments.command_line())
+            link = _bottleneck(result)
+            pieces = journal.mahimahi_log(file, result, link, direction, command=arguments.command_line())
             folder.write_pieces(name, pieces)
+
+
+def _bottleneck(result: Emulation) -> str:
+    """Return the link that limits the first flow; where a program ran, the one that could carry least."""
+    if flows := result.rows("flows"):
+        return str(flows[0]["bottleneck"])
+    return str(min(result.rows("links"), key=lambda row: row["capacity_bytes"])["link"])
 
 
 def _with_traces(scenario: Scenario, args: argparse.Namespace) -> Scenario:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import cogtcp
 from cogtcp import headline
+from cogtcp._errors import UsageError
+from cogtcp._names import pick
 from cogtcp.cli import arguments, progress, show
 from cogtcp.compare import FILES, compare_job
 from cogtcp.output import KeptFolder, OutputFolder
@@ -70,6 +72,10 @@ def compare(args: argparse.Namespace) -> int:
     scenario = arguments.checked_scenario(args)
     first = scenario.seed if args.seed is None else args.seed
     seeds = range(first, first + args.seeds)
+    if _on_both_planes(args):
+        from cogtcp.cli.agree import both_planes
+
+        return both_planes(args, "compare", [scenario], transports, seeds)
     out = arguments.output(args, scenario, "compare", transports, seeds)
     job = compare_job(scenario, transports, seeds)
     with KeptFolder(out, FILES, job=job, force=args.force) as folder:
@@ -98,6 +104,27 @@ def compare(args: argparse.Namespace) -> int:
     if comparison.interrupted:
         return 130
     return 1 if comparison.failures else 0
+
+
+def _on_both_planes(args: argparse.Namespace) -> bool:
+    """Whether the kernel plane is asked for beside the simulator."""
+    planes = [name.strip() for name in args.plane.split(",")]
+    for plane in planes:
+        pick(plane, ("sim", "kernel"), "plane called")
+    if planes == ["kernel"]:
+        raise UsageError(
+            "--plane kernel: a comparison needs the simulator beside it, as in --plane sim,kernel; for the "
+            "kernel alone: cogtcp emulate"
+        )
+    if "kernel" not in planes:
+        return False
+    for option in ("jobs", "time_limit", "quantiles"):
+        if getattr(args, option):
+            raise UsageError(
+                f"--{option.replace('_', '-')} is not for --plane sim,kernel: runs take real time, one after "
+                "the other"
+            )
+    return True
 
 
 def _report_failures(comparison: cogtcp.Comparison) -> None:

@@ -14,10 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from cogtcp.emulation.result import Emulation
+    from cogtcp.result import Result
     from cogtcp.scenario import Scenario
 
 #: What is compared.
 MEASURES = ("goodput_bps", "rtt_mean_s", "retransmitted", "rtos")
+
+#: What a table says of a line, left to right.
+HEADINGS = ("Scenario", "Transport", "Metric", "Simulator", "Kernel", "Difference", "Seeds", "5 %")
 
 #: The share by which planes that agree may differ.
 TOLERANCE = 0.05
@@ -80,10 +84,14 @@ class Agreement:
     Attributes:
         pairs: Every seed that ran, those that are no evidence too.
         kernel: Release of the kernel.
+        interrupted: Whether Ctrl-C ended it before all had run.
+        shown: By scenario and transport the first seed in full: its simulation and its run on the kernel.
     """
 
     pairs: list[Pair] = field(default_factory=list)
     kernel: str = ""
+    interrupted: bool = False
+    shown: dict[tuple[str, str], tuple[Result, Emulation]] = field(default_factory=dict, repr=False)
 
     def evidence(self) -> list[Pair]:
         """Return the pairs whose kernel run kept its times: nothing else is compared."""
@@ -115,6 +123,7 @@ class Agreement:
         document = {
             "kernel": self.kernel,
             "tolerance": TOLERANCE,
+            "interrupted": self.interrupted,
             "runs": [vars(pair) for pair in self.pairs],
             "lines": [
                 {
@@ -126,16 +135,48 @@ class Agreement:
         }
         return dict(plain(document))
 
+    @classmethod
+    def from_dict(cls, document: dict[str, Any]) -> Agreement:
+        """Return what `to_dict` has told: its runs; the lines follow from them."""
+        pairs = []
+        for each in document["runs"]:
+            planes = {
+                plane: {name: math.nan if value is None else value for name, value in each[plane].items()}
+                for plane in ("simulated", "emulated")
+            }
+            pairs.append(Pair(**{**each, **planes}))
+        return cls(pairs, document["kernel"], document.get("interrupted", False))
+
     def to_markdown(self) -> str:
         """Return the lines as a table for a page."""
         rows = [
-            "| scenario | transport | | simulator | kernel | difference | seeds | |",
+            "| scenario | transport | | simulator | kernel | difference | seeds | 5 % |",
             "|---|---|---|---|---|---|---|---|",
         ]
         rows += [
             f"| {line.scenario} | `{line.transport}` | {' | '.join(cells(line))} |" for line in self.lines()
         ]
         return "\n".join(rows) + "\n"
+
+    @property
+    def answer(self) -> str:
+        """How many of the numbers agree, in a sentence."""
+        told = [line.verdict for line in self.lines() if line.verdict]
+        if not told:
+            return "Too few runs kept their times to tell whether the planes agree: an interval takes two."
+        share = f"{TOLERANCE * 100:.0f} %"
+        parts = [f"{told.count('within')} of {len(told)} numbers agree within {share}"]
+        if beyond := told.count("beyond"):
+            parts.append(f"{beyond} differ by more")
+        if unclear := told.count("unclear"):
+            parts.append(f"of {unclear} the seeds are too few to tell")
+        return ", ".join(parts) + "."
+
+    def report(self, *, command: str | None = None) -> str:
+        """Return the page."""
+        from cogtcp.report.planes import planes_report
+
+        return planes_report(self, command=command)
 
 
 def cells(line: Line) -> list[str]:
@@ -179,6 +220,8 @@ def agree(
 ) -> Agreement:
     """Run scenarios on both planes, one after the other, and return what came of it.
 
+    Ctrl-C stops early; what is returned then has `interrupted` set and holds the seeds that had run.
+
     Args:
         scenarios: What to run, each one that the kernel plane can emulate.
         transports: The transports to run it with.
@@ -201,25 +244,42 @@ def agree(
         check(scenario)
     seeds = list(seeds)
     agreement = Agreement()
-    for scenario, transport in cases:
-        for seed in seeds:
-            for _ in range(max(1, tries)):
-                real = make(scenario, seed)
-                if real.is_evidence:
-                    break
-            simulation = run(scenario, seed, "summary")
-            pair = Pair(
-                scenario.name,
-                transport,
-                seed,
-                {name: simulation.metrics[name] for name in MEASURES},
-                {name: real.metrics[name] for name in MEASURES},
-                real.doubt,
-                float(real.timing["lateness_p99_s"]),
-                float(real.timing["floor_p99_s"]),
-            )
-            agreement.pairs.append(pair)
-            agreement.kernel = str(real.timing["kernel"])
-            if told:
-                told(pair)
+    try:
+        for scenario, transport in cases:
+            for seed in seeds:
+                pair = _pair(agreement, scenario, transport, seed, tries, make)
+                if told:
+                    told(pair)
+    except KeyboardInterrupt:
+        agreement.interrupted = True
     return agreement
+
+
+def _pair(
+    agreement: Agreement,
+    scenario: Scenario,
+    transport: str,
+    seed: int,
+    tries: int,
+    make: Callable[[Scenario, int], Emulation],
+) -> Pair:
+    for _ in range(max(1, tries)):
+        real = make(scenario, seed)
+        if real.is_evidence:
+            break
+    case = (scenario.name, transport)
+    simulation = run(scenario, seed, "summary" if case in agreement.shown else "full")
+    agreement.shown.setdefault(case, (simulation, real))
+    pair = Pair(
+        scenario.name,
+        transport,
+        seed,
+        {name: simulation.metrics[name] for name in MEASURES},
+        {name: real.metrics[name] for name in MEASURES},
+        real.doubt,
+        float(real.timing["lateness_p99_s"]),
+        float(real.timing["floor_p99_s"]),
+    )
+    agreement.pairs.append(pair)
+    agreement.kernel = str(real.timing["kernel"])
+    return pair

@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from cogtcp.emulation.result import Emulation
 
 # `crates/emulator/src/journal.rs` describes the records.
-_HEAD = struct.Struct("<QQIBBBBII")
+_HEAD = struct.Struct("<QQIBBHII")
 OFFERED, ARRIVED, DROPPED, REFUSED, CAPACITY = range(5)
 _CAUSES = ("queue", "loss", "silence", "retry", "interference", "early", "no route", "expired")
-_DIRECTIONS = ("forward", "reverse")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +28,11 @@ class Record:
 
     Attributes:
         time_ns: When, since the start of the run.
-        came_ns: When it came from its kernel; with `place` no other packet has the same.
+        came_ns: When it came from the kernel that sent it; with `place` no other packet has the same.
         place: Its place in the emulator.
-        step: `OFFERED`, `ARRIVED`, `DROPPED`, `REFUSED` (not taken by the queue); or `CAPACITY`: no packet,
-            `size` is what the direction could carry since the last such record.
-        direction: `forward` or `reverse`.
+        step: `OFFERED` to a link, `ARRIVED` at its far end, `DROPPED`, `REFUSED` (not taken by the queue); or
+            `CAPACITY`: no packet, `size` is what the direction could carry since the last such record.
+        pipe: The direction of a link: its row in the table `links`.
         cause: Why it was dropped.
         size: Bytes.
         data: Its bytes, where they were captured.
@@ -43,7 +42,7 @@ class Record:
     came_ns: int
     place: int
     step: int
-    direction: str
+    pipe: int
     cause: str
     size: int
     data: bytes
@@ -53,9 +52,20 @@ def read(file: str | Path) -> Iterator[Record]:
     """Read a record of packets, in the order in which things happened to them."""
     with Path(file).open("rb") as stream:
         while len(head := stream.read(_HEAD.size)) == _HEAD.size:
-            time_ns, came_ns, place, step, direction, cause, _, size, captured = _HEAD.unpack(head)
+            time_ns, came_ns, place, step, cause, pipe, size, captured = _HEAD.unpack(head)
             data = stream.read(captured)
-            yield Record(time_ns, came_ns, place, step, _DIRECTIONS[direction], _CAUSES[cause], size, data)
+            yield Record(time_ns, came_ns, place, step, pipe, _CAUSES[cause], size, data)
+
+
+_OTHER = {"forward": "reverse", "reverse": "forward"}
+
+
+def _pipe(result: Emulation, link: str, direction: str) -> int:
+    """Return the number of a direction of a link."""
+    rows = result.rows("links")
+    return next(
+        number for number, row in enumerate(rows) if (row["link"], row["direction"]) == (link, direction)
+    )
 
 
 def capture(file: str | Path, result: Emulation, point: Point) -> Iterator[bytes]:
@@ -63,10 +73,13 @@ def capture(file: str | Path, result: Emulation, point: Point) -> Iterator[bytes
 
     Real packets with their payload. One that is dropped after the node sent it has a comment that says why.
     """
+    out, back = (
+        _pipe(result, point.link, direction) for direction in (point.outgoing, _OTHER[point.outgoing])
+    )
     lost = {
         (record.came_ns, record.place): record
         for record in read(file)
-        if record.step in (DROPPED, REFUSED) and record.direction == point.outgoing
+        if record.step in (DROPPED, REFUSED) and record.pipe == out
     }
     yield pcapng.section_header(
         f"cogtcp {provenance.version()}",
@@ -75,16 +88,18 @@ def capture(file: str | Path, result: Emulation, point: Point) -> Iterator[bytes
     )
     yield pcapng.interface(f"{point.link} at {point.node}", "real packets of a Linux kernel", 65_535)
     for record in read(file):
-        outgoing = record.direction == point.outgoing
-        if record.step != (OFFERED if outgoing else ARRIVED):
+        outgoing = record.pipe == out
+        if (record.pipe, record.step) not in ((out, OFFERED), (back, ARRIVED)):
             continue
         end = lost.get((record.came_ns, record.place)) if outgoing else None
-        comments = [f"dropped after {(end.time_ns - end.came_ns) / 1e6:.3f} ms: {end.cause}"] if end else []
+        comments = (
+            [f"dropped after {(end.time_ns - record.time_ns) / 1e6:.3f} ms: {end.cause}"] if end else []
+        )
         yield pcapng.packet(record.time_ns, record.data, record.size, outgoing=outgoing, comments=comments)
 
 
 def mahimahi_log(
-    file: str | Path, result: Emulation, direction: str, *, command: str | None = None
+    file: str | Path, result: Emulation, link: str, direction: str, *, command: str | None = None
 ) -> Iterator[bytes]:
     """Return the log of a direction as `mm-link` of mahimahi writes it, line by line.
 
@@ -92,7 +107,7 @@ def mahimahi_log(
     included, and delay is how long it was on the way), `t # size` (the link could have carried so much) and
     `t d packets size` (dropped); times in milliseconds. `mm-throughput-graph` and `mm-delay-graph` read it.
     """
-    link = result.rows("links")[0]["link"]
+    pipe, came = _pipe(result, link, direction), {}
     yield (
         f"# mahimahi mm-link ({'uplink' if direction == 'forward' else 'downlink'}) [{link}]\n"
         f"# command line: {command or 'cogtcp emulate'}\n"
@@ -101,13 +116,14 @@ def mahimahi_log(
         "# base timestamp: 0\n"
     ).encode()
     for record in read(file):
-        if record.direction != direction:
+        if record.pipe != pipe:
             continue
-        at = record.time_ns // 1_000_000
+        at, packet = record.time_ns // 1_000_000, (record.came_ns, record.place)
         if record.step == OFFERED:
+            came[packet] = record.time_ns
             yield b"%d + %d\n" % (at, record.size)
         elif record.step == ARRIVED:
-            yield b"%d - %d %d\n" % (at, record.size, (record.time_ns - record.came_ns) // 1_000_000)
+            yield b"%d - %d %d\n" % (at, record.size, (record.time_ns - came.pop(packet)) // 1_000_000)
         elif record.step == CAPACITY:
             yield b"%d # %d\n" % (at, record.size)
         else:

@@ -3,7 +3,7 @@
 //! ```text
 //! slow start (cwnd < ssthresh):  cwnd += min(N, L * SMSS)                         RFC 5681 (2), L: RFC 3465
 //! congestion avoidance:          cwnd += increase * SMSS per cwnd bytes acked     RFC 5681 (3), byte counting
-//! loss event:                    ssthresh = max(decrease * FlightSize, 2 SMSS)    RFC 5681 (4), or whole segments of it
+//! loss event:                    ssthresh = max(decrease * FlightSize, 2 SMSS)    RFC 5681 (4), or whole segments of it, or of cwnd
 //! ```
 
 use super::growth::{self, Additive};
@@ -48,6 +48,12 @@ pub const INFO: ControlInfo = ControlInfo {
             unit: "",
             kind: ParameterKind::Flag { default: false },
         },
+        ParameterSpec {
+            name: "reduce_cwnd",
+            summary: "a loss event reduces cwnd, as in Linux; false: FlightSize (RFC 5681)",
+            unit: "",
+            kind: ParameterKind::Flag { default: false },
+        },
     ],
     presets: &[
         preset("tahoe", "fast retransmit, then slow start from one segment", Recovery::Tahoe),
@@ -60,8 +66,13 @@ pub const INFO: ControlInfo = ControlInfo {
             recovery: Recovery::Sack,
             host: Host::Linux,
             control: NAME,
-            // tcp_reno_cong_avoid: slow start grows by all that an ACK acknowledges; windows are whole segments.
-            settings: &[("abc_limit", Setting::Number(1000.0)), ("whole_segments", Setting::Flag(true))],
+            // tcp_reno_cong_avoid: slow start grows by all that an ACK acknowledges; windows are whole segments. tcp_reno_ssthresh:
+            // half of cwnd.
+            settings: &[
+                ("abc_limit", Setting::Number(1000.0)),
+                ("whole_segments", Setting::Flag(true)),
+                ("reduce_cwnd", Setting::Flag(true)),
+            ],
         },
         Preset {
             name: "ns2",
@@ -100,6 +111,7 @@ const fn preset(name: &'static str, summary: &'static str, recovery: Recovery) -
 pub struct Aimd {
     decrease: f64,
     whole_segments: bool,
+    reduce_cwnd: bool,
     slow_start: SlowStart,
     increase: Additive,
 }
@@ -109,6 +121,7 @@ impl Aimd {
         Self {
             decrease: parameters.number("decrease"),
             whole_segments: parameters.flag("whole_segments"),
+            reduce_cwnd: parameters.flag("reduce_cwnd"),
             slow_start: SlowStart::new(parameters),
             increase: Additive::new(parameters.number("increase"), parameters.flag("byte_counting")),
         }
@@ -132,7 +145,8 @@ impl CongestionControl for Aimd {
         self.slow_start.on_loss();
         // RFC 5681 equation (4).
         self.increase.reset();
-        let left = (tcp.flight_size as f64 * self.decrease) as u64;
+        let reduced = if self.reduce_cwnd { tcp.cwnd } else { tcp.flight_size };
+        let left = (reduced as f64 * self.decrease) as u64;
         let left = if self.whole_segments { left / tcp.mss * tcp.mss } else { left };
         left.max(2 * tcp.mss)
     }
@@ -159,6 +173,16 @@ mod tests {
             assert_eq!(bench.control.ssthresh(bench.now, &bench.tcp), expected);
             bench.tcp.flight_size = 3 * MSS;
             assert_eq!(bench.control.ssthresh(bench.now, &bench.tcp), 2 * MSS);
+        }
+    }
+
+    /// A window of 20 segments of which 6 are in flight.
+    #[test]
+    fn a_loss_reduces_what_is_in_flight_or_cwnd() {
+        for (reduce_cwnd, expected) in [(false, 3), (true, 10)] {
+            let mut bench = Bench::new("aimd", &[("reduce_cwnd", ParameterValue::Flag(reduce_cwnd))], 20);
+            bench.tcp.flight_size = 6 * MSS;
+            assert_eq!(bench.control.ssthresh(bench.now, &bench.tcp), expected * MSS);
         }
     }
 }

@@ -20,6 +20,10 @@
 //!   (section 4.2 asks this of application-limited times; Linux: only while nothing is in flight).
 //! - Only spurious timeouts are undone (section 4.9.1, by F-RTO), with the response of section 4.9.2.
 //! - ECN is not modelled.
+//!
+//! `linux.rs` has the rules of Linux.
+
+mod linux;
 
 use super::growth;
 use super::hystart::{self, SlowStart};
@@ -57,6 +61,14 @@ pub(super) const RENO_FRIENDLY: ParameterSpec = ParameterSpec {
     kind: ParameterKind::Flag { default: true },
 };
 
+const RULES: ParameterSpec = ParameterSpec {
+    name: "rules",
+    summary: "rfc: RFC 9438 and HyStart++; linux: what Linux computes, with its HyStart and windows of whole segments (`abc_limit` and \
+              `hystart_limit` are without effect)",
+    unit: "",
+    kind: ParameterKind::Choice { default: "rfc", choices: &["rfc", "linux"] },
+};
+
 /// The control as the registry lists it.
 pub const INFO: ControlInfo = ControlInfo {
     name: NAME,
@@ -70,6 +82,7 @@ pub const INFO: ControlInfo = ControlInfo {
         growth::ABC_LIMIT,
         hystart::HYSTART,
         hystart::HYSTART_LIMIT,
+        RULES,
     ],
     presets: &[
         Preset {
@@ -90,14 +103,17 @@ pub const INFO: ControlInfo = ControlInfo {
         },
         Preset {
             name: "linux-cubic",
-            summary: "what resembles a Linux host of today: CUBIC, HyStart++, PRR, RACK-TLP, F-RTO, timestamps, RTO >= 200 ms",
+            summary: "what resembles a Linux host of today: its CUBIC and HyStart, PRR, RACK-TLP, F-RTO, timestamps, RTO >= 200 ms",
             recovery: Recovery::Sack,
             host: Host::Linux,
             control: NAME,
-            settings: &[("hystart", Setting::Flag(true))],
+            settings: &[("hystart", Setting::Flag(true)), ("rules", Setting::Word("linux"))],
         },
     ],
-    build: |parameters| Box::new(Cubic::new(parameters)),
+    build: |parameters| match parameters.text("rules") {
+        "linux" => Box::new(linux::LinuxCubic::new(parameters)),
+        _ => Box::new(Cubic::new(parameters)),
+    },
 };
 
 /// The state of one connection. Windows are segments.

@@ -1,0 +1,224 @@
+//! The network between the hosts: the links of a scenario, the radios that gate them, and the ways of packets. Without a clock.
+//!
+//! A driver says what happens and when: [`Network::offer`] when a packet comes, [`Network::play`] whenever it looks, at the latest
+//! when [`Network::next`] is due. Everything is played at its own time and in its order, however late the driver is: a packet that
+//! goes from link to link loses nothing in between. So a real clock and one made by hand lead to the same arrivals.
+
+use crate::packet::Packet;
+use crate::ways::{Pipe, Step, Ways};
+use cogtcp_crosslayer::LinkEvent;
+use cogtcp_link::{DropCause, Frame, Gate, Link, Offer};
+use cogtcp_scenario::{Experiment, RadioSpec};
+use cogtcp_spectrum::{Radio, RadioStats};
+use cogtcp_units::{Rate, Time};
+
+/// Who is told what happens in the network.
+pub trait Observer {
+    /// A packet that came by `pipe` reaches its host, which was due at `due`.
+    fn arrived(&mut self, due: Time, host: usize, pipe: Pipe, frame: &Frame<Packet>);
+
+    /// A packet goes from one direction of a link on to the next one, if that takes it.
+    fn passed(&mut self, _at: Time, _from: Pipe, _to: Pipe, _frame: &Frame<Packet>) {}
+
+    /// A packet is lost. `refused`: the queue had not taken it.
+    fn dropped(&mut self, at: Time, pipe: Pipe, frame: &Frame<Packet>, cause: DropCause, refused: bool);
+
+    /// Something happened to the radio of this number. `own_rate` is the rate that "the link's own" stands for.
+    fn radio(&mut self, at: Time, radio: usize, event: LinkEvent, own_rate: Rate);
+}
+
+/// Links with their radios.
+#[derive(Debug)]
+pub struct Network {
+    /// By direction: two of each link.
+    pipes: Vec<Link<Packet>>,
+    radios: Vec<Gating>,
+    ways: Ways,
+    /// Up to when everything has been played: no later call may say that something happened before.
+    played: Time,
+}
+
+/// A radio and what it gates.
+#[derive(Debug)]
+struct Gating {
+    radio: Box<dyn Radio>,
+    pipes: Vec<Pipe>,
+    /// The gate in silence.
+    silent: Gate,
+    own_rate: Rate,
+}
+
+/// What is due next.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+enum Due {
+    // In the order of one instant: transmissions begin before the gate or the rate changes.
+    Transmission(Pipe),
+    Arrival(Pipe),
+    Radio(usize),
+}
+
+impl Network {
+    /// The links of `experiment` with their radios, in the run of seed `seed`; `end` is how long a journey is followed.
+    pub fn new(experiment: &Experiment, ways: Ways, seed: u64, end: Time) -> Self {
+        let pipes = experiment.links.iter().flat_map(|link| link.build(seed)).collect();
+        let radios = experiment.radios.iter().filter_map(|spec| Gating::new(spec, experiment, seed, end));
+        let mut network = Self { pipes, radios: radios.collect(), ways, played: Time::ZERO };
+        (0..network.radios.len()).for_each(|radio| network.gate(Time::ZERO, radio));
+        network
+    }
+
+    /// When [`play`](Self::play) is to be called at the latest; `Time::MAX`: when a packet comes.
+    pub fn next(&self) -> Time {
+        self.due().map_or(Time::MAX, |(at, _)| at)
+    }
+
+    fn due(&self) -> Option<(Time, Due)> {
+        let mut first: Option<(Time, Due)> = None;
+        let mut consider = |at: Option<Time>, what: Due| {
+            if let Some(at) = at.filter(|at| *at != Time::MAX) {
+                first = Some(first.map_or((at, what), |known| known.min((at, what))));
+            }
+        };
+        for (pipe, link) in self.pipes.iter().enumerate() {
+            consider(link.next_transmission(), Due::Transmission(pipe));
+            consider(link.next_arrival(), Due::Arrival(pipe));
+        }
+        for (number, gating) in self.radios.iter().enumerate() {
+            consider(Some(gating.radio.next_change()), Due::Radio(number));
+        }
+        first
+    }
+
+    /// Plays everything that is due by `now`, each at its own time.
+    pub fn play(&mut self, now: Time, observer: &mut impl Observer) {
+        while let Some((at, due)) = self.due().filter(|(at, _)| *at <= now) {
+            // A transmission may be due since before the packet came that is to be transmitted.
+            self.played = self.played.max(at);
+            match due {
+                Due::Transmission(pipe) => {
+                    self.pipes[pipe].transmit(self.played);
+                    self.attend(pipe, observer);
+                }
+                Due::Arrival(pipe) => self.arrive(at, pipe, observer),
+                Due::Radio(radio) => self.change(at, radio, observer),
+            }
+        }
+        self.played = self.played.max(now);
+    }
+
+    /// The first packet of `pipe` arrives at its far end: it moves on, is lost, or has reached its host.
+    fn arrive(&mut self, at: Time, pipe: Pipe, observer: &mut impl Observer) {
+        let departure = self.pipes[pipe].arrive(self.played);
+        let mut frame = departure.frame;
+        if let Some(cause) = departure.lost {
+            return observer.dropped(at, pipe, &frame, cause, false);
+        }
+        match self.ways.step(frame.packet.place) {
+            Step::Host(host) => observer.arrived(at, host, pipe, &frame),
+            Step::Pipe(next) => {
+                frame.packet.place += 1;
+                observer.passed(at, pipe, next, &frame);
+                self.put(next, frame, observer);
+            }
+        }
+    }
+
+    /// A packet of `size` bytes comes from its host, to take the way `way` (of [`Ways::way`]).
+    pub fn offer(
+        &mut self,
+        now: Time,
+        way: u32,
+        mut packet: Packet,
+        size: u32,
+        observer: &mut impl Observer,
+    ) {
+        self.play(now, observer);
+        // A way has at least one link.
+        if let Step::Pipe(pipe) = self.ways.step(way) {
+            packet.place = way + 1;
+            self.put(pipe, Frame::new(packet, size), observer);
+        }
+    }
+
+    fn put(&mut self, pipe: Pipe, frame: Frame<Packet>, observer: &mut impl Observer) {
+        match self.pipes[pipe].offer(self.played, frame) {
+            Offer::Dropped => observer.dropped(self.played, pipe, &frame, DropCause::Queue, true),
+            Offer::Refused => observer.dropped(self.played, pipe, &frame, DropCause::Silence, true),
+            Offer::Managed => self.attend(pipe, observer),
+            Offer::Taken | Offer::Schedule(_) | Offer::Wake => {}
+        }
+    }
+
+    fn change(&mut self, at: Time, number: usize, observer: &mut impl Observer) {
+        let gating = &mut self.radios[number];
+        gating.radio.advance(at);
+        while let Some((time, event)) = gating.radio.poll_event() {
+            observer.radio(time, number, event, gating.own_rate);
+        }
+        self.gate(at, number);
+        for place in 0..self.radios[number].pipes.len() {
+            self.attend(self.radios[number].pipes[place], observer);
+        }
+    }
+
+    /// Gates and rates follow the radio.
+    fn gate(&mut self, at: Time, number: usize) {
+        let gating = &self.radios[number];
+        let gate = if gating.radio.phase().is_silent() { gating.silent } else { Gate::Open };
+        for pipe in &gating.pipes {
+            self.pipes[*pipe].set_channel(at, gate, gating.radio.rate());
+        }
+    }
+
+    /// What a queue discipline has dropped.
+    fn attend(&mut self, pipe: Pipe, observer: &mut impl Observer) {
+        while let Some((frame, cause)) = self.pipes[pipe].take_dropped() {
+            observer.dropped(self.played, pipe, &frame, cause, false);
+        }
+    }
+
+    /// The ways of packets.
+    pub fn ways(&self) -> &Ways {
+        &self.ways
+    }
+
+    /// How many directions of links there are.
+    pub fn pipes(&self) -> usize {
+        self.pipes.len()
+    }
+
+    /// A direction of a link.
+    pub fn pipe(&mut self, pipe: Pipe) -> &mut Link<Packet> {
+        &mut self.pipes[pipe]
+    }
+
+    /// What each radio did up to `now`.
+    pub fn radio_stats(&self, now: Time) -> Vec<RadioStats> {
+        self.radios.iter().map(|gating| gating.radio.stats(now)).collect()
+    }
+
+    /// Every packet is somewhere, once.
+    pub fn check_conservation(&self) -> Result<(), String> {
+        for (pipe, link) in self.pipes.iter().enumerate() {
+            let counters = link.counters();
+            let held = u64::from(link.len());
+            if counters.offered != counters.delivered + counters.drops.iter().sum::<u64>() + held {
+                return Err(format!("link direction {pipe} holds {held} packets and counted {counters:?}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Gating {
+    /// `None`: a radio that comes with its MAC, which this plane does not have.
+    fn new(spec: &RadioSpec, experiment: &Experiment, seed: u64, end: Time) -> Option<Self> {
+        let gating = spec.kind.gating()?;
+        Some(Self {
+            radio: spec.build(spec.course(end, seed).as_ref(), seed)?,
+            pipes: spec.links.iter().flat_map(|link| [2 * link, 2 * link + 1]).collect(),
+            silent: Gate::of(true, gating.silence),
+            own_rate: spec.links.first().map_or(Rate::ZERO, |link| experiment.links[*link].forward.rate),
+        })
+    }
+}

@@ -1,0 +1,216 @@
+//! The network between hosts under a clock made by hand: late, early, and never.
+
+use cogtcp_crosslayer::LinkEvent;
+use cogtcp_emulator::network::{Network, Observer};
+use cogtcp_emulator::ways::{Pipe, Ways};
+use cogtcp_emulator::{Packet, Packets};
+use cogtcp_link::{DropCause, Frame};
+use cogtcp_scenario::{Experiment, Scenario};
+use cogtcp_units::{Rate, Time};
+
+/// Notes what it is told.
+#[derive(Debug, Default, PartialEq)]
+struct Notes {
+    arrivals: Vec<(u64, Pipe)>,
+    drops: Vec<(u64, Pipe, DropCause, bool)>,
+    passed: Vec<(u64, Pipe, Pipe)>,
+    radio: usize,
+}
+
+impl Observer for Notes {
+    fn arrived(&mut self, due: Time, host: usize, pipe: Pipe, _: &Frame<Packet>) {
+        // Of one link: forward leads to the second host, reverse to the first.
+        assert!(pipe > 1 || host == 1 - pipe);
+        self.arrivals.push((due.as_nanos() / 1000, pipe));
+    }
+
+    fn passed(&mut self, at: Time, from: Pipe, to: Pipe, _: &Frame<Packet>) {
+        self.passed.push((at.as_nanos() / 1000, from, to));
+    }
+
+    fn dropped(&mut self, at: Time, pipe: Pipe, _: &Frame<Packet>, cause: DropCause, refused: bool) {
+        self.drops.push((at.as_nanos() / 1000, pipe, cause, refused));
+    }
+
+    fn radio(&mut self, _: Time, _: usize, _: LinkEvent, _: Rate) {
+        self.radio += 1;
+    }
+}
+
+fn experiment(link: &str, radio: &str) -> Experiment {
+    let text = format!(
+        "name = \"t\"\n[run]\nduration = \"10 s\"\n[topology.single_hop]\nlink = {{ {link} }}\n{radio}\n\
+         [[flow]]\nfrom = \"sender\"\nto = \"receiver\"\ntransport = \"linux-reno\"\n"
+    );
+    Scenario::parse(&text, "t.toml").and_then(|scenario| scenario.resolve()).unwrap()
+}
+
+fn network(link: &str, radio: &str) -> Network {
+    built(&experiment(link, radio))
+}
+
+/// With a host at the first node and one at the last.
+fn built(experiment: &Experiment) -> Network {
+    let ways = Ways::new(experiment, [0, experiment.nodes.len() - 1]);
+    Network::new(experiment, ways, 1, Time::MAX)
+}
+
+fn ms(millis: u64) -> Time {
+    Time::from_millis(millis)
+}
+
+/// Offers packets of 1000 bytes at these milliseconds at this one of two hosts.
+fn offer(network: &mut Network, at: &[u64], from: usize, notes: &mut Notes) {
+    let way = network.ways().way(from, 1 - from).unwrap();
+    let mut packets = Packets::default();
+    // IPv4, a header of 20 bytes, of a sender that does not react to marks.
+    let mut bytes = [0; 1000];
+    bytes[0] = 0x45;
+    for at in at {
+        let packet = packets.put(ms(*at), &bytes, 0).unwrap();
+        network.offer(ms(*at), way, packet, 1000, notes);
+    }
+}
+
+/// 8 Mbit/s: 1 ms for 1000 bytes; 10 ms of propagation; one on the air and two that wait, the fourth is refused.
+#[test]
+fn packets_arrive_when_they_are_due_however_late_one_looks() {
+    let link = "rate = \"8 Mbit/s\", delay = \"10 ms\", queue = \"2 packets\"";
+    let mut by_step = Notes::default();
+    let mut late = Notes::default();
+    for (notes, looks) in [(&mut by_step, 1), (&mut late, 1000)] {
+        let mut network = network(link, "");
+        offer(&mut network, &[0, 0, 0, 0], 0, notes);
+        offer(&mut network, &[5], 1, notes);
+        assert_eq!(network.next(), ms(11));
+        for now in (6..=1000).step_by(looks) {
+            network.play(ms(now), notes);
+        }
+        network.play(ms(1000), notes);
+        assert_eq!(network.next(), Time::MAX);
+        network.check_conservation().unwrap();
+    }
+    assert_eq!(by_step.arrivals, [(11_000, 0), (12_000, 0), (13_000, 0), (16_000, 1)]);
+    assert_eq!(by_step.drops, [(0, 0, DropCause::Queue, true)]);
+    assert_eq!(late, by_step);
+}
+
+/// Open for 1 s, then silent for 100 ms. A packet that comes at 1050 ms leaves when the silence ends, though the driver looks
+/// long after that; with `drop` it is lost, and its transmission takes place.
+#[test]
+fn a_silence_gates_both_directions() {
+    let link = "rate = \"8 Mbit/s\", delay = \"10 ms\"";
+    for (silence, arrivals, drops) in [
+        ("hold", vec![(1_111_000, 0), (1_111_000, 1)], vec![]),
+        ("drop", vec![], vec![(1_061_000, 0), (1_061_000, 1)]),
+    ] {
+        let radio = format!(
+            "[[radio]]\nname = \"r\"\nlinks = [\"link\"]\nsilence = \"{silence}\"\nsensing = {{ off = \"100 ms\", on = \"1 s\" }}"
+        );
+        let mut network = network(link, &radio);
+        let mut notes = Notes::default();
+        offer(&mut network, &[1050], 0, &mut notes);
+        offer(&mut network, &[1050], 1, &mut notes);
+        network.play(ms(2000), &mut notes);
+        assert_eq!(notes.arrivals, arrivals, "{silence}");
+        let lost: Vec<_> = notes.drops.iter().map(|(at, direction, ..)| (*at, *direction)).collect();
+        assert_eq!(lost, drops, "{silence}");
+        assert!(notes.radio >= 2);
+        let stats = &network.radio_stats(ms(2000))[0];
+        assert_eq!((stats.sensings, stats.sensing.as_nanos()), (1, 100_000_000));
+    }
+}
+
+/// A queue discipline asks for events of its own; a driver that looks rarely gets the same arrivals.
+#[test]
+fn disciplines_do_not_depend_on_when_one_looks() {
+    let link = "rate = \"8 Mbit/s\", delay = \"1 ms\", queue = \"codel\"";
+    let [mut often, mut rarely] = [Notes::default(), Notes::default()];
+    for (notes, step) in [(&mut often, 1), (&mut rarely, 50)] {
+        let mut network = network(link, "");
+        // 20 packets every 10 ms are twice what the link carries.
+        for burst in (0..600).step_by(10) {
+            offer(&mut network, &[burst; 20], 0, notes);
+            if burst % step == 0 {
+                network.play(ms(burst + 9), notes);
+            }
+        }
+        network.play(ms(10_000), notes);
+        network.check_conservation().unwrap();
+    }
+    assert_eq!(often, rarely);
+    assert!(often.drops.iter().any(|(_, _, cause, _)| *cause == DropCause::Early), "{:?}", often.drops);
+}
+
+fn shipped(name: &str) -> Experiment {
+    let file = format!("../../scenarios/{name}.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    Scenario::parse(&text, &file).and_then(|scenario| scenario.resolve()).unwrap()
+}
+
+/// Two links in a row, the first 8 Mbit/s and 10 ms, the second 4 Mbit/s and 5 ms with room for one packet: 1 ms and 10 ms, then
+/// 2 ms each and 5 ms. Of three packets at once the third finds the second link's queue full, when it comes there. A driver
+/// that looks once at the end is told the same.
+#[test]
+fn packets_go_from_link_to_link_at_their_own_times() {
+    let text = "name = \"t\"\n[run]\nduration = \"10 s\"\n[topology.graph]\nnodes = [\"a\", \"b\", \"c\"]\nlinks = [\n\
+        { name = \"one\", from = \"a\", to = \"b\", rate = \"8 Mbit/s\", delay = \"10 ms\" },\n\
+        { name = \"two\", from = \"c\", to = \"b\", rate = \"4 Mbit/s\", delay = \"5 ms\", queue = \"1 packets\" },\n]\n\
+        [[flow]]\nfrom = \"a\"\nto = \"c\"\ntransport = \"linux-reno\"\n";
+    let experiment = Scenario::parse(text, "t.toml").and_then(|scenario| scenario.resolve()).unwrap();
+    let [mut by_step, mut late] = [Notes::default(), Notes::default()];
+    for (notes, looks) in [(&mut by_step, 1), (&mut late, 1000)] {
+        let mut network = built(&experiment);
+        // Over the second link against its direction.
+        assert_eq!(network.ways().pipes(0, 1), [0, 3]);
+        assert_eq!(network.ways().pipes(1, 0), [2, 1]);
+        offer(&mut network, &[0, 0, 0, 0], 0, notes);
+        offer(&mut network, &[3], 1, notes);
+        for now in (4..=1000).step_by(looks) {
+            network.play(ms(now), notes);
+        }
+        network.play(ms(1000), notes);
+        network.check_conservation().unwrap();
+    }
+    assert_eq!(by_step.passed[..3], [(10_000, 2, 1), (11_000, 0, 3), (12_000, 0, 3)]);
+    // At 11 ms the first begins and takes 2 ms; the second waits from 12 ms on, takes its place at 13 ms, when the third comes and
+    // waits; the fourth at 14 ms is one too many.
+    assert_eq!(by_step.arrivals, [(18_000, 3), (20_000, 3), (21_000, 1), (22_000, 3)]);
+    assert_eq!(by_step.drops, [(14_000, 3, DropCause::Queue, true)]);
+    assert_eq!(late, by_step);
+}
+
+/// Chains, dumbbells and a train without managers are emulated; each flow has its ways.
+#[test]
+fn networks_of_several_links_are_emulated() {
+    use cogtcp_emulator::Plan;
+    for name in ["chain", "dumbbell-bench", "train"] {
+        let mut experiment = shipped(name);
+        for flow in &mut experiment.flows {
+            flow.control.name = "aimd".to_owned();
+        }
+        if let Some(train) = &mut experiment.train {
+            train.settings.connection_manager = false;
+        }
+        Plan::new(experiment, false).unwrap();
+    }
+}
+
+/// What this plane cannot do it says, before anything is made.
+#[test]
+fn scenarios_that_cannot_be_emulated_are_refused() {
+    use cogtcp_emulator::Plan;
+    for (name, word) in
+        [("adhoc-mobile", "ad hoc network"), ("cr-single-hop", "CR user"), ("train", "connection managers")]
+    {
+        let error = Plan::new(shipped(name), false).unwrap_err().to_string();
+        assert!(error.contains(word) && error.contains("the kernel plane emulates"), "{error}");
+    }
+    let mut one = experiment("rate = \"8 Mbit/s\", delay = \"1 ms\"", "");
+    assert!(Plan::new(one.clone(), false).is_ok_and(|plan| plan.notes.is_empty()));
+    one.flows[0].control.name = "vegas".to_owned();
+    let error = Plan::new(one.clone(), false).unwrap_err().to_string();
+    assert!(error.contains("the kernel has no transport"), "{error}");
+    // A program takes the place of the flows.
+    assert!(Plan::new(one, true).is_ok());
+}

@@ -1,0 +1,238 @@
+//! Shortest paths, computed once before the run.
+//!
+//! The path of least summed propagation delay is taken, of these the one with the fewest links, and of these, at each
+//! node counted from the destination, the one whose previous node's name comes first, then whose link's name comes
+//! first. The two directions of a flow are routed each by the delays of their own direction.
+
+use super::Experiment;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+/// Finds paths in an experiment's graph, alike under every clock. Pipe `2 * link` is a link's forward direction, `2 * link + 1` its reverse.
+#[derive(Debug)]
+pub struct Routes<'a> {
+    experiment: &'a Experiment,
+    /// Outgoing (pipe, next node) of every node.
+    outgoing: Vec<Vec<(u32, usize)>>,
+    /// Shortest-path trees by their root, found so far.
+    trees: BTreeMap<usize, Vec<Option<Reached>>>,
+}
+
+/// How a node is reached from the root of a tree.
+#[derive(Clone, Copy, Debug)]
+struct Reached {
+    delay: u64,
+    hops: u32,
+    /// The pipe by which, and the node before; the root has itself.
+    pipe: u32,
+    previous: usize,
+}
+
+impl<'a> Routes<'a> {
+    /// Of the graph of `experiment`; nothing is searched yet.
+    pub fn new(experiment: &'a Experiment) -> Self {
+        let mut outgoing = vec![Vec::new(); experiment.nodes.len()];
+        for (number, link) in experiment.links.iter().enumerate() {
+            outgoing[link.from].push((2 * number as u32, link.to));
+            outgoing[link.to].push((2 * number as u32 + 1, link.from));
+        }
+        Self { experiment, outgoing, trees: BTreeMap::new() }
+    }
+
+    /// The pipes from node `from` to node `to`; `None` when there is no way.
+    pub fn path(&mut self, from: usize, to: usize) -> Option<Vec<u32>> {
+        // Over the air there are no pipes: nodes find ways while the run goes on.
+        if self.experiment.adhoc.is_some() {
+            return Some(Vec::new());
+        }
+        // Hosts hang on one link: searching from the router behind it shares one tree among all of them.
+        let mut path = Vec::new();
+        let mut root = from;
+        if let [(pipe, next)] = self.outgoing[from][..]
+            && from != to
+        {
+            path.push(pipe);
+            root = next;
+        }
+        if !self.trees.contains_key(&root) {
+            let tree = self.tree(root);
+            self.trees.insert(root, tree);
+        }
+        let tree = &self.trees[&root];
+        let mut tail = Vec::new();
+        let mut node = to;
+        while node != root {
+            let reached = tree[node]?;
+            tail.push(reached.pipe);
+            node = reached.previous;
+        }
+        path.extend(tail.into_iter().rev());
+        Some(path)
+    }
+
+    /// Dijkstra's algorithm from `root`.
+    fn tree(&self, root: usize) -> Vec<Option<Reached>> {
+        let mut tree: Vec<Option<Reached>> = vec![None; self.outgoing.len()];
+        let mut done = vec![false; self.outgoing.len()];
+        let mut frontier = BinaryHeap::new();
+        tree[root] = Some(Reached { delay: 0, hops: 0, pipe: 0, previous: root });
+        frontier.push(Reverse((0u64, 0u32, root)));
+        while let Some(Reverse((delay, hops, node))) = frontier.pop() {
+            if std::mem::replace(&mut done[node], true) {
+                continue;
+            }
+            for &(pipe, next) in &self.outgoing[node] {
+                let candidate = Reached {
+                    // Delays near the end of time must not wrap to the shortest path.
+                    delay: delay.saturating_add(self.delay(pipe)),
+                    hops: hops + 1,
+                    pipe,
+                    previous: node,
+                };
+                let better = match &tree[next] {
+                    None => true,
+                    Some(known) => self.rank(&candidate) < self.rank(known),
+                };
+                // A node may lie in the frontier several times, once for each better way; the first to come out is the best.
+                if !done[next] && better {
+                    tree[next] = Some(candidate);
+                    frontier.push(Reverse((candidate.delay, candidate.hops, next)));
+                }
+            }
+        }
+        tree
+    }
+
+    fn rank<'b>(&'b self, reached: &Reached) -> (u64, u32, &'b str, &'b str) {
+        let previous = &self.experiment.nodes[reached.previous];
+        (reached.delay, reached.hops, previous, &self.experiment.links[reached.pipe as usize / 2].name)
+    }
+
+    fn delay(&self, pipe: u32) -> u64 {
+        let link = &self.experiment.links[pipe as usize / 2];
+        let spec = if pipe.is_multiple_of(2) { &link.forward } else { &link.reverse };
+        spec.delay.as_nanos()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{LinkSpec, PipeSpec, QueueLimit, QueueSpec, Run};
+    use cogtcp_units::{Duration, Probability, RandomStream, Rate, Seed};
+
+    fn experiment(nodes: &[&str], links: &[(&str, usize, usize, u64)]) -> Experiment {
+        let pipe = |delay| PipeSpec {
+            rate: Rate::from_bits_per_second(1_000_000),
+            delay: Duration::from_millis(delay),
+            queue: QueueSpec::DropTail(QueueLimit::Packets(10)),
+            loss: Probability::ZERO,
+            drops: Vec::new(),
+            mark: None,
+            trace: None,
+        };
+        Experiment {
+            name: "routes".to_owned(),
+            run: Run {
+                duration: Duration::from_secs(1),
+                warmup: Duration::ZERO,
+                seed: Seed::default(),
+                sample_interval: Duration::from_secs(1),
+            },
+            nodes: nodes.iter().map(|name| (*name).to_owned()).collect(),
+            adhoc: None,
+            links: links
+                .iter()
+                .map(|&(name, from, to, delay)| LinkSpec {
+                    name: name.to_owned(),
+                    from,
+                    to,
+                    forward: pipe(delay),
+                    reverse: pipe(delay),
+                })
+                .collect(),
+            spectrum: None,
+            radios: Vec::new(),
+            train: None,
+            flows: Vec::new(),
+            udp: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn least_delay_wins_over_fewest_links() {
+        let graph = experiment(&["a", "b", "c"], &[("ab", 0, 1, 10), ("bc", 1, 2, 10), ("ac", 0, 2, 30)]);
+        let mut routes = Routes::new(&graph);
+        assert_eq!(routes.path(0, 2), Some(vec![0, 2]));
+        assert_eq!(routes.path(2, 0), Some(vec![3, 1]));
+        assert_eq!(routes.path(1, 0), Some(vec![1]));
+        assert_eq!(routes.path(1, 1), Some(vec![]));
+    }
+
+    #[test]
+    fn fewest_links_win_among_equal_delays() {
+        let graph = experiment(&["a", "b", "c"], &[("ab", 0, 1, 10), ("bc", 1, 2, 10), ("ac", 0, 2, 20)]);
+        assert_eq!(Routes::new(&graph).path(0, 2), Some(vec![4]));
+    }
+
+    /// Two equal ways, by "x" and by "m": the node's name decides, not the order of the links; of two parallel links
+    /// the link's name.
+    #[test]
+    fn names_decide_among_equals() {
+        let links = [("1", 0, 1, 10), ("2", 1, 3, 10), ("3", 0, 2, 10), ("5", 2, 3, 10), ("4", 2, 3, 10)];
+        let graph = experiment(&["a", "x", "m", "z"], &links);
+        assert_eq!(Routes::new(&graph).path(0, 3), Some(vec![4, 8]));
+    }
+
+    #[test]
+    fn hosts_on_one_link_are_routed_through_it() {
+        let graph =
+            experiment(&["s", "r1", "r2", "d"], &[("in", 0, 1, 5), ("core", 1, 2, 40), ("out", 2, 3, 5)]);
+        let mut routes = Routes::new(&graph);
+        assert_eq!(routes.path(0, 3), Some(vec![0, 2, 4]));
+        assert_eq!(routes.path(3, 0), Some(vec![5, 3, 1]));
+        let pair = experiment(&["s", "d"], &[("link", 0, 1, 5)]);
+        assert_eq!(Routes::new(&pair).path(0, 1), Some(vec![0]));
+    }
+
+    #[test]
+    fn unreachable_nodes_have_no_path() {
+        let graph = experiment(&["a", "b", "c", "d"], &[("ab", 0, 1, 1), ("cd", 2, 3, 1)]);
+        assert_eq!(Routes::new(&graph).path(0, 3), None);
+    }
+
+    /// Random graphs against Bellman-Ford: the delay of the path is the least there is.
+    #[test]
+    fn agrees_with_relaxation_on_random_graphs() {
+        for seed in 0..50 {
+            let mut stream = RandomStream::new(seed, "routes", 0);
+            let names: Vec<String> = (0..8).map(|n| format!("n{n}")).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let mut links = Vec::new();
+            for _ in 0..11 {
+                let (a, b) = (stream.below(8) as usize, stream.below(8) as usize);
+                if a != b {
+                    links.push(("l", a, b, 1 + stream.below(9)));
+                }
+            }
+            let graph = experiment(&names, &links);
+            let mut routes = Routes::new(&graph);
+            for from in 0..8 {
+                let mut least = [u64::MAX; 8];
+                least[from] = 0;
+                for _ in 0..8 {
+                    for &(_, a, b, delay) in &links {
+                        least[a] = least[a].min(least[b].saturating_add(delay));
+                        least[b] = least[b].min(least[a].saturating_add(delay));
+                    }
+                }
+                for (to, least) in least.into_iter().enumerate() {
+                    let path = routes.path(from, to);
+                    let sum =
+                        path.map(|path| path.iter().map(|pipe| links[*pipe as usize / 2].3).sum::<u64>());
+                    assert_eq!(sum, (least < u64::MAX).then_some(least), "seed {seed}: {from} to {to}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,389 @@
+//! CUBIC as Linux computes it (`rules = "linux"`), which differs from RFC 9438 in what is measurable.
+//!
+//! ```text
+//! loss:     W_max = cwnd, or cwnd (1 + beta) / 2 when that is less than the last W_max;  ssthresh = beta cwnd (not FlightSize)
+//! epoch:    K = cbrt((W_max - cwnd) / C), 0 above W_max;  target = W_cubic(t + least RTT)
+//! per ACK:  a segment for every cwnd / (target - cwnd) segments acknowledged, at least 2, at most 100 cwnd;
+//!           at most 20 while no loss has been seen: 5 % per round trip
+//! Reno:     W_est grows by one for every 15/8 cwnd segments, also beyond cwnd_prior (RFC 9438: alpha = 1 from there on)
+//! timeout:  everything is forgotten: W_max, the epoch, the least RTT
+//! ```
+//!
+//! Slow start ends by HyStart (Ha and Rhee, "Taming the elephants", 2011), not by HyStart++: at once, when the ACKs of a round trip
+//! have come without a pause for half of the least RTT, or when the least RTT of its first eight ACKs exceeds the least of all by an
+//! eighth, within 4 to 16 ms. After a timeout it is on again.
+//!
+//! Windows are whole segments. Written from what the kernel does (Linux 6.18) and from these papers; `cogtcp agree` compares the two.
+//! Departures: time is not cut into jiffies, so that the target follows every ACK where the kernel looks 32 times a second while cwnd
+//! stands still; the least RTT is that of the ACK samples that the sender takes.
+
+use super::super::{AckSample, CaEvent, CaState, CongestionControl, PacketInfo, Parameters, TcpState};
+use super::NAME;
+use cogtcp_units::{Duration, Time};
+
+/// Parts of one that beta is a multiple of.
+const BETA_SCALE: u64 = 1024;
+/// ACKs that come closer to each other than this are a train (`hystart_ack_delta_us`).
+const TRAIN_GAP: Duration = Duration::from_millis(2);
+/// What offloading may delay a train by (`hystart_ack_delay`): below 250 MB/s it is this.
+const OFFLOAD_DELAY: Duration = Duration::from_millis(1);
+/// HyStart looks at windows of so many segments (`hystart_low_window`).
+const LOW_WINDOW: u64 = 16;
+/// Samples of a round (`HYSTART_MIN_SAMPLES`).
+const SAMPLES: u32 = 8;
+/// Bounds of the rise of the RTT (`HYSTART_DELAY_MIN`, `HYSTART_DELAY_MAX`).
+const LEAST_RISE: Duration = Duration::from_millis(4);
+const MOST_RISE: Duration = Duration::from_millis(16);
+/// After an epoch has begun RTTs are not looked at for this long: they are those of the recovery.
+const SETTLING: Duration = Duration::from_secs(1);
+/// Segments acknowledged per segment of growth, at most, while no loss has been seen.
+const UNKNOWN_COUNT: u64 = 20;
+
+/// The state of one connection. Windows are segments.
+#[derive(Clone, Debug)]
+pub(super) struct LinuxCubic {
+    c: f64,
+    /// Of [`BETA_SCALE`].
+    beta: u64,
+    fast_convergence: bool,
+    reno_friendly: bool,
+    hystart: Option<HyStart>,
+    /// Window at the last loss, after fast convergence; zero: none, or a timeout came since.
+    w_max: u64,
+    epoch: Option<Epoch>,
+    /// Least RTT; [`Duration::MAX`]: none yet.
+    least_rtt: Duration,
+    /// Segments acknowledged and not yet turned into growth.
+    credit: u64,
+    /// Bytes acknowledged that are no whole segment yet.
+    bytes: u64,
+    timed_out: bool,
+    last_sent: Time,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    start: Time,
+    k: f64,
+    origin: u64,
+    /// Reno's window, and the segments acknowledged since it last grew.
+    w_est: u64,
+    acked: u64,
+}
+
+impl LinuxCubic {
+    pub(super) fn new(parameters: &Parameters) -> Self {
+        Self {
+            c: parameters.number("c"),
+            beta: libm::ceil(parameters.number("beta") * BETA_SCALE as f64) as u64,
+            fast_convergence: parameters.flag("fast_convergence"),
+            reno_friendly: parameters.flag("reno_friendly"),
+            hystart: parameters.flag("hystart").then(HyStart::default),
+            w_max: 0,
+            epoch: None,
+            least_rtt: Duration::MAX,
+            credit: 0,
+            bytes: 0,
+            timed_out: false,
+            last_sent: Time::ZERO,
+        }
+    }
+
+    /// What a timeout leaves.
+    fn forget(&mut self) {
+        (self.w_max, self.epoch, self.least_rtt) = (0, None, Duration::MAX);
+        if let Some(hystart) = &mut self.hystart {
+            hystart.is_over = false;
+        }
+    }
+
+    /// Segments to be acknowledged for one segment of growth.
+    fn count(&mut self, now: Time, cwnd: u64, acked: u64) -> u64 {
+        let (c, w_max) = (self.c, self.w_max);
+        let epoch = self.epoch.get_or_insert_with(|| Epoch::new(c, now, cwnd, w_max));
+        epoch.acked += acked;
+        let lead = if self.least_rtt == Duration::MAX { Duration::ZERO } else { self.least_rtt };
+        let target = epoch.target(c, now.saturating_since(epoch.start) + lead);
+        let mut count = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
+        if w_max == 0 {
+            count = count.min(UNKNOWN_COUNT);
+        }
+        if self.reno_friendly {
+            // 15/8 of cwnd with the kernel's beta.
+            let scale = 8 * (BETA_SCALE + self.beta) / 3 / (BETA_SCALE - self.beta).max(1);
+            let step = (cwnd * scale / 8).max(1);
+            // What is left of a step counts for the next.
+            let steps = epoch.acked.saturating_sub(1) / step;
+            epoch.acked -= steps * step;
+            epoch.w_est += steps;
+            if epoch.w_est > cwnd {
+                count = count.min(cwnd / (epoch.w_est - cwnd));
+            }
+        }
+        count.max(2)
+    }
+}
+
+impl Epoch {
+    fn new(c: f64, now: Time, cwnd: u64, w_max: u64) -> Self {
+        let k = libm::cbrt(w_max.saturating_sub(cwnd) as f64 / c);
+        Self { start: now, k, origin: w_max.max(cwnd), w_est: cwnd, acked: 0 }
+    }
+
+    /// W_cubic after `t`, in whole segments.
+    fn target(&self, c: f64, t: Duration) -> u64 {
+        let offset = t.as_secs_f64() - self.k;
+        let delta = (c * libm::fabs(offset * offset * offset)) as u64;
+        if offset < 0.0 { self.origin.saturating_sub(delta) } else { self.origin + delta }
+    }
+}
+
+impl CongestionControl for LinuxCubic {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn init(&mut self, now: Time, tcp: &mut TcpState) {
+        if let Some(hystart) = &mut self.hystart {
+            hystart.begin_round(now, tcp);
+        }
+    }
+
+    fn ssthresh(&mut self, _now: Time, tcp: &TcpState) -> u64 {
+        let cwnd = tcp.cwnd / tcp.mss;
+        self.epoch = None;
+        self.w_max = if self.fast_convergence && cwnd < self.w_max {
+            cwnd * (BETA_SCALE + self.beta) / (2 * BETA_SCALE)
+        } else {
+            cwnd
+        };
+        if std::mem::take(&mut self.timed_out) {
+            self.forget();
+        }
+        (cwnd * self.beta / BETA_SCALE).max(2) * tcp.mss
+    }
+
+    fn cong_avoid(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample) {
+        self.bytes += ack.acked;
+        let mut acked = self.bytes / tcp.mss;
+        self.bytes %= tcp.mss;
+        let mut cwnd = tcp.cwnd / tcp.mss;
+        if tcp.in_slow_start() {
+            // Slow start ends at ssthresh; what is acknowledged beyond that counts for congestion avoidance.
+            let room = (tcp.ssthresh - tcp.cwnd).div_ceil(tcp.mss);
+            let step = acked.min(room);
+            tcp.cwnd += step * tcp.mss;
+            cwnd += step;
+            acked -= step;
+            if acked == 0 {
+                return;
+            }
+        }
+        let count = self.count(now, cwnd, acked);
+        // Credit that was gathered at a larger count is worth one segment, not many.
+        if self.credit >= count {
+            self.credit = 0;
+            tcp.cwnd += tcp.mss;
+        }
+        self.credit += acked;
+        tcp.cwnd += self.credit / count * tcp.mss;
+        self.credit %= count;
+    }
+
+    fn pkts_acked(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample) {
+        let Some(rtt) = ack.rtt else { return };
+        if self.epoch.is_some_and(|epoch| now.saturating_since(epoch.start) < SETTLING) {
+            return;
+        }
+        self.least_rtt = self.least_rtt.min(rtt);
+        if tcp.in_slow_start()
+            && let Some(hystart) = &mut self.hystart
+            && hystart.on_ack(now, tcp, rtt, self.least_rtt)
+        {
+            tcp.ssthresh = tcp.cwnd;
+        }
+    }
+
+    fn cwnd_event(&mut self, now: Time, _tcp: &mut TcpState, event: CaEvent) {
+        match event {
+            CaEvent::Loss => self.timed_out = true,
+            CaEvent::TxStart => {
+                // t stands still while nothing is in flight, from the last transmission on.
+                if let Some(epoch) = &mut self.epoch {
+                    epoch.start = (epoch.start + now.saturating_since(self.last_sent)).min(now);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn set_state(&mut self, now: Time, tcp: &mut TcpState, state: CaState) {
+        match state {
+            CaState::Loss => {
+                self.forget();
+                if let Some(hystart) = &mut self.hystart {
+                    hystart.begin_round(now, tcp);
+                }
+            }
+            CaState::Open => self.timed_out = false,
+            _ => {}
+        }
+    }
+
+    fn on_packet_sent(&mut self, now: Time, _tcp: &mut TcpState, _packet: &PacketInfo) {
+        self.last_sent = now;
+    }
+
+    fn observe(&self, _tcp: &TcpState, show: &mut dyn FnMut(&str, f64)) {
+        let of_epoch = |value: fn(&Epoch) -> f64| self.epoch.as_ref().map_or(f64::NAN, value);
+        show("w_max_segments", of_epoch(|epoch| epoch.origin as f64));
+        show("w_est_segments", of_epoch(|epoch| epoch.w_est as f64));
+        show("k_s", of_epoch(|epoch| epoch.k));
+    }
+}
+
+/// HyStart: the end of slow start by the length of a train of ACKs, or by a rise of the RTT.
+#[derive(Clone, Copy, Debug, Default)]
+struct HyStart {
+    is_over: bool,
+    round_start: Time,
+    /// The last ACK of the train that began with the round.
+    last_ack: Time,
+    /// The round is over when more than this is acknowledged.
+    round_end: u64,
+    /// Least RTT of the round; `None`: no sample yet.
+    round_rtt: Option<Duration>,
+    samples: u32,
+}
+
+impl HyStart {
+    fn begin_round(&mut self, now: Time, tcp: &TcpState) {
+        let is_over = self.is_over;
+        *self = Self { is_over, round_start: now, last_ack: now, round_end: tcp.snd_nxt, ..Self::default() };
+    }
+
+    /// True when slow start is over.
+    fn on_ack(&mut self, now: Time, tcp: &TcpState, rtt: Duration, least_rtt: Duration) -> bool {
+        if self.is_over {
+            return false;
+        }
+        if tcp.snd_una > self.round_end {
+            self.begin_round(now, tcp);
+        }
+        if tcp.cwnd < LOW_WINDOW * tcp.mss {
+            return false;
+        }
+        if now.saturating_since(self.last_ack) <= TRAIN_GAP {
+            self.last_ack = now;
+            let half = (least_rtt + OFFLOAD_DELAY) / 2;
+            self.is_over |= now.saturating_since(self.round_start) > half;
+        }
+        let round_rtt = self.round_rtt.map_or(rtt, |known| known.min(rtt));
+        self.round_rtt = Some(round_rtt);
+        if self.samples < SAMPLES {
+            self.samples += 1;
+        } else {
+            self.is_over |= round_rtt > least_rtt + (least_rtt / 8).clamp(LEAST_RISE, MOST_RISE);
+        }
+        self.is_over
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::ParameterValue;
+    use crate::congestion::testing::{Bench, MSS};
+
+    fn bench(segments: u64) -> Bench {
+        let rules = ParameterValue::Text("linux".to_owned());
+        Bench::new(NAME, &[("rules", rules), ("hystart", ParameterValue::Flag(true))], segments)
+    }
+
+    const RTT: Duration = Duration::from_millis(100);
+
+    /// 717/1024 of the window, whole: 100 to 70, 15 to 10 (10.5), never below 2; of cwnd and not of what is in flight.
+    #[test]
+    fn a_loss_leaves_seven_tenths_of_cwnd() {
+        for (segments, left) in [(100, 70), (15, 10), (2, 2)] {
+            let mut bench = bench(segments);
+            bench.tcp.flight_size = MSS;
+            assert_eq!(bench.control.ssthresh(bench.now, &bench.tcp), left * MSS, "{segments}");
+        }
+    }
+
+    /// Without a loss a segment per 20 acknowledged: 5 % of 100 in a round trip, with t near zero.
+    #[test]
+    fn growth_before_any_loss_is_a_twentieth_of_the_window() {
+        let mut bench = bench(100);
+        bench.tcp.ssthresh = 100 * MSS;
+        bench.round(RTT);
+        assert_eq!(bench.segments(), 105.0);
+    }
+
+    /// W_max = 1000, cwnd = 700: K = cbrt(300 / 0.4) = 9.086 s. After 5 s: 1000 - 0.4 (9.086 - 5.1)^3 = 974.7.
+    #[test]
+    fn the_window_follows_the_cubic() {
+        let mut bench = bench(1000);
+        bench.loss();
+        assert_eq!(bench.segments(), 700.0);
+        for _ in 0..50 {
+            bench.round(RTT);
+        }
+        assert!((970.0..977.0).contains(&bench.segments()), "{}", bench.segments());
+    }
+
+    /// 20 segments and 10 ms: the cubic is flat, W_est grows by 8/15 of a segment a round, beyond the window of the loss too.
+    #[test]
+    fn the_reno_friendly_window_never_grows_by_one_a_round() {
+        let mut bench = bench(20);
+        bench.loss();
+        assert_eq!(bench.segments(), 14.0);
+        for _ in 0..60 {
+            bench.round(Duration::from_millis(10));
+        }
+        // 60 * 8 / 15 = 32, less what whole segments lose.
+        assert!((40.0..48.0).contains(&bench.segments()), "{}", bench.segments());
+    }
+
+    /// Rounds of 100 ms, then one of 113: more than an eighth above the least. Slow start ends within that round.
+    #[test]
+    fn a_rise_of_the_rtt_ends_slow_start_at_once() {
+        let mut bench = bench(20);
+        bench.round(RTT);
+        assert!(bench.tcp.in_slow_start());
+        bench.round(Duration::from_millis(112));
+        assert!(bench.tcp.in_slow_start(), "12 ms are no rise over 12.5");
+        bench.round(Duration::from_millis(113));
+        assert!(!bench.tcp.in_slow_start());
+        assert!(bench.tcp.ssthresh < 160 * MSS);
+    }
+
+    /// ACKs 1 ms apart for over 50.5 ms, half of 100 ms and the delay of offloading.
+    #[test]
+    fn a_train_of_half_a_round_trip_ends_slow_start() {
+        let mut hystart = HyStart::default();
+        let mut tcp = crate::congestion::testing::tcp(100);
+        (tcp.snd_una, tcp.snd_nxt) = (0, 100 * MSS);
+        hystart.begin_round(Time::ZERO, &tcp);
+        let over = (1..=60).find(|ms| hystart.on_ack(Time::from_millis(*ms), &tcp, RTT, RTT));
+        assert_eq!(over, Some(51));
+        // A pause of 3 ms breaks the train for the rest of the round.
+        let mut hystart = HyStart::default();
+        hystart.begin_round(Time::ZERO, &tcp);
+        let ack = |ms: u64| Time::from_millis(if ms < 20 { ms } else { ms + 3 });
+        assert!((1..=60).all(|ms| !hystart.on_ack(ack(ms), &tcp, RTT, RTT)));
+    }
+
+    /// After a timeout nothing is known: 5 % per round trip again above ssthresh.
+    #[test]
+    fn a_timeout_forgets_all() {
+        let mut bench = bench(100);
+        bench.loss();
+        bench.timeout();
+        bench.tcp.cwnd = bench.tcp.ssthresh;
+        let before = bench.segments();
+        bench.round(RTT);
+        assert!(bench.segments() >= before + (before / 20.0).floor(), "{before} {}", bench.segments());
+    }
+}

@@ -1,0 +1,108 @@
+"""Simulator and kernel side by side: the page of `compare --plane sim,kernel` and of `agree`."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from cogtcp import provenance
+from cogtcp.metrics import BY_NAME
+from cogtcp.report import bars, page, scale, still
+from cogtcp.report.scale import Scale
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cogtcp.emulation.agreement import Agreement, Line
+
+_WIDTH = 760.0
+_ROW = 26.0
+# What is drawn: differences of counts that are mostly zero are read off the table.
+_DRAWN = ("goodput_bps", "rtt_mean_s")
+
+
+def planes_report(agreement: Agreement, *, command: str | None = None) -> str:
+    """Return the page of an agreement: differences, all numbers, and the first seed over time."""
+    from cogtcp.emulation.agreement import HEADINGS, TOLERANCE, cells
+    from cogtcp.report import over_time
+    from cogtcp.report.series import Series
+
+    lines = agreement.lines()
+    several = len({line.scenario for line in lines}) > 1
+    names = {
+        (line.scenario, line.transport): f"{line.scenario}, {line.transport}" if several else line.transport
+        for line in lines
+    }
+    left_out = [pair for pair in agreement.pairs if pair.doubt]
+    drawn = {}
+    for case, (simulated, emulated) in [] if several else agreement.shown.items():
+        drawn[f"{names[case]}: simulator"] = Series.of(simulated)
+        drawn[f"{names[case]}: kernel"] = Series.of(emulated)
+    figures = [
+        (BY_NAME[measure].title, differences([line for line in lines if line.measure == measure], names))
+        for measure in _DRAWN
+    ]
+    scenarios = {case[0]: result.scenario.to_toml() for case, (result, _) in agreement.shown.items()}
+    cells_of = [[line.scenario, line.transport, *cells(line)] for line in lines]
+    return page.render(
+        "planes.html.j2",
+        title=", ".join(dict.fromkeys(line.scenario for line in lines)),
+        answer=agreement.answer,
+        kernel=agreement.kernel,
+        interrupted=agreement.interrupted,
+        runs=len(agreement.pairs),
+        left_out=left_out,
+        tolerance=f"{TOLERANCE * 100:.0f} %",
+        figures=figures,
+        table=page.as_table([(heading, "") for heading in HEADINGS], cells_of, 3),
+        time=over_time(drawn) if drawn else None,
+        seed=agreement.pairs[0].seed if agreement.pairs else 0,
+        origin=[
+            ("Command", command or ""),
+            ("Kernel", f"Linux {agreement.kernel}"),
+            ("Seeds", ", ".join(map(str, dict.fromkeys(pair.seed for pair in agreement.pairs)))),
+            ("cogtcp", provenance.version()),
+            ("Commit", provenance.commit()),
+            ("Written", page.date()),
+        ],
+        scenario="\n".join(scenarios.values()),
+    )
+
+
+def differences(lines: Sequence[Line], names: dict[tuple[str, str], str]) -> str:
+    """Return the relative differences of a metric with their intervals as SVG, and where 5 % end."""
+    from cogtcp.emulation.agreement import TOLERANCE
+
+    intervals = [line.difference for line in lines]
+    percent = [(100 * each.low, 100 * each.mean, 100 * each.high) for each in intervals]
+    title = BY_NAME[lines[0].measure].title if lines else ""
+    labels = [names[line.scenario, line.transport] for line in lines]
+    said = "; ".join(
+        f"{label} {mean:+.1f} %"
+        for label, (_, mean, _) in zip(labels, percent, strict=True)
+        if math.isfinite(mean)
+    )
+    height = _ROW * len(lines)
+    sheet = still.Sheet(_WIDTH, height + 74, f"{title}, kernel less simulator: {said}")
+    left = 14 + max((still.text_width(label) for label in labels), default=0)
+    reach = max(bars.reach_of(percent), 120 * TOLERANCE)
+    panel = sheet.panel(
+        left, 26, _WIDTH - left - 120, height, Scale(-reach, reach), Scale(len(lines) - 0.5, -0.5)
+    )
+    ticks = panel.x.ticks(7)
+    panel.axes(
+        f"{title}: kernel less simulator, %",
+        x_ticks=list(zip(ticks, scale.labels(ticks), strict=True)),
+        y_ticks=list(enumerate(labels)),
+        grid="x",
+    )
+    for edge in (-100 * TOLERANCE, 0.0, 100 * TOLERANCE):
+        panel.upright(edge)
+    for row, (low, mean, high) in enumerate(percent):
+        if not math.isfinite(mean):
+            continue
+        if math.isfinite(low):
+            panel.interval_across(row, max(low, -reach), min(high, reach), color="accent")
+        panel.points([min(max(mean, -reach), reach)], [row], color="accent", size=3.5)
+        panel.text(reach, row, f"{mean:+.1f} %", dx=8, size=12, middle=True)
+    return sheet.svg()
