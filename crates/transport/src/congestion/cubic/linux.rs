@@ -111,7 +111,7 @@ impl LinuxCubic {
         if self.reno_friendly {
             // 15/8 of cwnd with the kernel's beta.
             let scale = 8 * (BETA_SCALE + self.beta) / 3 / (BETA_SCALE - self.beta).max(1);
-            let step = (cwnd * scale / 8).max(1);
+            let step = (cwnd.saturating_mul(scale) / 8).max(1);
             // What is left of a step counts for the next.
             let steps = epoch.acked.saturating_sub(1) / step;
             epoch.acked -= steps * step;
@@ -134,7 +134,7 @@ impl Epoch {
     fn target(&self, c: f64, t: Duration) -> u64 {
         let offset = t.as_secs_f64() - self.k;
         let delta = (c * libm::fabs(offset * offset * offset)) as u64;
-        if offset < 0.0 { self.origin.saturating_sub(delta) } else { self.origin + delta }
+        if offset < 0.0 { self.origin.saturating_sub(delta) } else { self.origin.saturating_add(delta) }
     }
 }
 
