@@ -7,6 +7,7 @@
 
 mod message;
 mod router;
+pub mod wire;
 
 pub use message::{Message, Outgoing};
 pub use router::{Counts, MobileRouter, Predicted, RouterConfig, Warning};

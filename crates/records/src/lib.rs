@@ -12,6 +12,7 @@ pub mod extensions;
 mod histogram;
 mod run;
 pub mod tables;
+pub mod train;
 
 pub use column::{Cell, Code, Column, ColumnData, ColumnKind, ColumnSchema, Table, TableSchema, TextColumn};
 pub use events::{EventKind, of_link_event};

@@ -3,11 +3,10 @@
 
 use crate::network::Network;
 use crate::options::RunError;
-use cogtcp_crosslayer::{LinkEvent, Phase};
+use cogtcp_crosslayer::LinkEvent;
 use cogtcp_link::Gate;
-use cogtcp_scenario::{Experiment, RadioSpec};
+use cogtcp_scenario::Experiment;
 use cogtcp_spectrum::journey::Course;
-use cogtcp_spectrum::prediction::Outage;
 use cogtcp_spectrum::{Radio, RadioStats};
 use cogtcp_units::{Rate, Time};
 use std::sync::Arc;
@@ -84,42 +83,6 @@ impl GatedLinks {
     /// The journey, of a radio that is on one.
     pub(crate) fn course(&self) -> Option<&Arc<Course>> {
         self.course.as_ref()
-    }
-
-    /// Every silence that begins before `end`, and why. One that never ends ends at [`Time::MAX`]. It is the radio of the
-    /// same name, seed and configuration that is played, not this one: only who may know the future asks for it.
-    pub(crate) fn timetable(&self, spec: &RadioSpec, seed: u64, end: Time) -> Vec<(Outage, &'static str)> {
-        let Some(mut twin) = spec.build(self.course.as_ref(), seed) else { return Vec::new() };
-        let mut outages = Vec::new();
-        let mut open: Option<(Time, &'static str)> = None;
-        loop {
-            let at = twin.next_change();
-            // A silence that begins before the end is followed to its own end, which a prediction states.
-            if at == Time::MAX || (at >= end && open.is_none()) {
-                let last = open.map(|(start, cause)| (Outage { start, end: Time::MAX }, cause));
-                outages.extend(last);
-                return outages;
-            }
-            let phase = twin.advance(at);
-            match open {
-                None if phase.is_silent() => open = Some((at, self.cause(at, phase))),
-                Some((start, cause)) if !phase.is_silent() => {
-                    outages.push((Outage { start, end: at }, cause));
-                    open = None;
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// Why the silence that begins at `at` with `phase` does.
-    fn cause(&self, at: Time, phase: Phase) -> &'static str {
-        match &self.course {
-            Some(course) => {
-                course.outages().find(|outage| outage.0 == at).map_or("", |outage| outage.2.name())
-            }
-            None => phase.name(),
-        }
     }
 
     /// When the radio changes next.

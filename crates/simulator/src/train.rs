@@ -11,13 +11,13 @@ use crate::parts::{Ending, Part, Plan, Tally, World, codes};
 use crate::queue::Event;
 use cogtcp_crosslayer::ReaderId;
 use cogtcp_link::Frame;
-use cogtcp_mobile_router::{Message, MobileRouter, RouterConfig};
+use cogtcp_mobile_router::{Message, MobileRouter};
 use cogtcp_records::{EventKind, Table};
-use cogtcp_scenario::{RttReport, TrainSpec};
-use cogtcp_spectrum::journey::{self, Course};
-use cogtcp_spectrum::prediction::{Known, Outage};
+use cogtcp_scenario::TrainSpec;
+use cogtcp_spectrum::journey::Course;
+use cogtcp_spectrum::prediction::Outage;
 use cogtcp_transport::freeze::Beside;
-use cogtcp_units::{RandomStream, Time};
+use cogtcp_units::Time;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -78,8 +78,9 @@ impl Train {
         }
         let end = Time::ZERO + experiment.run.duration;
         // The truth, for the results and for the predictors that are allowed to know it.
-        let (outages, causes): (Vec<_>, Vec<_>) = radio.timetable(radio_spec, seed, end).into_iter().unzip();
         let course = radio.course().cloned();
+        let (outages, causes): (Vec<_>, Vec<_>) =
+            radio_spec.timetable(course.as_ref(), seed, end).into_iter().unzip();
         let mut clients: Vec<Client> = Vec::new();
         for (number, flow) in experiment.flows.iter().enumerate() {
             let path = plan.network.path(2 * number);
@@ -110,20 +111,9 @@ impl Train {
                 plan.network.add_stream(from, to, &path);
             }
         }
-        let part = journey::streams_of(&radio_spec.name);
-        let journey = radio_spec.kind.journey().map(|journey| (&*journey.line, &*part));
-        let predictor =
-            spec.settings.prediction.kind().build(&Known { outages: &outages, journey, horizon: end, seed });
-        let predictor = predictor
-            .ok_or_else(|| wrong("it is on no journey, by which its silences could be predicted"))?;
-        let config = RouterConfig {
-            tu_advance: spec.settings.tu_advance,
-            td_advance: spec.settings.td_advance,
-            poll_interval: spec.settings.poll_interval,
-            trigger_loss: spec.settings.trigger_loss,
-        };
-        let loss = RandomStream::new(seed, "train/triggers", 0);
-        let machine = MobileRouter::new(config, clients.len(), predictor, Time::ZERO, loss);
+        let machine = spec.build(radio_spec, &outages, clients.len(), seed, end);
+        let machine =
+            machine.ok_or_else(|| wrong("it is on no journey, by which its silences could be predicted"))?;
         let course = course.filter(|_| machine.wants_measurements());
         Ok(Some(Box::new(Self {
             course: course.map(|course| (course, 0)),
@@ -139,6 +129,11 @@ impl Train {
             name: experiment.nodes[spec.router].clone(),
             spec,
         })))
+    }
+
+    /// The client beside an end of this flow.
+    fn client_of(&self, flow: usize) -> Option<usize> {
+        self.clients.iter().position(|client| client.flows.contains(&flow))
     }
 
     /// When the radio measures next; `Time::MAX`: never, or nobody wants to know.
@@ -172,15 +167,9 @@ impl Train {
                 }
             }
             Message::Request => {
-                let report = self.spec.settings.rtt;
                 let known =
                     self.clients[client].flows.iter().filter_map(|flow| world.flows[*flow].round_trips());
-                let rtt = known.map(|known| match report {
-                    RttReport::Least => known.least,
-                    RttReport::Smoothed => known.smoothed,
-                    RttReport::Greatest => known.greatest,
-                });
-                let rtt = rtt.max();
+                let rtt = self.spec.settings.rtt.of(known);
                 self.send(now, client, Message::Reply { rtt }, world);
             }
             Message::Reply { rtt } => self.router.handle_reply(now, client, rtt),
@@ -293,6 +282,6 @@ impl Part for Train {
     }
 
     fn report(&self, ending: &Ending<'_>) -> Vec<Table> {
-        self.tables(ending.experiment, ending.end, ending.flows).into()
+        report::tables(self, ending.end, ending.experiment, ending.flows).into()
     }
 }

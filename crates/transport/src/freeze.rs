@@ -211,6 +211,8 @@ impl ConnectionManager {
             return;
         }
         let mut plain = *segment;
+        // After the data that it carries, if it does: a segment from before them the source would not accept.
+        plain.seq = segment.seq.plus(segment.sequence_len());
         plain.flags = Flags::ACK;
         plain.len = 0;
         // It answers no particular segment.

@@ -1,271 +1,35 @@
-//! The train's results: its row, one row for each flow, and one for each outage and each false prediction.
+//! The train's results: what this driver knows of them. The tables are made in `cogtcp-records`.
 
 use super::Train;
 use crate::flow::Flow;
-use cogtcp_records::extensions::{
-    PredictionRow, PredictionsBuilder, TrainFlowRow, TrainFlowsBuilder, TrainRow, TrainsBuilder,
-};
-use cogtcp_records::{Code, Table};
+use cogtcp_records::Table;
+use cogtcp_records::train::{FlowOnTrain, TrainAccount};
 use cogtcp_scenario::Experiment;
-use cogtcp_spectrum::prediction::{Assessment, Outage, assess};
-use cogtcp_units::{Duration, Time};
+use cogtcp_units::Time;
 
-/// Outages and predictions of the measured span, and which belong together.
-struct Comparison {
-    /// The numbers of the outages.
-    outages: Vec<usize>,
-    /// The numbers of the predictions.
-    predictions: Vec<usize>,
-    assessment: Assessment,
-}
-
-impl Train {
-    /// The tables of trains (one row), of their flows and of predictions.
-    pub(super) fn tables(&self, experiment: &Experiment, end: Time, flows: &[Flow]) -> [Table; 3] {
-        let comparison = self.compare(end);
-        let rows = self.rows(&comparison, end);
-        let late = rows.iter().filter(|row| row.outcome == "late").count() as u64;
-        let mut predictions = PredictionsBuilder::default();
-        for row in rows {
-            let codes = (
-                predictions.router.intern(&experiment.nodes[self.spec.router]),
-                predictions.outcome.intern(row.outcome),
-                predictions.cause.intern(row.cause),
-            );
-            predictions.push(row.record(codes));
-        }
-        let train = self.report_train(&comparison, late, experiment, end, flows);
-        [train, report_flows(experiment, end, flows), predictions.finish()]
-    }
-
-    fn compare(&self, end: Time) -> Comparison {
-        let measured = |time: Time| time >= self.warm_at && time < end;
-        let said = self.router.predicted();
-        let outages: Vec<usize> =
-            (0..self.outages.len()).filter(|number| measured(self.outages[*number].start)).collect();
-        let predictions: Vec<usize> =
-            (0..said.len()).filter(|number| measured(said[*number].prediction.start)).collect();
-        let met: Vec<_> = outages.iter().map(|number| self.outages[*number]).collect();
-        let predicted: Vec<_> = predictions.iter().map(|number| said[*number].prediction).collect();
-        Comparison { outages, predictions, assessment: assess(&met, &predicted) }
-    }
-
-    /// Outages and false predictions in the order of time.
-    fn rows(&self, comparison: &Comparison, end: Time) -> Vec<Row> {
-        let Comparison { outages, predictions, assessment } = comparison;
-        let mut rows: Vec<Row> = Vec::new();
-        for (outage, matched) in outages.iter().zip(&assessment.matches) {
-            let (it, cause) = (self.outages[*outage], self.causes[*outage]);
-            let matched = matched.map(|number| predictions[number]);
-            let sent = matched.map(|number| self.router.predicted()[number].warned);
-            let outcome = match sent {
-                None => "missed",
-                Some(None) => "unsent",
-                Some(Some(sent)) if sent.at + sent.needed > it.start => "late",
-                Some(Some(_)) => "ahead",
-            };
-            rows.push(Row { outcome, cause, ..self.row(Some(it), matched, end) });
-        }
-        for (place, number) in predictions.iter().enumerate() {
-            if !assessment.matches.contains(&Some(place)) {
-                rows.push(Row { outcome: "false", ..self.row(None, Some(*number), end) });
-            }
-        }
-        let time = |row: &Row| if row.start.is_nan() { row.predicted_start } else { row.start };
-        rows.sort_by(|a, b| time(a).total_cmp(&time(b)));
-        rows
-    }
-
-    fn row(&self, outage: Option<Outage>, prediction: Option<usize>, end: Time) -> Row {
-        let seconds = |time: Option<Time>| time.map_or(f64::NAN, Time::as_secs_f64);
-        let said = prediction.map(|number| self.router.predicted()[number]);
-        let sent = said.and_then(|it| it.warned);
-        Row {
-            outcome: "",
-            cause: "",
-            start: seconds(outage.map(|it| it.start)),
-            end: seconds(outage.map(|it| it.end).filter(|time| *time < end)),
-            made: seconds(said.map(|it| it.prediction.made)),
-            predicted_start: seconds(said.map(|it| it.prediction.start)),
-            predicted_end: seconds(said.and_then(|it| it.prediction.end)),
-            down_sent: seconds(sent.map(|it| it.at)),
-            up_sent: seconds(said.and_then(|it| it.cleared)),
-            needed: sent.map_or(f64::NAN, |it| it.needed.as_secs_f64()),
-        }
-    }
-
-    fn report_train(
-        &self,
-        comparison: &Comparison,
-        late_warnings: u64,
-        experiment: &Experiment,
-        end: Time,
-        flows: &[Flow],
-    ) -> Table {
-        let mut table = TrainsBuilder::default();
-        let assessment = &comparison.assessment;
-        let (mut starts, mut ends) = (assessment.start_errors.clone(), assessment.end_errors.clone());
-        starts.sort_by(f64::total_cmp);
-        ends.sort_by(f64::total_cmp);
-        let lengths = comparison.outages.iter().map(|number| {
-            let it = self.outages[*number];
-            it.end.min(end).saturating_since(it.start).as_secs_f64()
-        });
-        let counts = self.router.counts();
-        let managed = || self.clients.iter().flat_map(|client| &client.flows);
-        let frozen: f64 = managed().map(|flow| seconds_frozen(&flows[*flow], end)).sum();
-        let span = end.saturating_since(self.warm_at).as_secs_f64();
-        let row = TrainRow {
-            router: table.router.intern(&experiment.nodes[self.spec.router]),
-            predictor: table.predictor.intern(self.spec.settings.prediction.kind().name()),
-            clients: self.clients.len() as u64,
-            outages: comparison.outages.len() as u64,
-            outage_s: lengths.sum(),
-            predictions: comparison.predictions.len() as u64,
-            missed_outages: assessment.missed,
-            false_predictions: assessment.false_ones,
-            late_warnings,
-            start_error_mean_s: mean(&starts),
-            start_error_std_s: deviation(&starts),
-            start_error_p05_s: quantile(&starts, 0.05),
-            start_error_p50_s: quantile(&starts, 0.5),
-            start_error_p95_s: quantile(&starts, 0.95),
-            end_error_mean_s: mean(&ends),
-            end_error_std_s: deviation(&ends),
-            end_error_p05_s: quantile(&ends, 0.05),
-            end_error_p50_s: quantile(&ends, 0.5),
-            end_error_p95_s: quantile(&ends, 0.95),
-            rtt_tcp_s: self.router.rtt_tcp().as_secs_f64(),
-            rtt_local_s: self.router.rtt_local().as_secs_f64(),
-            tu_advance_mean_s: counts.tu_advance_s / counts.downs as f64,
-            down_messages: counts.down_messages,
-            up_messages: counts.up_messages,
-            lost_messages: counts.lost_messages,
-            polls: counts.polls,
-            overhead_bytes: self.bytes,
-            overhead_bps: self.bytes as f64 * 8.0 / span,
-            frozen_s: frozen / managed().count() as f64,
-            window_probes: managed().map(|flow| flows[*flow].probes()).sum(),
-        };
-        table.push(row);
-        table.finish()
-    }
-}
-
-/// The table of flows on a train.
-fn report_flows(experiment: &Experiment, end: Time, flows: &[Flow]) -> Table {
-    let mut table = TrainFlowsBuilder::default();
-    for (flow, spec) in flows.iter().zip(&experiment.flows) {
-        let row = TrainFlowRow {
-            flow: table.flow.intern(&spec.name),
-            efficiency_trains: flow.measured.map_or(f64::NAN, |m| m.share(m.arrived_bytes)),
-            managed: flow.frozen(end).is_some(),
-            frozen_s: seconds_frozen(flow, end),
-            window_probes: flow.probes(),
-        };
-        table.push(row);
-    }
-    table.finish()
-}
-
-fn seconds_frozen(flow: &Flow, end: Time) -> f64 {
-    flow.frozen(end).map_or(f64::NAN, Duration::as_secs_f64)
-}
-
-/// An outage with its prediction, or one of them alone; not-a-number stands for what is not there.
-struct Row {
-    outcome: &'static str,
-    cause: &'static str,
-    start: f64,
-    end: f64,
-    made: f64,
-    predicted_start: f64,
-    predicted_end: f64,
-    down_sent: f64,
-    up_sent: f64,
-    needed: f64,
-}
-
-impl Row {
-    fn record(&self, (router, outcome, cause): (Code, Code, Code)) -> PredictionRow {
-        PredictionRow {
-            router,
-            outcome,
-            cause,
-            start_s: self.start,
-            end_s: self.end,
-            made_s: self.made,
-            predicted_start_s: self.predicted_start,
-            predicted_end_s: self.predicted_end,
-            start_error_s: self.predicted_start - self.start,
-            end_error_s: self.predicted_end - self.end,
-            down_sent_s: self.down_sent,
-            up_sent_s: self.up_sent,
-            down_lead_s: self.start - self.down_sent,
-            up_lead_s: self.end - self.up_sent,
-            needed_s: self.needed,
-        }
-    }
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
-fn deviation(values: &[f64]) -> f64 {
-    let mean = mean(values);
-    (values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (values.len() as f64 - 1.0).max(0.0))
-        .sqrt()
-}
-
-/// The nearest-rank quantile of sorted values.
-fn quantile(sorted: &[f64], p: f64) -> f64 {
-    let rank = libm::ceil(p * sorted.len() as f64) as usize;
-    sorted.get(rank.saturating_sub(1)).copied().unwrap_or(f64::NAN)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Squares of the distances from 3: 4 + 1 + 0 + 9, over 3.
-    #[test]
-    fn moments_by_hand() {
-        let values = [1.0, 2.0, 3.0, 6.0];
-        assert_eq!(mean(&values), 3.0);
-        assert_eq!(deviation(&values), (14.0_f64 / 3.0).sqrt());
-        assert!(mean(&[]).is_nan() && deviation(&[1.0]).is_nan());
-    }
-
-    /// Nearest rank: the least of four that 0.05 x 4, 0.5 x 4 = 2, 0.95 x 4 = 3.8 of them do not exceed.
-    #[test]
-    fn quantiles_by_hand() {
-        let values = [1.0, 2.0, 3.0, 4.0];
-        assert_eq!([0.0, 0.05, 0.5, 0.51, 0.95].map(|p| quantile(&values, p)), [1.0, 1.0, 2.0, 3.0, 4.0]);
-        assert!(quantile(&[], 0.5).is_nan());
-    }
-
-    /// An outage from 10 s to 15 s, predicted from 9.5 s to 15.25 s, told at 9 s, its end at 13 s.
-    #[test]
-    fn errors_and_leads_by_hand() {
-        let mut table = PredictionsBuilder::default();
-        let codes = (table.router.intern("r"), table.outcome.intern("ahead"), table.cause.intern("sensing"));
-        let row = Row {
-            outcome: "ahead",
-            cause: "sensing",
-            start: 10.0,
-            end: 15.0,
-            made: 8.0,
-            predicted_start: 9.5,
-            predicted_end: 15.25,
-            down_sent: 9.0,
-            up_sent: 13.0,
-            needed: 0.5,
-        };
-        let record = row.record(codes);
-        // Negative: predicted too early.
-        assert_eq!((record.start_error_s, record.end_error_s), (-0.5, 0.25));
-        assert_eq!((record.down_lead_s, record.up_lead_s), (1.0, 2.0));
-        assert_eq!((record.down_sent_s, record.up_sent_s, record.needed_s), (9.0, 13.0, 0.5));
-    }
+/// The tables of trains (one row), of their flows and of predictions.
+pub(super) fn tables(train: &Train, end: Time, experiment: &Experiment, flows: &[Flow]) -> [Table; 3] {
+    let account = TrainAccount {
+        router: &train.router,
+        node: &train.name,
+        predictor: train.spec.settings.prediction.kind().name(),
+        clients: train.clients.len(),
+        outages: &train.outages,
+        causes: &train.causes,
+        warm_at: train.warm_at,
+        end,
+        message_bytes: train.bytes,
+        flows: flows
+            .iter()
+            .zip(&experiment.flows)
+            .enumerate()
+            .map(|(number, (flow, spec))| FlowOnTrain {
+                name: &spec.name,
+                efficiency: flow.measured.map_or(f64::NAN, |m| m.share(m.arrived_bytes)),
+                frozen: flow.frozen(end).and_then(|frozen| Some((train.client_of(number)?, frozen))),
+                window_probes: flow.probes(),
+            })
+            .collect(),
+    };
+    account.tables()
 }
