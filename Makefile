@@ -103,7 +103,7 @@ wheel: $(VENV)/.core ## Build a wheel in dist/ (Python 3.11 and newer; installs 
 
 DIST ?= dist
 
-bpf: ## Build TCP C2 for the kernel of this machine (Linux; needs clang, libbpf and bpftool; see docs/kernel-c2.md)
+bpf: ## Build TCP C2 and the manager of Freeze-TCP for this kernel (Linux; needs clang, libbpf and bpftool; see docs/kernel-c2.md, docs/freeze.md)
 	@$(MAKE) --no-print-directory -C bpf
 
 reference: $(VENV)/.core $(VENV)/.dev ## Generate schemas and reference pages anew, from the types and docstrings

@@ -2,6 +2,7 @@
 
 Two TUN devices, one in each namespace, and a process that carries packets between them. When a packet leaves
 is worked out when it comes, so that lateness does not add up; at its end the process says how late it was.
+It is the router of a train too, which warns the far end of an outage.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import sys
 import time
 from collections import deque
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 _TUNSETIFF = 0x400454CA
 _TUN_WITHOUT_HEADER = 0x1001  # IFF_TUN | IFF_NO_PI
 TCP_CONGESTION = 13
-NEAR, FAR = "10.67.0.1", "10.67.0.2"
+NEAR, FAR, ROUTER = "10.67.0.1", "10.67.0.2", "10.67.0.254"
 
 
 def sh(*words: str) -> str:
@@ -38,6 +39,14 @@ def _tun(name: str) -> int:
     device = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
     fcntl.ioctl(device, _TUNSETIFF, struct.pack("16sH22x", name.encode(), _TUN_WITHOUT_HEADER))
     return device
+
+
+class Ended(NamedTuple):
+    """How a path went: how late its packets were, and how long after each outage the first data came."""
+
+    late_p99_s: float
+    late_max_s: float
+    resumed_s: list[float]
 
 
 class EmulatedPath:
@@ -74,10 +83,23 @@ class EmulatedPath:
         words = ("ss", "-tnH", "state", "established", "sport", "=", f":{port}")
         return len(sh("ip", "netns", "exec", self.far, *words).splitlines())
 
+    def outage(self, length_s: float, *, warning_s: float | None = None, comes: bool = True) -> None:
+        """Begin an outage, which loses what would arrive in it, after a warning of so long if there is one.
+
+        The far end hears that it is over when it is. Of a false alarm (`comes` false) no more follows.
+        """
+        assert self.carrier.stdin
+        self.carrier.stdin.write(json.dumps([length_s, warning_s, comes]) + "\n")
+        self.carrier.stdin.flush()
+
+    def end(self) -> Ended:
+        """End the path and return how it went."""
+        self.carrier.terminate()
+        return Ended(*json.loads(self.carrier.communicate()[0]))
+
     def lateness(self) -> float:
         """End the path and return how late 99 % of its packets were at most, in s."""
-        self.carrier.terminate()
-        return float(self.carrier.communicate()[0])
+        return self.end().late_p99_s
 
 
 def samples(log: Path) -> list[dict[str, float]]:
@@ -102,7 +124,11 @@ def path(rate_bps: float, one_way_s: float, queue_bytes: int) -> Iterator[Emulat
             sh("ip", "-n", namespace, "link", "set", "lo", "up")
         rules = map(str, (*devices, rate_bps, one_way_s, queue_bytes))
         made.carrier = subprocess.Popen(
-            [sys.executable, __file__, "carry", *rules], pass_fds=devices, stdout=subprocess.PIPE, text=True
+            [sys.executable, __file__, "carry", *rules],
+            pass_fds=devices,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         made.processes.append(made.carrier)
         yield made
@@ -110,13 +136,31 @@ def path(rate_bps: float, one_way_s: float, queue_bytes: int) -> Iterator[Emulat
         for process in made.processes:
             process.kill()
             process.wait()
-            if process.stdout:
-                process.stdout.close()
+            for pipe in (process.stdin, process.stdout):
+                if pipe:
+                    with suppress(BrokenPipeError):
+                        pipe.close()
         for device in devices:
             os.close(device)
         for namespace in (made.near, made.far):
             with suppress(subprocess.CalledProcessError):
                 sh("ip", "netns", "del", namespace)
+
+
+def message(kind: int, start_s: float = 0, until_s: float = 0) -> bytes:
+    """Return what a router says (`crates/mobile-router/src/wire.rs`): 0 going down, 1 going up."""
+    times = (round(start_s * 1e6), round(until_s * 1e6))
+    return struct.pack(">4sBBHIqqQ", b"CGTF", 1, kind, 0, 0, *times, 0)
+
+
+def _datagram(payload: bytes) -> bytes:
+    """Return an IPv4 packet from the router to the far end, for the port on which a manager listens."""
+    addresses = b"".join(bytes(map(int, address.split("."))) for address in (ROUTER, FAR))
+    udp = struct.pack(">4H", 50007, 50007, 8 + len(payload), 0) + payload
+    head = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(udp), 0, 0, 64, 17, 0) + addresses
+    whole = sum(struct.unpack(">10H", head))
+    whole = (whole & 0xFFFF) + (whole >> 16)
+    return head[:10] + struct.pack(">H", ~(whole + (whole >> 16)) & 0xFFFF) + head[12:] + udp
 
 
 def _carry(near: int, far: int, rate: float, delay: float, limit: int) -> None:
@@ -126,18 +170,34 @@ def _carry(near: int, far: int, rate: float, delay: float, limit: int) -> None:
     back: deque[tuple[float, bytes]] = deque()
     free = 0.0
     late: list[float] = []
+    # What the router does, and when: it says something to the far end, or the link closes or opens.
+    agenda: list[tuple[float, bytes | bool]] = []
+    is_open, opened, resumed = True, None, []
 
     def end(number: int, frame: object) -> None:
-        print(sorted(late)[len(late) * 99 // 100] if late else 0.0, flush=True)
+        all_late = sorted(late) or [0.0]
+        print(json.dumps([all_late[len(all_late) * 99 // 100], all_late[-1], resumed]), flush=True)
         os._exit(0)
 
     signal.signal(signal.SIGTERM, end)
     while True:
-        due = min((queue[0][0] for queue in (forward, back) if queue), default=None)
+        due = min(
+            [queue[0][0] for queue in (forward, back) if queue] + [at for at, _ in agenda], default=None
+        )
         wait = None if due is None else max(0.0, due - time.monotonic())
-        readable, _, _ = select.select([near, far], [], [], wait)
+        readable, _, _ = select.select([near, far, 0], [], [], wait)
         now = time.monotonic()
-        for device in readable:
+        if 0 in readable:
+            line = sys.stdin.readline()
+            if not line:
+                end(0, None)
+            length, warning, comes = json.loads(line)
+            begins = now + (warning or 0)
+            said = warning is not None
+            agenda += [(now, _datagram(message(0, warning, warning + length)))] if said else []
+            agenda += [(begins, False), (begins + length, True)] if comes else []
+            agenda += [(begins + length, _datagram(message(1)))] if said else []
+        for device in set(readable) & {near, far}:
             with suppress(BlockingIOError):
                 while True:
                     packet = os.read(device, 2048)
@@ -146,10 +206,22 @@ def _carry(near: int, far: int, rate: float, delay: float, limit: int) -> None:
                     elif (free - now) * rate / 8 <= limit:
                         free = max(free, now) + len(packet) * 8 / rate
                         forward.append((free + delay, packet))
+        while agenda and agenda[0][0] <= now:
+            _, what = agenda.pop(0)
+            if isinstance(what, bytes):
+                os.write(far, what)
+                continue
+            is_open, opened = what, now if what else None
         for queue, device in ((forward, far), (back, near)):
             while queue and queue[0][0] <= now:
                 at, packet = queue.popleft()
                 late.append(time.monotonic() - at)
+                if not is_open:
+                    continue
+                # More than headers: data.
+                if device == far and opened is not None and len(packet) > 100:
+                    resumed.append(time.monotonic() - opened)
+                    opened = None
                 with suppress(OSError):
                     os.write(device, packet)
 

@@ -172,12 +172,13 @@ VERBS = [
     "mobility",
     "trace",
     "c2",
+    "freeze",
     "sensing",
     "version",
 ]
 
 
-FAMILIES = ("pu", "journey", "mobility", "trace", "c2")
+FAMILIES = ("pu", "journey", "mobility", "trace", "c2", "freeze")
 NESTED = [
     "pu generate",
     "pu show",
@@ -194,6 +195,11 @@ NESTED = [
     "c2 unload",
     "c2 flows",
     "c2 link",
+    "freeze load",
+    "freeze status",
+    "freeze trigger",
+    "freeze unload",
+    "freeze clean",
 ]
 
 

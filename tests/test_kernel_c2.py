@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cogtcp import Scenario, run
+from kernel_needs import build, soon, why_no_path, why_not
 from kernel_path import FAR, NEAR, TCP_CONGESTION, path, samples, sh
 
 if TYPE_CHECKING:
@@ -36,31 +37,6 @@ RATE, ONE_WAY, QUEUE = 10e6, 0.025, 126_000
 UNBOUND = 0x7FFFFFFF
 # A path that was later than this is no evidence: it is a third of the width of C2's band, 0.15 of 51 ms.
 LATE = 0.0025
-
-
-def why_not() -> str | None:
-    """Return why the kernel cannot be tested here."""
-    if not sys.platform.startswith("linux"):
-        return "needs Linux"
-    if os.geteuid():
-        return "needs root"
-    if not Path("/sys/kernel/btf/vmlinux").exists():
-        return "the kernel has no BTF (CONFIG_DEBUG_INFO_BTF)"
-    missing = [tool for tool in ("clang", "bpftool", "cc", "make") if not shutil.which(tool, path=TOOLS)]
-    if not Path("/usr/include/bpf/libbpf.h").exists():
-        missing.append("libbpf-dev")
-    return f"not installed: {', '.join(missing)}" if missing else None
-
-
-def why_no_path() -> str | None:
-    """Return why there can be no path between two namespaces here."""
-    if not shutil.which("ip", path=TOOLS):
-        return "not installed: iproute2"
-    try:
-        os.close(os.open("/dev/net/tun", os.O_RDWR))
-    except OSError as error:
-        return f"/dev/net/tun cannot be opened: {error.strerror}"
-    return None
 
 
 NEEDS_KERNEL = pytest.mark.skipif(why_not() is not None, reason=f"C2 in the kernel: {why_not()}")
@@ -85,21 +61,10 @@ def left_in_the_kernel() -> list[str]:
     return found + [str(file) for file in pinned.rglob("*c2*")]
 
 
-def soon(condition: Callable[[], object], seconds: float = 60) -> bool:
-    until = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.02)
-    return True
-
-
 @pytest.fixture(scope="module")
 def built() -> Iterator[None]:
     """Build it; nobody else on this machine loads it meanwhile, from whatever tree."""
-    make = ["/usr/bin/env", "make", "-C", ROOT / "bpf"]
-    done = subprocess.run(make, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    build()
     with (Path(tempfile.gettempdir()) / "cogtcp-c2.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         first = c2("load")
@@ -151,13 +116,13 @@ def share(entry: dict[str, Any], n: int) -> int:
 
 def test_without_the_program_it_says_how_to_build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from cogtcp import RunError
-    from cogtcp.cli import kernel_c2
+    from cogtcp.cli import kernel_program
 
-    monkeypatch.setattr(kernel_c2, "__file__", str(tmp_path / "a/b/c/d.py"))
-    monkeypatch.setattr(kernel_c2, "_SEARCHED", str(tmp_path))
+    monkeypatch.setattr(kernel_program, "__file__", str(tmp_path / "a/b/c/d.py"))
+    monkeypatch.setattr(kernel_program, "_SEARCHED", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(RunError, match=r"make bpf, which needs clang and bpftool .*apt install clang"):
-        kernel_c2._program()
+        kernel_program.find("cogtcp-c2", "TCP C2")
 
 
 @pytest.mark.parametrize(

@@ -112,6 +112,7 @@ def _parser() -> argparse.ArgumentParser:
         emulate,
         journey,
         kernel_c2,
+        kernel_freeze,
         lab,
         link_trace,
         mobility,
@@ -261,6 +262,9 @@ def _parser() -> argparse.ArgumentParser:
     link_trace.add_trace(group("trace", "show, convert, export and generate link traces (mahimahi, CSV)"))
 
     kernel_c2.add_c2(group("c2", "load TCP C2 into the kernel of this machine, show it, tell it of links"))
+    kernel_freeze.add_freeze(
+        group("freeze", "hold TCP sources of this machine through announced outages (Freeze-TCP)")
+    )
 
     sensing = verb("sensing", spectrum.show_sensing, "print P_d and P_f against sensing time and SNR")
     spectrum.add_sensing(sensing)

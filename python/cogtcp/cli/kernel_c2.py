@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
-import subprocess
-import sys
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-from cogtcp._errors import RunError, UsageError
-from cogtcp.cli import arguments
+from cogtcp._errors import UsageError
+from cogtcp.cli import arguments, kernel_program
 
 if TYPE_CHECKING:
     import argparse
-
-_PACKAGES = "clang libbpf-dev bpftool libelf-dev zlib1g-dev"
 
 
 def add_c2(parser: argparse.ArgumentParser) -> None:
@@ -148,33 +142,4 @@ def _link(args: argparse.Namespace) -> int:
 
 
 def _do(*words: str) -> str:
-    """Run `cogtcp-c2` and return what it printed."""
-    # No shell, and the program is ours.
-    done = subprocess.run([str(_program()), *words], capture_output=True, text=True, check=False)  # noqa: S603
-    if done.returncode == 2:
-        raise UsageError(done.stderr.strip())
-    if done.returncode:
-        raise RunError(done.stderr.strip() or f"cogtcp-c2 ended with code {done.returncode}")
-    return done.stdout
-
-
-def _program() -> Path:
-    # In the tree of the sources, where `make bpf` puts it; else where somebody installed it.
-    built = Path(__file__).resolve().parents[3] / "target/bpf/cogtcp-c2"
-    found = built if built.exists() else shutil.which("cogtcp-c2")
-    if not found:
-        _say_what_is_missing()
-    return Path(found)
-
-
-def _say_what_is_missing() -> NoReturn:
-    if not sys.platform.startswith("linux"):
-        raise RunError("TCP C2 in the kernel needs Linux")
-    missing = [tool for tool in ("clang", "bpftool") if not shutil.which(tool, path=_SEARCHED)]
-    if not Path("/usr/include/bpf/libbpf.h").exists():
-        missing.append("libbpf's headers")
-    lacking = f", which needs {' and '.join(missing)} (on Debian: apt install {_PACKAGES})" if missing else ""
-    raise RunError(f"TCP C2 for the kernel is not built; in the tree of cogtcp's sources: make bpf{lacking}")
-
-
-_SEARCHED = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    return kernel_program.do("cogtcp-c2", "TCP C2", *words)

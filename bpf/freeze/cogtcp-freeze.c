@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The command behind `cogtcp freeze`: the connection manager of Freeze-TCP on an interface of this host. */
+#include <arpa/inet.h>
+#include <getopt.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "daemon.h"
+#include "message.h"
+
+static const char USAGE[] =
+	"usage: cogtcp-freeze load --interface IFACE [--listen [ADDRESS:]PORT] [--router ADDRESS] [--clsact] [--object FILE] [--foreground]\n"
+	"       cogtcp-freeze status\n"
+	"       cogtcp-freeze unload [IFACE]\n"
+	"       cogtcp-freeze clean";
+
+/* Beside this program. */
+static const char *default_object(void)
+{
+	static char path[PATH_MAX + 16];
+	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX);
+
+	if (length < 0)
+		return "freeze.bpf.o";
+	path[length] = 0;
+	dirname(path);
+	return strcat(path, "/freeze.bpf.o");
+}
+
+static int read_address(const char *text, struct in6_addr *address)
+{
+	struct in_addr ipv4;
+
+	if (inet_pton(AF_INET6, text, address) == 1)
+		return 1;
+	if (inet_pton(AF_INET, text, &ipv4) != 1)
+		return 0;
+	memset(address, 0, sizeof(*address));
+	address->s6_addr[10] = address->s6_addr[11] = 0xff;
+	memcpy(&address->s6_addr[12], &ipv4, sizeof(ipv4));
+	return 1;
+}
+
+/* PORT, ADDRESS:PORT, or [ADDRESS]:PORT. */
+static int read_listen(const char *text, struct sockaddr_in6 *listen)
+{
+	char address[INET6_ADDRSTRLEN + 3] = "", *start = address, *end;
+	const char *colon = strrchr(text, ':'), *digits = colon ? colon + 1 : text;
+	long port = strtol(digits, &end, 10);
+
+	if (!*digits || *end || port < 1 || port > 65535)
+		return 0;
+	listen->sin6_port = htons(port);
+	if (!colon)
+		return 1;
+	if ((size_t)(colon - text) >= sizeof(address))
+		return 0;
+	memcpy(address, text, colon - text);
+	if (*start == '[' && start[strlen(start) - 1] == ']') {
+		start[strlen(start) - 1] = 0;
+		start++;
+	}
+	return read_address(start, &listen->sin6_addr);
+}
+
+static int run_load(int count, char **words)
+{
+	static const struct option OPTIONS[] = {
+		{ "interface", required_argument, NULL, 'i' }, { "listen", required_argument, NULL, 'l' },
+		{ "router", required_argument, NULL, 'r' },    { "object", required_argument, NULL, 'o' },
+		{ "clsact", no_argument, NULL, 'c' },	       { "foreground", no_argument, NULL, 'g' },
+		{},
+	};
+	struct load_options options = {
+		.object = default_object(),
+		.listen = { .sin6_family = AF_INET6, .sin6_port = htons(MESSAGE_PORT) },
+	};
+	int option;
+
+	while ((option = getopt_long(count, words, "", OPTIONS, NULL)) != -1) {
+		if (option == 'i')
+			options.interface = optarg;
+		else if (option == 'o')
+			options.object = optarg;
+		else if (option == 'c')
+			options.clsact = 1;
+		else if (option == 'g')
+			options.foreground = 1;
+		else if (option == 'l' && !read_listen(optarg, &options.listen))
+			return fail(2, "--listen %s: give a UDP port, or ADDRESS:PORT", optarg);
+		else if (option == 'r' && !read_address(optarg, &options.router))
+			return fail(2, "--router %s: give an IPv4 or IPv6 address", optarg);
+		else if (option == '?')
+			return fail(2, "%s", USAGE);
+	}
+	if (optind != count || !options.interface)
+		return fail(2, "%s", USAGE);
+	return load(&options);
+}
+
+int main(int count, char **words)
+{
+	const char *verb = count > 1 ? words[1] : "";
+
+	if (!strcmp(verb, "load"))
+		return run_load(count - 1, words + 1);
+	if (!strcmp(verb, "status") && count == 2)
+		return print_status();
+	if (!strcmp(verb, "unload") && count <= 3)
+		return unload(count == 3 ? words[2] : NULL);
+	if (!strcmp(verb, "clean") && count == 2)
+		return clean();
+	if (!strcmp(verb, "--help"))
+		return puts(USAGE), 0;
+	return fail(2, "%s", USAGE);
+}

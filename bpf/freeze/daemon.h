@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The parts of the command: who attaches, who holds, who finds and tells. */
+#ifndef DAEMON_H
+#define DAEMON_H
+
+#include <netinet/in.h>
+#include "freeze.h"
+
+struct bpf_object;
+
+struct load_options {
+	const char *object;      /* file of the BPF object */
+	const char *interface;
+	struct sockaddr_in6 listen; /* IPv4 mapped */
+	struct in6_addr router;  /* whose messages count; any: everybody's */
+	int foreground, clsact;
+};
+
+/* The programs on an interface. */
+struct attached {
+	struct bpf_object *object;
+	struct freeze_settings settings;
+	int state_map, connections_map, counts_map, settings_map;
+	int links[2];
+};
+
+/* Print a message for users on standard error and return `code`: 1 what was asked for failed, 2 it was asked wrongly. */
+int fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same for a refusal by the kernel, `error` as in errno. */
+int refused(const char *what, int error);
+
+/* attach.c. Both return 0 or an exit code, having said why. */
+int attach(const struct load_options *options, struct attached *attached);
+void detach(struct attached *attached);
+/* Remove what a daemon left on its interface that was attached by a qdisc and did not end as it should. */
+int detach_leftover(const struct freeze_settings *settings);
+/* The inode of this network namespace. */
+__u64 this_namespace(void);
+
+/* hold.c: the daemon. */
+int load(const struct load_options *options);
+
+/* find.c. Call `each` for what is loaded, or what is left of it; stops at the first that returns other than 0, and returns that. */
+struct found {
+	struct freeze_settings settings;
+	int alive; /* its process is there */
+};
+typedef int visit(const struct found *found, void *data);
+int find(visit *each, void *data);
+
+/* status.c, unload.c: exit codes. */
+int print_status(void);
+int unload(const char *interface);
+int clean(void);
+
+#endif

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The daemon: hears the router's messages, says to the programs whether sources are held, and sends the ACKs of both moments.
+ * What `ConnectionManager` of crates/transport/src/freeze.rs does on a warning and on the all-clear.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+#include "acks.h"
+#include "daemon.h"
+#include "message.h"
+
+/* As many as the simulator's manager sends: FREEZE_ACKS and THAW_ACKS of freeze.rs. */
+#define FREEZE_ACKS 2
+#define THAW_ACKS 3
+/* A connection that was silent for longer is forgotten until it is heard of again. */
+#define FORGOTTEN_AFTER_S 600
+#define SWEEP_EVERY_MS 60000
+
+struct daemon {
+	struct attached attached;
+	struct injector injector;
+	struct in6_addr router;
+	int messages;
+};
+
+static __u64 now_ns(void)
+{
+	struct timespec clock;
+
+	clock_gettime(CLOCK_MONOTONIC, &clock);
+	return clock.tv_sec * 1000000000ULL + clock.tv_nsec;
+}
+
+/* Counters of the daemon's own, which nobody else writes. */
+static void count(const struct daemon *its, size_t offset, __u64 by)
+{
+	struct freeze_counts counts;
+	__u32 zero = 0;
+
+	if (bpf_map_lookup_elem(its->attached.counts_map, &zero, &counts))
+		return;
+	*(__u64 *)((char *)&counts + offset) += by;
+	bpf_map_update_elem(its->attached.counts_map, &zero, &counts, BPF_ANY);
+}
+
+#define COUNT(its, field, by) count(its, offsetof(struct freeze_counts, field), by)
+
+/* What is done with every connection. A connection that goes away meanwhile may hide others until the next time. */
+typedef void act(const struct daemon *its, const struct freeze_key *key, const struct freeze_connection *connection, void *data);
+
+static void each_connection(const struct daemon *its, act *act, void *data)
+{
+	struct freeze_key key, next, *from = NULL;
+	struct freeze_connection connection;
+	int map = its->attached.connections_map;
+
+	for (int number = 0; number < FREEZE_MOST && !bpf_map_get_next_key(map, from, &next); number++) {
+		key = next;
+		from = &key;
+		/* Under the lock, so that no ACK is half of one and half of the next. */
+		if (!bpf_map_lookup_elem_flags(map, &key, &connection, BPF_F_LOCK))
+			act(its, &key, &connection, data);
+	}
+}
+
+struct telling {
+	int closed;       /* with a window of zero */
+	__u32 only_released; /* only to who was let go in this freeze; 0: to everybody */
+	__u64 sent;
+};
+
+static void tell(const struct daemon *its, const struct freeze_key *key, const struct freeze_connection *connection, void *data)
+{
+	struct telling *telling = data;
+	__u32 header = its->attached.settings.link_header;
+	int times = telling->closed ? FREEZE_ACKS : THAW_ACKS;
+
+	if (telling->only_released && connection->released != telling->only_released)
+		return;
+	telling->sent += send_ack(&its->injector, &connection->out, header, 0, telling->closed, times);
+	/* Beside the source once is enough: there is no way on which it could be lost. */
+	telling->sent += send_ack(&its->injector, &connection->in, header, 1, telling->closed, 1);
+}
+
+static void tell_all(struct daemon *its, int closed, __u32 only_released)
+{
+	struct telling telling = { .closed = closed, .only_released = only_released };
+
+	each_connection(its, tell, &telling);
+	COUNT(its, injected, telling.sent);
+}
+
+static void freeze(struct daemon *its, __s64 until_us)
+{
+	__u64 now = now_ns(), until = now + (until_us > 0 ? (__u64)until_us * 1000 : 0);
+	struct freeze_state state;
+	__u32 zero = 0, before;
+	int already;
+
+	if (bpf_map_lookup_elem(its->attached.state_map, &zero, &state))
+		return;
+	already = state.frozen;
+	before = state.epoch;
+	state.frozen = 1;
+	/* A second warning before the all-clear prolongs the freeze, and holds again who was let go. */
+	state.until = already && state.until > until ? state.until : until;
+	state.epoch = before + 1 ? before + 1 : 1;
+	bpf_map_update_elem(its->attached.state_map, &zero, &state, BPF_ANY);
+	tell_all(its, 1, already ? before : 0);
+}
+
+static void thaw(struct daemon *its)
+{
+	struct freeze_state state;
+	__u32 zero = 0;
+
+	if (bpf_map_lookup_elem(its->attached.state_map, &zero, &state))
+		return;
+	state.frozen = 0;
+	bpf_map_update_elem(its->attached.state_map, &zero, &state, BPF_ANY);
+	/* Also where no warning came: who ran into the outage hears that it may go on (Caceres and Iftode). */
+	tell_all(its, 0, 0);
+}
+
+static void greatest(const struct daemon *its, const struct freeze_key *key, const struct freeze_connection *connection, void *data)
+{
+	__u64 *rtt = data;
+
+	if (connection->rtt_smoothed > *rtt)
+		*rtt = connection->rtt_smoothed;
+}
+
+static void sweep(const struct daemon *its, const struct freeze_key *key, const struct freeze_connection *connection, void *data)
+{
+	const __u64 *now = data;
+
+	if (*now - connection->seen > FORGOTTEN_AFTER_S * 1000000000ULL && connection->seen < *now)
+		bpf_map_delete_elem(its->attached.connections_map, key);
+}
+
+static void hear(struct daemon *its)
+{
+	unsigned char bytes[MESSAGE_SIZE + 1], reply[MESSAGE_SIZE];
+	struct sockaddr_in6 from;
+	socklen_t length = sizeof(from);
+	struct message message;
+	__u64 rtt = 0;
+	ssize_t size = recvfrom(its->messages, bytes, sizeof(bytes), MSG_DONTWAIT, (struct sockaddr *)&from, &length);
+
+	if (size < 0)
+		return;
+	if ((!IN6_IS_ADDR_UNSPECIFIED(&its->router) && !IN6_ARE_ADDR_EQUAL(&its->router, &from.sin6_addr)) ||
+	    !read_message(bytes, size, &message)) {
+		COUNT(its, ignored, 1);
+		return;
+	}
+	switch (message.kind) {
+	case GOING_DOWN:
+		freeze(its, message.until_us);
+		COUNT(its, warnings, 1);
+		break;
+	case GOING_UP:
+		thaw(its);
+		COUNT(its, all_clears, 1);
+		break;
+	case REQUEST:
+		each_connection(its, greatest, &rtt);
+		write_reply(rtt / 1000, reply);
+		sendto(its->messages, reply, sizeof(reply), MSG_DONTWAIT, (struct sockaddr *)&from, length);
+		COUNT(its, requests, 1);
+		break;
+	case REPLY:
+		COUNT(its, ignored, 1);
+		break;
+	}
+}
+
+static int listen_for(const struct load_options *options, struct daemon *its)
+{
+	int off = 0;
+
+	its->messages = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (its->messages < 0)
+		return fail(1, "no UDP socket can be made: %s", strerror(errno));
+	setsockopt(its->messages, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	if (bind(its->messages, (const struct sockaddr *)&options->listen, sizeof(options->listen)))
+		return fail(1, "UDP port %u cannot be listened on: %s", ntohs(options->listen.sin6_port), strerror(errno));
+	return 0;
+}
+
+static int begin(const struct load_options *options, struct daemon *its)
+{
+	int error, code = listen_for(options, its);
+
+	if (code)
+		return code;
+	its->router = options->router;
+	error = open_injector(if_nametoindex(options->interface), &its->injector);
+	if (error)
+		return refused("cogtcp freeze load", -error);
+	return attach(options, &its->attached);
+}
+
+/* Until SIGTERM or SIGINT; SIGHUP is the end of a terminal, not of this. */
+static void hold(struct daemon *its, int ending)
+{
+	struct pollfd watched[] = { { .fd = its->messages, .events = POLLIN }, { .fd = ending, .events = POLLIN } };
+	struct freeze_state state;
+	__u32 zero = 0;
+
+	for (;;) {
+		int ready = poll(watched, 2, SWEEP_EVERY_MS);
+
+		if (!ready) {
+			__u64 now = now_ns();
+
+			each_connection(its, sweep, &now);
+		}
+		if (ready > 0 && watched[0].revents)
+			hear(its);
+		if (ready > 0 && watched[1].revents)
+			break;
+	}
+	/* Nobody stays held by what is gone. */
+	if (!bpf_map_lookup_elem(its->attached.state_map, &zero, &state) && state.frozen)
+		thaw(its);
+	detach(&its->attached);
+	close_injector(&its->injector);
+}
+
+/* The signals that end it, as a descriptor: blocked before anything is attached, so that none comes in between. */
+static int await_end(void)
+{
+	sigset_t ends;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGINT);
+	sigprocmask(SIG_BLOCK, &ends, NULL);
+	return signalfd(-1, &ends, SFD_CLOEXEC);
+}
+
+int load(const struct load_options *options)
+{
+	struct daemon its = {};
+	int ready[2], ending, null, code;
+	char got;
+	pid_t child;
+
+	if (options->foreground) {
+		ending = await_end();
+		code = begin(options, &its);
+		if (code)
+			return code;
+		puts("ready");
+		fflush(stdout);
+		hold(&its, ending);
+		return 0;
+	}
+	if (pipe2(ready, O_CLOEXEC))
+		return fail(1, "no pipe can be made: %s", strerror(errno));
+	child = fork();
+	if (child < 0)
+		return fail(1, "no process can be started: %s", strerror(errno));
+	if (child) {
+		close(ready[1]);
+		/* Nothing comes from a process that was killed. */
+		return read(ready[0], &got, 1) == 1 ? got : fail(1, "the process that loads ended before it was done");
+	}
+	close(ready[0]);
+	setsid();
+	signal(SIGHUP, SIG_IGN);
+	ending = await_end();
+	code = begin(options, &its);
+	fflush(stderr);
+	got = code;
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int fd = 0; fd < 3; fd++)
+		dup2(null, fd);
+	if (code || chdir("/")) {
+		if (write(ready[1], &got, 1) != 1)
+			_exit(1);
+		_exit(code ? code : 1);
+	}
+	if (write(ready[1], &got, 1) == 1) {
+		close(ready[1]);
+		hold(&its, ending);
+	} else {
+		detach(&its.attached);
+	}
+	_exit(0);
+}

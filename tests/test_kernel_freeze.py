@@ -1,0 +1,416 @@
+"""Freeze-TCP's manager on a host: `cogtcp freeze`. Skipped, with the reason, where it cannot be."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kernel_needs import build, soon, why_no_path, why_not
+from kernel_path import FAR, NEAR, message, path, samples, sh
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kernel_path import EmulatedPath
+
+ROOT = Path(__file__).resolve().parents[1]
+PROGRAM = ROOT / "target/bpf/cogtcp-freeze"
+NEEDS_KERNEL = pytest.mark.skipif(why_not() is not None, reason=f"Freeze-TCP in the kernel: {why_not()}")
+NEEDS_PATH = pytest.mark.skipif(why_no_path() is not None, reason=f"Freeze-TCP over a path: {why_no_path()}")
+# 10 Mbit/s, 50 ms, and a queue of 100 ms.
+RATE, ONE_WAY, QUEUE = 10e6, 0.025, 126_000
+# Slow start is over and the queue is full when so many bytes have been acknowledged.
+FULL = 2_000_000
+# A path that held a packet for longer may have ended the least of TCP's timers (200 ms).
+LATE = 0.1
+
+
+def freeze(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "cogtcp", "freeze", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+
+def in_namespace(namespace: str, *words: str) -> str:
+    return sh("ip", "netns", "exec", namespace, sys.executable, "-m", "cogtcp", "freeze", *words)
+
+
+def status() -> list[dict[str, Any]]:
+    # The program itself: it is asked often, and Python takes its time to start.
+    loaded: list[dict[str, Any]] = json.loads(sh(str(PROGRAM), "status"))["loaded"]
+    return loaded
+
+
+def state() -> dict[str, Any]:
+    (loaded,) = status()
+    return loaded
+
+
+def connection() -> dict[str, Any]:
+    """Return the one between sender and server."""
+    (found,) = [it for it in state()["connections"] if 5000 in (it["local_port"], it["remote_port"])]
+    assert {found["local"], found["remote"]} == {NEAR, FAR}
+    return found
+
+
+def left_in_the_kernel() -> list[str]:
+    """Name what is there of the manager: programs and maps."""
+    found = []
+    for kind in ("map", "prog"):
+        listed = json.loads(sh("bpftool", "-j", kind, "show"))
+        names = (entry.get("name", "") for entry in listed)
+        found += [f"{kind} {name}" for name in names if name.startswith("freeze_")]
+    return found
+
+
+@pytest.fixture(scope="module")
+def built() -> Iterator[None]:
+    """Build it; nobody else on this machine loads it meanwhile, from whatever tree."""
+    build()
+    with (Path(tempfile.gettempdir()) / "cogtcp-freeze.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@pytest.fixture
+def clean(built: None) -> Iterator[None]:
+    """Nothing of it is in the kernel before and after."""
+    assert soon(lambda: not left_in_the_kernel()), left_in_the_kernel()
+    yield
+    assert soon(lambda: not left_in_the_kernel()), left_in_the_kernel()
+
+
+def interface(namespace: str) -> str:
+    """Name the device of `kernel_path` in one of its namespaces."""
+    return namespace.replace("c2far", "c2f").replace("c2near", "c2n")
+
+
+@contextmanager
+def manager(way: EmulatedPath, *words: str, namespace: str | None = None) -> Iterator[subprocess.Popen[str]]:
+    """Hold the manager at the far end of a path, until the context ends or somebody ends it."""
+    where = namespace or way.far
+    load = [str(PROGRAM), "load", "--interface", interface(where), "--foreground", *words]
+    process = way.start(where, *load, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout
+    assert process.stderr
+    try:
+        if process.stdout.readline() != "ready\n":
+            said = process.communicate()[1]
+            refusals = ("without BPF", "needs root", "Function not implemented", "the kernel needs tcx")
+            assert any(refusal in said for refusal in refusals), said
+            pytest.skip(f"Freeze-TCP in the kernel: {said.strip()}")
+        yield process
+    finally:
+        process.terminate()
+        process.wait()
+        process.stderr.close()
+
+
+def acked(log: Path) -> float:
+    seen = samples(log)
+    return seen[-1]["acked"] if seen else 0
+
+
+def fill(way: EmulatedPath, log: Path) -> None:
+    """Start a server and a sender, and wait until the path is full."""
+    way.listen()
+    way.send("cubic", 600, log)
+    assert soon(lambda: acked(log) > FULL, 120), "the path does not fill"
+
+
+def least_window(log: Path) -> float:
+    """Return the least congestion window since the path was full, segments."""
+    return min(sample["cwnd"] for sample in samples(log) if sample["acked"] > FULL)
+
+
+def rests(log: Path) -> bool:
+    """Whether nothing is acknowledged any more, for half a second."""
+    last = acked(log)
+    return not soon(lambda: acked(log) > last, 0.5)
+
+
+def standstill(log: Path) -> float:
+    """Return the longest time for which nothing was acknowledged, s."""
+    seen = samples(log)
+    since, longest = seen[0], 0.0
+    for sample in seen:
+        if sample["acked"] > since["acked"]:
+            since = sample
+        longest = max(longest, sample["t"] - since["t"])
+    return longest
+
+
+def outage(way: EmulatedPath, log: Path, warning_s: float | None) -> float:
+    """Have an outage of 2 s, and return when data came after it."""
+    way.outage(2, warning_s=warning_s)
+    assert soon(lambda: standstill(log) > 1)
+    came = acked(log)
+    assert soon(lambda: acked(log) > came + FULL / 2, 120), "the sender does not go on"
+    (first,) = in_time(way)
+    return first
+
+
+def in_time(way: EmulatedPath) -> list[float]:
+    """End a path on which timers of TCP ended only for what the test did; skips the test otherwise."""
+    ended = way.end()
+    if ended.late_max_s > LATE:
+        pytest.skip(f"the machine is too busy: a packet left {1e3 * ended.late_max_s:.0f} ms late")
+    return ended.resumed_s
+
+
+@NEEDS_KERNEL
+@NEEDS_PATH
+@pytest.mark.parametrize("words", [(), ("--clsact",)])
+def test_a_warned_sender_rests_and_resumes_at_once(
+    clean: None, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    log = tmp_path / "sender"
+    with path(RATE, ONE_WAY, QUEUE) as way, manager(way, *words) as process:
+        fill(way, log)
+        before = connection()
+        assert before["rtt_smoothed_s"] > 2 * ONE_WAY
+        assert (before["frozen"], before["closed_acks"]) == (False, 0)
+        assert state()["attached_by"] == ("clsact" if words else "tcx")
+        first = outage(way, log, 0.3)
+        seen, after = state(), connection()
+        assert (seen["warnings"], seen["all_clears"], seen["frozen"]) == (1, 1, False)
+        # Two ACKs with no window out and one in; on the all-clear three and one.
+        assert seen["injected_acks"] == 7 * len(seen["connections"])
+        # ACKs of what was under way were closed as they left.
+        assert after["closed_acks"] > 0
+        assert after["window"] > 0
+        process.terminate()
+        assert process.wait() == 0
+    # The ACKs take half of the round trip to the sender, its data the other half; a timer would take longer.
+    # Whether the window is what it was says nothing: a packet may be lost before, and its copy in the outage.
+    assert first < 1, first
+
+
+@NEEDS_KERNEL
+@NEEDS_PATH
+def test_an_unwarned_sender_times_out(clean: None, tmp_path: Path) -> None:
+    """What a warning is compared with."""
+    log = tmp_path / "sender"
+    with path(RATE, ONE_WAY, QUEUE) as way, manager(way):
+        fill(way, log)
+        first = outage(way, log, None)
+        assert (state()["injected_acks"], connection()["closed_acks"]) == (0, 0)
+    assert first > 2 * ONE_WAY
+    assert least_window(log) <= 2
+
+
+@NEEDS_KERNEL
+@NEEDS_PATH
+def test_probes_are_answered_with_no_window(clean: None, tmp_path: Path) -> None:
+    """A false alarm: the link is there, and the sender rests all the same, whatever it asks."""
+    log = tmp_path / "sender"
+    with path(RATE, ONE_WAY, QUEUE) as way, manager(way):
+        fill(way, log)
+        in_namespace(way.far, "trigger", "down", "--in", "0.3", "--for", "600")
+        assert soon(lambda: connection()["probes"] >= 3), connection()
+        probed = connection()
+        assert probed["frozen"]
+        assert rests(log)
+        # The host's own TCP answers, with its true window, which is closed on its way out.
+        assert probed["closed_acks"] >= probed["probes"]
+        assert probed["window"] > 0
+        came = acked(log)
+        in_namespace(way.far, "trigger", "up")
+        assert soon(lambda: acked(log) > came + FULL / 2, 120)
+
+
+@NEEDS_KERNEL
+@NEEDS_PATH
+def test_a_lost_all_clear_costs_the_wait_for_a_probe(clean: None, tmp_path: Path) -> None:
+    log = tmp_path / "sender"
+    with path(RATE, ONE_WAY, QUEUE) as way, manager(way):
+        fill(way, log)
+        in_namespace(way.far, "trigger", "down", "--in", "0.3", "--for", "2")
+        assert soon(lambda: connection()["frozen"] or state()["let_go"])
+        came = acked(log)
+        assert soon(lambda: acked(log) > came + FULL / 2, 120)
+        seen = state()
+        assert (seen["let_go"] >= 1, seen["all_clears"]) == (True, 0)
+        assert not connection()["frozen"]
+        # Another warning holds it again.
+        in_namespace(way.far, "trigger", "down", "--in", "0.3", "--for", "600")
+        assert soon(lambda: connection()["frozen"])
+        assert soon(lambda: rests(log))
+
+
+@NEEDS_KERNEL
+@NEEDS_PATH
+def test_the_hosts_own_uplink_rests_too(clean: None, tmp_path: Path) -> None:
+    log = tmp_path / "sender"
+    with path(RATE, ONE_WAY, QUEUE) as way, manager(way, namespace=way.near):
+        fill(way, log)
+        in_namespace(way.near, "trigger", "down", "--in", "0.3", "--for", "600")
+        assert soon(lambda: connection()["held_acks"] > 0)
+        assert soon(lambda: rests(log))
+        came = acked(log)
+        in_namespace(way.near, "trigger", "up")
+        assert soon(lambda: acked(log) > came + FULL / 2, 120)
+
+
+@NEEDS_KERNEL
+@NEEDS_PATH
+def test_it_listens_to_its_router_alone(clean: None, tmp_path: Path) -> None:
+    with (
+        path(RATE, ONE_WAY, QUEUE) as way,
+        manager(way, "--listen", "127.0.0.1:50008", "--router", "127.0.0.1"),
+    ):
+        to = ("--to", "127.0.0.1:50008")
+        # No connection is there to know a round-trip time.
+        assert in_namespace(way.far, "trigger", "request", *to).startswith("RTT_TCP is not known")
+        fill(way, tmp_path / "sender")
+        known = json.loads(in_namespace(way.far, "trigger", "request", *to, "--json"))
+        assert known["rtt_s"] > 2 * ONE_WAY
+        assert (state()["requests"], state()["ignored"]) == (2, 0)
+        # On another port, and bytes that are no message.
+        way.outage(0.5, warning_s=0.1, comes=False)
+        send = f"socket.socket(type=socket.SOCK_DGRAM).sendto({b'x' * 36!r}, ('127.0.0.1', 50008))"
+        sh("ip", "netns", "exec", way.far, sys.executable, "-c", f"import socket; {send}")
+        assert soon(lambda: state()["ignored"] == 1)
+        assert (state()["warnings"], state()["frozen"]) == (0, False)
+    with path(RATE, ONE_WAY, QUEUE) as way, manager(way, "--router", "10.67.0.77"):
+        way.outage(0.1, warning_s=0.1, comes=False)
+        assert soon(lambda: state()["ignored"] == 2), state()
+        assert state()["warnings"] == 0
+
+
+@NEEDS_KERNEL
+@NEEDS_PATH
+def test_whoever_holds_it_is_frozen_no_more_when_it_ends(clean: None, tmp_path: Path) -> None:
+    log = tmp_path / "sender"
+    with path(RATE, ONE_WAY, QUEUE) as way, manager(way) as process:
+        fill(way, log)
+        in_namespace(way.far, "trigger", "down", "--for", "600")
+        assert soon(lambda: rests(log))
+        came = acked(log)
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 0
+        assert soon(lambda: acked(log) > came + FULL / 2, 120)
+
+
+@NEEDS_KERNEL
+@NEEDS_PATH
+def test_a_kill_leaves_nothing_or_what_clean_removes(clean: None, tmp_path: Path) -> None:
+    with path(RATE, ONE_WAY, QUEUE) as way:
+
+        def qdiscs() -> str:
+            return sh("ip", "netns", "exec", way.far, "tc", "qdisc", "show", "dev", interface(way.far))
+
+        with manager(way) as process:
+            if state()["attached_by"] == "tcx":
+                process.kill()
+                assert soon(lambda: not left_in_the_kernel()), "links end with their process"
+        with manager(way, "--clsact") as process:
+            assert "clsact" in qdiscs()
+            process.kill()
+            process.wait()
+            (left,) = status()
+            assert not left["alive"]
+            assert "left behind" in freeze("status").stdout
+        # Not of this namespace.
+        assert json.loads(freeze("clean", "--json").stdout) == {"cleaned": []}
+        said = in_namespace(way.far, "clean")
+        assert (
+            said
+            == f"{interface(way.far)}: the filters and the qdisc of a manager that was killed are removed\n"
+        )
+        assert "clsact" not in qdiscs()
+        assert soon(lambda: not status())
+
+
+@NEEDS_KERNEL
+@NEEDS_PATH
+def test_load_and_unload(clean: None) -> None:
+    with path(RATE, ONE_WAY, QUEUE) as way:
+        device = interface(way.far)
+        try:
+            said = json.loads(in_namespace(way.far, "load", "--interface", device, "--json"))
+            assert (said["interface"], said["port"], said["connections"]) == (device, 50007, [])
+            assert device in freeze("status").stdout
+            # Of another namespace nothing is ended.
+            done = freeze("unload")
+            assert (done.returncode, "in this network namespace" in done.stderr) == (1, True)
+        finally:
+            assert json.loads(in_namespace(way.far, "unload", "--json")) == {"unloaded": 1}
+        assert status() == []
+
+
+@NEEDS_KERNEL
+def test_who_is_not_root_is_told(built: None) -> None:
+    nobody = 65534
+    done = subprocess.run(
+        [PROGRAM, "load", "--interface", "lo"],
+        capture_output=True,
+        text=True,
+        check=False,
+        user=nobody,
+        group=nobody,
+    )
+    assert done.returncode == 1
+    assert done.stderr == (
+        "cogtcp freeze load needs root (CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN and CAP_NET_RAW)\n"
+    )
+
+
+@NEEDS_KERNEL
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--interface", "nowhere"], 'there is no interface "nowhere"'),
+        (["--interface", "lo", "--listen", "lots"], "give a UDP port"),
+        (["--interface", "lo", "--listen", "10.0.0.300:5"], "give a UDP port"),
+        (["--interface", "lo", "--router", "here"], "give an IPv4 or IPv6 address"),
+    ],
+)
+def test_wrong_words_are_told(built: None, words: list[str], says: str) -> None:
+    done = freeze("load", *words)
+    assert (done.returncode, says in done.stderr) == (2, True), done.stderr
+
+
+# Without the kernel.
+
+
+def test_the_message_is_the_routers() -> None:
+    """The bytes by hand of `crates/mobile-router/src/wire.rs`, but for the number of the prediction."""
+    going_down = bytes.fromhex(
+        "43475446 01 00 0000 00000000 00000000000493e0 0000000000231860 0000000000000000"
+    )
+    assert message(0, 0.3, 2.3) == going_down
+    with socket.socket(type=socket.SOCK_DGRAM) as client:
+        client.bind(("127.0.0.1", 0))
+        client.settimeout(60)
+        to = f"127.0.0.1:{client.getsockname()[1]}"
+        assert freeze("trigger", "down", "--to", to, "--in", "300 ms", "--for", "2 s").returncode == 0
+        assert client.recv(100) == going_down
+        done = freeze("trigger", "up", "--to", to, "--json")
+        said = {"sent": "up", "to": "127.0.0.1", "port": client.getsockname()[1], "rtt_s": None}
+        assert json.loads(done.stdout) == said
+        assert client.recv(100) == message(1)
+
+
+def test_a_wrong_destination_is_told() -> None:
+    for wrong in ("nowhere", "127.0.0.1:0", "127.0.0.1:70000", "[::1"):
+        done = freeze("trigger", "up", "--to", wrong)
+        assert (done.returncode, "give ADDRESS or ADDRESS:PORT" in done.stderr) == (2, True), done.stderr
+
+
+def test_nobody_replies() -> None:
+    with socket.socket(type=socket.SOCK_DGRAM) as gone:
+        gone.bind(("127.0.0.1", 0))
+        to = f"127.0.0.1:{gone.getsockname()[1]}"
+    done = freeze("trigger", "request", "--to", to, env=os.environ | {"PYTHONWARNINGS": "error"})
+    assert (done.returncode, "is the manager loaded there" in done.stderr) == (1, True), done.stderr
