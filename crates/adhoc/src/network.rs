@@ -16,7 +16,7 @@ use crate::packet::Load;
 use crate::places::Places;
 use crate::radios::Channels;
 use crate::timers::Timers;
-use cogtcp_mobility::Mobility;
+use cogtcp_mobility::{Mobility, NeighborGrid};
 use cogtcp_routing::{NodeAddress, Notice, PacketBuffer, Topology};
 use cogtcp_spectrum::air::Air;
 use cogtcp_units::{RandomStream, Time};
@@ -28,7 +28,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct AdHocNetwork<T, S = ()> {
     pub(crate) config: AdHocConfig,
-    mobility: Arc<Mobility>,
+    pub(crate) mobility: Arc<Mobility>,
     pub(crate) channels: Channels,
     pub(crate) medium: Medium<Load<T>, Places, S>,
     pub(crate) nodes: Vec<Node<T>>,
@@ -37,6 +37,8 @@ pub struct AdHocNetwork<T, S = ()> {
     pub(crate) timers: Timers,
     /// How far a frame can be received, m.
     pub(crate) range: f64,
+    /// Who is within that range.
+    pub(crate) near: NeighborGrid,
     topology: Option<Arc<Topology>>,
     /// The ways that packets took, where they are recorded: by the hash of each, that of the way before its last node, and that node.
     ways: Option<BTreeMap<u64, (u64, u32)>>,
@@ -101,6 +103,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
             medium,
             nodes,
             owners,
+            near: NeighborGrid::new(&mobility, range),
             range,
             topology: None,
             ways: None,

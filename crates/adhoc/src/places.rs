@@ -1,22 +1,78 @@
 //! Where nodes are, for the medium.
 
-use cogtcp_mobility::Mobility;
+use cogtcp_mobility::{Mobility, Vertex};
 use cogtcp_units::{Position, Time};
 use cogtcp_wireless::Positions;
 use std::sync::Arc;
 
-/// The paths of all nodes, and on which leg each was last: times hardly ever run backwards.
+/// The paths of all nodes, and the leg on which each was last: times hardly ever run backwards.
 #[derive(Clone, Debug)]
 pub struct Places {
     mobility: Arc<Mobility>,
-    legs: Vec<u32>,
+    legs: Vec<Leg>,
     max_speed: f64,
+}
+
+/// A straight piece of a path, all that a place on it takes: one line of cache, since every frame asks for everybody nearby.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Leg {
+    /// Its number, by the vertex at which it begins.
+    number: u32,
+    /// From when until when the node is on it. Before the first vertex it stands there, after the last as well.
+    from: Time,
+    until: Time,
+    start: Position,
+    /// From its start to its end, m, and the time that takes, ns.
+    way: (f64, f64),
+    span: f64,
+}
+
+impl Leg {
+    fn new(vertices: &[Vertex], number: u32) -> Self {
+        let from = vertices[number as usize];
+        let leg = Self {
+            number,
+            from: from.time,
+            until: Time::MAX,
+            start: from.position,
+            way: (0.0, 0.0),
+            span: 1.0,
+        };
+        let Some(to) = vertices.get(number as usize + 1) else { return leg };
+        let (there, here) = (to.position, from.position);
+        let way = (there.x - here.x, there.y - here.y);
+        Self { until: to.time, way, span: (to.time - from.time).as_nanos() as f64, ..leg }
+    }
+
+    /// As `Path::position` has it, to the last bit.
+    #[inline]
+    fn position(&self, now: Time) -> Position {
+        let share = now.saturating_since(self.from).as_nanos() as f64 / self.span;
+        Position::new(self.start.x + self.way.0 * share, self.start.y + self.way.1 * share)
+    }
 }
 
 impl Places {
     /// The places of nodes on these paths.
     pub fn new(mobility: Arc<Mobility>) -> Self {
-        Self { legs: vec![0; mobility.len()], max_speed: mobility.max_speed(), mobility }
+        let legs = mobility.paths().iter().map(|path| Leg::new(path.vertices(), 0)).collect();
+        Self { legs, max_speed: mobility.max_speed(), mobility }
+    }
+
+    /// The node is on another leg.
+    #[cold]
+    fn turn(&mut self, node: u32, now: Time) {
+        let vertices = self.mobility.paths()[node as usize].vertices();
+        let leg = &mut self.legs[node as usize];
+        let mut number = leg.number;
+        while vertices.get(number as usize + 1).is_some_and(|next| next.time <= now) {
+            number += 1;
+        }
+        while number > 0 && vertices[number as usize].time > now {
+            number -= 1;
+        }
+        *leg = Leg::new(vertices, number);
     }
 
     /// The paths.
@@ -27,26 +83,11 @@ impl Places {
 
 impl Positions for Places {
     fn position(&mut self, node: u32, now: Time) -> Position {
-        let vertices = self.mobility.paths()[node as usize].vertices();
-        let leg = &mut self.legs[node as usize];
-        while vertices.get(*leg as usize + 1).is_some_and(|next| next.time <= now) {
-            *leg += 1;
+        let leg = &self.legs[node as usize];
+        if now >= leg.until || (now < leg.from && leg.number > 0) {
+            self.turn(node, now);
         }
-        while *leg > 0 && vertices[*leg as usize].time > now {
-            *leg -= 1;
-        }
-        let from = vertices[*leg as usize];
-        match vertices.get(*leg as usize + 1) {
-            Some(to) if from.time < now => {
-                // As `Path::position` has it, to the last bit.
-                let share = (now - from.time).as_nanos() as f64 / (to.time - from.time).as_nanos() as f64;
-                Position::new(
-                    from.position.x + (to.position.x - from.position.x) * share,
-                    from.position.y + (to.position.y - from.position.y) * share,
-                )
-            }
-            _ => from.position,
-        }
+        self.legs[node as usize].position(now)
     }
 
     fn max_speed(&self) -> f64 {

@@ -256,8 +256,8 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     fn tell_neighbours(&mut self, number: u32, channel: ChannelNumber, now: Time) {
         let neighbor = NodeAddress::new(number);
         let place = self.medium.position(number, now);
-        for other in 0..self.nodes.len() as u32 {
-            if other != number && self.medium.position(other, now).distance(place) <= self.range {
+        for other in self.near.near(&self.mobility, now, place) {
+            if other != number {
                 let routing = &mut self.nodes[other as usize].routing;
                 routing.handle_notice(now, Notice::NeighborChannel { neighbor, channel });
                 self.settle(other, now);

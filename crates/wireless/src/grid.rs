@@ -9,6 +9,10 @@ use cogtcp_units::{Duration, Time};
 /// Squares are never more than this many for each point.
 const SQUARES_PER_POINT: usize = 4;
 
+/// Points go this share of the reach before they are sorted anew: a wider search finds more who are not in reach, a narrower one is
+/// out of date sooner.
+const SLACK: f64 = 0.05;
+
 /// Points in squares.
 #[derive(Debug, Default)]
 pub(crate) struct Grid {
@@ -28,7 +32,7 @@ pub(crate) struct Grid {
 impl Grid {
     /// Squares for searches of `reach` metres among points that move with at most `speed` m/s from `now` on.
     pub(crate) fn build(&mut self, points: &[Position], reach: f64, speed: f64, now: Time) {
-        self.slack = if speed > 0.0 { reach * 0.1 } else { 0.0 };
+        self.slack = if speed > 0.0 { reach * SLACK } else { 0.0 };
         self.expires = match speed > 0.0 {
             true => now + Duration::from_secs_f64(self.slack / speed).max(Duration::from_nanos(1)),
             false => Time::MAX,
@@ -143,7 +147,7 @@ mod tests {
         assert!(found(&grid, Position::default(), 100.0).is_empty());
         grid.build(&[Position::new(5.0, 5.0); 10], 100.0, 2.0, Time::ZERO);
         assert_eq!(found(&grid, Position::new(5.0, 5.0), 0.0).len(), 10);
-        assert_eq!(grid.expires, Time::from_millis(5000), "10 m of slack at 2 m/s");
+        assert_eq!(grid.expires, Time::from_millis(2500), "5 m of slack at 2 m/s");
     }
 
     /// A search looks at a share of the plane that does not grow with it.

@@ -17,12 +17,12 @@ use crate::grid::Grid;
 use crate::receiver::{Listening, Strength};
 use crate::timing::Timing;
 use crate::{
-    Cause, Counters, Destination, Event, FrameKind, InterfaceId, MediumConfig, Offer, Outgoing, Positions,
-    Surroundings,
+    Capture, Cause, Counters, Destination, Event, FrameKind, InterfaceId, MediumConfig, Offer, Outgoing,
+    Positions, Surroundings,
 };
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::Position;
-use cogtcp_units::{Duration, Rate, Time};
+use cogtcp_units::{Duration, Power, Rate, Time};
 use station::{Mac, Station};
 use std::collections::VecDeque;
 
@@ -100,13 +100,24 @@ pub struct Medium<T, P, S = ()> {
     found: Vec<(u32, f64)>,
     /// The greatest reach of a station, m.
     reach: f64,
+    /// By station: whose packet first in line is for it, and some whose was. Kept where senders wait for silent receivers.
+    watchers: Vec<Vec<u32>>,
+    /// Who holds an exchange back until a radio changes.
+    held: Vec<u32>,
     events: VecDeque<Event<T>>,
     now: Time,
 }
 
 impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// A medium without stations, in the run of seed `seed`.
-    pub fn new(config: MediumConfig, positions: P, surroundings: S, seed: u64) -> Self {
+    ///
+    /// Under [`Capture::Pairwise`] the cut-off is never below carrier sense: there no powers are added, and what is not sensed
+    /// is nothing (ns-2.35, `mac/wireless-phy.cc`: a packet below `CSThresh_` is discarded before the MAC sees it).
+    pub fn new(mut config: MediumConfig, positions: P, surroundings: S, seed: u64) -> Self {
+        if config.mac.rules.capture == Capture::Pairwise {
+            let sensed = config.phy.carrier_sense.watts();
+            config.phy.cutoff = Power::from_watts(config.phy.cutoff.watts().max(sensed));
+        }
         let listening = Listening {
             capture: config.mac.rules.capture,
             carrier_sense: config.mac.rules.carrier_sense,
@@ -132,6 +143,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             neighbours: Vec::new(),
             found: Vec::new(),
             reach: 0.0,
+            watchers: Vec::new(),
+            held: Vec::new(),
             events: VecDeque::new(),
             now: Time::ZERO,
         }
@@ -148,6 +161,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         self.listening.step = self.listening.step.max(Listening::step_for(least, loudest));
         self.stations.push(Station::new(&self.config, interface, reach, number, self.seed));
         self.neighbours.clear();
+        self.watchers.push(Vec::new());
         self.grid.expires = Time::ZERO;
         InterfaceId(number)
     }
@@ -218,6 +232,10 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             self.next_packet(at.0, now);
             self.reschedule(at.0);
         }
+        if self.watch(at.0) {
+            // Routing's packet goes first: its receiver may be silent, or the one of the packet before may have been.
+            self.reconsider(at.0, now);
+        }
         offer
     }
 
@@ -225,6 +243,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// is at stays.
     pub fn remove_waiting(
         &mut self,
+        now: Time,
         at: InterfaceId,
         goes: impl FnMut(&Outgoing<T>) -> bool,
     ) -> Vec<Outgoing<T>> {
@@ -234,6 +253,9 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         if station.mac == Mac::Contending && station.cold.service.is_none() && station.cold.queue.len() == 0 {
             station.contention.clear_ready();
             self.reschedule(at.0);
+        }
+        if self.watch(at.0) {
+            self.reconsider(at.0, now);
         }
         gone
     }

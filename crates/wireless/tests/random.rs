@@ -104,7 +104,7 @@ fn run(seed: u64) -> Vec<Event<u32>> {
                 medium.set_silent(now, &[at], is_silent, until);
             }
             1 => medium.tune(now, at, ChannelId(stream.below(3) as u32)),
-            2 => offered -= medium.remove_waiting(at, |packet| packet.payload % 3 == 0).len() as u64,
+            2 => offered -= medium.remove_waiting(now, at, |packet| packet.payload % 3 == 0).len() as u64,
             _ => {
                 let peer = stream.below(u64::from(nodes)) as u32;
                 let broadcast = stream.below(4) == 0 || peer == at.0;

@@ -106,7 +106,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         let waits = |packet: &Outgoing<Load<T>>| {
             packet.to == Destination::Interface(to) && matches!(packet.payload, Load::Data(_))
         };
-        for packet in self.medium.remove_waiting(at, waits) {
+        for packet in self.medium.remove_waiting(now, at, waits) {
             let Load::Data(mut data) = packet.payload else { continue };
             match self.config.on_link_failure {
                 LinkFailure::Drop => self.drop(node, data, DropCause::LinkFailed, now),

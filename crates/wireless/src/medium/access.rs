@@ -1,6 +1,6 @@
 //! When stations send: packets come first in line, backoffs end, silences hold them back.
 
-use super::station::{Mac, Service};
+use super::station::{Mac, NOBODY, Service};
 use super::{Medium, Station};
 use crate::timing::Frames;
 use crate::{Cause, Destination, Event, FrameKind, InterfaceId, Positions, Surroundings};
@@ -31,6 +31,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         }
         let station = &mut self.stations[number as usize];
         station.contention.set_ready(now, &self.timing);
+        self.watch(number);
+        let station = &self.stations[number as usize];
         if !station.cold.returns {
             self.follow(number, now);
         }
@@ -109,6 +111,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             let station = &mut self.stations[number as usize];
             station.contention.freeze(now, &self.timing);
             station.held = true;
+            self.held.push(number);
             return;
         }
         self.take_packet(number);
@@ -221,15 +224,63 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
                 station.receiver.fall_silent();
             }
         }
+        let mut concerned: Vec<u32> = interfaces.iter().map(|interface| interface.0).collect();
         if self.config.silence.waits_for_peer {
-            (0..self.stations.len() as u32).for_each(|number| self.reconsider(number, now));
-        } else {
-            interfaces.iter().for_each(|interface| self.reconsider(interface.0, now));
+            // Whoever waits for one of them, and whoever holds an exchange back: nobody else depends on a radio that is not its own.
+            for InterfaceId(interface) in interfaces {
+                let stations = &self.stations;
+                let watchers = &mut self.watchers[*interface as usize];
+                watchers.retain(|number| stations[*number as usize].cold.watches == *interface);
+                concerned.extend_from_slice(watchers);
+            }
+            concerned.append(&mut self.held);
+            concerned.sort_unstable();
+            concerned.dedup();
         }
+        self.held.clear();
+        concerned.into_iter().for_each(|number| self.reconsider(number, now));
+        debug_assert!(
+            !self.config.silence.waits_for_peer
+                || (0..self.stations.len() as u32).all(|number| !self.is_stalled(number)),
+            "whoever depends on a radio has heard of it"
+        );
+    }
+
+    /// Whether a station's backoff stands still without a reason: no radio and no medium would wake it.
+    fn is_stalled(&self, number: u32) -> bool {
+        let station = &self.stations[number as usize];
+        station.mac == Mac::Contending
+            && !station.is_sending
+            && !station.held
+            && station.contention.is_frozen()
+            && !station.receiver.is_busy(&self.listening)
+            && !self.is_blocked(number)
+    }
+
+    /// The packet first in line may be another: from now on `number` hears of the radio that it is for. Returns whether that
+    /// radio is another.
+    pub(super) fn watch(&mut self, number: u32) -> bool {
+        if !self.config.silence.waits_for_peer {
+            return false;
+        }
+        let peer = match self.stations[number as usize].head().map(|head| head.to) {
+            Some(Destination::Interface(peer)) => peer.0,
+            Some(Destination::Broadcast) | None => NOBODY,
+        };
+        let watches = &mut self.stations[number as usize].cold.watches;
+        let is_another = *watches != peer;
+        *watches = peer;
+        if is_another
+            && let Some(watchers) = self.watchers.get_mut(peer as usize)
+            && !watchers.contains(&number)
+        {
+            watchers.push(number);
+        }
+        is_another
     }
 
     /// A radio that a station depends on has changed.
-    fn reconsider(&mut self, number: u32, now: Time) {
+    pub(super) fn reconsider(&mut self, number: u32, now: Time) {
         let blocked = self.is_blocked(number);
         let station = &mut self.stations[number as usize];
         station.held = false;

@@ -77,6 +77,9 @@ pub(super) struct Service<T> {
     pub(super) cause: Cause,
 }
 
+/// No station.
+pub(super) const NOBODY: u32 = u32::MAX;
+
 /// Cache lines of a station that every frame nearby touches.
 pub(super) const HOT_LINES: usize = 3;
 
@@ -130,6 +133,8 @@ pub(super) struct Cold<T> {
     /// When the present packet became the first in line.
     pub(super) first_since: Time,
     next_sequence: u16,
+    /// The station that its packet first in line is for, or [`NOBODY`]; kept where senders wait for silent receivers.
+    pub(super) watches: u32,
     /// By sender: the last packet handed up.
     seen: BTreeMap<u32, u16>,
     pub(super) rates: Option<RateTable>,
@@ -165,6 +170,7 @@ impl<T> Station<T> {
             service: None,
             first_since: Time::ZERO,
             next_sequence: 0,
+            watches: NOBODY,
             seen: BTreeMap::new(),
             rates: config.rate_control.map(table),
             losses: stream("loss"),
