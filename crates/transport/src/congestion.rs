@@ -148,7 +148,7 @@ pub struct AckSample {
     pub rtt: Option<Duration>,
     /// Bytes in flight before this ACK.
     pub prior_in_flight: u64,
-    /// The delivery-rate sample.
+    /// The delivery-rate sample, of a control that [uses it](CongestionControl::uses_delivery_rate).
     pub rate: RateSample,
     /// ECN echo (RFC 3168), negotiated or not: where it was, the sender itself reduces the window once a window.
     pub ecn_echo: bool,
@@ -231,6 +231,12 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     /// The custom option of an ACK, where it carries one: called before the ACK is judged.
     #[allow(unused_variables)]
     fn on_ack_option(&mut self, now: Time, tcp: &mut TcpState, value: u32) {}
+
+    /// Whether the control reads [`AckSample::rate`]. Where it says no, asked once, no state of the rate estimator is kept for
+    /// each segment on its way, and there are no samples.
+    fn uses_delivery_rate(&self) -> bool {
+        true
+    }
 
     /// cwnd after a loss event turned out to be none (F-RTO, later Eifel).
     #[allow(unused_variables)]

@@ -145,6 +145,11 @@ pub(crate) enum ProbeVerdict {
 }
 
 impl Tlp {
+    /// Whether a probe may be planned: none is on its way, and one that was has given a round-trip time.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.end.is_none() && !self.pending && !self.unmeasured
+    }
+
     /// TLP_process_ack() of section 7.4.2, for an ACK of offset `ack`; `d_sack_end` is where a D-SACK in it ends, `bare`
     /// whether it is a duplicate ACK without SACK blocks.
     pub(crate) fn judge(&mut self, ack: u64, d_sack_end: Option<u64>, bare: bool) -> ProbeVerdict {
@@ -185,7 +190,9 @@ mod tests {
     }
 
     fn sent(millis: u64, flags: u8) -> Sent {
-        Sent { sent_at: at(millis), flags, ..Sent::default() }
+        let mut sent = Sent::at(at(millis));
+        sent.set(flags);
+        sent
     }
 
     /// Section 6.2 steps 2 and 5: the latest sent counts, ties go by sequence number.

@@ -99,7 +99,7 @@ pub struct Receiver {
     /// When the delayed ACK is due.
     delayed_until: Time,
     /// How far apart segments come, for [`DelayedAck::Adaptive`], and when the first came that the delayed ACK answers.
-    deferment: Deferment,
+    deferment: Option<Box<Deferment>>,
     delayed_since: Time,
     /// Largest payload seen: what "full-sized" means (RFC 5681 section 4.2).
     full_size: u32,
@@ -145,7 +145,7 @@ impl Receiver {
             latest_tag: 0,
             pending: 0,
             delayed_until: Time::MAX,
-            deferment: Deferment::default(),
+            deferment: matches!(config.delayed_ack, DelayedAck::Adaptive { .. }).then(Box::default),
             delayed_since: Time::MAX,
             full_size: 0,
             marked: false,
@@ -521,8 +521,8 @@ impl Receiver {
         // The part before the window is a duplicate, the part behind it is dropped. Nothing follows a FIN.
         let end = data_end.min(right).min(self.fin_offset.unwrap_or(u64::MAX));
         let mut insertion = Insertion::default();
-        if matches!(self.config.delayed_ack, DelayedAck::Adaptive { .. }) && segment.len > 0 {
-            self.deferment.on_segment(now);
+        if let Some(deferment) = self.deferment.as_deref_mut().filter(|_| segment.len > 0) {
+            deferment.on_segment(now);
         }
         if segment.len > 0 && start < end {
             self.full_size = self.full_size.max(segment.len);
@@ -592,7 +592,8 @@ impl Receiver {
             return;
         }
         self.delayed_since = self.delayed_since.min(now);
-        match self.deferment.due(now, self.delayed_since, limit) {
+        let due = self.deferment.as_ref().and_then(|deferment| deferment.due(now, self.delayed_since, limit));
+        match due {
             Some(due) => self.delayed_until = due,
             None => self.ack_now(advanced),
         }

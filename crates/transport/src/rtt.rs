@@ -13,30 +13,22 @@ pub(crate) struct RttEstimator {
     base: Duration,
     /// Doublings since the last sample.
     backoff: u32,
-    granularity: Duration,
-    min: Duration,
-    max: Duration,
 }
 
 impl RttEstimator {
     pub(crate) fn new(config: &SenderConfig) -> Self {
-        let granularity = config.clock_granularity.max(Duration::from_nanos(1));
-        let max = config.max_rto.max(granularity);
         Self {
             srtt: Duration::ZERO,
             rttvar: Duration::ZERO,
             sampled: false,
-            base: config.initial_rto.max(granularity).min(max),
+            base: config.initial_rto.max(granularity(config)).min(longest(config)),
             backoff: 0,
-            granularity,
-            min: config.min_rto,
-            max,
         }
     }
 
     /// Takes a sample (RFC 6298 sections 2.2 to 2.5). The timeout falls back from any back-off.
-    pub(crate) fn sample(&mut self, rtt: Duration) {
-        let g = self.granularity.as_nanos();
+    pub(crate) fn sample(&mut self, rtt: Duration, config: &SenderConfig) {
+        let g = granularity(config).as_nanos();
         let r = Duration::from_nanos(rtt.as_nanos().max(1).div_ceil(g) * g);
         if self.sampled {
             // RTTVAR before SRTT, with beta = 1/4 and alpha = 1/8 (2.3).
@@ -45,8 +37,8 @@ impl RttEstimator {
         } else {
             (self.srtt, self.rttvar, self.sampled) = (r, r / 2, true);
         }
-        let rto = self.srtt + (self.rttvar * 4).max(self.granularity);
-        self.base = rto.max(self.min).min(self.max);
+        let rto = self.srtt + (self.rttvar * 4).max(granularity(config));
+        self.base = rto.max(config.min_rto).min(longest(config));
         self.backoff = 0;
     }
 
@@ -56,21 +48,21 @@ impl RttEstimator {
     }
 
     /// The SYN timed out: data starts with 3 s (RFC 6298 section 5.7), unless it was configured longer.
-    pub(crate) fn after_lost_syn(&mut self) {
+    pub(crate) fn after_lost_syn(&mut self, config: &SenderConfig) {
         if !self.sampled {
-            self.base = self.base.max(Duration::from_secs(3)).min(self.max);
+            self.base = self.base.max(Duration::from_secs(3)).min(longest(config));
         }
         self.backoff = 0;
     }
 
     /// The timeout now, with back-off.
-    pub(crate) fn rto(&self) -> Duration {
-        self.backed_off(self.backoff)
+    pub(crate) fn rto(&self, config: &SenderConfig) -> Duration {
+        self.backed_off(self.backoff, config)
     }
 
     /// The timeout after `doublings`.
-    pub(crate) fn backed_off(&self, doublings: u32) -> Duration {
-        (self.base * (1u64 << doublings.min(40))).min(self.max)
+    pub(crate) fn backed_off(&self, doublings: u32, config: &SenderConfig) -> Duration {
+        (self.base * (1u64 << doublings.min(40))).min(longest(config))
     }
 
     /// The timeout without back-off.
@@ -89,6 +81,16 @@ impl RttEstimator {
     }
 }
 
+/// G.
+fn granularity(config: &SenderConfig) -> Duration {
+    config.clock_granularity.max(Duration::from_nanos(1))
+}
+
+/// The upper bound of the timeout.
+fn longest(config: &SenderConfig) -> Duration {
+    config.max_rto.max(granularity(config))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,8 +99,25 @@ mod tests {
         Duration::from_millis(millis)
     }
 
-    fn estimator() -> RttEstimator {
-        RttEstimator::new(&SenderConfig { min_rto: ms(200), ..SenderConfig::default() })
+    /// An estimator with its settings.
+    struct Estimator(RttEstimator, SenderConfig);
+
+    impl Estimator {
+        fn new(config: SenderConfig) -> Self {
+            Self(RttEstimator::new(&config), config)
+        }
+
+        fn sample(&mut self, rtt: Duration) {
+            self.0.sample(rtt, &self.1);
+        }
+
+        fn rto(&self) -> Duration {
+            self.0.rto(&self.1)
+        }
+    }
+
+    fn estimator() -> Estimator {
+        Estimator::new(SenderConfig { min_rto: ms(200), ..SenderConfig::default() })
     }
 
     /// RFC 6298 section 2, by hand: R = 100, then 140, then 60 ms.
@@ -107,10 +126,10 @@ mod tests {
         let mut rtt = estimator();
         assert_eq!(rtt.rto(), ms(1000));
         rtt.sample(ms(100));
-        assert_eq!((rtt.srtt(), rtt.rttvar(), rtt.rto()), (ms(100), ms(50), ms(300)));
+        assert_eq!((rtt.0.srtt(), rtt.0.rttvar(), rtt.rto()), (ms(100), ms(50), ms(300)));
         rtt.sample(ms(140));
         // RTTVAR = 3/4 50 + 1/4 40 = 47.5; SRTT = 7/8 100 + 1/8 140 = 105; RTO = 105 + 190 = 295.
-        assert_eq!((rtt.srtt(), rtt.rttvar()), (ms(105), Duration::from_micros(47_500)));
+        assert_eq!((rtt.0.srtt(), rtt.0.rttvar()), (ms(105), Duration::from_micros(47_500)));
         assert_eq!(rtt.rto(), ms(295));
         rtt.sample(ms(60));
         // RTTVAR = 3/4 47.5 + 1/4 45 = 46.875; SRTT = 7/8 105 + 60/8 = 99.375; RTO = 286.875.
@@ -121,11 +140,11 @@ mod tests {
     #[test]
     fn bounds() {
         let config = SenderConfig { clock_granularity: ms(100), min_rto: ms(1), ..SenderConfig::default() };
-        let mut rtt = RttEstimator::new(&config);
+        let mut rtt = Estimator::new(config);
         (0..60).for_each(|_| rtt.sample(ms(250)));
         // Samples round up to 300 ms, RTTVAR decays to nothing: 300 + G.
-        assert_eq!((rtt.srtt(), rtt.rto()), (ms(300), ms(400)));
-        let mut rtt = RttEstimator::new(&SenderConfig::default());
+        assert_eq!((rtt.0.srtt(), rtt.rto()), (ms(300), ms(400)));
+        let mut rtt = Estimator::new(SenderConfig::default());
         rtt.sample(ms(10));
         assert_eq!(rtt.rto(), ms(1000));
         rtt.sample(Duration::from_secs(500));
@@ -139,7 +158,7 @@ mod tests {
         rtt.sample(ms(100));
         let mut seen = Vec::new();
         for _ in 0..9 {
-            rtt.back_off();
+            rtt.0.back_off();
             seen.push(rtt.rto().as_nanos() / 1_000_000);
         }
         assert_eq!(seen, [600, 1200, 2400, 4800, 9600, 19_200, 38_400, 60_000, 60_000]);
@@ -149,9 +168,9 @@ mod tests {
 
     #[test]
     fn lost_syn() {
-        let mut rtt = RttEstimator::new(&SenderConfig::default());
-        rtt.back_off();
-        rtt.after_lost_syn();
+        let mut rtt = Estimator::new(SenderConfig::default());
+        rtt.0.back_off();
+        rtt.0.after_lost_syn(&rtt.1);
         assert_eq!(rtt.rto(), Duration::from_secs(3));
     }
 }

@@ -19,39 +19,71 @@ pub(crate) const EVER_RETRANSMITTED: u8 = 8;
 pub(crate) const RETRANSMITTED_BY_TIMER: u8 = 16;
 /// Carries the FIN, which is the last of its sequence numbers.
 pub(crate) const FIN: u8 = 32;
-/// The application limited the rate when it was sent.
-pub(crate) const APP_LIMITED: u8 = 64;
 /// A window probe: one byte beyond the peer's window.
 pub(crate) const PROBE: u8 = 128;
 
-/// One segment between `snd_una` and `snd_nxt`: 48 bytes.
+/// One segment between `snd_una` and `snd_nxt`: 16 bytes, since there are as many as packets on the way.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sent {
     /// When it was last sent.
     pub(crate) sent_at: Time,
-    /// Rate estimator's state when it was last sent (draft-cheng-iccrg-delivery-rate-estimation section 3.2).
-    pub(crate) first_sent_at: Time,
-    pub(crate) delivered_at: Time,
-    /// Low halves of 64-bit counters: differences within a flight are what is used.
-    pub(crate) delivered: u32,
-    pub(crate) lost: u32,
-    pub(crate) tx_in_flight: u32,
     /// Low half of its offset.
     pub(crate) start: u32,
-    /// Sequence numbers it takes: payload and FIN.
-    pub(crate) len: u32,
-    pub(crate) flags: u8,
+    /// Its length in the upper 24 bits, which hold any segment of IP, and its flags.
+    packed: u32,
 }
 
+const FLAG_BITS: u32 = 8;
+
 impl Sent {
+    /// A segment that is sent now.
+    pub(crate) const fn at(now: Time) -> Self {
+        Self { sent_at: now, start: 0, packed: 0 }
+    }
+
+    /// Sequence numbers it takes: payload and FIN.
+    pub(crate) const fn len(&self) -> u32 {
+        self.packed >> FLAG_BITS
+    }
+
+    fn set_len(&mut self, len: u32) {
+        debug_assert!(len < 1 << (u32::BITS - FLAG_BITS), "a segment of {len} bytes");
+        self.packed = len << FLAG_BITS | u32::from(self.flags());
+    }
+
+    /// All flags.
+    pub(crate) const fn flags(&self) -> u8 {
+        self.packed as u8
+    }
+
     /// Whether all bits of `flag` are set.
     pub(crate) const fn is(&self, flag: u8) -> bool {
-        self.flags & flag == flag
+        self.flags() & flag == flag
+    }
+
+    /// Whether a bit of `flags` is set.
+    pub(crate) const fn is_any(&self, flags: u8) -> bool {
+        self.flags() & flags != 0
+    }
+
+    /// Sets all bits of `flags`.
+    pub(crate) const fn set(&mut self, flags: u8) {
+        self.packed |= flags as u32;
+    }
+
+    /// Clears all bits of `flags`.
+    pub(crate) const fn clear(&mut self, flags: u8) {
+        self.packed &= !(flags as u32);
+    }
+
+    /// Whether its latest transmission is neither delivered nor lost, as far as is known.
+    const fn is_in_network(&self) -> bool {
+        !self.is(SACKED) && self.flags() & (LOST | RETRANSMITTED) != LOST
     }
 
     /// Payload bytes.
     pub(crate) const fn payload(&self) -> u32 {
-        self.len - self.is(FIN) as u32
+        self.len() - self.is(FIN) as u32
     }
 }
 
@@ -134,6 +166,11 @@ impl Scoreboard {
         !self.runs.is_empty()
     }
 
+    /// How many segments are outstanding.
+    pub(crate) fn segments(&self) -> usize {
+        self.ring.len()
+    }
+
     /// The segment at `index`, if there is one.
     pub(crate) fn get(&self, index: usize) -> Option<&Sent> {
         self.ring.get(index)
@@ -156,22 +193,20 @@ impl Scoreboard {
     #[inline]
     pub(crate) fn push(&mut self, mut sent: Sent, len: u32) {
         sent.start = self.nxt as u32;
-        sent.len = len;
+        sent.set_len(len);
         self.nxt += u64::from(len);
         self.ring.push_back(sent);
     }
 
-    /// Marks the segment at `index` as retransmitted, with the new transmission's state in `now`.
-    pub(crate) fn retransmit(&mut self, index: usize, now: Sent, by_timer: bool) -> Option<Sent> {
+    /// Marks the segment at `index` as retransmitted at `at`.
+    pub(crate) fn retransmit(&mut self, index: usize, at: Time, by_timer: bool) -> Option<Sent> {
         let sent = self.ring.get_mut(index)?;
         if !sent.is(RETRANSMITTED) {
-            self.retransmitted += u64::from(sent.len);
+            self.retransmitted += u64::from(sent.len());
         }
-        let kept = (sent.start, sent.len, sent.flags & !(APP_LIMITED | PROBE));
-        *sent = now;
-        (sent.start, sent.len) = (kept.0, kept.1);
-        sent.flags |=
-            kept.2 | RETRANSMITTED | EVER_RETRANSMITTED | if by_timer { RETRANSMITTED_BY_TIMER } else { 0 };
+        sent.sent_at = at;
+        sent.clear(PROBE);
+        sent.set(RETRANSMITTED | EVER_RETRANSMITTED | if by_timer { RETRANSMITTED_BY_TIMER } else { 0 });
         let copy = *sent;
         self.cursor = self.cursor.max(index + 1);
         Some(copy)
@@ -180,7 +215,7 @@ impl Scoreboard {
     /// The oldest segment's first byte goes again as a window probe: its offset and payload.
     pub(crate) fn probe_front(&mut self) -> Option<(u64, u32)> {
         let front = self.ring.front_mut()?;
-        front.flags |= EVER_RETRANSMITTED;
+        front.set(EVER_RETRANSMITTED);
         Some((self.una, front.payload()))
     }
 
@@ -199,7 +234,7 @@ impl Scoreboard {
     /// The byte of a probe that was taken back is acknowledged: it is outstanding again, and times no round trip.
     pub(crate) fn put_probe_back(&mut self, mut sent: Sent) {
         debug_assert!(self.ring.is_empty(), "nothing was sent since");
-        sent.flags |= PROBE | EVER_RETRANSMITTED;
+        sent.set(PROBE | EVER_RETRANSMITTED);
         self.push(sent, 1);
     }
 
@@ -210,17 +245,17 @@ impl Scoreboard {
         debug_assert!(ack > self.una && ack <= self.nxt, "an acknowledgement of outstanding data");
         let mut popped = 0;
         while let Some(front) = self.ring.front_mut() {
-            let end = self.una + u64::from(front.len);
+            let end = self.una + u64::from(front.len());
             let part = end.min(ack) - self.una;
-            if front.flags & (SACKED | LOST | RETRANSMITTED) != 0 {
-                let flags = front.flags;
+            if front.is_any(SACKED | LOST | RETRANSMITTED) {
+                let flags = front.flags();
                 self.sacked -= if flags & SACKED != 0 { part } else { 0 };
                 self.lost -= if flags & LOST != 0 { part } else { 0 };
                 self.retransmitted -= if flags & RETRANSMITTED != 0 { part } else { 0 };
             }
             if end > ack {
                 front.start = ack as u32;
-                front.len = (end - ack) as u32;
+                front.set_len((end - ack) as u32);
                 break;
             }
             each(front);
@@ -243,9 +278,9 @@ impl Scoreboard {
         }
     }
 
-    /// A SACK block `start..end` arrived. `each` sees every segment it newly covers, its flags as they were. Returns
-    /// the bytes newly SACKed. A block that ends inside a segment counts for the whole segments it covers.
-    pub(crate) fn sack(&mut self, start: u64, end: u64, mut each: impl FnMut(&Sent)) -> u64 {
+    /// A SACK block `start..end` arrived. `each` sees every segment it newly covers, with its index, its flags as they
+    /// were. Returns the bytes newly SACKed. A block that ends inside a segment counts for the whole segments it covers.
+    pub(crate) fn sack(&mut self, start: u64, end: u64, mut each: impl FnMut(usize, &Sent)) -> u64 {
         let (mut at, end) = (start.max(self.una), end.min(self.nxt));
         let mut newly = 0;
         let mut run = self.runs.partition_point(|run| run.end < at);
@@ -264,16 +299,17 @@ impl Scoreboard {
             let mut marked = None;
             while let Some(sent) = self.ring.get_mut(index) {
                 let offset = self.una + u64::from(sent.start.wrapping_sub(self.una as u32));
-                let len = u64::from(sent.len);
+                let len = u64::from(sent.len());
                 if offset + len > gap_end {
                     break;
                 }
-                each(sent);
+                each(index, sent);
                 self.lost -= if sent.is(LOST) { len } else { 0 };
                 self.retransmitted -= if sent.is(RETRANSMITTED) { len } else { 0 };
                 self.sacked += len;
                 newly += len;
-                sent.flags = (sent.flags | SACKED) & !(LOST | RETRANSMITTED);
+                sent.set(SACKED);
+                sent.clear(LOST | RETRANSMITTED);
                 marked = Some(Run { start: marked.map_or(offset, |m: Run| m.start), end: offset + len });
                 index += 1;
             }
@@ -347,9 +383,9 @@ impl Scoreboard {
             if self.una + u64::from(sent.start.wrapping_sub(self.una as u32)) >= boundary {
                 break;
             }
-            if sent.flags & (SACKED | LOST) == 0 {
-                sent.flags |= LOST;
-                newly += u64::from(sent.len);
+            if !sent.is_any(SACKED | LOST) {
+                sent.set(LOST);
+                newly += u64::from(sent.len());
             }
             self.frontier += 1;
         }
@@ -370,8 +406,8 @@ impl Scoreboard {
         }
         let index = self.lower_bound(transmission.start);
         let sent = self.ring.get(index)?;
-        let same = sent.sent_at == transmission.at && self.offset(sent) + u64::from(sent.len) == end;
-        let in_network = !sent.is(SACKED) && sent.flags & (LOST | RETRANSMITTED) != LOST;
+        let same = sent.sent_at == transmission.at && self.offset(sent) + u64::from(sent.len()) == end;
+        let in_network = sent.is_in_network();
         (same && in_network).then_some(index)
     }
 
@@ -379,7 +415,7 @@ impl Scoreboard {
     pub(crate) fn unsacked(&self) -> impl Iterator<Item = Transmission> {
         self.ring.iter().filter(|sent| !sent.is(SACKED)).map(|sent| Transmission {
             start: self.offset(sent),
-            len: sent.len,
+            len: sent.len(),
             at: sent.sent_at,
         })
     }
@@ -387,10 +423,11 @@ impl Scoreboard {
     /// Marks the segment at `index` lost, its retransmission too if there was one. Returns the bytes newly lost.
     pub(crate) fn mark_lost(&mut self, index: usize) -> u64 {
         let Some(sent) = self.ring.get_mut(index) else { return 0 };
-        let len = u64::from(sent.len);
+        let len = u64::from(sent.len());
         self.retransmitted -= if sent.is(RETRANSMITTED) { len } else { 0 };
         self.lost += if sent.is(LOST) { 0 } else { len };
-        sent.flags = (sent.flags | LOST) & !RETRANSMITTED;
+        sent.set(LOST);
+        sent.clear(RETRANSMITTED);
         self.cursor = self.cursor.min(index);
         len
     }
@@ -401,7 +438,7 @@ impl Scoreboard {
         let mut newly = 0;
         for index in 0..self.ring.len() {
             let sent = &self.ring[index];
-            let in_network = sent.flags & SACKED == 0 && sent.flags & (LOST | RETRANSMITTED) != LOST;
+            let in_network = sent.is_in_network();
             if in_network && (index == 0 || rule(sent)) {
                 newly += self.mark_lost(index);
             }
@@ -418,10 +455,10 @@ impl Scoreboard {
     /// Marks the oldest outstanding segment lost. Returns the bytes newly lost.
     pub(crate) fn mark_front_lost(&mut self) -> u64 {
         match self.ring.front_mut() {
-            Some(front) if front.flags & (SACKED | LOST) == 0 => {
-                front.flags |= LOST;
-                self.lost += u64::from(front.len);
-                u64::from(front.len)
+            Some(front) if !front.is_any(SACKED | LOST) => {
+                front.set(LOST);
+                self.lost += u64::from(front.len());
+                u64::from(front.len())
             }
             _ => 0,
         }
@@ -432,10 +469,10 @@ impl Scoreboard {
         let before = self.lost;
         self.lost = 0;
         for sent in &mut self.ring {
-            sent.flags &= !RETRANSMITTED;
+            sent.clear(RETRANSMITTED);
             if !sent.is(SACKED) {
-                sent.flags |= LOST;
-                self.lost += u64::from(sent.len);
+                sent.set(LOST);
+                self.lost += u64::from(sent.len());
             }
         }
         self.retransmitted = 0;
@@ -448,7 +485,7 @@ impl Scoreboard {
     /// A timeout was spurious: nothing is lost after all.
     pub(crate) fn clear_lost(&mut self) {
         for sent in &mut self.ring {
-            sent.flags &= !LOST;
+            sent.clear(LOST);
         }
         self.lost = 0;
         self.frontier = 0;
@@ -458,7 +495,7 @@ impl Scoreboard {
     /// The receiver discarded what it had SACKed (RFC 2018 section 8): forget all of it.
     pub(crate) fn forget_sacks(&mut self) {
         for sent in &mut self.ring {
-            sent.flags &= !SACKED;
+            sent.clear(SACKED);
         }
         self.runs.clear();
         self.sacked = 0;
@@ -484,7 +521,7 @@ impl Scoreboard {
     #[inline]
     pub(crate) fn next_lost(&mut self) -> Option<usize> {
         while let Some(sent) = self.ring.get(self.cursor) {
-            if sent.flags & (SACKED | LOST | RETRANSMITTED) == LOST {
+            if sent.flags() & (SACKED | LOST | RETRANSMITTED) == LOST {
                 return Some(self.cursor);
             }
             self.cursor += 1;
@@ -532,15 +569,15 @@ impl Scoreboard {
             return;
         }
         let sum = |flag: u8| -> u64 {
-            self.ring.iter().filter(|sent| sent.is(flag)).map(|sent| u64::from(sent.len)).sum()
+            self.ring.iter().filter(|sent| sent.is(flag)).map(|sent| u64::from(sent.len())).sum()
         };
         assert_eq!(
             (self.sacked, self.lost, self.retransmitted),
             (sum(SACKED), sum(LOST), sum(RETRANSMITTED))
         );
-        assert_eq!(self.ring.iter().map(|sent| u64::from(sent.len)).sum::<u64>(), self.nxt - self.una);
+        assert_eq!(self.ring.iter().map(|sent| u64::from(sent.len())).sum::<u64>(), self.nxt - self.una);
         assert_eq!(self.runs.iter().map(|run| run.end - run.start).sum::<u64>(), self.sacked);
-        assert!(self.ring.iter().all(|sent| sent.flags & (SACKED | LOST) != SACKED | LOST));
+        assert!(self.ring.iter().all(|sent| !sent.is(SACKED | LOST)));
         assert!(self.frontier <= self.ring.len() && self.cursor <= self.ring.len());
     }
 }

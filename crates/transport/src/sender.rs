@@ -8,6 +8,7 @@ mod handshake;
 mod input;
 mod output;
 mod rack;
+mod rare;
 mod recovery;
 mod timers;
 
@@ -15,16 +16,15 @@ use crate::LinkEvent;
 use crate::congestion::{CaState, CongestionControl, TcpState};
 use crate::frto::Frto;
 use crate::pacing::Pacer;
-use crate::prr::Prr;
-use crate::rack::{Rack, Tlp};
+use crate::rack::Rack;
 use crate::rate_sample::RateEstimator;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
-use crate::spurious::SpuriousCounter;
 use crate::{Recovery, Segment, SenderConfig, SeqNumber, TransportEvent};
 use cogtcp_units::{Duration, Rate, Time, prefetch};
 use ecn::Ecn;
 use handshake::Connection;
+use rare::Rare;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use timers::Timer;
@@ -142,18 +142,10 @@ pub struct Sender {
     // What they look at, to find nothing in it as a rule; of the counters the first are theirs.
     ecn: Ecn,
     events: VecDeque<TransportEvent>,
-    tlp: Tlp,
-    /// After a closed window ([`SenderConfig::paced_resume`]): the rate at which cwnd is spread, and the offset whose
-    /// acknowledgement ends it.
-    resume: Option<(Rate, u64)>,
-    /// What the D-SACK of the ACK being handled reports.
-    d_sack: Option<(u64, u64)>,
-    spurious: SpuriousCounter,
+    /// What few need.
+    rare: Option<Box<Rare>>,
     /// Where RACK is set.
     rack: Option<Box<Rack>>,
-    /// When RACK's reordering timer expires.
-    reorder_at: Option<Time>,
-    prr: Prr,
     stats: SenderStats,
 
     // What belongs to the handshake, to losses and to probes.
@@ -167,9 +159,6 @@ pub struct Sender {
     /// RFC 6675's RescueRxt.
     rescue: Option<u64>,
     frto_timeouts: u32,
-    /// RACK found a retransmission lost that left after the latest response to a loss, which came at `reduced_at`.
-    retransmission_lost: bool,
-    reduced_at: Time,
     probe_due: bool,
     probe_count: u32,
     /// Offset after the byte of the last probe that was taken back.
@@ -181,6 +170,7 @@ impl Sender {
     pub fn new(config: impl Into<Arc<SenderConfig>>, control: Box<dyn CongestionControl>) -> Self {
         let config = config.into();
         let rack = config.rack.then(Box::default);
+        let rate = RateEstimator::new(control.uses_delivery_rate());
         let mss = u64::from(config.mss.max(1));
         let rtt = RttEstimator::new(&config);
         let initial_window = config.initial_window.bytes(mss);
@@ -243,13 +233,13 @@ impl Sender {
             wl2: 0,
             board: Scoreboard::new(mss),
             rtt,
-            rate: RateEstimator::default(),
+            rate,
             pacer: Pacer::default(),
             paced_until: Time::MAX,
             timed: None,
             last_data_at: Time::ZERO,
             progress_at: Time::ZERO,
-            resume: None,
+            rare: None,
             unreachable: false,
             round_end: 0,
             round_high: 0,
@@ -267,18 +257,11 @@ impl Sender {
             frto: Frto::Idle,
             frto_end: 0,
             frto_timeouts: 0,
-            prr: Prr::default(),
             rack,
-            retransmission_lost: false,
-            reduced_at: Time::ZERO,
-            tlp: Tlp::default(),
-            d_sack: None,
             rto_count: 0,
-            spurious: SpuriousCounter::default(),
             timer: Timer::Off,
             deadline: Time::MAX,
             rto_at: Time::MAX,
-            reorder_at: None,
             probe_due: false,
             probe_count: 0,
             probed_to: 0,
@@ -393,7 +376,7 @@ impl Sender {
 
     /// The retransmission timeout now, with back-off.
     pub fn rto(&self) -> Duration {
-        self.rtt.rto()
+        self.rtt.rto(&self.config)
     }
 
     /// Whether all data and the FIN are acknowledged.
@@ -434,7 +417,7 @@ impl Sender {
 
     /// The rate at which segments leave: the control's, or that of a resume.
     fn pacing_rate(&self) -> Option<Rate> {
-        self.tcp.pacing_rate.or(self.resume.map(|(rate, _)| rate))
+        self.tcp.pacing_rate.or_else(|| self.rare.as_ref()?.resume.map(|(rate, _)| rate))
     }
 
     fn emit(&mut self, event: TransportEvent) {
@@ -475,7 +458,7 @@ impl Sender {
 
     /// Ticks of the timestamp clock (RFC 7323 section 5.4).
     fn ticks(&self, now: Time) -> u32 {
-        (now.as_nanos() / self.config.timestamp_tick.as_nanos().max(1)) as u32
+        timestamp_ticks(now, self.config.timestamp_tick)
     }
 
     /// A segment with the fields that every segment carries.
@@ -493,6 +476,10 @@ impl Sender {
         segment.tag = self.tag;
         segment
     }
+}
+
+fn timestamp_ticks(now: Time, tick: Duration) -> u32 {
+    (now.as_nanos() / tick.as_nanos().max(1)) as u32
 }
 
 #[cfg(test)]

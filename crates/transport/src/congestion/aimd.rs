@@ -133,6 +133,10 @@ impl CongestionControl for Aimd {
         NAME
     }
 
+    fn uses_delivery_rate(&self) -> bool {
+        false
+    }
+
     fn init(&mut self, _now: Time, tcp: &mut TcpState) {
         self.slow_start.start(tcp);
     }

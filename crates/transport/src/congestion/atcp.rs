@@ -73,6 +73,10 @@ impl CongestionControl for Atcp {
         NAME
     }
 
+    fn uses_delivery_rate(&self) -> bool {
+        false
+    }
+
     fn ssthresh(&mut self, _now: Time, tcp: &TcpState) -> u64 {
         self.reduces = self.congested;
         if self.reduces {

@@ -499,6 +499,10 @@ impl CongestionControl for C2 {
         NAME
     }
 
+    fn uses_delivery_rate(&self) -> bool {
+        false
+    }
+
     fn init(&mut self, _now: Time, tcp: &mut TcpState) {
         tcp.cwnd = tcp.mss;
     }

@@ -164,6 +164,10 @@ impl CongestionControl for Compound {
         NAME
     }
 
+    fn uses_delivery_rate(&self) -> bool {
+        false
+    }
+
     fn init(&mut self, _now: Time, tcp: &mut TcpState) {
         self.delay.start(tcp);
     }

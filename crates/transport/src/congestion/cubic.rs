@@ -228,6 +228,10 @@ impl CongestionControl for Cubic {
         NAME
     }
 
+    fn uses_delivery_rate(&self) -> bool {
+        false
+    }
+
     fn init(&mut self, now: Time, tcp: &mut TcpState) {
         self.slow_start.start(tcp);
         self.last_ack = now;

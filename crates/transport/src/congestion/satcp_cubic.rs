@@ -90,6 +90,10 @@ impl CongestionControl for Satcp {
         NAME
     }
 
+    fn uses_delivery_rate(&self) -> bool {
+        false
+    }
+
     fn init(&mut self, now: Time, tcp: &mut TcpState) {
         self.cubic.init(now, tcp);
     }

@@ -179,6 +179,10 @@ impl CongestionControl for Vegas {
         NAME
     }
 
+    fn uses_delivery_rate(&self) -> bool {
+        false
+    }
+
     fn init(&mut self, _now: Time, tcp: &mut TcpState) {
         self.enable(tcp);
     }

@@ -115,6 +115,10 @@ impl CongestionControl for Westwood {
         NAME
     }
 
+    fn uses_delivery_rate(&self) -> bool {
+        false
+    }
+
     fn init(&mut self, now: Time, _tcp: &mut TcpState) {
         self.bandwidth.start(now);
     }

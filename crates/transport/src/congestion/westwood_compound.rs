@@ -91,6 +91,10 @@ impl CongestionControl for WestwoodCompound {
         NAME
     }
 
+    fn uses_delivery_rate(&self) -> bool {
+        false
+    }
+
     fn init(&mut self, now: Time, tcp: &mut TcpState) {
         self.bandwidth.start(now);
         self.delay.start(tcp);

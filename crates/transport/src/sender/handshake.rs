@@ -53,7 +53,7 @@ impl Sender {
             self.stats.syn_retransmits += 1;
         }
         self.syn_count += 1;
-        self.arm(Timer::Syn, now + self.rtt.rto());
+        self.arm(Timer::Syn, now + self.rtt.rto(&self.config));
         syn
     }
 
@@ -83,7 +83,7 @@ impl Sender {
             // Karn: unambiguous only when the SYN went once.
             self.take_rtt(now.saturating_since(self.syn_sent_at));
         } else if !self.config.keep_syn_backoff {
-            self.rtt.after_lost_syn();
+            self.rtt.after_lost_syn(&self.config);
             self.tcp.rto = self.rtt.base();
         }
         self.tcp.initial_window = self.config.initial_window.bytes(mss);

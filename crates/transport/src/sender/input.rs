@@ -1,6 +1,6 @@
 //! Arriving segments: acknowledgements, SACK, windows, round-trip times.
 
-use super::{Sender, handshake::Connection, timers::Timer};
+use super::{Sender, handshake::Connection, timers::Timer, timestamp_ticks};
 use crate::congestion::{AckSample, CaState};
 use crate::frto::{Frto, FrtoAck};
 use crate::scoreboard::{EVER_RETRANSMITTED, SACKED, Sent};
@@ -19,7 +19,7 @@ struct RttHint {
 
 /// Where a segment ends that starts at `una` or after it.
 fn end_of(sent: &Sent, una: u64) -> u64 {
-    una + u64::from(sent.start.wrapping_sub(una as u32)) + u64::from(sent.len)
+    una + u64::from(sent.start.wrapping_sub(una as u32)) + u64::from(sent.len())
 }
 
 impl Sender {
@@ -95,7 +95,9 @@ impl Sender {
             self.clamp();
         }
         let lost_before = self.rate.lost;
-        self.d_sack = None;
+        if let Some(rare) = &mut self.rare {
+            rare.d_sack_end = None;
+        }
         if let Some(rack) = &mut self.rack {
             rack.begin_ack();
         }
@@ -145,6 +147,7 @@ impl Sender {
             self.handle_fin_acked(now);
         }
         self.board.check();
+        debug_assert!(self.rate.flight().is_none_or(|flight| flight == self.board.segments()));
     }
 
     /// The cumulative acknowledgement moves.
@@ -162,11 +165,11 @@ impl Sender {
         let (rate, mut sacked) = (&mut self.rate, 0);
         let mut rack = self.rack.as_deref_mut().filter(|_| rack_in_use);
         self.board.advance(ack, |sent| {
+            rate.on_acked(sent);
             if sent.is(SACKED) {
-                sacked += u64::from(sent.len);
+                sacked += u64::from(sent.len());
                 return;
             }
-            rate.on_delivered(sent);
             if let Some(rack) = &mut rack {
                 rack.on_delivered(now, sent, end_of(sent, una), min_rtt, echo);
             }
@@ -196,24 +199,32 @@ impl Sender {
         self.rate.add(now, sample.delivered);
         self.progress_at = now;
         self.rto_count = 0;
-        if self.spurious.is_open() {
-            let echoed_before = segment.timestamps().filter(|_| self.timestamps_ok).map(|ts| {
-                let first = self.ticks(self.spurious.first_at());
-                (ts.echo.wrapping_sub(first) as i32) < 0
-            });
-            let count = self.spurious.on_acknowledged(segment.tag, echoed_before);
-            if count > 0 {
-                self.stats.spurious_timeouts += u64::from(count);
-                self.emit(TransportEvent::SpuriousRto { count, undone: false });
-            }
-        }
-        if self.resume.is_some_and(|(_, end)| ack >= end) {
-            self.resume = None;
+        if self.rare.is_some() {
+            self.end_episodes(segment, ack);
         }
         if ack >= self.round_end {
             self.last_high = self.round_high;
             self.round_high = self.board.in_flight();
             self.round_end = self.board.nxt();
+        }
+    }
+
+    /// The acknowledgement moved to `ack`, which may tell of timeouts that were spurious, and may end a paced resume.
+    #[cold]
+    fn end_episodes(&mut self, segment: &Segment, ack: u64) {
+        let (tick, timestamps_ok) = (self.config.timestamp_tick, self.timestamps_ok);
+        let Some(rare) = &mut self.rare else { return };
+        rare.resume = rare.resume.filter(|(_, end)| ack < *end);
+        if !rare.spurious.is_open() {
+            return;
+        }
+        let first = timestamp_ticks(rare.spurious.first_at(), tick);
+        let timestamps = segment.timestamps().filter(|_| timestamps_ok);
+        let echoed_before = timestamps.map(|ts| (ts.echo.wrapping_sub(first) as i32) < 0);
+        let count = rare.spurious.on_acknowledged(segment.tag, echoed_before);
+        if count > 0 {
+            self.stats.spurious_timeouts += u64::from(count);
+            self.emit(TransportEvent::SpuriousRto { count, undone: false });
         }
     }
 
@@ -244,8 +255,8 @@ impl Sender {
                 continue;
             }
             let (latest, earliest) = (&mut hint.latest, &mut hint.earliest);
-            let fresh = self.board.sack(start, end, |sent| {
-                rate.on_delivered(sent);
+            let fresh = self.board.sack(start, end, |index, sent| {
+                rate.on_sacked(index, sent);
                 if let Some(rack) = &mut rack {
                     rack.on_delivered(now, sent, end_of(sent, una), min_rtt, echo);
                 }
@@ -283,7 +294,7 @@ impl Sender {
         let d_sack = end <= ack || inside_second;
         if d_sack {
             self.stats.d_sacks += 1;
-            self.d_sack = Some((start, end));
+            self.rare.get_or_insert_default().d_sack_end = Some(end);
         }
         d_sack
     }
@@ -327,6 +338,7 @@ impl Sender {
             self.progress_at = now;
             if !self.window_is_closed() {
                 if self.board.take_probe_back() {
+                    self.rate.forget_flight();
                     self.probed_to = self.board.nxt() + 1;
                 }
                 self.end_persist(now);
@@ -377,7 +389,7 @@ impl Sender {
 
     /// Feeds the retransmission timeout.
     pub(super) fn take_rtt(&mut self, rtt: Duration) {
-        self.rtt.sample(rtt);
+        self.rtt.sample(rtt, &self.config);
         self.tcp.srtt = self.rtt.srtt();
         self.tcp.rttvar = self.rtt.rttvar();
         self.tcp.rto = self.rtt.base();

@@ -92,11 +92,11 @@ impl Sender {
             let first = if fast { self.board.next_lost() } else { None };
             return Some(Choice::Again(first.unwrap_or(0)));
         }
-        if self.tlp.pending {
+        if self.rare.as_ref().is_some_and(|rare| rare.tlp.pending) {
             if let Some(probe) = self.choose_tail_probe(now) {
                 return Some(probe);
             }
-            self.tlp.pending = false;
+            self.forget_tail_probe();
         }
         match self.tcp.ca_state {
             CaState::Open | CaState::Disorder | CaState::Cwr => {
@@ -177,7 +177,7 @@ impl Sender {
         }
         let room = self.tcp.cwnd.saturating_sub(self.board.in_flight());
         if let Some(index) = self.board.next_lost() {
-            let len = self.board.get(index).map_or(0, |sent| u64::from(sent.len));
+            let len = self.board.get(index).map_or(0, |sent| u64::from(sent.len()));
             return (len <= room).then_some(Choice::Again(index));
         }
         self.choose_new(now, room)
@@ -221,7 +221,7 @@ impl Sender {
     }
 
     fn is_idle(&self, now: Time) -> bool {
-        self.stats.segments_sent > 0 && now > self.last_data_at + self.rtt.rto()
+        self.stats.segments_sent > 0 && now > self.last_data_at + self.rtt.rto(&self.config)
     }
 
     /// RFC 5681 section 4.1: cwnd falls to the restart window, min(IW, cwnd).
@@ -253,7 +253,7 @@ impl Sender {
         let nxt = self.board.nxt();
         let sent = match self.board.get(0) {
             // A probe's byte is beyond the window by design and does not count as outstanding.
-            Some(front) if front.is(PROBE) => nxt - u64::from(front.len),
+            Some(front) if front.is(PROBE) => nxt - u64::from(front.len()),
             // What is outstanding was let in before: as soon as the window reaches it again it may be retransmitted, and the
             // retransmission timer must run for it.
             Some(_) => return self.window_end <= self.board.una(),
@@ -279,7 +279,7 @@ impl Sender {
         let fin = self.fin_queued && !self.saturated && offset + u64::from(len) == self.data_end;
         let mut sent = self.rate.on_send(now, in_flight, len);
         if fin {
-            sent.flags |= FIN;
+            sent.set(FIN);
             self.fin_sent = true;
         }
         self.board.push(sent, len + u32::from(fin));
@@ -312,10 +312,10 @@ impl Sender {
 
     fn send_again(&mut self, now: Time, index: usize) -> Option<Segment> {
         let by_timer = index == 0 && self.front_by_timer;
-        let state = self.rate.on_send(now, self.board.in_flight(), 0);
-        let sent = self.board.retransmit(index, state, by_timer)?;
+        self.rate.on_send_again(now, self.board.in_flight(), index);
+        let sent = self.board.retransmit(index, now, by_timer)?;
         let offset = self.board.offset(&sent);
-        self.note_transmission(now, offset, sent.len);
+        self.note_transmission(now, offset, sent.len());
         if self.timed.is_some_and(|(end, _)| end > offset) {
             self.timed = None;
         }
@@ -331,7 +331,7 @@ impl Sender {
         self.round_high = self.round_high.max(self.board.in_flight());
         let segment = self.sent(now, offset, sent.payload(), sent.is(FIN), true);
         if by_timer {
-            self.spurious.on_timer_retransmission(now, segment.tag);
+            self.rare.get_or_insert_default().spurious.on_timer_retransmission(now, segment.tag);
             self.front_by_timer = false;
         }
         Some(segment)
@@ -352,7 +352,7 @@ impl Sender {
                 return if self.fin_queued && !self.fin_sent { self.send_new(now, 0) } else { None };
             }
             let mut sent = self.rate.on_send(now, 0, 1);
-            sent.flags |= PROBE;
+            sent.set(PROBE);
             self.board.push(sent, 1);
             return Some(self.sent(now, offset, 1, false, false));
         }
@@ -371,7 +371,9 @@ impl Sender {
             self.stats.bytes_retransmitted += u64::from(len);
         }
         self.last_data_at = now;
-        self.prr.on_sent(u64::from(len));
+        if let Some(rare) = &mut self.rare {
+            rare.prr.on_sent(u64::from(len));
+        }
         self.pacer.on_send(now, u64::from(len), self.pacing_rate());
         self.sync();
         let packet = PacketInfo {

@@ -3,7 +3,7 @@
 
 use super::{Sender, timers::Timer};
 use crate::congestion::{AckSample, CaEvent, CaState};
-use crate::rack::{Echo, ProbeVerdict, Transmission, probe_timeout};
+use crate::rack::{Echo, ProbeVerdict, Tlp, Transmission, probe_timeout};
 use crate::scoreboard::RETRANSMITTED;
 use crate::{Recovery, Segment};
 use cogtcp_units::Time;
@@ -41,18 +41,19 @@ impl Sender {
             // DupThresh segments SACKed, counted in bytes as RFC 6675's IsLost() does.
             || self.board.sacked() > u64::from(self.config.dup_thresh.saturating_sub(1)) * self.tcp.mss;
         let window = rack.window(certain, self.tcp.min_rtt, self.tcp.srtt);
-        self.reorder_at = None;
+        let rare = self.rare.get_or_insert_default();
+        rare.reorder_at = None;
         let mut newly = 0;
         while let Some(&sent) = rack.order.front() {
             if let Some(index) = self.board.find(&sent) {
                 let end = sent.start + u64::from(sent.len);
                 let Some(due) = rack.due(sent.at, end, window) else { break };
                 if due > now {
-                    self.reorder_at = Some(due);
+                    rare.reorder_at = Some(due);
                     break;
                 }
                 // A retransmission that left after the latest response to a loss.
-                self.retransmission_lost |= sent.at >= self.reduced_at
+                rare.retransmission_lost |= sent.at >= rare.reduced_at
                     && self.board.get(index).is_some_and(|sent| sent.is(RETRANSMITTED));
                 newly += self.board.mark_lost(index);
             }
@@ -66,20 +67,31 @@ impl Sender {
     /// Section 9.3: without PRR, the loss of a retransmission is a second indication of congestion and has a response of its
     /// own, one for all retransmissions that left after the response before.
     pub(super) fn respond_to_lost_retransmission(&mut self, now: Time) {
-        if !std::mem::take(&mut self.retransmission_lost) || self.prr_in_use() {
+        let Some(rare) = &mut self.rare else { return };
+        if !std::mem::take(&mut rare.retransmission_lost) || self.prr_in_use() {
             return;
         }
-        self.reduced_at = now;
+        self.note_reduction(now);
         self.reduce_ssthresh(now, self.loss_flight());
         self.lower_cwnd();
         self.clamp();
+    }
+
+    /// There is a response to a loss.
+    pub(super) fn note_reduction(&mut self, now: Time) {
+        if self.rack.is_some() {
+            let rare = self.rare.get_or_insert_default();
+            (rare.reduced_at, rare.retransmission_lost) = (now, false);
+        }
     }
 
     /// Section 6.3, at a timeout: the oldest segment is lost, and what is overdue. Returns the bytes newly lost.
     pub(super) fn mark_overdue_lost(&mut self, now: Time) -> u64 {
         let Some(rack) = &self.rack else { return self.board.mark_all_lost() };
         let window = rack.window(true, self.tcp.min_rtt, self.tcp.srtt);
-        self.reorder_at = None;
+        if let Some(rare) = &mut self.rare {
+            rare.reorder_at = None;
+        }
         self.board.mark_lost_where(|sent| rack.is_overdue(now, sent.sent_at, window))
     }
 
@@ -120,7 +132,7 @@ impl Sender {
 
     /// The timer to run next, the RTO being at `rto_at`: reordering, tail loss probe, or retransmission.
     pub(super) fn arm_next(&mut self, now: Time) {
-        if let Some(at) = self.reorder_at {
+        if let Some(at) = self.rare.as_ref().and_then(|rare| rare.reorder_at) {
             self.arm(Timer::Reordering, at.min(self.rto_at).max(now));
         } else if self.may_probe_tail() {
             let one = self.board.flight_size() <= self.tcp.mss;
@@ -138,30 +150,42 @@ impl Sender {
             && self.rack_in_use()
             && self.tcp.ca_state == CaState::Open
             && !self.board.has_sacks()
-            && self.tlp.end.is_none()
-            && !self.tlp.pending
-            && !self.tlp.unmeasured
+            && self.rare.as_ref().is_none_or(|rare| rare.tlp.is_idle())
     }
 
     /// The probe timer expired (section 7.3): the driver's next `poll_transmit` takes the probe.
     pub(super) fn tail_probe_timeout(&mut self, now: Time) {
-        self.tlp.pending = true;
-        self.rto_at = now + self.rtt.rto();
+        self.rare.get_or_insert_default().tlp.pending = true;
+        self.rto_at = now + self.rtt.rto(&self.config);
         self.arm(Timer::Retransmit, self.rto_at);
     }
 
     /// The probe has left.
     pub(super) fn tail_probe_sent(&mut self, is_retransmission: bool) {
-        self.tlp.pending = false;
-        self.tlp.end = Some(self.board.nxt());
-        self.tlp.is_retransmission = is_retransmission;
-        self.tlp.unmeasured = true;
+        let end = Some(self.board.nxt());
+        let tlp = &mut self.rare.get_or_insert_default().tlp;
+        *tlp = Tlp { pending: false, end, is_retransmission, unmeasured: true };
+    }
+
+    /// No probe is to be sent.
+    pub(super) fn forget_tail_probe(&mut self) {
+        if let Some(rare) = &mut self.rare {
+            rare.tlp.pending = false;
+        }
+    }
+
+    /// No probe is to be sent, and none is outstanding: what repairs losses now is not the probe.
+    pub(super) fn end_tail_probe(&mut self) {
+        if let Some(rare) = &mut self.rare {
+            (rare.tlp.end, rare.tlp.pending) = (None, false);
+        }
     }
 
     /// What an ACK says to RACK beyond what it delivers, and to an outstanding probe (section 7.4).
     pub(super) fn rack_ack(&mut self, now: Time, ack: u64, sample: &AckSample, bare: bool) {
-        let d_sack_end = self.d_sack.map(|(_, end)| end);
-        let explained = self.tlp.end.is_some() && d_sack_end == self.tlp.end;
+        let rare = self.rare.get_or_insert_default();
+        let d_sack_end = rare.d_sack_end;
+        let explained = rare.tlp.end.is_some() && d_sack_end == rare.tlp.end;
         if d_sack_end.is_some()
             && !explained
             && let Some(rack) = &mut self.rack
@@ -169,12 +193,12 @@ impl Sender {
             rack.on_d_sack(self.board.una(), self.board.nxt());
         }
         if sample.acked > 0 {
-            self.tlp.pending = false;
+            rare.tlp.pending = false;
         }
         if sample.rtt.is_some() {
-            self.tlp.unmeasured = false;
+            rare.tlp.unmeasured = false;
         }
-        if self.tlp.judge(ack, d_sack_end, bare) == ProbeVerdict::Repaired
+        if rare.tlp.judge(ack, d_sack_end, bare) == ProbeVerdict::Repaired
             && matches!(self.tcp.ca_state, CaState::Open | CaState::Disorder)
         {
             self.react_to_repaired_loss(now, sample.acked);

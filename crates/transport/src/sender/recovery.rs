@@ -128,9 +128,10 @@ impl Sender {
         self.retransmit_front = true;
         self.front_by_timer = false;
         self.after_rto = false;
-        self.tlp.end = None;
-        self.reduced_at = now;
-        self.retransmission_lost = false;
+        if let Some(rare) = &mut self.rare {
+            rare.tlp.end = None;
+        }
+        self.note_reduction(now);
         match self.recovery() {
             Recovery::Tahoe => {
                 // Back to the hole and slow start from there (go-back-N, as Jacobson's and ns-2's Tahoe).
@@ -153,11 +154,11 @@ impl Sender {
             Recovery::Sack => {
                 // RFC 6675 section 5 step 4; 4.3: no rescue before what is retransmitted first is acknowledged.
                 self.board.rewind();
-                self.rescue = self.board.get(0).map(|front| self.board.una() + u64::from(front.len));
+                self.rescue = self.board.get(0).map(|front| self.board.una() + u64::from(front.len()));
                 self.inflation = 0;
                 if self.prr_in_use() {
                     let (flight, sacked) = (self.board.flight_size(), self.board.sacked());
-                    self.prr = Prr::start(flight, sacked, ack.sacked, ack.acked);
+                    self.rare.get_or_insert_default().prr = Prr::start(flight, sacked, ack.sacked, ack.acked);
                     self.set_prr_window(ack);
                     // Departure from RFC 9937: where more is in flight than cwnd allows, cwnd does not rise to it at a loss.
                     self.tcp.cwnd = self.tcp.cwnd.min(self.tcp.prior_cwnd);
@@ -246,7 +247,8 @@ impl Sender {
         // SafeACK: SND.UNA advances, and no further loss shows.
         let safe = ack.acked > 0 && ack.lost == 0;
         let (in_flight, ssthresh) = (self.board.in_flight(), self.tcp.ssthresh);
-        self.tcp.cwnd = self.prr.window(ack.delivered, in_flight, ssthresh, self.tcp.mss, safe);
+        let prr = &mut self.rare.get_or_insert_default().prr;
+        self.tcp.cwnd = prr.window(ack.delivered, in_flight, ssthresh, self.tcp.mss, safe);
         self.clamp();
     }
 

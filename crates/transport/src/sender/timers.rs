@@ -60,7 +60,7 @@ impl Sender {
         self.rtt.back_off();
         self.syn_pending = true;
         self.arm(Timer::Off, Time::MAX);
-        self.emit(TransportEvent::Rto { count: self.syn_count, next: self.rtt.rto() });
+        self.emit(TransportEvent::Rto { count: self.syn_count, next: self.rtt.rto(&self.config) });
     }
 
     /// The user timeout (RFC 9293 section 3.8.3).
@@ -82,7 +82,7 @@ impl Sender {
             return;
         };
         let again = front.is(RETRANSMITTED_BY_TIMER) && self.config.hold_ssthresh;
-        let front_len = front.len;
+        let front_len = front.len();
         if front.is(SACKED) {
             // The receiver reneged (RFC 2018 section 8): what it said is worth nothing.
             self.board.forget_sacks();
@@ -90,7 +90,7 @@ impl Sender {
         self.stats.timeouts += 1;
         self.rto_count += 1;
         self.rtt.back_off();
-        self.emit(TransportEvent::Rto { count: self.rto_count, next: self.rtt.rto() });
+        self.emit(TransportEvent::Rto { count: self.rto_count, next: self.rtt.rto(&self.config) });
 
         let in_rto_recovery = self.tcp.ca_state == CaState::Loss && self.after_rto;
         let frto = self.config.f_rto != FRto::Off && self.may_start_frto();
@@ -114,8 +114,7 @@ impl Sender {
         let newly_lost =
             if self.rack_in_use() { self.mark_overdue_lost(now) } else { self.board.mark_all_lost() };
         self.rate.lost += newly_lost;
-        self.tlp.end = None;
-        self.tlp.pending = false;
+        self.end_tail_probe();
         if !self.control.owns_cwnd() {
             // The loss window (RFC 5681 section 3.1).
             self.tcp.cwnd = self.tcp.mss;
@@ -183,7 +182,7 @@ impl Sender {
     #[inline]
     pub(super) fn start_rto(&mut self, now: Time) {
         if self.timer != Timer::Persist {
-            self.rto_at = now + self.rtt.rto();
+            self.rto_at = now + self.rtt.rto(&self.config);
             self.arm_next(now);
         }
     }
@@ -214,7 +213,7 @@ impl Sender {
         }
         self.probe_count = 0;
         self.timed = None;
-        self.arm(Timer::Persist, now + self.rtt.backed_off(0));
+        self.arm(Timer::Persist, now + self.rtt.backed_off(0, &self.config));
         self.emit(TransportEvent::ZeroWindow);
         self.sync();
         self.control.cwnd_event(now, &mut self.tcp, CaEvent::Frozen);
@@ -229,7 +228,7 @@ impl Sender {
         }
         self.probe_due = true;
         self.probe_count += 1;
-        self.arm(Timer::Persist, now + self.rtt.backed_off(self.probe_count));
+        self.arm(Timer::Persist, now + self.rtt.backed_off(self.probe_count, &self.config));
     }
 
     /// The peer's window opened.
@@ -254,8 +253,7 @@ impl Sender {
             return;
         }
         self.rate.lost += self.board.mark_all_lost();
-        self.tlp.end = None;
-        self.tlp.pending = false;
+        self.end_tail_probe();
         self.leave_fast_recovery();
         self.set_ca_state(now, CaState::Loss);
         self.after_rto = true;
@@ -268,7 +266,7 @@ impl Sender {
         if self.config.paced_resume && !self.tcp.srtt.is_zero() {
             let window = self.inflated_cwnd().min(self.tcp.max_window);
             let rate = Rate::from_bytes_in(window, self.tcp.srtt);
-            self.resume = Some((rate, self.board.una().saturating_add(window)));
+            self.rare.get_or_insert_default().resume = Some((rate, self.board.una().saturating_add(window)));
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::congestion::testing::{MSS, tcp};
 use crate::rate_sample::RateEstimator;
-use crate::scoreboard::Sent;
+use crate::scoreboard::{SACKED, Sent};
 use std::collections::VecDeque;
 
 /// One connection of saturated traffic over one bottleneck with a queue of `buffer` bytes.
@@ -38,7 +38,7 @@ impl Path {
         Self {
             bbr,
             tcp,
-            rates: RateEstimator::default(),
+            rates: RateEstimator::new(true),
             now: Time::ZERO,
             next_send: Time::ZERO,
             free_at: Time::ZERO,
@@ -84,13 +84,18 @@ impl Path {
         let mut sample = AckSample { prior_in_flight: self.tcp.in_flight, ..AckSample::default() };
         while let Some((sent, ack)) = self.air.pop_front() {
             self.tcp.in_flight -= MSS;
+            // A sender's scoreboard has what was dropped sent again; here it is only gone.
+            let mut left = sent;
+            if ack.is_none() {
+                left.set(SACKED);
+            }
+            self.rates.on_acked(&left);
             if ack.is_none() {
                 self.rates.lost += MSS;
                 sample.lost += MSS;
                 continue;
             }
             self.rates.add(self.now, MSS);
-            self.rates.on_delivered(&sent);
             (sample.acked, sample.delivered) = (MSS, MSS);
             sample.rtt = Some(self.now - sent.sent_at);
             break;

@@ -120,6 +120,10 @@ impl CongestionControl for VegasNs2 {
         NAME
     }
 
+    fn uses_delivery_rate(&self) -> bool {
+        false
+    }
+
     fn init(&mut self, now: Time, tcp: &mut TcpState) {
         // The first ACK ends a round, as ns-2's first round begins before the first segment.
         self.round_start = tcp.snd_una;
