@@ -47,11 +47,15 @@ fn main() {
     let quick = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => false,
         ["--quick"] => true,
-        // One experiment and no table, for a profiler.
-        ["--profile"] => return profile(2),
-        ["--profile-many"] => return profile(2000),
+        ["--memory"] => return memory(),
+        // One experiment and no table, for a profiler and for comparisons of two builds.
+        ["--profile"] => return profile("2", "200", "20"),
+        ["--profile-many"] => return profile("2000", "2", "1"),
+        ["--profile", flows, seconds, repetitions] => return profile(flows, seconds, repetitions),
         _ => {
-            eprintln!("usage: engine [--quick | --profile | --profile-many]");
+            eprintln!(
+                "usage: engine [--quick | --memory | --profile | --profile-many | --profile FLOWS SECONDS REPETITIONS]"
+            );
             std::process::exit(2);
         }
     };
@@ -219,8 +223,13 @@ fn ns2(repetitions: u32) {
     println!("\nns-2, the same dumbbell, no trace, whole process: {least:.3} s; goodputs {goodputs} Mbit/s");
 }
 
-fn profile(flows: u64) {
-    let (duration, repetitions) = if flows > 100 { ("2 s", 1) } else { ("200 s", 20) };
-    let (_, cpu, run) = time(&dumbbell(flows, duration, ""), TraceLevel::None, repetitions);
-    println!("{:.1} ns per hop, {} hops", cpu * 1e9 / run.packet_hops as f64, run.packet_hops);
+/// The least cost of `repetitions` runs of one experiment.
+fn profile(flows: &str, seconds: &str, repetitions: &str) {
+    let (Ok(flows), Ok(repetitions)) = (flows.parse(), repetitions.parse()) else {
+        eprintln!("write whole numbers of flows and of repetitions");
+        std::process::exit(2);
+    };
+    let experiment = dumbbell(flows, &format!("{seconds} s"), "");
+    let (_, cpu, run) = time(&experiment, TraceLevel::None, repetitions);
+    println!("{:.2} ns per hop, {} hops", cpu * 1e9 / run.packet_hops as f64, run.packet_hops);
 }

@@ -14,13 +14,15 @@ const OCTAVES: usize = 24;
 /// hit: a distribution over a factor of 16 takes about half a kilobyte.
 #[derive(Clone, Debug)]
 pub struct Histogram {
-    /// The row of `counts` of each octave.
-    octaves: [u8; OCTAVES],
+    /// A row for each octave that was hit, ascending.
     counts: Box<[[u32; SUB]]>,
     sum: u64,
     least: u64,
     greatest: u64,
-    /// The bucket of the latest value, row by row: the next one is often near.
+    /// The octaves that were hit, a bit each.
+    octaves: u32,
+    /// The octave of the latest value, and its bucket, row by row: the next one is often near.
+    latest_octave: u8,
     latest: u16,
 }
 
@@ -36,11 +38,12 @@ impl Histogram {
     /// Without a sample.
     pub fn new() -> Self {
         Self {
-            octaves: [NONE; OCTAVES],
             counts: Box::default(),
             sum: 0,
             least: u64::MAX,
             greatest: 0,
+            octaves: 0,
+            latest_octave: NONE,
             latest: 0,
         }
     }
@@ -53,13 +56,24 @@ impl Histogram {
         self.least = self.least.min(nanos);
         self.greatest = self.greatest.max(nanos);
         let (octave, bucket) = place(nanos >> UNIT_BITS);
-        if self.octaves[octave] == NONE {
-            self.add_octave(octave);
-        }
-        let row = self.octaves[octave];
-        self.latest = u16::from(row) << SUB_BITS | bucket as u16;
-        let count = &mut self.counts[row as usize][bucket];
+        let row = if octave == usize::from(self.latest_octave) {
+            usize::from(self.latest >> SUB_BITS)
+        } else {
+            self.row(octave)
+        };
+        self.latest_octave = octave as u8;
+        self.latest = (row << SUB_BITS | bucket) as u16;
+        let count = &mut self.counts[row][bucket];
         *count = count.saturating_add(1);
+    }
+
+    /// The row of an octave, which is added if need be.
+    fn row(&mut self, octave: usize) -> usize {
+        let row = (self.octaves & ((1 << octave) - 1)).count_ones() as usize;
+        if self.octaves & 1 << octave == 0 {
+            self.add_octave(octave, row);
+        }
+        row
     }
 
     /// Asks for the memory where the latest value was counted.
@@ -71,11 +85,11 @@ impl Histogram {
     }
 
     #[cold]
-    fn add_octave(&mut self, octave: usize) {
-        self.octaves[octave] = self.counts.len() as u8;
+    fn add_octave(&mut self, octave: usize, row: usize) {
+        self.octaves |= 1 << octave;
         let mut counts = std::mem::take(&mut self.counts).into_vec();
         counts.reserve_exact(1);
-        counts.push([0; SUB]);
+        counts.insert(row, [0; SUB]);
         self.counts = counts.into_boxed_slice();
     }
 
@@ -107,8 +121,8 @@ impl Histogram {
         }
         let rank = q * self.samples() as f64;
         let mut below = 0.0;
-        for (octave, row) in self.octaves.iter().enumerate() {
-            let Some(row) = self.counts.get(*row as usize) else { continue };
+        let octaves = (0..OCTAVES).filter(|octave| self.octaves & 1 << octave != 0);
+        for (octave, row) in octaves.zip(&self.counts) {
             for (bucket, count) in row.iter().enumerate() {
                 let count = f64::from(*count);
                 if count > 0.0 && below + count >= rank {
@@ -265,7 +279,7 @@ mod tests {
         assert_eq!((histogram.least(), histogram.greatest()), (2048e-9, 8192e-9));
     }
 
-    /// Rows of counts are kept in the order in which octaves were hit, quantiles go by value: 1000 units lie in
+    /// Rows of counts are kept by octave, in whatever order these were hit: 1000 units lie in
     /// [992, 1008) of octave 5, 100 units in [100, 102) of octave 2.
     #[test]
     fn octaves_are_read_in_their_order() {

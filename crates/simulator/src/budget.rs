@@ -34,12 +34,12 @@ pub(crate) enum Awaited {
 /// A state of the link, but for transmitting: the time of that is the rest.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum State {
-    Silent,
-    Timeout,
+    Upstream,
     Growing,
+    Timeout,
     Receiver,
     Application,
-    Upstream,
+    Silent,
     /// Transmitting, while the gate is open, a frame that a silence destroys.
     Cut,
     /// Of a link that a MAC serves: the packet itself is on the air, and gets through for the first time.
@@ -54,8 +54,8 @@ const STATES: usize = State::Interference as usize + 1;
 
 /// The time spent in each state so far, in nanoseconds, and what was carried in it.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 pub(crate) struct Account {
-    at: u64,
     spent: [u64; STATES],
     /// Bytes of the flows' data that was carried and lost later, here or on another link.
     lost_bytes: u64,
@@ -63,6 +63,7 @@ pub(crate) struct Account {
     other_bytes: u64,
     /// Bytes carried by the link's own count.
     carried: f64,
+    at: u64,
 }
 
 impl Account {
@@ -97,18 +98,21 @@ pub(crate) struct Exchange {
     pub(crate) rest: State,
 }
 
-/// A link direction that is watched.
+/// A link direction that is watched. What a packet touches that finds it idle comes first, beside the states that
+/// idle time counts to.
 #[derive(Debug)]
+#[repr(C)]
 struct Watch {
-    pipe: u32,
-    account: Account,
     /// Idle time that no packet has ended yet.
     pending: u64,
     /// Up to when idle time is counted.
     idle_to: u64,
-    /// Up to when everything else is.
-    mark: u64,
     is_closed: bool,
+    is_served: bool,
+    pipe: u32,
+    account: Account,
+    /// Up to when everything else than idle time is counted.
+    mark: u64,
     /// Until when a frame completes into the silence.
     completing: u64,
     /// Until when a frame goes on that a silence destroyed which is over.
@@ -119,24 +123,26 @@ struct Watch {
     end: Option<Account>,
 }
 
+const UNWATCHED: u32 = u32::MAX;
+
 /// The link directions that are watched.
 #[derive(Debug, Default)]
 pub(crate) struct Budget {
     watches: Vec<Watch>,
-    /// By pipe: its place in `watches`, or nothing.
-    places: Vec<Option<u32>>,
+    /// By pipe: its place in `watches`, or [`UNWATCHED`].
+    places: Vec<u32>,
 }
 
 impl Budget {
     /// Watches `pipe` from time zero on.
     pub(crate) fn watch(&mut self, pipe: u32, link: &mut Pipe) {
         if self.places.len() <= pipe as usize {
-            self.places.resize(pipe as usize + 1, None);
+            self.places.resize(pipe as usize + 1, UNWATCHED);
         }
-        if self.places[pipe as usize].is_some() {
+        if self.place(pipe).is_some() {
             return;
         }
-        self.places[pipe as usize] = Some(self.watches.len() as u32);
+        self.places[pipe as usize] = self.watches.len() as u32;
         link.watched = true;
         let gate = link.gate();
         let served = match gate {
@@ -153,6 +159,7 @@ impl Budget {
             is_closed: gate != Gate::Open,
             completing: 0,
             lost_until: 0,
+            is_served: served.is_some(),
             served,
             begin: None,
             end: None,
@@ -161,7 +168,15 @@ impl Budget {
 
     fn of(&mut self, pipe: u32) -> Option<&mut Watch> {
         let place = *self.places.get(pipe as usize)?;
-        self.watches.get_mut(place? as usize)
+        self.watches.get_mut(place as usize)
+    }
+
+    /// The place of a link direction that is watched.
+    fn place(&self, pipe: u32) -> Option<usize> {
+        self.places
+            .get(pipe as usize)
+            .map(|place| *place as usize)
+            .filter(|place| *place < self.watches.len())
     }
 
     /// `frame` is about to be offered to `pipe`, whose transmitter is free, or which is no data of a flow.
@@ -197,7 +212,7 @@ impl Budget {
         match (watch.served, occupation) {
             // What the exchange is stood fixed when it began: the packet may have arrived meanwhile.
             (Some(Occupation::Exchange(known)), Occupation::Exchange(same)) if known.end == same.end => {}
-            _ => watch.served = Some(occupation),
+            _ => (watch.is_served, watch.served) = (true, Some(occupation)),
         }
     }
 
@@ -236,7 +251,7 @@ impl Budget {
 impl Watch {
     /// Counts the time up to `now` for which nothing was to be sent.
     fn count_idle(&mut self, now: u64, link: &mut Pipe) {
-        if self.served.is_some() {
+        if self.is_served {
             return self.accrue(now);
         }
         if self.is_closed {

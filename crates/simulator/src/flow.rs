@@ -34,8 +34,8 @@ pub(crate) struct Flow {
     /// The connection manager beside the end that sits on a train, and how long it has held the source.
     manager: Option<Box<Managed>>,
     number: usize,
-    /// Tag of the earliest data segment that no acknowledgement has answered, and when it was sent.
-    unanswered: Option<(u32, Time)>,
+    /// Tag of the earliest data segment that no acknowledgement has answered, and when it was sent. No segment has tag 0.
+    unanswered: (u32, Time),
     /// What the receiving application waits for: so much delivered in all; `u64::MAX`: nothing.
     goal: u64,
     pub(crate) sender: Sender,
@@ -158,7 +158,7 @@ impl Flow {
             number,
             armed: [Time::MAX; 2],
             armed_after: [Time::MAX; 2],
-            unanswered: None,
+            unanswered: (0, Time::MAX),
             streams: [StreamCounters::default(); 2],
             arrived_bytes: 0,
             rtt: Histogram::new(),
@@ -245,7 +245,9 @@ impl Flow {
         // The acknowledgement that this segment calls for, at once or delayed, names by its tag the segment that it
         // answers: the earliest since the last acknowledgement, or this one. No other need be remembered.
         let latest = (segment.tag, frame.packet.sent_at);
-        self.unanswered.get_or_insert(latest);
+        if self.unanswered.0 == 0 {
+            self.unanswered = latest;
+        }
         // A copy only where a manager may rewrite it.
         if self.manager.is_some() {
             let mut seen = *segment;
@@ -443,9 +445,9 @@ impl Flow {
     #[inline]
     fn answered(&mut self, ack: &Segment, latest: Option<(u32, Time)>) -> Time {
         // Taken by every acknowledgement, also by one that names neither: what it covers is answered.
-        let earliest = self.unanswered.take();
+        let earliest = std::mem::replace(&mut self.unanswered, (0, Time::MAX));
         let named = |candidate: &(u32, Time)| ack.tag != 0 && candidate.0 == ack.tag;
-        earliest.filter(named).or(latest.filter(named)).map_or(Time::MAX, |(_, sent_at)| sent_at)
+        Some(earliest).filter(named).or(latest.filter(named)).map_or(Time::MAX, |(_, sent_at)| sent_at)
     }
 
     /// Makes sure that an entry of `end`'s timer is due no later than `due`. An entry that comes too early moves itself.

@@ -117,7 +117,7 @@ impl Simulation {
             } else {
                 ("reverse", link.to, link.from)
             };
-            let before = &self.pipe_baselines[number];
+            let before = self.pipe_baselines.get(number).copied().unwrap_or_default();
             let pair =
                 self.network.station_pairs.iter().find(|(_, pair)| pair.pipes.contains(&(number as u32)));
             // Links without a MAC count no attempts.

@@ -39,7 +39,7 @@ pub(crate) struct Simulation {
     pub(crate) radios: Vec<GatedLinks>,
     /// What few runs have.
     pub(crate) parts: Parts,
-    /// The pipes at the end of the warm-up.
+    /// The pipes at the end of the warm-up; none: there was no warm-up.
     pub(crate) pipe_baselines: Vec<PipeBaseline>,
     /// Delivered and carried bytes at the last sample, by flow and by pipe.
     sampled_flows: Vec<u64>,

@@ -1,7 +1,7 @@
 //! From the accounts of the watched links to the table of budgets.
 
 use super::{Account, Budget, STATES, State, Watch};
-use crate::flow::Flow;
+use crate::flow::{Arrivals, Flow};
 use crate::network::Network;
 use crate::packet::Pipe;
 use cogtcp_records::Table;
@@ -18,28 +18,32 @@ struct Carried {
     other: u64,
 }
 
+/// The flows that cross a link.
+#[derive(Clone, Copy, Debug, Default)]
+struct Crossing {
+    flows: u64,
+    /// It is the bottleneck of one of them.
+    is_bottleneck: bool,
+    /// What reached their receiving hosts.
+    carried: Carried,
+}
+
 impl Budget {
     /// One row for each link direction that is the bottleneck of a flow.
     pub(crate) fn report(&self, experiment: &Experiment, flows: &[Flow], network: &Network) -> Table {
         let mut table = BudgetBuilder::default();
-        for watch in &self.watches {
-            let is_bottleneck = |flow: &Flow| flow.measured.is_some_and(|m| m.bottleneck == Some(watch.pipe));
+        for (watch, crossing) in self.watches.iter().zip(self.crossings(flows, network)) {
             let (Some(begin), Some(end)) = (&watch.begin, &watch.end) else { continue };
-            if !flows.iter().any(is_bottleneck) {
+            if !crossing.is_bottleneck {
                 continue;
             }
-            let crossing: Vec<&Flow> = flows
-                .iter()
-                .enumerate()
-                .filter(|(number, _)| network.path(2 * number).contains(&watch.pipe))
-                .map(|(_, flow)| flow)
-                .collect();
-            let spent = Spent::new(begin, end, watch.served.is_some(), &carried(begin, end, &crossing));
+            let carried = crossing.carried(begin, end);
+            let spent = Spent::new(begin, end, watch.served.is_some(), &carried);
             let link = &experiment.links[watch.pipe as usize / 2];
             let row = BudgetRow {
                 link: table.link.intern(&link.name),
                 direction: table.direction.intern(["forward", "reverse"][watch.pipe as usize % 2]),
-                flows: crossing.len() as u64,
+                flows: crossing.flows,
                 measured_s: seconds(end.at - begin.at),
                 delivered_s: seconds(spent.carried.delivered),
                 headers_s: seconds(spent.carried.headers),
@@ -60,6 +64,22 @@ impl Budget {
             table.push(row);
         }
         table.finish()
+    }
+
+    /// What crosses each of the watched links.
+    fn crossings(&self, flows: &[Flow], network: &Network) -> Vec<Crossing> {
+        let mut crossings = vec![Crossing::default(); self.watches.len()];
+        for (number, flow) in flows.iter().enumerate() {
+            for pipe in network.path(2 * number) {
+                let Some(place) = self.place(*pipe) else { continue };
+                let crossing = &mut crossings[place];
+                crossing.flows += 1;
+                let Some(measured) = flow.measured else { continue };
+                crossing.is_bottleneck |= measured.bottleneck == Some(*pipe);
+                crossing.carried.add(&measured.arrivals);
+            }
+        }
+        crossings
     }
 
     /// The states sum to the span, and the time that is left for transmitting is the time that the carried bytes take.
@@ -122,6 +142,13 @@ impl Spent {
 }
 
 impl Carried {
+    /// Adds what reached the receiving host of a flow.
+    fn add(&mut self, arrived: &Arrivals) {
+        self.delivered += arrived.new;
+        self.duplicate += arrived.repeated;
+        self.headers += arrived.wire.saturating_sub(arrived.new + arrived.repeated);
+    }
+
     /// Shares `nanos` by the bytes. What rounding leaves goes to the largest; without any byte all is other.
     fn share(&self, nanos: u64) -> Self {
         let weights = [self.delivered, self.headers, self.duplicate, self.lost, self.other];
@@ -137,19 +164,15 @@ impl Carried {
     }
 }
 
-/// What became of the bytes that a link carried of the flows that cross it.
-fn carried(begin: &Account, end: &Account, flows: &[&Flow]) -> Carried {
-    let mut carried = Carried {
-        lost: end.lost_bytes - begin.lost_bytes,
-        other: end.other_bytes.saturating_sub(begin.other_bytes),
-        ..Carried::default()
-    };
-    for arrived in flows.iter().filter_map(|flow| flow.measured.map(|measured| measured.arrivals)) {
-        carried.delivered += arrived.new;
-        carried.duplicate += arrived.repeated;
-        carried.headers += arrived.wire.saturating_sub(arrived.new + arrived.repeated);
+impl Crossing {
+    /// What became of the bytes that the link carried.
+    fn carried(&self, begin: &Account, end: &Account) -> Carried {
+        Carried {
+            lost: end.lost_bytes - begin.lost_bytes,
+            other: end.other_bytes.saturating_sub(begin.other_bytes),
+            ..self.carried
+        }
     }
-    carried
 }
 
 fn difference(begin: &Account, end: &Account) -> [u64; STATES] {

@@ -3,6 +3,7 @@
 
 use super::Simulation;
 use crate::options::RunError;
+use crate::packet::Pipe;
 use cogtcp_link::{Capacity, LinkCounters};
 use cogtcp_records::Code;
 use cogtcp_records::tables::{FlowSample, LinkSample};
@@ -37,17 +38,22 @@ impl Simulation {
         for (_, pair) in &mut self.network.station_pairs {
             pair.end_warmup(now);
         }
-        for (pipe, baseline) in self.network.pipes.iter_mut().zip(&mut self.pipe_baselines) {
-            *baseline = PipeBaseline {
+        // At time zero nothing has happened.
+        if now == Time::ZERO {
+            return;
+        }
+        let baseline = |pipe: &mut Pipe| {
+            // The greatest length is no difference of two readings; it begins with what lies there now.
+            pipe.restart_maximum(now);
+            PipeBaseline {
                 carried: pipe.carried(now),
                 queue_integral: pipe.queue_integral(now),
                 capacity: pipe.capacity(now),
                 counters: *pipe.counters(),
                 marked: pipe.marked(),
-            };
-            // The greatest length is no difference of two readings; it begins with what lies there now.
-            pipe.restart_maximum(now);
-        }
+            }
+        };
+        self.pipe_baselines = self.network.pipes.iter_mut().map(baseline).collect();
     }
 
     /// One point of every series.
@@ -100,7 +106,7 @@ impl Simulation {
     pub(super) fn check_capacity(&mut self) -> Result<(), RunError> {
         let whole = PipeBaseline::default();
         for (number, pipe) in self.network.pipes.iter_mut().enumerate() {
-            for before in [&whole, &self.pipe_baselines[number]] {
+            for before in [Some(&whole), self.pipe_baselines.get(number)].into_iter().flatten() {
                 let available = pipe.capacity(self.end).available - before.capacity.available;
                 let (carried, most) = (pipe.carried(self.end) - before.carried, Capacity::bytes(available));
                 // Transmission times are whole nanoseconds: each packet may seem to carry a little more than its time held.

@@ -1,6 +1,6 @@
 //! From an experiment to a run at time zero: links with their queues, stations, ways, connections, parts, and the first events.
 
-use super::{Digest, PipeBaseline, Simulation};
+use super::{Digest, Simulation};
 use crate::adhoc;
 use crate::boards::Boards;
 use crate::flow::Flow;
@@ -79,7 +79,7 @@ impl Simulation {
             warm: false,
             radios,
             parts,
-            pipe_baselines: vec![PipeBaseline::default(); network.pipes.len()],
+            pipe_baselines: Vec::new(),
             sampled_flows: vec![0; flows.len()],
             sampled_pipes: vec![0.0; network.pipes.len()],
             network,

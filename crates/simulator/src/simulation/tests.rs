@@ -1,3 +1,4 @@
+use super::measure::PipeBaseline;
 use super::*;
 use cogtcp_scenario::Scenario;
 
@@ -20,7 +21,7 @@ fn a_link_that_carried_more_than_it_could_is_a_defect() {
     simulation.play_until(Time::MAX, &options).unwrap();
     simulation.check_capacity().unwrap();
     // 5 s of 1 Mbit/s are 625,000 bytes; the flow leaves less than a tenth of them.
-    simulation.pipe_baselines[0].carried -= 100_000.0;
+    simulation.pipe_baselines = vec![PipeBaseline { carried: -100_000.0, ..PipeBaseline::default() }];
     let refused = simulation.check_capacity();
     assert!(matches!(refused, Err(RunError::Conservation(why)) if why.contains("link direction 0")));
 }
