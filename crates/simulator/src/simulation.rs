@@ -41,7 +41,7 @@ pub(crate) struct Simulation {
     pub(crate) parts: Parts,
     /// The pipes at the end of the warm-up; none: there was no warm-up.
     pub(crate) pipe_baselines: Vec<PipeBaseline>,
-    /// Delivered and carried bytes at the last sample, by flow and by pipe.
+    /// Delivered and carried bytes at the last sample, by flow and by pipe, where samples are taken.
     sampled_flows: Vec<u64>,
     sampled_pipes: Vec<f64>,
     digest: Digest,

@@ -74,8 +74,8 @@ pub struct Receiver {
     /// The peer's initial sequence number.
     irs: SeqNumber,
     reassembly: Reassembly,
-    /// Offset of the peer's FIN, once a FIN was accepted.
-    fin_offset: Option<u64>,
+    /// Offset of the peer's FIN, once a FIN was accepted; before, `u64::MAX`.
+    fin_offset: u64,
     window: Window,
     /// Options in use after the handshake.
     sack: bool,
@@ -132,7 +132,7 @@ impl Receiver {
             state: ReceiverState::Listen,
             irs: SeqNumber::default(),
             reassembly: Reassembly::new(1),
-            fin_offset: None,
+            fin_offset: u64::MAX,
             sack: false,
             ecn: false,
             timestamps: false,
@@ -519,7 +519,7 @@ impl Receiver {
         let right = self.window.right_edge();
         let before = self.reassembly.frontier();
         // The part before the window is a duplicate, the part behind it is dropped. Nothing follows a FIN.
-        let end = data_end.min(right).min(self.fin_offset.unwrap_or(u64::MAX));
+        let end = data_end.min(right).min(self.fin_offset);
         let mut insertion = Insertion::default();
         if let Some(deferment) = self.deferment.as_deref_mut().filter(|_| segment.len > 0) {
             deferment.on_segment(now);
@@ -541,10 +541,10 @@ impl Receiver {
         let mut fin = false;
         if segment.flags.contains(Flags::FIN)
             && data_end <= right
-            && self.fin_offset.is_none_or(|at| at == data_end)
+            && (self.fin_offset == u64::MAX || self.fin_offset == data_end)
         {
             fin = true;
-            self.fin_offset = Some(data_end);
+            self.fin_offset = data_end;
             let last = self.reassembly.insert(data_end..data_end + 1, |_| {});
             insertion.gap |= last.gap;
             insertion.duplicate = insertion.duplicate.or(last.duplicate);
@@ -720,7 +720,7 @@ impl Receiver {
     }
 
     fn fin_in_order(&self) -> bool {
-        self.fin_offset.is_some_and(|at| at < self.reassembly.frontier())
+        self.fin_offset < self.reassembly.frontier()
     }
 }
 

@@ -108,8 +108,6 @@ pub struct Sender {
     frto_end: u64,
     /// Next offset expected of the peer, which sends a SYN and a FIN and no data.
     peer_nxt: u64,
-    /// The timed segment of [`crate::RttSampling::OncePerFlight`]: its end and when it left.
-    timed: Option<(u64, Time)>,
     /// Bytes sent by limited transmit since the first duplicate ACK.
     limited: u64,
     /// SND.WL1 and SND.WL2 (RFC 9293 section 3.10.7.4).
@@ -156,8 +154,6 @@ pub struct Sender {
     /// The persist timer runs because the peer is unreachable, not because its window is closed.
     unreachable: bool,
     partial_acks: u32,
-    /// RFC 6675's RescueRxt.
-    rescue: Option<u64>,
     frto_timeouts: u32,
     probe_due: bool,
     probe_count: u32,
@@ -236,7 +232,6 @@ impl Sender {
             rate,
             pacer: Pacer::default(),
             paced_until: Time::MAX,
-            timed: None,
             last_data_at: Time::ZERO,
             progress_at: Time::ZERO,
             rare: None,
@@ -252,7 +247,6 @@ impl Sender {
             partial_acks: 0,
             after_rto: false,
             limited: 0,
-            rescue: None,
             reported: 0,
             frto: Frto::Idle,
             frto_end: 0,

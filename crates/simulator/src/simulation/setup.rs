@@ -80,8 +80,8 @@ impl Simulation {
             radios,
             parts,
             pipe_baselines: Vec::new(),
-            sampled_flows: vec![0; flows.len()],
-            sampled_pipes: vec![0.0; network.pipes.len()],
+            sampled_flows: Vec::new(),
+            sampled_pipes: Vec::new(),
             network,
             flows,
             digest: Digest(0xcbf2_9ce4_8422_2325),
@@ -111,6 +111,8 @@ impl Simulation {
         }
         if trace >= TraceLevel::Series {
             queue.push(Time::ZERO + self.experiment.run.sample_interval, Event::Sample);
+            self.sampled_flows = vec![0; self.flows.len()];
+            self.sampled_pipes = vec![0.0; self.network.pipes.len()];
         }
     }
 }

@@ -36,7 +36,8 @@ pub(super) const HYSTART_LIMIT: ParameterSpec = ParameterSpec {
 #[derive(Clone, Debug)]
 pub(super) struct SlowStart {
     abc_limit: f64,
-    hystart: Option<HyStart>,
+    /// Until the first slow start is over.
+    hystart: Option<Box<HyStart>>,
 }
 
 impl SlowStart {
@@ -44,7 +45,9 @@ impl SlowStart {
     pub(super) fn new(parameters: &Parameters) -> Self {
         Self {
             abc_limit: parameters.number("abc_limit"),
-            hystart: parameters.flag("hystart").then(|| HyStart::new(parameters.number("hystart_limit"))),
+            hystart: parameters
+                .flag("hystart")
+                .then(|| Box::new(HyStart::new(parameters.number("hystart_limit")))),
         }
     }
 

@@ -379,10 +379,10 @@ impl Sender {
                 self.take_rtt(rtt);
             }
         }
-        if let Some((end, sent_at)) = self.timed
+        if let Some((end, sent_at)) = self.timed()
             && self.board.una() >= end
         {
-            self.timed = None;
+            self.stop_timing();
             self.take_rtt(now.saturating_since(sent_at));
         }
     }

@@ -57,7 +57,7 @@ impl Sender {
                 // RFC 6675 section 4, NextSeg rule 4: HighRxt does not move. Departure: pipe counts the segment until it is
                 // acknowledged, where SetPipe() would forget it at the next ACK.
                 let cursor = self.board.cursor();
-                self.rescue = Some(self.recovery_point);
+                self.rare.get_or_insert_default().rescue = Some(self.recovery_point);
                 let segment = self.send_again(now, index);
                 self.board.set_cursor(cursor);
                 segment
@@ -160,7 +160,8 @@ impl Sender {
             return Some(Choice::Again(index));
         }
         // Rule 4: once per recovery, when the acknowledgement has passed what was retransmitted first.
-        if self.rescue.is_none_or(|rescue| self.board.una() > rescue) {
+        let rescue = self.rare.as_ref().and_then(|rare| rare.rescue);
+        if rescue.is_none_or(|rescue| self.board.una() > rescue) {
             return self.board.last_unsacked().map(Choice::Rescue);
         }
         None
@@ -291,11 +292,11 @@ impl Sender {
         if let Frto::NewData { budget } = &mut self.frto {
             *budget = budget.saturating_sub(1);
         }
-        if self.timed.is_none()
-            && self.config.rtt_sampling == RttSampling::OncePerFlight
+        if self.config.rtt_sampling == RttSampling::OncePerFlight
+            && self.timed().is_none()
             && self.tcp.ca_state != CaState::Recovery
         {
-            self.timed = Some((self.board.nxt(), now));
+            self.rare.get_or_insert_default().timed = Some((self.board.nxt(), now));
         }
         self.round_high = self.round_high.max(self.board.in_flight());
         if self.timer == Timer::Off {
@@ -316,8 +317,8 @@ impl Sender {
         let sent = self.board.retransmit(index, now, by_timer)?;
         let offset = self.board.offset(&sent);
         self.note_transmission(now, offset, sent.len());
-        if self.timed.is_some_and(|(end, _)| end > offset) {
-            self.timed = None;
+        if self.timed().is_some_and(|(end, _)| end > offset) {
+            self.stop_timing();
         }
         // The Impatient variant does not restart the timer after the first partial ACK (RFC 6582 section 3.2 step 3).
         let impatient = self.config.newreno_variant == NewRenoVariant::Impatient && self.partial_acks > 1;

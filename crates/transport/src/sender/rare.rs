@@ -1,5 +1,6 @@
 //! What a sender needs in few connections or rarely.
 
+use super::Sender;
 use crate::prr::Prr;
 use crate::rack::Tlp;
 use crate::spurious::SpuriousCounter;
@@ -10,6 +11,10 @@ use cogtcp_units::{Rate, Time};
 #[derive(Debug, Default)]
 pub(super) struct Rare {
     pub(super) tlp: Tlp,
+    /// The timed segment of [`crate::RttSampling::OncePerFlight`]: its end and when it left.
+    pub(super) timed: Option<(u64, Time)>,
+    /// RFC 6675's RescueRxt.
+    pub(super) rescue: Option<u64>,
     /// After a closed window ([`crate::SenderConfig::paced_resume`]): the rate at which cwnd is spread, and the offset whose
     /// acknowledgement ends it.
     pub(super) resume: Option<(Rate, u64)>,
@@ -22,4 +27,26 @@ pub(super) struct Rare {
     /// RACK found a retransmission lost that left after the latest response to a loss, which came at `reduced_at`.
     pub(super) retransmission_lost: bool,
     pub(super) reduced_at: Time,
+}
+
+impl Sender {
+    /// The timed segment, if there is one.
+    #[inline]
+    pub(super) fn timed(&self) -> Option<(u64, Time)> {
+        self.rare.as_ref()?.timed
+    }
+
+    /// No segment is timed.
+    pub(super) fn stop_timing(&mut self) {
+        if let Some(rare) = &mut self.rare {
+            rare.timed = None;
+        }
+    }
+
+    /// There was no rescue retransmission.
+    pub(super) fn forget_rescue(&mut self) {
+        if let Some(rare) = &mut self.rare {
+            rare.rescue = None;
+        }
+    }
 }

@@ -123,8 +123,8 @@ impl Sender {
         self.recovery_point = self.board.nxt();
         self.partial_acks = 0;
         self.limited = 0;
-        self.rescue = None;
-        self.timed = None;
+        self.forget_rescue();
+        self.stop_timing();
         self.retransmit_front = true;
         self.front_by_timer = false;
         self.after_rto = false;
@@ -154,7 +154,8 @@ impl Sender {
             Recovery::Sack => {
                 // RFC 6675 section 5 step 4; 4.3: no rescue before what is retransmitted first is acknowledged.
                 self.board.rewind();
-                self.rescue = self.board.get(0).map(|front| self.board.una() + u64::from(front.len()));
+                self.rare.get_or_insert_default().rescue =
+                    self.board.get(0).map(|front| self.board.una() + u64::from(front.len()));
                 self.inflation = 0;
                 if self.prr_in_use() {
                     let (flight, sacked) = (self.board.flight_size(), self.board.sacked());
@@ -268,7 +269,7 @@ impl Sender {
         self.inflation = 0;
         self.dup_acks = 0;
         self.limited = 0;
-        self.rescue = None;
+        self.forget_rescue();
         self.retransmit_front = false;
     }
 

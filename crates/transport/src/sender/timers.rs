@@ -126,7 +126,7 @@ impl Sender {
         // RFC 6582 section 3.2 step 4; RFC 6675 section 5.1.
         self.recovery_point = self.board.nxt();
         self.frto = if frto { Frto::Retransmitted } else { Frto::Idle };
-        self.timed = None;
+        self.stop_timing();
         self.retransmit_front = true;
         self.front_by_timer = true;
         self.sync();
@@ -212,7 +212,7 @@ impl Sender {
             return;
         }
         self.probe_count = 0;
-        self.timed = None;
+        self.stop_timing();
         self.arm(Timer::Persist, now + self.rtt.backed_off(0, &self.config));
         self.emit(TransportEvent::ZeroWindow);
         self.sync();
