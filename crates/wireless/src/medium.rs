@@ -43,7 +43,7 @@ struct Frame {
     kind: FrameKind,
     channel: ChannelId,
     /// The packet's number at its sender, for the detection of duplicates.
-    sequence: u16,
+    sequence: u32,
     rate: Rate,
     /// The duration field: for how long after its end the medium is reserved.
     reserves: Duration,

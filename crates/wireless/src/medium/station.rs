@@ -67,7 +67,7 @@ pub(super) struct Service<T> {
     pub(super) packet: Outgoing<T>,
     pub(super) since: Time,
     pub(super) attempts: u32,
-    pub(super) sequence: u16,
+    pub(super) sequence: u32,
     /// Its receiver has handed it up.
     pub(super) arrived: bool,
     /// The rate of the present attempt.
@@ -132,11 +132,11 @@ pub(super) struct Cold<T> {
     pub(super) service: Option<Service<T>>,
     /// When the present packet became the first in line.
     pub(super) first_since: Time,
-    next_sequence: u16,
+    next_sequence: u32,
     /// The station that its packet first in line is for, or [`NOBODY`]; kept where senders wait for silent receivers.
     pub(super) watches: u32,
     /// By sender: the last packet handed up.
-    seen: BTreeMap<u32, u16>,
+    seen: BTreeMap<u32, u32>,
     pub(super) rates: Option<RateTable>,
     pub(super) losses: RandomStream,
     pub(super) errors: RandomStream,
@@ -218,14 +218,14 @@ impl<T> Station<T> {
     }
 
     /// The number that its frames are known by.
-    pub(super) fn take_sequence(&mut self) -> u16 {
+    pub(super) fn take_sequence(&mut self) -> u32 {
         let sequence = self.cold.next_sequence;
         self.cold.next_sequence = sequence.wrapping_add(1);
         sequence
     }
 
     /// Whether what was meant for it came from `from` with this number before.
-    pub(super) fn has_seen(&mut self, from: InterfaceId, sequence: u16) -> bool {
+    pub(super) fn has_seen(&mut self, from: InterfaceId, sequence: u32) -> bool {
         self.cold.seen.insert(from.0, sequence) == Some(sequence)
     }
 }
