@@ -1,5 +1,6 @@
 //! What an ad hoc network is made of.
 
+use crate::ArpConfig;
 use cogtcp_routing::RoutingSpec;
 use cogtcp_spectrum::CognitiveConfig;
 use cogtcp_spectrum::detector::{DetectorConfig, Surroundings};
@@ -106,8 +107,13 @@ pub struct AdHocConfig {
     pub buffer_packets: usize,
     /// The longest that one waits.
     pub buffer_time: Duration,
+    /// From one packet that waited for a route to the next, once it is found; zero: all at once (ns-2: `ARP_DELAY` of `aodv.h`,
+    /// 10 ms).
+    pub release_interval: Duration,
     /// What becomes of packets that wait for a neighbour that is gone.
     pub on_link_failure: LinkFailure,
+    /// How the addresses of neighbours are found; `None`: they are known.
+    pub arp: Option<ArpConfig>,
     /// How often protocols that want to know places are told them, where nodes move.
     pub location_interval: Duration,
     /// How many radios a node has.

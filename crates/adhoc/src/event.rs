@@ -11,7 +11,7 @@ use cogtcp_wireless::Cause;
 pub enum Layer {
     /// Routing: no way, or waited too long for one.
     Routing,
-    /// The interface queue.
+    /// The interface queue, and address resolution before it.
     Queue,
     /// The MAC: the retry limit.
     Mac,
@@ -47,6 +47,10 @@ pub enum DropCause {
     QueueFull,
     /// Routing took its place in a full interface queue.
     Displaced,
+    /// Another packet took its place while it waited for the address of a neighbour.
+    ArpFull,
+    /// Nobody told the address of the neighbour.
+    ArpFailed,
     /// It waited for a neighbour to which the link failed ([`LinkFailure::Drop`](crate::LinkFailure::Drop)).
     LinkFailed,
     /// The MAC gave it up, the last attempt destroyed by a primary user.
@@ -65,7 +69,7 @@ pub enum DropCause {
 
 impl DropCause {
     /// Every cause; a cause's number is its place.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::NoRoute,
         Self::Loop,
         Self::Expired,
@@ -81,6 +85,8 @@ impl DropCause {
         Self::Garbled,
         Self::OutOfReach,
         Self::Refused,
+        Self::ArpFull,
+        Self::ArpFailed,
     ];
 
     /// Its name in results.
@@ -94,6 +100,8 @@ impl DropCause {
             Self::BufferTime => "buffer_time",
             Self::QueueFull => "queue_full",
             Self::Displaced => "displaced",
+            Self::ArpFull => "arp_full",
+            Self::ArpFailed => "arp_failed",
             Self::LinkFailed => "link_failed",
             Self::Interfered => "interfered",
             Self::Silent => "silent",
@@ -113,7 +121,9 @@ impl DropCause {
             | Self::NotFound
             | Self::BufferFull
             | Self::BufferTime => Layer::Routing,
-            Self::QueueFull | Self::Displaced | Self::LinkFailed => Layer::Queue,
+            Self::QueueFull | Self::Displaced | Self::ArpFull | Self::ArpFailed | Self::LinkFailed => {
+                Layer::Queue
+            }
             Self::Interfered
             | Self::Silent
             | Self::Collided

@@ -7,8 +7,9 @@
 //!
 //! Reading order: `config` (what a network is made of), `packet` (what goes over the air), `event` (what is reported, and why
 //! packets are lost), `network` (what is due when; in `network/` the way of packets and what routing and the medium say), `node`,
-//! `radios` (CR nodes: sensing, handoff, who knows whose channel), `places` (where nodes are), `timers`. `docs/adhoc.md` says what the model is and where it ends.
+//! `radios` (CR nodes: sensing, handoff, who knows whose channel), `arp` (addresses of neighbours), `places` (where nodes are), `timers`. `docs/adhoc.md` says what the model is and where it ends.
 
+mod arp;
 mod config;
 mod event;
 mod network;
@@ -18,6 +19,7 @@ mod places;
 mod radios;
 mod timers;
 
+pub use arp::{ARP_BYTES, ArpConfig, ArpDrops, ArpLearns, ArpProtocol, ArpSettings, ArpTable, Resolution};
 pub use config::{
     AdHocConfig, ChannelKnowledge, CognitiveNode, LinkFailure, Radios, SensingTimes, WhileNeighbourSenses,
 };

@@ -1,14 +1,18 @@
 //! The network: what it is made of, and what is due when.
 //!
 //! `host_packets` (a packet from its source into a queue), `reception` (what the medium reports), `routing` (what routing says and
-//! sends), `locations` (what it is told of places), `view` (the network from outside).
+//! sends), `resolution` (from a next hop to an address), `locations` (what it is told of places), `view` (the network from outside).
 
 mod host_packets;
 mod locations;
 mod reception;
+mod resolution;
 mod routing;
 mod view;
 
+pub(crate) use resolution::Waiting;
+
+use crate::arp::ArpTable;
 use crate::config::AdHocConfig;
 use crate::event::{DropCause, Event};
 use crate::node::{Interfaces, Node, NodeCounters};
@@ -85,6 +89,10 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
             nodes.push(Node {
                 routing: routing.build(NodeAddress::new(number), seed),
                 buffer: PacketBuffer::new(config.buffer_packets, config.buffer_time),
+                released: VecDeque::new(),
+                arp: config
+                    .arp
+                    .map(|arp| ArpTable::new(arp, RandomStream::new(seed, "adhoc/arp", u64::from(number)))),
                 interfaces,
                 radio: channels.radio(&config, &mobility, air, number, seed)?,
                 channel: channels.first(),
@@ -183,6 +191,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
                     self.announce(node, now);
                 }
                 self.nodes[node as usize].routing.handle_timeout(now);
+                self.continue_resolution(node, now);
                 self.settle(node, now);
             }
             Slot::Locations => {

@@ -1,6 +1,8 @@
 //! One node: its routing, the packets that wait for it, its radios.
 
+use crate::arp::ArpTable;
 use crate::config::{AdHocConfig, Radios};
+use crate::network::Waiting;
 use crate::packet::Datagram;
 use crate::radios::Channels;
 use cogtcp_crosslayer::ChannelId;
@@ -8,13 +10,17 @@ use cogtcp_routing::{PacketBuffer, Routing};
 use cogtcp_spectrum::CognitiveRadio;
 use cogtcp_units::{RandomStream, Time};
 use cogtcp_wireless::{InterfaceConfig, InterfaceId, Medium, Positions, Surroundings};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// A node of the network.
 #[derive(Debug)]
 pub(crate) struct Node<T> {
     pub(crate) routing: Box<dyn Routing>,
     pub(crate) buffer: PacketBuffer<Datagram<T>>,
+    /// Packets whose route was found and that go one after the other, with when.
+    pub(crate) released: VecDeque<(Time, Datagram<T>)>,
+    /// The addresses of its neighbours, where they are resolved.
+    pub(crate) arp: Option<ArpTable<Waiting<T>>>,
     pub(crate) interfaces: Interfaces,
     /// The radio that senses, where nodes sense.
     pub(crate) radio: Option<Box<CognitiveRadio>>,
@@ -28,6 +34,14 @@ pub(crate) struct Node<T> {
     pub(crate) announces: Time,
     pub(crate) draw: RandomStream,
     pub(crate) counters: NodeCounters,
+}
+
+impl<T> Node<T> {
+    /// When a packet whose route was found goes, or an address is asked for again.
+    pub(crate) fn next_resolution(&self) -> Time {
+        let released = self.released.front().map_or(Time::MAX, |(due, _)| *due);
+        released.min(self.arp.as_ref().map_or(Time::MAX, ArpTable::next_change))
+    }
 }
 
 /// The interfaces of a node: three, or one in three roles.
@@ -96,6 +110,8 @@ pub struct NodeCounters {
     pub routing_lost: u64,
     /// Announcements of its channel that it sent.
     pub announcements: u64,
+    /// Requests and replies of ARP that it sent.
+    pub arp: u64,
     /// Links to neighbours that failed.
     pub link_failures: u64,
     /// Changes of the channel that it listens on.
@@ -115,6 +131,7 @@ impl NodeCounters {
             routing_bytes: join(self.routing_bytes, other.routing_bytes),
             routing_lost: join(self.routing_lost, other.routing_lost),
             announcements: join(self.announcements, other.announcements),
+            arp: join(self.arp, other.arp),
             link_failures: join(self.link_failures, other.link_failures),
             handoffs: join(self.handoffs, other.handoffs),
         }
@@ -150,6 +167,7 @@ mod tests {
             announcements: 9,
             link_failures: 10,
             handoffs: 11,
+            arp: 12,
         };
         let mut sum = NodeCounters::default();
         sum.add(&one);

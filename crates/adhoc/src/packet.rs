@@ -57,6 +57,7 @@ impl<T> Datagram<T> {
             source: NodeAddress::new(self.packet.source),
             destination: NodeAddress::new(self.packet.destination),
             previous_hop: self.previous.map(NodeAddress::new),
+            hops: self.trip.hops,
         }
     }
 }
@@ -81,6 +82,16 @@ pub(crate) enum Load<T> {
     Routing(Arc<RoutingPacket>, Option<ChannelId>),
     /// A node listens on another channel from now on.
     Channel(u32, ChannelId),
+    /// Seeks or says the address of an interface.
+    Arp(ArpMessage),
+}
+
+/// A message of RFC 826.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct ArpMessage {
+    /// The node that is asked, or that asked.
+    pub(crate) target: u32,
+    pub(crate) is_reply: bool,
 }
 
 /// Size of the channel in a broadcast of routing.

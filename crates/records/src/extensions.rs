@@ -301,8 +301,8 @@ tables! {
         route_losses: u64 in "",
         /// Links to neighbours that the MAC gave up.
         link_failures: u64 in "",
-        /// Routing packets sent, a transmission at every hop each; copies of a broadcast on several channels, and announcements of
-        /// channels, too.
+        /// Routing packets sent, a transmission at every hop each; copies of a broadcast on several channels, announcements of
+        /// channels, and requests and replies of ARP, too.
         overhead_packets: u64 in "packets",
         /// Their bytes, with network headers and without those of the MAC.
         overhead_bytes: u64 in "B",
@@ -318,6 +318,8 @@ tables! {
         hellos: u64 in "packets",
         /// Announcements of a node's channel.
         announcements: u64 in "packets",
+        /// Requests and replies of ARP.
+        arp: u64 in "packets",
         /// Mean time that the MAC is at a packet of a host, from when it is first in line until it is acknowledged or given up: per hop.
         service_mean_s: f64 in "s",
         /// Median of it.

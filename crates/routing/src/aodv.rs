@@ -1,16 +1,17 @@
 //! AODV, RFC 3561 ([docs/routing/aodv.md](../../../docs/routing/aodv.md)).
 //!
-//! Without local repair (6.12), reboot (6.13), subnet routes (7) and multicast.
+//! Without reboot (6.13), subnet routes (7) and multicast. Local repair (6.12) is ns-2's, and off.
 
 mod config;
 mod discovery;
 mod error;
 mod hello;
+mod repair;
 mod reply;
 mod request;
 mod settings;
 
-pub use config::{AodvConfig, RequestTimeout};
+pub use config::{AodvConfig, ErrorTo, LocalRepair, RequestTimeout};
 pub use settings::{AodvProfile, AodvSettings};
 
 use crate::outbox::Outbox;
@@ -18,12 +19,12 @@ use crate::registry::{Protocol, WrongSetting};
 use crate::routing::LossCause;
 use crate::table::{Offer, RouteTable, Taken};
 use crate::{
-    DataPacket, DropCause, Forwarding, LostPacket, NodeAddress, RouteInfo, Routing, RoutingEvent,
-    RoutingMessage, RoutingPacket, RoutingStats,
+    AfterFailure, DataPacket, DropCause, Forwarding, LostPacket, NodeAddress, RouteInfo, Routing,
+    RoutingEvent, RoutingMessage, RoutingPacket, RoutingStats,
 };
 use cogtcp_units::{Duration, RandomStream, Time};
 use discovery::Discovery;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 impl Protocol for AodvSettings {
     const NAME: &'static str = "aodv";
@@ -51,6 +52,10 @@ pub struct Aodv {
     request_id: u32,
     table: RouteTable,
     discoveries: BTreeMap<NodeAddress, Discovery>,
+    /// Destinations whose last search failed.
+    unfound: BTreeSet<NodeAddress>,
+    /// How long a hop took in the last searches for a destination.
+    hop_times: BTreeMap<NodeAddress, VecDeque<Duration>>,
     /// Requests seen, by originator and ID, until when they are remembered.
     seen: BTreeMap<(NodeAddress, u32), Time>,
     /// The same in the order of time.
@@ -82,6 +87,8 @@ impl Aodv {
             request_id: 0,
             table: RouteTable::new(),
             discoveries: BTreeMap::new(),
+            unfound: BTreeSet::new(),
+            hop_times: BTreeMap::new(),
             seen: BTreeMap::new(),
             seen_order: VecDeque::new(),
             blacklist: BTreeMap::new(),
@@ -140,6 +147,7 @@ impl Aodv {
         if ends.contains(&self.address) || ends.contains(&NodeAddress::BROADCAST) {
             return false;
         }
+        let offer = Offer { until: self.config.looked_at(offer.until), ..offer };
         let Taken::Installed { before } = self.table.offer(now, offer) else { return false };
         let Offer { destination, next_hop: to, hops, .. } = offer;
         let used = self.is_used(destination);
@@ -157,8 +165,11 @@ impl Aodv {
 
     /// Hears a neighbour: there is a route to it, whose number this does not tell (6.2, 6.5, 6.7).
     fn hear(&mut self, now: Time, neighbor: NodeAddress) {
-        let until = now + self.config.active_route_timeout;
-        self.offer(now, Offer { destination: neighbor, next_hop: neighbor, hops: 1, sequence: None, until });
+        if self.config.neighbor_routes {
+            let until = now + self.config.active_route_timeout;
+            let offer = Offer { destination: neighbor, next_hop: neighbor, hops: 1, sequence: None, until };
+            self.offer(now, offer);
+        }
         if let Some(heard) = self.heard.get_mut(&neighbor) {
             heard.anything = now;
         }
@@ -176,23 +187,33 @@ impl Aodv {
         self.draw.uniform_duration(Duration::ZERO, self.config.jitter)
     }
 
+    /// The life of a route to `destination` is at least until then.
+    fn prolong(&mut self, now: Time, destination: NodeAddress, until: Time) {
+        self.table.prolong(now, destination, self.config.looked_at(until));
+    }
+
     /// Takes the route of a data packet: the lives of the routes to destination, next hop, previous hop and source rise (6.2).
     fn use_route(&mut self, now: Time, packet: DataPacket) -> Option<NodeAddress> {
-        let until = now + self.config.active_route_timeout;
-        let route = self.table.active_mut(now, packet.destination)?;
+        let until = self.config.looked_at(now + self.config.active_route_timeout);
+        let (data_precursors, prolongs_all) = (self.config.data_precursors, self.config.prolongs_all);
+        let route = self.table.active_mut(now, packet.destination).filter(|route| !route.in_repair)?;
         let next_hop = route.next_hop;
         route.used = Some(now);
         route.expires = route.expires.max(until);
         if let Some(previous) = packet.previous_hop {
             // Whoever sends through this node is told when it cannot go on. RFC 3561 makes precursors of those that a
             // reply goes through only, and leaves a node without them once a route was mended below it.
-            route.add_precursor(previous);
-            self.table.prolong(now, previous, until);
-            if packet.source != previous {
-                self.table.prolong(now, packet.source, until);
+            if data_precursors {
+                route.add_precursor(previous);
+            }
+            if prolongs_all {
+                self.table.prolong(now, previous, until);
+                if packet.source != previous {
+                    self.table.prolong(now, packet.source, until);
+                }
             }
         }
-        if next_hop != packet.destination {
+        if prolongs_all && next_hop != packet.destination {
             self.table.prolong(now, next_hop, until);
         }
         Some(next_hop)
@@ -248,6 +269,10 @@ impl Routing for Aodv {
                 self.seek(now, packet.destination);
                 Forwarding::Hold
             }
+            Some(_) if self.is_in_repair(now, packet.destination) => {
+                self.seek(now, packet.destination);
+                Forwarding::Hold
+            }
             Some(previous) => {
                 self.report_no_route(now, packet.destination, previous);
                 Forwarding::Drop(DropCause::NoRoute)
@@ -273,16 +298,27 @@ impl Routing for Aodv {
         }
     }
 
-    fn handle_link_failure(&mut self, now: Time, neighbor: NodeAddress, lost: LostPacket<'_>) {
+    fn handle_link_failure(
+        &mut self,
+        now: Time,
+        neighbor: NodeAddress,
+        lost: LostPacket<'_>,
+    ) -> AfterFailure {
         self.catch_up(now);
         if !self.config.link_feedback {
-            return;
+            return AfterFailure::Lost;
         }
-        if let LostPacket::Routing(RoutingPacket { message: RoutingMessage::Reply(_), .. }) = lost {
-            // The neighbour's request came here and our reply does not get there (6.8).
-            self.blacklist.insert(neighbor, now + self.config.blacklist_timeout());
+        match lost {
+            LostPacket::Data(packet) if self.repair(now, packet) => return AfterFailure::Hold,
+            LostPacket::Routing(_) if !self.config.routing_breaks_link => return AfterFailure::Lost,
+            LostPacket::Routing(RoutingPacket { message: RoutingMessage::Reply(_), .. }) => {
+                // The neighbour's request came here and our reply does not get there (6.8).
+                self.blacklist.insert(neighbor, now + self.config.blacklist_timeout());
+            }
+            LostPacket::Data(_) | LostPacket::Routing(_) => {}
         }
         self.break_link(now, neighbor);
+        AfterFailure::Lost
     }
 
     fn handle_timeout(&mut self, now: Time) {
@@ -315,7 +351,7 @@ impl Routing for Aodv {
     }
 
     fn route(&self, now: Time, destination: NodeAddress) -> Option<RouteInfo> {
-        let route = self.table.active(now, destination)?;
+        let route = self.table.active(now, destination).filter(|route| !route.in_repair)?;
         Some(RouteInfo { next_hop: route.next_hop, hops: route.hops, channel: None })
     }
 

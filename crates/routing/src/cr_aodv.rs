@@ -7,8 +7,8 @@ use crate::aodv::{Aodv, AodvConfig, AodvSettings};
 use crate::outbox::Outbox;
 use crate::registry::{Protocol, WrongSetting};
 use crate::{
-    ChannelNumber, DataPacket, Forwarding, LostPacket, NodeAddress, Notice, RouteInfo, Routing, RoutingEvent,
-    RoutingMessage, RoutingPacket, RoutingStats,
+    AfterFailure, ChannelNumber, DataPacket, Forwarding, LostPacket, NodeAddress, Notice, RouteInfo, Routing,
+    RoutingEvent, RoutingMessage, RoutingPacket, RoutingStats,
 };
 use cogtcp_units::{Duration, RandomStream, Time};
 use schemars::JsonSchema;
@@ -252,8 +252,13 @@ impl Routing for CrAodv {
         }
     }
 
-    fn handle_link_failure(&mut self, now: Time, neighbor: NodeAddress, lost: LostPacket<'_>) {
-        self.inner.handle_link_failure(now, neighbor, lost);
+    fn handle_link_failure(
+        &mut self,
+        now: Time,
+        neighbor: NodeAddress,
+        lost: LostPacket<'_>,
+    ) -> AfterFailure {
+        self.inner.handle_link_failure(now, neighbor, lost)
     }
 
     fn handle_notice(&mut self, now: Time, notice: Notice) {

@@ -27,14 +27,14 @@ pub mod table;
 mod topology;
 
 pub use address::{ChannelNumber, NodeAddress};
-pub use aodv::{Aodv, AodvConfig, AodvProfile, AodvSettings, RequestTimeout};
+pub use aodv::{Aodv, AodvConfig, AodvProfile, AodvSettings, ErrorTo, LocalRepair, RequestTimeout};
 pub use buffer::PacketBuffer;
 pub use cr_aodv::{ChannelHello, ChannelKnowledge, CrAodv, CrAodvConfig};
 pub use message::{MessageKind, RoutingMessage, RoutingPacket, WireFormat};
 pub use registry::{ProtocolInfo, RoutingSpec, WrongSetting};
 pub use routing::{
-    DataPacket, DropCause, Forwarding, LossCause, LostPacket, Notice, RouteInfo, Routing, RoutingEvent,
-    RoutingStats,
+    AfterFailure, DataPacket, DropCause, Forwarding, LossCause, LostPacket, Notice, RouteInfo, Routing,
+    RoutingEvent, RoutingStats,
 };
 pub use static_routing::{StaticConfig, StaticRouting};
 pub use topology::Topology;

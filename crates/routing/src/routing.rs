@@ -13,8 +13,9 @@ use std::sync::Arc;
 /// 2. Ask [`Routing::forward`] for every data packet that the node originates or forwards (not for those that it is the
 ///    destination of), and do what the answer says. Packets to be held wait in the host's [`crate::PacketBuffer`].
 /// 3. Give every [`RoutingPacket`] that arrives for this node or for all to [`Routing::handle_message`].
-/// 4. Tell [`Routing::handle_link_failure`] when the MAC gives a frame to a neighbour up. The protocol then says itself,
-///    by [`Routing::forward`], what becomes of other packets for that neighbour in the interface queue.
+/// 4. Tell [`Routing::handle_link_failure`] when the MAC gives a frame to a neighbour up, and do what it says with the packet. The
+///    protocol then says itself, by [`Routing::forward`], what becomes of other packets for that neighbour in the
+///    interface queue.
 /// 5. Pass on what it knows of radio, places and spectrum by [`Routing::handle_notice`]; each protocol lists what it needs.
 /// 6. After each of these calls, and not between, drain [`Routing::poll_transmit`] and [`Routing::poll_event`]. On
 ///    [`RoutingEvent::RouteFound`] it takes the destination's packets out of its buffer and asks [`Routing::forward`]
@@ -37,8 +38,10 @@ pub trait Routing: std::fmt::Debug + Send {
     /// Takes in a packet of the protocol from a neighbour.
     fn handle_message(&mut self, now: Time, packet: &RoutingPacket);
 
-    /// The MAC did not get a frame through to `neighbor`.
-    fn handle_link_failure(&mut self, now: Time, neighbor: NodeAddress, lost: LostPacket<'_>);
+    /// The MAC did not get a frame through to `neighbor`. Says what becomes of a data packet; of a packet of the protocol the answer
+    /// is of no account.
+    fn handle_link_failure(&mut self, now: Time, neighbor: NodeAddress, lost: LostPacket<'_>)
+    -> AfterFailure;
 
     /// Takes in what the host knows. What a protocol has no use for it ignores.
     fn handle_notice(&mut self, _now: Time, _notice: Notice) {}
@@ -72,6 +75,18 @@ pub struct DataPacket {
     pub destination: NodeAddress,
     /// The neighbour that it came from; `None`: it begins here.
     pub previous_hop: Option<NodeAddress>,
+    /// Hops that it has taken.
+    pub hops: u8,
+}
+
+/// What becomes of a data packet that the MAC gave up.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[must_use]
+pub enum AfterFailure {
+    /// The link is broken and the packet lost. The host asks again for each other packet that waits for the neighbour, or drops it.
+    Lost,
+    /// It waits in the host's buffer while its route is mended. The others for the neighbour stay where they are.
+    Hold,
 }
 
 /// What becomes of a data packet.
@@ -205,6 +220,11 @@ pub enum RoutingEvent {
     LocationWanted {
         /// The node.
         node: NodeAddress,
+    },
+    /// A neighbour says that routes through it are gone: what waits for it is treated as after a failed link.
+    NeighborGone {
+        /// The neighbour.
+        neighbor: NodeAddress,
     },
     /// The protocol wants this node's receiver on another channel.
     ChannelWanted {

@@ -20,8 +20,8 @@ use crate::outbox::Outbox;
 use crate::registry::Protocol as _;
 use crate::routing::LossCause;
 use crate::{
-    ChannelNumber, DataPacket, DropCause, Forwarding, LostPacket, NodeAddress, Notice, RouteInfo, Routing,
-    RoutingEvent, RoutingMessage, RoutingPacket, RoutingStats, WireFormat,
+    AfterFailure, ChannelNumber, DataPacket, DropCause, Forwarding, LostPacket, NodeAddress, Notice,
+    RouteInfo, Routing, RoutingEvent, RoutingMessage, RoutingPacket, RoutingStats, WireFormat,
 };
 use cogtcp_units::{Duration, Position, RandomStream, Time};
 use discovery::{Collecting, Discovery};
@@ -217,7 +217,12 @@ impl Routing for Search {
         }
     }
 
-    fn handle_link_failure(&mut self, now: Time, neighbor: NodeAddress, lost: LostPacket<'_>) {
+    fn handle_link_failure(
+        &mut self,
+        now: Time,
+        neighbor: NodeAddress,
+        lost: LostPacket<'_>,
+    ) -> AfterFailure {
         // It is not there: the next choice falls on another, until its next beacon.
         self.neighbors.remove(&neighbor);
         if let LostPacket::Routing(RoutingPacket { message: RoutingMessage::Search(message), .. }) = lost
@@ -226,6 +231,7 @@ impl Routing for Search {
             self.pass_on(now, request.clone());
         }
         self.end_routes(now, LossCause::LinkBroken, |_, hop| hop.next == neighbor);
+        AfterFailure::Lost
     }
 
     fn handle_notice(&mut self, now: Time, notice: Notice) {

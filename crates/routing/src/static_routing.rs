@@ -2,8 +2,8 @@
 
 use crate::registry::{Protocol, WrongSetting};
 use crate::{
-    DataPacket, DropCause, Forwarding, LostPacket, NodeAddress, Notice, RouteInfo, Routing, RoutingEvent,
-    RoutingPacket, RoutingStats, Topology,
+    AfterFailure, DataPacket, DropCause, Forwarding, LostPacket, NodeAddress, Notice, RouteInfo, Routing,
+    RoutingEvent, RoutingPacket, RoutingStats, Topology,
 };
 use cogtcp_units::Time;
 use schemars::JsonSchema;
@@ -85,7 +85,14 @@ impl Routing for StaticRouting {
 
     fn handle_message(&mut self, _now: Time, _packet: &RoutingPacket) {}
 
-    fn handle_link_failure(&mut self, _now: Time, _neighbor: NodeAddress, _lost: LostPacket<'_>) {}
+    fn handle_link_failure(
+        &mut self,
+        _now: Time,
+        _neighbor: NodeAddress,
+        _lost: LostPacket<'_>,
+    ) -> AfterFailure {
+        AfterFailure::Lost
+    }
 
     fn handle_notice(&mut self, _now: Time, notice: Notice) {
         if let Notice::Topology(topology) = notice {

@@ -31,6 +31,8 @@ pub struct Route {
     pub precursors: Vec<NodeAddress>,
     /// When a data packet last took it.
     pub used: Option<Time>,
+    /// Whether packets for the destination wait until it is mended ([`crate::aodv::LocalRepair`]).
+    pub in_repair: bool,
 }
 
 impl Route {
@@ -131,6 +133,7 @@ impl RouteTable {
             expires: Time::ZERO,
             precursors: Vec::new(),
             used: None,
+            in_repair: false,
         });
         let active = route.is_active(now);
         let better = match (offer.sequence, route.sequence) {
@@ -153,6 +156,7 @@ impl RouteTable {
         route.hops = offer.hops;
         route.sequence = offer.sequence.or(route.sequence);
         route.valid = true;
+        route.in_repair = false;
         self.note_expiry(offer.until);
         Taken::Installed { before }
     }
@@ -161,6 +165,15 @@ impl RouteTable {
     pub fn prolong(&mut self, now: Time, destination: NodeAddress, until: Time) {
         if let Some(route) = self.active_mut(now, destination) {
             route.expires = route.expires.max(until);
+        }
+    }
+
+    /// Packets for the destination wait from now on, until another route comes or at most until then.
+    pub fn repair(&mut self, now: Time, destination: NodeAddress, until: Time) {
+        if let Some(route) = self.active_mut(now, destination) {
+            route.in_repair = true;
+            route.expires = until;
+            self.note_expiry(until);
         }
     }
 
@@ -191,6 +204,7 @@ impl RouteTable {
         route.valid = false;
         route.expires = forget;
         route.used = None;
+        route.in_repair = false;
         std::mem::take(&mut route.precursors)
     }
 

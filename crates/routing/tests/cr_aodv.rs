@@ -83,9 +83,12 @@ fn the_channel_of_the_next_hop() {
     for (channel_knowledge, channel) in
         [(ChannelKnowledge::Shared, None), (ChannelKnowledge::Hello, Some(ChannelNumber(5)))]
     {
-        let mut node = node(CrAodvConfig { channel_knowledge, ..CrAodvConfig::default() });
+        // A message of the neighbour's is to make a route to it.
+        let aodv = AodvSettings { neighbor_routes: Some(true), ..AodvSettings::default() };
+        let mut node = node(CrAodvConfig { channel_knowledge, aodv, ..CrAodvConfig::default() });
         hello(&mut node, Time::ZERO, 1, 5, &[]);
-        let packet = DataPacket { source: SELF, destination: NodeAddress::new(1), previous_hop: None };
+        let packet =
+            DataPacket { source: SELF, destination: NodeAddress::new(1), previous_hop: None, hops: 0 };
         assert_eq!(node.forward(Time::ZERO, packet), Forwarding::Hold, "a hello makes no route");
         let from = NodeAddress::new(1);
         let ack = RoutingMessage::ReplyAck;
@@ -134,5 +137,5 @@ fn the_released_settings() {
     );
     let aodv = AodvSettings { link_feedback: Some(true), ..AodvSettings::default() };
     let set = CrAodvConfig { aodv, ..CrAodvConfig::default() }.aodv();
-    assert!(set.link_feedback && set.ttl_start == 5);
+    assert!(set.link_feedback && set.ttl_start == 30);
 }

@@ -81,7 +81,7 @@ impl Air {
         let gone = !packet.to.is_broadcast()
             && self.places[packet.to.number() as usize].distance(self.places[from]) > 250.0;
         if gone {
-            self.nodes[from].handle_link_failure(self.now, packet.to, LostPacket::Routing(packet));
+            let _ = self.nodes[from].handle_link_failure(self.now, packet.to, LostPacket::Routing(packet));
         }
     }
 
@@ -104,7 +104,8 @@ impl Air {
     }
 
     fn data(&mut self, source: u32, destination: u32) -> Forwarding {
-        let packet = DataPacket { source: node(source), destination: node(destination), previous_hop: None };
+        let packet =
+            DataPacket { source: node(source), destination: node(destination), previous_hop: None, hops: 0 };
         self.nodes[source as usize].forward(self.now, packet)
     }
 
@@ -112,7 +113,8 @@ impl Air {
     fn way(&mut self, source: u32, destination: u32) -> Option<Vec<(u32, u32)>> {
         let (mut at, mut previous_hop, mut way) = (source, None, Vec::new());
         while at != destination {
-            let packet = DataPacket { source: node(source), destination: node(destination), previous_hop };
+            let packet =
+                DataPacket { source: node(source), destination: node(destination), previous_hop, hops: 1 };
             let Forwarding::Send { next_hop, channel } = self.nodes[at as usize].forward(self.now, packet)
             else {
                 return None;
@@ -283,11 +285,11 @@ fn a_neighbor_takes_the_place_of_a_node_that_leaves() {
 fn a_broken_link_ends_the_route() {
     let mut air = Air::new(&CHAIN, 1);
     air.seek(0, 4).unwrap();
-    let data = DataPacket { source: node(0), destination: node(4), previous_hop: Some(node(1)) };
-    air.nodes[2].handle_link_failure(air.now, node(3), LostPacket::Data(data));
+    let data = DataPacket { source: node(0), destination: node(4), previous_hop: Some(node(1)), hops: 1 };
+    let _ = air.nodes[2].handle_link_failure(air.now, node(3), LostPacket::Data(data));
     air.pass(20);
     assert_eq!(air.way(0, 4), None);
-    let data = DataPacket { source: node(9), destination: node(4), previous_hop: Some(node(1)) };
+    let data = DataPacket { source: node(9), destination: node(4), previous_hop: Some(node(1)), hops: 1 };
     assert_eq!(air.nodes[2].forward(air.now, data), Forwarding::Drop(DropCause::NoRoute));
 }
 
@@ -347,7 +349,7 @@ fn reply(number: u32, before: u32, after: u32) -> SearchMessage {
 }
 
 fn next(search: &mut Search) -> Option<u32> {
-    let packet = DataPacket { source: node(8), destination: node(9), previous_hop: Some(node(1)) };
+    let packet = DataPacket { source: node(8), destination: node(9), previous_hop: Some(node(1)), hops: 1 };
     match search.forward(Time::ZERO, packet) {
         Forwarding::Send { next_hop, .. } => Some(next_hop.number()),
         _ => None,

@@ -53,6 +53,10 @@ pub struct AdHoc {
     /// profile ns2 drop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_link_failure: Option<LinkFailure>,
+    /// From one packet that waited for a route to the next, once it is found; without it: all at once, under the MAC profile ns2
+    /// 10 ms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub release_interval: Option<Duration>,
     /// How often routing is told of places that change: of its own node (SEARCH), of who reaches whom (static).
     #[serde(default = "location_interval")]
     pub location_interval: Duration,

@@ -1,6 +1,6 @@
 //! Ad hoc networks in scenarios: what is read, what is refused and where.
 
-use cogtcp_adhoc::{LinkFailure, Radios, SensingTimes};
+use cogtcp_adhoc::{ArpConfig, ArpLearns, LinkFailure, Radios, SensingTimes};
 use cogtcp_routing::{AodvProfile, RoutingSpec};
 use cogtcp_scenario::{Experiment, Motion, Scenario, ScenarioError, UsersSpec};
 use cogtcp_units::{Duration, Position};
@@ -89,6 +89,8 @@ fn everything_is_read() {
     let RoutingSpec::Aodv(aodv) = &spec.config.routing else { panic!("{:?}", spec.config.routing) };
     assert_eq!((aodv.profile, aodv.ttl_start), (Some(AodvProfile::Ns2), Some(2)));
     assert_eq!(spec.config.on_link_failure, LinkFailure::Drop);
+    assert_eq!(spec.config.release_interval, Duration::from_millis(10));
+    assert_eq!(spec.config.arp, Some(ArpConfig::ns2()));
     let phy = &spec.config.medium.phy;
     let loss = phy.propagation.path_loss;
     assert!((loss.range(phy.sensitivity.watts() / 0.281_838_15) - 200.0).abs() < 0.01);
@@ -205,6 +207,47 @@ fn what_is_wrong_is_said_at_its_place() {
         "1 places for 10",
     );
     spoil("[topology.ad_hoc]", "[topology.ad_hok]", "topology.ad_hok", "ad_hok", "ad_hoc");
+}
+
+/// The profile of the MAC says whether addresses are resolved and how, and how long the queue is.
+#[test]
+fn the_profile_reaches_beyond_the_mac() {
+    let of = |mac: &str| {
+        let text = RIGHT.replace("profile = \"ns2\"\nqueue = 20\n\n[mac.rules]\ncapture = \"sinr\"", mac);
+        assert_ne!(text, RIGHT);
+        resolve(&text).unwrap().adhoc.as_deref().unwrap().config.clone()
+    };
+    let [standard, ns2, ns3] = ["standard", "ns2", "ns3"].map(|name| format!("profile = \"{name}\""));
+    assert_eq!([&standard, &ns2, &ns3].map(|mac| of(mac).medium.mac.queue_packets), [50, 49, 50]);
+    assert_eq!(
+        [&standard, &ns2, &ns3].map(|mac| of(mac).arp),
+        [None, Some(ArpConfig::ns2()), Some(ArpConfig::ns3())]
+    );
+    assert_eq!(of(&format!("{ns2}\narp = {{ protocol = \"none\" }}")).arp, None);
+    let set = of("arp = { protocol = \"rfc826\", lifetime = \"5 s\", learns = \"all\" }");
+    let expected = ArpConfig { lifetime: Duration::from_secs(5), learns: ArpLearns::All, ..ArpConfig::rfc() };
+    assert_eq!(set.arp, Some(expected));
+}
+
+#[test]
+fn what_is_wrong_with_arp_is_said_at_its_place() {
+    let arp = |settings: &str, field: &str, at: &str, words: &str| {
+        spoil("queue = 20", &format!("queue = 20\narp = {{ {settings} }}"), field, at, words);
+    };
+    arp("protocol = \"rfc828\"", "mac.arp.protocol", "\"rfc828\"", "rfc826");
+    arp("held = 1", "mac.arp.held", "held = 1", "held_packets");
+    arp("requests = 0", "mac.arp.requests", "0 }", "from 1 to 1000");
+    arp("held_packets = 200000", "mac.arp.held_packets", "200000", "write 0 to 100000");
+    arp("protocol = \"none\", jitter = \"1 ms\"", "mac.arp.jitter", "\"1 ms\"", "add protocol = \"rfc826\"");
+    spoil(
+        "nodes = 25",
+        "nodes = 25\nrelease_interval = \"-1 s\"",
+        "topology.ad_hoc.release_interval",
+        "\"-1 s\"",
+        "",
+    );
+    spoil("ttl_start = 2", "error_to = \"all\"", "routing.aodv.error_to", "\"all\"", "everybody");
+    spoil("ttl_start = 2", "timer_interval = \"100 s\"", "routing.aodv.timer_interval", "\"100 s\"", "60 s");
 }
 
 #[test]

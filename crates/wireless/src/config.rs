@@ -22,9 +22,11 @@ impl Default for MacConfig {
 }
 
 impl MacConfig {
-    /// The defaults with the rules, the header and the retry limits of `profile`.
+    /// The defaults with the rules, the header, the retry limits and the queue of `profile`: of ns-2's usual 50 packets (`ifqLen_`)
+    /// `DropTail::enque` lets 49 in.
     pub fn of(profile: Profile) -> Self {
-        Self { dcf: Dcf::default().under(profile), queue_packets: 50, rules: Rules::of(profile) }
+        let queue_packets = if profile == Profile::Ns2 { 49 } else { 50 };
+        Self { dcf: Dcf::default().under(profile), queue_packets, rules: Rules::of(profile) }
     }
 }
 

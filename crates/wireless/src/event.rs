@@ -3,7 +3,7 @@
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Duration, Time};
 
-/// A station: one radio and its MAC. The number is its MAC address. There is no ARP: who sends names the interface.
+/// A station: one radio and its MAC. The number is its MAC address: who sends names the interface.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct InterfaceId(pub u32);
 

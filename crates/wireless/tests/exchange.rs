@@ -195,16 +195,36 @@ fn no_station_one_station_and_a_crowd_on_one_point() {
     assert!(crowd.total() > 1900, "{}", crowd.total());
 }
 
-/// A queue of 50 packets beside the one that the MAC is at; it tells when it has room again, once.
+/// A queue of 49 packets, as ns-2's of 50 has, beside the one that the MAC is at; it tells when it has room again, once.
 #[test]
 fn a_full_queue_refuses_and_says_when_it_has_room() {
     let mut bench = Bench::new(config(MacConfig::of(Profile::Ns2)), &[(0.0, 0.0), (100.0, 0.0)], &[], 1);
     let offers: Vec<bool> =
         (0..53).map(|n| bench.medium.enqueue(us(0), InterfaceId(0), packet(n, 1)) == Offer::Queued).collect();
-    assert_eq!(offers.iter().filter(|queued| **queued).count(), 51);
+    assert_eq!(offers.iter().filter(|queued| **queued).count(), 50);
     bench.medium.advance(Time::from_secs_f64(5.0));
     let events: Vec<Event<u32>> = std::iter::from_fn(|| bench.medium.poll_event()).collect();
     let free = events.iter().filter(|event| matches!(event, Event::QueueFree { .. })).count();
     let sent = events.iter().filter(|event| matches!(event, Event::Sent { .. })).count();
-    assert_eq!((free, sent), (1, 51));
+    assert_eq!((free, sent), (1, 50));
+}
+
+/// A packet after 65,535 others of its sender is no copy of the last one that its receiver had: the numbers by which copies are
+/// known do not come again.
+#[test]
+fn after_65536_packets_nothing_is_taken_for_a_copy() {
+    let mut bench = Bench::new(config(MacConfig::default()), &[(0.0, 0.0), (100.0, 0.0)], &[], 1);
+    let mut now = Time::ZERO;
+    let mut received = 0;
+    for number in 0..=65_536_u32 {
+        let to = if number % 65_536 == 0 { to(1) } else { Destination::Broadcast };
+        let packet = Outgoing { to, bytes: 20, ..packet(number, 0) };
+        assert_eq!(bench.medium.enqueue(now, InterfaceId(0), packet), Offer::Queued);
+        now += Duration::from_millis(10);
+        bench.medium.advance(now);
+        while let Some(event) = bench.medium.poll_event() {
+            received += u32::from(matches!(event, Event::Received { broadcast: false, .. }));
+        }
+    }
+    assert_eq!(received, 2);
 }

@@ -61,13 +61,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
                 self.events.push_back(Event::Forwarded { time: now, node, next, ends });
                 self.enqueue(node, next, channel, data, now);
             }
-            Forwarding::Hold => {
-                data.since = now;
-                let to = NodeAddress::new(data.packet.destination);
-                if let Some(oldest) = self.nodes[node as usize].buffer.push(now, to, data) {
-                    self.drop(node, oldest, DropCause::BufferFull, now);
-                }
-            }
+            Forwarding::Hold => self.hold(node, data, now),
             Forwarding::Deliver => self.deliver(node, data, now),
             Forwarding::Drop(cause) => {
                 let cause = match cause {
@@ -76,6 +70,15 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
                 };
                 self.drop(node, data, cause, now);
             }
+        }
+    }
+
+    /// A packet waits for a route.
+    pub(super) fn hold(&mut self, node: u32, mut data: Datagram<T>, now: Time) {
+        data.since = now;
+        let to = NodeAddress::new(data.packet.destination);
+        if let Some(oldest) = self.nodes[node as usize].buffer.push(now, to, data) {
+            self.drop(node, oldest, DropCause::BufferFull, now);
         }
     }
 
@@ -91,7 +94,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         let at = self.nodes[node as usize].interfaces.transmitter;
         let bytes = data.packet.bytes;
         let outgoing = Outgoing { payload: Load::Data(data), bytes, to, channel, goes_first: false };
-        self.put(node, at, outgoing, now);
+        self.resolve(node, next, at, outgoing, now);
     }
 
     /// Puts a packet into an interface queue. What finds no room is gone.
@@ -107,7 +110,9 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     pub(super) fn lose(&mut self, node: u32, load: Load<T>, cause: DropCause, now: Time) {
         match load {
             Load::Data(data) => self.drop(node, data, cause, now),
-            Load::Routing(..) | Load::Channel(..) => self.nodes[node as usize].counters.routing_lost += 1,
+            Load::Routing(..) | Load::Channel(..) | Load::Arp(_) => {
+                self.nodes[node as usize].counters.routing_lost += 1;
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use super::AdHocNetwork;
 use crate::config::LinkFailure;
 use crate::event::{DropCause, Event};
 use crate::packet::Load;
-use cogtcp_routing::{LostPacket, NodeAddress, Notice};
+use cogtcp_routing::{AfterFailure, LostPacket, NodeAddress, Notice};
 use cogtcp_units::Time;
 use cogtcp_wireless::{Destination, Event as MediumEvent, InterfaceId, Outgoing, Surroundings};
 
@@ -74,6 +74,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
                 let (neighbor, channel) = (NodeAddress::new(who), self.channels.number(channel));
                 there.routing.handle_notice(now, Notice::NeighborChannel { neighbor, channel });
             }
+            Load::Arp(message) => self.hear_arp(node, from, message, now),
         }
         self.settle(node, now);
     }
@@ -91,18 +92,29 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         let neighbor = NodeAddress::new(self.owners[to.0 as usize]);
         let there = &mut self.nodes[node as usize];
         there.counters.link_failures += 1;
-        match &load {
+        let after = match &load {
             Load::Data(data) => {
-                there.routing.handle_link_failure(now, neighbor, LostPacket::Data(data.seen()));
+                there.routing.handle_link_failure(now, neighbor, LostPacket::Data(data.seen()))
             }
             Load::Routing(packet, _) => {
-                there.routing.handle_link_failure(now, neighbor, LostPacket::Routing(packet));
+                there.routing.handle_link_failure(now, neighbor, LostPacket::Routing(packet))
             }
-            Load::Channel(..) => {}
+            // Nothing that routing knows of.
+            Load::Channel(..) | Load::Arp(_) => AfterFailure::Lost,
+        };
+        match (load, cause, after) {
+            (Load::Data(data), Some(_), AfterFailure::Hold) => self.hold(node, data, now),
+            (load, Some(cause), _) => self.lose(node, load, cause, now),
+            (_, None, _) => {}
         }
-        if let Some(cause) = cause {
-            self.lose(node, load, cause, now);
+        if after == AfterFailure::Lost {
+            self.clear_queue(node, at, to, now);
         }
+        self.settle(node, now);
+    }
+
+    /// What waits for a neighbour that is gone leaves the interface queue. To be followed by `settle`.
+    pub(super) fn clear_queue(&mut self, node: u32, at: InterfaceId, to: InterfaceId, now: Time) {
         let waits = |packet: &Outgoing<Load<T>>| {
             packet.to == Destination::Interface(to) && matches!(packet.payload, Load::Data(_))
         };
@@ -116,6 +128,5 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
                 }
             }
         }
-        self.settle(node, now);
     }
 }

@@ -23,7 +23,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         }
         let node_state = &self.nodes[index];
         let due = node_state.routing.poll_timeout().min(node_state.buffer.next_change());
-        let due = due.min(node_state.announces);
+        let due = due.min(node_state.announces).min(node_state.next_resolution());
         self.set_timer(Slot::Node(node), due);
     }
 
@@ -44,10 +44,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
             RoutingEvent::RequestSent { .. } => {}
             RoutingEvent::RouteFound { destination, hops, took } => {
                 self.events.push_back(ended(destination, SearchOutcome::Found { hops, took }));
-                for mut data in self.nodes[index].buffer.take(destination) {
-                    data.trip.waited += now - data.since;
-                    self.forward(node, data, now);
-                }
+                self.release(node, destination, now);
             }
             RoutingEvent::DiscoveryFailed { destination } => {
                 self.events.push_back(ended(destination, SearchOutcome::Failed));
@@ -71,6 +68,12 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
                     self.nodes[index].routing.handle_notice(now, notice);
                 }
             }
+            RoutingEvent::NeighborGone { neighbor } => {
+                if let Some(peer) = self.nodes.get(neighbor.number() as usize) {
+                    let (at, to) = (self.nodes[index].interfaces.transmitter, peer.interfaces.receiver);
+                    self.clear_queue(node, at, to, now);
+                }
+            }
             RoutingEvent::ChannelWanted { channel } => {
                 let channel = self.channels.id(channel);
                 self.want_channel(node, channel, now);
@@ -90,17 +93,19 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
             return self.broadcast(node, said, bytes, Load::Routing(packet, listens), now);
         }
         let load = Load::Routing(packet, None);
-        let peer = self.nodes[to.number() as usize].interfaces;
+        let next = to.number();
+        let peer = self.nodes[next as usize].interfaces;
         // Over the control channel, if there is one; else where the neighbour listens. A channel that the packet names (SEARCH's
         // requests) is one that it is about: a neighbour with one receiver would not hear it there.
         let (at, to_interface, channel) = if single {
-            (interfaces.transmitter, peer.receiver, self.known_channel(node, to.number()))
+            (interfaces.transmitter, peer.receiver, self.known_channel(node, next))
         } else {
             (interfaces.control, peer.control, None)
         };
         let to = Destination::Interface(to_interface);
         self.count_routing(node, bytes);
-        self.put(node, at, Outgoing { payload: load, bytes, to, channel, goes_first: true }, now);
+        let outgoing = Outgoing { payload: load, bytes, to, channel, goes_first: true };
+        self.resolve(node, next, at, outgoing, now);
     }
 
     /// To all who hear it: on the control channel; without one on the channel that is named, or on every one in turn.
@@ -115,10 +120,12 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         let interfaces = self.nodes[node as usize].interfaces;
         let single = self.config.radios == Radios::Single;
         let to = Destination::Broadcast;
+        // ARP is no routing, and waits behind data (ns-2: `PriQueue::recv`).
+        let goes_first = !matches!(load, Load::Arp(_));
         let said = said.filter(|channel| single || Some(*channel) != self.channels.control());
         if !single && said.is_none() {
             self.count_routing(node, bytes);
-            let packet = Outgoing { payload: load, bytes, to, channel: None, goes_first: true };
+            let packet = Outgoing { payload: load, bytes, to, channel: None, goes_first };
             return self.put(node, interfaces.control, packet, now);
         }
         let targets: Vec<ChannelId> = match said {
@@ -127,8 +134,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         };
         for target in targets {
             self.count_routing(node, bytes);
-            let packet =
-                Outgoing { payload: load.clone(), bytes, to, channel: Some(target), goes_first: true };
+            let packet = Outgoing { payload: load.clone(), bytes, to, channel: Some(target), goes_first };
             self.put(node, interfaces.transmitter, packet, now);
         }
     }

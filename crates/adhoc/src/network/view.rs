@@ -12,7 +12,16 @@ use cogtcp_wireless::{Counters, Surroundings};
 impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     /// Shows every packet of a host that is in the network: it waits for a route, in an interface queue, or is on the air.
     pub fn visit(&self, mut show: impl FnMut(&Packet<T>)) {
-        self.nodes.iter().for_each(|node| node.buffer.visit(|data| show(&data.packet)));
+        for node in &self.nodes {
+            node.buffer.visit(|data| show(&data.packet));
+            node.released.iter().for_each(|(_, data)| show(&data.packet));
+            let Some(arp) = &node.arp else { continue };
+            arp.visit(|waiting| {
+                if let Load::Data(data) = &waiting.packet.payload {
+                    show(&data.packet);
+                }
+            });
+        }
         self.medium.visit(|load| {
             if let Load::Data(data) = load {
                 show(&data.packet);

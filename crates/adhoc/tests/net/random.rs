@@ -3,7 +3,7 @@
 use crate::bench::{Bench, air, config, over, routing};
 use crate::radios::senses;
 use cogtcp_adhoc::{
-    AdHocConfig, ChannelKnowledge, CognitiveNode, Event, Layer, LinkFailure, Radios, SensingTimes,
+    AdHocConfig, ArpConfig, ChannelKnowledge, CognitiveNode, Event, Layer, LinkFailure, Radios, SensingTimes,
     WhileNeighbourSenses,
 };
 use cogtcp_mobility::{Area, Mobility, RandomWaypoint, Start};
@@ -44,7 +44,9 @@ fn packets_are_conserved_with_a_cause_for_every_drop() {
     let mut layers = std::collections::BTreeSet::new();
     for seed in 0..40_u64 {
         let mut draw = RandomStream::new(seed, "fuzz", 0);
-        let protocol = ["aodv", "static", "cr_aodv", "search"][draw.below(4) as usize];
+        let aodv_of_ns2 = serde_json::from_str(r#"{ "aodv": { "profile": "ns2" } }"#).unwrap();
+        let names = ["aodv", "static", "cr_aodv", "search"];
+        let protocol = names.get(draw.below(5) as usize).map_or(aodv_of_ns2, |name| routing(name));
         let channels = 1 + draw.below(3) as u32;
         let users = [
             (1, (300.0, 200.0), 250.0, (1, 3)),
@@ -60,9 +62,12 @@ fn packets_are_conserved_with_a_cause_for_every_drop() {
             ..senses(Duration::from_millis(50), Duration::from_millis(400))
         });
         let set = AdHocConfig {
-            routing: routing(protocol),
+            routing: protocol,
             radios: [Radios::Single, Radios::Three][draw.below(2) as usize],
             on_link_failure: [LinkFailure::Reroute, LinkFailure::Drop][draw.below(2) as usize],
+            release_interval: Duration::from_millis(10 * draw.below(2)),
+            arp: [None, Some(ArpConfig::rfc()), Some(ArpConfig::ns2()), Some(ArpConfig::ns3())]
+                [draw.below(4) as usize],
             buffer_packets: 1 + draw.below(20) as usize,
             buffer_time: Duration::from_millis(100 + draw.below(3000)),
             ..config()

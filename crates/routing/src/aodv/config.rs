@@ -2,15 +2,44 @@
 
 use crate::message::WireFormat;
 use crate::registry::WrongSetting;
-use cogtcp_units::Duration;
+use cogtcp_units::{Duration, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// How long a node waits for the reply to a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum RequestTimeout {
     /// RFC 3561 sections 6.3 and 6.4: RING_TRAVERSAL_TIME within the rings, then NET_TRAVERSAL_TIME, doubled at each retry.
     Rfc,
-    /// ns-2 (`AODV::sendRequest`): 2 * TTL * NODE_TRAVERSAL_TIME, times the number of requests that went through the whole
-    /// network, 10 s at most. ns-2 measures the time of a hop once it has had replies; here it is the constant.
+    /// ns-2 (`AODV::sendRequest`): 2 * TTL * the time of a hop, times the number of requests that went through the whole
+    /// network, 10 s at most. The time of a hop is NODE_TRAVERSAL_TIME until [`AodvConfig::measured_hop_time`] has another.
+    Ns2,
+}
+
+/// Whom a node tells that it cannot reach a destination.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorTo {
+    /// The precursors of the route, one by unicast and several by broadcast; a route without any ends in silence (RFC 3561,
+    /// 6.11).
+    #[default]
+    Precursors,
+    /// All in range, by broadcast, of every route through a broken link (ns-2: `handle_link_failure`). Who hears it passes on what
+    /// has precursors there, after the random wait of a broadcast (`recvError`), and all that waits for the sender leaves
+    /// its interface queue.
+    Everybody,
+}
+
+/// What a relay does with a packet that the MAC gave up.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LocalRepair {
+    /// The link is broken; no repair (RFC 3561, 6.12: "may").
+    #[default]
+    None,
+    /// As ns-2 (`local_rt_repair`): one that is nearer to the destination than to the source holds the packet, and all for the
+    /// same destination after it, and seeks a route. It breaks no other route over the link, and tells nobody, even when the
+    /// search fails; the time after which it gives up is by mistake counted twice from the start of the run.
     Ns2,
 }
 
@@ -69,6 +98,37 @@ pub struct AodvConfig {
     /// Own requests wait so too (ns-3, RFC 5148): nodes that begin to seek at one instant would collide, and again at every
     /// repetition. In ns-2 they do not; there the MAC draws a backoff before every frame.
     pub jitter_own: bool,
+    /// Whatever is heard makes a route to the neighbour that sent it (6.2, 6.5, 6.7). In ns-2 only requests and replies make
+    /// routes, to the node that they are about.
+    pub neighbor_routes: bool,
+    /// How often the ends of routes and of waits for replies are looked at; zero: each at its time. ns-2: every 0.5 s
+    /// (`RouteCacheTimer`), all nodes at the same instants. A packet that wants a route after the wait is over begins the next
+    /// request at once.
+    pub timer_interval: Duration,
+    /// The wait for a reply counts with the time of a hop as the last three searches for the destination had it (ns-2:
+    /// `PerHopTime`), not with NODE_TRAVERSAL_TIME. Here a search is measured from its last request on; ns-2 has the time in
+    /// the message.
+    pub measured_hop_time: bool,
+    /// TTL_THRESHOLD is compared with the ring before, so that the last ring may reach beyond it: 8 after 6 (ns-2: `sendRequest`).
+    pub threshold_of_last_ring: bool,
+    /// After a search that failed the next goes through the whole network at once (ns-2: `rt_req_last_ttl`).
+    pub wide_after_failure: bool,
+    /// Who is told of errors.
+    pub error_to: ErrorTo,
+    /// A message of routing that the MAC gives up breaks the link too, and a reply puts the neighbour on the blacklist (6.8). In ns-2
+    /// only data do (`rt_ll_failed`).
+    pub routing_breaks_link: bool,
+    /// Data make those that they come from precursors. RFC 3561 and ns-2 make them of replies alone.
+    pub data_precursors: bool,
+    /// Data prolong the routes to next hop, previous hop and source beside that to the destination (6.2). In ns-2 that to the
+    /// destination alone (`forward`).
+    pub prolongs_all: bool,
+    /// A destination raises its number with every reply (ns-2: `recvRequest`), so that every reply is news.
+    pub fresh_replies: bool,
+    /// A reply that says what is known already is passed on (here); RFC 3561 (6.7) and ns-2 let it end there.
+    pub repeats_replies: bool,
+    /// Whether relays mend routes.
+    pub local_repair: LocalRepair,
     /// Sizes of messages.
     pub wire: WireFormat,
 }
@@ -102,6 +162,18 @@ impl AodvConfig {
             reply_acknowledgement: false,
             jitter: Duration::from_millis(10),
             jitter_own: true,
+            neighbor_routes: true,
+            timer_interval: Duration::ZERO,
+            measured_hop_time: false,
+            threshold_of_last_ring: false,
+            wide_after_failure: false,
+            error_to: ErrorTo::Precursors,
+            routing_breaks_link: true,
+            data_precursors: true,
+            prolongs_all: true,
+            fresh_replies: false,
+            repeats_replies: true,
+            local_repair: LocalRepair::None,
             wire: WireFormat::Rfc,
         }
     }
@@ -119,11 +191,25 @@ impl AodvConfig {
             rreq_retries: 4,
             rreq_ratelimit: 0,
             rerr_ratelimit: 0,
-            ttl_start: 5,
+            // TTL_START is 5 there, and never used: the last hop count of a new entry is 255 (`rt_last_hop_count`), which counts as
+            // a ring beyond TTL_THRESHOLD.
+            ttl_start: 30,
             request_timeout: RequestTimeout::Ns2,
             failure_pause: Duration::from_secs(10),
             allowed_hello_loss: 3,
             jitter_own: false,
+            neighbor_routes: false,
+            timer_interval: Duration::from_millis(500),
+            measured_hop_time: true,
+            threshold_of_last_ring: true,
+            wide_after_failure: true,
+            error_to: ErrorTo::Everybody,
+            routing_breaks_link: false,
+            data_precursors: false,
+            prolongs_all: false,
+            fresh_replies: true,
+            repeats_replies: false,
+            local_repair: LocalRepair::Ns2,
             wire: WireFormat::Ns2,
             ..Self::rfc()
         }
@@ -161,7 +247,16 @@ impl AodvConfig {
         WrongSetting::unless(few, "allowed_hello_loss", "0 breaks every link at once", "take at least 1")?;
         let short =
             self.jitter <= Duration::from_secs(10) && self.failure_pause <= Duration::from_secs(86_400);
-        WrongSetting::unless(short, "jitter", "is no such time", "take at most 10 s")
+        WrongSetting::unless(short, "jitter", "is no such time", "take at most 10 s")?;
+        let interval = self.timer_interval;
+        let fits =
+            interval.is_zero() || (Duration::from_millis(1)..=Duration::from_secs(60)).contains(&interval);
+        WrongSetting::unless(
+            fits,
+            "timer_interval",
+            "is no such time",
+            "take 0 s (each at its time), or 1 ms to 60 s",
+        )
     }
 
     /// NET_TRAVERSAL_TIME: 2 * NODE_TRAVERSAL_TIME * NET_DIAMETER.
@@ -196,8 +291,18 @@ impl AodvConfig {
         self.hello_interval * u64::from(self.allowed_hello_loss)
     }
 
-    /// How long to wait for the reply to a request of this time to live, the `wide`-th (from 0) through the whole network.
-    pub(crate) fn wait_for_reply(&self, ttl: u8, wide: u32) -> Duration {
+    /// When what is over at `time` is looked at: there, or at the next multiple of `timer_interval`.
+    pub(crate) fn looked_at(&self, time: Time) -> Time {
+        let interval = self.timer_interval.as_nanos();
+        if interval == 0 {
+            return time;
+        }
+        Time::from_nanos(time.as_nanos().div_ceil(interval).saturating_mul(interval))
+    }
+
+    /// How long to wait for the reply to a request of this time to live, the `wide`-th (from 0) through the whole network, if a hop
+    /// takes `hop_time`.
+    pub(crate) fn wait_for_reply(&self, ttl: u8, wide: u32, hop_time: Duration) -> Duration {
         let doubled = |span: Duration| span * (1 << wide.min(16));
         match self.request_timeout {
             RequestTimeout::Rfc if ttl < self.net_diameter => {
@@ -208,7 +313,7 @@ impl AodvConfig {
             RequestTimeout::Rfc => doubled(self.net_traversal_time()),
             RequestTimeout::Ns2 => {
                 let times = if ttl < self.net_diameter { 1 } else { u64::from(wide) + 1 };
-                (self.node_traversal_time * (2 * u64::from(ttl) * times)).min(Duration::from_secs(10))
+                (hop_time * (2 * u64::from(ttl) * times)).min(Duration::from_secs(10))
             }
         }
     }

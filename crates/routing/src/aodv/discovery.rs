@@ -3,7 +3,7 @@
 use super::{Aodv, RequestTimeout, allowed};
 use crate::message::RouteRequest;
 use crate::{NodeAddress, RoutingEvent, RoutingMessage};
-use cogtcp_units::Time;
+use cogtcp_units::{Duration, Time};
 
 /// A search for one destination.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +12,10 @@ pub(super) struct Discovery {
     state: State,
     /// How many requests may go through the whole network.
     wide_requests: u32,
+    /// When the last request went.
+    asked: Time,
+    /// From when on a packet for the destination begins the next request.
+    pub(super) may_ask: Time,
     /// When something is to be done.
     pub(super) deadline: Time,
 }
@@ -29,10 +33,22 @@ enum State {
 impl Aodv {
     /// Begins to seek a route, unless that is under way.
     pub(super) fn seek(&mut self, now: Time, destination: NodeAddress) {
-        match self.discoveries.get_mut(&destination).map(|discovery| &mut discovery.state) {
-            Some(State::Paused { wanted }) => *wanted = true,
-            Some(_) => {}
-            None => self.begin(now, destination),
+        let Some(discovery) = self.discoveries.get_mut(&destination) else {
+            return self.begin(now, destination);
+        };
+        // Before the timer looks: where it looks all the time, nothing is over that it has not seen.
+        let over = discovery.may_ask <= now && discovery.deadline > now;
+        match &mut discovery.state {
+            State::Paused { .. } if over => {
+                self.discoveries.remove(&destination);
+                self.begin(now, destination);
+            }
+            State::Paused { wanted } => *wanted = true,
+            State::Waiting { ttl, wide } if over => {
+                let (ttl, wide) = (*ttl, *wide);
+                self.try_again(now, destination, ttl, wide);
+            }
+            State::Waiting { .. } | State::Limited { .. } => {}
         }
     }
 
@@ -44,19 +60,30 @@ impl Aodv {
         let is_wide = ttl == self.config.net_diameter && self.config.request_timeout == RequestTimeout::Rfc;
         let wide_requests = self.config.rreq_retries + u32::from(is_wide);
         let state = State::Limited { ttl, wide: 0 };
-        self.discoveries.insert(destination, Discovery { started: now, state, wide_requests, deadline: now });
+        let begun = Discovery { started: now, state, wide_requests, asked: now, may_ask: now, deadline: now };
+        self.discoveries.insert(destination, begun);
         self.request(now, destination, ttl, 0);
     }
 
     /// 6.4: TTL_START, or for a route that was lost its last hop count and TTL_INCREMENT.
     fn first_ttl(&self, now: Time, destination: NodeAddress) -> u8 {
         let config = &self.config;
+        if config.wide_after_failure && self.unfound.contains(&destination) {
+            return config.net_diameter;
+        }
         let lost = self.table.get(destination).filter(|route| !route.valid && route.expires > now);
-        let ttl = match lost {
-            Some(route) => route.hops.saturating_add(config.ttl_increment),
-            None => config.ttl_start,
-        };
-        self.within_rings(ttl)
+        lost.map_or_else(|| self.within_rings(config.ttl_start), |route| self.ring_after(route.hops))
+    }
+
+    /// The ring after one of this many hops.
+    fn ring_after(&self, last: u8) -> u8 {
+        let config = &self.config;
+        let ttl = last.saturating_add(config.ttl_increment);
+        match config.threshold_of_last_ring {
+            true if last < config.ttl_threshold => ttl.min(config.net_diameter),
+            true => config.net_diameter,
+            false => self.within_rings(ttl),
+        }
     }
 
     fn within_rings(&self, ttl: u8) -> u8 {
@@ -92,13 +119,41 @@ impl Aodv {
         let due = if self.config.jitter_own { now + self.jitter() } else { now };
         self.send(due, NodeAddress::BROADCAST, ttl, RoutingMessage::Request(request));
         self.events.push_back(RoutingEvent::RequestSent { destination, ttl });
-        let deadline = now + self.config.wait_for_reply(ttl, wide);
+        let hop_time = self.hop_time(destination);
+        let deadline = now + self.config.wait_for_reply(ttl, wide, hop_time);
         self.set(destination, State::Waiting { ttl, wide }, deadline);
+        if let Some(discovery) = self.discoveries.get_mut(&destination) {
+            discovery.asked = now;
+        }
     }
 
-    fn set(&mut self, destination: NodeAddress, state: State, deadline: Time) {
+    /// NODE_TRAVERSAL_TIME, or the mean over the last three searches for the destination.
+    fn hop_time(&self, destination: NodeAddress) -> Duration {
+        let measured = self.hop_times.get(&destination).filter(|_| self.config.measured_hop_time);
+        measured.map_or(self.config.node_traversal_time, |times| {
+            times.iter().fold(Duration::ZERO, |sum, time| sum + *time) / times.len() as u64
+        })
+    }
+
+    /// A reply to a request of this node has come over so many hops. To be called while the search is under way.
+    pub(super) fn measure_hop_time(&mut self, now: Time, destination: NodeAddress, hops: u8) {
+        /// `MAX_HISTORY` of ns-2.
+        const HISTORY: usize = 3;
+        let Some(asked) = self.discoveries.get(&destination).map(|discovery| discovery.asked) else { return };
+        if asked == now {
+            return;
+        }
+        let times = self.hop_times.entry(destination).or_default();
+        times.push_back((now - asked) / u64::from(hops.max(1)));
+        if times.len() > HISTORY {
+            times.pop_front();
+        }
+    }
+
+    fn set(&mut self, destination: NodeAddress, state: State, over: Time) {
+        let deadline = self.config.looked_at(over);
         if let Some(discovery) = self.discoveries.get_mut(&destination) {
-            (discovery.state, discovery.deadline) = (state, deadline);
+            (discovery.state, discovery.may_ask, discovery.deadline) = (state, over, deadline);
         }
     }
 
@@ -125,7 +180,7 @@ impl Aodv {
         let diameter = self.config.net_diameter;
         let wide_requests = self.discoveries.get(&destination).map_or(0, |discovery| discovery.wide_requests);
         if ttl < diameter {
-            let ttl = self.within_rings(ttl.saturating_add(self.config.ttl_increment));
+            let ttl = self.ring_after(ttl);
             if ttl < diameter || wide_requests > 0 {
                 return self.request(now, destination, ttl, 0);
             }
@@ -133,6 +188,9 @@ impl Aodv {
             return self.request(now, destination, diameter, wide + 1);
         }
         self.stats.failed += 1;
+        if self.config.wide_after_failure {
+            self.unfound.insert(destination);
+        }
         self.events.push_back(RoutingEvent::DiscoveryFailed { destination });
         if self.config.failure_pause.is_zero() {
             self.discoveries.remove(&destination);
@@ -143,6 +201,7 @@ impl Aodv {
 
     /// There is a route now, however it came.
     pub(super) fn end_discovery(&mut self, now: Time, destination: NodeAddress, hops: u8) {
+        self.unfound.remove(&destination);
         if let Some(discovery) = self.discoveries.remove(&destination) {
             if !matches!(discovery.state, State::Paused { .. }) {
                 self.stats.found += 1;

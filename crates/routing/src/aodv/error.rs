@@ -1,12 +1,19 @@
 //! Broken links and errors: RFC 3561, section 6.11.
 
-use super::{Aodv, allowed};
+use super::{Aodv, ErrorTo, allowed};
 use crate::message::RouteError;
 use crate::routing::LossCause;
 use crate::table::is_newer;
 use crate::{NodeAddress, RoutingEvent, RoutingMessage};
 use cogtcp_units::Time;
 use std::collections::BTreeSet;
+
+/// What is out of reach, with numbers, and who is to hear of it.
+#[derive(Debug, Default)]
+struct Told {
+    unreachable: Vec<(NodeAddress, Option<u32>)>,
+    to: BTreeSet<NodeAddress>,
+}
 
 impl Aodv {
     /// Case (i): the link to a neighbour is broken. All routes through it end.
@@ -17,7 +24,8 @@ impl Aodv {
             self.table.iter().filter(|(_, route)| route.is_active(now) && route.next_hop == neighbor);
         let ended: Vec<_> = through.map(|(destination, _)| (destination, None)).collect();
         self.table.remove_precursor(neighbor);
-        self.end_routes(now, ended, LossCause::LinkBroken);
+        let told = self.end_routes(now, ended, LossCause::LinkBroken);
+        self.tell(now, now, told);
     }
 
     /// Case (ii): a packet of a neighbour has no way on from here. Its route was ended, and its number raised, when the
@@ -25,7 +33,11 @@ impl Aodv {
     /// destination's own, whose requests then no longer count as new.
     pub(super) fn report_no_route(&mut self, now: Time, destination: NodeAddress, previous: NodeAddress) {
         let sequence = self.table.get(destination).and_then(|route| route.sequence);
-        self.send_error(now, vec![(destination, sequence)], &BTreeSet::from([previous]));
+        self.tell(
+            now,
+            now,
+            Told { unreachable: vec![(destination, sequence)], to: BTreeSet::from([previous]) },
+        );
     }
 
     /// Case (iii): a neighbour says what it can no longer reach.
@@ -44,44 +56,43 @@ impl Aodv {
                 ended.push((*destination, *sequence));
             }
         }
-        self.end_routes(now, ended, LossCause::ErrorReceived);
+        let everybody = self.config.error_to == ErrorTo::Everybody;
+        if everybody && !ended.is_empty() {
+            self.events.push_back(RoutingEvent::NeighborGone { neighbor: from });
+        }
+        let told = self.end_routes(now, ended, LossCause::ErrorReceived);
+        let due = if everybody { now + self.jitter() } else { now };
+        self.tell(now, due, told);
     }
 
-    /// Ends routes, and tells those who used them.
-    fn end_routes(&mut self, now: Time, ended: Vec<(NodeAddress, Option<u32>)>, cause: LossCause) {
+    /// Ends routes. Returns those who are to hear of it: who used them, or everybody of every route over a broken link.
+    fn end_routes(&mut self, now: Time, ended: Vec<(NodeAddress, Option<u32>)>, cause: LossCause) -> Told {
         let forget = now + self.config.delete_period();
-        let mut unreachable = Vec::new();
-        let mut told = BTreeSet::new();
+        let of_all = self.config.error_to == ErrorTo::Everybody && cause == LossCause::LinkBroken;
+        let mut told = Told::default();
         for (destination, sequence) in ended {
             if self.is_used(destination) {
                 self.events.push_back(RoutingEvent::RouteLost { destination, cause });
             }
             let precursors = self.table.invalidate(destination, sequence, forget);
-            if !precursors.is_empty() {
+            if of_all || !precursors.is_empty() {
                 let sequence = self.table.get(destination).and_then(|route| route.sequence);
-                unreachable.push((destination, sequence));
-                told.extend(precursors);
+                told.unreachable.push((destination, sequence));
+                told.to.extend(precursors);
             }
         }
-        if !unreachable.is_empty() {
-            self.send_error(now, unreachable, &told);
-        }
+        told
     }
 
-    /// To one neighbour by unicast, to several by broadcast.
-    fn send_error(
-        &mut self,
-        now: Time,
-        unreachable: Vec<(NodeAddress, Option<u32>)>,
-        told: &BTreeSet<NodeAddress>,
-    ) {
+    /// To one neighbour by unicast, to several by broadcast, at `due`.
+    fn tell(&mut self, now: Time, due: Time, told: Told) {
         /// DestCount has 8 bits (5.3).
         const MOST: usize = 255;
-        let to = match told.first() {
-            Some(only) if told.len() == 1 => *only,
+        let to = match told.to.first() {
+            Some(only) if told.to.len() == 1 && self.config.error_to == ErrorTo::Precursors => *only,
             _ => NodeAddress::BROADCAST,
         };
-        for part in unreachable.chunks(MOST) {
+        for part in told.unreachable.chunks(MOST) {
             let limit = self.config.rerr_ratelimit;
             if allowed(&mut self.recent_errors, limit, now).is_err() {
                 self.stats.limited += 1;
@@ -90,7 +101,7 @@ impl Aodv {
             if limit > 0 {
                 self.recent_errors.push_back(now);
             }
-            self.send(now, to, 1, RoutingMessage::Error(RouteError { unreachable: part.to_vec() }));
+            self.send(due, to, 1, RoutingMessage::Error(RouteError { unreachable: part.to_vec() }));
         }
     }
 }

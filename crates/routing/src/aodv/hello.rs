@@ -18,7 +18,7 @@ impl Aodv {
     pub(super) fn handle_hello(&mut self, now: Time, from: NodeAddress, hello: Hello) {
         self.hear(now, from);
         self.table.raise_sequence(from, hello.sequence);
-        self.table.prolong(now, from, now + hello.lifetime);
+        self.prolong(now, from, now + hello.lifetime);
         if self.config.hello {
             self.heard.insert(from, Heard { hello: now, anything: now });
         }

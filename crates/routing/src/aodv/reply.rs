@@ -9,7 +9,7 @@ use cogtcp_units::Time;
 impl Aodv {
     /// Sends a reply towards its originator, if there still is a way.
     pub(super) fn send_reply(&mut self, now: Time, reply: RouteReply) {
-        let until = now + self.config.active_route_timeout;
+        let until = self.config.looked_at(now + self.config.active_route_timeout);
         let Some(back) = self.table.active_mut(now, reply.originator) else { return };
         let next_hop = back.next_hop;
         back.expires = back.expires.max(until);
@@ -35,10 +35,14 @@ impl Aodv {
         };
         // A reply goes on if it brought something, or if it says once more what stands here: without the second, a search
         // whose reply meets a route that is still good would never end (6.7 has the first alone).
+        let is_own = reply.originator == self.address;
+        if is_own && self.config.measured_hop_time {
+            self.measure_hop_time(now, reply.destination, hops);
+        }
         let goes_on = self.offer(now, offer) || self.confirms(now, offer);
         // After the offer: hearing the destination would already have made its entry active, and the reply no news.
         self.hear(now, from);
-        if !goes_on || reply.originator == self.address {
+        if !goes_on || is_own {
             return;
         }
         let Some(towards) = self.table.active(now, reply.originator).map(|back| back.next_hop) else {
@@ -59,11 +63,14 @@ impl Aodv {
 
     /// Whether an offer that was refused is what stands in the table.
     fn confirms(&mut self, now: Time, offer: Offer) -> bool {
+        if !self.config.repeats_replies {
+            return false;
+        }
         let Some(route) = self.table.active(now, offer.destination) else { return false };
         let same =
             (route.next_hop, route.hops, route.sequence) == (offer.next_hop, offer.hops, offer.sequence);
         if same {
-            self.table.prolong(now, offer.destination, offer.until);
+            self.prolong(now, offer.destination, offer.until);
         }
         same
     }

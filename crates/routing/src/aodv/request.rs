@@ -37,7 +37,7 @@ impl Aodv {
         let until = now + least;
         let sequence = Some(request.originator_sequence);
         self.offer(now, Offer { destination: request.originator, next_hop: from, hops, sequence, until });
-        self.table.prolong(now, request.originator, until);
+        self.prolong(now, request.originator, until);
     }
 
     /// 6.6.1. Section 6.1 wants the greater of the own number and the request's, which is what 6.6.1 comes to in the case
@@ -46,7 +46,7 @@ impl Aodv {
         if let Some(asked) = request.destination_sequence {
             self.sequence = newer(self.sequence, asked);
         }
-        if request.destination_only {
+        if request.destination_only || self.config.fresh_replies {
             // Nodes on the way may hold this number already, and would not pass the reply on as news.
             self.sequence = self.sequence.wrapping_add(1);
         }

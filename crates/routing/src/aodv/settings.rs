@@ -1,6 +1,6 @@
 //! What a scenario may set of AODV.
 
-use super::AodvConfig;
+use super::{AodvConfig, ErrorTo, LocalRepair};
 use cogtcp_units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -45,7 +45,7 @@ pub struct AodvSettings {
     /// RERR_RATELIMIT, errors in a second, 0 without limit: 10; ns2: 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerr_ratelimit: Option<u32>,
-    /// TTL_START, time to live of the first request, hops: 1; ns2: 5.
+    /// TTL_START, time to live of the first request, hops: 1; ns2: 30, the whole network (its 5 is never used).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ttl_start: Option<u8>,
     /// TTL_INCREMENT, what each ring adds, hops: 2.
@@ -84,6 +84,42 @@ pub struct AodvSettings {
     /// Longest random wait before a broadcast is passed on: 10 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jitter: Option<Duration>,
+    /// Whether whatever is heard makes a route to the neighbour that sent it (sections 6.2, 6.5, 6.7): yes; ns2: no.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub neighbor_routes: Option<bool>,
+    /// How often the ends of routes and of waits for replies are looked at: each at its time; ns2: every 0.5 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timer_interval: Option<Duration>,
+    /// Whether the wait for a reply counts with measured times of a hop: no; ns2: yes. It needs ns2's waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measured_hop_time: Option<bool>,
+    /// Whether TTL_THRESHOLD is compared with the ring before, so that 8 follows 6: no; ns2: yes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold_of_last_ring: Option<bool>,
+    /// Whether the search after one that failed goes through the whole network at once: no; ns2: yes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wide_after_failure: Option<bool>,
+    /// Whom errors are sent to (section 6.11): precursors; ns2: everybody.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_to: Option<ErrorTo>,
+    /// Whether a message of routing that the MAC gives up breaks the link, as data do: yes; ns2: no.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub routing_breaks_link: Option<bool>,
+    /// Whether data make precursors, as replies do: yes; RFC 3561, section 6.6 to 6.7, and ns2: no.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data_precursors: Option<bool>,
+    /// Whether data prolong the routes to their source and to both neighbours too (section 6.2): yes; ns2: no.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prolongs_all: Option<bool>,
+    /// Whether a destination raises its number with every reply: no; ns2: yes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fresh_replies: Option<bool>,
+    /// Whether a reply that says what is known already is passed on: yes; RFC 3561, section 6.7, and ns2: no.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeats_replies: Option<bool>,
+    /// Whether relays mend routes (section 6.12): none; ns2: ns2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub local_repair: Option<LocalRepair>,
 }
 
 impl AodvSettings {
@@ -126,6 +162,18 @@ impl AodvSettings {
             destination_only: self.destination_only.unwrap_or(base.destination_only),
             reply_acknowledgement: self.reply_acknowledgement.unwrap_or(base.reply_acknowledgement),
             jitter: self.jitter.unwrap_or(base.jitter),
+            neighbor_routes: self.neighbor_routes.unwrap_or(base.neighbor_routes),
+            timer_interval: self.timer_interval.unwrap_or(base.timer_interval),
+            measured_hop_time: self.measured_hop_time.unwrap_or(base.measured_hop_time),
+            threshold_of_last_ring: self.threshold_of_last_ring.unwrap_or(base.threshold_of_last_ring),
+            wide_after_failure: self.wide_after_failure.unwrap_or(base.wide_after_failure),
+            error_to: self.error_to.unwrap_or(base.error_to),
+            routing_breaks_link: self.routing_breaks_link.unwrap_or(base.routing_breaks_link),
+            data_precursors: self.data_precursors.unwrap_or(base.data_precursors),
+            prolongs_all: self.prolongs_all.unwrap_or(base.prolongs_all),
+            fresh_replies: self.fresh_replies.unwrap_or(base.fresh_replies),
+            repeats_replies: self.repeats_replies.unwrap_or(base.repeats_replies),
+            local_repair: self.local_repair.unwrap_or(base.local_repair),
             ..base
         }
     }

@@ -93,7 +93,7 @@ impl Node {
 
     /// A packet of this node's own.
     pub(crate) fn data(&mut self, destination: NodeAddress) -> Forwarding {
-        self.aodv.forward(self.now, DataPacket { source: SELF, destination, previous_hop: None })
+        self.aodv.forward(self.now, DataPacket { source: SELF, destination, previous_hop: None, hops: 0 })
     }
 
     /// A packet of another node.
@@ -103,13 +103,13 @@ impl Node {
         destination: NodeAddress,
         from: NodeAddress,
     ) -> Forwarding {
-        self.aodv.forward(self.now, DataPacket { source, destination, previous_hop: Some(from) })
+        self.aodv.forward(self.now, DataPacket { source, destination, previous_hop: Some(from), hops: 1 })
     }
 
     /// The MAC gives a data frame to `neighbor` up.
     pub(crate) fn fail(&mut self, neighbor: NodeAddress) -> &mut Self {
-        let data = DataPacket { source: SELF, destination: TARGET, previous_hop: None };
-        self.aodv.handle_link_failure(self.now, neighbor, LostPacket::Data(data));
+        let data = DataPacket { source: SELF, destination: TARGET, previous_hop: None, hops: 0 };
+        let _ = self.aodv.handle_link_failure(self.now, neighbor, LostPacket::Data(data));
         self
     }
 

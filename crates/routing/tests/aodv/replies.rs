@@ -181,7 +181,7 @@ fn a_failed_reply_blacklists_the_neighbor() {
         |id| cogtcp_routing::message::RouteRequest { destination: SELF, ..rreq(0, id, 40 + id, None) };
     node.request(A, 5, request(1));
     let reply = node.sent().remove(0);
-    node.aodv.handle_link_failure(node.now, A, LostPacket::Routing(&reply));
+    let _ = node.aodv.handle_link_failure(node.now, A, LostPacket::Routing(&reply));
     node.at(5599).request(A, 5, request(2));
     assert!(node.sent().is_empty() && node.route(A).is_none());
     node.request(B, 5, request(3));

@@ -1,8 +1,8 @@
 //! Nodes that move, and an air between them: who is within range hears, after a random delay, or not at all.
 
 use cogtcp_routing::{
-    DataPacket, Forwarding, LostPacket, NodeAddress, Notice, PacketBuffer, Routing, RoutingEvent,
-    RoutingPacket, RoutingSpec,
+    AfterFailure, DataPacket, Forwarding, LostPacket, NodeAddress, Notice, PacketBuffer, Routing,
+    RoutingEvent, RoutingPacket, RoutingSpec,
 };
 use cogtcp_units::{Duration, Position, Probability, RandomStream, Time};
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ enum Event {
     Arrive(usize, RoutingPacket),
     Fail(usize, NodeAddress, RoutingPacket),
     Data(usize, DataPacket, u8),
-    FailData(usize, NodeAddress, DataPacket),
+    FailData(usize, NodeAddress, DataPacket, u8),
     Generate,
     Move,
 }
@@ -146,12 +146,15 @@ impl World {
             }
             Event::Fail(node, neighbor, packet) => {
                 let lost = LostPacket::Routing(&packet);
-                self.nodes[node].handle_link_failure(self.now, neighbor, lost);
+                let _ = self.nodes[node].handle_link_failure(self.now, neighbor, lost);
                 self.settle(node);
             }
-            Event::FailData(node, neighbor, packet) => {
+            Event::FailData(node, neighbor, packet, ttl) => {
                 let lost = LostPacket::Data(packet);
-                self.nodes[node].handle_link_failure(self.now, neighbor, lost);
+                let after = self.nodes[node].handle_link_failure(self.now, neighbor, lost);
+                if after == AfterFailure::Hold {
+                    self.buffers[node].push(self.now, packet.destination, (packet, ttl));
+                }
                 self.settle(node);
             }
             Event::Data(node, packet, ttl) => self.forward(node, packet, ttl),
@@ -175,7 +178,7 @@ impl World {
     pub(crate) fn send(&mut self, source: u32, destination: u32) {
         self.sent += 1;
         let (source, destination) = (NodeAddress::new(source), NodeAddress::new(destination));
-        let packet = DataPacket { source, destination, previous_hop: None };
+        let packet = DataPacket { source, destination, previous_hop: None, hops: 0 };
         self.forward(source.number() as usize, packet, 30);
     }
 
@@ -193,9 +196,16 @@ impl World {
                     self.ttl_drops += 1;
                 } else if self.hears(node, to) && !self.is_lost() {
                     let previous_hop = Some(NodeAddress::new(node as u32));
-                    self.at(at, Event::Data(to, DataPacket { previous_hop, ..packet }, ttl - 1));
+                    self.at(
+                        at,
+                        Event::Data(
+                            to,
+                            DataPacket { previous_hop, hops: packet.hops + 1, ..packet },
+                            ttl - 1,
+                        ),
+                    );
                 } else if self.setting.feedback {
-                    self.at(at, Event::FailData(node, next_hop, packet));
+                    self.at(at, Event::FailData(node, next_hop, packet, ttl));
                 }
             }
         }

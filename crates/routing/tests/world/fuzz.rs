@@ -145,7 +145,7 @@ impl Nonsense {
 
     fn data(&mut self) -> DataPacket {
         let previous_hop = if self.flag() { None } else { Some(self.node()) };
-        DataPacket { source: self.node(), destination: self.node(), previous_hop }
+        DataPacket { source: self.node(), destination: self.node(), previous_hop, hops: 3 }
     }
 
     /// One call, at `now`.
@@ -161,11 +161,11 @@ impl Nonsense {
             }
             6 => {
                 let (neighbor, data) = (self.node(), self.data());
-                node.handle_link_failure(now, neighbor, LostPacket::Data(data));
+                let _ = node.handle_link_failure(now, neighbor, LostPacket::Data(data));
             }
             7 => {
                 let (neighbor, packet) = (self.node(), self.packet());
-                node.handle_link_failure(now, neighbor, LostPacket::Routing(&packet));
+                let _ = node.handle_link_failure(now, neighbor, LostPacket::Routing(&packet));
             }
             8 => {
                 let channel = ChannelNumber(self.number());

@@ -1,6 +1,7 @@
 //! The MAC of an ad hoc network.
 
 use crate::Flat;
+use cogtcp_adhoc::ArpSettings;
 use cogtcp_units::{Decibel, Duration, Length, Rate};
 use cogtcp_wireless::{Dcf, Profile, RateControl, RuleSettings};
 use schemars::JsonSchema;
@@ -14,13 +15,15 @@ pub type AdHocMac = Flat<Dcf, MacOfMany>;
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "AdHocMac")]
 pub struct MacOfMany {
-    /// Whose rules, where the standard's text, ns-2 and ns-3 differ. It also stands for `header`, `long_retry_limit`, the profile
-    /// of AODV and `on_link_failure`, unless they are set.
+    /// Whose rules, where the standard's text, ns-2 and ns-3 differ. It also stands for `header`, `long_retry_limit`, `queue`, `arp`,
+    /// the profile of AODV, `on_link_failure` and `release_interval`, unless they are set.
     pub profile: Profile,
     /// Rate of data; with \[spectrum\] the channels have theirs.
     pub rate: Rate,
-    /// Packets that an interface queue holds (1 to 100000), those of routing before those of data.
-    pub queue: u32,
+    /// Packets that an interface queue holds (1 to 100000), those of routing before those of data: 50; ns2: 49, as `ifqLen_` 50 turns
+    /// the fiftieth away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue: Option<u32>,
     /// From the start of a frame until all who are in reach hear it, the same for all pairs.
     pub delay: Duration,
     /// Rate adaptation; without it data go at the channel's rate.
@@ -32,6 +35,9 @@ pub struct MacOfMany {
     /// The rules that differ from those of the profile.
     #[serde(skip_serializing_if = "RuleSettings::is_empty")]
     pub rules: RuleSettings,
+    /// How the addresses of neighbours are found.
+    #[serde(skip_serializing_if = "ArpSettings::is_empty")]
+    pub arp: ArpSettings,
 }
 
 /// A rate of the PHY.
@@ -51,11 +57,12 @@ impl Default for MacOfMany {
         Self {
             profile: Profile::Standard,
             rate: Rate::from_bits_per_second(2_000_000),
-            queue: 50,
+            queue: None,
             delay: Duration::from_micros(1),
             rate_control: None,
             rates: Vec::new(),
             rules: RuleSettings::default(),
+            arp: ArpSettings::default(),
         }
     }
 }

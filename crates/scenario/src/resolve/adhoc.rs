@@ -97,6 +97,12 @@ pub(super) fn build(
         let message = format!("\"{}\" makes {updates} updates in the run", it.location_interval);
         findings.error(&path.key("location_interval"), message, "write a longer one");
     }
+    findings.check_span(
+        &path.key("release_interval"),
+        it.release_interval.unwrap_or_default(),
+        true,
+        LONGEST,
+    );
     let medium = medium::medium(&mac, &phy, spectrum, findings);
     let routing = routing(scenario, mac.profile, findings);
     let cognitive = scenario.cr.as_ref().zip(spectrum);
@@ -106,13 +112,17 @@ pub(super) fn build(
     }
     let ns2 = mac.profile == Profile::Ns2;
     let usual = if ns2 { LinkFailure::Drop } else { LinkFailure::Reroute };
+    // `ARP_DELAY` of aodv.h.
+    let release = if ns2 { Duration::from_millis(10) } else { Duration::ZERO };
     let mut config = AdHocConfig {
         medium,
         power: phy.power,
         routing,
         buffer_packets: it.route_buffer as usize,
         buffer_time: it.route_buffer_time,
+        release_interval: it.release_interval.unwrap_or(release),
         on_link_failure: it.on_link_failure.unwrap_or(usual),
+        arp: mac.arp.over(mac.profile),
         location_interval: it.location_interval,
         radios: it.radios,
         switching_delay: scenario

@@ -68,6 +68,7 @@ fn routing<T: Clone, S: Surroundings>(
         errors: messages.of(MessageKind::Error),
         hellos: messages.of(MessageKind::Hello),
         announcements: sum.announcements,
+        arp: sum.arp,
         service_mean_s: service.mean,
         service_p50_s: service.p50,
         service_p95_s: service.p95,

@@ -17,7 +17,7 @@ pub(super) fn medium(
     check_mac(mac, findings);
     let mac_config = MacConfig {
         dcf: mac.shared.clone().under(mac.profile),
-        queue_packets: mac.queue as usize,
+        queue_packets: queue(mac) as usize,
         rules: mac.rules.over(mac.profile),
     };
     let mut medium = MediumConfig::new(mac_config, radios(mac, phy, findings), mac.rate);
@@ -32,12 +32,18 @@ pub(super) fn medium(
     medium
 }
 
+/// Packets that an interface queue holds.
+fn queue(mac: &AdHocMac) -> u32 {
+    mac.queue.unwrap_or(MacConfig::of(mac.profile).queue_packets as u32)
+}
+
 fn check_mac(mac: &AdHocMac, findings: &mut Findings) {
     let path = Path::of("mac");
     mac.shared.check(&mut findings.under(&path));
     findings.check_rate(&path.key("rate"), mac.rate);
-    if !(1..=LONGEST_QUEUE).contains(&mac.queue) {
-        let message = format!("{} packets are out of range", mac.queue);
+    mac.arp.check(mac.profile, &mut findings.under(&path.key("arp")));
+    if !(1..=LONGEST_QUEUE).contains(&queue(mac)) {
+        let message = format!("{} packets are out of range", queue(mac));
         findings.error(&path.key("queue"), message, format!("write 1 to {LONGEST_QUEUE}"));
     }
     // Beyond a slot nobody would ever hear another in time.

@@ -1,0 +1,188 @@
+//! What RFC 826 leaves open, as settings.
+
+use cogtcp_units::{Check, Duration};
+use cogtcp_wireless::Profile;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The most packets that wait.
+const MOST_HELD: u32 = 100_000;
+/// The most requests.
+const MOST_REQUESTS: u32 = 1000;
+/// The longest span.
+const LONGEST: Duration = Duration::from_secs(86_400);
+
+/// Whether addresses are resolved.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ArpProtocol {
+    /// Everybody knows the addresses of all.
+    #[default]
+    None,
+    /// By the Address Resolution Protocol (RFC 826): requests of 28 bytes to all, replies to one, on the air as other packets.
+    Rfc826,
+}
+
+/// From whom a node learns addresses.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ArpLearns {
+    /// Whoever asks for it or answers it; of others, what it knows already is renewed (RFC 826, "merge").
+    #[default]
+    Merge,
+    /// Everybody whose request or reply it hears (ns-2: `arpinput`).
+    All,
+    /// Replies to its own requests alone (ns-3: `ArpL3Protocol::Receive`).
+    Replies,
+}
+
+/// Which packet goes when more are to be held than may be.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ArpDrops {
+    /// The one held longest: the latest stays (RFC 1122 section 2.3.2.2; ns-2).
+    #[default]
+    Oldest,
+    /// The one that comes (ns-3).
+    Newest,
+}
+
+macro_rules! arp {
+    ($($(#[$about:meta])* $name:ident: $type:ty,)*) => {
+        /// How neighbours' addresses are found.
+        #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+        pub struct ArpConfig {
+            $($(#[$about])* pub $name: $type,)*
+        }
+
+        /// Address resolution in a scenario. Without `protocol`: none; under the MAC profiles ns2 and ns3 rfc826 as these have it.
+        #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+        #[serde(deny_unknown_fields, default)]
+        #[schemars(rename = "Arp")]
+        pub struct ArpSettings {
+            /// Whether addresses are resolved: none; ns2, ns3: rfc826.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub protocol: Option<ArpProtocol>,
+            $($(#[$about])* #[serde(skip_serializing_if = "Option::is_none")] pub $name: Option<$type>,)*
+        }
+
+        impl ArpSettings {
+            /// The first setting that says nothing where addresses are known.
+            fn first_detail(&self) -> Option<&'static str> {
+                $(if self.$name.is_some() { return Some(stringify!($name)); })*
+                None
+            }
+
+            /// All settings: those of the profile with what is set; `None`: addresses are known.
+            pub fn over(&self, profile: Profile) -> Option<ArpConfig> {
+                let (usual, base) = match profile {
+                    Profile::Standard => (ArpProtocol::None, ArpConfig::rfc()),
+                    Profile::Ns2 => (ArpProtocol::Rfc826, ArpConfig::ns2()),
+                    Profile::Ns3 => (ArpProtocol::Rfc826, ArpConfig::ns3()),
+                };
+                if self.protocol.unwrap_or(usual) == ArpProtocol::None {
+                    return None;
+                }
+                Some(ArpConfig { $($name: self.$name.unwrap_or(base.$name),)* })
+            }
+        }
+    };
+}
+
+arp! {
+    /// Packets that wait for an address (0 to 100000): 1; ns3: 3.
+    held_packets: u32,
+    /// Which one goes when there are more: oldest; ns3: newest.
+    drops: ArpDrops,
+    /// Requests without a reply after which the neighbour is gone (1 to 1000): 3; ns3: 4.
+    requests: u32,
+    /// From one request to the next, "0 s" when the next packet asks and nothing else: 1 s; ns2: 0 s.
+    retry_interval: Duration,
+    /// How long an address is good, "0 s" for ever: 60 s; ns2: 0 s; ns3: 120 s.
+    lifetime: Duration,
+    /// For how long packets for a neighbour that is gone are lost without a request: 0 s; ns3: 100 s.
+    dead_time: Duration,
+    /// From whom addresses are learned: merge; ns2: all; ns3: replies.
+    learns: ArpLearns,
+    /// Whether routing hears of a neighbour that is gone as of a failed link: yes; ns3: no.
+    breaks_link: bool,
+    /// Longest random wait of a request: 0 s; ns3: 10 ms.
+    jitter: Duration,
+}
+
+impl ArpSettings {
+    /// Whether nothing is set.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Tells `check` what is wrong with it under `profile`.
+    pub fn check(&self, profile: Profile, check: &mut impl Check) {
+        if let Some(field) = self.first_detail()
+            && self.over(profile).is_none()
+        {
+            let message = "addresses are not resolved here, so that this says nothing".to_owned();
+            check.error(field, message, "add protocol = \"rfc826\", or take it out".to_owned());
+        }
+        if let Some(packets) = self.held_packets.filter(|packets| *packets > MOST_HELD) {
+            let remedy = format!("write 0 to {MOST_HELD}");
+            check.error("held_packets", format!("{packets} packets are out of range"), remedy);
+        }
+        if let Some(requests) = self.requests {
+            check.count("requests", requests, MOST_REQUESTS);
+        }
+        for (field, span) in [
+            ("retry_interval", self.retry_interval),
+            ("lifetime", self.lifetime),
+            ("dead_time", self.dead_time),
+            ("jitter", self.jitter),
+        ] {
+            check.span(field, span.unwrap_or_default(), true, LONGEST);
+        }
+    }
+}
+
+impl ArpConfig {
+    /// RFC 826 with what RFC 1122 section 2.3.2 asks of hosts: the latest packet is held, an address is good for a minute, and requests
+    /// are a second apart. That there are three of them, and that a failure is one of the link, is Linux's (`mcast_solicit`).
+    pub const fn rfc() -> Self {
+        Self {
+            held_packets: 1,
+            drops: ArpDrops::Oldest,
+            requests: 3,
+            retry_interval: Duration::from_secs(1),
+            lifetime: Duration::from_secs(60),
+            dead_time: Duration::ZERO,
+            learns: ArpLearns::Merge,
+            breaks_link: true,
+            jitter: Duration::ZERO,
+        }
+    }
+
+    /// ns-2.35 (`mac/arp.cc`): one packet is held (`hold_`), each asks, the fourth that asks in vain fails with it
+    /// (`ARP_MAX_REQUEST_COUNT`), addresses are good for ever.
+    pub const fn ns2() -> Self {
+        Self {
+            retry_interval: Duration::ZERO,
+            lifetime: Duration::ZERO,
+            learns: ArpLearns::All,
+            ..Self::rfc()
+        }
+    }
+
+    /// ns-3 (`arp-cache.cc`, `arp-l3-protocol.cc`): PendingQueueSize 3, MaxRetries 3 after the first, WaitReplyTimeout 1 s, AliveTimeout
+    /// 120 s, DeadTimeout 100 s, RequestJitter 10 ms; routing hears nothing.
+    pub const fn ns3() -> Self {
+        Self {
+            held_packets: 3,
+            drops: ArpDrops::Newest,
+            requests: 4,
+            lifetime: Duration::from_secs(120),
+            dead_time: Duration::from_secs(100),
+            learns: ArpLearns::Replies,
+            breaks_link: false,
+            jitter: Duration::from_millis(10),
+            ..Self::rfc()
+        }
+    }
+}
