@@ -1,10 +1,12 @@
 """Mobile nodes with AODV and TCP, ours under the rules of ns-2 beside ns-2 itself, movement by movement.
 
     python benches/references/mobile.py [--nodes 25] [--flows 8] [--seconds 100] [--movements 5] [--seeds 2]
+    python benches/references/mobile.py --strings 8 [--seeds 5]
 
 ns-2 (Debian's package `ns2`) must be on the PATH. Both replay the same setdest file; its seeds differ
-in backoffs and jitter alone. Prints a table in Markdown with packets acknowledged, the median time that found
-routes took, and processor time; nothing passes or fails.
+in backoffs and jitter alone. `--strings`: one flow over rows of 1 to so many hops of 200 m that stand still.
+Prints a table in Markdown with packets acknowledged, the median time that found routes took, processor time,
+and the ratio of packets with its standard error; nothing passes or fails.
 """
 
 from __future__ import annotations
@@ -95,7 +97,8 @@ def ours(network: Network, seed: int) -> Outcome:
             "name": "mobile",
             "routing": "aodv",
             "run": {"duration": f"{network.seconds} s", "seed": seed},
-            "tcp": {"segment_size": "1000 B", "max_window": "20 segments"},
+            # TCPSink of ns-2 acknowledges every packet.
+            "tcp": {"segment_size": "1000 B", "max_window": "20 segments", "delayed_ack": "off"},
             "area": {"width": f"{network.side} m", "height": f"{network.side} m"},
             "topology": {"ad_hoc": {"nodes": network.nodes, "mobility": {"trace": str(network.movement)}}},
             "mac": {"profile": "ns2", "rate": "2 Mbit/s"},
@@ -132,7 +135,14 @@ def _network(arguments: argparse.Namespace, number: int, folder: Path) -> Networ
     return Network(arguments.nodes, side, arguments.seconds, movement, flows)
 
 
-def _row(name: str, left: list[Outcome], right: list[Outcome]) -> str:
+def _string(hops: int, seconds: int, folder: Path) -> Network:
+    movement = folder / f"string-{hops}.tcl"
+    places = [f"$node_({n}) set X_ {200.0 * n}\n$node_({n}) set Y_ 0.0\n" for n in range(hops + 1)]
+    movement.write_text("".join(f"{place}$node_({n}) set Z_ 0.0\n" for n, place in enumerate(places)))
+    return Network(hops + 1, 200 * hops, seconds, movement, [(0, hops, 1.0)])
+
+
+def _row(name: str, left: list[Outcome], right: list[Outcome], ratio: tuple[float, float]) -> str:
     cells = []
     for runs in (left, right):
         totals = [sum(run.packets) for run in runs]
@@ -141,9 +151,19 @@ def _row(name: str, left: list[Outcome], right: list[Outcome]) -> str:
         middle = f"{1e3 * median(searches):.0f} ms of {len(searches)}" if searches else ""
         cells += [f"{fmean(totals):.0f}{spread}", f"{fmean(run.timeouts for run in runs):.0f}", middle]
         cells.append(f"{fmean(run.cpu_s for run in runs):.2f} s")
-    ratio = fmean(sum(run.packets) for run in right) / max(fmean(sum(run.packets) for run in left), 1)
     pairs = [f"{a} / {b}" for a, b in zip(cells[:4], cells[4:], strict=True)]
-    return f"| {name} | " + " | ".join(pairs) + f" | {ratio:.3f} |"
+    return f"| {name} | " + " | ".join(pairs) + f" | {ratio[0]:.3f} ± {ratio[1]:.3f} |"
+
+
+def _ratio(left: list[Outcome], right: list[Outcome]) -> tuple[float, float]:
+    """Divide the packets here by those of ns-2; with the standard error over the seeds."""
+    means, errors = [], []
+    for runs in (left, right):
+        totals = [sum(run.packets) for run in runs]
+        means.append(max(fmean(totals), 1))
+        errors.append(stdev(totals) / math.sqrt(len(totals)) / means[-1] if len(totals) > 1 else math.nan)
+    ratio = means[1] / means[0]
+    return ratio, ratio * math.hypot(*errors)
 
 
 def main() -> None:
@@ -154,23 +174,33 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=100)
     parser.add_argument("--movements", type=int, default=5)
     parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--strings", type=int, help="rows of up to so many hops, in place of movements")
     parser.add_argument("--still", action="store_true", help="nodes that stand where they begin")
     parser.add_argument("--no-trace", action="store_true", help="no route discovery times of ns-2: faster")
     arguments = parser.parse_args()
-    print("| movement | packets: ns-2 / ours | timeouts | routes found in | processor time | ratio |")
+    what = "hops" if arguments.strings else "movement"
+    print(f"| {what} | packets: ns-2 / ours | timeouts | routes found in | processor time | ratio |")
     print("|---|---|---|---|---|---|")
+    ratios: list[tuple[float, float]] = []
     every: tuple[list[Outcome], list[Outcome]] = [], []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for number in range(1, arguments.movements + 1):
-            network = _network(arguments, number, folder)
+        for number in range(1, (arguments.strings or arguments.movements) + 1):
+            if arguments.strings:
+                network = _string(number, arguments.seconds, folder)
+            else:
+                network = _network(arguments, number, folder)
             seeds = range(1, arguments.seeds + 1)
             left = [theirs(network, seed, folder, with_trace=not arguments.no_trace) for seed in seeds]
             right = [ours(network, seed) for seed in seeds]
             every[0].extend(left)
             every[1].extend(right)
-            print(_row(str(number), left, right), flush=True)
-    print(_row("all", *every))
+            ratios.append(_ratio(left, right))
+            print(_row(str(number), left, right, ratios[-1]), flush=True)
+    if not arguments.strings and len(ratios) > 1:
+        # Movements differ more than seeds: the error is that of the mean over movements.
+        found = [ratio for ratio, _ in ratios]
+        print(_row("all", *every, (fmean(found), stdev(found) / math.sqrt(len(found)))))
 
 
 if __name__ == "__main__":
