@@ -199,7 +199,7 @@ def test_the_command_line_and_what_it_leaves(sweep_file: Path, command: Command,
     assert list((tmp_path / "out" / "runs").iterdir()) == [], "what is in the data set is nowhere else"
     assert len(data(tmp_path / "out")) == 4, "two tables of two transports"
     report = (tmp_path / "out" / "report.html").read_text()
-    assert "Goodput over sensing_on, loss" in report
+    assert "Goodput (Mbit/s) over sensing_on (s), at loss 0" in report
     assert "What goodput costs" in report
     assert "cached" in command("sweep", sweep_file, "--out", "out").out
     said = command("results", "out").out
@@ -287,7 +287,7 @@ def test_a_folder_may_grow_by_sweeps_with_other_axes(
         short, {ON: ["1 s", "2 s"], LOSS: ["0 %", "1 %"]}, transports=["sack"], seeds=2, out=out
     )
     assert (both.progress.made, both.runs.num_rows, len(both.points)) == (8, 20, 4)
-    assert "Goodput over sensing_on, link_loss" in (out / "report.html").read_text()
+    assert "Goodput (Mbit/s) over sensing_on (s), at link_loss 0" in (out / "report.html").read_text()
     again = cogtcp.sweep(short, {ON: ["1 s", "2 s"]}, transports=["sack"], seeds=2, out=out)
     assert (again.progress.made, len(again.points)) == (0, 2)
     done = command("merge", "out", "--out", "merged")

@@ -131,24 +131,33 @@ def _over_axis(
         return []
     if drawn:
         return [
-            (_lines(rows, axis, metrics[0], joined=False), f"{metrics[0].title} of every drawn point")
+            (
+                _lines(rows, axis, metrics[0], joined=False),
+                f"{_labelled(metrics[0].title, metrics[0].unit)}, of every drawn point "
+                f"over {_labelled(axis[0], axis[1])}.",
+            )
             for axis in numeric[:_MOST_FIGURES]
         ]
     axis = numeric[0]
+    over = _labelled(axis[0], axis[1])
     rest = [name for name, *_ in axes if name != axis[0]]
+    units = {name: unit for name, unit, _ in axes}
     combinations = list(itertools.product(*(_ordered({row[name] for row in rows}) for name in rest)))
     found: list[tuple[str, str]] = []
     shared = _goodput_range(rows) if len(combinations) > 1 else None
     for values in combinations[:_MOST_FIGURES]:
         part = [row for row in rows if all(row[n] == v for n, v in zip(rest, values, strict=True))]
-        where = ", ".join(f"{n} {_said(v)}" for n, v in zip(rest, values, strict=True))
-        title = f"Goodput over {axis[0]}" + (f", {where}" if where else "")
+        where = ", ".join(f"{n} {_said(v)} {units[n]}".rstrip() for n, v in zip(rest, values, strict=True))
+        title = f"{_labelled('Goodput', metrics[0].unit)} over {over}" + (f", at {where}" if where else "")
         if part:
             lines = _lines(part, axis, metrics[0], joined=True, y_range=shared)
             found.append((lines, f"{title}. Mean and 95 % interval."))
     if not rest:
         found += [
-            (_lines(rows, axis, metric, joined=True), f"{metric.title} over {axis[0]}. {metric.meaning}")
+            (
+                _lines(rows, axis, metric, joined=True),
+                f"{_labelled(metric.title, metric.unit)} over {over}. {metric.meaning}",
+            )
             for metric in metrics[1:]
         ]
     return found
@@ -184,10 +193,13 @@ def _lines(
         curves.append(figures.Curve(transport, [r[name] for r in own], y, low, high, style))
     xs = [x for curve in curves for x in curve.x]
     log = bool(xs) and min(xs) > 0 and max(xs) / min(xs) >= 50
-    x_label = f"{name}, {unit}" if unit else name
-    y_label = f"{metric.title}, {metric.unit}" if metric.unit else metric.title
+    x_label, y_label = _labelled(name, unit), _labelled(metric.title, metric.unit)
     label = f"{metric.title} over {name}"
     return figures.curves(curves, label, x_label=x_label, y_label=y_label, log_x=log, y_range=y_range)
+
+
+def _labelled(what: str, unit: str) -> str:
+    return f"{what} ({unit})" if unit else what
 
 
 def _end(row: dict[str, Any], metric: Metric, end: str) -> float:
@@ -213,11 +225,16 @@ def _maps(rows: Sequence[dict[str, Any]], axes: Sequence[tuple[str, str, bool]])
     drawn = figures.surfaces(
         panels,
         f"Goodput over {x_name} and {y_name}",
-        x_label=f"{x_name}, {x_unit}" if x_unit else x_name,
-        y_label=f"{y_name}, {y_unit}" if y_unit else y_name,
+        x_label=_labelled(x_name, x_unit),
+        y_label=_labelled(y_name, y_unit),
         unit=metric.unit,
     )
-    return [(drawn, f"Mean goodput over {x_name} and {y_name}, {metric.unit}.")]
+    return [
+        (
+            drawn,
+            f"Mean goodput ({metric.unit}) over {_labelled(x_name, x_unit)} and {_labelled(y_name, y_unit)}.",
+        )
+    ]
 
 
 def _scaled(value: float | None, metric: Metric) -> float:
