@@ -24,6 +24,7 @@ const TABLES: &[(&str, &str)] = &[
     ("routing", "Routing*"),
     ("[mac]", "AdHocMac"),
     ("[mac.rules]", "Rules"),
+    ("[mac.arp]", "Arp"),
     ("[[mac.rates]]", "AdHocRate"),
     ("[phy]", "Phy"),
     ("phy.path_loss.two_ray", "TwoRay"),
