@@ -18,11 +18,11 @@ import sys
 import time
 from collections import deque
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 _TUNSETIFF = 0x400454CA
 _TUN_WITHOUT_HEADER = 0x1001  # IFF_TUN | IFF_NO_PI
@@ -109,8 +109,13 @@ def samples(log: Path) -> list[dict[str, float]]:
 
 
 @contextmanager
-def path(rate_bps: float, one_way_s: float, queue_bytes: int) -> Iterator[EmulatedPath]:
-    """Make a path; data flow from the near end to the far one, and only there the rate and the queue bind."""
+def path(
+    rate_bps: float, one_way_s: float, queue_bytes: int, departures: Path | None = None
+) -> Iterator[EmulatedPath]:
+    """Make a path; data flow from the near end to the far one, and only there the rate and the queue bind.
+
+    `departures` gets, when the path ends, the times at which large packets left the near end, in s.
+    """
     suffix = str(os.getpid())
     made = EmulatedPath(f"c2near{suffix}", f"c2far{suffix}")
     devices = []
@@ -122,7 +127,7 @@ def path(rate_bps: float, one_way_s: float, queue_bytes: int) -> Iterator[Emulat
             sh("ip", "-n", namespace, "addr", "add", f"{address}/24", "dev", name)
             sh("ip", "-n", namespace, "link", "set", name, "mtu", "1500", "txqueuelen", "5000", "up")
             sh("ip", "-n", namespace, "link", "set", "lo", "up")
-        rules = map(str, (*devices, rate_bps, one_way_s, queue_bytes))
+        rules = map(str, (*devices, rate_bps, one_way_s, queue_bytes, departures or ""))
         made.carrier = subprocess.Popen(
             [sys.executable, __file__, "carry", *rules],
             pass_fds=devices,
@@ -163,7 +168,7 @@ def _datagram(payload: bytes) -> bytes:
     return head[:10] + struct.pack(">H", ~(whole + (whole >> 16)) & 0xFFFF) + head[12:] + udp
 
 
-def _carry(near: int, far: int, rate: float, delay: float, limit: int) -> None:
+def _carry(near: int, far: int, rate: float, delay: float, limit: int, departures: str) -> None:
     with suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
     forward: deque[tuple[float, bytes]] = deque()
@@ -174,7 +179,11 @@ def _carry(near: int, far: int, rate: float, delay: float, limit: int) -> None:
     agenda: list[tuple[float, bytes | bool]] = []
     is_open, opened, resumed = True, None, []
 
+    left: list[float] = []
+
     def end(number: int, frame: object) -> None:
+        if departures:
+            Path(departures).write_text("".join(f"{at:.6f}\n" for at in left))
         all_late = sorted(late) or [0.0]
         print(json.dumps([all_late[len(all_late) * 99 // 100], all_late[-1], resumed]), flush=True)
         os._exit(0)
@@ -201,6 +210,8 @@ def _carry(near: int, far: int, rate: float, delay: float, limit: int) -> None:
             with suppress(BlockingIOError):
                 while True:
                     packet = os.read(device, 2048)
+                    if device == near and departures and len(packet) > 1000:
+                        left.append(time.monotonic())
                     if device == far:
                         back.append((now + delay, packet))
                     elif (free - now) * rate / 8 <= limit:
@@ -273,12 +284,37 @@ def _send(control: str, seconds: float, port: int) -> None:
         time.sleep(0.02)
 
 
+def _bursts(control: str, count: int, port: int) -> None:
+    """Send for 3 s, then so many bursts of 20 segments, each to an empty path."""
+    import socket
+
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, control.encode())
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, 1 << 14)
+    connection.connect((FAR, port))
+    began = time.monotonic()
+    while time.monotonic() - began < 3:
+        select.select([], [connection], [], 0.1)
+        connection.send(bytes(1 << 13))
+    for _ in range(count):
+        # An idle time above the retransmission timeout, 250 ms here, would begin slow start anew.
+        while struct.unpack_from("I", connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 128), 24)[0]:
+            time.sleep(0.005)
+        time.sleep(0.1)
+        connection.send(bytes(20 * 1448))
+    time.sleep(0.5)
+
+
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     work, *given = sys.argv[1:]
     if work == "carry":
-        _carry(int(given[0]), int(given[1]), float(given[2]), float(given[3]), int(given[4]))
+        _carry(int(given[0]), int(given[1]), float(given[2]), float(given[3]), int(given[4]), given[5])
     elif work == "serve":
         _serve(int(given[0]))
+    elif work == "bursts":
+        _bursts(given[0], int(given[1]), int(given[2]))
     else:
         _send(given[0], float(given[1]), int(given[2]))

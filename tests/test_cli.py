@@ -154,6 +154,7 @@ VERBS = [
     "run",
     "emulate",
     "agree",
+    "packets",
     "compare",
     "tune",
     "plot",

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cogtcp import Scenario, run
+from cogtcp import Scenario, ScenarioError, emulation, run
 from kernel_needs import build, soon, why_no_path, why_not
 from kernel_path import FAR, NEAR, TCP_CONGESTION, path, samples, sh
 
@@ -441,6 +441,62 @@ def test_open_sockets_keep_it_after_unload(way: EmulatedPath) -> None:
     for process in way.processes:
         process.kill()
     assert soon(lambda: not left_in_the_kernel()), left_in_the_kernel()
+
+
+@NEEDS_KERNEL
+@NEEDS_PATH
+@pytest.mark.parametrize("pacing", [False, True])
+def test_pacing_spreads_what_would_leave_at_once(clean: None, tmp_path: Path, pacing: bool) -> None:
+    """A burst of 20 segments into an empty path leaves at once, or over a part of a round trip.
+
+    The rate is 120 % of cwnd over SRTT: with a window of at most 84 + 42 segments 20 take 6 ms at least.
+    """
+    assert c2("load", *(["--pacing"] if pacing else [])).returncode == 0
+    with path(RATE, ONE_WAY, QUEUE, tmp_path / "departures") as made:
+        made.listen()
+        sender = (sys.executable, str(ROOT / "tests/kernel_path.py"), "bursts", "c2", "12", "5000")
+        assert made.start(made.near, *sender).wait() == 0
+        late = made.lateness()
+    left = [float(line) for line in (tmp_path / "departures").read_text().split()]
+    groups: list[list[float]] = [[]]
+    for before, at in pairwise(left):
+        groups[-1].append(before)
+        if at - before > 0.06:
+            groups.append([])
+    groups[-1].append(left[-1])
+    spans = [group[-1] - group[0] for group in groups if len(group) == 20]
+    print(f"pacing {pacing}: {[f'{1e3 * span:.1f}' for span in spans]} ms, late {1e3 * late:.1f} ms")
+    if late > LATE or len(spans) < 5:
+        pytest.skip(f"the machine is too busy: 1 % of packets left {1e3 * late:.1f} ms late or later")
+    assert (statistics.median(spans) > 0.006) == pacing, spans
+
+
+EMULATED = """
+name = "emulated"
+
+[run]
+duration = "4 s"
+
+[topology.single_hop]
+link = { rate = "10 Mbit/s", delay = "25 ms", queue = "84 packets" }
+
+[[flow]]
+name = "flow"
+from = "sender"
+to = "receiver"
+transport = "c2"
+traffic = "saturated"
+"""
+
+
+def test_a_preset_that_the_kernel_does_not_have_is_refused() -> None:
+    if not sys.platform.startswith("linux"):
+        pytest.skip("the plane needs Linux")
+    emulation.check(Scenario.from_toml(EMULATED))
+    with pytest.raises(ScenarioError, match="has the default of"):
+        emulation.check(Scenario.from_toml(EMULATED).with_transport("c2-author"))
+    notes = emulation.check(Scenario.from_toml(EMULATED + "\n[tcp]\nparameters = { flows = 3 }\n"))
+    assert any("cogtcp c2 flows" in note for note in notes)
 
 
 SIMULATED = """

@@ -1,7 +1,7 @@
 """The compiled core. Private: `cogtcp` is the package to use."""
 
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from cogtcp.control import CaState
 from cogtcp.emulation.job import Job
@@ -80,6 +80,8 @@ class Run:
 
 def check_emulation(scenario: Scenario, is_command: bool) -> list[str]: ...
 def emulate(scenario: Scenario, job: Job) -> Run: ...
+def check_packet_scripts(texts: list[tuple[str, str]]) -> list[tuple[str, list[tuple[int, str]]]]: ...
+def play_packet_scripts(texts: list[tuple[str, str]], parent: int | None) -> list[dict[str, Any]]: ...
 def run(scenario: Scenario, seed: int | None, trace: str, cancel: Cancel | None) -> Run: ...
 def check_congestion_control(
     name: str, class_: type, parameters: dict[str, object], seeds: int, /

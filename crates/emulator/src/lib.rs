@@ -31,12 +31,15 @@ mod packet;
 mod plan;
 mod privileges;
 mod report;
+mod scripts;
 mod sockets;
 mod sys;
 pub mod ways;
+mod wire;
 
 pub use emulate::{Options, emulate};
 pub use error::EmulationError;
 pub use lateness::{Lateness, Timing};
 pub use packet::{Packet, Packets};
 pub use plan::Plan;
+pub use scripts::{Played, play_scripts};

@@ -5,14 +5,14 @@ use crate::packet::MOST_HOSTS;
 use crate::sockets::Settings;
 use crate::ways::{Pipe, Ways};
 use cogtcp_scenario::{Experiment, FlowSpec, PipeSpec, RadioKind, RadioSpec, Traffic};
-use cogtcp_transport::{FRto, Recovery, SenderConfig, linux_name};
+use cogtcp_transport::{FRto, LinuxControl, Parameters, Recovery, SenderConfig, control_info, linux_control};
 use cogtcp_units::Duration;
 
 /// What it emulates, for messages.
 const KNOWN: &str = "links between nodes, with radios that are cycles or journeys";
 /// Which transports the kernel has.
-const CONTROLS: &str =
-    "the transports of the kernel: linux-reno, linux-cubic, linux-bbr, and others with those controls";
+pub(crate) const CONTROLS: &str = "the transports of the kernel: linux-reno, linux-cubic, linux-bbr, others with those controls, and the controls of this \
+     project that are loaded into the kernel";
 /// Which applications are played.
 const TRAFFIC: &str = "saturated flows, sizes and rates; for others run the programs themselves (-- CMD)";
 /// Ports are numbered from 5001 on.
@@ -192,16 +192,19 @@ fn settings(flow: &FlowSpec, notes: &mut Vec<String>) -> Result<Settings, Emulat
         let what = format!("flow \"{name}\" has an application that asks for what it is sent");
         return Err(EmulationError::Scenario { what, known: TRAFFIC });
     }
-    let known = linux_name(&flow.control.name).filter(|_| flow.sender.recovery != Recovery::Tahoe);
+    let known = linux_control(&flow.control.name).filter(|_| flow.sender.recovery != Recovery::Tahoe);
     let Some(congestion) = known else {
         let what = format!("flow \"{name}\": the kernel has no transport \"{}\"", flow.transport);
         return Err(EmulationError::Scenario { what, known: CONTROLS });
     };
-    if !flow.transport.starts_with("linux-") {
+    if let Some((told, how)) = congestion.told {
+        own_control(flow, congestion, told, how, notes)?;
+    } else if !flow.transport.starts_with("linux-") {
         notes.push(format!(
             "flow \"{name}\": the kernel runs its own TCP with the congestion control \"{congestion}\", which the \
              preset \"{}\" does not claim to be",
-            flow.transport
+            flow.transport,
+            congestion = congestion.name
         ));
     }
     if flow.sender.max_window.is_some() {
@@ -213,8 +216,38 @@ fn settings(flow: &FlowSpec, notes: &mut Vec<String>) -> Result<Settings, Emulat
     Ok(Settings { congestion, receive_buffer })
 }
 
+/// A control that is our own program in the kernel has its default parameters, apart from those that it is told.
+fn own_control(
+    flow: &FlowSpec,
+    congestion: LinuxControl,
+    told: &[&str],
+    how: &str,
+    notes: &mut Vec<String>,
+) -> Result<(), EmulationError> {
+    let (name, control) = (&flow.name, congestion.name);
+    let defaults = control_info(&flow.control.name)
+        .ok()
+        .and_then(|info| Parameters::new().resolve(info.name, info.parameters).ok())
+        .unwrap_or_default();
+    for (parameter, value) in flow.control.parameters.iter() {
+        if told.contains(&parameter) {
+            notes.push(format!(
+                "flow \"{name}\": the kernel's {control} has {parameter} from elsewhere, not from the scenario ({how})"
+            ));
+        } else if defaults.get(parameter) != Some(value) {
+            let what = format!("flow \"{name}\": the kernel's {control} has the default of \"{parameter}\"");
+            return Err(EmulationError::Scenario { what, known: CONTROLS });
+        }
+    }
+    notes.push(format!(
+        "flow \"{name}\": the kernel runs its own TCP, loss recovery included, with the congestion control {control} of \
+         this project (docs/kernel-c2.md)"
+    ));
+    Ok(())
+}
+
 /// The settings of a kernel that follow from a sender's, as far as it has them (tcp(7), ip-sysctl of the kernel).
-fn settings_of(config: &SenderConfig) -> Vec<(&'static str, String)> {
+pub(crate) fn settings_of(config: &SenderConfig) -> Vec<(&'static str, String)> {
     let flag = |is_on: bool| u8::from(is_on).to_string();
     vec![
         ("ipv4.tcp_sack", flag(config.recovery == Recovery::Sack)),

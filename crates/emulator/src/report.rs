@@ -60,7 +60,7 @@ impl Outcome<'_> {
         FlowRow {
             flow: table.flow.intern(&spec.name),
             transport: table.transport.intern(&spec.transport),
-            congestion: table.congestion.intern(plan.sockets[number].congestion),
+            congestion: table.congestion.intern(plan.sockets[number].congestion.name),
             from: table.from.intern(&plan.experiment.nodes[spec.from]),
             to: table.to.intern(&plan.experiment.nodes[spec.to]),
             start_s: played.start.as_secs_f64(),

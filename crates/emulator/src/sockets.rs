@@ -3,6 +3,7 @@
 use crate::error::{EmulationError, Tried};
 use crate::packet::FIRST_PORT;
 use crate::sys;
+use cogtcp_transport::LinuxControl;
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener};
@@ -16,7 +17,7 @@ const UNSENT: i32 = 128 * 1024;
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     /// The kernel's congestion control, of the sender.
-    pub(crate) congestion: &'static str,
+    pub(crate) congestion: LinuxControl,
     /// The receiver's buffer; `None`: the kernel chooses it, and lets it grow.
     pub(crate) receive_buffer: Option<i32>,
 }
@@ -40,17 +41,22 @@ pub(crate) fn listen(
 /// system's default may be any.
 pub(crate) fn sender(settings: &Settings) -> Result<OwnedFd, EmulationError> {
     let socket = sys::tcp_socket().tried("a socket")?;
-    let name = settings.congestion.as_bytes();
-    sys::set_option(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_CONGESTION, name).or_remedy(
-        format!("the kernel has no congestion control \"{}\"", settings.congestion),
-        "Load its module as root (modprobe tcp_bbr, say), or choose a transport whose control is in \
-         /proc/sys/net/ipv4/tcp_available_congestion_control",
-    )?;
+    choose_control(socket.as_fd(), settings.congestion)?;
     for (option, value) in [(libc::TCP_NOTSENT_LOWAT, UNSENT), (libc::TCP_NODELAY, 1)] {
         sys::set_option(socket.as_fd(), libc::IPPROTO_TCP, option, &value.to_ne_bytes())
             .tried("an option of a socket cannot be set")?;
     }
     Ok(socket)
+}
+
+/// Sets the congestion control of a socket.
+pub(crate) fn choose_control(socket: BorrowedFd<'_>, control: LinuxControl) -> Result<(), EmulationError> {
+    let chosen = sys::set_option(socket, libc::IPPROTO_TCP, libc::TCP_CONGESTION, control.name.as_bytes());
+    let what = match chosen.as_ref().map_err(io::Error::kind) {
+        Err(io::ErrorKind::PermissionDenied) => "lets only root choose the",
+        _ => "has no",
+    };
+    chosen.or_remedy(format!("the kernel {what} congestion control \"{}\"", control.name), control.remedy)
 }
 
 /// Begins to connect flow `number` to its listener at `address`.

@@ -351,6 +351,13 @@ pub(crate) fn connect(socket: BorrowedFd<'_>, to: SocketAddrV4) -> io::Result<()
     }
 }
 
+/// Ends the sending direction of a connection.
+pub(crate) fn shut_down(socket: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: no memory is passed.
+    check(unsafe { libc::shutdown(socket.as_raw_fd(), libc::SHUT_WR) })?;
+    Ok(())
+}
+
 /// Sets an option of a socket.
 pub(crate) fn set_option(socket: BorrowedFd<'_>, level: c_int, name: c_int, value: &[u8]) -> io::Result<()> {
     let length = value.len() as libc::socklen_t;

@@ -8,6 +8,7 @@ mod episode;
 mod errors;
 mod journey;
 mod mobility;
+mod packets;
 mod run;
 mod scenario;
 mod spectrum;
@@ -35,6 +36,8 @@ mod _core {
     use super::journey::Journey;
     #[pymodule_export]
     use super::mobility::Mobility;
+    #[pymodule_export]
+    use super::packets::{check_packet_scripts, play_packet_scripts};
     #[pymodule_export]
     use super::run::{Cancel, Run, columns, jain_fairness, run};
     #[pymodule_export]

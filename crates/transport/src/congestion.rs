@@ -21,7 +21,7 @@ mod windowed_max;
 
 pub use parameters::{ParameterKind, ParameterSpec, ParameterValue, Parameters};
 pub(crate) use registry::suggestion;
-pub use registry::{ControlError, ControlInfo, control_info, controls, linux_name, make};
+pub use registry::{ControlError, ControlInfo, LinuxControl, control_info, controls, linux_control, make};
 
 use crate::LinkEvent;
 use crate::ReceiverHook;

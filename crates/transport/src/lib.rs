@@ -39,8 +39,9 @@ pub use config::{
     Recovery, RttSampling, Segments, SenderConfig,
 };
 pub use congestion::{
-    AckSample, CaEvent, CaState, CongestionControl, ControlError, ControlInfo, PacketInfo, ParameterKind,
-    ParameterSpec, ParameterValue, Parameters, TcpState, control_info, controls, linux_name, make,
+    AckSample, CaEvent, CaState, CongestionControl, ControlError, ControlInfo, LinuxControl, PacketInfo,
+    ParameterKind, ParameterSpec, ParameterValue, Parameters, TcpState, control_info, controls,
+    linux_control, make,
 };
 pub use event::TransportEvent;
 pub use host::Host;

@@ -116,6 +116,7 @@ def _parser() -> argparse.ArgumentParser:
         lab,
         link_trace,
         mobility,
+        packets,
         plot,
         spectrum,
         sweep,
@@ -161,6 +162,9 @@ def _parser() -> argparse.ArgumentParser:
     both = verb("agree", _agree, "run scenarios on simulator and kernel, and show how far apart they are")
     agree.add_agree(both)
     _output_arguments(both)
+
+    scripts = verb("packets", _packets, "run packet scripts against the model's TCP and the kernel's")
+    packets.add_packets(scripts)
 
     compare = verb("compare", _compare, "simulate a scenario with different transports over the same seeds")
     _scenario_arguments(compare)
@@ -371,6 +375,12 @@ def _agree(args: argparse.Namespace) -> int:
     from cogtcp.cli import agree
 
     return agree.agree(args)
+
+
+def _packets(args: argparse.Namespace) -> int:
+    from cogtcp.cli import packets
+
+    return packets.packets(args)
 
 
 def _compare(args: argparse.Namespace) -> int:

@@ -117,12 +117,34 @@ pub fn make(name: &str, parameters: &Parameters) -> Result<Box<dyn CongestionCon
     Ok((info.build)(&parameters.resolve(name, info.parameters)?))
 }
 
-/// What Linux calls a control in `TCP_CONGESTION`; `None`: its kernel has none of the kind.
-pub fn linux_name(control: &str) -> Option<&'static str> {
+/// What Linux has of a control's kind.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct LinuxControl {
+    /// What `TCP_CONGESTION` calls it.
+    pub name: &'static str,
+    /// What to do where a kernel does not have it.
+    pub remedy: &'static str,
+    /// It is this control, with its defaults: the parameters that it has from elsewhere, and how it is told of them. `None`: it is
+    /// Linux's own.
+    pub told: Option<(&'static [&'static str], &'static str)>,
+}
+
+const MODULE: &str = "Load its module as root (modprobe tcp_bbr, say), or choose a transport whose control is in \
+                      /proc/sys/net/ipv4/tcp_available_congestion_control";
+
+/// What Linux has of a control's kind; `None`: nothing.
+pub fn linux_control(control: &str) -> Option<LinuxControl> {
+    let own = |name| LinuxControl { name, remedy: MODULE, told: None };
     match control {
-        "aimd" => Some("reno"),
-        "cubic" => Some("cubic"),
-        "bbr1" => Some("bbr"),
+        "aimd" => Some(own("reno")),
+        "cubic" => Some(own("cubic")),
+        "bbr1" => Some(own("bbr")),
+        // The program of `bpf/`.
+        "c2" => Some(LinuxControl {
+            name: "c2",
+            remedy: "It is a program of this project: build it with make bpf, and load it as root with: cogtcp c2 load",
+            told: Some((&["flows", "n_source"], "cogtcp c2 load --flows, or cogtcp c2 flows ADDRESS N")),
+        }),
         _ => None,
     }
 }

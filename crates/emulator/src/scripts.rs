@@ -1,0 +1,315 @@
+//! Packet scripts against the kernel of this machine: each end in a network namespace of its own, whose TUN device is the wire that
+//! the script holds in its hand.
+
+use crate::clock::Clock;
+use crate::device::{self, Device};
+use crate::error::{EmulationError, Tried};
+use crate::namespaces::{self, Namespace};
+use crate::wire::{self, Initial};
+use crate::{plan, privileges, sockets, sys};
+use cogtcp_packets::{
+    Call, Heard, Measure, Moment, Packet, Plane, PlaneName, Report, Script, Tolerance, model, run,
+};
+use cogtcp_transport::linux_control;
+use cogtcp_units::{Duration, Time};
+use std::io::{self, ErrorKind};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+/// The end under test, and the peer.
+const OWN: Ipv4Addr = Ipv4Addr::new(100, 64, 0, 1);
+const PEER: Ipv4Addr = Ipv4Addr::new(100, 64, 0, 2);
+/// Ports of whoever listens, and of a peer that connects.
+const PORT: u16 = 8080;
+const PEER_PORT: u16 = 40_000;
+/// IPv4 and TCP headers: what the MTU is over the MSS that a SYN names.
+const HEADERS: u32 = 40;
+/// Timers of the kernel end at ticks (4 ms with HZ 250), of which two may meet in one span.
+const EARLY: Duration = Duration::from_millis(10);
+/// How late a packet may be: more than a busy machine makes it.
+const LATE: Duration = Duration::from_millis(1500);
+/// A runner that was later than this may have brought about what it then saw: a timer of the end may be as short as a quarter of a
+/// round-trip time.
+const IN_TIME: Duration = Duration::from_millis(5);
+/// How long it sleeps at most, so that it knows whether it was kept from looking.
+const NAP: Duration = Duration::from_millis(5);
+/// How often a script is played that differs where the runner was late.
+const TRIES: usize = 3;
+
+/// What came of a script on the kernel.
+#[derive(Clone, Debug)]
+pub struct Played {
+    /// What it did.
+    pub report: Report,
+    /// Whether that is evidence: what it did is what the script says, or the runner was in time.
+    pub is_evidence: bool,
+}
+
+/// Plays scripts, all at once. It takes the process for itself, as [`emulate`](crate::emulate) does.
+pub fn play_scripts(scripts: &[Script], parent: i32) -> Result<Vec<Played>, EmulationError> {
+    privileges::ask_for_real_time();
+    namespaces::enter_user_namespace()?;
+    let mut stages = Vec::new();
+    for script in scripts {
+        let further = (1..TRIES).map(|_| Stage::new(script)).collect::<Result<Vec<_>, _>>()?;
+        stages.push((script, Stage::new(script)?, further));
+    }
+    privileges::drop_all()?;
+    privileges::end_with(parent)?;
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = stages
+            .into_iter()
+            .map(|(script, stage, further)| scope.spawn(move || play(script, stage, further)))
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| {
+                let defect = || io::Error::other("a thread has a defect, please report it");
+                thread.join().map_err(|_| defect()).tried("packet scripts")
+            })
+            .collect()
+    })
+}
+
+/// Plays a script up to a try that is evidence.
+fn play(script: &Script, mut stage: Stage, further: Vec<Stage>) -> Played {
+    let mut further = further.into_iter();
+    loop {
+        let report = run(script, &mut Host::new(stage), Tolerance { early: EARLY, late: LATE });
+        let is_evidence = report.mismatch.is_none() || report.lateness <= IN_TIME;
+        match further.next() {
+            Some(next) if !is_evidence => stage = next,
+            _ => return Played { report, is_evidence },
+        }
+    }
+}
+
+/// What needs privileges: a namespace with its settings and device, and a socket in it.
+#[derive(Debug)]
+struct Stage {
+    device: Device,
+    socket: Socket,
+}
+
+#[derive(Debug)]
+enum Socket {
+    /// Not connected yet.
+    Client(OwnedFd),
+    /// Not listening yet for anybody: nothing comes before the script says so.
+    Server(TcpListener),
+}
+
+impl Stage {
+    fn new(script: &Script) -> Result<Self, EmulationError> {
+        // It lasts as long as the device and the socket do.
+        let _namespace = Namespace::make()?;
+        let fixed = [
+            ("ipv4.tcp_no_metrics_save", "1"),
+            ("ipv6.conf.all.disable_ipv6", "1"),
+            ("ipv6.conf.default.disable_ipv6", "1"),
+            // The first timeouts of a SYN are not backed off otherwise (Linux 6.5).
+            ("ipv4.tcp_syn_linear_timeouts", "0"),
+        ];
+        for (name, value) in fixed {
+            // Older kernels lack some.
+            let _ = namespaces::set_sysctl(name, value);
+        }
+        for (name, value) in plan::settings_of(&script.flow.sender) {
+            let _ = namespaces::set_sysctl(name, &value);
+        }
+        for (name, value) in &script.kernel {
+            namespaces::set_sysctl(name, value)
+                .tried(format!("{}: net.{name} cannot be set to {value}", script.file))?;
+        }
+        let device = Device::new(OWN, script.flow.sender.mss + HEADERS)?;
+        let is_client = script
+            .steps
+            .iter()
+            .any(|step| matches!(step.action, cogtcp_packets::Action::Call(Call::Connect)));
+        let Some(congestion) = linux_control(&script.flow.control.name) else {
+            let what = format!("{}: the kernel has no transport \"{}\"", script.file, script.flow.transport);
+            return Err(EmulationError::Scenario { what, known: plan::CONTROLS });
+        };
+        let control = |fd: std::os::fd::BorrowedFd<'_>| sockets::choose_control(fd, congestion);
+        let socket = if is_client {
+            let socket = sys::tcp_socket().tried("a socket")?;
+            control(socket.as_fd())?;
+            set_flag(&socket, libc::TCP_NODELAY, 1).tried("TCP_NODELAY")?;
+            Socket::Client(socket)
+        } else {
+            let listener = TcpListener::bind((OWN, PORT)).tried("a socket cannot listen")?;
+            listener.set_nonblocking(true).tried("a socket cannot be set not to block")?;
+            control(listener.as_fd())?;
+            Socket::Server(listener)
+        };
+        Ok(Self { device, socket })
+    }
+}
+
+fn set_flag(socket: &impl AsFd, option: i32, value: i32) -> io::Result<()> {
+    sys::set_option(socket.as_fd(), libc::IPPROTO_TCP, option, &value.to_ne_bytes())
+}
+
+/// The end under test: a socket, and the wire that it is at.
+#[derive(Debug)]
+struct Host {
+    stage: Stage,
+    /// What was accepted; a client's own socket is its connection.
+    accepted: Option<OwnedFd>,
+    is_closed: bool,
+    clock: Clock,
+    initial: Initial,
+    /// The end's port, once it has sent.
+    port: u16,
+    /// When the device was last seen empty, or something was done that may have filled it.
+    empty_at: Time,
+    /// When it was last looked at, and how much later than meant, at most.
+    looked_at: Time,
+    kept_off: Duration,
+    buffer: Vec<u8>,
+}
+
+impl Host {
+    fn new(stage: Stage) -> Self {
+        Self {
+            stage,
+            accepted: None,
+            is_closed: false,
+            clock: Clock::start(),
+            initial: Initial { own: 0, peer: model::PEER_INITIAL },
+            port: PORT,
+            empty_at: Time::ZERO,
+            looked_at: Time::ZERO,
+            kept_off: Duration::ZERO,
+            buffer: vec![0; 1 << 16],
+        }
+    }
+
+    /// The next packet of the connection that lies in the device.
+    fn receive(&mut self) -> io::Result<Option<Packet>> {
+        while let Some(size) = device::receive(self.stage.device.as_fd(), &mut self.buffer)? {
+            let bytes = &self.buffer[..size];
+            let Some((packet, from, _)) = wire::read(bytes, self.initial) else { continue };
+            if packet.flags & 2 == 0 {
+                return Ok(Some(packet));
+            }
+            // The SYN says where its numbers begin.
+            self.initial.own = wire::sequence(bytes).unwrap_or(0);
+            self.port = from;
+            return Ok(wire::read(bytes, self.initial).map(|(packet, ..)| packet));
+        }
+        Ok(None)
+    }
+
+    fn connection(&self) -> Result<&OwnedFd, String> {
+        match (&self.stage.socket, &self.accepted) {
+            (_, Some(socket)) | (Socket::Client(socket), None) if !self.is_closed => Ok(socket),
+            _ => Err("there is no connection, or it is closed".to_owned()),
+        }
+    }
+}
+
+impl Plane for Host {
+    fn name(&self) -> PlaneName {
+        PlaneName::Kernel
+    }
+
+    fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    fn wait(&mut self, until: Time) -> Result<Option<Heard>, String> {
+        let failed = |error: io::Error| format!("the device: {error}");
+        loop {
+            let looked_at = self.clock.now();
+            self.kept_off = self.kept_off.max(looked_at.saturating_since(self.looked_at + NAP));
+            self.looked_at = looked_at;
+            if let Some(packet) = self.receive().map_err(failed)? {
+                let at = Moment { earliest: self.empty_at, latest: self.clock.now() };
+                return Ok(Some(Heard { at, packet }));
+            }
+            self.empty_at = looked_at;
+            if looked_at >= until {
+                return Ok(None);
+            }
+            let left = until.saturating_since(looked_at).min(NAP);
+            sys::poll(&[(self.stage.device.as_fd().as_raw_fd(), false)], left.as_nanos()).map_err(failed)?;
+        }
+    }
+
+    fn call(&mut self, call: Call) -> Result<(), String> {
+        let failed = |what: &str, error: io::Error| format!("{what}: {error}");
+        match call {
+            Call::Connect => {
+                let Socket::Client(socket) = &self.stage.socket else { return Err("it listens".to_owned()) };
+                sys::connect(socket.as_fd(), SocketAddrV4::new(PEER, PORT)).map_err(|e| failed("connect", e))
+            }
+            // It has listened all the time.
+            Call::Listen => Ok(()),
+            Call::Accept => {
+                let Socket::Server(listener) = &self.stage.socket else {
+                    return Err("it does not listen".to_owned());
+                };
+                let (stream, _) = listener.accept().map_err(|e| failed("accept", e))?;
+                stream.set_nonblocking(true).map_err(|e| failed("accept", e))?;
+                stream.set_nodelay(true).map_err(|e| failed("TCP_NODELAY", e))?;
+                self.accepted = Some(stream.into());
+                Ok(())
+            }
+            Call::Write(bytes) => {
+                let data = vec![0; bytes as usize];
+                let wrote = sys::write(self.connection()?.as_fd(), &data).map_err(|e| failed("write", e))?;
+                if wrote == data.len() { Ok(()) } else { Err(format!("write took {wrote} bytes")) }
+            }
+            Call::Read(bytes) => {
+                let mut data = vec![0; bytes as usize];
+                let got = match sys::read(self.connection()?.as_fd(), &mut data) {
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => 0,
+                    got => got.map_err(|e| failed("read", e))?,
+                };
+                if got == data.len() { Ok(()) } else { Err(format!("{got} bytes were there to read")) }
+            }
+            Call::Close => {
+                self.connection()?;
+                self.is_closed = true;
+                match self.accepted.take() {
+                    Some(socket) => drop(socket),
+                    None => {
+                        // The descriptor stays: the namespace lasts as long as something of it is open.
+                        let Socket::Client(socket) = &self.stage.socket else {
+                            return Err("there is no connection".to_owned());
+                        };
+                        sys::shut_down(socket.as_fd()).map_err(|e| failed("close", e))?;
+                    }
+                }
+                Ok(())
+            }
+            Call::LeaveQuickAck => {
+                set_flag(self.connection()?, libc::TCP_QUICKACK, 0).map_err(|e| failed("TCP_QUICKACK", e))
+            }
+        }
+    }
+
+    fn inject(&mut self, packet: &Packet) -> Result<(), String> {
+        let from = SocketAddrV4::new(
+            PEER,
+            if matches!(self.stage.socket, Socket::Client(_)) { PORT } else { PEER_PORT },
+        );
+        let bytes = wire::write(packet, self.initial, from, SocketAddrV4::new(OWN, self.port));
+        sys::write(self.stage.device.as_fd(), &bytes).map_err(|error| format!("the device: {error}"))?;
+        Ok(())
+    }
+
+    fn lateness(&self) -> Duration {
+        self.kept_off
+    }
+
+    fn measure(&mut self, measure: Measure) -> Result<Option<u64>, String> {
+        let info = sockets::TcpInfo::of(self.connection()?.as_fd()).map_err(|error| error.to_string())?;
+        let value = match measure {
+            Measure::Cwnd => info.cwnd(),
+            Measure::Ssthresh => info.ssthresh(),
+        };
+        Ok((!value.is_nan()).then_some(value as u64))
+    }
+}

@@ -1,0 +1,53 @@
+//! Every script of `tests/packets` against the kernel of this machine. A program of its own and not a test of the harness: what it
+//! does with namespaces takes a process with one thread.
+
+#[cfg(not(target_os = "linux"))]
+fn main() {}
+
+#[cfg(target_os = "linux")]
+fn main() {
+    use cogtcp_emulator::{EmulationError, play_scripts};
+    use cogtcp_packets::Script;
+    use std::fs;
+    use std::path::Path;
+
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/packets");
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let only = std::env::var("SCRIPT").unwrap_or_default();
+    files.retain(|path| path.to_string_lossy().contains(&only));
+    let scripts: Vec<_> = files
+        .iter()
+        .map(|path| {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            Script::parse(&fs::read_to_string(path).unwrap(), &name).unwrap_or_else(|error| panic!("{error}"))
+        })
+        .collect();
+    let parent = std::os::unix::process::parent_id();
+    let played = match play_scripts(&scripts, parent as i32) {
+        Ok(played) => played,
+        Err(error @ EmulationError::Missing { .. }) => {
+            println!("skipped, no kernel plane here: {error}");
+            return;
+        }
+        Err(error) => panic!("{error}"),
+    };
+    let mut failed = 0;
+    for (script, played) in scripts.iter().zip(played) {
+        let Some(differs) = &played.report.mismatch else { continue };
+        let file = &script.file;
+        let late = played.report.lateness.as_secs_f64();
+        if !played.is_evidence {
+            println!("{file}: skipped, the machine fell behind by {late} s");
+            continue;
+        }
+        failed += 1;
+        println!("{file}:{}: {} at {:.6} s", differs.line, differs.what, differs.at.as_secs_f64());
+        println!("  expected {}\n  got      {}", differs.expected, differs.got);
+        for line in &played.report.trace {
+            println!("    {:.6} {}", line.at.as_secs_f64(), line.text);
+        }
+    }
+    println!("{} scripts on the kernel, {failed} differ", scripts.len());
+    std::process::exit(i32::from(failed > 0));
+}

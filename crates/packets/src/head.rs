@@ -1,0 +1,69 @@
+//! The head of a script: what it is about, and the settings of the end under test.
+
+use crate::script::ScriptError;
+use cogtcp_scenario::{FlowSpec, Scenario};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// The head as TOML. What stands under `tcp` is a scenario's section, and read as such.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Head {
+    /// What the script is about.
+    pub(crate) about: String,
+    /// The transport, of the scenarios' presets.
+    transport: String,
+    #[serde(default)]
+    #[expect(dead_code, reason = "the scenario reads it")]
+    tcp: toml::Table,
+    /// Settings of the kernel below `net.ipv4.` that no setting of a flow stands for.
+    #[serde(default)]
+    kernel: BTreeMap<String, toml::Value>,
+}
+
+impl Head {
+    pub(crate) fn parse(text: &str, file: &str) -> Result<Self, ScriptError> {
+        toml::from_str(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            let line = 1 + text[..at.min(text.len())].matches('\n').count();
+            let known = "the head has about, transport, and what is needed of tcp.NAME and kernel.NAME";
+            let message = format!("{}; {known}", error.message().replace('\n', ", "));
+            ScriptError { file: file.to_owned(), line, message }
+        })
+    }
+
+    /// The end under test, as a scenario with these settings has it.
+    pub(crate) fn flow(&self, text: &str, file: &str) -> Result<FlowSpec, ScriptError> {
+        // Lines stay where they are, so that an error names them.
+        let is_tcp = |line: &&str| line.trim_start().starts_with("tcp.");
+        let settings: Vec<&str> = text.lines().map(|line| if is_tcp(&line) { line } else { "" }).collect();
+        let scenario = format!(
+            "{}\nname = \"script\"\n[run]\nduration = \"1 s\"\n[topology.single_hop]\nlink = {{ rate = \"1 Gbit/s\", delay = \"1 ms\" }}\n\
+             [[flow]]\nname = \"flow\"\nfrom = \"sender\"\nto = \"receiver\"\ntransport = \"newreno\"\n",
+            settings.join("\n")
+        );
+        let flow = Scenario::parse(&scenario, file)
+            .and_then(|scenario| scenario.with_transport(&self.transport))
+            .and_then(|scenario| scenario.resolve())
+            .map(|mut experiment| experiment.flows.remove(0));
+        flow.map_err(|error| ScriptError {
+            file: file.to_owned(),
+            // An error of the transport, which is no setting of `tcp`, has no line of its own.
+            line: error.line.map_or(1, |line| line.get() as usize),
+            message: [error.field.as_str(), &error.message, &error.remedy]
+                .into_iter()
+                .filter(|part| !part.is_empty())
+                .collect::<Vec<_>>()
+                .join("; "),
+        })
+    }
+
+    /// Names below `net.` and values.
+    pub(crate) fn kernel(&self) -> Vec<(String, String)> {
+        let text = |value: &toml::Value| match value {
+            toml::Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        self.kernel.iter().map(|(name, value)| (format!("ipv4.{name}"), text(value))).collect()
+    }
+}

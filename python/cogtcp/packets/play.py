@@ -1,0 +1,151 @@
+"""Playing packet scripts on either plane."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from cogtcp import _core
+from cogtcp._errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: Where scripts can run: on the model's endpoints, on this machine's kernel.
+PLANES = ("sim", "kernel")
+#: How scripts are named in folders.
+SUFFIX = ".pkt"
+# Each takes some descriptors of the process that plays them, which has 1024 as a rule.
+_AT_ONCE = 40
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """The first step of a script that differs.
+
+    Attributes:
+        line: Its line in the script, from 1.
+        time_s: When, since the start of the script.
+        what: In what.
+        expected: The step as it stands in the script.
+        got: What came; empty if nothing did.
+    """
+
+    line: int
+    time_s: float
+    what: str
+    expected: str
+    got: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a script on a plane.
+
+    Attributes:
+        file: The script.
+        about: What it is about.
+        plane: `"sim"` or `"kernel"`.
+        verdict: `"agrees"`: the plane did what the script says; `"differs"`; or `"late"`: it differed while
+            the runner itself was behind its times, in every try, so that nothing follows.
+        took_s: How long it took, by the plane's clock.
+        lateness_s: How much later than due the runner was, at most.
+        mismatch: The first step that differs; None if none does.
+        trace: All that happened: time in s, and the call or the packet (`<` to the end, `>` from it).
+    """
+
+    file: str
+    about: str
+    plane: Literal["sim", "kernel"]
+    verdict: Literal["agrees", "differs", "late"]
+    took_s: float
+    lateness_s: float
+    mismatch: Mismatch | None
+    trace: list[tuple[float, str]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return asdict(self)
+
+    def explain(self) -> str:
+        """Say what differs, with all packets up to there; empty if nothing does."""
+        if self.mismatch is None:
+            return ""
+        found = self.mismatch
+        lines = [
+            f"{self.file}:{found.line}: {self.plane}: {found.what}, at {found.time_s:.6f} s",
+            f"  expected  {found.expected}",
+            f"  got       {found.got or 'nothing'}",
+            "  up to there:",
+            *(f"    {time:10.6f}  {text}" for time, text in self.trace),
+        ]
+        return "\n".join(lines)
+
+
+def scripts(paths: Sequence[str | Path]) -> list[Path]:
+    """Return the scripts that `paths` name: files, and what lies in folders as `*.pkt`, in order.
+
+    Raises:
+        UsageError: A folder has none.
+    """
+    found: list[Path] = []
+    for each in map(Path, paths):
+        inside = sorted(each.glob(f"*{SUFFIX}")) if each.is_dir() else [each]
+        if not inside:
+            raise UsageError(f"{each}: there is no script (*{SUFFIX}) in this folder")
+        found += inside
+    return found
+
+
+def check(paths: Sequence[str | Path]) -> list[tuple[str, list[tuple[int, str]]]]:
+    """Read scripts; return of each what it is about, and in what the planes differ by it: line and reason.
+
+    Raises:
+        ScenarioError: A script has an error.
+        UsageError: A file cannot be read.
+    """
+    return _core.check_packet_scripts([_read(path) for path in scripts(paths)])
+
+
+def play(paths: Sequence[str | Path], plane: str = "sim") -> list[Outcome]:
+    """Play scripts on a plane; those of the kernel all at once, as long as the longest takes.
+
+    Args:
+        paths: Scripts, and folders of them.
+        plane: `"sim"`: the model's endpoints under a clock made by hand. `"kernel"`: the TCP of this
+            machine's Linux, each end in a network namespace with a TUN device.
+
+    Raises:
+        ScenarioError: A script has an error.
+        UsageError: A file cannot be read, or there is no such plane.
+        RunError: This machine has no kernel plane; the message says what is missing.
+    """
+    texts = [_read(path) for path in scripts(paths)]
+    if plane == "sim":
+        played = _core.play_packet_scripts(texts, None)
+    elif plane == "kernel":
+        from cogtcp.packets.launch import on_kernel
+
+        _core.check_packet_scripts(texts)
+        played = []
+        for start in range(0, len(texts), _AT_ONCE):
+            played += on_kernel(texts[start : start + _AT_ONCE])
+    else:
+        raise UsageError(f'there is no plane "{plane}"; scripts run on {" and ".join(PLANES)}')
+    return [_outcome(each) for each in played]
+
+
+def _outcome(given: dict[str, Any]) -> Outcome:
+    found = given["mismatch"]
+    trace = [(time, text) for time, text in given["trace"]]
+    return Outcome(**{**given, "mismatch": None if found is None else Mismatch(**found), "trace": trace})
+
+
+def _read(path: Path) -> tuple[str, str]:
+    try:
+        return os.fspath(path), path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise UsageError(f"{path}: cannot be read: {reason}") from None

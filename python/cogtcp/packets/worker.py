@@ -1,0 +1,32 @@
+"""The process that plays scripts on the kernel: it leaves the namespaces of its parent for good.
+
+It loads no more than the core, has one thread, and ends with its parent.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from typing import Any
+
+from cogtcp import _core
+from cogtcp._errors import CogtcpError
+
+
+def main() -> None:
+    """Play the scripts that come on standard input; answer on standard output."""
+    # Ctrl-C ends it, and by that all of it.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    job = json.load(sys.stdin)
+    texts = [(file, text) for file, text in job["texts"]]
+    answer: dict[str, Any]
+    try:
+        answer = {"played": _core.play_packet_scripts(texts, job["parent"])}
+    except CogtcpError as error:
+        answer = {"error": str(error)}
+    json.dump(answer, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

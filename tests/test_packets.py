@@ -1,0 +1,146 @@
+"""Packet scripts: on the model always, on the kernel of this machine where it allows."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from cogtcp import RunError, ScenarioError, UsageError, packets
+from cogtcp.emulation.leftovers import find
+from conftest import ROOT, Command
+
+SCRIPTS = sorted((ROOT / "tests/packets").glob("*.pkt"))
+HANDSHAKE = ROOT / "tests/packets/handshake.pkt"
+
+
+def test_there_are_scripts_of_what_the_protocol_does() -> None:
+    assert len(SCRIPTS) >= 20
+    names = " ".join(path.stem for path in SCRIPTS)
+    for part in (
+        "handshake",
+        "rto-backoff",
+        "fast-retransmit",
+        "sack",
+        "zero-window",
+        "f-rto",
+        "limited",
+        "ecn",
+    ):
+        assert part in names
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+def test_the_model_does_what_the_script_says(path: Path) -> None:
+    (outcome,) = packets.play([path])
+    assert outcome.verdict == "agrees", outcome.explain()
+    assert outcome.trace
+
+
+def test_the_kernel_does_what_the_scripts_say() -> None:
+    try:
+        outcomes = packets.play([ROOT / "tests/packets"], "kernel")
+    except RunError as error:
+        pytest.skip(f"no kernel plane here: {error}")
+    assert [Path(outcome.file) for outcome in outcomes] == SCRIPTS
+    assert not [outcome.explain() for outcome in outcomes if outcome.verdict == "differs"]
+    assert find() == []
+    late = [outcome for outcome in outcomes if outcome.verdict == "late"]
+    if late:
+        pytest.skip(f"the machine is too busy for {len(late)} of {len(outcomes)} scripts")
+
+
+def test_a_difference_is_shown_at_its_step(command: Command, tmp_path: Path) -> None:
+    """The script expects 400 bytes where 500 were written: both planes differ there, and alike."""
+    text = HANDSHAKE.read_text()
+    wrong = text.replace("> P. 1:501 ack 1", "> P. 1:401 ack 1")
+    assert wrong != text
+    (tmp_path / "wrong.pkt").write_text(wrong)
+    line = 1 + wrong[: wrong.index("1:401")].count("\n")
+    done = command("packets", "wrong.pkt")
+    assert done.code == 1
+    assert f"wrong.pkt:{line}: sim: another range of bytes, at 0.060000 s" in done.out
+    assert re.search(r"expected  > P\. 1:401 ack 1 <ts>\n  got       > P?\. 1:501 ack 1", done.out)
+    try:
+        (outcome,) = packets.play([tmp_path / "wrong.pkt"], "kernel")
+    except RunError as error:
+        pytest.skip(f"no kernel plane here: {error}")
+    assert outcome.verdict in ("differs", "late")
+    assert outcome.mismatch is not None
+    if outcome.verdict == "differs":
+        assert (outcome.mismatch.line, outcome.mismatch.what) == (line, "another range of bytes")
+        assert outcome.mismatch.time_s > 0.06
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        # A second too early, and one too late, by the script.
+        (("+1 > S 0:0", "+2 > S 0:0"), "before its time"),
+        (("+1 > S 0:0", "+0.5 > S 0:0"), "no packet came within 0.5 s"),
+        (("+0.05 < S.", "+10 < S."), "a packet came before this step"),
+        (("cwnd 1\n", "cwnd 2\n"), "cwnd is another"),
+        # What was never sent is acknowledged: it answers with an ACK (RFC 9293 section 3.10.7.4).
+        (("< . 1:1 ack 1001", "< . 1:1 ack 3001"), "another range of bytes"),
+    ],
+)
+def test_a_model_that_did_otherwise_is_found(tmp_path: Path, change: tuple[str, str], says: str) -> None:
+    text = (ROOT / "tests/packets/syn-backoff.pkt").read_text()
+    assert change[0] in text
+    (tmp_path / "changed.pkt").write_text(text.replace(*change, 1))
+    (outcome,) = packets.play([tmp_path / "changed.pkt"])
+    assert outcome.verdict == "differs"
+    assert says in outcome.explain()
+
+
+def test_json_has_everything(command: Command) -> None:
+    done = command("packets", str(HANDSHAKE), "--json")
+    assert (done.code, done.err) == (0, "")
+    (shown,) = done.json()["scripts"]
+    assert (shown["plane"], shown["verdict"], shown["mismatch"]) == ("sim", "agrees", None)
+    assert [0.0, "connect"] in shown["trace"]
+    traced = command("packets", str(HANDSHAKE), "--trace")
+    assert "1 of 1 agree (sim)" in traced.out
+    assert "0.060000  > P. 1:501 ack 1" in traced.out
+
+
+def test_bad_input_is_told_with_its_place(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "bad.pkt").write_text(HANDSHAKE.read_text().replace("cwnd 10", "dance"))
+    done = command("packets", "bad.pkt")
+    assert done.code == 2
+    assert re.search(r'bad\.pkt:\d+: "dance" is no step; write connect', done.err)
+    (tmp_path / "setting.pkt").write_text(HANDSHAKE.read_text().replace("tcp.timestamps", "tcp.timestmaps"))
+    done = command("packets", "setting.pkt", "--json")
+    assert done.code == 2
+    assert "timestamps" in json.loads(done.out)["error"]["message"]
+    for words, says in (
+        (("none.pkt",), "none.pkt: cannot be read: No such file"),
+        ((str(tmp_path / "empty"),), "there is no script"),
+        ((str(HANDSHAKE), "--plane", "moon"), "the planes are sim and kernel"),
+    ):
+        (tmp_path / "empty").mkdir(exist_ok=True)
+        done = command("packets", *words)
+        assert (done.code, says in done.err) == (2, True), done.err
+    with pytest.raises(ScenarioError):
+        packets.check([tmp_path / "bad.pkt"])
+    with pytest.raises(UsageError):
+        packets.play([HANDSHAKE], "moon")
+
+
+def test_a_transport_that_the_kernel_lacks_is_refused(tmp_path: Path) -> None:
+    if sys.platform != "linux":
+        pytest.skip("the plane needs Linux")
+    (tmp_path / "vegas.pkt").write_text(HANDSHAKE.read_text().replace("linux-reno", "vegas"))
+    with pytest.raises(RunError, match=r'no transport "vegas"|cannot be'):
+        packets.play([tmp_path / "vegas.pkt"], "kernel")
+
+
+def test_the_page_lists_every_script_and_every_difference() -> None:
+    page = (ROOT / "docs/packet-scripts.md").read_text()
+    for path, (about, differences) in zip(SCRIPTS, packets.check(SCRIPTS), strict=True):
+        assert f"| `{path.stem}` | {about} |" in page
+        for _, reason in differences:
+            assert f"| `{path.stem}` | {reason} |" in page
