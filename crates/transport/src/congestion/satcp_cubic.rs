@@ -3,17 +3,20 @@
 //!
 //! ```text
 //! report at time t:  inhibited until t + D + extension, D: what the report says is left until the link is up again
+//! own link down:     inhibited until it is up, and for the extension
 //! loss event while inhibited:  cwnd, ssthresh and the state of the cubic as they are; what is lost is retransmitted
 //! loss event else, growth:     CUBIC's
 //! ```
 //!
-//! The report is a number of milliseconds in the custom option of an acknowledgement. The connection manager beside the
+//! SaTCP's report goes from the link layer of the sender's own host to its kernel. So does "own link": a sender at a node with a radio
+//! reads that node's board ([`LinkEvent`]). To a sender at the far end a report has to travel: it
+//! is a number of milliseconds in the custom option of an acknowledgement. The connection manager beside the
 //! receiver (or beside the sender, uplink) writes it when the router warns it ([`crate::freeze`]): to a source whose SYN asked
 //! for reports it sends them in place of a window of zero.
 //!
 //! Scope and departures:
-//! - SaTCP's report goes from the link layer of the sender's own host to its kernel. Here the sender may be at the far end: the
-//!   report takes the path's time, and is sent as early as the router warns (TU_advance).
+//! - A report that travels takes the path's time, and is sent as early as the router warns (TU_advance). The sender's own link layer
+//!   tells when the link goes down, not before (SaTCP predicts it from orbits), and when it is up again, however long that took.
 //! - The released code (LeoEM) is less than the paper's "inhibit": under a report it keeps the cubic at a timeout and shortens
 //!   K to a ninth, but ssthresh and cwnd fall all the same. Here neither falls.
 //! - No timer is stopped. An outage longer than the RTO is found over at the next expiration, which is backed off.
@@ -27,7 +30,7 @@ use super::{
     TcpState,
 };
 use crate::freeze::WANTS_REPORTS;
-use crate::{Agree, Host, Preset, ReceiverHook, Recovery};
+use crate::{Agree, Host, LinkEvent, Preset, ReceiverHook, Recovery};
 use cogtcp_units::{Duration, Time};
 
 const NAME: &str = "satcp-cubic";
@@ -35,7 +38,7 @@ const NAME: &str = "satcp-cubic";
 /// The control as the registry lists it.
 pub const INFO: ControlInfo = ControlInfo {
     name: NAME,
-    summary: "CUBIC that ignores losses for as long as a report of a coming outage says, in the manner of SaTCP",
+    summary: "CUBIC that ignores losses while its own link is down and for as long as a report of an outage says, in the manner of SaTCP",
     reference: "Cao and Zhang, SaTCP: link-layer informed TCP adaptation for highly dynamic LEO satellite networks, \
                 INFOCOM 2023",
     parameters: &[
@@ -55,7 +58,7 @@ pub const INFO: ControlInfo = ControlInfo {
     ],
     presets: &[Preset {
         name: "satcp",
-        summary: "CUBIC with SACK recovery that heeds reports of coming outages (a train's connection managers send them)",
+        summary: "CUBIC with SACK recovery that heeds its own radio, and reports of coming outages (a train's connection managers send them)",
         recovery: Recovery::Sack,
         host: Host::Rfc,
         control: NAME,
@@ -69,7 +72,9 @@ pub const INFO: ControlInfo = ControlInfo {
 struct Satcp {
     cubic: Cubic,
     extension: Duration,
+    /// Until when reports inhibit, and until when the own link does: [`Time::MAX`] while it is down.
     until: Time,
+    own_link: Time,
     /// Whether the latest loss event was ignored.
     ignored: bool,
 }
@@ -80,8 +85,15 @@ impl Satcp {
             cubic: Cubic::new(parameters),
             extension: Duration::from_secs_f64(parameters.number("extension")),
             until: Time::ZERO,
+            own_link: Time::ZERO,
             ignored: false,
         }
+    }
+}
+
+impl Satcp {
+    fn is_inhibited(&self, now: Time) -> bool {
+        now < self.until.max(self.own_link)
     }
 }
 
@@ -99,7 +111,7 @@ impl CongestionControl for Satcp {
     }
 
     fn ssthresh(&mut self, now: Time, tcp: &TcpState) -> u64 {
-        self.ignored = now < self.until;
+        self.ignored = self.is_inhibited(now);
         if self.ignored { tcp.ssthresh.max(2 * tcp.mss) } else { self.cubic.ssthresh(now, tcp) }
     }
 
@@ -120,7 +132,7 @@ impl CongestionControl for Satcp {
     }
 
     fn cwnd_event(&mut self, now: Time, tcp: &mut TcpState, event: CaEvent) {
-        if event != CaEvent::Loss || now >= self.until {
+        if event != CaEvent::Loss || !self.is_inhibited(now) {
             self.cubic.cwnd_event(now, tcp, event);
         }
     }
@@ -135,6 +147,14 @@ impl CongestionControl for Satcp {
 
     fn receiver_hook(&self) -> Option<Box<dyn ReceiverHook>> {
         Some(Box::new(Agree))
+    }
+
+    fn on_link_event(&mut self, now: Time, _tcp: &mut TcpState, event: LinkEvent) {
+        match event {
+            LinkEvent::LinkDown => self.own_link = Time::MAX,
+            LinkEvent::LinkUp => self.own_link = now + self.extension,
+            _ => {}
+        }
     }
 
     fn on_ack_option(&mut self, now: Time, _tcp: &mut TcpState, value: u32) {
@@ -164,6 +184,28 @@ mod tests {
         // 2 s and 0.5 s: at 2.499 s the window stays at 100, at 2.5 s it falls to CUBIC's 70.
         assert_eq!(window_after(2000, 2499), 100.0);
         assert_eq!(window_after(2000, 2500), 70.0);
+    }
+
+    /// Down at 0 s, a loss at 3 s; up at 4 s, and for half a second more: at 4.499 s the window stays at 100, at 4.5 s it falls to
+    /// CUBIC's 70.
+    #[test]
+    fn the_own_link_inhibits_while_it_is_down_and_for_the_extension() {
+        let mut bench = Bench::new(NAME, &[], 100);
+        bench.tcp.ssthresh = 50 * MSS;
+        let start = bench.now;
+        let mut loss_at = |ms: u64, told: Option<LinkEvent>| {
+            let now = start + Duration::from_millis(ms);
+            if let Some(event) = told {
+                bench.control.on_link_event(now, &mut bench.tcp, event);
+            }
+            let threshold = bench.control.ssthresh(now, &bench.tcp);
+            if bench.control.owns_cwnd() { bench.segments() } else { threshold as f64 / MSS as f64 }
+        };
+        assert_eq!(loss_at(0, Some(LinkEvent::LinkDown)), 100.0);
+        assert_eq!(loss_at(3000, None), 100.0);
+        assert_eq!(loss_at(4000, Some(LinkEvent::LinkUp)), 100.0);
+        assert_eq!(loss_at(4499, None), 100.0);
+        assert_eq!(loss_at(4500, None), 70.0);
     }
 
     #[test]
