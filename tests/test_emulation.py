@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import signal
@@ -15,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cogtcp import RunError, Scenario, ScenarioError
+from cogtcp import RunError, Scenario, ScenarioError, run
 from cogtcp.emulation import check, emulate
 from cogtcp.emulation.agreement import Agreement, Pair, agree, verdict
 from cogtcp.emulation.journal import ARRIVED, CAPACITY, DROPPED, OFFERED, REFUSED, read
 from cogtcp.emulation.launch import MARK
 from cogtcp.emulation.leftovers import find
 from cogtcp.statistics import Interval
-from conftest import Command, command_line, files
+from conftest import ROOT, Command, command_line, files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -222,6 +223,23 @@ def test_flows_share_a_bottleneck_of_several_links(tmp_path: Path) -> None:
         if record.step == ARRIVED:
             seen.setdefault((record.came_ns, record.place), []).append(record.pipe)
     assert sum(len(pipes) == 3 for pipes in seen.values()) > 500
+
+
+@on_kernel
+def test_udp_sources_are_datagrams_on_sockets() -> None:
+    """1 Mbit/s of 1000 bytes: 125 packets a second, 375 in 3 s, as many as in the simulation."""
+    written = text() + (
+        '\n[[udp]]\nname = "voice"\nfrom = "receiver"\nto = "sender"\nsize = "1000 B"\n'
+        'pattern = { constant = "1 Mbit/s" }\n'
+    )
+    scenario = Scenario.from_toml(written)
+    emulated, simulated = (made.rows("datagrams")[0] for made in (emulate(scenario), run(scenario)))
+    assert emulated["source"] == "voice"
+    assert emulated["sent_packets"] == pytest.approx(simulated["sent_packets"], abs=3)
+    assert emulated["received_packets"] + emulated["drops"] > 300
+    # 10 ms of propagation and 1 ms of transmission; ACKs share the direction.
+    assert 0.010 < emulated["delay_p50_s"] < 0.05
+    assert emulated["reordered_packets"] == 0
 
 
 @on_kernel
@@ -491,6 +509,57 @@ def test_agreement_is_told_by_the_interval_of_the_difference() -> None:
     assert doubted.lines()[0].emulated.mean == pytest.approx(101.5)
     assert "| s | `linux-reno` | Goodput" in close.to_markdown()
     assert json.dumps(close.to_dict())
+
+
+def test_an_agreement_outlives_its_file() -> None:
+    before = Agreement([_pair(100, 101), _pair(100, math.nan, "late", 2), _pair(90, 95, "", 3)], "6.1")
+    after = Agreement.from_dict(json.loads(json.dumps(before.to_dict())))
+    assert repr(after.pairs) == repr(before.pairs)
+    assert after.to_markdown() == before.to_markdown()
+    page = after.report(command="cogtcp agree")
+    assert before.answer in page
+    assert "seed 2: late" in page
+    assert "Linux 6.1" in page
+
+
+def test_the_page_of_the_agreement_is_that_of_its_runs() -> None:
+    """docs/agreement.md is written of docs/agreement.json."""
+    checked = [sys.executable, str(ROOT / "docs/generate_agreement.py"), "--check"]
+    done = subprocess.run(checked, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_scenarios_of_the_agreement_can_be_emulated() -> None:
+    if sys.platform != "linux":
+        pytest.skip("the plane needs Linux")
+    for file in sorted((ROOT / "tests/agreement").glob("*.toml")):
+        for transport in ("linux-reno", "linux-cubic", "linux-bbr"):
+            assert check(Scenario.from_file(file).with_transport(transport)) == [], file.name
+
+
+@on_kernel
+def test_planes_are_compared_side_by_side(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "link.toml").write_text(text(duration="1 s"))
+    compare = ["compare", "link.toml", "--transport", "linux-reno", "--out", "out"]
+    done = command(*compare, "--plane", "sim,kernel", "--seeds", "1", "--json")
+    assert done.code == 0, done.err
+    document = done.json()
+    (pair,) = document["runs"]
+    assert pair["emulated"]["goodput_bps"] > 3e6
+    assert pair["simulated"]["goodput_bps"] > 3e6
+    page = (tmp_path / "out/report.html").read_text()
+    assert "linux-reno: kernel" in page
+    assert "linux-reno: simulator" in page
+    # What cannot be compared is said before anything runs.
+    vegas = [*compare[:2], "--transport", "vegas", "--plane", "sim,kernel"]
+    for arguments, word in (
+        (vegas, "the kernel has no transport"),
+        ([*compare, "--plane", "kernel"], "sim,kernel"),
+        ([*compare, "--plane", "sim,kernal"], "kernel"),
+        ([*compare, "--plane", "sim,kernel", "--jobs", "2"], "--jobs"),
+    ):
+        done = command(*arguments)
+        assert (done.code, word in done.err) == (2, True), done.err
 
 
 def test_verdicts() -> None:

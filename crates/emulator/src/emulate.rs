@@ -15,9 +15,11 @@ use crate::packet;
 use crate::plan::Plan;
 use crate::report::Outcome;
 use crate::sockets::{self, TcpCounters};
+use crate::udp::{self, Sending, UdpWatch};
 use crate::{privileges, sys};
 use cogtcp_records::extensions::{EmulationBuilder, EmulationRow};
 use cogtcp_records::{Histogram, Run, Table, jain_fairness};
+use cogtcp_scenario::UdpSpec;
 use cogtcp_units::{Duration, Time};
 use std::ffi::OsString;
 use std::io;
@@ -56,13 +58,14 @@ pub fn emulate(plan: &Plan, options: &Options) -> Result<Run, EmulationError> {
         (0..plan.hosts.len()).map(|host| Node::make(plan, host)).collect::<Result<_, _>>()?;
     let programs = prepare_programs(&nodes, plan.ends, options)?;
     let (flows, counts_recoveries) = prepare_flows(plan, &nodes)?;
+    let udp = prepare_udp(plan, &nodes, seed(plan, options))?;
     privileges::drop_all()?;
     privileges::end_with(options.parent)?;
     // From here on there are threads, and nothing that takes a privilege.
     let journal = options.journal.as_ref().map(|file| Journal::create(file, options.captures)).transpose();
     let journal = journal.map_err(EmulationError::Journal)?;
     let devices = nodes.into_iter().map(|node| node.device).collect();
-    let staged = Staged { plan, options, devices, programs, flows, journal, real_time };
+    let staged = Staged { plan, options, devices, programs, flows, udp, journal, real_time };
     let mut run = staged.play()?;
     run.counts_recoveries = counts_recoveries;
     run.finish()
@@ -141,6 +144,23 @@ fn prepare_flows(plan: &Plan, nodes: &[Node]) -> Result<(Vec<Prepared>, bool), E
     Ok((prepared, all_alone))
 }
 
+/// Makes the sockets of all UDP sources.
+fn prepare_udp(plan: &Plan, nodes: &[Node], seed: u64) -> Result<Vec<Sending>, EmulationError> {
+    let enter = |host: usize| nodes[host].namespace.enter().tried("a network namespace cannot be entered");
+    let prepare = |(number, spec): (usize, &UdpSpec)| {
+        let [from, to] = [spec.from, spec.to].map(|node| plan.ways.host(node));
+        enter(to)?;
+        let receiver = udp::receiver(number, packet::address(to))?;
+        enter(from)?;
+        Sending::new(number, spec, seed, receiver, packet::address(to))
+    };
+    plan.experiment.udp.iter().enumerate().map(prepare).collect()
+}
+
+fn seed(plan: &Plan, options: &Options) -> u64 {
+    options.seed.unwrap_or(plan.experiment.run.seed.get())
+}
+
 /// All that stands before the clock starts.
 #[derive(Debug)]
 struct Staged<'a> {
@@ -149,6 +169,7 @@ struct Staged<'a> {
     devices: Vec<Device>,
     programs: Option<Programs>,
     flows: Vec<Prepared>,
+    udp: Vec<Sending>,
     journal: Option<Journal>,
     real_time: bool,
 }
@@ -170,7 +191,7 @@ impl<'a> Staged<'a> {
     fn play(mut self) -> Result<Finished<'a>, EmulationError> {
         let (plan, real_time) = (self.plan, self.real_time);
         let settings = &plan.experiment.run;
-        let seed = self.options.seed.unwrap_or(settings.seed.get());
+        let seed = seed(plan, self.options);
         let limit = match (self.options.duration, &self.programs) {
             (Some(duration), _) => duration,
             // A journey is worked out in advance.
@@ -191,14 +212,16 @@ impl<'a> Staged<'a> {
             |devices: &[Device]| devices.iter().map(|it| duplicate(it)).collect::<Result<Vec<_>, _>>();
         let (entries, exits) = (descriptors(&self.devices)?, descriptors(&self.devices)?);
         let watches = plan.experiment.flows.iter().map(|_| FlowWatch::default()).collect();
+        let udp_watches = plan.experiment.udp.iter().map(|_| UdpWatch::default()).collect();
         let raise = duplicate(&stop)?;
 
         let clock = Clock::start();
-        let observer = Observer::new(exits, clock, watches, self.journal.take());
+        let observer = Observer::new(exits, clock, watches, udp_watches, self.journal.take());
         let mut engine = Engine::new(network, observer, entries, clock, stop).tried("the event loop")?;
         let times = engine::Plan { warmup, end, sample_interval: settings.sample_interval };
         let ended = AtomicBool::new(false);
-        let (flows, programs, ended) = (std::mem::take(&mut self.flows), &self.programs, &ended);
+        let (flows, udp) = (std::mem::take(&mut self.flows), std::mem::take(&mut self.udp));
+        let (programs, ended) = (&self.programs, &ended);
         let counts_timeouts = flows.first().is_none_or(|flow| {
             sockets::TcpInfo::of(flow.sender.as_fd()).is_ok_and(|i| i.timeouts().is_some())
         });
@@ -208,7 +231,7 @@ impl<'a> Staged<'a> {
             let interval = settings.sample_interval;
             let applications = scope.spawn(move || {
                 privileges::stand_behind(real_time);
-                flows::play(flows, clock, warmup, interval, ended)
+                flows::play(flows, udp, clock, warmup, interval, ended)
             });
             let program = programs.as_ref().map(|programs| {
                 programs.begin();
@@ -272,6 +295,10 @@ impl Finished<'_> {
         }
         let emulation = self.emulation();
         let (flows, goodputs) = self.outcome.flows();
+        let mut extensions = vec![emulation];
+        if !self.outcome.plan.experiment.udp.is_empty() {
+            extensions.push(udp::table(self.outcome.plan, &self.outcome.observer.udp, &self.outcome.account));
+        }
         let [flow_series, control_series] = self.outcome.flow_series();
         let departures = self.outcome.observer.lateness.histogram().samples();
         let events = self.outcome.events();
@@ -284,7 +311,7 @@ impl Finished<'_> {
             links: self.outcome.links(),
             radios: self.outcome.radios(),
             budget: Outcome::budget(),
-            extensions: vec![emulation],
+            extensions,
             flow_series,
             control_series,
             link_series: self.outcome.link_series(),

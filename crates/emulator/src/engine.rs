@@ -201,7 +201,7 @@ impl Sampling {
     fn catch_up(&mut self, now: Time, network: &mut Network, observer: &mut Observer, account: &mut Account) {
         if !self.is_warm && now >= self.plan.warmup {
             self.is_warm = true;
-            observer.is_warm = true;
+            observer.begin_measure();
             account.warm = standing(network, now);
             account.warm_radios = network.radio_stats(now);
             account.warm_at = now;

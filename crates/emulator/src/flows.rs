@@ -5,6 +5,7 @@ use crate::clock::Clock;
 use crate::observer::{Entity, Happening};
 use crate::sockets::{self, TcpCounters, TcpInfo};
 use crate::sys;
+use crate::udp::Sending;
 use cogtcp_records::EventKind;
 use cogtcp_scenario::Traffic;
 use cogtcp_units::{Duration, Rate, Time};
@@ -98,9 +99,10 @@ enum State {
     Silent,
 }
 
-/// Plays flows until `ended` is raised.
+/// Plays flows and UDP sources until `ended` is raised.
 pub(crate) fn play(
     flows: Vec<Prepared>,
+    mut udp: Vec<Sending>,
     clock: Clock,
     warmup: Time,
     interval: Duration,
@@ -124,6 +126,7 @@ pub(crate) fn play(
         for flow in &mut flows {
             flow.step(now, warmup, &mut buffer, &mut happenings);
         }
+        udp.iter_mut().for_each(|source| source.step(now, &mut buffer));
         if now >= next_sample {
             flows.iter_mut().for_each(|flow| flow.sample(now, &mut happenings));
             while next_sample <= now {
@@ -134,6 +137,7 @@ pub(crate) fn play(
         if !is_warm {
             until = until.min(warmup);
         }
+        until = udp.iter().map(Sending::next).fold(until, Time::min);
         let mut waiting = Vec::new();
         for flow in &flows {
             until = until.min(flow.next(now));

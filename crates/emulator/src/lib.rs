@@ -7,7 +7,7 @@
 //! late delays packets by its lateness, which is measured, and does not make the link slower.
 //!
 //! Start with [`network`], which has no clock: links with their radios, and the [`ways`] of packets. [`engine`](self) drives it; `plan` says which scenarios can be
-//! emulated; `namespaces`, `device` and `privileges` set the stage; `flows` plays the scenario's own flows on real sockets, `command` runs
+//! emulated; `namespaces`, `device` and `privileges` set the stage; `flows` plays the scenario's own flows on real sockets, `udp` its UDP sources, `command` runs
 //! somebody else's program; `lateness` says how true the timing was; `report` makes the tables.
 //!
 //! Nothing is left behind by construction. The namespaces have no name, the devices are not persistent: they end with the process,
@@ -34,6 +34,7 @@ mod report;
 mod scripts;
 mod sockets;
 mod sys;
+mod udp;
 pub mod ways;
 mod wire;
 

@@ -6,6 +6,7 @@ use crate::lateness::Lateness;
 use crate::network;
 use crate::packet::{NO_FLOW, Packet, Packets};
 use crate::sys;
+use crate::udp::UdpWatch;
 use crate::ways::Pipe;
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_link::{DropCause, Frame};
@@ -68,6 +69,7 @@ pub(crate) struct Observer {
     clock: Clock,
     pub(crate) packets: Packets,
     pub(crate) flows: Vec<FlowWatch>,
+    pub(crate) udp: Vec<UdpWatch>,
     pub(crate) lateness: Lateness,
     pub(crate) happenings: Vec<Happening>,
     pub(crate) journal: Option<Journal>,
@@ -85,19 +87,32 @@ impl Observer {
         exits: Vec<OwnedFd>,
         clock: Clock,
         flows: Vec<FlowWatch>,
+        udp: Vec<UdpWatch>,
         journal: Option<Journal>,
     ) -> Self {
         Self {
             exits,
             clock,
-            packets: Packets::default(),
+            packets: Packets::with_sources(udp.len() as u32),
             flows,
+            udp,
             lateness: Lateness::default(),
             happenings: Vec::new(),
             journal,
             is_warm: false,
             refused: 0,
         }
+    }
+
+    /// Metrics count from here on.
+    pub(crate) fn begin_measure(&mut self) {
+        self.is_warm = true;
+        self.udp.iter_mut().for_each(UdpWatch::begin_measure);
+    }
+
+    /// The UDP source that a packet comes from.
+    fn source(&mut self, packet: &Packet) -> Option<&mut UdpWatch> {
+        self.udp.get_mut((packet.flow as usize).checked_sub(self.flows.len())?)
     }
 
     /// A kernel sends a packet, which is to go by `pipe` first. `None`: the network carries no packet of this kind.
@@ -109,6 +124,8 @@ impl Observer {
             } else if packet.payload > 0 {
                 packet.answers = now;
             }
+        } else if let Some(source) = self.source(&packet) {
+            packet.payload = source.sent();
         }
         if let Some(journal) = &mut self.journal {
             journal.packet(now, Step::Offered, pipe, (&packet, bytes.len() as u32), bytes, None);
@@ -142,6 +159,10 @@ impl network::Observer for Observer {
                 flow.rtt.record(now.saturating_since(packet.answers));
             }
         }
+        let is_warm = self.is_warm;
+        if let Some(source) = self.source(packet) {
+            source.arrived(now, packet.payload, frame.size(), packet.sent_at, is_warm);
+        }
         let bytes = self.packets.bytes(packet);
         if sys::write(self.exits[host].as_fd(), bytes).is_err() {
             self.refused += 1;
@@ -164,6 +185,8 @@ impl network::Observer for Observer {
         let packet = &frame.packet;
         if let Some(flow) = self.flows.get_mut(packet.flow as usize) {
             flow.dropped[usize::from(!packet.is_forward)] += u64::from(self.is_warm);
+        } else if let Some(source) = self.source(packet) {
+            source.dropped();
         }
         self.happened(Happening {
             at,

@@ -12,11 +12,11 @@ pub struct Packet {
     /// Data: like `sent_at`. An acknowledgement: when the data came that it answers. Else `Time::MAX`.
     pub answers: Time,
     slot: u32,
-    /// Which flow of the scenario it belongs to; `u32::MAX`: to none.
+    /// Which flow of the scenario it belongs to, or which UDP source, counted on; `u32::MAX`: to none.
     pub flow: u32,
     /// What disciplines that keep flows apart tell it by.
     key: u32,
-    /// Bytes of payload, of TCP.
+    /// Bytes of payload, of TCP; of a datagram its number among those of its source.
     pub payload: u32,
     /// Where it is on its way.
     pub(crate) place: u32,
@@ -72,6 +72,8 @@ impl Payload for Packet {
 /// The bytes of the packets on the link. Places are used again, and so is their memory.
 #[derive(Debug, Default)]
 pub struct Packets {
+    /// How many UDP sources the scenario plays.
+    udp: u32,
     slots: Vec<Vec<u8>>,
     free: Vec<u32>,
 }
@@ -96,11 +98,19 @@ pub(crate) fn destination(bytes: &[u8]) -> Option<usize> {
 /// First port of the scenario's flows: flow n listens on this one plus n.
 pub(crate) const FIRST_PORT: u16 = 5001;
 
+/// First port of the scenario's UDP sources: source n sends to this one plus n.
+pub(crate) const FIRST_UDP_PORT: u16 = 20_001;
+
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 const IPV4_HEADER: usize = 20;
 
 impl Packets {
+    /// None yet, of a scenario that plays so many UDP sources.
+    pub(crate) fn with_sources(udp: u32) -> Self {
+        Self { udp, ..Self::default() }
+    }
+
     /// Keeps the bytes of a packet that came at `now`. `flows`: how many flows the scenario plays. `None`: it is no IPv4
     /// packet.
     pub fn put(&mut self, now: Time, bytes: &[u8], flows: u32) -> Option<Packet> {
@@ -115,7 +125,7 @@ impl Packets {
         let kept = &mut self.slots[slot as usize];
         kept.clear();
         kept.extend_from_slice(bytes);
-        let flow = header.flow(flows);
+        let flow = header.flow(flows).or_else(|| header.source(flows, self.udp));
         Some(Packet {
             sent_at: now,
             answers: Time::MAX,
@@ -190,6 +200,12 @@ impl Header {
             key = (key ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
         }
         Some(Self { protocol, ports, payload, ecn: bytes[1] & 3, key })
+    }
+
+    /// The number of the UDP source that it comes from, after those of the flows.
+    fn source(&self, flows: u32, sources: u32) -> Option<(u32, bool)> {
+        let number = u32::from(self.ports[1].checked_sub(FIRST_UDP_PORT)?);
+        (self.protocol == UDP && number < sources).then_some((flows + number, true))
     }
 
     /// The number of the flow that it belongs to, and whether it goes to that flow's receiver.

@@ -3,9 +3,14 @@
 use crate::error::EmulationError;
 use crate::packet::MOST_HOSTS;
 use crate::sockets::Settings;
+use crate::udp;
 use crate::ways::{Pipe, Ways};
 use cogtcp_scenario::{Experiment, FlowSpec, PipeSpec, RadioKind, RadioSpec, Traffic};
+<<<<<<< HEAD
 use cogtcp_transport::{FRto, LinuxControl, Parameters, Recovery, SenderConfig, control_info, linux_control};
+=======
+use cogtcp_transport::{DelayedAck, FRto, Recovery, SenderConfig, linux_name};
+>>>>>>> 6be70b2 (Bound Linux's RTO above SRTT, send UDP sources on the kernel plane, and measure the agreement)
 use cogtcp_units::Duration;
 
 /// What it emulates, for messages.
@@ -14,13 +19,16 @@ const KNOWN: &str = "links between nodes, with radios that are cycles or journey
 pub(crate) const CONTROLS: &str = "the transports of the kernel: linux-reno, linux-cubic, linux-bbr, others with those controls, and the controls of this \
      project that are loaded into the kernel";
 /// Which applications are played.
-const TRAFFIC: &str = "saturated flows, sizes and rates; for others run the programs themselves (-- CMD)";
+const TRAFFIC: &str =
+    "saturated flows, sizes, rates and UDP sources; for others run the programs themselves (-- CMD)";
 /// Ports are numbered from 5001 on.
 const MOST_FLOWS: usize = 1000;
 /// The receive buffer of the simulator's hosts: where it is asked for, the kernel chooses its own, which grows.
 const DEFAULT_BUFFER: u64 = 4 << 20;
 /// Bytes of a segment where no flow says otherwise: what Ethernet carries.
 const DEFAULT_MSS: u32 = 1460;
+/// Segments of Linux's initial window (TCP_INIT_CWND).
+const LINUX_WINDOW: u64 = 10;
 /// IPv4 and TCP headers, and the timestamps option with its padding (RFC 7323 appendix A).
 const HEADERS: u32 = 40;
 const TIMESTAMPS: u32 = 12;
@@ -80,29 +88,37 @@ impl Plan {
             experiment.flows.clear();
             experiment.udp.clear();
         }
-        if let Some(source) = experiment.udp.first() {
-            let what = format!("\"{}\" is a UDP source", source.name);
-            return Err(EmulationError::Scenario { what, known: TRAFFIC });
-        }
-        if experiment.flows.len() > MOST_FLOWS {
+        if experiment.flows.len().max(experiment.udp.len()) > MOST_FLOWS {
             return refuse(format!("the scenario has {} flows, over {MOST_FLOWS}", experiment.flows.len()));
         }
         let sockets =
             experiment.flows.iter().map(|flow| settings(flow, &mut notes)).collect::<Result<_, _>>()?;
-        let nodes = experiment.flows.iter().flat_map(|flow| [flow.from, flow.to]);
+        let flows = experiment.flows.iter().map(|flow| (flow.name.as_str(), flow.from, flow.to));
+        let sources = experiment.udp.iter().map(|source| (source.name.as_str(), source.from, source.to));
+        let streams: Vec<(&str, usize, usize)> = flows.chain(sources).collect();
+        let nodes = streams.iter().flat_map(|(_, from, to)| [*from, *to]);
         let ways = Ways::new(&experiment, nodes.chain(if is_command { ends } else { [ends[0]; 2] }));
         if ways.hosts().len() > MOST_HOSTS {
             return refuse(format!("flows end at {} nodes, over {MOST_HOSTS}", ways.hosts().len()));
         }
         let host = |node: usize| ways.host(node);
-        for flow in &experiment.flows {
-            if ways.way(host(flow.from), host(flow.to)).is_none() {
-                return refuse(format!("there is no way for flow \"{}\"", flow.name));
-            }
+        let cut = streams.iter().find(|(_, from, to)| ways.way(host(*from), host(*to)).is_none());
+        if let Some((name, ..)) = cut {
+            return refuse(format!("there is no way for flow \"{name}\""));
         }
         let hosts =
             ways.hosts().iter().map(|node| Host::new(*node, &experiment)).collect::<Result<_, _>>()?;
         let ends = ends.map(host);
+        let hosts: Vec<Host> = hosts;
+        for source in &experiment.udp {
+            let mtu = hosts[ways.host(source.from)].mtu;
+            if source.size + udp::HEADERS > mtu {
+                let what =
+                    format!("the packets of \"{}\" do not fit into the {mtu} bytes of its host", source.name);
+                let known = "datagrams that are no larger than the packets of TCP";
+                return Err(EmulationError::Scenario { what, known });
+            }
+        }
         Ok(Self { experiment, ways, hosts, ends, sockets, notes })
     }
 
@@ -173,7 +189,7 @@ fn ends_of_programs(experiment: &Experiment) -> [usize; 2] {
     match (&experiment.links[..], experiment.flows.first()) {
         ([link], _) => [link.from, link.to],
         (_, Some(flow)) => [flow.from, flow.to],
-        (_, None) => [0, experiment.nodes.len() - 1],
+        (_, None) => experiment.udp.first().map_or([0; 2], |source| [source.from, source.to]),
     }
 }
 
@@ -209,6 +225,16 @@ fn settings(flow: &FlowSpec, notes: &mut Vec<String>) -> Result<Settings, Emulat
     }
     if flow.sender.max_window.is_some() {
         notes.push(format!("flow \"{name}\": the kernel has no cap on the sender's window; it is left out"));
+    }
+    let mss = u64::from(flow.sender.mss);
+    if flow.sender.initial_window.bytes(mss) != LINUX_WINDOW * mss {
+        notes.push(format!("flow \"{name}\": the kernel's initial window is {LINUX_WINDOW} segments"));
+    }
+    if flow.sender.initial_ssthresh != SenderConfig::default().initial_ssthresh {
+        notes.push(format!("flow \"{name}\": the kernel begins without an ssthresh"));
+    }
+    if !matches!(flow.receiver.delayed_ack, DelayedAck::On { .. }) {
+        notes.push(format!("flow \"{name}\": the kernel delays ACKs as Linux does, by 40 ms and more"));
     }
     let buffer = flow.receiver.buffer;
     // The kernel doubles what it is asked for, since it counts what a packet takes in memory.

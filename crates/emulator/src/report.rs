@@ -236,7 +236,10 @@ impl Outcome<'_> {
         }
         let mut all: Vec<&Happening> = self.observer.happenings.iter().chain(&self.happenings).collect();
         all.sort_by_key(|happening| happening.at);
-        let names: Vec<&str> = self.plan.experiment.flows.iter().map(|flow| flow.name.as_str()).collect();
+        let experiment = &self.plan.experiment;
+        let flows = experiment.flows.iter().map(|flow| flow.name.as_str());
+        let names: Vec<&str> =
+            flows.chain(experiment.udp.iter().map(|source| source.name.as_str())).collect();
         let links = &self.plan.experiment.links;
         let pipes: Vec<String> =
             links.iter().flat_map(|link| [link.name.clone(), format!("{}/reverse", link.name)]).collect();

@@ -77,6 +77,7 @@ fn every_setting_arrives() {
         window_scaling: false,
         initial_rto: Duration::from_secs(3),
         min_rto: Duration::from_millis(200),
+        min_rto_above_srtt: true,
         max_rto: Duration::from_secs(64),
         hold_ssthresh: false,
         keep_syn_backoff: true,

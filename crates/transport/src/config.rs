@@ -135,6 +135,9 @@ pub struct SenderConfig {
     pub initial_rto: Duration,
     /// Least RTO. 1 s (RFC 6298 section 2.4).
     pub min_rto: Duration,
+    /// [`min_rto`](Self::min_rto) bounds 4 RTTVAR from below and not the RTO, which so is SRTT + `min_rto` at least (Linux,
+    /// `__tcp_set_rto`). False.
+    pub min_rto_above_srtt: bool,
     /// Greatest RTO, backed off or not. 60 s (RFC 6298 section 2.5).
     pub max_rto: Duration,
     /// Hold ssthresh when a segment times out that the timer had retransmitted before (RFC 5681 section 3.1). Else it is lowered again, to two
@@ -193,6 +196,7 @@ impl Default for SenderConfig {
             window_scaling: true,
             initial_rto: Duration::from_secs(1),
             min_rto: Duration::from_secs(1),
+            min_rto_above_srtt: false,
             max_rto: Duration::from_secs(60),
             hold_ssthresh: true,
             keep_syn_backoff: false,

@@ -11,7 +11,7 @@ pub enum Host {
     #[default]
     Rfc,
     /// What resembles a Linux host of today with its default sysctls: PRR, RACK-TLP, SACK-based F-RTO, timestamps, every
-    /// ACK timed, RTO of 200 ms to 120 s.
+    /// ACK timed, RTO of SRTT + 200 ms to 120 s.
     Linux,
     /// ns-2.35 with its defaults (`tcl/lib/ns-default.tcl`): a window of 20 packets of 1000 bytes, a clock of 10 ms.
     Ns2,
@@ -35,6 +35,7 @@ impl Host {
                 timestamps: true,
                 rtt_sampling: RttSampling::EveryAck,
                 min_rto: Duration::from_millis(200),
+                min_rto_above_srtt: true,
                 max_rto: Duration::from_secs(120),
                 ..rfc
             },

@@ -37,7 +37,9 @@ impl RttEstimator {
         } else {
             (self.srtt, self.rttvar, self.sampled) = (r, r / 2, true);
         }
-        let rto = self.srtt + (self.rttvar * 4).max(granularity(config));
+        // Linux bounds the variation, and with it the RTO (`__tcp_set_rto`).
+        let least = if config.min_rto_above_srtt { config.min_rto } else { Duration::ZERO };
+        let rto = self.srtt + (self.rttvar * 4).max(granularity(config)).max(least);
         self.base = rto.max(config.min_rto).min(longest(config));
         self.backoff = 0;
     }
@@ -149,6 +151,21 @@ mod tests {
         assert_eq!(rtt.rto(), ms(1000));
         rtt.sample(Duration::from_secs(500));
         assert_eq!(rtt.rto(), Duration::from_secs(60));
+    }
+
+    /// Linux: 100 ms and 200 ms above that, where RFC 6298 has 200 ms; a variation of more than that counts in full.
+    #[test]
+    fn the_least_rto_above_srtt() {
+        for (above, expected) in [(false, 200), (true, 300)] {
+            let config =
+                SenderConfig { min_rto: ms(200), min_rto_above_srtt: above, ..SenderConfig::default() };
+            let mut rtt = RttEstimator::new(&config);
+            (0..60).for_each(|_| rtt.sample(ms(100), &config));
+            assert_eq!(rtt.rto(&config), ms(expected));
+            let mut rtt = RttEstimator::new(&config);
+            rtt.sample(ms(200), &config);
+            assert_eq!(rtt.rto(&config), ms(600));
+        }
     }
 
     /// Section 5.5: doubling up to the maximum, until a sample.

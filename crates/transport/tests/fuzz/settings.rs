@@ -55,6 +55,7 @@ pub fn sender(random: &mut RandomStream) -> SenderConfig {
         window_scaling: coin(random),
         initial_rto: millis(random, 100, 3_000),
         min_rto,
+        min_rto_above_srtt: coin(random),
         max_rto: min_rto + millis(random, 1_000, 60_000),
         hold_ssthresh: coin(random),
         keep_syn_backoff: coin(random),

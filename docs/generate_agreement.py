@@ -1,0 +1,95 @@
+"""Write the tables of docs/agreement.md from docs/agreement.json, or check that they are those (`--check`).
+
+    generate_agreement.py FILE...            take the runs of these agreement.json (of `cogtcp agree`) first
+    generate_agreement.py --simulate         make the simulations again, the kernel's runs stay what they were
+
+Kernel runs take real time and no two are equal; simulations are deterministic. After a change of the model
+the second form tells how far the planes are apart now.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from pathlib import Path
+
+from cogtcp import Scenario, run
+from cogtcp.emulation.agreement import MEASURES, Agreement, Line, Pair
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE, DATA = ROOT / "docs" / "agreement.md", ROOT / "docs" / "agreement.json"
+BEGIN, END = "<!-- agreement: written by docs/generate_agreement.py -->\n", "<!-- end of agreement -->\n"
+#: How long the runs are that the page tells of.
+DURATION = "20 s"
+
+
+def main() -> int:
+    """Take, simulate, write or check."""
+    arguments = sys.argv[1:]
+    files = [Path(name) for name in arguments if not name.startswith("--")]
+    agreement = _joined(files) if files else Agreement.from_dict(json.loads(DATA.read_text("utf-8")))
+    if "--simulate" in arguments:
+        agreement.pairs = [_simulated(pair) for pair in agreement.pairs]
+    text = PAGE.read_text("utf-8")
+    head, rest = text.split(BEGIN)
+    _, tail = rest.split(END)
+    page = head + BEGIN + tables(agreement) + END + tail
+    if "--check" in arguments:
+        if page != text:
+            print("docs/agreement.md is not what agreement.json says; docs/generate_agreement.py writes it")
+        return int(page != text)
+    PAGE.write_text(page, "utf-8")
+    document = agreement.to_dict()
+    document.pop("lines")
+    DATA.write_text(json.dumps(document, indent=1) + "\n", "utf-8")
+    return 0
+
+
+def _joined(files: list[Path]) -> Agreement:
+    parts = [Agreement.from_dict(json.loads(file.read_text("utf-8"))) for file in files]
+    order = list(dict.fromkeys((pair.scenario, pair.transport) for part in parts for pair in part.pairs))
+    pairs = {(pair.scenario, pair.transport, pair.seed): pair for part in parts for pair in part.pairs}
+    ordered = sorted(
+        pairs.values(), key=lambda pair: (order.index((pair.scenario, pair.transport)), pair.seed)
+    )
+    return Agreement(ordered, parts[0].kernel)
+
+
+def _simulated(pair: Pair) -> Pair:
+    file = ROOT / "tests" / "agreement" / f"{pair.scenario.removeprefix('agree-')}.toml"
+    scenario = Scenario.from_file(file).with_transport(pair.transport).set("run.duration", DURATION)
+    metrics = run(scenario, pair.seed, "summary").metrics
+    return dataclasses.replace(pair, simulated={name: metrics[name] for name in MEASURES})
+
+
+def tables(agreement: Agreement) -> str:
+    """Return what stands on the page: how many agree, then every number."""
+    left_out = len(agreement.pairs) - len(agreement.evidence())
+    seeds = len({pair.seed for pair in agreement.pairs})
+    lines = agreement.lines()
+    head = (
+        f"Linux {agreement.kernel}; {len(agreement.pairs)} runs of {DURATION} on each plane (the first 2 s "
+        f"are warm-up), {seeds} seeds; {left_out} fell behind their clock and are left out.\n\n"
+        f"{agreement.answer}\n\n"
+    )
+    return head + _matrix(lines) + "\n### Every number\n\n" + agreement.to_markdown()
+
+
+def _matrix(lines: list[Line]) -> str:
+    """Return a row for each scenario and transport: how far apart goodput and RTT are."""
+    by_case: dict[tuple[str, str], dict[str, Line]] = {}
+    for line in lines:
+        by_case.setdefault((line.scenario, line.transport), {})[line.measure] = line
+    rows = ["| scenario | transport | goodput | | mean RTT | |", "|---|---|---|---|---|---|"]
+    for (scenario, transport), measures in by_case.items():
+        cells = []
+        for measure in ("goodput_bps", "rtt_mean_s"):
+            line = measures[measure]
+            cells += [f"{100 * line.difference.mean:+.1f} %", line.verdict]
+        rows.append(f"| {scenario} | `{transport}` | {' | '.join(cells)} |")
+    return "\n".join(rows) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
