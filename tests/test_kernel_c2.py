@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cogtcp import Scenario, ScenarioError, emulation, run
+from cogtcp import RunError, Scenario, ScenarioError, emulation, run
 from kernel_needs import build, soon, why_no_path, why_not
 from kernel_path import FAR, NEAR, TCP_CONGESTION, path, samples, sh
 
@@ -475,7 +475,7 @@ EMULATED = """
 name = "emulated"
 
 [run]
-duration = "4 s"
+duration = "6 s"
 
 [topology.single_hop]
 link = { rate = "10 Mbit/s", delay = "25 ms", queue = "84 packets" }
@@ -497,6 +497,25 @@ def test_a_preset_that_the_kernel_does_not_have_is_refused() -> None:
         emulation.check(Scenario.from_toml(EMULATED).with_transport("c2-author"))
     notes = emulation.check(Scenario.from_toml(EMULATED + "\n[tcp]\nparameters = { flows = 3 }\n"))
     assert any("cogtcp c2 flows" in note for note in notes)
+
+
+@NEEDS_KERNEL
+@NEEDS_PATH
+def test_a_scenario_is_emulated_with_it(clean: None) -> None:
+    # All has arrived before the end: a connection closed with data on the way keeps the control for minutes.
+    scenario = Scenario.from_toml(EMULATED).set("flow.0.traffic", {"size": "1 MB"})
+    with pytest.raises(RunError, match=r'has no congestion control "c2".*cogtcp c2 load'):
+        emulation.emulate(scenario)
+    assert c2("load").returncode == 0
+    result = emulation.emulate(scenario)
+    flow = result.rows("flows")[0]
+    assert (flow["congestion"], flow["transport"]) == ("c2", "c2")
+    assert any("kernel-c2.md" in note for note in result.notes)
+    assert flow["delivered_bytes"] == 1_000_000
+    if result.is_evidence:
+        # 0.84 s of transmission; its window keeps the queue, of 100 ms, short.
+        assert 0.9 < flow["completion_s"] < 3
+        assert flow["rtt_mean_s"] < 0.11
 
 
 SIMULATED = """
