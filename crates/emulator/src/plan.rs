@@ -6,11 +6,9 @@ use crate::sockets::Settings;
 use crate::udp;
 use crate::ways::{Pipe, Ways};
 use cogtcp_scenario::{Experiment, FlowSpec, PipeSpec, RadioKind, RadioSpec, Traffic};
-<<<<<<< HEAD
-use cogtcp_transport::{FRto, LinuxControl, Parameters, Recovery, SenderConfig, control_info, linux_control};
-=======
-use cogtcp_transport::{DelayedAck, FRto, Recovery, SenderConfig, linux_name};
->>>>>>> 6be70b2 (Bound Linux's RTO above SRTT, send UDP sources on the kernel plane, and measure the agreement)
+use cogtcp_transport::{
+    DelayedAck, FRto, LinuxControl, Parameters, Recovery, SenderConfig, control_info, linux_control,
+};
 use cogtcp_units::Duration;
 
 /// What it emulates, for messages.
