@@ -70,7 +70,7 @@ impl Reassembly {
         }
 
         // Everything that overlaps or adjoins start..range.end becomes one interval.
-        let first = self.intervals.partition_point(|i| i.end < start);
+        let first = self.place_of(start);
         let mut last = first;
         let mut merged = Interval { start, end: range.end, touched: self.clock };
         let mut cursor = start;
@@ -108,6 +108,18 @@ impl Reassembly {
         insertion.advanced = self.frontier - old_frontier;
         debug_assert!(self.is_consistent(), "intervals must be disjoint and ascending: {self:?}");
         insertion
+    }
+
+    /// The first interval that ends at `start` or after it; behind the last: none.
+    fn place_of(&self, start: u64) -> usize {
+        // As a rule data comes behind all that has come, or fills the first hole: a search would look at memory all over the list.
+        let count = self.intervals.len();
+        match (self.intervals.first(), self.intervals.last()) {
+            (_, Some(last)) if last.end < start => count,
+            (_, Some(last)) if last.start <= start => count - 1,
+            (Some(first), _) if first.end >= start => 0,
+            _ => self.intervals.partition_point(|interval| interval.end < start),
+        }
     }
 
     /// The in-order frontier: every byte below it has arrived, the byte at it has not.
