@@ -12,7 +12,7 @@ mod table;
 
 use crate::packet::{Packet, Pipe};
 use cogtcp_link::{DropCause, Frame, Gate};
-use cogtcp_units::{Rate, Time};
+use cogtcp_units::{Rate, Time, prefetch};
 
 /// What the sender of a packet had waited for when it sent it.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -177,6 +177,16 @@ impl Budget {
             .get(pipe as usize)
             .map(|place| *place as usize)
             .filter(|place| *place < self.watches.len())
+    }
+
+    /// Asks for the account of `pipe`, if it has one.
+    #[inline]
+    pub(crate) fn prefetch(&self, pipe: u32) {
+        if let Some(watch) =
+            self.places.get(pipe as usize).and_then(|place| self.watches.get(*place as usize))
+        {
+            prefetch(watch, 1);
+        }
     }
 
     /// `frame` is about to be offered to `pipe`, whose transmitter is free, or which is no data of a flow.

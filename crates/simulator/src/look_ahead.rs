@@ -2,9 +2,9 @@
 //!
 //! With thousands of flows neither their connection ends nor their links stay in the caches, and an event would wait for line
 //! after line: a link, then the packet that its ring points to, then the connection end that the packet is for, then what
-//! that points to. The heap of arrivals tells early enough what comes next. An arrival that rises to the fourth level below
-//! the top has its link fetched; on the third its first packet; on the second what that packet goes to; on the first what
-//! that points to. Nothing here changes the run.
+//! that points to. The heap of arrivals tells early enough what comes next. An arrival that rises to the fifth or the fourth level
+//! below the top has its link fetched; on the third its first packet; on the second what that packet goes to; on the first
+//! what that points to. Nothing here changes the run.
 
 use crate::network::{Goal, Network};
 use crate::simulation::Simulation;
@@ -14,9 +14,11 @@ impl Simulation {
     #[inline(never)]
     pub(crate) fn look_ahead(&self) {
         let network = &self.network;
-        let [fourth, third, second, first] = network.queue.approaching();
-        if let Some(pipe) = fourth.and_then(|pipe| network.pipes.get(pipe as usize)) {
-            pipe.prefetch();
+        let [fifth, fourth, third, second, first] = network.queue.approaching();
+        for pipe in [fifth, fourth].into_iter().flatten() {
+            if let Some(pipe) = network.pipes.get(pipe as usize) {
+                pipe.prefetch();
+            }
         }
         if let Some(pipe) = third.and_then(|pipe| network.pipes.get(pipe as usize)) {
             pipe.prefetch_first();
@@ -40,7 +42,9 @@ impl Simulation {
     fn prefetch_end(&self, network: &Network, stream: u32) {
         let Some(flow) = self.flows.get(stream as usize / 2) else { return };
         flow.prefetch(stream % 2 == 1);
-        network.first_pipe(stream ^ 1).prefetch();
+        let answers = network.first_pipe(stream ^ 1);
+        network.pipes[answers as usize].prefetch();
+        network.budget.prefetch(answers);
     }
 
     /// What that end points to.
@@ -48,6 +52,6 @@ impl Simulation {
     fn prefetch_depth(&self, network: &Network, stream: u32) {
         let Some(flow) = self.flows.get(stream as usize / 2) else { return };
         flow.prefetch_depth(stream % 2 == 1);
-        network.first_pipe(stream ^ 1).prefetch_room();
+        network.pipes[network.first_pipe(stream ^ 1) as usize].prefetch_room();
     }
 }

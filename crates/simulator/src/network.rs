@@ -346,8 +346,8 @@ impl Network {
 
     /// The first link of the path of `stream`.
     #[inline]
-    pub(crate) fn first_pipe(&self, stream: u32) -> &Pipe {
-        &self.pipes[self.paths[self.path_starts[stream as usize] as usize] as usize]
+    pub(crate) fn first_pipe(&self, stream: u32) -> u32 {
+        self.paths[self.path_starts[stream as usize] as usize]
     }
 
     /// Adds the pair of wireless stations of the radio `number`.

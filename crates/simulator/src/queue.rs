@@ -135,10 +135,10 @@ impl EventQueue {
         self.heap_of(event).replace_top(key);
     }
 
-    /// The arrivals that the last one to be removed or replaced has brought nearer to the top, as pipes, of the four highest
+    /// The arrivals that the last one to be removed or replaced has brought nearer to the top, as pipes, of the five highest
     /// levels below the top: the one that comes next is the last.
     #[inline]
-    pub(crate) fn approaching(&self) -> [Option<u32>; 4] {
+    pub(crate) fn approaching(&self) -> [Option<u32>; 5] {
         self.arrivals.raised().map(|key| key.map(|key| key as u32 & (Event::MAX_INDEX - 1)))
     }
 
@@ -146,7 +146,7 @@ impl EventQueue {
     /// they touch is in the caches anyway.
     #[inline]
     pub(crate) fn is_deep(&self) -> bool {
-        self.arrivals.len >= LEVEL_ENDS[0]
+        self.arrivals.len >= LEVEL_ENDS[1]
     }
 
     /// How many events were scheduled so far.
@@ -182,8 +182,8 @@ struct Heap {
 #[repr(align(64))]
 struct Group([u128; 4]);
 
-/// First place below each of the levels 4, 3, 2 and 1; the top is level 0.
-const LEVEL_ENDS: [usize; 4] = [341, 85, 21, 5];
+/// First place below each of the levels 5, 4, 3, 2 and 1; the top is level 0.
+const LEVEL_ENDS: [usize; 5] = [1365, 341, 85, 21, 5];
 
 const EMPTY: Group = Group([u128::MAX; 4]);
 
@@ -245,9 +245,9 @@ impl Heap {
         self.rest = hole;
     }
 
-    /// The keys that the last replacement of the top moved up, of levels 4 to 1.
+    /// The keys that the last replacement of the top moved up, of levels 5 to 1.
     #[inline]
-    fn raised(&self) -> [Option<u128>; 4] {
+    fn raised(&self) -> [Option<u128>; 5] {
         let mut place = self.rest;
         LEVEL_ENDS.map(|end| {
             while place >= end {
@@ -311,13 +311,13 @@ mod tests {
         assert_eq!(queue.peek(), None);
     }
 
-    /// The keys that a replacement of the top moves from one of the levels 2 to 5 to the one above are those named, each once.
+    /// The keys that a replacement of the top moves from one of the levels 2 to 6 to the one above are those named, each once.
     #[test]
     fn names_what_approaches() {
         let level = |place: usize| LEVEL_ENDS.iter().filter(|end| place < **end).count();
         let mut stream = RandomStream::new(7, "queue", 0);
         let mut queue = EventQueue::new();
-        let pipes = 3000;
+        let pipes = 6000;
         for pipe in 0..pipes {
             queue.push(Time::from_nanos(stream.below(1000)), Event::Arrival(pipe));
         }
@@ -330,7 +330,7 @@ mod tests {
             }
             levels
         };
-        let mut named = [0; 4];
+        let mut named = [0; 5];
         for _ in 0..2000 {
             let Some((now, event)) = queue.peek() else { break };
             let before = levels(&queue);
@@ -338,7 +338,7 @@ mod tests {
             queue.replace(now + cogtcp_units::Duration::from_nanos(stream.below(1000)), event);
             let after = levels(&queue);
             for (i, pipe) in queue.approaching().into_iter().enumerate() {
-                // Levels counted from the fifth (0) to the first (4); the top itself is not looked at.
+                // Levels counted from the sixth (0) to the first (5); the top itself is not looked at.
                 let moved = (0..pipes as usize)
                     .find(|pipe| *pipe as u32 != top && before[*pipe] == i && after[*pipe] == i + 1);
                 assert_eq!(pipe.map(|pipe| pipe as usize), moved);
