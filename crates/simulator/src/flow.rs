@@ -1,21 +1,27 @@
 //! One flow: its two connection ends, its application and what is measured of it.
 
+mod managed;
+mod measured;
+
+pub(crate) use measured::{Arrivals, Measured, Snapshot};
+
 use crate::applications::Applications;
 use crate::budget::Awaited;
 use crate::network::{Network, StreamCounters};
 use crate::packet::Packet;
 use crate::queue::Event;
-use crate::report::ratio;
-use cogtcp_link::{Capacity, Frame};
+use cogtcp_link::Frame;
 use cogtcp_records::EventKind;
 use cogtcp_records::Histogram;
 use cogtcp_scenario::{FlowSpec, Traffic};
-use cogtcp_transport::freeze::{Beside, ConnectionManager, RoundTrips};
+use cogtcp_transport::freeze::Beside;
 use cogtcp_transport::{
-    CongestionControl, LinkEvent, Receiver, ReceiverHook, ReceiverState, Segment, Sender, SenderStats,
-    SeqNumber, TransportEvent,
+    CongestionControl, LinkEvent, Receiver, ReceiverHook, ReceiverState, Segment, Sender, SeqNumber,
+    TransportEvent,
 };
 use cogtcp_units::{Duration, Rate, Time, prefetch};
+use managed::Managed;
+use measured::Baseline;
 use std::sync::Arc;
 
 /// One flow. Its data is stream `2 * number`, its acknowledgements stream `2 * number + 1`. What every packet needs comes
@@ -68,79 +74,6 @@ enum Supply {
     Rate(Rate),
     /// Responses, so many bytes so far; the first request opens the connection.
     Responses(u64),
-}
-
-/// A connection manager and what is measured of it.
-#[derive(Debug)]
-struct Managed {
-    manager: ConnectionManager,
-    frozen_since: Option<Time>,
-    frozen: Duration,
-}
-
-/// Counters at one moment.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Snapshot {
-    pub(crate) stats: SenderStats,
-    /// Packets that arrived and packets that were dropped, of the data and of the acknowledgements.
-    pub(crate) arrived: [u64; 2],
-    pub(crate) dropped: [u64; 2],
-    pub(crate) delivered: u64,
-    pub(crate) arrivals: Arrivals,
-}
-
-/// Bytes of the data direction that reached the receiving host.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Arrivals {
-    /// On the wire.
-    pub(crate) wire: u64,
-    /// Payload that came for the first time, in order or not.
-    pub(crate) new: u64,
-    /// Payload that had come before, or for which the receiver had no room.
-    pub(crate) repeated: u64,
-}
-
-impl Arrivals {
-    /// What came since `before`.
-    pub(crate) fn since(&self, before: &Self) -> Self {
-        Self {
-            wire: self.wire - before.wire,
-            new: self.new - before.new,
-            repeated: self.repeated - before.repeated,
-        }
-    }
-}
-
-/// Where the measured span begins.
-#[derive(Debug)]
-struct Baseline {
-    at: Time,
-    delivered: u64,
-    arrived_bytes: u64,
-    /// Available capacity of each pipe of the path so far.
-    available: Box<[u128]>,
-}
-
-/// What was measured over the flow's span.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Measured {
-    pub(crate) span: Duration,
-    /// Payload delivered.
-    pub(crate) delivered: u64,
-    /// Bytes on the wire that reached the receiving host.
-    pub(crate) arrived_bytes: u64,
-    /// What reached the receiving host.
-    pub(crate) arrivals: Arrivals,
-    /// The pipe of least available capacity on the path, and that capacity as an integral; `None`: the path has no pipes (ad hoc).
-    pub(crate) bottleneck: Option<u32>,
-    pub(crate) available: u128,
-}
-
-impl Measured {
-    /// `bytes` over the bottleneck's available capacity; not-a-number when that is zero.
-    pub(crate) fn share(&self, bytes: u64) -> f64 {
-        ratio(bytes as f64, Capacity::bytes(self.available))
-    }
 }
 
 const SENDER: usize = 0;
@@ -459,113 +392,6 @@ impl Flow {
         }
     }
 
-    /// A connection manager works beside one end from now on.
-    pub(crate) fn manage(&mut self, beside: Beside) {
-        let manager = ConnectionManager::new(beside);
-        self.manager = Some(Box::new(Managed { manager, frozen_since: None, frozen: Duration::ZERO }));
-    }
-
-    /// The manager, if any, hears that the link is going down, and until when.
-    pub(crate) fn freeze(&mut self, now: Time, until: Time, network: &mut Network) {
-        // Before the start and after the end there is no window to close.
-        let active = self.is_active();
-        let Some(managed) = self.manager.as_deref_mut().filter(|_| active) else { return };
-        let beside = managed.manager.beside();
-        let ack = managed.manager.freeze(now, until);
-        // A second warning before the all-clear prolongs the freeze; it began with the first.
-        if managed.frozen_since.is_none() && managed.manager.is_frozen() {
-            managed.frozen_since = Some(now);
-            network.trace.flow_event(now, EventKind::Freeze, self.number, f64::NAN);
-        }
-        if let Some(ack) = ack {
-            self.tell_source(now, beside, &ack, ConnectionManager::FREEZE_ACKS, network);
-        }
-    }
-
-    /// The manager, if any, hears that the link is going up.
-    pub(crate) fn thaw(&mut self, now: Time, network: &mut Network) {
-        let active = self.is_active();
-        let Some(managed) = self.manager.as_deref_mut().filter(|_| active) else { return };
-        let beside = managed.manager.beside();
-        let ack = managed.manager.thaw();
-        self.note_thaw(now, network);
-        if let Some(ack) = ack {
-            self.tell_source(now, beside, &ack, ConnectionManager::THAW_ACKS, network);
-        }
-    }
-
-    /// Gives the source an acknowledgement of the manager's: `times` over the network, once beside it.
-    fn tell_source(&mut self, now: Time, beside: Beside, ack: &Segment, times: usize, network: &mut Network) {
-        match beside {
-            Beside::Receiver => {
-                for _ in 0..times {
-                    self.streams[ACKS].injected += 1;
-                    network.send_segment(now, 2 * self.number as u32 + 1, ack, Time::MAX, Awaited::Nothing);
-                }
-            }
-            Beside::Sender => {
-                self.sender.handle_segment(now, ack);
-                self.pump_sender(now, Awaited::Receiver, network);
-            }
-        }
-    }
-
-    #[inline]
-    fn manage_outgoing(&mut self, now: Time, segment: &mut Segment, beside: Beside) {
-        if let Some(managed) = self.manager.as_deref_mut().filter(|m| m.manager.beside() == beside) {
-            managed.manager.handle_outgoing(now, segment);
-        }
-    }
-
-    fn manage_incoming(&mut self, now: Time, segment: &mut Segment, beside: Beside, network: &mut Network) {
-        if let Some(managed) = self.manager.as_deref_mut().filter(|m| m.manager.beside() == beside)
-            && managed.manager.handle_incoming(now, segment)
-        {
-            self.note_thaw(now, network);
-        }
-    }
-
-    fn note_thaw(&mut self, now: Time, network: &mut Network) {
-        if let Some(managed) = &mut self.manager
-            && let Some(since) = managed.frozen_since.take()
-        {
-            managed.frozen += now - since;
-            network.trace.flow_event(now, EventKind::Thaw, self.number, f64::NAN);
-        }
-    }
-
-    /// What the manager knows of the round-trip time.
-    pub(crate) fn round_trips(&self) -> Option<RoundTrips> {
-        self.manager.as_ref()?.manager.round_trips()
-    }
-
-    /// How long the manager has held the source since the end of the warm-up; `None`: there is no manager.
-    pub(crate) fn frozen(&self, now: Time) -> Option<Duration> {
-        let managed = self.manager.as_ref()?;
-        Some(managed.frozen + managed.frozen_since.map_or(Duration::ZERO, |since| now - since))
-    }
-
-    /// Window probes since the end of the warm-up.
-    pub(crate) fn probes(&self) -> u64 {
-        self.sender.stats().window_probes - self.warm().stats.window_probes
-    }
-
-    /// The counters at the end of the warm-up.
-    pub(crate) fn warm(&self) -> Snapshot {
-        self.warm.as_deref().copied().unwrap_or_default()
-    }
-
-    /// The warm-up is over: counters and times count from `now`.
-    pub(crate) fn end_warmup(&mut self, now: Time, network: &Network) {
-        let state = self.snapshot(network);
-        self.warm = (state != Snapshot::default()).then(|| Box::new(state));
-        if let Some(managed) = &mut self.manager {
-            // A freeze that is under way counts from here on.
-            managed.frozen = Duration::ZERO;
-            managed.frozen_since = managed.frozen_since.map(|_| now);
-        }
-    }
-
     #[cold]
     fn record(&mut self, now: Time, event: TransportEvent, network: &mut Network) {
         let kind = match event {
@@ -600,90 +426,10 @@ impl Flow {
         self.started
     }
 
-    /// The counters at this moment.
-    pub(crate) fn snapshot(&self, network: &Network) -> Snapshot {
-        Snapshot {
-            stats: *self.sender.stats(),
-            arrived: self.streams.map(|stream| stream.arrived),
-            dropped: [network.dropped[2 * self.number], network.dropped[2 * self.number + 1]],
-            delivered: self.receiver.delivered(),
-            arrivals: self.arrivals(),
-        }
-    }
-
-    /// What has reached the receiving host so far.
-    fn arrivals(&self) -> Arrivals {
-        let stats = self.receiver.stats();
-        Arrivals {
-            wire: self.arrived_bytes,
-            new: stats.bytes,
-            repeated: stats.duplicate_bytes + stats.out_of_window_bytes,
-        }
-    }
-
-    /// What the flow waits for.
-    fn awaits(&self, network: &Network) -> Awaited {
-        let sender = &self.sender;
-        if !self.is_active() || (!sender.has_unsent() && sender.state().flight_size == 0) {
-            return Awaited::Application;
-        }
-        let under_way = |stream: usize| {
-            let counters = self.streams[stream];
-            counters.injected - counters.arrived - network.dropped[2 * self.number + stream]
-        };
-        if under_way(DATA) + under_way(ACKS) == 0 && sender.state().flight_size > 0 {
-            return Awaited::Timeout;
-        }
-        if sender.has_unsent() { self.limit() } else { Awaited::Application }
-    }
-
     /// What keeps a sender that has data to send from sending more.
     #[inline]
     fn limit(&self) -> Awaited {
         if self.sender.is_window_limited_by_peer() { Awaited::Receiver } else { Awaited::Window }
-    }
-
-    /// The measured span begins.
-    pub(crate) fn begin_measure(&mut self, now: Time, network: &mut Network) {
-        // What ended within the warm-up has no measured span.
-        if self.measured.is_some() || self.completed.is_some() || self.stopped {
-            return;
-        }
-        network.begin_budget(now, 2 * self.number, self.awaits(network));
-        let path = network.path(2 * self.number).to_vec();
-        self.baseline = Some(Box::new(Baseline {
-            at: now,
-            delivered: self.receiver.delivered(),
-            arrived_bytes: self.arrived_bytes,
-            // Of all pipes: which of them is the bottleneck is known only at the end of the span.
-            available: path
-                .iter()
-                .map(|pipe| network.pipes[*pipe as usize].capacity(now).available)
-                .collect(),
-        }));
-    }
-
-    /// The measured span ends, if it has begun and not ended.
-    pub(crate) fn end_measure(&mut self, now: Time, network: &mut Network) {
-        // Taken, so that the end of the run does not end once more what a stop or the last byte has ended.
-        let Some(baseline) = self.baseline.take() else { return };
-        network.end_budget(now, 2 * self.number, self.awaits(network));
-        let path = network.path(2 * self.number).to_vec();
-        let narrowest = path
-            .iter()
-            .zip(&baseline.available)
-            .map(|(pipe, before)| (network.pipes[*pipe as usize].capacity(now).available - before, *pipe))
-            .min();
-        let (available, bottleneck) =
-            narrowest.map_or((0, None), |(available, pipe)| (available, Some(pipe)));
-        self.measured = Some(Measured {
-            span: now - baseline.at,
-            delivered: self.receiver.delivered() - baseline.delivered,
-            arrived_bytes: self.arrived_bytes - baseline.arrived_bytes,
-            arrivals: self.arrivals().since(&self.warm().arrivals),
-            bottleneck,
-            available,
-        });
     }
 }
 

@@ -1,6 +1,13 @@
 //! Pipes, the ways of packets and the packets on them; packets are counted here.
 
-use crate::adhoc::AdHoc;
+mod accounts;
+mod air;
+mod conservation;
+mod hints;
+mod stations;
+
+pub(crate) use hints::Goal;
+
 use crate::boards::Boards;
 use crate::budget::{Awaited, Budget};
 use crate::forwarding::{Nodes, Step};
@@ -21,15 +28,6 @@ const BY_PATH: u32 = u32::MAX - 1;
 /// Label of a pipe at whose far end the node looks every packet up in its table; also the way of a stream whose packets go so.
 /// Of all labels that are no pipe it is the lowest.
 const BY_TABLE: u32 = u32::MAX - 3;
-
-/// Where a packet goes from a link.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Goal {
-    /// To the next link.
-    Pipe(u32),
-    /// To its host, on this stream.
-    Host(u32),
-}
 
 /// The network of one run.
 #[derive(Debug)]
@@ -196,49 +194,6 @@ impl Network {
         }
     }
 
-    /// A packet whose way has no links: the ad hoc network takes it at this instant.
-    #[inline(never)]
-    fn send_on_air(&mut self, now: Time, frame: Frame<Packet>) {
-        if self.on_air.is_empty() {
-            self.queue.push(now, AdHoc::sending());
-        }
-        self.on_air.push_back(frame);
-    }
-
-    /// The next packet that the air is to take.
-    pub(crate) fn take_on_air(&mut self) -> Option<Frame<Packet>> {
-        self.on_air.pop_front()
-    }
-
-    /// The air has brought a packet to its host.
-    pub(crate) fn bring(&mut self, frame: Frame<Packet>, hops: u64) {
-        self.hops += hops;
-        self.arrived.push_back(frame);
-    }
-
-    /// Something stands on a board of a node of an ad hoc network.
-    pub(crate) fn note_news(&mut self) {
-        self.has_news = true;
-    }
-
-    /// Whether the air has brought something that is to be dealt with.
-    #[inline]
-    pub(crate) fn has_arrived(&self) -> bool {
-        self.has_news || !self.arrived.is_empty()
-    }
-
-    /// The next packet that the air has brought.
-    pub(crate) fn take_arrived(&mut self) -> Option<Frame<Packet>> {
-        self.has_news = false;
-        self.arrived.pop_front()
-    }
-
-    /// The air lost a packet at the node called `node`.
-    pub(crate) fn lose(&mut self, now: Time, frame: &Frame<Packet>, node: &str, cause: &str) {
-        self.trace.lost(now, frame, node, cause);
-        self.discard(frame);
-    }
-
     /// The nodes that a stream leads from and to.
     pub(crate) fn addresses(&self, stream: u32) -> (u32, u32) {
         self.addresses[stream as usize]
@@ -329,89 +284,6 @@ impl Network {
         None
     }
 
-    /// Where the packet goes that arrives first from `pipe`, as far as that is known: for a hint.
-    #[inline]
-    pub(crate) fn goal(&self, pipe: u32) -> Option<Goal> {
-        let from = self.pipes.get(pipe as usize)?;
-        let packet = &from.first()?.packet;
-        let next = match from.label {
-            BY_PATH => *self.paths.get(packet.next as usize)?,
-            label => label,
-        };
-        match next {
-            HOST => Some(Goal::Host(packet.stream)),
-            next => ((next as usize) < self.pipes.len()).then_some(Goal::Pipe(next)),
-        }
-    }
-
-    /// The first link of the path of `stream`.
-    #[inline]
-    pub(crate) fn first_pipe(&self, stream: u32) -> u32 {
-        self.paths[self.path_starts[stream as usize] as usize]
-    }
-
-    /// Adds the pair of wireless stations of the radio `number`.
-    pub(crate) fn add_station_pair(&mut self, number: usize, mut pair: StationPair) {
-        pair.begin(&mut self.pipes);
-        self.station_pairs.push((number, pair));
-    }
-
-    /// Schedules the first event of every pair.
-    pub(crate) fn begin_station_pairs(&mut self) {
-        for place in 0..self.station_pairs.len() {
-            self.arm_station_pair(Time::ZERO, place);
-        }
-    }
-
-    /// A pair of wireless stations may have something to do. A packet that has reached its host is returned.
-    #[inline(never)]
-    pub(crate) fn play_station_pair(&mut self, now: Time, place: u32) -> Option<Frame<Packet>> {
-        let (number, pair) = self.station_pairs.get_mut(place as usize)?;
-        let mut arrived = None;
-        // An entry that an earlier one has overtaken is stale.
-        if pair.fires(now) {
-            let finished = pair.step(now, &mut self.pipes, &mut self.notes);
-            for note in self.notes.drain(..) {
-                match note {
-                    Noted::Radio(radio, time, event) => {
-                        self.trace.radio_event(time, (*number, radio), event, Rate::ZERO);
-                    }
-                    Noted::Board(end, time, event) => {
-                        let (node, link) = (pair.nodes[end], pair.pipes[end] as usize / 2);
-                        self.boards.publish(node, time, link, event, Rate::ZERO);
-                    }
-                    Noted::Interference(pipe, frame) => self.trace.interference(now, pipe, frame),
-                }
-            }
-            if let Some((pipe, cause)) = finished.dropped {
-                let frame = self.pipes[pipe as usize].end_service(now, Some(cause));
-                self.drop_packet(now, pipe, &frame, cause);
-                self.attend(now, pipe);
-            }
-            if let Some(pipe) = finished.delivered {
-                self.hops += 1;
-                let frame = self.pipes[pipe as usize].end_service(now, None);
-                self.attend(now, pipe);
-                self.note(now, PacketEvent::Received, pipe, &frame);
-                arrived = self.forward(now, pipe, self.pipes[pipe as usize].label, frame);
-            }
-        }
-        self.arm_station_pair(now, place as usize);
-        arrived
-    }
-
-    fn arm_station_pair(&mut self, now: Time, place: usize) {
-        let (_, pair) = &self.station_pairs[place];
-        for (end, pipe) in pair.pipes.into_iter().enumerate() {
-            if self.pipes[pipe as usize].watched {
-                self.budget.observe(now, pipe, pair.occupation(end, &self.pipes));
-            }
-        }
-        if let Some(time) = self.station_pairs[place].1.arm() {
-            self.queue.push(time, Event::StationPair(place as u32));
-        }
-    }
-
     #[inline]
     fn offer(&mut self, now: Time, pipe: u32, frame: Frame<Packet>) {
         let link = &mut self.pipes[pipe as usize];
@@ -446,31 +318,6 @@ impl Network {
         if self.trace.records_packets() {
             frame.packet.enter();
             self.trace_packet(now, PacketEvent::Queued, pipe, &frame);
-        }
-    }
-
-    /// Watches where the time of those pipes goes of which one may turn out to be the bottleneck of `stream`: those whose
-    /// radio may fall silent or change its rate, and the slowest of the others.
-    pub(crate) fn watch_budget(&mut self, stream: usize, is_gated: impl Fn(u32) -> bool) {
-        let path = self.path(stream).to_vec();
-        let steady = path.iter().copied().filter(|pipe| !is_gated(*pipe));
-        let slowest = steady.min_by_key(|pipe| (self.pipes[*pipe as usize].channel_rate(), *pipe));
-        for pipe in path.into_iter().filter(|pipe| is_gated(*pipe)).chain(slowest) {
-            self.budget.watch(pipe, &mut self.pipes[pipe as usize]);
-        }
-    }
-
-    /// The measured span of a flow begins, whose data is `stream` and which waits for `awaited`.
-    pub(crate) fn begin_budget(&mut self, now: Time, stream: usize, awaited: Awaited) {
-        for pipe in self.path(stream).to_vec() {
-            self.budget.begin(now, pipe, &mut self.pipes[pipe as usize], awaited);
-        }
-    }
-
-    /// It ends.
-    pub(crate) fn end_budget(&mut self, now: Time, stream: usize, awaited: Awaited) {
-        for pipe in self.path(stream).to_vec() {
-            self.budget.end(now, pipe, &mut self.pipes[pipe as usize], awaited);
         }
     }
 
@@ -546,14 +393,6 @@ impl Network {
         Place { pipe, refuses, addresses: self.addresses[stream], time_to_live }
     }
 
-    fn wake(&mut self, now: Time, pipe: u32) {
-        let Some(place) = self.station_pairs.iter().position(|(_, pair)| pair.pipes.contains(&pipe)) else {
-            return;
-        };
-        self.station_pairs[place].1.wake(now, pipe);
-        self.arm_station_pair(now, place);
-    }
-
     /// Counts a packet as dropped that no link has seen.
     fn discard(&mut self, frame: &Frame<Packet>) {
         self.dropped[frame.packet.stream as usize] += 1;
@@ -579,47 +418,5 @@ impl Network {
             let place = self.place(pipe, &frame.packet);
             self.trace.packet(now, PacketEvent::Dropped, Some(cause), place, frame, segment.as_ref());
         }
-    }
-
-    /// Every packet is somewhere, once: sent = delivered + dropped by cause + queued + in flight, for every stream (whose
-    /// hosts counted `streams`) and every pipe; and exactly what lies in the pipes with options has them stored.
-    pub(crate) fn check_conservation(
-        &self,
-        streams: impl Iterator<Item = StreamCounters>,
-        visit_parts: impl Fn(&mut dyn FnMut(&Frame<Packet>)),
-    ) -> Result<(), String> {
-        let mut inside = vec![0u64; self.dropped.len()];
-        let mut with_options = 0;
-        let mut count = |frame: &Frame<Packet>| {
-            inside[frame.packet.stream as usize] += 1;
-            with_options += usize::from(matches!(frame.packet.body, Body::TcpWithOptions { .. }));
-        };
-        self.on_air.iter().chain(&self.arrived).for_each(&mut count);
-        visit_parts(&mut count);
-        for (number, pipe) in self.pipes.iter().enumerate() {
-            let mut held = 0;
-            pipe.visit(&mut |frame| {
-                count(frame);
-                held += 1;
-            });
-            let counters = pipe.counters();
-            if counters.offered != counters.delivered + counters.drops.iter().sum::<u64>() + held {
-                return Err(format!("link direction {number} holds {held} packets and counted {counters:?}"));
-            }
-        }
-        // `streams` come in the order in which they were added: flows, a train's messages, ICMP, UDP.
-        for (number, (stream, inside)) in streams.zip(&inside).enumerate() {
-            let dropped = self.dropped[number];
-            if stream.injected != stream.arrived + dropped + inside {
-                return Err(format!(
-                    "stream {number} dropped {dropped}, has {inside} under way and counted {stream:?}"
-                ));
-            }
-        }
-        let stored = self.options.len();
-        if stored != with_options {
-            return Err(format!("{stored} segments with options are stored and {with_options} under way"));
-        }
-        Ok(())
     }
 }

@@ -1,0 +1,125 @@
+//! The connection manager beside an end that sits on a train, and how long it holds the source.
+
+use super::{ACKS, Flow};
+use crate::budget::Awaited;
+use crate::network::Network;
+use cogtcp_records::EventKind;
+use cogtcp_transport::Segment;
+use cogtcp_transport::freeze::{Beside, ConnectionManager, RoundTrips};
+use cogtcp_units::{Duration, Time};
+
+/// A connection manager and what is measured of it.
+#[derive(Debug)]
+pub(super) struct Managed {
+    manager: ConnectionManager,
+    frozen_since: Option<Time>,
+    frozen: Duration,
+}
+
+impl Flow {
+    /// A connection manager works beside one end from now on.
+    pub(crate) fn manage(&mut self, beside: Beside) {
+        let manager = ConnectionManager::new(beside);
+        self.manager = Some(Box::new(Managed { manager, frozen_since: None, frozen: Duration::ZERO }));
+    }
+
+    /// The manager, if any, hears that the link is going down, and until when.
+    pub(crate) fn freeze(&mut self, now: Time, until: Time, network: &mut Network) {
+        // Before the start and after the end there is no window to close.
+        let active = self.is_active();
+        let Some(managed) = self.manager.as_deref_mut().filter(|_| active) else { return };
+        let beside = managed.manager.beside();
+        let ack = managed.manager.freeze(now, until);
+        // A second warning before the all-clear prolongs the freeze; it began with the first.
+        if managed.frozen_since.is_none() && managed.manager.is_frozen() {
+            managed.frozen_since = Some(now);
+            network.trace.flow_event(now, EventKind::Freeze, self.number, f64::NAN);
+        }
+        if let Some(ack) = ack {
+            self.tell_source(now, beside, &ack, ConnectionManager::FREEZE_ACKS, network);
+        }
+    }
+
+    /// The manager, if any, hears that the link is going up.
+    pub(crate) fn thaw(&mut self, now: Time, network: &mut Network) {
+        let active = self.is_active();
+        let Some(managed) = self.manager.as_deref_mut().filter(|_| active) else { return };
+        let beside = managed.manager.beside();
+        let ack = managed.manager.thaw();
+        self.note_thaw(now, network);
+        if let Some(ack) = ack {
+            self.tell_source(now, beside, &ack, ConnectionManager::THAW_ACKS, network);
+        }
+    }
+
+    /// Gives the source an acknowledgement of the manager's: `times` over the network, once beside it.
+    fn tell_source(&mut self, now: Time, beside: Beside, ack: &Segment, times: usize, network: &mut Network) {
+        match beside {
+            Beside::Receiver => {
+                for _ in 0..times {
+                    self.streams[ACKS].injected += 1;
+                    network.send_segment(now, 2 * self.number as u32 + 1, ack, Time::MAX, Awaited::Nothing);
+                }
+            }
+            Beside::Sender => {
+                self.sender.handle_segment(now, ack);
+                self.pump_sender(now, Awaited::Receiver, network);
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn manage_outgoing(&mut self, now: Time, segment: &mut Segment, beside: Beside) {
+        if let Some(managed) = self.manager.as_deref_mut().filter(|m| m.manager.beside() == beside) {
+            managed.manager.handle_outgoing(now, segment);
+        }
+    }
+
+    pub(super) fn manage_incoming(
+        &mut self,
+        now: Time,
+        segment: &mut Segment,
+        beside: Beside,
+        network: &mut Network,
+    ) {
+        if let Some(managed) = self.manager.as_deref_mut().filter(|m| m.manager.beside() == beside)
+            && managed.manager.handle_incoming(now, segment)
+        {
+            self.note_thaw(now, network);
+        }
+    }
+
+    fn note_thaw(&mut self, now: Time, network: &mut Network) {
+        if let Some(managed) = &mut self.manager
+            && let Some(since) = managed.frozen_since.take()
+        {
+            managed.frozen += now - since;
+            network.trace.flow_event(now, EventKind::Thaw, self.number, f64::NAN);
+        }
+    }
+
+    /// What the manager knows of the round-trip time.
+    pub(crate) fn round_trips(&self) -> Option<RoundTrips> {
+        self.manager.as_ref()?.manager.round_trips()
+    }
+
+    /// How long the manager has held the source since the end of the warm-up; `None`: there is no manager.
+    pub(crate) fn frozen(&self, now: Time) -> Option<Duration> {
+        let managed = self.manager.as_ref()?;
+        Some(managed.frozen + managed.frozen_since.map_or(Duration::ZERO, |since| now - since))
+    }
+
+    /// Window probes since the end of the warm-up.
+    pub(crate) fn probes(&self) -> u64 {
+        self.sender.stats().window_probes - self.warm().stats.window_probes
+    }
+
+    /// The time for which the manager holds the source counts from `now`.
+    pub(super) fn restart_frozen(&mut self, now: Time) {
+        if let Some(managed) = &mut self.manager {
+            // A freeze that is under way counts from here on.
+            managed.frozen = Duration::ZERO;
+            managed.frozen_since = managed.frozen_since.map(|_| now);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! What is measured of a flow: counters at the end of the warm-up, and the measured span.
+
+use super::{ACKS, DATA, Flow};
+use crate::budget::Awaited;
+use crate::network::Network;
+use crate::report::ratio;
+use cogtcp_link::Capacity;
+use cogtcp_transport::SenderStats;
+use cogtcp_units::{Duration, Time};
+
+/// Counters at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Snapshot {
+    pub(crate) stats: SenderStats,
+    /// Packets that arrived and packets that were dropped, of the data and of the acknowledgements.
+    pub(crate) arrived: [u64; 2],
+    pub(crate) dropped: [u64; 2],
+    pub(crate) delivered: u64,
+    pub(crate) arrivals: Arrivals,
+}
+
+/// Bytes of the data direction that reached the receiving host.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Arrivals {
+    /// On the wire.
+    pub(crate) wire: u64,
+    /// Payload that came for the first time, in order or not.
+    pub(crate) new: u64,
+    /// Payload that had come before, or for which the receiver had no room.
+    pub(crate) repeated: u64,
+}
+
+impl Arrivals {
+    /// What came since `before`.
+    pub(crate) fn since(&self, before: &Self) -> Self {
+        Self {
+            wire: self.wire - before.wire,
+            new: self.new - before.new,
+            repeated: self.repeated - before.repeated,
+        }
+    }
+}
+
+/// Where the measured span begins.
+#[derive(Debug)]
+pub(super) struct Baseline {
+    at: Time,
+    delivered: u64,
+    arrived_bytes: u64,
+    /// Available capacity of each pipe of the path so far.
+    available: Box<[u128]>,
+}
+
+/// What was measured over the flow's span.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Measured {
+    pub(crate) span: Duration,
+    /// Payload delivered.
+    pub(crate) delivered: u64,
+    /// Bytes on the wire that reached the receiving host.
+    pub(crate) arrived_bytes: u64,
+    /// What reached the receiving host.
+    pub(crate) arrivals: Arrivals,
+    /// The pipe of least available capacity on the path, and that capacity as an integral; `None`: the path has no pipes (ad hoc).
+    pub(crate) bottleneck: Option<u32>,
+    pub(crate) available: u128,
+}
+
+impl Measured {
+    /// `bytes` over the bottleneck's available capacity; not-a-number when that is zero.
+    pub(crate) fn share(&self, bytes: u64) -> f64 {
+        ratio(bytes as f64, Capacity::bytes(self.available))
+    }
+}
+
+impl Flow {
+    /// The counters at the end of the warm-up.
+    pub(crate) fn warm(&self) -> Snapshot {
+        self.warm.as_deref().copied().unwrap_or_default()
+    }
+
+    /// The warm-up is over: counters and times count from `now`.
+    pub(crate) fn end_warmup(&mut self, now: Time, network: &Network) {
+        let state = self.snapshot(network);
+        self.warm = (state != Snapshot::default()).then(|| Box::new(state));
+        self.restart_frozen(now);
+    }
+
+    /// The counters at this moment.
+    pub(crate) fn snapshot(&self, network: &Network) -> Snapshot {
+        Snapshot {
+            stats: *self.sender.stats(),
+            arrived: self.streams.map(|stream| stream.arrived),
+            dropped: [network.dropped[2 * self.number], network.dropped[2 * self.number + 1]],
+            delivered: self.receiver.delivered(),
+            arrivals: self.arrivals(),
+        }
+    }
+
+    /// What has reached the receiving host so far.
+    fn arrivals(&self) -> Arrivals {
+        let stats = self.receiver.stats();
+        Arrivals {
+            wire: self.arrived_bytes,
+            new: stats.bytes,
+            repeated: stats.duplicate_bytes + stats.out_of_window_bytes,
+        }
+    }
+
+    /// What the flow waits for.
+    fn awaits(&self, network: &Network) -> Awaited {
+        let sender = &self.sender;
+        if !self.is_active() || (!sender.has_unsent() && sender.state().flight_size == 0) {
+            return Awaited::Application;
+        }
+        let under_way = |stream: usize| {
+            let counters = self.streams[stream];
+            counters.injected - counters.arrived - network.dropped[2 * self.number + stream]
+        };
+        if under_way(DATA) + under_way(ACKS) == 0 && sender.state().flight_size > 0 {
+            return Awaited::Timeout;
+        }
+        if sender.has_unsent() { self.limit() } else { Awaited::Application }
+    }
+
+    /// The measured span begins.
+    pub(crate) fn begin_measure(&mut self, now: Time, network: &mut Network) {
+        // What ended within the warm-up has no measured span.
+        if self.measured.is_some() || self.completed.is_some() || self.stopped {
+            return;
+        }
+        network.begin_budget(now, 2 * self.number, self.awaits(network));
+        let path = network.path(2 * self.number).to_vec();
+        self.baseline = Some(Box::new(Baseline {
+            at: now,
+            delivered: self.receiver.delivered(),
+            arrived_bytes: self.arrived_bytes,
+            // Of all pipes: which of them is the bottleneck is known only at the end of the span.
+            available: path
+                .iter()
+                .map(|pipe| network.pipes[*pipe as usize].capacity(now).available)
+                .collect(),
+        }));
+    }
+
+    /// The measured span ends, if it has begun and not ended.
+    pub(crate) fn end_measure(&mut self, now: Time, network: &mut Network) {
+        // Taken, so that the end of the run does not end once more what a stop or the last byte has ended.
+        let Some(baseline) = self.baseline.take() else { return };
+        network.end_budget(now, 2 * self.number, self.awaits(network));
+        let path = network.path(2 * self.number).to_vec();
+        let narrowest = path
+            .iter()
+            .zip(&baseline.available)
+            .map(|(pipe, before)| (network.pipes[*pipe as usize].capacity(now).available - before, *pipe))
+            .min();
+        let (available, bottleneck) =
+            narrowest.map_or((0, None), |(available, pipe)| (available, Some(pipe)));
+        self.measured = Some(Measured {
+            span: now - baseline.at,
+            delivered: self.receiver.delivered() - baseline.delivered,
+            arrived_bytes: self.arrived_bytes - baseline.arrived_bytes,
+            arrivals: self.arrivals().since(&self.warm().arrivals),
+            bottleneck,
+            available,
+        });
+    }
+}

@@ -1,0 +1,81 @@
+//! The pairs of wireless stations: what they do to the pipes that they serve.
+
+use super::Network;
+use crate::packet::Packet;
+use crate::queue::Event;
+use crate::wireless::{Noted, StationPair};
+use cogtcp_link::Frame;
+use cogtcp_records::tables::PacketEvent;
+use cogtcp_units::{Rate, Time};
+
+impl Network {
+    /// Adds the pair of wireless stations of the radio `number`.
+    pub(crate) fn add_station_pair(&mut self, number: usize, mut pair: StationPair) {
+        pair.begin(&mut self.pipes);
+        self.station_pairs.push((number, pair));
+    }
+
+    /// Schedules the first event of every pair.
+    pub(crate) fn begin_station_pairs(&mut self) {
+        for place in 0..self.station_pairs.len() {
+            self.arm_station_pair(Time::ZERO, place);
+        }
+    }
+
+    /// A pair of wireless stations may have something to do. A packet that has reached its host is returned.
+    #[inline(never)]
+    pub(crate) fn play_station_pair(&mut self, now: Time, place: u32) -> Option<Frame<Packet>> {
+        let (number, pair) = self.station_pairs.get_mut(place as usize)?;
+        let mut arrived = None;
+        // An entry that an earlier one has overtaken is stale.
+        if pair.fires(now) {
+            let finished = pair.step(now, &mut self.pipes, &mut self.notes);
+            for note in self.notes.drain(..) {
+                match note {
+                    Noted::Radio(radio, time, event) => {
+                        self.trace.radio_event(time, (*number, radio), event, Rate::ZERO);
+                    }
+                    Noted::Board(end, time, event) => {
+                        let (node, link) = (pair.nodes[end], pair.pipes[end] as usize / 2);
+                        self.boards.publish(node, time, link, event, Rate::ZERO);
+                    }
+                    Noted::Interference(pipe, frame) => self.trace.interference(now, pipe, frame),
+                }
+            }
+            if let Some((pipe, cause)) = finished.dropped {
+                let frame = self.pipes[pipe as usize].end_service(now, Some(cause));
+                self.drop_packet(now, pipe, &frame, cause);
+                self.attend(now, pipe);
+            }
+            if let Some(pipe) = finished.delivered {
+                self.hops += 1;
+                let frame = self.pipes[pipe as usize].end_service(now, None);
+                self.attend(now, pipe);
+                self.note(now, PacketEvent::Received, pipe, &frame);
+                arrived = self.forward(now, pipe, self.pipes[pipe as usize].label, frame);
+            }
+        }
+        self.arm_station_pair(now, place as usize);
+        arrived
+    }
+
+    fn arm_station_pair(&mut self, now: Time, place: usize) {
+        let (_, pair) = &self.station_pairs[place];
+        for (end, pipe) in pair.pipes.into_iter().enumerate() {
+            if self.pipes[pipe as usize].watched {
+                self.budget.observe(now, pipe, pair.occupation(end, &self.pipes));
+            }
+        }
+        if let Some(time) = self.station_pairs[place].1.arm() {
+            self.queue.push(time, Event::StationPair(place as u32));
+        }
+    }
+
+    pub(super) fn wake(&mut self, now: Time, pipe: u32) {
+        let Some(place) = self.station_pairs.iter().position(|(_, pair)| pair.pipes.contains(&pipe)) else {
+            return;
+        };
+        self.station_pairs[place].1.wake(now, pipe);
+        self.arm_station_pair(now, place);
+    }
+}
