@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -379,6 +379,97 @@ def test_who_is_not_root_is_told(built: None) -> None:
 def test_wrong_words_are_told(built: None, words: list[str], says: str) -> None:
     done = freeze("load", *words)
     assert (done.returncode, says in done.stderr) == (2, True), done.stderr
+
+
+SERVER = """\
+import socket
+server = socket.create_server(("", 5000), family=socket.AF_INET6, dualstack_ipv6=True)
+print("ready", flush=True)
+connection = server.accept()[0]
+while connection.recv(1 << 20):
+    pass
+"""
+PACED = """\
+import socket, struct, sys, time
+address, log = sys.argv[1], open(sys.argv[2], "w")
+connection = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
+connection.setsockopt(socket.SOL_SOCKET, 47, 1 << 20)  # SO_MAX_PACING_RATE, B/s
+connection.setsockopt(socket.IPPROTO_TCP, 13, b"cubic")
+until = time.monotonic() + 60
+while connection.connect_ex((address, 5000)) and time.monotonic() < until:
+    time.sleep(0.1)
+connection.setblocking(False)
+while True:
+    try:
+        connection.send(bytes(1 << 14))
+    except BlockingIOError:
+        pass
+    acked = struct.unpack_from("Q", connection.getsockopt(6, socket.TCP_INFO, 128), 120)[0]
+    print(acked, file=log, flush=True)
+    time.sleep(0.02)
+"""
+
+
+@NEEDS_KERNEL
+@NEEDS_PATH
+@pytest.mark.parametrize("address", ["10.68.0.2", "fd00::2"])
+def test_ethernet_and_ipv6(clean: None, tmp_path: Path, address: str) -> None:
+    """A pair of Ethernet devices, with the offloads that they have: segments of many packets."""
+    near, far = (f"{name}{os.getpid()}" for name in ("frn", "frf"))
+    log = tmp_path / "acked"
+    processes: list[subprocess.Popen[bytes]] = []
+
+    def start(namespace: str, *words: str) -> subprocess.Popen[bytes]:
+        command = ["ip", "netns", "exec", namespace, *words]
+        started = subprocess.Popen(command, stdout=subprocess.PIPE)
+        processes.append(started)
+        return started
+
+    def acknowledged() -> int:
+        lines = log.read_text().split("\n")[:-1] if log.exists() else []
+        return int(lines[-1]) if lines else 0
+
+    def goes_on() -> bool:
+        last = acknowledged()
+        return soon(lambda: acknowledged() > last + 100_000)
+
+    def stops() -> bool:
+        last = acknowledged()
+        return not soon(lambda: acknowledged() > last, 0.5)
+
+    try:
+        for namespace in (near, far):
+            sh("ip", "netns", "add", namespace)
+            sh("ip", "-n", namespace, "link", "set", "lo", "up")
+        sh("ip", "link", "add", near, "netns", near, "type", "veth", "peer", "name", far, "netns", far)
+        for namespace, number in ((near, 1), (far, 2)):
+            sh("ip", "-n", namespace, "addr", "add", f"10.68.0.{number}/24", "dev", namespace)
+            sh("ip", "-n", namespace, "addr", "add", f"fd00::{number}/64", "dev", namespace, "nodad")
+            sh("ip", "-n", namespace, "link", "set", namespace, "up")
+        listening = start(far, sys.executable, "-c", SERVER)
+        assert listening.stdout
+        assert listening.stdout.readline() == b"ready\n"
+        start(near, sys.executable, "-c", PACED, address, str(log))
+        # Far and near: the receiving end of the data, then the sending one.
+        for namespace in (far, near):
+            in_namespace(namespace, "load", "--interface", namespace)
+            assert goes_on()
+            in_namespace(namespace, "trigger", "down", "--for", "600")
+            assert soon(stops), state()
+            (found,) = [it for it in state()["connections"] if 5000 in (it["local_port"], it["remote_port"])]
+            assert {found["local"], found["remote"]} == {address, address[:-1] + "1"}
+            in_namespace(namespace, "trigger", "up")
+            assert goes_on()
+            in_namespace(namespace, "unload")
+            assert goes_on()
+    finally:
+        for process in processes:
+            process.kill()
+            process.communicate()
+        for namespace in (near, far):
+            with suppress(subprocess.CalledProcessError):
+                in_namespace(namespace, "unload")
+            sh("ip", "netns", "del", namespace)
 
 
 # Without the kernel.
