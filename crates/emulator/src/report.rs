@@ -162,7 +162,7 @@ impl Outcome<'_> {
         {
             let stats = end.since(warm);
             let radio = table.radio.intern(&spec.name);
-            table.push(radio_row(radio, &stats));
+            table.push(RadioRow::new(radio, &stats, None));
         }
         table.finish()
     }
@@ -260,32 +260,6 @@ impl Outcome<'_> {
             table.push(row);
         }
         table.finish()
-    }
-}
-
-fn radio_row(radio: Code, stats: &RadioStats) -> RadioRow {
-    RadioRow {
-        radio,
-        transmitting_s: stats.transmitting.as_secs_f64(),
-        sensing_s: stats.sensing.as_secs_f64(),
-        switching_s: stats.switching.as_secs_f64(),
-        lost_s: stats.lost.as_secs_f64(),
-        signal_losses: stats.losses,
-        sensings: stats.sensings,
-        pu_arrivals: stats.pu_arrivals,
-        handoffs: stats.handoffs,
-        missed_detections: stats.missed_detections,
-        false_alarms: stats.false_alarms,
-        detections: 0,
-        pu_airtime_s: f64::NAN,
-        pu_exposed_share: f64::NAN,
-        pu_interfered_s: f64::NAN,
-        pu_interfered_share: f64::NAN,
-        pu_collisions: 0,
-        vacated: 0,
-        outlasted: 0,
-        vacate_mean_s: f64::NAN,
-        vacate_max_s: f64::NAN,
     }
 }
 

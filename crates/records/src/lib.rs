@@ -10,6 +10,7 @@ mod column;
 mod events;
 pub mod extensions;
 mod histogram;
+mod radios;
 mod run;
 pub mod tables;
 pub mod train;

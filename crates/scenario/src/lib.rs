@@ -49,7 +49,7 @@ pub use cognitive::{
     TraceOfUsers, TransmitRadio, Users, WhilePeerSenses,
 };
 pub use cogtcp_link::{QueueLimit, QueueSpec, Silence};
-pub use cogtcp_traffic::{Pace, Pattern, Period, RequestConfig, VideoConfig, Volume};
+pub use cogtcp_traffic::{Connection, Pace, Pattern, Period, RequestConfig, VideoConfig, Volume};
 pub use cogtcp_units::Seed;
 pub use error::ScenarioError;
 pub use excerpt::line_excerpt;

@@ -4,22 +4,26 @@
 //! A request is one UDP packet on the shortest path to the server. One that is lost is sent again after a second, then two, four, ...
 //! as a lost SYN is (RFC 6298 section 5.7); the server answers it once. The first opens the connection, so that it has four
 //! one-way trips before its first byte of data comes, as where a client opens a connection and asks over it: there SYN, SYN-ACK,
-//! request, data; here request, SYN, SYN-ACK, data.
+//! request, data; here request, SYN, SYN-ACK, data. With new connections every request does so: what is left of the connection
+//! before is forgotten at both ends at once, its ports being others (TIME-WAIT holds up nobody).
 
 mod report;
 
 use crate::network::StreamCounters;
-use crate::options::RunError;
+use crate::options::{ControlFactory, RunError, make_control};
 use crate::packet::{Body, Datagram, Packet};
 use crate::parts::{Ending, Part, Plan, Tally, World, codes};
 use crate::queue::Event;
 use cogtcp_link::Frame;
 use cogtcp_records::Table;
-use cogtcp_scenario::Traffic;
+use cogtcp_scenario::{Connection, FlowSpec, Traffic};
 use cogtcp_traffic::{Client, Request, Requests, Video};
+use cogtcp_transport::CongestionControl;
 use cogtcp_units::{Duration, RandomStream, Time};
 use std::collections::VecDeque;
+use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Bytes of the headers of a request: IPv4 (RFC 791) and UDP (RFC 768).
 const HEADERS: u32 = 28;
@@ -45,6 +49,8 @@ struct Application {
     /// The stream of its requests.
     stream: u32,
     client: Kind,
+    /// What makes the control of each new connection, where not all requests share one.
+    renewal: Option<Renewal>,
     stop: Time,
     counters: StreamCounters,
     requests: Vec<Sent>,
@@ -54,6 +60,25 @@ struct Application {
     answering: VecDeque<(usize, u64)>,
     /// When its next timer entry in the event queue is due; `Time::MAX`: none.
     armed: Time,
+}
+
+/// How a new connection gets its congestion control.
+struct Renewal {
+    spec: FlowSpec,
+    controls: Option<Arc<dyn ControlFactory>>,
+}
+
+impl fmt::Debug for Renewal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Renewal").field("control", &self.spec.control).finish_non_exhaustive()
+    }
+}
+
+impl Renewal {
+    fn control(&self) -> Box<dyn CongestionControl> {
+        make_control(&self.spec, self.controls.as_deref())
+            .unwrap_or_else(|error| unreachable!("it was made for the first connection: {error}"))
+    }
 }
 
 #[derive(Debug)]
@@ -85,6 +110,9 @@ impl Applications {
                 Traffic::Video(config) => Kind::Video(Video::new(config, spec.start)),
                 Traffic::Saturated | Traffic::Size(_) | Traffic::Rate(_) => continue,
             };
+            let opens_anew =
+                matches!(spec.traffic, Traffic::Requests(it) if it.connection == Connection::New);
+            let renewal = opens_anew.then(|| Renewal { spec: spec.clone(), controls: plan.controls.clone() });
             let stream = plan.network.streams();
             let path = plan.router.path_for(spec.to, spec.from, || format!("requests of {}", spec.name))?;
             plan.network.add_stream(spec.to, spec.from, &path);
@@ -92,6 +120,7 @@ impl Applications {
                 flow,
                 stream,
                 client,
+                renewal,
                 stop: spec.stop.unwrap_or(Time::MAX),
                 counters: StreamCounters::default(),
                 requests: Vec::new(),
@@ -196,7 +225,11 @@ impl Application {
         }
         let response = sent.request.response;
         self.waiting.retain(|waiting| *waiting != number);
-        if let Some(end) = world.flows[self.flow].respond(now, response, world.network) {
+        let flow = &mut world.flows[self.flow];
+        if let Some(renewal) = self.renewal.as_ref().filter(|_| number > 0) {
+            flow.renew(now, renewal.control(), world.network);
+        }
+        if let Some(end) = flow.respond(now, response, world.network) {
             self.answering.push_back((number, end));
             self.wait_for_delivery(world);
         }

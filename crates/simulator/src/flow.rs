@@ -13,7 +13,7 @@ use crate::queue::Event;
 use cogtcp_link::Frame;
 use cogtcp_records::EventKind;
 use cogtcp_records::Histogram;
-use cogtcp_scenario::{FlowSpec, Traffic};
+use cogtcp_scenario::{Connection, FlowSpec, RequestConfig, Traffic};
 use cogtcp_transport::freeze::Beside;
 use cogtcp_transport::{
     CongestionControl, LinkEvent, Receiver, ReceiverHook, ReceiverState, Segment, Sender, SeqNumber,
@@ -74,6 +74,8 @@ enum Supply {
     Rate(Rate),
     /// Responses, so many bytes so far; the first request opens the connection.
     Responses(u64),
+    /// The same, but each response is the last of its connection.
+    LastResponses(u64),
 }
 
 const SENDER: usize = 0;
@@ -101,6 +103,9 @@ impl Flow {
                 Traffic::Saturated => Supply::Saturated,
                 Traffic::Size(size) => Supply::Size(size.get()),
                 Traffic::Rate(rate) => Supply::Rate(rate),
+                Traffic::Requests(RequestConfig { connection: Connection::New, .. }) => {
+                    Supply::LastResponses(0)
+                }
                 Traffic::Requests(_) | Traffic::Video(_) => Supply::Responses(0),
             },
             start: spec.start,
@@ -127,7 +132,7 @@ impl Flow {
                 self.sender.close();
             }
             Supply::Rate(_) => self.write(now, network),
-            Supply::Responses(_) => return,
+            Supply::Responses(_) | Supply::LastResponses(_) => return,
         }
         self.sender.open(now);
         self.pump_sender(now, Awaited::Application, network);
@@ -199,7 +204,7 @@ impl Flow {
     #[cold]
     fn reach(&mut self, now: Time, network: &mut Network) {
         self.goal = u64::MAX;
-        if let Supply::Responses(_) = self.traffic {
+        if let Supply::Responses(_) | Supply::LastResponses(_) = self.traffic {
             network.queue.push(now, Applications::delivered(self.number));
             return;
         }
@@ -211,16 +216,30 @@ impl Flow {
     /// The server writes a response of `bytes`, over a connection that the first one opens. Returns where in the flow's data it
     /// ends; `None`: the application has stopped.
     pub(crate) fn respond(&mut self, now: Time, bytes: u64, network: &mut Network) -> Option<u64> {
-        let Supply::Responses(written) = &mut self.traffic else { return None };
+        let (Supply::Responses(written) | Supply::LastResponses(written)) = &mut self.traffic else {
+            return None;
+        };
         if self.stopped {
             return None;
         }
         *written += bytes;
         let end = *written;
         self.sender.write(bytes);
+        if let Supply::LastResponses(_) = self.traffic {
+            self.sender.close();
+        }
         self.sender.open(now);
         self.pump_sender(now, Awaited::Application, network);
         Some(end)
+    }
+
+    /// Both hosts forget their connection before a new one under `control`, that of other ports; what they counted goes on.
+    pub(crate) fn renew(&mut self, now: Time, control: Box<dyn CongestionControl>, network: &mut Network) {
+        self.renew_manager(now, network);
+        self.receiver_hook = control.receiver_hook();
+        self.sender.renew(control);
+        self.receiver.renew();
+        self.unanswered = (0, Time::MAX);
     }
 
     /// The application wants to know when so much has been delivered in all; `u64::MAX`: nothing.

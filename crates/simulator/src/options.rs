@@ -47,10 +47,25 @@ impl std::fmt::Debug for RunOptions {
     }
 }
 
-/// Builds the congestion control of a flow. Any closure of this shape is one.
+/// Builds the congestion control of a flow, once for each of its connections: what is built for the first must be for all. Any
+/// closure of this shape is one.
 pub trait ControlFactory: Send + Sync {
     /// The control for `flow`. A factory that knows some names only hands the others to [`cogtcp_transport::make`].
     fn build(&self, flow: &FlowSpec) -> Result<Box<dyn CongestionControl>, ControlFailure>;
+}
+
+/// The control for a connection of `flow`, from `factory` or the registry.
+pub(crate) fn make_control(
+    flow: &FlowSpec,
+    factory: Option<&dyn ControlFactory>,
+) -> Result<Box<dyn CongestionControl>, RunError> {
+    match factory {
+        Some(factory) => {
+            factory.build(flow).map_err(|source| RunError::ControlFactory { flow: flow.name.clone(), source })
+        }
+        None => cogtcp_transport::make(&flow.control.name, &flow.control.parameters)
+            .map_err(|error| RunError::Control { flow: flow.name.clone(), source: Box::new(error) }),
+    }
 }
 
 /// Why a control could not be built.

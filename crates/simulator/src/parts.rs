@@ -10,7 +10,7 @@ use crate::applications::Applications;
 use crate::flow::Flow;
 use crate::gated_links::GatedLinks;
 use crate::network::{Network, StreamCounters};
-use crate::options::RunError;
+use crate::options::{ControlFactory, RunError};
 use crate::packet::Packet;
 use crate::primary_users::PrimaryUsers;
 use crate::routes::Router;
@@ -115,7 +115,6 @@ pub(crate) enum Tally {
 }
 
 /// What a part is built from.
-#[derive(Debug)]
 pub(crate) struct Plan<'a, 'e> {
     pub(crate) experiment: &'e Experiment,
     pub(crate) seed: u64,
@@ -124,6 +123,8 @@ pub(crate) struct Plan<'a, 'e> {
     pub(crate) flows: &'a mut [Flow],
     pub(crate) radios: &'a mut [GatedLinks],
     pub(crate) router: Router<'e>,
+    /// What makes congestion controls in place of the registry.
+    pub(crate) controls: Option<Arc<dyn ControlFactory>>,
     /// Where there are CR users in full.
     pub(crate) air: Option<&'a Arc<Air>>,
 }

@@ -6,10 +6,9 @@ use crate::simulation::Simulation;
 use crate::wireless::{MacCounters, radio_names};
 use cogtcp_link::{Capacity, DropCause};
 use cogtcp_records::tables::{FlowRow, FlowsBuilder, LinkRow, LinksBuilder, RadioRow, RadiosBuilder};
-use cogtcp_records::{Code, Run, Table, jain_fairness};
+use cogtcp_records::{Run, Table, jain_fairness};
 use cogtcp_scenario::FlowSpec;
-use cogtcp_spectrum::{Protection, RadioStats};
-use cogtcp_units::{Duration, Time};
+use cogtcp_units::Time;
 
 impl Simulation {
     /// The run's result. Every flow's measured span has ended.
@@ -167,18 +166,18 @@ impl Simulation {
             let cycle = self.radios.iter().find(|radio| radio.number == number);
             let pair = self.network.station_pairs.iter().find(|(radio, _)| *radio == number);
             if let Some(radio) = cycle {
-                let row = radio_row(table.radio.intern(&spec.name), &radio.measured(self.end), None);
+                let row = RadioRow::new(table.radio.intern(&spec.name), &radio.measured(self.end), None);
                 table.push(row);
             } else if let Some((_, pair)) = pair {
                 for (unit, name) in pair.radios.iter().zip(radio_names(&self.experiment, spec)) {
                     let (stats, protection) = unit.measured(self.end);
-                    let row = radio_row(table.radio.intern(&name), &stats, Some(&protection));
+                    let row = RadioRow::new(table.radio.intern(&name), &stats, Some(&protection));
                     table.push(row);
                 }
             }
         }
         for (name, stats, protection) in self.parts.radios(self.end) {
-            let row = radio_row(table.radio.intern(&name), &stats, Some(&protection));
+            let row = RadioRow::new(table.radio.intern(&name), &stats, Some(&protection));
             table.push(row);
         }
         table.finish()
@@ -198,35 +197,6 @@ impl Simulation {
 
     fn measured_nanos(&self) -> f64 {
         (self.experiment.run.duration - self.experiment.run.warmup).as_nanos() as f64
-    }
-}
-
-fn radio_row(radio: Code, stats: &RadioStats, protection: Option<&Protection>) -> RadioRow {
-    let count = |count: fn(&Protection) -> u64| protection.map_or(0, count);
-    let value = |value: fn(&Protection) -> f64| protection.map_or(f64::NAN, value);
-    RadioRow {
-        radio,
-        transmitting_s: stats.transmitting.as_secs_f64(),
-        sensing_s: stats.sensing.as_secs_f64(),
-        switching_s: stats.switching.as_secs_f64(),
-        lost_s: stats.lost.as_secs_f64(),
-        signal_losses: stats.losses,
-        sensings: stats.sensings,
-        pu_arrivals: stats.pu_arrivals,
-        handoffs: stats.handoffs,
-        missed_detections: stats.missed_detections,
-        false_alarms: stats.false_alarms,
-        detections: count(|p| p.detections),
-        pu_airtime_s: value(|p| p.pu_airtime.as_secs_f64()),
-        pu_exposed_share: value(Protection::exposed_share),
-        pu_interfered_s: value(|p| p.interfered.as_secs_f64()),
-        pu_interfered_share: value(Protection::interfered_share),
-        pu_collisions: count(|p| p.collisions),
-        vacated: count(|p| p.vacated),
-        outlasted: count(|p| p.outlasted),
-        vacate_mean_s: value(|p| p.vacate_mean().map_or(f64::NAN, Duration::as_secs_f64)),
-        // Without a departure in time the greatest is no zero seconds but unknown.
-        vacate_max_s: value(|p| p.vacate_mean().map_or(f64::NAN, |_| p.vacate_max.as_secs_f64())),
     }
 }
 

@@ -1,5 +1,4 @@
-//! Applications that ask and are answered over one connection: the client sends requests, the server's responses are the
-//! data of the connection.
+//! Applications that ask and are answered: the client sends requests, the server's responses are the data of a connection.
 
 use cogtcp_units::{Duration, Time};
 use std::fmt::Debug;

@@ -16,7 +16,7 @@ mod volume;
 pub use application::{Client, Exchange, Request};
 pub use arrivals::Arrivals;
 pub use pattern::{Pattern, Period};
-pub use requests::{Pace, RequestConfig, Requests};
+pub use requests::{Connection, Pace, RequestConfig, Requests};
 pub use source::Source;
 pub use video::{Chunk, Video, VideoConfig};
 pub use volume::Volume;

@@ -6,7 +6,7 @@ use cogtcp_units::{Bytes, Check, Duration, RandomStream, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A client that asks a server over one connection that stays open.
+/// A client that asks a server, over one connection that stays open or over a new one each time.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct RequestConfig {
@@ -18,6 +18,21 @@ pub struct RequestConfig {
     /// When requests are sent.
     #[serde(default)]
     pub pace: Pace,
+    /// What a request and its response travel over.
+    #[serde(default)]
+    pub connection: Connection,
+}
+
+/// What a request and its response travel over.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Connection {
+    /// One connection for all, which stays open: HTTP/1.1, a database. Its window is what the responses before have left.
+    #[default]
+    Persistent,
+    /// A connection of its own, closed after the response: the handshake is part of the completion time, and each begins in slow
+    /// start (HTTP/1.0; the short flows of many studies). Requests follow each other: `pace` is `think`.
+    New,
 }
 
 /// When requests are sent. The first is sent at the start of the flow.
@@ -68,6 +83,12 @@ impl RequestConfig {
         let (Pace::Think(period) | Pace::Every(period)) = self.pace;
         if let Some((message, remedy)) = period.wrong(matches!(self.pace, Pace::Think(_))) {
             check.error("pace", message.to_owned(), remedy.to_owned());
+        }
+        if let (Connection::New, Pace::Every(_)) = (self.connection, self.pace) {
+            let message = "a request that is due before the response to the last would need a second connection at once";
+            let remedy =
+                "write pace = { think = ... }, and count = 20 on the flow for twenty users at a time";
+            check.error("connection", message.to_owned(), remedy.to_owned());
         }
     }
 
@@ -128,7 +149,8 @@ mod tests {
 
     fn client(pace: Pace) -> Requests {
         let response = Volume::Fixed(Bytes::new(5000));
-        let config = RequestConfig { response, request: Bytes::new(100), pace };
+        let config =
+            RequestConfig { response, request: Bytes::new(100), pace, connection: Connection::Persistent };
         Requests::new(config, Time::from_millis(10), RandomStream::new(1, "requests", 0))
     }
 

@@ -121,6 +121,8 @@ pub struct Receiver {
     accepted: Vec<Accepted>,
     events: VecDeque<TransportEvent>,
     stats: ReceiverStats,
+    /// Bytes that the application took from connections before this one.
+    taken_before: u64,
 }
 
 impl Receiver {
@@ -159,8 +161,19 @@ impl Receiver {
             // Few flows ever have two at once; room for four, the usual first step, is much for thousands of flows.
             events: VecDeque::with_capacity(1),
             stats: ReceiverStats::default(),
+            taken_before: 0,
             config,
         }
+    }
+
+    /// The host forgets the connection and listens for a new one. Its counters go on, what was delivered among them, and its own
+    /// sequence numbers, so that nothing of the old connection is taken for the new one's.
+    pub fn renew(&mut self) {
+        let config = &*self.config;
+        // After the SYN and the FIN.
+        let initial_sequence = SeqNumber::from_offset(config.initial_sequence, 2);
+        let config = ReceiverConfig { initial_sequence, ..config.clone() };
+        *self = Self { stats: self.stats, taken_before: self.delivered(), ..Self::new(config) };
     }
 
     /// Asks for the memory that a segment touches: for a driver of many connections that knows which come next.
@@ -288,9 +301,9 @@ impl Receiver {
         ack
     }
 
-    /// In-order bytes that the application has taken.
+    /// In-order bytes that the application has taken, of all connections together.
     pub fn delivered(&self) -> u64 {
-        self.window.taken() - 1
+        self.taken_before + self.window.taken() - 1
     }
 
     /// In-order bytes received, taken or not.

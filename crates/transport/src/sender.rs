@@ -262,6 +262,17 @@ impl Sender {
         }
     }
 
+    /// The host forgets the connection and is at rest before a new one, under `control`. Its counters go on, and its sequence
+    /// numbers after those of the old connection, so that nothing of that is taken for the new one's (RFC 9293 section 3.4.1).
+    pub fn renew(&mut self, control: Box<dyn CongestionControl>) {
+        let config = &*self.config;
+        // After the SYN, the data and the FIN.
+        let used = self.board.nxt().max(self.data_end) + 1;
+        let initial_sequence = SeqNumber::from_offset(config.initial_sequence, used);
+        let config = SenderConfig { initial_sequence, ..config.clone() };
+        *self = Self { stats: self.stats, tag: self.tag, ..Self::new(config, control) };
+    }
+
     /// The application has `bytes` more to send.
     pub fn write(&mut self, bytes: u64) {
         debug_assert!(!self.fin_queued, "no data after close");

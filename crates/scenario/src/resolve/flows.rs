@@ -6,7 +6,7 @@ use super::tcp;
 use super::{Findings, Under};
 use crate::limits::{LARGEST_SIZE, LONGEST, MOST_FLOWS};
 use crate::tree::Path;
-use crate::{Flow, FlowSpec, LinkSpec, QueueLimit, QueueSpec, Scenario, Traffic};
+use crate::{Connection, Flow, FlowSpec, LinkSpec, QueueLimit, QueueSpec, Scenario, Traffic, is_external};
 use cogtcp_units::{Bytes, Duration, Time};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,8 +33,10 @@ pub(super) fn build(scenario: &Scenario, network: &Network, findings: &mut Findi
         let head = Head { name, count: flow.count, from, to, letter: 'f', sends: "the flow leads" };
         head.check_count(&path, findings);
         check_times(flow, scenario.run.duration, &path, findings);
-        check_traffic(flow.traffic, &path.key("traffic"), findings);
-        let Some((ends, control)) = tcp::resolve(scenario, flow, &path, findings) else { continue };
+        let resolved = tcp::resolve(scenario, flow, &path, findings);
+        let name_of_control = resolved.as_ref().map_or("", |(_, control)| &control.name);
+        check_traffic(flow.traffic, name_of_control, &path.key("traffic"), findings);
+        let Some((ends, control)) = resolved else { continue };
         largest = largest.max(u64::from(ends.sender.mss));
         let (sender, receiver) = (Arc::new(ends.sender), Arc::new(ends.receiver));
         let first_number = flows.len() + 1;
@@ -94,7 +96,7 @@ fn check_times(flow: &Flow, duration: Duration, path: &Path, findings: &mut Find
     }
 }
 
-fn check_traffic(traffic: Traffic, path: &Path, findings: &mut Findings) {
+fn check_traffic(traffic: Traffic, control: &str, path: &Path, findings: &mut Findings) {
     match traffic {
         Traffic::Saturated => {}
         Traffic::Size(size) if size == Bytes::new(0) => {
@@ -110,6 +112,14 @@ fn check_traffic(traffic: Traffic, path: &Path, findings: &mut Findings) {
         Traffic::Requests(config) => {
             let path = &path.key("requests");
             config.check(Bytes::new(LARGEST_SIZE), &mut Under { path, findings });
+            if config.connection == Connection::New && is_external(control) {
+                let message = "a congestion control written in Python serves one connection, and each request has its own";
+                findings.error(
+                    &path.key("connection"),
+                    message,
+                    "write connection = \"persistent\", or another control",
+                );
+            }
         }
         Traffic::Video(config) => {
             let path = &path.key("video");

@@ -66,7 +66,7 @@ impl Network {
             findings.error(
                 path,
                 format!("the link \"{}\" follows a trace, which is its radio", link.name),
-                "take the trace out, or name another link",
+                "take the trace out, or give the radio a link of its own before or behind this one",
             );
         }
     }

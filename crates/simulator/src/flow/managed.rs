@@ -89,6 +89,14 @@ impl Flow {
         }
     }
 
+    /// The manager, if any, forgets the connection before a new one.
+    pub(super) fn renew_manager(&mut self, now: Time, network: &mut Network) {
+        self.note_thaw(now, network);
+        if let Some(managed) = &mut self.manager {
+            managed.manager = ConnectionManager::new(managed.manager.beside());
+        }
+    }
+
     fn note_thaw(&mut self, now: Time, network: &mut Network) {
         if let Some(managed) = &mut self.manager
             && let Some(since) = managed.frozen_since.take()

@@ -7,16 +7,15 @@ use crate::flow::Flow;
 use crate::forwarding::Nodes;
 use crate::gated_links::GatedLinks;
 use crate::network::Network;
-use crate::options::{RunError, RunOptions, TraceLevel};
+use crate::options::{RunError, RunOptions, TraceLevel, make_control};
 use crate::packet::Packet;
 use crate::parts::{Parts, Plan, World};
 use crate::queue::Event;
 use crate::routes::Router;
 use crate::trace::Trace;
 use crate::wireless::StationPair;
-use cogtcp_scenario::{Experiment, FlowSpec, LinkSpec, Traffic};
+use cogtcp_scenario::{Experiment, LinkSpec, Traffic};
 use cogtcp_spectrum::air::Air;
-use cogtcp_transport::CongestionControl;
 use cogtcp_units::Time;
 use std::sync::Arc;
 
@@ -50,7 +49,7 @@ impl Simulation {
                 let path = router.path_for(from, to, || spec.name.clone())?;
                 network.add_stream(from, to, &path);
             }
-            flows.push(Flow::new(number, spec, control(spec, options)?));
+            flows.push(Flow::new(number, spec, make_control(spec, options.controls.as_deref())?));
         }
         let mut is_gated = vec![false; experiment.links.len()];
         experiment.radios.iter().flat_map(|radio| &radio.links).for_each(|link| is_gated[*link] = true);
@@ -68,6 +67,7 @@ impl Simulation {
             flows: &mut flows,
             radios: &mut radios,
             router,
+            controls: options.controls.clone(),
             air: air.as_ref(),
         })?;
         let mut simulation = Self {
@@ -141,16 +141,6 @@ fn add_station_pairs(
         network.add_station_pair(number, StationPair::new(experiment, spec, cognitive, air, seed)?);
     }
     Ok(shared)
-}
-
-fn control(spec: &FlowSpec, options: &RunOptions) -> Result<Box<dyn CongestionControl>, RunError> {
-    match &options.controls {
-        Some(factory) => {
-            factory.build(spec).map_err(|source| RunError::ControlFactory { flow: spec.name.clone(), source })
-        }
-        None => cogtcp_transport::make(&spec.control.name, &spec.control.parameters)
-            .map_err(|error| RunError::Control { flow: spec.name.clone(), source: Box::new(error) }),
-    }
 }
 
 fn check_size(experiment: &Experiment) -> Result<(), RunError> {

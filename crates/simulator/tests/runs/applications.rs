@@ -47,6 +47,48 @@ fn completion_times_on_an_empty_link() {
     assert_eq!(run.table("chunks"), None);
 }
 
+/// On new connections every response is as the first: handshake, and slow start from one segment. The client's ACK of the last
+/// data and of the FIN with it, and its own FIN, go ahead of the next request, and so do no more than two ACKs.
+#[test]
+fn a_new_connection_for_each_request() {
+    let new = requests("15 kB", "connection = \"new\"");
+    let run = run_traced(&scenario("4.8 s", LINK, &new));
+    let times = column(extension(&run, "requests"), "completion_time_s");
+    assert!((times[0] - first_response()).abs() < 1e-8, "{}, by hand {}", times[0], first_response());
+    for time in &times[1..times.len() - 1] {
+        let ahead = (time - first_response()) / ACK;
+        assert!((ahead - 1.0).abs() < 1e-3 || (ahead - 2.0).abs() < 1e-3, "{time}: {ahead} ACKs ahead");
+    }
+    assert_eq!(times.len(), (4.8 / times[1]).ceil() as usize);
+    // What the flow reports is that of all its connections.
+    let answered = first(extension(&run, "request_flows"), "answered_requests");
+    let delivered = first(&run.flows, "delivered_bytes");
+    assert!(delivered >= answered * 15_000.0 && delivered < (answered + 1.0) * 15_000.0, "{delivered}");
+    assert_eq!(first(&run.flows, "rtos"), 0.0);
+    let opened = event_times(&run, "connected").len();
+    assert_eq!(opened, times.len());
+}
+
+/// Over a link that loses one packet in twenty, old segments come late and many: none is taken for one of a later connection,
+/// and every response comes in full, one after the other.
+#[test]
+fn connections_do_not_mix() {
+    let link = format!("{LINK}, loss = 0.05");
+    let new = requests("40 kB", "connection = \"new\", pace = { think = { fixed = \"5 ms\" } }");
+    let run = run_text(&scenario("800 s", &link, &new));
+    let (sent, times) = (
+        column(extension(&run, "requests"), "sent_s"),
+        column(extension(&run, "requests"), "completion_time_s"),
+    );
+    assert!(times.len() > 100, "{}", times.len());
+    for (number, pair) in sent.windows(2).enumerate() {
+        assert!((pair[1] - pair[0] - times[number] - 5e-3).abs() < 1e-8, "request {number}");
+        // No sooner than over a link that loses nothing.
+        assert!(times[number] > first_response(), "{}", times[number]);
+    }
+    assert!(first(&run.flows, "retransmitted_segments") > 100.0);
+}
+
 /// The first packet towards the server, a request, is lost: it is sent again a second later, and answered once.
 #[test]
 fn a_lost_request_is_sent_again() {

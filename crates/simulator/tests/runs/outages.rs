@@ -134,3 +134,29 @@ fn reports_take_the_place_of_a_closed_window() {
     assert!(after(&reported) > 30.0, "{}", after(&reported));
     assert_eq!(after(&unheeded), 1.0);
 }
+
+/// A sender beside a radio that destroys packets for 1.5 s of every 6.5 s: the timeouts of these silences leave one that reads its
+/// node's board its window, and CUBIC one segment. At the other end of the same link nobody tells it, and it is CUBIC.
+#[test]
+fn a_sender_beside_the_radio_hears_of_its_silences() {
+    let windows = |transport: &str, from: &str, to: &str| {
+        let text = format!(
+            "name = \"beside\"\nrun = {{ duration = \"60 s\" }}\n\
+             [topology.graph]\nnodes = [\"cr\", \"base\", \"far\"]\nlinks = [\
+             {{ name = \"air\", from = \"cr\", to = \"base\", rate = \"2 Mbit/s\", delay = \"20 ms\" }}, \
+             {{ from = \"base\", to = \"far\", rate = \"10 Mbit/s\", delay = \"5 ms\" }}]\n\
+             [[radio]]\nname = \"r\"\nlinks = [\"air\"]\nsilence = \"drop\"\n\
+             sensing = {{ off = \"1500 ms\", on = \"5 s\" }}\n\
+             [[flow]]\nfrom = \"{from}\"\nto = \"{to}\"\ntransport = \"{transport}\"\ntcp = {{ max_window = \"30 segments\" }}\n"
+        );
+        let run = run_traced(&text);
+        let rows = 0..run.events.len();
+        let rto = rows.filter(|row| run.events.text("kind", *row) == Some("rto"));
+        rto.filter_map(|row| run.events.number("value", row)).collect::<Vec<f64>>()
+    };
+    let beside = windows("satcp", "cr", "far");
+    assert!(beside.len() >= 8 && beside.iter().all(|cwnd| *cwnd > 10.0), "{beside:?}");
+    let cubic = windows("cubic", "cr", "far");
+    assert!(cubic.len() >= 8 && cubic.iter().all(|cwnd| *cwnd == 1.0), "{cubic:?}");
+    assert_eq!(windows("satcp", "far", "cr"), windows("cubic", "far", "cr"));
+}
