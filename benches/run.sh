@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds the benchmark with the release profile and prints its tables. Arguments go to it (`--quick`).
+# Builds the benchmarks with the release profile and prints their tables. Arguments go to the first (`--quick`).
 set -eu
 cd "$(dirname "$0")/.."
-exec cargo bench --quiet --locked -p cogtcp-simulator --bench engine -- "$@"
+cargo bench --quiet --locked -p cogtcp-simulator --bench engine -- "$@"
+exec cargo bench --quiet --locked -p cogtcp-simulator --bench adhoc

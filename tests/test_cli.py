@@ -21,6 +21,7 @@ EXTENSIONS = {
     "trains", "train_flows", "predictions", "datagrams", "requests", "request_flows", "chunks", "videos",
     "emulation",
     "routing", "ways", "drops", "nodes", "searches", "places", "routes",
+    "primary_users",
 }  # fmt: skip
 
 

@@ -59,7 +59,8 @@ def test_places_ways_and_primary_users(result: Result) -> None:
     assert {(way.flow, way.nodes) for way in drawn.ways} == {("far", (0, 1, 2, 3))}
     # A primary user is ON a sixth of the time, and sensing takes a tenth: both channels are used.
     assert {channel for frame in drawn.channels for channel in frame} >= {0, 1}
-    assert [(user.x, user.y, user.reach) for user in drawn.users] == [(0, 0, 250), (1000, 200, 250)]
+    found = [(user.number, user.band, user.x, user.y, user.reach) for user in drawn.users]
+    assert found == [(1, 1, 0, 0, 250), (2, 2, 1000, 200, 250)]
 
 
 def test_the_page_plays_it_and_shows_it_still(result: Result) -> None:
@@ -80,10 +81,45 @@ def test_no_map_without_an_area_or_without_series(result: Result) -> None:
     assert RunMap.of(run(wired)) is None
 
 
-def test_users_that_are_scattered_are_not_drawn(result: Result) -> None:
-    scattered = SCENARIO.replace(
-        'positions = [["0 m", "0 m"], ["1 km", "200 m"]]', "count = 2\nscattered = true"
-    )
-    drawn = RunMap.of(run(Scenario.from_toml(scattered).set("run.duration", "2 s")))
+def test_users_that_are_scattered_are_drawn_where_they_are(result: Result) -> None:
+    scattered = Scenario.from_toml(
+        SCENARIO.replace('positions = [["0 m", "0 m"], ["1 km", "200 m"]]', "count = 3\nscattered = true")
+    ).set("run.duration", "2 s")
+    first, again, other = (run(scattered, seed=seed) for seed in (1, 1, 2))
+    rows = first.primary_users.to_pydict()
+    assert rows["user"] == [1, 2, 3]
+    assert all(0 <= x <= 700 and 0 <= y <= 500 for x, y in zip(rows["x_m"], rows["y_m"], strict=True))
+    assert len(set(rows["x_m"])) == 3
+    assert rows["range_m"] == [250.0] * 3
+    assert all(0 <= on <= 2 for on in rows["on_s"])
+    assert first.primary_users.equals(again.primary_users)
+    assert not first.primary_users.equals(other.primary_users)
+    drawn = RunMap.of(first)
+    assert drawn is not None
+    assert [(user.x, user.y) for user in drawn.users] == list(zip(rows["x_m"], rows["y_m"], strict=True))
+    titles = ["primary user 1, band 1", "primary user 2, band 2", "primary user 3, band 1"]
+    assert [user[3] for user in drawn.data()["users"]] == titles
+    figure = drawn.figure()
+    assert all(figure.count(title) == 1 for title in titles)
+
+
+def test_a_user_with_a_power_reaches_as_far_as_it_is_sensed() -> None:
+    def reaches(power: str) -> list[float]:
+        loud = SCENARIO.replace('reach = { range = "250 m" }', f'reach = {{ power = "{power}" }}')
+        drawn = RunMap.of(run(Scenario.from_toml(loud).set("run.duration", "2 s")))
+        assert drawn is not None
+        return [user.reach for user in drawn.users]
+
+    # By the inverse square of equation 2: a hundred times the power, ten times as far.
+    near, far = reaches("1 mW"), reaches("100 mW")
+    assert far == pytest.approx([10 * reach for reach in near], rel=1e-9)
+    assert 100 < far[0] < 1000
+
+
+def test_no_primary_users_no_table() -> None:
+    nobody = SCENARIO[: SCENARIO.index("[spectrum]")] + SCENARIO[SCENARIO.index("[[flow]]") :]
+    result = run(Scenario.from_toml(nobody).set("run.duration", "2 s"))
+    assert "primary_users" not in result.tables()
+    drawn = RunMap.of(result)
     assert drawn is not None
     assert drawn.users == []

@@ -191,6 +191,11 @@ class Result:
         return self.table("routes")
 
     @cached_property
+    def primary_users(self) -> pa.Table:
+        """One row per primary user of an ad hoc network: its place, its range, how long it was ON."""
+        return self.table("primary_users")
+
+    @cached_property
     def flow_series(self) -> pa.Table:
         """The flows over time: one row per flow and sampling instant."""
         return self.table("flow_series")

@@ -477,6 +477,22 @@ tables! {
         /// Its hops.
         hops: u64 in "",
     }
+
+    /// One row per primary user of the air of an ad hoc network: where it is, as the scenario says or the seed scattered it.
+    PrimaryUserRow, PrimaryUsersBuilder = "primary_users" {
+        /// Its number, as in the events.
+        user: u64 in "",
+        /// Its band.
+        band: u64 in "",
+        /// Where it is, east.
+        x_m: f64 in "m",
+        /// Where it is, north.
+        y_m: f64 in "m",
+        /// How far it disturbs: its range; of one that sends with a power, where that falls to the sensitivity of the nodes.
+        range_m: f64 in "m",
+        /// How long it was ON in the whole run.
+        on_s: f64 in "s",
+    }
 }
 
 #[cfg(test)]
@@ -504,7 +520,8 @@ mod tests {
                 "nodes",
                 "searches",
                 "places",
-                "routes"
+                "routes",
+                "primary_users"
             ]
         );
         assert!(crate::tables::schema().iter().all(|table| !names.contains(&table.name)));

@@ -77,6 +77,7 @@ pub(crate) fn air(experiment: &Experiment, seed: u64) -> Result<Option<Arc<Air>>
 struct Nodes<S> {
     air: AdHocNetwork<Frame<Packet>, S>,
     mobility: Arc<Mobility>,
+    spectrum: Option<Arc<Air>>,
     names: Vec<String>,
     measures: Measures,
     /// When the pending event is due; [`Time::MAX`]: none is.
@@ -103,6 +104,7 @@ impl<S: Surroundings + std::fmt::Debug> Nodes<S> {
             warm_radios: vec![Default::default(); air.len()],
             air,
             mobility,
+            spectrum: plan.air.cloned(),
             names: experiment.nodes.clone(),
             armed: Time::MAX,
             records,
@@ -255,6 +257,6 @@ impl<S: Surroundings + std::fmt::Debug> Part for Nodes<S> {
     }
 
     fn report(&self, ending: &Ending<'_>) -> Vec<Table> {
-        report::tables(&self.measures, &self.air, &self.mobility, ending)
+        report::tables(&self.measures, &self.air, &self.mobility, self.spectrum.as_deref(), ending)
     }
 }

@@ -6,10 +6,10 @@ use cogtcp_spectrum::air::Air;
 use cogtcp_spectrum::{Channel, ChannelTable, Intervals, OnInterval, PrimaryUser, PuActivity, Reach};
 use cogtcp_units::{Duration, Position, Power, RandomStream, Time};
 use cogtcp_wireless::{
-    Cause, Dcf, Event, FrameKind, InterfaceId, MacConfig, MediumConfig, PathLoss, PhyConfig, PrimaryUsers,
-    Propagation, RetryLimit, Rules, SilenceRules,
+    Cause, Dcf, Event, FrameKind, InterfaceId, MacConfig, MediumConfig, Outgoing, PathLoss, PhyConfig,
+    PrimaryUsers, Propagation, RetryLimit, Rules, SilenceRules,
 };
-use common::{Bench, config, mbit};
+use common::{Bench, config, mbit, packet};
 use std::sync::Arc;
 
 /// One PU at `place` that is ON for the given seconds; noise of 1e-9 W.
@@ -172,4 +172,35 @@ fn an_exchange_that_was_answered_is_completed() {
     bench.medium.set_silent(bench.medium.now(), &[InterfaceId(0), InterfaceId(1)], true, Time::MAX);
     bench.run(Time::from_millis(1000));
     assert_eq!((bench.total(), bench.medium.counters(InterfaceId(0)).sent), (1, 1));
+}
+
+/// What waits for a silent receiver is taken out: the packet for another, which was behind it, goes at once, though no radio changes.
+/// So does one of routing for another that comes before it.
+#[test]
+fn a_silent_receiver_keeps_nobody_else_waiting() {
+    let mut config = config(MacConfig::default());
+    config.silence = SilenceRules { waits_for_peer: true, sends_while_silent: false };
+    for removes in [true, false] {
+        let mut bench = Bench::new(config.clone(), &[(0.0, 0.0), (100.0, 0.0), (0.0, 100.0)], &[], 1);
+        bench.medium.set_silent(Time::ZERO, &[InterfaceId(1)], true, Time::MAX);
+        bench.medium.enqueue(Time::ZERO, InterfaceId(0), packet(1, 1));
+        bench.medium.advance(Time::from_millis(50));
+        assert_eq!(bench.medium.counters(InterfaceId(0)).attempts, 0, "it waits");
+        let now = Time::from_millis(50);
+        if removes {
+            bench.medium.enqueue(now, InterfaceId(0), packet(2, 2));
+            assert_eq!(
+                bench.medium.remove_waiting(now, InterfaceId(0), |packet| packet.payload == 1).len(),
+                1
+            );
+        } else {
+            bench.medium.enqueue(now, InterfaceId(0), Outgoing { goes_first: true, ..packet(2, 2) });
+        }
+        bench.medium.advance(Time::from_millis(70));
+        assert_eq!(bench.medium.counters(InterfaceId(2)).received, 1, "taken out: {removes}");
+        // The first goes when its receiver opens, if it is still there.
+        bench.medium.set_silent(Time::from_millis(70), &[InterfaceId(1)], false, Time::MAX);
+        bench.medium.advance(Time::from_millis(100));
+        assert_eq!(bench.medium.counters(InterfaceId(1)).received, u64::from(!removes));
+    }
 }

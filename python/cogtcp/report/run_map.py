@@ -15,11 +15,15 @@ from cogtcp.report.scale import Scale
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import pyarrow as pa
+
     from cogtcp.result import Result
 
 _WIDTH, _MAP = 960.0, 620.0
 #: More nodes, or more moments, cannot be told apart.
-_MOST_NODES, _MOST_MOMENTS = 200, 600
+_MOST_NODES, _MOST_MOMENTS, _MOST_USERS = 200, 600, 200
+#: A primary user that reaches farther, m, is everywhere.
+_FARTHEST = 1e7
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +37,17 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class PrimaryUser:
-    """A primary user that the scenario puts somewhere, and how far it reaches."""
+    """A primary user, and how far it reaches."""
 
+    number: int
+    band: int
     x: float
     y: float
     reach: float
+
+    def title(self) -> str:
+        """Return what is shown where the pointer is."""
+        return f"primary user {self.number}, band {self.band}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +61,7 @@ class RunMap:
         places: By moment, the place of each node in m.
         channels: By moment, the channel of each node; -1: its radio is silent.
         ways: Ways of the flows' data, by time.
-        users: Primary users whose place the scenario says.
+        users: Primary users, wherever the scenario puts or the seed scatters them.
     """
 
     name: str
@@ -86,7 +96,7 @@ class RunMap:
             [[(x, y) for x, y, _ in frame] for frame in frames],
             [[channel for *_, channel in frame] for frame in frames],
             _ways(tables["routes"].to_pydict(), index),
-            _users(result.scenario.to_dict()),
+            _users(tables),
         )
 
     def data(self) -> dict[str, Any]:
@@ -99,7 +109,7 @@ class RunMap:
             "channels": self.channels,
             "flows": flows,
             "ways": [[round(way.start, 3), flows.index(way.flow), list(way.nodes)] for way in self.ways],
-            "users": [[user.x, user.y, user.reach] for user in self.users],
+            "users": [[round(user.x), round(user.y), round(user.reach), user.title()] for user in self.users],
             "bounds": self._bounds(),
         }
 
@@ -110,6 +120,7 @@ class RunMap:
         entries = [
             (still.sign("circle", "ink"), "a node at the start"),
             (still.sign("line", "grid"), "where it went"),
+            *([(still.sign("line", "alarm", "3 3"), "how far a primary user reaches")] if self.users else []),
             *(
                 (still.sign("line", still.series(i), still.dash(i)), f"{flow}: the way used longest")
                 for i, flow in enumerate(flows[: 2 * still.COLORS])
@@ -124,7 +135,7 @@ class RunMap:
             xs = [user.x + user.reach * math.cos(angle) for angle in steps]
             ys = [user.y + user.reach * math.sin(angle) for angle in steps]
             panel.line(xs, ys, color="alarm", dashes="3 3")
-            panel.points([user.x], [user.y], color="alarm", size=4, titles=["a primary user"])
+            panel.points([user.x], [user.y], color="alarm", size=4, titles=[user.title()])
         for node in range(len(self.nodes)):
             path = [frame[node] for frame in self.places]
             panel.line([x for x, _ in path], [y for _, y in path], color="grid", width=1)
@@ -170,20 +181,11 @@ def _ways(rows: Mapping[str, Sequence[Any]], index: Mapping[str, int]) -> list[W
     return sorted(found, key=lambda way: way.start)
 
 
-def _users(scenario: Mapping[str, Any]) -> list[PrimaryUser]:
-    """Return the primary users whose places the scenario says. Those that are scattered it does not."""
-    pu = scenario.get("spectrum", {}).get("pu", "none")
-    if not isinstance(pu, dict):
+def _users(tables: Mapping[str, pa.Table]) -> list[PrimaryUser]:
+    """Return the primary users that do not reach everywhere; of very many the first."""
+    if "primary_users" not in tables:
         return []
-    (kind,) = pu.values()
-    reach = kind.get("reach", {}) if isinstance(kind, dict) else {}
-    if not isinstance(kind, dict) or kind.get("scattered", False) or "range" not in reach:
-        return []
-    places = kind.get("positions") or [kind.get("position", ["0 m", "0 m"])]
-    return [PrimaryUser(_metres(x), _metres(y), _metres(reach["range"])) for x, y in places]
-
-
-def _metres(text: str) -> float:
-    """Read a length as scenarios write it."""
-    value, unit = text.split()
-    return float(value) * {"m": 1.0, "km": 1000.0}[unit]
+    rows = tables["primary_users"].slice(0, _MOST_USERS).to_pydict()
+    columns = (rows[name] for name in ("user", "band", "x_m", "y_m", "range_m"))
+    users = (PrimaryUser(*row) for row in zip(*columns, strict=True))
+    return [user for user in users if user.reach < _FARTHEST]

@@ -45,6 +45,7 @@ TABLES = (
     "searches",
     "places",
     "routes",
+    "primary_users",
     "events",
     "flow_series",
     "link_series",

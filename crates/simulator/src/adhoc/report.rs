@@ -8,20 +8,22 @@ use cogtcp_mobility::Mobility;
 use cogtcp_records::Histogram;
 use cogtcp_records::Table;
 use cogtcp_records::extensions::{
-    DropRow, DropsBuilder, NodeRow, NodesBuilder, RoutingBuilder, RoutingRow, SearchRow, SearchesBuilder,
-    WayRow, WaysBuilder,
+    DropRow, DropsBuilder, NodeRow, NodesBuilder, PrimaryUserRow, PrimaryUsersBuilder, RoutingBuilder,
+    RoutingRow, SearchRow, SearchesBuilder, WayRow, WaysBuilder,
 };
 use cogtcp_routing::{MessageKind, RoutingStats};
-use cogtcp_units::Time;
+use cogtcp_spectrum::air::Air;
+use cogtcp_units::{Power, Time};
 use cogtcp_wireless::Surroundings;
 
 pub(super) fn tables<T: Clone, S: Surroundings>(
     measures: &Measures,
     air: &AdHocNetwork<T, S>,
     mobility: &Mobility,
+    spectrum: Option<&Air>,
     ending: &Ending<'_>,
 ) -> Vec<Table> {
-    vec![
+    let mut tables = vec![
         routing(measures, air, ending),
         ways(measures, ending),
         drops(measures),
@@ -29,7 +31,26 @@ pub(super) fn tables<T: Clone, S: Surroundings>(
         searches(measures, ending),
         measures.places.clone().finish(),
         measures.routes.clone().finish(),
-    ]
+    ];
+    tables
+        .extend(spectrum.filter(|air| !air.activity.users.is_empty()).map(|air| primary_users(air, ending)));
+    tables
+}
+
+fn primary_users(air: &Air, ending: &Ending<'_>) -> Table {
+    let sensitivity = ending.experiment.adhoc.as_ref().map_or(Power::default(), |spec| spec.sensitivity);
+    let mut table = PrimaryUsersBuilder::default();
+    for user in &air.activity.users {
+        table.push(PrimaryUserRow {
+            user: u64::from(user.id),
+            band: u64::from(user.band),
+            x_m: user.position.x,
+            y_m: user.position.y,
+            range_m: user.reach.as_range(&air.propagation, sensitivity),
+            on_s: user.activity.busy_in(Time::ZERO, ending.end).as_secs_f64(),
+        });
+    }
+    table.finish()
 }
 
 fn routing<T: Clone, S: Surroundings>(

@@ -233,9 +233,11 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         }
         let sender = frame.sender;
         self.stations[sender as usize].is_sending = false;
+        // All of them are on its channel: who leaves it hears the frame no more.
+        let eifs = self.timing.eifs(self.channel_rate(frame.channel));
         for (place, hearer) in hearers.iter().enumerate() {
             self.look_ahead(&hearers, place);
-            self.frame_leaves(hearer, index, &frame, now);
+            self.frame_leaves(hearer, index, &frame, eifs, now);
         }
         if self.stations[sender as usize].mac == Mac::Broadcasting {
             self.stations[sender as usize].contention.succeed(false);
@@ -248,7 +250,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     }
 
     /// A frame has ended at one station, which makes of it what it can.
-    fn frame_leaves(&mut self, hearer: &Hearer, index: u32, frame: &Frame, now: Time) {
+    fn frame_leaves(&mut self, hearer: &Hearer, index: u32, frame: &Frame, eifs: Duration, now: Time) {
         let (number, power) = (hearer.station, hearer.strength.power);
         let station = &mut self.stations[number as usize];
         match station.receiver.end(&self.listening, index, hearer.strength) {
@@ -259,14 +261,14 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
                 }
                 Some(cause) => {
                     self.lost(number, frame, cause);
-                    self.failed_reception(number, power, true, now);
+                    self.failed_reception(number, power, true, eifs, now);
                 }
             },
             None => {
                 if frame.to == Destination::Interface(InterfaceId(number)) {
                     self.lost(number, frame, self.frames[index as usize].missed.unwrap_or(Cause::Collided));
                 }
-                self.failed_reception(number, power, false, now);
+                self.failed_reception(number, power, false, eifs, now);
             }
         }
         self.try_resume(number, now);
@@ -323,9 +325,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     }
 
     /// A frame could not be decoded; `began`: a reception of it had begun. EIFS follows as the rules say.
-    fn failed_reception(&mut self, number: u32, power: f64, began: bool, now: Time) {
+    fn failed_reception(&mut self, number: u32, power: f64, began: bool, eifs: Duration, now: Time) {
         let sensed = Receiver::is_sensed(&self.listening, power);
-        let eifs = self.timing.eifs(self.channel_rate(self.stations[number as usize].channel));
         let station = &mut self.stations[number as usize];
         // A radio that was sending, or silent, knows nothing of it.
         let was_deaf = now <= station.sends_until;

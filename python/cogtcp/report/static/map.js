@@ -24,8 +24,8 @@ function map(root, data) {
     text.textContent = data.nodes.length > 60 ? "" : name;
     return text;
   });
-  const users = data.users.map(([east, north, reach]) => shape("circle", { cx: x(east), cy: y(north),
-    r: reach / side * SIZE, fill: "var(--alarm)", opacity: .12 }));
+  const users = data.users.map(([east, north, reach, title]) => shape("circle", { cx: x(east), cy: y(north),
+    r: reach / side * SIZE, fill: "var(--alarm)", opacity: .12 }, shape("title", {}, title)));
   const picture = shape("svg", { viewBox: `-12 -20 ${SIZE + 60} ${SIZE + 32}`, role: "img", "aria-label": "Map of the run",
     "font-family": "var(--font)" }, ...users, ...ways, ...nodes, ...names);
   const button = document.createElement("button");
@@ -43,7 +43,7 @@ function map(root, data) {
     dot.textContent = "● ";
     legend.append(dot, `channel ${channel} `);
   }
-  legend.append("○ silent; lines: the way of each flow's data");
+  legend.append("○ silent; lines: the way of each flow's data" + (users.length ? "; discs: how far primary users reach" : ""));
   const bar = document.createElement("div");
   bar.className = "bar";
   bar.append(button, slider, clock);
