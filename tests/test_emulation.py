@@ -461,7 +461,6 @@ def test_what_cannot_be_emulated_is_refused(command: Command, tmp_path: Path) ->
     for name, word in (
         ("adhoc-mobile", "ad hoc network"),
         ("cr-single-hop", "CR user"),
-        ("train", "connection managers"),
     ):
         done = command("emulate", name)
         assert done.code == 2, name

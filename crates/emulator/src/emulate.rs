@@ -15,6 +15,7 @@ use crate::packet;
 use crate::plan::Plan;
 use crate::report::Outcome;
 use crate::sockets::{self, TcpCounters};
+use crate::train::Train;
 use crate::udp::{self, Sending, UdpWatch};
 use crate::{privileges, sys};
 use cogtcp_records::extensions::{EmulationBuilder, EmulationRow};
@@ -194,16 +195,18 @@ impl<'a> Staged<'a> {
         let seed = seed(plan, self.options);
         let limit = match (self.options.duration, &self.programs) {
             (Some(duration), _) => duration,
-            // A journey is worked out in advance.
-            (None, Some(_)) if plan.experiment.radios.iter().any(|radio| radio.kind.journey().is_some()) => {
-                settings.duration
-            }
+            // A journey and the outages of a train are worked out in advance.
+            (None, Some(_)) if plan.is_worked_out() => settings.duration,
             (None, Some(_)) => UNLIMITED,
             (None, None) => settings.duration,
         };
         let end = Time::ZERO + limit;
         let warmup = if self.programs.is_some() { Time::ZERO } else { Time::ZERO + settings.warmup };
-        let network = Network::new(&plan.experiment, plan.ways.clone(), seed, end);
+        let mut network = Network::new(&plan.experiment, plan.ways.clone(), seed, end);
+        let train = Train::new(plan, seed, end);
+        if let Some(pipe) = train.as_ref().and_then(Train::holds) {
+            network.hold(pipe);
+        }
         let stop = sys::event().tried("an event")?;
         let duplicate = |fd: &dyn AsFd| -> Result<OwnedFd, EmulationError> {
             fd.as_fd().try_clone_to_owned().tried("a descriptor cannot be duplicated")
@@ -216,7 +219,8 @@ impl<'a> Staged<'a> {
         let raise = duplicate(&stop)?;
 
         let clock = Clock::start();
-        let observer = Observer::new(exits, clock, watches, udp_watches, self.journal.take());
+        let mut observer = Observer::new(exits, clock, watches, udp_watches, self.journal.take());
+        observer.train = train;
         let mut engine = Engine::new(network, observer, entries, clock, stop).tried("the event loop")?;
         let times = engine::Plan { warmup, end, sample_interval: settings.sample_interval };
         let ended = AtomicBool::new(false);
@@ -299,6 +303,7 @@ impl Finished<'_> {
         if !self.outcome.plan.experiment.udp.is_empty() {
             extensions.push(udp::table(self.outcome.plan, &self.outcome.observer.udp, &self.outcome.account));
         }
+        extensions.extend(self.outcome.train());
         let [flow_series, control_series] = self.outcome.flow_series();
         let departures = self.outcome.observer.lateness.histogram().samples();
         let events = self.outcome.events();

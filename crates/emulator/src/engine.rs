@@ -6,6 +6,7 @@ use crate::network::Network;
 use crate::observer::Observer;
 use crate::packet;
 use crate::sys::Poller;
+use crate::train::{Sent, Train};
 use crate::ways::Step;
 use cogtcp_link::{Capacity, LinkCounters};
 use cogtcp_spectrum::RadioStats;
@@ -106,6 +107,7 @@ impl Engine {
         loop {
             let now = self.clock.now().min(plan.end);
             self.network.play(now, &mut self.observer);
+            self.drive_train(now);
             sampling.catch_up(now, &mut self.network, &mut self.observer, &mut account);
             if now >= plan.end || self.is_stopped() {
                 break;
@@ -113,7 +115,8 @@ impl Engine {
             if self.take_packets(plan.end, &mut buffer)? {
                 continue;
             }
-            self.timer.set(self.network.next().min(sampling.next()).min(plan.end))?;
+            let train = self.observer.train.as_ref().map_or(Time::MAX, Train::next);
+            self.timer.set(self.network.next().min(train).min(sampling.next()).min(plan.end))?;
             self.poller.wait()?;
         }
         let now = self.clock.now().min(plan.end);
@@ -127,24 +130,43 @@ impl Engine {
     /// Takes what the kernels have sent. Returns whether there was anything.
     fn take_packets(&mut self, end: Time, buffer: &mut [u8]) -> io::Result<bool> {
         let mut any = false;
-        for (host, entry) in self.entries.iter().enumerate() {
+        for host in 0..self.entries.len() {
             for _ in 0..BATCH {
-                let Some(size) = device::receive(entry.as_fd(), buffer)? else { break };
+                let Some(size) = device::receive(self.entries[host].as_fd(), buffer)? else { break };
                 any = true;
-                let bytes = &buffer[..size];
-                // To nobody: a multicast of the kernel's, say.
-                let way = packet::destination(bytes).and_then(|to| self.network.ways().way(host, to));
-                let Some((way, Step::Pipe(pipe))) = way.map(|way| (way, self.network.ways().step(way)))
-                else {
-                    continue;
-                };
                 let now = self.clock.now().min(end);
-                if let Some(packet) = self.observer.take(now, pipe, bytes) {
-                    self.network.offer(now, way, packet, size as u32, &mut self.observer);
+                if let Some(train) = &mut self.observer.train {
+                    train.outgoing(now, host, &mut buffer[..size]);
                 }
+                self.offer(now, host, &buffer[..size]);
             }
         }
         Ok(any)
+    }
+
+    /// A packet comes from a host.
+    fn offer(&mut self, now: Time, host: usize, bytes: &[u8]) {
+        // To nobody: a multicast of the kernel's, say.
+        let way = packet::destination(bytes).and_then(|to| self.network.ways().way(host, to));
+        let Some((way, Step::Pipe(pipe))) = way.map(|way| (way, self.network.ways().step(way))) else {
+            return;
+        };
+        if let Some(packet) = self.observer.take(now, pipe, bytes) {
+            self.network.offer(now, way, packet, bytes.len() as u32, &mut self.observer);
+        }
+    }
+
+    /// Lets the router of a train do what is due, and sends what it and its clients' managers send.
+    fn drive_train(&mut self, now: Time) {
+        if let Some(train) = &mut self.observer.train {
+            train.step(now);
+        }
+        while let Some(sent) = self.observer.train.as_mut().and_then(Train::poll) {
+            match sent {
+                Sent::From(host, bytes) => self.offer(now, host, &bytes),
+                Sent::Into(host, bytes) => self.observer.put(host, &bytes),
+            }
+        }
     }
 
     fn is_stopped(&self) -> bool {
@@ -201,7 +223,7 @@ impl Sampling {
     fn catch_up(&mut self, now: Time, network: &mut Network, observer: &mut Observer, account: &mut Account) {
         if !self.is_warm && now >= self.plan.warmup {
             self.is_warm = true;
-            observer.begin_measure();
+            observer.begin_measure(now);
             account.warm = standing(network, now);
             account.warm_radios = network.radio_stats(now);
             account.warm_at = now;

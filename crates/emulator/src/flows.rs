@@ -45,6 +45,7 @@ pub(crate) struct Standing {
     pub(crate) timeouts: u64,
     pub(crate) recoveries: u64,
     pub(crate) spurious: u64,
+    pub(crate) probes: u64,
 }
 
 /// A point of a flow's series.
@@ -307,7 +308,8 @@ impl Playing {
 
     fn standing(&mut self) -> Standing {
         let info = TcpInfo::of(self.prepared.sender.as_fd()).ok();
-        let (recoveries, spurious) = self.prepared.counters.as_mut().map_or((0, 0), TcpCounters::read);
+        let [recoveries, spurious, probes] =
+            self.prepared.counters.as_mut().map_or([0; 3], TcpCounters::read);
         let count = |of: fn(&TcpInfo) -> u64| info.as_ref().map_or(0, of);
         Standing {
             delivered: self.delivered,
@@ -316,6 +318,7 @@ impl Playing {
             timeouts: info.as_ref().and_then(TcpInfo::timeouts).unwrap_or(0),
             recoveries,
             spurious,
+            probes,
         }
     }
 

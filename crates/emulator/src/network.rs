@@ -45,6 +45,8 @@ struct Gating {
     pipes: Vec<Pipe>,
     /// The gate in silence.
     silent: Gate,
+    /// A direction that waits out every silence, whatever the others do.
+    holding: Option<Pipe>,
     own_rate: Rate,
 }
 
@@ -166,7 +168,19 @@ impl Network {
         let gating = &self.radios[number];
         let gate = if gating.radio.phase().is_silent() { gating.silent } else { Gate::Open };
         for pipe in &gating.pipes {
+            let is_held = matches!(gate, Gate::Drop | Gate::Refuse) && gating.holding == Some(*pipe);
+            let gate = if is_held { Gate::Hold } else { gate };
             self.pipes[*pipe].set_channel(at, gate, gating.radio.rate());
+        }
+    }
+
+    /// What comes to this direction in a silence of its radio waits, even where silence drops what comes to others.
+    pub fn hold(&mut self, pipe: Pipe) {
+        for number in 0..self.radios.len() {
+            if self.radios[number].pipes.contains(&pipe) {
+                self.radios[number].holding = Some(pipe);
+                self.gate(self.played, number);
+            }
         }
     }
 
@@ -218,6 +232,7 @@ impl Gating {
             radio: spec.build(spec.course(end, seed).as_ref(), seed)?,
             pipes: spec.links.iter().flat_map(|link| [2 * link, 2 * link + 1]).collect(),
             silent: Gate::of(true, gating.silence),
+            holding: None,
             own_rate: spec.links.first().map_or(Rate::ZERO, |link| experiment.links[*link].forward.rate),
         })
     }

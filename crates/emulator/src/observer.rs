@@ -6,6 +6,7 @@ use crate::lateness::Lateness;
 use crate::network;
 use crate::packet::{NO_FLOW, Packet, Packets};
 use crate::sys;
+use crate::train::Train;
 use crate::udp::UdpWatch;
 use crate::ways::Pipe;
 use cogtcp_crosslayer::LinkEvent;
@@ -17,8 +18,9 @@ use std::os::fd::{AsFd, OwnedFd};
 /// What is seen of a flow's packets, from the end of the warm-up on.
 #[derive(Debug)]
 pub(crate) struct FlowWatch {
-    /// Packets of the data direction that arrived.
+    /// Packets of the data direction that arrived, and their bytes.
     pub(crate) arrived: u64,
+    pub(crate) arrived_bytes: u64,
     /// Packets dropped, of the data direction and of the other.
     pub(crate) dropped: [u64; 2],
     /// Round-trip times as the simulator takes them: from a data segment's sending to the arrival of the acknowledgement that
@@ -34,6 +36,7 @@ impl Default for FlowWatch {
     fn default() -> Self {
         Self {
             arrived: 0,
+            arrived_bytes: 0,
             dropped: [0; 2],
             rtt: Histogram::new(),
             queuing: Histogram::new(),
@@ -48,6 +51,7 @@ pub(crate) enum Entity {
     Flow(usize),
     Radio(usize),
     Pipe(Pipe),
+    Node(usize),
 }
 
 /// Something that happened.
@@ -73,6 +77,7 @@ pub(crate) struct Observer {
     pub(crate) lateness: Lateness,
     pub(crate) happenings: Vec<Happening>,
     pub(crate) journal: Option<Journal>,
+    pub(crate) train: Option<Train>,
     /// The warm-up is over.
     pub(crate) is_warm: bool,
     /// Packets that a kernel did not take.
@@ -99,14 +104,18 @@ impl Observer {
             lateness: Lateness::default(),
             happenings: Vec::new(),
             journal,
+            train: None,
             is_warm: false,
             refused: 0,
         }
     }
 
     /// Metrics count from here on.
-    pub(crate) fn begin_measure(&mut self) {
+    pub(crate) fn begin_measure(&mut self, now: Time) {
         self.is_warm = true;
+        if let Some(train) = &mut self.train {
+            train.end_warmup(now);
+        }
         self.udp.iter_mut().for_each(UdpWatch::begin_measure);
     }
 
@@ -133,6 +142,13 @@ impl Observer {
         Some(packet)
     }
 
+    /// Gives the kernel of a host a packet that came by no link.
+    pub(crate) fn put(&mut self, host: usize, bytes: &[u8]) {
+        if sys::write(self.exits[host].as_fd(), bytes).is_err() {
+            self.refused += 1;
+        }
+    }
+
     fn happened(&mut self, happening: Happening) {
         if self.happenings.len() < MOST_HAPPENINGS {
             self.happenings.push(happening);
@@ -148,6 +164,7 @@ impl network::Observer for Observer {
         if let Some(flow) = self.flows.get_mut(packet.flow as usize) {
             if packet.is_forward {
                 flow.arrived += u64::from(self.is_warm);
+                flow.arrived_bytes += u64::from(frame.size()) * u64::from(self.is_warm);
                 if packet.payload > 0 {
                     // Before the kernel has it: it may answer at once.
                     flow.unanswered.get_or_insert(packet.answers);
@@ -164,7 +181,8 @@ impl network::Observer for Observer {
             source.arrived(now, packet.payload, frame.size(), packet.sent_at, is_warm);
         }
         let bytes = self.packets.bytes(packet);
-        if sys::write(self.exits[host].as_fd(), bytes).is_err() {
+        let is_message = self.train.as_mut().is_some_and(|train| train.incoming(now, host, bytes));
+        if !is_message && sys::write(self.exits[host].as_fd(), bytes).is_err() {
             self.refused += 1;
         }
         if let Some(journal) = &mut self.journal {
@@ -204,6 +222,9 @@ impl network::Observer for Observer {
     }
 
     fn radio(&mut self, at: Time, radio: usize, event: LinkEvent, own_rate: Rate) {
+        if let Some(train) = &mut self.train {
+            train.link_event(at, radio, event);
+        }
         let Some((kind, detail, value, error)) = of_link_event(event, own_rate) else { return };
         let happening = Happening { at, kind, entity: Entity::Radio(radio), flow: None, detail, value };
         self.happened(happening);

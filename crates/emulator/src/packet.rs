@@ -89,6 +89,12 @@ pub(crate) fn address(host: usize) -> Ipv4Addr {
     Ipv4Addr::new(a, b, c, host as u8 + 1)
 }
 
+/// The number of the host with this address, if it is one of theirs.
+pub(crate) fn host(address: Ipv4Addr) -> Option<usize> {
+    let [a, b, c, number] = address.octets();
+    ([a, b, c] == NETWORK).then(|| usize::from(number).checked_sub(1))?
+}
+
 /// The number of the host that an IPv4 packet is for, as far as it has the address of one.
 pub(crate) fn destination(bytes: &[u8]) -> Option<usize> {
     let (network, host) = bytes.get(16..20)?.split_at(3);
@@ -101,9 +107,9 @@ pub(crate) const FIRST_PORT: u16 = 5001;
 /// First port of the scenario's UDP sources: source n sends to this one plus n.
 pub(crate) const FIRST_UDP_PORT: u16 = 20_001;
 
-const TCP: u8 = 6;
-const UDP: u8 = 17;
-const IPV4_HEADER: usize = 20;
+pub(crate) const TCP: u8 = 6;
+pub(crate) const UDP: u8 = 17;
+pub(crate) const IPV4_HEADER: usize = 20;
 
 impl Packets {
     /// None yet, of a scenario that plays so many UDP sources.
@@ -141,7 +147,7 @@ impl Packets {
     }
 
     /// The bytes of a packet as they leave the link: with the mark that a queue has left on it.
-    pub fn bytes(&mut self, packet: &Packet) -> &[u8] {
+    pub fn bytes(&mut self, packet: &Packet) -> &mut [u8] {
         let bytes = &mut self.slots[packet.slot as usize];
         if packet.is_marked {
             mark(bytes);

@@ -76,11 +76,6 @@ impl Plan {
                 return refuse(format!("the link \"{}\" has two radios", spec.name));
             }
         }
-        if experiment.train.take().is_some_and(|train| train.settings.connection_manager) {
-            let what = "the clients of the train have connection managers".to_owned();
-            let known = "trains whose clients have none (train.connection_manager = false)";
-            return Err(EmulationError::Scenario { what, known });
-        }
         let ends = ends_of_programs(&experiment);
         if is_command {
             experiment.flows.clear();
@@ -95,7 +90,10 @@ impl Plan {
         let sources = experiment.udp.iter().map(|source| (source.name.as_str(), source.from, source.to));
         let streams: Vec<(&str, usize, usize)> = flows.chain(sources).collect();
         let nodes = streams.iter().flat_map(|(_, from, to)| [*from, *to]);
-        let ways = Ways::new(&experiment, nodes.chain(if is_command { ends } else { [ends[0]; 2] }));
+        // The router sends messages and is sent them.
+        let router = experiment.train.as_ref().map(|train| train.router);
+        let programs = if is_command { ends } else { [ends[0]; 2] };
+        let ways = Ways::new(&experiment, nodes.chain(programs).chain(router));
         if ways.hosts().len() > MOST_HOSTS {
             return refuse(format!("flows end at {} nodes, over {MOST_HOSTS}", ways.hosts().len()));
         }
@@ -118,6 +116,12 @@ impl Plan {
             }
         }
         Ok(Self { experiment, ways, hosts, ends, sockets, notes })
+    }
+
+    /// Whether what the radios do is worked out before it happens, up to the end.
+    pub(crate) fn is_worked_out(&self) -> bool {
+        let is_journey = |radio: &RadioSpec| radio.kind.journey().is_some();
+        self.experiment.train.is_some() || self.experiment.radios.iter().any(is_journey)
     }
 
     /// The hosts from and to which a flow leads.

@@ -3,7 +3,7 @@
 use crate::engine::Account;
 use crate::flows::Played;
 use crate::network::Network;
-use crate::observer::{Entity, Happening, Observer};
+use crate::observer::{Entity, FlowWatch, Happening, Observer};
 use crate::plan::Plan;
 use crate::ways::Pipe;
 use cogtcp_link::{Capacity, DropCause};
@@ -12,7 +12,9 @@ use cogtcp_records::tables::{
     FlowSeriesBuilder, FlowsBuilder, LinkRow, LinkSample, LinkSeriesBuilder, LinksBuilder, PacketsBuilder,
     RadioRow, RadiosBuilder,
 };
+use cogtcp_records::train::{FlowOnTrain, TrainAccount};
 use cogtcp_records::{Code, EventKind, Table};
+use cogtcp_scenario::FlowSpec;
 use cogtcp_spectrum::RadioStats;
 use cogtcp_units::Time;
 
@@ -49,14 +51,9 @@ impl Outcome<'_> {
             Some([begin, end]) => (end.0.saturating_since(begin.0).as_secs_f64(), end.1 - begin.1),
             None => (0.0, 0),
         };
-        // The direction of a link that could carry least, as in the simulator.
-        let bottleneck = plan.pipes_of(spec).into_iter().min_by_key(|pipe| (self.available(*pipe), *pipe));
-        let available = bottleneck.map_or(0.0, |pipe| self.capacity(pipe));
+        let bottleneck = self.bottleneck(spec);
         let [link, direction] =
             bottleneck.map_or([""; 2], |pipe| [&plan.experiment.links[pipe / 2].name, DIRECTIONS[pipe % 2]]);
-        let measured = self.account.ended_at.saturating_since(self.account.warm_at).as_secs_f64();
-        // What the link could carry is known for the whole measured time: a shorter span has its share of it.
-        let share = if measured > 0.0 { (span / measured).min(1.0) } else { 0.0 };
         FlowRow {
             flow: table.flow.intern(&spec.name),
             transport: table.transport.intern(&spec.transport),
@@ -70,7 +67,7 @@ impl Outcome<'_> {
             delivered_bytes: end.delivered - warm.delivered,
             sent_segments: end.sent - warm.sent,
             retransmitted_segments: end.retransmitted - warm.retransmitted,
-            efficiency: ratio(delivered as f64, available * share),
+            efficiency: ratio(delivered as f64, self.available_to(spec, played)),
             bottleneck: table.bottleneck.intern(link),
             bottleneck_direction: table.bottleneck_direction.intern(direction),
             delivery_ratio: ratio(seen.arrived as f64, (seen.arrived + seen.dropped[0]) as f64),
@@ -93,6 +90,20 @@ impl Outcome<'_> {
                 .completed
                 .map_or(f64::NAN, |at| at.saturating_since(played.start).as_secs_f64()),
         }
+    }
+
+    /// The direction of a link that could carry least of those that a flow's data take, as in the simulator.
+    fn bottleneck(&self, flow: &FlowSpec) -> Option<Pipe> {
+        self.plan.pipes_of(flow).into_iter().min_by_key(|pipe| (self.available(*pipe), *pipe))
+    }
+
+    /// What that could carry over a flow's measured span, in bytes.
+    fn available_to(&self, flow: &FlowSpec, played: &Played) -> f64 {
+        let available = self.bottleneck(flow).map_or(0.0, |pipe| self.capacity(pipe));
+        let span = played.span.map_or(0.0, |[begin, end]| end.0.saturating_since(begin.0).as_secs_f64());
+        let measured = self.account.ended_at.saturating_since(self.account.warm_at).as_secs_f64();
+        // What a link could carry is known for the whole measured time: a shorter span has its share of it.
+        if measured > 0.0 { available * (span / measured).min(1.0) } else { 0.0 }
     }
 
     /// What a direction of a link could carry, as its counters have it.
@@ -171,6 +182,35 @@ impl Outcome<'_> {
         BudgetBuilder::default().finish()
     }
 
+    /// The tables of a train, its flows and its predictions, if there is one.
+    pub(crate) fn train(&self) -> Vec<Table> {
+        let Some(train) = &self.observer.train else { return Vec::new() };
+        let (experiment, end) = (&self.plan.experiment, self.account.ended_at);
+        let flows = self.played.iter().zip(&self.observer.flows).zip(&experiment.flows).enumerate();
+        let flow = |(number, ((played, seen), spec))| -> FlowOnTrain<'_> {
+            let (played, seen, spec): (&Played, &FlowWatch, &FlowSpec) = (played, seen, spec);
+            FlowOnTrain {
+                name: &spec.name,
+                efficiency: ratio(seen.arrived_bytes as f64, self.available_to(spec, played)),
+                frozen: train.frozen(number, end),
+                window_probes: played.end.probes - played.warm.probes,
+            }
+        };
+        let account = TrainAccount {
+            router: &train.router,
+            node: &experiment.nodes[train.spec.router],
+            predictor: train.spec.settings.prediction.kind().name(),
+            clients: train.clients.len(),
+            outages: &train.outages,
+            causes: &train.causes,
+            warm_at: self.account.warm_at,
+            end,
+            message_bytes: train.bytes,
+            flows: flows.map(flow).collect(),
+        };
+        account.tables().into()
+    }
+
     pub(crate) fn packets() -> Table {
         PacketsBuilder::default().finish()
     }
@@ -234,7 +274,9 @@ impl Outcome<'_> {
         for kind in EventKind::ALL {
             table.kind.intern(kind.name());
         }
-        let mut all: Vec<&Happening> = self.observer.happenings.iter().chain(&self.happenings).collect();
+        let of_train = self.observer.train.iter().flat_map(|train| &train.happenings);
+        let mut all: Vec<&Happening> =
+            self.observer.happenings.iter().chain(&self.happenings).chain(of_train).collect();
         all.sort_by_key(|happening| happening.at);
         let experiment = &self.plan.experiment;
         let flows = experiment.flows.iter().map(|flow| flow.name.as_str());
@@ -248,6 +290,7 @@ impl Outcome<'_> {
                 Entity::Flow(number) => names[number],
                 Entity::Radio(number) => &self.plan.experiment.radios[number].name,
                 Entity::Pipe(pipe) => &pipes[pipe],
+                Entity::Node(node) => &self.plan.experiment.nodes[node],
             });
             let row = EventRow {
                 time_s: happening.at.as_secs_f64(),

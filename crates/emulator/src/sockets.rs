@@ -199,14 +199,15 @@ impl TcpCounters {
         File::open(path).tried(path).map(Self)
     }
 
-    /// Entries into fast recovery, and timeouts that the kernel took for spurious.
-    pub(crate) fn read(&mut self) -> (u64, u64) {
+    /// Entries into fast recovery, timeouts that the kernel took for spurious, and window probes.
+    pub(crate) fn read(&mut self) -> [u64; 3] {
         let mut text = String::new();
         if self.0.rewind().and_then(|()| self.0.read_to_string(&mut text)).is_err() {
-            return (0, 0);
+            return [0; 3];
         }
         let count = |name| counter(&text, name);
-        (count("TCPSackRecovery") + count("TCPRenoRecovery"), count("TCPSpuriousRTOs"))
+        let recoveries = count("TCPSackRecovery") + count("TCPRenoRecovery");
+        [recoveries, count("TCPSpuriousRTOs"), count("TCPWinProbe")]
     }
 }
 

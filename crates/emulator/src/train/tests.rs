@@ -1,0 +1,157 @@
+//! The train under a clock made by hand.
+
+use super::*;
+use cogtcp_scenario::Scenario;
+use cogtcp_transport::SeqNumber;
+
+/// A download over a radio with an outage from 6 s to 8 s, to a client at the router or behind a LAN.
+fn train(topology: &str, radio: &str, to: &str) -> Train {
+    let text = format!(
+        "name = \"t\"\n[run]\nduration = \"10 s\"\n{topology}\n[[radio]]\nname = \"r\"\nlinks = [\"{radio}\"]\n\
+         silence = \"drop\"\nsensing = {{ off = \"2 s\", on = \"60 s\", start = \"6 s\" }}\n\
+         [train]\nrouter = \"router\"\nradio = \"r\"\ntu_advance = 2.0\n\
+         [[flow]]\nfrom = \"source\"\nto = \"{to}\"\ntransport = \"linux-reno\"\n"
+    );
+    let experiment = Scenario::parse(&text, "t.toml").and_then(|scenario| scenario.resolve()).unwrap();
+    let plan = Plan::new(experiment, false).unwrap();
+    Train::new(&plan, 1, Time::from_millis(10_000)).unwrap()
+}
+
+const AT_ROUTER: &str = "[topology.graph]\nnodes = [\"source\", \"router\"]\n\
+    links = [{ name = \"air\", from = \"source\", to = \"router\", rate = \"10 Mbit/s\", delay = \"25 ms\" }]";
+const LAN: &str = "[topology.graph]\nnodes = [\"source\", \"router\", \"client\"]\nlinks = [\n\
+    { name = \"air\", from = \"source\", to = \"router\", rate = \"10 Mbit/s\", delay = \"25 ms\" },\n\
+    { name = \"lan\", from = \"router\", to = \"client\", rate = \"10 Mbit/s\", delay = \"5 ms\" }]";
+
+fn ms(millis: u64) -> Time {
+    Time::from_millis(millis)
+}
+
+/// From the server at `host`, which listens for the first flow, to the source.
+fn ends(host: usize) -> Ends {
+    Ends { from: (packet::address(host), packet::FIRST_PORT), to: (packet::address(0), 40_000) }
+}
+
+fn packet_of(ends: Ends, flags: Flags, window: u16) -> Vec<u8> {
+    let segment = Segment::new(SeqNumber::new(100), SeqNumber::new(200), 0, window, flags);
+    segments::acknowledgement(ends, &segment)
+}
+
+fn window(bytes: &[u8]) -> u16 {
+    segments::read(bytes).unwrap().1.window
+}
+
+/// The three packets of a handshake, 50 ms long for the server, and an ACK with a window of 1000.
+fn connect(train: &mut Train, host: usize) {
+    train.incoming(ms(1), host, &mut packet_of(ends(host).reversed(), Flags::SYN, 9));
+    train.outgoing(ms(1), host, &mut packet_of(ends(host), Flags::SYN | Flags::ACK, 9));
+    train.incoming(ms(51), host, &mut packet_of(ends(host).reversed(), Flags::ACK, 9));
+    let mut ack = packet_of(ends(host), Flags::ACK, 1000);
+    train.outgoing(ms(52), host, &mut ack);
+    assert_eq!(window(&ack), 1000);
+}
+
+/// What it sends when it is asked at `now`.
+fn sent(train: &mut Train, now: Time) -> Vec<Sent> {
+    train.step(now);
+    std::iter::from_fn(|| train.poll()).collect()
+}
+
+#[test]
+fn a_client_at_the_router_is_frozen_and_thawed() {
+    let mut train = train(AT_ROUTER, "air", "router");
+    assert_eq!((train.at, &train.clients[..], train.holds()), (1, &[1][..], Some(1)));
+    // Told without a message.
+    assert!(sent(&mut train, ms(0)).is_empty());
+    connect(&mut train, 1);
+    assert!(sent(&mut train, ms(1000)).is_empty());
+    assert_eq!(train.router.rtt_tcp(), Duration::from_millis(50));
+    // Two of it ahead.
+    assert!(sent(&mut train, ms(5899)).is_empty());
+    let warned = sent(&mut train, ms(5900));
+    assert_eq!(warned.len(), ConnectionManager::FREEZE_ACKS);
+    for ack in &warned {
+        let Sent::From(1, bytes) = ack else { panic!("{ack:?}") };
+        let (way, segment) = segments::read(bytes).unwrap();
+        assert_eq!((way, segment.window, segment.ack), (ends(1), 0, SeqNumber::new(200)));
+    }
+    let mut ack = packet_of(ends(1), Flags::ACK, 800);
+    train.outgoing(ms(6500), 1, &mut ack);
+    assert_eq!(window(&ack), 0);
+    // What comes to it is left alone, and so is what others send.
+    let mut data = packet_of(ends(1).reversed(), Flags::ACK, 77);
+    train.incoming(ms(6500), 1, &mut data);
+    assert_eq!(window(&data), 77);
+    train.outgoing(ms(6500), 0, &mut data);
+    assert_eq!(window(&data), 77);
+    // TD_advance is half of the outage: at 7 s, held by the router until 8 s.
+    let cleared = sent(&mut train, ms(7000));
+    assert_eq!(cleared.len(), ConnectionManager::THAW_ACKS);
+    assert!(cleared.iter().all(|ack| matches!(ack, Sent::From(1, bytes) if window(bytes) == 800)));
+    assert_eq!(train.frozen(0, ms(9000)), Some((0, Duration::from_millis(1100))));
+    let kinds: Vec<EventKind> = train.happenings.iter().map(|it| it.kind).collect();
+    let told = [EventKind::TriggerDown, EventKind::Freeze, EventKind::TriggerUp, EventKind::Thaw];
+    assert_eq!(kinds, told);
+    // Closed from both ends, it is no connection any more.
+    train.outgoing(ms(9000), 1, &mut packet_of(ends(1), Flags::FIN | Flags::ACK, 5));
+    train.incoming(ms(9000), 1, &mut packet_of(ends(1).reversed(), Flags::FIN | Flags::ACK, 5));
+    assert!(train.connections.is_empty());
+}
+
+/// What the train sends reaches its other host after 5 ms, and no kernel.
+#[test]
+fn messages_cross_the_lan() {
+    let mut train = train(LAN, "air", "client");
+    assert_eq!((train.at, &train.clients[..]), (1, &[2][..]));
+    connect(&mut train, 2);
+    let requests = sent(&mut train, ms(100));
+    let [Sent::From(1, request)] = &requests[..] else { panic!("{requests:?}") };
+    assert_eq!(request.len(), 64);
+    assert!(train.incoming(ms(105), 2, &mut request.clone()));
+    let replies: Vec<Sent> = std::iter::from_fn(|| train.poll()).collect();
+    let [Sent::From(2, reply)] = &replies[..] else { panic!("{replies:?}") };
+    assert!(train.incoming(ms(110), 1, &mut reply.clone()));
+    assert_eq!(train.router.rtt_tcp(), Duration::from_millis(50));
+    assert_eq!(train.router.rtt_local(), Duration::from_millis(10));
+    assert_eq!(train.bytes, 128);
+    let warned = sent(&mut train, ms(5900));
+    let Some(Sent::From(1, down)) = warned.last() else { panic!("{warned:?}") };
+    // Frozen when the message has come, not when it left.
+    let mut ack = packet_of(ends(2), Flags::ACK, 800);
+    train.outgoing(ms(5901), 2, &mut ack);
+    assert_eq!(window(&ack), 800);
+    assert!(train.incoming(ms(5905), 2, &mut down.clone()));
+    train.outgoing(ms(5906), 2, &mut ack);
+    assert_eq!(window(&ack), 0);
+    assert_eq!(std::iter::from_fn(|| train.poll()).count(), ConnectionManager::FREEZE_ACKS);
+    // A datagram of somebody else's passes.
+    let other = Ends { from: (packet::address(1), 5), to: (packet::address(2), wire::PORT) };
+    let mut bytes = segments::datagram(other, &wire::encode(Message::GoingUp, ms(0)));
+    assert!(!train.incoming(ms(5907), 2, &mut bytes));
+}
+
+/// An upload is held beside it: the ACKs that arrive are closed, and one is made for its kernel.
+#[test]
+fn a_program_is_held_both_ways() {
+    let mut train = train(AT_ROUTER, "air", "router");
+    let way = Ends { from: (packet::address(1), 40_001), to: (packet::address(0), 80) };
+    train.outgoing(ms(1), 1, &mut packet_of(way, Flags::SYN, 9));
+    train.incoming(ms(51), 1, &mut packet_of(way.reversed(), Flags::SYN | Flags::ACK, 9));
+    train.outgoing(ms(52), 1, &mut packet_of(way, Flags::ACK, 500));
+    train.incoming(ms(102), 1, &mut packet_of(way.reversed(), Flags::ACK, 600));
+    sent(&mut train, ms(1000));
+    let warned = sent(&mut train, ms(5950));
+    let into: Vec<&Sent> = warned.iter().filter(|it| matches!(it, Sent::Into(..))).collect();
+    let [Sent::Into(1, bytes)] = into[..] else { panic!("{warned:?}") };
+    assert_eq!(segments::read(bytes).map(|(way, it)| (way, it.window)), Some((way.reversed(), 0)));
+    assert_eq!(warned.len(), 1 + ConnectionManager::FREEZE_ACKS);
+    let mut ack = packet_of(way.reversed(), Flags::ACK, 600);
+    train.incoming(ms(6000), 1, &mut ack);
+    assert_eq!(window(&ack), 0);
+    let mut own = packet_of(way, Flags::ACK, 500);
+    train.outgoing(ms(6000), 1, &mut own);
+    assert_eq!(window(&own), 0);
+    // A reset ends it.
+    train.incoming(ms(6001), 1, &mut packet_of(way.reversed(), Flags::RST, 0));
+    assert!(train.connections.is_empty());
+}
