@@ -180,7 +180,7 @@ fn packets_go_from_link_to_link_at_their_own_times() {
     assert_eq!(late, by_step);
 }
 
-/// Chains, dumbbells and a train without managers are emulated; each flow has its ways.
+/// Chains, dumbbells and trains are emulated; each flow has its ways.
 #[test]
 fn networks_of_several_links_are_emulated() {
     use cogtcp_emulator::Plan;
@@ -188,9 +188,6 @@ fn networks_of_several_links_are_emulated() {
         let mut experiment = shipped(name);
         for flow in &mut experiment.flows {
             flow.control.name = "aimd".to_owned();
-        }
-        if let Some(train) = &mut experiment.train {
-            train.settings.connection_manager = false;
         }
         Plan::new(experiment, false).unwrap();
     }
@@ -200,9 +197,7 @@ fn networks_of_several_links_are_emulated() {
 #[test]
 fn scenarios_that_cannot_be_emulated_are_refused() {
     use cogtcp_emulator::Plan;
-    for (name, word) in
-        [("adhoc-mobile", "ad hoc network"), ("cr-single-hop", "CR user"), ("train", "connection managers")]
-    {
+    for (name, word) in [("adhoc-mobile", "ad hoc network"), ("cr-single-hop", "CR user")] {
         let error = Plan::new(shipped(name), false).unwrap_err().to_string();
         assert!(error.contains(word) && error.contains("the kernel plane emulates"), "{error}");
     }

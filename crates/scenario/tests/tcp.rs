@@ -34,6 +34,7 @@ fn every_setting_arrives() {
         window_scaling = false
         initial_rto = "3 s"
         min_rto = "200 ms"
+        min_rto_above_srtt = true
         max_rto = "64 s"
         hold_ssthresh = false
         keep_syn_backoff = true

@@ -105,9 +105,13 @@ impl Train {
         let streams = plan.network.streams();
         for client in &clients {
             for (from, to) in [(spec.router, client.node), (client.node, spec.router)] {
-                let path = plan
-                    .router
-                    .path_for(from, to, || format!("warnings of {}", experiment.nodes[spec.router]))?;
+                // A client on the router's own node is told without a network.
+                let path = if client.local {
+                    Vec::new()
+                } else {
+                    let what = || format!("warnings of {}", experiment.nodes[spec.router]);
+                    plan.router.path_for(from, to, what)?
+                };
                 plan.network.add_stream(from, to, &path);
             }
         }
