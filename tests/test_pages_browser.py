@@ -219,13 +219,18 @@ def test_an_axis_copes_with_a_value_that_explodes(page: Any, pages: dict[str, st
 
 
 def test_a_long_run_is_interactive_within_a_second(page: Any, pages: dict[str, str]) -> None:
-    """From the click to the end of the scripts; the best of some, as others use the machine."""
+    """Processor time of the page's own thread, as others use the machine; the best of some."""
     times = []
-    for _ in range(5):
-        page.goto(pages["journey"])
-        assert page.locator(".time.live").count() == 1
-        times.append(page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd"))
-    assert min(times) < 1000, times
+    for _ in range(3):
+        tab = page.context.new_page()
+        metrics = page.context.new_cdp_session(tab)
+        metrics.send("Performance.enable", {"timeDomain": "threadTicks"})
+        tab.goto(pages["journey"])
+        assert tab.locator(".time.live").count() == 1
+        found = {each["name"]: each["value"] for each in metrics.send("Performance.getMetrics")["metrics"]}
+        times.append(found["TaskDuration"])
+        tab.close()
+    assert 0.001 < min(times) < 1, times
     assert Path(pages["journey"].removeprefix("file://")).stat().st_size < 2_000_000
 
 
