@@ -264,8 +264,8 @@ def test_every_hook_of_the_trait_is_a_method() -> None:
     source = (ROOT / "crates/transport/src/congestion.rs").read_text()
     trait = source.split("pub trait CongestionControl", 1)[1].split("\n}\n", 1)[0]
     hooks = set(re.findall(r"^    fn (\w+)\(", trait, re.MULTILINE))
-    # A name is an attribute; the receiver of a control with a SYN option counts flows, as C2's does; and a control
-    # in Python always has delivery rates.
+    # A name is an attribute; the receiver of a control with a SYN option counts flows, as C2's does;
+    # and controls in Python always have delivery rates.
     hooks -= {"name", "receiver_hook", "uses_delivery_rate"}
     methods = {name for name in vars(cogtcp.CongestionControl) if not name.startswith("_")}
     assert len(hooks) > 15
