@@ -2,14 +2,58 @@
 
 from __future__ import annotations
 
+import sys
+from typing import TYPE_CHECKING
+
 import pytest
 
-from cogtcp import Scenario
+from cogtcp import Scenario, run
 from cogtcp._shipped import shipped
 from cogtcp.emulation import emulate
 from test_emulation import as_in_time, on_kernel
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 OUTAGE = (6.0, 8.0)
+LAN = """\
+name = "lan"
+
+[run]
+duration = "9 s"
+sample_interval = "50 ms"
+
+[topology.graph]
+nodes = ["source", "router", "client1", "client2"]
+links = [
+  { name = "air", from = "source", to = "router", rate = "4 Mbit/s", delay = "20 ms", queue = "40 packets" },
+  { name = "lan1", from = "router", to = "client1", rate = "20 Mbit/s", delay = "5 ms" },
+  { name = "lan2", from = "router", to = "client2", rate = "20 Mbit/s", delay = "8 ms" },
+]
+
+[[radio]]
+name = "cr"
+links = ["air"]
+silence = "drop"
+sensing = { off = "1500 ms", on = "60 s", start = "4 s" }
+
+[train]
+router = "router"
+radio = "cr"
+tu_advance = 2.0
+
+[[flow]]
+name = "download"
+from = "source"
+to = "client1"
+transport = "linux-cubic"
+
+[[flow]]
+name = "upload"
+from = "client2"
+to = "source"
+transport = "linux-reno"
+"""
 
 
 def freeze(**changes: str) -> Scenario:
@@ -56,3 +100,80 @@ def test_without_managers_it_meets_a_timeout() -> None:
     assert (train["down_messages"], train["frozen_s"]) == (1, 0)
     if result.timing["counts_timeouts"]:
         assert flow["rtos"] > 0
+
+
+def test_both_planes_predict_alike() -> None:
+    """The predictor draws from the seed: errors and false alarms are those of the simulation."""
+    if sys.platform != "linux":
+        pytest.skip("the plane needs Linux")
+    alarms = freeze(
+        run__duration="3 s",
+        radio__0__sensing__start="2500 ms",
+        train__prediction='{ itinerary = { error = "100 ms", missed = "0 %", false_interval = "500 ms" } }',
+    )
+    simulated = run(alarms, 3).predictions.to_pylist()
+    emulated = emulate(alarms, seed=3).rows("predictions")
+    said = ("predicted_start_s", "predicted_end_s")
+    assert len(simulated) > 1
+    assert [[row[name] for name in said] for row in emulated] == [
+        [row[name] for name in said] for row in simulated
+    ]
+
+
+@on_kernel
+def test_messages_cross_the_lan_and_uplinks_rest_too() -> None:
+    result = emulate(Scenario.from_toml(LAN))
+    train = result.rows("trains")[0]
+    assert (train["clients"], train["down_messages"], train["up_messages"]) == (2, 2, 2)
+    # Two clients are warned, and asked more than once.
+    assert train["overhead_bytes"] >= 64 * (4 + 2 * train["polls"] - 2)
+    # The farther client: 8 ms each way.
+    assert train["rtt_local_s"] > 0.016
+    flows = {row["flow"]: row for row in result.rows("train_flows")}
+    assert [flow for flow, row in flows.items() if row["managed"]] == ["download", "upload"]
+    with as_in_time(result):
+        assert all(row["frozen_s"] > 0.7 for row in flows.values()), flows
+        goodputs = {row["flow"]: row for row in result.rows("flows")}
+        assert goodputs["upload"]["goodput_bps"] > 1e6
+        # Held beside it, the upload's source sends nothing: the sender's own kernel saw no timeout.
+        assert goodputs["upload"]["rtos"] == 0
+    frozen = [row["entity"] for row in result.events.to_pylist() if row["kind"] == "freeze"]
+    assert sorted(frozen) == ["download", "upload"]
+
+
+SERVER = """\
+import socket
+connection = socket.create_server(("", 7000)).accept()[0]
+while connection.recv(1 << 20):
+    pass
+"""
+# tcpi_snd_wnd, the window that the sender believes in, stands at 228 of tcp_info (Linux 5.4).
+CLIENT = """\
+import os, socket, struct, sys, time
+until, least = time.monotonic() + 9, 1 << 30
+time.sleep(1)
+connection = socket.create_connection((os.environ["COGTCP_PEER"], 7000))
+connection.setblocking(False)
+while time.monotonic() < until:
+    try:
+        connection.send(bytes(1 << 16))
+    except BlockingIOError:
+        pass
+    least = min(least, struct.unpack_from("I", connection.getsockopt(6, 11, 240), 228)[0])
+    time.sleep(0.02)
+open(sys.argv[1], "w").write(str(least))
+"""
+
+
+@on_kernel
+@pytest.mark.parametrize("managed", ["true", "false"])
+def test_a_programs_connection_is_held_too(tmp_path: Path, managed: str) -> None:
+    told = tmp_path / "window"
+    result = emulate(
+        freeze(train__connection_manager=managed),
+        command=[sys.executable, "-c", CLIENT, str(told)],
+        peer=[sys.executable, "-c", SERVER],
+    )
+    assert result.rows("trains")[0]["down_messages"] == 1
+    with as_in_time(result):
+        assert (told.read_text() == "0") == (managed == "true")
