@@ -1,5 +1,6 @@
 //! Real packets: where their bytes lie while they are on the link, and what links and reports read of them.
 
+use crate::checksum::folded;
 use cogtcp_link::Payload;
 use cogtcp_units::Time;
 use std::net::Ipv4Addr;
@@ -229,10 +230,8 @@ fn mark(bytes: &mut [u8]) {
     bytes[1] |= 3;
     let after = u16::from_be_bytes([bytes[0], bytes[1]]);
     let checksum = u16::from_be_bytes([bytes[10], bytes[11]]);
-    let mut sum = u32::from(!checksum) + u32::from(!before) + u32::from(after);
-    sum = (sum & 0xffff) + (sum >> 16);
-    sum = (sum & 0xffff) + (sum >> 16);
-    bytes[10..12].copy_from_slice(&(!(sum as u16)).to_be_bytes());
+    let sum = u32::from(!checksum) + u32::from(!before) + u32::from(after);
+    bytes[10..12].copy_from_slice(&(!folded(sum)).to_be_bytes());
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The TCP of real packets as [`Segment`]s, and back: for who stands in their way and speaks TCP with their ends.
 
+use crate::checksum::{folded, pseudo_header, sum};
 use crate::packet::{IPV4_HEADER, TCP, UDP};
 use cogtcp_transport::{Flags, Segment, SeqNumber};
 use std::net::Ipv4Addr;
@@ -94,7 +95,7 @@ pub(crate) fn acknowledgement(ends: Ends, segment: &Segment) -> Vec<u8> {
     tcp[13] = segment.flags.bits();
     put(&mut tcp, 14, segment.window);
     tcp.extend(options);
-    let sum = pseudo_header(ends, TCP, header);
+    let sum = pseudo_header(ends.from.0, ends.to.0, TCP, header);
     put_checksum(&mut tcp, 16, sum);
     packet(ends, TCP, &tcp)
 }
@@ -106,7 +107,7 @@ pub(crate) fn datagram(ends: Ends, payload: &[u8]) -> Vec<u8> {
     put(&mut udp, 2, ends.to.1);
     put(&mut udp, 4, (UDP_HEADER + payload.len()) as u16);
     udp.extend(payload);
-    let sum = pseudo_header(ends, UDP, udp.len());
+    let sum = pseudo_header(ends.from.0, ends.to.0, UDP, udp.len());
     put_checksum(&mut udp, 6, sum);
     packet(ends, UDP, &udp)
 }
@@ -147,26 +148,10 @@ fn packet(ends: Ends, protocol: u8, content: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Its sum (RFC 9293 section 3.1, RFC 768).
-fn pseudo_header(ends: Ends, protocol: u8, length: usize) -> u32 {
-    let addresses = [ends.from.0.octets(), ends.to.0.octets()].concat();
-    sum(&addresses) + u32::from(protocol) + length as u32
-}
-
 /// The checksum of all of `bytes`, and of what `before` is the sum of (RFC 1071), where nothing stands yet.
 fn put_checksum(bytes: &mut [u8], at: usize, before: u32) {
     let checksum = !folded(before + sum(bytes));
     put(bytes, at, checksum);
-}
-
-fn sum(bytes: &[u8]) -> u32 {
-    let pair = |pair: &[u8]| u32::from(pair[0]) << 8 | u32::from(*pair.get(1).unwrap_or(&0));
-    bytes.chunks(2).map(pair).sum()
-}
-
-fn folded(sum: u32) -> u16 {
-    let sum = (sum & 0xffff) + (sum >> 16);
-    ((sum & 0xffff) + (sum >> 16)) as u16
 }
 
 fn word(bytes: &[u8], at: usize) -> u16 {
@@ -187,7 +172,7 @@ mod tests {
     /// Headers with their checksums in place, and the pseudo header, sum up to all ones.
     fn is_sound(bytes: &[u8], protocol: u8) -> bool {
         let content = &bytes[IPV4_HEADER..];
-        let whole = pseudo_header(ENDS, protocol, content.len()) + sum(content);
+        let whole = pseudo_header(ENDS.from.0, ENDS.to.0, protocol, content.len()) + sum(content);
         folded(sum(&bytes[..IPV4_HEADER])) == 0xffff && folded(whole) == 0xffff
     }
 

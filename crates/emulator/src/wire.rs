@@ -1,11 +1,11 @@
 //! Bytes of the packets of scripts: IPv4 and TCP headers with their checksums, and back.
 
+use crate::checksum::{folded, pseudo_header, sum};
+use crate::packet::{IPV4_HEADER, TCP};
 use cogtcp_packets::{Ecn, Packet};
 use std::net::SocketAddrV4;
 
-const IPV4_HEADER: usize = 20;
 const TCP_HEADER: usize = 20;
-const TCP: u8 = 6;
 const ACK: u8 = 16;
 /// Time to live of what the peer sends.
 const LIFETIME: u8 = 64;
@@ -47,7 +47,7 @@ pub(crate) fn write(packet: &Packet, initial: Initial, from: SocketAddrV4, to: S
     tcp[13] = packet.flags;
     tcp[14..16].copy_from_slice(&packet.window.to_be_bytes());
     tcp[TCP_HEADER..TCP_HEADER + options.len()].copy_from_slice(&options);
-    let checksum = !folded(pseudo_header(from, to, tcp_length) + sum(tcp));
+    let checksum = !folded(pseudo_header(*from.ip(), *to.ip(), TCP, tcp_length) + sum(tcp));
     tcp[16..18].copy_from_slice(&checksum.to_be_bytes());
     bytes
 }
@@ -147,24 +147,6 @@ fn read_options(mut left: &[u8], initial: Initial, packet: &mut Packet) {
     }
 }
 
-/// The sum of 16-bit words (RFC 1071).
-fn sum(bytes: &[u8]) -> u32 {
-    bytes
-        .chunks(2)
-        .map(|pair| u32::from(u16::from_be_bytes([pair[0], pair.get(1).copied().unwrap_or(0)])))
-        .sum()
-}
-
-fn folded(sum: u32) -> u16 {
-    let sum = (sum & 0xffff) + (sum >> 16);
-    ((sum & 0xffff) + (sum >> 16)) as u16
-}
-
-/// What TCP's checksum covers of the IP header (RFC 9293 section 3.1).
-fn pseudo_header(from: SocketAddrV4, to: SocketAddrV4, length: usize) -> u32 {
-    sum(&from.ip().octets()) + sum(&to.ip().octets()) + u32::from(TCP) + length as u32
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,7 +175,7 @@ mod tests {
         let bytes = write(&packet, initial, from, to);
         assert_eq!(folded(sum(&bytes[..IPV4_HEADER])), 0xffff);
         let tcp = &bytes[IPV4_HEADER..];
-        assert_eq!(folded(pseudo_header(from, to, tcp.len()) + sum(tcp)), 0xffff);
+        assert_eq!(folded(pseudo_header(*from.ip(), *to.ip(), TCP, tcp.len()) + sum(tcp)), 0xffff);
         // The peer's own numbers are the other way round when the end reads them.
         let seen = read(&bytes, Initial { own: initial.peer, peer: initial.own }).unwrap();
         assert_eq!(seen, (packet, 8080, 40_001));
