@@ -288,13 +288,36 @@ def test_the_map_plays(page: Any, pages: dict[str, str]) -> None:
     root = page.locator(".map")
     assert root.locator(".still").is_hidden()
     assert root.locator(".player circle").count() >= 25
-    assert root.get_attribute("data-time") == "0.0"
+    # It begins when the first packet has arrived: a way is to be seen, and the legend tells its hops.
+    begin = float(root.get_attribute("data-time"))
+    assert 1 < begin < 5
+    assert " hop" in root.locator(".flows").inner_text()
+    assert root.locator("rect.area").count() == 1
+    assert root.locator(".ruler").text_content() == "200 m"
+    assert root.locator("output").inner_text() == f"{begin:.1f} s of 20 s"
     place = root.locator(".player circle").last.bounding_box()
+    root.get_by_role("combobox").select_option("10")
     root.get_by_role("button", name="Play").click()
-    page.wait_for_timeout(1000)
-    root.get_by_role("button", name="Stop").click()
+    page.wait_for_timeout(600)
+    root.get_by_role("button", name="Pause").click()
     stopped = root.get_attribute("data-time")
-    assert float(stopped) > 1
+    assert float(stopped) > begin + 0.5
     page.wait_for_timeout(200)
     assert root.get_attribute("data-time") == stopped
     assert root.locator(".player circle").last.bounding_box() != place
+
+
+def test_a_primary_user_of_the_map_is_filled_while_it_is_on(page: Any, pages: dict[str, str]) -> None:
+    page.goto(pages["map"])
+    data = page.evaluate("JSON.parse(document.querySelector('.map script').textContent)")
+    changes = next(user[5] for user in data["users"] if len(user[5]) >= 2)
+    number = [user[5] for user in data["users"]].index(changes)
+    span = data["times"][-1] / (len(data["times"]) - 1)
+    for time, filled in ((changes[0] - 0.01, False), ((changes[0] + changes[1]) / 2, True)):
+        page.evaluate(
+            """at => { const slider = document.querySelector('.map input[type=range]');
+                slider.value = at; slider.dispatchEvent(new Event('input')); }""",
+            time / span,
+        )
+        found = page.locator(".map .player circle").nth(number).get_attribute("fill-opacity")
+        assert (float(found) > 0) == filled

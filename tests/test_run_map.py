@@ -71,8 +71,55 @@ def test_the_page_plays_it_and_shows_it_still(result: Result) -> None:
     assert data["nodes"] == ["n0", "n1", "n2", "n3"]
     assert data["ways"][0][1:] == [0, [0, 1, 2, 3]]
     assert len(data["places"]) == len(data["channels"]) == len(data["times"])
-    assert 'aria-label="Map of map"' in page
-    assert "far: the way used longest" in page
+    assert data["flows"] == [["far", "n0", "n3"]]
+    # It begins where the first packet has arrived, not at 0 s, where nothing is to be seen.
+    first = data["ways"][0][0]
+    assert 0 < data["times"][data["begin"] - 1] < first <= data["times"][data["begin"]]
+    assert (data["area"], data["bounds"]) == ([700, 500], [-35, -35, 770, 570])
+    assert 'aria-label="Map of map at ' in page
+    assert "the area, 700 x 500 m" in page
+    assert "far: n0 to n3, 3 hops" in page
+
+
+def test_primary_users_are_on_when_the_events_say_so(result: Result) -> None:
+    drawn = RunMap.of(result)
+    assert drawn is not None
+    events = result.events.to_pydict()
+    changes = [
+        (time, kind)
+        for time, kind, entity in zip(events["time_s"], events["kind"], events["entity"], strict=True)
+        if entity == "pu1" and kind in ("pu_on", "pu_off")
+    ]
+    assert len(changes) >= 6
+    played = drawn.data()["users"][0][5]
+    assert played[: len(changes)] == [round(time, 3) for time, _ in changes]
+    assert len(played) % 2 == 0
+    spent = sum(until - since for since, until in drawn.users[0].on)
+    assert spent == pytest.approx(result.primary_users.to_pydict()["on_s"][0], abs=1e-6)
+
+
+def test_the_still_figure_shows_one_moment(result: Result) -> None:
+    """Nodes and ways are those of one time: a way begins and ends at its nodes."""
+    drawn = RunMap.of(result)
+    assert drawn is not None
+    moment = drawn.moment(drawn.ways[0].start, after=True)
+    assert f"Map of map at {drawn.times[moment]:g} s" in drawn.figure()
+    assert {number: way.nodes for number, way in drawn.ways_at(drawn.times[moment]).items()} == {
+        0: (0, 1, 2, 3)
+    }
+    assert drawn.ways_at(0) == {}
+
+
+def test_flows_to_which_nothing_came_are_named() -> None:
+    """Nobody is in reach of the last node: no way, and the map says so."""
+    alone = Scenario.from_toml(SCENARIO.replace('chain = "200 m"', 'chain = "400 m"'))
+    drawn = RunMap.of(run(alone.set("run.duration", "3 s")))
+    assert drawn is not None
+    assert (drawn.flows, drawn.ways, drawn.data()["begin"]) == ({"far": ("n0", "n3")}, [], 0)
+    assert "far: n0 to n3, nothing has arrived" in drawn.figure()
+    # Nodes out of the area are shown too: the last stands at 1200 m, the area ends at 700 m.
+    west, _, wide, _ = drawn.bounds()
+    assert west < 0 < 1200 < west + wide
 
 
 def test_no_map_without_an_area_or_without_series(result: Result) -> None:

@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 _WIDTH, _MAP = 960.0, 620.0
 #: More nodes, or more moments, cannot be told apart.
 _MOST_NODES, _MOST_MOMENTS, _MOST_USERS = 200, 600, 200
+#: More times at which primary users come or go are left out: they are then drawn as if always OFF.
+_MOST_INTERVALS = 20_000
 #: A primary user that reaches farther, m, is everywhere.
 _FARTHEST = 1e7
+_METRES = {"mm": 1e-3, "cm": 1e-2, "m": 1.0, "km": 1e3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +40,14 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class PrimaryUser:
-    """A primary user, and how far it reaches."""
+    """A primary user, how far it reaches, and from when to when it was ON (s)."""
 
     number: int
     band: int
     x: float
     y: float
     reach: float
+    on: Sequence[tuple[float, float]] = ()
 
     def title(self) -> str:
         """Return what is shown where the pointer is."""
@@ -60,8 +64,10 @@ class RunMap:
         times: Moments, s.
         places: By moment, the place of each node in m.
         channels: By moment, the channel of each node; -1: its radio is silent.
+        flows: Names of the flows with the names of their ends, whether or not anything arrived.
         ways: Ways of the flows' data, by time.
         users: Primary users, wherever the scenario puts or the seed scatters them.
+        area: Width and height of the scenario's area in m; its corner is at (0, 0).
     """
 
     name: str
@@ -69,8 +75,10 @@ class RunMap:
     times: Sequence[float]
     places: Sequence[Sequence[tuple[float, float]]]
     channels: Sequence[Sequence[int]]
+    flows: Mapping[str, tuple[str, str]]
     ways: Sequence[Way]
     users: Sequence[PrimaryUser]
+    area: tuple[float, float] | None
 
     @classmethod
     def of(cls, result: Result) -> RunMap | None:
@@ -95,80 +103,159 @@ class RunMap:
             times,
             [[(x, y) for x, y, _ in frame] for frame in frames],
             [[channel for *_, channel in frame] for frame in frames],
+            _flows(tables["ways"].to_pydict()),
             _ways(tables["routes"].to_pydict(), index),
-            _users(tables),
+            _users(tables, times[-1]),
+            _area(result.scenario.to_dict().get("area")),
         )
 
     def data(self) -> dict[str, Any]:
         """Return what the script plays; places in whole metres."""
-        flows = list(dict.fromkeys(way.flow for way in self.ways))
+        flows = list(self.flows)
         return {
             "nodes": self.nodes,
             "times": [round(time, 3) for time in self.times],
+            "begin": self.moment(self.ways[0].start, after=True) if self.ways else 0,
             "places": [[round(value) for place in frame for value in place] for frame in self.places],
             "channels": self.channels,
-            "flows": flows,
+            "flows": [[name, *ends] for name, ends in self.flows.items()],
             "ways": [[round(way.start, 3), flows.index(way.flow), list(way.nodes)] for way in self.ways],
-            "users": [[round(user.x), round(user.y), round(user.reach), user.title()] for user in self.users],
-            "bounds": self._bounds(),
-        }
+            "users": [
+                [
+                    round(user.x), round(user.y), round(user.reach), user.title(), user.number,
+                    [round(time, 3) for span in user.on for time in span],
+                ]
+                for user in self.users
+            ],
+            "bounds": self.bounds(),
+            "area": self.area,
+        }  # fmt: skip
 
     def figure(self) -> str:
-        """Return the still figure: where nodes began and went, and the ways that were used longest."""
-        sheet = still.Sheet(_WIDTH, 0, f"Map of {self.name}")
-        flows = list(dict.fromkeys(way.flow for way in self.ways))
-        entries = [
-            (still.sign("circle", "ink"), "a node at the start"),
-            (still.sign("line", "grid"), "where it went"),
-            *([(still.sign("line", "alarm", "3 3"), "how far a primary user reaches")] if self.users else []),
-            *(
-                (still.sign("line", still.series(i), still.dash(i)), f"{flow}: the way used longest")
-                for i, flow in enumerate(flows[: 2 * still.COLORS])
-            ),
-        ]
-        top = sheet.legend(60, 2, entries, _WIDTH - 60) + 26
-        left, bottom, side = self._bounds()
-        panel = sheet.panel(60, top, _MAP, _MAP, Scale(left, left + side), Scale(bottom, bottom + side))
-        panel.axes("East, m", "North, m")
+        """Return the still figure: the run at the first moment at which the most flows have a way."""
+        moment = self._fullest()
+        time, places, channels = self.times[moment], self.places[moment], self.channels[moment]
+        sheet = still.Sheet(_WIDTH, 0, f"Map of {self.name} at {time:g} s")
+        left, bottom, wide, high = self.bounds()
+        scale = _MAP / max(wide, high)
+        top = sheet.legend(60, 2, self._legend(moment), _WIDTH - 60) + 26
+        panel = sheet.panel(
+            60, top, wide * scale, high * scale, Scale(left, left + wide), Scale(bottom, bottom + high)
+        )
+        panel.axes(f"East, m; at {time:g} s of {self.times[-1]:g} s", "North, m")
         for user in self.users:
             steps = [2 * math.pi * step / 72 for step in range(73)]
             xs = [user.x + user.reach * math.cos(angle) for angle in steps]
             ys = [user.y + user.reach * math.sin(angle) for angle in steps]
-            panel.line(xs, ys, color="alarm", dashes="3 3")
-            panel.points([user.x], [user.y], color="alarm", size=4, titles=[user.title()])
+            panel.line(xs, ys, color="alarm", dashes="3 3", width=1, opacity=0.7)
+            panel.points([user.x], [user.y], color="alarm", shape="cross", size=4, titles=[user.title()])
+            shown = left <= user.x <= left + wide and bottom <= user.y <= bottom + high
+            if shown and len(self.users) <= 40:
+                panel.text(
+                    user.x, user.y, f"PU {user.number}", dx=6, dy=13, size=10, color="alarm", halo=True
+                )
+        if self.area:
+            panel.frame((0, self.area[0]), (0, self.area[1]), color="muted")
         for node in range(len(self.nodes)):
-            path = [frame[node] for frame in self.places]
+            path = [frame[node] for frame in self.places[moment:]]
             panel.line([x for x, _ in path], [y for _, y in path], color="grid", width=1)
-        for number, flow in enumerate(flows):
-            if way := self._longest(flow):
-                places = [self.places[self._moment(way.start)][node] for node in way.nodes]
-                panel.line(
-                    [x for x, _ in places], [y for _, y in places],
-                    color=still.series(number), width=2.2, dashes=still.dash(number),
-                )  # fmt: skip
-        for node, (x, y) in enumerate(self.places[0]):
-            panel.points([x], [y], color="ink", size=4, titles=[self.nodes[node]])
+        for number, way in self.ways_at(time).items():
+            spots = [places[node] for node in way.nodes]
+            # Ways that share hops lie beside each other.
+            aside = (number - (len(self.flows) - 1) / 2) * 2.5 / scale
+            xs, ys = [x + aside for x, _ in spots], [y + aside for _, y in spots]
+            panel.line(xs, ys, color="ink", width=1.8, dashes=_dashes(number), opacity=0.75)
+            hop = max(range(len(xs) - 1), key=lambda i: math.dist(spots[i], spots[i + 1]), default=0)
+            # Names of flows that share their longest hop stand one after the other on it.
+            share = 0.3 + 0.4 * (number / (len(self.flows) - 1) if len(self.flows) > 1 else 0.5)
+            at = (xs[hop] + (xs[hop + 1] - xs[hop]) * share, ys[hop] + (ys[hop + 1] - ys[hop]) * share)
+            panel.text(*at, way.flow, size=11, halo=True, bold=True, anchor="middle", middle=True)
+        for node, (x, y) in enumerate(places):
+            title, silent = self.nodes[node], channels[node] < 0
+            color = "ink" if silent else still.series(channels[node])
+            panel.points([x], [y], color=color, size=5, hollow=silent, titles=[title])
             if len(self.nodes) <= 60:
-                panel.text(x, y, self.nodes[node], dx=6, dy=-5, size=10.5, halo=True)
-        sheet.height = top + _MAP + 46
+                panel.text(x, y, title, dx=7, dy=-6, size=10.5, halo=True)
+        sheet.height = top + high * scale + 46
         return sheet.svg()
 
-    def _longest(self, flow: str) -> Way | None:
-        """Return the way of a flow that stood for the longest time."""
-        ways = [way for way in self.ways if way.flow == flow]
-        ends = [way.start for way in ways[1:]] + [self.times[-1]]
-        spans = [end - way.start for way, end in zip(ways, ends, strict=True)]
-        return ways[spans.index(max(spans))] if ways else None
+    def _legend(self, moment: int) -> list[tuple[str, str]]:
+        time = self.times[moment]
+        seen = sorted({channel for channel in self.channels[moment] if channel >= 0})
+        silent = any(channel < 0 for channel in self.channels[moment])
+        several = silent or len(seen) > 1
+        signs = [
+            (
+                still.sign("circle", still.series(channel)),
+                f"listens on channel {channel}" if several else "a node",
+            )
+            for channel in seen
+        ]
+        if silent:
+            signs.append((still.sign("circle", "ink", "hollow"), "silent: senses or switches"))
+        signs.append((still.sign("line", "grid"), "where it goes from here"))
+        if self.area:
+            signs.append((still.sign("line", "muted"), f"the area, {self.area[0]:g} x {self.area[1]:g} m"))
+        if self.users:
+            signs.append((still.sign("line", "alarm", "3 3"), "how far a primary user reaches when it is ON"))
+        at = self.ways_at(time)
+        for number, (flow, (source, destination)) in enumerate(self.flows.items()):
+            hops = f"{len(at[number].nodes) - 1} hops" if number in at else "nothing has arrived"
+            words = f"{flow}: {source} to {destination}, {hops}"
+            signs.append((still.sign("line", "ink", _dashes(number)), words))
+        return signs
 
-    def _moment(self, time: float) -> int:
-        return max((number for number, at in enumerate(self.times) if at <= time), default=0)
+    def ways_at(self, time: float) -> dict[int, Way]:
+        """Return the way that each flow's last packet came, by the flow's number, at `time`."""
+        numbers = {flow: number for number, flow in enumerate(self.flows)}
+        return {numbers[way.flow]: way for way in self.ways if way.start <= time}
 
-    def _bounds(self) -> tuple[float, float, float]:
-        """Return west, south, and the side of the square that is shown."""
-        xs = [x for frame in self.places for x, _ in frame]
-        ys = [y for frame in self.places for _, y in frame]
-        side = max(max(xs) - min(xs), max(ys) - min(ys), 1.0) * 1.06
-        return (max(xs) + min(xs) - side) / 2, (max(ys) + min(ys) - side) / 2, side
+    def _fullest(self) -> int:
+        """Return the first moment at which the most flows have a way."""
+        first: dict[str, float] = {}
+        for way in self.ways:
+            first.setdefault(way.flow, way.start)
+        return self.moment(max(first.values()), after=True) if first else 0
+
+    def moment(self, time: float, *, after: bool = False) -> int:
+        """Return the last moment up to `time`, or the first from then on."""
+        if after:
+            return next((i for i, at in enumerate(self.times) if at >= time), len(self.times) - 1)
+        return max((i for i, at in enumerate(self.times) if at <= time), default=0)
+
+    def bounds(self) -> tuple[float, float, float, float]:
+        """Return west, south, width and height of what is shown: the area and every place, with a margin."""
+        corners = [] if self.area is None else [(0.0, 0.0), self.area]
+        places = [place for frame in self.places for place in frame] + corners
+        left, right = min(x for x, _ in places), max(x for x, _ in places)
+        bottom, top = min(y for _, y in places), max(y for _, y in places)
+        margin = 0.05 * max(right - left, top - bottom, 1.0)
+        # A line of nodes gets a strip that their names fit into.
+        least = 0.3 * max(right - left, top - bottom, 1.0)
+        wide, high = max(right - left, least) + 2 * margin, max(top - bottom, least) + 2 * margin
+        return (left + right - wide) / 2, (bottom + top - high) / 2, wide, high
+
+
+def _dashes(number: int) -> str:
+    """Return the dashes of a flow's way. All are in one colour: colours tell channels apart."""
+    return ("", "6 3", "2 3", "8 3 2 3")[number % 4]
+
+
+def _area(section: Mapping[str, str] | None) -> tuple[float, float] | None:
+    if section is None:
+        return None
+    parts = [section[side].split() for side in ("width", "height")]
+    width, height = (float(value) * _METRES[unit] for value, unit in parts)
+    return width, height
+
+
+def _flows(rows: Mapping[str, Sequence[Any]]) -> dict[str, tuple[str, str]]:
+    columns = (rows[name] for name in ("flow", "stream", "from", "to"))
+    return {
+        flow: (source, destination)
+        for flow, stream, source, destination in zip(*columns, strict=True)
+        if stream != "acknowledgements"
+    }
 
 
 def _ways(rows: Mapping[str, Sequence[Any]], index: Mapping[str, int]) -> list[Way]:
@@ -181,11 +268,30 @@ def _ways(rows: Mapping[str, Sequence[Any]], index: Mapping[str, int]) -> list[W
     return sorted(found, key=lambda way: way.start)
 
 
-def _users(tables: Mapping[str, pa.Table]) -> list[PrimaryUser]:
+def _users(tables: Mapping[str, pa.Table], end: float) -> list[PrimaryUser]:
     """Return the primary users that do not reach everywhere; of very many the first."""
     if "primary_users" not in tables:
         return []
+    on = _intervals(tables["events"], end)
     rows = tables["primary_users"].slice(0, _MOST_USERS).to_pydict()
     columns = (rows[name] for name in ("user", "band", "x_m", "y_m", "range_m"))
-    users = (PrimaryUser(*row) for row in zip(*columns, strict=True))
+    users = (
+        PrimaryUser(number, band, x, y, reach, on.get(f"pu{number}", ()))
+        for number, band, x, y, reach in zip(*columns, strict=True)
+    )
     return [user for user in users if user.reach < _FARTHEST]
+
+
+def _intervals(events: pa.Table, end: float) -> dict[str, list[tuple[float, float]]]:
+    """Return from when to when each primary user was ON."""
+    found: dict[str, list[tuple[float, float]]] = {}
+    since: dict[str, float] = {}
+    columns = (events[name].to_pylist() for name in ("time_s", "kind", "entity"))
+    for time, kind, entity in zip(*columns, strict=True):
+        if kind == "pu_on":
+            since.setdefault(entity, time)
+        elif kind == "pu_off" and entity in since:
+            found.setdefault(entity, []).append((since.pop(entity), time))
+    for entity, time in since.items():
+        found.setdefault(entity, []).append((time, end))
+    return found if sum(map(len, found.values())) <= _MOST_INTERVALS else {}
