@@ -36,6 +36,8 @@ enum Entry<P> {
 pub struct ArpTable<P> {
     config: ArpConfig,
     entries: BTreeMap<u32, Entry<P>>,
+    /// How many of them are asked for.
+    asked: usize,
     /// Requests to be sent: when, and for whom.
     requests: VecDeque<(Time, u32)>,
     draw: RandomStream,
@@ -44,7 +46,7 @@ pub struct ArpTable<P> {
 impl<P> ArpTable<P> {
     /// A table that knows nobody; waits of requests come from `draw`.
     pub fn new(config: ArpConfig, draw: RandomStream) -> Self {
-        Self { config, entries: BTreeMap::new(), requests: VecDeque::new(), draw }
+        Self { config, entries: BTreeMap::new(), asked: 0, requests: VecDeque::new(), draw }
     }
 
     /// Whether routing is to hear of neighbours that are gone.
@@ -64,6 +66,7 @@ impl<P> ArpTable<P> {
                     let mut gone = Vec::from(std::mem::take(held));
                     gone.push(packet);
                     self.entries.remove(&neighbor);
+                    self.asked -= 1;
                     return Resolution::Gone(gone);
                 }
                 let lost = hold(held, packet, &config);
@@ -80,6 +83,7 @@ impl<P> ArpTable<P> {
         let at = self.ask(now, neighbor);
         let next = if config.retry_interval.is_zero() { Time::MAX } else { at + config.retry_interval };
         self.entries.insert(neighbor, Entry::Asked { count: 1, held, next });
+        self.asked += 1;
         Resolution::Held(lost)
     }
 
@@ -121,13 +125,19 @@ impl<P> ArpTable<P> {
         let until = if lifetime.is_zero() { Time::MAX } else { now + lifetime };
         self.requests.retain(|(_, wanted)| *wanted != neighbor);
         match self.entries.insert(neighbor, Entry::Known { until }) {
-            Some(Entry::Asked { held, .. }) => Vec::from(held),
+            Some(Entry::Asked { held, .. }) => {
+                self.asked -= 1;
+                Vec::from(held)
+            }
             _ => Vec::new(),
         }
     }
 
     /// Asks again for those who have not answered. Returns those who are gone, with what waited for them.
     pub fn handle_timeout(&mut self, now: Time) -> Vec<(u32, Vec<P>)> {
+        if self.asked == 0 {
+            return Vec::new();
+        }
         let due = self.entries.iter_mut().filter_map(|(neighbor, entry)| match entry {
             Entry::Asked { count, next, .. } if *next <= now => Some((*neighbor, *count)),
             _ => None,
@@ -139,6 +149,7 @@ impl<P> ArpTable<P> {
                 let dead = Entry::Dead { until: now + self.config.dead_time };
                 if let Some(Entry::Asked { held, .. }) = self.entries.insert(neighbor, dead) {
                     gone.push((neighbor, Vec::from(held)));
+                    self.asked -= 1;
                 }
                 continue;
             }
@@ -152,12 +163,14 @@ impl<P> ArpTable<P> {
 
     /// When [`ArpTable::handle_timeout`] or [`ArpTable::poll_request`] has something to do; [`Time::MAX`]: never.
     pub fn next_change(&self) -> Time {
-        let asked = self.entries.values().map(|entry| match entry {
-            Entry::Asked { next, .. } => *next,
-            Entry::Known { .. } | Entry::Dead { .. } => Time::MAX,
+        let asked = self.entries.values().filter_map(|entry| match entry {
+            Entry::Asked { next, .. } => Some(*next),
+            Entry::Known { .. } | Entry::Dead { .. } => None,
         });
+        debug_assert_eq!(self.asked, asked.clone().count());
         let first = self.requests.front().map_or(Time::MAX, |(due, _)| *due);
-        asked.min().unwrap_or(Time::MAX).min(first)
+        // Mostly all are known: this is asked after everything that a node does.
+        if self.asked == 0 { first } else { asked.min().unwrap_or(Time::MAX).min(first) }
     }
 
     /// Shows all packets that wait.

@@ -9,6 +9,7 @@ mod hello;
 mod repair;
 mod reply;
 mod request;
+mod seen;
 mod settings;
 
 pub use config::{AodvConfig, ErrorTo, LocalRepair, RequestTimeout};
@@ -24,6 +25,7 @@ use crate::{
 };
 use cogtcp_units::{Duration, RandomStream, Time};
 use discovery::Discovery;
+use seen::SeenRequests;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 impl Protocol for AodvSettings {
@@ -41,38 +43,37 @@ impl Protocol for AodvSettings {
     }
 }
 
-/// AODV of one node.
+/// AODV of one node. What every copy of a request touches comes first, in this order: a flood comes past from each neighbour.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct Aodv {
+    /// Requests seen.
+    seen: SeenRequests,
     address: NodeAddress,
-    config: AodvConfig,
     /// Own sequence number (6.1).
     sequence: u32,
+    outbox: Outbox,
+    events: VecDeque<RoutingEvent>,
+    /// Neighbours whose requests are ignored, until when (6.8).
+    blacklist: BTreeMap<NodeAddress, Time>,
+    /// Neighbours that send hellos: when one was last heard, and when anything was (6.9).
+    heard: BTreeMap<NodeAddress, hello::Heard>,
+    discoveries: BTreeMap<NodeAddress, Discovery>,
+    /// Neighbours that owe an acknowledgement, until when (6.8).
+    owed: BTreeMap<NodeAddress, Time>,
+    next_hello: Time,
+    table: RouteTable,
+    config: AodvConfig,
     /// Last RREQ ID used.
     request_id: u32,
-    table: RouteTable,
-    discoveries: BTreeMap<NodeAddress, Discovery>,
+    last_broadcast: Option<Time>,
     /// Destinations whose last search failed.
     unfound: BTreeSet<NodeAddress>,
     /// How long a hop took in the last searches for a destination.
     hop_times: BTreeMap<NodeAddress, VecDeque<Duration>>,
-    /// Requests seen, by originator and ID, until when they are remembered.
-    seen: BTreeMap<(NodeAddress, u32), Time>,
-    /// The same in the order of time.
-    seen_order: VecDeque<(Time, NodeAddress, u32)>,
-    /// Neighbours whose requests are ignored, until when (6.8).
-    blacklist: BTreeMap<NodeAddress, Time>,
-    /// Neighbours that owe an acknowledgement, until when (6.8).
-    owed: BTreeMap<NodeAddress, Time>,
-    /// Neighbours that send hellos: when one was last heard, and when anything was (6.9).
-    heard: BTreeMap<NodeAddress, hello::Heard>,
-    next_hello: Time,
-    last_broadcast: Option<Time>,
     /// When the last requests and errors were sent, for the rate limits.
     recent_requests: VecDeque<Time>,
     recent_errors: VecDeque<Time>,
-    outbox: Outbox,
-    events: VecDeque<RoutingEvent>,
     stats: RoutingStats,
     draw: RandomStream,
 }
@@ -89,8 +90,7 @@ impl Aodv {
             discoveries: BTreeMap::new(),
             unfound: BTreeSet::new(),
             hop_times: BTreeMap::new(),
-            seen: BTreeMap::new(),
-            seen_order: VecDeque::new(),
+            seen: SeenRequests::new(),
             blacklist: BTreeMap::new(),
             owed: BTreeMap::new(),
             heard: BTreeMap::new(),
@@ -127,17 +127,14 @@ impl Aodv {
 
     /// Ends what is over before anything else is done at `now`.
     fn catch_up(&mut self, now: Time) {
-        for (destination, used) in self.table.expire(now, now + self.config.delete_period()) {
-            if used {
-                self.events.push_back(RoutingEvent::RouteLost { destination, cause: LossCause::Expired });
+        if self.table.next_expiry() <= now {
+            for (destination, used) in self.table.expire(now, now + self.config.delete_period()) {
+                if used {
+                    self.events.push_back(RoutingEvent::RouteLost { destination, cause: LossCause::Expired });
+                }
             }
         }
-        while let Some((until, originator, id)) = self.seen_order.front().copied()
-            && until <= now
-        {
-            self.seen_order.pop_front();
-            self.seen.remove(&(originator, id));
-        }
+        self.seen.expire(now);
     }
 
     /// Takes an offer into the table, and says what that changes.

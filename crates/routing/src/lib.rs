@@ -17,6 +17,7 @@ mod address;
 mod aodv;
 mod buffer;
 mod cr_aodv;
+mod lookup;
 pub mod message;
 mod outbox;
 pub mod registry;

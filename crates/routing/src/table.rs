@@ -1,8 +1,11 @@
 //! The route table of an on-demand protocol.
 
+mod ends;
+
 use crate::NodeAddress;
+use crate::lookup::Lookup;
 use cogtcp_units::Time;
-use std::collections::BTreeMap;
+use ends::Ends;
 
 /// Whether sequence number `a` is newer than `b`: signed 32-bit difference, so that numbers may wrap (RFC 3561, 6.1).
 pub fn is_newer(a: u32, b: u32) -> bool {
@@ -89,22 +92,76 @@ pub enum Taken {
 ///
 /// The rules are those of RFC 3561 in the reading that van Glabbeek, Höfner, Portmann and Tan proved free of loops
 /// (Distributed Computing 29, 2016): other readings of the same text have loops.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct RouteTable {
-    routes: BTreeMap<NodeAddress, Route>,
     /// No valid route ends before.
-    next_expiry: Option<Time>,
+    next_expiry: Time,
+    /// In the upper half of a number a destination, in the lower the place of its entry.
+    places: Lookup,
+    /// In the order in which destinations were first heard of, which no result depends on.
+    entries: Vec<Entry>,
+    /// By place.
+    destinations: Vec<NodeAddress>,
+    /// The places by destination.
+    order: Vec<(NodeAddress, u32)>,
+    ends: Ends,
+}
+
+/// One line of memory, which is all that taking a route touches of the table beside the look-up.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+struct Entry(Route);
+
+impl Default for RouteTable {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl RouteTable {
     /// An empty table.
     pub fn new() -> Self {
-        Self::default()
+        Self {
+            next_expiry: Time::MAX,
+            places: Lookup::new(u64::MAX << 32),
+            entries: Vec::new(),
+            destinations: Vec::new(),
+            order: Vec::new(),
+            ends: Ends::default(),
+        }
+    }
+
+    #[inline]
+    fn place(&self, destination: NodeAddress) -> Option<usize> {
+        let number = self.places.get(u64::from(destination.number()) << 32)?;
+        Some(number as u32 as usize)
+    }
+
+    #[inline]
+    fn get_mut(&mut self, destination: NodeAddress) -> Option<&mut Route> {
+        let place = self.place(destination)?;
+        Some(&mut self.entries[place].0)
+    }
+
+    /// The place of the entry of `destination`; a new one is `route`.
+    fn place_or_add(&mut self, destination: NodeAddress, route: impl FnOnce() -> Route) -> usize {
+        if let Some(place) = self.place(destination) {
+            return place;
+        }
+        let place = self.entries.len();
+        self.entries.push(Entry(route()));
+        self.destinations.push(destination);
+        self.places.insert(u64::from(destination.number()) << 32 | place as u64);
+        let before = self.order.partition_point(|(other, _)| *other < destination);
+        self.order.insert(before, (destination, place as u32));
+        place
     }
 
     /// The entry of `destination`.
+    #[inline]
     pub fn get(&self, destination: NodeAddress) -> Option<&Route> {
-        self.routes.get(&destination)
+        let place = self.place(destination)?;
+        Some(&self.entries[place].0)
     }
 
     /// The route to `destination` that may be used now.
@@ -114,18 +171,18 @@ impl RouteTable {
 
     /// The route to `destination` that may be used now, to be marked or to take a precursor.
     pub fn active_mut(&mut self, now: Time, destination: NodeAddress) -> Option<&mut Route> {
-        self.routes.get_mut(&destination).filter(|route| route.is_active(now))
+        self.get_mut(destination).filter(|route| route.is_active(now))
     }
 
     /// All entries by destination.
     pub fn iter(&self) -> impl Iterator<Item = (NodeAddress, &Route)> {
-        self.routes.iter().map(|(destination, route)| (*destination, route))
+        self.order.iter().map(|(destination, place)| (*destination, &self.entries[*place as usize].0))
     }
 
     /// Takes an offer or leaves it (RFC 3561, 6.2, 6.5 and 6.7).
     pub fn offer(&mut self, now: Time, offer: Offer) -> Taken {
         debug_assert!(offer.sequence.is_some() || offer.next_hop == offer.destination);
-        let route = self.routes.entry(offer.destination).or_insert(Route {
+        let place = self.place_or_add(offer.destination, || Route {
             next_hop: offer.next_hop,
             hops: offer.hops,
             sequence: None,
@@ -135,6 +192,7 @@ impl RouteTable {
             used: None,
             in_repair: false,
         });
+        let route = &mut self.entries[place].0;
         let active = route.is_active(now);
         let better = match (offer.sequence, route.sequence) {
             // The destination itself, heard directly: the number stays. Anything that was offered with a number and
@@ -157,7 +215,7 @@ impl RouteTable {
         route.sequence = offer.sequence.or(route.sequence);
         route.valid = true;
         route.in_repair = false;
-        self.note_expiry(offer.until);
+        self.note_expiry(place, offer.until);
         Taken::Installed { before }
     }
 
@@ -170,16 +228,18 @@ impl RouteTable {
 
     /// Packets for the destination wait from now on, until another route comes or at most until then.
     pub fn repair(&mut self, now: Time, destination: NodeAddress, until: Time) {
-        if let Some(route) = self.active_mut(now, destination) {
+        let Some(place) = self.place(destination) else { return };
+        let route = &mut self.entries[place].0;
+        if route.is_active(now) {
             route.in_repair = true;
             route.expires = until;
-            self.note_expiry(until);
+            self.note_expiry(place, until);
         }
     }
 
     /// Raises the sequence number of an entry; an older one changes nothing.
     pub fn raise_sequence(&mut self, destination: NodeAddress, sequence: u32) {
-        if let Some(route) = self.routes.get_mut(&destination) {
+        if let Some(route) = self.get_mut(destination) {
             route.sequence = Some(route.sequence.map_or(sequence, |known| newer(known, sequence)));
         }
     }
@@ -192,7 +252,7 @@ impl RouteTable {
         sequence: Option<u32>,
         forget: Time,
     ) -> Vec<NodeAddress> {
-        let Some(route) = self.routes.get_mut(&destination).filter(|route| route.valid) else {
+        let Some(route) = self.get_mut(destination).filter(|route| route.valid) else {
             return Vec::new();
         };
         let raised = route.sequence.map(|known| known.wrapping_add(1));
@@ -210,32 +270,49 @@ impl RouteTable {
 
     /// Ends all valid routes whose lifetime is over, and returns their destinations, with whether data had taken them.
     pub fn expire(&mut self, now: Time, forget: Time) -> Vec<(NodeAddress, bool)> {
-        if self.next_expiry() > now {
+        if self.next_expiry > now {
             return Vec::new();
         }
-        let over = |route: &Route| route.valid && route.expires <= now;
-        let ended = self.iter().filter(|(_, route)| over(route));
-        let ended: Vec<_> = ended.map(|(destination, route)| (destination, route.used.is_some())).collect();
+        let (entries, destinations) = (&self.entries, &self.destinations);
+        let ends_at = |place: u32| {
+            let route = &entries[place as usize].0;
+            route.valid.then_some(route.expires)
+        };
+        let mut ended = Vec::new();
+        while let Some(place) = self.ends.pop(now, ends_at) {
+            ended.push((destinations[place as usize], entries[place as usize].0.used.is_some()));
+        }
+        ended.sort_unstable();
+        self.next_expiry = self.ends.first();
         for (destination, _) in &ended {
             self.invalidate(*destination, None, forget);
         }
-        self.next_expiry = self.routes.values().filter(|route| route.valid).map(|route| route.expires).min();
+        debug_assert_eq!(
+            self.next_expiry,
+            self.iter()
+                .filter(|(_, route)| route.valid)
+                .map(|(_, route)| route.expires)
+                .min()
+                .unwrap_or(Time::MAX),
+            "the first end is known"
+        );
         ended
     }
 
     /// When [`RouteTable::expire`] may have something to do.
     pub fn next_expiry(&self) -> Time {
-        self.next_expiry.unwrap_or(Time::MAX)
+        self.next_expiry
     }
 
     /// Removes a neighbour that is gone from all lists of precursors.
     pub fn remove_precursor(&mut self, neighbor: NodeAddress) {
-        for route in self.routes.values_mut() {
+        for Entry(route) in &mut self.entries {
             route.precursors.retain(|precursor| *precursor != neighbor);
         }
     }
 
-    fn note_expiry(&mut self, at: Time) {
-        self.next_expiry = Some(self.next_expiry().min(at));
+    fn note_expiry(&mut self, place: usize, at: Time) {
+        self.next_expiry = self.next_expiry.min(at);
+        self.ends.note(place as u32, at);
     }
 }

@@ -214,8 +214,6 @@ impl Aodv {
     /// Remembers a request, so that its copies are dropped.
     pub(super) fn remember(&mut self, now: Time, originator: NodeAddress, id: u32) {
         let until = now + self.config.request_memory();
-        if self.seen.insert((originator, id), until).is_none() {
-            self.seen_order.push_back((until, originator, id));
-        }
+        self.seen.insert(until, originator, id);
     }
 }

@@ -67,6 +67,9 @@ impl Aodv {
     }
 
     pub(super) fn next_neighbor_check(&self) -> Time {
+        if self.heard.is_empty() {
+            return Time::MAX;
+        }
         let lifetime = self.config.hello_lifetime();
         self.heard.values().map(|heard| heard.anything + lifetime).min().unwrap_or(Time::MAX)
     }

@@ -12,7 +12,7 @@ impl Aodv {
             return;
         }
         self.hear(now, from);
-        if request.originator == self.address || self.seen.contains_key(&(request.originator, request.id)) {
+        if request.originator == self.address || self.seen.contains(request.originator, request.id) {
             return;
         }
         self.remember(now, request.originator, request.id);
