@@ -14,7 +14,7 @@ use crate::{QueueSpec, Run, Traffic, Train};
 use cogtcp_link::{Schedule, Silence};
 use cogtcp_spectrum::CycleConfig;
 use cogtcp_spectrum::journey::Line;
-use cogtcp_traffic::Pattern;
+use cogtcp_traffic::{Application, Pattern};
 use cogtcp_transport::{Parameters, ReceiverConfig, SenderConfig};
 use cogtcp_units::{Duration, Probability, Rate, Time};
 use std::sync::Arc;
@@ -184,6 +184,22 @@ pub struct FlowSpec {
     pub stop: Option<Time>,
     /// What the application sends.
     pub traffic: Traffic,
+}
+
+impl FlowSpec {
+    /// The client that the flow's data answer, in the run of seed `seed`; `None`: the application just sends.
+    pub fn application(&self, seed: u64) -> Option<Application> {
+        match self.traffic {
+            Traffic::Requests(config) => Some(Application::requests(config, &self.name, self.start, seed)),
+            Traffic::Video(config) => Some(Application::video(config, self.start)),
+            Traffic::Saturated | Traffic::Size(_) | Traffic::Rate(_) => None,
+        }
+    }
+
+    /// Whether each request has a connection of its own.
+    pub fn opens_anew(&self) -> bool {
+        matches!(self.traffic, Traffic::Requests(config) if config.connection == crate::Connection::New)
+    }
 }
 
 /// A UDP source.

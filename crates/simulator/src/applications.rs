@@ -7,8 +7,6 @@
 //! request, data; here request, SYN, SYN-ACK, data. With new connections every request does so: what is left of the connection
 //! before is forgotten at both ends at once, its ports being others (TIME-WAIT holds up nobody).
 
-mod report;
-
 use crate::network::StreamCounters;
 use crate::options::{ControlFactory, RunError, make_control};
 use crate::packet::{Body, Datagram, Packet};
@@ -16,10 +14,11 @@ use crate::parts::{Ending, Part, Plan, Tally, World, codes};
 use crate::queue::Event;
 use cogtcp_link::Frame;
 use cogtcp_records::Table;
-use cogtcp_scenario::{Connection, FlowSpec, Traffic};
-use cogtcp_traffic::{Client, Request, Requests, Video};
+use cogtcp_records::applications::{self, ApplicationAccount};
+use cogtcp_scenario::FlowSpec;
+use cogtcp_traffic::{self as traffic, Client, Request};
 use cogtcp_transport::CongestionControl;
-use cogtcp_units::{Duration, RandomStream, Time};
+use cogtcp_units::{Duration, Time};
 use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Range;
@@ -48,7 +47,7 @@ struct Application {
     flow: usize,
     /// The stream of its requests.
     stream: u32,
-    client: Kind,
+    client: traffic::Application,
     /// What makes the control of each new connection, where not all requests share one.
     renewal: Option<Renewal>,
     stop: Time,
@@ -81,12 +80,6 @@ impl Renewal {
     }
 }
 
-#[derive(Debug)]
-enum Kind {
-    Requests(Box<Requests>),
-    Video(Video),
-}
-
 /// A request on its way.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
@@ -102,17 +95,9 @@ impl Applications {
     pub(crate) fn build(plan: &mut Plan<'_, '_>) -> Result<Option<Box<dyn Part>>, RunError> {
         let mut made = Self { first: plan.network.streams(), ..Self::default() };
         for (flow, spec) in plan.experiment.flows.iter().enumerate() {
-            let client = match spec.traffic {
-                Traffic::Requests(config) => {
-                    let stream = RandomStream::new(plan.seed, &format!("requests/{}", spec.name), 0);
-                    Kind::Requests(Box::new(Requests::new(config, spec.start, stream)))
-                }
-                Traffic::Video(config) => Kind::Video(Video::new(config, spec.start)),
-                Traffic::Saturated | Traffic::Size(_) | Traffic::Rate(_) => continue,
-            };
-            let opens_anew =
-                matches!(spec.traffic, Traffic::Requests(it) if it.connection == Connection::New);
-            let renewal = opens_anew.then(|| Renewal { spec: spec.clone(), controls: plan.controls.clone() });
+            let Some(client) = spec.application(plan.seed) else { continue };
+            let renewal =
+                spec.opens_anew().then(|| Renewal { spec: spec.clone(), controls: plan.controls.clone() });
             let stream = plan.network.streams();
             let path = plan.router.path_for(spec.to, spec.from, || format!("requests of {}", spec.name))?;
             plan.network.add_stream(spec.to, spec.from, &path);
@@ -182,22 +167,21 @@ impl Part for Applications {
     }
 
     fn report(&self, ending: &Ending<'_>) -> Vec<Table> {
-        self.tables(ending)
+        let accounts = self.all.iter().map(|it| ApplicationAccount {
+            flow: &ending.experiment.flows[it.flow].name,
+            client: &it.client,
+            repeats: it.requests.iter().map(|sent| u64::from(sent.times.saturating_sub(1))).collect(),
+            until: ending.end.min(it.stop),
+        });
+        applications::tables(&accounts.collect::<Vec<_>>(), self.warm_at)
     }
 }
 
 impl Application {
-    fn client(&mut self) -> &mut dyn Client {
-        match &mut self.client {
-            Kind::Requests(requests) => &mut **requests,
-            Kind::Video(video) => video,
-        }
-    }
-
     /// Sends what is due: new requests, and lost ones again.
     fn send_due(&mut self, now: Time, world: &mut World<'_>) {
-        while self.client().next_request() <= now.min(self.stop) && now < self.stop {
-            let request = self.client().send(now);
+        while self.client.next_request() <= now.min(self.stop) && now < self.stop {
+            let request = self.client.send(now);
             self.waiting.push(request.number);
             self.requests.push(Sent { request, times: 0, again: now, reached_server: false });
         }
@@ -239,7 +223,7 @@ impl Application {
     fn handle_delivery(&mut self, now: Time, world: &mut World<'_>) {
         let delivered = world.flows[self.flow].receiver.delivered();
         while let Some((number, _)) = self.answering.pop_front_if(|(_, end)| *end <= delivered) {
-            self.client().handle_response(now, number);
+            self.client.handle_response(now, number);
         }
         self.wait_for_delivery(world);
     }
@@ -251,7 +235,7 @@ impl Application {
 
     /// Makes sure that a timer entry is due no later than the application has something to send.
     fn arm(&mut self, world: &mut World<'_>) {
-        let next = self.client().next_request();
+        let next = self.client.next_request();
         let next = if next < self.stop { next } else { Time::MAX };
         let again = self.waiting.iter().map(|number| self.requests[*number].again).min();
         let due = again.map_or(next, |again| again.min(next));

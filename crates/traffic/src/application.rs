@@ -1,6 +1,7 @@
 //! Applications that ask and are answered: the client sends requests, the server's responses are the data of a connection.
 
-use cogtcp_units::{Duration, Time};
+use crate::{RequestConfig, Requests, Video, VideoConfig};
+use cogtcp_units::{Duration, RandomStream, Time};
 use std::fmt::Debug;
 
 /// The client of an application, without a clock. Whoever drives it sends a request when one is due and says when its
@@ -42,5 +43,50 @@ impl Exchange {
     /// The flow completion time: from the request to the last byte of its response.
     pub fn completion_time(&self) -> Option<Duration> {
         self.completed.map(|completed| completed - self.sent)
+    }
+}
+
+/// The client of a flow, whichever it is.
+#[derive(Debug)]
+pub enum Application {
+    /// It sends requests.
+    Requests(Box<Requests>),
+    /// It plays a video.
+    Video(Video),
+}
+
+impl Application {
+    /// The requests of the flow of this name, in the run of seed `seed`. Whoever drives it, under whatever clock: the same draws.
+    pub fn requests(config: RequestConfig, name: &str, start: Time, seed: u64) -> Self {
+        let stream = RandomStream::new(seed, &format!("requests/{name}"), 0);
+        Self::Requests(Box::new(Requests::new(config, start, stream)))
+    }
+
+    /// A player that asks for its first chunk at `start`.
+    pub fn video(config: VideoConfig, start: Time) -> Self {
+        Self::Video(Video::new(config, start))
+    }
+}
+
+impl Client for Application {
+    fn next_request(&self) -> Time {
+        match self {
+            Self::Requests(requests) => requests.next_request(),
+            Self::Video(video) => video.next_request(),
+        }
+    }
+
+    fn send(&mut self, now: Time) -> Request {
+        match self {
+            Self::Requests(requests) => requests.send(now),
+            Self::Video(video) => video.send(now),
+        }
+    }
+
+    fn handle_response(&mut self, now: Time, number: usize) {
+        match self {
+            Self::Requests(requests) => requests.handle_response(now, number),
+            Self::Video(video) => video.handle_response(now, number),
+        }
     }
 }

@@ -3,7 +3,7 @@
 //! A [`Source`] says when its next packet is due ([`Source::next_packet`]); whoever drives it calls
 //! [`Source::advance`] then and sends one. [`Arrivals`] is the other end: what came, how late, how unevenly.
 //!
-//! A [`Client`] asks and is answered over a connection: [`Requests`] of any size, or the chunks of a [`Video`].
+//! A [`Client`] asks and is answered over a connection: [`Requests`] of any size, or the chunks of a [`Video`]; an [`Application`] is either.
 
 mod application;
 mod arrivals;
@@ -13,7 +13,7 @@ mod source;
 mod video;
 mod volume;
 
-pub use application::{Client, Exchange, Request};
+pub use application::{Application, Client, Exchange, Request};
 pub use arrivals::Arrivals;
 pub use pattern::{Pattern, Period};
 pub use requests::{Connection, Pace, RequestConfig, Requests};

@@ -1,54 +1,63 @@
-//! The applications' results: a row for each request and each chunk, and one for each application.
+//! The results of applications that ask and are answered: a row for each request and each chunk, and one for each application.
+//! Whoever drives their clients, under whatever clock, has them made here, so that they mean the same.
 
-use super::{Application, Applications, Kind};
-use crate::parts::Ending;
-use cogtcp_records::Table;
-use cogtcp_records::extensions::{
+use crate::extensions::{
     ChunkRow, ChunksBuilder, RequestFlowRow, RequestFlowsBuilder, RequestRow, RequestsBuilder, VideoRow,
     VideosBuilder,
 };
-use cogtcp_traffic::{Chunk, Exchange, Requests, Video};
+use crate::{Code, Table};
+use cogtcp_traffic::{Application, Chunk, Exchange, Requests, Video};
 use cogtcp_units::{Duration, Time};
 
-impl Applications {
-    /// The tables of what there is: requests, or chunks, or both.
-    pub(super) fn tables(&self, ending: &Ending<'_>) -> Vec<Table> {
-        let (mut requests, mut request_flows) = (RequestsBuilder::default(), RequestFlowsBuilder::default());
-        let (mut chunks, mut videos) = (ChunksBuilder::default(), VideosBuilder::default());
-        let mut has = [false; 2];
-        for it in &self.all {
-            let name = &ending.experiment.flows[it.flow].name;
-            match &it.client {
-                Kind::Requests(client) => {
-                    has[0] = true;
-                    list_requests(client, it, name, &mut requests);
-                    let flow = request_flows.flow.intern(name);
-                    let row = sum_requests(client.exchanges(), it, self.warm_at);
-                    request_flows.push(RequestFlowRow { flow, ..row });
-                }
-                Kind::Video(video) => {
-                    has[1] = true;
-                    list_chunks(video, name, &mut chunks);
-                    let flow = videos.flow.intern(name);
-                    let row = sum_video(video, self.warm_at, ending.end.min(it.stop));
-                    videos.push(VideoRow { flow, ..row });
-                }
-            }
-        }
-        let requests = has[0].then(|| [requests.finish(), request_flows.finish()]);
-        let chunks = has[1].then(|| [chunks.finish(), videos.finish()]);
-        requests.into_iter().flatten().chain(chunks.into_iter().flatten()).collect()
-    }
+/// What a run knows of an application when it ends.
+#[derive(Debug)]
+pub struct ApplicationAccount<'a> {
+    /// Name of its flow.
+    pub flow: &'a str,
+    /// The client as it is then.
+    pub client: &'a Application,
+    /// How often each request was sent again.
+    pub repeats: Vec<u64>,
+    /// When the application stopped, or the run ended.
+    pub until: Time,
 }
 
-fn list_requests(client: &Requests, it: &Application, name: &str, table: &mut RequestsBuilder) {
+/// The tables of what there is: requests, or chunks, or both. Metrics count from `warm_at` on.
+pub fn tables(accounts: &[ApplicationAccount<'_>], warm_at: Time) -> Vec<Table> {
+    let (mut requests, mut request_flows) = (RequestsBuilder::default(), RequestFlowsBuilder::default());
+    let (mut chunks, mut videos) = (ChunksBuilder::default(), VideosBuilder::default());
+    let mut has = [false; 2];
+    for it in accounts {
+        match it.client {
+            Application::Requests(client) => {
+                has[0] = true;
+                list_requests(client, it, &mut requests);
+                let flow = request_flows.flow.intern(it.flow);
+                let row = sum_requests(client.exchanges(), it, warm_at);
+                request_flows.push(RequestFlowRow { flow, ..row });
+            }
+            Application::Video(video) => {
+                has[1] = true;
+                list_chunks(video, it.flow, &mut chunks);
+                let flow = videos.flow.intern(it.flow);
+                let row = sum_video(video, warm_at, it.until);
+                videos.push(VideoRow { flow, ..row });
+            }
+        }
+    }
+    let requests = has[0].then(|| [requests.finish(), request_flows.finish()]);
+    let chunks = has[1].then(|| [chunks.finish(), videos.finish()]);
+    requests.into_iter().flatten().chain(chunks.into_iter().flatten()).collect()
+}
+
+fn list_requests(client: &Requests, it: &ApplicationAccount<'_>, table: &mut RequestsBuilder) {
     for (number, exchange) in client.exchanges().iter().enumerate() {
         let row = RequestRow {
-            flow: table.flow.intern(name),
+            flow: table.flow.intern(it.flow),
             number: number as u64,
             sent_s: exchange.sent.as_secs_f64(),
             response_bytes: exchange.response,
-            repeats: u64::from(it.requests[number].times.saturating_sub(1)),
+            repeats: it.repeats[number],
             completed_s: exchange.completed.map_or(f64::NAN, Time::as_secs_f64),
             completion_time_s: seconds(exchange.completion_time()),
         };
@@ -74,14 +83,14 @@ fn list_chunks(video: &Video, name: &str, table: &mut ChunksBuilder) {
     }
 }
 
-fn sum_requests(exchanges: &[Exchange], it: &Application, warm_at: Time) -> RequestFlowRow {
-    let measured = exchanges.iter().zip(&it.requests).filter(|(exchange, _)| exchange.sent >= warm_at);
+fn sum_requests(exchanges: &[Exchange], it: &ApplicationAccount<'_>, warm_at: Time) -> RequestFlowRow {
+    let measured = exchanges.iter().zip(&it.repeats).filter(|(exchange, _)| exchange.sent >= warm_at);
     let times = Spans::new(measured.clone().filter_map(|(exchange, _)| exchange.completion_time()));
     RequestFlowRow {
-        flow: cogtcp_records::Code(0),
+        flow: Code(0),
         sent_requests: measured.clone().count() as u64,
         answered_requests: times.0.len() as u64,
-        repeats: measured.map(|(_, sent)| u64::from(sent.times.saturating_sub(1))).sum(),
+        repeats: measured.map(|(_, repeats)| repeats).sum(),
         completion_mean_s: times.mean(),
         completion_p50_s: times.quantile(0.50),
         completion_p95_s: times.quantile(0.95),
@@ -105,7 +114,7 @@ fn sum_video(video: &Video, warm_at: Time, until: Time) -> VideoRow {
         stalled += until.saturating_since(since).as_secs_f64();
     }
     VideoRow {
-        flow: cogtcp_records::Code(0),
+        flow: Code(0),
         chunks: measured().count() as u64,
         startup_s: seconds(video.startup_delay()),
         stalls,
