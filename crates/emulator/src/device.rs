@@ -1,75 +1,204 @@
-//! The TUN device of a node: packets that its kernel sends come out of it, packets put into it have arrived there.
+//! The network device of a node: packets that its kernel sends come out of it, packets put into it have arrived there.
 //!
-//! Without `IFF_VNET_HDR` the kernel cuts what it sends into packets of at most the MTU and fills in checksums: what comes out is
-//! what would be on a wire.
+//! It is a TUN device or, where there can be none, one end of a pair of virtual Ethernet devices.
+
+mod netlink;
+mod tun;
+mod veth;
 
 use crate::error::{EmulationError, Tried};
-use crate::sys::{self, InterfaceRequest};
-use std::fs::{File, OpenOptions};
+use crate::namespaces::{self, Namespace};
+use crate::sys::{self, InterfaceRequest, PacketAddress};
+use std::fs::File;
 use std::io::{self, Read, Seek};
-use std::net::Ipv4Addr;
-use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::OpenOptionsExt;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// What the device is called, in either namespace.
+/// What the device is called, in every namespace.
 pub(crate) const INTERFACE: &str = "cogtcp0";
 
 /// Packets that the device holds for us before it drops them: 500 by default, which a burst of one window exceeds.
-const TUN_QUEUE: u32 = 10_000;
+const QUEUE: u32 = 10_000;
 
-/// Prefix of the network of all hosts.
+/// Prefix of the network of all hosts, and of that of IPv6.
 const NETMASK: Ipv4Addr = Ipv4Addr::new(255, 255, 255, 0);
+const PREFIX: u8 = 64;
+/// Below this MTU the kernel has no IPv6 (RFC 8200 section 5).
+pub(crate) const LEAST_MTU_OF_IPV6: u32 = 1280;
+
+/// Which devices a run is to have.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum DeviceKind {
+    /// TUN devices or, where there can be none, virtual Ethernet devices.
+    #[default]
+    Any,
+    /// TUN devices.
+    Tun,
+    /// Pairs of virtual Ethernet devices, with packet sockets.
+    Veth,
+}
+
+/// Makes the devices of a run, all of one kind.
+#[derive(Debug)]
+pub(crate) struct Devices {
+    kind: DeviceKind,
+    /// Where the emulator's ends of virtual Ethernet devices are.
+    middle: Option<Namespace>,
+    /// Why they are not what was preferred.
+    pub(crate) note: Option<String>,
+}
+
+/// What a device is to be like.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setting {
+    pub(crate) address: Ipv4Addr,
+    /// `None`: no IPv6.
+    pub(crate) address6: Option<Ipv6Addr>,
+    pub(crate) mtu: u32,
+}
+
+impl Devices {
+    pub(crate) fn new(kind: DeviceKind) -> Self {
+        Self { kind, middle: None, note: None }
+    }
+
+    /// What they are called.
+    pub(crate) fn name(&self) -> &'static str {
+        if self.kind == DeviceKind::Veth { "veth" } else { "tun" }
+    }
+
+    /// Makes the device of the host of this number, in its namespace, in which this thread is.
+    pub(crate) fn make(
+        &mut self,
+        number: usize,
+        namespace: &Namespace,
+        setting: Setting,
+    ) -> Result<Device, EmulationError> {
+        let mut refused = None;
+        if self.kind != DeviceKind::Veth {
+            match tun::make() {
+                Ok(fd) => return Device::new(Wire { fd, to: None }, setting),
+                Err(error) if self.kind == DeviceKind::Tun => return Err(error),
+                Err(error) => refused = Some(error),
+            }
+            self.kind = DeviceKind::Veth;
+        }
+        let made = self.make_veth(number, namespace, setting.mtu);
+        let Some(refused) = refused else { return Device::new(made?, setting) };
+        self.note = Some(format!(
+            "the nodes have virtual Ethernet devices in place of TUN devices: {refused}"
+        ));
+        match made {
+            Ok(wire) => Device::new(wire, setting),
+            Err(error) => Err(EmulationError::NoDevice { tun: Box::new(refused), veth: Box::new(error) }),
+        }
+    }
+
+    fn make_veth(&mut self, number: usize, namespace: &Namespace, mtu: u32) -> Result<Wire, EmulationError> {
+        if self.middle.is_none() {
+            let middle = Namespace::make()?;
+            // Nothing there is to send by itself.
+            let _ = namespaces::set_sysctl("ipv6.conf.default.disable_ipv6", "1");
+            namespace.enter().tried("a network namespace cannot be entered")?;
+            self.middle = Some(middle);
+        }
+        let middle = self.middle.as_ref().unwrap_or(namespace);
+        let (fd, to) = veth::make(number, namespace, middle, mtu)?;
+        Ok(Wire { fd, to: Some(to) })
+    }
+}
+
+/// Where packets of a host come out and are put in.
+#[derive(Debug)]
+pub(crate) struct Wire {
+    fd: OwnedFd,
+    /// Where to a packet socket sends; `None`: it is a TUN device.
+    to: Option<PacketAddress>,
+}
+
+impl Wire {
+    /// Takes a packet; `None`: there is none yet.
+    pub(crate) fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        receive(self.fd.as_fd(), buffer)
+    }
+
+    /// Puts a packet in.
+    pub(crate) fn send(&self, bytes: &[u8]) -> io::Result<()> {
+        match self.to {
+            Some(to) => sys::send_packet(self.fd.as_fd(), to, bytes),
+            None => sys::write(self.fd.as_fd(), bytes).map(|_| ()),
+        }
+    }
+
+    /// The same wire, by a descriptor of its own.
+    pub(crate) fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self { fd: self.fd.try_clone()?, to: self.to })
+    }
+}
+
+impl AsFd for Wire {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
 
 /// The device of one node.
 #[derive(Debug)]
 pub(crate) struct Device {
-    file: File,
+    pub(crate) wire: Wire,
     /// The counters of the namespace's devices.
     counters: File,
 }
 
 impl Device {
-    /// Makes the device in the namespace that this thread is in, with an address and an MTU.
-    pub(crate) fn new(address: Ipv4Addr, mtu: u32) -> Result<Self, EmulationError> {
-        let file = open()?;
-        let flags = (libc::IFF_TUN | libc::IFF_NO_PI) as i16;
-        InterfaceRequest::new(INTERFACE).with_short(flags).make(file.as_fd(), libc::TUNSETIFF).or_remedy(
-            "a TUN device cannot be made",
-            "It takes CAP_NET_ADMIN in the namespace: does a security module hold user namespaces back (on Ubuntu: \
-             sysctl kernel.apparmor_restrict_unprivileged_userns=0), or a container?",
-        )?;
+    /// Sets up the device of this wire, which is in the namespace that this thread is in.
+    fn new(wire: Wire, setting: Setting) -> Result<Self, EmulationError> {
         let control = sys::control_socket().tried("a socket")?;
         let request = InterfaceRequest::new(INTERFACE);
-        let up = |name| InterfaceRequest::new(name).with_short((libc::IFF_UP | libc::IFF_RUNNING) as i16);
         for (what, request, number) in [
-            ("the MTU", request.with_int(mtu as i32), libc::SIOCSIFMTU),
-            ("the address", request.with_address(address), libc::SIOCSIFADDR),
+            ("the MTU", request.with_int(setting.mtu as i32), libc::SIOCSIFMTU),
+            ("the address", request.with_address(setting.address), libc::SIOCSIFADDR),
             ("the network mask", request.with_address(NETMASK), libc::SIOCSIFNETMASK),
-            ("the device's state", up(INTERFACE), libc::SIOCSIFFLAGS),
-            ("the loopback device's state", up("lo"), libc::SIOCSIFFLAGS),
         ] {
             request.make(control.as_fd(), number).tried(format!("{what} cannot be set"))?;
         }
-        let number = request.ask(control.as_fd(), libc::SIOCGIFINDEX).tried("the device's number")?;
-        set_queue_length(number).tried("the length of the device's queue cannot be set")?;
+        turn_on(INTERFACE, control.as_fd())?;
+        turn_on("lo", control.as_fd())?;
+        let number = interface_number(INTERFACE, control.as_fd())?;
+        netlink::set_queue_length(number, QUEUE).tried("the length of the device's queue cannot be set")?;
+        if let Some(address) = setting.address6 {
+            netlink::add_address(number, address, PREFIX).or_remedy(
+                "the address of IPv6 cannot be set",
+                "Does the kernel have IPv6 (CONFIG_IPV6, and not ipv6.disable=1)?",
+            )?;
+        }
         // Of this thread: others may be in another namespace.
         let counters = File::open("/proc/thread-self/net/dev").tried("/proc/thread-self/net/dev")?;
-        Ok(Self { file, counters })
+        Ok(Self { wire, counters })
     }
 
-    /// Packets that the kernel sent and the device dropped, since nobody took them in time.
+    /// Packets that the kernel sent and the device dropped, since nobody took them in time. To be asked once.
     pub(crate) fn dropped(&mut self) -> io::Result<u64> {
         let mut text = String::new();
         self.counters.rewind()?;
         self.counters.read_to_string(&mut text)?;
-        Ok(transmit_drops(&text).unwrap_or(0))
+        let of_socket = if self.wire.to.is_some() { veth::dropped(&self.wire.fd)? } else { 0 };
+        Ok(transmit_drops(&text).unwrap_or(0) + of_socket)
     }
 }
 
-impl AsFd for Device {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.file.as_fd()
-    }
+/// Turns an interface on. On ours nobody is asked for his address, and there are no groups.
+fn turn_on(interface: &str, control: BorrowedFd<'_>) -> Result<(), EmulationError> {
+    let own = if interface == "lo" { 0 } else { libc::IFF_NOARP };
+    let flags = libc::IFF_UP | libc::IFF_RUNNING | own;
+    InterfaceRequest::new(interface)
+        .with_short(flags as i16)
+        .make(control, libc::SIOCSIFFLAGS)
+        .tried(format!("the device {interface} cannot be turned on"))
+}
+
+fn interface_number(interface: &str, control: BorrowedFd<'_>) -> Result<i32, EmulationError> {
+    InterfaceRequest::new(interface).ask(control, libc::SIOCGIFINDEX).tried("the device's number")
 }
 
 /// Reads a packet; `None`: there is none yet.
@@ -83,55 +212,6 @@ pub(crate) fn receive(fd: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Optio
     }
 }
 
-fn open() -> Result<File, EmulationError> {
-    let opened =
-        OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open("/dev/net/tun");
-    let remedy = match opened.as_ref().map_err(io::Error::kind) {
-        Err(io::ErrorKind::NotFound) => {
-            "The kernel's module is not loaded, or this is a container without the device: modprobe tun, or start the \
-             container with --device /dev/net/tun"
-        }
-        _ => "Let everybody open it, as most distributions do: sudo chmod 0666 /dev/net/tun",
-    };
-    opened.or_remedy("/dev/net/tun cannot be opened", remedy)
-}
-
-/// Sets how many packets the device holds, by rtnetlink: the request of netdevice(7) is refused in a user namespace.
-fn set_queue_length(device: i32) -> io::Result<()> {
-    let socket = sys::route_socket()?;
-    let request = queue_length_request(device, TUN_QUEUE);
-    sys::write(socket.as_fd(), &request)?;
-    let mut answer = [0; 256];
-    let size = sys::read(socket.as_fd(), &mut answer)?;
-    // A header of 16 bytes, and the error as a negative number; 0: it is done.
-    let code = answer.get(16..20).filter(|_| size >= 20).and_then(|bytes| bytes.try_into().ok());
-    match code.map(i32::from_ne_bytes) {
-        Some(0) => Ok(()),
-        Some(code) => Err(io::Error::from_raw_os_error(-code)),
-        None => Err(io::Error::other("the kernel gave no answer")),
-    }
-}
-
-/// `RTM_NEWLINK` with `IFLA_TXQLEN` (rtnetlink(7)): a header, what it is about, and the attribute.
-fn queue_length_request(device: i32, packets: u32) -> Vec<u8> {
-    let mut request = Vec::new();
-    let mut put = |bytes: &[u8]| request.extend_from_slice(bytes);
-    let flags = (libc::NLM_F_REQUEST | libc::NLM_F_ACK) as u16;
-    put(&40u32.to_ne_bytes());
-    put(&libc::RTM_NEWLINK.to_ne_bytes());
-    put(&flags.to_ne_bytes());
-    // Sequence number and port: any.
-    put(&[0; 8]);
-    // Family and type: any; the device; no flag is to be changed.
-    put(&[0; 4]);
-    put(&device.to_ne_bytes());
-    put(&[0; 8]);
-    put(&8u16.to_ne_bytes());
-    put(&libc::IFLA_TXQLEN.to_ne_bytes());
-    put(&packets.to_ne_bytes());
-    request
-}
-
 /// The eleventh number of the device's line in `/proc/net/dev`: eight are of what it received.
 fn transmit_drops(text: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.trim_start().strip_prefix(INTERFACE)?.strip_prefix(':'))?;
@@ -141,12 +221,6 @@ fn transmit_drops(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_request_has_the_length_that_it_says() {
-        let request = queue_length_request(7, 1000);
-        assert_eq!((request.len(), request[0], request[20], request[32]), (40, 40, 7, 8));
-    }
 
     #[test]
     fn drops_are_read_off_the_kernels_table() {

@@ -2,10 +2,10 @@
 
 use crate::clock::Clock;
 use crate::command::{Program, Programs};
-use crate::device::Device;
+use crate::device::{Device, DeviceKind, Devices, Setting, Wire};
 use crate::engine::{self, Engine};
 use crate::error::{EmulationError, Tried};
-use crate::flows::{self, Played, Prepared};
+use crate::flows::{self, Played, Prepared, Role};
 use crate::journal::Journal;
 use crate::lateness::{Timing, measure_floor};
 use crate::namespaces::{self, Namespace};
@@ -14,7 +14,7 @@ use crate::observer::{FlowWatch, Happening, Observer};
 use crate::packet;
 use crate::plan::Plan;
 use crate::report::Outcome;
-use crate::sockets::{self, TcpCounters};
+use crate::sockets::{self, Maker, TcpCounters};
 use crate::train::Train;
 use crate::udp::{self, Sending, UdpWatch};
 use crate::{privileges, sys};
@@ -22,10 +22,12 @@ use cogtcp_records::extensions::{EmulationBuilder, EmulationRow};
 use cogtcp_records::{Histogram, Run, Table, jain_fairness};
 use cogtcp_scenario::UdpSpec;
 use cogtcp_units::{Duration, Time};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How long a program may run where nobody says: longer than any timer of the link.
@@ -47,6 +49,8 @@ pub struct Options {
     pub journal: Option<PathBuf>,
     /// Whether that has the bytes of packets too.
     pub captures: bool,
+    /// Which devices the nodes have.
+    pub device: DeviceKind,
     /// The process that is to be outlived by no part of this.
     pub parent: i32,
 }
@@ -55,21 +59,24 @@ pub struct Options {
 pub fn emulate(plan: &Plan, options: &Options) -> Result<Run, EmulationError> {
     let real_time = privileges::ask_for_real_time();
     namespaces::enter_user_namespace()?;
+    let mut devices = Devices::new(options.device);
     let nodes: Vec<Node> =
-        (0..plan.hosts.len()).map(|host| Node::make(plan, host)).collect::<Result<_, _>>()?;
-    let programs = prepare_programs(&nodes, plan.ends, options)?;
-    let (flows, counts_recoveries) = prepare_flows(plan, &nodes)?;
-    let udp = prepare_udp(plan, &nodes, seed(plan, options))?;
+        (0..plan.hosts.len()).map(|host| Node::make(plan, host, &mut devices)).collect::<Result<_, _>>()?;
+    let programs = prepare_programs(&nodes, plan, options)?;
+    let seed = seed(plan, options);
+    let (flows, counts_recoveries) = prepare_flows(plan, &nodes, seed)?;
+    let udp = prepare_udp(plan, &nodes, seed)?;
     privileges::drop_all()?;
     privileges::end_with(options.parent)?;
     // From here on there are threads, and nothing that takes a privilege.
     let journal = options.journal.as_ref().map(|file| Journal::create(file, options.captures)).transpose();
     let journal = journal.map_err(EmulationError::Journal)?;
+    let counts_timeouts = sockets::counts_timeouts();
+    let (device, note) = (devices.name(), devices.note);
     let devices = nodes.into_iter().map(|node| node.device).collect();
-    let staged = Staged { plan, options, devices, programs, flows, udp, journal, real_time };
-    let mut run = staged.play()?;
-    run.counts_recoveries = counts_recoveries;
-    run.finish()
+    let on = Machine { real_time, counts_timeouts, counts_recoveries, device, note };
+    let staged = Staged { plan, options, devices, programs, flows, udp, journal, on };
+    staged.play()?.finish()
 }
 
 #[derive(Debug)]
@@ -79,7 +86,7 @@ struct Node {
 }
 
 impl Node {
-    fn make(plan: &Plan, host: usize) -> Result<Self, EmulationError> {
+    fn make(plan: &Plan, host: usize, devices: &mut Devices) -> Result<Self, EmulationError> {
         let namespace = Namespace::make()?;
         let kernel = &plan.hosts[host];
         let groups = sys::ids().1;
@@ -89,26 +96,36 @@ impl Node {
             // Older kernels lack some (tcp_rto_min_us came with 6.11), and a container may hold them all back.
             let _ = namespaces::set_sysctl(name, value);
         }
-        let device = Device::new(packet::address(host), kernel.mtu)?;
+        let setting = Setting {
+            address: packet::address(host),
+            address6: kernel.has_ipv6.then(|| packet::address6(host)),
+            mtu: kernel.mtu,
+        };
+        let device = devices.make(host, &namespace, setting)?;
         Ok(Self { namespace, device })
     }
 }
 
 fn prepare_programs(
     nodes: &[Node],
-    ends: [usize; 2],
+    plan: &Plan,
     options: &Options,
 ) -> Result<Option<Programs>, EmulationError> {
     if options.command.is_empty() {
         return Ok(None);
     }
-    let at = |[own, other]: [usize; 2], arguments| Program {
-        arguments,
-        namespace: &nodes[own].namespace,
-        environment: vec![
+    let ends = plan.ends;
+    let has_ipv6 = ends.iter().all(|end| plan.hosts[*end].has_ipv6);
+    let at = |[own, other]: [usize; 2], arguments| {
+        let mut environment = vec![
             ("COGTCP_ADDRESS", packet::address(own).to_string()),
             ("COGTCP_PEER", packet::address(other).to_string()),
-        ],
+        ];
+        if has_ipv6 {
+            environment.push(("COGTCP_ADDRESS6", packet::address6(own).to_string()));
+            environment.push(("COGTCP_PEER6", packet::address6(other).to_string()));
+        }
+        Program { arguments, namespace: &nodes[own].namespace, environment }
     };
     let main = at(ends, &options.command);
     let peer = (!options.peer.is_empty()).then(|| at([ends[1], ends[0]], &options.peer));
@@ -116,30 +133,46 @@ fn prepare_programs(
 }
 
 /// Makes the sockets of all flows, each in the namespace of its node. Returns whether recoveries can be told apart by flow.
-fn prepare_flows(plan: &Plan, nodes: &[Node]) -> Result<(Vec<Prepared>, bool), EmulationError> {
+fn prepare_flows(plan: &Plan, nodes: &[Node], seed: u64) -> Result<(Vec<Prepared>, bool), EmulationError> {
     let mut prepared = Vec::new();
     let mut all_alone = true;
+    let mut makers: BTreeMap<usize, Arc<Maker>> = BTreeMap::new();
     let specs = &plan.experiment.flows;
     for (number, (spec, settings)) in specs.iter().zip(&plan.sockets).enumerate() {
         let [from, to] = plan.ends_of(spec);
         let enter =
             |host: usize| nodes[host].namespace.enter().tried("a network namespace cannot be entered");
-        enter(to)?;
-        let address = packet::address(to);
-        let listener = sockets::listen(number, address, settings)?;
+        let application = spec.application(seed);
+        // Whoever has something to say first calls.
+        let [caller, called] = if application.is_some() { [to, from] } else { [from, to] };
+        enter(called)?;
+        let address = plan.family.address(called);
+        let listener = sockets::listen(number, address)?;
+        enter(caller)?;
+        let role = match application {
+            None => {
+                settings.make_receiver(listener.as_fd())?;
+                let sender = sockets::caller(address)?;
+                settings.make_sender(sender.as_fd())?;
+                Role::Bulk { sender, traffic: spec.traffic, segment: spec.sender.mss }
+            }
+            Some(client) => {
+                settings.make_sender(listener.as_fd())?;
+                let maker = makers.entry(caller).or_insert_with(|| Arc::new(Maker::start(address)));
+                let (maker, settings) = (Arc::clone(maker), settings.clone());
+                Role::Asking { maker, settings, client, opens_anew: spec.opens_anew() }
+            }
+        };
         enter(from)?;
-        let sender = sockets::sender(settings)?;
         let is_alone = specs.iter().filter(|other| other.from == spec.from).count() == 1;
         all_alone &= is_alone;
         prepared.push(Prepared {
             listener,
-            sender,
             address,
+            role,
             counters: if is_alone { Some(TcpCounters::open()?) } else { None },
             start: spec.start,
             stop: spec.stop,
-            traffic: spec.traffic,
-            segment: spec.sender.mss,
         });
     }
     Ok((prepared, all_alone))
@@ -151,9 +184,10 @@ fn prepare_udp(plan: &Plan, nodes: &[Node], seed: u64) -> Result<Vec<Sending>, E
     let prepare = |(number, spec): (usize, &UdpSpec)| {
         let [from, to] = [spec.from, spec.to].map(|node| plan.ways.host(node));
         enter(to)?;
-        let receiver = udp::receiver(number, packet::address(to))?;
+        let address = plan.family.address(to);
+        let receiver = udp::receiver(number, address)?;
         enter(from)?;
-        Sending::new(number, spec, seed, receiver, packet::address(to))
+        Sending::new(number, spec, seed, receiver, address)
     };
     plan.experiment.udp.iter().enumerate().map(prepare).collect()
 }
@@ -172,7 +206,17 @@ struct Staged<'a> {
     flows: Vec<Prepared>,
     udp: Vec<Sending>,
     journal: Option<Journal>,
+    on: Machine,
+}
+
+/// What the machine gave the run, and what its kernel tells.
+#[derive(Debug)]
+struct Machine {
     real_time: bool,
+    counts_timeouts: bool,
+    counts_recoveries: bool,
+    device: &'static str,
+    note: Option<String>,
 }
 
 /// A run that is over.
@@ -183,14 +227,12 @@ struct Finished<'a> {
     floor: Histogram,
     device_drops: u64,
     exit_code: Option<i32>,
-    counts_timeouts: bool,
-    counts_recoveries: bool,
-    real_time: bool,
+    on: Machine,
 }
 
 impl<'a> Staged<'a> {
     fn play(mut self) -> Result<Finished<'a>, EmulationError> {
-        let (plan, real_time) = (self.plan, self.real_time);
+        let (plan, real_time) = (self.plan, self.on.real_time);
         let settings = &plan.experiment.run;
         let seed = seed(plan, self.options);
         let limit = match (self.options.duration, &self.programs) {
@@ -208,34 +250,30 @@ impl<'a> Staged<'a> {
             network.hold(pipe);
         }
         let stop = sys::event().tried("an event")?;
-        let duplicate = |fd: &dyn AsFd| -> Result<OwnedFd, EmulationError> {
-            fd.as_fd().try_clone_to_owned().tried("a descriptor cannot be duplicated")
+        let wires = |devices: &[Device]| -> Result<Vec<Wire>, EmulationError> {
+            let clone = |device: &Device| device.wire.try_clone().tried("a descriptor cannot be duplicated");
+            devices.iter().map(clone).collect()
         };
-        let descriptors =
-            |devices: &[Device]| devices.iter().map(|it| duplicate(it)).collect::<Result<Vec<_>, _>>();
-        let (entries, exits) = (descriptors(&self.devices)?, descriptors(&self.devices)?);
+        let (entries, exits) = (wires(&self.devices)?, wires(&self.devices)?);
         let watches = plan.experiment.flows.iter().map(|_| FlowWatch::default()).collect();
-        let udp_watches = plan.experiment.udp.iter().map(|_| UdpWatch::default()).collect();
-        let raise = duplicate(&stop)?;
+        let udp_watches = plan.experiment.udp.iter().map(|_| UdpWatch::new(plan.family)).collect();
+        let raise = stop.try_clone().tried("a descriptor cannot be duplicated")?;
 
         let clock = Clock::start();
-        let mut observer = Observer::new(exits, clock, watches, udp_watches, self.journal.take());
+        let mut observer =
+            Observer::new(exits, plan.ports(), clock, watches, udp_watches, self.journal.take());
         observer.train = train;
         let mut engine = Engine::new(network, observer, entries, clock, stop).tried("the event loop")?;
         let times = engine::Plan { warmup, end, sample_interval: settings.sample_interval };
         let ended = AtomicBool::new(false);
         let (flows, udp) = (std::mem::take(&mut self.flows), std::mem::take(&mut self.udp));
         let (programs, ended) = (&self.programs, &ended);
-        let counts_timeouts = flows.first().is_none_or(|flow| {
-            sockets::TcpInfo::of(flow.sender.as_fd()).is_ok_and(|i| i.timeouts().is_some())
-        });
 
         let (account, floor, played, exit_code) = std::thread::scope(|scope| {
             let floor = scope.spawn(|| measure_floor(clock, ended));
-            let interval = settings.sample_interval;
             let applications = scope.spawn(move || {
                 privileges::stand_behind(real_time);
-                flows::play(flows, udp, clock, warmup, interval, ended)
+                flows::play(flows, udp, clock, times, ended)
             });
             let program = programs.as_ref().map(|programs| {
                 programs.begin();
@@ -272,9 +310,7 @@ impl<'a> Staged<'a> {
             floor: floor.tried("the bare timer has failed")?,
             device_drops,
             exit_code: exit_code.transpose().tried("the program cannot be waited for")?,
-            counts_timeouts,
-            counts_recoveries: true,
-            real_time,
+            on: self.on,
         })
     }
 }
@@ -303,6 +339,7 @@ impl Finished<'_> {
         if !self.outcome.plan.experiment.udp.is_empty() {
             extensions.push(udp::table(self.outcome.plan, &self.outcome.observer.udp, &self.outcome.account));
         }
+        extensions.extend(self.outcome.applications());
         extensions.extend(self.outcome.train());
         let [flow_series, control_series] = self.outcome.flow_series();
         let departures = self.outcome.observer.lateness.histogram().samples();
@@ -336,13 +373,15 @@ impl Finished<'_> {
         let dropped = self.device_drops + observer.refused;
         let timing = Timing::judge(late, &self.floor, plan.rtt(), dropped);
         let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        let notes: Vec<&str> = plan.notes.iter().chain(&self.on.note).map(String::as_str).collect();
         let mut table = EmulationBuilder::default();
         let row = EmulationRow {
             plane: table.plane.intern("kernel"),
             kernel: table.kernel.intern(kernel.trim()),
             evidence: timing.is_evidence(),
             reasons: table.reasons.intern(&timing.reasons.join("; ")),
-            notes: table.notes.intern(&plan.notes.join("; ")),
+            device: table.device.intern(self.on.device),
+            notes: table.notes.intern(&notes.join("; ")),
             departures: late.samples(),
             lateness_p50_s: late.quantile(0.5),
             lateness_p99_s: late.quantile(0.99),
@@ -350,11 +389,11 @@ impl Finished<'_> {
             floor_p50_s: self.floor.quantile(0.5),
             floor_p99_s: self.floor.quantile(0.99),
             floor_max_s: self.floor.greatest(),
-            real_time: self.real_time,
+            real_time: self.on.real_time,
             device_drops: self.device_drops,
             refused_packets: observer.refused,
-            counts_timeouts: self.counts_timeouts,
-            counts_recoveries: self.counts_recoveries,
+            counts_timeouts: self.on.counts_timeouts,
+            counts_recoveries: self.on.counts_recoveries,
             exit_code: self.exit_code.map_or(f64::NAN, f64::from),
         };
         table.push(row);

@@ -1,7 +1,7 @@
 //! The event loop: waits for packets and for what is due, by epoll and an absolute timer, and never spins.
 
 use crate::clock::{Clock, Timer};
-use crate::device;
+use crate::device::{self, Wire};
 use crate::network::Network;
 use crate::observer::Observer;
 use crate::packet;
@@ -16,7 +16,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 /// Packets that are taken from one side before the other has its turn.
 const BATCH: usize = 32;
-/// The largest packet that IPv4 knows.
+/// The largest packet of IPv4, and of IPv6 without jumbograms but for its header.
 const LARGEST: usize = 65_536;
 /// How often the record of packets says what the link could carry.
 const CAPACITY_EVERY: Duration = Duration::from_millis(10);
@@ -67,7 +67,7 @@ pub(crate) struct Engine {
     pub(crate) network: Network,
     pub(crate) observer: Observer,
     /// Where packets come from: by host.
-    entries: Vec<OwnedFd>,
+    entries: Vec<Wire>,
     clock: Clock,
     timer: Timer,
     poller: Poller,
@@ -79,7 +79,7 @@ impl Engine {
     pub(crate) fn new(
         network: Network,
         observer: Observer,
-        entries: Vec<OwnedFd>,
+        entries: Vec<Wire>,
         clock: Clock,
         stop: OwnedFd,
     ) -> io::Result<Self> {
@@ -132,7 +132,7 @@ impl Engine {
         let mut any = false;
         for host in 0..self.entries.len() {
             for _ in 0..BATCH {
-                let Some(size) = device::receive(self.entries[host].as_fd(), buffer)? else { break };
+                let Some(size) = self.entries[host].receive(buffer)? else { break };
                 any = true;
                 let now = self.clock.now().min(end);
                 if let Some(train) = &mut self.observer.train {

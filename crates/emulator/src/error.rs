@@ -24,6 +24,14 @@ pub enum EmulationError {
         /// What to do.
         remedy: &'static str,
     },
+    /// There is no kind of device that could carry packets.
+    #[error("{tun}. Nor can virtual Ethernet devices stand in: {veth}")]
+    NoDevice {
+        /// What became of a TUN device.
+        tun: Box<EmulationError>,
+        /// What became of the other kind.
+        veth: Box<EmulationError>,
+    },
     /// A program could not be started.
     #[error("{program}: cannot be started: {source}")]
     Command {

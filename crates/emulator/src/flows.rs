@@ -1,18 +1,24 @@
 //! The scenario's own flows on real sockets: one thread plays the applications at both ends, and asks the kernel at every
 //! sampling instant how its connections are.
 
+mod asking;
+mod bulk;
+
 use crate::clock::Clock;
+use crate::engine;
 use crate::observer::{Entity, Happening};
-use crate::sockets::{self, TcpCounters, TcpInfo};
+use crate::sockets::{Maker, Settings, TcpCounters, TcpInfo};
 use crate::sys;
 use crate::udp::Sending;
 use cogtcp_records::EventKind;
 use cogtcp_scenario::Traffic;
-use cogtcp_units::{Duration, Rate, Time};
-use std::fs::File;
-use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use cogtcp_traffic::Application;
+use cogtcp_units::{Duration, Time};
+use std::fmt::Debug;
+use std::io;
+use std::net::{IpAddr, TcpListener};
+use std::os::fd::{OwnedFd, RawFd};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What is written and read at a time.
@@ -24,16 +30,35 @@ const LONGEST_WAIT: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub(crate) struct Prepared {
     pub(crate) listener: TcpListener,
-    pub(crate) sender: OwnedFd,
     /// Where it listens.
-    pub(crate) address: Ipv4Addr,
+    pub(crate) address: IpAddr,
+    pub(crate) role: Role,
     /// Counters of the sender's namespace, where no other flow sends from it.
     pub(crate) counters: Option<TcpCounters>,
     pub(crate) start: Time,
     pub(crate) stop: Option<Time>,
-    pub(crate) traffic: Traffic,
-    /// Bytes of a segment: what an application of constant rate writes at a time.
-    pub(crate) segment: u32,
+}
+
+/// Who calls whom, and what for.
+#[derive(Debug)]
+pub(crate) enum Role {
+    /// The sender calls, and sends.
+    Bulk {
+        /// Its socket.
+        sender: OwnedFd,
+        traffic: Traffic,
+        /// Bytes of a segment: what an application of constant rate writes at a time.
+        segment: u32,
+    },
+    /// The receiver calls, and asks for what it is sent.
+    Asking {
+        /// Makes its sockets, which are to be like this.
+        maker: Arc<Maker>,
+        settings: Settings,
+        client: Application,
+        /// Whether each request has a connection of its own.
+        opens_anew: bool,
+    },
 }
 
 /// What a flow had done up to a moment.
@@ -46,6 +71,19 @@ pub(crate) struct Standing {
     pub(crate) recoveries: u64,
     pub(crate) spurious: u64,
     pub(crate) probes: u64,
+}
+
+impl Standing {
+    /// What a sender's kernel says of its connection, in addition to those before it.
+    fn plus(self, info: Option<&TcpInfo>) -> Self {
+        let Some(info) = info else { return self };
+        Self {
+            sent: self.sent + info.data_segments_sent(),
+            retransmitted: self.retransmitted + info.retransmitted(),
+            timeouts: self.timeouts + info.timeouts().unwrap_or(0),
+            ..self
+        }
+    }
 }
 
 /// A point of a flow's series.
@@ -68,58 +106,48 @@ pub(crate) struct Played {
     pub(crate) span: Option<[(Time, u64); 2]>,
     pub(crate) completed: Option<Time>,
     pub(crate) series: Vec<Point>,
+    /// The application that asked, if one did, and how often each of its requests was sent again.
+    pub(crate) client: Option<(Application, Vec<u64>)>,
     /// Why it came to nothing, if it did.
     pub(crate) failure: Option<String>,
 }
 
-/// A flow being played.
-#[derive(Debug)]
-struct Playing {
-    number: usize,
-    prepared: Prepared,
-    /// The sender's socket as something to write to.
-    writer: File,
-    receiver: Option<TcpStream>,
-    /// The sender has closed, and all has been read.
-    is_read_out: bool,
-    state: State,
-    written: u64,
-    delivered: u64,
-    timeouts: u64,
-    sampled: (Time, u64),
-    played: Played,
+/// A flow being played, whatever its application does.
+trait Playing: Debug {
+    /// Does what can be done now.
+    fn step(&mut self, now: Time, warmup: Time, buffer: &mut [u8], happenings: &mut Vec<Happening>);
+    /// The measured span begins, with the flow or with the end of the warm-up.
+    fn begin_measure(&mut self, now: Time);
+    /// A sampling instant.
+    fn sample(&mut self, now: Time, happenings: &mut Vec<Happening>);
+    /// When there is something to do though no socket says so.
+    fn next(&self, now: Time) -> Time;
+    /// The sockets that it waits for: to become readable, or writable where the flag is set.
+    fn wait_for(&self, now: Time, waiting: &mut Vec<(RawFd, bool)>);
+    /// The run is over, and the connections with it.
+    fn finish(self: Box<Self>, now: Time) -> Played;
 }
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum State {
-    /// Its time has not come.
-    Waiting,
-    Connecting,
-    Sending,
-    /// The application has written all it will.
-    Silent,
-}
-
-/// Plays flows and UDP sources until `ended` is raised.
+/// Plays flows and UDP sources until the run is over, or `ended` is raised.
 pub(crate) fn play(
     flows: Vec<Prepared>,
     mut udp: Vec<Sending>,
     clock: Clock,
-    warmup: Time,
-    interval: Duration,
+    times: engine::Plan,
     ended: &AtomicBool,
 ) -> io::Result<(Vec<Played>, Vec<Happening>)> {
-    let mut flows = flows
-        .into_iter()
-        .enumerate()
-        .map(|(number, prepared)| Playing::new(number, prepared))
-        .collect::<io::Result<Vec<_>>>()?;
+    let engine::Plan { warmup, end, sample_interval: interval } = times;
+    let begin = |(number, prepared)| begin(number, prepared);
+    let mut flows = flows.into_iter().enumerate().map(begin).collect::<io::Result<Vec<_>>>()?;
     let mut happenings = Vec::new();
     let mut is_warm = false;
     let mut next_sample = Time::ZERO + interval;
     let mut buffer = vec![0; CHUNK];
     while !ended.load(Ordering::Acquire) {
         let now = clock.now();
+        if now >= end {
+            break;
+        }
         if !is_warm && now >= warmup {
             is_warm = true;
             flows.iter_mut().for_each(|flow| flow.begin_measure(now));
@@ -134,7 +162,7 @@ pub(crate) fn play(
                 next_sample += interval;
             }
         }
-        let mut until = next_sample.min(now + LONGEST_WAIT);
+        let mut until = next_sample.min(now + LONGEST_WAIT).min(end);
         if !is_warm {
             until = until.min(warmup);
         }
@@ -146,155 +174,66 @@ pub(crate) fn play(
         }
         sys::poll(&waiting, until.saturating_since(clock.now()).as_nanos())?;
     }
-    let now = clock.now();
+    let now = clock.now().min(end);
     Ok((flows.into_iter().map(|flow| flow.finish(now)).collect(), happenings))
 }
 
-impl Playing {
-    fn new(number: usize, prepared: Prepared) -> io::Result<Self> {
+fn begin(number: usize, prepared: Prepared) -> io::Result<Box<dyn Playing>> {
+    let Prepared { listener, address, role, counters, start, stop } = prepared;
+    let account = Account::new(number, start, counters);
+    Ok(match role {
+        Role::Bulk { sender, traffic, segment } => {
+            let application = bulk::Application { traffic, segment, start, stop };
+            Box::new(bulk::Bulk::new(account, application, listener, address, sender)?)
+        }
+        Role::Asking { maker, settings, client, opens_anew } => {
+            let callers = asking::Callers { maker, settings, address };
+            let stop = stop.unwrap_or(Time::MAX);
+            Box::new(asking::Asking::new(account, client, opens_anew, stop, listener, callers))
+        }
+    })
+}
+
+/// What is kept of a flow, whatever its application does.
+#[derive(Debug)]
+struct Account {
+    number: usize,
+    /// Bytes that the receiving application has read.
+    delivered: u64,
+    counters: Option<TcpCounters>,
+    timeouts: u64,
+    sampled: (Time, u64),
+    played: Played,
+}
+
+impl Account {
+    fn new(number: usize, start: Time, counters: Option<TcpCounters>) -> Self {
         let played = Played {
-            start: prepared.start,
+            start,
             warm: Standing::default(),
             end: Standing::default(),
             span: None,
             completed: None,
             series: Vec::new(),
+            client: None,
             failure: None,
         };
-        let writer = File::from(prepared.sender.try_clone()?);
-        let state = State::Waiting;
-        let sampled = (prepared.start, 0);
-        Ok(Self {
-            number,
-            prepared,
-            writer,
-            receiver: None,
-            is_read_out: false,
-            state,
-            written: 0,
-            delivered: 0,
-            timeouts: 0,
-            sampled,
-            played,
-        })
+        Self { number, delivered: 0, counters, timeouts: 0, sampled: (start, 0), played }
     }
 
-    /// Does what can be done now.
-    fn step(&mut self, now: Time, warmup: Time, buffer: &mut [u8], happenings: &mut Vec<Happening>) {
-        if self.state == State::Waiting && now >= self.prepared.start {
-            self.state = State::Connecting;
-            happenings.push(self.happening(now, EventKind::FlowStart, f64::NAN));
-            let begun = sockets::connect(self.prepared.sender.as_fd(), self.number, self.prepared.address);
-            self.note_failure(begun);
-            if now >= warmup {
-                self.begin_measure(now);
-            }
-        }
-        if self.state == State::Connecting {
-            let established =
-                TcpInfo::of(self.prepared.sender.as_fd()).is_ok_and(|info| info.is_established());
-            if established {
-                self.state = State::Sending;
-                happenings.push(self.happening(now, EventKind::Connected, f64::NAN));
-            } else {
-                let outcome = sockets::pending_error(self.prepared.sender.as_fd());
-                self.note_failure(outcome);
-            }
-        }
-        if self.state == State::Sending {
-            self.write(now, buffer, happenings);
-        }
-        self.read(now, buffer, happenings);
-        if self.prepared.stop.is_some_and(|stop| now >= stop) {
-            self.end_measure(now);
-        }
+    fn happening(&self, at: Time, kind: EventKind, value: f64) -> Happening {
+        let entity = Entity::Flow(self.number);
+        Happening { at, kind, entity, flow: Some(self.number), detail: "", value }
     }
 
-    fn note_failure(&mut self, outcome: io::Result<()>) {
-        if let Err(error) = outcome {
-            self.state = State::Silent;
-            self.played.failure.get_or_insert_with(|| error.to_string());
-        }
+    /// All that has been done: by the connections in `of_connections`, and as the namespace counts it.
+    fn standing(&mut self, of_connections: Standing) -> Standing {
+        let [recoveries, spurious, probes] = self.counters.as_mut().map_or([0; 3], TcpCounters::read);
+        Standing { delivered: self.delivered, recoveries, spurious, probes, ..of_connections }
     }
 
-    /// How much the application would have written by `now`.
-    fn goal(&self, now: Time) -> u64 {
-        match self.prepared.traffic {
-            Traffic::Size(size) => size.get(),
-            Traffic::Rate(rate) => {
-                // Whole segments, each when it is due.
-                let due = written_by(rate, now.saturating_since(self.prepared.start));
-                due - due % u64::from(self.prepared.segment.max(1))
-            }
-            _ => u64::MAX,
-        }
-    }
-
-    fn write(&mut self, now: Time, buffer: &[u8], happenings: &mut Vec<Happening>) {
-        if self.prepared.stop.is_some_and(|stop| now >= stop) {
-            happenings.push(self.happening(now, EventKind::FlowStop, f64::NAN));
-            return self.fall_silent();
-        }
-        let goal = self.goal(now);
-        while self.written < goal {
-            let size = (goal - self.written).min(buffer.len() as u64) as usize;
-            match self.writer.write(&buffer[..size]) {
-                Ok(size) => self.written += size as u64,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return self.note_failure(Err(error)),
-            }
-        }
-        if matches!(self.prepared.traffic, Traffic::Size(_)) {
-            self.fall_silent();
-        }
-    }
-
-    /// The application writes no more: the connection closes when all has arrived.
-    fn fall_silent(&mut self) {
-        self.state = State::Silent;
-        if let Ok(socket) = self.prepared.sender.try_clone() {
-            // Not connected any more: then it is closed.
-            let _ = TcpStream::from(socket).shutdown(Shutdown::Write);
-        }
-    }
-
-    fn read(&mut self, now: Time, buffer: &mut [u8], happenings: &mut Vec<Happening>) {
-        if self.receiver.is_none()
-            && self.state != State::Waiting
-            && let Ok((stream, _)) = self.prepared.listener.accept()
-        {
-            let outcome = stream.set_nonblocking(true);
-            self.note_failure(outcome);
-            self.receiver = Some(stream);
-        }
-        let Some(stream) = self.receiver.as_mut().filter(|_| !self.is_read_out) else { return };
-        loop {
-            match stream.read(buffer) {
-                Ok(0) => {
-                    self.is_read_out = true;
-                    break;
-                }
-                Err(_) => break,
-                Ok(size) => self.delivered += size as u64,
-            }
-        }
-        if let Traffic::Size(size) = self.prepared.traffic
-            && self.delivered >= size.get()
-            && self.played.completed.is_none()
-        {
-            self.played.completed = Some(now);
-            happenings.push(self.happening(now, EventKind::Completed, f64::NAN));
-            self.end_measure(now);
-        }
-    }
-
-    /// The measured span begins, with the flow or with the end of the warm-up.
-    fn begin_measure(&mut self, now: Time) {
-        if self.state == State::Waiting && now < self.prepared.start {
-            return;
-        }
-        self.played.warm = self.standing();
+    fn begin_measure(&mut self, now: Time, of_connections: Standing) {
+        self.played.warm = self.standing(of_connections);
         self.played.span.get_or_insert([(now, self.delivered), (Time::MAX, 0)]);
     }
 
@@ -306,89 +245,37 @@ impl Playing {
         }
     }
 
-    fn standing(&mut self) -> Standing {
-        let info = TcpInfo::of(self.prepared.sender.as_fd()).ok();
-        let [recoveries, spurious, probes] =
-            self.prepared.counters.as_mut().map_or([0; 3], TcpCounters::read);
-        let count = |of: fn(&TcpInfo) -> u64| info.as_ref().map_or(0, of);
-        Standing {
-            delivered: self.delivered,
-            sent: count(TcpInfo::data_segments_sent),
-            retransmitted: count(TcpInfo::retransmitted),
-            timeouts: info.as_ref().and_then(TcpInfo::timeouts).unwrap_or(0),
-            recoveries,
-            spurious,
-            probes,
-        }
-    }
-
-    fn sample(&mut self, now: Time, happenings: &mut Vec<Happening>) {
-        if self.state == State::Waiting {
-            return;
-        }
+    /// A sampling instant; `timeouts` are those of all its connections, as far as they are known.
+    fn sample(
+        &mut self,
+        now: Time,
+        [sender, receiver]: [Option<TcpInfo>; 2],
+        timeouts: Option<u64>,
+        happenings: &mut Vec<Happening>,
+    ) {
         let (before, delivered) = std::mem::replace(&mut self.sampled, (now, self.delivered));
         let span = now.saturating_since(before).as_secs_f64();
-        let sender = TcpInfo::of(self.prepared.sender.as_fd()).ok();
-        if let Some(info) = &sender
-            && let Some(timeouts) = info.timeouts()
-        {
+        if let Some(timeouts) = timeouts {
+            let cwnd = sender.as_ref().map_or(f64::NAN, TcpInfo::cwnd);
             for _ in self.timeouts..timeouts {
-                happenings.push(self.happening(now, EventKind::Rto, info.cwnd()));
+                happenings.push(self.happening(now, EventKind::Rto, cwnd));
             }
             self.timeouts = timeouts;
         }
-        let receiver = self.receiver.as_ref().and_then(|stream| TcpInfo::of(stream.as_fd()).ok());
         let goodput_bps = (self.delivered - delivered) as f64 * 8.0 / span;
         self.played.series.push(Point { at: now, sender, receiver, goodput_bps });
     }
 
-    fn happening(&self, at: Time, kind: EventKind, value: f64) -> Happening {
-        let entity = Entity::Flow(self.number);
-        Happening { at, kind, entity, flow: Some(self.number), detail: "", value }
+    fn note_failure(&mut self, error: &io::Error) {
+        self.played.failure.get_or_insert_with(|| error.to_string());
     }
 
-    /// When there is something to do though no socket says so.
-    fn next(&self, now: Time) -> Time {
-        let mut next = self.prepared.stop.filter(|stop| *stop > now).unwrap_or(Time::MAX);
-        if self.state == State::Waiting {
-            next = next.min(self.prepared.start);
-        }
-        if let (State::Sending, Traffic::Rate(rate)) = (self.state, self.prepared.traffic)
-            && self.written >= self.goal(now)
-        {
-            let bytes = self.written + u64::from(self.prepared.segment);
-            next = next.min(self.prepared.start + rate.transmission_time(bytes));
-        }
-        next
-    }
-
-    fn wait_for(&self, now: Time, waiting: &mut Vec<(RawFd, bool)>) {
-        match self.state {
-            State::Waiting => return,
-            State::Connecting => waiting.push((self.prepared.sender.as_raw_fd(), true)),
-            State::Sending if self.written < self.goal(now) => {
-                waiting.push((self.prepared.sender.as_raw_fd(), true));
-            }
-            State::Sending | State::Silent => {}
-        }
-        match &self.receiver {
-            // Closed by its sender it would always be readable.
-            Some(_) if self.is_read_out => {}
-            Some(stream) => waiting.push((stream.as_raw_fd(), false)),
-            None => waiting.push((self.prepared.listener.as_raw_fd(), false)),
-        }
-    }
-
-    fn finish(mut self, now: Time) -> Played {
+    fn finish(mut self, now: Time, of_connections: Standing) -> Played {
         self.end_measure(now);
-        self.played.end = self.standing();
+        self.played.end = self.standing(of_connections);
         if self.played.span.is_none() {
             self.played.warm = self.played.end;
         }
         self.played
     }
-}
-
-fn written_by(rate: Rate, span: Duration) -> u64 {
-    rate.bytes_in(span).get()
 }

@@ -41,9 +41,10 @@ mod udp;
 pub mod ways;
 mod wire;
 
+pub use device::DeviceKind;
 pub use emulate::{Options, emulate};
 pub use error::EmulationError;
 pub use lateness::{Lateness, Timing};
-pub use packet::{Packet, Packets};
+pub use packet::{Family, Packet, Packets};
 pub use plan::Plan;
 pub use scripts::{Played, play_scripts};

@@ -6,7 +6,7 @@ use crate::error::{EmulationError, Tried};
 use crate::sys;
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 /// A network namespace.
 #[derive(Debug)]
@@ -45,6 +45,11 @@ impl Namespace {
         )?;
         let file = File::open("/proc/thread-self/ns/net").tried("/proc/thread-self/ns/net")?;
         Ok(Self(file.into()))
+    }
+
+    /// The number of its descriptor.
+    pub(crate) fn descriptor(&self) -> i32 {
+        self.0.as_raw_fd()
     }
 
     /// Moves this thread into it.

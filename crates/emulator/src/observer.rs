@@ -1,11 +1,11 @@
 //! What happens in the network: packets are moved on, counted, measured and recorded.
 
 use crate::clock::Clock;
+use crate::device::Wire;
 use crate::journal::{Journal, Step};
 use crate::lateness::Lateness;
 use crate::network;
-use crate::packet::{NO_FLOW, Packet, Packets};
-use crate::sys;
+use crate::packet::{NO_FLOW, Packet, Packets, Ports};
 use crate::train::Train;
 use crate::udp::UdpWatch;
 use crate::ways::Pipe;
@@ -13,7 +13,6 @@ use cogtcp_crosslayer::LinkEvent;
 use cogtcp_link::{DropCause, Frame};
 use cogtcp_records::{EventKind, Histogram, of_link_event};
 use cogtcp_units::{Rate, Time};
-use std::os::fd::{AsFd, OwnedFd};
 
 /// What is seen of a flow's packets, from the end of the warm-up on.
 #[derive(Debug)]
@@ -69,7 +68,7 @@ pub(crate) struct Happening {
 #[derive(Debug)]
 pub(crate) struct Observer {
     /// Where what arrives is put: by host.
-    exits: Vec<OwnedFd>,
+    exits: Vec<Wire>,
     clock: Clock,
     pub(crate) packets: Packets,
     pub(crate) flows: Vec<FlowWatch>,
@@ -89,7 +88,8 @@ const MOST_HAPPENINGS: usize = 2_000_000;
 
 impl Observer {
     pub(crate) fn new(
-        exits: Vec<OwnedFd>,
+        exits: Vec<Wire>,
+        ports: Ports,
         clock: Clock,
         flows: Vec<FlowWatch>,
         udp: Vec<UdpWatch>,
@@ -98,7 +98,7 @@ impl Observer {
         Self {
             exits,
             clock,
-            packets: Packets::with_sources(udp.len() as u32),
+            packets: Packets::new(ports),
             flows,
             udp,
             lateness: Lateness::default(),
@@ -126,7 +126,7 @@ impl Observer {
 
     /// A kernel sends a packet, which is to go by `pipe` first. `None`: the network carries no packet of this kind.
     pub(crate) fn take(&mut self, now: Time, pipe: Pipe, bytes: &[u8]) -> Option<Packet> {
-        let mut packet = self.packets.put(now, bytes, self.flows.len() as u32)?;
+        let mut packet = self.packets.put(now, bytes)?;
         if let Some(flow) = self.flows.get_mut(packet.flow as usize) {
             if !packet.is_forward {
                 packet.answers = flow.unanswered.take().unwrap_or(Time::MAX);
@@ -144,7 +144,7 @@ impl Observer {
 
     /// Gives the kernel of a host a packet that came by no link.
     pub(crate) fn put(&mut self, host: usize, bytes: &[u8]) {
-        if sys::write(self.exits[host].as_fd(), bytes).is_err() {
+        if self.exits[host].send(bytes).is_err() {
             self.refused += 1;
         }
     }
@@ -182,7 +182,7 @@ impl network::Observer for Observer {
         }
         let bytes = self.packets.bytes(packet);
         let is_message = self.train.as_mut().is_some_and(|train| train.incoming(now, host, bytes));
-        if !is_message && sys::write(self.exits[host].as_fd(), bytes).is_err() {
+        if !is_message && self.exits[host].send(bytes).is_err() {
             self.refused += 1;
         }
         if let Some(journal) = &mut self.journal {

@@ -3,7 +3,7 @@
 use crate::checksum::folded;
 use cogtcp_link::Payload;
 use cogtcp_units::Time;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// A packet on the link: a handle of its bytes in [`Packets`], and what was read of them when it came.
 #[derive(Clone, Copy, Debug)]
@@ -73,14 +73,43 @@ impl Payload for Packet {
 /// The bytes of the packets on the link. Places are used again, and so is their memory.
 #[derive(Debug, Default)]
 pub struct Packets {
-    /// How many UDP sources the scenario plays.
-    udp: u32,
+    ports: Ports,
     slots: Vec<Vec<u8>>,
     free: Vec<u32>,
 }
 
+/// Which protocol of the internet the scenario's own flows use.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Family {
+    /// IPv4 (RFC 791).
+    #[default]
+    V4,
+    /// IPv6 (RFC 8200).
+    V6,
+}
+
+impl Family {
+    /// Bytes of its header.
+    pub(crate) const fn header(self) -> u32 {
+        match self {
+            Self::V4 => IPV4_HEADER as u32,
+            Self::V6 => IPV6_HEADER as u32,
+        }
+    }
+
+    /// The address of a host.
+    pub(crate) fn address(self, host: usize) -> IpAddr {
+        match self {
+            Self::V4 => address(host).into(),
+            Self::V6 => address6(host).into(),
+        }
+    }
+}
+
 /// The network of all hosts, of those that are for networks behind a translator (RFC 6598).
 const NETWORK: [u8; 3] = [100, 64, 0];
+/// Their network of IPv6, with a prefix of 64 bits of those that anybody may choose (RFC 4193): "cogtcp" follows the first byte.
+const NETWORK6: [u8; 8] = [0xfd, b'c', b'o', b'g', b't', b'c', b'p', 0];
 /// So many hosts have an address.
 pub(crate) const MOST_HOSTS: usize = 250;
 
@@ -90,19 +119,31 @@ pub(crate) fn address(host: usize) -> Ipv4Addr {
     Ipv4Addr::new(a, b, c, host as u8 + 1)
 }
 
+/// Its address of IPv6.
+pub(crate) fn address6(host: usize) -> Ipv6Addr {
+    let mut octets = [0; 16];
+    octets[..8].copy_from_slice(&NETWORK6);
+    octets[15] = host as u8 + 1;
+    octets.into()
+}
+
 /// The number of the host with this address, if it is one of theirs.
 pub(crate) fn host(address: Ipv4Addr) -> Option<usize> {
     let [a, b, c, number] = address.octets();
     ([a, b, c] == NETWORK).then(|| usize::from(number).checked_sub(1))?
 }
 
-/// The number of the host that an IPv4 packet is for, as far as it has the address of one.
+/// The number of the host that a packet is for, as far as it has the address of one.
 pub(crate) fn destination(bytes: &[u8]) -> Option<usize> {
-    let (network, host) = bytes.get(16..20)?.split_at(3);
-    (bytes[0] >> 4 == 4 && network == NETWORK).then(|| usize::from(host[0]).checked_sub(1))?
+    let number = match bytes.first()? >> 4 {
+        4 => bytes.get(16..20)?.strip_prefix(&NETWORK)?[0],
+        6 => *bytes.get(24..40)?.strip_prefix(&NETWORK6)?.strip_prefix(&[0; 7])?.first()?,
+        _ => return None,
+    };
+    usize::from(number).checked_sub(1)
 }
 
-/// First port of the scenario's flows: flow n listens on this one plus n.
+/// First port of the scenario's flows: flow n has this one plus n at the end that listens.
 pub(crate) const FIRST_PORT: u16 = 5001;
 
 /// First port of the scenario's UDP sources: source n sends to this one plus n.
@@ -111,16 +152,48 @@ pub(crate) const FIRST_UDP_PORT: u16 = 20_001;
 pub(crate) const TCP: u8 = 6;
 pub(crate) const UDP: u8 = 17;
 pub(crate) const IPV4_HEADER: usize = 20;
+pub(crate) const IPV6_HEADER: usize = 40;
 
-impl Packets {
-    /// None yet, of a scenario that plays so many UDP sources.
-    pub(crate) fn with_sources(udp: u32) -> Self {
-        Self { udp, ..Self::default() }
+/// By which ports the packets of the scenario are known.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ports {
+    /// Of each flow: its receiver listens, or (where it has to be asked for data) its sender.
+    sender_listens: Vec<bool>,
+    /// How many UDP sources there are.
+    udp: u32,
+}
+
+impl Ports {
+    /// Those of flows, of each of which is said whether its sender listens, and of so many UDP sources.
+    pub(crate) fn new(sender_listens: Vec<bool>, udp: u32) -> Self {
+        Self { sender_listens, udp }
     }
 
-    /// Keeps the bytes of a packet that came at `now`. `flows`: how many flows the scenario plays. `None`: it is no IPv4
-    /// packet.
-    pub fn put(&mut self, now: Time, bytes: &[u8], flows: u32) -> Option<Packet> {
+    /// The flow that a TCP packet belongs to, from port to port, and whether it goes to that flow's receiver.
+    pub(crate) fn flow(&self, ports: [u16; 2]) -> Option<(usize, bool)> {
+        let number = |port: u16| {
+            let number = usize::from(port.checked_sub(FIRST_PORT)?);
+            Some((number, *self.sender_listens.get(number)?))
+        };
+        let [from, to] = ports.map(number);
+        let called = to.map(|(number, sender_listens)| (number, !sender_listens));
+        called.or(from)
+    }
+
+    /// The UDP source that a datagram comes from, by the port that it goes to.
+    fn source(&self, port: u16) -> Option<u32> {
+        Some(u32::from(port.checked_sub(FIRST_UDP_PORT)?)).filter(|number| *number < self.udp)
+    }
+}
+
+impl Packets {
+    /// None yet; what belongs to the scenario is known by these ports.
+    pub(crate) fn new(ports: Ports) -> Self {
+        Self { ports, ..Self::default() }
+    }
+
+    /// Keeps the bytes of a packet that came at `now`. `None`: it is no packet of IPv4 or IPv6.
+    pub fn put(&mut self, now: Time, bytes: &[u8]) -> Option<Packet> {
         let header = Header::read(bytes)?;
         let slot = match self.free.pop() {
             Some(slot) => slot,
@@ -132,7 +205,7 @@ impl Packets {
         let kept = &mut self.slots[slot as usize];
         kept.clear();
         kept.extend_from_slice(bytes);
-        let flow = header.flow(flows).or_else(|| header.source(flows, self.udp));
+        let flow = header.flow(&self.ports);
         Some(Packet {
             sent_at: now,
             answers: Time::MAX,
@@ -184,13 +257,17 @@ struct Header {
 
 impl Header {
     fn read(bytes: &[u8]) -> Option<Self> {
-        if bytes.len() < IPV4_HEADER || bytes[0] >> 4 != 4 {
-            return None;
-        }
-        let length = usize::from(bytes[0] & 0x0f) * 4;
-        let protocol = bytes[9];
+        // Where the transport's header begins, its protocol, ECN, and the addresses.
+        let (length, protocol, ecn, addresses) = match bytes.first()? >> 4 {
+            4 if bytes.len() >= IPV4_HEADER => {
+                (usize::from(bytes[0] & 0x0f) * 4, bytes[9], bytes[1] & 3, &bytes[12..20])
+            }
+            // What comes after extension headers has no ports here: hosts send them with fragments only.
+            6 if bytes.len() >= IPV6_HEADER => (IPV6_HEADER, bytes[6], bytes[1] >> 4 & 3, &bytes[8..40]),
+            _ => return None,
+        };
         // A fragment but the first has no ports.
-        let is_first = u16::from_be_bytes([bytes[6], bytes[7]]) & 0x1fff == 0;
+        let is_first = bytes[0] >> 4 == 6 || u16::from_be_bytes([bytes[6], bytes[7]]) & 0x1fff == 0;
         let mut ports = [0; 2];
         let mut payload = 0;
         if matches!(protocol, TCP | UDP) && is_first && bytes.len() >= length + 4 {
@@ -203,29 +280,28 @@ impl Header {
         // FNV-1a (draft-eastlake-fnv) over addresses, protocol and ports.
         let mut key = 0x811c_9dc5_u32;
         let [from, to] = ports.map(u16::to_be_bytes);
-        for byte in bytes[12..20].iter().chain(&[protocol]).chain(&from).chain(&to) {
+        for byte in addresses.iter().chain(&[protocol]).chain(&from).chain(&to) {
             key = (key ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
         }
-        Some(Self { protocol, ports, payload, ecn: bytes[1] & 3, key })
+        Some(Self { protocol, ports, payload, ecn, key })
     }
 
-    /// The number of the UDP source that it comes from, after those of the flows.
-    fn source(&self, flows: u32, sources: u32) -> Option<(u32, bool)> {
-        let number = u32::from(self.ports[1].checked_sub(FIRST_UDP_PORT)?);
-        (self.protocol == UDP && number < sources).then_some((flows + number, true))
-    }
-
-    /// The number of the flow that it belongs to, and whether it goes to that flow's receiver.
-    fn flow(&self, flows: u32) -> Option<(u32, bool)> {
-        let number =
-            |port: u16| Some(u32::from(port.checked_sub(FIRST_PORT)?)).filter(|number| *number < flows);
-        let [from, to] = self.ports.map(number);
-        (self.protocol == TCP).then(|| to.map(|to| (to, true)).or_else(|| from.map(|from| (from, false))))?
+    /// The number of the flow that it belongs to, and whether it goes to that flow's receiver. UDP sources count on after flows.
+    fn flow(&self, known: &Ports) -> Option<(u32, bool)> {
+        match self.protocol {
+            TCP => known.flow(self.ports).map(|(number, is_forward)| (number as u32, is_forward)),
+            UDP => known.source(self.ports[1]).map(|it| (known.sender_listens.len() as u32 + it, true)),
+            _ => None,
+        }
     }
 }
 
-/// Congestion experienced (RFC 3168 section 5), and the header's checksum to match (RFC 1624, equation 3).
+/// Congestion experienced (RFC 3168 section 5), and the header's checksum to match (RFC 1624, equation 3). IPv6 has none.
 fn mark(bytes: &mut [u8]) {
+    if bytes[0] >> 4 == 6 {
+        bytes[1] |= 3 << 4;
+        return;
+    }
     let before = u16::from_be_bytes([bytes[0], bytes[1]]);
     bytes[1] |= 3;
     let after = u16::from_be_bytes([bytes[0], bytes[1]]);
@@ -265,8 +341,8 @@ mod tests {
 
     #[test]
     fn headers_say_flow_payload_and_ecn() {
-        let mut packets = Packets::default();
-        let mut put = |ports, ecn, payload| packets.put(Time::ZERO, &tcp(ports, ecn, payload), 2).unwrap();
+        let mut packets = Packets::new(Ports::new(vec![false; 2], 0));
+        let mut put = |ports, ecn, payload| packets.put(Time::ZERO, &tcp(ports, ecn, payload)).unwrap();
         let data = put([40_000, FIRST_PORT + 1], 2, 1000);
         assert_eq!((data.flow, data.payload, data.is_ecn_capable()), (1, 1000, true));
         let ack = put([FIRST_PORT, 40_000], 0, 0);
@@ -275,15 +351,57 @@ mod tests {
         let other = put([40_000, FIRST_PORT + 2], 0, 5);
         assert_eq!(other.flow, NO_FLOW);
         assert_ne!(Payload::flow(&data), Payload::flow(&other));
-        assert!(packets.put(Time::ZERO, &[0x60; 40], 2).is_none(), "IPv6");
-        assert!(packets.put(Time::ZERO, &[0x45; 19], 2).is_none(), "too short");
+        assert!(packets.put(Time::ZERO, &[0x60; 39]).is_none(), "too short");
+        assert!(packets.put(Time::ZERO, &[0x45; 19]).is_none(), "too short");
+        assert!(packets.put(Time::ZERO, &[0x55; 90]).is_none(), "neither IPv4 nor IPv6");
+    }
+
+    /// Where the sender listens, data come from its port.
+    #[test]
+    fn who_is_asked_sends_from_the_port_that_listens() {
+        let mut packets = Packets::new(Ports::new(vec![false, true], 0));
+        let mut put = |ports| packets.put(Time::ZERO, &tcp(ports, 0, 10)).unwrap();
+        let response = put([FIRST_PORT + 1, 40_000]);
+        assert_eq!((response.flow, response.is_forward), (1, true));
+        let request = put([40_000, FIRST_PORT + 1]);
+        assert_eq!((request.flow, request.is_forward), (1, false));
+        assert!(put([40_000, FIRST_PORT]).is_forward);
+    }
+
+    /// The same segment in IPv6.
+    fn tcp6(ports: [u16; 2], ecn: u8, payload: usize) -> Vec<u8> {
+        let segment = tcp(ports, 0, payload).split_off(20);
+        let mut bytes = vec![0; 40];
+        (bytes[0], bytes[1]) = (0x60, ecn << 4);
+        bytes[4..6].copy_from_slice(&(segment.len() as u16).to_be_bytes());
+        (bytes[6], bytes[7]) = (TCP, 64);
+        bytes[8..24].copy_from_slice(&address6(0).octets());
+        bytes[24..40].copy_from_slice(&address6(1).octets());
+        bytes.extend(segment);
+        bytes
+    }
+
+    #[test]
+    fn headers_of_ipv6_say_the_same() {
+        let mut packets = Packets::new(Ports::new(vec![false], 0));
+        let bytes = tcp6([40_000, FIRST_PORT], 2, 1000);
+        assert_eq!(destination(&bytes), Some(1));
+        let mut data = packets.put(Time::ZERO, &bytes).unwrap();
+        assert_eq!((data.flow, data.payload, data.is_ecn_capable(), data.is_forward), (0, 1000, true, true));
+        data.mark();
+        assert_eq!(packets.bytes(&data)[..2], [0x60, 3 << 4]);
+        let mut elsewhere = bytes;
+        elsewhere[30] = 1;
+        assert_eq!(destination(&elsewhere), None);
+        let other = packets.put(Time::ZERO, &tcp6([40_001, FIRST_PORT], 0, 1)).unwrap();
+        assert_ne!(Payload::flow(&data), Payload::flow(&other));
     }
 
     #[test]
     fn a_mark_keeps_the_checksum_sound() {
         let mut packets = Packets::default();
         for ecn in [1, 2, 3] {
-            let mut packet = packets.put(Time::ZERO, &tcp([1, 2], ecn, 10), 0).unwrap();
+            let mut packet = packets.put(Time::ZERO, &tcp([1, 2], ecn, 10)).unwrap();
             packet.mark();
             // Read twice, marked once.
             for _ in 0..2 {
@@ -297,10 +415,10 @@ mod tests {
     #[test]
     fn places_are_used_again() {
         let mut packets = Packets::default();
-        let first = packets.put(Time::ZERO, &tcp([1, 2], 0, 100), 0).unwrap();
+        let first = packets.put(Time::ZERO, &tcp([1, 2], 0, 100)).unwrap();
         packets.free(&first);
         assert!(packets.is_empty());
-        let second = packets.put(Time::ZERO, &tcp([3, 4], 0, 0), 0).unwrap();
+        let second = packets.put(Time::ZERO, &tcp([3, 4], 0, 0)).unwrap();
         assert_eq!((second.slot, packets.len(), packets.bytes(&second).len()), (first.slot, 1, 52));
     }
 

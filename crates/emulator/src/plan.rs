@@ -1,11 +1,12 @@
 //! Which scenarios this plane emulates, and on what settings of the kernel.
 
+use crate::device::LEAST_MTU_OF_IPV6;
 use crate::error::EmulationError;
-use crate::packet::MOST_HOSTS;
+use crate::packet::{Family, MOST_HOSTS, Ports};
 use crate::sockets::Settings;
 use crate::udp;
 use crate::ways::{Pipe, Ways};
-use cogtcp_scenario::{Experiment, FlowSpec, PipeSpec, RadioKind, RadioSpec, Traffic};
+use cogtcp_scenario::{Experiment, FlowSpec, PipeSpec, RadioKind, RadioSpec};
 use cogtcp_transport::{
     DelayedAck, FRto, LinuxControl, Parameters, Recovery, SenderConfig, control_info, linux_control,
 };
@@ -16,9 +17,6 @@ const KNOWN: &str = "links between nodes, with radios that are cycles or journey
 /// Which transports the kernel has.
 pub(crate) const CONTROLS: &str = "the transports of the kernel: linux-reno, linux-cubic, linux-bbr, others with those controls, and the controls of this \
      project that are loaded into the kernel";
-/// Which applications are played.
-const TRAFFIC: &str =
-    "saturated flows, sizes, rates and UDP sources; for others run the programs themselves (-- CMD)";
 /// Ports are numbered from 5001 on.
 const MOST_FLOWS: usize = 1000;
 /// The receive buffer of the simulator's hosts: where it is asked for, the kernel chooses its own, which grows.
@@ -27,14 +25,28 @@ const DEFAULT_BUFFER: u64 = 4 << 20;
 const DEFAULT_MSS: u32 = 1460;
 /// Segments of Linux's initial window (TCP_INIT_CWND).
 const LINUX_WINDOW: u64 = 10;
-/// IPv4 and TCP headers, and the timestamps option with its padding (RFC 7323 appendix A).
-const HEADERS: u32 = 40;
+/// The header of TCP (RFC 9293), and the timestamps option with its padding (RFC 7323 appendix A).
+const TCP_HEADER: u32 = 20;
 const TIMESTAMPS: u32 = 12;
+
+/// What of IPv6 speaks by itself.
+const QUIET: [&str; 3] = [
+    "ipv6.conf.default.accept_ra",
+    "ipv6.conf.default.router_solicitations",
+    "ipv6.conf.default.dad_transmits",
+];
+
+/// Bytes that timestamps take of each segment.
+const fn timestamps(config: &SenderConfig) -> u32 {
+    if config.timestamps { TIMESTAMPS } else { 0 }
+}
 
 /// A scenario that can be emulated.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub(crate) experiment: Experiment,
+    /// What its own flows use.
+    pub(crate) family: Family,
     /// The ways between the hosts: the nodes at which flows end.
     pub(crate) ways: Ways,
     /// What the kernel of each host is like.
@@ -52,14 +64,20 @@ pub struct Plan {
 pub(crate) struct Host {
     /// Largest packet of its device.
     pub(crate) mtu: u32,
+    /// Whether it has an address of IPv6.
+    pub(crate) has_ipv6: bool,
     /// Its settings, as names and values below `net.`.
     pub(crate) sysctls: Vec<(&'static str, String)>,
 }
 
 impl Plan {
-    /// Checks that `experiment` can be emulated: its own flows, or with `is_command` some program in their place.
-    pub fn new(mut experiment: Experiment, is_command: bool) -> Result<Self, EmulationError> {
+    /// Checks that `experiment` can be emulated: its own flows, over IPv4 or IPv6, or with `is_command` some program in their place.
+    pub fn new(mut experiment: Experiment, is_command: bool, family: Family) -> Result<Self, EmulationError> {
         let mut notes = Vec::new();
+        if family == Family::V6 && experiment.train.is_some() {
+            let what = "a train's connection managers read IPv4 only".to_owned();
+            return Err(EmulationError::Scenario { what, known: "trains over IPv4 (without --ipv6)" });
+        }
         if experiment.adhoc.is_some() {
             return refuse("the scenario has an ad hoc network".to_owned());
         }
@@ -84,8 +102,11 @@ impl Plan {
         if experiment.flows.len().max(experiment.udp.len()) > MOST_FLOWS {
             return refuse(format!("the scenario has {} flows, over {MOST_FLOWS}", experiment.flows.len()));
         }
-        let sockets =
-            experiment.flows.iter().map(|flow| settings(flow, &mut notes)).collect::<Result<_, _>>()?;
+        let sockets = experiment
+            .flows
+            .iter()
+            .map(|flow| settings(flow, family, &mut notes))
+            .collect::<Result<_, _>>()?;
         let flows = experiment.flows.iter().map(|flow| (flow.name.as_str(), flow.from, flow.to));
         let sources = experiment.udp.iter().map(|source| (source.name.as_str(), source.from, source.to));
         let streams: Vec<(&str, usize, usize)> = flows.chain(sources).collect();
@@ -102,26 +123,35 @@ impl Plan {
         if let Some((name, ..)) = cut {
             return refuse(format!("there is no way for flow \"{name}\""));
         }
-        let hosts =
-            ways.hosts().iter().map(|node| Host::new(*node, &experiment)).collect::<Result<_, _>>()?;
+        let hosts = ways
+            .hosts()
+            .iter()
+            .map(|node| Host::new(*node, &experiment, family))
+            .collect::<Result<_, _>>()?;
         let ends = ends.map(host);
         let hosts: Vec<Host> = hosts;
         for source in &experiment.udp {
             let mtu = hosts[ways.host(source.from)].mtu;
-            if source.size + udp::HEADERS > mtu {
+            if source.size + udp::headers(family) > mtu {
                 let what =
                     format!("the packets of \"{}\" do not fit into the {mtu} bytes of its host", source.name);
                 let known = "datagrams that are no larger than the packets of TCP";
                 return Err(EmulationError::Scenario { what, known });
             }
         }
-        Ok(Self { experiment, ways, hosts, ends, sockets, notes })
+        Ok(Self { experiment, family, ways, hosts, ends, sockets, notes })
     }
 
     /// Whether what the radios do is worked out before it happens, up to the end.
     pub(crate) fn is_worked_out(&self) -> bool {
         let is_journey = |radio: &RadioSpec| radio.kind.journey().is_some();
         self.experiment.train.is_some() || self.experiment.radios.iter().any(is_journey)
+    }
+
+    /// By which ports its packets are known.
+    pub(crate) fn ports(&self) -> Ports {
+        let asks = |flow: &FlowSpec| flow.application(0).is_some();
+        Ports::new(self.experiment.flows.iter().map(asks).collect(), self.experiment.udp.len() as u32)
     }
 
     /// The hosts from and to which a flow leads.
@@ -156,16 +186,14 @@ impl Plan {
 
 impl Host {
     /// The host at `node`, as the flows ask for it that end there.
-    fn new(node: usize, experiment: &Experiment) -> Result<Self, EmulationError> {
+    fn new(node: usize, experiment: &Experiment, family: Family) -> Result<Self, EmulationError> {
         let mut sysctls = vec![
             // What one connection learned would be the beginning of the next.
             ("ipv4.tcp_no_metrics_save", "1".to_owned()),
             // Room for any window: the simulator's sender has no limit either. The least and the initial size are the defaults.
             ("ipv4.tcp_wmem", "4096 16384 67108864".to_owned()),
-            ("ipv6.conf.all.disable_ipv6", "1".to_owned()),
-            ("ipv6.conf.default.disable_ipv6", "1".to_owned()),
         ];
-        let mut mtu = HEADERS + DEFAULT_MSS;
+        let mut mtu = family.header() + TCP_HEADER + DEFAULT_MSS;
         let mut flows = experiment.flows.iter().filter(|flow| flow.from == node || flow.to == node);
         if let Some(first) = flows.next() {
             let config = &*first.sender;
@@ -180,9 +208,26 @@ impl Host {
             }
             sysctls.extend(settings_of(config));
             // So that a full segment has the payload and the headers that it has in the simulator.
-            mtu = config.mss + HEADERS + if config.timestamps { TIMESTAMPS } else { 0 };
+            mtu = config.mss + family.header() + TCP_HEADER + timestamps(config);
         }
-        Ok(Self { mtu, sysctls })
+        if family == Family::V6 {
+            // Where segments are to be smaller than that leaves room for, the sockets say so.
+            mtu = mtu.max(LEAST_MTU_OF_IPV6);
+        }
+        // Programs may use either; a train's managers read IPv4 only.
+        let is_for_programs = experiment.flows.is_empty() && experiment.udp.is_empty();
+        let has_ipv6 = (family == Family::V6 || is_for_programs)
+            && mtu >= LEAST_MTU_OF_IPV6
+            && experiment.train.is_none();
+        let flag = |is_on: bool| u8::from(is_on).to_string();
+        for name in ["ipv6.conf.all.disable_ipv6", "ipv6.conf.default.disable_ipv6"] {
+            sysctls.push((name, flag(!has_ipv6)));
+        }
+        // No packets but those of programs: no address of the link's own, no search for routers, no question whether an address
+        // is taken. 1: none is made.
+        sysctls.push(("ipv6.conf.default.addr_gen_mode", "1".to_owned()));
+        sysctls.extend(QUIET.map(|name| (name, "0".to_owned())));
+        Ok(Self { mtu, has_ipv6, sysctls })
     }
 }
 
@@ -204,12 +249,8 @@ fn gating(radio: &RadioSpec) -> bool {
 }
 
 /// The sockets of a flow.
-fn settings(flow: &FlowSpec, notes: &mut Vec<String>) -> Result<Settings, EmulationError> {
+fn settings(flow: &FlowSpec, family: Family, notes: &mut Vec<String>) -> Result<Settings, EmulationError> {
     let name = &flow.name;
-    if matches!(flow.traffic, Traffic::Requests(_) | Traffic::Video(_)) {
-        let what = format!("flow \"{name}\" has an application that asks for what it is sent");
-        return Err(EmulationError::Scenario { what, known: TRAFFIC });
-    }
     let known = linux_control(&flow.control.name).filter(|_| flow.sender.recovery != Recovery::Tahoe);
     let Some(congestion) = known else {
         let what = format!("flow \"{name}\": the kernel has no transport \"{}\"", flow.transport);
@@ -241,7 +282,9 @@ fn settings(flow: &FlowSpec, notes: &mut Vec<String>) -> Result<Settings, Emulat
     let buffer = flow.receiver.buffer;
     // The kernel doubles what it is asked for, since it counts what a packet takes in memory.
     let receive_buffer = (buffer != DEFAULT_BUFFER).then(|| i32::try_from(buffer).unwrap_or(i32::MAX / 2));
-    Ok(Settings { congestion, receive_buffer })
+    let most = flow.sender.mss + timestamps(&flow.sender);
+    let segment = (family == Family::V6).then(|| i32::try_from(most).unwrap_or(i32::MAX));
+    Ok(Settings { congestion, receive_buffer, segment })
 }
 
 /// A control that is our own program in the kernel has its default parameters, apart from those that it is told.

@@ -7,6 +7,7 @@ use crate::observer::{Entity, FlowWatch, Happening, Observer};
 use crate::plan::Plan;
 use crate::ways::Pipe;
 use cogtcp_link::{Capacity, DropCause};
+use cogtcp_records::applications::{self, ApplicationAccount};
 use cogtcp_records::tables::{
     BudgetBuilder, ControlSample, ControlSeriesBuilder, EventRow, EventsBuilder, FlowRow, FlowSample,
     FlowSeriesBuilder, FlowsBuilder, LinkRow, LinkSample, LinkSeriesBuilder, LinksBuilder, PacketsBuilder,
@@ -180,6 +181,17 @@ impl Outcome<'_> {
     /// Where the time of the bottleneck went is not known: only a kernel's sender knows what it waits for.
     pub(crate) fn budget() -> Table {
         BudgetBuilder::default().finish()
+    }
+
+    /// The tables of applications that ask and are answered, if there are any.
+    pub(crate) fn applications(&self) -> Vec<Table> {
+        let (flows, end) = (&self.plan.experiment.flows, self.account.ended_at);
+        let accounts = flows.iter().zip(&self.played).filter_map(|(spec, played)| {
+            let (client, repeats) = played.client.as_ref()?;
+            let until = spec.stop.map_or(end, |stop| stop.min(end));
+            Some(ApplicationAccount { flow: &spec.name, client, repeats: repeats.clone(), until })
+        });
+        applications::tables(&accounts.collect::<Vec<_>>(), self.account.warm_at)
     }
 
     /// The tables of a train, its flows and its predictions, if there is one.

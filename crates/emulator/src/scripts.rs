@@ -2,7 +2,7 @@
 //! the script holds in its hand.
 
 use crate::clock::Clock;
-use crate::device::{self, Device};
+use crate::device::{Device, DeviceKind, Devices, Setting};
 use crate::error::{EmulationError, Tried};
 use crate::namespaces::{self, Namespace};
 use crate::wire::{self, Initial};
@@ -13,7 +13,7 @@ use cogtcp_packets::{
 use cogtcp_transport::linux_control;
 use cogtcp_units::{Duration, Time};
 use std::io::{self, ErrorKind};
-use std::net::{Ipv4Addr, SocketAddrV4, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 /// The end under test, and the peer.
@@ -102,7 +102,7 @@ enum Socket {
 impl Stage {
     fn new(script: &Script) -> Result<Self, EmulationError> {
         // It lasts as long as the device and the socket do.
-        let _namespace = Namespace::make()?;
+        let namespace = Namespace::make()?;
         let fixed = [
             ("ipv4.tcp_no_metrics_save", "1"),
             ("ipv6.conf.all.disable_ipv6", "1"),
@@ -121,7 +121,8 @@ impl Stage {
             namespaces::set_sysctl(name, value)
                 .tried(format!("{}: net.{name} cannot be set to {value}", script.file))?;
         }
-        let device = Device::new(OWN, script.flow.sender.mss + HEADERS)?;
+        let setting = Setting { address: OWN, address6: None, mtu: script.flow.sender.mss + HEADERS };
+        let device = Devices::new(DeviceKind::Any).make(0, &namespace, setting)?;
         let is_client = script
             .steps
             .iter()
@@ -132,7 +133,7 @@ impl Stage {
         };
         let control = |fd: std::os::fd::BorrowedFd<'_>| sockets::choose_control(fd, congestion);
         let socket = if is_client {
-            let socket = sys::tcp_socket().tried("a socket")?;
+            let socket = sys::tcp_socket(OWN.into()).tried("a socket")?;
             control(socket.as_fd())?;
             set_flag(&socket, libc::TCP_NODELAY, 1).tried("TCP_NODELAY")?;
             Socket::Client(socket)
@@ -187,7 +188,7 @@ impl Host {
 
     /// The next packet of the connection that lies in the device.
     fn receive(&mut self) -> io::Result<Option<Packet>> {
-        while let Some(size) = device::receive(self.stage.device.as_fd(), &mut self.buffer)? {
+        while let Some(size) = self.stage.device.wire.receive(&mut self.buffer)? {
             let bytes = &self.buffer[..size];
             let Some((packet, from, _)) = wire::read(bytes, self.initial) else { continue };
             if packet.flags & 2 == 0 {
@@ -233,7 +234,8 @@ impl Plane for Host {
                 return Ok(None);
             }
             let left = until.saturating_since(looked_at).min(NAP);
-            sys::poll(&[(self.stage.device.as_fd().as_raw_fd(), false)], left.as_nanos()).map_err(failed)?;
+            sys::poll(&[(self.stage.device.wire.as_fd().as_raw_fd(), false)], left.as_nanos())
+                .map_err(failed)?;
         }
     }
 
@@ -242,7 +244,8 @@ impl Plane for Host {
         match call {
             Call::Connect => {
                 let Socket::Client(socket) = &self.stage.socket else { return Err("it listens".to_owned()) };
-                sys::connect(socket.as_fd(), SocketAddrV4::new(PEER, PORT)).map_err(|e| failed("connect", e))
+                let to = SocketAddr::from((PEER, PORT));
+                sys::connect(socket.as_fd(), to).map_err(|e| failed("connect", e))
             }
             // It has listened all the time.
             Call::Listen => Ok(()),
@@ -296,8 +299,7 @@ impl Plane for Host {
             if matches!(self.stage.socket, Socket::Client(_)) { PORT } else { PEER_PORT },
         );
         let bytes = wire::write(packet, self.initial, from, SocketAddrV4::new(OWN, self.port));
-        sys::write(self.stage.device.as_fd(), &bytes).map_err(|error| format!("the device: {error}"))?;
-        Ok(())
+        self.stage.device.wire.send(&bytes).map_err(|error| format!("the device: {error}"))
     }
 
     fn lateness(&self) -> Duration {

@@ -2,12 +2,14 @@
 
 use crate::error::{EmulationError, Tried};
 use crate::packet::FIRST_PORT;
-use crate::sys;
+use crate::{privileges, sys};
 use cogtcp_transport::LinuxControl;
 use std::fs::File;
 use std::io::{self, Read, Seek};
-use std::net::{Ipv4Addr, SocketAddrV4, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Mutex, PoisonError};
 
 /// What a sender has that the kernel has not sent yet: so much as fills a gap of the application, and no more, so that an
 /// application that stops does stop (tcp(7), TCP_NOTSENT_LOWAT).
@@ -20,33 +22,89 @@ pub(crate) struct Settings {
     pub(crate) congestion: LinuxControl,
     /// The receiver's buffer; `None`: the kernel chooses it, and lets it grow.
     pub(crate) receive_buffer: Option<i32>,
+    /// Largest segment with its options, where the device's MTU does not say it.
+    pub(crate) segment: Option<i32>,
+}
+
+impl Settings {
+    /// Makes a socket, or one that listens and what it accepts, the sender of a flow. The congestion control is set explicitly:
+    /// the system's default may be any.
+    pub(crate) fn make_sender(&self, socket: BorrowedFd<'_>) -> Result<(), EmulationError> {
+        choose_control(socket, self.congestion)?;
+        let not_sent = (libc::TCP_NOTSENT_LOWAT, UNSENT);
+        self.set(socket, [Some(not_sent), Some((libc::TCP_NODELAY, 1)), self.most()])
+            .tried("an option of a socket cannot be set")
+    }
+
+    /// Makes it the receiver.
+    pub(crate) fn make_receiver(&self, socket: BorrowedFd<'_>) -> Result<(), EmulationError> {
+        if let Some(buffer) = self.receive_buffer {
+            sys::set_option(socket, libc::SOL_SOCKET, libc::SO_RCVBUF, &buffer.to_ne_bytes())
+                .tried("the receive buffer cannot be set")?;
+        }
+        self.set(socket, [self.most(), None, None]).tried("an option of a socket cannot be set")
+    }
+
+    fn most(&self) -> Option<(i32, i32)> {
+        Some((libc::TCP_MAXSEG, self.segment?))
+    }
+
+    fn set(&self, socket: BorrowedFd<'_>, options: [Option<(i32, i32)>; 3]) -> io::Result<()> {
+        options.into_iter().flatten().try_for_each(|(option, value)| {
+            sys::set_option(socket, libc::IPPROTO_TCP, option, &value.to_ne_bytes())
+        })
+    }
 }
 
 /// The listening socket of flow `number`, in the namespace that this thread is in.
-pub(crate) fn listen(
-    number: usize,
-    address: Ipv4Addr,
-    settings: &Settings,
-) -> Result<TcpListener, EmulationError> {
+pub(crate) fn listen(number: usize, address: IpAddr) -> Result<TcpListener, EmulationError> {
     let listener = TcpListener::bind(at(number, address)).tried("a socket cannot listen")?;
     listener.set_nonblocking(true).tried("a socket cannot be set not to block")?;
-    if let Some(buffer) = settings.receive_buffer {
-        sys::set_option(listener.as_fd(), libc::SOL_SOCKET, libc::SO_RCVBUF, &buffer.to_ne_bytes())
-            .tried("the receive buffer cannot be set")?;
-    }
     Ok(listener)
 }
 
-/// A sender's socket, in the namespace that this thread is in; not connected yet. The congestion control is set explicitly: the
-/// system's default may be any.
-pub(crate) fn sender(settings: &Settings) -> Result<OwnedFd, EmulationError> {
-    let socket = sys::tcp_socket().tried("a socket")?;
-    choose_control(socket.as_fd(), settings.congestion)?;
-    for (option, value) in [(libc::TCP_NOTSENT_LOWAT, UNSENT), (libc::TCP_NODELAY, 1)] {
-        sys::set_option(socket.as_fd(), libc::IPPROTO_TCP, option, &value.to_ne_bytes())
-            .tried("an option of a socket cannot be set")?;
+/// A socket that calls addresses like this one, in the namespace that this thread is in; not connected yet.
+pub(crate) fn caller(like: IpAddr) -> Result<OwnedFd, EmulationError> {
+    sys::tcp_socket(like).tried("a socket")
+}
+
+/// Makes sockets in a namespace when nobody has the privileges to enter it any more: a thread that stays there makes them ahead of
+/// time.
+#[derive(Debug)]
+pub(crate) struct Maker(Mutex<Receiver<io::Result<OwnedFd>>>);
+
+/// How many sockets lie ready.
+const READY: usize = 4;
+
+impl Maker {
+    /// Of sockets that call addresses like this one, in the namespace that this thread is in.
+    pub(crate) fn start(like: IpAddr) -> Self {
+        let (made, taken) = sync_channel(READY);
+        std::thread::spawn(move || {
+            privileges::give_up_real_time();
+            let ready = privileges::drop_all().map_err(io::Error::other);
+            if let Err(error) = ready {
+                let _ = made.send(Err(error));
+                return;
+            }
+            // Until nobody takes them any more.
+            while made.send(sys::tcp_socket(like)).is_ok() {}
+        });
+        Self(Mutex::new(taken))
     }
-    Ok(socket)
+
+    pub(crate) fn take(&self) -> io::Result<OwnedFd> {
+        let taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        taken.recv().unwrap_or_else(|_| Err(io::Error::other("the thread that makes sockets has ended")))
+    }
+}
+
+/// Lets a connection end with its descriptor, data or not: what would stay in the kernel until that gives it up keeps its namespace.
+pub(crate) fn end_at_once(socket: BorrowedFd<'_>) {
+    // `struct linger`: on, for no time.
+    let linger = [1i32, 0].map(i32::to_ne_bytes).concat();
+    // One that was never connected has nothing to end.
+    let _ = sys::set_option(socket, libc::SOL_SOCKET, libc::SO_LINGER, &linger);
 }
 
 /// Sets the congestion control of a socket.
@@ -60,7 +118,7 @@ pub(crate) fn choose_control(socket: BorrowedFd<'_>, control: LinuxControl) -> R
 }
 
 /// Begins to connect flow `number` to its listener at `address`.
-pub(crate) fn connect(socket: BorrowedFd<'_>, number: usize, address: Ipv4Addr) -> io::Result<()> {
+pub(crate) fn connect(socket: BorrowedFd<'_>, number: usize, address: IpAddr) -> io::Result<()> {
     sys::connect(socket, at(number, address))
 }
 
@@ -74,8 +132,8 @@ pub(crate) fn pending_error(socket: BorrowedFd<'_>) -> io::Result<()> {
     }
 }
 
-fn at(number: usize, address: Ipv4Addr) -> SocketAddrV4 {
-    SocketAddrV4::new(address, FIRST_PORT + number as u16)
+fn at(number: usize, address: IpAddr) -> SocketAddr {
+    SocketAddr::new(address, FIRST_PORT + number as u16)
 }
 
 /// `struct tcp_info` (linux/tcp.h) as far as this kernel knows it. It only ever grows at its end.
@@ -186,6 +244,12 @@ impl TcpInfo {
             ("receiver_out_of_order_segments", self.number(224)),
         ]
     }
+}
+
+/// Whether this kernel counts the retransmission timeouts of each connection.
+pub(crate) fn counts_timeouts() -> bool {
+    let socket = sys::tcp_socket(Ipv4Addr::LOCALHOST.into());
+    socket.and_then(|it| TcpInfo::of(it.as_fd())).is_ok_and(|info| info.timeouts().is_some())
 }
 
 /// The counters of a namespace's TCP (`/proc/net/netstat`).

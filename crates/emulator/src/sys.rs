@@ -1,9 +1,16 @@
 //! The system calls that the standard library does not have, each made safe. The only place with unsafe code.
 #![expect(unsafe_code, reason = "system calls")]
 
-use std::ffi::{CString, c_int, c_ulong, c_void};
+mod sockets;
+
+pub(crate) use sockets::{
+    PacketAddress, connect, control_socket, option, packet_socket, route_socket, send_packet, set_option,
+    shut_down, tcp_socket,
+};
+
+use std::ffi::{CString, c_int, c_ulong};
 use std::io;
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 fn check(result: c_int) -> io::Result<c_int> {
@@ -155,6 +162,15 @@ impl InterfaceRequest {
         self.value[..2].copy_from_slice(&(libc::AF_INET as u16).to_ne_bytes());
         self.value[4..8].copy_from_slice(&address.octets());
         self
+    }
+
+    /// Sets a number that the driver of the interface keeps (`ethtool`, a command of linux/ethtool.h).
+    pub(crate) fn set_of_driver(mut self, fd: BorrowedFd<'_>, command: u32, value: u32) -> io::Result<()> {
+        let mut data = [command, value];
+        self.value[..size_of::<usize>()].copy_from_slice(&(data.as_mut_ptr() as usize).to_ne_bytes());
+        // SAFETY: as in `make`; the pointer in it is to a command and its number, which outlive the call.
+        check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::SIOCETHTOOL as _, &raw mut self) })?;
+        Ok(())
     }
 
     /// Makes the request, and returns the number that it is answered with.
@@ -315,71 +331,4 @@ pub(crate) fn duplicate(from: RawFd, to: RawFd) -> io::Result<()> {
     // SAFETY: no memory is passed.
     check(unsafe { libc::dup2(from, to) })?;
     Ok(())
-}
-
-/// A TCP socket that does not block.
-pub(crate) fn tcp_socket() -> io::Result<OwnedFd> {
-    let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-    // SAFETY: no memory is passed.
-    owned(unsafe { libc::socket(libc::AF_INET, kind, 0) })
-}
-
-/// A socket for requests about interfaces.
-pub(crate) fn control_socket() -> io::Result<OwnedFd> {
-    // SAFETY: no memory is passed.
-    owned(unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) })
-}
-
-/// A socket for requests to the kernel's routing tables and links (rtnetlink(7)).
-pub(crate) fn route_socket() -> io::Result<OwnedFd> {
-    // SAFETY: no memory is passed.
-    owned(unsafe { libc::socket(libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_CLOEXEC, libc::NETLINK_ROUTE) })
-}
-
-/// Begins to connect.
-pub(crate) fn connect(socket: BorrowedFd<'_>, to: SocketAddrV4) -> io::Result<()> {
-    // SAFETY: zero is a value of every field.
-    let mut address: libc::sockaddr_in = unsafe { std::mem::zeroed() };
-    address.sin_family = libc::AF_INET as libc::sa_family_t;
-    address.sin_port = to.port().to_be();
-    address.sin_addr.s_addr = u32::from_ne_bytes(to.ip().octets());
-    let length = size_of::<libc::sockaddr_in>() as libc::socklen_t;
-    // SAFETY: `address` is a sockaddr_in of this length.
-    match check(unsafe { libc::connect(socket.as_raw_fd(), (&raw const address).cast(), length) }) {
-        Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => Ok(()),
-        result => result.map(|_| ()),
-    }
-}
-
-/// Ends the sending direction of a connection.
-pub(crate) fn shut_down(socket: BorrowedFd<'_>) -> io::Result<()> {
-    // SAFETY: no memory is passed.
-    check(unsafe { libc::shutdown(socket.as_raw_fd(), libc::SHUT_WR) })?;
-    Ok(())
-}
-
-/// Sets an option of a socket.
-pub(crate) fn set_option(socket: BorrowedFd<'_>, level: c_int, name: c_int, value: &[u8]) -> io::Result<()> {
-    let length = value.len() as libc::socklen_t;
-    // SAFETY: `value` has this length.
-    let result =
-        unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, value.as_ptr().cast::<c_void>(), length) };
-    check(result)?;
-    Ok(())
-}
-
-/// Reads an option of a socket. Returns how many bytes the kernel has written.
-pub(crate) fn option(
-    socket: BorrowedFd<'_>,
-    level: c_int,
-    name: c_int,
-    value: &mut [u8],
-) -> io::Result<usize> {
-    let mut length = value.len() as libc::socklen_t;
-    // SAFETY: `value` has this length.
-    let result = unsafe {
-        libc::getsockopt(socket.as_raw_fd(), level, name, value.as_mut_ptr().cast::<c_void>(), &mut length)
-    };
-    check(result)?;
-    Ok(length as usize)
 }

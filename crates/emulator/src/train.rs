@@ -5,7 +5,7 @@
 //! which ACKs are to be sent. Messages are UDP packets ([`wire`]) that cross the LAN like all others and that no kernel sees.
 
 use crate::observer::{Entity, Happening};
-use crate::packet;
+use crate::packet::{self, Ports};
 use crate::plan::Plan;
 use crate::segments::{self, Ends};
 use crate::ways::Pipe;
@@ -41,6 +41,8 @@ pub(crate) struct Train {
     up: Pipe,
     /// The clients' hosts.
     pub(crate) clients: Vec<usize>,
+    /// By which ports the scenario's flows are known.
+    ports: Ports,
     connections: BTreeMap<Ends, Connection>,
     /// How long a manager has held the source of each flow since the end of the warm-up; `None`: it has none.
     frozen: Vec<Option<(usize, Duration)>>,
@@ -103,6 +105,7 @@ impl Train {
             router,
             up,
             clients,
+            ports: plan.ports(),
             connections: BTreeMap::new(),
             frozen,
             course,
@@ -221,15 +224,10 @@ impl Train {
 
     /// A connection begins; the scenario's own are known by their ports.
     fn begin(&mut self, ends: Ends, client: usize) {
-        let number = |port: u16| {
-            let number = usize::from(port.checked_sub(packet::FIRST_PORT)?);
-            (number < self.frozen.len()).then_some(number)
-        };
-        // Who listens receives the data: its port tells which end is beside the client.
-        let (flow, kinds) = match (number(ends.from.1), number(ends.to.1)) {
-            (Some(flow), _) => (Some(flow), vec![Beside::Receiver]),
-            (None, Some(flow)) => (Some(flow), vec![Beside::Sender]),
-            (None, None) => (None, vec![Beside::Receiver, Beside::Sender]),
+        let (flow, kinds) = match self.ports.flow([ends.from.1, ends.to.1]) {
+            Some((flow, false)) => (Some(flow), vec![Beside::Receiver]),
+            Some((flow, true)) => (Some(flow), vec![Beside::Sender]),
+            None => (None, vec![Beside::Receiver, Beside::Sender]),
         };
         let managers = kinds.into_iter().map(ConnectionManager::new).collect();
         let connection = Connection { client, flow, managers, frozen_since: None, finished: [false; 2] };

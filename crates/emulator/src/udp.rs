@@ -2,17 +2,27 @@
 
 use crate::engine::Account;
 use crate::error::{EmulationError, Tried};
-use crate::packet::FIRST_UDP_PORT;
+use crate::packet::{FIRST_UDP_PORT, Family};
 use crate::plan::Plan;
 use cogtcp_records::extensions::{DatagramRow, DatagramsBuilder};
 use cogtcp_records::{Histogram, Table};
 use cogtcp_scenario::UdpSpec;
 use cogtcp_traffic::{Arrivals, Source};
 use cogtcp_units::{RandomStream, Time};
-use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
-/// Bytes of the headers: IPv4 (RFC 791) and UDP (RFC 768).
-pub(crate) const HEADERS: u32 = 28;
+/// Bytes of the header of UDP (RFC 768).
+const HEADER: u32 = 8;
+
+/// Bytes of the headers of a datagram.
+pub(crate) const fn headers(family: Family) -> u32 {
+    family.header() + HEADER
+}
+
+/// Any address of the family of this one.
+const fn unspecified(like: IpAddr) -> IpAddr {
+    if like.is_ipv4() { IpAddr::V4(Ipv4Addr::UNSPECIFIED) } else { IpAddr::V6(Ipv6Addr::UNSPECIFIED) }
+}
 
 /// A source with its sockets.
 #[derive(Debug)]
@@ -25,14 +35,14 @@ pub(crate) struct Sending {
 }
 
 /// The receiving socket of source `number`, in the namespace that this thread is in.
-pub(crate) fn receiver(number: usize, address: Ipv4Addr) -> Result<UdpSocket, EmulationError> {
+pub(crate) fn receiver(number: usize, address: IpAddr) -> Result<UdpSocket, EmulationError> {
     let socket = UdpSocket::bind(at(number, address)).tried("a UDP socket cannot be bound")?;
     socket.set_nonblocking(true).tried("a socket cannot be set not to block")?;
     Ok(socket)
 }
 
-fn at(number: usize, address: Ipv4Addr) -> SocketAddrV4 {
-    SocketAddrV4::new(address, FIRST_UDP_PORT + number as u16)
+fn at(number: usize, address: IpAddr) -> SocketAddr {
+    SocketAddr::new(address, FIRST_UDP_PORT + number as u16)
 }
 
 impl Sending {
@@ -43,9 +53,9 @@ impl Sending {
         spec: &UdpSpec,
         seed: u64,
         receiver: UdpSocket,
-        address: Ipv4Addr,
+        address: IpAddr,
     ) -> Result<Self, EmulationError> {
-        let sender = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).tried("a UDP socket cannot be bound")?;
+        let sender = UdpSocket::bind((unspecified(address), 0)).tried("a UDP socket cannot be bound")?;
         sender.connect(at(number, address)).tried("a UDP socket cannot be connected")?;
         sender.set_nonblocking(true).tried("a socket cannot be set not to block")?;
         let stream = RandomStream::new(seed, &format!("udp/{}", spec.name), 0);
@@ -74,6 +84,8 @@ impl Sending {
 /// What is seen of a source's packets.
 #[derive(Debug)]
 pub(crate) struct UdpWatch {
+    /// Bytes of a packet's headers.
+    headers: u32,
     sent: u64,
     dropped: u64,
     arrivals: Arrivals,
@@ -82,13 +94,18 @@ pub(crate) struct UdpWatch {
     before: [u64; 4],
 }
 
-impl Default for UdpWatch {
-    fn default() -> Self {
-        Self { sent: 0, dropped: 0, arrivals: Arrivals::default(), delay: Histogram::new(), before: [0; 4] }
-    }
-}
-
 impl UdpWatch {
+    pub(crate) fn new(family: Family) -> Self {
+        Self {
+            headers: headers(family),
+            sent: 0,
+            dropped: 0,
+            arrivals: Arrivals::default(),
+            delay: Histogram::new(),
+            before: [0; 4],
+        }
+    }
+
     /// A packet comes from its kernel; returns its number.
     pub(crate) fn sent(&mut self) -> u32 {
         self.sent += 1;
@@ -101,7 +118,7 @@ impl UdpWatch {
 
     /// A packet of `size` bytes reaches its host.
     pub(crate) fn arrived(&mut self, now: Time, number: u32, size: u32, sent_at: Time, is_warm: bool) {
-        self.arrivals.receive(now, number, size.saturating_sub(HEADERS), sent_at);
+        self.arrivals.receive(now, number, size.saturating_sub(self.headers), sent_at);
         if is_warm {
             self.delay.record(now.saturating_since(sent_at));
         }

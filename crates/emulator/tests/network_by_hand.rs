@@ -3,7 +3,7 @@
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_emulator::network::{Network, Observer};
 use cogtcp_emulator::ways::{Pipe, Ways};
-use cogtcp_emulator::{Packet, Packets};
+use cogtcp_emulator::{Family, Packet, Packets};
 use cogtcp_link::{DropCause, Frame};
 use cogtcp_scenario::{Experiment, Scenario};
 use cogtcp_units::{Rate, Time};
@@ -67,7 +67,7 @@ fn offer(network: &mut Network, at: &[u64], from: usize, notes: &mut Notes) {
     let mut bytes = [0; 1000];
     bytes[0] = 0x45;
     for at in at {
-        let packet = packets.put(ms(*at), &bytes, 0).unwrap();
+        let packet = packets.put(ms(*at), &bytes).unwrap();
         network.offer(ms(*at), way, packet, 1000, notes);
     }
 }
@@ -189,7 +189,7 @@ fn networks_of_several_links_are_emulated() {
         for flow in &mut experiment.flows {
             flow.control.name = "aimd".to_owned();
         }
-        Plan::new(experiment, false).unwrap();
+        Plan::new(experiment, false, Family::V4).unwrap();
     }
 }
 
@@ -198,14 +198,14 @@ fn networks_of_several_links_are_emulated() {
 fn scenarios_that_cannot_be_emulated_are_refused() {
     use cogtcp_emulator::Plan;
     for (name, word) in [("adhoc-mobile", "ad hoc network"), ("cr-single-hop", "CR user")] {
-        let error = Plan::new(shipped(name), false).unwrap_err().to_string();
+        let error = Plan::new(shipped(name), false, Family::V4).unwrap_err().to_string();
         assert!(error.contains(word) && error.contains("the kernel plane emulates"), "{error}");
     }
     let mut one = experiment("rate = \"8 Mbit/s\", delay = \"1 ms\"", "");
-    assert!(Plan::new(one.clone(), false).is_ok_and(|plan| plan.notes.is_empty()));
+    assert!(Plan::new(one.clone(), false, Family::V4).is_ok_and(|plan| plan.notes.is_empty()));
     one.flows[0].control.name = "vegas".to_owned();
-    let error = Plan::new(one.clone(), false).unwrap_err().to_string();
+    let error = Plan::new(one.clone(), false, Family::V4).unwrap_err().to_string();
     assert!(error.contains("the kernel has no transport"), "{error}");
     // A program takes the place of the flows.
-    assert!(Plan::new(one, true).is_ok());
+    assert!(Plan::new(one, true, Family::V4).is_ok());
 }

@@ -18,6 +18,8 @@ pub(crate) struct Job {
     peer: Vec<OsString>,
     journal: Option<PathBuf>,
     captures: bool,
+    ipv6: bool,
+    device: String,
     parent: i32,
 }
 
@@ -26,7 +28,7 @@ mod plane {
     use super::{Job, Run, Scenario};
     use crate::errors::{input_error, run_error};
     use crate::run::to_python;
-    use cogtcp_emulator::{EmulationError, Options, Plan};
+    use cogtcp_emulator::{DeviceKind, EmulationError, Family, Options, Plan};
     use cogtcp_units::Duration;
     use pyo3::prelude::*;
     use std::sync::Arc;
@@ -38,17 +40,23 @@ mod plane {
         }
     }
 
-    fn plan(py: Python<'_>, scenario: &Scenario, is_command: bool) -> PyResult<Plan> {
+    fn plan(py: Python<'_>, scenario: &Scenario, is_command: bool, is_ipv6: bool) -> PyResult<Plan> {
         let experiment = scenario.resolve(py, &Arc::default())?;
-        Plan::new(experiment, is_command).map_err(|error| raised(py, &error))
+        let family = if is_ipv6 { Family::V6 } else { Family::V4 };
+        Plan::new(experiment, is_command, family).map_err(|error| raised(py, &error))
     }
 
-    pub(super) fn check(py: Python<'_>, scenario: &Scenario, is_command: bool) -> PyResult<Vec<String>> {
-        Ok(plan(py, scenario, is_command)?.notes)
+    pub(super) fn check(
+        py: Python<'_>,
+        scenario: &Scenario,
+        is_command: bool,
+        is_ipv6: bool,
+    ) -> PyResult<Vec<String>> {
+        Ok(plan(py, scenario, is_command, is_ipv6)?.notes)
     }
 
     pub(super) fn emulate(py: Python<'_>, scenario: &Scenario, job: Job) -> PyResult<Run> {
-        let plan = plan(py, scenario, !job.command.is_empty())?;
+        let plan = plan(py, scenario, !job.command.is_empty(), job.ipv6)?;
         let options = Options {
             seed: job.seed,
             duration: job.duration_s.map(Duration::from_secs_f64),
@@ -56,6 +64,11 @@ mod plane {
             peer: job.peer,
             journal: job.journal,
             captures: job.captures,
+            device: match job.device.as_str() {
+                "tun" => DeviceKind::Tun,
+                "veth" => DeviceKind::Veth,
+                _ => DeviceKind::Any,
+            },
             parent: job.parent,
         };
         match py.detach(|| cogtcp_emulator::emulate(&plan, &options)) {
@@ -75,7 +88,7 @@ mod plane {
         run_error(py, "the kernel plane needs Linux; elsewhere a virtual machine with Linux runs it")
     }
 
-    pub(super) fn check(py: Python<'_>, _: &Scenario, _: bool) -> PyResult<Vec<String>> {
+    pub(super) fn check(py: Python<'_>, _: &Scenario, _: bool, _: bool) -> PyResult<Vec<String>> {
         Err(refusal(py))
     }
 
@@ -84,14 +97,15 @@ mod plane {
     }
 }
 
-/// Checks that a scenario can be emulated, its own flows or a command; returns what will be unlike it.
+/// Checks that a scenario can be emulated, its own flows, over IPv4 or IPv6, or a command; returns what will be unlike it.
 #[pyfunction]
 pub(crate) fn check_emulation(
     py: Python<'_>,
     scenario: &Scenario,
     is_command: bool,
+    is_ipv6: bool,
 ) -> PyResult<Vec<String>> {
-    plane::check(py, scenario, is_command)
+    plane::check(py, scenario, is_command, is_ipv6)
 }
 
 /// Emulates a scenario. It takes the process for itself, which must have one thread and end soon after: it leaves the

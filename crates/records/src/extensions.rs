@@ -246,6 +246,8 @@ tables! {
         evidence: bool in "",
         /// Why it may not; else empty.
         reasons: Code in "",
+        /// What the nodes' devices are: `tun`, or `veth` where there can be none of these.
+        device: Code in "",
         /// What is unlike the scenario; else empty.
         notes: Code in "",
         /// Packets that left the link in either direction, warm-up included.

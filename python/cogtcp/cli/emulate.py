@@ -46,6 +46,16 @@ def add_emulate(parser: argparse.ArgumentParser) -> None:
         help='a program at the other end of the link while CMD runs, as in --peer "iperf3 -s"',
     )
     parser.add_argument(
+        "--ipv6", action="store_true", help="the scenario's own flows use IPv6 (programs may use either)"
+    )
+    parser.add_argument(
+        "--device",
+        choices=("any", "tun", "veth"),
+        default="any",
+        help="what the nodes' devices are: TUN, or pairs of virtual Ethernet devices (default: the former, "
+        "and the latter where /dev/net/tun cannot be opened)",
+    )
+    parser.add_argument(
         "--pcap",
         action="append",
         default=[],
@@ -66,7 +76,8 @@ def add_emulate(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "After -- a program and its arguments: it runs in place of the scenario's flows, at the first node "
         "of the link (of several links: where the first flow starts), with the addresses of both ends in "
-        "COGTCP_ADDRESS and COGTCP_PEER; its exit code is the command's."
+        "COGTCP_ADDRESS and COGTCP_PEER (of IPv6: COGTCP_ADDRESS6, COGTCP_PEER6); its exit code is the "
+        "command's."
     )
 
 
@@ -81,14 +92,16 @@ def emulate(args: argparse.Namespace) -> int:
 
     scenario = _with_traces(arguments.checked_scenario(args), args)
     command, peer = list(args.command), shlex.split(args.peer or "")
-    notes = emulation.check(scenario, command=bool(command))
+    notes = emulation.check(scenario, command=bool(command), ipv6=args.ipv6)
     for note in notes:
         print(f"cogtcp: note: {note}", file=sys.stderr)
     seed = scenario.seed if args.seed is None else args.seed
     captures = _captures(scenario, arguments.names(args.pcap))
-    out = arguments.output(args, scenario, "emulate", seed, args.duration, command, peer, *sorted(captures))
-    job: dict[str, Any] = {"verb": "emulate", "scenario": scenario.hash, "seeds": [seed]}
-    job |= {"duration_s": args.duration, "command": command, "peer": peer, "captures": sorted(captures)}
+    what = {"duration_s": args.duration, "command": command, "peer": peer, "captures": sorted(captures)}
+    if args.ipv6:
+        what["ipv6"] = True
+    out = arguments.output(args, scenario, "emulate", seed, *what.values())
+    job: dict[str, Any] = {"verb": "emulate", "scenario": scenario.hash, "seeds": [seed], **what}
     with OutputFolder(out, job=job, force=args.force) as folder:
         journal = folder.path / _JOURNAL if captures or args.log else None
         result = emulation.emulate(
@@ -99,12 +112,17 @@ def emulate(args: argparse.Namespace) -> int:
             duration_s=args.duration,
             journal=journal,
             captures=bool(captures),
+            ipv6=args.ipv6,
+            device=args.device,
             quiet=args.json,
         )
         if journal is not None:
             _write_packets(folder, result, captures, logs=args.log)
             journal.unlink()
         result.write(folder, command=arguments.command_line())
+    for note in result.notes:
+        if note not in notes:
+            print(f"cogtcp: note: {note}", file=sys.stderr)
     _tell(args, result, out, captures)
     return result.exit_code or 0
 

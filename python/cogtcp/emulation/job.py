@@ -21,6 +21,8 @@ class Job:
         peer: A program for the other node.
         journal: File to record every packet in.
         captures: Whether that has the bytes of packets.
+        ipv6: Whether the scenario's own flows use IPv6.
+        device: What the nodes' devices are to be: "tun", "veth", or "any".
         parent: The process that is to be outlived by nothing.
     """
 
@@ -31,4 +33,6 @@ class Job:
     peer: list[str]
     journal: str | None
     captures: bool
+    ipv6: bool
+    device: str
     parent: int

@@ -27,18 +27,23 @@ if TYPE_CHECKING:
 MARK = "COGTCP_EMULATION"
 
 
-def check(scenario: Scenario, *, command: bool = False) -> list[str]:
+#: What the nodes' devices may be.
+DEVICES = ("any", "tun", "veth")
+
+
+def check(scenario: Scenario, *, command: bool = False, ipv6: bool = False) -> list[str]:
     """Check that a scenario can be emulated, and return what will be unlike it.
 
     Args:
         scenario: The scenario.
         command: Whether a program runs in place of its flows.
+        ipv6: Whether its flows use IPv6.
 
     Raises:
         ScenarioError: It has something that this plane does not have.
         RunError: This machine has no such plane.
     """
-    return _core.check_emulation(scenario._core, command)
+    return _core.check_emulation(scenario._core, command, ipv6)
 
 
 def emulate(
@@ -50,6 +55,8 @@ def emulate(
     duration_s: float | None = None,
     journal: str | Path | None = None,
     captures: bool = False,
+    ipv6: bool = False,
+    device: str = "any",
     quiet: bool = False,
 ) -> Emulation:
     """Run a scenario on the TCP of this machine's kernel, for as long as it lasts.
@@ -64,6 +71,9 @@ def emulate(
         duration_s: How long, in place of the scenario's duration. Without it a command runs until it ends.
         journal: File in which every packet is recorded, see `cogtcp.emulation.journal`.
         captures: Whether the journal has the bytes of packets.
+        ipv6: Whether the scenario's own flows use IPv6; programs may use either.
+        device: What the nodes' devices are to be: "tun"; "veth", pairs of virtual Ethernet devices with
+            packet sockets; or "any": the former, and the latter where there can be none.
         quiet: Whether what programs print goes to standard error.
 
     Raises:
@@ -76,7 +86,9 @@ def emulate(
         raise UsageError("a program for the other node needs one for the first")
     if duration_s is not None and not 0 < duration_s < 1e9:
         raise UsageError(f"a run of {duration_s} s cannot be made; take a duration above zero")
-    check(scenario, command=bool(command))
+    if device not in DEVICES:
+        raise UsageError(f'there are no devices "{device}"; take one of {", ".join(DEVICES)}')
+    check(scenario, command=bool(command), ipv6=ipv6)
     job = Job(
         scenario,
         scenario.seed if seed is None else seed,
@@ -85,6 +97,8 @@ def emulate(
         list(peer),
         None if journal is None else str(journal),
         captures,
+        ipv6,
+        device,
         os.getpid(),
     )
     answer = _start(job, quiet)

@@ -1,6 +1,7 @@
 //! The train under a clock made by hand.
 
 use super::*;
+use crate::Family;
 use cogtcp_scenario::Scenario;
 use cogtcp_transport::SeqNumber;
 
@@ -13,7 +14,7 @@ fn train(topology: &str, radio: &str, to: &str) -> Train {
          [[flow]]\nfrom = \"source\"\nto = \"{to}\"\ntransport = \"linux-reno\"\n"
     );
     let experiment = Scenario::parse(&text, "t.toml").and_then(|scenario| scenario.resolve()).unwrap();
-    let plan = Plan::new(experiment, false).unwrap();
+    let plan = Plan::new(experiment, false, Family::V4).unwrap();
     Train::new(&plan, 1, Time::from_millis(10_000)).unwrap()
 }
 

@@ -1,0 +1,37 @@
+//! A TUN device: packets that its kernel sends are read from it, packets written to it have arrived.
+//!
+//! Without `IFF_VNET_HDR` the kernel cuts what it sends into packets of at most the MTU and fills in checksums: what comes out is
+//! what would be on a wire.
+
+use super::INTERFACE;
+use crate::error::{EmulationError, Tried};
+use crate::sys::InterfaceRequest;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
+
+/// Makes the device in the namespace that this thread is in.
+pub(super) fn make() -> Result<OwnedFd, EmulationError> {
+    let file = open()?;
+    let flags = (libc::IFF_TUN | libc::IFF_NO_PI) as i16;
+    InterfaceRequest::new(INTERFACE).with_short(flags).make(file.as_fd(), libc::TUNSETIFF).or_remedy(
+        "a TUN device cannot be made",
+        "It takes CAP_NET_ADMIN in the namespace: does a security module hold user namespaces back (on Ubuntu: \
+         sysctl kernel.apparmor_restrict_unprivileged_userns=0), or a container?",
+    )?;
+    Ok(file.into())
+}
+
+fn open() -> Result<File, EmulationError> {
+    let opened =
+        OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open("/dev/net/tun");
+    let remedy = match opened.as_ref().map_err(io::Error::kind) {
+        Err(io::ErrorKind::NotFound) => {
+            "The kernel's module is not loaded, or this is a container without the device: modprobe tun, or start the \
+             container with --device /dev/net/tun"
+        }
+        _ => "Let everybody open it, as most distributions do: sudo chmod 0666 /dev/net/tun",
+    };
+    opened.or_remedy("/dev/net/tun cannot be opened", remedy)
+}

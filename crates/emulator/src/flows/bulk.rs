@@ -1,0 +1,253 @@
+//! A flow whose sender has something to send: always, so much, or at a rate.
+
+use super::{Account, Played, Playing, Standing};
+use crate::observer::Happening;
+use crate::sockets::{self, TcpInfo};
+use cogtcp_records::EventKind;
+use cogtcp_scenario::Traffic;
+use cogtcp_units::{Duration, Rate, Time};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, Shutdown, TcpListener, TcpStream};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+
+/// What the sending application does.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Application {
+    pub(super) traffic: Traffic,
+    /// Bytes of a segment.
+    pub(super) segment: u32,
+    pub(super) start: Time,
+    pub(super) stop: Option<Time>,
+}
+
+impl Application {
+    /// How much it would have written by `now`.
+    fn goal(&self, now: Time) -> u64 {
+        match self.traffic {
+            Traffic::Size(size) => size.get(),
+            Traffic::Rate(rate) => {
+                // Whole segments, each when it is due.
+                let due = written_by(rate, now.saturating_since(self.start));
+                due - due % u64::from(self.segment.max(1))
+            }
+            _ => u64::MAX,
+        }
+    }
+
+    fn has_stopped(&self, now: Time) -> bool {
+        self.stop.is_some_and(|stop| now >= stop)
+    }
+}
+
+fn written_by(rate: Rate, span: Duration) -> u64 {
+    rate.bytes_in(span).get()
+}
+
+/// Such a flow being played.
+#[derive(Debug)]
+pub(super) struct Bulk {
+    account: Account,
+    application: Application,
+    listener: TcpListener,
+    address: IpAddr,
+    sender: OwnedFd,
+    /// The sender's socket as something to write to.
+    writer: File,
+    receiver: Option<TcpStream>,
+    /// The sender has closed, and all has been read.
+    is_read_out: bool,
+    state: State,
+    written: u64,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum State {
+    /// Its time has not come.
+    Waiting,
+    Connecting,
+    Sending,
+    /// The application has written all it will.
+    Silent,
+}
+
+impl Bulk {
+    pub(super) fn new(
+        account: Account,
+        application: Application,
+        listener: TcpListener,
+        address: IpAddr,
+        sender: OwnedFd,
+    ) -> io::Result<Self> {
+        let writer = File::from(sender.try_clone()?);
+        Ok(Self {
+            account,
+            application,
+            listener,
+            address,
+            sender,
+            writer,
+            receiver: None,
+            is_read_out: false,
+            state: State::Waiting,
+            written: 0,
+        })
+    }
+
+    fn info(&self) -> Option<TcpInfo> {
+        TcpInfo::of(self.sender.as_fd()).ok()
+    }
+
+    fn note_failure(&mut self, outcome: io::Result<()>) {
+        if let Err(error) = outcome {
+            self.state = State::Silent;
+            self.account.note_failure(&error);
+        }
+    }
+
+    fn write(&mut self, now: Time, buffer: &[u8], happenings: &mut Vec<Happening>) {
+        if self.application.has_stopped(now) {
+            happenings.push(self.account.happening(now, EventKind::FlowStop, f64::NAN));
+            return self.fall_silent();
+        }
+        let goal = self.application.goal(now);
+        while self.written < goal {
+            let size = (goal - self.written).min(buffer.len() as u64) as usize;
+            match self.writer.write(&buffer[..size]) {
+                Ok(size) => self.written += size as u64,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return self.note_failure(Err(error)),
+            }
+        }
+        if matches!(self.application.traffic, Traffic::Size(_)) {
+            self.fall_silent();
+        }
+    }
+
+    /// The application writes no more: the connection closes when all has arrived.
+    fn fall_silent(&mut self) {
+        self.state = State::Silent;
+        if let Ok(socket) = self.sender.try_clone() {
+            // Not connected any more: then it is closed.
+            let _ = TcpStream::from(socket).shutdown(Shutdown::Write);
+        }
+    }
+
+    fn read(&mut self, now: Time, buffer: &mut [u8], happenings: &mut Vec<Happening>) {
+        if self.receiver.is_none()
+            && self.state != State::Waiting
+            && let Ok((stream, _)) = self.listener.accept()
+        {
+            let outcome = stream.set_nonblocking(true);
+            self.note_failure(outcome);
+            self.receiver = Some(stream);
+        }
+        let Some(stream) = self.receiver.as_mut().filter(|_| !self.is_read_out) else { return };
+        loop {
+            match stream.read(buffer) {
+                Ok(0) => {
+                    self.is_read_out = true;
+                    break;
+                }
+                Err(_) => break,
+                Ok(size) => self.account.delivered += size as u64,
+            }
+        }
+        if let Traffic::Size(size) = self.application.traffic
+            && self.account.delivered >= size.get()
+            && self.account.played.completed.is_none()
+        {
+            self.account.played.completed = Some(now);
+            happenings.push(self.account.happening(now, EventKind::Completed, f64::NAN));
+            self.account.end_measure(now);
+        }
+    }
+}
+
+impl Playing for Bulk {
+    fn step(&mut self, now: Time, warmup: Time, buffer: &mut [u8], happenings: &mut Vec<Happening>) {
+        if self.state == State::Waiting && now >= self.application.start {
+            self.state = State::Connecting;
+            happenings.push(self.account.happening(now, EventKind::FlowStart, f64::NAN));
+            let begun = sockets::connect(self.sender.as_fd(), self.account.number, self.address);
+            self.note_failure(begun);
+            if now >= warmup {
+                self.begin_measure(now);
+            }
+        }
+        if self.state == State::Connecting {
+            if self.info().is_some_and(|info| info.is_established()) {
+                self.state = State::Sending;
+                happenings.push(self.account.happening(now, EventKind::Connected, f64::NAN));
+            } else {
+                let outcome = sockets::pending_error(self.sender.as_fd());
+                self.note_failure(outcome);
+            }
+        }
+        if self.state == State::Sending {
+            self.write(now, buffer, happenings);
+        }
+        self.read(now, buffer, happenings);
+        if self.application.has_stopped(now) {
+            self.account.end_measure(now);
+        }
+    }
+
+    fn begin_measure(&mut self, now: Time) {
+        if self.state == State::Waiting && now < self.application.start {
+            return;
+        }
+        let standing = Standing::default().plus(self.info().as_ref());
+        self.account.begin_measure(now, standing);
+    }
+
+    fn sample(&mut self, now: Time, happenings: &mut Vec<Happening>) {
+        if self.state == State::Waiting {
+            return;
+        }
+        let sender = self.info();
+        let receiver = self.receiver.as_ref().and_then(|stream| TcpInfo::of(stream.as_fd()).ok());
+        let timeouts = sender.as_ref().and_then(TcpInfo::timeouts);
+        self.account.sample(now, [sender, receiver], timeouts, happenings);
+    }
+
+    fn next(&self, now: Time) -> Time {
+        let application = &self.application;
+        let mut next = application.stop.filter(|stop| *stop > now).unwrap_or(Time::MAX);
+        if self.state == State::Waiting {
+            next = next.min(application.start);
+        }
+        if let (State::Sending, Traffic::Rate(rate)) = (self.state, application.traffic)
+            && self.written >= application.goal(now)
+        {
+            let bytes = self.written + u64::from(application.segment);
+            next = next.min(application.start + rate.transmission_time(bytes));
+        }
+        next
+    }
+
+    fn wait_for(&self, now: Time, waiting: &mut Vec<(RawFd, bool)>) {
+        match self.state {
+            State::Waiting => return,
+            State::Connecting => waiting.push((self.sender.as_raw_fd(), true)),
+            State::Sending if self.written < self.application.goal(now) => {
+                waiting.push((self.sender.as_raw_fd(), true));
+            }
+            State::Sending | State::Silent => {}
+        }
+        match &self.receiver {
+            // Closed by its sender it would always be readable.
+            Some(_) if self.is_read_out => {}
+            Some(stream) => waiting.push((stream.as_raw_fd(), false)),
+            None => waiting.push((self.listener.as_raw_fd(), false)),
+        }
+    }
+
+    fn finish(self: Box<Self>, now: Time) -> Played {
+        let standing = Standing::default().plus(self.info().as_ref());
+        sockets::end_at_once(self.sender.as_fd());
+        self.receiver.iter().for_each(|stream| sockets::end_at_once(stream.as_fd()));
+        self.account.finish(now, standing)
+    }
+}

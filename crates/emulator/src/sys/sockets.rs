@@ -1,0 +1,142 @@
+//! System calls about sockets.
+
+use super::{check, owned};
+use std::ffi::{c_int, c_void};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+
+/// A TCP socket that does not block, for addresses like this one.
+pub(crate) fn tcp_socket(like: IpAddr) -> io::Result<OwnedFd> {
+    let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+    let family = if like.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 };
+    // SAFETY: no memory is passed.
+    owned(unsafe { libc::socket(family, kind, 0) })
+}
+
+/// A socket for requests about interfaces.
+pub(crate) fn control_socket() -> io::Result<OwnedFd> {
+    // SAFETY: no memory is passed.
+    owned(unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) })
+}
+
+/// A socket for requests to the kernel's routing tables and links (rtnetlink(7)).
+pub(crate) fn route_socket() -> io::Result<OwnedFd> {
+    // SAFETY: no memory is passed.
+    owned(unsafe { libc::socket(libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_CLOEXEC, libc::NETLINK_ROUTE) })
+}
+
+/// Begins to connect.
+pub(crate) fn connect(socket: BorrowedFd<'_>, to: SocketAddr) -> io::Result<()> {
+    let result = match to {
+        SocketAddr::V4(to) => {
+            // SAFETY: zero is a value of every field.
+            let mut address: libc::sockaddr_in = unsafe { std::mem::zeroed() };
+            address.sin_family = libc::AF_INET as libc::sa_family_t;
+            address.sin_port = to.port().to_be();
+            address.sin_addr.s_addr = u32::from_ne_bytes(to.ip().octets());
+            let length = size_of::<libc::sockaddr_in>() as libc::socklen_t;
+            // SAFETY: `address` is a sockaddr_in of this length.
+            unsafe { libc::connect(socket.as_raw_fd(), (&raw const address).cast(), length) }
+        }
+        SocketAddr::V6(to) => {
+            // SAFETY: zero is a value of every field.
+            let mut address: libc::sockaddr_in6 = unsafe { std::mem::zeroed() };
+            address.sin6_family = libc::AF_INET6 as libc::sa_family_t;
+            address.sin6_port = to.port().to_be();
+            address.sin6_addr.s6_addr = to.ip().octets();
+            let length = size_of::<libc::sockaddr_in6>() as libc::socklen_t;
+            // SAFETY: `address` is a sockaddr_in6 of this length.
+            unsafe { libc::connect(socket.as_raw_fd(), (&raw const address).cast(), length) }
+        }
+    };
+    match check(result) {
+        Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => Ok(()),
+        result => result.map(|_| ()),
+    }
+}
+
+/// An end of an Ethernet as packet sockets name it: an interface, and the address of whom frames are for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PacketAddress {
+    pub(crate) interface: i32,
+    pub(crate) to: [u8; 6],
+}
+
+impl PacketAddress {
+    fn with_protocol(self, protocol: c_int) -> libc::sockaddr_ll {
+        // SAFETY: zero is a value of every field.
+        let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+        address.sll_family = libc::AF_PACKET as u16;
+        address.sll_protocol = (protocol as u16).to_be();
+        address.sll_ifindex = self.interface;
+        address.sll_halen = 6;
+        address.sll_addr[..6].copy_from_slice(&self.to);
+        address
+    }
+}
+
+/// A socket for the packets of an Ethernet interface without their frames (packet(7), `SOCK_DGRAM`). It does not block.
+pub(crate) fn packet_socket(at: PacketAddress) -> io::Result<OwnedFd> {
+    let kind = libc::SOCK_DGRAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+    // Of no protocol until it is bound: else it would hear every interface.
+    // SAFETY: no memory is passed.
+    let socket = owned(unsafe { libc::socket(libc::AF_PACKET, kind, 0) })?;
+    let address = at.with_protocol(libc::ETH_P_ALL);
+    let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+    // SAFETY: `address` is a sockaddr_ll of this length.
+    check(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) })?;
+    Ok(socket)
+}
+
+/// Sends a packet of IPv4 or IPv6 by a packet socket.
+pub(crate) fn send_packet(socket: BorrowedFd<'_>, to: PacketAddress, bytes: &[u8]) -> io::Result<()> {
+    let is_v6 = bytes.first().is_some_and(|first| first >> 4 == 6);
+    let address = to.with_protocol(if is_v6 { libc::ETH_P_IPV6 } else { libc::ETH_P_IP });
+    let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+    // SAFETY: `bytes` has this length, and `address` is a sockaddr_ll of this length.
+    let sent = unsafe {
+        libc::sendto(
+            socket.as_raw_fd(),
+            bytes.as_ptr().cast(),
+            bytes.len(),
+            0,
+            (&raw const address).cast(),
+            length,
+        )
+    };
+    if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Ends the sending direction of a connection.
+pub(crate) fn shut_down(socket: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: no memory is passed.
+    check(unsafe { libc::shutdown(socket.as_raw_fd(), libc::SHUT_WR) })?;
+    Ok(())
+}
+
+/// Sets an option of a socket.
+pub(crate) fn set_option(socket: BorrowedFd<'_>, level: c_int, name: c_int, value: &[u8]) -> io::Result<()> {
+    let length = value.len() as libc::socklen_t;
+    // SAFETY: `value` has this length.
+    let result =
+        unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, value.as_ptr().cast::<c_void>(), length) };
+    check(result)?;
+    Ok(())
+}
+
+/// Reads an option of a socket. Returns how many bytes the kernel has written.
+pub(crate) fn option(
+    socket: BorrowedFd<'_>,
+    level: c_int,
+    name: c_int,
+    value: &mut [u8],
+) -> io::Result<usize> {
+    let mut length = value.len() as libc::socklen_t;
+    // SAFETY: `value` has this length.
+    let result = unsafe {
+        libc::getsockopt(socket.as_raw_fd(), level, name, value.as_mut_ptr().cast::<c_void>(), &mut length)
+    };
+    check(result)?;
+    Ok(length as usize)
+}
