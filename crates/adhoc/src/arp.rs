@@ -33,13 +33,14 @@ enum Entry<P> {
 
 /// The addresses that a node knows, and the packets that wait for others.
 #[derive(Debug)]
+#[repr(C)]
 pub struct ArpTable<P> {
-    config: ArpConfig,
-    entries: BTreeMap<u32, Entry<P>>,
-    /// How many of them are asked for.
+    /// How many of the entries are asked for.
     asked: usize,
     /// Requests to be sent: when, and for whom.
     requests: VecDeque<(Time, u32)>,
+    entries: BTreeMap<u32, Entry<P>>,
+    config: ArpConfig,
     draw: RandomStream,
 }
 

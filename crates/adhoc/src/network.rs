@@ -177,7 +177,12 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
 
     /// What happened, oldest first.
     pub fn poll_event(&mut self) -> Option<Event<T>> {
-        self.events.pop_front()
+        let event = self.events.pop_front();
+        if self.events.is_empty() {
+            // Back to the start of its memory, which is in the caches.
+            self.events.clear();
+        }
+        event
     }
 
     fn handle_timer(&mut self, slot: u32, now: Time) {
@@ -185,7 +190,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
             Slot::Radio(node) => self.play_radio(node, now),
             Slot::Node(node) => {
                 for data in self.nodes[node as usize].buffer.expire(now) {
-                    self.drop(node, data, DropCause::BufferTime, now);
+                    self.drop(node, *data, DropCause::BufferTime, now);
                 }
                 if self.nodes[node as usize].announces <= now {
                     self.announce(node, now);

@@ -12,28 +12,29 @@ use cogtcp_units::{RandomStream, Time};
 use cogtcp_wireless::{InterfaceConfig, InterfaceId, Medium, Positions, Surroundings};
 use std::collections::{BTreeMap, VecDeque};
 
-/// A node of the network.
+/// A node of the network. What every message of routing touches comes first, in this order.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Node<T> {
     pub(crate) routing: Box<dyn Routing>,
-    pub(crate) buffer: PacketBuffer<Datagram<T>>,
+    /// When it says next on which channel it listens; [`Time::MAX`]: it has nothing to say.
+    pub(crate) announces: Time,
     /// Packets whose route was found and that go one after the other, with when.
-    pub(crate) released: VecDeque<(Time, Datagram<T>)>,
+    pub(crate) released: VecDeque<(Time, Box<Datagram<T>>)>,
+    pub(crate) buffer: PacketBuffer<Box<Datagram<T>>>,
     /// The addresses of its neighbours, where they are resolved.
     pub(crate) arp: Option<ArpTable<Waiting<T>>>,
+    pub(crate) counters: NodeCounters,
     pub(crate) interfaces: Interfaces,
-    /// The radio that senses, where nodes sense.
-    pub(crate) radio: Option<Box<CognitiveRadio>>,
     /// The channel on which it listens for data.
     pub(crate) channel: ChannelId,
+    /// The radio that senses, where nodes sense.
+    pub(crate) radio: Option<Box<CognitiveRadio>>,
     /// Where it believes that others listen, by node, as they said; empty: nobody has said anything.
     pub(crate) heard_channels: BTreeMap<u32, ChannelId>,
     /// The channels on which it reported a PU, and when.
     pub(crate) reports: BTreeMap<ChannelId, Time>,
-    /// When it says next on which channel it listens; [`Time::MAX`]: it has nothing to say.
-    pub(crate) announces: Time,
     pub(crate) draw: RandomStream,
-    pub(crate) counters: NodeCounters,
 }
 
 impl<T> Node<T> {

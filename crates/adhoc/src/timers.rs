@@ -8,22 +8,27 @@ use std::collections::BinaryHeap;
 #[derive(Debug, Default)]
 pub(crate) struct Timers {
     heap: BinaryHeap<Reverse<(Time, u32)>>,
-    /// The earliest entry of each slot that is in the heap; [`Time::MAX`]: none.
-    armed: Vec<Time>,
-    due: Vec<Time>,
+    slots: Vec<Slot>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    /// Its earliest entry in the heap; [`Time::MAX`]: there is none.
+    armed: Time,
+    due: Time,
 }
 
 impl Timers {
     pub(crate) fn new(slots: usize) -> Self {
-        Self { heap: BinaryHeap::new(), armed: vec![Time::MAX; slots], due: vec![Time::MAX; slots] }
+        Self { heap: BinaryHeap::new(), slots: vec![Slot { armed: Time::MAX, due: Time::MAX }; slots] }
     }
 
     /// Sets when `slot` is due.
     pub(crate) fn set(&mut self, slot: u32, due: Time) {
-        self.due[slot as usize] = due;
-        let armed = &mut self.armed[slot as usize];
-        if due < *armed {
-            *armed = due;
+        let times = &mut self.slots[slot as usize];
+        times.due = due;
+        if due < times.armed {
+            times.armed = due;
             self.heap.push(Reverse((due, slot)));
         }
     }
@@ -36,18 +41,18 @@ impl Timers {
     /// Takes the slot off whose time has come; `None`: its entry was put off.
     pub(crate) fn pop(&mut self) -> Option<u32> {
         let Reverse((time, slot)) = self.heap.pop()?;
-        let armed = &mut self.armed[slot as usize];
+        let times = &mut self.slots[slot as usize];
         // An entry that an earlier one of its slot has overtaken.
-        if *armed != time {
+        if times.armed != time {
             return None;
         }
-        *armed = Time::MAX;
-        let due = self.due[slot as usize];
-        if due > time {
+        times.armed = Time::MAX;
+        if times.due > time {
+            let due = times.due;
             self.set(slot, due);
             return None;
         }
-        self.due[slot as usize] = Time::MAX;
+        times.due = Time::MAX;
         Some(slot)
     }
 }

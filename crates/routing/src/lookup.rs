@@ -100,6 +100,7 @@ mod tests {
     use super::*;
     use cogtcp_units::RandomStream;
     use std::collections::BTreeMap;
+    use std::collections::btree_map::Entry;
 
     /// Against a sorted map: numbers come and go at random, with few keys and with many.
     #[test]
@@ -114,9 +115,8 @@ mod tests {
                 if draw.below(2) == 0 {
                     lookup.remove(key);
                     model.remove(&key);
-                } else if !model.contains_key(&key) {
-                    lookup.insert(key | step & 0xff);
-                    model.insert(key, key | step & 0xff);
+                } else if let Entry::Vacant(entry) = model.entry(key) {
+                    lookup.insert(*entry.insert(key | step & 0xff));
                 }
                 let asked = draw.below(keys) << 8;
                 assert_eq!(lookup.get(asked), model.get(&asked).copied());

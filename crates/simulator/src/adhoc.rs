@@ -75,7 +75,7 @@ pub(crate) fn air(experiment: &Experiment, seed: u64) -> Result<Option<Arc<Air>>
 /// The nodes on their medium.
 #[derive(Debug)]
 struct Nodes<S> {
-    air: AdHocNetwork<Frame<Packet>, S>,
+    air: AdHocNetwork<Packet, S>,
     mobility: Arc<Mobility>,
     spectrum: Option<Arc<Air>>,
     names: Vec<String>,
@@ -126,14 +126,15 @@ impl<S: Surroundings + std::fmt::Debug> Nodes<S> {
         while let Some(event) = self.air.poll_event() {
             match event {
                 AirEvent::Delivered { time, packet, trip } => {
-                    self.measures.delivered(&self.air, time, packet.payload.packet.stream, &trip);
-                    let mut frame = packet.payload;
+                    self.measures.delivered(&self.air, time, packet.payload.stream, &trip);
+                    let mut frame = Frame::new(packet.payload, packet.bytes);
                     frame.add_wait(trip.waited);
                     network.bring(frame, u64::from(trip.hops));
                 }
                 AirEvent::Dropped { time, node, packet, cause } => {
-                    self.measures.dropped(packet.payload.packet.stream, cause);
-                    network.lose(time, &packet.payload, &self.names[node as usize], cause.name());
+                    self.measures.dropped(packet.payload.stream, cause);
+                    let frame = Frame::new(packet.payload, packet.bytes);
+                    network.lose(time, &frame, &self.names[node as usize], cause.name());
                 }
                 AirEvent::Forwarded { .. } => {}
                 AirEvent::Served { node, service, .. } => self.measures.served(node, service),
@@ -177,6 +178,7 @@ impl<S: Surroundings + std::fmt::Debug> Nodes<S> {
     /// Gives the air what hosts have sent.
     fn send(&mut self, now: Time, network: &mut Network) {
         while let Some(frame) = network.take_on_air() {
+            debug_assert!(frame.waited().is_zero(), "it has been on no link");
             let (source, destination) = network.addresses(frame.packet.stream);
             self.air.offer(
                 now,
@@ -185,7 +187,7 @@ impl<S: Surroundings + std::fmt::Debug> Nodes<S> {
                     destination,
                     bytes: frame.size(),
                     time_to_live: TIME_TO_LIVE,
-                    payload: frame,
+                    payload: frame.packet,
                 },
             );
         }
@@ -243,7 +245,7 @@ impl<S: Surroundings + std::fmt::Debug> Part for Nodes<S> {
     }
 
     fn visit(&self, show: &mut dyn FnMut(&Frame<Packet>)) {
-        self.air.visit(|packet| show(&packet.payload));
+        self.air.visit(|packet| show(&Frame::new(packet.payload, packet.bytes)));
     }
 
     fn radios(&self, now: Time) -> Vec<(String, RadioStats, Protection)> {

@@ -84,6 +84,10 @@ pub struct Medium<T, P, S = ()> {
     positions: P,
     surroundings: S,
     stations: Vec<Station<T>>,
+    /// By station: its node.
+    nodes: Vec<u32>,
+    /// Whether not all stations have always been on the channel of the first.
+    has_channels: bool,
     frames: Vec<OnAir>,
     free_frames: Vec<u32>,
     /// Frames between their start and their end.
@@ -132,6 +136,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             positions,
             surroundings,
             stations: Vec::new(),
+            nodes: Vec::new(),
+            has_channels: false,
             frames: Vec::new(),
             free_frames: Vec::new(),
             on_air: Vec::new(),
@@ -159,6 +165,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         self.reach = self.reach.max(reach);
         let loudest = interface.power.watts() * self.config.phy.propagation.most();
         self.listening.step = self.listening.step.max(Listening::step_for(least, loudest));
+        self.has_channels |= self.stations.first().is_some_and(|first| first.channel != interface.channel);
+        self.nodes.push(interface.node);
         self.stations.push(Station::new(&self.config, interface, reach, number, self.seed));
         self.neighbours.clear();
         self.watchers.push(Vec::new());
@@ -192,19 +200,19 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// Does the first thing that is due.
     pub fn step(&mut self) {
-        let Some((at, slot)) = self.agenda.pop() else { return };
+        let Some((at, slot)) = self.agenda.first() else { return };
         debug_assert!(at >= self.now, "time runs forward");
         self.now = at;
         let number = slot >> 1;
         if slot & 1 == 0 {
             let due = self.due(number);
-            if due > at {
-                // Its backoff has stood still meanwhile.
-                self.agenda.set(slot, due, class::ACTS);
-            } else {
+            // Later: its backoff has stood still meanwhile.
+            self.agenda.set(slot, if due > at { due } else { Time::MAX }, class::ACTS);
+            if due <= at {
                 self.act(number, at);
             }
         } else if self.frames[number as usize].is_heard {
+            self.agenda.set(slot, Time::MAX, class::ENDS);
             self.frame_ends(number, at);
         } else {
             self.frame_heard(number, at);
@@ -213,7 +221,17 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// What happened, oldest first.
     pub fn poll_event(&mut self) -> Option<Event<T>> {
-        self.events.pop_front()
+        let event = self.events.pop_front();
+        if self.events.is_empty() {
+            // Back to the start of its memory, which is in the caches.
+            self.events.clear();
+        }
+        event
+    }
+
+    /// What will be polled so many events after the next, if it has happened already: for hosts that fetch from memory ahead.
+    pub fn upcoming_event(&self, place: usize) -> Option<&Event<T>> {
+        self.events.get(place)
     }
 
     /// Puts a packet into the queue of an interface.
@@ -277,7 +295,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// What an interface has counted.
     pub fn counters(&self, at: InterfaceId) -> Counters {
-        self.stations[at.0 as usize].cold.counters
+        let station = &self.stations[at.0 as usize];
+        Counters { received: station.received, ..station.cold.counters }
     }
 
     /// The channel that an interface is tuned to.

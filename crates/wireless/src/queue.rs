@@ -44,9 +44,10 @@ impl<T> InterfaceQueue<T> {
 
     pub(crate) fn push(&mut self, packet: Outgoing<T>) -> Offer<T> {
         if self.packets.len() < self.limit {
-            if packet.goes_first {
-                self.packets.insert(self.first, packet);
-                self.first += 1;
+            let last = self.first == self.packets.len();
+            self.first += usize::from(packet.goes_first);
+            if packet.goes_first && !last {
+                self.packets.insert(self.first - 1, packet);
             } else {
                 self.packets.push_back(packet);
             }
@@ -65,6 +66,10 @@ impl<T> InterfaceQueue<T> {
     pub(crate) fn pop(&mut self) -> Option<Outgoing<T>> {
         let packet = self.packets.pop_front()?;
         self.first = self.first.saturating_sub(1);
+        if self.packets.is_empty() {
+            // Back to the start of its memory: else a queue that is mostly short would go round and round through all of it.
+            self.packets.clear();
+        }
         Some(packet)
     }
 

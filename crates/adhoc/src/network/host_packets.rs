@@ -17,7 +17,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     pub fn offer(&mut self, now: Time, packet: Packet<T>) {
         let node = packet.source;
         self.nodes[node as usize].counters.originated += 1;
-        let data = Datagram::new(now, packet);
+        let data = Box::new(Datagram::new(now, packet));
         self.note_way(Trip::START, node, data.trip.path);
         self.forward(node, data, now);
         self.settle(node, now);
@@ -48,7 +48,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     }
 
     /// Routing says what becomes of a packet that is at `node`. To be followed by [`settle`](Self::settle).
-    pub(super) fn forward(&mut self, node: u32, mut data: Datagram<T>, now: Time) {
+    pub(super) fn forward(&mut self, node: u32, mut data: Box<Datagram<T>>, now: Time) {
         match self.nodes[node as usize].routing.forward(now, data.seen()) {
             Forwarding::Send { next_hop, channel } => {
                 let next = next_hop.number();
@@ -62,23 +62,23 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
                 self.enqueue(node, next, channel, data, now);
             }
             Forwarding::Hold => self.hold(node, data, now),
-            Forwarding::Deliver => self.deliver(node, data, now),
+            Forwarding::Deliver => self.deliver(node, *data, now),
             Forwarding::Drop(cause) => {
                 let cause = match cause {
                     cogtcp_routing::DropCause::NoRoute => DropCause::NoRoute,
                     cogtcp_routing::DropCause::Loop => DropCause::Loop,
                 };
-                self.drop(node, data, cause, now);
+                self.drop(node, *data, cause, now);
             }
         }
     }
 
     /// A packet waits for a route.
-    pub(super) fn hold(&mut self, node: u32, mut data: Datagram<T>, now: Time) {
+    pub(super) fn hold(&mut self, node: u32, mut data: Box<Datagram<T>>, now: Time) {
         data.since = now;
         let to = NodeAddress::new(data.packet.destination);
         if let Some(oldest) = self.nodes[node as usize].buffer.push(now, to, data) {
-            self.drop(node, oldest, DropCause::BufferFull, now);
+            self.drop(node, *oldest, DropCause::BufferFull, now);
         }
     }
 
@@ -87,7 +87,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         node: u32,
         next: u32,
         channel: Option<ChannelId>,
-        data: Datagram<T>,
+        data: Box<Datagram<T>>,
         now: Time,
     ) {
         let to = Destination::Interface(self.nodes[next as usize].interfaces.receiver);
@@ -109,7 +109,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
 
     pub(super) fn lose(&mut self, node: u32, load: Load<T>, cause: DropCause, now: Time) {
         match load {
-            Load::Data(data) => self.drop(node, data, cause, now),
+            Load::Data(data) => self.drop(node, *data, cause, now),
             Load::Routing(..) | Load::Channel(..) | Load::Arp(_) => {
                 self.nodes[node as usize].counters.routing_lost += 1;
             }

@@ -5,13 +5,14 @@ use crate::config::LinkFailure;
 use crate::event::{DropCause, Event};
 use crate::packet::Load;
 use cogtcp_routing::{AfterFailure, LostPacket, NodeAddress, Notice};
-use cogtcp_units::Time;
+use cogtcp_units::{Time, prefetch};
 use cogtcp_wireless::{Destination, Event as MediumEvent, InterfaceId, Outgoing, Surroundings};
 
 impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     /// Takes in what the medium reports.
     pub(super) fn take_events(&mut self) {
         while let Some(event) = self.medium.poll_event() {
+            self.look_ahead();
             match event {
                 MediumEvent::Received { time, at, from, first_in_line, payload, .. } => {
                     let (node, from) = (self.owners[at.0 as usize], self.owners[from.0 as usize]);
@@ -40,6 +41,23 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         }
     }
 
+    /// Asks for the memory of who receives the next frames: what is broadcast comes to several nodes, one after the other.
+    #[inline]
+    fn look_ahead(&self) {
+        /// Cache lines that a routing message touches of a node, and of its routing.
+        const LINES: (usize, usize) = (4, 5);
+        let receiver = |place| match self.medium.upcoming_event(place) {
+            Some(MediumEvent::Received { at, .. }) => Some(&self.nodes[self.owners[at.0 as usize] as usize]),
+            _ => None,
+        };
+        if let Some(node) = receiver(1) {
+            prefetch(node, LINES.0);
+        }
+        if let Some(node) = receiver(0) {
+            prefetch(&*node.routing, LINES.1);
+        }
+    }
+
     pub(super) fn receive(&mut self, node: u32, from: u32, load: Load<T>, first_in_line: Time, now: Time) {
         match load {
             Load::Data(mut data) => {
@@ -50,11 +68,11 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
                 data.trip.waited += first_in_line.saturating_since(data.since);
                 data.previous = Some(from);
                 if data.packet.destination == node {
-                    return self.deliver(node, data, now);
+                    return self.deliver(node, *data, now);
                 }
                 // RFC 1812 section 5.3.1.
                 if data.packet.time_to_live <= 1 {
-                    return self.drop(node, data, DropCause::Expired, now);
+                    return self.drop(node, *data, DropCause::Expired, now);
                 }
                 data.packet.time_to_live -= 1;
                 self.nodes[node as usize].counters.relayed += 1;
@@ -121,7 +139,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         for packet in self.medium.remove_waiting(now, at, waits) {
             let Load::Data(mut data) = packet.payload else { continue };
             match self.config.on_link_failure {
-                LinkFailure::Drop => self.drop(node, data, DropCause::LinkFailed, now),
+                LinkFailure::Drop => self.drop(node, *data, DropCause::LinkFailed, now),
                 LinkFailure::Reroute => {
                     data.trip.waited += now.saturating_since(data.since);
                     self.forward(node, data, now);

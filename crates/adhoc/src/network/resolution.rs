@@ -125,7 +125,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         self.send_requests(node, now);
     }
 
-    fn send_released(&mut self, node: u32, mut data: Datagram<T>, now: Time) {
+    fn send_released(&mut self, node: u32, mut data: Box<Datagram<T>>, now: Time) {
         data.trip.waited += now - data.since;
         self.forward(node, data, now);
     }

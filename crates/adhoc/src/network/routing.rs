@@ -49,7 +49,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
             RoutingEvent::DiscoveryFailed { destination } => {
                 self.events.push_back(ended(destination, SearchOutcome::Failed));
                 for data in self.nodes[index].buffer.take(destination) {
-                    self.drop(node, data, DropCause::NotFound, now);
+                    self.drop(node, *data, DropCause::NotFound, now);
                 }
             }
             RoutingEvent::RouteChanged { destination, to, .. } => {

@@ -89,7 +89,7 @@ impl SeenRequests {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cogtcp_units::RandomStream;
+    use cogtcp_units::{Duration, RandomStream};
     use std::collections::BTreeMap;
 
     /// Against a sorted map: copies soon and late, and after their time.
@@ -99,12 +99,12 @@ mod tests {
         let (mut seen, mut model) = (SeenRequests::new(), BTreeMap::new());
         let mut now = Time::ZERO;
         for _ in 0..20_000 {
-            now = now + cogtcp_units::Duration::from_millis(draw.below(5));
+            now += Duration::from_millis(draw.below(5));
             seen.expire(now);
             model.retain(|_, until| *until > now);
             let request = (NodeAddress::new(draw.below(6) as u32), draw.below(30) as u32);
             assert_eq!(seen.contains(request.0, request.1), model.contains_key(&request));
-            let until = now + cogtcp_units::Duration::from_millis(100);
+            let until = now + Duration::from_millis(100);
             model.entry(request).or_insert(until);
             seen.insert(until, request.0, request.1);
             assert_eq!(seen.first, model.values().min().copied().unwrap_or(Time::MAX));

@@ -182,7 +182,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
                 return;
             }
         }
-        self.stations[number as usize].cold.counters.received += 1;
+        self.stations[number as usize].received += 1;
         let Some(service) = &mut self.stations[from.0 as usize].cold.service else { return };
         service.arrived = true;
         let (payload, first_in_line) = (service.packet.payload.clone(), service.since);

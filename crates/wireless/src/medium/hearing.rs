@@ -84,11 +84,12 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         if self.positions.max_speed() == 0.0 {
             self.find_neighbours(frame.sender, now);
             let Some(near) = &self.neighbours[frame.sender as usize] else { return };
-            for (place, hearer) in near.iter().enumerate() {
-                self.look_ahead(near, place);
-                if self.stations[hearer.station as usize].channel == frame.channel {
-                    hearers.push(*hearer);
-                }
+            if self.has_channels {
+                let hears =
+                    |hearer: &&Hearer| self.stations[hearer.station as usize].channel == frame.channel;
+                hearers.extend(near.iter().filter(hears));
+            } else {
+                hearers.extend_from_slice(near);
             }
             if !varies {
                 hearers.retain(|hearer| hearer.strength.power >= cutoff);
@@ -150,15 +151,13 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         let (node, reach) = (station.node, station.cold.reach);
         let place = self.positions.position(node, now);
         for &other in &self.candidates[sender as usize].1 {
-            let candidate = &self.stations[other as usize];
-            if channel.is_some_and(|channel| channel != candidate.channel) {
-                continue;
-            }
-            let there = self.positions.position(candidate.node, now);
+            let its_node = self.nodes[other as usize];
+            let there = self.positions.position(its_node, now);
             let (x, y) = (there.x - place.x, there.y - place.y);
             let square = x * x + y * y;
-            if square <= reach * reach {
-                let pair = (node, candidate.node);
+            let hears = |channel| !self.has_channels || self.stations[other as usize].channel == channel;
+            if square <= reach * reach && channel.is_none_or(hears) {
+                let pair = (node, its_node);
                 found.push((other, self.config.phy.propagation.lasting_gain(square.sqrt(), self.seed, pair)));
             }
         }
@@ -288,8 +287,11 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         if lock.power < capture * others {
             return Some(Cause::Collided);
         }
-        let node = self.stations[number as usize].node;
-        let place = if S::USES_PLACES { self.positions.position(node, until) } else { Position::default() };
+        let place = if S::USES_PLACES {
+            self.positions.position(self.nodes[number as usize], until)
+        } else {
+            Position::default()
+        };
         let receiver = InterfaceId(number);
         let reception =
             Reception { receiver, place, channel, kind, from, until, signal: lock.power, others, capture };
@@ -363,6 +365,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             return;
         }
         station.channel = channel;
+        self.has_channels = true;
         station.receiver.clear();
         for index in &self.on_air {
             self.frames[*index as usize].hearers.retain(|hearer| hearer.station != number);

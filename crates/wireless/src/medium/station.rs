@@ -110,14 +110,21 @@ pub(super) struct Station<T> {
     /// Until when it expects the data after its CTS.
     pub(super) engaged_until: Time,
     pub(super) node: u32,
+    /// Packets handed up ([`Counters::received`]): one that is for everybody touches nothing else here.
+    pub(super) received: u64,
     pub(super) cold: Box<Cold<T>>,
 }
 
 const _: () = assert!(std::mem::offset_of!(Station<()>, node) <= HOT_LINES * 64, "the hot part has grown");
 
-/// What only its own packets touch.
+/// What only its own packets touch, that which each of them does first.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(super) struct Cold<T> {
+    pub(super) queue: InterfaceQueue<T>,
+    /// When the present packet became the first in line.
+    pub(super) first_since: Time,
+    pub(super) service: Option<Service<T>>,
     /// Transmitted power, W.
     pub(super) power: f64,
     /// How far its frames matter, m.
@@ -126,22 +133,18 @@ pub(super) struct Cold<T> {
     pub(super) returns: bool,
     /// The channel that it was put on, where others look for it.
     pub(super) home: ChannelId,
-    pub(super) tuning_delay: Duration,
-    pub(super) loss: f64,
-    pub(super) queue: InterfaceQueue<T>,
-    pub(super) service: Option<Service<T>>,
-    /// When the present packet became the first in line.
-    pub(super) first_since: Time,
     next_sequence: u32,
     /// The station that its packet first in line is for, or [`NOBODY`]; kept where senders wait for silent receivers.
     pub(super) watches: u32,
+    pub(super) counters: Counters,
     /// By sender: the last packet handed up.
     seen: BTreeMap<u32, u32>,
+    pub(super) loss: f64,
+    pub(super) tuning_delay: Duration,
     pub(super) rates: Option<RateTable>,
     pub(super) losses: RandomStream,
     pub(super) errors: RandomStream,
     pub(super) fading: RandomStream,
-    pub(super) counters: Counters,
 }
 
 impl<T> Station<T> {
@@ -194,6 +197,7 @@ impl<T> Station<T> {
             eifs_until: Time::ZERO,
             engaged_until: Time::ZERO,
             contention: Contention::new(&config.mac, stream("backoff")),
+            received: 0,
             cold: Box::new(cold),
         }
     }
