@@ -6,18 +6,19 @@ import itertools
 import os
 import shutil
 import subprocess
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from cogtcp import Scenario, ScenarioError, UsageError, run
-from cogtcp.emulation import check, emulate
+from cogtcp import Scenario, UsageError, run
+from cogtcp.emulation import emulate
 from cogtcp.emulation.journal import ARRIVED, OFFERED, read
 from conftest import Command, command_line
 from test_emulation import PLAIN, as_in_time, on_kernel, scenario, text
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from cogtcp.emulation import Emulation
 
 REQUESTS = """\
@@ -126,13 +127,6 @@ def test_small_segments_stay_small_over_ipv6(tmp_path: Path) -> None:
     emulate(Scenario.from_toml(small), ipv6=True, journal=file, captures=True)
     sizes = [record.size for record in read(file) if record.step == OFFERED]
     assert max(sizes) == 500 + 20 + 12 + 40
-
-
-def test_a_train_has_no_ipv6(command: Command) -> None:
-    with pytest.raises(ScenarioError, match="IPv4 only"):
-        check(Scenario.from_file(Path(__file__).resolve().parents[1] / "scenarios/freeze.toml"), ipv6=True)
-    done = command("emulate", "freeze", "--ipv6")
-    assert (done.code, "without --ipv6" in done.err) == (2, True)
 
 
 @on_kernel

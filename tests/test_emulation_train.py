@@ -102,6 +102,19 @@ def test_a_warned_source_of_the_kernel_rests_through_the_outage() -> None:
 
 
 @on_kernel
+def test_messages_and_managers_use_ipv6_if_flows_do() -> None:
+    """Messages cross the LAN, and managers rewrite windows: both are of IPv6."""
+    result = emulate(Scenario.from_toml(LAN), ipv6=True)
+    train, flows = result.rows("trains")[0], result.rows("train_flows")
+    assert (train["down_messages"], train["up_messages"]) == (2, 2)
+    # 36 bytes and headers of 48; requests and replies come on top.
+    assert train["overhead_bytes"] >= 4 * 84
+    assert train["overhead_bytes"] % 84 == 0
+    with as_in_time(result):
+        assert min(flow["frozen_s"] for flow in flows) > 0.3
+
+
+@on_kernel
 def test_without_managers_it_meets_a_timeout() -> None:
     result = emulate(freeze(train__connection_manager="false"))
     train, flow = result.rows("trains")[0], result.rows("flows")[0]

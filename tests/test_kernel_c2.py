@@ -502,7 +502,6 @@ def test_a_preset_that_the_kernel_does_not_have_is_refused() -> None:
 @NEEDS_KERNEL
 @NEEDS_PATH
 def test_a_scenario_is_emulated_with_it(clean: None) -> None:
-    # All has arrived before the end: a connection closed with data on the way keeps the control for minutes.
     scenario = Scenario.from_toml(EMULATED).set("flow.0.traffic", {"size": "1 MB"})
     with pytest.raises(RunError, match=r'has no congestion control "c2".*cogtcp c2 load'):
         emulation.emulate(scenario)
@@ -516,6 +515,50 @@ def test_a_scenario_is_emulated_with_it(clean: None) -> None:
         # 0.84 s of transmission; its window keeps the queue, of 100 ms, short.
         assert 0.9 < flow["completion_s"] < 3
         assert flow["rtt_mean_s"] < 0.11
+
+
+CUT_OFF = """
+import os, socket, time
+for attempt in range(200):
+    sender = socket.socket()
+    sender.setsockopt(socket.IPPROTO_TCP, 13, b"c2")
+    try:
+        sender.connect((os.environ["COGTCP_PEER"], 7000))
+        break
+    except ConnectionRefusedError:
+        time.sleep(0.1)
+sender.setblocking(False)
+for attempt in range(100):
+    try:
+        sender.send(bytes(65536))
+    except BlockingIOError:
+        time.sleep(0.01)
+os._exit(0)
+"""
+SINK = """
+import socket
+receiver, _ = socket.create_server(("", 7000)).accept()
+while receiver.recv(65536):
+    pass
+"""
+
+
+@NEEDS_KERNEL
+@NEEDS_PATH
+@pytest.mark.parametrize("by", ["flow", "program"])
+def test_nothing_of_a_run_that_was_cut_off_keeps_the_control(loaded: None, by: str) -> None:
+    """A connection with data on the way would keep it, and its namespace, for minutes."""
+    scenario = Scenario.from_toml(EMULATED).set("run.duration", "2 s")
+    if by == "flow":
+        emulation.emulate(scenario)
+    else:
+        result = emulation.emulate(
+            scenario, command=[sys.executable, "-c", CUT_OFF], peer=[sys.executable, "-c", SINK]
+        )
+        assert result.exit_code == 0
+        assert result.rows("links")[0]["delivered_packets"] > 100
+    assert soon(lambda: status()["sockets"] == [], 10)
+    assert json.loads(c2("unload", "--json").stdout) == {"unloaded": True, "sockets_that_keep_it": 0}
 
 
 SIMULATED = """

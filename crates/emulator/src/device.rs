@@ -85,9 +85,8 @@ impl Devices {
         }
         let made = self.make_veth(number, namespace, setting.mtu);
         let Some(refused) = refused else { return Device::new(made?, setting) };
-        self.note = Some(format!(
-            "the nodes have virtual Ethernet devices in place of TUN devices: {refused}"
-        ));
+        self.note =
+            Some(format!("the nodes have virtual Ethernet devices in place of TUN devices: {refused}"));
         match made {
             Ok(wire) => Device::new(wire, setting),
             Err(error) => Err(EmulationError::NoDevice { tun: Box::new(refused), veth: Box::new(error) }),

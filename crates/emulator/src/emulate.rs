@@ -3,6 +3,7 @@
 use crate::clock::Clock;
 use crate::command::{Program, Programs};
 use crate::device::{Device, DeviceKind, Devices, Setting, Wire};
+use crate::endings::Endings;
 use crate::engine::{self, Engine};
 use crate::error::{EmulationError, Tried};
 use crate::flows::{self, Played, Prepared, Role};
@@ -264,6 +265,7 @@ impl<'a> Staged<'a> {
             Observer::new(exits, plan.ports(), clock, watches, udp_watches, self.journal.take());
         observer.train = train;
         let mut engine = Engine::new(network, observer, entries, clock, stop).tried("the event loop")?;
+        engine.endings = self.programs.is_some().then(Endings::default);
         let times = engine::Plan { warmup, end, sample_interval: settings.sample_interval };
         let ended = AtomicBool::new(false);
         let (flows, udp) = (std::mem::take(&mut self.flows), std::mem::take(&mut self.udp));
@@ -299,6 +301,10 @@ impl<'a> Staged<'a> {
             journal.finish().map_err(EmulationError::Journal)?;
         }
         let mut device_drops = 0;
+        if let Some(endings) = &mut engine.endings {
+            let wires: Vec<&Wire> = self.devices.iter().map(|device| &device.wire).collect();
+            endings.end(&wires).tried("the devices")?;
+        }
         for device in &mut self.devices {
             device_drops += device.dropped().tried("/proc/net/dev")?;
         }

@@ -2,6 +2,7 @@
 
 use crate::clock::{Clock, Timer};
 use crate::device::{self, Wire};
+use crate::endings::Endings;
 use crate::network::Network;
 use crate::observer::Observer;
 use crate::packet;
@@ -68,6 +69,8 @@ pub(crate) struct Engine {
     pub(crate) observer: Observer,
     /// Where packets come from: by host.
     entries: Vec<Wire>,
+    /// Where programs run: what it takes to end their connections.
+    pub(crate) endings: Option<Endings>,
     clock: Clock,
     timer: Timer,
     poller: Poller,
@@ -87,7 +90,7 @@ impl Engine {
         let mut watched = vec![timer.as_fd(), stop.as_fd()];
         watched.extend(entries.iter().map(AsFd::as_fd));
         let poller = Poller::new(&watched)?;
-        Ok(Self { network, observer, entries, clock, timer, poller, stop })
+        Ok(Self { network, observer, entries, endings: None, clock, timer, poller, stop })
     }
 
     /// Runs until the end, or until it is stopped.
@@ -135,6 +138,9 @@ impl Engine {
                 let Some(size) = self.entries[host].receive(buffer)? else { break };
                 any = true;
                 let now = self.clock.now().min(end);
+                if let Some(endings) = &mut self.endings {
+                    endings.outgoing(host, &buffer[..size]);
+                }
                 if let Some(train) = &mut self.observer.train {
                     train.outgoing(now, host, &mut buffer[..size]);
                 }

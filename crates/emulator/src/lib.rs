@@ -15,14 +15,15 @@
 //! made for it, before that has a second thread.
 #![cfg(target_os = "linux")]
 
-mod checksum;
 mod clock;
 mod command;
 mod device;
 mod emulate;
+mod endings;
 mod engine;
 mod error;
 mod flows;
+mod headers;
 mod journal;
 mod lateness;
 mod namespaces;

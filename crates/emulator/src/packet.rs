@@ -1,6 +1,6 @@
 //! Real packets: where their bytes lie while they are on the link, and what links and reports read of them.
 
-use crate::checksum::folded;
+use crate::headers::{IPV4_HEADER, IPV6_HEADER, TCP, UDP, folded};
 use cogtcp_link::Payload;
 use cogtcp_units::Time;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -128,19 +128,26 @@ pub(crate) fn address6(host: usize) -> Ipv6Addr {
 }
 
 /// The number of the host with this address, if it is one of theirs.
-pub(crate) fn host(address: Ipv4Addr) -> Option<usize> {
-    let [a, b, c, number] = address.octets();
-    ([a, b, c] == NETWORK).then(|| usize::from(number).checked_sub(1))?
+pub(crate) fn host(address: IpAddr) -> Option<usize> {
+    match address {
+        IpAddr::V4(address) => numbered(address.octets().strip_prefix(&NETWORK)?),
+        IpAddr::V6(address) => numbered(address.octets().strip_prefix(&NETWORK6)?),
+    }
+}
+
+/// The host that the rest of an address is the number of.
+fn numbered(rest: &[u8]) -> Option<usize> {
+    let (number, zeros) = rest.split_last()?;
+    usize::from(*number).checked_sub(1).filter(|_| zeros.iter().all(|byte| *byte == 0))
 }
 
 /// The number of the host that a packet is for, as far as it has the address of one.
 pub(crate) fn destination(bytes: &[u8]) -> Option<usize> {
-    let number = match bytes.first()? >> 4 {
-        4 => bytes.get(16..20)?.strip_prefix(&NETWORK)?[0],
-        6 => *bytes.get(24..40)?.strip_prefix(&NETWORK6)?.strip_prefix(&[0; 7])?.first()?,
-        _ => return None,
-    };
-    usize::from(number).checked_sub(1)
+    match bytes.first()? >> 4 {
+        4 => numbered(bytes.get(16..20)?.strip_prefix(&NETWORK)?),
+        6 => numbered(bytes.get(24..40)?.strip_prefix(&NETWORK6)?),
+        _ => None,
+    }
 }
 
 /// First port of the scenario's flows: flow n has this one plus n at the end that listens.
@@ -148,11 +155,6 @@ pub(crate) const FIRST_PORT: u16 = 5001;
 
 /// First port of the scenario's UDP sources: source n sends to this one plus n.
 pub(crate) const FIRST_UDP_PORT: u16 = 20_001;
-
-pub(crate) const TCP: u8 = 6;
-pub(crate) const UDP: u8 = 17;
-pub(crate) const IPV4_HEADER: usize = 20;
-pub(crate) const IPV6_HEADER: usize = 40;
 
 /// By which ports the packets of the scenario are known.
 #[derive(Clone, Debug, Default)]

@@ -74,10 +74,6 @@ impl Plan {
     /// Checks that `experiment` can be emulated: its own flows, over IPv4 or IPv6, or with `is_command` some program in their place.
     pub fn new(mut experiment: Experiment, is_command: bool, family: Family) -> Result<Self, EmulationError> {
         let mut notes = Vec::new();
-        if family == Family::V6 && experiment.train.is_some() {
-            let what = "a train's connection managers read IPv4 only".to_owned();
-            return Err(EmulationError::Scenario { what, known: "trains over IPv4 (without --ipv6)" });
-        }
         if experiment.adhoc.is_some() {
             return refuse("the scenario has an ad hoc network".to_owned());
         }
@@ -214,11 +210,9 @@ impl Host {
             // Where segments are to be smaller than that leaves room for, the sockets say so.
             mtu = mtu.max(LEAST_MTU_OF_IPV6);
         }
-        // Programs may use either; a train's managers read IPv4 only.
+        // Programs may use either.
         let is_for_programs = experiment.flows.is_empty() && experiment.udp.is_empty();
-        let has_ipv6 = (family == Family::V6 || is_for_programs)
-            && mtu >= LEAST_MTU_OF_IPV6
-            && experiment.train.is_none();
+        let has_ipv6 = (family == Family::V6 || is_for_programs) && mtu >= LEAST_MTU_OF_IPV6;
         let flag = |is_on: bool| u8::from(is_on).to_string();
         for name in ["ipv6.conf.all.disable_ipv6", "ipv6.conf.default.disable_ipv6"] {
             sysctls.push((name, flag(!has_ipv6)));

@@ -4,6 +4,7 @@
 use crate::clock::Clock;
 use crate::device::{Device, DeviceKind, Devices, Setting};
 use crate::error::{EmulationError, Tried};
+use crate::headers::Ends;
 use crate::namespaces::{self, Namespace};
 use crate::wire::{self, Initial};
 use crate::{plan, privileges, sockets, sys};
@@ -13,7 +14,7 @@ use cogtcp_packets::{
 use cogtcp_transport::linux_control;
 use cogtcp_units::{Duration, Time};
 use std::io::{self, ErrorKind};
-use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 /// The end under test, and the peer.
@@ -190,7 +191,7 @@ impl Host {
     fn receive(&mut self) -> io::Result<Option<Packet>> {
         while let Some(size) = self.stage.device.wire.receive(&mut self.buffer)? {
             let bytes = &self.buffer[..size];
-            let Some((packet, from, _)) = wire::read(bytes, self.initial) else { continue };
+            let Some((packet, [from, _])) = wire::read(bytes, self.initial) else { continue };
             if packet.flags & 2 == 0 {
                 return Ok(Some(packet));
             }
@@ -294,11 +295,9 @@ impl Plane for Host {
     }
 
     fn inject(&mut self, packet: &Packet) -> Result<(), String> {
-        let from = SocketAddrV4::new(
-            PEER,
-            if matches!(self.stage.socket, Socket::Client(_)) { PORT } else { PEER_PORT },
-        );
-        let bytes = wire::write(packet, self.initial, from, SocketAddrV4::new(OWN, self.port));
+        let port = if matches!(self.stage.socket, Socket::Client(_)) { PORT } else { PEER_PORT };
+        let ends = Ends { from: (PEER, port).into(), to: (OWN, self.port).into() };
+        let bytes = wire::write(packet, self.initial, ends);
         self.stage.device.wire.send(&bytes).map_err(|error| format!("the device: {error}"))
     }
 

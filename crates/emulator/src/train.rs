@@ -4,10 +4,11 @@
 //! A manager stands between the kernel of a client and the network: it sees what leaves and what arrives, rewrites windows, and says
 //! which ACKs are to be sent. Messages are UDP packets ([`wire`]) that cross the LAN like all others and that no kernel sees.
 
+use crate::headers::{self, Ends};
 use crate::observer::{Entity, Happening};
-use crate::packet::{self, Ports};
+use crate::packet::{self, Family, Ports};
 use crate::plan::Plan;
-use crate::segments::{self, Ends};
+use crate::segments;
 use crate::ways::Pipe;
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_mobile_router::{Message, MobileRouter, wire};
@@ -19,6 +20,7 @@ use cogtcp_transport::freeze::{Beside, ConnectionManager};
 use cogtcp_transport::{Flags, Segment};
 use cogtcp_units::{Duration, Time};
 use std::collections::{BTreeMap, VecDeque};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// A packet that the train sends by itself.
@@ -43,6 +45,8 @@ pub(crate) struct Train {
     pub(crate) clients: Vec<usize>,
     /// By which ports the scenario's flows are known.
     ports: Ports,
+    /// What messages go over.
+    family: Family,
     connections: BTreeMap<Ends, Connection>,
     /// How long a manager has held the source of each flow since the end of the warm-up; `None`: it has none.
     frozen: Vec<Option<(usize, Duration)>>,
@@ -106,6 +110,7 @@ impl Train {
             up,
             clients,
             ports: plan.ports(),
+            family: plan.family,
             connections: BTreeMap::new(),
             frozen,
             course,
@@ -224,7 +229,7 @@ impl Train {
 
     /// A connection begins; the scenario's own are known by their ports.
     fn begin(&mut self, ends: Ends, client: usize) {
-        let (flow, kinds) = match self.ports.flow([ends.from.1, ends.to.1]) {
+        let (flow, kinds) = match self.ports.flow(ends.ports()) {
             Some((flow, false)) => (Some(flow), vec![Beside::Receiver]),
             Some((flow, true)) => (Some(flow), vec![Beside::Sender]),
             None => (None, vec![Beside::Receiver, Beside::Sender]),
@@ -247,9 +252,9 @@ impl Train {
 
     /// A message of the train's, if the packet is one, and the host that sent it.
     fn message_of(&self, now: Time, bytes: &[u8]) -> Option<(usize, Message)> {
-        let (ends, payload) = segments::read_datagram(bytes)?;
-        let from = packet::host(ends.from.0)?;
-        let is_ours = ends.from.1 == wire::PORT && ends.to.1 == wire::PORT;
+        let (ends, payload) = headers::read_udp(bytes)?;
+        let from = packet::host(ends.from.ip())?;
+        let is_ours = ends.ports() == [wire::PORT; 2];
         Some((from, wire::decode(payload, now).filter(|_| is_ours)?))
     }
 
@@ -363,8 +368,8 @@ impl Train {
     }
 
     fn send(&mut self, now: Time, from: usize, to: usize, message: Message, is_lost: bool) {
-        let end = |host: usize| (packet::address(host), wire::PORT);
-        let bytes = segments::datagram(Ends { from: end(from), to: end(to) }, &wire::encode(message, now));
+        let end = |host: usize| SocketAddr::new(self.family.address(host), wire::PORT);
+        let bytes = headers::write_udp(Ends { from: end(from), to: end(to) }, &wire::encode(message, now));
         // What chance loses on the LAN costs what it costs.
         self.bytes += bytes.len() as u64;
         if !is_lost {
@@ -397,7 +402,7 @@ fn tell(outbox: &mut VecDeque<Sent>, host: usize, ends: Ends, beside: Beside, ac
 
 fn rewrite(bytes: &mut [u8], before: &Segment, after: &Segment) {
     if before.window != after.window {
-        segments::set_window(bytes, after.window);
+        headers::set_window(bytes, after.window);
     }
 }
 

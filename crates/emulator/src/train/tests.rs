@@ -29,8 +29,12 @@ fn ms(millis: u64) -> Time {
 }
 
 /// From the server at `host`, which listens for the first flow, to the source.
+fn end(host: usize, port: u16) -> SocketAddr {
+    (packet::address(host), port).into()
+}
+
 fn ends(host: usize) -> Ends {
-    Ends { from: (packet::address(host), packet::FIRST_PORT), to: (packet::address(0), 40_000) }
+    Ends { from: end(host, packet::FIRST_PORT), to: end(0, 40_000) }
 }
 
 fn packet_of(ends: Ends, flags: Flags, window: u16) -> Vec<u8> {
@@ -126,8 +130,8 @@ fn messages_cross_the_lan() {
     assert_eq!(window(&ack), 0);
     assert_eq!(std::iter::from_fn(|| train.poll()).count(), ConnectionManager::FREEZE_ACKS);
     // A datagram of somebody else's passes.
-    let other = Ends { from: (packet::address(1), 5), to: (packet::address(2), wire::PORT) };
-    let mut bytes = segments::datagram(other, &wire::encode(Message::GoingUp, ms(0)));
+    let other = Ends { from: end(1, 5), to: end(2, wire::PORT) };
+    let mut bytes = headers::write_udp(other, &wire::encode(Message::GoingUp, ms(0)));
     assert!(!train.incoming(ms(5907), 2, &mut bytes));
 }
 
@@ -135,7 +139,7 @@ fn messages_cross_the_lan() {
 #[test]
 fn a_program_is_held_both_ways() {
     let mut train = train(AT_ROUTER, "air", "router");
-    let way = Ends { from: (packet::address(1), 40_001), to: (packet::address(0), 80) };
+    let way = Ends { from: end(1, 40_001), to: end(0, 80) };
     train.outgoing(ms(1), 1, &mut packet_of(way, Flags::SYN, 9));
     train.incoming(ms(51), 1, &mut packet_of(way.reversed(), Flags::SYN | Flags::ACK, 9));
     train.outgoing(ms(52), 1, &mut packet_of(way, Flags::ACK, 500));

@@ -1,0 +1,93 @@
+//! Ends the connections of programs that have ended: one that was closed with data on the way would stay in its kernel until that
+//! gives it up, for minutes, and its namespace with it.
+//!
+//! Each end is told by a reset that it would take from the other (RFC 9293 section 3.10.7.4, RFC 5961 section 3.2): its number is the one
+//! that the end expects next, which is what it acknowledged last.
+
+use crate::device::Wire;
+use crate::headers::{self, Ends, Tcp};
+use std::collections::BTreeMap;
+use std::io;
+
+const RST: u8 = 4;
+const ACK: u8 = 16;
+/// An end that expects another number answers with an acknowledgement of it, so that the second reset is the right one.
+const ROUNDS: usize = 2;
+
+/// What the ends of connections have acknowledged: by the ends as they name them, the host and the number.
+#[derive(Debug, Default)]
+pub(crate) struct Endings(BTreeMap<Ends, (usize, u32)>);
+
+impl Endings {
+    /// A packet comes from a host.
+    pub(crate) fn outgoing(&mut self, host: usize, bytes: &[u8]) {
+        let Some(tcp) = headers::read_tcp(bytes) else { return };
+        if tcp.flags & RST != 0 {
+            self.0.remove(&tcp.ends);
+        } else if tcp.flags & ACK != 0 {
+            self.0.insert(tcp.ends, (host, tcp.ack));
+        }
+    }
+
+    /// The resets, each with the host that it is for.
+    fn resets(&self) -> impl Iterator<Item = (usize, Vec<u8>)> {
+        self.0.iter().map(|(ends, (host, expected))| {
+            let reset = Tcp {
+                ends: ends.reversed(),
+                ecn: 0,
+                seq: *expected,
+                ack: 0,
+                flags: RST,
+                window: 0,
+                options: &[],
+                payload: 0,
+            };
+            (*host, headers::write_tcp(&reset))
+        })
+    }
+
+    /// Ends all connections. The programs have ended, and nobody else reads the wires, which are those of the hosts.
+    pub(crate) fn end(&mut self, wires: &[&Wire]) -> io::Result<()> {
+        let mut buffer = vec![0; 1 << 16];
+        for _ in 0..ROUNDS {
+            for (host, wire) in wires.iter().enumerate() {
+                while let Some(size) = wire.receive(&mut buffer)? {
+                    self.outgoing(host, &buffer[..size]);
+                }
+            }
+            for (host, reset) in self.resets() {
+                // A host that does not take it keeps its connection for a while.
+                let _ = wires[host].send(&reset);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Family;
+    use std::net::SocketAddr;
+
+    #[test]
+    fn an_end_is_reset_with_the_number_that_it_expects() {
+        let end = |host, port| SocketAddr::new(Family::V6.address(host), port);
+        let ends = Ends { from: end(0, 40_000), to: end(1, 80) };
+        let sent = |ack, flags| {
+            let tcp = Tcp { ends, ecn: 0, seq: 7, ack, flags, window: 1, options: &[], payload: 3 };
+            headers::write_tcp(&tcp)
+        };
+        let mut endings = Endings::default();
+        endings.outgoing(0, &sent(0, 2));
+        assert_eq!(endings.resets().count(), 0, "nothing is known of one that waits for its SYN-ACK");
+        for ack in [100, 200] {
+            endings.outgoing(0, &sent(ack, ACK));
+        }
+        let (host, bytes) = endings.resets().next().unwrap();
+        let reset = headers::read_tcp(&bytes).unwrap();
+        assert_eq!((host, reset.ends, reset.seq, reset.flags), (0, ends.reversed(), 200, RST));
+        endings.outgoing(0, &sent(200, ACK | RST));
+        assert_eq!(endings.resets().count(), 0);
+    }
+}
