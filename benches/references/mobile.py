@@ -27,7 +27,7 @@ from statistics import fmean, median, stdev
 import cogtcp
 
 HERE = Path(__file__).parent
-REQUEST = re.compile(r"^s (\S+) _(\d+)_ RTR .*\[0x2 \d+ \d+ \[(\d+) \d+\] \[(\d+) \d+\]\] \(REQUEST\)")
+REQUEST = re.compile(r"^([sr]) (\S+) _(\d+)_ RTR .*\[0x2 \d+ \d+ \[(\d+) \d+\] \[(\d+) \d+\]\] \(REQUEST\)")
 REPLY = re.compile(r"^r (\S+) _(\d+)_ RTR .*\[0x4 \d+ \[(\d+) \d+\] \S+\] \(REPLY\)")
 
 
@@ -73,20 +73,30 @@ def theirs(network: Network, seed: int, folder: Path, *, with_trace: bool) -> Ou
 
 
 def _searches(trace: Path) -> list[float]:
-    """Read from the first request of a search to the first reply at its source."""
-    begun: dict[tuple[str, str], float] = {}
+    """Read the searches of ns-2: from the first request to the first message that brings the source a route.
+
+    As `took_s` of the table `searches`: a route comes with a reply, or with a request of the node that is
+    sought, whatever it was sent for. After a search that failed nothing is sent for 10 s (MAX_RREQ_TIMEOUT);
+    a request after that is the first of another search.
+    """
+    begun: dict[tuple[str, str], tuple[float, float]] = {}
     took = []
     with trace.open() as lines:
         for line in lines:
             if found := REQUEST.match(line):
-                at, node, wanted, source = found.groups()
-                if node == source:
-                    begun.setdefault((node, wanted), float(at))
+                event, time, node, wanted, source = found.groups()
+                at = float(time)
+                if event == "s" and node == source:
+                    start, last = begun.get((node, wanted), (at, at))
+                    begun[node, wanted] = (start if at < last + 10 else at, at)
+                ended = (node, source) if event == "r" else None
             elif found := REPLY.match(line):
-                at, node, wanted = found.groups()
-                start = begun.pop((node, wanted), None)
-                if start is not None:
-                    took.append(float(at) - start)
+                time, node, wanted = found.groups()
+                at, ended = float(time), (node, wanted)
+            else:
+                continue
+            if ended is not None and (begin := begun.pop(ended, None)) is not None:
+                took.append(at - begin[0])
     return took
 
 

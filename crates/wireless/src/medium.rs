@@ -108,6 +108,10 @@ pub struct Medium<T, P, S = ()> {
     watchers: Vec<Vec<u32>>,
     /// Who holds an exchange back until a radio changes.
     held: Vec<u32>,
+    /// Whose packet was given up at this instant: they take the next when time goes on.
+    untaken: Vec<u32>,
+    /// That instant.
+    untaken_at: Time,
     events: VecDeque<Event<T>>,
     now: Time,
 }
@@ -151,6 +155,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             reach: 0.0,
             watchers: Vec::new(),
             held: Vec::new(),
+            untaken: Vec::new(),
+            untaken_at: Time::ZERO,
             events: VecDeque::new(),
             now: Time::ZERO,
         }
@@ -200,6 +206,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// Does the first thing that is due.
     pub fn step(&mut self) {
+        self.take_untaken();
         let Some((at, slot)) = self.agenda.first() else { return };
         debug_assert!(at >= self.now, "time runs forward");
         self.now = at;
@@ -236,6 +243,9 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// Puts a packet into the queue of an interface.
     pub fn enqueue(&mut self, now: Time, at: InterfaceId, packet: Outgoing<T>) -> Offer<T> {
+        if now > self.untaken_at {
+            self.take_untaken();
+        }
         let station = &mut self.stations[at.0 as usize];
         let offer = station.cold.queue.push(packet);
         match &offer {
@@ -265,6 +275,9 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         at: InterfaceId,
         goes: impl FnMut(&Outgoing<T>) -> bool,
     ) -> Vec<Outgoing<T>> {
+        if now > self.untaken_at {
+            self.take_untaken();
+        }
         let station = &mut self.stations[at.0 as usize];
         let gone = station.cold.queue.remove(goes);
         station.cold.counters.removed += gone.len() as u64;

@@ -20,21 +20,31 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// The first packet in line becomes the MAC's.
     pub(super) fn next_packet(&mut self, number: u32, now: Time) {
-        let at_once = self.config.mac.rules.takes_packet_at_once;
+        self.line_up(number, now);
+        if self.config.mac.rules.takes_packet_at_once {
+            self.take_packet(number);
+        }
+    }
+
+    /// There may be a packet first in line: the station contends for it.
+    fn line_up(&mut self, number: u32, now: Time) {
         let station = &mut self.stations[number as usize];
         if station.cold.queue.len() == 0 && station.cold.service.is_none() {
             return;
         }
         station.cold.first_since = now;
-        if at_once {
-            self.take_packet(number);
-        }
-        let station = &mut self.stations[number as usize];
         station.contention.set_ready(now, &self.timing);
         self.watch(number);
         let station = &self.stations[number as usize];
         if !station.cold.returns {
             self.follow(number, now);
+        }
+    }
+
+    /// MACs that take their packets at once take one after a failure when whoever is told of it has had his say.
+    pub(super) fn take_untaken(&mut self) {
+        while let Some(number) = self.untaken.pop() {
+            self.take_packet(number);
         }
     }
 
@@ -333,14 +343,23 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             self.events.push_back(Event::QueueFree { time: now, at: from });
         }
         let station = &self.stations[number as usize];
-        if station.cold.returns && station.channel != station.cold.home {
+        let visits = station.cold.returns && station.channel != station.cold.home;
+        if visits {
             let home = station.cold.home;
             self.go_to(number, home, now);
+        }
+        if failed.is_some() && self.config.mac.rules.takes_packet_at_once {
+            // ns-2 tells of the failure (`xmit_failure_`) before it takes the next packet: what waits for the same neighbour leaves
+            // the queue, and what routing has to say goes first.
+            self.line_up(number, now);
+            self.untaken.push(number);
+            self.untaken_at = now;
+        } else {
             self.next_packet(number, now);
+        }
+        if visits {
             // Its contention goes on already: whoever called finds nothing to resume.
             self.reschedule(number);
-            return;
         }
-        self.next_packet(number, now);
     }
 }
