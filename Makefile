@@ -89,6 +89,7 @@ bench: $(VENV)/.core ## Time the engine (and ns-2, where it is installed), an AC
 
 mutants: ## Test a sample of small changes that the tests should notice (needs cargo-mutants; an hour or more)
 	$(PYTHON) benches/mutants/mutants.py run
+	$(PYTHON) benches/mutants/by_hand.py
 	test -x $(VENV)/mutants/bin/cosmic-ray || { $(PYTHON) -m venv $(VENV)/mutants && \
 	  $(VENV)/mutants/bin/pip install --quiet cosmic-ray==8.7.0; }
 	$(VENV)/mutants/bin/python benches/mutants/python_mutants.py run

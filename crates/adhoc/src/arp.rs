@@ -251,6 +251,19 @@ mod tests {
         assert_eq!(arp.resolve(at(5000), 7, "b"), Resolution::Held(None), "and is sought anew");
     }
 
+    /// Of more than there is room for the oldest goes, or the newest is not taken in; those that stay keep their order.
+    #[test]
+    fn who_leaves_a_full_place() {
+        for (drops, lost, left) in [(ArpDrops::Oldest, "a", ["b", "c"]), (ArpDrops::Newest, "c", ["a", "b"])]
+        {
+            let mut arp = table(ArpConfig { held_packets: 2, drops, ..ArpConfig::rfc() });
+            assert_eq!(arp.resolve(at(0), 7, "a"), Resolution::Held(None));
+            assert_eq!(arp.resolve(at(0), 7, "b"), Resolution::Held(None));
+            assert_eq!(arp.resolve(at(0), 7, "c"), Resolution::Held(Some(lost)));
+            assert_eq!(arp.hear(at(1), 7, true, true), left);
+        }
+    }
+
     /// `arpresolve`: each of three packets asks, each takes the place of the one before; the fourth is lost with the third.
     #[test]
     fn in_ns2_packets_ask() {

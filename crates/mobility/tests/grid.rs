@@ -97,6 +97,21 @@ fn a_passing_node_by_hand() {
     assert_eq!(changes, [6.0, 14.0]);
 }
 
+/// By hand: a node was sorted at 205 m, beyond the squares that a look-up of 100 m from 70 m covers; 4 s later it has come to 165 m,
+/// which is within range, and the nodes are not sorted anew yet.
+#[test]
+fn a_node_that_left_its_square_is_found() {
+    let vertex = |seconds: u64, x: f64| Vertex {
+        time: Time::from_millis(seconds * 1000),
+        position: Position::new(x, 0.0),
+    };
+    let coming = Path::new(vec![vertex(0, 205.0), vertex(10, 105.0)]).unwrap();
+    let mobility = Mobility::new(vec![Path::still(Position::new(70.0, 0.0)), coming]);
+    let mut grid = NeighborGrid::new(&mobility, 100.0);
+    let now = Time::from_millis(4000);
+    assert_eq!(grid.near(&mobility, now, Position::new(70.0, 0.0)), [0, 1]);
+}
+
 #[test]
 fn nodes_that_stand_still_never_change() {
     let places: Vec<_> =

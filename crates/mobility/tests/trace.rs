@@ -50,6 +50,16 @@ fn csv_by_hand() {
     assert_eq!(mobility.position(1, ms(0)), Position::new(7.0, 7.0));
 }
 
+/// Times are exact to the nanosecond; digits beyond are rounded, as is an exponent's value.
+#[test]
+fn times_are_rounded_to_the_nanosecond() {
+    let text = "node,time,x,y\n0,0,0,0\n0,1.0000000004,1,0\n0,2.0000000005,2,0\n0,3e0,3,0\n0,.5e1,4,0\n";
+    let mobility = csv::read("m.csv", text).unwrap();
+    let times: Vec<u64> =
+        mobility.paths()[0].vertices().iter().map(|vertex| vertex.time.as_nanos()).collect();
+    assert_eq!(times, [0, 1_000_000_000, 2_000_000_001, 3_000_000_000, 5_000_000_000]);
+}
+
 fn random(seed: u64) -> Mobility {
     let model = RandomWaypoint {
         area: Area::new(1000.0, 700.0),

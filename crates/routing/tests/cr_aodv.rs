@@ -139,3 +139,27 @@ fn the_released_settings() {
     let set = CrAodvConfig { aodv, ..CrAodvConfig::default() }.aodv();
     assert!(set.link_feedback && set.ttl_start == 30);
 }
+
+/// `HELLO_MSG_OPTIMIZATION`: at its choice of a channel a node says a hello if it forwarded more than ten packets since the last one.
+#[test]
+fn only_who_forwarded_enough_says_hello() {
+    for (packets, hellos) in [(10, 0), (11, 1)] {
+        let aodv = AodvSettings { neighbor_routes: Some(true), ..AodvSettings::default() };
+        let mut node = node(CrAodvConfig { aodv, choose_channel: false, ..CrAodvConfig::default() });
+        let from = NodeAddress::new(1);
+        let message = RoutingMessage::ReplyAck;
+        let ack = RoutingPacket { from, to: SELF, ttl: 1, channel: None, bytes: 0, message };
+        node.handle_message(Time::ZERO, &ack);
+        let packet = DataPacket { source: SELF, destination: from, previous_hop: None, hops: 0 };
+        for _ in 0..packets {
+            assert!(matches!(node.forward(Time::ZERO, packet), Forwarding::Send { .. }));
+        }
+        let choices = [Time::from_millis(1000), Time::from_millis(502_000)];
+        let said = choices.map(|now| {
+            node.handle_timeout(now);
+            let is_hello = |packet: &RoutingPacket| matches!(packet.message, RoutingMessage::ChannelHello(_));
+            sent(&mut node, now).iter().filter(|packet| is_hello(packet)).count()
+        });
+        assert_eq!(said, [hellos, 0], "{packets} packets");
+    }
+}

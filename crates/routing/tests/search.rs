@@ -197,6 +197,38 @@ fn greedy_works_again_beyond_the_primary_user() {
     assert_eq!(way.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [0, 1, 5, 6, 3]);
 }
 
+/// 5 is farther from the destination than the decision point 1 (693 m to 600 m): greedy does not work there yet, and would take 7,
+/// which is nearest. 6 comes first counter-clockwise.
+#[test]
+fn greedy_does_not_work_before_the_decision_point_is_passed() {
+    let mut places = CHAIN.to_vec();
+    places.extend([(150.0, 240.0), (300.0, 235.0), (385.0, 290.0), (480.0, 150.0)]);
+    let mut air = Air::new(&places, 1);
+    air.occupy(2, 1);
+    let way = air.seek(0, 4).unwrap();
+    assert_eq!(way.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [0, 1, 5, 6, 8, 3]);
+}
+
+/// Counter-clockwise from 5 the source comes before 6: it is on the path already, and passed over.
+#[test]
+fn a_request_goes_to_nobody_twice() {
+    let mut places = CHAIN.to_vec();
+    places.extend([(150.0, 190.0), (110.0, -40.0), (300.0, -160.0), (500.0, -150.0)]);
+    let mut air = Air::new(&places, 1);
+    air.occupy(2, 1);
+    let way = air.seek(0, 4).unwrap();
+    assert_eq!(way.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [0, 1, 5, 6, 7, 8, 3]);
+}
+
+/// A primary user on channel 1 at the source: it asks on channel 2 alone.
+#[test]
+fn no_request_on_a_channel_that_is_taken_here() {
+    let mut air = Air::new(&CHAIN, 2);
+    air.occupy(0, 1);
+    assert_eq!(air.seek(0, 4), Some(vec![(0, 2), (1, 2), (2, 2), (3, 2)]));
+    assert_eq!(air.count(0, MessageKind::Request), 1);
+}
+
 /// With a second channel the chain itself is free, and faster than the way around on channel 1.
 #[test]
 fn another_channel_through_a_primary_user() {
@@ -278,6 +310,46 @@ fn a_neighbor_takes_the_place_of_a_node_that_leaves() {
     assert_eq!(way.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [0, 1, 5, 3]);
     assert_eq!(air.nodes[0].stats().discoveries, 1);
     assert!(air.count(2, MessageKind::Repair) == 1 && air.count(5, MessageKind::Repair) == 2);
+}
+
+/// The place goes to the neighbour nearest to the anchor, and only when its node is off it by more than the threshold of 50 m.
+#[test]
+fn a_place_is_offered_beyond_the_threshold_to_the_nearest() {
+    let mut places = CHAIN.to_vec();
+    places.extend([(410.0, 200.0), (390.0, 200.0)]);
+    let mut air = Air::new(&places, 1);
+    assert_eq!(air.seek(0, 4).unwrap()[2].0, 2);
+    for (number, place) in [(5, (410.0, 40.0)), (6, (400.0, 10.0))] {
+        air.places[number] = Position::new(place.0, place.1);
+        air.nodes[number].handle_notice(air.now, Notice::Position(air.places[number]));
+    }
+    air.pass(1500);
+    let leave = |air: &mut Air, off: f64| {
+        air.places[2] = Position::new(400.0, -off);
+        air.nodes[2].handle_notice(air.now, Notice::Position(air.places[2]));
+        air.pass(50);
+        let way = air.way(0, 4).unwrap();
+        (air.count(2, MessageKind::Repair), way[2].0)
+    };
+    assert_eq!(leave(&mut air, 49.0), (0, 2));
+    assert_eq!(leave(&mut air, 51.0), (1, 6));
+}
+
+/// Who does not hear both sides of a place does not take it.
+#[test]
+fn a_place_needs_both_neighbors() {
+    for (next_hop, taken) in [(1, Some(1)), (7, None)] {
+        let mut search = alone();
+        let handover = SearchMessage::Handover {
+            search: named(5),
+            previous: node(2),
+            next: (node(next_hop), ChannelNumber(1), 2),
+            receive: ChannelNumber(1),
+            anchor: Position::new(0.0, 0.0),
+        };
+        tell(&mut search, 2, handover);
+        assert_eq!(next(&mut search), taken);
+    }
 }
 
 /// A node that leaves a lost link tells the source; requests that fail go to another neighbour.

@@ -300,6 +300,11 @@ mod tests {
         let (mut standard, timing) = station(Profile::Standard, 4);
         standard.set_ready(at(777), &timing);
         assert_eq!(standard.access(&timing), at(777), "idle for longer than DIFS: at once");
+        let (mut late, _) = station(Profile::Standard, 4);
+        late.freeze(at(0), &timing);
+        assert_eq!(late.slots, None, "nothing to send, no backoff");
+        late.set_ready(at(10), &timing);
+        assert!(late.slots.is_some(), "it found the medium busy");
         standard.begin();
         standard.succeed(true);
         standard.resume(at(2000));

@@ -266,6 +266,8 @@ mod tests {
         assert!((at(250.0) / 3.652e-10 - 1.0).abs() < 1e-3);
         assert!((at(550.0) / 1.559e-11 - 1.0).abs() < 1e-3);
         assert!((at(86.0) / at(86.4) - 1.0).abs() < 0.02);
+        // Below the crossover of 86.1 m it is free space.
+        assert_eq!(model.gain(50.0), PathLoss::FreeSpace(Frequency(914e6)).gain(50.0));
         assert!((model.range(3.652e-10 / 0.281_838_15) - 250.0).abs() < 0.1);
     }
 

@@ -242,6 +242,8 @@ mod tests {
         let frames = [(100.0, 0, 100), (6.0, 20, 60), (6.0, 40, 80)];
         assert!(survivors(Capture::Sinr, &frames).is_empty());
         assert_eq!(survivors(Capture::Pairwise, &frames), [0]);
+        let over = [(100.0, 0, 100), (6.0, 20, 60), (6.0, 40, 80), (1.0, 90, 95)];
+        assert!(survivors(Capture::Sinr, &over).is_empty(), "the worst moment counts, not the last");
         let apart = [(100.0, 0, 100), (6.0, 20, 60), (6.0, 60, 80)];
         assert_eq!(survivors(Capture::Sinr, &apart), [0], "one after the other");
         // What cannot be sensed counts too.

@@ -3,10 +3,10 @@
 mod common;
 
 use cogtcp_spectrum::ChannelId;
-use cogtcp_units::{Bytes, Duration, Time};
+use cogtcp_units::{Bytes, Duration, Position, Time};
 use cogtcp_wireless::{
-    Cause, ChannelConfig, Dcf, Destination, Event, FrameKind, InterfaceConfig, InterfaceId, MacConfig,
-    Medium, Offer, Outgoing, Profile,
+    AnswerRate, Cause, ChannelConfig, Dcf, Destination, Event, FrameKind, InterfaceConfig, InterfaceId,
+    MacConfig, Medium, MediumConfig, Offer, Outgoing, PhyConfig, Positions, Profile, Rules,
 };
 use common::{Bench, config, mbit, packet};
 
@@ -69,6 +69,42 @@ fn one_exchange_takes_what_the_standard_says() {
     let mac = Dcf { rts_threshold: Bytes::new(1048), ..Dcf::default() }.into();
     let events = play(mac, &[(0.0, 0.0), (100.0, 0.0)], &[(500, 0, to(1))], 1);
     assert_eq!(frames(&events), [(0, Data, 500, 9076), (1, Ack, 9087, 9391)]);
+    // The frame with its header is what the threshold is about.
+    let mac = Dcf { rts_threshold: Bytes::new(1047), ..Dcf::default() }.into();
+    let events = play(mac, &[(0.0, 0.0), (100.0, 0.0)], &[(500, 0, to(1))], 1);
+    assert_eq!(frames(&events)[0], (0, Rts, 500, 852));
+}
+
+/// On a channel of 2 Mbit/s: RTS, CTS, ACK and broadcasts at the basic rate of 1 Mbit/s, data at twice that (192 + 4192 us); ACKs too
+/// where the rule says so (192 + 56 us).
+#[test]
+fn what_goes_at_the_basic_rate() {
+    use FrameKind::{Ack, Cts, Data, Rts};
+    for (answer_rate, ack) in [(AnswerRate::Basic, 304), (AnswerRate::Same, 248)] {
+        let rules = Rules { answer_rate, ..Rules::default() };
+        let mac = MacConfig { rules, ..MacConfig::default() };
+        let config = MediumConfig::new(mac, PhyConfig::ns2(), mbit(2));
+        let mut bench =
+            Bench::new(MediumConfig { reports_frames: true, ..config }, &[(0.0, 0.0), (100.0, 0.0)], &[], 1);
+        bench.medium.enqueue(us(0), InterfaceId(0), packet(1, 1));
+        bench.medium.advance(us(20_000));
+        let broadcast = Outgoing { to: Destination::Broadcast, ..packet(2, 0) };
+        bench.medium.enqueue(us(20_000), InterfaceId(0), broadcast);
+        bench.medium.advance(us(40_000));
+        let events: Vec<_> = std::iter::from_fn(|| bench.medium.poll_event()).collect();
+        let spans: Vec<_> =
+            frames(&events).iter().map(|(_, kind, start, end)| (*kind, end - start)).collect();
+        assert_eq!(spans, [(Rts, 352), (Cts, 304), (Data, 4384), (Ack, ack), (Data, 8576)]);
+    }
+}
+
+/// Two broadcasts that begin in one slot: who sends hears nothing, and a third hears a collision.
+#[test]
+fn who_sends_hears_nothing() {
+    let places = [(0.0, 0.0), (100.0, 0.0), (50.0, 86.6)];
+    let both = [(0, 0, Destination::Broadcast), (0, 1, Destination::Broadcast)];
+    let events = play(MacConfig::default(), &places, &both, 1);
+    assert!(!events.iter().any(|event| matches!(event, Event::Received { .. })), "{events:?}");
 }
 
 /// A broadcast is one frame, heard by all within 250 m, answered by nobody.
@@ -113,12 +149,85 @@ fn a_missing_neighbour_is_a_failed_link() {
     }
 }
 
-/// A radio hears its own channel alone; a frame that it comes to in the middle keeps it silent, and is not received.
+/// A radio hears its own channel alone; a frame that it comes to in the middle keeps it silent, and is not received. So it is where nodes
+/// stand still and where they might move.
 #[test]
 fn channels_are_apart() {
+    are_apart(vec![Position::default(); 4]);
+    are_apart(Moving { nodes: vec![(0.0, 0.0); 4], speed: 1.0 });
+}
+
+/// Nodes that go east from where they are, as fast as they say.
+struct Moving {
+    nodes: Vec<(f64, f64)>,
+    speed: f64,
+}
+
+impl Positions for Moving {
+    fn position(&mut self, node: u32, now: Time) -> Position {
+        let (x, speed) = self.nodes[node as usize];
+        Position::new(x + speed * now.as_secs_f64(), 0.0)
+    }
+
+    fn max_speed(&self) -> f64 {
+        self.speed
+    }
+}
+
+/// A node 560 m away comes nearer at 20 m/s, 13 m a second more than half of the squares' slack: 0.6 s later it is within carrier sense, 550 m, and
+/// waits for a frame that it hears begin; so does one that has been there all the time, and one behind it waits for nothing.
+#[test]
+fn who_comes_near_is_heard_before_the_squares_are_drawn_anew() {
+    let nodes =
+        Moving { nodes: vec![(0.0, 0.0), (560.0, -20.0), (-545.0, 0.0), (600.0, -20.0)], speed: 20.0 };
+    let mut medium = Medium::<u32, _>::new(config(MacConfig::default()), nodes, (), 1);
+    (0..4).for_each(|node| {
+        medium.add_interface(InterfaceConfig::new(node));
+    });
+    let broadcast = |number| Outgoing { to: Destination::Broadcast, ..packet(number, 0) };
+    // The squares are those of time zero.
+    medium.enqueue(us(0), InterfaceId(0), broadcast(0));
+    let begins = us(600_000);
+    medium.advance(begins);
+    medium.enqueue(begins, InterfaceId(0), broadcast(1));
+    let asks = begins + Duration::from_micros(2000);
+    medium.advance(asks);
+    (1..4).for_each(|node| {
+        medium.enqueue(asks, InterfaceId(node), broadcast(node));
+    });
+    medium.advance(begins + Duration::from_micros(8500));
+    let sent = [1, 2, 3].map(|node| medium.counters(InterfaceId(node)).frames);
+    assert_eq!(sent, [0, 0, 1]);
+}
+
+/// The node's only radio: it visits the channel of its receiver for a packet and comes back, where it can be reached again.
+#[test]
+fn the_only_radio_comes_back() {
+    let mut config = config(MacConfig::default());
+    config.channels = vec![ChannelConfig { rate: mbit(1), error_rate: 0.0 }; 2];
+    let mut medium = Medium::<u32, _>::new(config, vec![Position::default(); 3], (), 1);
+    medium.add_interface(InterfaceConfig {
+        follows_receiver: true,
+        returns: true,
+        ..InterfaceConfig::new(0)
+    });
+    medium.add_interface(InterfaceConfig { channel: ChannelId(1), ..InterfaceConfig::new(1) });
+    medium.add_interface(InterfaceConfig::new(2));
+    medium.enqueue(us(0), InterfaceId(0), packet(0, 1));
+    medium.advance(us(5000));
+    assert_eq!(medium.channel(InterfaceId(0)), ChannelId(1), "in the middle of it");
+    medium.advance(us(20_000));
+    assert_eq!(medium.channel(InterfaceId(0)), ChannelId(0));
+    medium.enqueue(us(20_000), InterfaceId(2), packet(1, 0));
+    medium.advance(us(40_000));
+    let received = [0, 1].map(|at| medium.counters(InterfaceId(at)).received);
+    assert_eq!(received, [1, 1]);
+}
+
+fn are_apart(positions: impl Positions) {
     let mut config = config(MacConfig::default());
     config.channels = vec![ChannelConfig { rate: mbit(1), error_rate: 0.0 }; 3];
-    let mut medium = Medium::<u32, _>::new(config, vec![cogtcp_units::Position::default(); 4], (), 1);
+    let mut medium = Medium::<u32, _>::new(config, positions, (), 1);
     for (node, channel) in [(0, 0), (1, 1), (2, 1), (3, 2)] {
         let interface = InterfaceConfig { channel: ChannelId(channel), ..InterfaceConfig::new(node) };
         medium.add_interface(interface);
@@ -227,4 +336,40 @@ fn after_65536_packets_nothing_is_taken_for_a_copy() {
         }
     }
     assert_eq!(received, 2);
+}
+
+/// A MAC that takes its packets at once (ns-2) takes the next after a failure when its host has had his say: what waits for the same
+/// neighbour leaves the queue, all of it, and a packet of routing goes first. A host that says so later finds one taken.
+#[test]
+fn a_failure_is_told_before_the_next_packet_is_taken() {
+    for (profile, late, left) in
+        [(Profile::Ns2, false, 2), (Profile::Ns2, true, 1), (Profile::Standard, true, 2)]
+    {
+        let mut bench = Bench::new(config(MacConfig::of(profile)), &[(0.0, 0.0), (300.0, 0.0)], &[], 1);
+        let station = InterfaceId(0);
+        for number in 0..3 {
+            bench.medium.enqueue(us(0), station, packet(number, 1));
+        }
+        let failed = loop {
+            bench.medium.step();
+            let mut events = std::iter::from_fn(|| bench.medium.poll_event());
+            let failure = |event| if let Event::Failed { time, .. } = event { Some(time) } else { None };
+            if let Some(time) = events.find_map(failure) {
+                break time;
+            }
+        };
+        let now = failed + Duration::from_nanos(u64::from(late));
+        assert_eq!(bench.medium.remove_waiting(now, station, |_| true).len(), left, "{profile:?} {late}");
+        let routing = Outgoing { to: Destination::Broadcast, goes_first: true, ..packet(9, 0) };
+        bench.medium.enqueue(now, station, routing);
+        bench.medium.advance(Time::from_secs_f64(2.0));
+        let done: Vec<u32> = std::iter::from_fn(|| bench.medium.poll_event())
+            .filter_map(|event| match event {
+                Event::Sent { payload, .. } | Event::Failed { payload, .. } => Some(payload),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(done, if left == 2 { vec![9] } else { vec![1, 9] }, "{profile:?} {late}");
+        assert!(bench.medium.is_conserved());
+    }
 }

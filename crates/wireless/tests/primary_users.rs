@@ -204,3 +204,39 @@ fn a_silent_receiver_keeps_nobody_else_waiting() {
         assert_eq!(bench.medium.counters(InterfaceId(1)).received, u64::from(!removes));
     }
 }
+
+/// A backoff stands still in a silence of its own station, and of the receiver where that is waited for, and goes on where it stood: the RTS comes as many
+/// slots after the radio opens as it would have come after the exchange before.
+#[test]
+fn a_backoff_stands_still_in_a_silence() {
+    let mut set = config(MacConfig::default());
+    set.silence = SilenceRules { waits_for_peer: true, sends_while_silent: false };
+    set.reports_frames = true;
+    let slots = |silent: Option<u32>| {
+        let mut bench = Bench::new(set.clone(), &[(0.0, 0.0), (100.0, 0.0)], &[], 1);
+        for number in 0..2 {
+            bench.medium.enqueue(Time::ZERO, InterfaceId(0), packet(number, 1));
+        }
+        // The first exchange is over after 9570 us.
+        let ends = Time::ZERO + Duration::from_micros(9570);
+        bench.medium.advance(ends);
+        let mut from = ends;
+        if let Some(station) = silent {
+            bench.medium.set_silent(ends, &[InterfaceId(station)], true, Time::from_millis(100));
+            from = Time::from_millis(100);
+            bench.medium.advance(from);
+            bench.medium.set_silent(from, &[InterfaceId(station)], false, Time::MAX);
+        }
+        bench.medium.advance(Time::from_millis(200));
+        let rts = std::iter::from_fn(|| bench.medium.poll_event()).filter_map(|event| match event {
+            Event::OnAir { kind: FrameKind::Rts, start, .. } if start > ends => Some(start),
+            _ => None,
+        });
+        let waited = (rts.min().unwrap() - from).as_nanos() / 1000;
+        assert!(waited >= 50 && (waited - 50).is_multiple_of(20), "{waited}");
+        (waited - 50) / 20
+    };
+    let undisturbed = slots(None);
+    assert!(undisturbed > 0, "else nothing is tested");
+    assert_eq!((slots(Some(0)), slots(Some(1))), (undisturbed, undisturbed));
+}

@@ -2,12 +2,14 @@
 
 mod common;
 
+use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Duration, Length, Power, Time};
 use cogtcp_wireless::{
-    Cause, Dcf, Event, FrameKind, InterfaceId, MacConfig, MediumConfig, PathLoss, PhyConfig, Profile,
-    Propagation, RetryLimit, Rules, TwoRay,
+    AnswerTimeout, Cause, ChannelConfig, CtsWhen, Dcf, Destination, EifsAfter, Event, Fading, FrameKind,
+    InterfaceId, MacConfig, MediumConfig, Outgoing, PathLoss, PhyConfig, Profile, Propagation, RetryLimit,
+    Rules, TwoRay,
 };
-use common::{Bench, config, packet};
+use common::{Bench, PACKET, config, mbit, packet};
 
 fn us(micros: u64) -> Time {
     Time::ZERO + Duration::from_micros(micros)
@@ -18,10 +20,25 @@ type Log = (Vec<(u32, FrameKind, u64)>, Vec<(u32, Cause)>);
 
 /// Packets at times in microseconds, from one to another.
 fn play(config: &MediumConfig, places: &[(f64, f64)], packets: &[(u64, u32, u32)]) -> Log {
+    let packets: Vec<_> = packets.iter().map(|(at, from, to)| (*at, *from, unicast(*to), PACKET)).collect();
+    play_frames(config, places, &packets)
+}
+
+fn unicast(to: u32) -> Destination {
+    Destination::Interface(InterfaceId(to))
+}
+
+/// The same, for anybody and of any size.
+fn play_frames(
+    config: &MediumConfig,
+    places: &[(f64, f64)],
+    packets: &[(u64, u32, Destination, u32)],
+) -> Log {
     let mut bench = Bench::new(MediumConfig { reports_frames: true, ..config.clone() }, places, &[], 1);
-    for (number, (at, from, to)) in packets.iter().enumerate() {
+    for (number, (at, from, to, bytes)) in packets.iter().enumerate() {
         bench.medium.advance(us(*at));
-        bench.medium.enqueue(us(*at), InterfaceId(*from), packet(number as u32, *to));
+        let packet = Outgoing { to: *to, bytes: *bytes, ..packet(number as u32, 0) };
+        bench.medium.enqueue(us(*at), InterfaceId(*from), packet);
     }
     bench.medium.advance(us(40_000));
     let (mut frames, mut failures) = (Vec::new(), Vec::new());
@@ -34,6 +51,7 @@ fn play(config: &MediumConfig, places: &[(f64, f64)], packets: &[(u64, u32, u32)
             _ => {}
         }
     }
+    assert!(bench.medium.is_conserved());
     (frames, failures)
 }
 
@@ -155,4 +173,166 @@ fn a_frame_that_is_not_sensed_takes_no_receiver() {
         assert_eq!(kinds, [FrameKind::Cts, FrameKind::Ack], "{profile:?}: {frames:?}");
         assert_eq!(failures, [], "{profile:?}");
     }
+}
+
+/// C hears B's CTS, which reserves the medium until A's ACK has ended, and then D's short exchange with E, whose reservations end before: the
+/// longer one stands.
+#[test]
+fn a_shorter_reservation_cuts_no_longer_one() {
+    let places = [(-200.0, 0.0), (0.0, 0.0), (200.0, 0.0), (400.0, 0.0), (600.0, 0.0)];
+    let packets = [(0, 0, unicast(1), PACKET), (2500, 2, unicast(3), PACKET), (3000, 3, unicast(4), 20)];
+    let (frames, failures) = play_frames(&deaf(MacConfig::default()), &places, &packets);
+    let short = frames.iter().find(|(sender, kind, _)| *sender == 3 && *kind == FrameKind::Data).unwrap();
+    assert!(short.2 < 4500, "{short:?}");
+    let ack_ends = 352 + 1 + 10 + 304 + 1 + 10 + 8576 + 1 + 10 + 304 + 1;
+    let rts = frames.iter().find(|(sender, ..)| *sender == 2).unwrap();
+    assert!(rts.2 >= ack_ends + 50, "{rts:?}");
+    assert!(failures.is_empty(), "{failures:?}");
+}
+
+/// ns-2's rules without a backoff before the first frame, so that frames begin when they come.
+fn prompt(rules: Rules) -> MacConfig {
+    MacConfig { rules: Rules { backoff_before_first: false, ..rules }, ..MacConfig::of(Profile::Ns2) }
+}
+
+/// ns-2: B receives A's frame, while one that it only senses begins and goes on after it. That one is no reception that failed, and yet
+/// 364 us follow, and then DIFS; the standard waits for DIFS alone. The slots of the backoff are 20 us: what is left of 364 tells.
+#[test]
+fn ns2_waits_after_what_it_only_senses() {
+    let places = [(0.0, 0.0), (50.0, 0.0), (580.0, 0.0)];
+    for (eifs_after, left) in [(EifsAfter::AnySensed, 364 % 20), (EifsAfter::FailedReception, 0)] {
+        let rules = Rules { eifs_after, ..MacConfig::of(Profile::Ns2).rules };
+        let packets = [
+            (0, 0, Destination::Broadcast, 100),
+            (500, 2, Destination::Broadcast, PACKET),
+            (1500, 1, unicast(0), 20),
+        ];
+        let (frames, _) = play_frames(&config(prompt(rules)), &places, &packets);
+        let sensed = frames.iter().find(|(sender, ..)| *sender == 2).unwrap();
+        let ends = sensed.2 + 192 + u64::from(PACKET + 34) * 8 + 1;
+        let next = frames.iter().find(|(sender, ..)| *sender == 1).unwrap();
+        assert!(next.2 >= ends + 50 && next.2 <= ends + 364 + 50 + 31 * 20, "{next:?} {ends}");
+        assert_eq!((next.2 - ends - 50) % 20, left, "{eifs_after:?}");
+    }
+}
+
+/// A frame of another that ended while a station sent means nothing to it: after its own it waits for DIFS and its backoff. For the other
+/// station the longer frame still comes, and cannot be decoded: EIFS.
+#[test]
+fn a_sender_does_not_wait_for_what_it_could_not_hear() {
+    let places = [(0.0, 0.0), (100.0, 0.0)];
+    let rules = Rules { eifs_after: EifsAfter::AnySensed, ..MacConfig::of(Profile::Ns2).rules };
+    let all = Destination::Broadcast;
+    let packets = [(0, 0, all, 1020), (0, 1, all, 1000), (5000, 0, all, 20), (5000, 1, all, 20)];
+    let (frames, _) = play_frames(&config(prompt(rules)), &places, &packets);
+    let ends = 192 + 1054 * 8 + 1;
+    let second = |station| frames.iter().filter(|(sender, ..)| *sender == station).nth(1).unwrap().2;
+    assert_eq!((second(0) - ends - 50) % 20, 0, "{frames:?}");
+    assert!(second(1) >= ends + 364 + 50, "{frames:?}");
+}
+
+/// B has received A's data and owes it an ACK; in the 10 us before that C, which hears neither of them, begins a frame. B sends, and
+/// receives nothing of it.
+#[test]
+fn who_answers_loses_what_has_just_begun() {
+    let mac: MacConfig = Dcf { rts_threshold: Dcf::NO_RTS, ..Dcf::default() }.into();
+    let mut bench = Bench::new(deaf(mac), &HIDDEN, &[], 1);
+    bench.medium.enqueue(us(0), InterfaceId(0), packet(0, 1));
+    bench.medium.advance(us(8580));
+    bench.medium.enqueue(us(8580), InterfaceId(2), Outgoing { to: Destination::Broadcast, ..packet(1, 0) });
+    bench.medium.advance(us(40_000));
+    let received: Vec<(u32, u32)> = std::iter::from_fn(|| bench.medium.poll_event())
+        .filter_map(|event| match event {
+            Event::Received { at, payload, .. } => Some((at.0, payload)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(received, [(1, 0)]);
+}
+
+/// A asks B, 50 m away; before B's CTS is due a frame begins that B only senses. ns-2 then says nothing; the standard looks at its NAV alone.
+#[test]
+fn ns2_gives_no_cts_on_a_busy_medium() {
+    let places = [(0.0, 0.0), (50.0, 0.0), (570.0, 0.0)];
+    for (cts_when, refused) in [(CtsWhen::MediumIdle, true), (CtsWhen::NavIdle, false)] {
+        let rules = Rules { cts_when, ..MacConfig::of(Profile::Ns2).rules };
+        let packets = [(0, 0, unicast(1), PACKET), (100, 2, Destination::Broadcast, PACKET)];
+        let (frames, failures) = play_frames(&config(prompt(rules)), &places, &packets);
+        assert_eq!(failures.first() == Some(&(0, Cause::Refused)), refused, "{cts_when:?}: {failures:?}");
+        let cts = frames.iter().find(|(sender, kind, _)| *sender == 1 && *kind == FrameKind::Cts).unwrap();
+        assert_eq!(cts.2 == 363, !refused, "{cts:?}");
+    }
+}
+
+/// B has given A a CTS that A could not hear: the data do not come. In ns-2 B's own packet waits until they would have ended.
+#[test]
+fn a_cts_of_ns2_reserves_the_medium_for_its_own_station() {
+    for (cts_reserves_for_itself, waits) in [(true, true), (false, false)] {
+        let rules = Rules { cts_reserves_for_itself, ..MacConfig::of(Profile::Ns2).rules };
+        let mut set = deaf(prompt(rules));
+        set.channels = vec![ChannelConfig { rate: mbit(1), error_rate: 0.0 }; 2];
+        set.reports_frames = true;
+        // C comes from another channel when A's RTS is over, knows of no reservation, and drowns the CTS at A.
+        let mut bench = Bench::new(set, &[(0.0, 0.0), (200.0, 0.0), (-200.0, 0.0)], &[], 1);
+        bench.medium.tune(us(0), InterfaceId(2), ChannelId(1));
+        bench.medium.enqueue(us(0), InterfaceId(0), packet(0, 1));
+        bench.medium.advance(us(355));
+        bench.medium.tune(us(355), InterfaceId(2), ChannelId(0));
+        let noise = Outgoing { to: Destination::Broadcast, ..packet(1, 0) };
+        bench.medium.enqueue(us(356), InterfaceId(2), noise);
+        bench.medium.advance(us(700));
+        bench.medium.enqueue(us(700), InterfaceId(1), packet(2, 0));
+        bench.medium.advance(us(15_000));
+        let starts: Vec<u64> = std::iter::from_fn(|| bench.medium.poll_event())
+            .filter_map(|event| match event {
+                Event::OnAir { from: InterfaceId(1), kind: FrameKind::Rts, start, .. } => {
+                    Some((start - Time::ZERO).as_nanos() / 1000)
+                }
+                _ => None,
+            })
+            .collect();
+        // RTS, SIFS, CTS, SIFS, data of 8624 us.
+        let data_end = 352 + 10 + 304 + 10 + 8624;
+        assert_eq!(starts[0] > data_end, waits, "{starts:?}");
+        assert!(waits || starts[0] < 3000, "{starts:?}");
+    }
+}
+
+/// A waits for a CTS of a station that is not there, and decodes another's in its place, 671 us after it began: by the standard's text the attempt
+/// has failed then, by ns-2's when the CTS would have ended, 7 us later.
+#[test]
+fn another_frame_in_place_of_the_answer() {
+    // D asks C, 20 m from it, 7 us before A's RTS begins; A hears C's CTS, and not D.
+    let places = [(0.0, 0.0), (240.0, 0.0), (260.0, 0.0), (1000.0, 0.0)];
+    for (other_frame_fails, fails_at) in [(true, 671), (false, 678)] {
+        let rules = Rules { other_frame_fails, answer_timeout: AnswerTimeout::End, ..Rules::default() };
+        let mac = MacConfig { rules, ..MacConfig::default() };
+        let mut bench = Bench::new(deaf(mac), &places, &[], 1);
+        for (at, from, to) in [(3, 2, 1), (10, 0, 3)] {
+            bench.medium.advance(us(at));
+            bench.medium.enqueue(us(at), InterfaceId(from), packet(from, to));
+        }
+        bench.medium.advance(us(900));
+        let failed = std::iter::from_fn(|| bench.medium.poll_event()).find_map(|event| match event {
+            Event::AttemptFailed { time, from: InterfaceId(0), .. } => Some(time),
+            _ => None,
+        });
+        assert_eq!(failed, Some(us(fails_at)), "{other_frame_fails}");
+    }
+}
+
+/// Under fading too a frame below the cut-off is nothing: from 743 m, a mean of 0.3 of ns-2's carrier sense, one in 28 is
+/// sensed, and takes the receiver from A, who stands beside it.
+#[test]
+fn a_faded_frame_below_the_cut_off_is_nothing() {
+    let mut set = config(Dcf { rts_threshold: Dcf::NO_RTS, ..MacConfig::of(Profile::Ns2).dcf }.into());
+    set.mac.rules = MacConfig::of(Profile::Ns2).rules;
+    set.phy.propagation.fading = Fading::Rayleigh;
+    let places = [(0.0, 0.0), (10.0, 0.0), (753.0, 0.0), (953.0, 0.0)];
+    let mut bench = Bench::new(set, &places, &[(0, 1), (2, 3)], 1);
+    bench.flows[1].1 = Destination::Broadcast;
+    bench.run(Time::from_secs_f64(30.0));
+    let counters = bench.medium.counters(InterfaceId(0));
+    assert!(counters.attempts > 2000, "{counters:?}");
+    assert!(counters.collided * 8 < counters.attempts, "{counters:?}");
 }

@@ -46,6 +46,27 @@ fn who_was_asked_knows_the_address() {
     assert_eq!((bench.arrived.len(), bench.net.counters(1).arp), (2, 1), "its reply");
 }
 
+/// A request waits behind the data that are in the queue already, where routing would go before them (ns-2: `PriQueue::recv`).
+#[test]
+fn a_request_waits_behind_data() {
+    let still = |x: f64| Path::still(Position::new(x, 0.0));
+    let star = Mobility::new(vec![still(0.0), still(100.0), still(-100.0)]);
+    let mut bench = Bench::new(over_static(Some(ArpConfig::rfc())), star);
+    bench.checks = true;
+    bench.send(0, 1);
+    bench.run(500);
+    bench.burst(10, 0, 1);
+    bench.send(0, 2);
+    let mut now = 500;
+    while bench.arrived.len() < 1 + 8 {
+        now += 1;
+        bench.run(now);
+    }
+    assert_eq!(bench.net.counters(2).arp, 0, "nobody has asked it yet");
+    bench.run(1500);
+    assert_eq!((bench.arrived.len(), bench.net.counters(2).arp), (12, 1));
+}
+
 /// The latest packet waits, the others are lost: of a burst before the address is known one arrives.
 #[test]
 fn of_a_burst_the_last_arrives() {

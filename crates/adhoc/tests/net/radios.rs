@@ -1,14 +1,17 @@
 //! CR nodes: who senses when, what neighbours do meanwhile, and who knows whose channel.
 
-use crate::bench::{Bench, air, chain, config, over, routing};
+use crate::bench::{Bench, air, chain, config, over, path, routing};
 use cogtcp_adhoc::{
     AdHocConfig, ChannelKnowledge, CognitiveNode, DropCause, Event, Radios, SensingTimes,
     WhileNeighbourSenses,
 };
 use cogtcp_crosslayer::{ChannelId, LinkEvent};
+use cogtcp_mobility::{Mobility, Path};
+use cogtcp_routing::{ChannelNumber, LossCause, NodeAddress, RoutingSpec};
 use cogtcp_spectrum::CognitiveConfig;
 use cogtcp_spectrum::detector::Surroundings;
-use cogtcp_units::{Duration, Time};
+use cogtcp_units::{Duration, Position, Time};
+use std::collections::BTreeSet;
 
 /// Nodes that sense without errors.
 pub(crate) fn senses(sensing_time: Duration, transmission_time: Duration) -> CognitiveNode {
@@ -63,6 +66,12 @@ fn sensing_is_synchronised_staggered_or_independent() {
                 None => assert!(late.iter().all(|at| *at == late[0]), "each by its own clock: {late:?}"),
             }
         }
+        let phases: BTreeSet<u64> = [0, 2, 3].iter().map(|node: &usize| found[*node][2] % 1000).collect();
+        assert_eq!(
+            phases.len(),
+            if times == SensingTimes::Synchronised { 1 } else { 3 },
+            "{times:?}: {phases:?}"
+        );
         let twice = |found: &[u64]| found.windows(2).filter(|pair| pair[1] - pair[0] < 200).count();
         assert_eq!((twice(&found[0]), twice(&found[1])), (0, 1), "once more on the next channel: {found:?}");
         assert_eq!(bench.net.channel(1), ChannelId(1), "{times:?}");
@@ -165,4 +174,108 @@ fn the_control_channel_is_free_of_primary_users() {
     bench.run(5000);
     assert_eq!((bench.arrived.len(), bench.drops(DropCause::Interfered)), (0, 1));
     assert!(bench.now == Time::from_millis(5000));
+}
+
+/// A node walks past a primary user that reaches 100 m: it senses where it is, and leaves the channel when it comes there, not before.
+#[test]
+fn a_node_senses_where_it_is() {
+    let air = air(2, &[(1, (1000.0, 0.0), 100.0, (0, 100))]);
+    let walk = Mobility::new(vec![path(&[(0, 0.0, 0.0), (20, 1000.0, 0.0)])]);
+    let mut bench = Bench::in_air(over(config(), &air, Some(usual())), walk, Some(&air), 1);
+    bench.run(17_500);
+    assert_eq!(bench.net.channel(0), ChannelId(0), "875 m");
+    bench.run(20_000);
+    assert_eq!(bench.net.channel(0), ChannelId(1));
+}
+
+/// CR-AODV, nodes that learn channels by its hellos.
+fn cr_aodv() -> RoutingSpec {
+    serde_json::from_str(r#"{ "cr_aodv": { "choose_channel": false, "channel_knowledge": "hello" } }"#)
+        .unwrap()
+}
+
+/// Routing hears of a handoff, and CR-AODV says its hello: on each of the two channels, with one radio.
+#[test]
+fn a_handoff_is_followed_by_a_hello_of_cr_aodv() {
+    let air = air(2, &[(1, (0.0, 0.0), 50.0, (3, 100))]);
+    let set = over(AdHocConfig { routing: cr_aodv(), ..config() }, &air, Some(usual()));
+    let mut bench = Bench::in_air(set, chain(1, 0.0), Some(&air), 1);
+    bench.run(2900);
+    assert_eq!(bench.net.counters(0).routing_sent, 0);
+    bench.run(10_000);
+    let counters = bench.net.counters(0);
+    assert_eq!((counters.handoffs, counters.routing_sent), (1, 2));
+}
+
+/// With knowledge at no cost the neighbours' routing has the new channel at the moment of the handoff, before any hello.
+#[test]
+fn neighbours_know_a_channel_at_once() {
+    let air = air(2, &[(1, (200.0, 0.0), 50.0, (3, 100))]);
+    let set = over(AdHocConfig { routing: cr_aodv(), ..config() }, &air, Some(usual()));
+    let mut bench = Bench::in_air(set, chain(2, 200.0), Some(&air), 1);
+    bench.send(0, 1);
+    let mut now = 0;
+    while bench.net.channel(1) == ChannelId(0) {
+        now += 1;
+        assert!(now < 10_000);
+        bench.run(now);
+    }
+    assert_eq!(bench.net.counters(0).routing_received, 1, "the reply of the search, and no hello yet");
+    let route = bench.net.routing(0).route(bench.now, NodeAddress::new(1)).unwrap();
+    assert_eq!(route.channel, Some(ChannelNumber(2)));
+}
+
+/// A node comes into range of one that has left the first channel. Where channels are signalled it sends to the old one, in vain, until it hears
+/// the next announcement; where they are known it loses nothing.
+#[test]
+fn who_has_not_heard_of_a_handoff_sends_to_the_old_channel() {
+    for (knowledge, loses) in [(ChannelKnowledge::Signalled, true), (ChannelKnowledge::Free, false)] {
+        let air = air(2, &[(1, (0.0, 0.0), 50.0, (3, 100))]);
+        let set = AdHocConfig {
+            routing: routing("static"),
+            location_interval: Duration::from_millis(20),
+            ..config()
+        };
+        let set = over(set, &air, Some(CognitiveNode { knowledge, ..usual() }));
+        let comes = path(&[(0, 5000.0, 0.0), (19, 5000.0, 0.0), (20, 200.0, 0.0), (30, 200.0, 0.0)]);
+        let still = Path::still(Position::new(0.0, 0.0));
+        let mut bench = Bench::in_air(set, Mobility::new(vec![comes, still]), Some(&air), 1);
+        bench.checks = true;
+        bench.run(20_030);
+        bench.stream(0, 1, 20, 22_500);
+        assert_eq!(bench.drops(DropCause::OutOfReach) > 0, loses, "{knowledge:?}: {:?}", bench.dropped);
+        assert!(bench.arrivals(21, 23) > 50, "{knowledge:?}: {}", bench.arrivals(21, 23));
+    }
+}
+
+/// SEARCH hears of the primary user that its node reports, and ends the route over its channel.
+#[test]
+fn routing_hears_of_primary_users() {
+    let air = air(1, &[(1, (200.0, 0.0), 50.0, (5, 100))]);
+    let set = over(AdHocConfig { routing: routing("search"), ..config() }, &air, Some(usual()));
+    let mut bench = Bench::in_air(set, chain(3, 200.0), Some(&air), 1);
+    bench.run(2500);
+    bench.stream(0, 2, 100, 8000);
+    assert!(bench.arrivals(3, 5) >= 15);
+    let lost = bench.events.iter().find_map(|event| match event {
+        Event::RouteLost { time, node: 1, cause: LossCause::PrimaryUser, .. } => Some(*time),
+        _ => None,
+    });
+    assert!(lost.is_some_and(|time| (5..7).contains(&(time.as_nanos() / 1_000_000_000))), "{lost:?}");
+}
+
+/// A relay has left the first channel, and its primary user is gone. What it reported counts for `report_memory`, 5 s; then SEARCH
+/// takes that channel again, which is the first of equal ones, and the relay's radio goes there.
+#[test]
+fn a_report_is_forgotten_and_routing_moves_the_radio() {
+    let air = air(2, &[(1, (200.0, 0.0), 50.0, (5, 7))]);
+    let set = over(AdHocConfig { routing: routing("search"), ..config() }, &air, Some(usual()));
+    let mut bench = Bench::in_air(set, chain(3, 200.0), Some(&air), 1);
+    bench.run(8000);
+    bench.stream(0, 2, 100, 9500);
+    assert_eq!(bench.net.channel(1), ChannelId(1), "it left, and the report is fresh");
+    bench.run(25_000);
+    bench.stream(0, 2, 100, 30_000);
+    assert!(bench.arrivals(27, 30) >= 20, "{}", bench.arrivals(27, 30));
+    assert_eq!(bench.net.channel(1), ChannelId(0));
 }

@@ -170,3 +170,39 @@ fn packets_behind_a_failed_one_are_rerouted_or_dropped() {
         assert_eq!(bench.arrived.len() >= 20, rerouted, "{rule:?}: {}", bench.arrived.len());
     }
 }
+
+/// Static routing is told of nodes that come: the relay arrives after 10 s, and the next news of who reaches whom is at most 1 s later.
+#[test]
+fn static_routing_is_told_of_nodes_that_come() {
+    let ends = [0.0, 400.0].map(|x| Path::still(Position::new(x, 0.0)));
+    let [first, last] = ends;
+    let comes = path(&[(0, 200.0, 1000.0), (10, 200.0, 0.0), (20, 200.0, 0.0)]);
+    let set = cogtcp_adhoc::AdHocConfig { routing: routing("static"), ..config() };
+    let mut bench = Bench::new(set, Mobility::new(vec![first, comes, last]));
+    bench.checks = true;
+    bench.stream(0, 2, 100, 20_000);
+    assert_eq!((bench.arrivals(0, 8), bench.arrivals(12, 20)), (0, 80));
+}
+
+/// A reply of routing goes before the data that wait: the search is over long before they are.
+#[test]
+fn routing_goes_before_data() {
+    let mut bench = Bench::new(config(), chain(3, 200.0));
+    bench.checks = true;
+    // The route stays in use, and 0 forgets what it heard of 1 when that asked for it.
+    bench.stream(1, 2, 500, 6000);
+    let before = bench.arrived.len();
+    bench.burst(45, 1, 2);
+    bench.send(0, 1);
+    let is_found = |event: &Event<u32>| matches!(event, Event::SearchEnded { node: 0, .. });
+    for now in 6000..6500 {
+        bench.run(now);
+        if bench.events.iter().any(is_found) {
+            break;
+        }
+    }
+    assert!(bench.events.iter().any(is_found));
+    assert!(bench.arrived.len() < before + 15, "{} of 45 before the reply", bench.arrived.len() - before);
+    bench.run(9000);
+    assert_eq!(bench.arrived.len(), before + 45 + 1);
+}

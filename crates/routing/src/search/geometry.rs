@@ -77,6 +77,8 @@ mod tests {
         assert_eq!(choose(&[at(1, 40.0, 41.0), at(2, -10.0, 0.0)]), None);
         assert_eq!(choose(&[at(1, 40.0, 40.0)]), Some(1), "the border belongs to it");
         assert_eq!(choose(&[at(7, 40.0, 10.0), at(5, 40.0, -10.0)]), Some(5));
+        // Straight on, but farther beyond the target than here is before it.
+        assert_eq!(choose(&[at(1, 250.0, 0.0)]), None);
         assert_eq!(choose(&[]), None);
     }
 

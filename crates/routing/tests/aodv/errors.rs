@@ -151,3 +151,16 @@ fn a_sender_of_data_becomes_a_precursor() {
     node.fail(B);
     assert_eq!(node.sent()[0].to, C);
 }
+
+/// 6.11: a neighbour to which the link is broken is told of nothing any more.
+#[test]
+fn a_neighbor_that_is_gone_is_no_precursor() {
+    let mut node = between();
+    let other = cogtcp_routing::message::RouteRequest { originator: C, ..rreq(0, 1, 3, Some(9)) };
+    node.request(C, 5, other);
+    assert_eq!(node.precursors(TARGET), [A, C]);
+    node.fail(A).sent();
+    assert_eq!(node.precursors(TARGET), [C]);
+    node.fail(B);
+    assert_eq!(node.sent().iter().map(|packet| packet.to).collect::<Vec<_>>(), [C]);
+}

@@ -108,3 +108,36 @@ fn only_neighbors_that_say_hello_are_missed() {
     node.at(5000);
     assert!(node.route(TARGET).is_some());
 }
+
+/// 6.9: the route to a neighbour lives as long as its hello says, where that is longer than ACTIVE_ROUTE_TIMEOUT.
+#[test]
+fn a_hello_says_how_long_the_route_lives() {
+    let mut node = Node::new(with_hellos());
+    let hello = Hello { sequence: 7, lifetime: Duration::from_secs(5) };
+    node.at(100).hear(A, ALL, 1, RoutingMessage::Hello(hello));
+    assert_eq!(node.expires(A), 5100);
+}
+
+/// 6.9: a neighbour is missed that said a hello within DELETE_PERIOD (15 s); of one that has only sent other things since then it
+/// is not known that it would say another.
+#[test]
+fn a_neighbor_that_says_hello_no_more_is_not_missed() {
+    for (last_hello, missed) in [(0, false), (4, true)] {
+        let mut node = Node::new(with_hellos());
+        let reply =
+            cogtcp_routing::message::RouteReply { lifetime: Duration::from_secs(60), ..rrep(SELF, 3, 9) };
+        node.hello(A, 7).reply(A, reply);
+        for second in 1..=16 {
+            node.at(second * 1000);
+            if second == last_hello {
+                node.hello(A, 7);
+            } else {
+                node.hear(A, ALL, 1, RoutingMessage::ReplyAck);
+            }
+        }
+        node.at(17_999);
+        assert!(node.route(TARGET).is_some());
+        node.at(18_001);
+        assert_eq!(node.route(TARGET).is_none(), missed, "last hello at {last_hello} s");
+    }
+}

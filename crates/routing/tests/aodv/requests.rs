@@ -158,3 +158,14 @@ fn requests_wait_a_little() {
     node.data(B);
     assert_eq!(node.sent().len(), 1);
 }
+
+/// 6.5: the life of the route back is at least the minimal lifetime, also where the request's way is no better than the known one.
+#[test]
+fn a_request_by_a_longer_way_prolongs_the_route_back() {
+    let mut node = Node::new(rfc());
+    node.request(A, 5, rreq(2, 1, 40, None));
+    assert_eq!((node.route(SOURCE), node.expires(SOURCE)), (Some((A, 3, Some(40))), 5360));
+    // Five hops: 1000 + 2 * 2800 - 2 * 5 * 40 ms.
+    node.at(1000).request(B, 5, rreq(4, 2, 40, None));
+    assert_eq!((node.route(SOURCE), node.expires(SOURCE)), (Some((A, 3, Some(40))), 6200));
+}

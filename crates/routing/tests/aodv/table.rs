@@ -86,3 +86,16 @@ fn others_messages_are_left_alone() {
     node.hear(A, B, 35, reply);
     assert!(node.aodv.table().iter().next().is_none());
 }
+
+/// 6.2: what is heard of a neighbour gives it the life of ACTIVE_ROUTE_TIMEOUT, and takes nothing from a longer one.
+#[test]
+fn a_shorter_life_takes_nothing_from_a_route() {
+    let mut node = Node::new(rfc());
+    let of_itself = cogtcp_routing::message::RouteReply { destination: A, ..rrep(SELF, 0, 9) };
+    node.reply(A, of_itself);
+    assert_eq!(node.expires(A), 6000);
+    node.at(100).hear(A, ALL, 1, cogtcp_routing::RoutingMessage::ReplyAck);
+    assert_eq!((node.expires(A), node.route(A)), (6000, Some((A, 1, Some(9)))));
+    node.at(4000).hear(A, ALL, 1, cogtcp_routing::RoutingMessage::ReplyAck);
+    assert_eq!(node.expires(A), 7000);
+}
