@@ -134,6 +134,8 @@ pub struct Link<P> {
     own_rate: Rate,
     capacity: Capacity,
     airing: Option<Airing>,
+    /// Whether it is known that the frame that a MAC has on the air takes its packet to the far end.
+    airing_arrives: bool,
     /// What waits behind a gate that refuses, and is sent all the same.
     draining: Option<Airing>,
     highest_rate: Rate,
@@ -198,6 +200,7 @@ impl<P: Payload> Link<P> {
             own_rate: rate,
             capacity: Capacity::default(),
             airing: None,
+            airing_arrives: false,
             draining: None,
             highest_rate: rate,
             changes_rate: false,
@@ -547,10 +550,12 @@ impl<P: Payload> Link<P> {
         self.waiting_bytes -= u64::from(packet.wire);
     }
 
-    /// The frame that takes the packet in service to the far end will be on the air from `from` to `until` at `rate`.
-    pub fn put_on_air(&mut self, now: Time, from: Time, until: Time, rate: Rate) {
+    /// A frame with the packet in service is or will be on the air from `from` to `until` at `rate`. `arrives`: it is known that it
+    /// takes the packet to the far end; else nothing of it is carried before that has happened.
+    pub fn put_on_air(&mut self, now: Time, from: Time, until: Time, rate: Rate, arrives: bool) {
         self.integrate(now.as_nanos());
         self.airing = Some(Airing { from: from.as_nanos(), until: until.as_nanos(), rate });
+        self.airing_arrives = arrives;
     }
 
     /// The MAC is done with the packet in service: it has reached the far end, or was given up for a `cause`. With a queue
@@ -662,7 +667,8 @@ impl<P: Payload> Link<P> {
         self.catch_up(now);
         let whole = self.counters.carried_bytes as f64;
         if self.gate.is_served() {
-            return whole + self.airing.map_or(0.0, |frame| self.sent_share(&frame, now));
+            let carries = self.airing.filter(|_| self.airing_arrives);
+            return whole + carries.map_or(0.0, |frame| self.sent_share(&frame, now));
         }
         if self.free_at <= now || self.last_lost || self.last_duration == 0 {
             return whole;

@@ -85,6 +85,8 @@ pub(crate) enum Occupation {
     Other,
     /// An exchange of its own.
     Exchange(Exchange),
+    /// An exchange of its own of which it is not known yet what it comes to.
+    Undecided,
 }
 
 /// An exchange of frames on the air.
@@ -119,6 +121,8 @@ struct Watch {
     lost_until: u64,
     /// Of a link that a MAC serves: what goes on.
     served: Option<Occupation>,
+    /// How long an exchange has gone on of which it is not known what it comes to.
+    undecided: u64,
     begin: Option<Account>,
     end: Option<Account>,
 }
@@ -161,6 +165,7 @@ impl Budget {
             lost_until: 0,
             is_served: served.is_some(),
             served,
+            undecided: 0,
             begin: None,
             end: None,
         });
@@ -224,6 +229,14 @@ impl Budget {
             (Some(Occupation::Exchange(known)), Occupation::Exchange(same)) if known.end == same.end => {}
             _ => (watch.is_served, watch.served) = (true, Some(occupation)),
         }
+    }
+
+    /// An exchange at `pipe` that was undecided ends at `now`, and came to `exchange`.
+    pub(crate) fn decide(&mut self, now: Time, pipe: u32, exchange: &Exchange) {
+        let Some(watch) = self.of(pipe) else { return };
+        watch.accrue(now.as_nanos());
+        let span = std::mem::take(&mut watch.undecided);
+        watch.count_exchange(exchange, watch.mark - span, span);
     }
 
     /// A packet of the stream whose way is `path` was dropped on `pipe` for `cause`.
@@ -328,13 +341,17 @@ impl Watch {
             Some(Occupation::Idle) => self.pending += span,
             Some(Occupation::Silent) => self.account.add(State::Silent, span),
             Some(Occupation::Contends | Occupation::Other) => self.account.add(State::Contention, span),
-            Some(Occupation::Exchange(exchange)) => {
-                let (from, until) = (exchange.data.0.as_nanos(), exchange.data.1.as_nanos());
-                let data = until.min(now).saturating_sub(from.max(since));
-                self.account.add(State::Data, data);
-                self.account.add(exchange.rest, span - data);
-            }
+            Some(Occupation::Exchange(exchange)) => self.count_exchange(&exchange, since, span),
+            Some(Occupation::Undecided) => self.undecided += span,
         }
+    }
+
+    /// Counts `span` nanoseconds from `since` on of an exchange.
+    fn count_exchange(&mut self, exchange: &Exchange, since: u64, span: u64) {
+        let (from, until) = (exchange.data.0.as_nanos(), exchange.data.1.as_nanos());
+        let data = until.min(since + span).saturating_sub(from.max(since));
+        self.account.add(State::Data, data);
+        self.account.add(exchange.rest, span - data);
     }
 
     /// The account at `now`; idle time that no packet has ended counts to `awaited`.
@@ -346,6 +363,9 @@ impl Watch {
             self.advance(at, link);
         }
         self.resolve(awaited, 0);
+        // An exchange that is not over has not carried anything so far.
+        let undecided = std::mem::take(&mut self.undecided);
+        self.account.add(State::Mac, undecided);
         Account { at, carried: link.carried(now), ..self.account }
     }
 }

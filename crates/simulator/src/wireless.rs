@@ -1,12 +1,7 @@
 //! Wireless links: CR users that share a channel by CSMA/CA, among primary users.
 //!
-//! `timing` (how long frames and gaps last), `dcf` (one station's contention: backoff and retries), `interference`
-//! (which frames primary users destroy), `station_pair` (the stations at the two ends of a link, their radios, and the exchange
-//! on the air).
+//! `station_pair` drives the medium of `cogtcp_wireless` with a station at each end of a link, and the radios of both.
 
-mod dcf;
-mod interference;
 mod station_pair;
-mod timing;
 
 pub(crate) use station_pair::{MacCounters, Noted, StationPair, radio_names};

@@ -128,6 +128,17 @@ pub struct SilenceRules {
     pub sends_while_silent: bool,
 }
 
+/// On which channel an exchange takes place.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Rendezvous {
+    /// On the one that its sender is tuned to: a receiver that is on another is out of reach.
+    #[default]
+    Common,
+    /// On the one that its receiver listens on, which the sender knows at no cost. There it sends and hears the answers, and goes on
+    /// listening on its own: two stations that change channel by themselves always meet (the released CRAHN code of ns-2).
+    Receiver,
+}
+
 /// Everything about a medium but its stations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MediumConfig {
@@ -141,6 +152,11 @@ pub struct MediumConfig {
     pub rate_control: Option<crate::RateControl>,
     /// What silences do.
     pub silence: SilenceRules,
+    /// Where sender and receiver meet.
+    pub rendezvous: Rendezvous,
+    /// An exchange that nobody can disturb is worked out when it begins, and two events instead of nine
+    /// ([`Event::Exchange`](crate::Event::Exchange)). The frames are the same.
+    pub whole_exchanges: bool,
     /// Whether every frame is reported as [`Event::OnAir`](crate::Event::OnAir).
     pub reports_frames: bool,
 }
@@ -154,6 +170,8 @@ impl MediumConfig {
             channels: vec![ChannelConfig { rate, error_rate: 0.0 }],
             rate_control: None,
             silence: SilenceRules::default(),
+            rendezvous: Rendezvous::Common,
+            whole_exchanges: false,
             reports_frames: false,
         }
     }

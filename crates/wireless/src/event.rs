@@ -142,6 +142,18 @@ pub enum Event<T> {
         /// Whose.
         at: InterfaceId,
     },
+    /// An exchange begins whose outcome is known already, with [`whole_exchanges`](crate::MediumConfig::whole_exchanges). What it
+    /// comes to is reported at its time as that of any other; its frames follow at once.
+    Exchange {
+        /// The sender of the packet.
+        from: InterfaceId,
+        /// When it ends: the sender has its answer, or has waited for it.
+        end: Time,
+        /// From when to when the packet is on the air, where it arrives for the first time.
+        data: Option<(Time, Time)>,
+        /// Why it fails; `None`: it does not.
+        cause: Option<Cause>,
+    },
     /// A frame goes on the air, with [`reports_frames`](crate::MediumConfig::reports_frames).
     OnAir {
         /// The sender.

@@ -27,7 +27,7 @@ mod rules;
 mod surroundings;
 mod timing;
 
-pub use config::{ChannelConfig, MacConfig, MediumConfig, PhyConfig, PhyRate, SilenceRules};
+pub use config::{ChannelConfig, MacConfig, MediumConfig, PhyConfig, PhyRate, Rendezvous, SilenceRules};
 pub use dcf::Dcf;
 pub use event::{Cause, Counters, Destination, Event, FrameKind, InterfaceId, Outgoing};
 pub use medium::{InterfaceConfig, Medium};

@@ -8,7 +8,9 @@
 mod access;
 mod exchange;
 mod hearing;
+mod rendezvous;
 mod station;
+mod whole;
 
 pub use station::InterfaceConfig;
 
@@ -25,6 +27,7 @@ use cogtcp_units::Position;
 use cogtcp_units::{Duration, Power, Rate, Time};
 use station::{Mac, Station};
 use std::collections::VecDeque;
+use whole::Whole;
 
 /// The order of what happens at one time: frames end, frames begin to be heard, stations act. Without a delay stations act
 /// first, or no two of them would ever begin at once.
@@ -112,6 +115,10 @@ pub struct Medium<T, P, S = ()> {
     untaken: Vec<u32>,
     /// That instant.
     untaken_at: Time,
+    /// The exchange under way that has been worked out.
+    whole: Option<Whole>,
+    /// At which power two stations that are alone always hear each other, if they do, once it is worked out.
+    pair_power: Option<Option<f64>>,
     events: VecDeque<Event<T>>,
     now: Time,
 }
@@ -157,6 +164,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             held: Vec::new(),
             untaken: Vec::new(),
             untaken_at: Time::ZERO,
+            whole: None,
+            pair_power: None,
             events: VecDeque::new(),
             now: Time::ZERO,
         }
@@ -175,6 +184,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         self.nodes.push(interface.node);
         self.stations.push(Station::new(&self.config, interface, reach, number, self.seed));
         self.neighbours.clear();
+        self.pair_power = None;
         self.watchers.push(Vec::new());
         self.grid.expires = Time::ZERO;
         InterfaceId(number)
@@ -194,6 +204,18 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// happens then.
     pub fn next_change(&self) -> Time {
         self.agenda.next()
+    }
+
+    /// The same, and something does happen then.
+    pub fn next_event(&mut self) -> Time {
+        while let Some((at, slot)) = self.agenda.first() {
+            let due = if slot & 1 == 0 { self.due(slot >> 1) } else { at };
+            if due <= at {
+                return at;
+            }
+            self.agenda.set(slot, due, class::ACTS);
+        }
+        Time::MAX
     }
 
     /// Does everything that is due up to `now`, each at its own time.
@@ -349,7 +371,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         match station.mac {
             Mac::Contending => station.contention.access(&self.timing),
             Mac::Answering { at, .. } => at,
-            Mac::Waiting { until, .. } => until,
+            Mac::Waiting { until, .. } | Mac::InExchange { until } => until,
             Mac::Broadcasting => Time::MAX,
         }
     }

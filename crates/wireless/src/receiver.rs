@@ -163,11 +163,6 @@ impl Receiver {
         }
     }
 
-    /// The radio leaves its channel.
-    pub(crate) fn clear(&mut self) {
-        *self = Self::default();
-    }
-
     /// A frame that was in the air before the radio came to the channel.
     pub(crate) fn join(&mut self, rules: &Listening, strength: Strength) {
         self.total += strength.steps;

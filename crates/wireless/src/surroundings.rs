@@ -48,6 +48,11 @@ pub trait Surroundings {
 
     /// The fate of a frame.
     fn fate(&mut self, reception: &Reception) -> Fate;
+
+    /// Whether the error rate of the channel strikes an RTS as it does data.
+    fn garbles_rts(&self) -> bool {
+        false
+    }
 }
 
 /// No noise, no primary users.
@@ -131,6 +136,11 @@ impl PrimaryUsers {
 }
 
 impl Surroundings for PrimaryUsers {
+    fn garbles_rts(&self) -> bool {
+        // The released code draws it in its receiving radio, for all that comes in there.
+        self.lottery.is_some()
+    }
+
     fn fate(&mut self, frame: &Reception) -> Fate {
         let Reception { place, channel, from, until, .. } = *frame;
         if let Some((least, _)) = self.lottery {

@@ -35,6 +35,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
                     }
                 }
                 MediumEvent::AttemptFailed { .. }
+                | MediumEvent::Exchange { .. }
                 | MediumEvent::QueueFree { .. }
                 | MediumEvent::OnAir { .. } => {}
             }

@@ -42,6 +42,11 @@ impl Network {
                     Noted::Interference(pipe, frame) => self.trace.interference(now, pipe, frame),
                 }
             }
+            for (pipe, exchange) in pair.pipes.into_iter().zip(&finished.decided) {
+                if let Some(exchange) = exchange.as_ref().filter(|_| self.pipes[pipe as usize].watched) {
+                    self.budget.decide(now, pipe, exchange);
+                }
+            }
             if let Some((pipe, cause)) = finished.dropped {
                 let frame = self.pipes[pipe as usize].end_service(now, Some(cause));
                 self.drop_packet(now, pipe, &frame, cause);
@@ -60,13 +65,14 @@ impl Network {
     }
 
     fn arm_station_pair(&mut self, now: Time, place: usize) {
-        let (_, pair) = &self.station_pairs[place];
+        let (_, pair) = &mut self.station_pairs[place];
+        pair.feed(now, &self.pipes);
         for (end, pipe) in pair.pipes.into_iter().enumerate() {
             if self.pipes[pipe as usize].watched {
                 self.budget.observe(now, pipe, pair.occupation(end, &self.pipes));
             }
         }
-        if let Some(time) = self.station_pairs[place].1.arm() {
+        if let Some(time) = pair.arm() {
             self.queue.push(time, Event::StationPair(place as u32));
         }
     }
@@ -75,7 +81,6 @@ impl Network {
         let Some(place) = self.station_pairs.iter().position(|(_, pair)| pair.pipes.contains(&pipe)) else {
             return;
         };
-        self.station_pairs[place].1.wake(now, pipe);
         self.arm_station_pair(now, place);
     }
 }

@@ -14,6 +14,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             Mac::Contending => self.begin_exchange(number, now),
             Mac::Answering { .. } => self.answer(number, now),
             Mac::Waiting { .. } => self.answer_missing(number, now),
+            Mac::InExchange { .. } => self.play_whole(now),
             Mac::Broadcasting => {}
         }
     }
@@ -54,7 +55,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             return;
         }
         let Some(packet) = station.cold.queue.pop() else { return };
-        let sequence = station.take_sequence();
+        let (sequence, channel) = (station.take_sequence(), station.channel);
         station.cold.service = Some(Service {
             packet,
             since: station.cold.first_since,
@@ -62,6 +63,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             sequence,
             arrived: false,
             rate: Rate::default(),
+            channel,
             with_rts: false,
             cause: Cause::OutOfReach,
         });
@@ -125,15 +127,21 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             return;
         }
         self.take_packet(number);
+        let channel = self.exchange_channel(number, to);
         let station = &mut self.stations[number as usize];
         station.contention.begin();
         station.cold.counters.attempts += 1;
         let Some(service) = &mut station.cold.service else { return };
         service.attempts += 1;
         service.rate = rate;
-        service.with_rts = frames.with_rts && to != Destination::Broadcast;
+        service.channel = channel;
+        let with_rts = frames.with_rts && to != Destination::Broadcast;
+        service.with_rts = with_rts;
         service.cause = Cause::OutOfReach;
-        if service.with_rts {
+        if self.work_out(number, to, &frames, now) {
+            return;
+        }
+        if with_rts {
             let reserves = self.timing.sifs * 3 + frames.cts + frames.data + frames.ack;
             self.send(number, FrameKind::Rts, to, frames.rts, reserves, self.timing.basic(rate), now);
             self.wait_for(number, FrameKind::Cts, frames.rts, frames.cts, now);
@@ -144,10 +152,10 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// The rate of the data: by adaptation, or the channel's. Broadcasts go at the basic rate (9.6).
     fn choose_rate(&mut self, number: u32, to: Destination, now: Time) -> Rate {
-        let station = &mut self.stations[number as usize];
-        let (channel, adapted) = match (to, &mut station.cold.rates) {
-            (Destination::Interface(peer), Some(rates)) => (station.channel, rates.choose(peer.0, now)),
-            _ => (station.channel, None),
+        let channel = self.exchange_channel(number, to);
+        let adapted = match (to, &mut self.stations[number as usize].cold.rates) {
+            (Destination::Interface(peer), Some(rates)) => rates.choose(peer.0, now),
+            _ => None,
         };
         let rate = adapted.unwrap_or_else(|| self.channel_rate(channel));
         if to == Destination::Broadcast { self.timing.basic(rate) } else { rate }

@@ -115,7 +115,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         let station = &mut self.stations[number as usize];
         let Some(service) = &mut station.cold.service else { return };
         service.cause = Cause::OutOfReach;
-        let (rate, with_rts, to) = (service.rate, service.with_rts, service.packet.to);
+        let (rate, to) = (service.rate, service.packet.to);
         if kind == FrameKind::Cts {
             station.contention.reserved();
             let at = now + self.timing.sifs;
@@ -127,6 +127,13 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         if let (Destination::Interface(peer), Some(rates)) = (to, &mut station.cold.rates) {
             rates.report(peer.0, rate, true);
         }
+        self.succeed(number, now);
+    }
+
+    /// The packet of `number` has been acknowledged.
+    pub(super) fn succeed(&mut self, number: u32, now: Time) {
+        let station = &mut self.stations[number as usize];
+        let with_rts = station.cold.service.as_ref().is_some_and(|service| service.with_rts);
         station.contention.succeed(with_rts);
         station.mac = Mac::Contending;
         self.finish_packet(number, None, now);
@@ -182,14 +189,19 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
                 return;
             }
         }
+        self.deliver(from.0, number, broadcast, now);
+    }
+
+    /// The packet of `from` is handed up at `number`.
+    pub(super) fn deliver(&mut self, from: u32, number: u32, broadcast: bool, now: Time) {
         self.stations[number as usize].received += 1;
-        let Some(service) = &mut self.stations[from.0 as usize].cold.service else { return };
+        let Some(service) = &mut self.stations[from as usize].cold.service else { return };
         service.arrived = true;
         let (payload, first_in_line) = (service.packet.payload.clone(), service.since);
         self.events.push_back(Event::Received {
             time: now,
             at: InterfaceId(number),
-            from,
+            from: InterfaceId(from),
             broadcast,
             first_in_line,
             payload,

@@ -31,7 +31,9 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         station.contention.freeze(now, &self.timing);
         station.cold.counters.frames += 1;
         station.cold.counters.air_time += span;
-        let (channel, from) = (station.channel, now + self.timing.delay);
+        let (own_channel, from) = (station.channel, now + self.timing.delay);
+        let channel = self.frame_channel(number, kind).unwrap_or(own_channel);
+        let station = &self.stations[number as usize];
         let sequence = station.cold.service.as_ref().map_or(0, |service| service.sequence);
         if self.config.reports_frames {
             let (start, end) = (now, now + span);
@@ -62,6 +64,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         hearers.clear();
         self.agenda.set(index << 1 | 1, frame.until, class::ENDS);
         self.find_hearers(&frame, now, &mut hearers);
+        self.add_partner(&frame, now, &mut hearers);
         let incoming = Incoming { frame: index, from: frame.from, until: frame.until, needs: frame.needs };
         let mut missed = None;
         for (place, hearer) in hearers.iter().enumerate() {
@@ -260,7 +263,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
                 }
                 Some(cause) => {
                     self.lost(number, frame, cause);
-                    self.failed_reception(number, power, true, eifs, now);
+                    // What a silence cut off was not received until then either, as far as the radio knows.
+                    self.failed_reception(number, power, cause != Cause::Unanswered, eifs, now);
                 }
             },
             None => {
@@ -281,35 +285,50 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         let (capture, _) = frame.needs;
         // Pair by pair the other frames have been judged as they came.
         let others = if self.listening.capture == Capture::Pairwise { 0.0 } else { lock.worst };
-        let (kind, channel, from, until, sender) =
-            (frame.kind, frame.channel, frame.from, frame.until, frame.sender);
-        let for_me = frame.to == Destination::Interface(InterfaceId(number));
         if lock.power < capture * others {
             return Some(Cause::Collided);
         }
+        self.spoils(number, frame, lock.power, others)
+    }
+
+    /// What primary users, noise or chance make of a frame that arrives with `signal` watts, beside `others`.
+    pub(super) fn spoils(&mut self, number: u32, frame: &Frame, signal: f64, others: f64) -> Option<Cause> {
+        let (capture, _) = frame.needs;
+        let (kind, channel, from, until) = (frame.kind, frame.channel, frame.from, frame.until);
         let place = if S::USES_PLACES {
             self.positions.position(self.nodes[number as usize], until)
         } else {
             Position::default()
         };
         let receiver = InterfaceId(number);
-        let reception =
-            Reception { receiver, place, channel, kind, from, until, signal: lock.power, others, capture };
+        let reception = Reception { receiver, place, channel, kind, from, until, signal, others, capture };
         match self.surroundings.fate(&reception) {
             Fate::Captured => {}
             Fate::Interfered => return Some(Cause::Interfered(kind)),
             Fate::TooWeak => return Some(Cause::Garbled),
         }
-        (kind == FrameKind::Data && for_me && self.has_errors(sender, channel)).then_some(Cause::Garbled)
+        let strikes = frame.to == Destination::Interface(receiver)
+            && match kind {
+                FrameKind::Data => self.has_errors(frame.sender, channel),
+                FrameKind::Rts => {
+                    self.surroundings.garbles_rts() && self.has_channel_errors(frame.sender, channel)
+                }
+                FrameKind::Cts | FrameKind::Ack => false,
+            };
+        strikes.then_some(Cause::Garbled)
     }
 
     /// Draws whether data of `sender` have errors: by its loss, and by the error rate of the channel.
     fn has_errors(&mut self, sender: u32, channel: ChannelId) -> bool {
-        let rate = self.config.channels.get(channel.0 as usize).map_or(0.0, |entry| entry.error_rate);
-        let station = &mut self.stations[sender as usize];
-        let lost = station.cold.loss > 0.0 && station.cold.losses.uniform() < station.cold.loss;
-        let errors = rate > 0.0 && station.cold.errors.uniform() < rate;
+        let cold = &mut self.stations[sender as usize].cold;
+        let lost = cold.loss > 0.0 && cold.losses.uniform() < cold.loss;
+        let errors = self.has_channel_errors(sender, channel);
         lost || errors
+    }
+
+    fn has_channel_errors(&mut self, sender: u32, channel: ChannelId) -> bool {
+        let rate = self.config.channels.get(channel.0 as usize).map_or(0.0, |entry| entry.error_rate);
+        rate > 0.0 && self.stations[sender as usize].cold.errors.uniform() < rate
     }
 
     /// Notes for the sender of an exchange why a frame of it did not get through.
@@ -330,12 +349,12 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     fn failed_reception(&mut self, number: u32, power: f64, began: bool, eifs: Duration, now: Time) {
         let sensed = Receiver::is_sensed(&self.listening, power);
         let station = &mut self.stations[number as usize];
-        // A radio that was sending, or silent, knows nothing of it.
+        // A radio that was sending knows nothing of it.
         let was_deaf = now <= station.sends_until;
         match self.config.mac.rules.eifs_after {
             EifsAfter::FailedReception => {
                 let waits = matches!(station.mac, Mac::Waiting { .. });
-                if began && !was_deaf && !station.silent {
+                if began && !was_deaf {
                     station.eifs_until = station.eifs_until.max(now + eifs);
                 }
                 if began && waits {
@@ -366,10 +385,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         }
         station.channel = channel;
         self.has_channels = true;
-        station.receiver.clear();
-        for index in &self.on_air {
-            self.frames[*index as usize].hearers.retain(|hearer| hearer.station != number);
-        }
+        self.leave_channel(number);
         let station = &mut self.stations[number as usize];
         (station.nav, station.nav_guard, station.eifs_until) = (Time::ZERO, Time::MAX, Time::ZERO);
         let node = station.node;
@@ -377,7 +393,11 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         for index in 0..self.on_air.len() {
             let index = self.on_air[index];
             let OnAir { frame, is_heard, .. } = &self.frames[index as usize];
-            if frame.channel != channel || !is_heard || frame.sender == number {
+            if frame.channel != channel
+                || !is_heard
+                || frame.sender == number
+                || self.is_partner(number, frame)
+            {
                 continue;
             }
             let sender = &self.stations[frame.sender as usize];

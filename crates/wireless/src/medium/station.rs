@@ -59,6 +59,8 @@ pub(super) enum Mac {
     Waiting { answer: FrameKind, until: Time },
     /// Its frame for everybody is on the air.
     Broadcasting,
+    /// It is in an exchange that has been worked out; something happens at `until`.
+    InExchange { until: Time },
 }
 
 /// The packet that the MAC is at.
@@ -72,6 +74,8 @@ pub(super) struct Service<T> {
     pub(super) arrived: bool,
     /// The rate of the present attempt.
     pub(super) rate: Rate,
+    /// The channel of the present attempt.
+    pub(super) channel: ChannelId,
     pub(super) with_rts: bool,
     /// What is known to whom it may concern of the last frame of the exchange.
     pub(super) cause: Cause,

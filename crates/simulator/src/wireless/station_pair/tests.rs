@@ -7,7 +7,8 @@ use cogtcp_link::queue::DropTail;
 use cogtcp_link::{Frame, LinkConfig, Offer, QueueLimit};
 use cogtcp_scenario::Scenario;
 use cogtcp_spectrum::{Channel, ChannelId, ChannelTable};
-use cogtcp_units::{Duration, Power, Probability, Rate};
+use cogtcp_units::{Duration, Power, Probability, RandomStream, Rate};
+use std::sync::Arc;
 
 const SCENARIO: &str = r#"
 name = "mac"
@@ -87,11 +88,26 @@ impl Bench {
             let waiting = self.pipes[end].len();
             if waiting < 2 {
                 let frame = Frame::new(Packet::default(), 1040);
-                if self.pipes[end].offer(self.now, frame) == Offer::Wake {
-                    self.pair.wake(self.now, end as u32);
-                }
+                let _ = self.pipes[end].offer(self.now, frame);
             }
         }
+        self.pair.feed(self.now, &self.pipes);
+    }
+
+    /// One step of the pair at the time that it is due.
+    fn step(&mut self) -> Finished {
+        self.now = self.pair.due();
+        let finished = self.pair.step(self.now, &mut self.pipes, &mut self.notes);
+        if let Some((pipe, cause)) = finished.dropped {
+            self.pipes[pipe as usize].end_service(self.now, Some(cause));
+            self.dropped.push((self.now, cause));
+        }
+        if let Some(pipe) = finished.delivered {
+            self.pipes[pipe as usize].end_service(self.now, None);
+            self.delivered[pipe as usize] += 1;
+        }
+        self.pair.feed(self.now, &self.pipes);
+        finished
     }
 
     /// Runs to `end` with these stations saturated.
@@ -99,16 +115,7 @@ impl Bench {
         self.feed(ends);
         while self.pair.due() <= end {
             assert!(self.pair.due() >= self.now, "{:?} before {:?}", self.pair.due(), self.now);
-            self.now = self.pair.due();
-            let finished = self.pair.step(self.now, &mut self.pipes, &mut self.notes);
-            if let Some((pipe, cause)) = finished.dropped {
-                self.pipes[pipe as usize].end_service(self.now, Some(cause));
-                self.dropped.push((self.now, cause));
-            }
-            if let Some(pipe) = finished.delivered {
-                self.pipes[pipe as usize].end_service(self.now, None);
-                self.delivered[pipe as usize] += 1;
-            }
+            self.step();
             self.feed(ends);
         }
     }
@@ -123,17 +130,15 @@ fn one_exchange_takes_what_the_standard_says() {
         let mut bench = Bench::new(&[("radio.cr.cr.mac.rts_threshold", rts)], 1);
         let frame = Frame::new(Packet::default(), 1040);
         assert_eq!(bench.pipes[0].offer(us(500), frame), Offer::Wake);
-        bench.pair.wake(us(500), 0);
+        bench.pair.feed(us(500), &bench.pipes);
         assert_eq!(bench.pair.due(), us(500), "the medium has been idle for longer than DIFS");
-        bench.pair.step(us(500), &mut bench.pipes, &mut bench.notes);
+        bench.step();
         let delivery = us(500 + data_at + 8736 + 1);
         assert_eq!(bench.pair.due(), delivery, "threshold {rts}");
-        let finished = bench.pair.step(delivery, &mut bench.pipes, &mut bench.notes);
-        assert_eq!(finished.delivered, Some(0));
-        bench.pipes[0].end_service(delivery, None);
+        assert_eq!(bench.step().delivered, Some(0));
         let end = delivery + Duration::from_micros(over);
         assert_eq!(bench.pair.due(), end);
-        bench.pair.step(end, &mut bench.pipes, &mut bench.notes);
+        bench.step();
         assert_eq!(bench.pair.measured(0), MacCounters { attempts: 1, ..MacCounters::default() });
     }
 }
@@ -240,7 +245,11 @@ fn a_sender_that_waits_ends_before_the_silence() {
     bench.feed(&[0, 1]);
     while bench.now < Time::from_secs_f64(20.0) {
         bench.now = bench.pair.due();
-        let end = bench.pair.attempts.iter().flatten().map(|attempt| attempt.end).max();
+        let known = |underway: &Underway| match underway {
+            Underway::Known(exchange) => Some(exchange.end),
+            Underway::Open { .. } => None,
+        };
+        let end = bench.pair.exchanges.iter().flatten().filter_map(known).max();
         let radio = &bench.pair.radios[0].radio;
         if let Some(end) = end {
             assert!(!radio.phase().is_silent() && end <= radio.phase_end(), "{end:?} at {:?}", bench.now);
@@ -270,7 +279,7 @@ fn a_lost_ack_repeats_the_frame_but_not_the_packet() {
     let counters = bench.pair.measured(0);
     let interfered = counters.interfered;
     assert!(interfered > 500, "{counters:?}");
-    let succeeded = counters.attempts - interfered - u64::from(bench.pair.attempts[0].is_some());
+    let succeeded = counters.attempts - interfered - u64::from(bench.pair.exchanges[0].is_some());
     // Every packet arrives once, whatever became of its ACK.
     assert!(bench.delivered[0].abs_diff(succeeded) <= 1, "{} {succeeded}", bench.delivered[0]);
     assert!(bench.dropped.is_empty());
@@ -375,19 +384,11 @@ fn boards_say_what_radio_link_and_queue_do() {
     bench.pair.begin(&mut bench.pipes);
     for _ in 0..9 {
         let frame = Frame::new(Packet::default(), 1040);
-        if bench.pipes[0].offer(bench.now, frame) == Offer::Wake {
-            bench.pair.wake(bench.now, 0);
-        }
+        let _ = bench.pipes[0].offer(bench.now, frame);
+        bench.pair.feed(bench.now, &bench.pipes);
     }
     while bench.pair.due() <= Time::from_secs_f64(1.7) {
-        bench.now = bench.pair.due();
-        let finished = bench.pair.step(bench.now, &mut bench.pipes, &mut bench.notes);
-        if let Some(pipe) = finished.delivered {
-            bench.pipes[pipe as usize].end_service(bench.now, None);
-        }
-        if let Some((pipe, cause)) = finished.dropped {
-            bench.pipes[pipe as usize].end_service(bench.now, Some(cause));
-        }
+        bench.step();
         for note in bench.notes.drain(..) {
             let Noted::Board(0, _, event) = note else { continue };
             let Some(known) = event.as_known(Rate::ZERO) else { continue };
@@ -401,5 +402,3 @@ fn boards_say_what_radio_link_and_queue_do() {
     expected.extend(["SensingEnd", "Handoff", "LinkUp"]);
     assert_eq!(read, expected);
 }
-
-mod medium;

@@ -1,0 +1,164 @@
+//! What the medium reports, and what follows for the link, the radios and the account of its time.
+
+use super::{Finished, Noted, StationPair, Underway};
+use crate::budget::{Exchange, State};
+use crate::packet::Pipe;
+use cogtcp_crosslayer::LinkEvent;
+use cogtcp_link::DropCause;
+use cogtcp_spectrum::Radio;
+use cogtcp_units::Time;
+use cogtcp_wireless::{Cause, Event, FrameKind};
+use std::collections::VecDeque;
+
+impl StationPair {
+    /// Takes in what has happened on the medium.
+    pub(super) fn take_events(
+        &mut self,
+        now: Time,
+        pipes: &mut [Pipe],
+        notes: &mut VecDeque<Noted>,
+    ) -> Finished {
+        let mut finished = Finished::default();
+        while let Some(event) = self.medium.poll_event() {
+            match event {
+                Event::OnAir { from, kind, start, end, .. } => {
+                    self.note_frame(from.0 as usize, kind, start, end, now, pipes);
+                }
+                Event::Exchange { from, end, data, cause } => {
+                    let sender = from.0 as usize;
+                    self.begin_service(sender, now, pipes);
+                    let exchange = self.exchange(sender, end, data, cause);
+                    self.exchanges[sender] = Some(Underway::Known(exchange));
+                    if let Some((start, until)) = data {
+                        self.put_on_air(sender, start, until, true, now, pipes);
+                    }
+                }
+                Event::Received { from, .. } => {
+                    let sender = from.0 as usize;
+                    // Delivered now, acknowledged later: should the ACK get lost, the retry does not deliver it again.
+                    if let Some(packet) = &mut self.packets[sender] {
+                        packet.arrived = true;
+                    }
+                    finished.delivered = Some(self.pipes[sender]);
+                }
+                Event::AttemptFailed { from, cause, .. } => {
+                    let sender = from.0 as usize;
+                    if let Cause::Interfered(frame) = cause {
+                        notes.push_back(Noted::Interference(self.pipes[sender], frame.name()));
+                    }
+                    self.end_exchange(sender, Some(cause), now, &mut finished);
+                }
+                Event::Sent { from, .. } => {
+                    let sender = from.0 as usize;
+                    self.end_exchange(sender, None, now, &mut finished);
+                    self.end_packet(sender, now, pipes, notes);
+                }
+                Event::Failed { from, cause, arrived, .. } => {
+                    let sender = from.0 as usize;
+                    // Given up after it arrived, for want of an ACK: the packet is not lost.
+                    if !arrived {
+                        finished.dropped = Some((self.pipes[sender], drop_cause(cause)));
+                    }
+                    self.end_packet(sender, now, pipes, notes);
+                }
+                // The link keeps the queue.
+                Event::QueueFree { .. } => {}
+            }
+        }
+        finished
+    }
+
+    /// A frame of `end` goes on the air.
+    fn note_frame(
+        &mut self,
+        end: usize,
+        kind: FrameKind,
+        start: Time,
+        until: Time,
+        now: Time,
+        pipes: &mut [Pipe],
+    ) {
+        let is_senders = matches!(kind, FrameKind::Rts | FrameKind::Data);
+        // The channel is that of the receiver of the exchange, whose radio knows what may be disturbed there. Where frames overlap a
+        // primary user suffers once.
+        let receiver = if is_senders { 1 - end } else { end };
+        let number = self.radio_of(receiver);
+        let unit = &mut self.radios[number];
+        let from = start.max(unit.on_air_until);
+        if from < until {
+            unit.radio.transmitted(from, until);
+            unit.on_air_until = until;
+        }
+        if is_senders && self.exchanges[end].is_none() {
+            self.begin_service(end, now, pipes);
+            self.exchanges[end] = Some(Underway::Open { data: (Time::ZERO, Time::ZERO) });
+        }
+        let arrived = self.packets[end].is_some_and(|packet| packet.arrived);
+        if kind == FrameKind::Data
+            && !arrived
+            && let Some(Underway::Open { .. }) = self.exchanges[end]
+        {
+            self.exchanges[end] = Some(Underway::Open { data: self.payload(end, until) });
+            self.put_on_air(end, start, until, false, now, pipes);
+        }
+    }
+
+    /// The MAC of `end` begins an exchange: its packet waits no longer. One that has arrived is not in the link any more.
+    fn begin_service(&self, end: usize, now: Time, pipes: &mut [Pipe]) {
+        if self.packets[end].is_some_and(|packet| !packet.arrived) {
+            pipes[self.pipes[end] as usize].begin_service(now);
+        }
+    }
+
+    /// The packet itself of a data frame of `end` that ends at `until`: from when to when it is on the air.
+    fn payload(&self, end: usize, until: Time) -> (Time, Time) {
+        let size = self.packets[end].map_or(0, |packet| packet.size);
+        let rate = self.radio(1 - end).rate().unwrap_or_default();
+        (until - rate.transmission_time(u64::from(size)), until)
+    }
+
+    fn put_on_air(&self, end: usize, start: Time, until: Time, arrives: bool, now: Time, pipes: &mut [Pipe]) {
+        let rate = self.radio(1 - end).rate().unwrap_or_default();
+        pipes[self.pipes[end] as usize].put_on_air(now, start, until, rate, arrives);
+    }
+
+    /// An exchange of `sender` as the budget counts it: the data frame that arrives for the first time, and why it fails.
+    fn exchange(
+        &self,
+        sender: usize,
+        end: Time,
+        data: Option<(Time, Time)>,
+        cause: Option<Cause>,
+    ) -> Exchange {
+        let rest = match cause {
+            Some(Cause::Interfered(_)) => State::Interference,
+            None if data.is_some() => State::Mac,
+            // The packet had arrived before, and only its acknowledgement had not.
+            _ => State::Retry,
+        };
+        let data = data.map_or((Time::ZERO, Time::ZERO), |(_, until)| self.payload(sender, until));
+        Exchange { end, data, rest }
+    }
+
+    /// The exchange of `sender` is over: the packet got through, or is tried again, or given up.
+    fn end_exchange(&mut self, sender: usize, cause: Option<Cause>, now: Time, finished: &mut Finished) {
+        let Some(Underway::Open { data }) = self.exchanges[sender].take() else { return };
+        let carried = data != (Time::ZERO, Time::ZERO) && self.packets[sender].is_some_and(|it| it.arrived);
+        finished.decided[sender] = Some(self.exchange(sender, now, carried.then_some(data), cause));
+    }
+
+    /// The MAC of `end` is done with its packet.
+    fn end_packet(&mut self, end: usize, now: Time, pipes: &mut [Pipe], notes: &mut VecDeque<Noted>) {
+        let size = self.packets[end].take().map_or(0, |packet| packet.size);
+        let pipe = &mut pipes[self.pipes[end] as usize];
+        if pipe.take_overflow() {
+            let bytes = pipe.room(size);
+            notes.push_back(Noted::Board(end, now, LinkEvent::QueueFree { bytes }));
+        }
+    }
+}
+
+/// Why a packet is dropped whose last attempt failed for this cause.
+fn drop_cause(cause: Cause) -> DropCause {
+    if matches!(cause, Cause::Interfered(_)) { DropCause::Interference } else { DropCause::Retry }
+}
