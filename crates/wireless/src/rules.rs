@@ -199,8 +199,8 @@ impl Rules {
         }
     }
 
-    /// The rules that the pair of stations had before there were profiles: the standard's, but a missing answer is noticed
-    /// when it would have ended, and a NAV is never given up.
+    /// The rules of the two ends of a `[radio.cr]`: the standard's, but a missing answer is noticed when it would have ended, and a
+    /// NAV is never given up.
     pub const fn two_stations() -> Self {
         let standard = Self::of(Profile::Standard);
         Self { answer_timeout: AnswerTimeout::End, nav_reset: false, ..standard }
