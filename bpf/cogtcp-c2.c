@@ -3,13 +3,9 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <getopt.h>
-#include <libgen.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 #include "kernel.h"
 
 static const char USAGE[] =
@@ -19,13 +15,16 @@ static const char USAGE[] =
 	"       cogtcp-c2 flows ADDRESS|any N|default\n"
 	"       cogtcp-c2 link ADDRESS|any sensing|handoff|up [SECONDS]";
 
+const char CAPABILITIES[] = "CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN";
+
 static int read_flows(const char *text, __u32 *flows)
 {
-	char *end;
-	long value = strtol(text, &end, 10);
+	long value;
 
+	if (!read_number(text, 1, C2_MOST_FLOWS, &value))
+		return 0;
 	*flows = value;
-	return *text && !*end && value >= 1 && value <= C2_MOST_FLOWS;
+	return 1;
 }
 
 static int find(struct kernel_c2 *c2, const char *what)
@@ -37,19 +36,6 @@ static int find(struct kernel_c2 *c2, const char *what)
 	return error ? fail(1, "nothing is loaded; load it with: cogtcp c2 load") : 0;
 }
 
-/* Beside this program. */
-static const char *default_object(void)
-{
-	static char path[PATH_MAX + 16];
-	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX);
-
-	if (length < 0)
-		return "c2.bpf.o";
-	path[length] = 0;
-	dirname(path);
-	return strcat(path, "/c2.bpf.o");
-}
-
 static int run_load(int count, char **words)
 {
 	static const struct option OPTIONS[] = {
@@ -57,7 +43,7 @@ static int run_load(int count, char **words)
 		{ "object", required_argument, NULL, 'o' }, { "foreground", no_argument, NULL, 'g' },
 		{ "option", required_argument, NULL, 's' }, {},
 	};
-	struct load_options options = { .object = default_object(), .settings.flows = 1 };
+	struct load_options options = { .object = beside_program("c2.bpf.o"), .settings.flows = 1 };
 	int option;
 
 	while ((option = getopt_long(count, words, "", OPTIONS, NULL)) != -1) {
@@ -107,7 +93,6 @@ static int run_link(const char *where, const char *what, const char *seconds)
 	struct c2_address address;
 	struct c2_link link = {};
 	struct kernel_c2 c2;
-	struct timespec clock;
 	double limit = 10;
 	char *end = "";
 	int code, map;
@@ -127,8 +112,7 @@ static int run_link(const char *where, const char *what, const char *seconds)
 	code = find(&c2, "cogtcp c2 link");
 	if (code)
 		return code;
-	clock_gettime(CLOCK_MONOTONIC, &clock);
-	now = clock.tv_sec * 1000000000ULL + clock.tv_nsec;
+	now = now_ns();
 	map = bpf_map_get_fd_by_id(c2.settings.links_map);
 	bpf_map_lookup_elem(map, &address, &link);
 	/* A handoff counts when it ends, or when what follows it is said. */

@@ -9,9 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -24,46 +22,6 @@
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif
-
-/* The last lines that libbpf had to say: where the verifier refuses, they hold its reason. */
-static char said[16384];
-
-static int hear(enum libbpf_print_level level, const char *format, va_list given)
-{
-	size_t have = strlen(said), length, drop;
-	char *text, *line;
-
-	if (level == LIBBPF_DEBUG || vasprintf(&text, format, given) < 0)
-		return 0;
-	/* A verifier's log comes in one piece, and its end tells more than its beginning. */
-	length = strlen(text);
-	line = length < sizeof(said) / 2 ? text : text + length - sizeof(said) / 2;
-	length = strlen(line);
-	if (have + length >= sizeof(said)) {
-		drop = have + length - sizeof(said) + 1;
-		memmove(said, said + drop, have - drop + 1);
-	}
-	strcat(said, line);
-	free(text);
-	return 0;
-}
-
-/* Prints why a program was refused, from the verifier's log: its last lines. */
-static int not_loaded(const char *file, int error)
-{
-	char *end = strstr(said, "-- END PROG LOAD LOG --"), *start;
-	int lines = 0;
-
-	if (!end)
-		return error == EPERM || error == EACCES ? refused("cogtcp c2 load", error)
-			: fail(1, "%s cannot be loaded: %s\n%s", file, strerror(error), said);
-	*end = 0;
-	for (start = end; start > said && lines < 6; start--)
-		lines += start[-1] == '\n';
-	if (lines == 6)
-		start++;
-	return fail(1, "the kernel's verifier refuses a program of %s:\n%s", file, start);
-}
 
 static __u32 map_id(struct bpf_object *object, const char *name)
 {
@@ -113,8 +71,9 @@ static int attach_option(struct bpf_object *object, const char *path)
 	return 0;
 }
 
-static int load_and_register(const struct load_options *options)
+static int load_and_register(void *data)
 {
+	const struct load_options *options = data;
 	struct bpf_object *object;
 	struct bpf_map *control;
 	struct bpf_link_info info = {};
@@ -125,7 +84,7 @@ static int load_and_register(const struct load_options *options)
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
 		return fail(1, "this kernel does not describe its types (no /sys/kernel/btf/vmlinux): it needs "
 			       "CONFIG_DEBUG_INFO_BTF and CONFIG_BPF_JIT");
-	libbpf_set_print(hear);
+	hear_libbpf();
 	object = bpf_object__open_file(options->object, NULL);
 	if (!object)
 		return fail(1, "%s cannot be read: %s; build it with: make bpf", options->object, strerror(errno));
@@ -141,7 +100,7 @@ static int load_and_register(const struct load_options *options)
 	}
 	error = bpf_object__load(object);
 	if (error)
-		return not_loaded(options->object, -error);
+		return not_loaded("cogtcp c2 load", options->object, -error);
 	settings.flows_map = map_id(object, "c2_flows");
 	settings.links_map = map_id(object, "c2_links");
 	settings.sockets_map = map_id(object, "c2_sockets");
@@ -164,50 +123,17 @@ static int load_and_register(const struct load_options *options)
 	return error ? refused("cogtcp c2 load", errno) : 0;
 }
 
-static void hold(void)
+static void hold(void *data)
 {
-	signal(SIGHUP, SIG_IGN);
 	for (;;)
 		pause();
 }
 
-int load(const struct load_options *options)
+int load(struct load_options *options)
 {
-	int ready[2], null, code;
-	char got;
-	pid_t child;
+	const struct service service = { .begin = load_and_register, .hold = hold, .data = options };
 
-	if (options->foreground) {
-		code = load_and_register(options);
-		if (code)
-			return code;
-		puts("ready");
-		fflush(stdout);
-		hold();
-	}
-	if (pipe2(ready, O_CLOEXEC))
-		return fail(1, "no pipe can be made: %s", strerror(errno));
-	child = fork();
-	if (child < 0)
-		return fail(1, "no process can be started: %s", strerror(errno));
-	if (child) {
-		close(ready[1]);
-		/* Nothing comes from a process that was killed. */
-		return read(ready[0], &got, 1) == 1 ? got : fail(1, "the process that loads ended before it was done");
-	}
-	close(ready[0]);
-	setsid();
-	code = load_and_register(options);
-	fflush(stderr);
-	got = code;
-	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	for (int fd = 0; fd < 3; fd++)
-		dup2(null, fd);
-	if (chdir("/") || write(ready[1], &got, 1) != 1 || code)
-		_exit(code ? code : 1);
-	close(ready[1]);
-	hold();
-	return 0;
+	return stand(&service, options->foreground);
 }
 
 int unload(void)

@@ -1,36 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Finds in the kernel what belongs to C2, and the text of addresses and errors. */
-#include <arpa/inet.h>
+/* Finds in the kernel what belongs to C2, and reads its addresses. */
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include "kernel.h"
 
 /* enum bpf_link_type, since Linux 5.19. */
 #define LINK_TYPE_STRUCT_OPS 9
-
-int fail(int code, const char *format, ...)
-{
-	va_list given;
-
-	va_start(given, format);
-	vfprintf(stderr, format, given);
-	va_end(given);
-	fputc('\n', stderr);
-	return code;
-}
-
-int refused(const char *what, int error)
-{
-	if (error == EPERM || error == EACCES)
-		return fail(1, "%s needs root (CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN)", what);
-	if (error == ENOSYS)
-		return fail(1, "%s: this kernel was built without BPF (CONFIG_BPF_SYSCALL)", what);
-	return fail(1, "%s: the kernel refuses: %s", what, strerror(error));
-}
 
 /* Whether the link that the settings name is one that registers a control. A link's id is not used again soon. */
 static int registered(const struct c2_settings *settings)
@@ -87,26 +64,6 @@ int map_exists(__u32 id)
 
 int parse_address(const char *text, struct c2_address *address)
 {
-	struct in_addr ipv4;
-
 	memset(address, 0, sizeof(*address));
-	if (!strcmp(text, "any"))
-		return 1;
-	if (inet_pton(AF_INET, text, &ipv4) == 1) {
-		address->word[2] = htonl(0xffff);
-		address->word[3] = ipv4.s_addr;
-		return 1;
-	}
-	return inet_pton(AF_INET6, text, address) == 1;
-}
-
-const char *address_text(const struct c2_address *address, const char *any, char *text)
-{
-	const __u32 *word = address->word;
-
-	if (any && !(word[0] | word[1] | word[2] | word[3]))
-		return any;
-	if (!word[0] && !word[1] && word[2] == htonl(0xffff))
-		return inet_ntop(AF_INET, &word[3], text, INET6_ADDRSTRLEN);
-	return inet_ntop(AF_INET6, word, text, INET6_ADDRSTRLEN);
+	return !strcmp(text, "any") || read_address(text, address->word);
 }

@@ -4,7 +4,6 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 #include "kernel.h"
 
@@ -76,8 +75,8 @@ static void print_socket(const struct c2_report *s)
 {
 	char text[INET6_ADDRSTRLEN];
 
-	printf("{\"local\": \"%s\", \"local_port\": %u", address_text(&s->local, NULL, text), s->local_port);
-	printf(", \"remote\": \"%s\", \"remote_port\": %u", address_text(&s->remote, NULL, text), s->remote_port);
+	printf("{\"local\": \"%s\", \"local_port\": %u", address_text(s->local.word, text), s->local_port);
+	printf(", \"remote\": \"%s\", \"remote_port\": %u", address_text(s->remote.word, text), s->remote_port);
 	printf(", \"cwnd_segments\": %u, \"mss_bytes\": %u", s->cwnd, s->mss);
 	if (s->ssthresh >= 0x7fffffff)
 		printf(", \"ssthresh_segments\": null");
@@ -102,6 +101,14 @@ static void print_socket(const struct c2_report *s)
 	printf(", \"probes\": %u, \"handoffs\": %u}", s->probes, s->handoffs);
 }
 
+/* All zeros: any destination that has no entry of its own. */
+static const char *entry_text(const struct c2_address *key, char *text)
+{
+	const __u32 *word = key->word;
+
+	return word[0] | word[1] | word[2] | word[3] ? address_text(word, text) : "any";
+}
+
 static void print_flows(int map)
 {
 	struct c2_address key, *last = NULL;
@@ -112,7 +119,7 @@ static void print_flows(int map)
 	for (; !bpf_map_get_next_key(map, last, &key); last = &key) {
 		if (bpf_map_lookup_elem(map, &key, &flows))
 			continue;
-		printf("%s{\"address\": \"%s\", \"flows\": %u}", comma, address_text(&key, "any", text), flows);
+		printf("%s{\"address\": \"%s\", \"flows\": %u}", comma, entry_text(&key, text), flows);
 		comma = ", ";
 	}
 }
@@ -123,18 +130,15 @@ static void print_links(int map)
 	char text[INET6_ADDRSTRLEN];
 	const char *comma = "";
 	struct c2_link link;
-	struct timespec now;
-	__u64 ns;
+	__u64 ns = now_ns();
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	ns = now.tv_sec * 1000000000ULL + now.tv_nsec;
 	for (; !bpf_map_get_next_key(map, last, &key); last = &key) {
 		if (bpf_map_lookup_elem(map, &key, &link))
 			continue;
 		if (ns >= link.until)
 			link.state = C2_UP;
 		printf("%s{\"address\": \"%s\", \"state\": \"%s\", \"handoffs\": %u}", comma,
-		       address_text(&key, "any", text), STATES[link.state % 3], link.handoffs);
+		       entry_text(&key, text), STATES[link.state % 3], link.handoffs);
 		comma = ", ";
 	}
 }

@@ -145,13 +145,13 @@ int attach(const struct load_options *options, struct attached *its)
 	if (header < 0)
 		return fail(2, "interface \"%s\" has frames that are not known: name one of Ethernet (veth, a network card) or a TUN device",
 			    options->interface);
-	libbpf_set_print(hush);
+	hear_libbpf();
 	its->object = bpf_object__open_file(options->object, NULL);
 	if (!its->object)
 		return fail(1, "%s cannot be read: %s; build it with: make bpf", options->object, strerror(errno));
 	error = bpf_object__load(its->object);
 	if (error)
-		return refused("cogtcp freeze load", -error);
+		return not_loaded("cogtcp freeze load", options->object, -error);
 	its->state_map = bpf_object__find_map_fd_by_name(its->object, "freeze_state");
 	its->connections_map = bpf_object__find_map_fd_by_name(its->object, "freeze_connections");
 	its->counts_map = bpf_object__find_map_fd_by_name(its->object, "freeze_counts");

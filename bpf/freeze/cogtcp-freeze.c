@@ -2,12 +2,8 @@
 /* The command behind `cogtcp freeze`: the connection manager of Freeze-TCP on an interface of this host. */
 #include <arpa/inet.h>
 #include <getopt.h>
-#include <libgen.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "daemon.h"
 #include "message.h"
 
@@ -17,41 +13,16 @@ static const char USAGE[] =
 	"       cogtcp-freeze unload [IFACE]\n"
 	"       cogtcp-freeze clean";
 
-/* Beside this program. */
-static const char *default_object(void)
-{
-	static char path[PATH_MAX + 16];
-	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX);
-
-	if (length < 0)
-		return "freeze.bpf.o";
-	path[length] = 0;
-	dirname(path);
-	return strcat(path, "/freeze.bpf.o");
-}
-
-static int read_address(const char *text, struct in6_addr *address)
-{
-	struct in_addr ipv4;
-
-	if (inet_pton(AF_INET6, text, address) == 1)
-		return 1;
-	if (inet_pton(AF_INET, text, &ipv4) != 1)
-		return 0;
-	memset(address, 0, sizeof(*address));
-	address->s6_addr[10] = address->s6_addr[11] = 0xff;
-	memcpy(&address->s6_addr[12], &ipv4, sizeof(ipv4));
-	return 1;
-}
+const char CAPABILITIES[] = "CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN and CAP_NET_RAW";
 
 /* PORT, ADDRESS:PORT, or [ADDRESS]:PORT. */
 static int read_listen(const char *text, struct sockaddr_in6 *listen)
 {
-	char address[INET6_ADDRSTRLEN + 3] = "", *start = address, *end;
-	const char *colon = strrchr(text, ':'), *digits = colon ? colon + 1 : text;
-	long port = strtol(digits, &end, 10);
+	char address[INET6_ADDRSTRLEN + 3] = "", *start = address;
+	const char *colon = strrchr(text, ':');
+	long port;
 
-	if (!*digits || *end || port < 1 || port > 65535)
+	if (!read_number(colon ? colon + 1 : text, 1, 65535, &port))
 		return 0;
 	listen->sin6_port = htons(port);
 	if (!colon)
@@ -63,7 +34,7 @@ static int read_listen(const char *text, struct sockaddr_in6 *listen)
 		start[strlen(start) - 1] = 0;
 		start++;
 	}
-	return read_address(start, &listen->sin6_addr);
+	return read_address(start, listen->sin6_addr.s6_addr32);
 }
 
 static int run_load(int count, char **words)
@@ -75,7 +46,7 @@ static int run_load(int count, char **words)
 		{},
 	};
 	struct load_options options = {
-		.object = default_object(),
+		.object = beside_program("freeze.bpf.o"),
 		.listen = { .sin6_family = AF_INET6, .sin6_port = htons(MESSAGE_PORT) },
 	};
 	int option;
@@ -91,7 +62,7 @@ static int run_load(int count, char **words)
 			options.foreground = 1;
 		else if (option == 'l' && !read_listen(optarg, &options.listen))
 			return fail(2, "--listen %s: give a UDP port, or ADDRESS:PORT", optarg);
-		else if (option == 'r' && !read_address(optarg, &options.router))
+		else if (option == 'r' && !read_address(optarg, options.router.s6_addr32))
 			return fail(2, "--router %s: give an IPv4 or IPv6 address", optarg);
 		else if (option == '?')
 			return fail(2, "%s", USAGE);

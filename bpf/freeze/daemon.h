@@ -5,6 +5,7 @@
 
 #include <netinet/in.h>
 #include "freeze.h"
+#include "../user/user.h"
 
 struct bpf_object;
 
@@ -24,11 +25,6 @@ struct attached {
 	int links[2];
 };
 
-/* Print a message for users on standard error and return `code`: 1 what was asked for failed, 2 it was asked wrongly. */
-int fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same for a refusal by the kernel, `error` as in errno. */
-int refused(const char *what, int error);
-
 /* attach.c. Both return 0 or an exit code, having said why. */
 int attach(const struct load_options *options, struct attached *attached);
 void detach(struct attached *attached);
@@ -38,7 +34,7 @@ int detach_leftover(const struct freeze_settings *settings);
 __u64 this_namespace(void);
 
 /* hold.c: the daemon. */
-int load(const struct load_options *options);
+int load(struct load_options *options);
 
 /* find.c. Call `each` for what is loaded, or what is left of it; stops at the first that returns other than 0, and returns that. */
 struct found {

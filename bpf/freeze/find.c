@@ -2,31 +2,10 @@
 /* Finds in the kernel what is loaded. The kernel is asked each time: nothing of it is kept in files. */
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include "daemon.h"
-
-int fail(int code, const char *format, ...)
-{
-	va_list given;
-
-	va_start(given, format);
-	vfprintf(stderr, format, given);
-	va_end(given);
-	fputc('\n', stderr);
-	return code;
-}
-
-int refused(const char *what, int error)
-{
-	if (error == EPERM || error == EACCES)
-		return fail(1, "%s needs root (CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN and CAP_NET_RAW)", what);
-	if (error == ENOSYS)
-		return fail(1, "%s: this kernel was built without BPF (CONFIG_BPF_SYSCALL)", what);
-	return fail(1, "%s: the kernel refuses: %s", what, strerror(error));
-}
 
 /* Whether the process is there, and is one of these daemons: numbers of processes are used again. */
 static int is_alive(__u32 process)

@@ -169,7 +169,9 @@ static __always_inline void sample(struct freeze_connection *its, __u64 now)
 static __always_inline void keep(struct __sk_buff *skb, const struct segment *it, struct scratch *scratch,
 				 struct freeze_connection *its, struct freeze_ack *ack)
 {
-	__u32 length = it->length, next = it->seq + it->payload + (it->flags & FIN ? 1 : 0);
+	__u32 next = it->seq + it->payload + (it->flags & FIN ? 1 : 0);
+	/* 64 bits wide: what the verifier knows of a number is lost where it is widened. */
+	__u64 length = it->length;
 
 	/* For the verifier, and no more than there is room for. */
 	asm volatile("" : "+r"(length));
@@ -208,16 +210,39 @@ static __always_inline struct freeze_connection *begin(const struct freeze_key *
 	return bpf_map_lookup_elem(&freeze_connections, key);
 }
 
+/* A segment that is to be looked at, and what is needed for it. */
+struct at_hand {
+	struct freeze_state *state;
+	struct scratch *scratch;
+	struct segment it;
+	struct freeze_key key;
+};
+
+/* Take a packet in hand; returns whether it is a segment of a connection that goes on: one that is reset is forgotten. */
+static __always_inline int take(struct __sk_buff *skb, int leaves, struct at_hand *at)
+{
+	struct freeze_settings *settings;
+	__u32 zero = 0;
+
+	settings = bpf_map_lookup_elem(&freeze_settings, &zero);
+	at->state = bpf_map_lookup_elem(&freeze_state, &zero);
+	at->scratch = bpf_map_lookup_elem(&freeze_scratch, &zero);
+	if (!settings || !at->state || !at->scratch || !read_segment(skb, settings->link_header ? 14 : 0, &at->it))
+		return 0;
+	key_of(&at->it, leaves, &at->key);
+	if (at->it.flags & RST) {
+		bpf_map_delete_elem(&freeze_connections, &at->key);
+		return 0;
+	}
+	return 1;
+}
+
 SEC("tc")
 int freeze_egress(struct __sk_buff *skb)
 {
-	struct freeze_settings *settings;
 	struct freeze_connection *its;
-	struct freeze_state *state;
-	struct scratch *scratch;
-	struct segment it = {};
-	struct freeze_key key = {};
-	__u32 zero = 0, value, echo;
+	struct at_hand at = {};
+	__u32 value, echo;
 	int frozen;
 	__u64 now;
 
@@ -226,22 +251,14 @@ int freeze_egress(struct __sk_buff *skb)
 		return PASS;
 	if (skb->mark == FREEZE_MARK_IN)
 		return bpf_redirect(skb->ifindex, BPF_F_INGRESS);
-	settings = bpf_map_lookup_elem(&freeze_settings, &zero);
-	state = bpf_map_lookup_elem(&freeze_state, &zero);
-	scratch = bpf_map_lookup_elem(&freeze_scratch, &zero);
-	if (!settings || !state || !scratch || !read_segment(skb, settings->link_header ? 14 : 0, &it))
+	if (!take(skb, 1, &at))
 		return PASS;
-	key_of(&it, 1, &key);
-	if (it.flags & RST) {
-		bpf_map_delete_elem(&freeze_connections, &key);
-		return PASS;
-	}
 	now = bpf_ktime_get_ns();
-	its = bpf_map_lookup_elem(&freeze_connections, &key);
-	if (it.flags & SYN) {
+	its = bpf_map_lookup_elem(&freeze_connections, &at.key);
+	if (at.it.flags & SYN) {
 		/* The same ends may be those of another connection now. */
 		if (its && !its->handshake) {
-			bpf_map_delete_elem(&freeze_connections, &key);
+			bpf_map_delete_elem(&freeze_connections, &at.key);
 			its = NULL;
 		}
 		if (its) {
@@ -249,30 +266,30 @@ int freeze_egress(struct __sk_buff *skb)
 			its->stamp_at = 0;
 			return PASS;
 		}
-		its = begin(&key, scratch);
+		its = begin(&at.key, at.scratch);
 		if (its) {
 			its->handshake = 1;
 			its->stamp_at = its->seen = now;
 		}
 		return PASS;
 	}
-	if (!(it.flags & ACK))
+	if (!(at.it.flags & ACK))
 		return PASS;
 	if (!its)
-		its = begin(&key, scratch);
+		its = begin(&at.key, at.scratch);
 	if (!its)
 		return PASS;
 	if (its->handshake)
 		its->handshake = its->stamp_at = 0;
 	its->seen = now;
-	its->acked = it.ack;
-	keep(skb, &it, scratch, its, &its->out);
-	frozen = state->frozen && its->released != state->epoch;
+	its->acked = at.it.ack;
+	keep(skb, &at.it, at.scratch, its, &its->out);
+	frozen = at.state->frozen && its->released != at.state->epoch;
 	if (frozen) {
 		its->stamp_at = 0;
 		__sync_fetch_and_add(&its->closed_acks, 1);
-		close_window(skb, &it);
-	} else if (!its->stamp_at && stamps(skb, &it, &value, &echo) && value != its->stamp) {
+		close_window(skb, &at.it);
+	} else if (!its->stamp_at && stamps(skb, &at.it, &value, &echo) && value != its->stamp) {
 		its->stamp = value;
 		its->stamp_at = now;
 	}
@@ -282,13 +299,9 @@ int freeze_egress(struct __sk_buff *skb)
 SEC("tc")
 int freeze_ingress(struct __sk_buff *skb)
 {
-	struct freeze_settings *settings;
 	struct freeze_connection *its;
 	struct freeze_counts *counts;
-	struct freeze_state *state;
-	struct scratch *scratch;
-	struct segment it = {};
-	struct freeze_key key = {};
+	struct at_hand at = {};
 	__u32 zero = 0, value, echo;
 	int frozen;
 	__u64 now;
@@ -297,44 +310,36 @@ int freeze_ingress(struct __sk_buff *skb)
 		skb->mark = 0;
 		return PASS;
 	}
-	settings = bpf_map_lookup_elem(&freeze_settings, &zero);
-	state = bpf_map_lookup_elem(&freeze_state, &zero);
-	scratch = bpf_map_lookup_elem(&freeze_scratch, &zero);
-	if (!settings || !state || !scratch || !read_segment(skb, settings->link_header ? 14 : 0, &it))
+	if (!take(skb, 0, &at))
 		return PASS;
-	key_of(&it, 0, &key);
-	its = bpf_map_lookup_elem(&freeze_connections, &key);
+	its = bpf_map_lookup_elem(&freeze_connections, &at.key);
 	if (!its)
 		return PASS;
-	if (it.flags & RST) {
-		bpf_map_delete_elem(&freeze_connections, &key);
-		return PASS;
-	}
 	now = bpf_ktime_get_ns();
 	its->seen = now;
-	frozen = state->frozen && its->released != state->epoch;
-	if (frozen && now >= state->until) {
+	frozen = at.state->frozen && its->released != at.state->epoch;
+	if (frozen && now >= at.state->until) {
 		/* The path works, though nobody said so: the own answer to this segment carries the real window. */
-		its->released = state->epoch;
+		its->released = at.state->epoch;
 		frozen = 0;
 		counts = bpf_map_lookup_elem(&freeze_counts, &zero);
 		if (counts)
 			__sync_fetch_and_add(&counts->let_go, 1);
 	}
-	if (its->stamp_at && (it.flags & ACK)) {
+	if (its->stamp_at && (at.it.flags & ACK)) {
 		if (its->handshake)
 			sample(its, now);
-		else if (!frozen && stamps(skb, &it, &value, &echo) && !after(its->stamp, echo))
+		else if (!frozen && stamps(skb, &at.it, &value, &echo) && !after(its->stamp, echo))
 			sample(its, now);
 	}
-	if ((it.flags & (SYN | ACK)) != ACK)
+	if ((at.it.flags & (SYN | ACK)) != ACK)
 		return PASS;
-	if (frozen && !it.payload && after(its->acked, it.seq))
+	if (frozen && !at.it.payload && after(its->acked, at.it.seq))
 		__sync_fetch_and_add(&its->probes, 1);
-	keep(skb, &it, scratch, its, &its->in);
+	keep(skb, &at.it, at.scratch, its, &its->in);
 	if (frozen) {
 		__sync_fetch_and_add(&its->held_acks, 1);
-		close_window(skb, &it);
+		close_window(skb, &at.it);
 	}
 	return PASS;
 }

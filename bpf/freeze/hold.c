@@ -33,15 +33,9 @@ struct daemon {
 	struct injector injector;
 	struct in6_addr router;
 	int messages;
+	int ending; /* tells of the signals that end it */
+	const struct load_options *options;
 };
-
-static __u64 now_ns(void)
-{
-	struct timespec clock;
-
-	clock_gettime(CLOCK_MONOTONIC, &clock);
-	return clock.tv_sec * 1000000000ULL + clock.tv_nsec;
-}
 
 /* Counters of the daemon's own, which nobody else writes. */
 static void count(const struct daemon *its, size_t offset, __u64 by)
@@ -200,10 +194,26 @@ static int listen_for(const struct load_options *options, struct daemon *its)
 	return 0;
 }
 
-static int begin(const struct load_options *options, struct daemon *its)
+/* The signals that end it, as a descriptor: blocked before anything is attached, so that none comes in between. */
+static int await_end(void)
 {
-	int error, code = listen_for(options, its);
+	sigset_t ends;
 
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGINT);
+	sigprocmask(SIG_BLOCK, &ends, NULL);
+	return signalfd(-1, &ends, SFD_CLOEXEC);
+}
+
+static int begin(void *data)
+{
+	struct daemon *its = data;
+	const struct load_options *options = its->options;
+	int error, code;
+
+	its->ending = await_end();
+	code = listen_for(options, its);
 	if (code)
 		return code;
 	its->router = options->router;
@@ -214,9 +224,13 @@ static int begin(const struct load_options *options, struct daemon *its)
 }
 
 /* Until SIGTERM or SIGINT; SIGHUP is the end of a terminal, not of this. */
-static void hold(struct daemon *its, int ending)
+static void hold(void *data)
 {
-	struct pollfd watched[] = { { .fd = its->messages, .events = POLLIN }, { .fd = ending, .events = POLLIN } };
+	struct daemon *its = data;
+	struct pollfd watched[] = {
+		{ .fd = its->messages, .events = POLLIN },
+		{ .fd = its->ending, .events = POLLIN },
+	};
 	struct freeze_state state;
 	__u32 zero = 0;
 
@@ -240,65 +254,10 @@ static void hold(struct daemon *its, int ending)
 	close_injector(&its->injector);
 }
 
-/* The signals that end it, as a descriptor: blocked before anything is attached, so that none comes in between. */
-static int await_end(void)
+int load(struct load_options *options)
 {
-	sigset_t ends;
+	struct daemon its = { .options = options };
+	const struct service service = { .begin = begin, .hold = hold, .data = &its };
 
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGTERM);
-	sigaddset(&ends, SIGINT);
-	sigprocmask(SIG_BLOCK, &ends, NULL);
-	return signalfd(-1, &ends, SFD_CLOEXEC);
-}
-
-int load(const struct load_options *options)
-{
-	struct daemon its = {};
-	int ready[2], ending, null, code;
-	char got;
-	pid_t child;
-
-	if (options->foreground) {
-		ending = await_end();
-		code = begin(options, &its);
-		if (code)
-			return code;
-		puts("ready");
-		fflush(stdout);
-		hold(&its, ending);
-		return 0;
-	}
-	if (pipe2(ready, O_CLOEXEC))
-		return fail(1, "no pipe can be made: %s", strerror(errno));
-	child = fork();
-	if (child < 0)
-		return fail(1, "no process can be started: %s", strerror(errno));
-	if (child) {
-		close(ready[1]);
-		/* Nothing comes from a process that was killed. */
-		return read(ready[0], &got, 1) == 1 ? got : fail(1, "the process that loads ended before it was done");
-	}
-	close(ready[0]);
-	setsid();
-	signal(SIGHUP, SIG_IGN);
-	ending = await_end();
-	code = begin(options, &its);
-	fflush(stderr);
-	got = code;
-	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	for (int fd = 0; fd < 3; fd++)
-		dup2(null, fd);
-	if (code || chdir("/")) {
-		if (write(ready[1], &got, 1) != 1)
-			_exit(1);
-		_exit(code ? code : 1);
-	}
-	if (write(ready[1], &got, 1) == 1) {
-		close(ready[1]);
-		hold(&its, ending);
-	} else {
-		detach(&its.attached);
-	}
-	_exit(0);
+	return stand(&service, options->foreground);
 }

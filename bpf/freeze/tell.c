@@ -17,15 +17,6 @@
 #define SYS_pidfd_open 434
 #endif
 
-static const char *text_of(const __u32 address[4], char *text)
-{
-	const struct in6_addr *its = (const struct in6_addr *)address;
-
-	if (IN6_IS_ADDR_V4MAPPED(its))
-		return inet_ntop(AF_INET, &address[3], text, INET6_ADDRSTRLEN);
-	return inet_ntop(AF_INET6, address, text, INET6_ADDRSTRLEN);
-}
-
 static void print_seconds(const char *name, __u64 nanoseconds)
 {
 	if (nanoseconds)
@@ -55,8 +46,8 @@ static void print_connection(const struct freeze_key *key, const struct freeze_c
 {
 	char text[INET6_ADDRSTRLEN];
 
-	printf("{\"local\": \"%s\", \"local_port\": %u", text_of(key->local, text), ntohs(key->local_port));
-	printf(", \"remote\": \"%s\", \"remote_port\": %u", text_of(key->remote, text), ntohs(key->remote_port));
+	printf("{\"local\": \"%s\", \"local_port\": %u", address_text(key->local, text), ntohs(key->local_port));
+	printf(", \"remote\": \"%s\", \"remote_port\": %u", address_text(key->remote, text), ntohs(key->remote_port));
 	printf(", \"frozen\": %s", state->frozen && its->released != state->epoch ? "true" : "false");
 	print_seconds("rtt_least_s", its->rtt_least);
 	print_seconds("rtt_smoothed_s", its->rtt_smoothed);
