@@ -270,7 +270,7 @@ fn settings(flow: &FlowSpec, family: Family, notes: &mut Vec<String>) -> Result<
     if flow.sender.initial_ssthresh != SenderConfig::default().initial_ssthresh {
         notes.push(format!("flow \"{name}\": the kernel begins without an ssthresh"));
     }
-    if !matches!(flow.receiver.delayed_ack, DelayedAck::On { .. }) {
+    if !matches!(flow.receiver.delayed_ack, DelayedAck::On { .. } | DelayedAck::Linux) {
         notes.push(format!("flow \"{name}\": the kernel delays ACKs as Linux does, by 40 ms and more"));
     }
     let buffer = flow.receiver.buffer;

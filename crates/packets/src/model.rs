@@ -6,7 +6,7 @@ use crate::script::{Call, Measure, PlaneName, Script, ScriptError};
 use cogtcp_transport::{
     CongestionControl, Flags, Receiver, ReceiverConfig, ReceiverState, Segment, Sender, SeqNumber, make,
 };
-use cogtcp_units::Time;
+use cogtcp_units::{Duration, Time};
 use std::fmt;
 
 /// Initial sequence number of the peer that the script plays: near the end of the numbers, so that they wrap.
@@ -115,7 +115,10 @@ impl Plane for Model<'_> {
         match call {
             Call::Connect => {
                 let control = self.control.take().ok_or("there is one connection")?;
-                let mut sender = Sender::new(self.script.flow.sender.clone(), control);
+                // The times of scripts are those of exact timers; how late a kernel's are, the runner allows for.
+                let mut config = (*self.script.flow.sender).clone();
+                config.timer_tick = Duration::ZERO;
+                let mut sender = Sender::new(config, control);
                 sender.open(now);
                 self.end = End::Sender(Box::new(sender));
             }

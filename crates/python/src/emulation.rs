@@ -40,10 +40,17 @@ mod plane {
         }
     }
 
-    fn plan(py: Python<'_>, scenario: &Scenario, is_command: bool, is_ipv6: bool) -> PyResult<Plan> {
+    fn plan(
+        py: Python<'_>,
+        scenario: &Scenario,
+        seed: Option<u64>,
+        is_command: bool,
+        is_ipv6: bool,
+    ) -> PyResult<Plan> {
         let experiment = scenario.resolve(py, &Arc::default())?;
+        let seed = seed.unwrap_or_else(|| experiment.run.seed.get());
         let family = if is_ipv6 { Family::V6 } else { Family::V4 };
-        Plan::new(experiment, is_command, family).map_err(|error| raised(py, &error))
+        Plan::new(experiment.drawn(seed), is_command, family).map_err(|error| raised(py, &error))
     }
 
     pub(super) fn check(
@@ -52,11 +59,11 @@ mod plane {
         is_command: bool,
         is_ipv6: bool,
     ) -> PyResult<Vec<String>> {
-        Ok(plan(py, scenario, is_command, is_ipv6)?.notes)
+        Ok(plan(py, scenario, None, is_command, is_ipv6)?.notes)
     }
 
     pub(super) fn emulate(py: Python<'_>, scenario: &Scenario, job: Job) -> PyResult<Run> {
-        let plan = plan(py, scenario, !job.command.is_empty(), job.ipv6)?;
+        let plan = plan(py, scenario, job.seed, !job.command.is_empty(), job.ipv6)?;
         let options = Options {
             seed: job.seed,
             duration: job.duration_s.map(Duration::from_secs_f64),

@@ -4,6 +4,7 @@ mod adhoc;
 mod build;
 mod chance;
 mod cognitive;
+mod drawn;
 mod routes;
 
 pub use adhoc::{AdHocSpec, Motion};
@@ -178,8 +179,10 @@ pub struct FlowSpec {
     pub receiver: Arc<ReceiverConfig>,
     /// The sender's congestion control: what `cogtcp_transport::make` takes.
     pub control: ControlSpec,
-    /// When the connection opens.
+    /// When the connection opens, before [`Experiment::drawn`] at the earliest.
     pub start: Time,
+    /// By how much it may open later.
+    pub start_jitter: Duration,
     /// When the application stops sending.
     pub stop: Option<Time>,
     /// What the application sends.

@@ -33,6 +33,9 @@ pub struct Flow {
     /// With `count` above 1: how much later each flow starts than the one before it.
     #[serde(default)]
     pub stagger: Duration,
+    /// By how much each flow may start later than that: drawn uniformly, from the seed.
+    #[serde(default)]
+    pub start_jitter: Duration,
     /// When the application stops sending; without it: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Duration>,

@@ -4,7 +4,7 @@ use crate::limits::LARGEST_SEGMENT;
 use crate::values::Window;
 use cogtcp_transport::{
     DelayedAck, FRto, FastRetransmitGuard, FullAckWindow, InitialWindow, NewRenoVariant, ParameterValue,
-    ReceiverConfig, Recovery, RttSampling, Segments, SenderConfig,
+    ReceiverConfig, Recovery, RttSampling, Segments, SenderConfig, TimeoutRules,
 };
 use cogtcp_units::{Bytes, Duration};
 use schemars::JsonSchema;
@@ -88,6 +88,14 @@ settings! {
     limited_transmit: bool = sender.limited_transmit;
     /// Whether a timeout is tested for being spurious (RFC 5682).
     f_rto: FRto = sender.f_rto;
+    /// Whether a response to a loss is undone when a timestamp shows that it was needless (RFC 3522). Needs SACK and timestamps.
+    eifel: bool = sender.eifel;
+    /// Whether a response to a loss is undone when D-SACKs have reported every retransmission (RFC 3708). Needs SACK.
+    d_sack_undo: bool = sender.d_sack_undo;
+    /// How timeouts come about, and what they do to the window.
+    timeout_rules: TimeoutRules = sender.timeout_rules;
+    /// Tick of a timer wheel as Linux's (1/HZ), up to 10 s: timers fire at ticks, later the longer they are; 0: exact timers.
+    timer_tick: Duration = sender.timer_tick;
     /// Whether fast recovery sends in proportion to what is delivered (PRR, RFC 9937). Needs SACK.
     prr: bool = sender.prr;
     /// Whether losses are found by time (RACK, RFC 8985). Needs SACK.
@@ -141,7 +149,8 @@ settings! {
     /// Time in TIME-WAIT after the close.
     time_wait: Duration = sender.time_wait;
     /// Whether the receiver delays ACKs: "off"; the longest delay (RFC 5681: at most 500 ms), which with `ack_every` is DelAck;
-    /// or "adaptive", as long as segments keep coming and 500 ms at most (TCP-ADA).
+    /// "adaptive", as long as segments keep coming and 500 ms at most (TCP-ADA); or "linux", 40 ms, but at once at the start, after pauses
+    /// and duplicates, and as long as the window that is offered grows.
     delayed_ack: DelayedAck = receiver.delayed_ack;
     /// A delayed ACK answers this many full-sized segments at most (RFC 5681: 2).
     ack_every: Segments = receiver.ack_every;
@@ -151,6 +160,9 @@ settings! {
     d_sack: bool = receiver.d_sack;
     /// Receive buffer: what the receiver advertises at most.
     receive_buffer: Bytes = receiver.buffer;
+    /// Whether the window that is offered begins with 65535 B and grows with what the application takes, up to half of the buffer, as in
+    /// Linux.
+    window_tuning: bool = receiver.window_tuning;
 }
 
 /// How a value in a scenario stands for a field of an endpoint.

@@ -3,7 +3,7 @@
 use cogtcp_scenario::{Scenario, starter};
 use cogtcp_transport::{
     DelayedAck, FRto, FastRetransmitGuard, FullAckWindow, InitialWindow, NewRenoVariant, ParameterValue,
-    ReceiverConfig, Recovery, RttSampling, SenderConfig,
+    ReceiverConfig, Recovery, RttSampling, SenderConfig, TimeoutRules,
 };
 use cogtcp_units::Duration;
 
@@ -24,6 +24,10 @@ fn every_setting_arrives() {
         dup_thresh = 4
         limited_transmit = false
         f_rto = "basic"
+        eifel = true
+        d_sack_undo = true
+        timeout_rules = "linux"
+        timer_tick = "4 ms"
         prr = true
         rack = true
         tlp = true
@@ -53,6 +57,7 @@ fn every_setting_arrives() {
         sack = false
         d_sack = false
         receive_buffer = "1 MB"
+        window_tuning = true
         parameters = { decrease = 0.7 }"#,
     );
     let flow = Scenario::parse(&text, "all").unwrap().resolve().unwrap().flows.remove(0);
@@ -68,6 +73,11 @@ fn every_setting_arrives() {
         dup_thresh: 4,
         limited_transmit: false,
         f_rto: FRto::Basic,
+        eifel: true,
+        d_sack_undo: true,
+        timeout_rules: TimeoutRules::Linux,
+        timer_tick: Duration::from_millis(4),
+        timer_phase: Duration::ZERO,
         prr: true,
         rack: true,
         tlp: true,
@@ -106,6 +116,7 @@ fn every_setting_arrives() {
         timestamps: true,
         window_scaling: false,
         buffer: 1_000_000,
+        window_tuning: true,
         manual_read: false,
     };
     assert_eq!(*flow.receiver, receiver);

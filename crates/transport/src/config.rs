@@ -75,6 +75,29 @@ pub enum FRto {
     Basic,
     /// The SACK-enhanced algorithm (RFC 5682 section 3); basic where SACK is not negotiated.
     Sack,
+    /// As Linux has it: data sent before the timeout and never again, once acknowledged or SACKed, proves it spurious, at the first ACK
+    /// too, where the RFC sends new data first (section 3.1 steps 2 and 3). So an outage that loses ACKs counts as spurious though it
+    /// lost data as well. Basic where SACK is not negotiated.
+    Linux,
+}
+
+/// How a retransmission timeout comes about, and what it does to the window.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TimeoutRules {
+    /// RFC 6298 and RFC 8985 for the timers. ssthresh is lowered unless the timer had retransmitted this segment before
+    /// ([`SenderConfig::hold_ssthresh`]), and cwnd is one segment (RFC 5681 section 3.1).
+    #[default]
+    Rfc,
+    /// Linux. The variation of the RTO is the greatest of a round trip, falls by a quarter of the difference in each, is 200 ms
+    /// (`min_rto`) at least, and hardly grows with samples below SRTT (`tcp_rtt_estimator`; Sarolahti and Kuznetsov, USENIX 2002, section
+    /// 4.2). Where new data leaves while a tail loss probe is due, the RTO, and by that the probe, counts from the oldest segment outstanding
+    /// (`tcp_schedule_loss_probe`). SACKs of what left before the oldest segment was last sent restart the RTO. A timeout lowers ssthresh once for a window of data, so not where fast recovery has done so, nor
+    /// after another timeout without an ACK between; cwnd is a segment more than what is still in flight by RACK
+    /// (`tcp_enter_loss`). A retransmission that is lost in the recovery of a timeout begins a fast recovery, with a reduction of its own. RACK's
+    /// round-trip time is that of the segment acknowledged last in order, and the ACK that ends a recovery, or undoes a response, lets
+    /// the window grow as others do.
+    Linux,
 }
 
 /// Which segments feed SRTT and RTTVAR (RFC 6298 section 3). The congestion control sees a sample at every ACK either
@@ -114,6 +137,14 @@ pub struct SenderConfig {
     pub limited_transmit: bool,
     /// Forward RTO recovery. Off.
     pub f_rto: FRto,
+    /// Undo the response to a loss when an ACK echoes a timestamp from before the first retransmission (RFC 3522). cwnd and ssthresh
+    /// become what they were, as in Linux, where RFC 4015 has a response of its own. Needs SACK and timestamps. False.
+    pub eifel: bool,
+    /// Undo the response to a loss when D-SACKs have reported every retransmission as a duplicate (RFC 3708, which leaves the response
+    /// open; cwnd and ssthresh become what they were, as in Linux). Needs SACK. False.
+    pub d_sack_undo: bool,
+    /// How timeouts come about and what they do to the window. RFC 6298 and RFC 5681.
+    pub timeout_rules: TimeoutRules,
     /// Send in fast recovery by Proportional Rate Reduction (RFC 9937). Needs SACK. False.
     pub prr: bool,
     /// Find losses by time (RACK, RFC 8985) in place of RFC 6675's rules. Needs SACK. False.
@@ -138,6 +169,13 @@ pub struct SenderConfig {
     /// [`min_rto`](Self::min_rto) bounds 4 RTTVAR from below and not the RTO, which so is SRTT + `min_rto` at least (Linux,
     /// `__tcp_set_rto`). False.
     pub min_rto_above_srtt: bool,
+    /// Tick of a timer wheel as Linux has it since 4.8 (1/HZ): a timer fires at the first tick after it is due, and is rounded up to 8
+    /// ticks where it is 63 ticks away, to 64 from 504 ticks on, and so on (Gleixner: timers, "switch to a non-cascading
+    /// wheel"). Reordering timer and tail loss probe, of more than one segment, wait two ticks longer (`TCP_TIMEOUT_MIN`). Zero: timers
+    /// are exact.
+    pub timer_tick: Duration,
+    /// What the clock of that wheel reads when time begins: the ticks of a host, and the coarser ones of its wheel, fall anywhere. Zero.
+    pub timer_phase: Duration,
     /// Greatest RTO, backed off or not. 60 s (RFC 6298 section 2.5).
     pub max_rto: Duration,
     /// Hold ssthresh when a segment times out that the timer had retransmitted before (RFC 5681 section 3.1). Else it is lowered again, to two
@@ -186,6 +224,9 @@ impl Default for SenderConfig {
             dup_thresh: 3,
             limited_transmit: true,
             f_rto: FRto::default(),
+            eifel: false,
+            d_sack_undo: false,
+            timeout_rules: TimeoutRules::default(),
             prr: false,
             rack: false,
             tlp: false,
@@ -197,6 +238,8 @@ impl Default for SenderConfig {
             initial_rto: Duration::from_secs(1),
             min_rto: Duration::from_secs(1),
             min_rto_above_srtt: false,
+            timer_tick: Duration::ZERO,
+            timer_phase: Duration::ZERO,
             max_rto: Duration::from_secs(60),
             hold_ssthresh: true,
             keep_syn_backoff: false,
@@ -239,6 +282,9 @@ pub struct ReceiverConfig {
     pub window_scaling: bool,
     /// Receive buffer, bytes: advertised window plus what waits to be read. 4 MiB.
     pub buffer: u64,
+    /// Offer a window that begins with 65535 bytes and grows with what the application takes, up to half of the buffer (Linux's receive
+    /// buffer tuning). Else all of the buffer is offered. False.
+    pub window_tuning: bool,
     /// Whether the application reads only by `Receiver::read`; else it reads at once. False.
     pub manual_read: bool,
 }
@@ -257,6 +303,7 @@ impl Default for ReceiverConfig {
             paws: true,
             window_scaling: true,
             buffer: 4 << 20,
+            window_tuning: false,
             manual_read: false,
         }
     }

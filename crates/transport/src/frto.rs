@@ -30,6 +30,8 @@ pub(crate) struct FrtoAck {
     pub(crate) exceeds_recover: bool,
     /// A SACK block newly covers data sent before the timeout.
     pub(crate) sacks_old: bool,
+    /// It newly covers, by acknowledgement or SACK, data sent before the timeout and never again.
+    pub(crate) original: bool,
     /// A SACK block covers data sent after the timeout.
     pub(crate) sacks_new: bool,
     /// A new segment is there and the peer's window takes it.
@@ -85,6 +87,19 @@ impl Frto {
             Self::NewData { .. } => Verdict::ConventionalThree,
         }
     }
+
+    /// The ACK's consequence in Linux (`tcp_process_loss`), with SACK: step 3b is looked at first, and at every ACK; step 3a leaves
+    /// cwnd as it is.
+    pub(crate) fn linux(self, ack: FrtoAck) -> Verdict {
+        match self {
+            Self::Idle => Verdict::Continue(self),
+            _ if ack.original => Verdict::Spurious,
+            Self::NewData { .. } => Verdict::Conventional,
+            Self::Retransmitted if !ack.advances => Verdict::Continue(self),
+            Self::Retransmitted if ack.covers_recover || !ack.can_send_new => Verdict::Conventional,
+            Self::Retransmitted => Verdict::Continue(Self::NewData { budget: 2 }),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -100,8 +115,28 @@ mod tests {
             exceeds_recover: false,
             sacks_old: false,
             sacks_new: false,
+            original: false,
             can_send_new: true,
         }
+    }
+
+    /// Linux: never retransmitted data decides at once; what is found lost leaves cwnd alone.
+    #[test]
+    fn the_rules_of_linux() {
+        let original = FrtoAck { original: true, ..ack() };
+        assert_eq!(Frto::Retransmitted.sack(original), Verdict::Continue(Frto::NewData { budget: 2 }));
+        assert_eq!(Frto::Retransmitted.linux(original), Verdict::Spurious);
+        assert_eq!(
+            Frto::Retransmitted.linux(FrtoAck { covers_recover: true, ..original }),
+            Verdict::Spurious
+        );
+        assert_eq!(Frto::Retransmitted.linux(ack()), Verdict::Continue(Frto::NewData { budget: 2 }));
+        assert_eq!(
+            Frto::Retransmitted.linux(FrtoAck { covers_recover: true, ..ack() }),
+            Verdict::Conventional
+        );
+        let duplicate = FrtoAck { advances: false, duplicate: true, sacks_new: true, ..ack() };
+        assert_eq!(Frto::NewData { budget: 0 }.linux(duplicate), Verdict::Conventional);
     }
 
     /// RFC 5682 sections 2.1 and 3.1, step 2: with no new data to send the response is the conventional one.

@@ -1,6 +1,6 @@
 //! What a sender's host is like besides its congestion control: RFCs, Linux of today, the simulators that papers used.
 
-use crate::{FRto, FullAckWindow, InitialWindow, NewRenoVariant, RttSampling, SenderConfig};
+use crate::{FRto, FullAckWindow, InitialWindow, NewRenoVariant, RttSampling, SenderConfig, TimeoutRules};
 use cogtcp_units::Duration;
 
 /// The settings of a sender's host that do not belong to its congestion control. What is known of each simulator, and how, stands in
@@ -31,11 +31,16 @@ impl Host {
                 prr: true,
                 rack: true,
                 tlp: true,
-                f_rto: FRto::Sack,
+                f_rto: FRto::Linux,
+                eifel: true,
+                d_sack_undo: true,
+                timeout_rules: TimeoutRules::Linux,
                 timestamps: true,
                 rtt_sampling: RttSampling::EveryAck,
                 min_rto: Duration::from_millis(200),
                 min_rto_above_srtt: true,
+                // HZ = 250, as in Debian's kernels.
+                timer_tick: Duration::from_millis(4),
                 max_rto: Duration::from_secs(120),
                 ..rfc
             },

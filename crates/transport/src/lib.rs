@@ -32,11 +32,12 @@ mod segment;
 mod sender;
 mod sequence;
 mod spurious;
+mod undo;
 
 pub use cogtcp_crosslayer::LinkEvent;
 pub use config::{
     DelayedAck, FRto, FastRetransmitGuard, FullAckWindow, InitialWindow, NewRenoVariant, ReceiverConfig,
-    Recovery, RttSampling, Segments, SenderConfig,
+    Recovery, RttSampling, Segments, SenderConfig, TimeoutRules,
 };
 pub use congestion::{
     AckSample, CaEvent, CaState, CongestionControl, ControlError, ControlInfo, LinuxControl, PacketInfo,

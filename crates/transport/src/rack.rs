@@ -28,6 +28,13 @@ pub(crate) struct Rack {
     earlier_fack: u64,
     /// The ACK being handled has given `rtt` already.
     measured: bool,
+    /// Linux: `rtt` is that of the last segment that the ACK acknowledges cumulatively, and if it does none that it SACKs, whichever
+    /// was sent last (`tcp_rack_advance`). So a retransmission and originals acknowledged together do not make what left with the
+    /// originals overdue at once.
+    last_in_order: bool,
+    acknowledged: bool,
+    /// What is delivered is so cumulatively; else by SACK.
+    pub(crate) cumulatively: bool,
     /// RACK.reordering_seen.
     reordering_seen: bool,
     /// RACK.reo_wnd_mult less one.
@@ -43,12 +50,16 @@ pub(crate) struct Rack {
 pub(crate) type Echo = Option<(u32, Duration)>;
 
 impl Rack {
+    pub(crate) fn new(last_in_order: bool) -> Self {
+        Self { last_in_order, ..Self::default() }
+    }
+
     /// An ACK arrives. What it delivers may be told in any order: section 6.2 takes it by time (step 2) and by sequence
     /// number (step 3).
     #[inline]
     pub(crate) fn begin_ack(&mut self) {
         self.earlier_fack = self.fack;
-        self.measured = false;
+        (self.measured, self.acknowledged) = (false, false);
     }
 
     /// A segment that ends at `end` was delivered, its state as it was (section 6.2, steps 2 and 3).
@@ -68,9 +79,14 @@ impl Rack {
                 return;
             }
         }
-        // In ascending order of their transmissions the last is the latest sent, whose round-trip time is the least.
-        self.rtt = if self.measured { self.rtt.min(rtt) } else { rtt };
+        if !self.last_in_order {
+            // In ascending order of their transmissions the last is the latest sent, whose round-trip time is the least.
+            self.rtt = if self.measured { self.rtt.min(rtt) } else { rtt };
+        } else if self.cumulatively || !self.acknowledged {
+            self.rtt = rtt;
+        }
         self.measured = true;
+        self.acknowledged |= self.cumulatively;
         if self.latest.is_none_or(|latest| (sent.sent_at, end) > latest) {
             self.latest = Some((sent.sent_at, end));
         }
@@ -238,6 +254,15 @@ mod tests {
         assert_eq!(rack.due(at(0), 500, ms(0)), None);
         rack.on_delivered(at(210), &sent(50, EVER_RETRANSMITTED), 1000, ms(100), Some((50, ms(1))));
         assert_eq!(rack.due(at(0), 500, ms(0)), Some(at(160)));
+
+        // Linux: the round-trip time of the segment last in order, 240 ms, though the retransmission before it took 100.
+        let mut rack = Rack { last_in_order: true, ..Rack::default() };
+        rack.cumulatively = true;
+        rack.on_delivered(at(250), &sent(150, EVER_RETRANSMITTED), 1000, ms(100), None);
+        rack.on_delivered(at(250), &sent(10, 0), 2000, ms(100), None);
+        rack.cumulatively = false;
+        rack.on_delivered(at(250), &sent(140, 0), 9000, ms(100), None);
+        assert_eq!(rack.due(at(10), 3000, ms(25)), Some(at(275)));
     }
 
     /// Section 6.2 steps 3 and 4: without reordering certainty needs no window; with it a quarter of the least RTT, more

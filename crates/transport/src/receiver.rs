@@ -11,7 +11,9 @@
 //! came meanwhile, and still one duplicate ACK for each out-of-order segment behind them.
 
 mod deferment;
+mod quick_ack;
 mod stats;
+mod tuning;
 mod window;
 
 pub use stats::ReceiverStats;
@@ -20,9 +22,11 @@ use crate::reassembly::{Insertion, Reassembly};
 use crate::{DelayedAck, Flags, ReceiverConfig, Segment, SeqNumber, TransportEvent};
 use cogtcp_units::{Duration, Time, prefetch};
 use deferment::Deferment;
+use quick_ack::QuickAck;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
+use tuning::Tuning;
 use window::Window;
 
 /// First retransmission timeout of SYN-ACK and FIN (RFC 6298 section 2.1); also the least (section 2.4).
@@ -100,6 +104,9 @@ pub struct Receiver {
     delayed_until: Time,
     /// How far apart segments come, for [`DelayedAck::Adaptive`], and when the first came that the delayed ACK answers.
     deferment: Option<Box<Deferment>>,
+    /// For [`DelayedAck::Linux`], and with [`ReceiverConfig::window_tuning`].
+    quick: Option<Box<QuickAck>>,
+    tuning: Option<Box<Tuning>>,
     delayed_since: Time,
     /// Largest payload seen: what "full-sized" means (RFC 5681 section 4.2).
     full_size: u32,
@@ -148,6 +155,8 @@ impl Receiver {
             pending: 0,
             delayed_until: Time::MAX,
             deferment: matches!(config.delayed_ack, DelayedAck::Adaptive { .. }).then(Box::default),
+            quick: (config.delayed_ack == DelayedAck::Linux).then(|| Box::new(QuickAck::new())),
+            tuning: config.window_tuning.then(|| Box::new(Tuning::new(config.buffer, u64::from(config.mss)))),
             delayed_since: Time::MAX,
             full_size: 0,
             marked: false,
@@ -480,6 +489,9 @@ impl Receiver {
         if segment.flags.contains(Flags::RST) {
             return;
         }
+        if let Some(quick) = &mut self.quick {
+            quick.enter();
+        }
         let start = start.unwrap_or(0).max(1);
         let end = start + u64::from(segment.len);
         if segment.len > 0 && end <= self.reassembly.frontier() {
@@ -511,6 +523,7 @@ impl Receiver {
                     // RFC 6298 section 2.2: SRTT + 4 RTTVAR is three times the first sample.
                     let rtt = now.saturating_since(self.syn_ack_sent);
                     self.rto = (rtt * 3).clamp(INITIAL_RTO, MAX_RTO);
+                    self.take_rtt(rtt);
                 }
                 self.stop_retransmitting();
                 self.state = ReceiverState::Established;
@@ -536,6 +549,9 @@ impl Receiver {
         let mut insertion = Insertion::default();
         if let Some(deferment) = self.deferment.as_deref_mut().filter(|_| segment.len > 0) {
             deferment.on_segment(now);
+        }
+        if segment.len > 0 {
+            self.adapt(now, start, segment);
         }
         if segment.len > 0 && start < end {
             self.full_size = self.full_size.max(segment.len);
@@ -575,6 +591,9 @@ impl Receiver {
         }
         if advanced > 0 {
             self.deliver();
+            if let Some(tuning) = &mut self.tuning {
+                tuning.on_read(now, self.window.taken());
+            }
         }
     }
 
@@ -590,12 +609,52 @@ impl Receiver {
                 return;
             }
             DelayedAck::On { timeout } => timeout,
+            DelayedAck::Linux => quick_ack::DELAY,
         };
         let unacknowledged = self.reassembly.frontier() - self.last_ack;
-        if unacknowledged >= u64::from(self.config.ack_every) * u64::from(self.full_size) {
+        let most = match &self.quick {
+            Some(quick) if quick.is_due() => 1,
+            // More than a full segment.
+            Some(_) => u64::from(self.full_size) + 1,
+            None => u64::from(self.config.ack_every) * u64::from(self.full_size),
+        };
+        if unacknowledged >= most {
             self.ack_now(advanced);
         } else if self.delayed_until == Time::MAX && self.pending == 0 {
             self.delayed_until = now + timeout;
+        }
+    }
+
+    /// What a Linux receiver learns of a segment with data, for its next ACKs and for the window.
+    fn adapt(&mut self, now: Time, start: u64, segment: &Segment) {
+        if let Some(quick) = &mut self.quick {
+            quick.on_data(now);
+        }
+        let Some(tuning) = &mut self.tuning else { return };
+        if self.timestamps
+            && let Some(stamp) = segment.timestamps().filter(|stamp| stamp.echo != 0)
+        {
+            let ticks = timestamp(now).wrapping_sub(stamp.echo);
+            if ticks < 1 << 31 {
+                tuning.on_rtt(TIMESTAMP_TICK * u64::from(ticks.max(1)));
+            }
+        }
+        if start == self.reassembly.frontier() && tuning.on_segment() {
+            self.window.set_tuned(tuning.window());
+            if let Some(quick) = &mut self.quick {
+                quick.on_window_growth();
+            }
+        }
+    }
+
+    /// The handshake gave a round-trip time.
+    fn take_rtt(&mut self, rtt: Duration) {
+        if let Some(quick) = &mut self.quick {
+            quick.set_rtt(rtt);
+        }
+        if let Some(tuning) = &mut self.tuning {
+            tuning.on_rtt(rtt);
+            self.window.set_tuned(tuning.window());
         }
     }
 
@@ -663,6 +722,9 @@ impl Receiver {
         self.last_ack = frontier;
         self.answered_tag = 0;
         self.duplicate = None;
+        if let Some(quick) = &mut self.quick {
+            quick.on_ack();
+        }
         ack
     }
 

@@ -1,6 +1,6 @@
 //! The retransmission timeout (RFC 6298).
 
-use crate::SenderConfig;
+use crate::{SenderConfig, TimeoutRules};
 use cogtcp_units::Duration;
 
 /// SRTT, RTTVAR and the timeout with its back-off.
@@ -13,6 +13,43 @@ pub(crate) struct RttEstimator {
     base: Duration,
     /// Doublings since the last sample.
     backoff: u32,
+    linux: LinuxVariation,
+}
+
+/// The variation by the rules of Linux ([`TimeoutRules::Linux`]), four times of it all as there.
+#[derive(Clone, Copy, Debug, Default)]
+struct LinuxVariation {
+    /// The mean deviation, the greatest of it in this round trip, and what the RTO is made with.
+    mean: Duration,
+    greatest: Duration,
+    held: Duration,
+    /// The round trip ends when this offset is acknowledged.
+    round_end: u64,
+}
+
+impl LinuxVariation {
+    fn first(rtt: Duration, least: Duration, nxt: u64) -> Self {
+        let held = (rtt * 2).max(least);
+        Self { mean: rtt * 2, greatest: held, held, round_end: nxt }
+    }
+
+    /// A sample, SRTT as it was before it.
+    fn sample(&mut self, rtt: Duration, srtt: Duration, least: Duration, una: u64, nxt: u64) {
+        let deviation = rtt.abs_diff(srtt);
+        let quarter = self.mean / 4;
+        self.mean = if deviation < quarter {
+            self.mean - (quarter - deviation)
+        } else {
+            // What comes sooner than expected says little of what comes late.
+            self.mean + (deviation - quarter) / if rtt < srtt { 8 } else { 1 }
+        };
+        self.greatest = self.greatest.max(self.mean);
+        self.held = self.held.max(self.greatest);
+        if una > self.round_end {
+            self.held -= self.held.saturating_sub(self.greatest) / 4;
+            (self.round_end, self.greatest) = (nxt, least);
+        }
+    }
 }
 
 impl RttEstimator {
@@ -23,11 +60,27 @@ impl RttEstimator {
             sampled: false,
             base: config.initial_rto.max(granularity(config)).min(longest(config)),
             backoff: 0,
+            linux: LinuxVariation::default(),
         }
     }
 
-    /// Takes a sample (RFC 6298 sections 2.2 to 2.5). The timeout falls back from any back-off.
-    pub(crate) fn sample(&mut self, rtt: Duration, config: &SenderConfig) {
+    /// Takes a sample (RFC 6298 sections 2.2 to 2.5) by an ACK of `una`, with data up to `nxt` sent. The timeout falls back from any
+    /// back-off.
+    pub(crate) fn sample(&mut self, rtt: Duration, config: &SenderConfig, una: u64, nxt: u64) {
+        if config.timeout_rules == TimeoutRules::Linux {
+            let (rtt, least) = (rtt.max(Duration::from_nanos(1)), config.min_rto);
+            if self.sampled {
+                self.linux.sample(rtt, self.srtt, least, una, nxt);
+                self.srtt = (self.srtt * 7 + rtt) / 8;
+            } else {
+                (self.srtt, self.sampled) = (rtt, true);
+                self.linux = LinuxVariation::first(rtt, least, nxt);
+            }
+            self.rttvar = self.linux.mean / 4;
+            self.base = (self.srtt + self.linux.held).min(longest(config));
+            self.backoff = 0;
+            return;
+        }
         let g = granularity(config).as_nanos();
         let r = Duration::from_nanos(rtt.as_nanos().max(1).div_ceil(g) * g);
         if self.sampled {
@@ -110,7 +163,7 @@ mod tests {
         }
 
         fn sample(&mut self, rtt: Duration) {
-            self.0.sample(rtt, &self.1);
+            self.0.sample(rtt, &self.1, 0, 0);
         }
 
         fn rto(&self) -> Duration {
@@ -160,12 +213,36 @@ mod tests {
             let config =
                 SenderConfig { min_rto: ms(200), min_rto_above_srtt: above, ..SenderConfig::default() };
             let mut rtt = RttEstimator::new(&config);
-            (0..60).for_each(|_| rtt.sample(ms(100), &config));
+            (0..60).for_each(|_| rtt.sample(ms(100), &config, 0, 0));
             assert_eq!(rtt.rto(&config), ms(expected));
             let mut rtt = RttEstimator::new(&config);
-            rtt.sample(ms(200), &config);
+            rtt.sample(ms(200), &config, 0, 0);
             assert_eq!(rtt.rto(&config), ms(600));
         }
+    }
+
+    /// Linux, by hand, 4 RTTVAR: 200 ms of a first sample of 100 ms; a late one of 340 ms adds all of the difference, an early one an
+    /// eighth; a round trip later a quarter of what is above the greatest of that round trip is gone.
+    #[test]
+    fn the_variation_of_linux() {
+        let config =
+            SenderConfig { min_rto: ms(200), timeout_rules: TimeoutRules::Linux, ..SenderConfig::default() };
+        let mut rtt = RttEstimator::new(&config);
+        rtt.sample(ms(100), &config, 1, 10);
+        assert_eq!(rtt.rto(&config), ms(300));
+        // 200 + (240 - 50) = 390 ms; SRTT = 7/8 100 + 340/8 = 130.
+        rtt.sample(ms(340), &config, 5, 20);
+        assert_eq!((rtt.srtt(), rtt.rto(&config)), (ms(130), ms(130 + 390)));
+        // Below SRTT by 50 ms, less than a quarter of 390: the deviation falls to 342.5, but 390 is held in this round trip.
+        rtt.sample(ms(80), &config, 9, 30);
+        assert_eq!(rtt.rto(&config), rtt.srtt() + ms(390));
+        // The round trip ends; its greatest was 390. In the next, of 200 ms at least, samples as expected leave 342.5 * 3/4.
+        rtt.sample(rtt.srtt(), &config, 11, 40);
+        let held = rtt.rto(&config) - rtt.srtt();
+        assert_eq!(held, ms(390));
+        rtt.sample(rtt.srtt(), &config, 41, 50);
+        let mean = Duration::from_micros(342_500) * 9 / 16;
+        assert_eq!(rtt.rto(&config) - rtt.srtt(), held - (held - mean.max(ms(200))) / 4);
     }
 
     /// Section 5.5: doubling up to the maximum, until a sample.

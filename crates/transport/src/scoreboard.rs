@@ -398,6 +398,11 @@ impl Scoreboard {
         self.sacked
     }
 
+    /// Bytes of retransmissions in the network.
+    pub(crate) const fn retransmitted(&self) -> u64 {
+        self.retransmitted
+    }
+
     /// Where the segment of a transmission stands, if that transmission is the one in the network.
     pub(crate) fn find(&self, transmission: &Transmission) -> Option<usize> {
         let end = transmission.start + u64::from(transmission.len);

@@ -1,7 +1,8 @@
 //! The sending end of a connection: active opener and owner of the data.
 //!
 //! One module per concern: [`handshake`] opens and closes, [`ecn`] responds to marks, [`input`] takes ACKs, [`recovery`] decides what they mean
-//! for losses, [`output`] chooses the next segment, [`rack`] has losses by time and the tail loss probe, [`timers`] serves the retransmission and persist timers.
+//! for losses, [`output`] chooses the next segment, [`rack`] has losses by time and the tail loss probe, [`timers`] serves the retransmission and persist timers, [`undo`]
+//! takes needless responses to losses back.
 
 mod ecn;
 mod handshake;
@@ -11,6 +12,7 @@ mod rack;
 mod rare;
 mod recovery;
 mod timers;
+mod undo;
 
 use crate::LinkEvent;
 use crate::congestion::{CaState, CongestionControl, TcpState};
@@ -20,7 +22,7 @@ use crate::rack::Rack;
 use crate::rate_sample::RateEstimator;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
-use crate::{Recovery, Segment, SenderConfig, SeqNumber, TransportEvent};
+use crate::{Recovery, Segment, SenderConfig, SeqNumber, TimeoutRules, TransportEvent};
 use cogtcp_units::{Duration, Rate, Time, prefetch};
 use ecn::Ecn;
 use handshake::Connection;
@@ -54,8 +56,10 @@ pub struct SenderStats {
     /// Timeouts that were spurious: an earlier transmission of the segment was on its way and its ACK came. Exact where
     /// the receiver returns [`Segment::tag`]; by timestamps (RFC 3522) elsewhere.
     pub spurious_timeouts: u64,
-    /// Timeouts that F-RTO found spurious and undid.
+    /// Timeouts that F-RTO, timestamps or D-SACKs found spurious and that were undone.
     pub undone_timeouts: u64,
+    /// Fast recoveries that timestamps or D-SACKs found needless and that were undone.
+    pub undone_recoveries: u64,
     /// Loss events found by duplicate ACKs or SACK.
     pub fast_retransmits: u64,
     /// Reductions of the window for marks that the peer echoed (RFC 3168 section 6.1.2).
@@ -165,7 +169,8 @@ impl Sender {
     /// A sender at rest: [`Sender::open`] starts it.
     pub fn new(config: impl Into<Arc<SenderConfig>>, control: Box<dyn CongestionControl>) -> Self {
         let config = config.into();
-        let rack = config.rack.then(Box::default);
+        let last_in_order = config.timeout_rules == TimeoutRules::Linux;
+        let rack = config.rack.then(|| Box::new(Rack::new(last_in_order)));
         let rate = RateEstimator::new(control.uses_delivery_rate());
         let mss = u64::from(config.mss.max(1));
         let rtt = RttEstimator::new(&config);

@@ -63,7 +63,9 @@ impl FlowSpec {
     fn is_random(&self) -> bool {
         // Nobody knows what a control from outside does. Those in the registry draw nothing.
         let at_random = matches!(self.traffic, Traffic::Requests(config) if config.is_random());
-        at_random || is_external(&self.control.name)
+        let starts_at_random = !self.start_jitter.is_zero();
+        let ticks = !self.sender.timer_tick.is_zero();
+        at_random || starts_at_random || ticks || is_external(&self.control.name)
     }
 }
 

@@ -62,6 +62,7 @@ pub(super) fn build(scenario: &Scenario, network: &Network, findings: &mut Findi
                 receiver: Arc::clone(&receiver),
                 control: control.clone(),
                 start: Time::ZERO + flow.start + flow.stagger * u64::from(k),
+                start_jitter: flow.start_jitter,
                 stop: flow.stop.map(|stop| Time::ZERO + stop),
                 traffic: flow.traffic,
             });
@@ -72,14 +73,21 @@ pub(super) fn build(scenario: &Scenario, network: &Network, findings: &mut Findi
 }
 
 fn check_times(flow: &Flow, duration: Duration, path: &Path, findings: &mut Findings) {
-    for (key, span) in [("start", flow.start), ("stagger", flow.stagger)] {
+    for (key, span) in [("start", flow.start), ("stagger", flow.stagger), ("start_jitter", flow.start_jitter)]
+    {
         findings.check_span(&path.key(key), span, true, LONGEST);
     }
-    let last = flow.start + flow.stagger * u64::from(flow.count.saturating_sub(1));
+    let last = flow.start + flow.stagger * u64::from(flow.count.saturating_sub(1)) + flow.start_jitter;
     let what = if flow.count > 1 { "the last of the flows starts" } else { "the flow starts" };
     if last >= duration {
         findings.error(
-            &path.key(if flow.start >= duration { "start" } else { "stagger" }),
+            &path.key(if flow.start >= duration {
+                "start"
+            } else if last - flow.start_jitter >= duration {
+                "stagger"
+            } else {
+                "start_jitter"
+            }),
             format!("{what} at \"{last}\", and the run ends at \"{duration}\""),
             "start it before the end of the run",
         );

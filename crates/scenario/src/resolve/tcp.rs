@@ -191,6 +191,7 @@ fn check(tcp: &Tcp, path: &Path, findings: &mut Findings) {
         ("user_timeout", tcp.user_timeout, false, LONGEST),
         ("time_wait", tcp.time_wait, true, LONGEST),
         ("delayed_ack", delayed, false, ten),
+        ("timer_tick", tcp.timer_tick, true, ten),
         ("max_ack_delay", tcp.max_ack_delay, true, ten),
     ];
     for (key, span, zero, most) in spans {

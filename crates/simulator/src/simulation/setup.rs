@@ -22,8 +22,9 @@ use std::sync::Arc;
 impl Simulation {
     /// The run of `experiment`, at time zero.
     pub(crate) fn new(shared: Arc<Experiment>, options: &RunOptions) -> Result<Self, RunError> {
+        let seed = options.seed.unwrap_or(shared.run.seed.get());
+        let shared = Arc::new(Arc::unwrap_or_clone(shared).drawn(seed));
         let experiment = &*shared;
-        let seed = options.seed.unwrap_or(experiment.run.seed.get());
         // Event codes hold 20 bits of index; a flow takes two of them, and so does a link.
         check_size(experiment)?;
         let mut pipes = Vec::with_capacity(2 * experiment.links.len());

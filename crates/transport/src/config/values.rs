@@ -24,7 +24,8 @@ pub enum InitialWindow {
     Segments(u32),
 }
 
-/// How the receiver delays acknowledgements (RFC 5681 section 4.2). Written `"off"`, `"adaptive"`, or the longest delay: `"200 ms"`.
+/// How the receiver delays acknowledgements (RFC 5681 section 4.2). Written `"off"`, `"adaptive"`, `"linux"`,
+/// or the longest delay: `"200 ms"`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum DelayedAck {
     /// Every segment is acknowledged at once.
@@ -40,6 +41,9 @@ pub enum DelayedAck {
         /// Longest delay; RFC 5681: at most 500 ms, which is what scenarios have.
         limit: Duration,
     },
+    /// As a Linux receiver: after 40 ms, but at once for the first 16 segments, after pauses and duplicates, and as long as the window
+    /// that is offered grows.
+    Linux,
 }
 
 impl InitialWindow {
@@ -99,8 +103,9 @@ impl FromStr for DelayedAck {
         match text.trim() {
             "off" => Ok(Self::Off),
             "adaptive" => Ok(Self::Adaptive { limit: LONGEST_DEFERMENT }),
+            "linux" => Ok(Self::Linux),
             span => span.parse().map(|timeout| Self::On { timeout }).map_err(|_| {
-                format!("\"{text}\" is not a delay of acknowledgements; write \"off\", \"adaptive\", or the longest delay as \"200 ms\"")
+                format!("\"{text}\" is not a delay of acknowledgements; write \"off\", \"adaptive\", \"linux\", or the longest delay as \"200 ms\"")
             }),
         }
     }
@@ -112,6 +117,7 @@ impl fmt::Display for DelayedAck {
             Self::Off => f.write_str("off"),
             Self::On { timeout } => timeout.fmt(f),
             Self::Adaptive { .. } => f.write_str("adaptive"),
+            Self::Linux => f.write_str("linux"),
         }
     }
 }
@@ -124,6 +130,6 @@ text_form!(
 );
 text_form!(
     DelayedAck,
-    "\"off\", \"adaptive\" (TCP-ADA), or the longest delay of an acknowledgement, for example \"200 ms\"",
-    "^ *(off|adaptive|[0-9.]+([eE][+-]?[0-9]+)? *(ns|us|µs|ms|s|min|h)) *$"
+    "\"off\", \"adaptive\" (TCP-ADA), \"linux\", or the longest delay of an acknowledgement, for example \"200 ms\"",
+    "^ *(off|adaptive|linux|[0-9.]+([eE][+-]?[0-9]+)? *(ns|us|µs|ms|s|min|h)) *$"
 );

@@ -20,6 +20,8 @@ pub(super) struct Window {
     scale: Option<u8>,
     /// Most that the next window can advertise.
     limit: u64,
+    /// Most that it may advertise by the tuning of the buffer.
+    tuned: u64,
 }
 
 impl Window {
@@ -32,7 +34,13 @@ impl Window {
             right_edge: 1,
             scale: None,
             limit: FIELD_MAX,
+            tuned: u64::MAX,
         }
+    }
+
+    /// No window above `most` is to be advertised from now on.
+    pub(super) fn set_tuned(&mut self, most: u64) {
+        self.tuned = most;
     }
 
     /// The peer offered scaling: takes the least shift that can express the buffer.
@@ -99,7 +107,7 @@ impl Window {
     /// Silly window avoidance (RFC 9293 section 3.8.6.2.2): the right edge stays until it can move by
     /// min(buffer / 2, MSS).
     fn edge(&self, frontier: u64, limit: u64) -> u64 {
-        let room = (self.taken + self.buffer).min(frontier + limit);
+        let room = (self.taken + self.buffer).min(frontier + limit.min(self.tuned));
         let step = (self.buffer / 2).min(self.mss).max(1);
         if room >= self.right_edge + step { room } else { self.right_edge }
     }

@@ -110,10 +110,11 @@ impl Sender {
             exceeds_recover: ack > self.recovery_point,
             sacks_old: false,
             sacks_new: false,
+            original: false,
             can_send_new: false,
         };
         if ack > una {
-            self.advance(now, segment, ack, &mut sample, &mut hint);
+            frto.original |= self.advance(now, segment, ack, &mut sample, &mut hint);
         }
         if self.sack_ok && !segment.sack().is_empty() {
             self.take_sacks(now, segment, ack, &mut sample, &mut hint, &mut frto);
@@ -139,10 +140,10 @@ impl Sender {
             frto.can_send_new = self.has_new_segment_in_window();
             frto.duplicate = sample.acked == 0 && (sample.duplicate || bare);
         }
-        let outcome = self.recover(now, &sample, frto);
+        let outcome = self.recover(now, &sample, frto, self.echo(segment));
         sample.lost = self.rate.lost - lost_before;
         self.drive_control(now, &sample, outcome.grow);
-        self.update_timer(now, outcome.restart_timer);
+        self.update_timer(now, outcome.restart_timer || self.sacks_older_than_front(hint));
         if self.fin_sent && !self.finished && ack == self.board.nxt() {
             self.handle_fin_acked(now);
         }
@@ -150,7 +151,16 @@ impl Sender {
         debug_assert!(self.rate.flight().is_none_or(|flight| flight == self.board.segments()));
     }
 
-    /// The cumulative acknowledgement moves.
+    /// Linux: an ACK that SACKs what left before the oldest segment was last sent restarts the retransmission timer as well
+    /// (`tcp_clean_rtx_queue`).
+    fn sacks_older_than_front(&self, hint: RttHint) -> bool {
+        self.times_out_as_linux()
+            && hint
+                .earliest
+                .is_some_and(|earliest| self.board.get(0).is_some_and(|front| earliest < front.sent_at))
+    }
+
+    /// The cumulative acknowledgement moves. Returns whether it newly covers data sent before the latest loss event and never again.
     #[inline]
     fn advance(
         &mut self,
@@ -159,11 +169,15 @@ impl Sender {
         ack: u64,
         sample: &mut AckSample,
         hint: &mut RttHint,
-    ) {
+    ) -> bool {
         let una = self.board.una();
         let (rack_in_use, echo, min_rtt) = (self.rack_in_use(), self.echo(segment), self.tcp.min_rtt);
+        let (recovery_point, mut original) = (self.recovery_point, false);
         let (rate, mut sacked) = (&mut self.rate, 0);
         let mut rack = self.rack.as_deref_mut().filter(|_| rack_in_use);
+        if let Some(rack) = &mut rack {
+            rack.cumulatively = true;
+        }
         self.board.advance(ack, |sent| {
             rate.on_acked(sent);
             if sent.is(SACKED) {
@@ -174,6 +188,7 @@ impl Sender {
                 rack.on_delivered(now, sent, end_of(sent, una), min_rtt, echo);
             }
             hint.ambiguous |= sent.is(EVER_RETRANSMITTED);
+            original |= !sent.is(EVER_RETRANSMITTED) && end_of(sent, una) <= recovery_point;
             hint.latest = Some(sent.sent_at);
             hint.earliest = hint.earliest.or(hint.latest);
         });
@@ -207,6 +222,7 @@ impl Sender {
             self.round_high = self.board.in_flight();
             self.round_end = self.board.nxt();
         }
+        original
     }
 
     /// The acknowledgement moved to `ack`, which may tell of timeouts that were spurious, and may end a paced resume.
@@ -243,8 +259,11 @@ impl Sender {
         let (rack_in_use, echo, min_rtt) = (self.rack_in_use(), self.echo(segment), self.tcp.min_rtt);
         let (rate, recovery_point) = (&mut self.rate, self.recovery_point);
         let mut rack = self.rack.as_deref_mut().filter(|_| rack_in_use);
+        if let Some(rack) = &mut rack {
+            rack.cumulatively = false;
+        }
         let una = self.board.una();
-        let mut newly = 0;
+        let (mut newly, mut original) = (0, false);
         for block in &segment.sack()[skip..] {
             let (Some(start), Some(end)) =
                 (block.start.offset_near(isn, ack), block.end.offset_near(isn, ack))
@@ -261,6 +280,7 @@ impl Sender {
                     rack.on_delivered(now, sent, end_of(sent, una), min_rtt, echo);
                 }
                 if !sent.is(EVER_RETRANSMITTED) {
+                    original |= end_of(sent, una) <= recovery_point;
                     *latest = (*latest).max(Some(sent.sent_at));
                     *earliest = Some(earliest.map_or(sent.sent_at, |time| time.min(sent.sent_at)));
                 }
@@ -269,6 +289,7 @@ impl Sender {
             frto.sacks_new |= end > recovery_point;
             frto.sacks_old |= fresh > 0 && start < recovery_point;
         }
+        frto.original |= original;
         if newly > 0 {
             sample.sacked = newly;
             sample.delivered += newly;
@@ -295,6 +316,7 @@ impl Sender {
         if d_sack {
             self.stats.d_sacks += 1;
             self.rare.get_or_insert_default().d_sack_end = Some(end);
+            self.note_d_sack(end, end.saturating_sub(start));
         }
         d_sack
     }
@@ -389,7 +411,7 @@ impl Sender {
 
     /// Feeds the retransmission timeout.
     pub(super) fn take_rtt(&mut self, rtt: Duration) {
-        self.rtt.sample(rtt, &self.config);
+        self.rtt.sample(rtt, &self.config, self.board.una(), self.board.nxt());
         self.tcp.srtt = self.rtt.srtt();
         self.tcp.rttvar = self.rtt.rttvar();
         self.tcp.rto = self.rtt.base();
@@ -411,7 +433,13 @@ impl Sender {
         self.control.pkts_acked(now, &mut self.tcp, sample);
         let owned = self.control.cong_control(now, &mut self.tcp, sample);
         if !owned && grow && sample.acked > 0 && (self.tcp.cwnd_limited || !self.config.window_validation) {
-            self.control.cong_avoid(now, &mut self.tcp, sample);
+            if self.times_out_as_linux() {
+                // What is newly delivered counts there (`tcp_cong_control`), not what earlier SACKs had reported.
+                let delivered = AckSample { acked: sample.delivered, ..*sample };
+                self.control.cong_avoid(now, &mut self.tcp, &delivered);
+            } else {
+                self.control.cong_avoid(now, &mut self.tcp, sample);
+            }
         }
         self.clamp();
     }

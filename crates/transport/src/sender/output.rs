@@ -303,8 +303,7 @@ impl Sender {
             // RFC 6298 section 5.1.
             self.start_rto(now);
         } else if self.timer == Timer::TailProbe {
-            // RFC 8985 section 7.2: it counts from the last segment sent.
-            self.arm_next(now);
+            self.postpone_tail_probe(now);
         }
         let mut segment = self.sent(now, offset, len, fin, false);
         self.put_ecn(&mut segment);
@@ -317,6 +316,7 @@ impl Sender {
         let sent = self.board.retransmit(index, now, by_timer)?;
         let offset = self.board.offset(&sent);
         self.note_transmission(now, offset, sent.len());
+        self.note_retransmission(now);
         if self.timed().is_some_and(|(end, _)| end > offset) {
             self.stop_timing();
         }

@@ -1,12 +1,15 @@
 //! RACK-TLP (RFC 8985) in the sender: losses by time, the reordering timer, the tail loss probe. In use where it is set and
 //! SACK was negotiated.
 
-use super::{Sender, timers::Timer};
+use super::{
+    Sender,
+    timers::{Timer, on_wheel},
+};
 use crate::congestion::{AckSample, CaEvent, CaState};
 use crate::rack::{Echo, ProbeVerdict, Tlp, Transmission, probe_timeout};
 use crate::scoreboard::RETRANSMITTED;
 use crate::{Recovery, Segment};
-use cogtcp_units::Time;
+use cogtcp_units::{Duration, Time};
 
 impl Sender {
     /// Whether RACK finds the losses.
@@ -77,6 +80,13 @@ impl Sender {
         self.clamp();
     }
 
+    /// RACK found a retransmission lost that left after the latest response, and there is something to retransmit.
+    pub(super) fn retransmission_is_lost(&mut self) -> bool {
+        self.rack_in_use()
+            && self.rare.as_ref().is_some_and(|rare| rare.retransmission_lost)
+            && self.board.next_lost().is_some()
+    }
+
     /// There is a response to a loss.
     pub(super) fn note_reduction(&mut self, now: Time) {
         if self.rack.is_some() {
@@ -132,16 +142,31 @@ impl Sender {
 
     /// The timer to run next, the RTO being at `rto_at`: reordering, tail loss probe, or retransmission.
     pub(super) fn arm_next(&mut self, now: Time) {
-        if let Some(at) = self.rare.as_ref().and_then(|rare| rare.reorder_at) {
-            self.arm(Timer::Reordering, at.min(self.rto_at).max(now));
+        let longer = self.config.timer_tick * 2;
+        let (timer, at) = if let Some(at) = self.rare.as_ref().and_then(|rare| rare.reorder_at) {
+            (Timer::Reordering, (at + longer).min(self.rto_at))
         } else if self.may_probe_tail() {
             let one = self.board.flight_size() <= self.tcp.mss;
             let pto = probe_timeout(self.tcp.srtt, one, self.config.max_ack_delay);
             // Section 7.2: a probe goes in the place of an earlier RTO.
-            self.arm(Timer::TailProbe, (now + pto).min(self.rto_at).max(now));
+            let at = now + pto + if one { Duration::ZERO } else { longer };
+            (Timer::TailProbe, at.min(self.rto_at))
         } else {
-            self.arm(Timer::Retransmit, self.rto_at.max(now));
+            (Timer::Retransmit, self.rto_at)
+        };
+        self.arm(timer, on_wheel(now, at.max(now), &self.config));
+    }
+
+    /// New data has left while a tail loss probe was due (section 7.2: the probe counts from the last segment sent). In Linux the RTO
+    /// counts from the oldest segment then, as long as that is to come.
+    pub(super) fn postpone_tail_probe(&mut self, now: Time) {
+        if self.times_out_as_linux()
+            && let Some(front) = self.board.get(0)
+        {
+            let due = front.sent_at + self.rtt.rto(&self.config);
+            self.rto_at = if due > now { due } else { self.rto_at };
         }
+        self.arm_next(now);
     }
 
     /// Section 7.2: in Open with nothing SACKed, one probe at a time, and none without a round-trip time since the last.
@@ -157,7 +182,7 @@ impl Sender {
     pub(super) fn tail_probe_timeout(&mut self, now: Time) {
         self.rare.get_or_insert_default().tlp.pending = true;
         self.rto_at = now + self.rtt.rto(&self.config);
-        self.arm(Timer::Retransmit, self.rto_at);
+        self.arm(Timer::Retransmit, on_wheel(now, self.rto_at, &self.config));
     }
 
     /// The probe has left.
@@ -208,7 +233,7 @@ impl Sender {
     /// A loss that the probe repaired is a loss (section 7.4.2): the window becomes what it would be after fast recovery.
     /// FlightSize is that before this ACK of `acked` bytes.
     fn react_to_repaired_loss(&mut self, now: Time, acked: u64) {
-        (self.tcp.prior_cwnd, self.tcp.prior_ssthresh) = (self.tcp.cwnd, self.tcp.ssthresh);
+        self.remember_window();
         self.reduce_ssthresh(now, (self.board.flight_size() + acked).min(self.tcp.cwnd));
         self.lower_cwnd();
         self.control.cwnd_event(now, &mut self.tcp, CaEvent::CompleteCwr);

@@ -4,6 +4,7 @@ use super::Sender;
 use crate::prr::Prr;
 use crate::rack::Tlp;
 use crate::spurious::SpuriousCounter;
+use crate::undo::Undo;
 use cogtcp_units::{Rate, Time};
 
 /// What a sender needs under RACK-TLP or PRR alone, after a timeout or after a closed window. It is made when first written
@@ -21,6 +22,7 @@ pub(super) struct Rare {
     /// Where the data ends that the D-SACK of the ACK being handled reports.
     pub(super) d_sack_end: Option<u64>,
     pub(super) spurious: SpuriousCounter,
+    pub(super) undo: Undo,
     /// When RACK's reordering timer expires.
     pub(super) reorder_at: Option<Time>,
     pub(super) prr: Prr,

@@ -5,6 +5,7 @@ use super::Sender;
 use crate::congestion::{AckSample, CaEvent, CaState};
 use crate::frto::{Frto, FrtoAck, Verdict};
 use crate::prr::Prr;
+use crate::rack::Echo;
 use crate::{FRto, FastRetransmitGuard, FullAckWindow, NewRenoVariant, Recovery, TransportEvent};
 use cogtcp_units::Time;
 
@@ -20,16 +21,19 @@ pub(super) struct Outcome {
 impl Sender {
     /// Judges an ACK that was entered in the scoreboard.
     #[inline]
-    pub(super) fn recover(&mut self, now: Time, ack: &AckSample, frto: FrtoAck) -> Outcome {
+    pub(super) fn recover(&mut self, now: Time, ack: &AckSample, frto: FrtoAck, echo: Echo) -> Outcome {
         match self.tcp.ca_state {
             CaState::Open | CaState::Disorder | CaState::Cwr => {
+                if self.tcp.ca_state != CaState::Cwr {
+                    self.undo_late(now);
+                }
                 self.complete_cwr(now);
                 let outcome = self.recover_open(now, ack);
                 self.respond_to_echo(now, ack);
                 Outcome { grow: outcome.grow && self.tcp.ca_state != CaState::Cwr, ..outcome }
             }
-            CaState::Recovery => self.recover_fast(now, ack),
-            CaState::Loss => self.recover_loss(now, ack, frto),
+            CaState::Recovery => self.recover_fast(now, ack, echo),
+            CaState::Loss => self.recover_loss(now, ack, frto, echo),
         }
     }
 
@@ -115,7 +119,7 @@ impl Sender {
     pub(super) fn enter_fast_recovery(&mut self, now: Time, ack: &AckSample) {
         self.stats.fast_retransmits += 1;
         self.emit(TransportEvent::FastRetransmit);
-        (self.tcp.prior_cwnd, self.tcp.prior_ssthresh) = (self.tcp.cwnd, self.tcp.ssthresh);
+        self.remember_window();
         // RFC 3168 section 6.1.2: the window falls once for what is lost and what is marked in one window of data.
         if self.tcp.ca_state != CaState::Cwr {
             self.reduce_ssthresh(now, self.loss_flight());
@@ -171,7 +175,7 @@ impl Sender {
         }
     }
 
-    fn recover_fast(&mut self, now: Time, ack: &AckSample) -> Outcome {
+    fn recover_fast(&mut self, now: Time, ack: &AckSample, echo: Echo) -> Outcome {
         let outcome = Outcome { grow: false, restart_timer: ack.acked > 0 };
         let full = self.board.una() >= self.recovery_point;
         match self.recovery() {
@@ -216,13 +220,19 @@ impl Sender {
             }
             Recovery::Sack => {
                 // RFC 6675 section 5, step A.
+                if full && self.was_needless(echo) {
+                    self.undo_whole_fast_recovery(now);
+                    return Outcome { grow: true, ..outcome };
+                }
                 if full {
                     if self.prr_in_use() {
                         // RFC 9937 section 6.4.
                         self.tcp.cwnd = self.tcp.ssthresh;
                     }
                     self.exit_fast_recovery(now);
-                } else {
+                    // In Linux the ACK that ends recovery lets the window grow as any other does.
+                    return Outcome { grow: self.times_out_as_linux(), ..outcome };
+                } else if !self.undo_fast_recovery(now, ack, echo) {
                     self.respond_to_lost_retransmission(now);
                     self.reduce_rate(ack);
                 }
@@ -274,10 +284,17 @@ impl Sender {
     }
 
     /// After a timeout, and Tahoe after a fast retransmit: slow start over everything that was outstanding.
-    fn recover_loss(&mut self, now: Time, ack: &AckSample, frto: FrtoAck) -> Outcome {
+    fn recover_loss(&mut self, now: Time, ack: &AckSample, frto: FrtoAck, echo: Echo) -> Outcome {
         let outcome = Outcome { grow: true, restart_timer: ack.acked > 0 };
-        if self.frto != Frto::Idle && (frto.advances || frto.duplicate) && self.judge_frto(now, frto) {
-            return Outcome { grow: false, restart_timer: true };
+        let needless = self.after_rto && ack.acked > 0 && self.was_needless(echo);
+        if needless {
+            self.undo_timeout(now, ack);
+        }
+        let judged = self.frto != Frto::Idle && (frto.advances || frto.duplicate);
+        if needless || (judged && self.judge_frto(now, ack, frto)) {
+            // In Linux the ACK that undoes a timeout lets the window grow as any other does.
+            let grow = self.times_out_as_linux() && self.tcp.ca_state != CaState::Recovery;
+            return Outcome { grow, restart_timer: true };
         }
         if ack.acked > 0 {
             self.dup_acks = 0;
@@ -290,16 +307,20 @@ impl Sender {
             self.frto = Frto::Idle;
             self.set_ca_state(now, CaState::Open);
             self.emit(TransportEvent::RecoveryExit { after_rto: self.after_rto });
+        } else if self.times_out_as_linux() && self.retransmission_is_lost() {
+            self.enter_fast_recovery(now, ack);
+            return Outcome { grow: false, ..outcome };
         }
         outcome
     }
 
     /// F-RTO's verdict on this ACK. True when the timeout was spurious and is undone.
-    fn judge_frto(&mut self, now: Time, ack: FrtoAck) -> bool {
-        let verdict = if self.config.f_rto == FRto::Sack && self.recovery() == Recovery::Sack {
-            self.frto.sack(ack)
-        } else {
-            self.frto.basic(ack)
+    fn judge_frto(&mut self, now: Time, sample: &AckSample, ack: FrtoAck) -> bool {
+        let sack = self.recovery() == Recovery::Sack;
+        let verdict = match self.config.f_rto {
+            FRto::Sack if sack => self.frto.sack(ack),
+            FRto::Linux if sack => self.frto.linux(ack),
+            _ => self.frto.basic(ack),
         };
         match verdict {
             Verdict::Continue(next) => {
@@ -319,29 +340,9 @@ impl Sender {
                 false
             }
             Verdict::Spurious => {
-                self.undo_timeout(now);
+                self.undo_timeout(now, sample);
                 true
             }
         }
-    }
-
-    /// The response to a spurious timeout: cwnd and ssthresh as before it, and nothing is lost. RFC 5682 leaves the response
-    /// open; this is Linux's. The Eifel response (RFC 4015) has cwnd = FlightSize + min(bytes acked, IW) and ssthresh at
-    /// least FlightSize, and starts SRTT and RTTVAR anew. The timer stays backed off until a round-trip time is measured.
-    fn undo_timeout(&mut self, now: Time) {
-        self.frto = Frto::Idle;
-        self.board.clear_lost();
-        self.restart_rack();
-        self.sync();
-        self.tcp.cwnd = self.control.undo_cwnd(now, &self.tcp);
-        self.tcp.ssthresh = self.tcp.prior_ssthresh;
-        self.clamp();
-        // RFC 5682 section 2.1 step 3b.
-        self.recovery_point = self.board.una();
-        self.leave_fast_recovery();
-        self.set_ca_state(now, CaState::Open);
-        self.stats.undone_timeouts += u64::from(self.frto_timeouts);
-        self.emit(TransportEvent::SpuriousRto { count: self.frto_timeouts, undone: true });
-        self.emit(TransportEvent::RecoveryExit { after_rto: true });
     }
 }

@@ -5,7 +5,7 @@ use super::{Sender, handshake::Connection};
 use crate::congestion::{CaEvent, CaState};
 use crate::frto::Frto;
 use crate::scoreboard::{RETRANSMITTED_BY_TIMER, SACKED};
-use crate::{FRto, Recovery, TransportEvent};
+use crate::{FRto, Recovery, SenderConfig, TransportEvent};
 use cogtcp_units::{Rate, Time};
 
 /// What the deadline is for.
@@ -20,6 +20,23 @@ pub(super) enum Timer {
     TailProbe,
     Persist,
     TimeWait,
+}
+
+/// When a timer fires that is set at `now` and due at `at`, on the host's wheel ([`SenderConfig::timer_tick`]).
+pub(super) fn on_wheel(now: Time, at: Time, config: &SenderConfig) -> Time {
+    let tick = config.timer_tick.as_nanos();
+    if tick == 0 || at == Time::MAX {
+        return at;
+    }
+    let phase = config.timer_phase.as_nanos();
+    let clock = (now.as_nanos() + phase) / tick;
+    let ticks = at.saturating_since(now).as_nanos().div_ceil(tick);
+    let mut granularity = 1;
+    while ticks >= 63 * granularity && granularity < 1 << 24 {
+        granularity *= 8;
+    }
+    let fires = (clock + ticks) / granularity + 1;
+    Time::from_nanos(fires.saturating_mul(granularity).saturating_mul(tick).saturating_sub(phase))
 }
 
 impl Sender {
@@ -82,6 +99,7 @@ impl Sender {
             return;
         };
         let again = front.is(RETRANSMITTED_BY_TIMER) && self.config.hold_ssthresh;
+        let linux = self.times_out_as_linux();
         let front_len = front.len();
         if front.is(SACKED) {
             // The receiver reneged (RFC 2018 section 8): what it said is worth nothing.
@@ -103,9 +121,14 @@ impl Sender {
         self.control.cwnd_event(now, &mut self.tcp, CaEvent::Loss);
         // RFC 5681 section 3.1: ssthresh is held when this segment was retransmitted by the timer before; RFC 3168 section 6.1.2: and
         // when an echo has lowered it in this window.
-        if !again {
+        if linux {
+            if self.lowers_ssthresh_as_linux() {
+                self.remember_window();
+                self.reduce_ssthresh(now, flight);
+            }
+        } else if !again {
             if !in_rto_recovery {
-                (self.tcp.prior_cwnd, self.tcp.prior_ssthresh) = (self.tcp.cwnd, self.tcp.ssthresh);
+                self.remember_window();
             }
             if self.tcp.ca_state != CaState::Cwr {
                 self.reduce_ssthresh(now, flight);
@@ -116,8 +139,12 @@ impl Sender {
         self.rate.lost += newly_lost;
         self.end_tail_probe();
         if !self.control.owns_cwnd() {
-            // The loss window (RFC 5681 section 3.1).
-            self.tcp.cwnd = self.tcp.mss;
+            // The loss window (RFC 5681 section 3.1). Departure from Linux: it is no larger than the window before.
+            let in_flight = if linux { self.board.in_flight() } else { 0 };
+            self.tcp.cwnd = (self.tcp.mss + in_flight).min(self.tcp.cwnd).max(self.tcp.mss);
+        }
+        if linux {
+            self.note_reduction(now);
         }
         self.leave_fast_recovery();
         self.queue_cwr();
@@ -137,11 +164,25 @@ impl Sender {
     /// F-RTO's step 1 (RFC 5682 sections 2.1 and 3.1): not in the recovery of an earlier timeout, but anew while no ACK has
     /// come since; and not where retransmissions of a fast recovery may be acknowledged in the place of originals, which
     /// section 2.1 allows for Reno and NewReno alone.
+    /// Linux: also anew while no ACK has come since a timeout in fast recovery.
     fn may_start_frto(&self) -> bool {
+        if self.times_out_as_linux() && self.rto_count > 1 {
+            return true;
+        }
         match self.tcp.ca_state {
             CaState::Open | CaState::Disorder | CaState::Cwr => true,
             CaState::Recovery => matches!(self.recovery(), Recovery::Reno | Recovery::NewReno),
             CaState::Loss => self.frto == Frto::Retransmitted,
+        }
+    }
+
+    /// Whether a timeout lowers ssthresh in Linux: once for a window of data, and not for timeouts without an ACK between.
+    fn lowers_ssthresh_as_linux(&self) -> bool {
+        let window_is_over = self.board.una() >= self.recovery_point;
+        match self.tcp.ca_state {
+            CaState::Open | CaState::Disorder => true,
+            CaState::Cwr | CaState::Recovery => window_is_over,
+            CaState::Loss => window_is_over || self.rto_count == 1,
         }
     }
 
@@ -213,7 +254,8 @@ impl Sender {
         }
         self.probe_count = 0;
         self.stop_timing();
-        self.arm(Timer::Persist, now + self.rtt.backed_off(0, &self.config));
+        let due = now + self.rtt.backed_off(0, &self.config);
+        self.arm(Timer::Persist, on_wheel(now, due, &self.config));
         self.emit(TransportEvent::ZeroWindow);
         self.sync();
         self.control.cwnd_event(now, &mut self.tcp, CaEvent::Frozen);
@@ -228,7 +270,8 @@ impl Sender {
         }
         self.probe_due = true;
         self.probe_count += 1;
-        self.arm(Timer::Persist, now + self.rtt.backed_off(self.probe_count, &self.config));
+        let due = now + self.rtt.backed_off(self.probe_count, &self.config);
+        self.arm(Timer::Persist, on_wheel(now, due, &self.config));
     }
 
     /// The peer's window opened.
@@ -268,5 +311,31 @@ impl Sender {
             let rate = Rate::from_bytes_in(window, self.tcp.srtt);
             self.rare.get_or_insert_default().resume = Some((rate, self.board.una().saturating_add(window)));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cogtcp_units::Duration;
+
+    /// A tick of 4 ms, by hand: near timers fire at the next tick but one at most, those from 63 ticks (252 ms) on at multiples of 8 ticks
+    /// (32 ms), from 504 ticks (2016 ms) on at multiples of 64 (256 ms).
+    #[test]
+    fn the_wheel_rounds_up() {
+        let ms = Time::from_millis;
+        let exact = SenderConfig::default();
+        assert_eq!(on_wheel(ms(10), ms(311), &exact), ms(311));
+        let config = SenderConfig { timer_tick: Duration::from_millis(4), ..exact };
+        let fires = |at| on_wheel(ms(10), ms(at), &config);
+        assert_eq!((fires(10), fires(11), fires(210)), (ms(12), ms(16), ms(212)));
+        assert_eq!((fires(310), fires(1034)), (ms(320), ms(1056)));
+        assert_eq!(fires(2710), ms(2816));
+        // The wheel's clock is 6 ms ahead: multiples of 32 ms come 6 ms before ours.
+        let ahead = SenderConfig { timer_phase: Duration::from_millis(6), ..config };
+        assert_eq!(
+            (on_wheel(ms(10), ms(310), &ahead), on_wheel(ms(10), ms(318), &ahead)),
+            (ms(314), ms(346))
+        );
     }
 }

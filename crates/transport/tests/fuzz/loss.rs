@@ -4,7 +4,8 @@
 //! - cwnd does not rise;
 //! - ssthresh is at most max(beta * cwnd, 2 SMSS), cwnd being that before the loss.
 //!
-//! [`most_kept`] is the one list of who may do otherwise, and why. An undo (F-RTO) restores both and is no loss.
+//! [`most_kept`] is the one list of who may do otherwise, and why. An undo (F-RTO, Eifel, D-SACK) restores
+//! both and is no loss; what is found lost by the same ACK is a loss at the window restored.
 
 use cogtcp_transport::{Sender, TransportEvent};
 
@@ -13,6 +14,7 @@ use cogtcp_transport::{Sender, TransportEvent};
 pub struct Window {
     cwnd: u64,
     ssthresh: u64,
+    undone: u64,
 }
 
 /// The largest share of cwnd that the control called `name` leaves as ssthresh by any of its presets, after a fast retransmit
@@ -34,7 +36,9 @@ fn most_kept(name: &str, timeout: bool) -> Option<f64> {
 
 impl Window {
     pub fn of(sender: &Sender) -> Self {
-        Self { cwnd: sender.state().cwnd, ssthresh: sender.state().ssthresh }
+        let (tcp, stats) = (sender.state(), sender.stats());
+        let undone = stats.undone_timeouts + stats.undone_recoveries;
+        Self { cwnd: tcp.cwnd, ssthresh: tcp.ssthresh, undone }
     }
 
     /// Takes the sender's events since this window and compares.
@@ -44,7 +48,7 @@ impl Window {
             loss |= matches!(event, TransportEvent::FastRetransmit | TransportEvent::EcnReduction);
             timeout |= matches!(event, TransportEvent::Rto { .. });
         }
-        if !(loss || timeout) {
+        if !(loss || timeout) || Self::of(sender).undone != self.undone {
             return;
         }
         let tcp = sender.state();

@@ -44,7 +44,10 @@ pub fn sender(random: &mut RandomStream) -> SenderConfig {
         ),
         dup_thresh: pick(random, &[3, 3, 3, 2, 5]),
         limited_transmit: coin(random),
-        f_rto: pick(random, &[FRto::Off, FRto::Basic, FRto::Sack]),
+        f_rto: pick(random, &[FRto::Off, FRto::Basic, FRto::Sack, FRto::Linux]),
+        eifel: coin(random),
+        d_sack_undo: coin(random),
+        timeout_rules: pick(random, &[TimeoutRules::Rfc, TimeoutRules::Linux]),
         prr: coin(random),
         rack: coin(random),
         tlp: coin(random),
@@ -56,6 +59,8 @@ pub fn sender(random: &mut RandomStream) -> SenderConfig {
         initial_rto: millis(random, 100, 3_000),
         min_rto,
         min_rto_above_srtt: coin(random),
+        timer_tick: if coin(random) { Duration::ZERO } else { millis(random, 1, 10) },
+        timer_phase: millis(random, 0, 5_000),
         max_rto: min_rto + millis(random, 1_000, 60_000),
         hold_ssthresh: coin(random),
         keep_syn_backoff: coin(random),
@@ -76,9 +81,10 @@ pub fn receiver(random: &mut RandomStream) -> ReceiverConfig {
     ReceiverConfig {
         mss: pick(random, &[200, 1000, 1460, 9000]),
         initial_sequence: initial_sequence(random),
-        delayed_ack: match random.below(5) {
+        delayed_ack: match random.below(6) {
             0 | 1 => DelayedAck::Off,
-            2 => DelayedAck::Adaptive { limit: millis(random, 1, 500) },
+            2 => DelayedAck::Linux,
+            3 => DelayedAck::Adaptive { limit: millis(random, 1, 500) },
             _ => DelayedAck::On { timeout: millis(random, 1, 500) },
         },
         ack_every: 1 + random.below(4) as u32,
@@ -94,6 +100,7 @@ pub fn receiver(random: &mut RandomStream) -> ReceiverConfig {
             2 => 65_535 + random.below(200_000),
             _ => 4 << 20,
         },
+        window_tuning: coin(random),
         manual_read: coin(random),
     }
 }

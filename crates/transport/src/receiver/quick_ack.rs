@@ -1,0 +1,100 @@
+//! When a Linux receiver delays an acknowledgement, and when it does not (`tcp_input.c`: "quick ACKs"; Sarolahti and Kuznetsov: Congestion
+//! control in Linux TCP, USENIX 2002, section 4.5).
+//!
+//! ```text
+//! at the start                                         16 ACKs at once
+//! a segment of data after a pause of an RTO            16 more
+//! a segment that lies outside the window                16 more
+//! the window that is offered grows with a segment       this one
+//! ```
+//!
+//! Other segments are acknowledged when more than one full segment waits, or after 40 ms (`TCP_DELACK_MIN`, which the adaptive delay of
+//! Linux comes to under bulk data). Not modelled: the delay adapted to segments that come slower than each 20 ms, interactive mode
+//! ("pingpong"), the ACK at once after a PSH that the application has read, and the compression of SACKs (`tcp_comp_sack`: after three
+//! duplicate ACKs at most one in a millisecond).
+
+use cogtcp_units::{Duration, Time};
+
+/// `TCP_DELACK_MIN`.
+pub(super) const DELAY: Duration = Duration::from_millis(40);
+/// `TCP_MAX_QUICKACKS`.
+const MOST: u32 = 16;
+/// The variation in an RTO is 200 ms at least (`TCP_RTO_MIN`).
+const LEAST_VARIATION: Duration = Duration::from_millis(200);
+
+/// Of one connection.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct QuickAck {
+    left: u32,
+    last_data: Option<Time>,
+    rto: Duration,
+}
+
+impl QuickAck {
+    pub(super) const fn new() -> Self {
+        Self { left: MOST, last_data: None, rto: Duration::from_secs(1) }
+    }
+
+    /// The handshake gave a round-trip time.
+    pub(super) fn set_rtt(&mut self, rtt: Duration) {
+        self.rto = rtt + (rtt * 2).max(LEAST_VARIATION);
+    }
+
+    /// A segment with data arrived in the window.
+    pub(super) fn on_data(&mut self, now: Time) {
+        if self.last_data.is_some_and(|last| now.saturating_since(last) > self.rto) {
+            self.enter();
+        }
+        self.last_data = Some(now);
+    }
+
+    /// The window grew with this segment.
+    pub(super) fn on_window_growth(&mut self) {
+        self.left = self.left.max(1);
+    }
+
+    /// A segment arrived that lies outside the window.
+    pub(super) fn enter(&mut self) {
+        self.left = MOST;
+    }
+
+    /// Whether the next ACK goes at once.
+    pub(super) const fn is_due(&self) -> bool {
+        self.left > 0
+    }
+
+    /// An ACK was sent.
+    pub(super) fn on_ack(&mut self) {
+        self.left = self.left.saturating_sub(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sixteen_at_the_start_after_a_pause_and_after_a_duplicate() {
+        let mut quick = QuickAck::new();
+        quick.set_rtt(Duration::from_millis(50));
+        let run = |quick: &mut QuickAck, from: u64| {
+            (from..)
+                .step_by(10)
+                .take_while(|at| {
+                    quick.on_data(Time::from_millis(*at));
+                    let due = quick.is_due();
+                    quick.on_ack();
+                    due
+                })
+                .count()
+        };
+        assert_eq!(run(&mut quick, 0), 16);
+        quick.on_window_growth();
+        assert_eq!(run(&mut quick, 170), 1);
+        // The last came at 180 ms; an RTO is 50 + 200 ms.
+        assert_eq!(run(&mut quick, 430), 0);
+        assert_eq!(run(&mut quick, 681), 16);
+        quick.enter();
+        assert_eq!(run(&mut quick, 900), 16);
+    }
+}
