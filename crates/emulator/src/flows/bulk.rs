@@ -59,6 +59,8 @@ pub(super) struct Bulk {
     is_read_out: bool,
     state: State,
     written: u64,
+    /// What the kernel had counted when the connection stood: timeouts and retransmissions of SYNs, which the simulator does not count.
+    of_handshake: Standing,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -91,11 +93,25 @@ impl Bulk {
             is_read_out: false,
             state: State::Waiting,
             written: 0,
+            of_handshake: Standing::default(),
         })
     }
 
     fn info(&self) -> Option<TcpInfo> {
         TcpInfo::of(self.sender.as_fd()).ok()
+    }
+
+    /// What the connection has done since it stood.
+    fn standing(&self) -> Standing {
+        if matches!(self.state, State::Waiting | State::Connecting) {
+            return Standing::default();
+        }
+        let all = Standing::default().plus(self.info().as_ref());
+        Standing {
+            timeouts: all.timeouts.saturating_sub(self.of_handshake.timeouts),
+            retransmitted: all.retransmitted.saturating_sub(self.of_handshake.retransmitted),
+            ..all
+        }
     }
 
     fn note_failure(&mut self, outcome: io::Result<()>) {
@@ -177,8 +193,10 @@ impl Playing for Bulk {
             }
         }
         if self.state == State::Connecting {
-            if self.info().is_some_and(|info| info.is_established()) {
+            let info = self.info();
+            if info.as_ref().is_some_and(TcpInfo::is_established) {
                 self.state = State::Sending;
+                self.of_handshake = Standing::default().plus(info.as_ref());
                 happenings.push(self.account.happening(now, EventKind::Connected, f64::NAN));
             } else {
                 let outcome = sockets::pending_error(self.sender.as_fd());
@@ -198,7 +216,7 @@ impl Playing for Bulk {
         if self.state == State::Waiting && now < self.application.start {
             return;
         }
-        let standing = Standing::default().plus(self.info().as_ref());
+        let standing = self.standing();
         self.account.begin_measure(now, standing);
     }
 
@@ -245,7 +263,7 @@ impl Playing for Bulk {
     }
 
     fn finish(self: Box<Self>, now: Time) -> Played {
-        let standing = Standing::default().plus(self.info().as_ref());
+        let standing = self.standing();
         sockets::end_at_once(self.sender.as_fd());
         self.receiver.iter().for_each(|stream| sockets::end_at_once(stream.as_fd()));
         self.account.finish(now, standing)
