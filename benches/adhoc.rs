@@ -1,67 +1,111 @@
 //! What a frame on the air costs as an ad hoc network grows. A table; nothing here passes or fails.
 //!
-//!   cargo bench -p cogtcp-simulator --bench adhoc [-- NODES [SECONDS [SPEED]]]
+//!   cargo bench -p cogtcp-simulator --bench adhoc [-- NODES [SECONDS [SPEED [LAYOUT]]]]
 //!
-//! Whole runs: 25 nodes a square kilometre that walk at up to 4 m/s, ns-2's radio and rules, AODV, and 8 NewReno flows for every 25 nodes between
-//! nodes that a seed draws. Processor time of the run, setup and report included, over all frames that were put on the air: RTS,
-//! CTS, data, ACKs, and the broadcasts of AODV. A small network is mostly border, where fewer hear a frame: `hear` says how many
-//! on average, as a large network has no such luck. With NODES one run, for a profiler: divide its instructions by its frames.
+//! Whole runs: 25 nodes a square kilometre that stand or walk at up to 4 m/s, ns-2's radio and rules, AODV, and 8 NewReno flows for
+//! every 25 nodes between nodes that a seed draws. Processor time of the run, setup and report included, over all frames that were
+//! put on the air: RTS, CTS, data, ACKs, and the broadcasts of AODV. Two layouts:
+//!
+//! - `islands`: square kilometres of 25 nodes each, out of reach of each other, with flows within them. A frame is the same work in
+//!   a network of any size: what grows is what the engine itself makes of size (caches, heaps, tables by number).
+//! - `area`: one square. Here the work grows too: a small one is mostly border, where fewer hear a frame (`hear` says how many on
+//!   average), and a search for a route in a large one is a flood of broadcasts (`floods` is their share of the frames), which each
+//!   neighbour's routing receives.
+//!
+//! With NODES one run, for a profiler: divide its instructions by its frames. The digest tells whether two builds did the same.
 
 #![allow(clippy::disallowed_types, reason = "a benchmark measures processor time")]
 
+use cogtcp_mobility::{Area, Mobility, Path, RandomWaypoint, Start, Vertex};
 use cogtcp_records::Run;
-use cogtcp_scenario::{Experiment, Scenario};
+use cogtcp_scenario::{Experiment, Motion, Scenario};
 use cogtcp_simulator::{RunOptions, TraceLevel, run};
-use cogtcp_units::RandomStream;
+use cogtcp_units::{Duration, Position, RandomStream};
+use std::sync::Arc;
 
 /// ns-2's carrier-sense range, within which a frame is in the air, m.
 const HEARD: f64 = 550.0;
 
+/// Nodes of an island, the side of one, and from one to the next, m.
+const ISLAND: u64 = 25;
+const SIDE: f64 = 1000.0;
+const APART: f64 = 2000.0;
+
+/// Where nodes are.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Layout {
+    Area,
+    Islands,
+}
+
+/// What a run cost.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cost {
+    frames: f64,
+    /// Nanoseconds a frame.
+    nanos: f64,
+    /// How many others are in reach of who sends a frame.
+    hear: f64,
+    /// Share of the frames that AODV broadcasts.
+    floods: f64,
+    digest: u64,
+}
+
 fn main() {
     // `cargo bench` adds "--bench".
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let numbers: Result<Vec<f64>, _> = arguments.iter().map(|argument| argument.parse()).collect();
+    let islands = arguments.iter().any(|argument| argument == "islands");
+    let numbers = arguments.iter().filter(|argument| !["area", "islands"].contains(&argument.as_str()));
+    let numbers: Result<Vec<f64>, _> = numbers.map(|argument| argument.parse()).collect();
     let Ok(numbers) = numbers else {
-        eprintln!("usage: adhoc [NODES [SECONDS [SPEED]]]");
+        eprintln!("usage: adhoc [NODES [SECONDS [SPEED [area|islands]]]]");
         std::process::exit(2);
     };
     let at = |place: usize, otherwise: f64| numbers.get(place).copied().unwrap_or(otherwise);
     if let Some(nodes) = numbers.first() {
-        let (frames, nanos, hear) = measure(*nodes as u64, at(1, 100.0), at(2, 4.0));
-        println!("{frames} frames, {nanos:.0} ns per frame, {hear:.1} hear one");
+        let layout = if islands { Layout::Islands } else { Layout::Area };
+        let cost = measure(*nodes as u64, at(1, 100.0), at(2, 4.0), layout);
+        let Cost { frames, nanos, hear, floods, digest } = cost;
+        println!(
+            "{frames} frames, {nanos:.0} ns per frame, {hear:.1} hear one, {floods:.2} floods, {digest:016x}"
+        );
         return;
     }
-    println!("nodes    m/s      frames     hear   ns per frame    to 25   ns per hearer    to 25");
-    for speed in [0.0, 4.0] {
-        let mut first = (0.0, 0.0);
-        for nodes in [25, 100, 400, 1000] {
-            // Seconds so that all rows have frames enough; the least of three.
-            let runs = (0..3).map(|_| measure(nodes, 100.0, speed));
-            let (frames, nanos, hear) = runs.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or_default();
-            let each = nanos / hear;
-            first = if nodes == 25 { (nanos, each) } else { first };
-            let (ratio, ratio_each) = (nanos / first.0, each / first.1);
-            println!(
-                "{nodes:<8} {speed:<4} {frames:>10} {hear:>8.1} {nanos:>14.0} {ratio:>8.2} {each:>15.1} {ratio_each:>8.2}"
-            );
+    println!("layout   m/s  nodes   frames   hear floods   ns per frame   to 25   ns per hearer   to 25");
+    for layout in [Layout::Islands, Layout::Area] {
+        for speed in [0.0, 4.0] {
+            let mut first = Cost::default();
+            for nodes in [25, 100, 400, 1000] {
+                // The least of three.
+                let runs = (0..3).map(|_| measure(nodes, 100.0, speed, layout));
+                let cost = runs.min_by(|a, b| a.nanos.total_cmp(&b.nanos)).unwrap_or_default();
+                first = if nodes == 25 { cost } else { first };
+                let Cost { frames, nanos, hear, floods, .. } = cost;
+                let (each, first_each) = (nanos / hear, first.nanos / first.hear);
+                let name = format!("{layout:?}").to_lowercase();
+                let (to_first, each_to_first) = (nanos / first.nanos, each / first_each);
+                println!(
+                    "{name:<8} {speed:<4} {nodes:<5} {frames:>8} {hear:>6.1} {floods:>6.2} {nanos:>14.0} {to_first:>7.2} {each:>15.1} {each_to_first:>7.2}"
+                );
+            }
         }
     }
 }
 
-/// Frames, nanoseconds for each, and how many stations are in reach of one.
-fn measure(nodes: u64, seconds: f64, speed: f64) -> (f64, f64, f64) {
-    let experiment = network(nodes, seconds, speed);
+fn measure(nodes: u64, seconds: f64, speed: f64, layout: Layout) -> Cost {
+    let experiment = network(nodes, seconds, speed, layout);
     let options = RunOptions { trace: TraceLevel::None, ..RunOptions::default() };
     let start = processor_seconds();
     let result = run(&experiment, &options);
     let spent = processor_seconds() - start;
     let run = result.expect("the benchmark's scenario runs");
     let frames = column(&run, "frames").iter().sum::<f64>();
-    (frames, spent * 1e9 / frames, reached(&run))
+    let floods = column(&run, "routing_sent").iter().sum::<f64>() / frames;
+    Cost { frames, nanos: spent * 1e9 / frames, hear: reached(&run), floods, digest: run.digest }
 }
 
-fn network(nodes: u64, seconds: f64, speed: f64) -> Experiment {
-    let side = 1000.0 * (nodes as f64 / 25.0).sqrt();
+fn network(nodes: u64, seconds: f64, speed: f64, layout: Layout) -> Experiment {
+    let side = SIDE * (nodes as f64 / ISLAND as f64).sqrt();
     let mobility = match speed > 0.0 {
         true => format!(
             "{{ random_waypoint = {{ speed = [\"{:.1} m/s\", \"{speed:.1} m/s\"], pause = [\"3 s\", \"3 s\"] }} }}",
@@ -87,18 +131,59 @@ rate = "2 Mbit/s"
 "#
     );
     let mut draw = RandomStream::new(1, "bench", nodes);
-    for flow in 0..nodes * 8 / 25 {
-        let from = draw.below(nodes);
-        let to = (from + 1 + draw.below(nodes - 1)) % nodes;
-        let start = 100 + draw.below(1000);
+    for flow in 0..nodes * 8 / ISLAND {
+        // Within an island, eight in each; else anywhere.
+        let (base, among) = match layout {
+            Layout::Area => (0, nodes),
+            Layout::Islands => (flow / 8 * ISLAND, ISLAND),
+        };
+        let from = draw.below(among);
+        let to = base + (from + 1 + draw.below(among - 1)) % among;
+        let (from, start) = (base + from, 100 + draw.below(1000));
         text += &format!(
             "[[flow]]\nname = \"f{flow}\"\nfrom = \"n{from}\"\nto = \"n{to}\"\ntransport = \"newreno\"\nstart = \"{start} ms\"\n"
         );
     }
-    match Scenario::parse(&text, "bench").and_then(|scenario| scenario.resolve()) {
+    let mut experiment = match Scenario::parse(&text, "bench").and_then(|scenario| scenario.resolve()) {
         Ok(experiment) => experiment,
         Err(error) => panic!("the benchmark's scenario: {error}"),
+    };
+    if let (Layout::Islands, Some(spec)) = (layout, &mut experiment.adhoc) {
+        spec.motion = Motion::Given(Arc::new(islands(nodes / ISLAND, seconds, speed)));
     }
+    experiment
+}
+
+/// Islands in rows, each with nodes of its own.
+fn islands(count: u64, seconds: f64, speed: f64) -> Mobility {
+    let columns = (count as f64).sqrt().ceil() as u64;
+    let span = Duration::from_nanos((seconds * 1e9) as u64);
+    let waypoint = RandomWaypoint {
+        area: Area::new(SIDE, SIDE),
+        min_speed: speed / 1.6,
+        max_speed: speed,
+        min_pause: Duration::from_secs(3),
+        max_pause: Duration::from_secs(3),
+        start: Start::Stationary,
+    };
+    let mut paths = Vec::new();
+    for island in 0..count {
+        let (east, north) = ((island % columns) as f64 * APART, (island / columns) as f64 * APART);
+        let shifted = |at: Position| Position::new(at.x + east, at.y + north);
+        if speed == 0.0 {
+            let mut draw = RandomStream::new(1, "bench/island", island);
+            let mut place = || Position::new(draw.uniform_in(0.0, SIDE), draw.uniform_in(0.0, SIDE));
+            paths.extend((0..ISLAND).map(|_| Path::still(shifted(place()))));
+            continue;
+        }
+        let walks = waypoint.generate(ISLAND as usize, span, 1 + island).expect("a random waypoint");
+        for path in walks.paths() {
+            let corners = path.vertices().iter();
+            let corners = corners.map(|vertex| Vertex { position: shifted(vertex.position), ..*vertex });
+            paths.push(Path::new(corners.collect()).expect("corners in the order of time"));
+        }
+    }
+    Mobility::new(paths)
 }
 
 fn column(run: &Run, name: &str) -> Vec<f64> {

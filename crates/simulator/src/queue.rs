@@ -90,6 +90,8 @@ impl Event {
 pub(crate) struct EventQueue {
     arrivals: Heap,
     others: Heap,
+    /// The first of `others` is done with and still there: the next to be scheduled takes its place, one step instead of two.
+    is_vacant: bool,
     sequence: u64,
 }
 
@@ -98,20 +100,29 @@ impl EventQueue {
     pub(crate) const MAX_SEQUENCE: u64 = 1 << (64 - CODE_BITS);
 
     pub(crate) fn new() -> Self {
-        Self { arrivals: Heap::new(), others: Heap::new(), sequence: 0 }
+        Self { arrivals: Heap::new(), others: Heap::new(), is_vacant: false, sequence: 0 }
     }
 
     /// Schedules `event` at `time`.
     #[inline]
     pub(crate) fn push(&mut self, time: Time, event: Event) {
         let key = self.key(time, event);
-        self.heap_of(event).push(key);
+        if matches!(event, Event::Arrival(_)) {
+            self.arrivals.push(key);
+        } else if std::mem::take(&mut self.is_vacant) {
+            self.others.replace_top(key);
+        } else {
+            self.others.push(key);
+        }
     }
 
     /// The next event, left in place until [`pop`](Self::pop) or [`replace`](Self::replace). What is scheduled
     /// meanwhile, at the same instant or later, comes after it.
     #[inline]
-    pub(crate) fn peek(&self) -> Option<(Time, Event)> {
+    pub(crate) fn peek(&mut self) -> Option<(Time, Event)> {
+        if std::mem::take(&mut self.is_vacant) {
+            self.others.pop();
+        }
         // Keys hold the shared sequence: of equal times in the two heaps, too, the one scheduled first comes first.
         let key = match (self.arrivals.peek(), self.others.peek()) {
             (Some(a), Some(b)) => a.min(b),
@@ -125,12 +136,18 @@ impl EventQueue {
     /// Removes `event`, which [`peek`](Self::peek) returned.
     #[inline]
     pub(crate) fn pop(&mut self, event: Event) {
-        self.heap_of(event).pop();
+        if matches!(event, Event::Arrival(_)) {
+            self.arrivals.pop();
+        } else {
+            debug_assert!(!self.is_vacant, "an event is removed once");
+            self.is_vacant = true;
+        }
     }
 
     /// Schedules `event`, which [`peek`](Self::peek) returned, again at `time`: one step instead of two.
     #[inline]
     pub(crate) fn replace(&mut self, time: Time, event: Event) {
+        debug_assert!(!self.is_vacant, "it is still there");
         let key = self.key(time, event);
         self.heap_of(event).replace_top(key);
     }

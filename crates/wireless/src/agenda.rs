@@ -1,168 +1,204 @@
-//! What the medium does next: a heap of at most one entry for each slot.
+//! What the medium does next: stations that act, frames that begin to be heard, frames that end.
 //!
-//! Slots are the interfaces and the frames on the air. The entry of an interface is a lower bound of the time at which it
-//! acts, so that a backoff that stands still and goes on costs nothing here.
+//! The entry of a station is a lower bound of the time at which it acts, so that a backoff that stands still and goes on costs
+//! nothing here.
+
+mod heap;
 
 use cogtcp_units::Time;
+use heap::Heap;
+use std::collections::VecDeque;
 
-/// Where a slot without an entry is.
-const NOWHERE: u32 = u32::MAX;
+/// The order of what happens at one time: frames end, frames begin to be heard, stations act. Without a delay stations act
+/// first, or no two of them would ever begin at once.
+mod class {
+    pub(super) const ENDS: u8 = 0;
+    pub(super) const HEARD: u8 = 1;
+    pub(super) const ACTS: u8 = 2;
+    pub(super) const HEARD_AT_ONCE: u8 = 3;
+}
 
-/// Time, then class, then slot, in one number: comparing two costs no branch, which no processor could predict.
+/// Time, then class, then number, in one number: comparing two costs no branch, which no processor could predict.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 struct Entry(u128);
 
 impl Entry {
-    fn new(at: Time, class: u8, slot: u32) -> Self {
-        Self(u128::from(at.as_nanos()) << 64 | u128::from(class) << 32 | u128::from(slot))
+    const NEVER: Self = Self(u128::MAX);
+
+    fn new(at: Time, class: u8, number: u32) -> Self {
+        Self(u128::from(at.as_nanos()) << 64 | u128::from(class) << 32 | u128::from(number))
     }
 
     fn at(self) -> Time {
         Time::from_nanos((self.0 >> 64) as u64)
     }
 
-    fn slot(self) -> u32 {
+    fn class(self) -> u8 {
+        (self.0 >> 32) as u8
+    }
+
+    fn number(self) -> u32 {
         self.0 as u32
     }
 }
 
-/// A binary heap ordered by time, then class, then slot: the order never depends on the history.
+/// What is due.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Due {
+    /// A station may have something to do.
+    Acts(u32),
+    /// A frame begins to be heard.
+    Heard(u32),
+    /// A frame has ended.
+    Ends(u32),
+}
+
+/// What is due, by time, then what it is, then number: the order never depends on the history. At most one entry for each station
+/// and one for each frame.
 #[derive(Debug, Default)]
 pub(crate) struct Agenda {
-    heap: Vec<Entry>,
-    place: Vec<u32>,
+    stations: Heap,
+    /// All are heard after the same delay, so that each new one is the last, or among the last.
+    heard: VecDeque<Entry>,
+    ends: Heap,
 }
 
 impl Agenda {
+    #[inline]
+    fn entry(&self) -> Entry {
+        let heard = self.heard.front().copied().unwrap_or(Entry::NEVER);
+        self.stations.first().min(heard).min(self.ends.first())
+    }
+
     /// The time of the first entry; `Time::MAX`: there is none.
+    #[inline]
     pub(crate) fn next(&self) -> Time {
-        self.heap.first().map_or(Time::MAX, |entry| entry.at())
+        self.entry().at()
     }
 
-    /// The time and the slot of the first entry. It stays: mostly it is put off, which is one step less than out and in again.
-    pub(crate) fn first(&self) -> Option<(Time, u32)> {
-        self.heap.first().map(|entry| (entry.at(), entry.slot()))
-    }
-
-    /// Puts the entry of `slot` at `at`, wherever it was; `Time::MAX` takes it out.
-    pub(crate) fn set(&mut self, slot: u32, at: Time, class: u8) {
-        let index = slot as usize;
-        if index >= self.place.len() {
-            self.place.resize(index + 1, NOWHERE);
+    /// The first entry, which stays: that of a station is mostly put off, which is one step less than out and in again.
+    pub(crate) fn first(&self) -> Option<(Time, Due)> {
+        let first = self.entry();
+        if first == Entry::NEVER {
+            return None;
         }
-        let place = self.place[index];
-        match (place == NOWHERE, at == Time::MAX) {
-            (true, true) => {}
-            (false, true) => self.remove(place as usize),
-            (true, false) => {
-                self.heap.push(Entry::new(at, class, slot));
-                self.rise(self.heap.len() - 1);
-            }
-            (false, false) => {
-                let place = place as usize;
-                let entry = Entry::new(at, class, slot);
-                let earlier = entry < self.heap[place];
-                self.heap[place] = entry;
-                if earlier { self.rise(place) } else { self.sink(place) }
-            }
-        }
+        let number = first.number();
+        let due = match first.class() {
+            class::ENDS => Due::Ends(number),
+            class::ACTS => Due::Acts(number),
+            _ => Due::Heard(number),
+        };
+        Some((first.at(), due))
     }
 
-    /// Makes sure that `slot` comes up at `at` or before; an entry that is earlier stays. Whoever comes up too early looks and
+    /// The station whose entry is the first of all stations'.
+    #[inline]
+    pub(crate) fn first_station(&self) -> Option<u32> {
+        let first = self.stations.first();
+        (first != Entry::NEVER).then(|| first.number())
+    }
+
+    /// A station acts at `at`, whatever was said before; `Time::MAX`: it does not.
+    pub(crate) fn act(&mut self, station: u32, at: Time) {
+        self.stations.set(station, (at != Time::MAX).then(|| Entry::new(at, class::ACTS, station)));
+    }
+
+    /// Makes sure that `station` comes up at `at` or before; an entry that is earlier stays. Whoever comes up too early looks and
     /// goes back: cheaper than to move the entry whenever a backoff stops and goes on.
-    pub(crate) fn set_at_latest(&mut self, slot: u32, at: Time, class: u8) {
-        if at == Time::MAX {
-            return;
-        }
-        match self.place.get(slot as usize) {
-            Some(&place) if place != NOWHERE && self.heap[place as usize].at() <= at => {}
-            _ => self.set(slot, at, class),
+    pub(crate) fn act_at_latest(&mut self, station: u32, at: Time) {
+        if at < self.stations.get(station).at() {
+            self.act(station, at);
         }
     }
 
-    fn remove(&mut self, place: usize) {
-        let gone = self.heap.swap_remove(place);
-        self.place[gone.slot() as usize] = NOWHERE;
-        if place < self.heap.len() {
-            if self.heap[place] < gone { self.rise(place) } else { self.sink(place) }
+    /// A frame begins to be heard at `at`; `at_once`: there is no delay.
+    pub(crate) fn hear(&mut self, frame: u32, at: Time, at_once: bool) {
+        let entry = Entry::new(at, if at_once { class::HEARD_AT_ONCE } else { class::HEARD }, frame);
+        let later = self.heard.iter().rev().take_while(|other| **other > entry).count();
+        self.heard.insert(self.heard.len() - later, entry);
+    }
+
+    /// The first frame is heard, and ends at `until`.
+    pub(crate) fn end(&mut self, frame: u32, until: Time) {
+        debug_assert_eq!(self.heard.front().map(|entry| entry.number()), Some(frame));
+        self.heard.pop_front();
+        if self.heard.is_empty() {
+            self.heard.clear();
         }
+        self.ends.set(frame, Some(Entry::new(until, class::ENDS, frame)));
     }
 
-    fn rise(&mut self, place: usize) {
-        self.rise_from(place, self.heap[place], 0);
-    }
-
-    /// Puts `entry` into the gap at `place`, or above it but not above `top`.
-    fn rise_from(&mut self, mut place: usize, entry: Entry, top: usize) {
-        while place > top {
-            let parent = (place - 1) / 2;
-            if self.heap[parent] <= entry {
-                break;
-            }
-            self.put(place, self.heap[parent]);
-            place = parent;
-        }
-        self.put(place, entry);
-    }
-
-    /// The gap goes down to the end of the heap first, always by the lesser child, and the entry rises from there: it mostly
-    /// stays near the end, so that this needs half the comparisons that stopping on the way down does.
-    fn sink(&mut self, mut place: usize) {
-        let (entry, top) = (self.heap[place], place);
-        loop {
-            let child = 2 * place + 1;
-            let Some([left, right]) = self.heap.get(child..child + 2) else {
-                if child < self.heap.len() {
-                    self.put(place, self.heap[child]);
-                    place = child;
-                }
-                break;
-            };
-            let child = child + usize::from(right < left);
-            self.put(place, self.heap[child]);
-            place = child;
-        }
-        self.rise_from(place, entry, top);
-    }
-
-    fn put(&mut self, place: usize, entry: Entry) {
-        self.heap[place] = entry;
-        self.place[entry.slot() as usize] = place as u32;
+    /// A frame has ended.
+    pub(crate) fn remove(&mut self, frame: u32) {
+        self.ends.set(frame, None);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cogtcp_units::RandomStream;
+    use cogtcp_units::{Duration, RandomStream};
     use std::collections::BTreeMap;
 
-    /// Against a sorted map, over random insertions, moves and removals.
+    /// Against a sorted map: stations are put off and brought forward, frames begin and end, with and without a delay.
     #[test]
     fn entries_come_in_order_whatever_moved() {
-        let mut stream = RandomStream::new(1, "agenda", 0);
-        let (mut agenda, mut model) = (Agenda::default(), BTreeMap::new());
-        for _ in 0..20_000 {
-            let slot = stream.below(40) as u32;
-            match stream.below(4) {
-                0 => {
-                    agenda.set(slot, Time::MAX, 0);
-                    model.remove(&slot);
-                }
-                1 => {
-                    let first = model.iter().map(|(slot, (at, class))| (*at, *class, *slot)).min();
-                    assert_eq!(agenda.next(), first.map_or(Time::MAX, |entry| entry.0));
-                    assert_eq!(agenda.first(), first.map(|(at, _, slot)| (at, slot)));
-                    if let Some((_, _, slot)) = first {
-                        agenda.set(slot, Time::MAX, 0);
-                        model.remove(&slot);
+        for delay in [0, 3] {
+            let mut stream = RandomStream::new(1, "agenda", delay);
+            let (mut agenda, mut model) = (Agenda::default(), BTreeMap::new());
+            let (mut now, mut free) = (Time::ZERO, (0..20).collect::<Vec<u32>>());
+            let heard = if delay == 0 { class::HEARD_AT_ONCE } else { class::HEARD };
+            for _ in 0..30_000 {
+                let station = stream.below(60) as u32;
+                let later = now + Duration::from_nanos(stream.below(40));
+                match stream.below(5) {
+                    0 => {
+                        agenda.act(station, Time::MAX);
+                        model.remove(&(false, station));
                     }
-                }
-                _ => {
-                    let at = Time::from_millis(stream.below(1000));
-                    let class = stream.below(3) as u8;
-                    agenda.set(slot, at, class);
-                    model.insert(slot, (at, class));
+                    1 => {
+                        agenda.act(station, later);
+                        model.insert((false, station), (later, class::ACTS));
+                    }
+                    2 => {
+                        agenda.act_at_latest(station, later);
+                        let entry = model.entry((false, station)).or_insert((later, class::ACTS));
+                        *entry = (*entry).min((later, class::ACTS));
+                    }
+                    3 if !free.is_empty() => {
+                        let frame = free.swap_remove(stream.below(free.len() as u64) as usize);
+                        let at = now + Duration::from_nanos(delay);
+                        agenda.hear(frame, at, delay == 0);
+                        model.insert((true, frame), (at, heard));
+                    }
+                    _ => {
+                        let first = model.iter().map(|(key, (at, class))| (*at, *class, key.1)).min();
+                        assert_eq!(agenda.next(), first.map_or(Time::MAX, |first| first.0));
+                        let Some((at, class, number)) = first else { continue };
+                        now = at;
+                        let due = match class {
+                            class::ENDS => Due::Ends(number),
+                            class::ACTS => Due::Acts(number),
+                            _ => Due::Heard(number),
+                        };
+                        assert_eq!(agenda.first(), Some((at, due)));
+                        let later = now + Duration::from_nanos(1 + stream.below(100));
+                        match due {
+                            Due::Acts(station) => {
+                                agenda.act(station, Time::MAX);
+                                model.remove(&(false, station));
+                            }
+                            Due::Heard(frame) => {
+                                agenda.end(frame, later);
+                                model.insert((true, frame), (later, class::ENDS));
+                            }
+                            Due::Ends(frame) => {
+                                agenda.remove(frame);
+                                model.remove(&(true, frame));
+                                free.push(frame);
+                            }
+                        }
+                    }
                 }
             }
         }

@@ -14,7 +14,7 @@ mod whole;
 
 pub use station::InterfaceConfig;
 
-use crate::agenda::Agenda;
+use crate::agenda::{Agenda, Due};
 use crate::grid::Grid;
 use crate::receiver::{Listening, Strength};
 use crate::timing::Timing;
@@ -24,19 +24,10 @@ use crate::{
 };
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::Position;
-use cogtcp_units::{Duration, Power, Rate, Time};
-use station::{Mac, Station};
+use cogtcp_units::{Duration, Power, Rate, Time, prefetch};
+use station::{HOT_LINES, Mac, Station};
 use std::collections::VecDeque;
 use whole::Whole;
-
-/// The order of what happens at one time: frames end, frames begin to be heard, stations act. Without a delay stations act
-/// first, or no two of them would ever begin at once.
-mod class {
-    pub(super) const ENDS: u8 = 0;
-    pub(super) const HEARD: u8 = 1;
-    pub(super) const ACTS: u8 = 2;
-    pub(super) const HEARD_AT_ONCE: u8 = 3;
-}
 
 /// What is known of a frame when it goes on the air.
 #[derive(Clone, Copy, Debug)]
@@ -208,12 +199,13 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// The same, and something does happen then.
     pub fn next_event(&mut self) -> Time {
-        while let Some((at, slot)) = self.agenda.first() {
-            let due = if slot & 1 == 0 { self.due(slot >> 1) } else { at };
+        while let Some((at, due)) = self.agenda.first() {
+            let Due::Acts(number) = due else { return at };
+            let due = self.due(number);
             if due <= at {
                 return at;
             }
-            self.agenda.set(slot, due, class::ACTS);
+            self.agenda.act(number, due);
         }
         Time::MAX
     }
@@ -229,22 +221,26 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// Does the first thing that is due.
     pub fn step(&mut self) {
         self.take_untaken();
-        let Some((at, slot)) = self.agenda.first() else { return };
+        let Some((at, due)) = self.agenda.first() else { return };
         debug_assert!(at >= self.now, "time runs forward");
         self.now = at;
-        let number = slot >> 1;
-        if slot & 1 == 0 {
-            let due = self.due(number);
-            // Later: its backoff has stood still meanwhile.
-            self.agenda.set(slot, if due > at { due } else { Time::MAX }, class::ACTS);
-            if due <= at {
-                self.act(number, at);
+        match due {
+            Due::Acts(number) => {
+                let due = self.due(number);
+                // Later: its backoff has stood still meanwhile.
+                self.agenda.act(number, if due > at { due } else { Time::MAX });
+                if let Some(next) = self.agenda.first_station() {
+                    prefetch(&self.stations[next as usize], HOT_LINES);
+                }
+                if due <= at {
+                    self.act(number, at);
+                }
             }
-        } else if self.frames[number as usize].is_heard {
-            self.agenda.set(slot, Time::MAX, class::ENDS);
-            self.frame_ends(number, at);
-        } else {
-            self.frame_heard(number, at);
+            Due::Heard(frame) => self.frame_heard(frame, at),
+            Due::Ends(frame) => {
+                self.agenda.remove(frame);
+                self.frame_ends(frame, at);
+            }
         }
     }
 
@@ -378,6 +374,6 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// The state of a station has changed: it comes up in the agenda by the time that this says.
     fn reschedule(&mut self, number: u32) {
-        self.agenda.set_at_latest(number << 1, self.due(number), class::ACTS);
+        self.agenda.act_at_latest(number, self.due(number));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::station::HOT_LINES;
 use super::station::Mac;
-use super::{Frame, Hearer, Medium, OnAir, class};
+use super::{Frame, Hearer, Medium, OnAir};
 use crate::receiver::{Incoming, Lock, Receiver};
 use crate::{
     Capture, Cause, Destination, EifsAfter, Event, Fate, FrameKind, InterfaceId, Positions, Reception,
@@ -51,8 +51,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             None => self.frames.push(frame),
         }
         self.on_air.push(index);
-        let class = if self.timing.delay.is_zero() { class::HEARD_AT_ONCE } else { class::HEARD };
-        self.agenda.set(index << 1 | 1, from, class);
+        self.agenda.hear(index, from, self.timing.delay.is_zero());
     }
 
     /// A frame begins to be heard.
@@ -62,7 +61,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         let frame = entry.frame;
         let mut hearers = std::mem::take(&mut entry.hearers);
         hearers.clear();
-        self.agenda.set(index << 1 | 1, frame.until, class::ENDS);
+        self.agenda.end(index, frame.until);
         self.find_hearers(&frame, now, &mut hearers);
         self.add_partner(&frame, now, &mut hearers);
         let incoming = Incoming { frame: index, from: frame.from, until: frame.until, needs: frame.needs };

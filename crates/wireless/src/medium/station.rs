@@ -164,7 +164,7 @@ impl<T> Station<T> {
             let rates = config.phy.rates.iter().map(|entry| entry.rate).collect();
             RateTable::new(control, rates, stream("rate"))
         };
-        debug_assert!(number < u32::MAX >> 1, "the agenda has a slot for it");
+        debug_assert!(number < u32::MAX, "the agenda has a place for it");
         let cold = Cold {
             power: interface.power.watts(),
             reach,
