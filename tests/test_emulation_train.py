@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +15,7 @@ from cogtcp.emulation import emulate
 from test_emulation import as_in_time, on_kernel
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 OUTAGE = (6.0, 8.0)
@@ -72,9 +75,23 @@ def without_timeout() -> Any:
     return result
 
 
+@pytest.fixture(scope="module")
+def played() -> Iterator[Callable[[str], Any]]:
+    """Return runs by name. They begin together: an emulation waits more than it works."""
+    runs = {
+        "warned": without_timeout,
+        "unmanaged": partial(emulate, freeze(train__connection_manager="false")),
+        "lan": partial(emulate, Scenario.from_toml(LAN)),
+        "lan over IPv6": partial(emulate, Scenario.from_toml(LAN), ipv6=True),
+    }
+    with ThreadPoolExecutor(len(runs)) as pool:
+        begun = {name: pool.submit(made) for name, made in runs.items()}
+        yield lambda name: begun[name].result()
+
+
 @on_kernel
-def test_a_warned_source_of_the_kernel_rests_through_the_outage() -> None:
-    result = without_timeout()
+def test_a_warned_source_of_the_kernel_rests_through_the_outage(played: Callable[[str], Any]) -> None:
+    result = played("warned")
     times = {row["kind"]: row["time_s"] for row in result.events.to_pylist() if row["kind"] != "drop"}
     assert times["trigger_down"] < times["sensing_start"]
     order = ["trigger_down", "freeze", "trigger_up", "thaw"]
@@ -102,9 +119,9 @@ def test_a_warned_source_of_the_kernel_rests_through_the_outage() -> None:
 
 
 @on_kernel
-def test_messages_and_managers_use_ipv6_if_flows_do() -> None:
+def test_messages_and_managers_use_ipv6_if_flows_do(played: Callable[[str], Any]) -> None:
     """Messages cross the LAN, and managers rewrite windows: both are of IPv6."""
-    result = emulate(Scenario.from_toml(LAN), ipv6=True)
+    result = played("lan over IPv6")
     train, flows = result.rows("trains")[0], result.rows("train_flows")
     assert (train["down_messages"], train["up_messages"]) == (2, 2)
     # 36 bytes and headers of 48; requests and replies come on top.
@@ -115,8 +132,8 @@ def test_messages_and_managers_use_ipv6_if_flows_do() -> None:
 
 
 @on_kernel
-def test_without_managers_it_meets_a_timeout() -> None:
-    result = emulate(freeze(train__connection_manager="false"))
+def test_without_managers_it_meets_a_timeout(played: Callable[[str], Any]) -> None:
+    result = played("unmanaged")
     train, flow = result.rows("trains")[0], result.rows("flows")[0]
     # The warnings are sent, and ignored.
     assert (train["down_messages"], train["frozen_s"]) == (1, 0)
@@ -143,8 +160,8 @@ def test_both_planes_predict_alike() -> None:
 
 
 @on_kernel
-def test_messages_cross_the_lan_and_uplinks_rest_too() -> None:
-    result = emulate(Scenario.from_toml(LAN))
+def test_messages_cross_the_lan_and_uplinks_rest_too(played: Callable[[str], Any]) -> None:
+    result = played("lan")
     train = result.rows("trains")[0]
     assert (train["clients"], train["down_messages"], train["up_messages"]) == (2, 2, 2)
     # Two clients are warned, and asked more than once.

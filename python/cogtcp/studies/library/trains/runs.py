@@ -31,8 +31,8 @@ STACKS: dict[str, dict[str, Any]] = {
         "transport": "linux-cubic",
         "tcp": {
             "min_rto": "200 ms",
-            "f_rto": "sack",
-            "delayed_ack": "40 ms",
+            "delayed_ack": "linux",
+            "window_tuning": True,
             "clock_granularity": "1 ms",
             "initial_window": "10 segments",
         },
