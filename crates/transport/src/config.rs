@@ -94,7 +94,8 @@ pub enum TimeoutRules {
     /// 4.2). Where new data leaves while a tail loss probe is due, the RTO, and by that the probe, counts from the oldest segment outstanding
     /// (`tcp_schedule_loss_probe`). SACKs of what left before the oldest segment was last sent restart the RTO. A timeout lowers ssthresh once for a window of data, so not where fast recovery has done so, nor
     /// after another timeout without an ACK between; cwnd is a segment more than what is still in flight by RACK
-    /// (`tcp_enter_loss`). A retransmission that is lost in the recovery of a timeout begins a fast recovery, with a reduction of its own. RACK's
+    /// (`tcp_enter_loss`). A retransmission that is lost in the recovery of a timeout begins a fast recovery, with a reduction of its own. A window that closes
+    /// over outstanding data leaves the retransmission timer running, where BSD's persist timer takes its place. RACK's
     /// round-trip time is that of the segment acknowledged last in order, and the ACK that ends a recovery, or undoes a response, lets
     /// the window grow as others do.
     Linux,

@@ -367,6 +367,7 @@ impl Sender {
             }
         } else if window == 0
             && self.window_end <= self.board.nxt()
+            && (self.persists_with_data_outstanding() || self.board.flight_size() == 0)
             && (self.board.flight_size() > 0 || self.has_data())
         {
             self.start_persist(now);

@@ -138,7 +138,7 @@ impl Sender {
             return None;
         }
         match self.board.next_lost() {
-            Some(index) => Some(Choice::Again(index)),
+            Some(index) => self.is_in_window(index).then_some(Choice::Again(index)),
             None => self.choose_new(now, room),
         }
     }
@@ -179,9 +179,17 @@ impl Sender {
         let room = self.tcp.cwnd.saturating_sub(self.board.in_flight());
         if let Some(index) = self.board.next_lost() {
             let len = self.board.get(index).map_or(0, |sent| u64::from(sent.len()));
-            return (len <= room).then_some(Choice::Again(index));
+            return (len <= room && self.is_in_window(index)).then_some(Choice::Again(index));
         }
         self.choose_new(now, room)
+    }
+
+    /// Whether the segment at this index may be sent again: the oldest always, others where the peer's window has not closed over
+    /// them, as it may where the persist timer does not take over.
+    fn is_in_window(&self, index: usize) -> bool {
+        index == 0
+            || self.persists_with_data_outstanding()
+            || self.board.get(index).is_none_or(|sent| self.board.offset(sent) < self.window_end)
     }
 
     /// New data, if there is some, `room` bytes of cwnd take it, and the peer's window does.

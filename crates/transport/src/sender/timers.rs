@@ -262,6 +262,12 @@ impl Sender {
         self.clamp();
     }
 
+    /// Whether a window that closes over outstanding data has the persist timer run in place of that of retransmission: BSD. In Linux
+    /// the latter goes on, and what it sends is the probe (`tcp_retransmit_timer`).
+    pub(super) fn persists_with_data_outstanding(&self) -> bool {
+        !self.times_out_as_linux()
+    }
+
     fn persist_timeout(&mut self, now: Time) {
         // RFC 9293 section 3.8.6.1: as long as the peer acknowledges the probes the connection stays; the user timeout
         // counts from the last ACK.
