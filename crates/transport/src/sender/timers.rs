@@ -166,7 +166,7 @@ impl Sender {
     /// section 2.1 allows for Reno and NewReno alone.
     /// Linux: also anew while no ACK has come since a timeout in fast recovery.
     fn may_start_frto(&self) -> bool {
-        if self.times_out_as_linux() && self.rto_count > 1 {
+        if self.times_out_as_linux() && self.rto_count > 1 && self.tcp.peer_window > 0 {
             return true;
         }
         match self.tcp.ca_state {
@@ -182,7 +182,8 @@ impl Sender {
         match self.tcp.ca_state {
             CaState::Open | CaState::Disorder => true,
             CaState::Cwr | CaState::Recovery => window_is_over,
-            CaState::Loss => window_is_over || self.rto_count == 1,
+            // While the peer's window is closed the kernel counts no retransmission, so that each timeout is a new one.
+            CaState::Loss => window_is_over || self.rto_count == 1 || self.tcp.peer_window == 0,
         }
     }
 
