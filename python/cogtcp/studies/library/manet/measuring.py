@@ -5,6 +5,8 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING, Any
 
+from cogtcp.studies.ways import data_ways, mean_hops
+
 if TYPE_CHECKING:
     from cogtcp import Result
 
@@ -13,7 +15,7 @@ def measure(result: Result) -> dict[str, Any]:
     """Keep the totals of a run, over all its flows."""
     flows = result.flows.to_pylist()
     span_s = result.duration_s
-    data = [way for way in result.table("ways").to_pylist() if way["stream"] == "data"]
+    data = data_ways(result)
     (routing,) = result.table("routing").to_pylist()
     nodes = result.table("nodes").to_pylist()
     sent = sum(flow["sent_segments"] for flow in flows)
@@ -24,8 +26,7 @@ def measure(result: Result) -> dict[str, Any]:
         "goodput_kbps": sum(flow["goodput_bps"] for flow in flows) / 1e3,
         "per_flow_kbps": statistics.fmean(flow["goodput_bps"] for flow in flows) / 1e3,
         "pdr": 100 * delivered / (delivered + dropped) if delivered + dropped else 0.0,
-        "hops": sum(way["hops_mean"] * way["delivered_packets"] for way in data if way["delivered_packets"])
-        / max(delivered, 1),
+        "hops": mean_hops(data),
         "route_losses_per_min": 60 * routing["route_losses"] / span_s,
         "rtos_per_min": 60 * sum(flow["rtos"] for flow in flows) / span_s,
         "drops_mac": sum(way["drops_mac"] for way in data) / max(sent, 1),

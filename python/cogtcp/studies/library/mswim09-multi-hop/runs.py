@@ -8,6 +8,7 @@ import statistics
 from typing import TYPE_CHECKING, Any
 
 from cogtcp import Scenario
+from cogtcp.studies.ways import data_ways, mean_hops
 
 if TYPE_CHECKING:
     from cogtcp import Result
@@ -88,17 +89,15 @@ def measure(result: Result) -> dict[str, Any]:
     """Keep the totals of a run, over all its flows."""
     flows = result.flows.to_pylist()
     span_s = result.duration_s
-    data = [way for way in result.table("ways").to_pylist() if way["stream"] == "data"]
+    data = data_ways(result)
     (routing,) = result.table("routing").to_pylist()
     nodes = result.table("nodes").to_pylist()
     radios = result.radios.to_pylist()
-    delivered = sum(way["delivered_packets"] for way in data)
     return {
         "goodput_kbps": sum(flow["goodput_bps"] for flow in flows) / 1e3,
         "per_flow_kbps": statistics.fmean(flow["goodput_bps"] for flow in flows) / 1e3,
         "rtos_per_s": sum(flow["rtos"] for flow in flows) / span_s,
-        "hops": sum(way["hops_mean"] * way["delivered_packets"] for way in data if way["delivered_packets"])
-        / max(delivered, 1),
+        "hops": mean_hops(data),
         "route_losses_per_min": 60 * routing["route_losses"] / span_s,
         "interfered": sum(node["attempts_interfered"] for node in nodes)
         / max(sum(node["attempts"] for node in nodes), 1),
