@@ -1,7 +1,7 @@
 //! Who hears a frame: when it begins, when it ends, and when a radio comes to its channel in between.
 
-use super::station::HOT_LINES;
 use super::station::Mac;
+use super::station::{COLD_LINES, HOT_LINES};
 use super::{Frame, Hearer, Medium, OnAir};
 use crate::receiver::{Incoming, Lock, Receiver};
 use crate::{
@@ -72,6 +72,10 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             if frame.to == Destination::Interface(InterfaceId(hearer.station)) {
                 missed = reason;
             }
+        }
+        if let Destination::Interface(InterfaceId(receiver)) = frame.to {
+            // What it will need at the end of the frame, if it is to answer or to go on.
+            prefetch(&*self.stations[receiver as usize].cold, COLD_LINES);
         }
         let entry = &mut self.frames[index as usize];
         entry.missed = missed;

@@ -7,7 +7,6 @@ use crate::receiver::Receiver;
 use crate::{Cause, Counters, FrameKind, InterfaceId, MediumConfig, Outgoing};
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Duration, Power, RandomStream, Rate, Time};
-use std::collections::BTreeMap;
 
 /// An interface of a node. A node of one radio has one; the three-radio node of the released CRAHN code has a control
 /// interface, a transmitter that follows its receivers and a receiver.
@@ -87,6 +86,9 @@ pub(super) const NOBODY: u32 = u32::MAX;
 /// Cache lines of a station that every frame nearby touches.
 pub(super) const HOT_LINES: usize = 3;
 
+/// Those of [`Cold`] that its own exchanges touch.
+pub(super) const COLD_LINES: usize = 4;
+
 /// What every frame nearby touches: kept small and together, in this order, so that a hearer costs [`HOT_LINES`] lines of cache.
 #[derive(Debug)]
 #[repr(C, align(64))]
@@ -141,8 +143,8 @@ pub(super) struct Cold<T> {
     /// The station that its packet first in line is for, or [`NOBODY`]; kept where senders wait for silent receivers.
     pub(super) watches: u32,
     pub(super) counters: Counters,
-    /// By sender: the last packet handed up.
-    seen: BTreeMap<u32, u32>,
+    /// The last packet handed up of each sender, by sender. Few: a line of memory or two.
+    seen: Vec<(u32, u32)>,
     pub(super) loss: f64,
     pub(super) tuning_delay: Duration,
     pub(super) rates: Option<RateTable>,
@@ -178,7 +180,7 @@ impl<T> Station<T> {
             first_since: Time::ZERO,
             next_sequence: 0,
             watches: NOBODY,
-            seen: BTreeMap::new(),
+            seen: Vec::new(),
             rates: config.rate_control.map(table),
             losses: stream("loss"),
             errors: stream("channel-errors"),
@@ -234,6 +236,13 @@ impl<T> Station<T> {
 
     /// Whether what was meant for it came from `from` with this number before.
     pub(super) fn has_seen(&mut self, from: InterfaceId, sequence: u32) -> bool {
-        self.cold.seen.insert(from.0, sequence) == Some(sequence)
+        let seen = &mut self.cold.seen;
+        match seen.binary_search_by_key(&from.0, |(sender, _)| *sender) {
+            Ok(place) => std::mem::replace(&mut seen[place].1, sequence) == sequence,
+            Err(place) => {
+                seen.insert(place, (from.0, sequence));
+                false
+            }
+        }
     }
 }
