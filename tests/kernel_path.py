@@ -8,6 +8,7 @@ It is the router of a train too, which warns the far end of an outage.
 from __future__ import annotations
 
 import fcntl
+import itertools
 import json
 import os
 import select
@@ -108,6 +109,10 @@ def samples(log: Path) -> list[dict[str, float]]:
     return [json.loads(line) for line in lines]
 
 
+#: Tells the paths of a process from each other.
+_NUMBERS = itertools.count()
+
+
 @contextmanager
 def path(
     rate_bps: float, one_way_s: float, queue_bytes: int, departures: Path | None = None
@@ -116,7 +121,7 @@ def path(
 
     `departures` gets, when the path ends, the times at which large packets left the near end, in s.
     """
-    suffix = str(os.getpid())
+    suffix = f"{os.getpid()}x{next(_NUMBERS)}"
     made = EmulatedPath(f"c2near{suffix}", f"c2far{suffix}")
     devices = []
     try:

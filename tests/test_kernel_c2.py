@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -598,15 +599,19 @@ def test_its_window_agrees_with_the_simulators(clean: None, tmp_path: Path, flow
     series = run(Scenario.from_toml(SIMULATED.replace("FLOWS", str(flows))), 1).flow_series.to_pylist()
     simulated = statistics.median(row["cwnd_segments"] for row in series if row["time_s"] > 5)
     assert c2("load", "--flows", str(flows)).returncode == 0
-    measured, late = [], []
-    for trial in range(3):
+
+    def trial(number: int) -> tuple[float, list[float]]:
         with path(RATE, ONE_WAY, QUEUE) as way:
             way.listen()
-            way.send("c2", 8, tmp_path / str(trial)).wait()
-            late.append(way.lateness())
-        seen = [sample["cwnd"] for sample in samples(tmp_path / str(trial)) if sample["t"] > 5]
-        if late[-1] <= LATE and seen:
-            measured.append(statistics.median(seen))
+            way.send("c2", 8, tmp_path / str(number)).wait()
+            late = way.lateness()
+        return late, [sample["cwnd"] for sample in samples(tmp_path / str(number)) if sample["t"] > 5]
+
+    # Each on a path of its own, side by side: they wait more than they work.
+    with ThreadPoolExecutor(3) as pool:
+        trials = list(pool.map(trial, range(3)))
+    late = [one for one, _ in trials]
+    measured = [statistics.median(seen) for one, seen in trials if one <= LATE and seen]
     if not measured:
         pytest.skip(f"the machine is too busy: 1 % of packets left {1e3 * min(late):.1f} ms late or later")
     print(f"N {flows}: kernel {measured}, simulator {simulated:.1f}, late {late}")
