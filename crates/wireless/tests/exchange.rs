@@ -373,3 +373,22 @@ fn a_failure_is_told_before_the_next_packet_is_taken() {
         assert!(bench.medium.is_conserved());
     }
 }
+
+/// Who leaves a channel in the middle of a frame receives nothing of it, and finds the medium of the new one idle.
+#[test]
+fn who_leaves_a_channel_hears_its_frames_no_more() {
+    let mut config = config(MacConfig::default());
+    config.channels = vec![ChannelConfig { rate: mbit(1), error_rate: 0.0 }; 2];
+    config.reports_frames = true;
+    let mut bench = Bench::new(config, &[(0.0, 0.0), (100.0, 0.0)], &[], 1);
+    let broadcast = |number| Outgoing { to: Destination::Broadcast, ..packet(number, 0) };
+    bench.medium.enqueue(us(0), InterfaceId(0), broadcast(0));
+    bench.medium.advance(us(4000));
+    bench.medium.tune(us(4000), InterfaceId(1), ChannelId(1));
+    bench.medium.enqueue(us(4000), InterfaceId(1), broadcast(1));
+    bench.medium.advance(us(40_000));
+    let events: Vec<_> = std::iter::from_fn(|| bench.medium.poll_event()).collect();
+    assert!(!events.iter().any(|event| matches!(event, Event::Received { .. })), "{events:?}");
+    let starts: Vec<_> = frames(&events).iter().map(|(sender, _, start, _)| (*sender, *start)).collect();
+    assert_eq!(starts, [(0, 0), (1, 4050)]);
+}
