@@ -147,6 +147,10 @@ impl<'de> de::Deserializer<'de> for &'de Node {
                 Unexpected::Other("a number of more than 38 digits"),
                 &visitor as &dyn Expected,
             )),
+            // JSON could not say it: it would come back as nothing, or as the default.
+            Value::Float(float) if float.is_infinite() => {
+                Err(de::Error::invalid_value(Unexpected::Float(*float), &visitor as &dyn Expected))
+            }
             Value::Float(float) => visitor.visit_f64(*float),
             Value::Boolean(value) => visitor.visit_bool(*value),
             Value::Date(date) => Err(de::Error::invalid_type(
