@@ -11,6 +11,7 @@
 static const char USAGE[] =
 	"usage: cogtcp-c2 load [--flows N] [--pacing] [--option CGROUP] [--object FILE] [--foreground]\n"
 	"       cogtcp-c2 status\n"
+	"       cogtcp-c2 watch SECONDS\n"
 	"       cogtcp-c2 unload\n"
 	"       cogtcp-c2 flows ADDRESS|any N|default\n"
 	"       cogtcp-c2 link ADDRESS|any sensing|handoff|up [SECONDS]";
@@ -125,6 +126,16 @@ static int run_link(const char *where, const char *what, const char *seconds)
 	return bpf_map_update_elem(map, &address, &link, BPF_ANY) ? refused("cogtcp c2 link", errno) : 0;
 }
 
+static int run_watch(const char *text)
+{
+	char *end;
+	double seconds = strtod(text, &end);
+
+	if (*end || !(seconds >= 0.001 && seconds <= 3600))
+		return fail(2, "%s: give seconds, from 0.001 to 3600", text);
+	return watch(seconds);
+}
+
 int main(int count, char **words)
 {
 	const char *verb = count > 1 ? words[1] : "";
@@ -133,6 +144,8 @@ int main(int count, char **words)
 		return run_load(count - 1, words + 1);
 	if (!strcmp(verb, "status") && count == 2)
 		return print_status();
+	if (!strcmp(verb, "watch") && count == 3)
+		return run_watch(words[2]);
 	if (!strcmp(verb, "unload") && count == 2)
 		return unload();
 	if (!strcmp(verb, "flows") && count == 4)

@@ -21,6 +21,9 @@ int map_exists(__u32 id);
 int parse_address(const char *text, struct c2_address *address);
 /* Print the state as one JSON document. */
 int print_status(void);
+/* Print a line for each socket every `seconds`, until nobody reads it: when (ns), cookie, N, N^ (0: none yet), BW (bytes per second),
+ * Dp and R (ns), zone, and whether it is frozen. */
+int watch(double seconds);
 /* Number of sockets that have the control, or -errno. */
 int count_sockets(const struct kernel_c2 *c2);
 

@@ -3,7 +3,10 @@
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 #include "kernel.h"
 
@@ -174,4 +177,38 @@ int print_status(void)
 	}
 	puts("]}");
 	return got < 0 ? refused("cogtcp c2 status", -got) : 0;
+}
+
+int watch(double seconds)
+{
+	__u64 interval = seconds * 1e9, next = now_ns();
+	struct c2_report s;
+	struct kernel_c2 c2;
+	int error = find_c2(&c2), sockets;
+
+	if (error < 0)
+		return refused("cogtcp c2 watch", -error);
+	if (error)
+		return fail(1, "nothing is loaded; load it with: cogtcp c2 load");
+	/* Not longer than whoever reads. */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	for (;;) {
+		struct timespec until;
+		__u64 now;
+
+		sockets = open_sockets(&c2);
+		if (sockets < 0)
+			return refused("cogtcp c2 watch", -sockets);
+		now = now_ns();
+		while (next_socket(sockets, &s) > 0)
+			printf("%llu %llu %u %u %llu %llu %llu %u %u\n", now, s.cookie, s.n, s.n_estimate, s.bandwidth,
+			       s.dp, s.r, s.zone, s.frozen);
+		close(sockets);
+		if (fflush(stdout))
+			return 0;
+		while (next <= now)
+			next += interval;
+		until = (struct timespec){ .tv_sec = next / 1000000000, .tv_nsec = next % 1000000000 };
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+	}
 }

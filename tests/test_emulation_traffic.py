@@ -6,6 +6,7 @@ import itertools
 import os
 import shutil
 import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -199,6 +200,17 @@ def test_virtual_ethernet_stands_in_where_there_is_no_tun(tmp_path: Path) -> Non
     refused = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert refused.returncode == 1
     assert "modprobe tun" in refused.stderr
+
+
+def test_the_process_of_an_emulation_loads_nothing_that_has_threads() -> None:
+    """What it forks would wait for ever for a lock that another thread had."""
+    look = "import os, sys, cogtcp.emulation.worker; print(len(os.listdir('/proc/self/task')), *sys.modules)"
+    if sys.platform != "linux":
+        pytest.skip("needs Linux")
+    shown = subprocess.run([sys.executable, "-P", "-c", look], capture_output=True, text=True, check=True)
+    threads, *modules = shown.stdout.split()
+    assert threads == "1"
+    assert not {"numpy", "pyarrow", "pandas", "polars", "matplotlib"} & set(modules)
 
 
 def test_other_devices_are_refused() -> None:

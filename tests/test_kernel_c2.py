@@ -117,7 +117,7 @@ def share(entry: dict[str, Any], n: int) -> int:
 
 def test_without_the_program_it_says_how_to_build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from cogtcp import RunError
-    from cogtcp.cli import kernel_program
+    from cogtcp import _kernel_program as kernel_program
 
     monkeypatch.setattr(kernel_program, "__file__", str(tmp_path / "a/b/c/d.py"))
     monkeypatch.setattr(kernel_program, "_SEARCHED", str(tmp_path))
@@ -512,6 +512,14 @@ def test_a_scenario_is_emulated_with_it(clean: None) -> None:
     assert (flow["congestion"], flow["transport"]) == ("c2", "c2")
     assert any("kernel-c2.md" in note for note in result.notes)
     assert flow["delivered_bytes"] == 1_000_000
+    # What it thought of the path over time, under the names of the simulator's.
+    shown: dict[str, list[float]] = {}
+    for row in result.control_series.to_pylist():
+        shown.setdefault(row["variable"], []).append(row["value"])
+    assert {"n", "zone", "n_estimate", "dp_s", "r_s", "frozen", "bandwidth_bps"} <= set(shown)
+    assert set(shown["n"]) <= {1.0, 2.0}
+    assert set(shown["zone"]) <= {0.0, 1.0, 2.0, 3.0, 4.0}
+    assert min(value for value in shown["dp_s"] if value > 0) == pytest.approx(0.05, abs=0.03)
     if result.is_evidence:
         # 0.84 s of transmission; its window keeps the queue, of 100 ms, short.
         assert 0.9 < flow["completion_s"] < 3

@@ -17,6 +17,11 @@ impl Clock {
         Self { start: sys::monotonic_nanos() }
     }
 
+    /// A time of `CLOCK_MONOTONIC`; `None`: before the run.
+    pub(crate) fn at(&self, nanos: u64) -> Option<Time> {
+        nanos.checked_sub(self.start).map(Time::from_nanos)
+    }
+
     pub(crate) fn now(&self) -> Time {
         Time::from_nanos(sys::monotonic_nanos().saturating_sub(self.start))
     }

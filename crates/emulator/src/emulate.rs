@@ -16,6 +16,7 @@ use crate::packet;
 use crate::plan::Plan;
 use crate::report::Outcome;
 use crate::sockets::{self, Maker, TcpCounters};
+use crate::states::States;
 use crate::train::Train;
 use crate::udp::{self, Sending, UdpWatch};
 use crate::{privileges, sys};
@@ -52,6 +53,8 @@ pub struct Options {
     pub captures: bool,
     /// Which devices the nodes have.
     pub device: DeviceKind,
+    /// A descriptor that does not block, left to this process, from which the states of controls come: lines of `cogtcp-c2 watch`.
+    pub states: Option<i32>,
     /// The process that is to be outlived by no part of this.
     pub parent: i32,
 }
@@ -264,6 +267,8 @@ impl<'a> Staged<'a> {
         let mut observer =
             Observer::new(exits, plan.ports(), clock, watches, udp_watches, self.journal.take());
         observer.train = train;
+        let states = self.options.states.map(sys::inherited).transpose().tried("the states of controls")?;
+        let states = states.map(|lines| States::new(lines, clock));
         let mut engine = Engine::new(network, observer, entries, clock, stop).tried("the event loop")?;
         engine.endings = self.programs.is_some().then(Endings::default);
         let times = engine::Plan { warmup, end, sample_interval: settings.sample_interval };
@@ -275,7 +280,7 @@ impl<'a> Staged<'a> {
             let floor = scope.spawn(|| measure_floor(clock, ended));
             let applications = scope.spawn(move || {
                 privileges::stand_behind(real_time);
-                flows::play(flows, udp, clock, times, ended)
+                flows::play(flows, udp, clock, times, states, ended)
             });
             let program = programs.as_ref().map(|programs| {
                 programs.begin();

@@ -8,6 +8,7 @@ use crate::clock::Clock;
 use crate::engine;
 use crate::observer::{Entity, Happening};
 use crate::sockets::{Maker, Settings, TcpCounters, TcpInfo};
+use crate::states::{self, Shown, States};
 use crate::sys;
 use crate::udp::Sending;
 use cogtcp_records::EventKind;
@@ -17,7 +18,7 @@ use cogtcp_units::{Duration, Time};
 use std::fmt::Debug;
 use std::io;
 use std::net::{IpAddr, TcpListener};
-use std::os::fd::{OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -106,6 +107,8 @@ pub(crate) struct Played {
     pub(crate) span: Option<[(Time, u64); 2]>,
     pub(crate) completed: Option<Time>,
     pub(crate) series: Vec<Point>,
+    /// What its control showed of itself inside the kernel.
+    pub(crate) states: Vec<Shown>,
     /// The application that asked, if one did, and how often each of its requests was sent again.
     pub(crate) client: Option<(Application, Vec<u64>)>,
     /// Why it came to nothing, if it did.
@@ -120,6 +123,8 @@ trait Playing: Debug {
     fn begin_measure(&mut self, now: Time);
     /// A sampling instant.
     fn sample(&mut self, now: Time, happenings: &mut Vec<Happening>);
+    /// What controls showed of themselves, of all sockets.
+    fn note(&mut self, states: &[Shown]);
     /// When there is something to do though no socket says so.
     fn next(&self, now: Time) -> Time;
     /// The sockets that it waits for: to become readable, or writable where the flag is set.
@@ -134,6 +139,7 @@ pub(crate) fn play(
     mut udp: Vec<Sending>,
     clock: Clock,
     times: engine::Plan,
+    mut states: Option<States>,
     ended: &AtomicBool,
 ) -> io::Result<(Vec<Played>, Vec<Happening>)> {
     let engine::Plan { warmup, end, sample_interval: interval } = times;
@@ -158,6 +164,10 @@ pub(crate) fn play(
         udp.iter_mut().for_each(|source| source.step(now, &mut buffer));
         if now >= next_sample {
             flows.iter_mut().for_each(|flow| flow.sample(now, &mut happenings));
+            if let Some(states) = &mut states {
+                let shown = states.take()?;
+                flows.iter_mut().for_each(|flow| flow.note(&shown));
+            }
             while next_sample <= now {
                 next_sample += interval;
             }
@@ -181,6 +191,10 @@ pub(crate) fn play(
 fn begin(number: usize, prepared: Prepared) -> io::Result<Box<dyn Playing>> {
     let Prepared { listener, address, role, counters, start, stop } = prepared;
     let account = Account::new(number, start, counters);
+    // It is given when it is first asked for.
+    if let Role::Bulk { sender, .. } = &role {
+        let _ = states::cookie(sender.as_fd());
+    }
     Ok(match role {
         Role::Bulk { sender, traffic, segment } => {
             let application = bulk::Application { traffic, segment, start, stop };
@@ -215,6 +229,7 @@ impl Account {
             span: None,
             completed: None,
             series: Vec::new(),
+            states: Vec::new(),
             client: None,
             failure: None,
         };
@@ -264,6 +279,13 @@ impl Account {
         }
         let goodput_bps = (self.delivered - delivered) as f64 * 8.0 / span;
         self.played.series.push(Point { at: now, sender, receiver, goodput_bps });
+    }
+
+    /// Keeps what was shown of its sender's socket.
+    fn note(&mut self, states: &[Shown], sender: BorrowedFd<'_>) {
+        if let Some(cookie) = states.first().and_then(|_| states::cookie(sender)) {
+            self.played.states.extend(states.iter().filter(|state| state.cookie == cookie).cloned());
+        }
     }
 
     fn note_failure(&mut self, error: &io::Error) {

@@ -36,6 +36,7 @@ mod report;
 mod scripts;
 mod segments;
 mod sockets;
+mod states;
 mod sys;
 mod train;
 mod udp;

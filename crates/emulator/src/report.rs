@@ -254,6 +254,12 @@ impl Outcome<'_> {
                     control.push(ControlSample { time_s, flow: of_control, variable, value: *value });
                 }
             }
+            for state in &played.states {
+                for (variable, value) in state.values {
+                    let (time_s, variable) = (state.at.as_secs_f64(), control.variable.intern(variable));
+                    control.push(ControlSample { time_s, flow: of_control, variable, value });
+                }
+            }
         }
         [flows.finish(), control.finish()]
     }

@@ -59,6 +59,12 @@ pub(crate) fn event() -> io::Result<OwnedFd> {
     owned(unsafe { libc::eventfd(0, libc::EFD_NONBLOCK | libc::EFD_CLOEXEC) })
 }
 
+/// The descriptor of this number, which the process that started this one has left to it.
+pub(crate) fn inherited(number: RawFd) -> io::Result<OwnedFd> {
+    // SAFETY: no memory is passed. The copy is nobody else's, whatever the number stands for.
+    owned(unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 3) })
+}
+
 /// A pipe: its end to read and its end to write.
 pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let mut ends = [0; 2];

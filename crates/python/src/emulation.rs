@@ -20,6 +20,7 @@ pub(crate) struct Job {
     captures: bool,
     ipv6: bool,
     device: String,
+    states: Option<i32>,
     parent: i32,
 }
 
@@ -76,6 +77,7 @@ mod plane {
                 "veth" => DeviceKind::Veth,
                 _ => DeviceKind::Any,
             },
+            states: job.states,
             parent: job.parent,
         };
         match py.detach(|| cogtcp_emulator::emulate(&plan, &options)) {

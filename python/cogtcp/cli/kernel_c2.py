@@ -7,8 +7,9 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from cogtcp import _kernel_program as kernel_program
 from cogtcp._errors import UsageError
-from cogtcp.cli import arguments, kernel_program
+from cogtcp.cli import arguments
 
 if TYPE_CHECKING:
     import argparse

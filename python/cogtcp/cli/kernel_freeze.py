@@ -10,8 +10,9 @@ import subprocess
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from cogtcp import _kernel_program as kernel_program
 from cogtcp._errors import RunError, UsageError
-from cogtcp.cli import arguments, kernel_program
+from cogtcp.cli import arguments
 from cogtcp.cli.quantities import TIME, quantity
 
 if TYPE_CHECKING:

@@ -23,6 +23,7 @@ class Job:
         captures: Whether that has the bytes of packets.
         ipv6: Whether the scenario's own flows use IPv6.
         device: What the nodes' devices are to be: "tun", "veth", or "any".
+        states: A descriptor from which the states of controls in the kernel come.
         parent: The process that is to be outlived by nothing.
     """
 
@@ -35,4 +36,5 @@ class Job:
     captures: bool
     ipv6: bool
     device: str
+    states: int | None
     parent: int

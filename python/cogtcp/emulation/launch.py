@@ -15,6 +15,7 @@ from cogtcp import _core
 from cogtcp._errors import RunError, UsageError
 from cogtcp.emulation.job import Job
 from cogtcp.emulation.result import Emulation
+from cogtcp.emulation.states import watched
 from cogtcp.result import check_seed
 
 if TYPE_CHECKING:
@@ -89,19 +90,21 @@ def emulate(
     if device not in DEVICES:
         raise UsageError(f'there are no devices "{device}"; take one of {", ".join(DEVICES)}')
     check(scenario, command=bool(command), ipv6=ipv6)
-    job = Job(
-        scenario,
-        scenario.seed if seed is None else seed,
-        duration_s,
-        list(command),
-        list(peer),
-        None if journal is None else str(journal),
-        captures,
-        ipv6,
-        device,
-        os.getpid(),
-    )
-    answer = _start(job, quiet)
+    with watched(scenario) as states:
+        job = Job(
+            scenario,
+            scenario.seed if seed is None else seed,
+            duration_s,
+            list(command),
+            list(peer),
+            None if journal is None else str(journal),
+            captures,
+            ipv6,
+            device,
+            states,
+            os.getpid(),
+        )
+        answer = _start(job, quiet)
     if isinstance(answer, Exception):
         raise answer
     return Emulation(scenario, SimpleNamespace(**answer))
@@ -114,7 +117,7 @@ def _start(job: Job, quiet: bool) -> Any:
         try:
             process = subprocess.Popen(  # noqa: S603
                 [sys.executable, "-P", "-m", "cogtcp.emulation.worker", str(ours), str(theirs)],
-                pass_fds=(ours, theirs),
+                pass_fds=(ours, theirs) if job.states is None else (ours, theirs, job.states),
                 env={**os.environ, MARK: str(os.getpid())},
                 stdin=None if job.command else subprocess.DEVNULL,
                 stdout=sys.stderr.fileno() if quiet else None,

@@ -8,6 +8,7 @@
 use super::{Account, Played, Playing, Standing};
 use crate::observer::Happening;
 use crate::sockets::{self, Maker, Settings, TcpInfo};
+use crate::states::{self, Shown};
 use cogtcp_records::EventKind;
 use cogtcp_traffic::{Application, Client, Request};
 use cogtcp_units::Time;
@@ -207,6 +208,7 @@ impl Asking {
             && let Some((stream, _)) = accepted(self.listener.accept())?
         {
             stream.set_nonblocking(true)?;
+            let _ = states::cookie(stream.as_fd());
             connection.server = Some(stream);
         }
         connection.serve(now < self.stop, self.opens_anew, buffer)?;
@@ -271,6 +273,12 @@ impl Playing for Asking {
         let info = self.connection.as_ref().map_or([None, None], Connection::info);
         let timeouts = self.done().timeouts;
         self.account.sample(now, info, Some(timeouts), happenings);
+    }
+
+    fn note(&mut self, states: &[Shown]) {
+        if let Some(server) = self.connection.as_ref().and_then(|connection| connection.server.as_ref()) {
+            self.account.note(states, server.as_fd());
+        }
     }
 
     fn next(&self, now: Time) -> Time {

@@ -3,6 +3,7 @@
 use super::{Account, Played, Playing, Standing};
 use crate::observer::Happening;
 use crate::sockets::{self, TcpInfo};
+use crate::states::Shown;
 use cogtcp_records::EventKind;
 use cogtcp_scenario::Traffic;
 use cogtcp_units::{Duration, Rate, Time};
@@ -228,6 +229,10 @@ impl Playing for Bulk {
         let receiver = self.receiver.as_ref().and_then(|stream| TcpInfo::of(stream.as_fd()).ok());
         let timeouts = sender.as_ref().and_then(TcpInfo::timeouts);
         self.account.sample(now, [sender, receiver], timeouts, happenings);
+    }
+
+    fn note(&mut self, states: &[Shown]) {
+        self.account.note(states, self.sender.as_fd());
     }
 
     fn next(&self, now: Time) -> Time {

@@ -35,7 +35,7 @@ def find(program: str, what: str) -> Path:
 
     It is in the tree of the sources, where `make bpf` puts it, or else where somebody installed it.
     """
-    built = Path(__file__).resolve().parents[3] / "target/bpf" / program
+    built = Path(__file__).resolve().parents[2] / "target/bpf" / program
     found = built if built.exists() else shutil.which(program)
     if not found:
         _say_what_is_missing(what)
