@@ -6,7 +6,7 @@ import re
 import pytest
 
 from cogtcp import Result, Scenario, run
-from cogtcp.report import run_report
+from cogtcp.report import run_map, run_report
 from cogtcp.report.run_map import RunMap
 
 SCENARIO = """
@@ -161,6 +161,54 @@ def test_a_user_with_a_power_reaches_as_far_as_it_is_sensed() -> None:
     near, far = reaches("1 mW"), reaches("100 mW")
     assert far == pytest.approx([10 * reach for reach in near], rel=1e-9)
     assert 100 < far[0] < 1000
+
+
+def test_requests_do_not_turn_a_flow_round() -> None:
+    """They go back to the server, by the ways of acknowledgements."""
+    asks = SCENARIO + 'traffic = { requests = { response = { fixed = "20 kB" } } }\n'
+    result = run(Scenario.from_toml(asks))
+    assert {"data", "requests"} <= set(result.table("routes")["stream"].to_pylist())
+    drawn = RunMap.of(result)
+    assert drawn is not None
+    assert drawn.flows == {"far": ("n0", "n3")}
+    assert {way.nodes for way in drawn.ways} == {(0, 1, 2, 3)}
+
+
+def test_one_hop_and_nobody_moves() -> None:
+    near = SCENARIO.replace('to = "n3"', 'to = "n1"')
+    drawn = RunMap.of(run(Scenario.from_toml(near)))
+    assert drawn is not None
+    figure = drawn.figure()
+    assert "far: n0 to n1, 1 hop<" in figure
+    assert "where nodes go from here" not in figure
+    moving = SCENARIO.replace(
+        'placement = { chain = "200 m" }',
+        'mobility = { random_waypoint = { speed = ["4 m/s", "5 m/s"], pause = ["1 s", "1 s"] } }',
+    )
+    drawn = RunMap.of(run(Scenario.from_toml(moving)))
+    assert drawn is not None
+    assert "where nodes go from here" in drawn.figure()
+
+
+def test_what_is_too_much_is_left_out_and_said(result: Result, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ends of flows go first; a flow whose way has a node left out is not said to have got nothing."""
+    assert "are shown" not in run_report(result)
+    monkeypatch.setattr(run_map, "_MOST_NODES", 3)
+    monkeypatch.setattr(run_map, "_MOST_USERS", 1)
+    monkeypatch.setattr(run_map, "_MOST_CHANGES", 5)
+    drawn = RunMap.of(result)
+    assert drawn is not None
+    assert list(drawn.nodes) == ["n0", "n1", "n3"]
+    assert [user.on for user in drawn.users] == [()]
+    assert {way.nodes for way in drawn.ways} == {()}
+    assert "far: n0 to n3, its way is not shown" in drawn.figure()
+    page = run_report(result)
+    for words in (
+        "Of 4 nodes 3 are shown: the ends of flows, then nodes of their ways, then the first.",
+        "Of 2 primary users the first 1 are shown.",
+        "Primary users come and go more than 5 times: when they are ON is not shown.",
+    ):
+        assert words in page
 
 
 def test_no_primary_users_no_table() -> None:

@@ -20,18 +20,20 @@ if TYPE_CHECKING:
     from cogtcp.result import Result
 
 _WIDTH, _MAP = 960.0, 620.0
-#: More nodes, or more moments, cannot be told apart.
+#: More nodes, users or moments cannot be told apart. What is left out is said under the map.
 _MOST_NODES, _MOST_MOMENTS, _MOST_USERS = 200, 600, 200
-#: More times at which primary users come or go are left out: they are then drawn as if always OFF.
-_MOST_INTERVALS = 20_000
+#: If primary users come and go more often, when is left out: they are then drawn as if always OFF.
+_MOST_CHANGES = 20_000
 #: A primary user that reaches farther, m, is everywhere.
 _FARTHEST = 1e7
+#: Streams that are a flow's own way; acknowledgements and requests go back.
+_FLOW_STREAMS = ("data", "datagrams")
 _METRES = {"mm": 1e-3, "cm": 1e-2, "m": 1.0, "km": 1e3}
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """From `start` on a flow's data went over these nodes."""
+    """From `start` on a flow's data went over these nodes; over none: over one that is left out."""
 
     start: float
     flow: str
@@ -68,6 +70,7 @@ class RunMap:
         ways: Ways of the flows' data, by time.
         users: Primary users, wherever the scenario puts or the seed scatters them.
         area: Width and height of the scenario's area in m; its corner is at (0, 0).
+        left_out: What the map does not show of the run, a sentence each.
     """
 
     name: str
@@ -79,6 +82,7 @@ class RunMap:
     ways: Sequence[Way]
     users: Sequence[PrimaryUser]
     area: tuple[float, float] | None
+    left_out: Sequence[str] = ()
 
     @classmethod
     def of(cls, result: Result) -> RunMap | None:
@@ -87,7 +91,9 @@ class RunMap:
         if "places" not in tables or tables["places"].num_rows == 0:
             return None
         rows = tables["places"].to_pydict()
-        nodes = list(dict.fromkeys(rows["node"]))[:_MOST_NODES]
+        flows, routes = _flows(tables["ways"].to_pydict()), tables["routes"].to_pydict()
+        everybody = list(dict.fromkeys(rows["node"]))
+        nodes = _shown(everybody, flows, routes)
         index = {name: number for number, name in enumerate(nodes)}
         moments: dict[float, dict[int, tuple[float, float, int]]] = {}
         columns = (rows[name] for name in ("time_s", "node", "x_m", "y_m", "channel", "silent"))
@@ -103,10 +109,11 @@ class RunMap:
             times,
             [[(x, y) for x, y, _ in frame] for frame in frames],
             [[channel for *_, channel in frame] for frame in frames],
-            _flows(tables["ways"].to_pydict()),
-            _ways(tables["routes"].to_pydict(), index),
+            flows,
+            _ways(routes, index),
             _users(tables, times[-1]),
             _area(result.scenario.to_dict().get("area")),
+            _left_out(tables, len(everybody)),
         )
 
     def data(self) -> dict[str, Any]:
@@ -160,6 +167,8 @@ class RunMap:
             path = [frame[node] for frame in self.places[moment:]]
             panel.line([x for x, _ in path], [y for _, y in path], color="grid", width=1)
         for number, way in self.ways_at(time).items():
+            if not way.nodes:
+                continue
             spots = [places[node] for node in way.nodes]
             # Ways that share hops lie beside each other.
             aside = (number - (len(self.flows) - 1) / 2) * 2.5 / scale
@@ -187,21 +196,21 @@ class RunMap:
         signs = [
             (
                 still.sign("circle", still.series(channel)),
-                f"listens on channel {channel}" if several else "a node",
+                f"listens on channel {channel}" if several else "node",
             )
             for channel in seen
         ]
         if silent:
             signs.append((still.sign("circle", "ink", "hollow"), "silent: senses or switches"))
-        signs.append((still.sign("line", "grid"), "where it goes from here"))
+        if any(frame != self.places[moment] for frame in self.places[moment:]):
+            signs.append((still.sign("line", "grid"), "where nodes go from here"))
         if self.area:
             signs.append((still.sign("line", "muted"), f"the area, {self.area[0]:g} x {self.area[1]:g} m"))
         if self.users:
             signs.append((still.sign("line", "alarm", "3 3"), "how far a primary user reaches when it is ON"))
         at = self.ways_at(time)
         for number, (flow, (source, destination)) in enumerate(self.flows.items()):
-            hops = f"{len(at[number].nodes) - 1} hops" if number in at else "nothing has arrived"
-            words = f"{flow}: {source} to {destination}, {hops}"
+            words = f"{flow}: {source} to {destination}, {_state(at.get(number))}"
             signs.append((still.sign("line", "ink", _dashes(number)), words))
         return signs
 
@@ -236,6 +245,13 @@ class RunMap:
         return (left + right - wide) / 2, (bottom + top - high) / 2, wide, high
 
 
+def _state(way: Way | None) -> str:
+    if way is None:
+        return "nothing has arrived"
+    hops = len(way.nodes) - 1
+    return "its way is not shown" if hops < 0 else "1 hop" if hops == 1 else f"{hops} hops"
+
+
 def _dashes(number: int) -> str:
     """Return the dashes of a flow's way. All are in one colour: colours tell channels apart."""
     return ("", "6 3", "2 3", "8 3 2 3")[number % 4]
@@ -254,7 +270,7 @@ def _flows(rows: Mapping[str, Sequence[Any]]) -> dict[str, tuple[str, str]]:
     return {
         flow: (source, destination)
         for flow, stream, source, destination in zip(*columns, strict=True)
-        if stream != "acknowledgements"
+        if stream in _FLOW_STREAMS
     }
 
 
@@ -263,16 +279,49 @@ def _ways(rows: Mapping[str, Sequence[Any]], index: Mapping[str, int]) -> list[W
     columns = (rows[name] for name in ("time_s", "flow", "stream", "route"))
     for time, flow, stream, route in zip(*columns, strict=True):
         nodes = route.split(" ")
-        if stream != "acknowledgements" and all(node in index for node in nodes):
-            found.append(Way(time, flow, tuple(index[node] for node in nodes)))
+        if stream in _FLOW_STREAMS:
+            shown = all(node in index for node in nodes)
+            found.append(Way(time, flow, tuple(index[node] for node in nodes) if shown else ()))
     return sorted(found, key=lambda way: way.start)
+
+
+def _shown(
+    nodes: Sequence[str], flows: Mapping[str, tuple[str, str]], routes: Mapping[str, Sequence[Any]]
+) -> list[str]:
+    """Return the nodes that are shown: of very many ends of flows, then nodes of their ways, then the first."""
+    if len(nodes) <= _MOST_NODES:
+        return list(nodes)
+    ways = zip(routes["stream"], routes["route"], strict=True)
+    relays = [node for stream, route in ways if stream in _FLOW_STREAMS for node in route.split(" ")]
+    ends = [end for pair in flows.values() for end in pair]
+    chosen = set(list(dict.fromkeys([*ends, *relays, *nodes]))[:_MOST_NODES])
+    return [node for node in nodes if node in chosen]
+
+
+def _left_out(tables: Mapping[str, pa.Table], nodes: int) -> list[str]:
+    """Return a sentence for each kind of thing that is too many."""
+    found = []
+    if nodes > _MOST_NODES:
+        first = "the ends of flows, then nodes of their ways, then the first"
+        found.append(f"Of {nodes} nodes {_MOST_NODES} are shown: {first}.")
+    users = tables["primary_users"].num_rows if "primary_users" in tables else 0
+    if users > _MOST_USERS:
+        found.append(f"Of {users} primary users the first {_MOST_USERS} are shown.")
+    if users and _changes(tables["events"]) > _MOST_CHANGES:
+        many = f"Primary users come and go more than {_MOST_CHANGES:,} times"
+        found.append(f"{many}: when they are ON is not shown.")
+    return found
+
+
+def _changes(events: pa.Table) -> int:
+    return sum(kind in ("pu_on", "pu_off") for kind in events["kind"].to_pylist())
 
 
 def _users(tables: Mapping[str, pa.Table], end: float) -> list[PrimaryUser]:
     """Return the primary users that do not reach everywhere; of very many the first."""
     if "primary_users" not in tables:
         return []
-    on = _intervals(tables["events"], end)
+    on = _intervals(tables["events"], end) if _changes(tables["events"]) <= _MOST_CHANGES else {}
     rows = tables["primary_users"].slice(0, _MOST_USERS).to_pydict()
     columns = (rows[name] for name in ("user", "band", "x_m", "y_m", "range_m"))
     users = (
@@ -294,4 +343,4 @@ def _intervals(events: pa.Table, end: float) -> dict[str, list[tuple[float, floa
             found.setdefault(entity, []).append((since.pop(entity), time))
     for entity, time in since.items():
         found.setdefault(entity, []).append((time, end))
-    return found if sum(map(len, found.values())) <= _MOST_INTERVALS else {}
+    return found

@@ -85,7 +85,7 @@ function map(root, data) {
   const states = data.flows.map(() => element("span", {}));
   const flows = element("ul", { className: "key flows" }, ...data.flows.map(([name, source, destination], flow) =>
     element("li", {}, line(DASHES[flow % 4]), `${name}: ${source} → ${destination}, `, states[flow])));
-  const note = element("p", { className: "note" }, "Lines are the ways by which the last packet of each flow's data came.");
+  const note = element("p", { className: "note" }, "Each line is the way of the flow's last packet.");
   root.querySelector(".player").replaceChildren(bar, picture, key, flows, note);
   root.classList.add("live");
 
@@ -112,8 +112,13 @@ function map(root, data) {
       text.setAttribute("y", placed[3] - 1);
     });
   };
+  const stateOf = (way) => {
+    if (way === null) return "nothing has arrived";
+    return way.length ? `${way.length - 1} hop${way.length === 2 ? "" : "s"}` : "its way is not shown";
+  };
   const setWay = (flow, way, spots) => {
-    states[flow].textContent = way.length ? `${way.length - 1} hop${way.length === 2 ? "" : "s"}` : "nothing has arrived";
+    states[flow].textContent = stateOf(way);
+    way ??= [];
     // Ways that share hops lie beside each other.
     const aside = (flow - (data.flows.length - 1) / 2) * 2.5;
     const points = way.map((node) => [spots[node][0] + aside, spots[node][1] - aside]);
@@ -156,7 +161,7 @@ function map(root, data) {
       const passed = times.filter((change) => change <= time).length;
       discs[user].setAttribute("fill-opacity", passed % 2 ? .16 : 0);
     });
-    const now = data.flows.map(() => []);
+    const now = data.flows.map(() => null);
     for (const [start, flow, way] of data.ways) if (start <= time) now[flow] = way;
     now.forEach((way, flow) => setWay(flow, way, spots));
     clock.textContent = `${time.toFixed(1)} s of ${data.times[last]} s`;
