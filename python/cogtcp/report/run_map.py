@@ -288,7 +288,7 @@ def _ways(rows: Mapping[str, Sequence[Any]], index: Mapping[str, int]) -> list[W
 def _shown(
     nodes: Sequence[str], flows: Mapping[str, tuple[str, str]], routes: Mapping[str, Sequence[Any]]
 ) -> list[str]:
-    """Return the nodes that are shown: of very many ends of flows, then nodes of their ways, then the first."""
+    """Return the nodes that are shown: of very many ends of flows first, then nodes of their ways."""
     if len(nodes) <= _MOST_NODES:
         return list(nodes)
     ways = zip(routes["stream"], routes["route"], strict=True)
