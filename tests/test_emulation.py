@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cogtcp import RunError, Scenario, ScenarioError, run
+from cogtcp import NoKernelPlaneError, RunError, Scenario, ScenarioError, run
 from cogtcp.emulation import check, emulate
 from cogtcp.emulation.agreement import Agreement, Pair, agree, verdict
 from cogtcp.emulation.journal import ARRIVED, CAPACITY, DROPPED, OFFERED, REFUSED, read
@@ -71,7 +71,7 @@ def why_not() -> str:
     """Return why this machine has no kernel plane; nothing if it has one."""
     try:
         emulate(scenario(duration="100 ms"))
-    except RunError as error:
+    except NoKernelPlaneError as error:
         return str(error)
     return ""
 
@@ -439,6 +439,7 @@ def test_two_at_once_do_not_meet(tmp_path: Path) -> None:
 def test_a_full_disk_is_told(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="record of packets cannot be written"):
         emulate(scenario(duration="30 s"), journal=Path("/dev/full"), captures=True)
+    assert find() == []
 
 
 @on_kernel

@@ -141,10 +141,9 @@ def test_without_managers_it_meets_a_timeout(played: Callable[[str], Any]) -> No
         assert flow["rtos"] > 0
 
 
+@on_kernel
 def test_both_planes_predict_alike() -> None:
     """The predictor draws from the seed: errors and false alarms are those of the simulation."""
-    if sys.platform != "linux":
-        pytest.skip("the plane needs Linux")
     alarms = freeze(
         run__duration="3 s",
         radio__0__sensing__start="2500 ms",

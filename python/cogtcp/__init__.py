@@ -16,6 +16,7 @@ from cogtcp._core import version as __version__
 from cogtcp._errors import (
     CogtcpError,
     ConformanceError,
+    NoKernelPlaneError,
     OutputError,
     RunError,
     ScenarioError,
@@ -40,6 +41,7 @@ __all__ = [
     "CongestionControl",
     "Interval",
     "LinkEvent",
+    "NoKernelPlaneError",
     "Outcome",
     "OutputError",
     "PacketInfo",

@@ -95,6 +95,10 @@ class RunError(CogtcpError):
     """A simulation could not be finished."""
 
 
+class NoKernelPlaneError(RunError):
+    """The machine lacks what the kernel plane needs; the message says what, and what to do."""
+
+
 class ConformanceError(CogtcpError):
     """A congestion control breaks a rule that every congestion control must keep.
 

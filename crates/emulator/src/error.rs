@@ -53,6 +53,13 @@ pub enum EmulationError {
     },
 }
 
+impl EmulationError {
+    /// Whether this machine lacks what any emulation needs.
+    pub fn lacks_plane(&self) -> bool {
+        matches!(self, Self::Missing { .. } | Self::NoDevice { .. })
+    }
+}
+
 /// Says what was tried when the kernel refused it.
 pub(crate) trait Tried<T> {
     /// Of what there is no remedy.

@@ -6,7 +6,7 @@ fn main() {}
 
 #[cfg(target_os = "linux")]
 fn main() {
-    use cogtcp_emulator::{EmulationError, play_scripts};
+    use cogtcp_emulator::play_scripts;
     use cogtcp_packets::Script;
     use std::fs;
     use std::path::Path;
@@ -26,7 +26,7 @@ fn main() {
     let parent = std::os::unix::process::parent_id();
     let played = match play_scripts(&scripts, parent as i32) {
         Ok(played) => played,
-        Err(error @ EmulationError::Missing { .. }) => {
+        Err(error) if error.lacks_plane() => {
             println!("skipped, no kernel plane here: {error}");
             return;
         }

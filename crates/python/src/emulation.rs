@@ -25,18 +25,22 @@ pub(crate) struct Job {
 }
 
 #[cfg(target_os = "linux")]
+pub(crate) use plane::raised;
+
+#[cfg(target_os = "linux")]
 mod plane {
     use super::{Job, Run, Scenario};
-    use crate::errors::{input_error, run_error};
+    use crate::errors::{input_error, no_plane_error, run_error};
     use crate::run::to_python;
     use cogtcp_emulator::{DeviceKind, EmulationError, Family, Options, Plan};
     use cogtcp_units::Duration;
     use pyo3::prelude::*;
     use std::sync::Arc;
 
-    fn raised(py: Python<'_>, error: &EmulationError) -> PyErr {
+    pub(crate) fn raised(py: Python<'_>, error: &EmulationError) -> PyErr {
         match error {
             EmulationError::Scenario { .. } => input_error(py, &error.to_string()),
+            _ if error.lacks_plane() => no_plane_error(py, &error.to_string()),
             _ => run_error(py, &error.to_string()),
         }
     }
@@ -90,11 +94,11 @@ mod plane {
 #[cfg(not(target_os = "linux"))]
 mod plane {
     use super::{Job, Run, Scenario};
-    use crate::errors::run_error;
+    use crate::errors::no_plane_error;
     use pyo3::prelude::*;
 
     fn refusal(py: Python<'_>) -> PyErr {
-        run_error(py, "the kernel plane needs Linux; elsewhere a virtual machine with Linux runs it")
+        no_plane_error(py, "the kernel plane needs Linux; elsewhere a virtual machine with Linux runs it")
     }
 
     pub(super) fn check(py: Python<'_>, _: &Scenario, _: bool, _: bool) -> PyResult<Vec<String>> {

@@ -43,6 +43,11 @@ pub(crate) fn run_error(py: Python<'_>, message: &str) -> PyErr {
     plain(py, "RunError", message)
 }
 
+/// `cogtcp.NoKernelPlaneError`.
+pub(crate) fn no_plane_error(py: Python<'_>, message: &str) -> PyErr {
+    plain(py, "NoKernelPlaneError", message)
+}
+
 fn plain(py: Python<'_>, class: &str, message: &str) -> PyErr {
     exception(py, class)
         .and_then(|class| class.call1((message,)))

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::errors::{located_error, run_error};
+use crate::errors::located_error;
 use cogtcp_packets::{Report, Script, ScriptError, model};
 
 /// Scripts as pairs of file and text.
@@ -83,7 +83,7 @@ pub(crate) fn play_packet_scripts<'py>(
 #[cfg(target_os = "linux")]
 fn on_kernel<'py>(py: Python<'py>, scripts: &[Script], parent: i32) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let played = py.detach(|| cogtcp_emulator::play_scripts(scripts, parent));
-    let played = played.map_err(|error| run_error(py, &error.to_string()))?;
+    let played = played.map_err(|error| crate::emulation::raised(py, &error))?;
     let show = |(script, played): (&Script, &cogtcp_emulator::Played)| {
         outcome(py, script, &played.report, played.is_evidence)
     };
@@ -92,5 +92,8 @@ fn on_kernel<'py>(py: Python<'py>, scripts: &[Script], parent: i32) -> PyResult<
 
 #[cfg(not(target_os = "linux"))]
 fn on_kernel<'py>(py: Python<'py>, _: &[Script], _: i32) -> PyResult<Vec<Bound<'py, PyDict>>> {
-    Err(run_error(py, "the kernel plane needs Linux; elsewhere a virtual machine with Linux runs it"))
+    Err(crate::errors::no_plane_error(
+        py,
+        "the kernel plane needs Linux; elsewhere a virtual machine with Linux runs it",
+    ))
 }

@@ -5,7 +5,7 @@ use cogtcp_transport::{
     DelayedAck, FRto, FastRetransmitGuard, FullAckWindow, InitialWindow, NewRenoVariant, ParameterValue,
     ReceiverConfig, Recovery, RttSampling, SenderConfig, TimeoutRules,
 };
-use cogtcp_units::Duration;
+use cogtcp_units::{Duration, Time};
 
 /// Every setting, each at another value than its default, and the configurations that must come of it.
 #[test]
@@ -148,4 +148,39 @@ fn windows_follow_the_segment_size() {
     let text = text.replace("stagger =", "tcp = { segment_size = \"500 B\" }\nstagger =");
     let flow = Scenario::parse(&text, "windows").unwrap().resolve().unwrap().flows.remove(0);
     assert_eq!(flow.sender.max_window, Some(10_000));
+}
+
+#[test]
+fn a_seed_decides_when_flows_start_and_how_timers_tick() {
+    let text = r#"
+        name = "jitter"
+
+        [run]
+        duration = "10 s"
+
+        [topology.single_hop]
+        link = { rate = "10 Mbit/s", delay = "25 ms", queue = "50 packets" }
+
+        [[flow]]
+        name = "jittered"
+        from = "sender"
+        to = "receiver"
+        transport = "linux-reno"
+        start = "1 s"
+        start_jitter = "500 ms"
+        "#;
+    let drawn = |seed| {
+        let experiment = Scenario::parse(text, "jitter").unwrap().resolve().unwrap().drawn(seed);
+        let again = experiment.clone().drawn(seed + 1);
+        let flow = &experiment.flows[0];
+        let found = (flow.start, flow.sender.timer_phase);
+        assert_eq!(found, (again.flows[0].start, again.flows[0].sender.timer_phase), "drawn twice");
+        found
+    };
+    let all: Vec<_> = (0..20).map(drawn).collect();
+    assert_eq!(all, (0..20).map(drawn).collect::<Vec<_>>());
+    for (number, found) in all.iter().enumerate() {
+        assert!((Time::from_millis(1_000)..Time::from_millis(1_500)).contains(&found.0));
+        assert!(!all[..number].iter().any(|other| other.0 == found.0 || other.1 == found.1));
+    }
 }

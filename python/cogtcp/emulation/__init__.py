@@ -1,6 +1,6 @@
 """The real-kernel plane: a scenario on the TCP of this machine's Linux kernel, under a real clock.
 
-A link between two network namespaces, with the simulator's own link and radio in it; docs/emulation.md says
+Hosts are network namespaces; between them are the simulator's own links and radios. docs/emulation.md says
 what it emulates, what it needs and how true its timing is.
 """
 

@@ -42,7 +42,7 @@ def check(scenario: Scenario, *, command: bool = False, ipv6: bool = False) -> l
 
     Raises:
         ScenarioError: It has something that this plane does not have.
-        RunError: This machine has no such plane.
+        NoKernelPlaneError: This is not Linux.
     """
     return _core.check_emulation(scenario._core, command, ipv6)
 
@@ -63,7 +63,7 @@ def emulate(
     """Run a scenario on the TCP of this machine's kernel, for as long as it lasts.
 
     Args:
-        scenario: What to emulate: one link between two nodes, with or without a radio.
+        scenario: What to emulate: links between hosts, with or without radios.
         seed: Seed of the link's losses and of the radio, 0 to 2^63 - 1; by default the scenario's own. As in
             a simulation with it: same losses by number, same primary users.
         command: A program and its arguments, run at the link's first node in place of the scenario's flows.
@@ -79,7 +79,8 @@ def emulate(
 
     Raises:
         ScenarioError: The scenario has something that this plane does not have.
-        RunError: This machine lacks something, and what; or the run failed.
+        NoKernelPlaneError: This machine lacks something; the message says what.
+        RunError: The run failed.
     """
     if seed is not None:
         check_seed(seed)

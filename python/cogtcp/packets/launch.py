@@ -8,7 +8,7 @@ import subprocess
 import sys
 from typing import Any
 
-from cogtcp._errors import RunError
+from cogtcp._errors import NoKernelPlaneError, RunError
 from cogtcp.emulation.launch import MARK
 
 
@@ -16,7 +16,8 @@ def on_kernel(texts: list[tuple[str, str]]) -> list[dict[str, Any]]:
     """Play scripts, pairs of file and text, in a process of their own; return what came of each.
 
     Raises:
-        RunError: This machine has no kernel plane, or the process ended without an answer.
+        NoKernelPlaneError: This machine has none; the message says what is missing.
+        RunError: The process ended without a result.
     """
     # The interpreter is ours, and there is no shell.
     process = subprocess.Popen(
@@ -39,6 +40,6 @@ def on_kernel(texts: list[tuple[str, str]]) -> list[dict[str, Any]]:
         )
     document: dict[str, Any] = json.loads(answer)
     if "error" in document:
-        raise RunError(document["error"])
+        raise (NoKernelPlaneError if document["lacks_plane"] else RunError)(document["error"])
     played: list[dict[str, Any]] = document["played"]
     return played

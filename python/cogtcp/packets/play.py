@@ -120,7 +120,7 @@ def play(paths: Sequence[str | Path], plane: str = "sim") -> list[Outcome]:
     Raises:
         ScenarioError: A script has an error.
         UsageError: A file cannot be read, or there is no such plane.
-        RunError: This machine has no kernel plane; the message says what is missing.
+        NoKernelPlaneError: This machine has none; the message says what is missing.
     """
     texts = [_read(path) for path in scripts(paths)]
     if plane == "sim":

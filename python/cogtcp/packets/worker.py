@@ -11,7 +11,7 @@ import sys
 from typing import Any
 
 from cogtcp import _core
-from cogtcp._errors import CogtcpError
+from cogtcp._errors import CogtcpError, NoKernelPlaneError
 
 
 def main() -> None:
@@ -24,7 +24,7 @@ def main() -> None:
     try:
         answer = {"played": _core.play_packet_scripts(texts, job["parent"])}
     except CogtcpError as error:
-        answer = {"error": str(error)}
+        answer = {"error": str(error), "lacks_plane": isinstance(error, NoKernelPlaneError)}
     json.dump(answer, sys.stdout)
 
 

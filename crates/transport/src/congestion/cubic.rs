@@ -103,7 +103,7 @@ pub const INFO: ControlInfo = ControlInfo {
         },
         Preset {
             name: "linux-cubic",
-            summary: "what resembles a Linux host of today: its CUBIC and HyStart, PRR, RACK-TLP, F-RTO, timestamps, RTO >= 200 ms",
+            summary: "what resembles a Linux host of today: its CUBIC and HyStart, PRR, RACK-TLP, F-RTO, undo by timestamps, RTO of SRTT + 200 ms or more",
             recovery: Recovery::Sack,
             host: Host::Linux,
             control: NAME,
