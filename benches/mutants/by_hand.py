@@ -19,7 +19,8 @@ from mutants import HERE, _command, _copy, _test
 STAGES = {
     "wireless": [
         ["--lib"],
-        ["--test=exchange", "--test=terminals", "--test=primary_users", "--test=propagation"],
+        ["--test=exchange", "--test=rendezvous", "--test=terminals"],
+        ["--test=primary_users", "--test=propagation", "--test=whole"],
         ["--test=random", "--test=saturation"],
     ]
 }

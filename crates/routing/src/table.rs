@@ -112,6 +112,8 @@ pub struct RouteTable {
 #[repr(align(64))]
 struct Entry(Route);
 
+const _: () = assert!(size_of::<Entry>() == 64, "an entry is one line of memory");
+
 impl Default for RouteTable {
     fn default() -> Self {
         Self::new()

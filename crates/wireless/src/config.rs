@@ -154,8 +154,8 @@ pub struct MediumConfig {
     pub silence: SilenceRules,
     /// Where sender and receiver meet.
     pub rendezvous: Rendezvous,
-    /// An exchange that nobody can disturb is worked out when it begins, and two events instead of nine
-    /// ([`Event::Exchange`](crate::Event::Exchange)). The frames are the same.
+    /// An exchange that nobody can disturb is worked out when it begins ([`Event::Exchange`](crate::Event::Exchange)), and at most three
+    /// steps of the medium in place of a dozen. The frames are the same.
     pub whole_exchanges: bool,
     /// Whether every frame is reported as [`Event::OnAir`](crate::Event::OnAir).
     pub reports_frames: bool,

@@ -31,7 +31,7 @@ pub struct Dcf {
     /// Failures of an RTS, or of a frame sent without one, after which the packet is given up: in an ad hoc network the link has
     /// failed.
     pub short_retry_limit: RetryLimit,
-    /// Failures of a frame sent after an RTS after which the packet is given up; without it: 4, under the profile ns3 7.
+    /// Failures of a frame sent after an RTS after which the packet is given up; without it: 4; in an ad hoc network under the profile ns3 7.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub long_retry_limit: Option<RetryLimit>,
     /// Rate of RTS and broadcasts, and of CTS and ACK unless a rule says otherwise; a slower channel slows them too. Data go at the
@@ -39,7 +39,7 @@ pub struct Dcf {
     pub basic_rate: Rate,
     /// Time of preamble and PLCP header before every frame.
     pub preamble: Duration,
-    /// MAC header and checksum around every packet; without it: 28 B, under the profile ns2 34 B, under ns3 36 B.
+    /// MAC header and checksum around every packet; without it: 28 B; in an ad hoc network under the profile ns2 34 B, under ns3 36 B.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<Bytes>,
 }

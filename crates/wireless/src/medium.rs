@@ -345,13 +345,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         self.positions.position(node, now)
     }
 
-    /// Who knows where the nodes are.
-    pub fn positions_mut(&mut self) -> &mut P {
-        &mut self.positions
-    }
-
     /// `queued = sent + given up + removed + waiting` at every station, and what was heard is consistent with what was
-    /// sent. Checked by tests and at the end of a run.
+    /// sent. Checked by tests and, in debug builds, at the end of a run.
     pub fn is_conserved(&self) -> bool {
         self.stations.iter().all(|station| {
             let counters = &station.cold.counters;

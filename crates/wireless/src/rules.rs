@@ -199,11 +199,10 @@ impl Rules {
         }
     }
 
-    /// The rules of the two ends of a `[radio.cr]`: the standard's, but a missing answer is noticed when it would have ended, and a
-    /// NAV is never given up.
+    /// The rules of the two ends of a `[radio.cr]`: the standard's, but a missing answer is noticed when it would have ended.
     pub const fn two_stations() -> Self {
         let standard = Self::of(Profile::Standard);
-        Self { answer_timeout: AnswerTimeout::End, nav_reset: false, ..standard }
+        Self { answer_timeout: AnswerTimeout::End, ..standard }
     }
 }
 

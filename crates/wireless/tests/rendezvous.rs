@@ -123,3 +123,26 @@ fn a_station_that_waits_in_vain_answers_who_asks() {
         assert!(events.iter().any(arrived), "the silent one hears the answers to what it sends");
     }
 }
+
+/// A radio that falls silent and opens on another channel while data come to it misses them, frame by frame, and they are sent again where it
+/// is now. An exchange that was worked out when it began is completed: the second thing in which the two differ (docs/adhoc.md).
+#[test]
+fn a_silence_within_an_exchange_does_not_cut_off_what_is_worked_out() {
+    for whole in [false, true] {
+        let mut medium = stations(Rendezvous::Receiver, whole);
+        medium.enqueue(us(0), ENDS[0], packet(7, 1));
+        // The data are on the air from 678 us to 5062 us, on the second channel.
+        let mut events = play(&mut medium, us(1000));
+        medium.set_silent(us(1000), &ENDS[1..], true, us(2000));
+        events.extend(play(&mut medium, us(2000)));
+        medium.tune(us(2000), ENDS[1], ChannelId(0));
+        medium.set_silent(us(2000), &ENDS[1..], false, Time::MAX);
+        events.extend(play(&mut medium, us(50_000)));
+        let data = frames(&events).into_iter().filter(|(_, kind, ..)| *kind == FrameKind::Data);
+        let channels: Vec<u32> = data.map(|(_, _, channel, _)| channel).collect();
+        assert_eq!(channels, if whole { vec![1] } else { vec![1, 0] }, "whole {whole}");
+        assert_eq!(failures(&events).len(), usize::from(!whole));
+        let arrived = |event: &&Event<u32>| matches!(event, Event::Received { payload: 7, .. });
+        assert_eq!(events.iter().filter(arrived).count(), 1, "whole {whole}");
+    }
+}

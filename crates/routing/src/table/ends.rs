@@ -55,3 +55,54 @@ impl Ends {
         self.heap.peek().map_or(Time::MAX, |Reverse((at, _))| *at)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn s(seconds: u64) -> Time {
+        Time::from_millis(1000 * seconds)
+    }
+
+    /// What is over at `now`, in the order in which it comes out.
+    fn over(ends: &mut Ends, now: Time, routes: &[Option<Time>]) -> Vec<u32> {
+        std::iter::from_fn(|| ends.pop(now, |place| routes[place as usize])).collect()
+    }
+
+    #[test]
+    fn routes_come_out_by_their_ends() {
+        let mut ends = Ends::default();
+        let routes = [Some(s(5)), Some(s(3)), Some(s(9))];
+        routes.iter().enumerate().for_each(|(place, at)| ends.note(place as u32, at.unwrap()));
+        assert_eq!(ends.first(), s(3));
+        assert!(over(&mut ends, s(2), &routes).is_empty());
+        assert_eq!(over(&mut ends, s(5), &routes), [1, 0]);
+        assert_eq!(ends.first(), s(9));
+    }
+
+    /// The longer life is found when the old end comes, and once.
+    #[test]
+    fn a_route_that_lives_longer_is_looked_at_again() {
+        let mut ends = Ends::default();
+        ends.note(0, s(3));
+        ends.note(0, s(7));
+        assert_eq!(ends.first(), s(3));
+        assert!(over(&mut ends, s(4), &[Some(s(7))]).is_empty());
+        assert_eq!(ends.first(), s(7));
+        assert_eq!(over(&mut ends, s(7), &[Some(s(7))]), [0]);
+        assert_eq!((ends.first(), ends.heap.len()), (Time::MAX, 0));
+    }
+
+    /// An earlier end overtakes the one that was noted, which then says nothing; neither does that of a route that is not valid.
+    #[test]
+    fn what_was_overtaken_or_is_gone_says_nothing() {
+        let mut ends = Ends::default();
+        ends.note(0, s(7));
+        ends.note(0, s(3));
+        assert_eq!(over(&mut ends, s(3), &[Some(s(3))]), [0]);
+        assert!(over(&mut ends, s(8), &[None]).is_empty());
+        ends.note(0, s(9));
+        assert!(over(&mut ends, s(10), &[None]).is_empty());
+        assert_eq!(ends.first(), Time::MAX);
+    }
+}

@@ -23,6 +23,7 @@ pub(super) fn tables<T: Clone, S: Surroundings>(
     spectrum: Option<&Air>,
     ending: &Ending<'_>,
 ) -> Vec<Table> {
+    debug_assert!(air.is_conserved(), "every packet of the medium is accounted for");
     let mut tables = vec![
         routing(measures, air, ending),
         ways(measures, ending),

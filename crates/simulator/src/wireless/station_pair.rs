@@ -2,8 +2,8 @@
 //!
 //! The medium says who sends when and what arrives; the radios say when an end is silent and on which channel it listens. The link
 //! keeps the packets: a station has no more than the one that its MAC is at. Where nothing can come between, the medium works
-//! out an exchange of frames (RTS, CTS, data, ACK) when it begins, so that it is three events: it begins, the packet reaches the
-//! far end, the exchange is over.
+//! out an exchange of frames (RTS, CTS, data, ACK) when it begins, so that it is at most three events: it begins, the packet arrives
+//! (or the lost frame that should have come is over), it ends.
 //!
 //! A frame goes over the channel that its exchange is addressed on: the one of the receiving radio, which the sender
 //! knows. An exchange that was answered is completed, even into a silence.

@@ -238,7 +238,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         }
         let sender = frame.sender;
         self.stations[sender as usize].is_sending = false;
-        // All of them are on its channel: who leaves it hears the frame no more.
+        // All of them listen to its channel, or wait for this frame as the answer of their exchange: who leaves hears it no more.
         let eifs = self.timing.eifs(self.channel_rate(frame.channel));
         for (place, hearer) in hearers.iter().enumerate() {
             self.look_ahead(&hearers, place);
