@@ -202,13 +202,7 @@ fn interface_number(interface: &str, control: BorrowedFd<'_>) -> Result<i32, Emu
 
 /// Reads a packet; `None`: there is none yet.
 pub(crate) fn receive(fd: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Option<usize>> {
-    match sys::read(fd, buffer) {
-        Ok(size) => Ok(Some(size)),
-        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
-            Ok(None)
-        }
-        Err(error) => Err(error),
-    }
+    sys::ready(sys::read(fd, buffer))
 }
 
 /// The eleventh number of the device's line in `/proc/net/dev`: eight are of what it received.

@@ -309,6 +309,16 @@ pub(crate) fn handle_signal(signal: c_int, ignore: bool) {
     unsafe { libc::signal(signal, if ignore { libc::SIG_IGN } else { libc::SIG_DFL }) };
 }
 
+/// What came of a call that does not block; `None`: nothing now.
+pub(crate) fn ready<T>(outcome: io::Result<T>) -> io::Result<Option<T>> {
+    match outcome {
+        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
+            Ok(None)
+        }
+        outcome => outcome.map(Some),
+    }
+}
+
 /// Waits for a child, any with -1. Returns which, and its status.
 pub(crate) fn wait(child: i32) -> io::Result<(i32, c_int)> {
     let mut status = 0;

@@ -100,6 +100,7 @@ class RunMap:
         for time, node, x, y, channel, silent in zip(*columns, strict=True):
             if node in index:
                 moments.setdefault(time, {})[index[node]] = (x, y, -1 if silent else int(channel))
+        changes = _changes(tables["events"]) if "primary_users" in tables else 0
         every = math.ceil(len(moments) / _MOST_MOMENTS)
         times = sorted(time for time, there in moments.items() if len(there) == len(nodes))[::every]
         frames = [[moments[time][number] for number in range(len(nodes))] for time in times]
@@ -111,9 +112,9 @@ class RunMap:
             [[channel for *_, channel in frame] for frame in frames],
             flows,
             _ways(routes, index),
-            _users(tables, times[-1]),
+            _users(tables, times[-1], changes),
             _area(result.scenario.to_dict().get("area")),
-            _left_out(tables, len(everybody)),
+            _left_out(tables, len(everybody), changes),
         )
 
     def data(self) -> dict[str, Any]:
@@ -298,7 +299,7 @@ def _shown(
     return [node for node in nodes if node in chosen]
 
 
-def _left_out(tables: Mapping[str, pa.Table], nodes: int) -> list[str]:
+def _left_out(tables: Mapping[str, pa.Table], nodes: int, changes: int) -> list[str]:
     """Return a sentence for each kind of thing that is too many."""
     found = []
     if nodes > _MOST_NODES:
@@ -307,7 +308,7 @@ def _left_out(tables: Mapping[str, pa.Table], nodes: int) -> list[str]:
     users = tables["primary_users"].num_rows if "primary_users" in tables else 0
     if users > _MOST_USERS:
         found.append(f"Of {users} primary users the first {_MOST_USERS} are shown.")
-    if users and _changes(tables["events"]) > _MOST_CHANGES:
+    if users and changes > _MOST_CHANGES:
         many = f"Primary users come and go more than {_MOST_CHANGES:,} times"
         found.append(f"{many}: when they are ON is not shown.")
     return found
@@ -317,11 +318,11 @@ def _changes(events: pa.Table) -> int:
     return sum(kind in ("pu_on", "pu_off") for kind in events["kind"].to_pylist())
 
 
-def _users(tables: Mapping[str, pa.Table], end: float) -> list[PrimaryUser]:
+def _users(tables: Mapping[str, pa.Table], end: float, changes: int) -> list[PrimaryUser]:
     """Return the primary users that do not reach everywhere; of very many the first."""
     if "primary_users" not in tables:
         return []
-    on = _intervals(tables["events"], end) if _changes(tables["events"]) <= _MOST_CHANGES else {}
+    on = _intervals(tables["events"], end) if changes <= _MOST_CHANGES else {}
     rows = tables["primary_users"].slice(0, _MOST_USERS).to_pydict()
     columns = (rows[name] for name in ("user", "band", "x_m", "y_m", "range_m"))
     users = (

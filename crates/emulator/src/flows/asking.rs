@@ -9,6 +9,7 @@ use super::{Account, Played, Playing, Standing};
 use crate::observer::Happening;
 use crate::sockets::{self, Maker, Settings, TcpInfo};
 use crate::states::{self, Shown};
+use crate::sys::ready;
 use cogtcp_records::EventKind;
 use cogtcp_traffic::{Application, Client, Request};
 use cogtcp_units::Time;
@@ -107,7 +108,7 @@ impl Connection {
     /// The server reads requests, and writes what it owes; `answers`: it begins with new responses.
     fn serve(&mut self, answers: bool, is_last: bool, buffer: &mut [u8]) -> io::Result<()> {
         let Some(server) = &mut self.server else { return Ok(()) };
-        while let Some(size) = moved(server.read(buffer))?.filter(|size| *size > 0) {
+        while let Some(size) = ready(server.read(buffer))?.filter(|size| *size > 0) {
             self.heard += size as u64;
         }
         while let Some((_, response)) = self.coming.pop_front_if(|(end, _)| *end <= self.heard) {
@@ -117,7 +118,7 @@ impl Connection {
         }
         while self.owed > 0 {
             let size = self.owed.min(buffer.len() as u64) as usize;
-            let Some(size) = moved(server.write(&buffer[..size]))? else { return Ok(()) };
+            let Some(size) = ready(server.write(&buffer[..size]))? else { return Ok(()) };
             self.owed -= size as u64;
             if self.owed == 0 && is_last {
                 server.shutdown(Shutdown::Write)?;
@@ -130,11 +131,11 @@ impl Connection {
     fn consume(&mut self, buffer: &mut [u8]) -> io::Result<u64> {
         while self.unsent > 0 {
             let size = self.unsent.min(buffer.len() as u64) as usize;
-            let Some(size) = moved(self.client.write(&buffer[..size]))? else { break };
+            let Some(size) = ready(self.client.write(&buffer[..size]))? else { break };
             self.unsent -= size as u64;
         }
         let before = self.received;
-        while let Some(size) = moved(self.client.read(buffer))?.filter(|size| *size > 0) {
+        while let Some(size) = ready(self.client.read(buffer))?.filter(|size| *size > 0) {
             self.received += size as u64;
         }
         Ok(self.received - before)
@@ -143,17 +144,6 @@ impl Connection {
     fn end_at_once(&self) {
         sockets::end_at_once(self.client.as_fd());
         self.server.iter().for_each(|stream| sockets::end_at_once(stream.as_fd()));
-    }
-}
-
-/// What was moved; `None`: nothing now.
-fn moved(outcome: io::Result<usize>) -> io::Result<Option<usize>> {
-    match outcome {
-        Ok(size) => Ok(Some(size)),
-        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
-            Ok(None)
-        }
-        Err(error) => Err(error),
     }
 }
 
@@ -205,7 +195,7 @@ impl Asking {
             }
         }
         if connection.server.is_none()
-            && let Some((stream, _)) = accepted(self.listener.accept())?
+            && let Some((stream, _)) = ready(self.listener.accept())?
         {
             stream.set_nonblocking(true)?;
             let _ = states::cookie(stream.as_fd());
@@ -215,11 +205,11 @@ impl Asking {
         if connection.is_established {
             self.account.delivered += connection.consume(buffer)?;
         }
-        let (received, retransmitted) = (connection.received, connection.retransmitted());
+        let received = connection.received;
         let mut is_over = false;
         while let Some((number, _, before)) = connection.awaited.pop_front_if(|(_, end, _)| *end <= received)
         {
-            self.repeats[number] = retransmitted - before;
+            self.repeats[number] = connection.retransmitted() - before;
             self.client.handle_response(now, number);
             is_over = self.opens_anew;
         }
@@ -228,13 +218,6 @@ impl Asking {
             self.connection = None;
         }
         Ok(())
-    }
-}
-
-fn accepted<T>(outcome: io::Result<T>) -> io::Result<Option<T>> {
-    match outcome {
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
-        outcome => outcome.map(Some),
     }
 }
 
