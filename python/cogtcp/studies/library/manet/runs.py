@@ -23,13 +23,21 @@ TOPOLOGIES = 30
 ANY_ENDS = "any ends that can reach each other"
 Topology: TypeAlias = "tuple[tuple[tuple[float, float], ...], tuple[tuple[int, int], ...]]"
 SPEEDS = {"walking, 1 to 2 m/s": ("1 m/s", "2 m/s"), "driving, 5 to 20 m/s": ("5 m/s", "20 m/s")}
+RTS_FOR_ALL, NO_RTS = "0 B", "10 kB"
+"""A threshold above each packet's size: no RTS."""
+MAC: dict[str, dict[str, str]] = {
+    "ns-2's, RTS for all": {"profile": "ns2", "rts_threshold": RTS_FOR_ALL},
+    "ns-2's, no RTS": {"profile": "ns2", "rts_threshold": NO_RTS},
+    "the standard's, RTS for all": {"profile": "standard", "rts_threshold": RTS_FOR_ALL},
+    "ns-3's, no RTS": {"profile": "ns3", "rts_threshold": NO_RTS},
+}
 
 
 def scenario(study: Context, setting: Setting, point: Point, seed: int) -> Scenario:
     """Make the scenario of one run. Seeds share thirty topologies, but no PUs, backoffs or movement."""
     data: dict[str, Any] = json.loads(json.dumps(study.scenario(point.net).to_dict()))
     data["run"]["duration"] = "60 s" if study.quick else "200 s"
-    data["mac"]["rate"] = f"{setting.rate_mbps:g} Mbit/s"
+    data["mac"] |= MAC[setting.mac] | {"rate": f"{setting.rate_mbps:g} Mbit/s"}
     data["phy"] = {
         "range": f"{setting.range_m:.0f} m",
         # As far beyond it as in ns-2.

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from cogtcp.studies import Context
     from cogtcp.studies.judging import Judged
 
+NAMES = {"newreno": "NewReno", "cubic": "CUBIC", "bbr": "BBR", "westwood": "Westwood+", "c2": "C2"}
+
 
 def what_happens_underneath(study: Context, base: Judged) -> list[Table]:
     """Show what routes, MAC and radios do at each number of flows."""
@@ -57,3 +59,20 @@ def causes_of_loss(study: Context, base: Judged) -> list[Table]:
         "oracle routes, ten times a second. A flow that is alone still contends with itself, hop by hop."
     )
     return [Table("What costs throughput", [*header, "interfered"], rows, caption)]
+
+
+def other_transports(study: Context, base: Judged) -> list[Table]:
+    """Show transports that the paper does not have, with the model off and on."""
+    rows = [
+        [
+            NAMES[point.transport],
+            point.model,
+            mean_text(cell.of("goodput_kbps")),
+            mean_text(cell.of("rtos_per_s")),
+            f"{cell.mean('hops'):.1f}",
+            f"{cell.mean('route_losses_per_min'):.0f}",
+        ]
+        for point, cell in base.grid.items()
+    ]
+    header = ["transport", "CRAHN model", "goodput [kbit/s]", "timeouts/s", "hops", "routes lost/min"]
+    return [Table("Other transports, 4 flows", header, rows)]

@@ -20,6 +20,7 @@ NOBODY_SENSES = "one channel, primary users that nobody senses"
 ROUTING: dict[str, Any] = {
     "AODV, one radio": {"aodv": {"profile": "ns2"}},
     "AODV, three radios": {"aodv": {"profile": "ns2"}},
+    "SEARCH, one radio": {"search": {"channels": CHANNELS}},
     # As released but for the link-layer feedback, without which a route that is gone is used to its end.
     "CR-AODV, three radios": {
         "cr_aodv": {"aodv": {"link_feedback": True}, "choose_channel": False, "channels": CHANNELS}
@@ -75,7 +76,7 @@ def scenario(study: Context, setting: Setting, point: Point, seed: int) -> Scena
         {
             "from": f"n{ends[2 * number]}",
             "to": f"n{ends[2 * number + 1]}",
-            "transport": "newreno",
+            "transport": point.get("transport", "newreno"),
             "start": f"{1000 + 100 * number} ms",
         }
         for number in range(round(point.flows))
