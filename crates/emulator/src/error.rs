@@ -24,6 +24,12 @@ pub enum EmulationError {
         /// What to do.
         remedy: &'static str,
     },
+    /// Who leaves its namespaces and forks must be one thread.
+    #[error(
+        "the process of an emulation has {0} threads where it may have one: it leaves its namespaces for good, and a copy of it would \
+         wait for ever for a lock that another thread held. Take a process of its own, as cogtcp emulate does"
+    )]
+    Threads(usize),
     /// There is no kind of device that could carry packets.
     #[error("{tun}. Nor can virtual Ethernet devices stand in: {veth}")]
     NoDevice {

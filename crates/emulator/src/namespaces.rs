@@ -12,8 +12,17 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 #[derive(Debug)]
 pub(crate) struct Namespace(OwnedFd);
 
-/// Moves this process into a user namespace of its own, in which it has every capability and its own user and group.
+/// Checks that this process has one thread, as far as `/proc` tells.
+pub(crate) fn check_alone() -> Result<(), EmulationError> {
+    match fs::read_dir("/proc/self/task").map(Iterator::count) {
+        Ok(count) if count > 1 => Err(EmulationError::Threads(count)),
+        _ => Ok(()),
+    }
+}
+
+/// Moves this process, which has one thread, into a user namespace of its own, in which it has every capability and its own user and group.
 pub(crate) fn enter_user_namespace() -> Result<(), EmulationError> {
+    check_alone()?;
     let (user, group) = sys::ids();
     if let Err(error) = sys::unshare(libc::CLONE_NEWUSER) {
         // Who is root in a container that has no user namespaces may still make network namespaces.
@@ -61,4 +70,21 @@ impl Namespace {
 /// Sets `net.NAME` of the namespace that this thread is in.
 pub(crate) fn set_sysctl(name: &str, value: &str) -> io::Result<()> {
     fs::write(format!("/proc/sys/net/{}", name.replace('.', "/")), value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_with_a_second_thread_is_refused() {
+        std::thread::scope(|scope| {
+            let (done, wait) = std::sync::mpsc::channel::<()>();
+            scope.spawn(move || wait.recv());
+            let refused = enter_user_namespace().unwrap_err();
+            assert!(matches!(refused, EmulationError::Threads(count) if count > 1), "{refused}");
+            assert!(!refused.lacks_plane(), "no machine would have it otherwise");
+            drop(done);
+        });
+    }
 }

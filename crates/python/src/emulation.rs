@@ -33,6 +33,7 @@ mod plane {
     use crate::errors::{input_error, no_plane_error, run_error};
     use crate::run::to_python;
     use cogtcp_emulator::{DeviceKind, EmulationError, Family, Options, Plan};
+    use cogtcp_scenario::Experiment;
     use cogtcp_units::Duration;
     use pyo3::prelude::*;
     use std::sync::Arc;
@@ -47,12 +48,11 @@ mod plane {
 
     fn plan(
         py: Python<'_>,
-        scenario: &Scenario,
+        experiment: Experiment,
         seed: Option<u64>,
         is_command: bool,
         is_ipv6: bool,
     ) -> PyResult<Plan> {
-        let experiment = scenario.resolve(py, &Arc::default())?;
         let seed = seed.unwrap_or_else(|| experiment.run.seed.get());
         let family = if is_ipv6 { Family::V6 } else { Family::V4 };
         Plan::new(experiment.drawn(seed), is_command, family).map_err(|error| raised(py, &error))
@@ -64,11 +64,13 @@ mod plane {
         is_command: bool,
         is_ipv6: bool,
     ) -> PyResult<Vec<String>> {
-        Ok(plan(py, scenario, None, is_command, is_ipv6)?.notes)
+        let experiment = scenario.resolve(py, &Arc::default())?;
+        Ok(plan(py, experiment, None, is_command, is_ipv6)?.notes)
     }
 
     pub(super) fn emulate(py: Python<'_>, scenario: &Scenario, job: Job) -> PyResult<Run> {
-        let plan = plan(py, scenario, job.seed, !job.command.is_empty(), job.ipv6)?;
+        let experiment = scenario.resolve_here(py)?;
+        let plan = plan(py, experiment, job.seed, !job.command.is_empty(), job.ipv6)?;
         let options = Options {
             seed: job.seed,
             duration: job.duration_s.map(Duration::from_secs_f64),

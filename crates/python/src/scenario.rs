@@ -63,8 +63,7 @@ impl Scenario {
 
     /// The experiment that the scenario describes. Ctrl-C and `cancel` stop the reading of the files that it names.
     pub(crate) fn resolve(&self, py: Python<'_>, cancel: &Arc<AtomicBool>) -> PyResult<Experiment> {
-        let allowed = self.inner.check_external(|name| self.allowed.has(name));
-        allowed.map_err(|error| scenario_error(py, &error))?;
+        self.check_external(py)?;
         let resolved = if self.inner.files().is_empty() {
             self.inner.resolve()
         } else {
@@ -72,6 +71,19 @@ impl Scenario {
             interruptible(py, cancel, move || inner.resolve())?
         };
         resolved.map_err(|error| scenario_error(py, &error))
+    }
+
+    /// The same without a thread of its own, for a process that may have one only: whoever reads a file on another meets it at
+    /// its end for a while after the answer has come. Signals do here what they do without Python.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn resolve_here(&self, py: Python<'_>) -> PyResult<Experiment> {
+        self.check_external(py)?;
+        py.detach(|| self.inner.resolve()).map_err(|error| scenario_error(py, &error))
+    }
+
+    fn check_external(&self, py: Python<'_>) -> PyResult<()> {
+        let allowed = self.inner.check_external(|name| self.allowed.has(name));
+        allowed.map_err(|error| scenario_error(py, &error))
     }
 }
 

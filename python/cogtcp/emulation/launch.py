@@ -8,6 +8,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import threading
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -141,11 +142,13 @@ def _start(job: Job, quiet: bool) -> Any:
 @contextlib.contextmanager
 def _left_to(process: subprocess.Popen[bytes], is_command: bool) -> Iterator[None]:
     """Leave Ctrl-C to a program that runs; end the process whatever ends us."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if is_command else None
+    # Only the main thread is asked what signals do, and only there Python raises what they say.
+    is_left = is_command and threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if is_left else None
     try:
         yield
     finally:
-        if is_command:
+        if is_left:
             signal.signal(signal.SIGINT, before)
         if process.poll() is None:
             process.kill()
