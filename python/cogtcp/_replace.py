@@ -132,16 +132,17 @@ def clear_up(target: Path) -> None:
     _clear_up(target.parent, target.name)
 
 
-def clear_up_in(folder: Path) -> None:
-    """Remove what processes that are gone left in a folder, whatever it was to become."""
-    _clear_up(folder, None)
+def clear_up_in(folder: Path) -> list[Path]:
+    """Remove what processes that are gone left in a folder, whatever it was to become; return what it was."""
+    return _clear_up(folder, None)
 
 
-def _clear_up(folder: Path, name: str | None) -> None:
+def _clear_up(folder: Path, name: str | None) -> list[Path]:
     try:
-        names = [entry.name for entry in os.scandir(folder)]
+        names = sorted(entry.name for entry in os.scandir(folder))
     except OSError:
-        return
+        return []
+    cleared = []
     for each in names:
         found = _LEFT.fullmatch(each)
         if found is None or (name is not None and found[1] != name):
@@ -156,6 +157,8 @@ def _clear_up(folder: Path, name: str | None) -> None:
                 shutil.rmtree(path)
             else:
                 path.unlink()
+            cleared.append(path)
+    return cleared
 
 
 @contextlib.contextmanager

@@ -1,10 +1,12 @@
 //! Somebody else's programs at the ends of the link, in a process namespace of their own: what they start ends with them, and
 //! with us, whatever ends us.
 
+use crate::device;
 use crate::error::{EmulationError, Tried};
-use crate::namespaces::Namespace;
+use crate::namespaces::{self, Namespace};
+use crate::orphans::Orphans;
+use crate::privileges;
 use crate::sys::{self, Fork};
-use crate::{device, privileges};
 use std::ffi::{CString, OsString};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -35,11 +37,16 @@ const GO: [u8; 1] = [1];
 
 impl Programs {
     /// Prepares to run `main` and, at the other end, `peer`. As long as there is one thread, and before privileges are dropped:
-    /// they go into namespaces.
-    pub(crate) fn prepare(main: &Program<'_>, peer: Option<&Program<'_>>) -> Result<Self, EmulationError> {
+    /// they go into namespaces. Should this process be killed, the first one of theirs ends them, and what `orphans` sees.
+    pub(crate) fn prepare(
+        main: &Program<'_>,
+        peer: Option<&Program<'_>>,
+        orphans: Orphans,
+    ) -> Result<Self, EmulationError> {
         let main = Ready::new(main)?;
         let peer = peer.map(Ready::new).transpose()?;
         let (waiting, go) = sys::pipe().tried("a pipe")?;
+        namespaces::check_alone()?;
         let forked = sys::fork_apart().or_remedy(
             "a process namespace cannot be made",
             "Run this on the machine itself, or in a container that may make namespaces",
@@ -48,7 +55,7 @@ impl Programs {
             Fork::Parent(init) => Ok(Self { init, go }),
             Fork::Child => {
                 drop(go);
-                sys::exit(init(&main, peer.as_ref(), &waiting))
+                sys::exit(init(&main, peer.as_ref(), &waiting, orphans))
             }
         }
     }
@@ -98,12 +105,13 @@ impl<'a> Ready<'a> {
         Ok(Self { arguments, namespace: program.namespace, environment: &program.environment })
     }
 
-    /// Becomes the program; returns the code to end with if it cannot.
-    fn become_it(&self) -> i32 {
+    /// Becomes the program when `begin` is at its end; returns the code to end with if it cannot.
+    fn become_it(&self, begin: &OwnedFd) -> i32 {
         let ready = self.namespace.enter().map_err(|error| error.to_string());
         let ready = ready.and_then(|()| privileges::drop_all().map_err(|error| error.to_string()));
         let error = match ready {
             Ok(()) => {
+                let _ = sys::read(begin.as_fd(), &mut [0; 1]);
                 for (name, value) in self.environment {
                     sys::set_variable(name, value);
                 }
@@ -123,46 +131,76 @@ impl<'a> Ready<'a> {
     fn name(&self) -> String {
         self.arguments.first().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
     }
+
+    /// Starts the process that is to become the program; `reads`: what is typed is for it.
+    fn start(&self, reads: bool, begin: &OwnedFd, go: &OwnedFd) -> io::Result<i32> {
+        match sys::fork()? {
+            Fork::Parent(child) => Ok(child),
+            Fork::Child => {
+                // Else it would wait for itself.
+                sys::close_copy(go);
+                for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGPIPE] {
+                    sys::handle_signal(signal, false);
+                }
+                if !reads && let Ok(nothing) = std::fs::File::open("/dev/null") {
+                    let _ = sys::duplicate(nothing.as_raw_fd(), 0);
+                }
+                sys::exit(self.become_it(begin))
+            }
+        }
+    }
 }
 
-/// The first process: starts the programs when it is told to, and ends with the main one, whose ending it passes on.
-fn init(main: &Ready<'_>, peer: Option<&Ready<'_>>, waiting: &OwnedFd) -> i32 {
+/// The first process: starts the programs when it is told to, and ends with the main one, whose ending it passes on. When the
+/// emulator ends without a word, it ends the programs and what is left of their connections.
+fn init(main: &Ready<'_>, peer: Option<&Ready<'_>>, waiting: &OwnedFd, mut orphans: Orphans) -> i32 {
     privileges::give_up_real_time();
-    // If the parent had gone before this, `waiting` would be at its end.
-    if sys::process_control(libc::PR_SET_PDEATHSIG, libc::SIGKILL as _).is_err() {
-        return NOT_RUNNABLE;
-    }
     for signal in [libc::SIGINT, libc::SIGQUIT] {
         // Ctrl-C is the program's.
         sys::handle_signal(signal, true);
     }
+    // Those who go into namespaces do so now: after that nobody here has a privilege.
+    let Ok((begin, go)) = sys::pipe() else { return NOT_RUNNABLE };
+    let Ok(main) = main.start(true, &begin, &go) else { return NOT_RUNNABLE };
+    if let Some(peer) = peer {
+        let _ = peer.start(false, &begin, &go);
+    }
+    if privileges::drop_all().is_err() {
+        return NOT_RUNNABLE;
+    }
+    // With the end of this process all of its namespace ends.
     if !matches!(device::receive(waiting.as_fd(), &mut [0; 1]), Ok(Some(1))) {
         return NOT_FOUND;
     }
-    let start = |program: &Ready<'_>, reads: bool| match sys::fork() {
-        Ok(Fork::Parent(child)) => Some(child),
-        Ok(Fork::Child) => {
-            for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGPIPE] {
-                sys::handle_signal(signal, false);
-            }
-            if !reads && let Ok(nothing) = std::fs::File::open("/dev/null") {
-                let _ = sys::duplicate(nothing.as_raw_fd(), 0);
-            }
-            sys::exit(program.become_it())
-        }
-        Err(_) => None,
-    };
-    if let Some(peer) = peer {
-        let _ = start(peer, false);
-    }
-    let Some(main) = start(main, true) else { return NOT_RUNNABLE };
+    drop(go);
+    let Ok(mut watcher) = watch(waiting) else { return NOT_RUNNABLE };
     loop {
         match sys::wait(-1) {
-            Ok((child, status)) if child == main => {
-                return code(status);
+            Ok((child, status)) if child == main => return code(status),
+            Ok((child, _)) if child == watcher => {
+                if sys::has_ended(waiting.as_fd()) {
+                    sys::kill(-1);
+                    while sys::wait(-1).is_ok() {}
+                    orphans.end();
+                    return NOT_RUNNABLE;
+                }
+                // A program ended all that it could.
+                let Ok(next) = watch(waiting) else { return NOT_RUNNABLE };
+                watcher = next;
             }
             Ok(_) => {}
             Err(_) => return NOT_RUNNABLE,
+        }
+    }
+}
+
+/// Starts a process that ends when the emulator does, which alone holds the other end of `waiting`.
+fn watch(waiting: &OwnedFd) -> io::Result<i32> {
+    match sys::fork()? {
+        Fork::Parent(child) => Ok(child),
+        Fork::Child => {
+            let _ = sys::read(waiting.as_fd(), &mut [0; 1]);
+            sys::exit(0)
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::sys::{self, InterfaceRequest, PacketAddress};
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::net::{Ipv4Addr, Ipv6Addr};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 /// What the device is called, in every namespace.
 pub(crate) const INTERFACE: &str = "cogtcp0";
@@ -138,6 +138,12 @@ impl Wire {
 impl AsFd for Wire {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
+    }
+}
+
+impl AsRawFd for Wire {
+    fn as_raw_fd(&self) -> RawFd {
+        self.fd.as_raw_fd()
     }
 }
 

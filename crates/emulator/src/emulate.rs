@@ -12,6 +12,7 @@ use crate::lateness::{Timing, measure_floor};
 use crate::namespaces::{self, Namespace};
 use crate::network::Network;
 use crate::observer::{FlowWatch, Happening, Observer};
+use crate::orphans::Orphans;
 use crate::packet;
 use crate::plan::Plan;
 use crate::report::Outcome;
@@ -133,7 +134,12 @@ fn prepare_programs(
     };
     let main = at(ends, &options.command);
     let peer = (!options.peer.is_empty()).then(|| at([ends[1], ends[0]], &options.peer));
-    Programs::prepare(&main, peer.as_ref()).map(Some)
+    let mut orphans = Orphans::default();
+    for host in ends {
+        nodes[host].namespace.enter().tried("a network namespace cannot be entered")?;
+        orphans.add(&nodes[host].device)?;
+    }
+    Programs::prepare(&main, peer.as_ref(), orphans).map(Some)
 }
 
 /// Makes the sockets of all flows, each in the namespace of its node. Returns whether recoveries can be told apart by flow.

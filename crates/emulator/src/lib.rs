@@ -29,6 +29,7 @@ mod lateness;
 mod namespaces;
 pub mod network;
 mod observer;
+mod orphans;
 mod packet;
 mod plan;
 mod privileges;

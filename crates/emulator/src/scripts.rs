@@ -13,7 +13,7 @@ use cogtcp_packets::{
 };
 use cogtcp_transport::linux_control;
 use cogtcp_units::{Duration, Time};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
@@ -136,12 +136,14 @@ impl Stage {
         let socket = if is_client {
             let socket = sys::tcp_socket(OWN.into()).tried("a socket")?;
             control(socket.as_fd())?;
+            sockets::end_at_once(socket.as_fd());
             set_flag(&socket, libc::TCP_NODELAY, 1).tried("TCP_NODELAY")?;
             Socket::Client(socket)
         } else {
             let listener = TcpListener::bind((OWN, PORT)).tried("a socket cannot listen")?;
             listener.set_nonblocking(true).tried("a socket cannot be set not to block")?;
             control(listener.as_fd())?;
+            sockets::end_at_once(listener.as_fd());
             Socket::Server(listener)
         };
         Ok(Self { device, socket })
@@ -267,17 +269,18 @@ impl Plane for Host {
             }
             Call::Read(bytes) => {
                 let mut data = vec![0; bytes as usize];
-                let got = match sys::read(self.connection()?.as_fd(), &mut data) {
-                    Err(error) if error.kind() == ErrorKind::WouldBlock => 0,
-                    got => got.map_err(|e| failed("read", e))?,
-                };
+                let got = sys::ready(sys::read(self.connection()?.as_fd(), &mut data));
+                let got = got.map_err(|e| failed("read", e))?.unwrap_or(0);
                 if got == data.len() { Ok(()) } else { Err(format!("{got} bytes were there to read")) }
             }
             Call::Close => {
                 self.connection()?;
                 self.is_closed = true;
                 match self.accepted.take() {
-                    Some(socket) => drop(socket),
+                    Some(socket) => {
+                        sockets::end_in_order(socket.as_fd());
+                        drop(socket);
+                    }
                     None => {
                         // The descriptor stays: the namespace lasts as long as something of it is open.
                         let Socket::Client(socket) = &self.stage.socket else {

@@ -29,19 +29,22 @@ pub(crate) struct Settings {
 impl Settings {
     /// Makes a socket, or one that listens and what it accepts, the sender of a flow. The congestion control is set explicitly:
     /// the system's default may be any.
+    /// It ends with this process, whatever ends that ([`end_at_once`]).
     pub(crate) fn make_sender(&self, socket: BorrowedFd<'_>) -> Result<(), EmulationError> {
         choose_control(socket, self.congestion)?;
+        end_at_once(socket);
         let not_sent = (libc::TCP_NOTSENT_LOWAT, UNSENT);
         self.set(socket, [Some(not_sent), Some((libc::TCP_NODELAY, 1)), self.most()])
             .tried("an option of a socket cannot be set")
     }
 
-    /// Makes it the receiver.
+    /// Makes it the receiver, and what it accepts; it ends as the sender does.
     pub(crate) fn make_receiver(&self, socket: BorrowedFd<'_>) -> Result<(), EmulationError> {
         if let Some(buffer) = self.receive_buffer {
             sys::set_option(socket, libc::SOL_SOCKET, libc::SO_RCVBUF, &buffer.to_ne_bytes())
                 .tried("the receive buffer cannot be set")?;
         }
+        end_at_once(socket);
         self.set(socket, [self.most(), None, None]).tried("an option of a socket cannot be set")
     }
 
@@ -99,11 +102,21 @@ impl Maker {
     }
 }
 
-/// Lets a connection end with its descriptor, data or not: what would stay in the kernel until that gives it up keeps its namespace.
+/// Lets a connection end with its descriptor, data or not, and what a listening socket accepts: what would stay in the kernel until
+/// that gives it up keeps its namespace.
 pub(crate) fn end_at_once(socket: BorrowedFd<'_>) {
+    linger(socket, true);
+}
+
+/// Lets a connection end with its descriptor as TCP has it, by a FIN after its data.
+pub(crate) fn end_in_order(socket: BorrowedFd<'_>) {
+    linger(socket, false);
+}
+
+fn linger(socket: BorrowedFd<'_>, ends_at_once: bool) {
     // `struct linger`: on, for no time.
-    let linger = [1i32, 0].map(i32::to_ne_bytes).concat();
-    // One that was never connected has nothing to end.
+    let linger = [i32::from(ends_at_once), 0].map(i32::to_ne_bytes).concat();
+    // No socket of TCP refuses it.
     let _ = sys::set_option(socket, libc::SOL_SOCKET, libc::SO_LINGER, &linger);
 }
 

@@ -41,13 +41,8 @@ impl States {
     /// Those that have come since the last call.
     pub(crate) fn take(&mut self) -> io::Result<Vec<Shown>> {
         let mut buffer = [0; 4096];
-        loop {
-            match sys::read(self.lines.as_fd(), &mut buffer) {
-                Ok(0) => break,
-                Ok(size) => self.begun.extend_from_slice(&buffer[..size]),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                Err(error) => return Err(error),
-            }
+        while let Some(size @ 1..) = sys::ready(sys::read(self.lines.as_fd(), &mut buffer))? {
+            self.begun.extend_from_slice(&buffer[..size]);
         }
         let whole = self.begun.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let text: Vec<u8> = self.begun.drain(..whole).collect();

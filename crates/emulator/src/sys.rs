@@ -342,6 +342,19 @@ pub(crate) fn exit(code: c_int) -> ! {
     unsafe { libc::_exit(code) }
 }
 
+/// Whether nobody can write any more to what `fd` reads from. Does not wait.
+pub(crate) fn has_ended(fd: BorrowedFd<'_>) -> bool {
+    let mut asked = libc::pollfd { fd: fd.as_raw_fd(), events: 0, revents: 0 };
+    // SAFETY: `asked` is one pollfd.
+    unsafe { libc::poll(&mut asked, 1, 0) > 0 && asked.revents & libc::POLLHUP != 0 }
+}
+
+/// Closes what a fork has copied along. The owner in this process is never dropped: it becomes another program, or ends.
+pub(crate) fn close_copy(fd: &OwnedFd) {
+    // SAFETY: nobody in this process uses it any more.
+    unsafe { libc::close(fd.as_raw_fd()) };
+}
+
 /// Makes `from` the descriptor `to`.
 pub(crate) fn duplicate(from: RawFd, to: RawFd) -> io::Result<()> {
     // SAFETY: no memory is passed.

@@ -70,7 +70,8 @@ def add_emulate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--clean",
         action="store_true",
-        help="list and remove what emulations left behind, and do nothing else",
+        help="list and remove what killed emulations left behind, and do nothing else: processes, and "
+        "unfinished results in this folder, in results, and beside --out",
     )
     parser.takes_command = True  # type: ignore[attr-defined]
     parser.epilog = (
@@ -203,10 +204,16 @@ def _clean(args: argparse.Namespace) -> int:
 
     found = leftovers.find()
     leftovers.remove(found)
+    beside = [Path(args.out).parent] if args.out is not None else []
+    unfinished = leftovers.remove_unfinished([Path(), Path("results"), *beside])
     if args.json:
-        print(json.dumps({"removed": [{"process": each.process, "name": each.name} for each in found]}))
-    elif not found:
+        removed = [{"process": each.process, "name": each.name} for each in found]
+        print(json.dumps({"removed": removed, "unfinished": [str(path) for path in unfinished]}))
+        return 0
+    if not found and not unfinished:
         print("nothing was left behind")
-    for each in found if not args.json else ():
+    for each in found:
         print(f"ended process {each.process}: {each.name}")
+    for path in unfinished:
+        print(f"removed unfinished results: {path}")
     return 0

@@ -3,6 +3,8 @@
 By construction there are none. Namespaces and devices have no name and end with their processes; these end
 with the process that started them, and programs with their process namespace. Where a kernel or a container
 holds a part of that back, this finds what stayed.
+
+Results that were being written when their process was killed stay where they were, under a hidden name.
 """
 
 from __future__ import annotations
@@ -12,8 +14,13 @@ import os
 import signal
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from cogtcp import _replace
 from cogtcp.emulation.launch import MARK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,14 @@ def remove(leftovers: list[Leftover]) -> None:
     for leftover in leftovers:
         with contextlib.suppress(ProcessLookupError):
             os.kill(leftover.process, signal.SIGKILL)
+
+
+def remove_unfinished(folders: Iterable[Path]) -> list[Path]:
+    """Remove results that processes that are gone began in these folders; return what they were called.
+
+    Whoever writes results holds a lock on them, which ends with its process: what is being written stays.
+    """
+    return [path for folder in dict.fromkeys(folders) for path in _replace.clear_up_in(folder)]
 
 
 def _is_alive(proc: Path, process: int) -> bool:

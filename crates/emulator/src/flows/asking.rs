@@ -141,9 +141,10 @@ impl Connection {
         Ok(self.received - before)
     }
 
-    fn end_at_once(&self) {
-        sockets::end_at_once(self.client.as_fd());
-        self.server.iter().for_each(|stream| sockets::end_at_once(stream.as_fd()));
+    /// Its exchange is over: it closes as those of programs do.
+    fn close(self) {
+        sockets::end_in_order(self.client.as_fd());
+        self.server.iter().for_each(|stream| sockets::end_in_order(stream.as_fd()));
     }
 }
 
@@ -215,7 +216,7 @@ impl Asking {
         }
         if is_over {
             self.past = self.done();
-            self.connection = None;
+            self.connection.take().into_iter().for_each(Connection::close);
         }
         Ok(())
     }
@@ -292,7 +293,6 @@ impl Playing for Asking {
 
     fn finish(self: Box<Self>, now: Time) -> Played {
         let done = self.done();
-        self.connection.iter().for_each(Connection::end_at_once);
         let played = self.account.finish(now, done);
         Played { client: Some((self.client, self.repeats)), ..played }
     }

@@ -4,6 +4,7 @@ use super::{Account, Played, Playing, Standing};
 use crate::observer::Happening;
 use crate::sockets::{self, TcpInfo};
 use crate::states::Shown;
+use crate::sys::ready;
 use cogtcp_records::EventKind;
 use cogtcp_scenario::Traffic;
 use cogtcp_units::{Duration, Rate, Time};
@@ -130,10 +131,9 @@ impl Bulk {
         let goal = self.application.goal(now);
         while self.written < goal {
             let size = (goal - self.written).min(buffer.len() as u64) as usize;
-            match self.writer.write(&buffer[..size]) {
-                Ok(size) => self.written += size as u64,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            match ready(self.writer.write(&buffer[..size])) {
+                Ok(Some(size)) => self.written += size as u64,
+                Ok(None) => return,
                 Err(error) => return self.note_failure(Err(error)),
             }
         }
@@ -269,8 +269,6 @@ impl Playing for Bulk {
 
     fn finish(self: Box<Self>, now: Time) -> Played {
         let standing = self.standing();
-        sockets::end_at_once(self.sender.as_fd());
-        self.receiver.iter().for_each(|stream| sockets::end_at_once(stream.as_fd()));
         self.account.finish(now, standing)
     }
 }
