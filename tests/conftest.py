@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import json
 import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 from hypothesis import settings
 
 from cogtcp import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -88,11 +94,16 @@ def command_line(*args: object) -> list[str]:
 @pytest.fixture
 def command(tmp_path: Path) -> Command:
     """Run `cogtcp ARGS` in the test's folder."""
+    return command_in(tmp_path)
+
+
+def command_in(folder: Path) -> Command:
+    """Return what runs `cogtcp ARGS` in a folder."""
 
     def run(*args: object, **options: Any) -> Done:
         done = subprocess.run(
             command_line(*args),
-            cwd=tmp_path,
+            cwd=folder,
             capture_output=True,
             text=True,
             timeout=120,
@@ -108,3 +119,59 @@ def command(tmp_path: Path) -> Command:
 def files(folder: Path) -> list[str]:
     """Everything in a folder, hidden entries included."""
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+# Tests that wait more than they work run side by side: what runs on the kernel takes the time that it takes.
+#: How many run at a time: more would keep each other from being in time.
+MOST = 6
+#: What it may ask for, beside parameters.
+_GIVEN = ("tmp_path", "command")
+
+
+def side_by_side(body: Callable[..., None]) -> Callable[..., None]:
+    """Let a test run beside the others of its module that are marked so.
+
+    All that were chosen begin when the first of them is asked for, each on a thread of its own; its turn
+    reports what came of it. It may ask for `tmp_path`, `command` and its parameters, and has the value of no
+    other fixture, though they are set up before.
+    """
+
+    @functools.wraps(body)
+    def test(begun: dict[str, Future[None]], request: pytest.FixtureRequest, **_: object) -> None:
+        begun[request.node.nodeid].result()
+
+    asked = inspect.signature(body).parameters
+    own = [name for name in asked if name not in _GIVEN]
+    kinds = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in (*own, "begun", "request")]
+    test.__signature__ = inspect.Signature(kinds)  # type: ignore[attr-defined]
+    test.body = body  # type: ignore[attr-defined]
+    return test
+
+
+@pytest.fixture(scope="module")
+def begun(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, Future[None]]]:
+    """Begin what is chosen of a module."""
+    # Not on several threads: `pytest.approx` looks at numpy while another may be in the midst of it.
+    import pyarrow.parquet  # noqa: F401
+
+    with ThreadPoolExecutor(MOST) as pool:
+        yield {
+            item.nodeid: pool.submit(_play, item, tmp_path_factory)
+            for item in request.session.items
+            if isinstance(item, pytest.Function)
+            and item.module is request.module
+            and hasattr(item.function, "body")
+            and not any(mark.args and mark.args[0] for mark in item.iter_markers("skipif"))
+        }
+        pool.shutdown(cancel_futures=True)
+
+
+def _play(item: pytest.Function, folders: pytest.TempPathFactory) -> None:
+    body: Any = item.function.body
+    given: dict[str, Any] = dict(item.callspec.params) if hasattr(item, "callspec") else {}
+    asked = inspect.signature(body).parameters
+    folder = folders.mktemp("beside")
+    given |= {"tmp_path": folder, "command": command_in(folder)}
+    body(**{name: given.get(name) for name in asked})

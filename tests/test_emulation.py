@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import math
 import os
@@ -23,7 +24,7 @@ from cogtcp.emulation.journal import ARRIVED, CAPACITY, DROPPED, OFFERED, REFUSE
 from cogtcp.emulation.launch import MARK
 from cogtcp.emulation.leftovers import find
 from cogtcp.statistics import Interval
-from conftest import ROOT, Command, command_line, files
+from conftest import ROOT, Command, command_line, files, side_by_side
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,6 +93,7 @@ def as_in_time(result: Emulation) -> Iterator[None]:
 
 
 @on_kernel
+@side_by_side
 def test_a_flow_fills_the_link() -> None:
     result = emulate(scenario(duration="4 s"))
     flow, link = result.rows("flows")[0], result.rows("links")[0]
@@ -121,6 +123,7 @@ def test_a_flow_fills_the_link() -> None:
 
 
 @on_kernel
+@side_by_side
 def test_a_radio_that_senses_holds_packets() -> None:
     result = emulate(scenario(radio=SENSING))
     link, radio = result.rows("links")[0], result.rows("radios")[0]
@@ -137,6 +140,7 @@ def test_a_radio_that_senses_holds_packets() -> None:
 
 
 @on_kernel
+@side_by_side
 def test_losses_are_those_of_the_simulation() -> None:
     """The second packet forward is the ACK of the handshake; 20 and 40 are data in the first windows."""
     result = emulate(scenario(link=f"{PLAIN}, drops = [20, 40]"))
@@ -149,6 +153,7 @@ def test_losses_are_those_of_the_simulation() -> None:
 
 
 @on_kernel
+@side_by_side
 def test_a_file_is_complete_when_it_has_come() -> None:
     result = emulate(scenario(traffic='traffic = { size = "500 kB" }'))
     flow = result.rows("flows")[0]
@@ -160,6 +165,7 @@ def test_a_file_is_complete_when_it_has_come() -> None:
 
 
 @on_kernel
+@side_by_side
 def test_flows_in_both_directions_share_a_run() -> None:
     both = text().replace('name = "flow"', 'name = "there"') + (
         '\n[[flow]]\nname = "back"\nfrom = "receiver"\nto = "sender"\n'
@@ -198,6 +204,7 @@ transport = "linux-cubic"
 
 
 @on_kernel
+@side_by_side
 def test_flows_share_a_bottleneck_of_several_links(tmp_path: Path) -> None:
     file = tmp_path / "journal"
     result = emulate(Scenario.from_toml(SHARED), journal=file)
@@ -226,6 +233,7 @@ def test_flows_share_a_bottleneck_of_several_links(tmp_path: Path) -> None:
 
 
 @on_kernel
+@side_by_side
 def test_udp_sources_are_datagrams_on_sockets() -> None:
     """1 Mbit/s of 1000 bytes: 125 packets a second, 375 in 3 s, as many as in the simulation."""
     written = text() + (
@@ -243,6 +251,7 @@ def test_udp_sources_are_datagrams_on_sockets() -> None:
 
 
 @on_kernel
+@side_by_side
 def test_programs_reach_each_other_over_several_links(command: Command, tmp_path: Path) -> None:
     (tmp_path / "shared.toml").write_text(
         SHARED.split("[[radio]]")[0] + "[[flow]]" + SHARED.split("[[flow]]")[1]
@@ -262,6 +271,7 @@ def test_programs_reach_each_other_over_several_links(command: Command, tmp_path
 
 
 @on_kernel
+@side_by_side
 def test_a_program_runs_in_place_of_the_flows(command: Command, tmp_path: Path) -> None:
     (tmp_path / "link.toml").write_text(text())
     look = "ip -brief address; echo $COGTCP_ADDRESS $COGTCP_PEER; grep CapEff /proc/self/status; exit 7"
@@ -279,6 +289,7 @@ def test_a_program_runs_in_place_of_the_flows(command: Command, tmp_path: Path) 
 
 @on_kernel
 @pytest.mark.skipif(shutil.which("iperf3") is None, reason="no iperf3")
+@side_by_side
 def test_iperf3_sees_the_link(command: Command, tmp_path: Path) -> None:
     (tmp_path / "link.toml").write_text(text())
     # The server may take its time to start.
@@ -298,6 +309,7 @@ def test_iperf3_sees_the_link(command: Command, tmp_path: Path) -> None:
 
 
 @on_kernel
+@side_by_side
 def test_a_trace_takes_the_place_of_the_rate(command: Command, tmp_path: Path) -> None:
     (tmp_path / "link.toml").write_text(text())
     # 1504 bytes every 4 ms: 3.008 Mbit/s.
@@ -311,6 +323,7 @@ def test_a_trace_takes_the_place_of_the_rate(command: Command, tmp_path: Path) -
 
 
 @on_kernel
+@side_by_side
 def test_packets_become_captures_and_logs(command: Command, tmp_path: Path) -> None:
     (tmp_path / "link.toml").write_text(text(duration="1500 ms", link=f"{PLAIN}, drops = [10]"))
     done = command("emulate", "link.toml", "--out", "out", "--pcap", "link@receiver,link", "--log")
@@ -347,6 +360,7 @@ def test_packets_become_captures_and_logs(command: Command, tmp_path: Path) -> N
 
 
 @on_kernel
+@side_by_side
 def test_every_packet_of_a_journal_has_one_end(tmp_path: Path) -> None:
     file = tmp_path / "journal"
     emulate(scenario(duration="1 s"), journal=file)
@@ -368,7 +382,8 @@ def test_every_packet_of_a_journal_has_one_end(tmp_path: Path) -> None:
 
 
 def _start(tmp_path: Path, *more: str) -> subprocess.Popen[str]:
-    (tmp_path / "link.toml").write_text(text(duration="60 s"))
+    if not (tmp_path / "link.toml").exists():
+        (tmp_path / "link.toml").write_text(text(duration="60 s"))
     return subprocess.Popen(
         command_line("emulate", "link.toml", "--out", "out", *more),
         cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
@@ -397,7 +412,7 @@ def _until(condition: Any, seconds: float = 60) -> None:
 
 @on_kernel
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-def test_nothing_is_left_behind(tmp_path: Path, how: signal.Signals) -> None:
+def test_nothing_is_left_behind(command: Command, tmp_path: Path, how: signal.Signals) -> None:
     """Two levels of children that leave their session: they end with their process namespace."""
     escape = "setsid sh -c 'setsid sleep 60 & sleep 60' & sleep 60"
     more = [] if how == signal.SIGINT else ["--", "sh", "-c", escape]
@@ -412,8 +427,74 @@ def test_nothing_is_left_behind(tmp_path: Path, how: signal.Signals) -> None:
     assert process.returncode in (-how, 128 + how)
     _until(lambda: not _processes_of(process.pid))
     assert find() == []
-    if how != signal.SIGKILL:
-        assert files(tmp_path) == ["link.toml"]
+    if how == signal.SIGKILL:
+        # It had no time to remove what it had begun to write.
+        begun = [name for name in files(tmp_path) if name.endswith(".tmp")]
+        assert len(begun) == 1
+        being_written = tmp_path / ".other.1-01234567.tmp"
+        with being_written.open("w") as other:
+            fcntl.flock(other, fcntl.LOCK_EX)
+            assert command("emulate", "--clean").out == f"removed unfinished results: {begun[0]}\n"
+        being_written.unlink()
+        assert command("emulate", "--clean").out == "nothing was left behind\n"
+    assert files(tmp_path) == ["link.toml"]
+
+
+def _connections() -> int:
+    """Return how many connections of TCP the kernel has, those of all namespaces and of nobody included."""
+    words = Path("/proc/net/sockstat").read_text().split()
+    return int(words[words.index("alloc") + 1])
+
+
+SEND = """\
+import os, socket, time
+for attempt in range(200):
+    try:
+        sender = socket.create_connection((os.environ["COGTCP_PEER"], 7000))
+        break
+    except ConnectionRefusedError:
+        time.sleep(0.1)
+open("sending", "w").close()
+while True:
+    sender.send(bytes(65536))
+"""
+# On a socket of IPv6, as many servers have it.
+TAKE = """\
+import socket
+server = socket.create_server(("::", 7000), family=socket.AF_INET6, dualstack_ipv6=True)
+receiver, _ = server.accept()
+while receiver.recv(65536):
+    pass
+"""
+
+
+@on_kernel
+@pytest.mark.parametrize("whose", ["flow", "program"])
+def test_no_connection_outlives_a_kill(tmp_path: Path, whose: str) -> None:
+    """With data on the way one would stay for minutes, and keep its namespace."""
+    (tmp_path / "link.toml").write_text(text(duration="60 s", link=PLAIN.replace("10 ms", "300 ms")))
+    for name, program in (("send.py", SEND), ("take.py", TAKE)):
+        (tmp_path / name).write_text(program)
+    programs = ["--peer", f"{sys.executable} take.py", "--", sys.executable, "send.py"]
+    before = _connections()
+    emulation = _start(tmp_path, *(programs if whose == "program" else []))
+    _until(lambda: whose == "flow" or (tmp_path / "sending").exists())
+    _until(lambda: _connections() > before)
+    # Time for a window of data on the way.
+    time.sleep(1.5)
+    made = _processes_of(emulation.pid)
+    for process in made:
+        # Of all that the emulation made nobody has a privilege any more.
+        lines = (Path("/proc") / str(process) / "status").read_text().splitlines()
+        fields = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+        assert (int(fields["CapEff"], 16), int(fields["CapPrm"], 16), fields["NoNewPrivs"]) == (0, 0, "1")
+    assert len(made) == (1 if whose == "flow" else 5)
+    os.kill(min(made), signal.SIGKILL)
+    emulation.communicate(timeout=60)
+    assert emulation.returncode == 1
+    _until(lambda: not any((Path("/proc") / str(process)).exists() for process in made))
+    # The kernel gives such a connection up after 100 s and more; those of other programs come and go.
+    _until(lambda: _connections() <= before, 30)
 
 
 @on_kernel
@@ -436,6 +517,7 @@ def test_two_at_once_do_not_meet(tmp_path: Path) -> None:
 
 
 @on_kernel
+@side_by_side
 def test_a_full_disk_is_told(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="record of packets cannot be written"):
         emulate(scenario(duration="30 s"), journal=Path("/dev/full"), captures=True)
@@ -443,6 +525,7 @@ def test_a_full_disk_is_told(tmp_path: Path) -> None:
 
 
 @on_kernel
+@side_by_side
 def test_the_page_names_the_plane(command: Command, tmp_path: Path) -> None:
     (tmp_path / "link.toml").write_text(text(duration="1 s"))
     done = command("emulate", "link.toml", "--out", "out")
@@ -538,6 +621,7 @@ def test_scenarios_of_the_agreement_can_be_emulated() -> None:
 
 
 @on_kernel
+@side_by_side
 def test_planes_are_compared_side_by_side(command: Command, tmp_path: Path) -> None:
     (tmp_path / "link.toml").write_text(text(duration="1 s"))
     compare = ["compare", "link.toml", "--transport", "linux-reno", "--out", "out"]
@@ -571,6 +655,7 @@ def test_verdicts() -> None:
 
 
 @on_kernel
+@side_by_side
 def test_both_planes_run_the_same_seeds() -> None:
     seen: list[Pair] = []
     agreement = agree([scenario(duration="1 s")], ["linux-reno"], [3, 4], tries=1, told=seen.append)

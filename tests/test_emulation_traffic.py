@@ -14,7 +14,7 @@ import pytest
 from cogtcp import Scenario, UsageError, run
 from cogtcp.emulation import emulate
 from cogtcp.emulation.journal import ARRIVED, OFFERED, read
-from conftest import Command, command_line
+from conftest import Command, command_line, side_by_side
 from test_emulation import PLAIN, as_in_time, on_kernel, scenario, text
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def requests_of(result: Emulation, *, answered: bool = True) -> list[dict[str, f
 
 
 @on_kernel
+@side_by_side
 def test_requests_take_as_long_as_in_the_simulation() -> None:
     """The client asks over a connection that it opens: its first answer takes a round trip more."""
     asked = scenario(duration="3 s", traffic=REQUESTS % "")
@@ -56,6 +57,7 @@ def test_requests_take_as_long_as_in_the_simulation() -> None:
 
 
 @on_kernel
+@side_by_side
 def test_each_request_may_have_a_connection_of_its_own() -> None:
     asked = scenario(duration="2 s", traffic=REQUESTS % ', connection = "new"')
     result = emulate(asked)
@@ -72,6 +74,7 @@ def test_each_request_may_have_a_connection_of_its_own() -> None:
 
 
 @on_kernel
+@side_by_side
 def test_an_open_loop_of_requests_does_not_wait() -> None:
     pace = 'pace = { every = { fixed = "50 ms" } }'
     traffic = f'traffic = {{ requests = {{ response = {{ fixed = "20 kB" }}, {pace} }} }}'
@@ -85,6 +88,7 @@ def test_an_open_loop_of_requests_does_not_wait() -> None:
 
 
 @on_kernel
+@side_by_side
 def test_a_video_stalls_where_the_link_is_too_slow() -> None:
     video = 'traffic = { video = { rate = "%s", chunk = "500 ms", startup = "500 ms", buffer = "1 s" } }'
     slow, fast = (
@@ -101,6 +105,7 @@ def test_a_video_stalls_where_the_link_is_too_slow() -> None:
 
 @on_kernel
 @pytest.mark.parametrize("device", ["tun", "veth"])
+@side_by_side
 def test_flows_use_ipv6_if_they_are_to(tmp_path: Path, device: str) -> None:
     written = text(duration="1500 ms", traffic='traffic = { size = "300 kB" }') + (
         '\n[[udp]]\nname = "voice"\nfrom = "receiver"\nto = "sender"\nsize = "1000 B"\n'
@@ -119,6 +124,7 @@ def test_flows_use_ipv6_if_they_are_to(tmp_path: Path, device: str) -> None:
 
 
 @on_kernel
+@side_by_side
 def test_small_segments_stay_small_over_ipv6(tmp_path: Path) -> None:
     """No interface with IPv6 has an MTU below 1280: sockets keep segments small."""
     small = (
@@ -131,6 +137,7 @@ def test_small_segments_stay_small_over_ipv6(tmp_path: Path) -> None:
 
 
 @on_kernel
+@side_by_side
 def test_programs_may_use_either_protocol(command: Command, tmp_path: Path) -> None:
     (tmp_path / "link.toml").write_text(text())
     (tmp_path / "serve.py").write_text(
@@ -165,6 +172,7 @@ def _sum(data: bytes) -> int:
 
 
 @on_kernel
+@side_by_side
 def test_virtual_ethernet_carries_what_a_wire_would(tmp_path: Path) -> None:
     """No packet is over the MTU, and every checksum is right: offloads are off."""
     file = tmp_path / "journal"
@@ -183,6 +191,7 @@ def test_virtual_ethernet_carries_what_a_wire_would(tmp_path: Path) -> None:
 
 
 @on_kernel
+@side_by_side
 def test_virtual_ethernet_stands_in_where_there_is_no_tun(tmp_path: Path) -> None:
     if os.geteuid() or not shutil.which("unshare"):
         pytest.skip("hiding /dev/net/tun takes root and unshare")
@@ -211,6 +220,67 @@ def test_the_process_of_an_emulation_loads_nothing_that_has_threads() -> None:
     threads, *modules = shown.stdout.split()
     assert threads == "1"
     assert not {"numpy", "pyarrow", "pandas", "polars", "matplotlib"} & set(modules)
+
+
+TRACED = """
+import os, pickle, sys, threading
+from cogtcp import RunError, Scenario, _core
+from cogtcp.emulation.job import Job
+
+scenario = Scenario.from_file("link.toml").set("topology.single_hop.link.trace", os.path.abspath("up.trace"))
+job = Job(scenario, 1, 0.2, [], [], None, False, False, "any", None, os.getppid())
+if sys.argv[1] == "2":
+    threading.Thread(target=sys.stdin.read, daemon=True).start()
+try:
+    _core.emulate(scenario._core, job)
+except RunError as error:
+    print(error)
+"""
+
+
+@on_kernel
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_a_process_of_several_threads_is_refused_and_traces_make_none(tmp_path: Path, threads: str) -> None:
+    """Reading files on a thread of its own, as the API does, would leave that about for a while."""
+    (tmp_path / "link.toml").write_text(text(duration="200 ms"))
+    # As large as traces are: what reads it is at work for a while.
+    (tmp_path / "up.trace").write_text("".join(f"{time}\n" for time in range(1, 200_000)))
+    words = [sys.executable, "-P", "-c", TRACED, threads]
+    with subprocess.Popen(
+        words, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        said = process.stdout.read()
+    assert process.returncode == 0
+    assert ("has 2 threads where it may have one" in said) == (threads == "2"), said
+
+
+WITHOUT = """
+import ctypes, os, sys
+
+user, group, libc = os.getuid(), os.getgid(), ctypes.CDLL(None, use_errno=True)
+if libc.unshare(0x10000000):  # CLONE_NEWUSER
+    sys.exit("unshare: " + os.strerror(ctypes.get_errno()))
+# Somebody who is not root, in a namespace that may have no further one.
+for name, text in (("setgroups", "deny"), ("uid_map", f"1000 {user} 1"), ("gid_map", f"1000 {group} 1")):
+    open(f"/proc/self/{name}", "w").write(text)
+open("/proc/sys/user/max_user_namespaces", "w").write("0")
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+@on_kernel
+def test_who_may_have_no_user_namespace_is_told_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "link.toml").write_text(text(duration="200 ms"))
+    arguments = [sys.executable, "-c", WITHOUT, *command_line("emulate", "link.toml", "--out", "out")]
+    done = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, check=False)
+    if "unshare" in done.stderr or "PermissionError" in done.stderr:
+        pytest.skip(f"a user namespace without others cannot be made: {done.stderr}")
+    assert done.returncode == 1
+    assert "a user namespace cannot be made: No space left on device" in done.stderr
+    assert "sysctl user.max_user_namespaces=15000" in done.stderr
+    assert "or run this as root" in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link.toml"]
 
 
 def test_other_devices_are_refused() -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import cache
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,10 +12,11 @@ import pytest
 from cogtcp import Scenario, run
 from cogtcp._shipped import shipped
 from cogtcp.emulation import emulate
+from conftest import side_by_side
 from test_emulation import as_in_time, on_kernel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
 OUTAGE = (6.0, 8.0)
@@ -75,22 +76,24 @@ def without_timeout() -> Any:
     return result
 
 
-@pytest.fixture(scope="module")
-def played() -> Iterator[Callable[[str], Any]]:
-    """Return runs by name. They begin together: an emulation waits more than it works."""
-    runs = {
-        "warned": without_timeout,
-        "unmanaged": partial(emulate, freeze(train__connection_manager="false")),
-        "lan": partial(emulate, Scenario.from_toml(LAN)),
-        "lan over IPv6": partial(emulate, Scenario.from_toml(LAN), ipv6=True),
-    }
-    with ThreadPoolExecutor(len(runs)) as pool:
-        begun = {name: pool.submit(made) for name, made in runs.items()}
-        yield lambda name: begun[name].result()
+RUNS: dict[str, Callable[[], Any]] = {
+    "warned": cache(without_timeout),
+    "unmanaged": cache(lambda: emulate(freeze(train__connection_manager="false"))),
+    "lan": cache(lambda: emulate(Scenario.from_toml(LAN))),
+    "lan over IPv6": cache(lambda: emulate(Scenario.from_toml(LAN), ipv6=True)),
+}
+LOCKS = {name: Lock() for name in RUNS}
+
+
+def played(name: str) -> Any:
+    """Return a run, which is made once."""
+    with LOCKS[name]:
+        return RUNS[name]()
 
 
 @on_kernel
-def test_a_warned_source_of_the_kernel_rests_through_the_outage(played: Callable[[str], Any]) -> None:
+@side_by_side
+def test_a_warned_source_of_the_kernel_rests_through_the_outage() -> None:
     result = played("warned")
     times = {row["kind"]: row["time_s"] for row in result.events.to_pylist() if row["kind"] != "drop"}
     assert times["trigger_down"] < times["sensing_start"]
@@ -119,7 +122,8 @@ def test_a_warned_source_of_the_kernel_rests_through_the_outage(played: Callable
 
 
 @on_kernel
-def test_messages_and_managers_use_ipv6_if_flows_do(played: Callable[[str], Any]) -> None:
+@side_by_side
+def test_messages_and_managers_use_ipv6_if_flows_do() -> None:
     """Messages cross the LAN, and managers rewrite windows: both are of IPv6."""
     result = played("lan over IPv6")
     train, flows = result.rows("trains")[0], result.rows("train_flows")
@@ -132,7 +136,8 @@ def test_messages_and_managers_use_ipv6_if_flows_do(played: Callable[[str], Any]
 
 
 @on_kernel
-def test_without_managers_it_meets_a_timeout(played: Callable[[str], Any]) -> None:
+@side_by_side
+def test_without_managers_it_meets_a_timeout() -> None:
     result = played("unmanaged")
     train, flow = result.rows("trains")[0], result.rows("flows")[0]
     # The warnings are sent, and ignored.
@@ -142,6 +147,7 @@ def test_without_managers_it_meets_a_timeout(played: Callable[[str], Any]) -> No
 
 
 @on_kernel
+@side_by_side
 def test_both_planes_predict_alike() -> None:
     """The predictor draws from the seed: errors and false alarms are those of the simulation."""
     alarms = freeze(
@@ -159,7 +165,8 @@ def test_both_planes_predict_alike() -> None:
 
 
 @on_kernel
-def test_messages_cross_the_lan_and_uplinks_rest_too(played: Callable[[str], Any]) -> None:
+@side_by_side
+def test_messages_cross_the_lan_and_uplinks_rest_too() -> None:
     result = played("lan")
     train = result.rows("trains")[0]
     assert (train["clients"], train["down_messages"], train["up_messages"]) == (2, 2, 2)
@@ -203,6 +210,7 @@ open(sys.argv[1], "w").write(str(least))
 
 @on_kernel
 @pytest.mark.parametrize("managed", ["true", "false"])
+@side_by_side
 def test_a_programs_connection_is_held_too(tmp_path: Path, managed: str) -> None:
     told = tmp_path / "window"
     result = emulate(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from conftest import side_by_side
 from kernel_needs import build, soon, why_no_path, why_not
 from kernel_path import FAR, NEAR, message, path, samples, sh
 
@@ -51,14 +53,19 @@ def status() -> list[dict[str, Any]]:
     return loaded
 
 
-def state() -> dict[str, Any]:
-    (loaded,) = status()
+def on(namespace: str) -> list[dict[str, Any]]:
+    """Return the managers on the interface of a namespace: one or none."""
+    return [it for it in status() if it["interface"] == interface(namespace)]
+
+
+def state(namespace: str) -> dict[str, Any]:
+    (loaded,) = on(namespace)
     return loaded
 
 
-def connection() -> dict[str, Any]:
+def connection(namespace: str) -> dict[str, Any]:
     """Return the one between sender and server."""
-    (found,) = [it for it in state()["connections"] if 5000 in (it["local_port"], it["remote_port"])]
+    (found,) = [it for it in state(namespace)["connections"] if 5000 in (it["local_port"], it["remote_port"])]
     assert {found["local"], found["remote"]} == {NEAR, FAR}
     return found
 
@@ -82,9 +89,9 @@ def built() -> Iterator[None]:
         yield
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def clean(built: None) -> Iterator[None]:
-    """Nothing of it is in the kernel before and after."""
+    """Nothing of it is in the kernel before the tests and after them, which run side by side."""
     assert soon(lambda: not left_in_the_kernel()), left_in_the_kernel()
     yield
     assert soon(lambda: not left_in_the_kernel()), left_in_the_kernel()
@@ -117,8 +124,11 @@ def manager(way: EmulatedPath, *words: str, namespace: str | None = None) -> Ite
 
 
 def acked(log: Path) -> float:
-    seen = samples(log)
-    return seen[-1]["acked"] if seen else 0
+    """Return the bytes that the latest sample has; asked often, it reads no more than that."""
+    with log.open("rb") as stream:
+        stream.seek(max(0, log.stat().st_size - 1000))
+        lines = stream.read().split(b"\n")[:-1]
+    return float(json.loads(lines[-1]).get("acked", 0)) if lines else 0
 
 
 def fill(way: EmulatedPath, log: Path) -> None:
@@ -171,18 +181,19 @@ def in_time(way: EmulatedPath) -> list[float]:
 @NEEDS_KERNEL
 @NEEDS_PATH
 @pytest.mark.parametrize("words", [(), ("--clsact",)])
+@side_by_side
 def test_a_warned_sender_rests_and_resumes_at_once(
     clean: None, tmp_path: Path, words: tuple[str, ...]
 ) -> None:
     log = tmp_path / "sender"
     with path(RATE, ONE_WAY, QUEUE) as way, manager(way, *words) as process:
         fill(way, log)
-        before = connection()
+        before = connection(way.far)
         assert before["rtt_smoothed_s"] > 2 * ONE_WAY
         assert (before["frozen"], before["closed_acks"]) == (False, 0)
-        assert state()["attached_by"] == ("clsact" if words else "tcx")
+        assert state(way.far)["attached_by"] == ("clsact" if words else "tcx")
         first = outage(way, log, 0.3)
-        seen, after = state(), connection()
+        seen, after = state(way.far), connection(way.far)
         assert (seen["warnings"], seen["all_clears"], seen["frozen"]) == (1, 1, False)
         # Two ACKs with no window out and one in; on the all-clear three and one.
         assert seen["injected_acks"] == 7 * len(seen["connections"])
@@ -198,27 +209,32 @@ def test_a_warned_sender_rests_and_resumes_at_once(
 
 @NEEDS_KERNEL
 @NEEDS_PATH
+@side_by_side
 def test_an_unwarned_sender_times_out(clean: None, tmp_path: Path) -> None:
     """What a warning is compared with."""
     log = tmp_path / "sender"
     with path(RATE, ONE_WAY, QUEUE) as way, manager(way):
         fill(way, log)
         first = outage(way, log, None)
-        assert (state()["injected_acks"], connection()["closed_acks"]) == (0, 0)
+        assert (
+            state(way.far)["injected_acks"],
+            connection(way.far)["closed_acks"],
+        ) == (0, 0)
     assert first > 2 * ONE_WAY
     assert least_window(log) <= 2
 
 
 @NEEDS_KERNEL
 @NEEDS_PATH
+@side_by_side
 def test_probes_are_answered_with_no_window(clean: None, tmp_path: Path) -> None:
     """A false alarm: the link is there, and the sender rests all the same, whatever it asks."""
     log = tmp_path / "sender"
     with path(RATE, ONE_WAY, QUEUE) as way, manager(way):
         fill(way, log)
         in_namespace(way.far, "trigger", "down", "--in", "0.3", "--for", "600")
-        assert soon(lambda: connection()["probes"] >= 3), connection()
-        probed = connection()
+        assert soon(lambda: connection(way.far)["probes"] >= 3), connection(way.far)
+        probed = connection(way.far)
         assert probed["frozen"]
         assert rests(log)
         # The host's own TCP answers, with its true window, which is closed on its way out.
@@ -231,31 +247,33 @@ def test_probes_are_answered_with_no_window(clean: None, tmp_path: Path) -> None
 
 @NEEDS_KERNEL
 @NEEDS_PATH
+@side_by_side
 def test_a_lost_all_clear_costs_the_wait_for_a_probe(clean: None, tmp_path: Path) -> None:
     log = tmp_path / "sender"
     with path(RATE, ONE_WAY, QUEUE) as way, manager(way):
         fill(way, log)
         in_namespace(way.far, "trigger", "down", "--in", "0.3", "--for", "2")
-        assert soon(lambda: connection()["frozen"] or state()["let_go"])
+        assert soon(lambda: connection(way.far)["frozen"] or state(way.far)["let_go"])
         came = acked(log)
         assert soon(lambda: acked(log) > came + FULL / 2, 120)
-        seen = state()
+        seen = state(way.far)
         assert (seen["let_go"] >= 1, seen["all_clears"]) == (True, 0)
-        assert not connection()["frozen"]
+        assert not connection(way.far)["frozen"]
         # Another warning holds it again.
         in_namespace(way.far, "trigger", "down", "--in", "0.3", "--for", "600")
-        assert soon(lambda: connection()["frozen"])
+        assert soon(lambda: connection(way.far)["frozen"])
         assert soon(lambda: rests(log))
 
 
 @NEEDS_KERNEL
 @NEEDS_PATH
+@side_by_side
 def test_the_hosts_own_uplink_rests_too(clean: None, tmp_path: Path) -> None:
     log = tmp_path / "sender"
     with path(RATE, ONE_WAY, QUEUE) as way, manager(way, namespace=way.near):
         fill(way, log)
         in_namespace(way.near, "trigger", "down", "--in", "0.3", "--for", "600")
-        assert soon(lambda: connection()["held_acks"] > 0)
+        assert soon(lambda: connection(way.near)["held_acks"] > 0)
         assert soon(lambda: rests(log))
         came = acked(log)
         in_namespace(way.near, "trigger", "up")
@@ -264,6 +282,7 @@ def test_the_hosts_own_uplink_rests_too(clean: None, tmp_path: Path) -> None:
 
 @NEEDS_KERNEL
 @NEEDS_PATH
+@side_by_side
 def test_it_listens_to_its_router_alone(clean: None, tmp_path: Path) -> None:
     with (
         path(RATE, ONE_WAY, QUEUE) as way,
@@ -275,21 +294,22 @@ def test_it_listens_to_its_router_alone(clean: None, tmp_path: Path) -> None:
         fill(way, tmp_path / "sender")
         known = json.loads(in_namespace(way.far, "trigger", "request", *to, "--json"))
         assert known["rtt_s"] > 2 * ONE_WAY
-        assert (state()["requests"], state()["ignored"]) == (2, 0)
+        assert (state(way.far)["requests"], state(way.far)["ignored"]) == (2, 0)
         # On another port, and bytes that are no message.
         way.outage(0.5, warning_s=0.1, comes=False)
         send = f"socket.socket(type=socket.SOCK_DGRAM).sendto({b'x' * 36!r}, ('127.0.0.1', 50008))"
         sh("ip", "netns", "exec", way.far, sys.executable, "-c", f"import socket; {send}")
-        assert soon(lambda: state()["ignored"] == 1)
-        assert (state()["warnings"], state()["frozen"]) == (0, False)
+        assert soon(lambda: state(way.far)["ignored"] == 1)
+        assert (state(way.far)["warnings"], state(way.far)["frozen"]) == (0, False)
     with path(RATE, ONE_WAY, QUEUE) as way, manager(way, "--router", "10.67.0.77"):
         way.outage(0.1, warning_s=0.1, comes=False)
-        assert soon(lambda: state()["ignored"] == 2), state()
-        assert state()["warnings"] == 0
+        assert soon(lambda: state(way.far)["ignored"] == 2), state(way.far)
+        assert state(way.far)["warnings"] == 0
 
 
 @NEEDS_KERNEL
 @NEEDS_PATH
+@side_by_side
 def test_whoever_holds_it_is_frozen_no_more_when_it_ends(clean: None, tmp_path: Path) -> None:
     log = tmp_path / "sender"
     with path(RATE, ONE_WAY, QUEUE) as way, manager(way) as process:
@@ -304,6 +324,7 @@ def test_whoever_holds_it_is_frozen_no_more_when_it_ends(clean: None, tmp_path: 
 
 @NEEDS_KERNEL
 @NEEDS_PATH
+@side_by_side
 def test_a_kill_leaves_nothing_or_what_clean_removes(clean: None, tmp_path: Path) -> None:
     with path(RATE, ONE_WAY, QUEUE) as way:
 
@@ -311,14 +332,14 @@ def test_a_kill_leaves_nothing_or_what_clean_removes(clean: None, tmp_path: Path
             return sh("ip", "netns", "exec", way.far, "tc", "qdisc", "show", "dev", interface(way.far))
 
         with manager(way) as process:
-            if state()["attached_by"] == "tcx":
+            if state(way.far)["attached_by"] == "tcx":
                 process.kill()
-                assert soon(lambda: not left_in_the_kernel()), "links end with their process"
+                assert soon(lambda: not on(way.far)), "links end with their process"
         with manager(way, "--clsact") as process:
             assert "clsact" in qdiscs()
             process.kill()
             process.wait()
-            (left,) = status()
+            (left,) = on(way.far)
             assert not left["alive"]
             assert "left behind" in freeze("status").stdout
         # Not of this namespace.
@@ -329,11 +350,12 @@ def test_a_kill_leaves_nothing_or_what_clean_removes(clean: None, tmp_path: Path
             == f"{interface(way.far)}: the filters and the qdisc of a manager that was killed are removed\n"
         )
         assert "clsact" not in qdiscs()
-        assert soon(lambda: not status())
+        assert soon(lambda: not on(way.far))
 
 
 @NEEDS_KERNEL
 @NEEDS_PATH
+@side_by_side
 def test_load_and_unload(clean: None) -> None:
     with path(RATE, ONE_WAY, QUEUE) as way:
         device = interface(way.far)
@@ -346,7 +368,7 @@ def test_load_and_unload(clean: None) -> None:
             assert (done.returncode, "in this network namespace" in done.stderr) == (1, True)
         finally:
             assert json.loads(in_namespace(way.far, "unload", "--json")) == {"unloaded": 1}
-        assert status() == []
+        assert on(way.far) == []
 
 
 @NEEDS_KERNEL
@@ -381,6 +403,28 @@ def test_wrong_words_are_told(built: None, words: list[str], says: str) -> None:
     assert (done.returncode, says in done.stderr) == (2, True), done.stderr
 
 
+@NEEDS_KERNEL
+def test_the_verifiers_reason_is_shown(built: None, tmp_path: Path) -> None:
+    # A program that reads an entry which may not be there.
+    (tmp_path / "freeze").mkdir()
+    for file in ("freeze.bpf.c", "freeze.h"):
+        shutil.copy(ROOT / "bpf/freeze" / file, tmp_path / "freeze")
+    text = (tmp_path / "freeze/freeze.bpf.c").read_text()
+    broken_text = text.replace("\tif (!its)\n\t\treturn PASS;\n", "")
+    assert broken_text != text
+    (tmp_path / "freeze/freeze.bpf.c").write_text(broken_text)
+    machine = {"x86_64": "x86", "aarch64": "arm64"}[os.uname().machine]
+    options = ["-O2", "-g", "-target", "bpf", f"-D__TARGET_ARCH_{machine}", f"-I{PROGRAM.parent}"]
+    broken = str(tmp_path / "broken.o")
+    sh("clang", *options, "-c", str(tmp_path / "freeze/freeze.bpf.c"), "-o", broken)
+    done = freeze("load", "--interface", "lo", "--object", broken)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "the kernel's verifier refuses a program of" in done.stderr
+    assert "map_value_or_null" in done.stderr, done.stderr
+    assert len(done.stderr.splitlines()) < 10
+    assert not status()
+
+
 SERVER = """\
 import socket
 server = socket.create_server(("", 5000), family=socket.AF_INET6, dualstack_ipv6=True)
@@ -413,9 +457,11 @@ while True:
 @NEEDS_KERNEL
 @NEEDS_PATH
 @pytest.mark.parametrize("address", ["10.68.0.2", "fd00::2"])
+@side_by_side
 def test_ethernet_and_ipv6(clean: None, tmp_path: Path, address: str) -> None:
     """A pair of Ethernet devices, with the offloads that they have: segments of many packets."""
-    near, far = (f"{name}{os.getpid()}" for name in ("frn", "frf"))
+    version = 6 if ":" in address else 4
+    near, far = (f"{name}{version}x{os.getpid()}" for name in ("frn", "frf"))
     log = tmp_path / "acked"
     processes: list[subprocess.Popen[bytes]] = []
 
@@ -455,8 +501,10 @@ def test_ethernet_and_ipv6(clean: None, tmp_path: Path, address: str) -> None:
             in_namespace(namespace, "load", "--interface", namespace)
             assert goes_on()
             in_namespace(namespace, "trigger", "down", "--for", "600")
-            assert soon(stops), state()
-            (found,) = [it for it in state()["connections"] if 5000 in (it["local_port"], it["remote_port"])]
+            assert soon(stops), state(namespace)
+            (found,) = [
+                it for it in state(namespace)["connections"] if 5000 in (it["local_port"], it["remote_port"])
+            ]
             assert {found["local"], found["remote"]} == {address, address[:-1] + "1"}
             in_namespace(namespace, "trigger", "up")
             assert goes_on()
