@@ -56,7 +56,7 @@ impl Gate {
     }
 
     /// Whether a MAC takes the packets.
-    pub(crate) const fn is_served(self) -> bool {
+    pub const fn is_served(self) -> bool {
         matches!(self, Self::Served | Self::ServedSilent)
     }
 

@@ -6,10 +6,12 @@ mod chance;
 mod cognitive;
 mod drawn;
 mod routes;
+mod station_pair;
 
 pub use adhoc::{AdHocSpec, Motion};
 pub use cognitive::{CognitiveSpec, SpectrumSpec, UsersSpec};
 pub use routes::Routes;
+pub use station_pair::{PlacedPair, RadioError};
 
 use crate::{QueueSpec, Run, Traffic, Train};
 use cogtcp_link::{Schedule, Silence};

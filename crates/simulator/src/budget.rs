@@ -12,6 +12,7 @@ mod table;
 
 use crate::packet::{Packet, Pipe};
 use cogtcp_link::{DropCause, Frame, Gate};
+use cogtcp_station_pair::{Exchange, Occupation, Rest};
 use cogtcp_units::{Rate, Time, prefetch};
 
 /// What the sender of a packet had waited for when it sent it.
@@ -70,34 +71,6 @@ impl Account {
     fn add(&mut self, state: State, nanos: u64) {
         self.spent[state as usize] += nanos;
     }
-}
-
-/// What goes on at a link that a MAC serves.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Occupation {
-    /// Nothing is to be sent.
-    Idle,
-    /// Its radios are silent.
-    Silent,
-    /// A packet waits for the medium.
-    Contends,
-    /// The other direction has the medium.
-    Other,
-    /// An exchange of its own.
-    Exchange(Exchange),
-    /// An exchange of its own of which it is not known yet what it comes to.
-    Undecided,
-}
-
-/// An exchange of frames on the air.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Exchange {
-    /// When it ends.
-    pub(crate) end: Time,
-    /// From when to when the packet itself is on the air, where it gets through for the first time; else nothing.
-    pub(crate) data: (Time, Time),
-    /// What the rest of its time is.
-    pub(crate) rest: State,
 }
 
 /// A link direction that is watched. What a packet touches that finds it idle comes first, beside the states that
@@ -351,7 +324,12 @@ impl Watch {
         let (from, until) = (exchange.data.0.as_nanos(), exchange.data.1.as_nanos());
         let data = until.min(since + span).saturating_sub(from.max(since));
         self.account.add(State::Data, data);
-        self.account.add(exchange.rest, span - data);
+        let rest = match exchange.rest {
+            Rest::Mac => State::Mac,
+            Rest::Retry => State::Retry,
+            Rest::Interference => State::Interference,
+        };
+        self.account.add(rest, span - data);
     }
 
     /// The account at `now`; idle time that no packet has ended counts to `awaited`.

@@ -6,7 +6,7 @@
 //! are described in `docs/simulator.md`.
 //!
 //! Reading order of the source: `queue` (pending events), `packet`, `network` (links, the ways of
-//! packets), `forwarding` (nodes and tables), `flow` (two connection ends and their measurements), `gated_links` and `boards` (radios, and who hears of them), `wireless` (CR users in full and their
+//! packets), `forwarding` (nodes and tables), `flow` (two connection ends and their measurements), `gated_links` and `boards` (radios, and who hears of them), `network/stations` (CR users in full and their
 //! MAC), `parts` (what few runs have: `train`, a mobile router's warnings, `unreachable`, ICMP, `udp`), `simulation` (the event loop),
 //! `budget` (where the bottlenecks' time went), `report` (the tables).
 
@@ -33,7 +33,6 @@ mod trace;
 mod train;
 mod udp;
 mod unreachable;
-mod wireless;
 
 pub use episode::{CongestionEpisode, CongestionView, SensingEpisode, SensingView};
 pub use options::{ControlFactory, ControlFailure, RunError, RunOptions, TraceLevel};

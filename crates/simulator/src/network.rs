@@ -7,6 +7,7 @@ mod hints;
 mod stations;
 
 pub(crate) use hints::Goal;
+pub(crate) use stations::ServedPair;
 
 use crate::boards::Boards;
 use crate::budget::{Awaited, Budget};
@@ -14,9 +15,9 @@ use crate::forwarding::{Nodes, Step};
 use crate::packet::{Body, OptionStore, Packet, Pipe, TIME_TO_LIVE};
 use crate::queue::{Event, EventQueue};
 use crate::trace::{Place, Trace};
-use crate::wireless::{Noted, StationPair};
 use cogtcp_link::{Departure, DropCause, Frame, Gate, Offer, Payload};
 use cogtcp_records::tables::PacketEvent;
+use cogtcp_station_pair::Noted;
 use cogtcp_transport::{Segment, SeqNumber};
 use cogtcp_units::{Rate, Time};
 use std::collections::VecDeque;
@@ -47,8 +48,8 @@ pub(crate) struct Network {
     pub(crate) dropped: Vec<u64>,
     pub(crate) trace: Trace,
     pub(crate) hops: u64,
-    /// The wireless links, and the place of each one's radio in the experiment.
-    pub(crate) station_pairs: Vec<(usize, StationPair)>,
+    /// The wireless links.
+    pub(crate) station_pairs: Vec<ServedPair>,
     notes: VecDeque<Noted>,
     /// What the nodes with a radio know of their links.
     pub(crate) boards: Boards,

@@ -3,11 +3,11 @@
 use crate::flow::{Flow, Measured};
 use crate::parts::Ending;
 use crate::simulation::Simulation;
-use crate::wireless::{MacCounters, radio_names};
 use cogtcp_link::{Capacity, DropCause};
 use cogtcp_records::tables::{FlowRow, FlowsBuilder, LinkRow, LinksBuilder, RadioRow, RadiosBuilder};
 use cogtcp_records::{Run, Table, jain_fairness};
 use cogtcp_scenario::FlowSpec;
+use cogtcp_station_pair::MacCounters;
 use cogtcp_units::Time;
 
 impl Simulation {
@@ -117,10 +117,10 @@ impl Simulation {
                 ("reverse", link.to, link.from)
             };
             let before = self.pipe_baselines.get(number).copied().unwrap_or_default();
-            let pair =
-                self.network.station_pairs.iter().find(|(_, pair)| pair.pipes.contains(&(number as u32)));
+            let mut pairs = self.network.station_pairs.iter();
+            let pair = pairs.find(|served| served.pair.pipes().contains(&(number as u32)));
             // Links without a MAC count no attempts.
-            let mac = pair.map_or_else(MacCounters::default, |(_, pair)| pair.measured(number % 2));
+            let mac = pair.map_or_else(MacCounters::default, |served| served.pair.measured(number % 2));
             let capacity = pipe.capacity(end);
             let available = Capacity::bytes(capacity.available - before.capacity.available);
             let carried = pipe.carried(end) - before.carried;
@@ -164,12 +164,12 @@ impl Simulation {
         let mut table = RadiosBuilder::default();
         for (number, spec) in self.experiment.radios.iter().enumerate() {
             let cycle = self.radios.iter().find(|radio| radio.number == number);
-            let pair = self.network.station_pairs.iter().find(|(radio, _)| *radio == number);
+            let pair = self.network.station_pairs.iter().find(|served| served.radio == number);
             if let Some(radio) = cycle {
                 let row = RadioRow::new(table.radio.intern(&spec.name), &radio.measured(self.end), None);
                 table.push(row);
-            } else if let Some((_, pair)) = pair {
-                for (unit, name) in pair.radios.iter().zip(radio_names(&self.experiment, spec)) {
+            } else if let Some(served) = pair {
+                for (unit, name) in served.pair.radios().iter().zip(self.experiment.radio_names(spec)) {
                     let (stats, protection) = unit.measured(self.end);
                     let row = RadioRow::new(table.radio.intern(&name), &stats, Some(&protection));
                     table.push(row);

@@ -2,7 +2,6 @@
 
 use crate::TraceLevel;
 use crate::packet::{Body, Packet};
-use crate::wireless::radio_names;
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_link::{DropCause, Frame};
 use cogtcp_records::tables::{
@@ -108,7 +107,7 @@ impl Trace {
         let radios = radios
             .iter()
             .map(|radio| {
-                let names = radio_names(experiment, radio);
+                let names = experiment.radio_names(radio);
                 names.iter().map(|name| events.entity.intern(name)).collect()
             })
             .collect();

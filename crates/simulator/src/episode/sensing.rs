@@ -7,9 +7,9 @@
 
 use crate::options::{RunError, RunOptions};
 use crate::simulation::Simulation;
-use crate::wireless::StationPair;
 use cogtcp_scenario::Experiment;
 use cogtcp_spectrum::{Phase, Radio, RadioStats};
+use cogtcp_station_pair::StationPair;
 use cogtcp_units::{Duration, Rate, Time};
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ impl SensingEpisode {
         let options = RunOptions { seed, ..RunOptions::default() };
         let number = experiment.radios.iter().position(|spec| spec.name == radio);
         let simulation = Simulation::new(experiment, &options)?;
-        let pair = simulation.network.station_pairs.iter().position(|(place, _)| Some(*place) == number);
+        let pair = simulation.network.station_pairs.iter().position(|served| Some(served.radio) == number);
         let wrong = |why: &str| RunError::Radio { radio: radio.to_owned(), why: why.to_owned() };
         let pair = pair.ok_or_else(|| wrong("there is no CR user of this name to steer"))?;
         if flow >= simulation.flows.len() {
@@ -82,11 +82,9 @@ impl SensingEpisode {
 
     /// Sets t_s and T_p of the sensing that is about to begin and of the transmission after it, and goes on to the next.
     pub fn go_on(&mut self, sensing: Duration, transmission: Duration) -> Result<SensingView, RunError> {
-        if let Err(error) =
-            self.simulation.network.station_pairs[self.pair].1.set_times(sensing, transmission)
-        {
-            let radio =
-                &self.simulation.experiment.radios[self.simulation.network.station_pairs[self.pair].0];
+        let served = &mut self.simulation.network.station_pairs[self.pair];
+        if let Err(error) = served.pair.set_times(sensing, transmission) {
+            let radio = &self.simulation.experiment.radios[served.radio];
             return Err(RunError::Radio { radio: radio.name.clone(), why: error.to_string() });
         }
         let begins = self.pair().first_radio().phase_end();
@@ -115,7 +113,7 @@ impl SensingEpisode {
     }
 
     fn pair(&self) -> &StationPair {
-        &self.simulation.network.station_pairs[self.pair].1
+        &self.simulation.network.station_pairs[self.pair].pair
     }
 
     /// What can be seen now.

@@ -35,8 +35,8 @@ impl Simulation {
             radio.end_warmup(now);
         }
         self.parts.end_warmup(now, &self.network);
-        for (_, pair) in &mut self.network.station_pairs {
-            pair.end_warmup(now);
+        for served in &mut self.network.station_pairs {
+            served.pair.end_warmup(now);
         }
         // At time zero nothing has happened.
         if now == Time::ZERO {

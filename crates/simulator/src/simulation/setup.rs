@@ -13,8 +13,7 @@ use crate::parts::{Parts, Plan, World};
 use crate::queue::Event;
 use crate::routes::Router;
 use crate::trace::Trace;
-use crate::wireless::StationPair;
-use cogtcp_scenario::{Experiment, LinkSpec, Traffic};
+use cogtcp_scenario::{Experiment, LinkSpec, RadioError, Traffic};
 use cogtcp_spectrum::air::Air;
 use cogtcp_units::Time;
 use std::sync::Arc;
@@ -124,24 +123,11 @@ fn add_station_pairs(
     experiment: &Experiment,
     seed: u64,
 ) -> Result<Option<Arc<Air>>, RunError> {
-    let mut shared = None;
-    for (number, spec) in experiment.radios.iter().enumerate() {
-        let Some(cognitive) = spec.kind.cognitive() else { continue };
-        let wrong = |why: String| RunError::Radio { radio: spec.name.clone(), why };
-        // One air for all pairs: they hear the same primary users.
-        let air = match &shared {
-            Some(air) => Arc::clone(air),
-            None => {
-                let spectrum = experiment.spectrum.as_ref();
-                let spectrum = spectrum.ok_or_else(|| wrong("the experiment has no spectrum".to_owned()))?;
-                let air = spectrum.air(experiment.run.duration, seed);
-                Arc::new(air.map_err(|error| wrong(error.to_string()))?)
-            }
-        };
-        shared = Some(Arc::clone(&air));
-        network.add_station_pair(number, StationPair::new(experiment, spec, cognitive, air, seed)?);
-    }
-    Ok(shared)
+    let (pairs, air) = experiment
+        .station_pairs(experiment.run.duration, seed)
+        .map_err(|RadioError { radio, why }| RunError::Radio { radio, why })?;
+    pairs.into_iter().for_each(|placed| network.add_station_pair(placed));
+    Ok(air)
 }
 
 fn check_size(experiment: &Experiment) -> Result<(), RunError> {

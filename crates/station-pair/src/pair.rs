@@ -8,38 +8,46 @@
 //! A frame goes over the channel that its exchange is addressed on: the one of the receiving radio, which the sender
 //! knows. An exchange that was answered is completed, even into a silence.
 
-mod build;
 mod events;
 mod results;
 
-pub(crate) use build::radio_names;
-pub(crate) use results::MacCounters;
+pub use results::MacCounters;
 
-use crate::budget::{Exchange, Occupation};
-use crate::packet::Pipe;
+use crate::occupation::{Exchange, Occupation};
 use cogtcp_crosslayer::LinkEvent;
-use cogtcp_link::{DropCause, Gate};
+use cogtcp_link::{DropCause, Gate, Link, Payload};
 use cogtcp_spectrum::{CognitiveRadio, Protection, Radio, RadioStats};
 use cogtcp_units::{Position, Time};
 use cogtcp_wireless::{Counters, Destination, InterfaceId, Medium, Outgoing, PrimaryUsers};
 use std::collections::VecDeque;
 
-/// A wireless link: end 0 sends on pipe `pipes[0]` to end 1, and the other way round.
-#[derive(Debug)]
-pub(crate) struct StationPair {
-    pub(crate) pipes: [u32; 2],
+/// The medium of a pair: interface 0 is the station at the first end, interface 1 the one at the second.
+pub type PairMedium = Medium<(), Vec<Position>, PrimaryUsers>;
+
+/// What a pair is, besides its medium and its radios.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct PairConfig {
+    /// The places of the link's directions among the links that it is given: end 0 sends on the first to end 1, and the other way
+    /// round.
+    pub pipes: [u32; 2],
     /// The nodes at its ends.
-    pub(crate) nodes: [usize; 2],
-    medium: Medium<(), Vec<Position>, PrimaryUsers>,
+    pub nodes: [usize; 2],
+    /// A sender knows that its receiver is silent, and waits.
+    pub waits_for_peer: bool,
+    /// A station sends with the radio that senses: it is silent while that senses.
+    pub sends_with_sensing_radio: bool,
+}
+
+/// Two CR users and the link between them.
+#[derive(Debug)]
+pub struct StationPair {
+    config: PairConfig,
+    medium: PairMedium,
     /// One for both ends, or one for each.
-    pub(crate) radios: Vec<PairRadio>,
-    waits_for_peer: bool,
-    sends_with_sensing_radio: bool,
+    radios: Vec<PairRadio>,
     /// The packet that each MAC has.
     packets: [Option<PacketInService>; 2],
     exchanges: [Option<Underway>; 2],
-    /// When the pending event of this pair is due.
-    armed: Time,
     warm_counters: [Counters; 2],
 }
 
@@ -61,75 +69,84 @@ enum Underway {
     Open { data: (Time, Time) },
 }
 
-/// A radio of the pair, with what its results need.
+/// A radio of a pair, with what its results need.
 #[derive(Debug)]
-pub(crate) struct PairRadio {
+pub struct PairRadio {
     radio: CognitiveRadio,
     /// Until when frames have been on the air of its channel.
     on_air_until: Time,
     warm: (RadioStats, Protection),
 }
 
-/// What one step of a pair did that the network has to follow up.
+/// What one step of a pair did that whoever keeps the links has to follow up.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Finished {
-    /// The packet in service of this pipe has reached the far end.
-    pub(crate) delivered: Option<u32>,
-    /// The MAC gave up the packet in service of this pipe.
-    pub(crate) dropped: Option<(u32, DropCause)>,
+pub struct Finished {
+    /// The packet in service of this direction has reached the far end.
+    pub delivered: Option<u32>,
+    /// The MAC gave up the packet in service of this direction.
+    pub dropped: Option<(u32, DropCause)>,
     /// By end: an exchange that was undecided is over.
-    pub(crate) decided: [Option<Exchange>; 2],
+    pub decided: [Option<Exchange>; 2],
 }
 
 /// What happened in a pair, for the record: the radio's number in the pair, and the event.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Noted {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Noted {
     /// A radio reports.
     Radio(usize, Time, LinkEvent),
     /// What the node at this end learns of its link.
     Board(usize, Time, LinkEvent),
-    /// A primary user destroyed the named frame of an exchange that this pipe's packet was in.
+    /// A primary user destroyed the named frame of an exchange that a packet of this direction was in.
     Interference(u32, &'static str),
 }
 
 impl StationPair {
-    /// Puts the pipes under the MAC's service, at time zero.
-    pub(crate) fn begin(&mut self, pipes: &mut [Pipe]) {
-        self.set_pipes(Time::ZERO, pipes);
+    /// A pair on `medium`, which has a station for each end. `radios`: one that both ends share, or the one of each.
+    pub fn new(config: PairConfig, medium: PairMedium, radios: Vec<CognitiveRadio>) -> Self {
+        debug_assert!(matches!(radios.len(), 1 | 2), "a radio of both ends, or one of each");
+        debug_assert_eq!(medium.len(), 2, "a station at each end");
+        let unit = |radio| PairRadio { radio, on_air_until: Time::ZERO, warm: Default::default() };
+        let mut pair = Self {
+            config,
+            medium,
+            radios: radios.into_iter().map(unit).collect(),
+            packets: [None; 2],
+            exchanges: [None; 2],
+            warm_counters: Default::default(),
+        };
+        (0..pair.radios.len()).for_each(|number| pair.tell_medium(number, Time::ZERO));
+        pair
     }
 
-    /// When the pair has something to do next.
-    fn due(&mut self) -> Time {
+    /// The places of the link's directions among the links that it is given.
+    pub fn pipes(&self) -> [u32; 2] {
+        self.config.pipes
+    }
+
+    /// The nodes at its ends.
+    pub fn nodes(&self) -> [usize; 2] {
+        self.config.nodes
+    }
+
+    /// Puts the links under the MAC's service, at time zero.
+    pub fn begin<P: Payload>(&mut self, links: &mut [Link<P>]) {
+        self.set_links(Time::ZERO, links);
+    }
+
+    /// When the pair has something to do next; [`Time::MAX`]: when it is fed. A station that was held back may be due before the
+    /// present.
+    pub fn next_change(&mut self) -> Time {
         let radios = self.radios.iter().map(|unit| unit.radio.next_change()).min().unwrap_or(Time::MAX);
         radios.min(self.medium.next_event())
     }
 
-    /// The time for which an event must be scheduled now; `None`: one is pending that comes early enough.
-    pub(crate) fn arm(&mut self) -> Option<Time> {
-        let due = self.due();
-        (due < self.armed).then(|| {
-            self.armed = due;
-            due
-        })
-    }
-
-    /// Whether the event that is due at `now` is the pending one, which it is no longer.
-    pub(crate) fn fires(&mut self, now: Time) -> bool {
-        let is_armed = self.armed == now;
-        if is_armed {
-            self.armed = Time::MAX;
-        }
-        // What it was scheduled for may have moved (a station froze meanwhile).
-        is_armed && self.due() <= now
-    }
-
     /// Gives each MAC that has no packet the first that waits.
-    pub(crate) fn feed(&mut self, now: Time, pipes: &[Pipe]) {
+    pub fn feed<P: Payload>(&mut self, now: Time, links: &[Link<P>]) {
         for end in [0, 1] {
             if self.packets[end].is_some() {
                 continue;
             }
-            let Some(size) = pipes[self.pipes[end] as usize].head_size() else { continue };
+            let Some(size) = links[self.config.pipes[end] as usize].head_size() else { continue };
             self.packets[end] = Some(PacketInService { size, arrived: false });
             let to = Destination::Interface(interface(1 - end));
             let packet = Outgoing { payload: (), bytes: size, to, channel: None, goes_first: false };
@@ -138,20 +155,31 @@ impl StationPair {
         }
     }
 
-    /// Does the first of what is due at `now`.
-    pub(crate) fn step(&mut self, now: Time, pipes: &mut [Pipe], notes: &mut VecDeque<Noted>) -> Finished {
-        // Radios before stations: at the instant at which a silence begins nobody sends any more. One thing a step; what
-        // else is due now has an event of its own at this instant.
+    /// Does the first of what is due at `now`, and adds to `notes` what is to be noted.
+    pub fn step<P: Payload>(
+        &mut self,
+        now: Time,
+        links: &mut [Link<P>],
+        notes: &mut VecDeque<Noted>,
+    ) -> Finished {
+        // Radios before stations: at the instant at which a silence begins nobody sends any more. One thing a step: what
+        // else is due now is a step of its own at this instant.
         if let Some(number) = self.radios.iter().position(|unit| unit.radio.next_change() <= now) {
-            self.change_radio(number, now, pipes, notes);
+            self.change_radio(number, now, links, notes);
         } else if self.medium.next_change() <= now {
             self.medium.step();
         }
-        self.take_events(now, pipes, notes)
+        self.take_events(now, links, notes)
     }
 
-    /// A radio changes: stations freeze and go on, the pipes' capacity follows.
-    fn change_radio(&mut self, number: usize, now: Time, pipes: &mut [Pipe], notes: &mut VecDeque<Noted>) {
+    /// A radio changes: stations freeze and go on, the links' capacity follows.
+    fn change_radio<P: Payload>(
+        &mut self,
+        number: usize,
+        now: Time,
+        links: &mut [Link<P>],
+        notes: &mut VecDeque<Noted>,
+    ) {
         let (was_open, ends) = (self.is_open(), self.ends_of(number));
         let unit = &mut self.radios[number];
         let before = (unit.radio.phase(), unit.radio.phase_end());
@@ -167,7 +195,7 @@ impl StationPair {
         if before.0 == after {
             return;
         }
-        self.set_pipes(now, pipes);
+        self.set_links(now, links);
         if let Some(event) = LinkEvent::of_change(was_open, self.is_open()) {
             notes.extend((0..2).map(|end| Noted::Board(end, now, event)));
         }
@@ -204,7 +232,8 @@ impl StationPair {
     /// peer's, where it waits for it.
     fn is_blocked(&self, end: usize) -> bool {
         let silent = |end| self.radio(end).phase().is_silent();
-        (self.sends_with_sensing_radio && silent(end)) || (self.waits_for_peer && silent(1 - end))
+        (self.config.sends_with_sensing_radio && silent(end))
+            || (self.config.waits_for_peer && silent(1 - end))
     }
 
     /// Whether both directions are open.
@@ -213,26 +242,26 @@ impl StationPair {
     }
 
     /// What goes on at the direction that `end` sends on.
-    pub(crate) fn occupation(&self, end: usize, pipes: &[Pipe]) -> Occupation {
-        let pipe = &pipes[self.pipes[end] as usize];
+    pub fn occupation<P: Payload>(&self, end: usize, links: &[Link<P>]) -> Occupation {
+        let link = &links[self.config.pipes[end] as usize];
         match self.exchanges[end] {
             Some(Underway::Known(exchange)) => Occupation::Exchange(exchange),
             Some(Underway::Open { .. }) => Occupation::Undecided,
             None if self.exchanges[1 - end].is_some() => Occupation::Other,
-            None if pipe.gate() == Gate::ServedSilent => Occupation::Silent,
-            None if pipe.is_empty() => Occupation::Idle,
+            None if link.gate() == Gate::ServedSilent => Occupation::Silent,
+            None if link.is_empty() => Occupation::Idle,
             None => Occupation::Contends,
         }
     }
 
-    /// Gates and rates of the pipes: a direction is open while its receiver listens and its sender may send.
-    fn set_pipes(&self, now: Time, pipes: &mut [Pipe]) {
-        for (end, pipe) in self.pipes.into_iter().enumerate() {
+    /// Gates and rates of the links: a direction is open while its receiver listens and its sender may send.
+    fn set_links<P: Payload>(&self, now: Time, links: &mut [Link<P>]) {
+        for (end, pipe) in self.config.pipes.into_iter().enumerate() {
             let receiver = self.radio(1 - end);
             let is_open = !receiver.phase().is_silent() && !self.is_blocked(end);
             let gate = Gate::of_served(!is_open);
-            // A MAC serves the pipe: no arrival is scheduled by it.
-            let _ = pipes[pipe as usize].set_channel(now, gate, receiver.rate());
+            // A MAC serves the link: no arrival is scheduled by it.
+            let _ = links[pipe as usize].set_channel(now, gate, receiver.rate());
         }
     }
 }
@@ -241,6 +270,3 @@ impl StationPair {
 fn interface(end: usize) -> InterfaceId {
     InterfaceId(end as u32)
 }
-
-#[cfg(test)]
-mod tests;

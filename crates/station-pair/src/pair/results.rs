@@ -7,14 +7,17 @@ use cogtcp_wireless::Counters;
 
 /// What a station counted of its exchanges.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct MacCounters {
+pub struct MacCounters {
     /// Exchanges begun: first attempts and retries.
-    pub(crate) attempts: u64,
-    /// Exchanges that failed, by cause.
-    pub(crate) interfered: u64,
-    pub(crate) unanswered: u64,
-    pub(crate) collided: u64,
-    pub(crate) garbled: u64,
+    pub attempts: u64,
+    /// Exchanges that failed since a primary user destroyed a frame.
+    pub interfered: u64,
+    /// Since the receiver was silent.
+    pub unanswered: u64,
+    /// Since the other end sent, or was busy with its own exchange.
+    pub collided: u64,
+    /// By noise or random errors.
+    pub garbled: u64,
 }
 
 impl MacCounters {
@@ -35,13 +38,18 @@ impl MacCounters {
 }
 
 impl StationPair {
+    /// Its radios: one that both ends share, or the one of each.
+    pub fn radios(&self) -> &[PairRadio] {
+        &self.radios
+    }
+
     /// The radio of the first end, or of both.
-    pub(crate) fn first_radio(&self) -> &CognitiveRadio {
+    pub fn first_radio(&self) -> &CognitiveRadio {
         &self.radios[0].radio
     }
 
     /// Sets t_s and T_p of all its radios, from their next phase on.
-    pub(crate) fn set_times(
+    pub fn set_times(
         &mut self,
         sensing: Duration,
         transmission: Duration,
@@ -50,18 +58,18 @@ impl StationPair {
     }
 
     /// How primary users fared with all its radios up to `now`: the time that frames were on the air on top of them.
-    pub(crate) fn interfered(&self, now: Time) -> Duration {
+    pub fn interfered(&self, now: Time) -> Duration {
         self.radios.iter().map(|unit| unit.radio.protection(now).interfered).sum()
     }
 
     /// Exchanges that both ends began, and of these failed, so far.
-    pub(crate) fn exchanges(&self) -> (u64, u64) {
+    pub fn exchanges(&self) -> (u64, u64) {
         let counters = [0, 1].map(|end| MacCounters::new(&self.medium.counters(interface(end))));
         (counters.iter().map(|it| it.attempts).sum(), counters.iter().map(MacCounters::failed).sum())
     }
 
     /// Metrics count from `now`.
-    pub(crate) fn end_warmup(&mut self, now: Time) {
+    pub fn end_warmup(&mut self, now: Time) {
         for unit in &mut self.radios {
             unit.warm = (unit.radio.stats(now), unit.radio.protection(now));
             unit.radio.restart_maximum();
@@ -70,7 +78,7 @@ impl StationPair {
     }
 
     /// What the station of direction `end` counted since the end of the warm-up.
-    pub(crate) fn measured(&self, end: usize) -> MacCounters {
+    pub fn measured(&self, end: usize) -> MacCounters {
         debug_assert!(self.medium.is_conserved(), "every packet of the medium is accounted for");
         MacCounters::new(&self.medium.counters(interface(end)).since(&self.warm_counters[end]))
     }
@@ -78,7 +86,7 @@ impl StationPair {
 
 impl PairRadio {
     /// What the radio did, and how primary users fared, since the end of the warm-up.
-    pub(crate) fn measured(&self, now: Time) -> (RadioStats, Protection) {
+    pub fn measured(&self, now: Time) -> (RadioStats, Protection) {
         let stats = self.radio.stats(now).since(&self.warm.0);
         (stats, self.radio.protection(now).since(&self.warm.1))
     }

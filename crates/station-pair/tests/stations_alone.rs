@@ -1,14 +1,18 @@
 //! The MAC alone: stations that always have packets, no transport.
 
-use super::*;
-use crate::packet::Packet;
-use crate::wireless::StationPair;
 use cogtcp_link::queue::DropTail;
-use cogtcp_link::{Frame, LinkConfig, Offer, QueueLimit};
+use cogtcp_link::{DropCause, Frame, Link, LinkConfig, Offer, Payload, QueueLimit};
 use cogtcp_scenario::Scenario;
-use cogtcp_spectrum::{Channel, ChannelId, ChannelTable};
-use cogtcp_units::{Duration, Power, Probability, RandomStream, Rate};
-use std::sync::Arc;
+use cogtcp_spectrum::{Channel, ChannelId, ChannelTable, Radio};
+use cogtcp_station_pair::{Finished, MacCounters, Noted, Occupation, StationPair};
+use cogtcp_units::{Duration, Power, Probability, RandomStream, Rate, Time};
+use std::collections::VecDeque;
+
+/// A packet that carries nothing.
+#[derive(Clone, Copy, Debug, Default)]
+struct Packet;
+
+impl Payload for Packet {}
 
 const SCENARIO: &str = r#"
 name = "mac"
@@ -36,7 +40,7 @@ transport = "newreno"
 /// A pair whose stations are fed packets of 1040 bytes.
 struct Bench {
     pair: StationPair,
-    pipes: Vec<Pipe>,
+    pipes: Vec<Link<Packet>>,
     now: Time,
     notes: VecDeque<Noted>,
     delivered: [u64; 2],
@@ -71,13 +75,11 @@ impl Bench {
         edit(&mut channel);
         let interval = Some(Duration::from_secs(100));
         spectrum.channels = ChannelTable::new(1, 1, vec![channel], interval).unwrap();
-        let air = experiment.spectrum.as_ref().unwrap().air(experiment.run.duration, seed).unwrap();
-        let spec = &experiment.radios[0];
-        let cognitive = spec.kind.cognitive().unwrap();
-        let mut pair = StationPair::new(&experiment, spec, cognitive, Arc::new(air), seed).unwrap();
+        let (mut pairs, _) = experiment.station_pairs(experiment.run.duration, seed).unwrap();
+        let mut pair = pairs.remove(0).pair;
         let config = bench_pipe();
-        let mut pipes: Vec<Pipe> =
-            (0..2).map(|_| Pipe::new(&config, None, || RandomStream::new(1, "loss", 0))).collect();
+        let mut pipes: Vec<Link<Packet>> =
+            (0..2).map(|_| Link::new(&config, None, || RandomStream::new(1, "loss", 0))).collect();
         pair.begin(&mut pipes);
         Self { pair, pipes, now: Time::ZERO, notes: VecDeque::new(), delivered: [0; 2], dropped: Vec::new() }
     }
@@ -87,7 +89,7 @@ impl Bench {
         for &end in ends {
             let waiting = self.pipes[end].len();
             if waiting < 2 {
-                let frame = Frame::new(Packet::default(), 1040);
+                let frame = Frame::new(Packet, 1040);
                 let _ = self.pipes[end].offer(self.now, frame);
             }
         }
@@ -96,7 +98,7 @@ impl Bench {
 
     /// One step of the pair at the time that it is due.
     fn step(&mut self) -> Finished {
-        self.now = self.pair.due();
+        self.now = self.pair.next_change();
         let finished = self.pair.step(self.now, &mut self.pipes, &mut self.notes);
         if let Some((pipe, cause)) = finished.dropped {
             self.pipes[pipe as usize].end_service(self.now, Some(cause));
@@ -110,11 +112,22 @@ impl Bench {
         finished
     }
 
+    /// Whether an exchange of this end is not over.
+    fn is_under_way(&self, end: usize) -> bool {
+        let occupation = self.pair.occupation(end, &self.pipes);
+        matches!(occupation, Occupation::Exchange(_) | Occupation::Undecided)
+    }
+
     /// Runs to `end` with these stations saturated.
     fn saturate(&mut self, ends: &[usize], end: Time) {
         self.feed(ends);
-        while self.pair.due() <= end {
-            assert!(self.pair.due() >= self.now, "{:?} before {:?}", self.pair.due(), self.now);
+        while self.pair.next_change() <= end {
+            assert!(
+                self.pair.next_change() >= self.now,
+                "{:?} before {:?}",
+                self.pair.next_change(),
+                self.now
+            );
             self.step();
             self.feed(ends);
         }
@@ -128,16 +141,16 @@ fn one_exchange_takes_what_the_standard_says() {
     let us = |micros: u64| Time::ZERO + Duration::from_micros(micros);
     for (rts, data_at, over) in [("0 B", 352 + 1 + 10 + 304 + 1 + 10, 315), ("2000 B", 0, 315)] {
         let mut bench = Bench::new(&[("radio.cr.cr.mac.rts_threshold", rts)], 1);
-        let frame = Frame::new(Packet::default(), 1040);
+        let frame = Frame::new(Packet, 1040);
         assert_eq!(bench.pipes[0].offer(us(500), frame), Offer::Wake);
         bench.pair.feed(us(500), &bench.pipes);
-        assert_eq!(bench.pair.due(), us(500), "the medium has been idle for longer than DIFS");
+        assert_eq!(bench.pair.next_change(), us(500), "the medium has been idle for longer than DIFS");
         bench.step();
         let delivery = us(500 + data_at + 8736 + 1);
-        assert_eq!(bench.pair.due(), delivery, "threshold {rts}");
+        assert_eq!(bench.pair.next_change(), delivery, "threshold {rts}");
         assert_eq!(bench.step().delivered, Some(0));
         let end = delivery + Duration::from_micros(over);
-        assert_eq!(bench.pair.due(), end);
+        assert_eq!(bench.pair.next_change(), end);
         bench.step();
         assert_eq!(bench.pair.measured(0), MacCounters { attempts: 1, ..MacCounters::default() });
     }
@@ -244,13 +257,13 @@ fn a_sender_that_waits_ends_before_the_silence() {
     let mut bench = Bench::new(&sensing, 11);
     bench.feed(&[0, 1]);
     while bench.now < Time::from_secs_f64(20.0) {
-        bench.now = bench.pair.due();
-        let known = |underway: &Underway| match underway {
-            Underway::Known(exchange) => Some(exchange.end),
-            Underway::Open { .. } => None,
+        bench.now = bench.pair.next_change();
+        let known = |end| match bench.pair.occupation(end, &bench.pipes) {
+            Occupation::Exchange(exchange) => Some(exchange.end),
+            _ => None,
         };
-        let end = bench.pair.exchanges.iter().flatten().filter_map(known).max();
-        let radio = &bench.pair.radios[0].radio;
+        let end = (0..2).filter_map(known).max();
+        let radio = bench.pair.first_radio();
         if let Some(end) = end {
             assert!(!radio.phase().is_silent() && end <= radio.phase_end(), "{end:?} at {:?}", bench.now);
         }
@@ -279,7 +292,7 @@ fn a_lost_ack_repeats_the_frame_but_not_the_packet() {
     let counters = bench.pair.measured(0);
     let interfered = counters.interfered;
     assert!(interfered > 500, "{counters:?}");
-    let succeeded = counters.attempts - interfered - u64::from(bench.pair.exchanges[0].is_some());
+    let succeeded = counters.attempts - interfered - u64::from(bench.is_under_way(0));
     // Every packet arrives once, whatever became of its ACK.
     assert!(bench.delivered[0].abs_diff(succeeded) <= 1, "{} {succeeded}", bench.delivered[0]);
     assert!(bench.dropped.is_empty());
@@ -380,14 +393,14 @@ fn boards_say_what_radio_link_and_queue_do() {
     let mut bench = Bench::new(&moving, 29);
     let mut read = Vec::new();
     let config = LinkConfig { queue: DropTail::of(QueueLimit::Packets(3)), ..bench_pipe() };
-    bench.pipes[0] = Pipe::new(&config, None, || RandomStream::new(1, "loss", 0));
+    bench.pipes[0] = Link::new(&config, None, || RandomStream::new(1, "loss", 0));
     bench.pair.begin(&mut bench.pipes);
     for _ in 0..9 {
-        let frame = Frame::new(Packet::default(), 1040);
+        let frame = Frame::new(Packet, 1040);
         let _ = bench.pipes[0].offer(bench.now, frame);
         bench.pair.feed(bench.now, &bench.pipes);
     }
-    while bench.pair.due() <= Time::from_secs_f64(1.7) {
+    while bench.pair.next_change() <= Time::from_secs_f64(1.7) {
         bench.step();
         for note in bench.notes.drain(..) {
             let Noted::Board(0, _, event) = note else { continue };

@@ -1,10 +1,9 @@
 //! What the medium reports, and what follows for the link, the radios and the account of its time.
 
 use super::{Finished, Noted, StationPair, Underway};
-use crate::budget::{Exchange, State};
-use crate::packet::Pipe;
+use crate::occupation::{Exchange, Rest};
 use cogtcp_crosslayer::LinkEvent;
-use cogtcp_link::DropCause;
+use cogtcp_link::{DropCause, Link, Payload};
 use cogtcp_spectrum::Radio;
 use cogtcp_units::Time;
 use cogtcp_wireless::{Cause, Event, FrameKind};
@@ -12,25 +11,25 @@ use std::collections::VecDeque;
 
 impl StationPair {
     /// Takes in what has happened on the medium.
-    pub(super) fn take_events(
+    pub(super) fn take_events<P: Payload>(
         &mut self,
         now: Time,
-        pipes: &mut [Pipe],
+        links: &mut [Link<P>],
         notes: &mut VecDeque<Noted>,
     ) -> Finished {
         let mut finished = Finished::default();
         while let Some(event) = self.medium.poll_event() {
             match event {
                 Event::OnAir { from, kind, start, end, .. } => {
-                    self.note_frame(from.0 as usize, kind, start, end, now, pipes);
+                    self.note_frame(from.0 as usize, kind, start, end, now, links);
                 }
                 Event::Exchange { from, end, data, cause } => {
                     let sender = from.0 as usize;
-                    self.begin_service(sender, now, pipes);
+                    self.begin_service(sender, now, links);
                     let exchange = self.exchange(sender, end, data, cause);
                     self.exchanges[sender] = Some(Underway::Known(exchange));
                     if let Some((start, until)) = data {
-                        self.put_on_air(sender, start, until, true, now, pipes);
+                        self.put_on_air(sender, start, until, true, now, links);
                     }
                 }
                 Event::Received { from, .. } => {
@@ -39,27 +38,27 @@ impl StationPair {
                     if let Some(packet) = &mut self.packets[sender] {
                         packet.arrived = true;
                     }
-                    finished.delivered = Some(self.pipes[sender]);
+                    finished.delivered = Some(self.config.pipes[sender]);
                 }
                 Event::AttemptFailed { from, cause, .. } => {
                     let sender = from.0 as usize;
                     if let Cause::Interfered(frame) = cause {
-                        notes.push_back(Noted::Interference(self.pipes[sender], frame.name()));
+                        notes.push_back(Noted::Interference(self.config.pipes[sender], frame.name()));
                     }
                     self.end_exchange(sender, Some(cause), now, &mut finished);
                 }
                 Event::Sent { from, .. } => {
                     let sender = from.0 as usize;
                     self.end_exchange(sender, None, now, &mut finished);
-                    self.end_packet(sender, now, pipes, notes);
+                    self.end_packet(sender, now, links, notes);
                 }
                 Event::Failed { from, cause, arrived, .. } => {
                     let sender = from.0 as usize;
                     // Given up after it arrived, for want of an ACK: the packet is not lost.
                     if !arrived {
-                        finished.dropped = Some((self.pipes[sender], drop_cause(cause)));
+                        finished.dropped = Some((self.config.pipes[sender], drop_cause(cause)));
                     }
-                    self.end_packet(sender, now, pipes, notes);
+                    self.end_packet(sender, now, links, notes);
                 }
                 // The link keeps the queue.
                 Event::QueueFree { .. } => {}
@@ -69,14 +68,14 @@ impl StationPair {
     }
 
     /// A frame of `end` goes on the air.
-    fn note_frame(
+    fn note_frame<P: Payload>(
         &mut self,
         end: usize,
         kind: FrameKind,
         start: Time,
         until: Time,
         now: Time,
-        pipes: &mut [Pipe],
+        links: &mut [Link<P>],
     ) {
         let is_senders = matches!(kind, FrameKind::Rts | FrameKind::Data);
         // The channel is that of the receiver of the exchange, whose radio knows what may be disturbed there. Where frames overlap a
@@ -90,7 +89,7 @@ impl StationPair {
             unit.on_air_until = until;
         }
         if is_senders && self.exchanges[end].is_none() {
-            self.begin_service(end, now, pipes);
+            self.begin_service(end, now, links);
             self.exchanges[end] = Some(Underway::Open { data: (Time::ZERO, Time::ZERO) });
         }
         let arrived = self.packets[end].is_some_and(|packet| packet.arrived);
@@ -99,14 +98,14 @@ impl StationPair {
             && let Some(Underway::Open { .. }) = self.exchanges[end]
         {
             self.exchanges[end] = Some(Underway::Open { data: self.payload(end, until) });
-            self.put_on_air(end, start, until, false, now, pipes);
+            self.put_on_air(end, start, until, false, now, links);
         }
     }
 
     /// The MAC of `end` begins an exchange: its packet waits no longer. One that has arrived is not in the link any more.
-    fn begin_service(&self, end: usize, now: Time, pipes: &mut [Pipe]) {
+    fn begin_service<P: Payload>(&self, end: usize, now: Time, links: &mut [Link<P>]) {
         if self.packets[end].is_some_and(|packet| !packet.arrived) {
-            pipes[self.pipes[end] as usize].begin_service(now);
+            links[self.config.pipes[end] as usize].begin_service(now);
         }
     }
 
@@ -117,9 +116,17 @@ impl StationPair {
         (until - rate.transmission_time(u64::from(size)), until)
     }
 
-    fn put_on_air(&self, end: usize, start: Time, until: Time, arrives: bool, now: Time, pipes: &mut [Pipe]) {
+    fn put_on_air<P: Payload>(
+        &self,
+        end: usize,
+        start: Time,
+        until: Time,
+        arrives: bool,
+        now: Time,
+        links: &mut [Link<P>],
+    ) {
         let rate = self.radio(1 - end).rate().unwrap_or_default();
-        pipes[self.pipes[end] as usize].put_on_air(now, start, until, rate, arrives);
+        links[self.config.pipes[end] as usize].put_on_air(now, start, until, rate, arrives);
     }
 
     /// An exchange of `sender` as the budget counts it: the data frame that arrives for the first time, and why it fails.
@@ -131,10 +138,10 @@ impl StationPair {
         cause: Option<Cause>,
     ) -> Exchange {
         let rest = match cause {
-            Some(Cause::Interfered(_)) => State::Interference,
-            None if data.is_some() => State::Mac,
+            Some(Cause::Interfered(_)) => Rest::Interference,
+            None if data.is_some() => Rest::Mac,
             // The packet had arrived before, and only its acknowledgement had not.
-            _ => State::Retry,
+            _ => Rest::Retry,
         };
         let data = data.map_or((Time::ZERO, Time::ZERO), |(_, until)| self.payload(sender, until));
         Exchange { end, data, rest }
@@ -148,11 +155,17 @@ impl StationPair {
     }
 
     /// The MAC of `end` is done with its packet.
-    fn end_packet(&mut self, end: usize, now: Time, pipes: &mut [Pipe], notes: &mut VecDeque<Noted>) {
+    fn end_packet<P: Payload>(
+        &mut self,
+        end: usize,
+        now: Time,
+        links: &mut [Link<P>],
+        notes: &mut VecDeque<Noted>,
+    ) {
         let size = self.packets[end].take().map_or(0, |packet| packet.size);
-        let pipe = &mut pipes[self.pipes[end] as usize];
-        if pipe.take_overflow() {
-            let bytes = pipe.room(size);
+        let link = &mut links[self.config.pipes[end] as usize];
+        if link.take_overflow() {
+            let bytes = link.room(size);
             notes.push_back(Noted::Board(end, now, LinkEvent::QueueFree { bytes }));
         }
     }
