@@ -72,7 +72,7 @@ agree: $(VENV)/.core ## Run the simulator against this machine's kernel, in real
 	  --tries 3 --out results/agree --force
 	$(BIN)/python docs/generate_agreement.py results/agree/agreement.json
 
-AGREED := $(patsubst %,tests/agreement/%.toml,clear lossy hold drop chain c2 trains)
+AGREED := $(patsubst %,tests/agreement/%.toml,clear lossy hold drop cell chain c2 trains)
 
 fuzz: $(VENV)/.core $(VENV)/.dev ## Draw new examples for the tests that draw theirs, 2,000 each (some minutes)
 	COGTCP_EXAMPLES=fuzz $(BIN)/python -m pytest -q $$(grep -l '^from hypothesis' tests/test_*.py)

@@ -254,7 +254,7 @@ impl<'a> Staged<'a> {
         };
         let end = Time::ZERO + limit;
         let warmup = if self.programs.is_some() { Time::ZERO } else { Time::ZERO + settings.warmup };
-        let mut network = Network::new(&plan.experiment, plan.ways.clone(), seed, end);
+        let mut network = Network::new(&plan.experiment, plan.ways.clone(), seed, end)?;
         let train = Train::new(plan, seed, end);
         if let Some(pipe) = train.as_ref().and_then(Train::holds) {
             network.hold(pipe);

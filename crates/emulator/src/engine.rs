@@ -47,8 +47,9 @@ pub(crate) struct Account {
     /// At the end of the warm-up, and at the end of the run; by direction of link.
     pub(crate) warm: Vec<Standing>,
     pub(crate) end: Vec<Standing>,
-    pub(crate) warm_radios: Vec<RadioStats>,
-    pub(crate) end_radios: Vec<RadioStats>,
+    /// Of radios that gate links, with their places in the experiment.
+    pub(crate) warm_radios: Vec<(usize, RadioStats)>,
+    pub(crate) end_radios: Vec<(usize, RadioStats)>,
     pub(crate) warm_at: Time,
     pub(crate) ended_at: Time,
     pub(crate) series: Vec<Vec<Point>>,
@@ -107,6 +108,8 @@ impl Engine {
         };
         let mut sampling = Sampling::new(plan, self.network.pipes());
         let mut buffer = vec![0; LARGEST];
+        // Without a warm-up what happens at time zero is measured too.
+        sampling.catch_up(Time::ZERO, &mut self.network, &mut self.observer, &mut account);
         loop {
             let now = self.clock.now().min(plan.end);
             self.network.play(now, &mut self.observer);
@@ -233,7 +236,7 @@ impl Sampling {
             account.warm = standing(network, now);
             account.warm_radios = network.radio_stats(now);
             account.warm_at = now;
-            (0..network.pipes()).for_each(|pipe| network.pipe(pipe).restart_maximum(now));
+            network.end_warmup(now);
         }
         if now >= self.next_sample {
             self.sample(now, network, account);

@@ -14,6 +14,14 @@ pub enum EmulationError {
         /// What it does instead.
         known: &'static str,
     },
+    /// A radio of the scenario cannot be built.
+    #[error("radio \"{radio}\": {why}")]
+    Radio {
+        /// Its name.
+        radio: String,
+        /// What is wrong.
+        why: String,
+    },
     /// The machine lacks something.
     #[error("{what}: {source}. {remedy}")]
     Missing {

@@ -1,16 +1,25 @@
-//! The network between the hosts: the links of a scenario, the radios that gate them, and the ways of packets. Without a clock.
+//! The network between the hosts: the links of a scenario, the radios that gate them or, with their MAC, serve them, and the ways of
+//! packets. Without a clock.
 //!
 //! A driver says what happens and when: [`Network::offer`] when a packet comes, [`Network::play`] whenever it looks, at the latest
 //! when [`Network::next`] is due. Everything is played at its own time and in its order, however late the driver is: a packet that
 //! goes from link to link loses nothing in between. So a real clock and one made by hand lead to the same arrivals.
 
+mod cells;
+
+use crate::error::EmulationError;
 use crate::packet::Packet;
 use crate::ways::{Pipe, Step, Ways};
+use cells::Cell;
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_link::{DropCause, Frame, Gate, Link, Offer};
-use cogtcp_scenario::{Experiment, RadioSpec};
+use cogtcp_scenario::{Experiment, RadioError, RadioSpec};
+use cogtcp_spectrum::air::Air;
 use cogtcp_spectrum::{Radio, RadioStats};
+use cogtcp_station_pair::Noted;
 use cogtcp_units::{Rate, Time};
+use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Who is told what happens in the network.
 pub trait Observer {
@@ -23,9 +32,16 @@ pub trait Observer {
     /// A packet is lost. `refused`: the queue had not taken it.
     fn dropped(&mut self, at: Time, pipe: Pipe, frame: &Frame<Packet>, cause: DropCause, refused: bool);
 
-    /// Something happened to the radio of this number. `own_rate` is the rate that "the link's own" stands for.
-    fn radio(&mut self, at: Time, radio: usize, event: LinkEvent, own_rate: Rate);
+    /// Something happened to this radio. `own_rate` is the rate that "the link's own" stands for.
+    fn radio(&mut self, at: Time, radio: RadioPlace, event: LinkEvent, own_rate: Rate);
+
+    /// A primary user destroyed a frame of this name, which was about a packet of `pipe`.
+    fn interference(&mut self, _at: Time, _pipe: Pipe, _frame: &'static str) {}
 }
+
+/// Which radio: its place in the experiment, and among those that it stands for there
+/// ([`Experiment::radio_names`]).
+pub type RadioPlace = (usize, usize);
 
 /// Links with their radios.
 #[derive(Debug)]
@@ -33,6 +49,11 @@ pub struct Network {
     /// By direction: two of each link.
     pipes: Vec<Link<Packet>>,
     radios: Vec<Gating>,
+    cells: Vec<Cell>,
+    /// The channels and primary users of the cells, if there are any.
+    air: Option<Arc<Air>>,
+    /// What a cell has to say, empty between its steps.
+    notes: VecDeque<Noted>,
     ways: Ways,
     /// Up to when everything has been played: no later call may say that something happened before.
     played: Time,
@@ -41,6 +62,8 @@ pub struct Network {
 /// A radio and what it gates.
 #[derive(Debug)]
 struct Gating {
+    /// Its place in the experiment.
+    number: usize,
     radio: Box<dyn Radio>,
     pipes: Vec<Pipe>,
     /// The gate in silence.
@@ -57,16 +80,35 @@ enum Due {
     Transmission(Pipe),
     Arrival(Pipe),
     Radio(usize),
+    Cell(usize),
 }
 
 impl Network {
-    /// The links of `experiment` with their radios, in the run of seed `seed`; `end` is how long a journey is followed.
-    pub fn new(experiment: &Experiment, ways: Ways, seed: u64, end: Time) -> Self {
+    /// The links of `experiment` with their radios, in the run of seed `seed`; `end` is how long journeys and primary users are
+    /// followed.
+    ///
+    /// # Errors
+    ///
+    /// A CR user that cannot be built.
+    pub fn new(experiment: &Experiment, ways: Ways, seed: u64, end: Time) -> Result<Self, EmulationError> {
         let pipes = experiment.links.iter().flat_map(|link| link.build(seed)).collect();
-        let radios = experiment.radios.iter().filter_map(|spec| Gating::new(spec, experiment, seed, end));
-        let mut network = Self { pipes, radios: radios.collect(), ways, played: Time::ZERO };
+        let radios = experiment.radios.iter().enumerate();
+        let radios = radios.filter_map(|(number, spec)| Gating::new(number, spec, experiment, seed, end));
+        let (pairs, air) = experiment
+            .station_pairs(end.saturating_since(Time::ZERO), seed)
+            .map_err(|RadioError { radio, why }| EmulationError::Radio { radio, why })?;
+        let mut network = Self {
+            pipes,
+            radios: radios.collect(),
+            cells: Vec::new(),
+            air,
+            notes: VecDeque::new(),
+            ways,
+            played: Time::ZERO,
+        };
         (0..network.radios.len()).for_each(|radio| network.gate(Time::ZERO, radio));
-        network
+        pairs.into_iter().for_each(|placed| network.add_cell(placed));
+        Ok(network)
     }
 
     /// When [`play`](Self::play) is to be called at the latest; `Time::MAX`: when a packet comes.
@@ -83,10 +125,15 @@ impl Network {
         };
         for (pipe, link) in self.pipes.iter().enumerate() {
             consider(link.next_transmission(), Due::Transmission(pipe));
-            consider(link.next_arrival(), Due::Arrival(pipe));
+            // What a MAC sends arrives when that says so.
+            let arrival = link.next_arrival().filter(|_| !link.gate().is_served());
+            consider(arrival, Due::Arrival(pipe));
         }
         for (number, gating) in self.radios.iter().enumerate() {
             consider(Some(gating.radio.next_change()), Due::Radio(number));
+        }
+        for (number, cell) in self.cells.iter().enumerate() {
+            consider(Some(cell.due()), Due::Cell(number));
         }
         first
     }
@@ -103,6 +150,7 @@ impl Network {
                 }
                 Due::Arrival(pipe) => self.arrive(at, pipe, observer),
                 Due::Radio(radio) => self.change(at, radio, observer),
+                Due::Cell(cell) => self.step_cell(cell, observer),
             }
         }
         self.played = self.played.max(now);
@@ -111,10 +159,14 @@ impl Network {
     /// The first packet of `pipe` arrives at its far end: it moves on, is lost, or has reached its host.
     fn arrive(&mut self, at: Time, pipe: Pipe, observer: &mut impl Observer) {
         let departure = self.pipes[pipe].arrive(self.played);
-        let mut frame = departure.frame;
-        if let Some(cause) = departure.lost {
-            return observer.dropped(at, pipe, &frame, cause, false);
+        match departure.lost {
+            Some(cause) => observer.dropped(at, pipe, &departure.frame, cause, false),
+            None => self.forward(at, pipe, departure.frame, observer),
         }
+    }
+
+    /// A packet has come through `pipe`.
+    fn forward(&mut self, at: Time, pipe: Pipe, mut frame: Frame<Packet>, observer: &mut impl Observer) {
         match self.ways.step(frame.packet.place) {
             Step::Host(host) => observer.arrived(at, host, pipe, &frame),
             Step::Pipe(next) => {
@@ -147,7 +199,8 @@ impl Network {
             Offer::Dropped => observer.dropped(self.played, pipe, &frame, DropCause::Queue, true),
             Offer::Refused => observer.dropped(self.played, pipe, &frame, DropCause::Silence, true),
             Offer::Managed => self.attend(pipe, observer),
-            Offer::Taken | Offer::Schedule(_) | Offer::Wake => {}
+            Offer::Wake => self.wake(pipe),
+            Offer::Taken | Offer::Schedule(_) => {}
         }
     }
 
@@ -155,7 +208,7 @@ impl Network {
         let gating = &mut self.radios[number];
         gating.radio.advance(at);
         while let Some((time, event)) = gating.radio.poll_event() {
-            observer.radio(time, number, event, gating.own_rate);
+            observer.radio(time, (gating.number, 0), event, gating.own_rate);
         }
         self.gate(at, number);
         for place in 0..self.radios[number].pipes.len() {
@@ -189,6 +242,9 @@ impl Network {
         while let Some((frame, cause)) = self.pipes[pipe].take_dropped() {
             observer.dropped(self.played, pipe, &frame, cause, false);
         }
+        if self.pipes[pipe].take_wake() {
+            self.wake(pipe);
+        }
     }
 
     /// The ways of packets.
@@ -206,9 +262,9 @@ impl Network {
         &mut self.pipes[pipe]
     }
 
-    /// What each radio did up to `now`.
-    pub fn radio_stats(&self, now: Time) -> Vec<RadioStats> {
-        self.radios.iter().map(|gating| gating.radio.stats(now)).collect()
+    /// What each radio did up to `now` that gates links, with its place in the experiment.
+    pub fn radio_stats(&self, now: Time) -> Vec<(usize, RadioStats)> {
+        self.radios.iter().map(|gating| (gating.number, gating.radio.stats(now))).collect()
     }
 
     /// Every packet is somewhere, once.
@@ -225,10 +281,11 @@ impl Network {
 }
 
 impl Gating {
-    /// `None`: a radio that comes with its MAC, which this plane does not have.
-    fn new(spec: &RadioSpec, experiment: &Experiment, seed: u64, end: Time) -> Option<Self> {
+    /// `None`: a radio that comes with its MAC, as a [`Cell`].
+    fn new(number: usize, spec: &RadioSpec, experiment: &Experiment, seed: u64, end: Time) -> Option<Self> {
         let gating = spec.kind.gating()?;
         Some(Self {
+            number,
             radio: spec.build(spec.course(end, seed).as_ref(), seed)?,
             pipes: spec.links.iter().flat_map(|link| [2 * link, 2 * link + 1]).collect(),
             silent: Gate::of(true, gating.silence),

@@ -4,7 +4,7 @@ use crate::clock::Clock;
 use crate::device::Wire;
 use crate::journal::{Journal, Step};
 use crate::lateness::Lateness;
-use crate::network;
+use crate::network::{self, RadioPlace};
 use crate::packet::{NO_FLOW, Packet, Packets, Ports};
 use crate::train::Train;
 use crate::udp::UdpWatch;
@@ -48,9 +48,11 @@ impl Default for FlowWatch {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Entity {
     Flow(usize),
-    Radio(usize),
+    Radio(RadioPlace),
     Pipe(Pipe),
     Node(usize),
+    /// A primary user, by its number in the log.
+    User(u32),
 }
 
 /// Something that happened.
@@ -221,9 +223,9 @@ impl network::Observer for Observer {
         self.packets.free(packet);
     }
 
-    fn radio(&mut self, at: Time, radio: usize, event: LinkEvent, own_rate: Rate) {
+    fn radio(&mut self, at: Time, radio: RadioPlace, event: LinkEvent, own_rate: Rate) {
         if let Some(train) = &mut self.train {
-            train.link_event(at, radio, event);
+            train.link_event(at, radio.0, event);
         }
         let Some((kind, detail, value, error)) = of_link_event(event, own_rate) else { return };
         let happening = Happening { at, kind, entity: Entity::Radio(radio), flow: None, detail, value };
@@ -231,5 +233,10 @@ impl network::Observer for Observer {
         if let Some(kind) = error {
             self.happened(Happening { kind, detail: "", value: f64::NAN, ..happening });
         }
+    }
+
+    fn interference(&mut self, at: Time, pipe: Pipe, frame: &'static str) {
+        let (kind, entity) = (EventKind::Interference, Entity::Pipe(pipe));
+        self.happened(Happening { at, kind, entity, flow: None, detail: frame, value: f64::NAN });
     }
 }

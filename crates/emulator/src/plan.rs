@@ -6,14 +6,15 @@ use crate::packet::{Family, MOST_HOSTS, Ports};
 use crate::sockets::Settings;
 use crate::udp;
 use crate::ways::{Pipe, Ways};
-use cogtcp_scenario::{Experiment, FlowSpec, PipeSpec, RadioKind, RadioSpec};
+use cogtcp_scenario::{Experiment, FlowSpec, PipeSpec, RadioSpec};
 use cogtcp_transport::{
     DelayedAck, FRto, LinuxControl, Parameters, Recovery, SenderConfig, control_info, linux_control,
 };
 use cogtcp_units::Duration;
+use cogtcp_wireless::MacConfig;
 
 /// What it emulates, for messages.
-const KNOWN: &str = "links between nodes, with radios that are cycles or journeys";
+const KNOWN: &str = "links between nodes, with radios of every kind";
 /// Which transports the kernel has.
 pub(crate) const CONTROLS: &str = "the transports of the kernel: linux-reno, linux-cubic, linux-bbr, others with those controls, and the controls of this \
      project that are loaded into the kernel";
@@ -28,6 +29,8 @@ const LINUX_WINDOW: u64 = 10;
 /// The header of TCP (RFC 9293), and the timestamps option with its padding (RFC 7323 appendix A).
 const TCP_HEADER: u32 = 20;
 const TIMESTAMPS: u32 = 12;
+/// Bytes of the least packet of TCP over IPv4, an ACK: its headers.
+const ACK: u32 = 40;
 
 /// What of IPv6 speaks by itself.
 const QUIET: [&str; 3] = [
@@ -76,11 +79,6 @@ impl Plan {
         let mut notes = Vec::new();
         if experiment.adhoc.is_some() {
             return refuse("the scenario has an ad hoc network".to_owned());
-        }
-        if let Some(radio) =
-            experiment.radios.iter().find(|radio| matches!(radio.kind, RadioKind::Cognitive(_)))
-        {
-            return refuse(format!("radio \"{}\" is a CR user with its MAC", radio.name));
         }
         if let Some(radio) = experiment.radios.iter().find(|radio| gating(radio)) {
             return refuse(format!("radio \"{}\" tells sources of what it destroyed (ICMP)", radio.name));
@@ -140,8 +138,8 @@ impl Plan {
 
     /// Whether what the radios do is worked out before it happens, up to the end.
     pub(crate) fn is_worked_out(&self) -> bool {
-        let is_journey = |radio: &RadioSpec| radio.kind.journey().is_some();
-        self.experiment.train.is_some() || self.experiment.radios.iter().any(is_journey)
+        let is_cycle = |radio: &RadioSpec| radio.kind.cycle().is_some();
+        self.experiment.train.is_some() || !self.experiment.radios.iter().all(is_cycle)
     }
 
     /// By which ports its packets are known.
@@ -167,16 +165,35 @@ impl Plan {
         if pipe.is_multiple_of(2) { &link.forward } else { &link.reverse }
     }
 
-    /// The round-trip time of a packet without queues: the shortest of all flows, or the one of a program and its peer.
+    /// The round-trip time of a packet without queues, as it is on an idle medium where links have one: the shortest of all flows,
+    /// or the one of a program and its peer.
     pub(crate) fn rtt(&self) -> Duration {
-        let flows = self.experiment.flows.iter().map(|flow| self.ends_of(flow));
-        let ends: Vec<[usize; 2]> =
-            if self.experiment.flows.is_empty() { vec![self.ends] } else { flows.collect() };
-        let delay = |[from, to]: [usize; 2]| -> Duration {
-            let both = [self.ways.pipes(from, to), self.ways.pipes(to, from)].concat();
-            both.into_iter().map(|pipe| self.pipe(pipe).delay).sum()
+        let flows = self
+            .experiment
+            .flows
+            .iter()
+            .map(|flow| (self.ends_of(flow), self.hosts[self.ways.host(flow.from)].mtu));
+        let trips: Vec<([usize; 2], u32)> =
+            if self.experiment.flows.is_empty() { vec![(self.ends, ACK)] } else { flows.collect() };
+        let trip = |([from, to], data): ([usize; 2], u32)| {
+            let way = |from, to, size| -> Duration {
+                self.ways.pipes(from, to).into_iter().map(|pipe| self.transit(pipe, size)).sum()
+            };
+            way(from, to, data) + way(to, from, ACK)
         };
-        ends.into_iter().map(delay).min().unwrap_or_default()
+        trips.into_iter().map(trip).min().unwrap_or_default()
+    }
+
+    /// How long a packet of `size` bytes takes over a direction of a link at least: with a MAC its frames take their time, which is
+    /// no queue of the link.
+    fn transit(&self, pipe: Pipe, size: u32) -> Duration {
+        let delay = self.pipe(pipe).delay;
+        let radio = self.experiment.radios.iter().find(|radio| radio.links.contains(&(pipe / 2)));
+        let Some(cognitive) = radio.and_then(|radio| radio.kind.cognitive()) else { return delay };
+        let mac: MacConfig = cognitive.user.mac.clone().into();
+        let channels = self.experiment.spectrum.iter().flat_map(|spectrum| spectrum.channels.iter());
+        let fastest = channels.map(|(_, channel)| channel.rate).max().unwrap_or_default();
+        delay + mac.transit(size, fastest)
     }
 }
 
@@ -261,7 +278,9 @@ fn settings(flow: &FlowSpec, family: Family, notes: &mut Vec<String>) -> Result<
         ));
     }
     if flow.sender.max_window.is_some() {
-        notes.push(format!("flow \"{name}\": the kernel has no cap on the sender's window; it is left out"));
+        notes.push(format!(
+            "flow \"{name}\": the kernel has no cap on the sender's window, which is left out"
+        ));
     }
     let mss = u64::from(flow.sender.mss);
     if flow.sender.initial_window.bytes(mss) != LINUX_WINDOW * mss {

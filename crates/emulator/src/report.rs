@@ -133,6 +133,7 @@ impl Outcome<'_> {
                 |cause: DropCause| end.counters.drops[cause as usize] - warm.counters.drops[cause as usize];
             let available = self.capacity(pipe);
             let carried = end.carried - warm.carried;
+            let mac = self.network.mac(pipe);
             let row = LinkRow {
                 link: table.link.intern(&link.name),
                 direction: table.direction.intern(name),
@@ -148,15 +149,15 @@ impl Outcome<'_> {
                 drops_queue: drops(DropCause::Queue),
                 drops_loss: drops(DropCause::Loss),
                 drops_silence: drops(DropCause::Silence),
-                drops_retry: 0,
-                drops_interference: 0,
+                drops_retry: drops(DropCause::Retry),
+                drops_interference: drops(DropCause::Interference),
                 drops_early: drops(DropCause::Early),
                 marked_packets: end.marked - warm.marked,
-                attempts: 0,
-                attempts_interfered: 0,
-                attempts_unanswered: 0,
-                attempts_collided: 0,
-                attempts_garbled: 0,
+                attempts: mac.attempts,
+                attempts_interfered: mac.interfered,
+                attempts_unanswered: mac.unanswered,
+                attempts_collided: mac.collided,
+                attempts_garbled: mac.garbled,
                 queue_mean_packets: ratio((end.queue_integral - warm.queue_integral) as f64, span),
                 queue_max_packets: self.network.pipe(pipe).queue_max(),
                 silence_s: (end.capacity.silence - warm.capacity.silence) as f64 / 1e9,
@@ -168,16 +169,25 @@ impl Outcome<'_> {
 
     pub(crate) fn radios(&self) -> Table {
         let mut table = RadiosBuilder::default();
-        let unmeasured = RadioStats::default();
-        let warm = self.account.warm_radios.iter().chain(std::iter::repeat(&unmeasured));
-        for ((spec, end), warm) in self.plan.experiment.radios.iter().zip(&self.account.end_radios).zip(warm)
-        {
-            let stats = end.since(warm);
-            let radio = table.radio.intern(&spec.name);
-            table.push(RadioRow::new(radio, &stats, None));
+        let of = |readings: &[(usize, RadioStats)], number: usize| {
+            readings.iter().find(|(radio, _)| *radio == number).map(|(_, stats)| *stats)
+        };
+        for (number, spec) in self.plan.experiment.radios.iter().enumerate() {
+            if let Some(end) = of(&self.account.end_radios, number) {
+                // Of a run that ends within its warm-up nothing is measured.
+                let stats = end.since(&of(&self.account.warm_radios, number).unwrap_or_default());
+                let row = RadioRow::new(table.radio.intern(&spec.name), &stats, None);
+                table.push(row);
+            }
+            let users = self.network.users(number, self.account.ended_at);
+            for ((stats, protection), name) in users.iter().zip(self.plan.experiment.radio_names(spec)) {
+                let row = RadioRow::new(table.radio.intern(&name), stats, Some(protection));
+                table.push(row);
+            }
         }
         table.finish()
     }
+
     /// Where the time of the bottleneck went is not known: only a kernel's sender knows what it waits for.
     pub(crate) fn budget() -> Table {
         BudgetBuilder::default().finish()
@@ -286,15 +296,33 @@ impl Outcome<'_> {
         table.finish()
     }
 
+    /// When primary users began and ended to be ON: what nobody in the run hears of.
+    fn primary_users(&self) -> Vec<Happening> {
+        let mut happenings = Vec::new();
+        for user in self.network.air().iter().flat_map(|air| &air.activity.users) {
+            let (activity, entity) = (&user.activity, Entity::User(user.id));
+            let mut at = activity.next_arrival(Time::ZERO);
+            while at <= self.account.ended_at {
+                let is_on = activity.is_on(at);
+                let kind = if is_on { EventKind::PuOn } else { EventKind::PuOff };
+                let value = f64::from(user.band);
+                happenings.push(Happening { at, kind, entity, flow: None, detail: "", value });
+                at = if is_on { activity.next_departure(at) } else { activity.next_arrival(at) };
+            }
+        }
+        happenings
+    }
+
     /// What happened, in the order of time.
     pub(crate) fn events(&self) -> Table {
         let mut table = EventsBuilder::default();
         for kind in EventKind::ALL {
             table.kind.intern(kind.name());
         }
+        let users = self.primary_users();
         let of_train = self.observer.train.iter().flat_map(|train| &train.happenings);
         let mut all: Vec<&Happening> =
-            self.observer.happenings.iter().chain(&self.happenings).chain(of_train).collect();
+            self.observer.happenings.iter().chain(&self.happenings).chain(of_train).chain(&users).collect();
         all.sort_by_key(|happening| happening.at);
         let experiment = &self.plan.experiment;
         let flows = experiment.flows.iter().map(|flow| flow.name.as_str());
@@ -303,12 +331,19 @@ impl Outcome<'_> {
         let links = &self.plan.experiment.links;
         let pipes: Vec<String> =
             links.iter().flat_map(|link| [link.name.clone(), format!("{}/reverse", link.name)]).collect();
+        let radios: Vec<Vec<String>> =
+            experiment.radios.iter().map(|spec| experiment.radio_names(spec)).collect();
+        let mut user_name;
         for happening in all {
             let entity: Code = table.entity.intern(match happening.entity {
                 Entity::Flow(number) => names[number],
-                Entity::Radio(number) => &self.plan.experiment.radios[number].name,
+                Entity::Radio((number, unit)) => &radios[number][unit],
                 Entity::Pipe(pipe) => &pipes[pipe],
                 Entity::Node(node) => &self.plan.experiment.nodes[node],
+                Entity::User(user) => {
+                    user_name = format!("pu{user}");
+                    &user_name
+                }
             });
             let row = EventRow {
                 time_s: happening.at.as_secs_f64(),

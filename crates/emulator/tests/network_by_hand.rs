@@ -1,7 +1,7 @@
 //! The network between hosts under a clock made by hand: late, early, and never.
 
 use cogtcp_crosslayer::LinkEvent;
-use cogtcp_emulator::network::{Network, Observer};
+use cogtcp_emulator::network::{Network, Observer, RadioPlace};
 use cogtcp_emulator::ways::{Pipe, Ways};
 use cogtcp_emulator::{Family, Packet, Packets};
 use cogtcp_link::{DropCause, Frame};
@@ -32,7 +32,7 @@ impl Observer for Notes {
         self.drops.push((at.as_nanos() / 1000, pipe, cause, refused));
     }
 
-    fn radio(&mut self, _: Time, _: usize, _: LinkEvent, _: Rate) {
+    fn radio(&mut self, _: Time, _: RadioPlace, _: LinkEvent, _: Rate) {
         self.radio += 1;
     }
 }
@@ -52,7 +52,7 @@ fn network(link: &str, radio: &str) -> Network {
 /// With a host at the first node and one at the last.
 fn built(experiment: &Experiment) -> Network {
     let ways = Ways::new(experiment, [0, experiment.nodes.len() - 1]);
-    Network::new(experiment, ways, 1, Time::MAX)
+    Network::new(experiment, ways, 1, Time::MAX).unwrap()
 }
 
 fn ms(millis: u64) -> Time {
@@ -116,7 +116,7 @@ fn a_silence_gates_both_directions() {
         let lost: Vec<_> = notes.drops.iter().map(|(at, direction, ..)| (*at, *direction)).collect();
         assert_eq!(lost, drops, "{silence}");
         assert!(notes.radio >= 2);
-        let stats = &network.radio_stats(ms(2000))[0];
+        let (_, stats) = &network.radio_stats(ms(2000))[0];
         assert_eq!((stats.sensings, stats.sensing.as_nanos()), (1, 100_000_000));
     }
 }
@@ -184,7 +184,7 @@ fn packets_go_from_link_to_link_at_their_own_times() {
 #[test]
 fn networks_of_several_links_are_emulated() {
     use cogtcp_emulator::Plan;
-    for name in ["chain", "dumbbell-bench", "train"] {
+    for name in ["chain", "dumbbell-bench", "train", "cr-single-hop", "cr-as-released"] {
         let mut experiment = shipped(name);
         for flow in &mut experiment.flows {
             flow.control.name = "aimd".to_owned();
@@ -197,7 +197,8 @@ fn networks_of_several_links_are_emulated() {
 #[test]
 fn scenarios_that_cannot_be_emulated_are_refused() {
     use cogtcp_emulator::Plan;
-    for (name, word) in [("adhoc-mobile", "ad hoc network"), ("cr-single-hop", "CR user")] {
+    {
+        let (name, word) = ("adhoc-mobile", "ad hoc network");
         let error = Plan::new(shipped(name), false, Family::V4).unwrap_err().to_string();
         assert!(error.contains(word) && error.contains("the kernel plane emulates"), "{error}");
     }

@@ -87,10 +87,24 @@ impl Timing {
         self.sifs + self.preamble + self.basic(rate).transmission_time(CTS) + self.difs
     }
 
+    /// From the start of an exchange until the packet has arrived.
+    fn transit(&self, frames: &Frames) -> Duration {
+        let reservation = frames.rts + frames.cts + (self.sifs + self.delay) * 2;
+        let data = frames.data + self.delay;
+        if frames.with_rts { reservation + data } else { data }
+    }
+
     /// From the start of an exchange in which every frame gets through to the end of its ACK.
     pub(crate) fn exchange(&self, frames: &Frames) -> Duration {
-        let reservation = frames.rts + frames.cts + (self.sifs + self.delay) * 2;
-        let data = frames.data + frames.ack + self.sifs + self.delay * 2;
-        if frames.with_rts { reservation + data } else { data }
+        self.transit(frames) + self.sifs + frames.ack + self.delay
+    }
+}
+
+impl MacConfig {
+    /// How long a packet of `bytes` takes at `rate` on an idle medium, from the first frame of its exchange until it has arrived, but
+    /// for the propagation delay.
+    pub fn transit(&self, bytes: u32, rate: Rate) -> Duration {
+        let timing = Timing::new(self, Duration::ZERO);
+        timing.transit(&timing.frames(bytes, rate))
     }
 }
