@@ -53,8 +53,20 @@ pub enum TraceReason {
         rule: &'static str,
     },
     /// A node that nothing places.
-    #[error("node {0} moves but is placed nowhere; set its X_ and Y_ first")]
+    #[error("node {0} is placed nowhere; set its X_ and Y_ before it moves")]
     NoPlace(u32),
+    /// A node of which one coordinate is known.
+    #[error(
+        "node {node} has {there} and no {missing}; add \"$node_({node}) set {missing} 10\" before it moves"
+    )]
+    HalfPlace {
+        /// The node.
+        node: u32,
+        /// The coordinate that is set.
+        there: &'static str,
+        /// The other one.
+        missing: &'static str,
+    },
     /// Numbers with a gap.
     #[error("node {0} is missing; nodes are numbered from 0 without a gap")]
     MissingNode(u32),

@@ -105,9 +105,12 @@ fn errors_of_setdest_say_where_and_what() {
         ("$node_(200000) set X_ 1\n", 1, "more than 100000 nodes"),
         ("$node_(0) set W_ 1\n", 1, "not understood"),
         ("$node_(0) set X_ 1\n$node_(0) set X_ 2\n", 2, "node 0 is placed twice"),
-        ("$node_(0) set X_ 1\n", 1, "node 0 moves but is placed nowhere"),
+        ("$node_(0) set X_ 1\n", 1, "node 0 has X_ and no Y_; add \"$node_(0) set Y_ 10\""),
+        ("$node_(0) set Y_ 1\n$node_(1) set X_ 1\n$node_(1) set Y_ 1\n", 1, "node 0 has Y_ and no X_"),
+        ("$node_(0) set X_ 1\n$ns_ at 1 \"$node_(0) setdest 1 2 3\"\n", 2, "node 0 has X_ and no Y_"),
+        ("$node_(0) set Z_ 1\n", 1, "node 0 is placed nowhere"),
         ("$node_(1) set X_ 1\n$node_(1) set Y_ 1\n", 2, "node 0 is missing"),
-        ("$ns_ at 1 \"$node_(0) setdest 1 2 3\"\n", 1, "set its X_ and Y_ first"),
+        ("$ns_ at 1 \"$node_(0) setdest 1 2 3\"\n", 1, "set its X_ and Y_ before it moves"),
     ] {
         let (at, said) = reason(setdest::read, text);
         assert_eq!(at, line, "{text:?}: {said}");

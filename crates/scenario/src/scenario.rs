@@ -51,7 +51,8 @@ pub struct Scenario {
     /// The mobile router of a train, which warns its clients of a radio's silences.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub train: Option<Train>,
-    /// The flows (at least one).
+    /// The flows: at least one, but in an ad hoc network, where routing alone is something to see.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flow: Vec<Flow>,
     /// UDP sources: cross traffic.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -114,7 +114,7 @@ settings! {
     timestamp_tick: Duration = sender.timestamp_tick;
     /// Whether windows are scaled (RFC 7323), without which none is above 65535 B.
     window_scaling: bool = sender.window_scaling, receiver.window_scaling;
-    /// RTO before the first RTT sample (RFC 6298: 1 s).
+    /// RTO before the first RTT sample (RFC 6298: 1 s; in an ad hoc network under the MAC profiles ns2 and ns3: 3 s).
     initial_rto: Duration = sender.initial_rto;
     /// Least RTO (RFC 6298: 1 s; Linux: 200 ms).
     min_rto: Duration = sender.min_rto;

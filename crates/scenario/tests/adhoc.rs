@@ -3,8 +3,11 @@
 use cogtcp_adhoc::{ArpConfig, ArpLearns, LinkFailure, Radios, SensingTimes};
 use cogtcp_routing::{AodvProfile, RoutingSpec};
 use cogtcp_scenario::{Experiment, Motion, Scenario, ScenarioError, UsersSpec};
-use cogtcp_units::{Duration, Position};
-use cogtcp_wireless::{Capture, Profile, Rules};
+use cogtcp_units::{Decibel, Duration, Length, Position};
+use cogtcp_wireless::{
+    Capture, Fading, LogDistance, Minstrel, Nakagami, PathLoss, Profile, Propagation, RateControl, Rules,
+    Shadowing,
+};
 
 const RIGHT: &str = r#"name = "test"
 routing = { aodv = { ttl_start = 2 } }
@@ -154,7 +157,7 @@ fn places_and_names() {
 
 #[test]
 fn what_is_wrong_is_said_at_its_place() {
-    spoil("nodes = 25", "nodes = 1", "topology.ad_hoc.nodes", "1\nmob", "write 2 to 10000");
+    spoil("nodes = 25", "nodes = 0", "topology.ad_hoc.nodes", "0\nmob", "write 1 to 10000");
     spoil("nodes = 25", "nods = 25", "topology.ad_hoc.nods", "nods", "did you mean \"nodes\"");
     spoil("\"17\"", "\"n25\"", "flow.0.to", "\"n25\"", "there is no node \"n25\"");
     spoil(
@@ -209,6 +212,100 @@ fn what_is_wrong_is_said_at_its_place() {
     spoil("[topology.ad_hoc]", "[topology.ad_hok]", "topology.ad_hok", "ad_hok", "ad_hoc");
 }
 
+/// What the waves do, and the rates of the MAC, come from the file.
+const WAVES: &str = r#"range = "200 m"
+path_loss = { log_distance = { exponent = 2.7, reference = "10 m" } }
+shadowing = { deviation = "4 dB", per_pair = false }
+fading = { nakagami = { m = 1.5 } }
+"#;
+const RATES: &str = r#"queue = 20
+rate_control = { minstrel = { lookaround = 0.2 } }
+rates = [
+    { rate = "1 Mbit/s", capture = "4 dB", range = "500 m" },
+    { rate = "2 Mbit/s", capture = "7 dB", range = "400 m" },
+    { rate = "11 Mbit/s", capture = "16 dB", range = "100 m" },
+]
+"#;
+
+#[test]
+fn waves_and_rates_are_read() {
+    let text = RIGHT.replace("range = \"200 m\"\n", WAVES).replace("queue = 20\n", RATES);
+    let medium = resolve(&text).unwrap().adhoc.unwrap().config.medium;
+    let expected = Propagation {
+        path_loss: PathLoss::LogDistance(LogDistance {
+            exponent: 2.7,
+            reference: Length(10.0),
+            ..LogDistance::default()
+        }),
+        shadowing: Some(Shadowing { deviation: Decibel(4.0), per_pair: false }),
+        fading: Fading::Nakagami(Nakagami { m: 1.5 }),
+    };
+    assert_eq!(medium.phy.propagation, expected);
+    let minstrel = Minstrel { lookaround: 0.2, ..Minstrel::default() };
+    assert_eq!(medium.rate_control, Some(RateControl::Minstrel(minstrel)));
+    let rates: Vec<f64> = medium.phy.rates.iter().map(|rate| rate.rate.bits_per_second() as f64).collect();
+    assert_eq!(rates, [1e6, 2e6, 11e6]);
+    for (rate, (range, decibel)) in medium.phy.rates.iter().zip([(500.0, 4.0), (400.0, 7.0), (100.0, 16.0)]) {
+        let reached = expected.path_loss.range(rate.sensitivity.watts() / 0.281_838_15);
+        assert!((reached - range).abs() < 0.01, "{reached} m for {range} m");
+        assert_eq!(rate.capture, Decibel(decibel).linear());
+    }
+    // Rates alone adapt nothing, and the names of both algorithms stand for their papers' numbers.
+    let of = |control: &str| {
+        let rates = RATES.replace("rate_control = { minstrel = { lookaround = 0.2 } }\n", control);
+        resolve(&RIGHT.replace("queue = 20\n", &rates)).unwrap().adhoc.unwrap().config.medium.rate_control
+    };
+    assert_eq!(of(""), None);
+    assert_eq!(of("rate_control = { arf = {} }\n"), Some(RateControl::ARF));
+    assert_eq!(of("rate_control = { minstrel = {} }\n"), Some(RateControl::MINSTREL));
+}
+
+#[test]
+fn what_is_wrong_with_waves_and_rates_is_said_at_its_place() {
+    let wave = |from: &str, to: &str, field: &str, at: &str, words: &str| {
+        assert!(WAVES.contains(from));
+        spoil("range = \"200 m\"\n", &WAVES.replace(from, to), &format!("phy.{field}"), at, words);
+    };
+    wave("2.7", "0.7", "path_loss.log_distance.exponent", "0.7", "write 1 to 10");
+    wave("4 dB", "24 dB", "shadowing.deviation", "\"24 dB\"", "write \"0 dB\" to \"20 dB\"");
+    wave("1.5", "0.4", "fading.nakagami.m", "0.4", "write 0.5 to 100");
+    let rate = |from: &str, to: &str, field: &str, at: &str, words: &str| {
+        assert!(RATES.contains(from));
+        spoil("queue = 20\n", &RATES.replace(from, to), &format!("mac.{field}"), at, words);
+    };
+    rate("\"1 Mbit/s\"", "\"0 Mbit/s\"", "rates.0.rate", "\"0 Mbit/s\"", "the rate is zero");
+    rate("\"2 Mbit/s\"", "\"1.0 Mbit/s\"", "rates.1.rate", "\"1.0 Mbit/s\"", "write the slowest first");
+    rate("\"11 Mbit/s\"", "\"1.5 Mbit/s\"", "rates.2.rate", "\"1.5 Mbit/s\"", "write the slowest first");
+    rate("\"16 dB\"", "\"-1 dB\"", "rates.2.capture", "\"-1 dB\"", "write 0 dB to 100 dB");
+    rate("\"500 m\"", "\"600 m\"", "rates.0.range", "\"600 m\"", "carrier sense range, \"550 m\"");
+    rate("\"100 m\"", "\"0 m\"", "rates.2.range", "\"0 m\"", "write \"1 m\"");
+    rate("0.2", "1.2", "rate_control.minstrel.lookaround", "1.2", "from 0 to 1");
+    rate("lookaround = 0.2", "memory = 1.1", "rate_control.minstrel.memory", "1.1", "from 0 to 1");
+    rate("lookaround = 0.2", "interval = \"0 s\"", "rate_control.minstrel.interval", "\"0 s\"", "zero");
+    rate("lookaround", "look", "rate_control.minstrel.look", "look =", "did you mean \"lookaround\"");
+    rate(
+        "minstrel = { lookaround = 0.2 }",
+        "arf = { up = 0 }",
+        "rate_control.arf.up",
+        "0 } }\nrates",
+        "from 1",
+    );
+    rate(
+        "minstrel = { lookaround = 0.2 }",
+        "arf = { down = 0 }",
+        "rate_control.arf.down",
+        "0 } }\nrates",
+        "from 1",
+    );
+    spoil(
+        "queue = 20",
+        "queue = 20\nrate_control = { arf = {} }",
+        "mac.rate_control",
+        "{ arf",
+        "no rates to choose from",
+    );
+}
+
 /// The profile of the MAC says whether addresses are resolved and how, and how long the queue is.
 #[test]
 fn the_profile_reaches_beyond_the_mac() {
@@ -227,6 +324,42 @@ fn the_profile_reaches_beyond_the_mac() {
     let set = of("arp = { protocol = \"rfc826\", lifetime = \"5 s\", learns = \"all\" }");
     let expected = ArpConfig { lifetime: Duration::from_secs(5), learns: ArpLearns::All, ..ArpConfig::rfc() };
     assert_eq!(set.arp, Some(expected));
+}
+
+/// And the initial RTO of a TCP that is no simulator's or system's, unless `[tcp]` or the flow has one.
+#[test]
+fn the_profile_sets_the_initial_rto() {
+    let of = |profile: &str, transport: &str, more: &str| {
+        let text = RIGHT
+            .replace("profile = \"ns2\"", &format!("profile = \"{profile}\""))
+            .replace("transport = \"newreno\"", &format!("transport = \"{transport}\"\n{more}"));
+        resolve(&text).unwrap().flows[0].sender.initial_rto
+    };
+    let second = Duration::from_secs;
+    for (profile, expected) in [("standard", second(1)), ("ns2", second(3)), ("ns3", second(3))] {
+        assert_eq!(of(profile, "newreno", ""), expected, "{profile}");
+        assert_eq!(of(profile, "module:Class", ""), expected, "{profile}");
+        assert_eq!(of(profile, "ns2", ""), second(3), "{profile}");
+        assert_eq!(of(profile, "linux-cubic", ""), second(1), "{profile}");
+        assert_eq!(of(profile, "newreno", "tcp = { initial_rto = \"2 s\" }"), second(2), "{profile}");
+        assert_eq!(of(profile, "newreno", "[tcp]\ninitial_rto = \"2 s\""), second(2), "{profile}");
+    }
+    let without =
+        RIGHT.replace("[mac]\nprofile = \"ns2\"\nqueue = 20\n\n[mac.rules]\ncapture = \"sinr\"\n", "");
+    assert_eq!(resolve(&without).unwrap().flows[0].sender.initial_rto, second(1));
+}
+
+/// Nodes may be looked at without traffic, and one node as well as many.
+#[test]
+fn nodes_without_flows() {
+    let flow = "[[flow]]\nfrom = \"n0\"\nto = \"17\"\ntransport = \"newreno\"\n";
+    let quiet = RIGHT.replace(flow, "");
+    assert!(resolve(&quiet).unwrap().flows.is_empty());
+    let scenario = Scenario::parse(&quiet, "test.toml").unwrap();
+    assert_eq!(Scenario::parse(&scenario.to_toml(), "test.toml").unwrap(), scenario);
+    assert_eq!(resolve(&quiet.replace("nodes = 25", "nodes = 1")).unwrap().nodes.len(), 1);
+    let error = resolve(&RIGHT.replace("nodes = 25", "nodes = 1")).unwrap_err();
+    assert_eq!(error.field, "flow.0.to");
 }
 
 #[test]

@@ -34,7 +34,7 @@ pub use medium::{InterfaceConfig, Medium};
 pub use positions::Positions;
 pub use propagation::{Fading, LogDistance, Nakagami, PathLoss, Propagation, Shadowing, TwoRay};
 pub use queue::Offer;
-pub use rate::RateControl;
+pub use rate::{Arf, Minstrel, RateControl};
 pub use retry_limit::RetryLimit;
 pub use rules::{
     AnswerRate, AnswerTimeout, Capture, CarrierSense, CtsWhen, EifsAfter, Profile, RuleSettings, Rules,

@@ -1,40 +1,87 @@
 //! Rate adaptation: which rate the data to a neighbour go at.
 
-use cogtcp_units::{Duration, RandomStream, Rate, Time};
+use cogtcp_units::{Check, Duration, RandomStream, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// An algorithm and its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[serde(rename_all = "snake_case")]
 pub enum RateControl {
-    /// ARF (Kamerman and Monteban, Bell Labs Technical Journal 2(3), 1997): up after so many successes in a row, down after
-    /// so many failures; the first frame at a new higher rate decides by itself.
-    Arf {
-        /// Successes in a row before the next rate is tried; 10 in the paper.
-        up: u32,
-        /// Failures in a row before the rate is lowered; 2 in the paper.
-        down: u32,
-    },
+    /// ARF: up after so many successes in a row, down after so many failures; the first frame at a new higher rate decides by itself.
+    Arf(Arf),
     /// After Linux's Minstrel: the rate of the greatest expected throughput by an average of success, and now and then
     /// another one to learn of it. Departures: no chains of rates within one packet, and one update for each neighbour.
-    Minstrel {
-        /// How often the averages are renewed; 100 ms in Linux.
-        interval: Duration,
-        /// Weight of the past in an average; 0.75 in Linux.
-        memory: f64,
-        /// Share of packets that try another rate; 0.1 in Linux.
-        lookaround: f64,
-    },
+    Minstrel(Minstrel),
+}
+
+/// ARF. The defaults are those of Kamerman and Monteban, Bell Labs Technical Journal 2(3), 1997.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Arf {
+    /// Successes in a row before the next rate is tried (1 to 1000).
+    pub up: u32,
+    /// Failures in a row before the rate is lowered (1 to 1000).
+    pub down: u32,
+}
+
+/// Minstrel. The defaults are those of Linux (`net/mac80211/rc80211_minstrel.c` before it was made one with Minstrel-HT).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Minstrel {
+    /// How often the averages are renewed.
+    pub interval: Duration,
+    /// Weight of the past in an average (0 to 1).
+    pub memory: f64,
+    /// Share of packets that try another rate (0 to 1).
+    pub lookaround: f64,
 }
 
 impl RateControl {
     /// ARF with the paper's counts.
-    pub const ARF: Self = Self::Arf { up: 10, down: 2 };
+    pub const ARF: Self = Self::Arf(Arf::PAPER);
     /// Minstrel with Linux's parameters.
-    pub const MINSTREL: Self =
-        Self::Minstrel { interval: Duration::from_millis(100), memory: 0.75, lookaround: 0.1 };
+    pub const MINSTREL: Self = Self::Minstrel(Minstrel::LINUX);
+
+    /// Tells `check` what is wrong with it. `longest` is the longest span of anything.
+    pub fn check(&self, longest: Duration, check: &mut impl Check) {
+        match *self {
+            Self::Arf(Arf { up, down }) => {
+                let mut check = check.within("arf");
+                check.count("up", up, 1000);
+                check.count("down", down, 1000);
+            }
+            Self::Minstrel(Minstrel { interval, memory, lookaround }) => {
+                let mut check = check.within("minstrel");
+                check.span("interval", interval, false, longest);
+                check.number("memory", memory, 1.0);
+                check.number("lookaround", lookaround, 1.0);
+            }
+        }
+    }
+}
+
+impl Arf {
+    /// The paper's counts.
+    pub const PAPER: Self = Self { up: 10, down: 2 };
+}
+
+impl Default for Arf {
+    fn default() -> Self {
+        Self::PAPER
+    }
+}
+
+impl Minstrel {
+    /// Linux's parameters.
+    pub const LINUX: Self = Self { interval: Duration::from_millis(100), memory: 0.75, lookaround: 0.1 };
+}
+
+impl Default for Minstrel {
+    fn default() -> Self {
+        Self::LINUX
+    }
 }
 
 /// What one station knows of its neighbours.
@@ -87,7 +134,7 @@ impl RateTable {
         if count == 0 {
             return None;
         }
-        if let RateControl::Minstrel { interval, memory, lookaround } = self.control {
+        if let RateControl::Minstrel(Minstrel { interval, memory, lookaround }) = self.control {
             let (looks, pick) =
                 (self.stream.uniform() < lookaround, self.stream.below(count as u64) as usize);
             let rates = self.rates.clone();
@@ -108,8 +155,8 @@ impl RateTable {
         let (control, last) = (self.control, self.rates.len() - 1);
         let state = self.peer(peer);
         match control {
-            RateControl::Arf { up, down } => state.arf(success, up, down, last),
-            RateControl::Minstrel { .. } => {
+            RateControl::Arf(Arf { up, down }) => state.arf(success, up, down, last),
+            RateControl::Minstrel(_) => {
                 let (tried, succeeded) = &mut state.tried[index];
                 *tried += 1;
                 *succeeded += u32::from(success);

@@ -15,6 +15,8 @@ const EXPECTED: &str = "$node_(0) set X_ 10, or $ns_ at 1.5 \"$node_(0) setdest 
 /// A node as it is read.
 #[derive(Default)]
 struct Node {
+    /// Where the file first speaks of it.
+    line: usize,
     x: Option<f64>,
     y: Option<f64>,
     vertices: Vec<Vertex>,
@@ -48,7 +50,7 @@ pub fn read(file: &str, text: &str) -> Result<Mobility, TraceError> {
         if number != expected {
             return Err(last.error(TraceReason::MissingNode(expected)));
         }
-        let Some(begin) = node.begin() else { return Err(last.error(TraceReason::NoPlace(number))) };
+        let begin = node.begin(number).map_err(|reason| Place { file, line: node.line }.error(reason))?;
         let vertices = if node.vertices.is_empty() { vec![begin] } else { node.vertices };
         let wrong = |error| last.error(TraceReason::Path { node: number, error });
         paths.push(Path::new(vertices).map_err(wrong)?);
@@ -63,7 +65,7 @@ fn read_line(place: Place<'_>, line: &str, nodes: &mut BTreeMap<u32, Node>) -> R
     match words[..] {
         [subject, "set", axis, value] => {
             let number = place.node(subject_number(subject).ok_or_else(not_understood)?)?;
-            let node = nodes.entry(number).or_default();
+            let node = nodes.entry(number).or_insert_with(|| Node { line: place.line, ..Node::default() });
             let value = place.metres("the coordinate", value)?;
             let coordinate = match axis {
                 "X_" => &mut node.x,
@@ -87,7 +89,8 @@ fn read_line(place: Place<'_>, line: &str, nodes: &mut BTreeMap<u32, Node>) -> R
                     let to = Position::new(place.metres("x", x)?, place.metres("y", y)?);
                     let speed = speed.parse().ok().filter(|value: &f64| (0.0..=1e6).contains(value));
                     let speed = place.field("the speed", order[4], "m/s, from 0 to 1e6", speed)?;
-                    let node = nodes.entry(number).or_default();
+                    let node =
+                        nodes.entry(number).or_insert_with(|| Node { line: place.line, ..Node::default() });
                     node.order(place, number, time, to, speed)
                 }
                 [subject, "set", "X_" | "Y_" | "Z_", _] => {
@@ -107,8 +110,15 @@ fn subject_number(word: &str) -> Option<&str> {
 }
 
 impl Node {
-    fn begin(&self) -> Option<Vertex> {
-        Some(Vertex { time: Time::ZERO, position: Position::new(self.x?, self.y?) })
+    /// Where the node `number` is at the beginning.
+    fn begin(&self, number: u32) -> Result<Vertex, TraceReason> {
+        let half = |there, missing| TraceReason::HalfPlace { node: number, there, missing };
+        match (self.x, self.y) {
+            (Some(x), Some(y)) => Ok(Vertex { time: Time::ZERO, position: Position::new(x, y) }),
+            (Some(_), None) => Err(half("X_", "Y_")),
+            (None, Some(_)) => Err(half("Y_", "X_")),
+            (None, None) => Err(TraceReason::NoPlace(number)),
+        }
     }
 
     /// From `time` on the node goes to `to`.
@@ -120,7 +130,7 @@ impl Node {
         to: Position,
         speed: f64,
     ) -> Result<usize, TraceError> {
-        let Some(begin) = self.begin() else { return Err(place.error(TraceReason::NoPlace(number))) };
+        let begin = self.begin(number).map_err(|reason| place.error(reason))?;
         if self.ordered.is_some_and(|last| last > time) {
             return Err(place.error(TraceReason::Unsorted(number)));
         }

@@ -25,6 +25,8 @@ const TABLES: &[(&str, &str)] = &[
     ("[mac]", "AdHocMac"),
     ("[mac.rules]", "Rules"),
     ("[mac.arp]", "Arp"),
+    ("mac.rate_control.arf", "Arf"),
+    ("mac.rate_control.minstrel", "Minstrel"),
     ("[[mac.rates]]", "AdHocRate"),
     ("[phy]", "Phy"),
     ("phy.path_loss.two_ray", "TwoRay"),

@@ -73,6 +73,16 @@ pub(super) fn check_use(scenario: &Scenario, findings: &mut Findings) {
     }
 }
 
+/// The initial RTO that the profile of the MAC stands for, unless a transport is that of a host of its own: `rtxcur_init_` of
+/// ns-2's `Agent/TCP`, `ConnTimeout` of ns-3's `TcpSocket`. `None`: the standard's text says nothing of TCP.
+pub(super) fn initial_rto(scenario: &Scenario) -> Option<Duration> {
+    let Topology::AdHoc(_) = scenario.topology else { return None };
+    match scenario.mac.as_ref()?.profile {
+        Profile::Standard => None,
+        Profile::Ns2 | Profile::Ns3 => Some(Duration::from_secs(3)),
+    }
+}
+
 /// All but where the nodes are.
 pub(super) fn build(
     scenario: &Scenario,

@@ -6,7 +6,9 @@ use super::tcp;
 use super::{Findings, Under};
 use crate::limits::{LARGEST_SIZE, LONGEST, MOST_FLOWS};
 use crate::tree::Path;
-use crate::{Connection, Flow, FlowSpec, LinkSpec, QueueLimit, QueueSpec, Scenario, Traffic, is_external};
+use crate::{
+    Connection, Flow, FlowSpec, LinkSpec, QueueLimit, QueueSpec, Scenario, Topology, Traffic, is_external,
+};
 use cogtcp_units::{Bytes, Duration, Time};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +19,8 @@ const LARGEST_HEADERS: u64 = 80;
 pub(super) fn build(scenario: &Scenario, network: &Network, findings: &mut Findings) -> Vec<FlowSpec> {
     let path = Path::of("flow");
     let total: u64 = scenario.flow.iter().map(|flow| u64::from(flow.count)).sum();
-    if scenario.flow.is_empty() {
+    // Without flows nothing happens on links. Nodes of an ad hoc network sense, say hello and exchange routes.
+    if scenario.flow.is_empty() && !matches!(scenario.topology, Topology::AdHoc(_)) {
         findings.error(&path, "there is no flow", "add a section [[flow]] for each flow");
     }
     if total > MOST_FLOWS {

@@ -1,12 +1,12 @@
 //! The settings of a flow's two ends: the preset, \[tcp\] over it, the flow's own `tcp` over both.
 
-use super::Findings;
+use super::{Findings, adhoc};
 use crate::limits::{LARGEST_BUFFER, LARGEST_SEGMENT, LONGEST};
 use crate::tcp::Endpoints;
 use crate::tree::Path;
 use crate::{ControlSpec, Flow, Scenario, Tcp, Window, external, is_external};
 use cogtcp_transport::{
-    DelayedAck, Parameters, Preset, ReceiverConfig, Recovery, SenderConfig, control_info, controls,
+    DelayedAck, Host, Parameters, Preset, ReceiverConfig, Recovery, SenderConfig, control_info, controls,
 };
 use cogtcp_units::{Bytes, Duration};
 
@@ -28,7 +28,12 @@ pub(super) fn resolve(
         return None;
     }
     let layers = [(&scenario.tcp, Path::of("tcp")), (&flow.tcp, path.key("tcp"))];
-    let sender = preset.map_or_else(SenderConfig::default, Preset::sender_config);
+    let mut sender = preset.map_or_else(SenderConfig::default, Preset::sender_config);
+    if preset.is_none_or(|preset| preset.host == Host::Rfc)
+        && let Some(initial_rto) = adhoc::initial_rto(scenario)
+    {
+        sender.initial_rto = initial_rto;
+    }
     let mut ends = Endpoints { sender, receiver: ReceiverConfig::default() };
     layers.iter().for_each(|(tcp, path)| check(tcp, path, findings));
     // Windows in segments, of whatever layer, are of the size that counts in the end.

@@ -218,6 +218,74 @@ fn sensing_nodes_are_radios() {
     assert!(sum(&run.radios, "pu_airtime_s") > 0.0);
 }
 
+/// What a scenario says of waves and rates reaches the medium: obstacles and fading lose frames over a hop that is sure without
+/// them, rates that adapt are faster near by, and of a sender at twice the distance two rays leave a sixteenth (12 dB), free space
+/// a quarter (6 dB, where 10 are needed).
+#[test]
+fn waves_and_rates_of_a_scenario_are_those_of_its_run() {
+    let of = |distance: u32, mac: &str, phy: &str| {
+        let tables = format!("[mac]\n{mac}\n[phy]\n{phy}\n");
+        let text = chain(4, "", &(tables + &flow(0, 1, ""))).replace("200 m", &format!("{distance} m"));
+        run_text(&text)
+    };
+    let goodput = |run: &Run| first(&run.flows, "goodput_bps");
+    // Lost for other reasons than that two sent at once.
+    let lost = |run: &Run| {
+        let nodes = extension(run, "nodes");
+        sum(nodes, "attempts_garbled") + sum(nodes, "attempts_out_of_reach")
+    };
+    let plain = of(200, "", "");
+    assert_eq!(lost(&plain), 0.0);
+    let mut digests = vec![plain.digest];
+    for phy in [
+        "fading = \"rayleigh\"",
+        "fading = { nakagami = { m = 3 } }",
+        "shadowing = { deviation = \"6 dB\", per_pair = false }",
+    ] {
+        let run = of(200, "", phy);
+        assert!(lost(&run) > 50.0 && goodput(&run) < 0.95 * goodput(&plain), "{phy}");
+        digests.push(run.digest);
+    }
+    let hidden = |phy: &str| {
+        let mac = "[mac]\nrts_threshold = \"3 kB\"\n[phy]\n";
+        let run = run_text(&chain(4, "", &format!("{mac}{phy}\n{}{}", flow(0, 1, ""), flow(3, 2, ""))));
+        column(&run.flows, "goodput_bps").into_iter().fold(f64::INFINITY, f64::min)
+    };
+    assert!(hidden("") > 100e3);
+    assert!(hidden("path_loss = { free_space = \"914 MHz\" }") < 10e3);
+    let rates = "rates = [{ rate = \"1 Mbit/s\", capture = \"4 dB\", range = \"250 m\" }, \
+        { rate = \"11 Mbit/s\", capture = \"16 dB\", range = \"100 m\" }]\n";
+    for control in ["{ minstrel = {} }", "{ arf = {} }"] {
+        let adapting = format!("{rates}rate_control = {control}");
+        let near = of(80, &adapting, "");
+        assert!(goodput(&near) > 1.5 * goodput(&of(80, rates, "")), "{control}: {}", goodput(&near));
+        assert!(
+            goodput(&of(200, &adapting, "")) < 0.8 * goodput(&plain),
+            "{control}: at most 1 Mbit/s there"
+        );
+        digests.push(near.digest);
+    }
+    digests.sort_unstable();
+    digests.dedup();
+    assert_eq!(digests.len(), 6, "each is another run");
+}
+
+/// Without flows there is something to see: hellos, one a second from every node, and movement. One node will do.
+#[test]
+fn nodes_without_flows_say_hello() {
+    let hellos = "routing = { aodv = { hello = true, hello_always = true, jitter = \"0 s\" } }";
+    for nodes in [1, 5] {
+        let run = run_traced(&chain(nodes, hellos, ""));
+        assert!(run.flows.is_empty() && extension(&run, "ways").is_empty());
+        assert_eq!(extension(&run, "places").len(), nodes * 31);
+        let sent = first(extension(&run, "routing"), "overhead_packets");
+        // 25 s are measured.
+        assert!((sent - 25.0 * nodes as f64).abs() <= nodes as f64, "{sent} of {nodes}");
+        let none = run_traced(&chain(nodes, "", ""));
+        assert_eq!(first(extension(&none, "routing"), "overhead_packets"), 0.0);
+    }
+}
+
 /// Packets are not recorded where there are no links, and the error says so.
 #[test]
 fn packets_of_the_air_are_not_recorded() {

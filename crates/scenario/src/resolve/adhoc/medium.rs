@@ -2,6 +2,7 @@
 
 use super::LONGEST_QUEUE;
 use super::nodes::LONGEST_SIDE;
+use crate::limits::LONGEST;
 use crate::resolve::Findings;
 use crate::tree::Path;
 use crate::{AdHocMac, Phy, SpectrumSpec};
@@ -15,6 +16,7 @@ pub(super) fn medium(
     findings: &mut Findings,
 ) -> MediumConfig {
     check_mac(mac, findings);
+    check_rates(mac, phy, findings);
     let mac_config = MacConfig {
         dcf: mac.shared.clone().under(mac.profile),
         queue_packets: queue(mac) as usize,
@@ -48,17 +50,32 @@ fn check_mac(mac: &AdHocMac, findings: &mut Findings) {
     }
     // Beyond a slot nobody would ever hear another in time.
     findings.check_span(&path.key("delay"), mac.delay, true, mac.shared.slot.max(Duration::from_nanos(1)));
-    if mac.rate_control.is_some() && mac.rates.is_empty() {
-        let message = "rate adaptation has no rates to choose from";
-        findings.error(&path.key("rate_control"), message, "add [[mac.rates]], slowest first");
+}
+
+/// Rate adaptation, and the rates that it chooses from.
+fn check_rates(mac: &AdHocMac, phy: &Phy, findings: &mut Findings) {
+    let path = Path::of("mac");
+    if let Some(control) = mac.rate_control {
+        control.check(LONGEST, &mut findings.under(&path.key("rate_control")));
+        if mac.rates.is_empty() {
+            let message = "rate adaptation has no rates to choose from";
+            findings.error(&path.key("rate_control"), message, "add [[mac.rates]], slowest first");
+        }
     }
-    let rates_path = path.key("rates");
+    let path = path.key("rates");
     for (number, rate) in mac.rates.iter().enumerate() {
-        findings.check_rate(&rates_path.index(number).key("rate"), rate.rate);
+        let path = path.index(number);
+        findings.check_rate(&path.key("rate"), rate.rate);
+        findings.under(&path).range("capture", rate.capture.0, (0.0, 100.0), " dB");
+        if !(1.0..=phy.carrier_sense_range.0).contains(&rate.range.0) {
+            let message = format!("\"{}\" is out of range", rate.range);
+            let remedy = format!("write \"1 m\" to the carrier sense range, \"{}\"", phy.carrier_sense_range);
+            findings.error(&path.key("range"), message, remedy);
+        }
     }
     if let Some(late) = mac.rates.windows(2).position(|pair| pair[0].rate >= pair[1].rate) {
         let message = "the rates are not in rising order";
-        findings.error(&rates_path.index(late + 1).key("rate"), message, "write the slowest first");
+        findings.error(&path.index(late + 1).key("rate"), message, "write the slowest first");
     }
 }
 

@@ -34,9 +34,9 @@ pub(in crate::resolve) fn motion(scenario: &Scenario, findings: &mut Findings) -
     };
     let most = u32::try_from(MOST_NODES).unwrap_or(u32::MAX);
     let nodes = match (it.nodes, &given) {
-        (Some(nodes), _) if !(2..=most).contains(&nodes) => {
+        (Some(nodes), _) if !(1..=most).contains(&nodes) => {
             let message = format!("{nodes} is out of range");
-            findings.error(&path.key("nodes"), message, format!("write 2 to {most}"));
+            findings.error(&path.key("nodes"), message, format!("write 1 to {most}"));
             return None;
         }
         (Some(nodes), Some(given)) if nodes as usize != given.len() => {
@@ -48,7 +48,7 @@ pub(in crate::resolve) fn motion(scenario: &Scenario, findings: &mut Findings) -
         (None, Some(given)) => given.len(),
         (None, None) => {
             let message = "how many nodes there are is not said";
-            findings.error(&path, message, format!("write nodes = 25, or another number from 2 to {most}"));
+            findings.error(&path, message, format!("write nodes = 25, or another number from 1 to {most}"));
             return None;
         }
     };
