@@ -542,9 +542,11 @@ def test_the_page_names_the_plane(command: Command, tmp_path: Path) -> None:
 def test_what_cannot_be_emulated_is_refused(command: Command, tmp_path: Path) -> None:
     if sys.platform != "linux":
         pytest.skip("the plane needs Linux")
-    done = command("emulate", "adhoc-mobile")
+    silenced = SENSING.replace('"hold"', '"drop"\nunreachable = true')
+    (tmp_path / "icmp.toml").write_text(text(radio=silenced))
+    done = command("emulate", "icmp.toml")
     assert done.code == 2
-    assert "ad hoc network" in done.err
+    assert "ICMP" in done.err
     assert "kernel plane emulates" in done.err
     (tmp_path / "vegas.toml").write_text(text().replace("linux-cubic", "vegas"))
     done = command("emulate", "vegas.toml")

@@ -1,20 +1,29 @@
-"""CR users with their MAC on the kernel plane."""
+"""CR users with their MAC, and ad hoc networks, on the kernel plane."""
 
 from __future__ import annotations
 
+import sys
+from typing import TYPE_CHECKING
+
 import pytest
 
-from cogtcp import Scenario, run
+from cogtcp import Scenario, ScenarioError, UsageError, run
+from cogtcp.capture import find_point
 from cogtcp.emulation import check, emulate
 from conftest import ROOT
 from test_emulation import as_in_time, on_kernel
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Command
 
 
 def single_hop(**changes: str) -> Scenario:
     """Return the shipped single hop of MSWiM 2009 with the kernel's ACKs and no cap on the window."""
     scenario = Scenario.from_file(ROOT / "scenarios" / "cr-single-hop.toml").with_transport("linux-reno")
     for path, value in {
-        "run.duration": "4 s",
+        "run.duration": "3 s",
         "tcp.max_window": "1000 segments",
         "tcp.delayed_ack": "linux",
         "topology.single_hop.link.queue": "20 packets",
@@ -39,7 +48,7 @@ def test_cr_users_serve_the_kernels_packets_as_in_the_simulation() -> None:
         [
             (row["kind"], row["entity"], row["time_s"])
             for row in result.events.to_pylist()
-            if row["kind"] in kinds and row["time_s"] < 4.0
+            if row["kind"] in kinds and row["time_s"] < 3.0
         ]
         for result in (emulated, simulated)
     ]
@@ -57,3 +66,81 @@ def test_both_kinds_of_pair_can_be_emulated() -> None:
     for name in ("cr-single-hop", "cr-as-released"):
         notes = check(Scenario.from_file(ROOT / "scenarios" / f"{name}.toml"))
         assert any("cap on the sender's window" in note for note in notes)
+
+
+AD_HOC = """\
+name = "string"
+routing = "aodv"
+
+[run]
+duration = "3 s"
+sample_interval = "500 ms"
+
+[tcp]
+delayed_ack = "linux"
+
+[topology.ad_hoc]
+nodes = 4
+placement = { chain = "200 m" }
+
+[mac]
+rate = "2 Mbit/s"
+
+[phy]
+range = "250 m"
+carrier_sense_range = "550 m"
+
+[[flow]]
+name = "there"
+from = "n0"
+to = "n3"
+transport = "linux-reno"
+
+[[flow]]
+name = "across"
+from = "n2"
+to = "n0"
+transport = "linux-reno"
+traffic = { size = "10 kB" }
+"""
+
+
+@on_kernel
+def test_an_ad_hoc_network_carries_the_kernels_packets_over_several_hops() -> None:
+    asked = Scenario.from_toml(AD_HOC)
+    emulated, simulated = emulate(asked), run(asked)
+    for result in (emulated, simulated):
+        ways = {(row["flow"], row["stream"]): row for row in result.rows("ways")}
+        there, back = ways["there", "data"], ways["there", "acknowledgements"]
+        assert (there["hops_min"], there["hops_max"], back["hops_min"]) == (3, 3, 3)
+        assert there["delivered_packets"] > 20
+        assert ways["across", "data"]["hops_min"] == 2
+        assert result.rows("routing")[0]["searches"] >= 2
+        relay = result.rows("nodes")[1]
+        assert relay["relayed"] > 40
+        assert {"search_start", "route_found"} <= {row["kind"] for row in result.events.to_pylist()}
+        assert {row["node"] for row in result.rows("places")} == {"n0", "n1", "n2", "n3"}
+    flow = emulated.rows("flows")[1]
+    assert flow["delivered_bytes"] == 10_000
+    with as_in_time(emulated):
+        goodput, expected = (result.rows("flows")[0]["goodput_bps"] for result in (emulated, simulated))
+        # Each packet contends with those before it: a factor of two is what a few seconds say.
+        assert expected / 2 < goodput < 2 * expected
+
+
+@on_kernel
+def test_programs_use_an_ad_hoc_network(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "string.toml").write_text(AD_HOC)
+    ask = (
+        "import os, socket; asked = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); asked.settimeout(5);"
+        "asked.connect((os.environ['COGTCP_PEER'], 9)); asked.send(b'x');\n"
+        "try: asked.recv(9)\nexcept ConnectionRefusedError: print('nobody listens')"
+    )
+    done = command("emulate", "string.toml", "--out", "out", "--", sys.executable, "-c", ask)
+    assert done.code == 0
+    # Two hosts are three hops apart: the datagram, and what the other kernel says.
+    assert "the ad hoc network delivered 2 packets" in done.out
+    with pytest.raises(UsageError, match="an ad hoc network has no links"):
+        find_point(Scenario.from_toml(AD_HOC), "n0")
+    with pytest.raises(ScenarioError, match="the packets of an ad hoc network"):
+        emulate(Scenario.from_toml(AD_HOC), journal=tmp_path / "packets")

@@ -33,9 +33,13 @@ def of_run(result: Result) -> str:
 
 def _of_links(result: Result) -> str:
     """Return what the links carried, of a run without flows of its own: a program was emulated."""
+    links = result.rows("links")
+    if not links:
+        delivered = sum(row["delivered"] for row in result.rows("nodes"))
+        return f"In {result.duration_s:,.1f} s the ad hoc network delivered {delivered:,} packets."
     parts = [
         f"{_GOODPUT.text(row['carried_bytes'] * 8 / result.duration_s, unit=True)} {row['direction']}"
-        for row in result.rows("links")
+        for row in links
     ]
     return f"In {result.duration_s:,.1f} s the link carried {join(parts)}, headers included."
 

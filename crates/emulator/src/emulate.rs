@@ -62,6 +62,13 @@ pub struct Options {
 
 /// Emulates a scenario. It takes the process for itself: see the crate's documentation.
 pub fn emulate(plan: &Plan, options: &Options) -> Result<Run, EmulationError> {
+    if plan.experiment.adhoc.is_some() && options.journal.is_some() {
+        let what = "the packets of an ad hoc network are on no link, and are not recorded".to_owned();
+        return Err(EmulationError::Scenario {
+            what,
+            known: "an ad hoc network without a record of its packets",
+        });
+    }
     let real_time = privileges::ask_for_real_time();
     namespaces::enter_user_namespace()?;
     let mut devices = Devices::new(options.device);
@@ -358,6 +365,7 @@ impl Finished<'_> {
         }
         extensions.extend(self.outcome.applications());
         extensions.extend(self.outcome.train());
+        extensions.extend(self.outcome.network.ad_hoc_tables(self.outcome.account.ended_at));
         let [flow_series, control_series] = self.outcome.flow_series();
         let departures = self.outcome.observer.lateness.histogram().samples();
         let events = self.outcome.events();

@@ -157,8 +157,10 @@ impl Engine {
     fn offer(&mut self, now: Time, host: usize, bytes: &[u8]) {
         // To nobody: a multicast of the kernel's, say.
         let way = packet::destination(bytes).and_then(|to| self.network.ways().way(host, to));
-        let Some((way, Step::Pipe(pipe))) = way.map(|way| (way, self.network.ways().step(way))) else {
-            return;
+        let Some(way) = way else { return };
+        let pipe = match self.network.ways().step(way) {
+            Step::Pipe(pipe) => Some(pipe),
+            Step::Air(_) | Step::Host(_) => None,
         };
         if let Some(packet) = self.observer.take(now, pipe, bytes) {
             self.network.offer(now, way, packet, bytes.len() as u32, &mut self.observer);

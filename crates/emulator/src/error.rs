@@ -22,6 +22,9 @@ pub enum EmulationError {
         /// What is wrong.
         why: String,
     },
+    /// An ad hoc network cannot be built.
+    #[error("{0}")]
+    AdHoc(String),
     /// The machine lacks something.
     #[error("{what}: {source}. {remedy}")]
     Missing {

@@ -1,18 +1,21 @@
 //! The network between the hosts: the links of a scenario, the radios that gate them or, with their MAC, serve them, and the ways of
-//! packets. Without a clock.
+//! packets; or an ad hoc network. Without a clock.
 //!
 //! A driver says what happens and when: [`Network::offer`] when a packet comes, [`Network::play`] whenever it looks, at the latest
 //! when [`Network::next`] is due. Everything is played at its own time and in its order, however late the driver is: a packet that
 //! goes from link to link loses nothing in between. So a real clock and one made by hand lead to the same arrivals.
 
+mod ad_hoc;
 mod cells;
 
 use crate::error::EmulationError;
 use crate::packet::Packet;
 use crate::ways::{Pipe, Step, Ways};
+use ad_hoc::AdHoc;
 use cells::Cell;
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_link::{DropCause, Frame, Gate, Link, Offer};
+use cogtcp_records::EventKind;
 use cogtcp_scenario::{Experiment, RadioError, RadioSpec};
 use cogtcp_spectrum::air::Air;
 use cogtcp_spectrum::{Radio, RadioStats};
@@ -23,8 +26,8 @@ use std::sync::Arc;
 
 /// Who is told what happens in the network.
 pub trait Observer {
-    /// A packet that came by `pipe` reaches its host, which was due at `due`.
-    fn arrived(&mut self, due: Time, host: usize, pipe: Pipe, frame: &Frame<Packet>);
+    /// A packet reaches its host, which was due at `due`. It came by `pipe`, or else over the air.
+    fn arrived(&mut self, due: Time, host: usize, pipe: Option<Pipe>, frame: &Frame<Packet>);
 
     /// A packet goes from one direction of a link on to the next one, if that takes it.
     fn passed(&mut self, _at: Time, _from: Pipe, _to: Pipe, _frame: &Frame<Packet>) {}
@@ -37,6 +40,15 @@ pub trait Observer {
 
     /// A primary user destroyed a frame of this name, which was about a packet of `pipe`.
     fn interference(&mut self, _at: Time, _pipe: Pipe, _frame: &'static str) {}
+
+    /// A packet is lost at a node of an ad hoc network.
+    fn lost(&mut self, _at: Time, _node: u32, _frame: &Frame<Packet>, _cause: &'static str) {}
+
+    /// Something happened to the radio of a node of an ad hoc network.
+    fn node_radio(&mut self, _at: Time, _node: u32, _event: LinkEvent) {}
+
+    /// Something happened at the first of these nodes of an ad hoc network, about the second.
+    fn noted(&mut self, _at: Time, _kind: EventKind, _nodes: [u32; 2], _value: f64) {}
 }
 
 /// Which radio: its place in the experiment, and among those that it stands for there
@@ -50,7 +62,10 @@ pub struct Network {
     pipes: Vec<Link<Packet>>,
     radios: Vec<Gating>,
     cells: Vec<Cell>,
-    /// The channels and primary users of the cells, if there are any.
+    ad_hoc: Option<Box<AdHoc>>,
+    /// Packets that the air has taken and not given back.
+    on_air: u64,
+    /// The channels and primary users of CR users with a MAC, if there are any.
     air: Option<Arc<Air>>,
     /// What a cell has to say, empty between its steps.
     notes: VecDeque<Noted>,
@@ -81,6 +96,7 @@ enum Due {
     Arrival(Pipe),
     Radio(usize),
     Cell(usize),
+    Air,
 }
 
 impl Network {
@@ -89,18 +105,27 @@ impl Network {
     ///
     /// # Errors
     ///
-    /// A CR user that cannot be built.
+    /// A CR user or an ad hoc network that cannot be built.
     pub fn new(experiment: &Experiment, ways: Ways, seed: u64, end: Time) -> Result<Self, EmulationError> {
         let pipes = experiment.links.iter().flat_map(|link| link.build(seed)).collect();
         let radios = experiment.radios.iter().enumerate();
         let radios = radios.filter_map(|(number, spec)| Gating::new(number, spec, experiment, seed, end));
-        let (pairs, air) = experiment
-            .station_pairs(end.saturating_since(Time::ZERO), seed)
+        let horizon = end.saturating_since(Time::ZERO);
+        let (pairs, mut air) = experiment
+            .station_pairs(horizon, seed)
             .map_err(|RadioError { radio, why }| EmulationError::Radio { radio, why })?;
+        let mut ad_hoc = None;
+        if let Some(spec) = &experiment.adhoc {
+            let spectrum = experiment.air(horizon, seed);
+            air = spectrum.map_err(|error| EmulationError::AdHoc(error.to_string()))?;
+            ad_hoc = Some(Box::new(AdHoc::new(spec, experiment, air.as_ref(), seed, end)?));
+        }
         let mut network = Self {
             pipes,
             radios: radios.collect(),
             cells: Vec::new(),
+            ad_hoc,
+            on_air: 0,
             air,
             notes: VecDeque::new(),
             ways,
@@ -135,6 +160,7 @@ impl Network {
         for (number, cell) in self.cells.iter().enumerate() {
             consider(Some(cell.due()), Due::Cell(number));
         }
+        consider(self.ad_hoc.as_ref().map(|ad_hoc| ad_hoc.due()), Due::Air);
         first
     }
 
@@ -151,6 +177,7 @@ impl Network {
                 Due::Arrival(pipe) => self.arrive(at, pipe, observer),
                 Due::Radio(radio) => self.change(at, radio, observer),
                 Due::Cell(cell) => self.step_cell(cell, observer),
+                Due::Air => self.step_air(self.played, observer),
             }
         }
         self.played = self.played.max(now);
@@ -168,7 +195,8 @@ impl Network {
     /// A packet has come through `pipe`.
     fn forward(&mut self, at: Time, pipe: Pipe, mut frame: Frame<Packet>, observer: &mut impl Observer) {
         match self.ways.step(frame.packet.place) {
-            Step::Host(host) => observer.arrived(at, host, pipe, &frame),
+            Step::Host(host) => observer.arrived(at, host, Some(pipe), &frame),
+            Step::Air(ends) => self.send_on_air(ends, &frame, observer),
             Step::Pipe(next) => {
                 frame.packet.place += 1;
                 observer.passed(at, pipe, next, &frame);
@@ -187,10 +215,13 @@ impl Network {
         observer: &mut impl Observer,
     ) {
         self.play(now, observer);
-        // A way has at least one link.
-        if let Step::Pipe(pipe) = self.ways.step(way) {
-            packet.place = way + 1;
-            self.put(pipe, Frame::new(packet, size), observer);
+        packet.place = way + 1;
+        let frame = Frame::new(packet, size);
+        match self.ways.step(way) {
+            Step::Pipe(pipe) => self.put(pipe, frame, observer),
+            Step::Air(ends) => self.send_on_air(ends, &frame, observer),
+            // A way has at least one step.
+            Step::Host(_) => {}
         }
     }
 
@@ -276,7 +307,7 @@ impl Network {
                 return Err(format!("link direction {pipe} holds {held} packets and counted {counters:?}"));
             }
         }
-        Ok(())
+        self.check_air()
     }
 }
 

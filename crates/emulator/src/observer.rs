@@ -53,6 +53,8 @@ pub(crate) enum Entity {
     Node(usize),
     /// A primary user, by its number in the log.
     User(u32),
+    /// A node, about another.
+    Nodes([usize; 2]),
 }
 
 /// Something that happened.
@@ -126,8 +128,9 @@ impl Observer {
         self.udp.get_mut((packet.flow as usize).checked_sub(self.flows.len())?)
     }
 
-    /// A kernel sends a packet, which is to go by `pipe` first. `None`: the network carries no packet of this kind.
-    pub(crate) fn take(&mut self, now: Time, pipe: Pipe, bytes: &[u8]) -> Option<Packet> {
+    /// A kernel sends a packet, which is to go by `pipe` first, or else over the air. `None`: the network carries no packet of this
+    /// kind.
+    pub(crate) fn take(&mut self, now: Time, pipe: Option<Pipe>, bytes: &[u8]) -> Option<Packet> {
         let mut packet = self.packets.put(now, bytes)?;
         if let Some(flow) = self.flows.get_mut(packet.flow as usize) {
             if !packet.is_forward {
@@ -138,7 +141,7 @@ impl Observer {
         } else if let Some(source) = self.source(&packet) {
             packet.payload = source.sent();
         }
-        if let Some(journal) = &mut self.journal {
+        if let (Some(journal), Some(pipe)) = (&mut self.journal, pipe) {
             journal.packet(now, Step::Offered, pipe, (&packet, bytes.len() as u32), bytes, None);
         }
         Some(packet)
@@ -151,6 +154,32 @@ impl Observer {
         }
     }
 
+    fn note_drop(&mut self, at: Time, entity: Entity, frame: &Frame<Packet>, cause: &'static str) {
+        let packet = &frame.packet;
+        if let Some(flow) = self.flows.get_mut(packet.flow as usize) {
+            flow.dropped[usize::from(!packet.is_forward)] += u64::from(self.is_warm);
+        } else if let Some(source) = self.source(packet) {
+            source.dropped();
+        }
+        self.happened(Happening {
+            at,
+            kind: EventKind::Drop,
+            entity,
+            flow: (packet.flow != NO_FLOW).then_some(packet.flow as usize),
+            detail: cause,
+            value: f64::from(frame.size()),
+        });
+    }
+
+    fn note_radio(&mut self, at: Time, entity: Entity, event: LinkEvent, own_rate: Rate) {
+        let Some((kind, detail, value, error)) = of_link_event(event, own_rate) else { return };
+        let happening = Happening { at, kind, entity, flow: None, detail, value };
+        self.happened(happening);
+        if let Some(kind) = error {
+            self.happened(Happening { kind, detail: "", value: f64::NAN, ..happening });
+        }
+    }
+
     fn happened(&mut self, happening: Happening) {
         if self.happenings.len() < MOST_HAPPENINGS {
             self.happenings.push(happening);
@@ -159,7 +188,7 @@ impl Observer {
 }
 
 impl network::Observer for Observer {
-    fn arrived(&mut self, due: Time, host: usize, pipe: Pipe, frame: &Frame<Packet>) {
+    fn arrived(&mut self, due: Time, host: usize, pipe: Option<Pipe>, frame: &Frame<Packet>) {
         let packet = &frame.packet;
         let now = self.clock.now();
         self.lateness.record(due, now);
@@ -187,7 +216,7 @@ impl network::Observer for Observer {
         if !is_message && self.exits[host].send(bytes).is_err() {
             self.refused += 1;
         }
-        if let Some(journal) = &mut self.journal {
+        if let (Some(journal), Some(pipe)) = (&mut self.journal, pipe) {
             journal.packet(now, Step::Arrived, pipe, (packet, frame.size()), bytes, None);
         }
         self.packets.free(packet);
@@ -203,19 +232,7 @@ impl network::Observer for Observer {
 
     fn dropped(&mut self, at: Time, pipe: Pipe, frame: &Frame<Packet>, cause: DropCause, refused: bool) {
         let packet = &frame.packet;
-        if let Some(flow) = self.flows.get_mut(packet.flow as usize) {
-            flow.dropped[usize::from(!packet.is_forward)] += u64::from(self.is_warm);
-        } else if let Some(source) = self.source(packet) {
-            source.dropped();
-        }
-        self.happened(Happening {
-            at,
-            kind: EventKind::Drop,
-            entity: Entity::Pipe(pipe),
-            flow: (packet.flow != NO_FLOW).then_some(packet.flow as usize),
-            detail: cause.name(),
-            value: f64::from(frame.size()),
-        });
+        self.note_drop(at, Entity::Pipe(pipe), frame, cause.name());
         if let Some(journal) = &mut self.journal {
             let step = if refused { Step::Refused } else { Step::Dropped };
             journal.packet(at, step, pipe, (packet, frame.size()), &[], Some(cause));
@@ -227,12 +244,21 @@ impl network::Observer for Observer {
         if let Some(train) = &mut self.train {
             train.link_event(at, radio.0, event);
         }
-        let Some((kind, detail, value, error)) = of_link_event(event, own_rate) else { return };
-        let happening = Happening { at, kind, entity: Entity::Radio(radio), flow: None, detail, value };
-        self.happened(happening);
-        if let Some(kind) = error {
-            self.happened(Happening { kind, detail: "", value: f64::NAN, ..happening });
-        }
+        self.note_radio(at, Entity::Radio(radio), event, own_rate);
+    }
+
+    fn lost(&mut self, at: Time, node: u32, frame: &Frame<Packet>, cause: &'static str) {
+        self.note_drop(at, Entity::Node(node as usize), frame, cause);
+        self.packets.free(&frame.packet);
+    }
+
+    fn node_radio(&mut self, at: Time, node: u32, event: LinkEvent) {
+        self.note_radio(at, Entity::Node(node as usize), event, Rate::ZERO);
+    }
+
+    fn noted(&mut self, at: Time, kind: EventKind, nodes: [u32; 2], value: f64) {
+        let entity = Entity::Nodes(nodes.map(|node| node as usize));
+        self.happened(Happening { at, kind, entity, flow: None, detail: "", value });
     }
 
     fn interference(&mut self, at: Time, pipe: Pipe, frame: &'static str) {

@@ -2,7 +2,7 @@
 
 use crate::device::LEAST_MTU_OF_IPV6;
 use crate::error::EmulationError;
-use crate::packet::{Family, MOST_HOSTS, Ports};
+use crate::packet::{Family, MOST_HOSTS, Packets, Ports};
 use crate::sockets::Settings;
 use crate::udp;
 use crate::ways::{Pipe, Ways};
@@ -14,7 +14,7 @@ use cogtcp_units::Duration;
 use cogtcp_wireless::MacConfig;
 
 /// What it emulates, for messages.
-const KNOWN: &str = "links between nodes, with radios of every kind";
+const KNOWN: &str = "links between nodes, with radios of every kind, and ad hoc networks";
 /// Which transports the kernel has.
 pub(crate) const CONTROLS: &str = "the transports of the kernel: linux-reno, linux-cubic, linux-bbr, others with those controls, and the controls of this \
      project that are loaded into the kernel";
@@ -77,9 +77,6 @@ impl Plan {
     /// Checks that `experiment` can be emulated: its own flows, over IPv4 or IPv6, or with `is_command` some program in their place.
     pub fn new(mut experiment: Experiment, is_command: bool, family: Family) -> Result<Self, EmulationError> {
         let mut notes = Vec::new();
-        if experiment.adhoc.is_some() {
-            return refuse("the scenario has an ad hoc network".to_owned());
-        }
         if let Some(radio) = experiment.radios.iter().find(|radio| gating(radio)) {
             return refuse(format!("radio \"{}\" tells sources of what it destroyed (ICMP)", radio.name));
         }
@@ -139,7 +136,8 @@ impl Plan {
     /// Whether what the radios do is worked out before it happens, up to the end.
     pub(crate) fn is_worked_out(&self) -> bool {
         let is_cycle = |radio: &RadioSpec| radio.kind.cycle().is_some();
-        self.experiment.train.is_some() || !self.experiment.radios.iter().all(is_cycle)
+        let is_given = self.experiment.train.is_some() || self.experiment.adhoc.is_some();
+        is_given || !self.experiment.radios.iter().all(is_cycle)
     }
 
     /// By which ports its packets are known.
@@ -165,23 +163,23 @@ impl Plan {
         if pipe.is_multiple_of(2) { &link.forward } else { &link.reverse }
     }
 
-    /// The round-trip time of a packet without queues, as it is on an idle medium where links have one: the shortest of all flows,
-    /// or the one of a program and its peer.
+    /// The round-trip time without queues, of a full segment and its ACK where a medium takes its time for them: the shortest of all
+    /// flows, or the one of a program and its peer.
     pub(crate) fn rtt(&self) -> Duration {
-        let flows = self
-            .experiment
-            .flows
-            .iter()
-            .map(|flow| (self.ends_of(flow), self.hosts[self.ways.host(flow.from)].mtu));
-        let trips: Vec<([usize; 2], u32)> =
-            if self.experiment.flows.is_empty() { vec![(self.ends, ACK)] } else { flows.collect() };
-        let trip = |([from, to], data): ([usize; 2], u32)| {
+        let flows = self.experiment.flows.iter().map(|flow| self.ends_of(flow));
+        let ends: Vec<[usize; 2]> =
+            if self.experiment.flows.is_empty() { vec![self.ends] } else { flows.collect() };
+        let trip = |[from, to]: [usize; 2]| {
             let way = |from, to, size| -> Duration {
+                if let Some(ad_hoc) = &self.experiment.adhoc {
+                    // One hop at least.
+                    return self.on_medium(&ad_hoc.config.medium.mac, size);
+                }
                 self.ways.pipes(from, to).into_iter().map(|pipe| self.transit(pipe, size)).sum()
             };
-            way(from, to, data) + way(to, from, ACK)
+            way(from, to, self.hosts[from].mtu) + way(to, from, ACK)
         };
-        trips.into_iter().map(trip).min().unwrap_or_default()
+        ends.into_iter().map(trip).min().unwrap_or_default()
     }
 
     /// How long a packet of `size` bytes takes over a direction of a link at least: with a MAC its frames take their time, which is
@@ -190,10 +188,21 @@ impl Plan {
         let delay = self.pipe(pipe).delay;
         let radio = self.experiment.radios.iter().find(|radio| radio.links.contains(&(pipe / 2)));
         let Some(cognitive) = radio.and_then(|radio| radio.kind.cognitive()) else { return delay };
-        let mac: MacConfig = cognitive.user.mac.clone().into();
+        delay + self.on_medium(&cognitive.user.mac.clone().into(), size)
+    }
+
+    /// How long the frames of a packet of `size` bytes take on an idle medium, over the fastest channel.
+    fn on_medium(&self, mac: &MacConfig, size: u32) -> Duration {
         let channels = self.experiment.spectrum.iter().flat_map(|spectrum| spectrum.channels.iter());
-        let fastest = channels.map(|(_, channel)| channel.rate).max().unwrap_or_default();
-        delay + mac.transit(size, fastest)
+        let rates = channels.map(|(_, channel)| channel.rate);
+        let of_nodes = self.experiment.adhoc.iter().flat_map(|ad_hoc| &ad_hoc.config.medium.channels);
+        let fastest = rates.chain(of_nodes.map(|channel| channel.rate)).max();
+        mac.transit(size, fastest.unwrap_or_default())
+    }
+
+    /// A store of packets that knows which are the scenario's own.
+    pub fn packets(&self) -> Packets {
+        Packets::new(self.ports())
     }
 }
 

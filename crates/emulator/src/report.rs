@@ -185,6 +185,10 @@ impl Outcome<'_> {
                 table.push(row);
             }
         }
+        for (name, stats, protection) in self.network.node_radios(self.account.ended_at) {
+            let row = RadioRow::new(table.radio.intern(&name), &stats, Some(&protection));
+            table.push(row);
+        }
         table.finish()
     }
 
@@ -339,7 +343,7 @@ impl Outcome<'_> {
                 Entity::Flow(number) => names[number],
                 Entity::Radio((number, unit)) => &radios[number][unit],
                 Entity::Pipe(pipe) => &pipes[pipe],
-                Entity::Node(node) => &self.plan.experiment.nodes[node],
+                Entity::Node(node) | Entity::Nodes([node, _]) => &self.plan.experiment.nodes[node],
                 Entity::User(user) => {
                     user_name = format!("pu{user}");
                     &user_name
@@ -350,7 +354,10 @@ impl Outcome<'_> {
                 kind: happening.kind.code(),
                 entity,
                 flow: table.flow.intern(happening.flow.map_or("", |number| names[number])),
-                detail: table.detail.intern(happening.detail),
+                detail: table.detail.intern(match happening.entity {
+                    Entity::Nodes([_, other]) => &experiment.nodes[other],
+                    _ => happening.detail,
+                }),
                 value: happening.value,
             };
             table.push(row);

@@ -10,6 +10,8 @@ pub type Pipe = usize;
 pub enum Step {
     /// On to this direction of a link.
     Pipe(Pipe),
+    /// Over an ad hoc network, from node to node.
+    Air([u32; 2]),
     /// It has reached this host.
     Host(usize),
 }
@@ -37,6 +39,12 @@ impl Ways {
         for from in &hosts {
             let mut begins = Vec::new();
             for (number, to) in hosts.iter().enumerate() {
+                if experiment.adhoc.is_some() {
+                    // Which way it takes there is found while the run goes on.
+                    begins.push((from != to).then_some(steps.len() as u32));
+                    steps.extend([Step::Air([*from as u32, *to as u32]), Step::Host(number)]);
+                    continue;
+                }
                 let path = routes.path(*from, *to).filter(|path| !path.is_empty());
                 begins.push(path.map(|path| {
                     let begin = steps.len() as u32;

@@ -24,8 +24,8 @@ struct Notes {
 }
 
 impl Observer for Notes {
-    fn arrived(&mut self, due: Time, _: usize, pipe: Pipe, frame: &Frame<Packet>) {
-        self.arrivals.push((due.as_nanos(), pipe, frame.size()));
+    fn arrived(&mut self, due: Time, _: usize, pipe: Option<Pipe>, frame: &Frame<Packet>) {
+        self.arrivals.push((due.as_nanos(), pipe.unwrap(), frame.size()));
     }
 
     fn dropped(&mut self, at: Time, pipe: Pipe, _: &Frame<Packet>, cause: DropCause, _: bool) {

@@ -6,6 +6,7 @@
 //! have); the Python package lays Arrow tables over the
 //! buffers without copying them.
 
+pub mod adhoc;
 pub mod applications;
 mod column;
 mod events;

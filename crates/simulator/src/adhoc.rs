@@ -3,9 +3,6 @@
 //! Packets whose way has no links wait in the network until this part's event of that instant; what arrives goes back to the event
 //! loop by [`Network::bring`](crate::network::Network::bring).
 
-mod measures;
-mod report;
-
 use crate::network::Network;
 use crate::options::{RunError, TraceLevel};
 use crate::packet::{Packet, TIME_TO_LIVE};
@@ -14,18 +11,15 @@ use crate::queue::Event;
 use cogtcp_adhoc::{AdHocNetwork, Event as AirEvent, SearchOutcome};
 use cogtcp_link::Frame;
 use cogtcp_mobility::Mobility;
+use cogtcp_records::adhoc::{AdHocAccount, AdHocEnding, PLACES_EVERY, StreamName};
 use cogtcp_records::{EventKind, Table};
-use cogtcp_scenario::{AdHocSpec, Experiment, Reception};
+use cogtcp_scenario::{AdHocSpec, Experiment, Traffic};
 use cogtcp_spectrum::air::Air;
-use cogtcp_spectrum::{Protection, Radio as _, RadioStats};
-use cogtcp_units::{Duration, RandomStream, Rate, Time};
-use cogtcp_wireless::{PrimaryUsers, Surroundings};
-use measures::Measures;
+use cogtcp_spectrum::{Protection, RadioStats};
+use cogtcp_units::{Duration, Power, Rate, Time};
+use cogtcp_wireless::Surroundings;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// From one recording of places to the next, unless the run's samples are further apart.
-const RECORDING: Duration = Duration::from_secs(1);
 
 /// The codes of its events, by their place.
 const DUE: u32 = 0;
@@ -47,19 +41,7 @@ impl AdHoc {
         let Some(spec) = &plan.experiment.adhoc else { return Ok(None) };
         let part: Box<dyn Part> = match plan.air {
             None => Box::new(Nodes::new(plan, spec, ())?),
-            Some(air) => {
-                let users = match spec.reception {
-                    Reception::Sinr => PrimaryUsers::new(Arc::clone(air)),
-                    Reception::AsReleased => {
-                        let stream =
-                            |node| RandomStream::new(plan.seed, &format!("escape/interface {node}"), 0);
-                        // Three interfaces a node at most.
-                        let streams = (0..3 * spec.nodes).map(stream).collect();
-                        PrimaryUsers::as_released(Arc::clone(air), spec.sensitivity.watts(), streams)
-                    }
-                };
-                Box::new(Nodes::new(plan, spec, users)?)
-            }
+            Some(air) => Box::new(Nodes::new(plan, spec, spec.primary_users(air, plan.seed))?),
         };
         Ok(Some(part))
     }
@@ -67,9 +49,7 @@ impl AdHoc {
 
 /// The air of an ad hoc network with a spectrum.
 pub(crate) fn air(experiment: &Experiment, seed: u64) -> Result<Option<Arc<Air>>, RunError> {
-    let Some(spectrum) = &experiment.spectrum else { return Ok(None) };
-    let air = spectrum.air(experiment.run.duration, seed);
-    air.map(|air| Some(Arc::new(air))).map_err(|error| RunError::AdHoc(error.to_string()))
+    experiment.air(experiment.run.duration, seed).map_err(|error| RunError::AdHoc(error.to_string()))
 }
 
 /// The nodes on their medium.
@@ -79,13 +59,11 @@ struct Nodes<S> {
     mobility: Arc<Mobility>,
     spectrum: Option<Arc<Air>>,
     names: Vec<String>,
-    measures: Measures,
+    account: AdHocAccount,
     /// When the pending event is due; [`Time::MAX`]: none is.
     armed: Time,
     records: bool,
     recording: Duration,
-    /// By node: what its radio counted before the end of the warm-up.
-    warm_radios: Vec<(RadioStats, Protection)>,
 }
 
 impl<S: Surroundings + std::fmt::Debug> Nodes<S> {
@@ -100,15 +78,19 @@ impl<S: Surroundings + std::fmt::Debug> Nodes<S> {
             air.record_ways();
         }
         Ok(Self {
-            measures: Measures::new(experiment, network, records),
-            warm_radios: vec![Default::default(); air.len()],
+            account: AdHocAccount::new(
+                experiment.nodes.clone(),
+                streams(experiment, network),
+                experiment.run.warmup.is_zero(),
+                records,
+            ),
             air,
             mobility,
             spectrum: plan.air.cloned(),
             names: experiment.nodes.clone(),
             armed: Time::MAX,
             records,
-            recording: RECORDING.max(experiment.run.sample_interval),
+            recording: PLACES_EVERY.max(experiment.run.sample_interval),
         })
     }
 
@@ -124,26 +106,21 @@ impl<S: Surroundings + std::fmt::Debug> Nodes<S> {
     /// Takes in what happened in the air.
     fn take_events(&mut self, network: &mut Network) {
         while let Some(event) = self.air.poll_event() {
+            self.account.note(&self.air, &event, |packet| packet.stream);
             match event {
-                AirEvent::Delivered { time, packet, trip } => {
-                    self.measures.delivered(&self.air, time, packet.payload.stream, &trip);
+                AirEvent::Delivered { packet, trip, .. } => {
                     let mut frame = Frame::new(packet.payload, packet.bytes);
                     frame.add_wait(trip.waited);
                     network.bring(frame, u64::from(trip.hops));
                 }
                 AirEvent::Dropped { time, node, packet, cause } => {
-                    self.measures.dropped(packet.payload.stream, cause);
                     let frame = Frame::new(packet.payload, packet.bytes);
                     network.lose(time, &frame, &self.names[node as usize], cause.name());
                 }
-                AirEvent::Forwarded { .. } => {}
-                AirEvent::Served { node, service, .. } => self.measures.served(node, service),
                 AirEvent::SearchStarted { time, node, destination } => {
-                    self.measures.search_started(time, (node, destination));
                     self.note(network, time, EventKind::SearchStart, (node, destination), f64::NAN);
                 }
                 AirEvent::SearchEnded { time, node, destination, outcome } => {
-                    self.measures.search_ended(time, (node, destination), outcome);
                     let (kind, value) = match outcome {
                         SearchOutcome::Found { hops, .. } => (EventKind::RouteFound, f64::from(hops)),
                         SearchOutcome::Failed => (EventKind::SearchFailed, f64::NAN),
@@ -151,11 +128,9 @@ impl<S: Surroundings + std::fmt::Debug> Nodes<S> {
                     self.note(network, time, kind, (node, destination), value);
                 }
                 AirEvent::RouteChanged { time, node, destination, .. } => {
-                    self.measures.route_changes += 1;
                     self.note(network, time, EventKind::RouteChanged, (node, destination), f64::NAN);
                 }
                 AirEvent::RouteLost { time, node, destination, .. } => {
-                    self.measures.route_losses += 1;
                     self.note(network, time, EventKind::RouteLost, (node, destination), f64::NAN);
                 }
                 AirEvent::Radio { time, node, event } => {
@@ -163,7 +138,7 @@ impl<S: Surroundings + std::fmt::Debug> Nodes<S> {
                     network.boards.publish(node as usize, time, 0, event, Rate::ZERO);
                     network.note_news();
                 }
-                AirEvent::Tuned { .. } => {}
+                AirEvent::Forwarded { .. } | AirEvent::Served { .. } | AirEvent::Tuned { .. } => {}
             }
         }
     }
@@ -194,11 +169,7 @@ impl<S: Surroundings + std::fmt::Debug> Nodes<S> {
     }
 
     fn record_places(&mut self, now: Time, network: &mut Network) {
-        for node in 0..self.names.len() as u32 {
-            let place = self.air.position(node, now);
-            let (channel, silent) = (self.air.channel(node), self.air.is_silent(node));
-            self.measures.place(now, &self.names[node as usize], place, channel, silent);
-        }
+        self.account.record_places(now, &self.air);
         network.queue.push(now + self.recording, Event::Part(codes::AD_HOC.start + PLACES));
     }
 }
@@ -234,14 +205,8 @@ impl<S: Surroundings + std::fmt::Debug> Part for Nodes<S> {
         Tally::Event
     }
 
-    fn end_warmup(&mut self, now: Time, network: &Network) {
-        self.measures.end_warmup(now, &self.air, network);
-        for (node, warm) in self.warm_radios.iter_mut().enumerate() {
-            if let Some(radio) = self.air.radio_mut(node as u32) {
-                *warm = (radio.stats(now), radio.protection(now));
-                radio.restart_maximum();
-            }
-        }
+    fn end_warmup(&mut self, now: Time, _: &Network) {
+        self.account.end_warmup(now, &mut self.air);
     }
 
     fn visit(&self, show: &mut dyn FnMut(&Frame<Packet>)) {
@@ -249,16 +214,41 @@ impl<S: Surroundings + std::fmt::Debug> Part for Nodes<S> {
     }
 
     fn radios(&self, now: Time) -> Vec<(String, RadioStats, Protection)> {
-        let radios = self.names.iter().zip(&self.warm_radios).enumerate();
-        let rows = radios.filter_map(|(node, (name, warm))| {
-            let radio = self.air.radio(node as u32)?;
-            let stats = radio.stats(now).since(&warm.0);
-            Some((name.clone(), stats, radio.protection(now).since(&warm.1)))
-        });
-        rows.collect()
+        self.account.radios(&self.air, now)
     }
 
     fn report(&self, ending: &Ending<'_>) -> Vec<Table> {
-        report::tables(&self.measures, &self.air, &self.mobility, self.spectrum.as_deref(), ending)
+        let spec = ending.experiment.adhoc.as_deref();
+        self.account.tables(
+            &self.air,
+            &AdHocEnding {
+                mobility: &self.mobility,
+                spectrum: self.spectrum.as_deref(),
+                sensitivity: spec.map_or(Power::default(), |spec| spec.sensitivity),
+                protocol: spec.map_or("", |spec| spec.config.routing.name()),
+                end: ending.end,
+            },
+        )
     }
+}
+
+/// The streams in their order: data and acknowledgements of the flows, UDP sources, requests.
+fn streams(experiment: &Experiment, network: &Network) -> Vec<StreamName> {
+    let flows = experiment.flows.iter();
+    let mut named: Vec<(&str, &'static str)> = flows
+        .flat_map(|flow| [(flow.name.as_str(), "data"), (flow.name.as_str(), "acknowledgements")])
+        .collect();
+    named.extend(experiment.udp.iter().map(|source| (source.name.as_str(), "datagrams")));
+    let asks = |traffic: &Traffic| matches!(traffic, Traffic::Requests(_) | Traffic::Video(_));
+    let asking = experiment.flows.iter().filter(|flow| asks(&flow.traffic));
+    named.extend(asking.map(|flow| (flow.name.as_str(), "requests")));
+    debug_assert_eq!(named.len() as u32, network.streams());
+    let streams = named.into_iter().zip(0..);
+    streams
+        .map(|((flow, kind), number)| StreamName {
+            flow: flow.to_owned(),
+            kind,
+            ends: network.addresses(number),
+        })
+        .collect()
 }

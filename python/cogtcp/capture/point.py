@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cogtcp._errors import UsageError
 from cogtcp._names import pick
 
 if TYPE_CHECKING:
@@ -43,6 +44,10 @@ def find_point(scenario: Scenario, link: str, node: str | None = None) -> Point:
         UsageError: There is no such link, or the node is at none of its ends.
     """
     ends = {name: (first, second) for name, first, second in scenario._core.links()}
+    if not ends:
+        raise UsageError(
+            f"{scenario.name}: an ad hoc network has no links at whose ends packets are recorded"
+        )
     name, at = link, node
     if link not in ends and node is None and "@" in link:
         name, at = link.rsplit("@", 1)

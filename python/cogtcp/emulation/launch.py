@@ -64,7 +64,7 @@ def emulate(
     """Run a scenario on the TCP of this machine's kernel, for as long as it lasts.
 
     Args:
-        scenario: What to emulate: links between hosts, with or without radios.
+        scenario: What to emulate: links between hosts, with or without radios, or an ad hoc network.
         seed: Seed of the link's losses and of the radio, 0 to 2^63 - 1; by default the scenario's own. As in
             a simulation with it: same losses by number, same primary users.
         command: A program and its arguments, run at the link's first node in place of the scenario's flows.

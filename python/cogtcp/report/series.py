@@ -206,7 +206,8 @@ def _busiest_bottleneck(result: Result) -> str:
         .column("bottleneck" if result.flows.num_rows else "link")
         .to_pylist()
     )
-    return str(max(dict.fromkeys(names), key=names.count))
+    # A program in an ad hoc network has neither.
+    return str(max(dict.fromkeys(names), key=names.count, default=""))
 
 
 def _text(table: Any, name: str) -> tuple[Any, list[str]]:

@@ -81,6 +81,7 @@ impl Network {
     pub fn end_warmup(&mut self, now: Time) {
         self.pipes.iter_mut().for_each(|pipe| pipe.restart_maximum(now));
         self.cells.iter_mut().for_each(|cell| cell.pair.end_warmup(now));
+        self.ad_hoc.iter_mut().for_each(|ad_hoc| ad_hoc.end_warmup(now));
     }
 
     /// What the MAC counted that serves `pipe`, since the end of the warm-up; nothing where there is none.
@@ -96,7 +97,7 @@ impl Network {
         cell.map_or_else(Vec::new, |cell| cell.pair.radios().iter().map(|unit| unit.measured(now)).collect())
     }
 
-    /// The channels and primary users of those who have a MAC.
+    /// The channels and primary users of CR users who have a MAC.
     pub fn air(&self) -> Option<&Air> {
         self.air.as_deref()
     }

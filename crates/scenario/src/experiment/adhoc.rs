@@ -3,7 +3,9 @@
 use crate::Reception;
 use cogtcp_adhoc::AdHocConfig;
 use cogtcp_mobility::{Area, Mobility, Placement, RandomWaypoint};
-use cogtcp_units::{Duration, Power};
+use cogtcp_spectrum::air::Air;
+use cogtcp_units::{Duration, Power, RandomStream};
+use cogtcp_wireless::PrimaryUsers;
 use std::sync::Arc;
 
 /// An ad hoc network.
@@ -35,6 +37,19 @@ pub enum Motion {
 }
 
 impl AdHocSpec {
+    /// Which frames the primary users of `air` destroy, in the run of seed `seed`.
+    pub fn primary_users(&self, air: &Arc<Air>, seed: u64) -> PrimaryUsers {
+        match self.reception {
+            Reception::Sinr => PrimaryUsers::new(Arc::clone(air)),
+            Reception::AsReleased => {
+                let stream = |number| RandomStream::new(seed, &format!("escape/interface {number}"), 0);
+                // Three interfaces a node at most.
+                let streams = (0..3 * self.nodes).map(stream).collect();
+                PrimaryUsers::as_released(Arc::clone(air), self.sensitivity.watts(), streams)
+            }
+        }
+    }
+
     /// Where the nodes are at which time, in the run of seed `seed`.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! The CR user in full: the spectrum, the radio, its MAC.
 
+use super::Experiment;
 use crate::CognitiveUser;
 use cogtcp_mobility::Area;
 use cogtcp_spectrum::activity::{LawError, PuSpec, scatter};
@@ -8,6 +9,7 @@ use cogtcp_spectrum::detector::Surroundings;
 use cogtcp_spectrum::propagation::Propagation;
 use cogtcp_spectrum::{ChannelTable, CognitiveConfig, PuActivity};
 use cogtcp_units::Duration;
+use std::sync::Arc;
 
 /// Channels and primary users.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +33,17 @@ pub enum UsersSpec {
     Generated(Vec<PuSpec>),
     /// Read from a log: the same in every run.
     Logged(PuActivity),
+}
+
+impl Experiment {
+    /// The air of the run of seed `seed`, with the activity of primary users up to `horizon`; `None`: the experiment has no spectrum.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the laws of primary users; the scenario has checked them.
+    pub fn air(&self, horizon: Duration, seed: u64) -> Result<Option<Arc<Air>>, LawError> {
+        self.spectrum.as_ref().map(|spectrum| spectrum.air(horizon, seed).map(Arc::new)).transpose()
+    }
 }
 
 impl SpectrumSpec {

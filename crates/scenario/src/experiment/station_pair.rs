@@ -54,10 +54,8 @@ impl Experiment {
             let air = match &shared {
                 Some(air) => Arc::clone(air),
                 None => {
-                    let spectrum = self.spectrum.as_ref();
-                    let spectrum =
-                        spectrum.ok_or_else(|| wrong("the experiment has no spectrum".to_owned()))?;
-                    Arc::new(spectrum.air(horizon, seed).map_err(|error| wrong(error.to_string()))?)
+                    let air = self.air(horizon, seed).map_err(|error| wrong(error.to_string()))?;
+                    air.ok_or_else(|| wrong("the experiment has no spectrum".to_owned()))?
                 }
             };
             shared = Some(Arc::clone(&air));

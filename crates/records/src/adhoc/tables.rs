@@ -1,45 +1,57 @@
 //! The tables of an ad hoc network.
 
-use super::measures::{Measures, Stream};
-use crate::parts::Ending;
-use crate::report::ratio;
-use cogtcp_adhoc::{AdHocNetwork, DropCause, Layer, NodeCounters, SearchOutcome};
-use cogtcp_mobility::Mobility;
-use cogtcp_records::Histogram;
-use cogtcp_records::Table;
-use cogtcp_records::extensions::{
+use super::{AdHocAccount, Stream};
+use crate::extensions::{
     DropRow, DropsBuilder, NodeRow, NodesBuilder, PrimaryUserRow, PrimaryUsersBuilder, RoutingBuilder,
     RoutingRow, SearchRow, SearchesBuilder, WayRow, WaysBuilder,
 };
+use crate::{Histogram, Table};
+use cogtcp_adhoc::{AdHocNetwork, DropCause, Layer, NodeCounters, SearchOutcome};
+use cogtcp_mobility::Mobility;
 use cogtcp_routing::{MessageKind, RoutingStats};
 use cogtcp_spectrum::air::Air;
 use cogtcp_units::{Power, Time};
 use cogtcp_wireless::Surroundings;
 
-pub(super) fn tables<T: Clone, S: Surroundings>(
-    measures: &Measures,
-    air: &AdHocNetwork<T, S>,
-    mobility: &Mobility,
-    spectrum: Option<&Air>,
-    ending: &Ending<'_>,
-) -> Vec<Table> {
-    debug_assert!(air.is_conserved(), "every packet of the medium is accounted for");
-    let mut tables = vec![
-        routing(measures, air, ending),
-        ways(measures, ending),
-        drops(measures),
-        nodes(measures, air, mobility, ending),
-        searches(measures, ending),
-        measures.places.clone().finish(),
-        measures.routes.clone().finish(),
-    ];
-    tables
-        .extend(spectrum.filter(|air| !air.activity.users.is_empty()).map(|air| primary_users(air, ending)));
-    tables
+/// What the tables need besides the account and the network.
+#[derive(Clone, Copy, Debug)]
+pub struct AdHocEnding<'a> {
+    /// Where nodes were.
+    pub mobility: &'a Mobility,
+    /// The primary users, if there is a spectrum.
+    pub spectrum: Option<&'a Air>,
+    /// A PU is heard when at least this power of it arrives.
+    pub sensitivity: Power,
+    /// The name of the routing protocol.
+    pub protocol: &'a str,
+    /// When the run ended.
+    pub end: Time,
 }
 
-fn primary_users(air: &Air, ending: &Ending<'_>) -> Table {
-    let sensitivity = ending.experiment.adhoc.as_ref().map_or(Power::default(), |spec| spec.sensitivity);
+impl AdHocAccount {
+    /// The tables of an ad hoc network: routing, ways, drops, nodes, searches, places, routes, and primary users if there are any.
+    pub fn tables<T: Clone, S: Surroundings>(
+        &self,
+        air: &AdHocNetwork<T, S>,
+        ending: &AdHocEnding<'_>,
+    ) -> Vec<Table> {
+        debug_assert!(air.is_conserved(), "every packet of the medium is accounted for");
+        let mut tables = vec![
+            routing(self, air, ending),
+            ways(self),
+            drops(self),
+            nodes(self, air, ending),
+            searches(self),
+            self.places.clone().finish(),
+            self.routes.clone().finish(),
+        ];
+        let spectrum = ending.spectrum.filter(|air| !air.activity.users.is_empty());
+        tables.extend(spectrum.map(|air| primary_users(air, ending)));
+        tables
+    }
+}
+
+fn primary_users(air: &Air, ending: &AdHocEnding<'_>) -> Table {
     let mut table = PrimaryUsersBuilder::default();
     for user in &air.activity.users {
         table.push(PrimaryUserRow {
@@ -47,7 +59,7 @@ fn primary_users(air: &Air, ending: &Ending<'_>) -> Table {
             band: u64::from(user.band),
             x_m: user.position.x,
             y_m: user.position.y,
-            range_m: user.reach.as_range(&air.propagation, sensitivity),
+            range_m: user.reach.as_range(&air.propagation, ending.sensitivity),
             on_s: user.activity.busy_in(Time::ZERO, ending.end).as_secs_f64(),
         });
     }
@@ -55,23 +67,22 @@ fn primary_users(air: &Air, ending: &Ending<'_>) -> Table {
 }
 
 fn routing<T: Clone, S: Surroundings>(
-    measures: &Measures,
+    account: &AdHocAccount,
     air: &AdHocNetwork<T, S>,
-    ending: &Ending<'_>,
+    ending: &AdHocEnding<'_>,
 ) -> Table {
     let mut table = RoutingBuilder::default();
     let (mut sum, mut messages) = (NodeCounters::default(), RoutingStats::default());
     for node in 0..air.len() as u32 {
-        let (counters, _, stats) = measures.measured(air, node);
+        let (counters, _, stats) = account.measured(air, node);
         sum.add(&counters);
         messages.add(&stats);
     }
-    let delivered: u64 = measures.streams.iter().map(|stream| stream.delivered).sum();
-    let protocol = ending.experiment.adhoc.as_ref().map_or("", |spec| spec.config.routing.name());
-    let Quantiles { mean, p50, p95, max } = Quantiles::of(&measures.discovery);
-    let service = Quantiles::of(&measures.service);
+    let delivered: u64 = account.streams.iter().map(|stream| stream.delivered).sum();
+    let Quantiles { mean, p50, p95, max } = Quantiles::of(&account.discovery);
+    let service = Quantiles::of(&account.service);
     let row = RoutingRow {
-        protocol: table.protocol.intern(protocol),
+        protocol: table.protocol.intern(ending.protocol),
         searches: messages.discoveries,
         routes_found: messages.found,
         searches_failed: messages.failed,
@@ -79,8 +90,8 @@ fn routing<T: Clone, S: Surroundings>(
         discovery_p50_s: p50,
         discovery_p95_s: p95,
         discovery_max_s: max,
-        route_changes: measures.route_changes,
-        route_losses: measures.route_losses,
+        route_changes: account.route_changes,
+        route_losses: account.route_losses,
         link_failures: sum.link_failures,
         overhead_packets: sum.routing_sent,
         overhead_bytes: sum.routing_bytes,
@@ -100,11 +111,11 @@ fn routing<T: Clone, S: Surroundings>(
     table.finish()
 }
 
-fn ways(measures: &Measures, ending: &Ending<'_>) -> Table {
-    let names = &ending.experiment.nodes;
+fn ways(account: &AdHocAccount) -> Table {
+    let names = &account.names;
     let mut table = WaysBuilder::default();
-    for stream in &measures.streams {
-        let found = measures.searches[measures.warm_searches..].iter().filter(|it| it.ends == stream.ends);
+    for stream in &account.streams {
+        let found = account.searches[account.warm_searches..].iter().filter(|it| it.ends == stream.ends);
         let times: Vec<f64> = found
             .filter_map(|search| match search.outcome {
                 SearchOutcome::Found { took, .. } => Some(took.as_secs_f64()),
@@ -122,7 +133,7 @@ fn ways(measures: &Measures, ending: &Ending<'_>) -> Table {
             hops_min: if some { f64::from(stream.hops_min) } else { f64::NAN },
             hops_max: if some { f64::from(stream.hops_max) } else { f64::NAN },
             path_changes: stream.path_changes,
-            searches: measures.begun.get(&stream.ends).copied().unwrap_or(0),
+            searches: account.begun.get(&stream.ends).copied().unwrap_or(0),
             discovery_mean_s: ratio(times.iter().sum(), times.len() as f64),
             discovery_max_s: times.iter().copied().fold(f64::NAN, f64::max),
             drops_routing: dropped(stream, Layer::Routing),
@@ -139,9 +150,9 @@ fn dropped(stream: &Stream, layer: Layer) -> u64 {
     causes.map(|cause| stream.drops[*cause as usize]).sum()
 }
 
-fn drops(measures: &Measures) -> Table {
+fn drops(account: &AdHocAccount) -> Table {
     let mut table = DropsBuilder::default();
-    for stream in &measures.streams {
+    for stream in &account.streams {
         for cause in DropCause::ALL {
             let packets = stream.drops[cause as usize];
             if packets > 0 {
@@ -160,22 +171,21 @@ fn drops(measures: &Measures) -> Table {
 }
 
 fn nodes<T: Clone, S: Surroundings>(
-    measures: &Measures,
+    account: &AdHocAccount,
     air: &AdHocNetwork<T, S>,
-    mobility: &Mobility,
-    ending: &Ending<'_>,
+    ending: &AdHocEnding<'_>,
 ) -> Table {
     let mut table = NodesBuilder::default();
-    for (number, name) in ending.experiment.nodes.iter().enumerate() {
+    for (number, name) in account.names.iter().enumerate() {
         let node = number as u32;
-        let (counters, mac, routing) = measures.measured(air, node);
-        let start = mobility.position(number, Time::ZERO);
-        let (service, served) = measures.node_service[number];
+        let (counters, mac, routing) = account.measured(air, node);
+        let start = ending.mobility.position(number, Time::ZERO);
+        let (service, served) = account.node_service[number];
         let row = NodeRow {
             node: table.node.intern(name),
             start_x_m: start.x,
             start_y_m: start.y,
-            travelled_m: mobility.paths()[number].travelled(ending.end),
+            travelled_m: ending.mobility.paths()[number].travelled(ending.end),
             originated: counters.originated,
             relayed: counters.relayed,
             delivered: counters.delivered,
@@ -202,10 +212,10 @@ fn nodes<T: Clone, S: Surroundings>(
     table.finish()
 }
 
-fn searches(measures: &Measures, ending: &Ending<'_>) -> Table {
-    let names = &ending.experiment.nodes;
+fn searches(account: &AdHocAccount) -> Table {
+    let names = &account.names;
     let mut table = SearchesBuilder::default();
-    for search in &measures.searches {
+    for search in &account.searches {
         let (took_s, hops) = match search.outcome {
             SearchOutcome::Found { hops, took } => (took.as_secs_f64(), f64::from(hops)),
             SearchOutcome::Failed => (f64::NAN, f64::NAN),
@@ -239,4 +249,9 @@ impl Quantiles {
             max: times.greatest(),
         }
     }
+}
+
+/// `part / whole`; not-a-number when the whole is zero.
+fn ratio(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { f64::NAN }
 }

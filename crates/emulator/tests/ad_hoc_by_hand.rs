@@ -1,0 +1,164 @@
+//! Ad hoc networks under a clock made by hand, against the simulator: the same datagrams at the same times, the same seed.
+
+use cogtcp_crosslayer::LinkEvent;
+use cogtcp_emulator::network::{Network, Observer, RadioPlace};
+use cogtcp_emulator::ways::{Pipe, Ways};
+use cogtcp_emulator::{Family, Packet, Plan};
+use cogtcp_link::{DropCause, Frame};
+use cogtcp_records::EventKind;
+use cogtcp_scenario::{Experiment, Scenario};
+use cogtcp_simulator::{RunOptions, TraceLevel, run};
+use cogtcp_traffic::Source;
+use cogtcp_units::{RandomStream, Rate, Time};
+use std::path::Path;
+
+const SEED: u64 = 3;
+/// To which port the first source sends.
+const PORT: u16 = 20_001;
+
+#[derive(Debug, Default)]
+struct Notes {
+    arrived: usize,
+    lost: usize,
+    /// Searches and routes: time, what, at which node, about which.
+    noted: Vec<(Time, &'static str, [u32; 2])>,
+}
+
+impl Observer for Notes {
+    fn arrived(&mut self, _: Time, _: usize, pipe: Option<Pipe>, _: &Frame<Packet>) {
+        assert_eq!(pipe, None);
+        self.arrived += 1;
+    }
+
+    fn dropped(&mut self, _: Time, _: Pipe, _: &Frame<Packet>, _: DropCause, _: bool) {
+        unreachable!("there are no links");
+    }
+
+    fn radio(&mut self, _: Time, _: RadioPlace, _: LinkEvent, _: Rate) {
+        unreachable!("nodes have names, not places");
+    }
+
+    fn lost(&mut self, _: Time, _: u32, _: &Frame<Packet>, _: &'static str) {
+        self.lost += 1;
+    }
+
+    fn noted(&mut self, at: Time, kind: EventKind, nodes: [u32; 2], _: f64) {
+        self.noted.push((at, kind.name(), nodes));
+    }
+}
+
+/// A shipped scenario with two UDP sources in place of its flows.
+fn experiment(name: &str, ends: [[&str; 2]; 2]) -> Experiment {
+    let file = format!("{}/../../scenarios/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+    let source = |number: usize| {
+        let [from, to] = ends[number];
+        format!(
+            "{{ name = \"u{number}\", from = \"{from}\", to = \"{to}\", size = \"500 B\", pattern = {{ poisson = \"100 kbit/s\" }}, start = \"1 s\" }}"
+        )
+    };
+    let mut scenario = Scenario::read(Path::new(&file)).unwrap();
+    let sources = format!("[{}, {}]", source(0), source(1));
+    for (path, value) in [("run.duration", "20 s"), ("run.warmup", "2 s"), ("udp", &sources)] {
+        scenario = scenario.set(path, value).unwrap_or_else(|error| panic!("{error}"));
+    }
+    let mut experiment = scenario.resolve().unwrap_or_else(|error| panic!("{error}"));
+    experiment.flows.clear();
+    experiment
+}
+
+/// The datagrams that the sources send until the end: when, and from which source.
+fn offers(experiment: &Experiment) -> Vec<(Time, usize)> {
+    let end = Time::ZERO + experiment.run.duration;
+    let mut offers = Vec::new();
+    for (number, spec) in experiment.udp.iter().enumerate() {
+        let stream = RandomStream::new(SEED, &format!("udp/{}", spec.name), 0);
+        let mut source = Source::new(spec.pattern, spec.size, spec.start, stream);
+        while source.next_packet() <= end {
+            offers.push((source.next_packet(), number));
+            source.advance();
+        }
+    }
+    offers.sort_unstable();
+    offers
+}
+
+/// The network, played to the end by a driver that looks when something is due, or so often (nanoseconds).
+fn played(experiment: &Experiment, look: Option<u64>) -> (Network, Notes) {
+    let plan = Plan::new(experiment.clone(), false, Family::V4).unwrap();
+    let nodes = experiment.udp.iter().flat_map(|spec| [spec.from, spec.to]);
+    let end = Time::ZERO + experiment.run.duration;
+    let warmup = Time::ZERO + experiment.run.warmup;
+    let mut network = Network::new(experiment, Ways::new(experiment, nodes), SEED, end).unwrap();
+    let (mut packets, mut notes) = (plan.packets(), Notes::default());
+    let mut offers = offers(experiment).into_iter().peekable();
+    let mut go_to = |network: &mut Network, due: Time| {
+        while let Some((at, number)) = offers.next_if(|(at, _)| *at <= due) {
+            let spec = &experiment.udp[number];
+            let mut bytes = vec![0; spec.size as usize + 28];
+            (bytes[0], bytes[9]) = (0x45, 17);
+            bytes[22..24].copy_from_slice(&(PORT + number as u16).to_be_bytes());
+            let packet = packets.put(at, &bytes).unwrap();
+            let [from, to] = [spec.from, spec.to].map(|node| network.ways().host(node));
+            let way = network.ways().way(from, to).unwrap();
+            network.offer(at, way, packet, bytes.len() as u32, &mut notes);
+        }
+        network.play(due, &mut notes);
+        network.check_conservation().unwrap();
+    };
+    let (mut looks, mut is_warm) = (0, false);
+    loop {
+        let due = look.map_or_else(|| network.next(), |every| Time::from_nanos(looks * every)).min(end);
+        looks += 1;
+        if !is_warm && due >= warmup {
+            // Before whatever else happens at that instant.
+            go_to(&mut network, Time::from_nanos(warmup.as_nanos() - 1));
+            network.end_warmup(warmup);
+            is_warm = true;
+        }
+        go_to(&mut network, due);
+        if due == end {
+            return (network, notes);
+        }
+    }
+}
+
+/// Every table that an ad hoc network has, down to the last column: routing, ways, drops, nodes, searches, places, routes, primary users.
+#[test]
+fn an_ad_hoc_network_does_what_it_does_in_the_simulator() {
+    for (name, ends) in
+        [("adhoc-mobile", [["n1", "n21"], ["n24", "n3"]]), ("adhoc-cr", [["n1", "n9"], ["n7", "n2"]])]
+    {
+        let experiment = experiment(name, ends);
+        let options = RunOptions { seed: Some(SEED), trace: TraceLevel::Full, ..RunOptions::default() };
+        let expected = run(&experiment, &options).unwrap();
+        let end = Time::ZERO + experiment.run.duration;
+        for look in [None, Some(100_000_000)] {
+            let (network, notes) = played(&experiment, look);
+            assert!(notes.arrived > 100, "{name}: {}", notes.arrived);
+            let tables = network.ad_hoc_tables(end);
+            assert!(tables.len() >= 7);
+            for table in tables {
+                let same = expected.table(table.name).unwrap();
+                for (ours, theirs) in table.columns.iter().zip(&same.columns) {
+                    assert_eq!(format!("{ours:?}"), format!("{theirs:?}"), "{name}: {}", table.name);
+                }
+            }
+            let searches: Vec<(f64, &str)> = (0..expected.events.len())
+                .map(|row| {
+                    let kind = expected.events.text("kind", row).unwrap();
+                    (expected.events.number("time_s", row).unwrap(), kind)
+                })
+                .filter(|(_, kind)| kind.starts_with("search") || kind.starts_with("route"))
+                .collect();
+            let noted: Vec<(f64, &str)> =
+                notes.noted.iter().map(|(at, kind, _)| (at.as_secs_f64(), *kind)).collect();
+            assert_eq!(noted, searches, "{name}");
+            let radios = network.node_radios(end);
+            assert_eq!(radios.len(), expected.radios.len());
+            for (row, (radio, stats, _)) in radios.iter().enumerate() {
+                assert_eq!(expected.radios.text("radio", row), Some(radio.as_str()));
+                assert_eq!(expected.radios.number("sensings", row), Some(stats.sensings as f64));
+            }
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! What is measured of an ad hoc network while it runs, and the tables that come of it. Whoever drives the network, under whatever
+//! clock, has them made here, so that they mean the same.
+
+mod tables;
+
+pub use tables::AdHocEnding;
+
+use crate::Histogram;
+use crate::extensions::{PlaceRow, PlacesBuilder, RouteRow, RoutesBuilder};
+use cogtcp_adhoc::{AdHocNetwork, DropCause, Event, NodeCounters, SearchOutcome, Trip};
+use cogtcp_routing::RoutingStats;
+use cogtcp_spectrum::{Protection, Radio, RadioStats};
+use cogtcp_units::{Duration, Time};
+use cogtcp_wireless::{Counters, Surroundings};
+use std::collections::BTreeMap;
+
+/// From one recording of places to the next, unless the run's samples are further apart.
+pub const PLACES_EVERY: Duration = Duration::from_secs(1);
+
+/// The packets that one host sends to another for one purpose.
+#[derive(Clone, Debug)]
+pub struct StreamName {
+    /// The name of its flow or source.
+    pub flow: String,
+    /// What its packets are: `data`, `acknowledgements`, `datagrams`, `requests`.
+    pub kind: &'static str,
+    /// The nodes from and to which it leads.
+    pub ends: (u32, u32),
+}
+
+/// What is measured of an ad hoc network.
+#[derive(Debug)]
+pub struct AdHocAccount {
+    streams: Vec<Stream>,
+    names: Vec<String>,
+    /// Searches that are under way, by seeker and sought.
+    open: BTreeMap<(u32, u32), Time>,
+    searches: Vec<Search>,
+    /// Searches begun, by seeker and sought, since the end of the warm-up.
+    begun: BTreeMap<(u32, u32), u64>,
+    /// Place of the first search that ended after the warm-up.
+    warm_searches: usize,
+    discovery: Histogram,
+    service: Histogram,
+    node_service: Vec<(Duration, u64)>,
+    route_changes: u64,
+    route_losses: u64,
+    places: PlacesBuilder,
+    routes: RoutesBuilder,
+    records: bool,
+    warm: bool,
+    /// By node: what its radio counted before the end of the warm-up.
+    warm_radios: Vec<(RadioStats, Protection)>,
+    /// By node, at the end of the warm-up: what it counted, its MACs, its routing.
+    baselines: Vec<(NodeCounters, Counters, RoutingStats)>,
+}
+
+/// What is measured of a stream.
+#[derive(Debug)]
+struct Stream {
+    /// Its flow or source.
+    name: String,
+    kind: &'static str,
+    ends: (u32, u32),
+    delivered: u64,
+    hops: u64,
+    hops_min: u8,
+    hops_max: u8,
+    /// The way of the last packet.
+    path: Option<u64>,
+    path_changes: u64,
+    drops: [u64; DropCause::ALL.len()],
+}
+
+/// A search for a route that has ended.
+#[derive(Clone, Copy, Debug)]
+struct Search {
+    ends: (u32, u32),
+    start: Time,
+    outcome: SearchOutcome,
+}
+
+impl AdHocAccount {
+    /// Nothing measured yet, of nodes of these names. A stream's number is its place; packets of others are not told apart.
+    /// `is_warm`: there is no warm-up. `records`: ways and places are recorded, not only counted.
+    pub fn new(names: Vec<String>, streams: Vec<StreamName>, is_warm: bool, records: bool) -> Self {
+        let nodes = names.len();
+        Self {
+            streams: streams.into_iter().map(|it| Stream::new(it.flow, it.kind, it.ends)).collect(),
+            names,
+            open: BTreeMap::new(),
+            searches: Vec::new(),
+            begun: BTreeMap::new(),
+            warm_searches: 0,
+            discovery: Histogram::new(),
+            service: Histogram::new(),
+            node_service: vec![(Duration::ZERO, 0); nodes],
+            route_changes: 0,
+            route_losses: 0,
+            places: PlacesBuilder::default(),
+            routes: RoutesBuilder::default(),
+            records,
+            warm: is_warm,
+            warm_radios: vec![Default::default(); nodes],
+            baselines: vec![Default::default(); nodes],
+        }
+    }
+
+    /// Takes in what happened. `stream`: the number of the stream of what a packet carries.
+    pub fn note<T: Clone, S: Surroundings>(
+        &mut self,
+        air: &AdHocNetwork<T, S>,
+        event: &Event<T>,
+        stream: impl Fn(&T) -> u32,
+    ) {
+        match event {
+            Event::Delivered { time, packet, trip } => {
+                self.delivered(air, *time, stream(&packet.payload), trip)
+            }
+            Event::Dropped { packet, cause, .. } => self.dropped(stream(&packet.payload), *cause),
+            Event::Served { node, service, .. } => self.served(*node, *service),
+            Event::SearchStarted { time, node, destination } => {
+                self.search_started(*time, (*node, *destination));
+            }
+            Event::SearchEnded { time, node, destination, outcome } => {
+                self.search_ended(*time, (*node, *destination), *outcome);
+            }
+            Event::RouteChanged { .. } => self.route_changes += 1,
+            Event::RouteLost { .. } => self.route_losses += 1,
+            Event::Forwarded { .. } | Event::Radio { .. } | Event::Tuned { .. } => {}
+        }
+    }
+
+    fn delivered<T: Clone, S: Surroundings>(
+        &mut self,
+        air: &AdHocNetwork<T, S>,
+        now: Time,
+        stream: u32,
+        trip: &Trip,
+    ) {
+        let Some(stream) = self.streams.get_mut(stream as usize) else { return };
+        stream.delivered += 1;
+        stream.hops += u64::from(trip.hops);
+        stream.hops_min = stream.hops_min.min(trip.hops);
+        stream.hops_max = stream.hops_max.max(trip.hops);
+        let before = stream.path.replace(trip.path);
+        if before == Some(trip.path) {
+            return;
+        }
+        stream.path_changes += u64::from(before.is_some());
+        if self.records {
+            let names: Vec<&str> =
+                air.way(trip.path).into_iter().map(|node| &*self.names[node as usize]).collect();
+            let row = RouteRow {
+                time_s: now.as_secs_f64(),
+                flow: self.routes.flow.intern(&stream.name),
+                stream: self.routes.stream.intern(stream.kind),
+                route: self.routes.route.intern(&names.join(" ")),
+                hops: u64::from(trip.hops),
+            };
+            self.routes.push(row);
+        }
+    }
+
+    fn dropped(&mut self, stream: u32, cause: DropCause) {
+        if let Some(stream) = self.streams.get_mut(stream as usize) {
+            stream.drops[cause as usize] += 1;
+        }
+    }
+
+    fn served(&mut self, node: u32, service: Duration) {
+        if self.warm {
+            self.service.record(service);
+            let (sum, count) = &mut self.node_service[node as usize];
+            (*sum, *count) = (*sum + service, *count + 1);
+        }
+    }
+
+    fn search_started(&mut self, now: Time, ends: (u32, u32)) {
+        self.open.insert(ends, now);
+        *self.begun.entry(ends).or_default() += 1;
+    }
+
+    fn search_ended(&mut self, now: Time, ends: (u32, u32), outcome: SearchOutcome) {
+        let start = self.open.remove(&ends);
+        let start = start.unwrap_or(match outcome {
+            SearchOutcome::Found { took, .. } => Time::from_nanos((now - took).as_nanos()),
+            SearchOutcome::Failed => now,
+        });
+        if let (true, SearchOutcome::Found { took, .. }) = (self.warm, outcome) {
+            self.discovery.record(took);
+        }
+        self.searches.push(Search { ends, start, outcome });
+    }
+
+    /// Records where every node is at `now`.
+    pub fn record_places<T: Clone, S: Surroundings>(&mut self, now: Time, air: &AdHocNetwork<T, S>) {
+        for (number, name) in self.names.iter().enumerate() {
+            let (node, at) = (number as u32, air.position(number as u32, now));
+            let row = PlaceRow {
+                time_s: now.as_secs_f64(),
+                node: self.places.node.intern(name),
+                x_m: at.x,
+                y_m: at.y,
+                channel: u64::from(air.channel(node).0),
+                silent: air.is_silent(node),
+            };
+            self.places.push(row);
+        }
+    }
+
+    /// Metrics count from `now` on.
+    pub fn end_warmup<T: Clone, S: Surroundings>(&mut self, now: Time, air: &mut AdHocNetwork<T, S>) {
+        self.warm = true;
+        self.warm_searches = self.searches.len();
+        self.begun.clear();
+        (self.route_changes, self.route_losses) = (0, 0);
+        for stream in &mut self.streams {
+            stream.begin();
+        }
+        for (node, baseline) in self.baselines.iter_mut().enumerate() {
+            *baseline = counted(air, node as u32);
+        }
+        for (node, warm) in self.warm_radios.iter_mut().enumerate() {
+            if let Some(radio) = air.radio_mut(node as u32) {
+                *warm = (radio.stats(now), radio.protection(now));
+                radio.restart_maximum();
+            }
+        }
+    }
+
+    /// What the radios of the nodes did that have one, and how primary users fared, since the end of the warm-up.
+    pub fn radios<T: Clone, S: Surroundings>(
+        &self,
+        air: &AdHocNetwork<T, S>,
+        now: Time,
+    ) -> Vec<(String, RadioStats, Protection)> {
+        let radios = self.names.iter().zip(&self.warm_radios).enumerate();
+        let rows = radios.filter_map(|(node, (name, warm))| {
+            let radio = air.radio(node as u32)?;
+            let stats = radio.stats(now).since(&warm.0);
+            Some((name.clone(), stats, radio.protection(now).since(&warm.1)))
+        });
+        rows.collect()
+    }
+
+    /// What a node counted since the end of the warm-up.
+    fn measured<T: Clone, S: Surroundings>(
+        &self,
+        air: &AdHocNetwork<T, S>,
+        node: u32,
+    ) -> (NodeCounters, Counters, RoutingStats) {
+        let (counters, mac, routing) = counted(air, node);
+        let (before, mac_before, routing_before) = &self.baselines[node as usize];
+        (counters.since(before), mac.since(mac_before), routing.since(routing_before))
+    }
+}
+
+impl Stream {
+    fn new(name: String, kind: &'static str, ends: (u32, u32)) -> Self {
+        Self {
+            name,
+            kind,
+            ends,
+            delivered: 0,
+            hops: 0,
+            hops_min: u8::MAX,
+            hops_max: 0,
+            path: None,
+            path_changes: 0,
+            drops: [0; DropCause::ALL.len()],
+        }
+    }
+
+    /// Counts from zero; the way stays.
+    fn begin(&mut self) {
+        let path = self.path;
+        *self = Self::new(std::mem::take(&mut self.name), self.kind, self.ends);
+        self.path = path;
+    }
+
+    fn mean_hops(&self) -> f64 {
+        if self.delivered == 0 { f64::NAN } else { self.hops as f64 / self.delivered as f64 }
+    }
+}
+
+fn counted<T: Clone, S: Surroundings>(
+    air: &AdHocNetwork<T, S>,
+    node: u32,
+) -> (NodeCounters, Counters, RoutingStats) {
+    let mut mac = Counters::default();
+    for counters in air.mac_counters(node) {
+        mac.add(&counters);
+    }
+    (air.counters(node), mac, *air.routing(node).stats())
+}
