@@ -120,6 +120,8 @@ settings! {
     min_rto: Duration = sender.min_rto;
     /// Whether `min_rto` bounds 4 RTTVAR from below and not the RTO, which so is SRTT + `min_rto` at least (Linux).
     min_rto_above_srtt: bool = sender.min_rto_above_srtt;
+    /// Whether segments leave in packets of several, whose last bears PSH, as in Linux.
+    segmentation_offload: bool = sender.segmentation_offload;
     /// Greatest RTO, backed off or not (RFC 6298: at least 60 s).
     max_rto: Duration = sender.max_rto;
     /// Whether ssthresh is held when a segment times out again (RFC 5681 section 3.1); else it is lowered again (ns-2).

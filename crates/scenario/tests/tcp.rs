@@ -39,6 +39,7 @@ fn every_setting_arrives() {
         initial_rto = "3 s"
         min_rto = "200 ms"
         min_rto_above_srtt = true
+        segmentation_offload = true
         max_rto = "64 s"
         hold_ssthresh = false
         keep_syn_backoff = true
@@ -89,6 +90,7 @@ fn every_setting_arrives() {
         initial_rto: Duration::from_secs(3),
         min_rto: Duration::from_millis(200),
         min_rto_above_srtt: true,
+        segmentation_offload: true,
         max_rto: Duration::from_secs(64),
         hold_ssthresh: false,
         keep_syn_backoff: true,

@@ -39,6 +39,7 @@ impl Host {
                 rtt_sampling: RttSampling::EveryAck,
                 min_rto: Duration::from_millis(200),
                 min_rto_above_srtt: true,
+                segmentation_offload: true,
                 // HZ = 250, as in Debian's kernels.
                 timer_tick: Duration::from_millis(4),
                 max_rto: Duration::from_secs(120),

@@ -18,6 +18,7 @@ pub mod freeze;
 mod frto;
 mod host;
 mod nearest;
+mod offload;
 mod pacing;
 mod preset;
 mod prr;

@@ -12,6 +12,7 @@
 
 mod deferment;
 mod quick_ack;
+mod sack_compression;
 mod stats;
 mod tuning;
 mod window;
@@ -23,6 +24,7 @@ use crate::{DelayedAck, Flags, ReceiverConfig, Segment, SeqNumber, TransportEven
 use cogtcp_units::{Duration, Time, prefetch};
 use deferment::Deferment;
 use quick_ack::QuickAck;
+use sack_compression::SackCompression;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -104,8 +106,9 @@ pub struct Receiver {
     delayed_until: Time,
     /// How far apart segments come, for [`DelayedAck::Adaptive`], and when the first came that the delayed ACK answers.
     deferment: Option<Box<Deferment>>,
-    /// For [`DelayedAck::Linux`], and with [`ReceiverConfig::window_tuning`].
+    /// For [`DelayedAck::Linux`] (two), and with [`ReceiverConfig::window_tuning`].
     quick: Option<Box<QuickAck>>,
+    compression: Option<Box<SackCompression>>,
     tuning: Option<Box<Tuning>>,
     delayed_since: Time,
     /// Largest payload seen: what "full-sized" means (RFC 5681 section 4.2).
@@ -156,6 +159,7 @@ impl Receiver {
             delayed_until: Time::MAX,
             deferment: matches!(config.delayed_ack, DelayedAck::Adaptive { .. }).then(Box::default),
             quick: (config.delayed_ack == DelayedAck::Linux).then(|| Box::new(QuickAck::new())),
+            compression: (config.delayed_ack == DelayedAck::Linux).then(Box::default),
             tuning: config.window_tuning.then(|| Box::new(Tuning::new(config.buffer, u64::from(config.mss)))),
             delayed_since: Time::MAX,
             full_size: 0,
@@ -585,9 +589,12 @@ impl Receiver {
         let advanced = self.reassembly.frontier() - before;
         if insertion.gap || insertion.duplicate.is_some() || fin || truncated {
             // RFC 5681 section 4.2: at once when out of order, and when a gap is filled.
-            self.ack_now(advanced);
+            if fin || truncated || !self.puts_off(now) {
+                self.ack_now(advanced);
+            }
         } else {
-            self.ack_in_order(now, advanced);
+            let pushed = segment.flags.contains(Flags::PSH) && !self.config.manual_read;
+            self.ack_in_order(now, advanced, pushed);
         }
         if advanced > 0 {
             self.deliver();
@@ -597,8 +604,21 @@ impl Receiver {
         }
     }
 
+    /// Linux: the ACK of a segment behind a gap may wait ([`SackCompression`]).
+    fn puts_off(&mut self, now: Time) -> bool {
+        let frontier = self.reassembly.frontier();
+        let Some(compression) = self.compression.as_deref_mut().filter(|_| self.sack) else { return false };
+        let due = self.quick.as_ref().is_some_and(|quick| quick.is_due())
+            || frontier - self.last_ack > u64::from(self.full_size)
+            || !self.reassembly.has_gap()
+            || self.pending > 0;
+        let Some(until) = (if due { None } else { compression.put_off(now, frontier) }) else { return false };
+        self.delayed_until = self.delayed_until.min(until);
+        true
+    }
+
     /// RFC 5681 section 4.2: an in-order segment, by the setting for delayed ACKs.
-    fn ack_in_order(&mut self, now: Time, advanced: u64) {
+    fn ack_in_order(&mut self, now: Time, advanced: u64, pushed: bool) {
         let timeout = match self.config.delayed_ack {
             DelayedAck::Off => {
                 self.ack_now(advanced);
@@ -613,7 +633,8 @@ impl Receiver {
         };
         let unacknowledged = self.reassembly.frontier() - self.last_ack;
         let most = match &self.quick {
-            Some(quick) if quick.is_due() => 1,
+            // What bears PSH: once the application has read it, and that is at once (`tcp_cleanup_rbuf`).
+            Some(quick) if quick.is_due() || pushed => 1,
             // More than a full segment.
             Some(_) => u64::from(self.full_size) + 1,
             None => u64::from(self.config.ack_every) * u64::from(self.full_size),
@@ -651,6 +672,9 @@ impl Receiver {
     fn take_rtt(&mut self, rtt: Duration) {
         if let Some(quick) = &mut self.quick {
             quick.set_rtt(rtt);
+        }
+        if let Some(compression) = &mut self.compression {
+            compression.set_rtt(rtt);
         }
         if let Some(tuning) = &mut self.tuning {
             tuning.on_rtt(rtt);
@@ -724,6 +748,9 @@ impl Receiver {
         self.duplicate = None;
         if let Some(quick) = &mut self.quick {
             quick.on_ack();
+        }
+        if let Some(compression) = &mut self.compression {
+            compression.on_ack();
         }
         ack
     }

@@ -522,6 +522,11 @@ impl Scoreboard {
         self.dup_credit = self.dup_credit.saturating_sub(bytes).min(self.flight_size());
     }
 
+    /// Bytes marked lost, whether sent again since or not.
+    pub(crate) const fn lost(&self) -> u64 {
+        self.lost
+    }
+
     /// The next segment to retransmit after a timeout: lost, not yet retransmitted.
     #[inline]
     pub(crate) fn next_lost(&mut self) -> Option<usize> {

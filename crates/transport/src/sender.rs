@@ -17,6 +17,7 @@ mod undo;
 use crate::LinkEvent;
 use crate::congestion::{CaState, CongestionControl, TcpState};
 use crate::frto::Frto;
+use crate::offload::Offload;
 use crate::pacing::Pacer;
 use crate::rack::Rack;
 use crate::rate_sample::RateEstimator;
@@ -89,6 +90,7 @@ pub struct Sender {
     /// Set while a segment waits for the pacer alone.
     paced_until: Time,
     pacer: Pacer,
+    offload: Offload,
     /// Offset after the last byte the peer's window allows.
     window_end: u64,
     max_peer_window: u64,
@@ -236,6 +238,7 @@ impl Sender {
             rtt,
             rate,
             pacer: Pacer::default(),
+            offload: Offload::default(),
             paced_until: Time::MAX,
             last_data_at: Time::ZERO,
             progress_at: Time::ZERO,

@@ -11,7 +11,7 @@
 //!
 //! Departures from Linux:
 //! - What is in flight when the next segment leaves (`bbr_packets_in_net_at_edt`) is taken as what is in flight now: the pacer's
-//!   backlog is at most one segment here, where segments leave one by one and not in offload bursts.
+//!   backlog is at most one packet here, of two segments below 24 Mbit/s.
 //! - The phase of ProbeBW to begin with comes from a hash of the connection's own progress, because a control owns no random stream.
 //! - An ACK that a receiver delayed does not count as a new least RTT after the old one expired (`is_ack_delayed`); a control does not
 //!   see that it was delayed, so it counts here.

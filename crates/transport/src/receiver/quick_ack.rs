@@ -6,12 +6,13 @@
 //! a segment of data after a pause of an RTO            16 more
 //! a segment that lies outside the window                16 more
 //! the window that is offered grows with a segment       this one
+//! PSH on a segment that the application reads at once   this one
 //! ```
 //!
 //! Other segments are acknowledged when more than one full segment waits, or after 40 ms (`TCP_DELACK_MIN`, which the adaptive delay of
 //! Linux comes to under bulk data). Not modelled: the delay adapted to segments that come slower than each 20 ms, interactive mode
-//! ("pingpong"), the ACK at once after a PSH that the application has read, and the compression of SACKs (`tcp_comp_sack`: after three
-//! duplicate ACKs at most one in a millisecond).
+//! ("pingpong"), and the ACK at once of a segment that is not full. What becomes of ACKs of segments behind a gap:
+//! `sack_compression.rs`.
 
 use cogtcp_units::{Duration, Time};
 

@@ -3,9 +3,10 @@
 use super::{Sender, handshake::Connection, timers::Timer};
 use crate::congestion::{CaEvent, CaState, PacketInfo};
 use crate::frto::Frto;
+use crate::offload::segments;
 use crate::scoreboard::{FIN, PROBE};
 use crate::{Flags, NewRenoVariant, Recovery, RttSampling, Segment, TransportEvent};
-use cogtcp_units::Time;
+use cogtcp_units::{Rate, Time};
 
 /// What may be sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -40,9 +41,12 @@ impl Sender {
         if self.timer == Timer::Persist {
             return self.probe(now);
         }
-        let choice = self.choose(now)?;
+        let Some(choice) = self.choose(now) else {
+            self.offload.end();
+            return None;
+        };
         let rate = self.pacing_rate();
-        if rate.is_some() {
+        if rate.is_some() && !self.offload.is_within() {
             let release = self.pacer.release(rate);
             if now < release {
                 self.paced_until = release;
@@ -277,6 +281,7 @@ impl Sender {
     fn send_new(&mut self, now: Time, len: u32) -> Option<Segment> {
         let offset = self.board.nxt();
         let in_flight = self.board.in_flight();
+        let pushed = self.config.segmentation_offload && self.ends_packet(in_flight);
         if in_flight == 0 {
             self.sync();
             self.control.cwnd_event(now, &mut self.tcp, CaEvent::TxStart);
@@ -315,7 +320,27 @@ impl Sender {
         }
         let mut segment = self.sent(now, offset, len, fin, false);
         self.put_ecn(&mut segment);
+        if pushed {
+            segment.flags = segment.flags | Flags::PSH;
+        }
         Some(segment)
+    }
+
+    /// Whether the segment that leaves is the last of several in its packet.
+    fn ends_packet(&mut self, in_flight: u64) -> bool {
+        let (tcp, mss) = (&self.tcp, self.tcp.mss);
+        let waiting = if self.saturated { u64::MAX } else { self.data_end.saturating_sub(self.board.nxt()) };
+        let room = tcp.cwnd.saturating_sub(in_flight).min(tcp.cwnd / 2);
+        let bytes = room.min(self.window_end.saturating_sub(self.board.nxt())).min(waiting);
+        self.offload.on_send(|| {
+            // tcp_update_pacing_rate().
+            let rate = tcp.pacing_rate.or_else(|| {
+                let gain = if tcp.cwnd < tcp.ssthresh / 2 { 200 } else { 120 };
+                let bytes = tcp.cwnd.max(in_flight) * gain / 100;
+                (!tcp.srtt.is_zero()).then(|| Rate::from_bytes_in(bytes, tcp.srtt))
+            });
+            segments(rate, tcp.pacing_rate.is_some(), tcp.min_rtt, mss).min(bytes / mss)
+        })
     }
 
     fn send_again(&mut self, now: Time, index: usize) -> Option<Segment> {

@@ -60,7 +60,7 @@ impl Sender {
                 self.board.rewind();
             }
             // RFC 8985 section 6.2 step 5: RACK's mark, and no count of duplicates, begins recovery.
-            if self.board.next_lost().is_none() {
+            if !self.loss_is_proven() {
                 return grow;
             }
             self.enter_fast_recovery(now, ack);
@@ -94,6 +94,13 @@ impl Sender {
             self.inflation = i64::from(allowed) * self.tcp.mss as i64;
         }
         grow
+    }
+
+    /// RACK found a segment lost that is to be sent again; in Linux also one that was (`tcp_time_to_recover`: `lost_out`). So what is lost
+    /// while fast recovery lasts, beyond its end, begins another one when it is over, and the window is reduced once more, though
+    /// it was sent again in the first.
+    fn loss_is_proven(&mut self) -> bool {
+        if self.times_out_as_linux() { self.board.lost() > 0 } else { self.board.next_lost().is_some() }
     }
 
     /// RFC 6582 section 3.2 step 1: the ACK must cover more than what was outstanding at the last loss event, or the
@@ -158,6 +165,9 @@ impl Sender {
             Recovery::Sack => {
                 // RFC 6675 section 5 step 4; 4.3: no rescue before what is retransmitted first is acknowledged.
                 self.board.rewind();
+                if self.rack_in_use() {
+                    self.retransmit_front = self.board.next_lost().is_some();
+                }
                 self.rare.get_or_insert_default().rescue =
                     self.board.get(0).map(|front| self.board.una() + u64::from(front.len()));
                 self.inflation = 0;
@@ -228,6 +238,16 @@ impl Sender {
                     if self.prr_in_use() {
                         // RFC 9937 section 6.4.
                         self.tcp.cwnd = self.tcp.ssthresh;
+                    }
+                    if self.times_out_as_linux() && self.loss_is_proven() {
+                        // A control with rules of its own for recovery, BBR, sees one (`prev_ca_state` is that of the ACK before).
+                        if self.control.owns_cwnd() {
+                            self.leave_fast_recovery();
+                        } else {
+                            self.exit_fast_recovery(now);
+                        }
+                        self.enter_fast_recovery(now, ack);
+                        return outcome;
                     }
                     self.exit_fast_recovery(now);
                     // In Linux the ACK that ends recovery lets the window grow as any other does.

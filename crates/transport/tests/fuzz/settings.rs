@@ -59,6 +59,7 @@ pub fn sender(random: &mut RandomStream) -> SenderConfig {
         initial_rto: millis(random, 100, 3_000),
         min_rto,
         min_rto_above_srtt: coin(random),
+        segmentation_offload: coin(random),
         timer_tick: if coin(random) { Duration::ZERO } else { millis(random, 1, 10) },
         timer_phase: millis(random, 0, 5_000),
         max_rto: min_rto + millis(random, 1_000, 60_000),
