@@ -144,6 +144,25 @@ impl<E: Endpoint> Dialogue<E> {
         self.expect("");
     }
 
+    /// Looks at nothing of what was sent.
+    pub fn drained(&mut self) {
+        self.drain();
+        self.output.clear();
+    }
+
+    /// Of each segment that was sent whether it bears PSH.
+    pub fn pushed(&mut self) -> Vec<bool> {
+        self.drain();
+        self.output.drain(..).map(|(_, segment)| segment.flags.contains(Flags::PSH)).collect()
+    }
+
+    /// Moves time to the endpoint's next timer, which may stand between milliseconds, and expects exactly these segments.
+    #[track_caller]
+    pub fn expect_after_timeout(&mut self, text: &str) {
+        self.advance(self.end.next_timeout());
+        self.expect(text);
+    }
+
     /// Moves time to `ms`; the endpoint's timers run and must not make it send anything.
     #[track_caller]
     pub fn at(&mut self, ms: u64) {

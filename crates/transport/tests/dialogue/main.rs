@@ -18,7 +18,7 @@
 //! #3                   data, the third segment of MSS (1000) bytes          #3-5   three of them
 //! 1:501                data by offset: the SYN has offset 0, the first byte 1, the end is not included
 //! @#4  @3001           no data, at this position
-//! S  S.  F.  R  E.  W.  flags, tcpdump's letters; without any: "."
+//! S  S.  F.  P.  R  E.  W.  flags, tcpdump's letters; without any: "."
 //! ect  ce               the packet is ECN-capable; a queue has marked it
 //! ack #4  ack 3001     acknowledges everything before the fourth segment
 //! sack #6-7 #9         SACK blocks in order
@@ -36,10 +36,12 @@ mod path_recovery;
 mod receiver_ack;
 mod receiver_ecn;
 mod receiver_handshake;
+mod receiver_linux;
 mod receiver_sack;
 mod receiver_window;
 mod sender_ecn;
 mod sender_handshake;
+mod sender_linux;
 mod sender_outage;
 mod sender_rack;
 mod sender_recovery;

@@ -190,6 +190,7 @@ fn flags(word: &str) -> Flags {
                 'S' => Flags::SYN,
                 'F' => Flags::FIN,
                 'R' => Flags::RST,
+                'P' => Flags::PSH,
                 '.' => Flags::ACK,
                 'E' => Flags::ECE,
                 'W' => Flags::CWR,

@@ -1,0 +1,81 @@
+//! What a Linux receiver acknowledges when (`delayed_ack = "linux"`).
+
+use crate::harness::*;
+use cogtcp_transport::*;
+use cogtcp_units::Duration;
+
+/// After a handshake of 100 ms and the 16 segments that are acknowledged one by one.
+#[track_caller]
+fn after_quick_acks() -> ReceiverDialogue {
+    let config = ReceiverConfig { delayed_ack: DelayedAck::Linux, ..receiver_config() };
+    let mut d = ReceiverDialogue::listening(config);
+    d.exchange("S @0 mss 1000 sackOK ws 0", "S. ack 1");
+    d.at(100);
+    d.exchange("@1 ack 1", "");
+    for k in 1..=16 {
+        d.exchange(&format!("#{k}"), &format!("ack #{}", k + 1));
+    }
+    d.exchange("#17", "");
+    d.exchange("#18", "ack #19");
+    d
+}
+
+/// `tcp_cleanup_rbuf`, `ICSK_ACK_PUSHED`: what bears PSH is acknowledged as soon as the application has read it.
+#[test]
+fn a_pushed_segment_is_acknowledged_at_once() {
+    let mut d = after_quick_acks();
+    d.exchange("P. #19", "ack #20");
+    d.exchange("#20", "");
+    d.exchange("P. #21", "ack #22");
+    d.exchange("#22", "");
+    d.expect_at(140, "ack #23");
+}
+
+/// `__tcp_ack_snd_check`: behind a gap three duplicate ACKs go at once, then one for all segments of a millisecond, and the slack of
+/// its timer. What fills the gap is acknowledged at once.
+#[test]
+fn sacks_are_compressed_after_the_third() {
+    let mut d = after_quick_acks();
+    d.exchange("#20", "ack #19 sack #20");
+    d.exchange("#21", "ack #19 sack #20-21");
+    d.exchange("#22", "ack #19 sack #20-22");
+    d.exchange("#23", "");
+    d.exchange("#24", "");
+    let due = d.end.poll_timeout();
+    assert_eq!(due, at(100) + Duration::from_micros(1100));
+    d.expect_after_timeout("ack #19 sack #20-24");
+    d.exchange("#25", "");
+    d.exchange("#19", "ack #26");
+    // Nothing was left waiting.
+    d.at(10_000);
+}
+
+/// A partial ACK starts the count of three anew, and moves at once where it moves by more than a segment.
+#[test]
+fn each_cumulative_ack_has_three_duplicates() {
+    let mut d = after_quick_acks();
+    d.exchange("#20", "ack #19 sack #20");
+    d.exchange("#22", "ack #19 sack #22 #20");
+    d.exchange("#23", "ack #19 sack #22-23 #20");
+    d.exchange("#24", "");
+    d.exchange("#19", "ack #21 sack #22-24");
+    d.exchange("#25", "ack #21 sack #22-25");
+    d.exchange("#26", "ack #21 sack #22-26");
+    d.exchange("#27", "ack #21 sack #22-27");
+    d.exchange("#28", "");
+    d.expect_after_timeout("ack #21 sack #22-28");
+}
+
+/// Without SACK duplicates are all that tells of what arrives: none is put off.
+#[test]
+fn duplicates_without_sack_are_not_compressed() {
+    let config = ReceiverConfig { delayed_ack: DelayedAck::Linux, sack: false, ..receiver_config() };
+    let mut d = ReceiverDialogue::connected(config);
+    for k in 1..=18 {
+        d.send(&format!("#{k}"));
+        d.drained();
+    }
+    for k in 20..=29 {
+        d.exchange(&format!("#{k}"), "ack #19");
+    }
+}

@@ -1,0 +1,188 @@
+//! What Linux does differently after losses and timeouts (`timeout_rules`, `segmentation_offload`), against what the RFCs have.
+
+use crate::harness::*;
+use cogtcp_transport::*;
+
+fn rfc() -> SenderConfig {
+    SenderConfig {
+        rack: true,
+        limited_transmit: false,
+        min_rto: ms(200),
+        ..sender_config(Recovery::Sack, 10)
+    }
+}
+
+fn linux() -> SenderConfig {
+    SenderConfig { timeout_rules: TimeoutRules::Linux, ..rfc() }
+}
+
+/// A saturated sender whose first window left at 100 ms; it is 200 ms now.
+#[track_caller]
+fn in_flight(config: SenderConfig) -> SenderDialogue {
+    let mut d = SenderDialogue::connected(config);
+    d.end.set_saturated(true);
+    d.expect("#1-10");
+    d.at(200);
+    d
+}
+
+/// `tcp_clean_rtx_queue`: a SACK of what left before the oldest segment was sent again restarts the retransmission timer. RFC 6298
+/// restarts it for what is acknowledged cumulatively, and for nothing else.
+#[test]
+fn a_sack_restarts_the_retransmission_timer() {
+    let next = |config| {
+        let mut d = SenderDialogue::connected(config);
+        d.end.set_saturated(true);
+        d.expect("#1-10");
+        // SRTT 100, RTTVAR 50 ms.
+        d.expect_at(400, "#1");
+        let before = d.end.poll_timeout();
+        d.at(450);
+        d.exchange("ack #1 sack #2", "");
+        (before, d.end.poll_timeout())
+    };
+    let (before, after) = next(rfc());
+    assert_eq!((before, after), (at(1000), at(1000)));
+    let (before, after) = next(linux());
+    assert_eq!(before, at(1000));
+    assert!(after > at(1000), "{after:?}");
+}
+
+/// `tcp_rearm_rto` by way of `tcp_schedule_loss_probe`: where new data leaves while a tail loss probe is due, the timeout counts from
+/// the oldest segment, and the probe comes no later. In RFC 8985 it counts from the last ACK.
+#[test]
+fn the_probe_comes_no_later_than_the_timeout_of_the_oldest_segment() {
+    let probe = |config| {
+        let mut d = SenderDialogue::connected(SenderConfig { tlp: true, ..config });
+        d.write_segments(2);
+        d.expect("#1-2");
+        d.at(120);
+        d.write_segments(1);
+        d.expect("#3");
+        d.at(200);
+        d.exchange("ack #3", "");
+        d.at(330);
+        d.write_segments(1);
+        d.expect("#4");
+        d.end.poll_timeout()
+    };
+    // SRTT 100, RTTVAR 37.5: the RTO is 250 ms. RFC: two SRTT from #4, 530, but no later than 250 ms from the ACK, 450.
+    assert_eq!(probe(rfc()), at(450));
+    // Linux: RTTVAR 50, as the deviation falls once a round trip only: 300 ms from #3.
+    assert_eq!(probe(linux()), at(420));
+}
+
+/// `tcp_enter_loss`: ssthresh is lowered once for a window of data. RFC 5681 lowers it anew where a timeout follows a fast retransmit.
+#[test]
+fn ssthresh_is_lowered_once_for_a_window() {
+    let after = |config| {
+        let mut d = in_flight(config);
+        d.exchange("ack #1 sack #2-3", "");
+        d.exchange("ack #1 sack #2-4", "#1");
+        assert_eq!((d.ssthresh(), d.end.state().ca_state), (5, CaState::Recovery));
+        let due = d.end.poll_timeout().as_nanos() / 1_000_000;
+        d.expect_at(due, "#1");
+        assert_eq!((d.end.stats().timeouts, d.end.state().ca_state), (1, CaState::Loss));
+        d.ssthresh()
+    };
+    assert_eq!((after(rfc()), after(linux())), (2, 5));
+}
+
+/// `tcp_process_loss`: a retransmission that RACK finds lost after a timeout begins fast recovery; the RFCs go on with slow start.
+#[test]
+fn recovery_begins_anew_for_a_retransmission_lost_after_a_timeout() {
+    let play = |config| {
+        let mut d = SenderDialogue::connected(config);
+        d.write_segments(10);
+        d.expect("#1-10");
+        d.expect_at(400, "#1");
+        d.at(500);
+        // All but #2 to #4 had arrived, whose retransmissions leave now; that of #2 is lost.
+        d.exchange("ack #2 sack #5-10", "#2-3");
+        d.at(600);
+        d.send("ack #2 sack #3 #5-10");
+        d.drained();
+        (d.end.stats().fast_retransmits, d.end.state().ca_state)
+    };
+    assert_eq!(play(rfc()), (0, CaState::Loss));
+    assert_eq!(play(linux()), (1, CaState::Recovery));
+}
+
+/// `tcp_time_to_recover` (`lost_out`): what is lost beyond the end of a fast recovery begins another one when it is over, with its own
+/// reduction, though it was sent again in the first.
+#[test]
+fn a_recovery_follows_a_recovery_that_leaves_something_lost() {
+    let play = |config| {
+        let mut d = in_flight(config);
+        // #1, #10 and #11 are lost. The recovery ends where #11 begins.
+        d.exchange("ack #1 sack #2-4", "#1");
+        d.exchange("ack #1 sack #2-9", "#11-13");
+        d.at(290);
+        d.exchange("ack #10", "#14");
+        d.exchange("ack #10 sack #12", "#10; #11; #15");
+        d.at(390);
+        d.exchange("ack #11 sack #12-13", "");
+        (d.end.stats().fast_retransmits, d.ssthresh(), d.end.state().ca_state)
+    };
+    assert_eq!(play(rfc()), (1, 5, CaState::Open));
+    assert_eq!(play(linux()), (2, 2, CaState::Recovery));
+}
+
+/// RFC 3522 section 3.2: an ACK that echoes a timestamp from before the first retransmission shows the timeout to be spurious;
+/// one that echoes the retransmission's does not.
+#[test]
+fn rfc3522_3_2_eifel_after_a_timeout() {
+    let play = |echo: u64| {
+        let config = SenderConfig { eifel: true, timestamps: true, rack: false, ..rfc() };
+        let mut d = SenderDialogue::connected(config);
+        d.end.set_saturated(true);
+        d.expect("#1-10");
+        d.expect_at(400, "#1");
+        assert_eq!((d.cwnd(), d.ssthresh()), (1, 5));
+        d.at(450);
+        d.send(&format!("ack #2 ts 5350/{echo}"));
+        d.drained();
+        (d.end.stats().undone_timeouts, d.cwnd(), d.end.state().ca_state)
+    };
+    assert_eq!(play(100), (1, 10, CaState::Open));
+    assert_eq!(play(400), (0, 2, CaState::Loss));
+}
+
+/// RFC 3522 section 3.2, of a fast retransmit: the original was late. The response of RFC 4015 restores the window.
+#[test]
+fn rfc3522_3_2_eifel_after_a_fast_retransmit() {
+    let play = |echo: u64| {
+        let config = SenderConfig { eifel: true, timestamps: true, rack: false, ..rfc() };
+        let mut d = in_flight(config);
+        d.send("ack #1 sack #2 ts 5200/100; ack #1 sack #2-3 ts 5200/100; ack #1 sack #2-4 ts 5200/100");
+        d.drained();
+        assert_eq!((d.ssthresh(), d.end.state().ca_state), (5, CaState::Recovery));
+        d.at(210);
+        d.send(&format!("ack #5 ts 5210/{echo}"));
+        d.drained();
+        (d.end.stats().undone_recoveries, d.cwnd(), d.end.state().ca_state)
+    };
+    assert_eq!(play(100), (1, 10, CaState::Open));
+    let (undone, cwnd, state) = play(200);
+    assert_eq!((undone, state), (0, CaState::Recovery));
+    assert!(cwnd <= 5, "{cwnd}");
+}
+
+/// `tcp_tso_autosize`, `__tcp_transmit_skb`: at 10 segments in 100 ms packets have two segments, and the second bears PSH. What is left
+/// alone bears none.
+#[test]
+fn segments_leave_in_pairs_whose_second_bears_psh() {
+    let pushed = |offload| {
+        let config = SenderConfig { segmentation_offload: offload, ..sender_config(Recovery::Sack, 10) };
+        let mut d = SenderDialogue::connected(config);
+        d.end.set_saturated(true);
+        let first = d.pushed();
+        d.at(200);
+        // cwnd 11, 8 in flight: three may go.
+        d.send("ack #3");
+        [first, d.pushed()]
+    };
+    let pairs = [false, true].repeat(5);
+    assert_eq!(pushed(true), [pairs, vec![false, true, false]]);
+    assert_eq!(pushed(false), [vec![false; 10], vec![false; 3]]);
+}
