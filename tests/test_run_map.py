@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from cogtcp import Result, Scenario, run
+from cogtcp import Result, Scenario, UsageError, compare, run
 from cogtcp.report import run_map, run_report
 from cogtcp.report.run_map import RunMap
 
@@ -218,3 +218,21 @@ def test_no_primary_users_no_table() -> None:
     drawn = RunMap.of(result)
     assert drawn is not None
     assert drawn.users == []
+
+
+@pytest.mark.parametrize("nodes", [1, 3])
+def test_nodes_without_flows_have_a_page(nodes: int) -> None:
+    scenario = Scenario.from_toml(
+        SCENARIO[: SCENARIO.index("[[flow]]")].replace("nodes = 4", f"nodes = {nodes}")
+    ).set("routing", {"aodv": {"hello": True, "hello_always": True}})
+    quiet = run(scenario)
+    (routing,) = quiet.table("routing").to_pylist()
+    # A hello a second from each, on both channels.
+    assert routing["overhead_packets"] == pytest.approx(2 * 20 * nodes, abs=2 * nodes)
+    said = f"sent {routing['overhead_packets']} packets of routing, {routing['overhead_bytes'] / 1e3:.1f} kB"
+    page = run_report(quiet)
+    assert said in " ".join(page.split())
+    assert '<div class="map">' in page
+    assert said in quiet._repr_html_()
+    with pytest.raises(UsageError, match=r"map has no flow.*add \[\[flow\]\]"):
+        compare(scenario, ["reno"])

@@ -421,6 +421,8 @@ def compare_job(scenario: Scenario, transports: Sequence[str], seeds: Sequence[i
 def _variants(scenario: Scenario, transports: Sequence[str | type]) -> dict[str, Scenario]:
     if isinstance(transports, str | type) or not transports:
         raise UsageError('name at least one transport, in a list, such as ["newreno"]')
+    if not scenario.to_dict().get("flow"):
+        raise UsageError(f"{scenario.name} has no flow, so there are no transports to compare; add [[flow]]")
     variants: dict[str, Scenario] = {}
     for name in map(control_name, transports):
         if name in variants:

@@ -22,7 +22,7 @@ def of_run(result: Result) -> str:
     """Return what a run delivered, and where the time of the link went."""
     flows = result.flows.num_rows
     if not flows:
-        return _of_links(result)
+        return _of_links(result) if result.links.num_rows else _of_nodes(result)
     names = sorted(set(result.flows.column("transport").to_pylist()))
     subject = f"{flows} flows of {join(names)} deliver" if flows > 1 else f"{names[0]} delivers"
     goodput, efficiency = result.metrics["goodput_bps"], result.metrics["efficiency"]
@@ -33,15 +33,22 @@ def of_run(result: Result) -> str:
 
 def _of_links(result: Result) -> str:
     """Return what the links carried, of a run without flows of its own: a program was emulated."""
-    links = result.rows("links")
-    if not links:
-        delivered = sum(row["delivered"] for row in result.rows("nodes"))
-        return f"In {result.duration_s:,.1f} s the ad hoc network delivered {delivered:,} packets."
     parts = [
         f"{_GOODPUT.text(row['carried_bytes'] * 8 / result.duration_s, unit=True)} {row['direction']}"
-        for row in links
+        for row in result.rows("links")
     ]
     return f"In {result.duration_s:,.1f} s the link carried {join(parts)}, headers included."
+
+
+def _of_nodes(result: Result) -> str:
+    """Return what an ad hoc network carried, of a run without flows of its own."""
+    (routing,) = result.rows("routing")
+    delivered = sum(row["delivered"] for row in result.rows("nodes"))
+    sent, size = routing["overhead_packets"], routing["overhead_bytes"] / 1e3
+    return (
+        f"In {result.duration_s:,.1f} s the ad hoc network delivered {delivered:,} packets, "
+        f"and sent {sent:,} packets of routing, {size:,.1f} kB."
+    )
 
 
 def of_comparison(comparison: Comparison) -> str:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cogtcp._units import TIME
 from cogtcp.cli import arguments, quantities
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def add_agree(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="the first seed (default: 1)")
     parser.add_argument(
         "--duration",
-        type=quantities.quantity(quantities.TIME),
+        type=quantities.quantity(TIME),
         metavar="T",
         help='how long each run is on both planes, as in "20 s" (default: the scenario\'s)',
     )

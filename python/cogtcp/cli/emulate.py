@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cogtcp._errors import UsageError
+from cogtcp._units import TIME
 from cogtcp.cli import arguments, quantities
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def add_emulate(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--duration",
-        type=quantities.quantity(quantities.TIME),
+        type=quantities.quantity(TIME),
         metavar="T",
         help='how long, as in "30 s" (default: the scenario\'s; a command runs until it ends)',
     )

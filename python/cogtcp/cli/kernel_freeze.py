@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp import _kernel_program as kernel_program
 from cogtcp._errors import RunError, UsageError
+from cogtcp._units import TIME
 from cogtcp.cli import arguments
-from cogtcp.cli.quantities import TIME, quantity
+from cogtcp.cli.quantities import quantity
 
 if TYPE_CHECKING:
     import argparse

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cogtcp._errors import UsageError
+from cogtcp._units import TIME
 from cogtcp.cli import arguments
-from cogtcp.cli.quantities import TIME, quantity
+from cogtcp.cli.quantities import quantity
 
 if TYPE_CHECKING:
     import argparse

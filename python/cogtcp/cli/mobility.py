@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cogtcp._errors import UsageError
+from cogtcp._units import LENGTH, SPEED, TIME
 from cogtcp.cli import arguments
-from cogtcp.cli.quantities import LENGTH, SPEED, TIME, area, numbers, quantity
+from cogtcp.cli.quantities import area, numbers, quantity
 from cogtcp.mobility import Mobility
 from cogtcp.result import plain
 

@@ -8,21 +8,14 @@ import re
 from typing import TYPE_CHECKING
 
 from cogtcp._errors import UsageError
+from cogtcp._units import LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# Units that a number may carry, with their factors; the first is that of a bare number.
-TIME = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0, "h": 3600.0}
-POWER = {"W": 1.0, "mW": 1e-3, "uW": 1e-6, "nW": 1e-9}
-LENGTH = {"m": 1.0, "km": 1e3}
-SPEED = {"m/s": 1.0, "km/h": 1 / 3.6}
-FREQUENCY = {"Hz": 1.0, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9}
-RATIO = {"dB": 1.0}
-
 
 def quantity(units: dict[str, float]) -> Callable[[str], float]:
-    """Return a reader of numbers with or without one of these units, for `argparse`."""
+    """Return a reader of numbers with one of these units, or bare and then in the first, for `argparse`."""
 
     def read(text: str) -> float:
         try:

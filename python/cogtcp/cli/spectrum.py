@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cogtcp._errors import UsageError
+from cogtcp._units import FREQUENCY, LENGTH, POWER, RATIO, TIME
 from cogtcp.cli import arguments
-from cogtcp.cli.quantities import FREQUENCY, LENGTH, POWER, RATIO, TIME, area, numbers, quantity
+from cogtcp.cli.quantities import area, numbers, quantity
 from cogtcp.spectrum import LAWS, PuActivity, Sensing, sensing, sensing_time
 
 if TYPE_CHECKING:

@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cogtcp import _units
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -14,15 +16,15 @@ if TYPE_CHECKING:
 
 #: Units of a slider's number: factors to the first one of each kind.
 _UNITS = {
-    "s": {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0},
-    "Mbit/s": {"bit/s": 1e-6, "kbit/s": 1e-3, "Mbit/s": 1.0, "Gbit/s": 1e3},
+    "s": _units.TIME,
+    "Mbit/s": {name: size / _units.RATE["Mbit/s"] for name, size in _units.RATE.items()},
     "packets": {"packets": 1.0, "packet": 1.0},
-    "dB": {"dB": 1.0},
+    "dB": _units.RATIO,
     "dBm": {"dBm": 1.0},
     "%": {"%": 1.0},
-    "Hz": {"Hz": 1.0, "kHz": 1e3, "MHz": 1e6},
-    "m": {"m": 1.0, "km": 1e3},
-    "B": {"B": 1.0, "kB": 1e3, "KiB": 1024.0, "MB": 1e6, "MiB": 1048576.0},
+    "Hz": _units.FREQUENCY,
+    "m": _units.LENGTH,
+    "B": _units.BYTES,
 }
 _QUANTITY = re.compile(r"^(-?\d+(?:\.\d+)?(?:e-?\d+)?) ?([A-Za-z/%]+)$")
 

@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cogtcp._units import LENGTH
 from cogtcp.report import still
 from cogtcp.report.scale import Scale
 
@@ -28,7 +29,6 @@ _MOST_CHANGES = 20_000
 _FARTHEST = 1e7
 #: Streams that are a flow's own way; acknowledgements and requests go back.
 _FLOW_STREAMS = ("data", "datagrams")
-_METRES = {"mm": 1e-3, "cm": 1e-2, "m": 1.0, "km": 1e3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +262,7 @@ def _area(section: Mapping[str, str] | None) -> tuple[float, float] | None:
     if section is None:
         return None
     parts = [section[side].split() for side in ("width", "height")]
-    width, height = (float(value) * _METRES[unit] for value, unit in parts)
+    width, height = (float(value) * LENGTH[unit] for value, unit in parts)
     return width, height
 
 

@@ -200,13 +200,12 @@ def _columns(table: Any, key: str, name: str, **equal: str) -> dict[str, Any]:
 
 
 def _busiest_bottleneck(result: Result) -> str:
-    # Without flows of its own (a program was emulated) the link is the one that there is.
+    # Without flows of its own (a program was emulated) the link is the one that there is, if there is one.
     names = (
         (result.flows if result.flows.num_rows else result.links)
         .column("bottleneck" if result.flows.num_rows else "link")
         .to_pylist()
     )
-    # A program in an ad hoc network has neither.
     return str(max(dict.fromkeys(names), key=names.count, default=""))
 
 

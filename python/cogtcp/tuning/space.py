@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from cogtcp import _units
 from cogtcp._errors import ScenarioError, UsageError
 
 if TYPE_CHECKING:
@@ -21,18 +22,11 @@ if TYPE_CHECKING:
 #: Units as scenarios write them: the unit in which the search reckons, and its size in that. Units that are
 #: not listed (segments, packets) have no other beside them.
 UNITS: dict[str, tuple[str, float]] = {
-    **{name: ("s", size) for name, size in (("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0))},
-    **{name: ("s", size) for name, size in (("min", 60.0), ("h", 3600.0))},
-    **{f"{prefix}bit/s": ("bit/s", size) for prefix, size in (("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9))},
-    **{f"{prefix}B": ("B", size) for prefix, size in (("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9))},
-    **{f"{prefix}B": ("B", size) for prefix, size in (("Ki", 2.0**10), ("Mi", 2.0**20), ("Gi", 2.0**30))},
-    **{f"{prefix}Hz": ("Hz", size) for prefix, size in (("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9))},
     **{
-        name: ("W", size)
-        for name, size in (("nW", 1e-9), ("uW", 1e-6), ("mW", 1e-3), ("W", 1.0), ("kW", 1e3))
+        name: (next(iter(units)), size)
+        for units in (_units.TIME, _units.RATE, _units.BYTES, _units.FREQUENCY, _units.POWER, _units.LENGTH)
+        for name, size in units.items()
     },
-    "m": ("m", 1.0),
-    "km": ("m", 1e3),
     "segment": ("segments", 1.0),
     "packet": ("packets", 1.0),
 }
