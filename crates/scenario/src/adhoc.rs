@@ -31,7 +31,7 @@ pub struct AreaSize {
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct AdHoc {
-    /// How many nodes (2 to 10000). With a trace as mobility: as many as it has, and the number may be left out.
+    /// How many nodes (1 to 10000). With a trace as mobility: as many as it has, and the number may be left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<u32>,
     /// Where nodes stand that do not move.
