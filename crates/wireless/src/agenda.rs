@@ -4,10 +4,11 @@
 //! nothing here.
 
 mod heap;
+mod wheel;
 
 use cogtcp_units::Time;
-use heap::Heap;
 use std::collections::VecDeque;
+use wheel::Wheel;
 
 /// The order of what happens at one time: frames end, frames begin to be heard, stations act. Without a delay stations act
 /// first, or no two of them would ever begin at once.
@@ -55,12 +56,18 @@ pub(crate) enum Due {
 
 /// What is due, by time, then what it is, then number: the order never depends on the history. At most one entry for each station
 /// and one for each frame.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Agenda {
-    stations: Heap,
+    stations: Wheel,
     /// All are heard after the same delay, so that each new one is the last, or among the last.
     heard: VecDeque<Entry>,
-    ends: Heap,
+    ends: Wheel,
+}
+
+impl Default for Agenda {
+    fn default() -> Self {
+        Self { stations: Wheel::new(class::ACTS), heard: VecDeque::new(), ends: Wheel::new(class::ENDS) }
+    }
 }
 
 impl Agenda {
@@ -100,13 +107,13 @@ impl Agenda {
 
     /// A station acts at `at`, whatever was said before; `Time::MAX`: it does not.
     pub(crate) fn act(&mut self, station: u32, at: Time) {
-        self.stations.set(station, (at != Time::MAX).then(|| Entry::new(at, class::ACTS, station)));
+        self.stations.set(station, at);
     }
 
     /// Makes sure that `station` comes up at `at` or before; an entry that is earlier stays. Whoever comes up too early looks and
     /// goes back: cheaper than to move the entry whenever a backoff stops and goes on.
     pub(crate) fn act_at_latest(&mut self, station: u32, at: Time) {
-        if at < self.stations.get(station).at() {
+        if at < self.stations.get(station) {
             self.act(station, at);
         }
     }
@@ -125,12 +132,12 @@ impl Agenda {
         if self.heard.is_empty() {
             self.heard.clear();
         }
-        self.ends.set(frame, Some(Entry::new(until, class::ENDS, frame)));
+        self.ends.set(frame, until);
     }
 
     /// A frame has ended.
     pub(crate) fn remove(&mut self, frame: u32) {
-        self.ends.set(frame, None);
+        self.ends.set(frame, Time::MAX);
     }
 }
 

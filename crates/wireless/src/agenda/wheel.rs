@@ -1,0 +1,216 @@
+//! A timing wheel: what is due soon, in slots of time.
+
+use super::Entry;
+use super::heap::Heap;
+use cogtcp_units::Time;
+
+/// A slot is 2^12 ns, a fifth of a slot of the DCF: few entries share one.
+const SHIFT: u32 = 12;
+
+/// Slots of the wheel: it reaches 17 ms ahead. 64 words of 64 bits say which of them hold something, and one word which of the words.
+const SLOTS: usize = 4096;
+
+/// No number.
+const NOBODY: u32 = u32::MAX;
+
+/// Times by number, at most one for each, all of one class. Putting one in and taking one out cost the same however many there
+/// are (Varghese and Lauck, SOSP 1987); what lies beyond the wheel stands in a heap, and stays there.
+#[derive(Debug)]
+pub(super) struct Wheel {
+    class: u8,
+    /// The first of all, in the wheel or in the heap.
+    first: Entry,
+    /// The slot, counted from time zero, at which the wheel begins: nothing in it is before.
+    base: u64,
+    /// Which words of `full` are not zero.
+    words: u64,
+    full: [u64; SLOTS / 64],
+    /// By slot: one of those in it.
+    heads: Box<[u32; SLOTS]>,
+    /// By number.
+    nodes: Vec<Node>,
+    far: Heap,
+}
+
+/// An entry of the wheel, in the list of its slot.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    /// `Time::MAX`: it is not in the wheel.
+    at: Time,
+    next: u32,
+    before: u32,
+}
+
+impl Node {
+    const NONE: Self = Self { at: Time::MAX, next: NOBODY, before: NOBODY };
+}
+
+#[inline]
+fn slot(at: Time) -> u64 {
+    at.as_nanos() >> SHIFT
+}
+
+impl Wheel {
+    pub(super) fn new(class: u8) -> Self {
+        Self {
+            class,
+            first: Entry::NEVER,
+            base: 0,
+            words: 0,
+            full: [0; SLOTS / 64],
+            heads: Box::new([NOBODY; SLOTS]),
+            nodes: Vec::new(),
+            far: Heap::default(),
+        }
+    }
+
+    /// The least entry, or [`Entry::NEVER`].
+    #[inline]
+    pub(super) fn first(&self) -> Entry {
+        self.first
+    }
+
+    /// The time of a number; `Time::MAX`: it has none.
+    #[inline]
+    pub(super) fn get(&self, number: u32) -> Time {
+        match self.nodes.get(number as usize) {
+            Some(node) if node.at != Time::MAX => node.at,
+            _ => self.far.get(number).at(),
+        }
+    }
+
+    /// Sets the time of a number, whatever it was; `Time::MAX`: it has none.
+    pub(super) fn set(&mut self, number: u32, at: Time) {
+        let index = number as usize;
+        if index >= self.nodes.len() {
+            self.nodes.resize(index + 1, Node::NONE);
+        }
+        let was_first = self.first != Entry::NEVER && self.first.number() == number;
+        if self.nodes[index].at != Time::MAX {
+            self.unlink(number);
+        } else if self.far.get(number) != Entry::NEVER {
+            self.far.set(number, None);
+        }
+        if was_first && at >= self.first.at() {
+            // Its time has come, and what is put in from now on is not before.
+            self.base = self.base.max(slot(self.first.at()));
+        }
+        if at != Time::MAX {
+            // In the wheel if it is not too far ahead; never before its beginning, but a heap would not mind.
+            if slot(at).wrapping_sub(self.base) < SLOTS as u64 {
+                self.link(number, at);
+            } else {
+                self.far.set(number, Some(Entry::new(at, self.class, number)));
+            }
+        }
+        if was_first {
+            self.first = self.find_first();
+        } else if at != Time::MAX {
+            self.first = self.first.min(Entry::new(at, self.class, number));
+        }
+    }
+
+    fn link(&mut self, number: u32, at: Time) {
+        let place = slot(at) as usize % SLOTS;
+        let next = std::mem::replace(&mut self.heads[place], number);
+        self.nodes[number as usize] = Node { at, next, before: NOBODY };
+        if next == NOBODY {
+            self.full[place / 64] |= 1 << (place % 64);
+            self.words |= 1 << (place / 64);
+        } else {
+            self.nodes[next as usize].before = number;
+        }
+    }
+
+    fn unlink(&mut self, number: u32) {
+        let Node { at, next, before } = std::mem::replace(&mut self.nodes[number as usize], Node::NONE);
+        if next != NOBODY {
+            self.nodes[next as usize].before = before;
+        }
+        if before != NOBODY {
+            self.nodes[before as usize].next = next;
+            return;
+        }
+        let place = slot(at) as usize % SLOTS;
+        self.heads[place] = next;
+        if next == NOBODY {
+            let word = &mut self.full[place / 64];
+            *word &= !(1 << (place % 64));
+            if *word == 0 {
+                self.words &= !(1 << (place / 64));
+            }
+        }
+    }
+
+    fn find_first(&self) -> Entry {
+        let mut first = self.far.first();
+        if self.words == 0 {
+            return first;
+        }
+        // Once around from the slot at which the wheel begins: the rest of its word, the words after it, its word again.
+        let start = self.base as usize % SLOTS;
+        let word = start / 64;
+        let rest = self.full[word] & (u64::MAX << (start % 64));
+        let place = if rest != 0 {
+            word * 64 + rest.trailing_zeros() as usize
+        } else {
+            let after = self.words.rotate_right(word as u32 + 1).trailing_zeros() as usize;
+            let word = (word + 1 + after) % 64;
+            word * 64 + self.full[word].trailing_zeros() as usize
+        };
+        let mut number = self.heads[place];
+        while number != NOBODY {
+            let Node { at, next, .. } = self.nodes[number as usize];
+            first = first.min(Entry::new(at, self.class, number));
+            number = next;
+        }
+        first
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::class;
+    use super::*;
+    use cogtcp_units::{Duration, RandomStream};
+    use std::collections::BTreeMap;
+
+    /// Against a sorted map: near and far, several in a slot, gaps longer than the wheel, and all the way round it.
+    #[test]
+    fn the_first_is_the_least_wherever_it_stands() {
+        for (seed, spread) in [(1, 3_000), (2, 400_000), (3, 17_000_000), (4, 60_000_000)] {
+            let mut stream = RandomStream::new(seed, "wheel", 0);
+            let (mut wheel, mut model) = (Wheel::new(class::ACTS), BTreeMap::new());
+            let mut now = Time::ZERO;
+            let mut laps = 0;
+            for _ in 0..40_000 {
+                let number = stream.below(30) as u32;
+                match stream.below(4) {
+                    0 => {
+                        wheel.set(number, Time::MAX);
+                        model.remove(&number);
+                    }
+                    1 | 2 => {
+                        let at = now + Duration::from_nanos(stream.below(spread));
+                        wheel.set(number, at);
+                        model.insert(number, at);
+                    }
+                    _ => {
+                        let Some((at, number)) = model.iter().map(|(number, at)| (*at, *number)).min() else {
+                            assert_eq!(wheel.first(), Entry::NEVER);
+                            continue;
+                        };
+                        assert_eq!((wheel.first().at(), wheel.first().number()), (at, number));
+                        laps += usize::from(slot(at) / SLOTS as u64 > slot(now) / SLOTS as u64);
+                        now = at;
+                        wheel.set(number, Time::MAX);
+                        model.remove(&number);
+                    }
+                }
+                let number = stream.below(30) as u32;
+                assert_eq!(wheel.get(number), model.get(&number).copied().unwrap_or(Time::MAX));
+            }
+            assert!(laps > 0 || spread == 3_000, "the wheel has turned");
+        }
+    }
+}
