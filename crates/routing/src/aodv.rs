@@ -52,17 +52,19 @@ pub struct Aodv {
     address: NodeAddress,
     /// Own sequence number (6.1).
     sequence: u32,
+    /// As the settings have it.
+    neighbor_routes: bool,
+    /// Neighbours that send hellos: when one was last heard, and when anything was (6.9).
+    heard: BTreeMap<NodeAddress, hello::Heard>,
     outbox: Outbox,
+    table: RouteTable,
     events: VecDeque<RoutingEvent>,
     /// Neighbours whose requests are ignored, until when (6.8).
     blacklist: BTreeMap<NodeAddress, Time>,
-    /// Neighbours that send hellos: when one was last heard, and when anything was (6.9).
-    heard: BTreeMap<NodeAddress, hello::Heard>,
     discoveries: BTreeMap<NodeAddress, Discovery>,
     /// Neighbours that owe an acknowledgement, until when (6.8).
     owed: BTreeMap<NodeAddress, Time>,
     next_hello: Time,
-    table: RouteTable,
     config: AodvConfig,
     /// Last RREQ ID used.
     request_id: u32,
@@ -83,6 +85,7 @@ impl Aodv {
     pub fn new(address: NodeAddress, config: AodvConfig, seed: u64) -> Self {
         Self {
             address,
+            neighbor_routes: config.neighbor_routes,
             config,
             sequence: 0,
             request_id: 0,
@@ -162,7 +165,7 @@ impl Aodv {
 
     /// Hears a neighbour: there is a route to it, whose number this does not tell (6.2, 6.5, 6.7).
     fn hear(&mut self, now: Time, neighbor: NodeAddress) {
-        if self.config.neighbor_routes {
+        if self.neighbor_routes {
             let until = now + self.config.active_route_timeout;
             let offer = Offer { destination: neighbor, next_hop: neighbor, hops: 1, sequence: None, until };
             self.offer(now, offer);
@@ -293,6 +296,17 @@ impl Routing for Aodv {
             RoutingMessage::Hello(hello) => self.handle_hello(now, packet.from, *hello),
             RoutingMessage::ChannelHello(_) | RoutingMessage::Search(_) => {}
         }
+    }
+
+    fn is_copy(&self, now: Time, packet: &RoutingPacket) -> bool {
+        let RoutingMessage::Request(request) = &packet.message else { return false };
+        (self.seen.contains(request.originator, request.id) || request.originator == self.address)
+            && packet.from != self.address
+            && !self.neighbor_routes
+            && !self.heard.contains_key(&packet.from)
+            && self.seen.first() > now
+            && self.outbox.next_due() > now
+            && self.table.next_expiry() > now
     }
 
     fn handle_link_failure(

@@ -38,6 +38,14 @@ pub trait Routing: std::fmt::Debug + Send {
     /// Takes in a packet of the protocol from a neighbour.
     fn handle_message(&mut self, now: Time, packet: &RoutingPacket);
 
+    /// Whether [`handle_message`](Self::handle_message) would change nothing and nothing is due: a host may leave out the call, and
+    /// what follows a call. So it is with most of what a flood brings, the copies of a request by each neighbour. `false` is never
+    /// wrong.
+    fn is_copy(&self, now: Time, packet: &RoutingPacket) -> bool {
+        let _ = (now, packet);
+        false
+    }
+
     /// The MAC did not get a frame through to `neighbor`. Says what becomes of a data packet; of a packet of the protocol the answer
     /// is of no account.
     fn handle_link_failure(&mut self, now: Time, neighbor: NodeAddress, lost: LostPacket<'_>)

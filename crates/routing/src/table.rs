@@ -93,6 +93,7 @@ pub enum Taken {
 /// The rules are those of RFC 3561 in the reading that van Glabbeek, Höfner, Portmann and Tan proved free of loops
 /// (Distributed Computing 29, 2016): other readings of the same text have loops.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct RouteTable {
     /// No valid route ends before.
     next_expiry: Time,

@@ -85,6 +85,9 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
                     there.heard_channels.insert(from, channel);
                 }
                 there.counters.routing_received += 1;
+                if there.routing.is_copy(now, &packet) {
+                    return;
+                }
                 there.routing.handle_message(now, &packet);
             }
             Load::Channel(who, channel) => {

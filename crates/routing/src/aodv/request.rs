@@ -118,3 +118,67 @@ impl Aodv {
         self.send(due, NodeAddress::BROADCAST, ttl, RoutingMessage::Request(request));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{AodvConfig, AodvProfile, AodvSettings};
+    use super::*;
+    use crate::{Routing, RoutingPacket};
+    use cogtcp_units::RandomStream;
+
+    fn config(profile: AodvProfile) -> AodvConfig {
+        AodvSettings { profile: Some(profile), ..AodvSettings::default() }.config()
+    }
+
+    /// What is called a copy changes nothing, to the last field, and nothing waits to be sent; under the rules of ns-2, where a
+    /// request of a neighbour says nothing of itself, most that a node has seen are called so.
+    #[test]
+    fn a_copy_changes_nothing() {
+        for (profile, hello) in
+            [(AodvProfile::Ns2, false), (AodvProfile::Ns2, true), (AodvProfile::Rfc, false)]
+        {
+            let mut draw = RandomStream::new(3, "copies", 0);
+            let mut node = Aodv::new(NodeAddress::new(0), AodvConfig { hello, ..config(profile) }, 1);
+            let (mut now, mut copies) = (Time::ZERO, 0);
+            node.start(now);
+            for step in 0..3000u32 {
+                now += Duration::from_millis(draw.below(40));
+                if draw.below(4) == 0 {
+                    node.handle_timeout(now);
+                    while node.poll_transmit(now).is_some() {}
+                }
+                let from = NodeAddress::new(1 + draw.below(4) as u32);
+                let message = match draw.below(9) {
+                    0 => RoutingMessage::ReplyAck,
+                    _ => RoutingMessage::Request(RouteRequest {
+                        id: step / 12,
+                        hops: draw.below(3) as u8,
+                        destination: NodeAddress::new(9),
+                        destination_sequence: None,
+                        originator: NodeAddress::new(draw.below(6) as u32),
+                        originator_sequence: step / 12,
+                        gratuitous: false,
+                        destination_only: false,
+                    }),
+                };
+                let packet = RoutingPacket {
+                    from,
+                    to: NodeAddress::BROADCAST,
+                    ttl: 5,
+                    channel: None,
+                    bytes: 48,
+                    message,
+                };
+                while node.poll_event().is_some() {}
+                let (is_copy, before) = (node.is_copy(now, &packet), format!("{node:?}"));
+                node.handle_message(now, &packet);
+                if is_copy {
+                    copies += 1;
+                    assert_eq!(format!("{node:?}"), before);
+                    assert!(node.poll_transmit(now).is_none() && node.poll_event().is_none());
+                }
+            }
+            assert_eq!(copies > 500, profile == AodvProfile::Ns2, "{copies}");
+        }
+    }
+}

@@ -62,6 +62,12 @@ impl SeenRequests {
         self.all.insert(key);
     }
 
+    /// When the first is forgotten; [`Time::MAX`]: there is none.
+    #[inline]
+    pub(super) fn first(&self) -> Time {
+        self.first
+    }
+
     /// Forgets those whose time is over.
     #[inline]
     pub(super) fn expire(&mut self, now: Time) {
