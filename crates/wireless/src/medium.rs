@@ -10,6 +10,7 @@ mod exchange;
 mod hearing;
 mod rendezvous;
 mod station;
+mod stations;
 mod whole;
 
 pub use station::InterfaceConfig;
@@ -24,8 +25,9 @@ use crate::{
 };
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::Position;
-use cogtcp_units::{Duration, Power, Rate, Time, prefetch};
-use station::{HOT_LINES, Mac, Station};
+use cogtcp_units::{Duration, Power, Rate, Time};
+use station::{NOBODY, Phase, Station};
+use stations::Stations;
 use std::collections::VecDeque;
 use whole::Whole;
 
@@ -46,6 +48,17 @@ struct Frame {
     until: Time,
     /// Least signal to the rest, and least power, W.
     needs: (f64, f64),
+}
+
+impl Frame {
+    /// The station that it is for, or [`NOBODY`]: it is for everybody.
+    #[inline]
+    fn receiver(&self) -> u32 {
+        match self.to {
+            Destination::Interface(InterfaceId(number)) => number,
+            Destination::Broadcast => NOBODY,
+        }
+    }
 }
 
 /// A frame on the air.
@@ -77,9 +90,7 @@ pub struct Medium<T, P, S = ()> {
     seed: u64,
     positions: P,
     surroundings: S,
-    stations: Vec<Station<T>>,
-    /// By station: its node.
-    nodes: Vec<u32>,
+    stations: Stations<T>,
     /// Whether not all stations have always been on the channel of the first.
     has_channels: bool,
     frames: Vec<OnAir>,
@@ -137,8 +148,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             seed,
             positions,
             surroundings,
-            stations: Vec::new(),
-            nodes: Vec::new(),
+            stations: Stations::default(),
             has_channels: false,
             frames: Vec::new(),
             free_frames: Vec::new(),
@@ -171,9 +181,10 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         self.reach = self.reach.max(reach);
         let loudest = interface.power.watts() * self.config.phy.propagation.most();
         self.listening.step = self.listening.step.max(Listening::step_for(least, loudest));
-        self.has_channels |= self.stations.first().is_some_and(|first| first.channel != interface.channel);
-        self.nodes.push(interface.node);
-        self.stations.push(Station::new(&self.config, interface, reach, number, self.seed));
+        let (node, channel) = (interface.node, interface.channel);
+        self.has_channels |= number > 0 && self.stations.channel(0) != channel;
+        let station = Station::new(&self.config, interface, reach, number, self.seed);
+        self.stations.push(node, channel, station);
         self.neighbours.clear();
         self.pair_power = None;
         self.watchers.push(Vec::new());
@@ -188,7 +199,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// Whether there is no station.
     pub fn is_empty(&self) -> bool {
-        self.stations.is_empty()
+        self.stations.len() == 0
     }
 
     /// When to call [`advance`](Self::advance) next; `Time::MAX`: when something has been put in. It may be that nothing
@@ -201,7 +212,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     pub fn next_event(&mut self) -> Time {
         while let Some((at, due)) = self.agenda.first() {
             let Due::Acts(number) = due else { return at };
-            let due = self.due(number);
+            let due = self.stations.due(number, &self.timing);
             if due <= at {
                 return at;
             }
@@ -226,11 +237,12 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         self.now = at;
         match due {
             Due::Acts(number) => {
-                let due = self.due(number);
+                let due = self.stations.due(number, &self.timing);
                 // Later: its backoff has stood still meanwhile.
                 self.agenda.act(number, if due > at { due } else { Time::MAX });
                 if let Some(next) = self.agenda.first_station() {
-                    prefetch(&self.stations[next as usize], HOT_LINES);
+                    self.stations.prefetch_ear(next);
+                    self.stations.prefetch_own(next, 2);
                 }
                 if due <= at {
                     self.act(number, at);
@@ -264,7 +276,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         if now > self.untaken_at {
             self.take_untaken();
         }
-        let station = &mut self.stations[at.0 as usize];
+        let station = &mut self.stations[at.0];
         let offer = station.cold.queue.push(packet);
         match &offer {
             Offer::Queued => station.cold.counters.queued += 1,
@@ -274,7 +286,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             }
             Offer::Refused(_) => return offer,
         }
-        if !station.contention.is_ready() {
+        if !self.stations.ear(at.0).contention.is_ready() {
             self.next_packet(at.0, now);
             self.reschedule(at.0);
         }
@@ -296,11 +308,12 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         if now > self.untaken_at {
             self.take_untaken();
         }
-        let station = &mut self.stations[at.0 as usize];
+        let station = &mut self.stations[at.0];
         let gone = station.cold.queue.remove(goes);
         station.cold.counters.removed += gone.len() as u64;
-        if station.mac == Mac::Contending && station.cold.service.is_none() && station.cold.queue.len() == 0 {
-            station.contention.clear_ready();
+        let is_idle = station.cold.service.is_none() && station.cold.queue.len() == 0;
+        if is_idle && self.stations.phase(at.0) == Phase::Contending {
+            self.stations.ear_mut(at.0).contention.clear_ready();
             self.reschedule(at.0);
         }
         if self.watch(at.0) {
@@ -311,13 +324,13 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// Packets that wait or that the MAC is at.
     pub fn waiting(&self, at: InterfaceId) -> usize {
-        let station = &self.stations[at.0 as usize];
+        let station = &self.stations[at.0];
         station.cold.queue.len() + usize::from(station.cold.service.is_some())
     }
 
     /// Shows the packets that wait or that the MAC is at, but for those that have arrived.
     pub fn visit(&self, mut show: impl FnMut(&T)) {
-        for station in &self.stations {
+        for station in self.stations.iter() {
             let service = station.cold.service.as_ref().filter(|service| !service.arrived);
             service.iter().for_each(|service| show(&service.packet.payload));
             station.cold.queue.packets().for_each(|packet| show(&packet.payload));
@@ -326,13 +339,13 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// What an interface has counted.
     pub fn counters(&self, at: InterfaceId) -> Counters {
-        let station = &self.stations[at.0 as usize];
-        Counters { received: station.received, ..station.cold.counters }
+        let received = self.stations.received[at.0 as usize];
+        Counters { received, ..self.stations[at.0].cold.counters }
     }
 
     /// The channel that an interface is tuned to.
     pub fn channel(&self, at: InterfaceId) -> ChannelId {
-        self.stations[at.0 as usize].channel
+        self.stations.channel(at.0)
     }
 
     /// The time up to which the medium has been played.
@@ -356,19 +369,11 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         })
     }
 
-    /// When a station has something to do, if nothing happens before.
-    fn due(&self, number: u32) -> Time {
-        let station = &self.stations[number as usize];
-        match station.mac {
-            Mac::Contending => station.contention.access(&self.timing),
-            Mac::Answering { at, .. } => at,
-            Mac::Waiting { until, .. } | Mac::InExchange { until } => until,
-            Mac::Broadcasting => Time::MAX,
-        }
-    }
-
     /// The state of a station has changed: it comes up in the agenda by the time that this says.
     fn reschedule(&mut self, number: u32) {
-        self.agenda.act_at_latest(number, self.due(number));
+        let due = self.stations.due(number, &self.timing);
+        if due != Time::MAX {
+            self.agenda.act_at_latest(number, due);
+        }
     }
 }

@@ -3,18 +3,20 @@
 use crate::{Capture, CarrierSense, Cause};
 use cogtcp_units::{Duration, Time};
 
-/// The frame that the radio is set on.
+/// The frame that the radio is set on. When it began and ends the medium knows.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(crate) struct Lock {
-    pub(crate) frame: u32,
     pub(crate) power: f64,
-    pub(crate) began: Time,
-    until: Time,
     /// Power of the others at the worst moment so far, W.
     pub(crate) worst: f64,
+    frame: u32,
     /// Why it is lost already.
     pub(crate) spoiled: Option<Cause>,
 }
+
+/// No frame.
+const NONE: u32 = u32::MAX;
 
 /// How loud a frame is at a receiver: worked out when it begins to arrive, and taken away again when it ends.
 #[derive(Clone, Copy, Debug)]
@@ -64,17 +66,42 @@ impl Listening {
     }
 }
 
-/// The receiving half of a radio.
-#[derive(Debug, Default)]
+/// The receiving half of a radio, in half a line of memory: every frame nearby touches it.
+#[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Receiver {
     /// Power of all frames in the air, in steps.
     total: i64,
-    lock: Option<Lock>,
-    /// Frames above the carrier-sense threshold.
-    carriers: u32,
+    power: f64,
+    worst: f64,
+    /// The frame that it is set on, or [`NONE`].
+    frame: u32,
+    /// Frames above the carrier-sense threshold: far fewer than 65,536 senders are in reach.
+    carriers: u16,
+    spoiled: Option<Cause>,
+}
+
+const _: () = assert!(size_of::<Receiver>() == 32, "half a line of memory");
+
+impl Default for Receiver {
+    fn default() -> Self {
+        Self { total: 0, power: 0.0, worst: 0.0, frame: NONE, carriers: 0, spoiled: None }
+    }
 }
 
 impl Receiver {
+    #[inline]
+    fn lock(&self) -> Option<Lock> {
+        let Self { power, worst, frame, spoiled, .. } = *self;
+        (frame != NONE).then_some(Lock { power, worst, frame, spoiled })
+    }
+
+    #[inline]
+    fn set_lock(&mut self, lock: Lock) {
+        let Lock { power, worst, frame, spoiled } = lock;
+        (self.power, self.worst, self.frame, self.spoiled) = (power, worst, frame, spoiled);
+    }
+
     /// Whether the medium is busy around it.
     #[inline]
     pub(crate) fn is_busy(&self, rules: &Listening) -> bool {
@@ -86,11 +113,12 @@ impl Receiver {
 
     /// Whether a frame that can still be received is arriving.
     pub(crate) fn is_receiving(&self) -> bool {
-        self.lock.is_some_and(|lock| lock.spoiled.is_none())
+        self.frame != NONE && self.spoiled.is_none()
     }
 
     /// A frame begins to arrive at `new.from`; two that begin within `together` of each other count as begun at once, and
-    /// the stronger as the first. `deaf`: why it cannot be received whatever else is in the air (silence, own sending).
+    /// the stronger as the first. `deaf`: why it cannot be received whatever else is in the air (silence, own sending);
+    /// `span`: from when until when a frame that is in the air is heard.
     /// Returns why it will not be received, as far as is known.
     #[inline]
     pub(crate) fn arrive(
@@ -100,82 +128,75 @@ impl Receiver {
         strength: Strength,
         deaf: Option<Cause>,
         together: Duration,
+        span: impl Fn(u32) -> (Time, Time),
     ) -> Option<Cause> {
         let (capture, sensitivity) = new.needs;
         let Strength { power, steps } = strength;
         let weak = power < sensitivity;
         let others = rules.watts(self.total);
         self.total += steps;
-        self.carriers += u32::from(power >= rules.threshold);
-        let fresh = Lock {
-            frame: new.frame,
-            power,
-            began: new.from,
-            until: new.until,
-            worst: others,
-            spoiled: deaf.or(weak.then_some(Cause::OutOfReach)),
-        };
-        if rules.capture == Capture::Pairwise {
-            self.arrive_pairwise(fresh, capture, together);
-        } else if let Some(lock) = &mut self.lock {
-            lock.worst = lock.worst.max(rules.watts(self.total - rules.strength(lock.power).steps));
-            let at_once = new.from <= lock.began + together && power > lock.power;
-            let stands_out = rules.capture == Capture::SinrAny && power >= capture * others;
-            if fresh.spoiled.is_none() && (at_once || stands_out) {
-                self.lock = Some(fresh);
+        self.carriers += u16::from(power >= rules.threshold);
+        let spoiled = deaf.or(weak.then_some(Cause::OutOfReach));
+        let fresh = Lock { power, worst: others, frame: new.frame, spoiled };
+        let Some(old) = self.lock() else {
+            if rules.capture != Capture::Pairwise && spoiled.is_some() {
+                return spoiled;
             }
-        } else if fresh.spoiled.is_none() {
-            self.lock = Some(fresh);
+            self.set_lock(fresh);
+            return None;
+        };
+        let (began, until) = span(old.frame);
+        let at_once = new.from <= began + together && power > old.power;
+        if rules.capture == Capture::Pairwise {
+            let lasts = if at_once { (new.until, until) } else { (until, new.until) };
+            let (first, second) = if at_once { (fresh, old) } else { (old, fresh) };
+            self.set_lock(Self::pair(first, second, capture, lasts));
+        } else {
+            self.worst = old.worst.max(rules.watts(self.total - rules.strength(old.power).steps));
+            let stands_out = rules.capture == Capture::SinrAny && power >= capture * others;
+            if spoiled.is_none() && (at_once || stands_out) {
+                self.set_lock(fresh);
+            }
         }
-        let locked = self.lock.is_some_and(|lock| lock.frame == new.frame);
-        (!locked).then_some(fresh.spoiled.unwrap_or(Cause::Collided))
+        (self.frame != new.frame).then_some(spoiled.unwrap_or(Cause::Collided))
     }
 
-    fn arrive_pairwise(&mut self, fresh: Lock, capture: f64, together: Duration) {
-        let Some(old) = self.lock else {
-            self.lock = Some(fresh);
-            return;
-        };
-        // Of two that begin together, the nearer and stronger one comes first.
-        let swapped = fresh.began <= old.began + together && fresh.power > old.power;
-        let (mut first, mut second) = if swapped { (fresh, old) } else { (old, fresh) };
+    /// What becomes of a frame when another one comes; `lasts`: until when either does. Of two that begin together, the nearer and
+    /// stronger one comes first.
+    fn pair(mut first: Lock, mut second: Lock, capture: f64, lasts: (Time, Time)) -> Lock {
         if first.power < capture * second.power {
             first.spoiled = Some(first.spoiled.unwrap_or(Cause::Collided));
             second.spoiled = Some(second.spoiled.unwrap_or(Cause::Collided));
-            if second.until > first.until {
-                first = second;
+            if lasts.1 > lasts.0 {
+                return second;
             }
         }
-        self.lock = Some(first);
+        first
     }
 
     /// The radio begins to send: what it was receiving is lost.
     pub(crate) fn begin_sending(&mut self) {
-        if let Some(lock) = &mut self.lock {
-            lock.spoiled = Some(lock.spoiled.unwrap_or(Cause::Collided));
-        }
+        self.spoiled = self.spoiled.or(Some(Cause::Collided));
     }
 
     /// The radio falls silent: what it was receiving is lost.
     pub(crate) fn fall_silent(&mut self) {
-        if let Some(lock) = &mut self.lock {
-            lock.spoiled = Some(Cause::Unanswered);
-        }
+        self.spoiled = Some(Cause::Unanswered);
     }
 
     /// A frame that was in the air before the radio came to the channel.
     pub(crate) fn join(&mut self, rules: &Listening, strength: Strength) {
         self.total += strength.steps;
-        self.carriers += u32::from(strength.power >= rules.threshold);
+        self.carriers += u16::from(strength.power >= rules.threshold);
     }
 
     /// A frame that arrived with this strength has ended. Returns the reception of it, if there was one.
     #[inline]
     pub(crate) fn end(&mut self, rules: &Listening, frame: u32, strength: Strength) -> Option<Lock> {
         self.total -= strength.steps;
-        self.carriers -= u32::from(strength.power >= rules.threshold);
-        let lock = self.lock.filter(|lock| lock.frame == frame)?;
-        self.lock = None;
+        self.carriers -= u16::from(strength.power >= rules.threshold);
+        let lock = self.lock().filter(|lock| lock.frame == frame)?;
+        self.frame = NONE;
         Some(lock)
     }
 
@@ -218,10 +239,11 @@ mod tests {
             if begins {
                 let (from, until) = (at(from), at(until));
                 let new = Incoming { frame: number as u32, from, until, needs: (10.0, 20.0) };
-                receiver.arrive(&rules, &new, rules.strength(power), None, TOGETHER);
+                let span = |frame: u32| (at(frames[frame as usize].1), at(frames[frame as usize].2));
+                receiver.arrive(&rules, &new, rules.strength(power), None, TOGETHER, span);
                 assert!(receiver.is_busy(&rules) || power < 1.0);
             } else if let Some(lock) = receiver.end(&rules, number as u32, rules.strength(power)) {
-                assert!(at(time) > lock.began);
+                assert!(time > from);
                 if lock.spoiled.is_none() && lock.power >= 10.0 * lock.worst {
                     survivors.push(number);
                 }

@@ -1,7 +1,7 @@
 //! When stations send: packets come first in line, backoffs end, silences hold them back.
 
-use super::station::{Mac, NOBODY, Service};
-use super::{Medium, Station};
+use super::Medium;
+use super::station::{Mac, NOBODY, Phase, Service};
 use crate::timing::Frames;
 use crate::{Cause, Destination, Event, FrameKind, InterfaceId, Positions, Surroundings};
 use cogtcp_spectrum::ChannelId;
@@ -10,12 +10,12 @@ use cogtcp_units::{Duration, Rate, Time};
 impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// What a station does when its time has come.
     pub(super) fn act(&mut self, number: u32, now: Time) {
-        match self.stations[number as usize].mac {
-            Mac::Contending => self.begin_exchange(number, now),
-            Mac::Answering { .. } => self.answer(number, now),
-            Mac::Waiting { .. } => self.answer_missing(number, now),
-            Mac::InExchange { .. } => self.play_whole(now),
-            Mac::Broadcasting => {}
+        match self.stations.phase(number) {
+            Phase::Contending => self.begin_exchange(number, now),
+            Phase::Answering => self.answer(number, now),
+            Phase::Waiting => self.answer_missing(number, now),
+            Phase::InExchange => self.play_whole(now),
+            Phase::Broadcasting => {}
         }
     }
 
@@ -29,14 +29,15 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// There may be a packet first in line: the station contends for it.
     fn line_up(&mut self, number: u32, now: Time) {
-        let station = &mut self.stations[number as usize];
+        let station = &mut self.stations[number];
         if station.cold.queue.len() == 0 && station.cold.service.is_none() {
             return;
         }
         station.cold.first_since = now;
-        station.contention.set_ready(now, &self.timing);
+        let (contention, attempts) = self.stations.contention(number);
+        contention.set_ready(attempts, now, &self.timing);
         self.watch(number);
-        let station = &self.stations[number as usize];
+        let station = &self.stations[number];
         if !station.cold.returns {
             self.follow(number, now);
         }
@@ -50,12 +51,13 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     }
 
     fn take_packet(&mut self, number: u32) {
-        let station = &mut self.stations[number as usize];
+        let channel = self.stations.channel(number);
+        let station = &mut self.stations[number];
         if station.cold.service.is_some() {
             return;
         }
         let Some(packet) = station.cold.queue.pop() else { return };
-        let (sequence, channel) = (station.take_sequence(), station.channel);
+        let sequence = station.take_sequence();
         station.cold.service = Some(Service {
             packet,
             since: station.cold.first_since,
@@ -71,28 +73,27 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// A station that follows its receivers tunes to the channel of the packet first in line.
     fn follow(&mut self, number: u32, now: Time) {
-        let station = &self.stations[number as usize];
+        let station = &self.stations[number];
         if !station.cold.follows_receiver {
             return;
         }
         let Some(head) = station.head() else { return };
         let target = match (head.channel, head.to) {
             (Some(channel), _) => channel,
-            (None, Destination::Interface(peer)) => self.stations[peer.0 as usize].cold.home,
+            (None, Destination::Interface(peer)) => self.stations[peer.0].cold.home,
             (None, Destination::Broadcast) => return,
         };
-        if target != station.channel {
+        if target != self.stations.channel(number) {
             self.go_to(number, target, now);
         }
     }
 
     /// A station tunes to a channel by itself, which takes its time.
     fn go_to(&mut self, number: u32, target: ChannelId, now: Time) {
-        let deaf_until = now + self.stations[number as usize].cold.tuning_delay + self.timing.difs;
+        let deaf_until = now + self.stations[number].cold.tuning_delay + self.timing.difs;
         self.retune(now, InterfaceId(number), target);
-        let station = &mut self.stations[number as usize];
-        station.eifs_until = station.eifs_until.max(deaf_until);
-        station.contention.freeze(now, &self.timing);
+        self.stations.set_eifs(number, self.stations.eifs_until(number).max(deaf_until));
+        self.stations.freeze(number, now, &self.timing);
         self.try_resume(number, now);
     }
 
@@ -107,29 +108,28 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// The backoff of a station is over.
     fn begin_exchange(&mut self, number: u32, now: Time) {
         self.follow(number, now);
-        if self.due(number) > now {
+        if self.stations.due(number, &self.timing) > now {
             self.reschedule(number);
             return;
         }
-        let station = &self.stations[number as usize];
+        let station = &self.stations[number];
         let Some(head) = station.head() else {
-            self.stations[number as usize].contention.clear_ready();
+            self.stations.ear_mut(number).contention.clear_ready();
             return;
         };
         let (bytes, to) = (head.bytes, head.to);
         let rate = self.choose_rate(number, to, now);
         let frames = self.timing.frames(bytes, rate);
         if !self.fits(number, to, &frames, now) {
-            let station = &mut self.stations[number as usize];
-            station.contention.freeze(now, &self.timing);
-            station.held = true;
+            self.stations.freeze(number, now, &self.timing);
+            self.stations.ear_mut(number).held = true;
             self.held.push(number);
             return;
         }
         self.take_packet(number);
         let channel = self.exchange_channel(number, to);
-        let station = &mut self.stations[number as usize];
-        station.contention.begin();
+        self.stations.ear_mut(number).contention.begin();
+        let station = &mut self.stations[number];
         station.cold.counters.attempts += 1;
         let Some(service) = &mut station.cold.service else { return };
         service.attempts += 1;
@@ -153,7 +153,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// The rate of the data: by adaptation, or the channel's. Broadcasts go at the basic rate (9.6).
     fn choose_rate(&mut self, number: u32, to: Destination, now: Time) -> Rate {
         let channel = self.exchange_channel(number, to);
-        let adapted = match (to, &mut self.stations[number as usize].cold.rates) {
+        let adapted = match (to, &mut self.stations[number].cold.rates) {
             (Destination::Interface(peer), Some(rates)) => rates.choose(peer.0, now),
             _ => None,
         };
@@ -163,13 +163,13 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// The packet itself.
     pub(super) fn send_data(&mut self, number: u32, now: Time) {
-        let Some(service) = &self.stations[number as usize].cold.service else { return };
+        let Some(service) = &self.stations[number].cold.service else { return };
         let (to, rate) = (service.packet.to, service.rate);
         let frames = self.timing.frames(service.packet.bytes, rate);
         match to {
             Destination::Broadcast => {
                 self.send(number, FrameKind::Data, to, frames.data, Duration::ZERO, rate, now);
-                self.stations[number as usize].mac = Mac::Broadcasting;
+                self.stations.set_mac(number, Mac::Broadcasting);
                 self.reschedule(number);
             }
             Destination::Interface(_) => {
@@ -182,64 +182,65 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// Whether the exchange that `number` would begin at `now` is over before a silence that it knows of begins.
     fn fits(&self, number: u32, to: Destination, frames: &Frames, now: Time) -> bool {
-        let station = &self.stations[number as usize];
         let silence = self.config.silence;
-        let open_until = |station: &Station<T>| if station.silent { Time::ZERO } else { station.open_until };
+        let open_until = |number: u32| match self.stations.ear(number).silent {
+            true => Time::ZERO,
+            false => self.stations[number].open_until,
+        };
         let until = match to {
             Destination::Broadcast => now + frames.data,
             Destination::Interface(_) => now + self.timing.exchange(frames),
         };
         let peer = match to {
-            Destination::Interface(peer) if silence.waits_for_peer => {
-                open_until(&self.stations[peer.0 as usize])
-            }
+            Destination::Interface(peer) if silence.waits_for_peer => open_until(peer.0),
             _ => Time::MAX,
         };
-        (silence.sends_while_silent || until <= open_until(station)) && until <= peer
+        (silence.sends_while_silent || until <= open_until(number)) && until <= peer
     }
 
     /// Whether what a station knows keeps it from counting its backoff: its own silence, or its receiver's.
     fn is_blocked(&self, number: u32) -> bool {
-        let station = &self.stations[number as usize];
         let silence = self.config.silence;
-        let peer_silent = || match station.head().map(|head| head.to) {
-            Some(Destination::Interface(peer)) => self.stations[peer.0 as usize].silent,
+        let peer_silent = || match self.stations[number].head().map(|head| head.to) {
+            Some(Destination::Interface(peer)) => self.stations.ear(peer.0).silent,
             _ => false,
         };
-        (station.silent && !silence.sends_while_silent) || (silence.waits_for_peer && peer_silent())
+        (self.stations.ear(number).silent && !silence.sends_while_silent)
+            || (silence.waits_for_peer && peer_silent())
     }
 
     /// Lets the backoff of a station go on if nothing keeps it.
+    #[inline]
     pub(super) fn try_resume(&mut self, number: u32, now: Time) {
-        let station = &self.stations[number as usize];
-        if station.mac != Mac::Contending
-            || station.is_sending
-            || station.held
-            || !station.contention.is_frozen()
-            || station.receiver.is_busy(&self.listening)
-            || self.is_blocked(number)
-        {
+        let ear = self.stations.ear(number);
+        let may_be_blocked = ear.silent || self.config.silence.waits_for_peer;
+        if !ear.is_held_up(&self.listening) || (may_be_blocked && self.is_blocked(number)) {
             return;
         }
-        let station = &mut self.stations[number as usize];
-        let idle_from = now.max(station.nav());
-        station.contention.resume((idle_from + self.timing.difs).max(station.eifs_until));
-        self.reschedule(number);
+        let idle_from = now.max(self.stations.nav(number));
+        let from = (idle_from + self.timing.difs).max(self.stations.eifs_until(number));
+        let contention = &mut self.stations.ear_mut(number).contention;
+        contention.resume(from);
+        if contention.is_ready() {
+            self.reschedule(number);
+        }
     }
 
     /// Some radios fall silent or open, all at once; their present phase ends at `until`. A radio that is silent begins no
     /// exchange, and hears no first frame of one; an exchange that was answered is completed.
     pub fn set_silent(&mut self, now: Time, interfaces: &[InterfaceId], silent: bool, until: Time) {
         for interface in interfaces {
-            let station = &mut self.stations[interface.0 as usize];
-            if station.silent && !silent {
+            let was_silent = self.stations.ear(interface.0).silent;
+            let station = &mut self.stations[interface.0];
+            if was_silent && !silent {
                 station.open_since = now;
             }
-            station.silent = silent;
             station.open_until = if silent { now } else { until };
-            let engaged = now <= station.engaged_until || matches!(station.mac, Mac::Waiting { .. });
+            let engaged = now <= station.engaged_until || self.stations.phase(interface.0) == Phase::Waiting;
+            let ear = self.stations.ear_mut(interface.0);
+            (ear.silent, ear.has_silences) = (silent, true);
             if silent && !engaged {
-                station.receiver.fall_silent();
+                ear.receiver.fall_silent();
             }
         }
         let mut concerned: Vec<u32> = interfaces.iter().map(|interface| interface.0).collect();
@@ -248,7 +249,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             for InterfaceId(interface) in interfaces {
                 let stations = &self.stations;
                 let watchers = &mut self.watchers[*interface as usize];
-                watchers.retain(|number| stations[*number as usize].cold.watches == *interface);
+                watchers.retain(|number| stations[*number].cold.watches == *interface);
                 concerned.extend_from_slice(watchers);
             }
             concerned.append(&mut self.held);
@@ -266,13 +267,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// Whether a station's backoff stands still without a reason: no radio and no medium would wake it.
     fn is_stalled(&self, number: u32) -> bool {
-        let station = &self.stations[number as usize];
-        station.mac == Mac::Contending
-            && !station.is_sending
-            && !station.held
-            && station.contention.is_frozen()
-            && !station.receiver.is_busy(&self.listening)
-            && !self.is_blocked(number)
+        self.stations.ear(number).is_held_up(&self.listening) && !self.is_blocked(number)
     }
 
     /// The packet first in line may be another: from now on `number` hears of the radio that it is for. Returns whether that
@@ -281,11 +276,11 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         if !self.config.silence.waits_for_peer {
             return false;
         }
-        let peer = match self.stations[number as usize].head().map(|head| head.to) {
+        let peer = match self.stations[number].head().map(|head| head.to) {
             Some(Destination::Interface(peer)) => peer.0,
             Some(Destination::Broadcast) | None => NOBODY,
         };
-        let watches = &mut self.stations[number as usize].cold.watches;
+        let watches = &mut self.stations[number].cold.watches;
         let is_another = *watches != peer;
         *watches = peer;
         if is_another
@@ -300,10 +295,9 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// A radio that a station depends on has changed.
     pub(super) fn reconsider(&mut self, number: u32, now: Time) {
         let blocked = self.is_blocked(number);
-        let station = &mut self.stations[number as usize];
-        station.held = false;
+        self.stations.ear_mut(number).held = false;
         if blocked {
-            station.contention.freeze(now, &self.timing);
+            self.stations.freeze(number, now, &self.timing);
         } else {
             self.try_resume(number, now);
         }
@@ -311,13 +305,14 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// An exchange of `number` failed for good or for now.
     pub(super) fn attempt_failed(&mut self, number: u32, failure: crate::contention::Failure, now: Time) {
-        let station = &mut self.stations[number as usize];
-        station.mac = Mac::Contending;
+        self.stations.set_mac(number, Mac::Contending);
+        let station = &mut self.stations[number];
         let Some(service) = &station.cold.service else { return };
         let (cause, from) = (service.cause, InterfaceId(number));
         station.cold.counters.count(cause);
         self.events.push_back(Event::AttemptFailed { time: now, from, cause });
-        if station.contention.fail(failure) {
+        let (contention, attempts) = self.stations.contention(number);
+        if contention.fail(attempts, failure) {
             self.finish_packet(number, Some(cause), now);
         }
         self.try_resume(number, now);
@@ -326,7 +321,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// The packet of `number` is done with; `failed`: given up.
     pub(super) fn finish_packet(&mut self, number: u32, failed: Option<Cause>, now: Time) {
-        let station = &mut self.stations[number as usize];
+        let station = &mut self.stations[number];
         let Some(service) = station.cold.service.take() else { return };
         let (from, to) = (InterfaceId(number), service.packet.to);
         let spent = now - service.since;
@@ -346,12 +341,12 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             }
         };
         self.events.push_back(event);
-        station.mac = Mac::Contending;
-        if station.cold.queue.take_overflow() {
+        self.stations.set_mac(number, Mac::Contending);
+        if self.stations[number].cold.queue.take_overflow() {
             self.events.push_back(Event::QueueFree { time: now, at: from });
         }
-        let station = &self.stations[number as usize];
-        let visits = station.cold.returns && station.channel != station.cold.home;
+        let station = &self.stations[number];
+        let visits = station.cold.returns && self.stations.channel(number) != station.cold.home;
         if visits {
             let home = station.cold.home;
             self.go_to(number, home, now);

@@ -1,7 +1,7 @@
 //! The exchange of frames: RTS, CTS, data, ACK, and what becomes of it when one of them is missing.
 
 use super::Medium;
-use super::station::Mac;
+use super::station::{Mac, Phase};
 use crate::contention::Failure;
 use crate::{
     AnswerTimeout, Cause, CtsWhen, Destination, Event, FrameKind, InterfaceId, Positions, Surroundings,
@@ -23,16 +23,16 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             AnswerTimeout::End => now + span + timing.delay + timing.sifs + answer_span + timing.delay,
             AnswerTimeout::Start => now + span + timing.sifs + timing.slot + timing.preamble,
         };
-        self.stations[number as usize].mac = Mac::Waiting { answer, until };
+        self.stations.set_mac(number, Mac::Waiting { answer, until });
         self.reschedule(number);
     }
 
     /// The time for an answer is over. One whose preamble has been heard is waited for.
     pub(super) fn answer_missing(&mut self, number: u32, now: Time) {
-        let station = &mut self.stations[number as usize];
-        let Mac::Waiting { answer, .. } = station.mac else { return };
-        if self.config.mac.rules.answer_timeout == AnswerTimeout::Start && station.receiver.is_receiving() {
-            station.mac = Mac::Waiting { answer, until: Time::MAX };
+        let Mac::Waiting { answer, .. } = self.stations.mac(number) else { return };
+        let is_receiving = self.stations.ear(number).receiver.is_receiving();
+        if self.config.mac.rules.answer_timeout == AnswerTimeout::Start && is_receiving {
+            self.stations.set_mac(number, Mac::Waiting { answer, until: Time::MAX });
             self.reschedule(number);
             return;
         }
@@ -41,15 +41,14 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// A frame that was waited for beyond its time could not be decoded.
     pub(super) fn answer_spoiled(&mut self, number: u32, now: Time) {
-        let station = &self.stations[number as usize];
-        if matches!(station.mac, Mac::Waiting { until: Time::MAX, .. }) {
+        if matches!(self.stations.mac(number), Mac::Waiting { until: Time::MAX, .. }) {
             self.no_answer(number, now);
         }
     }
 
     fn no_answer(&mut self, number: u32, now: Time) {
-        let station = &mut self.stations[number as usize];
-        let Mac::Waiting { answer, .. } = station.mac else { return };
+        let Mac::Waiting { answer, .. } = self.stations.mac(number) else { return };
+        let station = &mut self.stations[number];
         let Some(service) = &station.cold.service else { return };
         let failure = match answer {
             FrameKind::Ack if service.with_rts => Failure::Long,
@@ -67,17 +66,18 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// A station has decoded a frame.
     pub(super) fn receive(&mut self, number: u32, index: u32, now: Time) {
         let frame = &self.frames[index as usize].frame;
-        let (kind, from, to, reserves) = (frame.kind, frame.sender, frame.to, frame.reserves);
-        let for_me = to == Destination::Interface(InterfaceId(number));
-        let station = &self.stations[number as usize];
-        if let Mac::Waiting { answer, until } = station.mac {
-            let peer = station.cold.service.as_ref().map(|service| service.packet.to);
+        let (kind, from, reserves) = (frame.kind, frame.sender, frame.reserves);
+        let for_me = frame.receiver() == number;
+        if self.stations.phase(number) == Phase::Waiting
+            && let Mac::Waiting { answer, until } = self.stations.mac(number)
+        {
+            let peer = self.stations[number].cold.service.as_ref().map(|service| service.packet.to);
             if for_me && kind == answer && peer == Some(Destination::Interface(InterfaceId(from))) {
                 self.answered(number, kind, now);
                 return;
             }
             if self.config.mac.rules.other_frame_fails || until == Time::MAX {
-                if let Some(service) = &mut self.stations[number as usize].cold.service
+                if let Some(service) = &mut self.stations[number].cold.service
                     && service.cause == Cause::OutOfReach
                 {
                     service.cause = Cause::Collided;
@@ -106,21 +106,22 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             _ => Time::MAX,
         };
         if !reserves.is_zero() {
-            self.stations[number as usize].set_nav(now + reserves, guard);
+            self.stations.set_nav(number, now + reserves, guard);
         }
     }
 
     /// The answer that a station waited for has come.
     fn answered(&mut self, number: u32, kind: FrameKind, now: Time) {
-        let station = &mut self.stations[number as usize];
+        let station = &mut self.stations[number];
         let Some(service) = &mut station.cold.service else { return };
         service.cause = Cause::OutOfReach;
         let (rate, to) = (service.rate, service.packet.to);
         if kind == FrameKind::Cts {
-            station.contention.reserved();
+            station.attempts.reserved();
             let at = now + self.timing.sifs;
-            let answer = FrameKind::Data;
-            station.mac = Mac::Answering { kind: answer, to: 0, reserves: Duration::ZERO, rate, at };
+            let kind = FrameKind::Data;
+            let mac = Mac::Answering { kind, to: 0, reserves: Duration::ZERO, rate, at };
+            self.stations.set_mac(number, mac);
             self.reschedule(number);
             return;
         }
@@ -132,10 +133,11 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// The packet of `number` has been acknowledged.
     pub(super) fn succeed(&mut self, number: u32, now: Time) {
-        let station = &mut self.stations[number as usize];
-        let with_rts = station.cold.service.as_ref().is_some_and(|service| service.with_rts);
-        station.contention.succeed(with_rts);
-        station.mac = Mac::Contending;
+        let service = self.stations[number].cold.service.as_ref();
+        let with_rts = service.is_some_and(|service| service.with_rts);
+        let (contention, attempts) = self.stations.contention(number);
+        contention.succeed(attempts, with_rts);
+        self.stations.set_mac(number, Mac::Contending);
         self.finish_packet(number, None, now);
         self.reschedule(number);
     }
@@ -145,20 +147,19 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         let (from, reserves, rate) = (frame.sender, frame.reserves, frame.rate);
         let rules = &self.config.mac.rules;
         let cts = self.timing.frames(0, rate).cts;
-        let station = &mut self.stations[number as usize];
-        let free = station.mac == Mac::Contending
-            && !station.is_sending
-            && (rules.cts_when != CtsWhen::NavIdle || station.nav() <= now);
+        let free = self.stations.phase(number) == Phase::Contending
+            && !self.stations.ear(number).is_sending
+            && (rules.cts_when != CtsWhen::NavIdle || self.stations.nav(number) <= now);
         if !free {
-            if let Some(service) = &mut self.stations[from as usize].cold.service {
+            if let Some(service) = &mut self.stations[from].cold.service {
                 service.cause = Cause::Refused;
             }
             return;
         }
-        station.engaged_until = now + reserves + self.timing.delay * 4;
+        self.stations[number].engaged_until = now + reserves + self.timing.delay * 4;
         let reserves = reserves.saturating_sub(self.timing.sifs + cts);
         let at = now + self.timing.sifs;
-        station.mac = Mac::Answering { kind: FrameKind::Cts, to: from, reserves, rate, at };
+        self.stations.set_mac(number, Mac::Answering { kind: FrameKind::Cts, to: from, reserves, rate, at });
         self.reschedule(number);
     }
 
@@ -169,19 +170,19 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         if !broadcast && to != Destination::Interface(InterfaceId(number)) {
             return;
         }
-        let station = &mut self.stations[number as usize];
         if !broadcast {
-            if station.mac != Mac::Contending || station.is_sending {
+            if self.stations.phase(number) != Phase::Contending || self.stations.ear(number).is_sending {
                 // It is about to answer somebody else: there is no second answer at a time.
-                if let Some(service) = &mut self.stations[from.0 as usize].cold.service {
+                if let Some(service) = &mut self.stations[from.0].cold.service {
                     service.cause = Cause::Refused;
                 }
                 return;
             }
-            station.engaged_until = Time::ZERO;
             let at = now + self.timing.sifs;
-            station.mac =
-                Mac::Answering { kind: FrameKind::Ack, to: from.0, reserves: Duration::ZERO, rate, at };
+            let (kind, reserves) = (FrameKind::Ack, Duration::ZERO);
+            self.stations.set_mac(number, Mac::Answering { kind, to: from.0, reserves, rate, at });
+            let station = &mut self.stations[number];
+            station.engaged_until = Time::ZERO;
             let duplicate = station.has_seen(from, sequence);
             station.cold.counters.duplicates += u64::from(duplicate);
             self.reschedule(number);
@@ -194,8 +195,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// The packet of `from` is handed up at `number`.
     pub(super) fn deliver(&mut self, from: u32, number: u32, broadcast: bool, now: Time) {
-        self.stations[number as usize].received += 1;
-        let Some(service) = &mut self.stations[from as usize].cold.service else { return };
+        self.stations.received[number as usize] += 1;
+        let Some(service) = &mut self.stations[from].cold.service else { return };
         service.arrived = true;
         let (payload, first_in_line) = (service.packet.payload.clone(), service.since);
         self.events.push_back(Event::Received {
@@ -210,10 +211,10 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// SIFS is over: the CTS, the ACK, or the data after a CTS.
     pub(super) fn answer(&mut self, number: u32, now: Time) {
-        let station = &mut self.stations[number as usize];
-        let Mac::Answering { kind, to, reserves, rate, .. } = station.mac else { return };
-        station.mac = Mac::Contending;
-        let busy = station.receiver.is_busy(&self.listening) || station.nav() > now;
+        let Mac::Answering { kind, to, reserves, rate, .. } = self.stations.mac(number) else { return };
+        self.stations.set_mac(number, Mac::Contending);
+        let hears = self.stations.ear(number).receiver.is_busy(&self.listening);
+        let busy = hears || self.stations.nav(number) > now;
         let gives_up =
             busy && kind != FrameKind::Ack && self.config.mac.rules.cts_when == CtsWhen::MediumIdle;
         if gives_up {
@@ -235,7 +236,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             let ack = self.timing.frames(0, rate).ack;
             let data_ends =
                 now + span + reserves.saturating_sub(self.timing.sifs + ack) + self.timing.delay * 2;
-            self.stations[number as usize].set_nav(data_ends, Time::MAX);
+            self.stations.set_nav(number, data_ends, Time::MAX);
         }
         self.reschedule(number);
     }
@@ -243,13 +244,13 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// ns-2: the medium is not idle, so the CTS is dropped, or the data wait for another RTS without a failure counted.
     fn give_up_answer(&mut self, number: u32, kind: FrameKind, to: u32, now: Time) {
         let asked = if kind == FrameKind::Cts { to } else { number };
-        if let Some(service) = &mut self.stations[asked as usize].cold.service {
+        if let Some(service) = &mut self.stations[asked].cold.service {
             service.cause = Cause::Refused;
         }
-        let station = &mut self.stations[number as usize];
         if kind == FrameKind::Data {
-            station.contention.widen();
-            station.cold.counters.count(Cause::Refused);
+            let (contention, attempts) = self.stations.contention(number);
+            contention.widen(attempts);
+            self.stations[number].cold.counters.count(Cause::Refused);
             self.events.push_back(Event::AttemptFailed {
                 time: now,
                 from: InterfaceId(number),

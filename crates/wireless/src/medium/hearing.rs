@@ -1,7 +1,6 @@
 //! Who hears a frame: when it begins, when it ends, and when a radio comes to its channel in between.
 
-use super::station::Mac;
-use super::station::{COLD_LINES, HOT_LINES};
+use super::station::{Mac, NOBODY, OWN_LINES, Phase};
 use super::{Frame, Hearer, Medium, OnAir};
 use crate::receiver::{Incoming, Lock, Receiver};
 use crate::{
@@ -9,7 +8,7 @@ use crate::{
     Surroundings,
 };
 use cogtcp_spectrum::ChannelId;
-use cogtcp_units::{Duration, Position, Rate, Time, prefetch};
+use cogtcp_units::{Duration, Position, Rate, Time};
 
 impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// A station begins a frame.
@@ -24,16 +23,14 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         rate: Rate,
         now: Time,
     ) {
-        let station = &mut self.stations[number as usize];
-        station.is_sending = true;
-        station.sends_until = now + span;
-        station.receiver.begin_sending();
-        station.contention.freeze(now, &self.timing);
+        self.stations.begin_sending(number, now + span);
+        self.stations.freeze(number, now, &self.timing);
+        let station = &mut self.stations[number];
         station.cold.counters.frames += 1;
         station.cold.counters.air_time += span;
-        let (own_channel, from) = (station.channel, now + self.timing.delay);
-        let channel = self.frame_channel(number, kind).unwrap_or(own_channel);
-        let station = &self.stations[number as usize];
+        let from = now + self.timing.delay;
+        let channel = self.frame_channel(number, kind).unwrap_or_else(|| self.stations.channel(number));
+        let station = &self.stations[number];
         let sequence = station.cold.service.as_ref().map_or(0, |service| service.sequence);
         if self.config.reports_frames {
             let (start, end) = (now, now + span);
@@ -66,16 +63,17 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         self.add_partner(&frame, now, &mut hearers);
         let incoming = Incoming { frame: index, from: frame.from, until: frame.until, needs: frame.needs };
         let mut missed = None;
+        let receiver = frame.receiver();
         for (place, hearer) in hearers.iter().enumerate() {
             self.look_ahead(&hearers, place);
             let reason = self.arrive(hearer, &incoming, frame.kind, now);
-            if frame.to == Destination::Interface(InterfaceId(hearer.station)) {
+            if hearer.station == receiver {
                 missed = reason;
             }
         }
-        if let Destination::Interface(InterfaceId(receiver)) = frame.to {
+        if receiver != NOBODY {
             // What it will need at the end of the frame, if it is to answer or to go on.
-            prefetch(&*self.stations[receiver as usize].cold, COLD_LINES);
+            self.stations.prefetch_own(receiver, OWN_LINES);
         }
         let entry = &mut self.frames[index as usize];
         entry.missed = missed;
@@ -91,8 +89,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             self.find_neighbours(frame.sender, now);
             let Some(near) = &self.neighbours[frame.sender as usize] else { return };
             if self.has_channels {
-                let hears =
-                    |hearer: &&Hearer| self.stations[hearer.station as usize].channel == frame.channel;
+                let hears = |hearer: &&Hearer| self.stations.channel(hearer.station) == frame.channel;
                 hearers.extend(near.iter().filter(hears));
             } else {
                 hearers.extend_from_slice(near);
@@ -105,7 +102,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             let mut found = std::mem::take(&mut self.found);
             found.clear();
             self.search(frame.sender, Some(frame.channel), now, &mut found);
-            let power = self.stations[frame.sender as usize].cold.power;
+            let power = self.stations[frame.sender].cold.power;
             let hearer = |(station, gain): &(u32, f64)| {
                 let strength = self.listening.strength(gain * power);
                 Hearer { station: *station, strength }
@@ -118,7 +115,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             }
         }
         hearers.retain_mut(|hearer| {
-            let stream = &mut self.stations[hearer.station as usize].cold.fading;
+            let stream = &mut self.stations[hearer.station].cold.fading;
             let power = hearer.strength.power * self.config.phy.propagation.frame_gain(stream);
             hearer.strength = self.listening.strength(power);
             power >= cutoff
@@ -129,7 +126,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     fn look_ahead(&self, hearers: &[Hearer], place: usize) {
         const AHEAD: usize = 3;
         if let Some(hearer) = hearers.get(place + AHEAD) {
-            prefetch(&self.stations[hearer.station as usize], HOT_LINES);
+            self.stations.prefetch_ear(hearer.station);
         }
     }
 
@@ -141,7 +138,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         if self.neighbours[number as usize].is_none() {
             let mut near = Vec::new();
             self.search(number, None, now, &mut near);
-            let power = self.stations[number as usize].cold.power;
+            let power = self.stations[number].cold.power;
             let hearer = |(station, gain): (u32, f64)| {
                 let strength = self.listening.strength(gain * power);
                 Hearer { station, strength }
@@ -153,15 +150,15 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// Who may hear `sender`, with the gain of the way; of one channel, or of all.
     fn search(&mut self, sender: u32, channel: Option<ChannelId>, now: Time, found: &mut Vec<(u32, f64)>) {
         self.find_candidates(sender, now);
-        let station = &self.stations[sender as usize];
-        let (node, reach) = (station.node, station.cold.reach);
+        let station = &self.stations[sender];
+        let (node, reach) = (self.stations.node(sender), station.cold.reach);
         let place = self.positions.position(node, now);
         for &other in &self.candidates[sender as usize].1 {
-            let its_node = self.nodes[other as usize];
+            let its_node = self.stations.node(other);
             let there = self.positions.position(its_node, now);
             let (x, y) = (there.x - place.x, there.y - place.y);
             let square = x * x + y * y;
-            let hears = |channel| !self.has_channels || self.stations[other as usize].channel == channel;
+            let hears = |channel| !self.has_channels || self.stations.channel(other) == channel;
             if square <= reach * reach && channel.is_none_or(hears) {
                 let pair = (node, its_node);
                 found.push((other, self.config.phy.propagation.lasting_gain(square.sqrt(), self.seed, pair)));
@@ -173,8 +170,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     fn find_candidates(&mut self, sender: u32, now: Time) {
         if now >= self.grid.expires {
             self.points.clear();
-            for station in &self.stations {
-                self.points.push(self.positions.position(station.node, now));
+            for number in 0..self.stations.len() as u32 {
+                self.points.push(self.positions.position(self.stations.node(number), now));
             }
             self.grid.build(&self.points, self.reach, self.positions.max_speed(), now);
             self.candidates.resize_with(self.stations.len(), Default::default);
@@ -187,7 +184,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         *drawn = self.drawings;
         candidates.clear();
         // Both may have gone as far as the slack.
-        let reach = self.stations[sender as usize].cold.reach + 2.0 * self.grid.slack;
+        let reach = self.stations[sender].cold.reach + 2.0 * self.grid.slack;
         let (points, place) = (&self.points, self.points[sender as usize]);
         self.grid.near(place, reach, |other| {
             if other != sender && points[other as usize].distance(place) <= reach {
@@ -200,31 +197,45 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// A frame begins to arrive at one station. Returns why it will not be received, as far as is known.
     fn arrive(&mut self, hearer: &Hearer, incoming: &Incoming, kind: FrameKind, now: Time) -> Option<Cause> {
         let Incoming { from, until, .. } = *incoming;
-        let station = &mut self.stations[hearer.station as usize];
+        let (number, delay) = (hearer.station, self.timing.delay);
+        let ear = self.stations.ear(number);
+        let deaf = match ear.is_sending || ear.has_silences {
+            false => None,
+            true => self.deaf(number, kind, from, until),
+        };
+        let frames = &self.frames;
+        let span = |index: u32| {
+            let Frame { from, until, .. } = frames[index as usize].frame;
+            (from, until)
+        };
+        let ear = self.stations.ear_mut(number);
+        let missed = ear.receiver.arrive(&self.listening, incoming, hearer.strength, deaf, delay, span);
+        if ear.receiver.is_busy(&self.listening) {
+            if ear.has_guard {
+                self.stations.confirm_nav(number, now);
+            }
+            // Whoever has not begun by now heard it before its next slot: its slots are counted up to the frame's start.
+            self.stations.freeze(number, now - delay, &self.timing);
+        }
+        missed
+    }
+
+    /// Why a radio that sends or has silences does not receive a frame, if it does not. One that is silent stays with the exchange
+    /// that it is in, and hears no first frame of another.
+    fn deaf(&self, number: u32, kind: FrameKind, from: Time, until: Time) -> Option<Cause> {
+        let station = &self.stations[number];
+        if self.stations.is_sending_at(number, from) {
+            return Some(Cause::Collided);
+        }
         let is_first = matches!(kind, FrameKind::Rts | FrameKind::Data);
-        let open =
-            !station.silent && station.open_since <= from && (!is_first || until <= station.open_until);
-        // A silent radio stays with the exchange that it is in, and hears no first frame of another.
-        let is_engaged = || match (kind, station.mac) {
+        let silent = self.stations.ear(number).silent;
+        let open = !silent && station.open_since <= from && (!is_first || until <= station.open_until);
+        let is_engaged = || match (kind, self.stations.mac(number)) {
             (FrameKind::Data, _) => from <= station.engaged_until,
             (kind, Mac::Waiting { answer, .. }) => kind == answer,
             _ => false,
         };
-        let deaf = if station.is_sending && from < station.sends_until {
-            Some(Cause::Collided)
-        } else {
-            (!open && !is_engaged()).then_some(Cause::Unanswered)
-        };
-        let missed =
-            station.receiver.arrive(&self.listening, incoming, hearer.strength, deaf, self.timing.delay);
-        if station.receiver.is_busy(&self.listening) {
-            if now < station.nav_guard {
-                station.nav_guard = Time::MAX;
-            }
-            // Whoever has not begun by now heard it before its next slot: its slots are counted up to the frame's start.
-            station.contention.freeze(now - self.timing.delay, &self.timing);
-        }
-        missed
+        (!open && !is_engaged()).then_some(Cause::Unanswered)
     }
 
     /// A frame has ended everywhere.
@@ -237,15 +248,16 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             self.frames[*moved as usize].place = place;
         }
         let sender = frame.sender;
-        self.stations[sender as usize].is_sending = false;
+        self.stations.ear_mut(sender).is_sending = false;
         // All of them listen to its channel, or wait for this frame as the answer of their exchange: who leaves hears it no more.
         let eifs = self.timing.eifs(self.channel_rate(frame.channel));
         for (place, hearer) in hearers.iter().enumerate() {
             self.look_ahead(&hearers, place);
             self.frame_leaves(hearer, index, &frame, eifs, now);
         }
-        if self.stations[sender as usize].mac == Mac::Broadcasting {
-            self.stations[sender as usize].contention.succeed(false);
+        if self.stations.phase(sender) == Phase::Broadcasting {
+            let (contention, attempts) = self.stations.contention(sender);
+            contention.succeed(attempts, false);
             self.finish_packet(sender, None, now);
         }
         self.try_resume(sender, now);
@@ -257,11 +269,10 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// A frame has ended at one station, which makes of it what it can.
     fn frame_leaves(&mut self, hearer: &Hearer, index: u32, frame: &Frame, eifs: Duration, now: Time) {
         let (number, power) = (hearer.station, hearer.strength.power);
-        let station = &mut self.stations[number as usize];
-        match station.receiver.end(&self.listening, index, hearer.strength) {
+        match self.stations.ear_mut(number).receiver.end(&self.listening, index, hearer.strength) {
             Some(lock) => match self.judge(number, frame, &lock) {
                 None => {
-                    self.stations[number as usize].eifs_until = Time::ZERO;
+                    self.stations.set_eifs(number, Time::ZERO);
                     self.receive(number, index, now);
                 }
                 Some(cause) => {
@@ -271,7 +282,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
                 }
             },
             None => {
-                if frame.to == Destination::Interface(InterfaceId(number)) {
+                if frame.receiver() == number {
                     self.lost(number, frame, self.frames[index as usize].missed.unwrap_or(Cause::Collided));
                 }
                 self.failed_reception(number, power, false, eifs, now);
@@ -299,7 +310,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         let (capture, _) = frame.needs;
         let (kind, channel, from, until) = (frame.kind, frame.channel, frame.from, frame.until);
         let place = if S::USES_PLACES {
-            self.positions.position(self.nodes[number as usize], until)
+            self.positions.position(self.stations.node(number), until)
         } else {
             Position::default()
         };
@@ -310,7 +321,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             Fate::Interfered => return Some(Cause::Interfered(kind)),
             Fate::TooWeak => return Some(Cause::Garbled),
         }
-        let strikes = frame.to == Destination::Interface(receiver)
+        let strikes = frame.receiver() == number
             && match kind {
                 FrameKind::Data => self.has_errors(frame.sender, channel),
                 FrameKind::Rts => {
@@ -323,7 +334,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// Draws whether data of `sender` have errors: by its loss, and by the error rate of the channel.
     fn has_errors(&mut self, sender: u32, channel: ChannelId) -> bool {
-        let cold = &mut self.stations[sender as usize].cold;
+        let cold = &mut self.stations[sender].cold;
         let lost = cold.loss > 0.0 && cold.losses.uniform() < cold.loss;
         let errors = self.has_channel_errors(sender, channel);
         lost || errors
@@ -331,42 +342,41 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     fn has_channel_errors(&mut self, sender: u32, channel: ChannelId) -> bool {
         let rate = self.config.channels.get(channel.0 as usize).map_or(0.0, |entry| entry.error_rate);
-        rate > 0.0 && self.stations[sender as usize].cold.errors.uniform() < rate
+        rate > 0.0 && self.stations[sender].cold.errors.uniform() < rate
     }
 
     /// Notes for the sender of an exchange why a frame of it did not get through.
     fn lost(&mut self, number: u32, frame: &Frame, cause: Cause) {
-        if frame.to != Destination::Interface(InterfaceId(number)) {
+        if frame.receiver() != number {
             return;
         }
         let whose = match frame.kind {
             FrameKind::Rts | FrameKind::Data => frame.sender,
             FrameKind::Cts | FrameKind::Ack => number,
         };
-        if let Some(service) = &mut self.stations[whose as usize].cold.service {
+        if let Some(service) = &mut self.stations[whose].cold.service {
             service.cause = cause;
         }
     }
 
     /// A frame could not be decoded; `began`: a reception of it had begun. EIFS follows as the rules say.
     fn failed_reception(&mut self, number: u32, power: f64, began: bool, eifs: Duration, now: Time) {
-        let sensed = Receiver::is_sensed(&self.listening, power);
-        let station = &mut self.stations[number as usize];
         // A radio that was sending knows nothing of it.
-        let was_deaf = now <= station.sends_until;
         match self.config.mac.rules.eifs_after {
+            EifsAfter::FailedReception if !began => {}
             EifsAfter::FailedReception => {
-                let waits = matches!(station.mac, Mac::Waiting { .. });
-                if began && !was_deaf {
-                    station.eifs_until = station.eifs_until.max(now + eifs);
+                let was_deaf = self.stations.was_deaf(number, now);
+                let waits = self.stations.phase(number) == Phase::Waiting;
+                if !was_deaf {
+                    self.stations.set_eifs(number, self.stations.eifs_until(number).max(now + eifs));
                 }
-                if began && waits {
+                if waits {
                     self.answer_spoiled(number, now);
                 }
             }
             EifsAfter::AnySensed => {
-                if sensed && !was_deaf {
-                    station.set_nav(now + eifs, Time::MAX);
+                if Receiver::is_sensed(&self.listening, power) && !self.stations.was_deaf(number, now) {
+                    self.stations.set_nav(number, now + eifs, Time::MAX);
                 }
             }
         }
@@ -375,23 +385,21 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// Tunes a radio to another channel. What it was receiving is lost; what is in the air there already makes its medium
     /// busy, and cannot be received.
     pub fn tune(&mut self, now: Time, at: InterfaceId, channel: ChannelId) {
-        self.stations[at.0 as usize].cold.home = channel;
+        self.stations[at.0].cold.home = channel;
         self.retune(now, at, channel);
     }
 
     /// The same, of a station that only visits the channel.
     pub(super) fn retune(&mut self, now: Time, at: InterfaceId, channel: ChannelId) {
         let number = at.0;
-        let station = &mut self.stations[number as usize];
-        if station.channel == channel {
+        if self.stations.channel(number) == channel {
             return;
         }
-        station.channel = channel;
+        self.stations.set_channel(number, channel);
         self.has_channels = true;
         self.leave_channel(number);
-        let station = &mut self.stations[number as usize];
-        (station.nav, station.nav_guard, station.eifs_until) = (Time::ZERO, Time::MAX, Time::ZERO);
-        let node = station.node;
+        self.stations.forget_air(number);
+        let node = self.stations.node(number);
         let place = self.positions.position(node, now);
         for index in 0..self.on_air.len() {
             let index = self.on_air[index];
@@ -403,8 +411,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             {
                 continue;
             }
-            let sender = &self.stations[frame.sender as usize];
-            let (other, watts) = (sender.node, sender.cold.power);
+            let other = self.stations.node(frame.sender);
+            let watts = self.stations[frame.sender].cold.power;
             let distance = self.positions.position(other, now).distance(place);
             let power = watts * self.config.phy.propagation.lasting_gain(distance, self.seed, (other, node));
             if power < self.config.phy.cutoff.watts() {
@@ -415,11 +423,10 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             let for_me = entry.frame.to == Destination::Interface(at);
             entry.missed = entry.missed.or(for_me.then_some(Cause::OutOfReach));
             entry.hearers.push(Hearer { station: number, strength });
-            self.stations[number as usize].receiver.join(&self.listening, strength);
+            self.stations.ear_mut(number).receiver.join(&self.listening, strength);
         }
-        let station = &mut self.stations[number as usize];
-        if station.receiver.is_busy(&self.listening) {
-            station.contention.freeze(now, &self.timing);
+        if self.stations.ear(number).receiver.is_busy(&self.listening) {
+            self.stations.freeze(number, now, &self.timing);
         } else {
             self.try_resume(number, now);
         }

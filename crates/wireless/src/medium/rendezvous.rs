@@ -9,8 +9,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// The channel of an exchange that `number` would begin with `to`.
     pub(super) fn exchange_channel(&self, number: u32, to: Destination) -> ChannelId {
         match (self.config.rendezvous, to) {
-            (Rendezvous::Receiver, Destination::Interface(peer)) => self.stations[peer.0 as usize].channel,
-            _ => self.stations[number as usize].channel,
+            (Rendezvous::Receiver, Destination::Interface(peer)) => self.stations.channel(peer.0),
+            _ => self.stations.channel(number),
         }
     }
 
@@ -19,13 +19,13 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         if self.config.rendezvous == Rendezvous::Common || !matches!(kind, FrameKind::Rts | FrameKind::Data) {
             return None;
         }
-        self.stations[number as usize].cold.service.as_ref().map(|service| service.channel)
+        self.stations[number].cold.service.as_ref().map(|service| service.channel)
     }
 
     /// Who waits for a frame on a channel that is not the own one hears it too.
     pub(super) fn add_partner(&mut self, frame: &Frame, now: Time, hearers: &mut Vec<Hearer>) {
         let Destination::Interface(InterfaceId(partner)) = frame.to else { return };
-        if !self.is_partner(partner, frame) || self.stations[partner as usize].channel == frame.channel {
+        if !self.is_partner(partner, frame) || self.stations.channel(partner) == frame.channel {
             return;
         }
         let hearer = self.hearer(frame.sender, partner, now);
@@ -53,17 +53,17 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
                 continue;
             };
             let hearer = self.frames[index as usize].hearers.remove(place);
-            let receiver = &mut self.stations[number as usize].receiver;
+            let receiver = &mut self.stations.ear_mut(number).receiver;
             let _ = receiver.end(&self.listening, index, hearer.strength);
         }
     }
 
     /// How loud `sender` is at `station`, before fading.
     pub(super) fn hearer(&mut self, sender: u32, station: u32, now: Time) -> Hearer {
-        let pair = (self.stations[sender as usize].node, self.stations[station as usize].node);
+        let pair = (self.stations.node(sender), self.stations.node(station));
         let [from, to] = [pair.0, pair.1].map(|node| self.positions.position(node, now));
         let gain = self.config.phy.propagation.lasting_gain(from.distance(to), self.seed, pair);
-        let power = gain * self.stations[sender as usize].cold.power;
+        let power = gain * self.stations[sender].cold.power;
         Hearer { station, strength: self.listening.strength(power) }
     }
 }

@@ -1,9 +1,8 @@
 //! One station: its radio, its MAC and its queue.
 
-use crate::contention::Contention;
+use crate::contention::Attempts;
 use crate::queue::InterfaceQueue;
 use crate::rate::RateTable;
-use crate::receiver::Receiver;
 use crate::{Cause, Counters, FrameKind, InterfaceId, MediumConfig, Outgoing};
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Duration, Power, RandomStream, Rate, Time};
@@ -83,49 +82,55 @@ pub(super) struct Service<T> {
 /// No station.
 pub(super) const NOBODY: u32 = u32::MAX;
 
-/// Cache lines of a station that every frame nearby touches.
-pub(super) const HOT_LINES: usize = 3;
+/// What the MAC is at, without the particulars.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Phase {
+    Contending,
+    Answering,
+    Waiting,
+    Broadcasting,
+    InExchange,
+}
 
-/// Those of [`Cold`] that its own exchanges touch.
-pub(super) const COLD_LINES: usize = 4;
+impl Mac {
+    pub(super) fn phase(self) -> Phase {
+        match self {
+            Self::Contending => Phase::Contending,
+            Self::Answering { .. } => Phase::Answering,
+            Self::Waiting { .. } => Phase::Waiting,
+            Self::Broadcasting => Phase::Broadcasting,
+            Self::InExchange { .. } => Phase::InExchange,
+        }
+    }
+}
 
-/// What every frame nearby touches: kept small and together, in this order, so that a hearer costs [`HOT_LINES`] lines of cache.
+/// Cache lines of a [`Station`] that its own exchanges touch.
+pub(super) const OWN_LINES: usize = 6;
+
+/// What only its own packets and what seldom happens touch, that which each of them does first.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Station<T> {
-    pub(super) receiver: Receiver,
-    pub(super) channel: ChannelId,
-    /// Its own frame is on the air until it has been heard to its end.
-    pub(super) is_sending: bool,
-    /// Silence: since when its radio has been open, and until when it will be.
-    pub(super) silent: bool,
-    /// An exchange would have reached into a silence: it waits for the next change of a radio.
-    pub(super) held: bool,
-    pub(super) contention: Contention,
-    /// When its own sending is over.
-    pub(super) sends_until: Time,
-    pub(super) nav: Time,
-    /// When the NAV of an RTS is given up if nothing is heard before; `Time::MAX`: it stands.
-    pub(super) nav_guard: Time,
-    /// When the EIFS after a failed reception is over.
-    pub(super) eifs_until: Time,
     /// What the MAC is at.
     pub(super) mac: Mac,
-    pub(super) open_since: Time,
-    pub(super) open_until: Time,
+    /// When its own sending is over.
+    pub(super) sends_until: Time,
+    /// When the EIFS after a failed reception is over.
+    pub(super) eifs_until: Time,
+    /// When the NAV of an RTS is given up if nothing is heard before; `Time::MAX`: it stands.
+    pub(super) nav_guard: Time,
     /// Until when it expects the data after its CTS.
     pub(super) engaged_until: Time,
-    pub(super) node: u32,
-    /// Packets handed up ([`Counters::received`]): one that is for everybody touches nothing else here.
-    pub(super) received: u64,
-    pub(super) cold: Box<Cold<T>>,
+    /// Silence: since when its radio has been open, and until when it will be.
+    pub(super) open_since: Time,
+    pub(super) open_until: Time,
+    pub(super) attempts: Attempts,
+    pub(super) cold: Cold<T>,
 }
 
-const _: () = assert!(std::mem::offset_of!(Station<()>, node) <= HOT_LINES * 64, "the hot part has grown");
-
-/// What only its own packets touch, that which each of them does first.
+/// Its queue, the packet that it is at, and what stays as it is.
 #[derive(Debug)]
-#[repr(C, align(64))]
+#[repr(C)]
 pub(super) struct Cold<T> {
     pub(super) queue: InterfaceQueue<T>,
     /// When the present packet became the first in line.
@@ -188,37 +193,15 @@ impl<T> Station<T> {
             counters: Counters::default(),
         };
         Self {
-            node: interface.node,
-            channel: interface.channel,
-            receiver: Receiver::default(),
             mac: Mac::Contending,
-            is_sending: false,
-            silent: false,
-            held: false,
+            sends_until: Time::ZERO,
+            eifs_until: Time::ZERO,
+            nav_guard: Time::MAX,
+            engaged_until: Time::ZERO,
             open_since: Time::ZERO,
             open_until: Time::MAX,
-            sends_until: Time::ZERO,
-            nav: Time::ZERO,
-            nav_guard: Time::MAX,
-            eifs_until: Time::ZERO,
-            engaged_until: Time::ZERO,
-            contention: Contention::new(&config.mac, stream("backoff")),
-            received: 0,
-            cold: Box::new(cold),
-        }
-    }
-
-    /// Until when the NAV says that others have the medium.
-    pub(super) fn nav(&self) -> Time {
-        self.nav.min(self.nav_guard)
-    }
-
-    /// Sets the NAV, unless it reaches further already. `guard`: when an RTS that nothing follows is forgotten.
-    pub(super) fn set_nav(&mut self, until: Time, guard: Time) {
-        if until > self.nav() {
-            // What reserved the medium before stands, even if this RTS is forgotten.
-            self.nav_guard = guard.max(self.nav());
-            self.nav = until;
+            attempts: Attempts::new(&config.mac, stream("backoff")),
+            cold,
         }
     }
 

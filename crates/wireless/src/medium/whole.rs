@@ -5,7 +5,7 @@
 //! three are left: it begins, the packet arrives (or the lost frame that should have come is over), it ends. Frames, draws and times are those of the exchange that is played frame by frame
 //! (`tests/whole.rs`), but for one thing: a station takes the medium for busy as soon as a frame begins, not a delay later.
 
-use super::station::Mac;
+use super::station::{Mac, Phase};
 use super::{Frame, Medium};
 use crate::contention::Failure;
 use crate::timing::Frames;
@@ -49,7 +49,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             return false;
         }
         let Some(power) = self.undisturbed(number, peer, frames, now) else { return false };
-        let Some(service) = &self.stations[number as usize].cold.service else { return false };
+        let Some(service) = &self.stations[number].cold.service else { return false };
         let terms = Terms {
             sender: number,
             receiver: peer,
@@ -68,18 +68,18 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         let (delay, span) = (self.timing.delay, if frames.with_rts { frames.rts } else { frames.data });
         let from = now + delay;
         let to = Destination::Interface(InterfaceId(peer));
-        let station = &self.stations[peer as usize];
-        let due = self.due(peer);
+        let station = &self.stations[peer];
+        let due = self.stations.due(peer, &self.timing);
         let hears = self.on_air.is_empty()
-            && station.mac == Mac::Contending
-            && !station.is_sending
+            && self.stations.phase(peer) == Phase::Contending
+            && !self.stations.ear(peer).is_sending
             && due > now
             && due >= from
-            && station.nav() <= now
-            && !station.silent
+            && self.stations.nav(peer) <= now
+            && !self.stations.ear(peer).silent
             && station.open_since <= from
             && from + span <= station.open_until
-            && station.channel == self.exchange_channel(number, to);
+            && self.stations.channel(peer) == self.exchange_channel(number, to);
         if !hears {
             return None;
         }
@@ -115,7 +115,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         let Terms { sender, receiver, .. } = *terms;
         let (sifs, delay) = (self.timing.sifs, self.timing.delay);
         let eifs = self.timing.eifs(self.channel_rate(terms.channel));
-        self.stations[receiver as usize].contention.freeze(now, &self.timing);
+        self.stations.freeze(receiver, now, &self.timing);
         let mut whole = Whole {
             sender,
             receiver,
@@ -123,7 +123,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             end: now,
             failed: None,
             idle: Time::MAX,
-            eifs: [sender, receiver].map(|end| self.stations[end as usize].eifs_until),
+            eifs: [sender, receiver].map(|end| self.stations.eifs_until(end)),
         };
         let (mut start, mut failure, place) = (now, Failure::Short, self.events.len());
         let mut data = None;
@@ -144,7 +144,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
                     break 'frames;
                 }
                 whole.eifs[0] = Time::ZERO;
-                self.stations[sender as usize].contention.reserved();
+                self.stations[sender].attempts.reserved();
                 (start, failure) = (whole.end + sifs, Failure::Long);
             }
             let over = start + frames.data + delay;
@@ -155,7 +155,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
                 break 'frames;
             }
             whole.eifs[1] = Time::ZERO;
-            let station = &mut self.stations[receiver as usize];
+            let station = &mut self.stations[receiver];
             let is_duplicate = station.has_seen(InterfaceId(sender), terms.sequence);
             station.cold.counters.duplicates += u64::from(is_duplicate);
             if !is_duplicate {
@@ -173,14 +173,14 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         let (end, cause) = (whole.end, whole.failed.map(|(_, cause)| cause));
         // Before its frames: who hears of them knows then what they belong to.
         self.events.insert(place, Event::Exchange { from: InterfaceId(sender), end, data, cause });
-        self.stations[receiver as usize].mac = Mac::InExchange { until: Time::MAX };
+        self.stations.set_mac(receiver, Mac::InExchange { until: Time::MAX });
         self.continue_whole(whole);
     }
 
     /// The next that happens in an exchange stands on the agenda.
     fn continue_whole(&mut self, whole: Whole) {
         let until = whole.arrives.min(whole.idle).min(whole.end);
-        self.stations[whole.sender as usize].mac = Mac::InExchange { until };
+        self.stations.set_mac(whole.sender, Mac::InExchange { until });
         self.whole = Some(whole);
         self.reschedule(whole.sender);
     }
@@ -193,7 +193,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             FrameKind::Cts => (terms.receiver, terms.sender, self.timing.basic(terms.rate)),
             FrameKind::Ack => (terms.receiver, terms.sender, self.timing.answer(terms.rate)),
         };
-        let counters = &mut self.stations[sender as usize].cold.counters;
+        let counters = &mut self.stations[sender].cold.counters;
         counters.frames += 1;
         counters.air_time += span;
         let to = Destination::Interface(InterfaceId(hearer));
@@ -231,11 +231,11 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             self.continue_whole(Whole { idle: Time::MAX, ..whole });
             return;
         }
-        let station = &mut self.stations[sender as usize];
-        (station.mac, station.eifs_until) = (Mac::Contending, whole.eifs[0]);
+        self.stations.set_mac(sender, Mac::Contending);
+        self.stations.set_eifs(sender, whole.eifs[0]);
         match whole.failed {
             Some((failure, cause)) => {
-                if let Some(service) = &mut station.cold.service {
+                if let Some(service) = &mut self.stations[sender].cold.service {
                     service.cause = cause;
                 }
                 self.attempt_failed(sender, failure, now);
@@ -245,15 +245,15 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
                 self.try_resume(sender, now);
             }
         }
-        if matches!(self.stations[receiver as usize].mac, Mac::InExchange { .. }) {
+        if self.stations.phase(receiver) == Phase::InExchange {
             self.leave(receiver, whole.eifs[1], now);
         }
     }
 
     /// The receiver has nothing more to do with the exchange.
     fn leave(&mut self, receiver: u32, eifs_until: Time, now: Time) {
-        let station = &mut self.stations[receiver as usize];
-        (station.mac, station.eifs_until) = (Mac::Contending, eifs_until);
+        self.stations.set_mac(receiver, Mac::Contending);
+        self.stations.set_eifs(receiver, eifs_until);
         self.try_resume(receiver, now);
     }
 }
