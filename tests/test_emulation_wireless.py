@@ -10,7 +10,7 @@ import pytest
 from cogtcp import Scenario, ScenarioError, UsageError, run
 from cogtcp.capture import find_point
 from cogtcp.emulation import check, emulate
-from conftest import ROOT
+from conftest import ROOT, side_by_side
 from test_emulation import as_in_time, on_kernel
 
 if TYPE_CHECKING:
@@ -34,14 +34,14 @@ def single_hop(**changes: str) -> Scenario:
 
 
 @on_kernel
+@side_by_side
 def test_cr_users_serve_the_kernels_packets_as_in_the_simulation() -> None:
     asked = single_hop()
     emulated, simulated = emulate(asked), run(asked)
     for result in (emulated, simulated):
-        forward, reverse = result.rows("links")
         # Every packet is an exchange or more, also every ACK.
-        assert forward["attempts"] >= forward["delivered_packets"] > 50
-        assert reverse["attempts"] >= reverse["delivered_packets"] > 20
+        for direction in result.rows("links"):
+            assert direction["attempts"] >= direction["delivered_packets"] > 0
     # The radio looks at the primary users of the seed, whatever the packets: the same sensings and handoffs.
     kinds = {"sensing_start", "handoff", "pu_on", "pu_off"}
     radio = [
@@ -59,6 +59,7 @@ def test_cr_users_serve_the_kernels_packets_as_in_the_simulation() -> None:
     with as_in_time(emulated):
         goodput, expected = (result.rows("flows")[0]["goodput_bps"] for result in (emulated, simulated))
         assert goodput == pytest.approx(expected, rel=0.25)
+        assert emulated.rows("links")[0]["delivered_packets"] > 50
         assert 5 < emulated.rows("links")[0]["queue_max_packets"] <= 20
 
 
@@ -95,6 +96,7 @@ name = "there"
 from = "n0"
 to = "n3"
 transport = "linux-reno"
+start = "1 s"
 
 [[flow]]
 name = "across"
@@ -106,6 +108,7 @@ traffic = { size = "10 kB" }
 
 
 @on_kernel
+@side_by_side
 def test_an_ad_hoc_network_carries_the_kernels_packets_over_several_hops() -> None:
     asked = Scenario.from_toml(AD_HOC)
     emulated, simulated = emulate(asked), run(asked)
@@ -113,22 +116,22 @@ def test_an_ad_hoc_network_carries_the_kernels_packets_over_several_hops() -> No
         ways = {(row["flow"], row["stream"]): row for row in result.rows("ways")}
         there, back = ways["there", "data"], ways["there", "acknowledgements"]
         assert (there["hops_min"], there["hops_max"], back["hops_min"]) == (3, 3, 3)
-        assert there["delivered_packets"] > 20
+        assert there["delivered_packets"] > 0
         assert ways["across", "data"]["hops_min"] == 2
         assert result.rows("routing")[0]["searches"] >= 2
         relay = result.rows("nodes")[1]
-        assert relay["relayed"] > 40
+        assert relay["relayed"] >= there["delivered_packets"] + back["delivered_packets"]
         assert {"search_start", "route_found"} <= {row["kind"] for row in result.events.to_pylist()}
         assert {row["node"] for row in result.rows("places")} == {"n0", "n1", "n2", "n3"}
-    flow = emulated.rows("flows")[1]
-    assert flow["delivered_bytes"] == 10_000
     with as_in_time(emulated):
+        assert emulated.rows("flows")[1]["delivered_bytes"] == 10_000
         goodput, expected = (result.rows("flows")[0]["goodput_bps"] for result in (emulated, simulated))
         # Each packet contends with those before it: a factor of two is what a few seconds say.
         assert expected / 2 < goodput < 2 * expected
 
 
 @on_kernel
+@side_by_side
 def test_programs_use_an_ad_hoc_network(command: Command, tmp_path: Path) -> None:
     (tmp_path / "string.toml").write_text(AD_HOC)
     ask = (
