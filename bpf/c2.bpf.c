@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * TCP C2 (Zhou, Di Felice, Drozdenko and Chowdhury, "Towards Fast Flow Convergence in Cognitive Radio Cellular
- * Networks") as a congestion control of Linux. The rules are those of the simulator's preset `c2`; the numbers in
- * parentheses are those of the paper's ambiguities at the head of crates/transport/src/congestion/c2.rs. What differs from
- * it is marked "Here".
+ * Networks") as a congestion control of Linux. The rules are those of the simulator's preset `c2`, or, compiled with C2_AUTHOR,
+ * of `c2-author`; the numbers in parentheses are those of the paper's ambiguities at the head of
+ * crates/transport/src/congestion/c2.rs. What differs from it is marked "Here".
  *
  * Here: cwnd is in segments, so a change below one segment is kept as credit. Loss recovery is the kernel's (SACK, RACK,
  * PRR), not NewReno.
@@ -23,6 +23,14 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define T_W SECOND
 #define TP_WINDOW SECOND
 #define SLOPE_WINDOWS 3
+#ifdef C2_AUTHOR
+#define AUTHOR 1
+#define SETTLE (2 * SECOND) /* (13) */
+#define JUMP_INTERVAL SECOND
+#else
+#define AUTHOR 0
+#define SETTLE 0ULL
+#endif
 #define ONE (1LL << 20) /* a segment of credit */
 #define TCP_CA_Disorder 1
 #define TCP_CA_CWR 2
@@ -84,6 +92,15 @@ static __always_inline enum c2_zone zone(const struct c2_socket *c)
 	return c->r * 100 <= c->dp * 105 ? C2_STARVATION : C2_IDEAL;
 }
 
+#ifdef C2_AUTHOR
+/* The least N with TP/BW, rounded up to 0.01, no less than the middle of 1/N and 1/(N+1), rounded down, and 4 for all below (7). */
+static __always_inline __u32 algorithm_1(__u64 throughput, __u64 bandwidth)
+{
+	__u64 hundredths = bandwidth ? (100 * throughput + bandwidth - 1) / bandwidth : 0;
+
+	return hundredths >= 75 ? 1 : hundredths >= 41 ? 2 : hundredths >= 29 ? 3 : 4;
+}
+#else
 /* Algorithm 1: the least N with TP/BW > (N + 1) / (N (N + 2)). With x = BW/TP that is N above the positive root of
  * N^2 + (2 - x) N - x, which lies above x - 1 and not above x: the whole part of x, or the number after it. */
 static __always_inline __u32 algorithm_1(__u64 throughput, __u64 bandwidth)
@@ -94,6 +111,7 @@ static __always_inline __u32 algorithm_1(__u64 throughput, __u64 bandwidth)
 		return C2_MOST_FLOWS;
 	return n && throughput * n * (n + 2) > bandwidth * (n + 1) ? n : n + 1;
 }
+#endif
 
 /* Pacing would space the packets of the probe: the control asks for it when slow start is over. The rate is the kernel's
  * (net.ipv4.tcp_pacing_ca_ratio of cwnd / SRTT, 120 %). */
@@ -122,6 +140,10 @@ static __always_inline void restart(struct c2_socket *c, struct tcp_sock *tp)
 	c->k = 0;
 	c->competing = 0;
 	c->steep_windows = 0;
+#ifdef C2_AUTHOR
+	c->probed_dp = 0;
+	c->jumped_at = 0;
+#endif
 	pace(c, (struct sock *)tp, 0);
 }
 
@@ -192,7 +214,7 @@ static __always_inline void follow_map(struct c2_socket *c, struct tcp_sock *tp,
 static __always_inline int follow_link(struct c2_socket *c, struct tcp_sock *tp, const struct c2_address *remote,
 				       __u64 now)
 {
-	struct c2_link *link = entry(&c2_links, remote);
+	struct c2_link *link = link_to((struct sock *)tp, remote);
 	__u32 flying;
 
 	if (link && link->state != C2_UP && now < link->until) {
@@ -236,7 +258,7 @@ void BPF_PROG(c2_init, struct sock *sk)
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct c2_settings *set = settings();
 	struct c2_address remote = remote_address(sk);
-	struct c2_link *link = entry(&c2_links, &remote);
+	struct c2_link *link = link_to(sk, &remote);
 	__u32 *flows = entry(&c2_flows, &remote), *answer = bpf_sk_storage_get(&c2_answers, sk, 0, 0);
 	struct c2_socket *c = bpf_sk_storage_get(&c2_sockets, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 
@@ -307,14 +329,18 @@ void BPF_PROG(c2_pkts_acked, struct sock *sk, const struct ack_sample *sample)
 		on_rtt(c, now, rtt);
 	if (!acked)
 		return;
+	/* An ACK counts its bytes, or one segment (6). */
 	if (c->avoiding_since)
-		on_bytes(c, now, acked);
+		on_bytes(c, now, AUTHOR ? tp->mss_cache : acked);
 	if (c->probe.active && (ca_state(tp) == 0 || ca_state(tp) == TCP_CA_Loss)) {
 		rate = probe_ack(&c->probe, now, tp->snd_una, tp->snd_nxt, acked, tp->mss_cache);
 		if (rate) {
 			c->probe.active = 0;
 			c->bandwidth = rate;
 			c->probes++;
+#ifdef C2_AUTHOR
+			c->probed_dp = c->dp;
+#endif
 			if (share(c, tp))
 				tp->snd_ssthresh = share(c, tp);
 		}
@@ -336,22 +362,83 @@ static __always_inline void change(struct c2_socket *c, struct tcp_sock *tp, __s
 	set_cwnd(tp, whole < 1 ? 1 : whole);
 }
 
-static __always_inline void saturate(struct c2_socket *c, struct tcp_sock *tp, __u32 acked)
+static __always_inline void learn(struct c2_socket *c)
 {
+	c->n = c->n_estimate;
+	c->n_source = C2_N_ESTIMATE;
+}
+
+#ifdef C2_AUTHOR
+static __always_inline void saturate(struct c2_socket *c, struct tcp_sock *tp, __u64 now, __u32 acked)
+{
+	/* No estimate, or a smaller one: the window is held (8, 9). */
+	if (!c->n_estimate || c->n_estimate < c->n)
+		return;
 	if (c->n_estimate > c->n) {
-		c->n = c->n_estimate;
-		c->n_source = C2_N_ESTIMATE;
+		/* A jump a second, and none before all has settled (13). */
+		if (now - c->avoiding_since < SETTLE || (c->jumped_at && now - c->jumped_at < JUMP_INTERVAL))
+			return;
+		learn(c);
+		c->jumped_at = now;
 		jump(c, tp);
 		return;
-	}
-	if (c->n_estimate && c->n_estimate < c->n) { /* (8) */
-		c->n = c->n_estimate;
-		c->n_source = C2_N_ESTIMATE;
 	}
 	change(c, tp, -1, acked);
 	if (tp->snd_ssthresh > tp->snd_cwnd) /* (15) */
 		tp->snd_ssthresh = tp->snd_cwnd < 2 ? 2 : tp->snd_cwnd;
 }
+
+/* N falls in the ideal band, and the window is its share at least (8). */
+static __always_inline void rest(struct c2_socket *c, struct tcp_sock *tp)
+{
+	__u32 segments;
+
+	if (!c->n_estimate || c->n_estimate >= c->n)
+		return;
+	learn(c);
+	segments = share(c, tp);
+	if (!segments)
+		return;
+	tp->snd_ssthresh = segments;
+	if (segments > tp->snd_cwnd)
+		set_cwnd(tp, segments);
+}
+
+/* When slow start ends for the first time the window is set anew if Dp fell since the probe. */
+static __always_inline void refine(struct c2_socket *c, struct tcp_sock *tp)
+{
+	__u64 probed = c->probed_dp;
+
+	c->probed_dp = 0;
+	if (!probed || c->refined)
+		return;
+	c->refined = 1;
+	if (c->dp < probed)
+		jump(c, tp);
+}
+#else
+static __always_inline void saturate(struct c2_socket *c, struct tcp_sock *tp, __u64 now, __u32 acked)
+{
+	if (c->n_estimate > c->n) {
+		learn(c);
+		jump(c, tp);
+		return;
+	}
+	if (c->n_estimate && c->n_estimate < c->n) /* (8) */
+		learn(c);
+	change(c, tp, -1, acked);
+	if (tp->snd_ssthresh > tp->snd_cwnd) /* (15) */
+		tp->snd_ssthresh = tp->snd_cwnd < 2 ? 2 : tp->snd_cwnd;
+}
+
+static __always_inline void rest(struct c2_socket *c, struct tcp_sock *tp)
+{
+}
+
+static __always_inline void refine(struct c2_socket *c, struct tcp_sock *tp)
+{
+}
+#endif
 
 static __always_inline void avoid(struct c2_socket *c, struct tcp_sock *tp, __u64 now, __u32 acked)
 {
@@ -361,19 +448,22 @@ static __always_inline void avoid(struct c2_socket *c, struct tcp_sock *tp, __u6
 		c->avoiding_since = now;
 		measure_anew(c, now);
 		c->probe.active = 0;
+		refine(c, tp);
 		pace(c, (struct sock *)tp, set && set->pacing);
 	}
+	if (AUTHOR)
+		acked = 1; /* of an ACK, whatever it acknowledges (6) */
 	if (c->competing) { /* (12) */
 		c->k = 0;
-		if (c->n_estimate && c->n_estimate != c->n) {
-			c->n = c->n_estimate;
-			c->n_source = C2_N_ESTIMATE;
-		}
-		change(c, tp, c->n, acked);
+		if (c->n_estimate && c->n_estimate != c->n)
+			learn(c);
+		change(c, tp, AUTHOR && c->n > 1 ? c->n - 1 : c->n, acked);
 		return;
 	}
 	switch (zone(c)) {
-	case C2_STARVATION: /* Algorithm 2 */
+	case C2_STARVATION: /* Algorithm 2, once all has settled (13) */
+		if (AUTHOR && now - c->avoiding_since < SETTLE)
+			break;
 		if (!c->k) {
 			c->k = c->n;
 			c->epoch = now;
@@ -387,10 +477,11 @@ static __always_inline void avoid(struct c2_socket *c, struct tcp_sock *tp, __u6
 		break;
 	case C2_SATURATION:
 		c->k = 0;
-		saturate(c, tp, acked);
+		saturate(c, tp, now, acked);
 		break;
 	default:
 		c->k = 0;
+		rest(c, tp);
 	}
 }
 
@@ -476,7 +567,7 @@ void BPF_PROG(c2_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 	if (event == CA_EVENT_LOSS) {
 		/* A timer that ends in a silence tells of the silence: slow start back to the window before, no new probe. */
 		remote = remote_address(sk);
-		link = entry(&c2_links, &remote);
+		link = link_to(sk, &remote);
 		if (link && link->state != C2_UP && bpf_ktime_get_ns() < link->until) {
 			if (!c->frozen) {
 				c->frozen = link->state;
@@ -522,7 +613,11 @@ struct tcp_congestion_ops c2 = {
 	.cwnd_event = (void *)c2_cwnd_event,
 	.undo_cwnd = (void *)c2_undo_cwnd,
 	.flags = NON_RESTRICTED,
+#ifdef C2_AUTHOR
+	.name = C2_AUTHOR_NAME,
+#else
 	.name = C2_NAME,
+#endif
 };
 
 /* Writes a struct c2_report for every socket that the control has. */

@@ -7,8 +7,10 @@
 #include <linux/types.h>
 #endif
 
-/* Name of the control: what setsockopt(TCP_CONGESTION) asks for. */
+/* Name of the control: what setsockopt(TCP_CONGESTION) asks for. C2_AUTHOR is defined where the rules of the first author's code are
+ * compiled, the simulator's preset c2-author. */
 #define C2_NAME "c2"
+#define C2_AUTHOR_NAME "c2_author" /* the kernel takes no hyphen */
 
 /* Most flows that N can be, as in the simulator. */
 #define C2_MOST_FLOWS 10000
@@ -18,15 +20,22 @@ struct c2_address {
 	__u32 word[4];
 };
 
+/* A key of c2_links: the way of a network namespace to a destination. */
+struct c2_way {
+	struct c2_address to;
+	__u32 space;      /* inode of the namespace; 0: any that has no entry of its own */
+};
+
 /* The only entry of c2_settings. */
 struct c2_settings {
 	__u32 flows;      /* N where neither an answer nor c2_flows says another */
 	__u32 pacing;     /* pace in congestion avoidance, at the kernel's rate */
+	__u32 author;     /* the rules are those of the first author's code, and the name is C2_AUTHOR_NAME */
 	/* Who holds the link, once the control is registered; zero before. */
 	__u32 holder;     /* process id in the first namespace */
 	__u32 link;       /* id of the link */
 	/* Ids of the other maps and of the iterator. */
-	__u32 flows_map, links_map, sockets_map, iterator;
+	__u32 flows_map, links_map, sockets_map, iterator, unused;
 };
 
 enum c2_link_state {

@@ -9,9 +9,10 @@
 #include "kernel.h"
 
 static const char USAGE[] =
-	"usage: cogtcp-c2 load [--flows N] [--pacing] [--option CGROUP] [--object FILE] [--foreground]\n"
+	"usage: cogtcp-c2 load [--rules paper|author] [--flows N] [--pacing] [--option CGROUP] [--object FILE] [--foreground]\n"
 	"       cogtcp-c2 status\n"
 	"       cogtcp-c2 watch SECONDS\n"
+	"       cogtcp-c2 follow\n"
 	"       cogtcp-c2 unload\n"
 	"       cogtcp-c2 flows ADDRESS|any N|default\n"
 	"       cogtcp-c2 link ADDRESS|any sensing|handoff|up [SECONDS]";
@@ -42,9 +43,10 @@ static int run_load(int count, char **words)
 	static const struct option OPTIONS[] = {
 		{ "flows", required_argument, NULL, 'f' },  { "pacing", no_argument, NULL, 'p' },
 		{ "object", required_argument, NULL, 'o' }, { "foreground", no_argument, NULL, 'g' },
-		{ "option", required_argument, NULL, 's' }, {},
+		{ "option", required_argument, NULL, 's' }, { "rules", required_argument, NULL, 'r' },
+		{},
 	};
-	struct load_options options = { .object = beside_program("c2.bpf.o"), .settings.flows = 1 };
+	struct load_options options = { .settings.flows = 1 };
 	int option;
 
 	while ((option = getopt_long(count, words, "", OPTIONS, NULL)) != -1) {
@@ -57,12 +59,18 @@ static int run_load(int count, char **words)
 			options.object = optarg;
 		} else if (option == 's') {
 			options.cgroup = optarg;
+		} else if (option == 'r') {
+			options.settings.author = !strcmp(optarg, "author");
+			if (!options.settings.author && strcmp(optarg, "paper"))
+				return fail(2, "--rules %s: there are those of the paper, and those of its first author's code: author", optarg);
 		} else if (option == 'g') {
 			options.foreground = 1;
 		} else {
 			return fail(2, "%s", USAGE);
 		}
 	}
+	if (!options.object)
+		options.object = beside_program(options.settings.author ? "c2-author.bpf.o" : "c2.bpf.o");
 	return optind == count ? load(&options) : fail(2, "%s", USAGE);
 }
 
@@ -90,21 +98,16 @@ static int run_flows(const char *where, const char *what)
 
 static int run_link(const char *where, const char *what, const char *seconds)
 {
-	static const char *const STATES[] = { "up", "sensing", "handoff" };
-	struct c2_address address;
-	struct c2_link link = {};
+	struct c2_way way = {};
 	struct kernel_c2 c2;
 	double limit = 10;
 	char *end = "";
-	int code, map;
+	int code;
 	__u32 state;
-	__u64 now;
 
-	if (!parse_address(where, &address))
+	if (!parse_address(where, &way.to))
 		return fail(2, "%s: give an IPv4 or IPv6 address, or any", where);
-	for (state = 0; state < 3 && strcmp(what, STATES[state]); state++)
-		;
-	if (state == 3)
+	if (!parse_state(what, &state))
 		return fail(2, "%s: a link is sensing, handoff or up", what);
 	if (seconds)
 		limit = strtod(seconds, &end);
@@ -113,17 +116,7 @@ static int run_link(const char *where, const char *what, const char *seconds)
 	code = find(&c2, "cogtcp c2 link");
 	if (code)
 		return code;
-	now = now_ns();
-	map = bpf_map_get_fd_by_id(c2.settings.links_map);
-	bpf_map_lookup_elem(map, &address, &link);
-	/* A handoff counts when it ends, or when what follows it is said. */
-	if (link.state == C2_HANDOFF && state != C2_HANDOFF)
-		link.handoffs++;
-	if (link.state != C2_UP && state == C2_UP)
-		link.up_at = now;
-	link.state = state;
-	link.until = now + (__u64)(limit * 1e9);
-	return bpf_map_update_elem(map, &address, &link, BPF_ANY) ? refused("cogtcp c2 link", errno) : 0;
+	return set_link(&c2, &way, state, limit) ? refused("cogtcp c2 link", errno) : 0;
 }
 
 static int run_watch(const char *text)
@@ -146,6 +139,8 @@ int main(int count, char **words)
 		return print_status();
 	if (!strcmp(verb, "watch") && count == 3)
 		return run_watch(words[2]);
+	if (!strcmp(verb, "follow") && count == 2)
+		return follow();
 	if (!strcmp(verb, "unload") && count == 2)
 		return unload();
 	if (!strcmp(verb, "flows") && count == 4)

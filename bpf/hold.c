@@ -71,6 +71,12 @@ static int attach_option(struct bpf_object *object, const char *path)
 	return 0;
 }
 
+static int registered_already(int author)
+{
+	return fail(1, "a control with the name %s is registered already (cogtcp c2 status; cogtcp c2 unload)",
+		    author ? C2_AUTHOR_NAME : C2_NAME);
+}
+
 static int load_and_register(void *data)
 {
 	const struct load_options *options = data;
@@ -79,8 +85,11 @@ static int load_and_register(void *data)
 	struct bpf_link_info info = {};
 	struct c2_settings settings = options->settings;
 	__u32 length = sizeof(info), zero = 0;
+	struct kernel_c2 other;
 	int link, error;
 
+	if (!find_c2(&other)) /* of either name: who asks finds one */
+		return registered_already(other.settings.author);
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
 		return fail(1, "this kernel does not describe its types (no /sys/kernel/btf/vmlinux): it needs "
 			       "CONFIG_DEBUG_INFO_BTF and CONFIG_BPF_JIT");
@@ -112,7 +121,7 @@ static int load_and_register(void *data)
 		return error;
 	link = register_control(control);
 	if (link == -EEXIST)
-		return fail(1, "a control with the name " C2_NAME " is registered already (cogtcp c2 status; cogtcp c2 unload)");
+		return registered_already(settings.author);
 	if (link < 0)
 		return refused("registering the control", -link);
 	if (bpf_obj_get_info_by_fd(link, &info, &length))
@@ -161,8 +170,8 @@ int unload(void)
 		return refused("cogtcp c2 unload", errno);
 	if (poll(&ended, 1, 10000) != 1)
 		return fail(1, "the process that holds the control (%u) does not end", c2.settings.holder);
-	/* The kernel frees programs and maps when no processor can be inside them. */
-	for (int step = 0; step < 500 && map_exists(c2.settings_map); step++)
+	/* The kernel frees programs and maps when no processor can be inside them; where a socket keeps them, when that closes. */
+	for (int step = 0; step < (sockets > 0 ? 50 : 500) && map_exists(c2.settings_map); step++)
 		nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
 	if (!map_exists(c2.settings_map))
 		sockets = 0;

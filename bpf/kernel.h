@@ -24,6 +24,15 @@ int print_status(void);
 /* Print a line for each socket every `seconds`, until nobody reads it: when (ns), cookie, N, N^ (0: none yet), BW (bytes per second),
  * Dp and R (ns), zone, and whether it is frozen. */
 int watch(double seconds);
+
+/* links.c. Read what a link does: sensing, handoff or up. Returns whether it is one of them. */
+int parse_state(const char *text, __u32 *state);
+/* Say what a link does, for at most so many seconds. Returns 0, or -1 with errno. */
+int set_link(const struct kernel_c2 *c2, const struct c2_way *way, __u32 state, double seconds);
+/* Say what lines of standard input say, each the inode of a network namespace, an address, a state and seconds; forget all of it at
+ * their end. Returns an exit code. */
+int follow(void);
+
 /* Number of sockets that have the control, or -errno. */
 int count_sockets(const struct kernel_c2 *c2);
 

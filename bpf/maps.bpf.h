@@ -24,6 +24,10 @@ struct c2_socket {
 	__u32 steep_windows, competing;
 	__u32 frozen, frozen_cwnd, handoffs;
 	__u64 up_at;
+#ifdef C2_AUTHOR
+	__u64 probed_dp, jumped_at;          /* Dp when the probe answered, until slow start ends; when N jumped last */
+	__u32 refined, unused;
+#endif
 	__u32 paces;                         /* whether the control, not the user, asked for pacing */
 	struct c2_slope slope;
 	struct c2_probe probe;
@@ -47,7 +51,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);
-	__type(key, struct c2_address);
+	__type(key, struct c2_way);
 	__type(value, struct c2_link);
 } c2_links SEC(".maps");
 
@@ -72,6 +76,22 @@ static __always_inline void *entry(void *map, const struct c2_address *address)
 	void *found = bpf_map_lookup_elem(map, address);
 
 	return found ? found : bpf_map_lookup_elem(map, &any);
+}
+
+/* What the link of a socket to this address does, as far as somebody says it. */
+static __always_inline struct c2_link *link_to(const struct sock *sk, const struct c2_address *remote)
+{
+	struct c2_way way = { .to = *remote, .space = sk->__sk_common.skc_net.net->ns.inum };
+	struct c2_link *found = bpf_map_lookup_elem(&c2_links, &way);
+
+	if (found)
+		return found;
+	way.space = 0;
+	found = bpf_map_lookup_elem(&c2_links, &way);
+	if (found)
+		return found;
+	__builtin_memset(&way, 0, sizeof(way));
+	return bpf_map_lookup_elem(&c2_links, &way);
 }
 
 #endif

@@ -110,8 +110,9 @@ int c2_option(struct bpf_sock_ops *ops)
 
 	switch (op) {
 	case BPF_SOCK_OPS_TCP_CONNECT_CB:
+		/* Of the two only one is loaded. */
 		if (!bpf_getsockopt(ops, SOL_TCP, TCP_CONGESTION, control, sizeof(control)) && control[0] == 'c' &&
-		    control[1] == '2' && !control[2])
+		    control[1] == '2' && (!control[2] || control[2] == '_'))
 			option_callbacks(ops, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG, 0);
 		break;
 	case BPF_SOCK_OPS_TCP_LISTEN_CB:

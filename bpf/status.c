@@ -129,7 +129,7 @@ static void print_flows(int map)
 
 static void print_links(int map)
 {
-	struct c2_address key, *last = NULL;
+	struct c2_way key, *last = NULL;
 	char text[INET6_ADDRSTRLEN];
 	const char *comma = "";
 	struct c2_link link;
@@ -140,8 +140,9 @@ static void print_links(int map)
 			continue;
 		if (ns >= link.until)
 			link.state = C2_UP;
-		printf("%s{\"address\": \"%s\", \"state\": \"%s\", \"handoffs\": %u}", comma,
-		       entry_text(&key, text), STATES[link.state % 3], link.handoffs);
+		printf("%s{\"address\": \"%s\", \"namespace\": ", comma, entry_text(&key.to, text));
+		printf(key.space ? "%u" : "null", key.space);
+		printf(", \"state\": \"%s\", \"handoffs\": %u}", STATES[link.state % 3], link.handoffs);
 		comma = ", ";
 	}
 }
@@ -164,8 +165,9 @@ int print_status(void)
 	links = bpf_map_get_fd_by_id(c2.settings.links_map);
 	if (sockets < 0 || flows < 0 || links < 0)
 		return refused("cogtcp c2 status", sockets < 0 ? -sockets : errno);
-	printf("{\"loaded\": true, \"pid\": %u, \"flows\": %u, \"pacing\": %s, \"destinations\": [", c2.settings.holder,
-	       c2.settings.flows, c2.settings.pacing ? "true" : "false");
+	printf("{\"loaded\": true, \"pid\": %u, \"name\": \"%s\", \"flows\": %u, \"pacing\": %s, \"destinations\": [",
+	       c2.settings.holder, c2.settings.author ? C2_AUTHOR_NAME : C2_NAME, c2.settings.flows,
+	       c2.settings.pacing ? "true" : "false");
 	print_flows(flows);
 	printf("], \"links\": [");
 	print_links(links);

@@ -1,5 +1,6 @@
 //! One emulation from beginning to end.
 
+use crate::announcer::Announcer;
 use crate::clock::Clock;
 use crate::command::{Program, Programs};
 use crate::device::{Device, DeviceKind, Devices, Setting, Wire};
@@ -56,6 +57,8 @@ pub struct Options {
     pub device: DeviceKind,
     /// A descriptor that does not block, left to this process, from which the states of controls come: lines of `cogtcp-c2 watch`.
     pub states: Option<i32>,
+    /// Likewise a descriptor to which goes what radios do: lines for `cogtcp-c2 follow`.
+    pub links: Option<i32>,
     /// The process that is to be outlived by no part of this.
     pub parent: i32,
 }
@@ -85,9 +88,11 @@ pub fn emulate(plan: &Plan, options: &Options) -> Result<Run, EmulationError> {
     let journal = journal.map_err(EmulationError::Journal)?;
     let counts_timeouts = sockets::counts_timeouts();
     let (device, note) = (devices.name(), devices.note);
+    let namespaces = nodes.iter().map(|node| node.namespace.number()).collect::<io::Result<Vec<_>>>();
+    let namespaces = namespaces.tried("a network namespace has no number")?;
     let devices = nodes.into_iter().map(|node| node.device).collect();
     let on = Machine { real_time, counts_timeouts, counts_recoveries, device, note };
-    let staged = Staged { plan, options, devices, programs, flows, udp, journal, on };
+    let staged = Staged { plan, options, devices, namespaces, programs, flows, udp, journal, on };
     staged.play()?.finish()
 }
 
@@ -219,6 +224,8 @@ struct Staged<'a> {
     plan: &'a Plan,
     options: &'a Options,
     devices: Vec<Device>,
+    /// By host: the number of its namespace.
+    namespaces: Vec<u64>,
     programs: Option<Programs>,
     flows: Vec<Prepared>,
     udp: Vec<Sending>,
@@ -280,6 +287,11 @@ impl<'a> Staged<'a> {
         let mut observer =
             Observer::new(exits, plan.ports(), clock, watches, udp_watches, self.journal.take());
         observer.train = train;
+        let links = self.options.links.map(sys::inherited).transpose().tried("what radios do")?;
+        observer.announcer = links.map(|lines| Announcer::new(lines, plan, &self.namespaces));
+        if let Some(announcer) = &mut observer.announcer {
+            announcer.begin(&network.phases());
+        }
         let states = self.options.states.map(sys::inherited).transpose().tried("the states of controls")?;
         let states = states.map(|lines| States::new(lines, clock));
         let mut engine = Engine::new(network, observer, entries, clock, stop).tried("the event loop")?;

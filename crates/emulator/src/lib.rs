@@ -15,6 +15,7 @@
 //! made for it, before that has a second thread.
 #![cfg(target_os = "linux")]
 
+mod announcer;
 mod clock;
 mod command;
 mod device;

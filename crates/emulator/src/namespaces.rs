@@ -7,6 +7,7 @@ use crate::sys;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 
 /// A network namespace.
 #[derive(Debug)]
@@ -54,6 +55,11 @@ impl Namespace {
         )?;
         let file = File::open("/proc/thread-self/ns/net").tried("/proc/thread-self/ns/net")?;
         Ok(Self(file.into()))
+    }
+
+    /// What the kernel knows it by: the number of its inode.
+    pub(crate) fn number(&self) -> io::Result<u64> {
+        Ok(File::from(self.0.try_clone()?).metadata()?.ino())
     }
 
     /// The number of its descriptor.

@@ -13,7 +13,7 @@ use crate::packet::Packet;
 use crate::ways::{Pipe, Step, Ways};
 use ad_hoc::AdHoc;
 use cells::Cell;
-use cogtcp_crosslayer::LinkEvent;
+use cogtcp_crosslayer::{LinkEvent, Phase};
 use cogtcp_link::{DropCause, Frame, Gate, Link, Offer};
 use cogtcp_records::EventKind;
 use cogtcp_scenario::{Experiment, RadioError, RadioSpec};
@@ -37,6 +37,10 @@ pub trait Observer {
 
     /// Something happened to this radio. `own_rate` is the rate that "the link's own" stands for.
     fn radio(&mut self, at: Time, radio: RadioPlace, event: LinkEvent, own_rate: Rate);
+
+    /// All events of a change have been told of the radio at this place of the experiment, which gates links: this is what it does
+    /// from now on.
+    fn phase(&mut self, _radio: usize, _phase: Phase) {}
 
     /// A primary user destroyed a frame of this name, which was about a packet of `pipe`.
     fn interference(&mut self, _at: Time, _pipe: Pipe, _frame: &'static str) {}
@@ -241,6 +245,7 @@ impl Network {
         while let Some((time, event)) = gating.radio.poll_event() {
             observer.radio(time, (gating.number, 0), event, gating.own_rate);
         }
+        observer.phase(gating.number, gating.radio.phase());
         self.gate(at, number);
         for place in 0..self.radios[number].pipes.len() {
             self.attend(self.radios[number].pipes[place], observer);
@@ -291,6 +296,11 @@ impl Network {
     /// A direction of a link.
     pub fn pipe(&mut self, pipe: Pipe) -> &mut Link<Packet> {
         &mut self.pipes[pipe]
+    }
+
+    /// What each radio does that gates links, with its place in the experiment.
+    pub fn phases(&self) -> Vec<(usize, Phase)> {
+        self.radios.iter().map(|gating| (gating.number, gating.radio.phase())).collect()
     }
 
     /// What each radio did up to `now` that gates links, with its place in the experiment.

@@ -1,5 +1,6 @@
 //! What happens in the network: packets are moved on, counted, measured and recorded.
 
+use crate::announcer::Announcer;
 use crate::clock::Clock;
 use crate::device::Wire;
 use crate::journal::{Journal, Step};
@@ -9,7 +10,7 @@ use crate::packet::{NO_FLOW, Packet, Packets, Ports};
 use crate::train::Train;
 use crate::udp::UdpWatch;
 use crate::ways::Pipe;
-use cogtcp_crosslayer::LinkEvent;
+use cogtcp_crosslayer::{LinkEvent, Phase};
 use cogtcp_link::{DropCause, Frame};
 use cogtcp_records::{EventKind, Histogram, of_link_event};
 use cogtcp_units::{Rate, Time};
@@ -81,6 +82,8 @@ pub(crate) struct Observer {
     pub(crate) happenings: Vec<Happening>,
     pub(crate) journal: Option<Journal>,
     pub(crate) train: Option<Train>,
+    /// Where controls in the kernel are to hear what radios do.
+    pub(crate) announcer: Option<Announcer>,
     /// The warm-up is over.
     pub(crate) is_warm: bool,
     /// Packets that a kernel did not take.
@@ -109,6 +112,7 @@ impl Observer {
             happenings: Vec::new(),
             journal,
             train: None,
+            announcer: None,
             is_warm: false,
             refused: 0,
         }
@@ -244,6 +248,9 @@ impl network::Observer for Observer {
         if let Some(train) = &mut self.train {
             train.link_event(at, radio.0, event);
         }
+        if let Some(announcer) = &mut self.announcer {
+            announcer.event(radio, event);
+        }
         self.note_radio(at, Entity::Radio(radio), event, own_rate);
     }
 
@@ -264,5 +271,11 @@ impl network::Observer for Observer {
     fn interference(&mut self, at: Time, pipe: Pipe, frame: &'static str) {
         let (kind, entity) = (EventKind::Interference, Entity::Pipe(pipe));
         self.happened(Happening { at, kind, entity, flow: None, detail: frame, value: f64::NAN });
+    }
+
+    fn phase(&mut self, radio: usize, phase: Phase) {
+        if let Some(announcer) = &mut self.announcer {
+            announcer.phase(radio, phase);
+        }
     }
 }

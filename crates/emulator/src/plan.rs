@@ -8,16 +8,23 @@ use crate::udp;
 use crate::ways::{Pipe, Ways};
 use cogtcp_scenario::{Experiment, FlowSpec, PipeSpec, RadioSpec};
 use cogtcp_transport::{
-    DelayedAck, FRto, LinuxControl, Parameters, Recovery, SenderConfig, control_info, linux_control,
+    DelayedAck, FRto, LinuxControl, Parameters, Preset, Recovery, SenderConfig, control_info, linux_control,
 };
 use cogtcp_units::Duration;
 use cogtcp_wireless::MacConfig;
+use std::net::IpAddr;
 
 /// What it emulates, for messages.
 const KNOWN: &str = "links between nodes, with radios of every kind, and ad hoc networks";
 /// Which transports the kernel has.
 pub(crate) const CONTROLS: &str = "the transports of the kernel: linux-reno, linux-cubic, linux-bbr, others with those controls, and the controls of this \
      project that are loaded into the kernel";
+/// Presets that our program in the kernel has under a name of their own, that name, and what to do where it is not loaded.
+const VARIANTS: [(&str, &str, &str); 1] = [(
+    "c2-author",
+    "c2_author",
+    "It is a program of this project: build it with make bpf, and load it as root with: cogtcp c2 load --rules author",
+)];
 /// Ports are numbered from 5001 on.
 const MOST_FLOWS: usize = 1000;
 /// The receive buffer of the simulator's hosts: where it is asked for, the kernel chooses its own, which grows.
@@ -98,6 +105,7 @@ impl Plan {
             .iter()
             .map(|flow| settings(flow, family, &mut notes))
             .collect::<Result<_, _>>()?;
+        notes.extend(notes_on_receivers(&experiment.flows));
         let flows = experiment.flows.iter().map(|flow| (flow.name.as_str(), flow.from, flow.to));
         let sources = experiment.udp.iter().map(|source| (source.name.as_str(), source.from, source.to));
         let streams: Vec<(&str, usize, usize)> = flows.chain(sources).collect();
@@ -144,6 +152,14 @@ impl Plan {
     pub(crate) fn ports(&self) -> Ports {
         let asks = |flow: &FlowSpec| flow.application(0).is_some();
         Ports::new(self.experiment.flows.iter().map(asks).collect(), self.experiment.udp.len() as u32)
+    }
+
+    /// The addresses of a host.
+    pub(crate) fn addresses(&self, host: usize) -> Vec<IpAddr> {
+        let own = [Family::V4, Family::V6].into_iter();
+        own.filter(|family| *family == Family::V4 || self.hosts[host].has_ipv6)
+            .map(|family| family.address(host))
+            .collect()
     }
 
     /// The hosts from and to which a flow leads.
@@ -271,7 +287,8 @@ fn gating(radio: &RadioSpec) -> bool {
 /// The sockets of a flow.
 fn settings(flow: &FlowSpec, family: Family, notes: &mut Vec<String>) -> Result<Settings, EmulationError> {
     let name = &flow.name;
-    let known = linux_control(&flow.control.name).filter(|_| flow.sender.recovery != Recovery::Tahoe);
+    let known = own_variant(flow).or_else(|| linux_control(&flow.control.name));
+    let known = known.filter(|_| flow.sender.recovery != Recovery::Tahoe);
     let Some(congestion) = known else {
         let what = format!("flow \"{name}\": the kernel has no transport \"{}\"", flow.transport);
         return Err(EmulationError::Scenario { what, known: CONTROLS });
@@ -298,15 +315,36 @@ fn settings(flow: &FlowSpec, family: Family, notes: &mut Vec<String>) -> Result<
     if flow.sender.initial_ssthresh != SenderConfig::default().initial_ssthresh {
         notes.push(format!("flow \"{name}\": the kernel begins without an ssthresh"));
     }
-    if !matches!(flow.receiver.delayed_ack, DelayedAck::On { .. } | DelayedAck::Linux) {
-        notes.push(format!("flow \"{name}\": the kernel delays ACKs as Linux does, by 40 ms and more"));
-    }
     let buffer = flow.receiver.buffer;
     // The kernel doubles what it is asked for, since it counts what a packet takes in memory.
     let receive_buffer = (buffer != DEFAULT_BUFFER).then(|| i32::try_from(buffer).unwrap_or(i32::MAX / 2));
     let most = flow.sender.mss + timestamps(&flow.sender);
     let segment = (family == Family::V6).then(|| i32::try_from(most).unwrap_or(i32::MAX));
     Ok(Settings { congestion, receive_buffer, segment })
+}
+
+/// In what receivers are unlike those of the scenario: once, since they are mostly alike.
+fn notes_on_receivers(flows: &[FlowSpec]) -> Vec<String> {
+    let named = |differs: &dyn Fn(&FlowSpec) -> bool, what: &str| {
+        let mut those = flows.iter().filter(|flow| differs(flow));
+        let first = those.next()?;
+        let more = those.count();
+        let others = if more > 0 { format!(" and {more} more") } else { String::new() };
+        Some(format!("flow \"{}\"{others}: {what}", first.name))
+    };
+    let delays = named(
+        &|flow| flow.receiver.delayed_ack != DelayedAck::Linux,
+        "the kernel delays ACKs as Linux does (delayed_ack = \"linux\" in the scenario), by 40 ms and not at the beginning",
+    );
+    let grows = named(
+        &|flow| flow.receiver.buffer == DEFAULT_BUFFER && !flow.receiver.window_tuning,
+        "the kernel's receive window begins small and grows (window_tuning = true in the scenario)",
+    );
+    let stays = named(
+        &|flow| flow.receiver.buffer != DEFAULT_BUFFER && flow.receiver.window_tuning,
+        "a receive buffer that is set does not grow in the kernel (window_tuning = false in the scenario)",
+    );
+    [delays, grows, stays].into_iter().flatten().collect()
 }
 
 /// A control that is our own program in the kernel has its default parameters, apart from those that it is told.
@@ -318,17 +356,15 @@ fn own_control(
     notes: &mut Vec<String>,
 ) -> Result<(), EmulationError> {
     let (name, control) = (&flow.name, congestion.name);
-    let defaults = control_info(&flow.control.name)
-        .ok()
-        .and_then(|info| Parameters::new().resolve(info.name, info.parameters).ok())
-        .unwrap_or_default();
+    let defaults = parameters_of(flow);
     for (parameter, value) in flow.control.parameters.iter() {
         if told.contains(&parameter) {
             notes.push(format!(
                 "flow \"{name}\": the kernel's {control} has {parameter} from elsewhere, not from the scenario ({how})"
             ));
         } else if defaults.get(parameter) != Some(value) {
-            let what = format!("flow \"{name}\": the kernel's {control} has the default of \"{parameter}\"");
+            let what =
+                format!("flow \"{name}\": the kernel's {control} has its own value of \"{parameter}\"");
             return Err(EmulationError::Scenario { what, known: CONTROLS });
         }
     }
@@ -337,6 +373,23 @@ fn own_control(
          this project (docs/kernel-c2.md)"
     ));
     Ok(())
+}
+
+/// The variant of a control of our own that is in the kernel under its preset's name.
+fn own_variant(flow: &FlowSpec) -> Option<LinuxControl> {
+    let (_, name, remedy) = VARIANTS.into_iter().find(|(preset, ..)| *preset == flow.transport)?;
+    linux_control(&flow.control.name).map(|control| LinuxControl { name, remedy, ..control })
+}
+
+/// The parameters of our program for a flow: those of its preset where that has one of its own, or else the defaults.
+fn parameters_of(flow: &FlowSpec) -> Parameters {
+    let Ok(info) = control_info(&flow.control.name) else { return Parameters::new() };
+    let mut parameters = Parameters::new();
+    let of_variants = |preset: &&Preset| VARIANTS.iter().any(|(name, ..)| *name == preset.name);
+    for preset in info.presets.iter().filter(of_variants).filter(|preset| preset.name == flow.transport) {
+        preset.settings.iter().for_each(|(name, value)| parameters.set(name, (*value).into()));
+    }
+    parameters.resolve(info.name, info.parameters).unwrap_or_default()
 }
 
 /// The settings of a kernel that follow from a sender's, as far as it has them (tcp(7), ip-sysctl of the kernel).

@@ -194,12 +194,36 @@ fn networks_of_several_links_are_emulated() {
     }
 }
 
+/// A receiver that is not the kernel's is told of, once for all flows that have one.
+#[test]
+fn receivers_unlike_the_kernels_are_noted() {
+    use cogtcp_emulator::Plan;
+    let notes = |tcp: &str| {
+        let made = experiment("rate = \"8 Mbit/s\", delay = \"1 ms\"", &format!("[tcp]\n{tcp}"));
+        Plan::new(made, false, Family::V4).unwrap().notes
+    };
+    assert_eq!(notes("delayed_ack = \"linux\"\nwindow_tuning = true"), [""; 0]);
+    let [delays, grows] = &notes("")[..] else { panic!("{:?}", notes("")) };
+    assert!(delays.contains("delays ACKs as Linux does") && grows.contains("window begins small"));
+    let [stays] = &notes("delayed_ack = \"linux\"\nwindow_tuning = true\nreceive_buffer = \"1 MB\"")[..]
+    else {
+        panic!("a buffer that is set stays as it is")
+    };
+    assert!(stays.contains("does not grow"), "{stays}");
+    let own = "delayed_ack = \"linux\"\nreceive_buffer = \"1 MB\"";
+    assert_eq!(notes(own), [""; 0]);
+    let mut two = experiment("rate = \"8 Mbit/s\", delay = \"1 ms\"", "");
+    two.flows.push(two.flows[0].clone());
+    let both = Plan::new(two, false, Family::V4).unwrap().notes;
+    assert!(both.len() == 2 && both[0].contains("and 1 more"), "{both:?}");
+}
+
 /// What this plane cannot do it says, before anything is made.
 #[test]
 fn scenarios_that_cannot_be_emulated_are_refused() {
     use cogtcp_emulator::Plan;
     let mut one = experiment("rate = \"8 Mbit/s\", delay = \"1 ms\"", "");
-    assert!(Plan::new(one.clone(), false, Family::V4).is_ok_and(|plan| plan.notes.is_empty()));
+    assert!(Plan::new(one.clone(), false, Family::V4).is_ok());
     one.flows[0].control.name = "vegas".to_owned();
     let error = Plan::new(one.clone(), false, Family::V4).unwrap_err().to_string();
     assert!(error.contains("the kernel has no transport"), "{error}");

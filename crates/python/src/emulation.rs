@@ -21,6 +21,7 @@ pub(crate) struct Job {
     ipv6: bool,
     device: String,
     states: Option<i32>,
+    links: Option<i32>,
     parent: i32,
 }
 
@@ -84,6 +85,7 @@ mod plane {
                 _ => DeviceKind::Any,
             },
             states: job.states,
+            links: job.links,
             parent: job.parent,
         };
         match py.detach(|| cogtcp_emulator::emulate(&plan, &options)) {

@@ -69,6 +69,11 @@ def add_emulate(parser: argparse.ArgumentParser) -> None:
         help="also write mahimahi's logs of both directions of the bottleneck (uplink.log, downlink.log)",
     )
     parser.add_argument(
+        "--no-announce",
+        action="store_true",
+        help="do not let TCP C2 in the kernel hear what radios do; the simulator's does not either",
+    )
+    parser.add_argument(
         "--clean",
         action="store_true",
         help="list and remove what killed emulations left behind, and do nothing else: processes, and "
@@ -102,6 +107,8 @@ def emulate(args: argparse.Namespace) -> int:
     what = {"duration_s": args.duration, "command": command, "peer": peer, "captures": sorted(captures)}
     if args.ipv6:
         what["ipv6"] = True
+    if args.no_announce:
+        what["announce"] = False
     out = arguments.output(args, scenario, "emulate", seed, *what.values())
     job: dict[str, Any] = {"verb": "emulate", "scenario": scenario.hash, "seeds": [seed], **what}
     with OutputFolder(out, job=job, force=args.force) as folder:
@@ -116,6 +123,7 @@ def emulate(args: argparse.Namespace) -> int:
             captures=bool(captures),
             ipv6=args.ipv6,
             device=args.device,
+            announce=not args.no_announce,
             quiet=args.json,
         )
         if journal is not None:

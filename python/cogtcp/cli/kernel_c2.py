@@ -26,6 +26,12 @@ def add_c2(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="N where nothing else says it, this flow included (default: 1)",
     )
+    load.add_argument(
+        "--rules",
+        choices=("paper", "author"),
+        default="paper",
+        help="those of the preset c2, or of c2-author, whose control is called c2_author (default: paper)",
+    )
     load.add_argument("--pacing", action="store_true", help="pace after slow start")
     load.add_argument(
         "--option",
@@ -59,14 +65,15 @@ def add_c2(parser: argparse.ArgumentParser) -> None:
 
 
 def _load(args: argparse.Namespace) -> int:
-    words = ["--flows", args.flows, *(["--pacing"] if args.pacing else [])]
+    words = ["--rules", args.rules, "--flows", args.flows, *(["--pacing"] if args.pacing else [])]
     words += ["--option", args.option] if args.option else []
     _do("load", *words, *(["--object", args.object] if args.object else []))
     state = json.loads(_do("status"))
     if args.json:
         print(json.dumps(state))
     else:
-        print(f'c2 is loaded, held by process {state["pid"]}; a socket takes it with TCP_CONGESTION "c2"')
+        name, holder = state["name"], state["pid"]
+        print(f'{name} is loaded, held by process {holder}; a socket takes it with TCP_CONGESTION "{name}"')
     return 0
 
 
@@ -91,11 +98,12 @@ def _status(args: argparse.Namespace) -> int:
         print("c2 is not loaded")
         return 0
     pacing = "paced" if state["pacing"] else "not paced"
-    print(f"c2 is loaded, held by process {state['pid']}: N {state['flows']}, {pacing}")
+    print(f"{state['name']} is loaded, held by process {state['pid']}: N {state['flows']}, {pacing}")
     for entry in state["destinations"]:
         print(f"  to {entry['address']}: N {entry['flows']}")
     for entry in state["links"]:
-        print(f"  link to {entry['address']}: {entry['state']}, handoffs {entry['handoffs']}")
+        space = f" in namespace {entry['namespace']}" if entry["namespace"] else ""
+        print(f"  link to {entry['address']}{space}: {entry['state']}, handoffs {entry['handoffs']}")
     for socket in state["sockets"]:
         print(f"  {_socket(socket)}")
     if not state["sockets"]:

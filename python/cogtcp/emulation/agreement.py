@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cogtcp.metrics import BY_NAME
@@ -236,7 +237,8 @@ def agree(
     """
     from cogtcp.emulation.launch import check, emulate
 
-    make = emulated or emulate
+    # The simulator's controls do not hear radios.
+    make = emulated or partial(emulate, announce=False)
     cases = [
         (scenario.with_transport(transport), transport) for scenario in scenarios for transport in transports
     ]

@@ -24,6 +24,7 @@ class Job:
         ipv6: Whether the scenario's own flows use IPv6.
         device: What the nodes' devices are to be: "tun", "veth", or "any".
         states: A descriptor from which the states of controls in the kernel come.
+        links: A descriptor to which goes what radios do, for controls in the kernel.
         parent: The process that is to be outlived by nothing.
     """
 
@@ -37,4 +38,5 @@ class Job:
     ipv6: bool
     device: str
     states: int | None
+    links: int | None
     parent: int

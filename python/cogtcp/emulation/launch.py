@@ -16,7 +16,7 @@ from cogtcp import _core
 from cogtcp._errors import RunError, UsageError
 from cogtcp.emulation.job import Job
 from cogtcp.emulation.result import Emulation
-from cogtcp.emulation.states import watched
+from cogtcp.emulation.states import attended
 from cogtcp.result import check_seed
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def emulate(
     captures: bool = False,
     ipv6: bool = False,
     device: str = "any",
+    announce: bool = True,
     quiet: bool = False,
 ) -> Emulation:
     """Run a scenario on the TCP of this machine's kernel, for as long as it lasts.
@@ -76,6 +77,8 @@ def emulate(
         ipv6: Whether the scenario's own flows use IPv6; programs may use either.
         device: What the nodes' devices are to be: "tun"; "veth", pairs of virtual Ethernet devices with
             packet sockets; or "any": the former, and the latter where there can be none.
+        announce: Whether TCP C2 in the kernel hears what the hosts' own radios do, where it is loaded and may
+            be told (root). The simulator's does not.
         quiet: Whether what programs print goes to standard error.
 
     Raises:
@@ -92,7 +95,7 @@ def emulate(
     if device not in DEVICES:
         raise UsageError(f'there are no devices "{device}"; take one of {", ".join(DEVICES)}')
     check(scenario, command=bool(command), ipv6=ipv6)
-    with watched(scenario) as states:
+    with attended(scenario, command=bool(command), announce=announce) as kernel:
         job = Job(
             scenario,
             scenario.seed if seed is None else seed,
@@ -103,23 +106,24 @@ def emulate(
             captures,
             ipv6,
             device,
-            states,
+            kernel.states,
+            kernel.links,
             os.getpid(),
         )
-        answer = _start(job, quiet)
+        answer = _start(job, quiet, kernel.descriptors)
     if isinstance(answer, Exception):
         raise answer
     return Emulation(scenario, SimpleNamespace(**answer))
 
 
-def _start(job: Job, quiet: bool) -> Any:
+def _start(job: Job, quiet: bool, descriptors: tuple[int, ...]) -> Any:
     ours, asked = os.pipe()
     answered, theirs = os.pipe()
     with os.fdopen(answered, "rb") as answers, os.fdopen(asked, "wb") as questions:
         try:
             process = subprocess.Popen(  # noqa: S603
                 [sys.executable, "-P", "-m", "cogtcp.emulation.worker", str(ours), str(theirs)],
-                pass_fds=(ours, theirs) if job.states is None else (ours, theirs, job.states),
+                pass_fds=(ours, theirs, *descriptors),
                 env={**os.environ, MARK: str(os.getpid())},
                 stdin=None if job.command else subprocess.DEVNULL,
                 stdout=sys.stderr.fileno() if quiet else None,

@@ -1,6 +1,7 @@
-"""What controls of this project show of themselves inside the kernel, while an emulation lasts.
+"""What controls of this project in the kernel show of themselves, and hear, while an emulation lasts.
 
-The emulation has no privileges and no libbpf: `cogtcp-c2 watch` (`make bpf`) looks, and its lines go to it.
+The emulation has no privileges and no libbpf: `cogtcp-c2` (`make bpf`) looks, and its lines go to the
+emulation. What the emulated radios do comes from there, and it tells the control.
 """
 
 from __future__ import annotations
@@ -8,7 +9,8 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from cogtcp import _kernel_program
 from cogtcp._errors import CogtcpError
@@ -18,37 +20,87 @@ if TYPE_CHECKING:
 
     from cogtcp.scenario import Scenario
 
+#: Presets that the kernel has as programs of this project.
+_OWN = ("c2", "c2-author")
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Descriptors for the process of an emulation; None: not for this run, or not on this machine.
+
+    Attributes:
+        states: Where the states of controls come from.
+        links: Where to say what radios do.
+    """
+
+    states: int | None = None
+    links: int | None = None
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        """Those that there are."""
+        return tuple(each for each in (self.states, self.links) if each is not None)
+
 
 @contextlib.contextmanager
-def watched(scenario: Scenario) -> Iterator[int | None]:
-    """Give a descriptor from which the states come; None: no flow has such a control, or they cannot be seen.
+def attended(scenario: Scenario, *, command: bool, announce: bool) -> Iterator[Kernel]:
+    """Watch the controls of a scenario's flows, and let them and those of a command hear its radios.
 
-    It takes root, as loading the control does; where that lacks, a run has no such columns.
+    It takes root, as loading the control does; where that lacks, a run has no such columns, and nobody is
+    told what radios do.
     """
     described = scenario.to_dict()
-    if not any(str(flow["transport"]) == "c2" for flow in described.get("flow", [])):
-        yield None
-        return
-    try:
+    is_own = any(str(flow["transport"]) in _OWN for flow in described.get("flow", []))
+    program = None
+    with contextlib.suppress(CogtcpError):
         program = str(_kernel_program.find("cogtcp-c2", "TCP C2"))
-    except CogtcpError:
-        yield None
-        return
+    with contextlib.ExitStack() as begun:
+        states = links = None
+        if program and is_own and not command:
+            states = begun.enter_context(_watching(program, described))
+        if program and announce and described.get("radio") and (is_own or command):
+            links = begun.enter_context(_followed(program))
+        yield Kernel(states, links)
+
+
+@contextlib.contextmanager
+def _watching(program: str, described: dict[str, Any]) -> Iterator[int]:
     ours, theirs = os.pipe()
     os.set_blocking(ours, False)
     # Only here: it loads what has threads. The process of an emulation imports this, and must have none.
     from cogtcp.studies.quantities import seconds
 
     interval = seconds(described["run"]["sample_interval"])
+    with _run(program, "watch", f"{max(interval, 0.001):.6f}", stdout=theirs, close=theirs) as process:
+        try:
+            yield ours
+        finally:
+            os.close(ours)
+            process.kill()
+
+
+@contextlib.contextmanager
+def _followed(program: str) -> Iterator[int]:
+    theirs, ours = os.pipe()
+    # Who moves packets waits for nobody.
+    os.set_blocking(ours, False)
+    with _run(program, "follow", stdin=theirs, close=theirs) as process:
+        try:
+            yield ours
+        finally:
+            # At the end of its lines it forgets what they said.
+            os.close(ours)
+            process.wait()
+
+
+@contextlib.contextmanager
+def _run(program: str, *words: str, close: int, **options: Any) -> Iterator[subprocess.Popen[bytes]]:
     try:
-        process = subprocess.Popen(  # noqa: S603
-            [program, "watch", f"{max(interval, 0.001):.6f}"], stdout=theirs, stderr=subprocess.DEVNULL
-        )
+        nothing: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+        process: subprocess.Popen[bytes] = subprocess.Popen([program, *words], **(nothing | options))  # noqa: S603
     finally:
-        os.close(theirs)
+        os.close(close)
     try:
-        yield ours
+        yield process
     finally:
-        os.close(ours)
-        process.kill()
         process.wait()

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What the radios on the ways of sockets do, said into the map c2_links. */
+#include <bpf/bpf.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "kernel.h"
+
+/* Ways that one reader may be told of: 250 hosts of an emulation, each to some others. */
+#define MOST_WAYS 4096
+
+static const char *const STATES[] = { "up", "sensing", "handoff" };
+
+int parse_state(const char *text, __u32 *state)
+{
+	for (*state = 0; *state < 3 && strcmp(text, STATES[*state]); (*state)++)
+		;
+	return *state < 3;
+}
+
+int set_link(const struct kernel_c2 *c2, const struct c2_way *way, __u32 state, double seconds)
+{
+	int map = bpf_map_get_fd_by_id(c2->settings.links_map), done;
+	struct c2_link link = {};
+	__u64 now = now_ns();
+
+	if (map < 0)
+		return -1;
+	bpf_map_lookup_elem(map, way, &link);
+	/* A handoff counts when it ends, or when what follows it is said. */
+	if (link.state == C2_HANDOFF && state != C2_HANDOFF)
+		link.handoffs++;
+	if (link.state != C2_UP && state == C2_UP)
+		link.up_at = now;
+	link.state = state;
+	link.until = now + (__u64)(seconds * 1e9);
+	done = bpf_map_update_elem(map, way, &link, BPF_ANY);
+	close(map);
+	return done;
+}
+
+static void forget(const struct kernel_c2 *c2, const struct c2_way *ways, int count)
+{
+	int map = bpf_map_get_fd_by_id(c2->settings.links_map);
+
+	while (map >= 0 && count--)
+		bpf_map_delete_elem(map, &ways[count]);
+}
+
+int follow(void)
+{
+	static struct c2_way ways[MOST_WAYS];
+	char line[256], address[64], what[16];
+	int known = 0, error, number;
+	struct kernel_c2 c2;
+	double seconds;
+	__u32 state;
+
+	error = find_c2(&c2);
+	if (error < 0)
+		return refused("cogtcp c2 follow", -error);
+	if (error)
+		return fail(1, "nothing is loaded; load it with: cogtcp c2 load");
+	/* Ctrl-C is for whoever writes; what was said is forgotten when the lines end. */
+	signal(SIGINT, SIG_IGN);
+	while (fgets(line, sizeof(line), stdin)) {
+		struct c2_way way = {};
+
+		if (sscanf(line, "%u %63s %15s %lf", &way.space, address, what, &seconds) != 4 || !way.space ||
+		    !parse_address(address, &way.to) || !parse_state(what, &state) || !(seconds > 0 && seconds <= 3600)) {
+			forget(&c2, ways, known);
+			return fail(2, "give lines of: NAMESPACE ADDRESS sensing|handoff|up SECONDS");
+		}
+		for (number = 0; number < known && memcmp(&ways[number], &way, sizeof(way)); number++)
+			;
+		if (number == known && known < MOST_WAYS)
+			ways[known++] = way;
+		/* One that could not be forgotten is not said. */
+		if (number < MOST_WAYS && set_link(&c2, &way, state, seconds)) {
+			forget(&c2, ways, known);
+			return fail(1, "nothing is loaded any more");
+		}
+	}
+	forget(&c2, ways, known);
+	return 0;
+}

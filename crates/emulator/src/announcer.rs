@@ -1,0 +1,203 @@
+//! Tells a control of this project inside the kernel what the radios do: lines for a program with the privileges for it
+//! (`cogtcp-c2 follow`), so that the emulator needs neither them nor libbpf.
+//!
+//! A host hears of its own radio: of each destination to which its packets leave by a link that the radio gates. What is farther off
+//! it would have to be told by a protocol.
+
+use crate::network::RadioPlace;
+use crate::plan::Plan;
+use crate::sys;
+use cogtcp_crosslayer::{LinkEvent, Phase};
+use cogtcp_scenario::{RadioKind, RadioSpec};
+use std::net::IpAddr;
+use std::os::fd::{AsFd, OwnedFd};
+
+/// A silence that nobody ends is over after so long, in seconds; whoever reads the lines forgets them all when they end.
+const LONGEST: u32 = 3600;
+
+/// What the radio is said to do.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Said {
+    Up,
+    Sensing,
+    Handoff,
+}
+
+impl Said {
+    fn of(phase: Phase) -> Self {
+        match phase {
+            Phase::Transmitting => Self::Up,
+            // What is lost comes back as it was.
+            Phase::Sensing | Phase::Lost => Self::Sensing,
+            Phase::Switching => Self::Handoff,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Up => "up",
+            Self::Sensing => "sensing",
+            Self::Handoff => "handoff",
+        }
+    }
+}
+
+/// Who is told what.
+#[derive(Debug)]
+pub(crate) struct Announcer {
+    lines: OwnedFd,
+    /// By radio of the experiment, and of a pair of CR users with their MAC by user.
+    radios: Vec<Vec<Told>>,
+}
+
+/// Who hears of a radio: the namespaces, by their inodes, and the destinations; and what was said last.
+#[derive(Debug)]
+struct Told {
+    ways: Vec<(u64, IpAddr)>,
+    said: Said,
+}
+
+impl Announcer {
+    /// `lines` does not block; `namespaces`: those of the hosts of `plan`.
+    pub(crate) fn new(lines: OwnedFd, plan: &Plan, namespaces: &[u64]) -> Self {
+        let radios = plan.experiment.radios.iter().map(|radio| {
+            // Each CR user has a radio of its own; what gates a link does so for both ends.
+            let units = if is_pair(radio) { 2 } else { 1 };
+            let mut told: Vec<_> = (0..units).map(|_| Told { ways: Vec::new(), said: Said::Up }).collect();
+            for (from, namespace) in namespaces.iter().enumerate() {
+                for to in (0..namespaces.len()).filter(|to| *to != from) {
+                    let first = plan.ways.pipes(from, to).first().copied();
+                    if let Some(pipe) = first.filter(|pipe| radio.links.contains(&(pipe / 2))) {
+                        let addresses = plan.addresses(to).into_iter().map(|address| (*namespace, address));
+                        told[pipe % units].ways.extend(addresses);
+                    }
+                }
+            }
+            told
+        });
+        Self { lines, radios: radios.collect() }
+    }
+
+    /// What radios do from the beginning.
+    pub(crate) fn begin(&mut self, phases: &[(usize, Phase)]) {
+        phases.iter().for_each(|(radio, phase)| self.phase(*radio, *phase));
+    }
+
+    /// Something happened to a radio.
+    pub(crate) fn event(&mut self, (radio, unit): RadioPlace, event: LinkEvent) {
+        let is_pair = self.radios.get(radio).is_some_and(|units| units.len() > 1);
+        let said = match event {
+            // One that takes no time to change its channel is in no phase of that.
+            LinkEvent::Handoff { .. } if !is_pair => Said::Handoff,
+            LinkEvent::SensingStart { .. } if is_pair => Said::Sensing,
+            LinkEvent::SwitchingStart { .. } if is_pair => Said::Handoff,
+            LinkEvent::SensingEnd { .. } | LinkEvent::SwitchingEnd if is_pair => Said::Up,
+            _ => return,
+        };
+        self.say((radio, unit), said);
+    }
+
+    /// What a radio that gates links does from now on.
+    pub(crate) fn phase(&mut self, radio: usize, phase: Phase) {
+        self.say((radio, 0), Said::of(phase));
+    }
+
+    fn say(&mut self, (radio, unit): RadioPlace, what: Said) {
+        let told = self.radios.get_mut(radio).and_then(|units| units.get_mut(unit));
+        let Some(told) = told.filter(|told| told.said != what) else { return };
+        told.said = what;
+        let word = what.word();
+        for (namespace, address) in &told.ways {
+            // Whoever reads may have gone, as where nothing is loaded: nobody wants to hear it then.
+            let line = format!("{namespace} {address} {word} {LONGEST}\n");
+            let _ = sys::write(self.lines.as_fd(), line.as_bytes());
+        }
+    }
+}
+
+/// Whether it stands for two CR users, each with a MAC.
+fn is_pair(radio: &RadioSpec) -> bool {
+    matches!(radio.kind, RadioKind::Cognitive(_))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Family;
+    use cogtcp_crosslayer::{ChannelId, Verdict};
+    use cogtcp_scenario::Scenario;
+    use cogtcp_units::Time;
+
+    const CHAIN: &str = r#"
+name = "chain"
+[run]
+duration = "1 s"
+[topology.graph]
+nodes = ["far", "middle", "near"]
+links = [
+  { name = "wire", from = "far", to = "middle", rate = "1 Mbit/s", delay = "1 ms" },
+  { name = "air", from = "middle", to = "near", rate = "1 Mbit/s", delay = "1 ms" },
+]
+[[radio]]
+name = "cr"
+links = ["air"]
+silence = "drop"
+sensing = { off = "100 ms", on = "1 s" }
+[[flow]]
+name = "flow"
+from = "far"
+to = "near"
+transport = "linux-cubic"
+"#;
+
+    #[test]
+    fn a_host_hears_of_its_own_radio_and_once_of_each_change() {
+        let experiment = Scenario::parse(CHAIN, "chain.toml").unwrap().resolve().unwrap();
+        let plan = Plan::new(experiment, false, Family::V4).unwrap();
+        let (reader, writer) = sys::pipe().unwrap();
+        let mut announcer = Announcer::new(writer, &plan, &[11, 22]);
+        let read = || {
+            let mut text = [0; 4096];
+            let size = sys::read(reader.as_fd(), &mut text).unwrap();
+            String::from_utf8_lossy(&text[..size]).into_owned()
+        };
+        // The far end's packets leave by the wire: it is told of nothing.
+        let line = |word| format!("22 {} {word} 3600\n", Family::V4.address(0));
+        announcer.begin(&[(0, Phase::Transmitting)]);
+        announcer.phase(0, Phase::Sensing);
+        announcer.phase(0, Phase::Sensing);
+        assert_eq!(read(), line("sensing"));
+        announcer.phase(0, Phase::Switching);
+        announcer.phase(0, Phase::Transmitting);
+        assert_eq!(read(), line("handoff") + &line("up"));
+        let (from, to) = (ChannelId(1), ChannelId(2));
+        announcer.event((0, 0), LinkEvent::Handoff { from, to, rate: None });
+        announcer.phase(0, Phase::Transmitting);
+        assert_eq!(read(), line("handoff") + &line("up"), "it took no time");
+        announcer.phase(0, Phase::Lost);
+        assert_eq!(read(), line("sensing"));
+        drop(announcer);
+        assert_eq!(read(), "");
+    }
+
+    #[test]
+    fn each_of_two_cr_users_hears_of_its_own_radio() {
+        let pair = include_str!("../../../scenarios/cr-single-hop.toml");
+        let experiment = Scenario::parse(pair, "pair.toml").unwrap().resolve().unwrap();
+        let plan = Plan::new(experiment, false, Family::V4).unwrap();
+        let (reader, writer) = sys::pipe().unwrap();
+        let mut announcer = Announcer::new(writer, &plan, &[11, 22]);
+        announcer.event((0, 0), LinkEvent::SensingStart { until: Time::MAX });
+        announcer.event((0, 1), LinkEvent::SwitchingStart { until: Time::MAX });
+        announcer.event((0, 0), LinkEvent::SensingEnd { verdict: Verdict::Clear });
+        announcer.event((0, 1), LinkEvent::SwitchingEnd);
+        announcer.event((0, 1), LinkEvent::Handoff { from: ChannelId(0), to: ChannelId(1), rate: None });
+        drop(announcer);
+        let mut text = [0; 4096];
+        let size = sys::read(reader.as_fd(), &mut text).unwrap();
+        let [far, near] = [0, 1].map(|host| Family::V4.address(host));
+        let expected =
+            format!("11 {near} sensing 3600\n22 {far} handoff 3600\n11 {near} up 3600\n22 {far} up 3600\n");
+        assert_eq!(String::from_utf8_lossy(&text[..size]), expected);
+    }
+}
