@@ -290,7 +290,7 @@ def _send(control: str, seconds: float, port: int) -> None:
 
 
 def _bursts(control: str, count: int, port: int) -> None:
-    """Send for 3 s, then so many bursts of 20 segments, each to an empty path."""
+    """Send for 2 s, then so many bursts of 20 segments, each to an empty path."""
     import socket
 
     connection = socket.socket()
@@ -300,7 +300,7 @@ def _bursts(control: str, count: int, port: int) -> None:
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, 1 << 14)
     connection.connect((FAR, port))
     began = time.monotonic()
-    while time.monotonic() - began < 3:
+    while time.monotonic() - began < 2:
         select.select([], [connection], [], 0.1)
         connection.send(bytes(1 << 13))
     for _ in range(count):

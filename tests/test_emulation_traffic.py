@@ -228,7 +228,7 @@ from cogtcp import RunError, Scenario, _core
 from cogtcp.emulation.job import Job
 
 scenario = Scenario.from_file("link.toml").set("topology.single_hop.link.trace", os.path.abspath("up.trace"))
-job = Job(scenario, 1, 0.2, [], [], None, False, False, "any", None, os.getppid())
+job = Job(scenario, 1, 0.2, [], [], None, False, False, "any", None, None, os.getppid())
 if sys.argv[1] == "2":
     threading.Thread(target=sys.stdin.read, daemon=True).start()
 try:

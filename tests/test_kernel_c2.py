@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import math
 import os
 import re
 import shutil
@@ -15,13 +16,15 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cogtcp import RunError, Scenario, ScenarioError, emulation, run
+from cogtcp import RunError, Scenario, ScenarioError, emulation, packets, run
+from cogtcp.emulation.over_time import difference, resampled, total
 from kernel_needs import build, soon, why_no_path, why_not
 from kernel_path import FAR, NEAR, TCP_CONGESTION, path, samples, sh
 
@@ -38,6 +41,10 @@ RATE, ONE_WAY, QUEUE = 10e6, 0.025, 126_000
 UNBOUND = 0x7FFFFFFF
 # A path that was later than this is no evidence: it is a third of the width of C2's band, 0.15 of 51 ms.
 LATE = 0.0025
+
+
+# Of a link that is said for any namespace.
+ANYWHERE = {"namespace": None}
 
 
 NEEDS_KERNEL = pytest.mark.skipif(why_not() is not None, reason=f"C2 in the kernel: {why_not()}")
@@ -387,7 +394,7 @@ def test_sensing_freezes_and_resumes(way: EmulatedPath) -> None:
     # What is in flight comes home, and nothing follows.
     until(lambda entry: entry["cwnd_segments"] == 1)
     assert "frozen" in c2("status").stdout
-    assert status()["links"] == [{"address": FAR, "state": "sensing", "handoffs": 0}]
+    assert status()["links"] == [{"address": FAR, **ANYWHERE, "state": "sensing", "handoffs": 0}]
     # Long beside any round-trip time.
     time.sleep(3)
     assert c2("link", FAR, "up").returncode == 0
@@ -403,9 +410,9 @@ def test_sensing_freezes_and_resumes(way: EmulatedPath) -> None:
 @NEEDS_KERNEL
 @NEEDS_PATH
 def test_a_silence_that_nobody_ends_ends(way: EmulatedPath) -> None:
-    assert c2("link", "any", "sensing", "--for", "8").returncode == 0
+    assert c2("link", "any", "sensing", "--for", "5").returncode == 0
     until(lambda entry: entry["frozen"])
-    assert soon(lambda: status()["links"] == [{"address": "any", "state": "up", "handoffs": 0}])
+    assert soon(lambda: status()["links"] == [{"address": "any", **ANYWHERE, "state": "up", "handoffs": 0}])
     until(lambda entry: not entry["frozen"] and entry["cwnd_segments"] > 10)
 
 
@@ -455,7 +462,7 @@ def test_pacing_spreads_what_would_leave_at_once(clean: None, tmp_path: Path, pa
     assert c2("load", *(["--pacing"] if pacing else [])).returncode == 0
     with path(RATE, ONE_WAY, QUEUE, tmp_path / "departures") as made:
         made.listen()
-        sender = (sys.executable, str(ROOT / "tests/kernel_path.py"), "bursts", "c2", "12", "5000")
+        sender = (sys.executable, str(ROOT / "tests/kernel_path.py"), "bursts", "c2", "8", "5000")
         assert made.start(made.near, *sender).wait() == 0
         late = made.lateness()
     left = [float(line) for line in (tmp_path / "departures").read_text().split()]
@@ -490,12 +497,16 @@ traffic = "saturated"
 """
 
 
-def test_a_preset_that_the_kernel_does_not_have_is_refused() -> None:
+def test_parameters_that_the_kernel_does_not_have_are_refused() -> None:
     if not sys.platform.startswith("linux"):
         pytest.skip("the plane needs Linux")
     emulation.check(Scenario.from_toml(EMULATED))
-    with pytest.raises(ScenarioError, match="has the default of"):
-        emulation.check(Scenario.from_toml(EMULATED).with_transport("c2-author"))
+    # Its own parameters are those of its preset, the program's other rules.
+    author = Scenario.from_toml(EMULATED).with_transport("c2-author")
+    assert any("c2_author" in note for note in emulation.check(author))
+    changed = Scenario.from_toml(EMULATED + "\n[tcp]\nparameters = { n_cap = 4 }\n")
+    with pytest.raises(ScenarioError, match="has its own value of"):
+        emulation.check(changed)
     notes = emulation.check(Scenario.from_toml(EMULATED + "\n[tcp]\nparameters = { flows = 3 }\n"))
     assert any("cogtcp c2 flows" in note for note in notes)
 
@@ -503,7 +514,8 @@ def test_a_preset_that_the_kernel_does_not_have_is_refused() -> None:
 @NEEDS_KERNEL
 @NEEDS_PATH
 def test_a_scenario_is_emulated_with_it(clean: None) -> None:
-    scenario = Scenario.from_toml(EMULATED).set("flow.0.traffic", {"size": "1 MB"})
+    sized = Scenario.from_toml(EMULATED).set("flow.0.traffic", {"size": "1 MB"})
+    scenario = sized.set("run.duration", "4 s")
     with pytest.raises(RunError, match=r'has no congestion control "c2".*cogtcp c2 load'):
         emulation.emulate(scenario)
     assert c2("load").returncode == 0
@@ -570,57 +582,153 @@ def test_nothing_of_a_run_that_was_cut_off_keeps_the_control(loaded: None, by: s
     assert json.loads(c2("unload", "--json").stdout) == {"unloaded": True, "sockets_that_keep_it": 0}
 
 
-SIMULATED = """
-name = "path"
+# What it hears.
 
-[run]
-duration = "8 s"
-sample_interval = "20 ms"
-
-[tcp]
-segment_size = "1448 B"
-timestamps = true
-receive_buffer = "4 MB"
-parameters = { n_source = "parameter", flows = FLOWS }
-
-[topology.single_hop]
-link = { rate = "10 Mbit/s", delay = "25 ms", queue = "84 packets" }
-
-[[flow]]
-name = "flow"
-from = "sender"
-to = "receiver"
-transport = "c2"
-traffic = "saturated"
+RADIO = (
+    EMULATED
+    + """
+[[radio]]
+name = "cr"
+links = ["link"]
+silence = "hold"
+sensing = { off = "400 ms", on = "60 s", start = "1500 ms" }
 """
+)
+
+
+def shown(result: Any, variable: str) -> list[tuple[float, float]]:
+    rows = result.control_series.to_pylist()
+    return [(row["time_s"], row["value"]) for row in rows if row["variable"] == variable]
 
 
 @NEEDS_KERNEL
 @NEEDS_PATH
-@pytest.mark.parametrize("flows", [1, 2])
-def test_its_window_agrees_with_the_simulators(clean: None, tmp_path: Path, flows: int) -> None:
-    """Where the window comes to rest: the median of three runs is within 15 % of the simulator's.
+def test_sockets_hear_the_emulated_radio(loaded: None) -> None:
+    """Those of the scenario and those of programs, each in its namespace: nothing of it stays."""
+    sensing = Scenario.from_toml(RADIO).set("run.duration", "3 s").set("run.sample_interval", "50 ms")
+    untold = partial(emulation.emulate, sensing, announce=False)
+    program = partial(
+        emulation.emulate,
+        sensing,
+        command=[sys.executable, "-c", CUT_OFF.replace("range(100)", "range(300)")],
+        peer=[sys.executable, "-c", SINK],
+    )
+    # A primary user comes when the link is up, and the radio leaves for another channel.
+    leaving = sensing.set("radio.0.sensing", {"off": "100 ms", "on": "60 s", "start": "50 s"})
+    leaving = leaving.set("radio.0.pu", {"interarrival": "500 ms", "switching": "400 ms"})
+    with ThreadPoolExecutor(4) as pool:
+        runs = [
+            pool.submit(each)
+            for each in (
+                partial(emulation.emulate, sensing),
+                untold,
+                partial(emulation.emulate, leaving),
+                program,
+            )
+        ]
+        # While they last: what a namespace's radio does, said of the far end for this namespace.
+        assert soon(lambda: status()["links"], 30)
+        said = status()["links"]
+        told, silent, left, _ = (each.result() for each in runs)
+    assert all(entry["namespace"] for entry in said)
+    assert status()["links"] == [], "what was said is forgotten"
+    frozen = {time_s for time_s, value in shown(told, "frozen") if value == 1}
+    assert frozen
+    assert all(1.5 <= time_s < 2.2 for time_s in frozen), frozen
+    assert {value for _, value in shown(silent, "frozen")} == {0}
+    # After a handoff it begins anew: what a new probe has found takes the place of BW.
+    assert 2 in {value for _, value in shown(left, "frozen")}
+    away = [row["time_s"] for row in left.events.to_pylist() if row["kind"] == "handoff"]
+    found = [(time_s, value) for time_s, value in shown(left, "bandwidth_bps") if not math.isnan(value)]
+    before = {value for time_s, value in found if time_s < away[0]}
+    assert {value for time_s, value in found if time_s > away[0] + 0.1} - before
 
-    The probe reads one gap between two ACKs, which a busy machine stretches and shortens, so BW, and with it
-    the way to that window, differ from run to run; where it rests is decided by the RTT.
-    """
-    series = run(Scenario.from_toml(SIMULATED.replace("FLOWS", str(flows))), 1).flow_series.to_pylist()
-    simulated = statistics.median(row["cwnd_segments"] for row in series if row["time_s"] > 5)
-    assert c2("load", "--flows", str(flows)).returncode == 0
 
-    def trial(number: int) -> tuple[float, list[float]]:
-        with path(RATE, ONE_WAY, QUEUE) as way:
-            way.listen()
-            way.send("c2", 8, tmp_path / str(number)).wait()
-            late = way.lateness()
-        return late, [sample["cwnd"] for sample in samples(tmp_path / str(number)) if sample["t"] > 5]
+# What it does over time, against the simulator.
 
-    # Each on a path of its own, side by side: they wait more than they work.
-    with ThreadPoolExecutor(3) as pool:
-        trials = list(pool.map(trial, range(3)))
-    late = [one for one, _ in trials]
-    measured = [statistics.median(seen) for one, seen in trials if one <= LATE and seen]
-    if not measured:
-        pytest.skip(f"the machine is too busy: 1 % of packets left {1e3 * min(late):.1f} ms late or later")
-    print(f"N {flows}: kernel {measured}, simulator {simulated:.1f}, late {late}")
-    assert statistics.median(measured) == pytest.approx(simulated, rel=0.15), (measured, simulated)
+AGREEMENT = ROOT / "tests/agreement_c2"
+# Over ten seeds, docs/kernel-c2.md: means of 2 to 10 %, where kernel runs are 1 to 7 % apart from each other.
+WITHIN = 0.15
+
+
+@NEEDS_KERNEL
+@NEEDS_PATH
+@pytest.mark.parametrize(
+    ("transport", "names"),
+    [("c2", ("alone", "hold", "drop", "second")), ("c2-author", ("alone", "drop"))],
+)
+def test_its_window_agrees_with_the_simulators_over_time(
+    clean: None, transport: str, names: tuple[str, ...]
+) -> None:
+    """From the handshake on, across a silence and a timeout, and when another flow changes N."""
+    assert c2("load", "--rules", "author" if transport == "c2-author" else "paper").returncode == 0
+    scenarios = {
+        name: Scenario.from_file(AGREEMENT / f"{name}.toml").with_transport(transport) for name in names
+    }
+    seeds = (1, 2, 3)
+    with ThreadPoolExecutor(6) as pool:
+        begun = {
+            name: [pool.submit(emulation.emulate, scenario, seed, announce=False) for seed in seeds]
+            for name, scenario in scenarios.items()
+        }
+        runs = {name: [each.result() for each in emulated] for name, emulated in begun.items()}
+    late = []
+    for name, scenario in scenarios.items():
+        simulated = run(scenario, 1)
+        evidence = [result for result in runs[name] if result.is_evidence]
+        late += [result.doubt for result in runs[name] if not result.is_evidence]
+        flows = simulated.flows["flow"].to_pylist()
+        # Of two flows both windows together: who of them finds which N is chance on either plane.
+        expected, *measured = (
+            total(resampled(result, flow) for flow in flows) for result in (simulated, *evidence)
+        )
+        assert len(expected) > 70
+        apart = [difference(series, expected) for series in measured]
+        print(f"{transport} {name}: {[f'{100 * each:.1f} %' for each in apart]}")
+        assert not apart or statistics.median(apart) < WITHIN, (name, apart)
+    if late:
+        pytest.skip(f"the machine is too busy for {len(late)} of {len(names) * len(seeds)} runs: {late[0]}")
+
+
+@NEEDS_KERNEL
+@NEEDS_PATH
+def test_it_does_what_scripts_say_that_the_simulators_does(clean: None) -> None:
+    """The same dialogues on both planes: tests/test_packets.py plays them on the model."""
+    assert c2("load", "--flows", "3").returncode == 0
+    outcomes = packets.play([ROOT / "tests/packets_c2"], "kernel")
+    assert len(outcomes) >= 4
+    assert not [outcome.explain() for outcome in outcomes if outcome.verdict == "differs"]
+    late = [outcome.file for outcome in outcomes if outcome.verdict == "late"]
+    if late:
+        pytest.skip(f"the machine is too busy for {', '.join(late)}")
+
+
+@NEEDS_KERNEL
+def test_one_of_the_two_rules_is_loaded(clean: None) -> None:
+    assert json.loads(c2("load", "--rules", "author", "--json").stdout)["name"] == "c2_author"
+    with socket.socket() as other:
+        other.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, b"c2_author")
+        with pytest.raises(FileNotFoundError):
+            other.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, b"c2")
+    done = c2("load")
+    assert (done.returncode, "with the name c2_author is registered already" in done.stderr) == (1, True)
+    assert "c2_author is loaded" in c2("status").stdout
+
+
+def test_series_are_compared_point_by_point() -> None:
+    class Made:
+        def __init__(self, rows: list[tuple[float, float]]) -> None:
+            self.flow_series = self
+            self.rows = rows
+
+        def to_pylist(self) -> list[dict[str, Any]]:
+            return [{"flow": "f", "time_s": at, "cwnd_segments": cwnd} for at, cwnd in self.rows]
+
+    one: Any = Made([(0.1, math.nan), (0.15, 4), (0.35, 8), (0.38, 10), (0.5, 6)])
+    # 4 from 0.15 s on, 10 at 0.4 s (8 lasted between two points), 6 from 0.5 s on.
+    assert resampled(one, "f") == {2: 4, 3: 4, 4: 10, 5: 6}
+    assert resampled(one, "g") == {}
+    # |4-5| + |10-5| + |6-10| over 5 + 5 + 10; what one of them lacks is left out.
+    assert difference(resampled(one, "f"), {3: 5, 4: 5, 5: 10, 9: 1}) == pytest.approx(0.5)
+    assert math.isnan(difference({}, {1: 2.0}))
+    assert total([{1: 2.0, 2: 3.0}, {2: 4.0}]) == {1: 2.0, 2: 7.0}

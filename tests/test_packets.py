@@ -14,6 +14,8 @@ from cogtcp.emulation.leftovers import find
 from conftest import ROOT, Command
 
 SCRIPTS = sorted((ROOT / "tests/packets").glob("*.pkt"))
+# On the kernel they take a control that root has loaded: tests/test_kernel_c2.py.
+OF_C2 = sorted((ROOT / "tests/packets_c2").glob("*.pkt"))
 HANDSHAKE = ROOT / "tests/packets/handshake.pkt"
 
 
@@ -33,7 +35,7 @@ def test_there_are_scripts_of_what_the_protocol_does() -> None:
         assert part in names
 
 
-@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*SCRIPTS, *OF_C2], ids=lambda path: path.stem)
 def test_the_model_does_what_the_script_says(path: Path) -> None:
     (outcome,) = packets.play([path])
     assert outcome.verdict == "agrees", outcome.explain()
@@ -140,7 +142,7 @@ def test_a_transport_that_the_kernel_lacks_is_refused(tmp_path: Path) -> None:
 
 def test_the_page_lists_every_script_and_every_difference() -> None:
     page = (ROOT / "docs/packet-scripts.md").read_text()
-    for path, (about, differences) in zip(SCRIPTS, packets.check(SCRIPTS), strict=True):
+    for path, (about, differences) in zip([*SCRIPTS, *OF_C2], packets.check([*SCRIPTS, *OF_C2]), strict=True):
         assert f"| `{path.stem}` | {about} |" in page
         for _, reason in differences:
             assert f"| `{path.stem}` | {reason} |" in page
