@@ -1,10 +1,12 @@
 """Write the tables of docs/agreement.md from docs/agreement.json, or check that they are those (`--check`).
 
-    generate_agreement.py FILE...            take the runs of these agreement.json (of `cogtcp agree`) first
+    generate_agreement.py FILE...            add the runs of these agreement.json (of `cogtcp agree`) first
     generate_agreement.py --simulate         make the simulations again, the kernel's runs stay what they were
 
-Kernel runs take real time and no two are equal; simulations are deterministic. After a change of the model
-the second form tells how far the planes are apart now.
+Kernel runs take real time and no two are equal; simulations are deterministic. What was measured stays:
+a run takes the place of one of the same scenario, transport and seed alone, and one that fell behind its
+clock not of one that did not. After a change of the model the second form tells how far the planes are
+apart now; the first makes the simulations again too, so that all are of one model.
 """
 
 from __future__ import annotations
@@ -28,9 +30,19 @@ def main() -> int:
     """Take, simulate, write or check."""
     arguments = sys.argv[1:]
     files = [Path(name) for name in arguments if not name.startswith("--")]
-    agreement = _joined(files) if files else Agreement.from_dict(json.loads(DATA.read_text("utf-8")))
-    if "--simulate" in arguments:
-        agreement.pairs = [_simulated(pair) for pair in agreement.pairs]
+    agreement = Agreement.from_dict(json.loads(DATA.read_text("utf-8"))) if DATA.exists() else Agreement()
+    for file in files:
+        more = Agreement.from_dict(json.loads(file.read_text("utf-8")))
+        if agreement.pairs and more.kernel != agreement.kernel:
+            print(
+                f"{file} is of Linux {more.kernel}, the page of {agreement.kernel}: measure every case anew, "
+                f"and take {DATA} away first",
+                file=sys.stderr,
+            )
+            return 2
+        agreement = joined(agreement, more)
+    if files or "--simulate" in arguments:
+        agreement.pairs = [simulated(pair) for pair in agreement.pairs]
     text = PAGE.read_text("utf-8")
     head, rest = text.split(BEGIN)
     _, tail = rest.split(END)
@@ -46,17 +58,22 @@ def main() -> int:
     return 0
 
 
-def _joined(files: list[Path]) -> Agreement:
-    parts = [Agreement.from_dict(json.loads(file.read_text("utf-8"))) for file in files]
-    order = list(dict.fromkeys((pair.scenario, pair.transport) for part in parts for pair in part.pairs))
-    pairs = {(pair.scenario, pair.transport, pair.seed): pair for part in parts for pair in part.pairs}
-    ordered = sorted(
-        pairs.values(), key=lambda pair: (order.index((pair.scenario, pair.transport)), pair.seed)
+def joined(old: Agreement, new: Agreement) -> Agreement:
+    """Return the runs of both, a newer one in the place of an older, unless it is no evidence and that is."""
+    runs = {(pair.scenario, pair.transport, pair.seed): pair for pair in old.pairs}
+    for pair in new.pairs:
+        key = (pair.scenario, pair.transport, pair.seed)
+        if not pair.doubt or key not in runs or runs[key].doubt:
+            runs[key] = pair
+    order = list(dict.fromkeys(key[:2] for key in runs))
+    return Agreement(
+        sorted(runs.values(), key=lambda pair: (order.index((pair.scenario, pair.transport)), pair.seed)),
+        old.kernel or new.kernel,
     )
-    return Agreement(ordered, parts[0].kernel)
 
 
-def _simulated(pair: Pair) -> Pair:
+def simulated(pair: Pair) -> Pair:
+    """Return the pair with its simulation made again."""
     file = ROOT / "tests" / "agreement" / f"{pair.scenario.removeprefix('agree-')}.toml"
     scenario = Scenario.from_file(file).with_transport(pair.transport).set("run.duration", DURATION)
     metrics = run(scenario, pair.seed, "summary").metrics
