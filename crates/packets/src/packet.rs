@@ -60,8 +60,22 @@ pub(crate) enum OptionPattern {
     WindowScale(Option<u8>),
     /// `ts`: any value; of the peer: its clock and the echo of the latest.
     Timestamps,
+    /// `ts behind N`: of the peer, its clock so many milliseconds ago.
+    TimestampsBehind(u32),
+    /// `ts held`: of the peer, with the echo of its packet before.
+    TimestampsHeld,
     /// `sack START:END`.
     Sack(u32, u32),
+}
+
+/// The timestamps of the peer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PeerStamps {
+    /// Its clock, in milliseconds.
+    pub(crate) clock: u32,
+    /// The latest value of the end, and the one that it echoed last.
+    pub(crate) latest: u32,
+    pub(crate) held: u32,
 }
 
 /// A packet that is expected, or that the peer sends.
@@ -137,8 +151,8 @@ impl PacketPattern {
         if open { Err("what the peer sends has values, not *".to_owned()) } else { Ok(()) }
     }
 
-    /// The packet that the peer sends; `timestamps` are its own, where it has them.
-    pub(crate) fn packet(&self, timestamps: (u32, u32)) -> Packet {
+    /// The packet that the peer sends, with its timestamps where it has them.
+    pub(crate) fn packet(&self, stamps: PeerStamps) -> Packet {
         let mut packet = Packet {
             flags: self.flags,
             start: self.start,
@@ -153,7 +167,11 @@ impl PacketPattern {
                 OptionPattern::Mss(mss) => packet.mss = mss,
                 OptionPattern::SackPermitted => packet.sack_permitted = true,
                 OptionPattern::WindowScale(shift) => packet.window_scale = shift,
-                OptionPattern::Timestamps => packet.timestamps = Some(timestamps),
+                OptionPattern::Timestamps => packet.timestamps = Some((stamps.clock, stamps.latest)),
+                OptionPattern::TimestampsBehind(by) => {
+                    packet.timestamps = Some((stamps.clock.wrapping_sub(by), stamps.latest));
+                }
+                OptionPattern::TimestampsHeld => packet.timestamps = Some((stamps.clock, stamps.held)),
                 OptionPattern::Sack(start, end) => packet.sack.push((start, end)),
             }
         }
@@ -242,9 +260,14 @@ fn parse_option(text: &str) -> Result<OptionPattern, String> {
             shift => Ok(OptionPattern::WindowScale(shift.map(|shift| shift as u8))),
         },
         ["ts"] => Ok(OptionPattern::Timestamps),
+        ["ts", "held"] => Ok(OptionPattern::TimestampsHeld),
+        ["ts", "behind", by] => by
+            .parse()
+            .map(OptionPattern::TimestampsBehind)
+            .map_err(|_| format!("\"{by}\" is no number of milliseconds, as in ts behind 1000")),
         ["sack", range] => parse_range(range).map(|(start, end)| OptionPattern::Sack(start, end)),
         _ => Err(format!(
-            "\"{}\" is no option; they are mss N, sackOK, wscale N, ts and sack START:END",
+            "\"{}\" is no option; they are mss N, sackOK, wscale N, ts, ts held, ts behind N and sack START:END",
             text.trim()
         )),
     }
@@ -295,13 +318,13 @@ mod tests {
             "P. 1:1001 ack 1 win 100 <sack 5:6, sack 1:2> ect",
             ". 1:1 ack 2 win 0 ce",
         ] {
-            assert_eq!(pattern(text).packet((0, 0)).to_string(), text);
+            assert_eq!(pattern(text).packet(PeerStamps::default()).to_string(), text);
         }
     }
 
     #[test]
     fn differences_are_named() {
-        let packet = pattern(". 1:1001 ack 1 win 5 <sack 1:2>").packet((0, 0));
+        let packet = pattern(". 1:1001 ack 1 win 5 <sack 1:2>").packet(PeerStamps::default());
         let differs = |text| pattern(text).differs(&packet);
         assert_eq!(differs("P. 1:1001 ack 1 <sack 1:2>"), None);
         assert_eq!(differs("F. 1:1001 ack 1 <sack 1:2>"), Some("flags"));
@@ -312,7 +335,7 @@ mod tests {
         assert_eq!(differs(". 1:1001 ack 1 <sack 1:2, ts>"), Some("option ts"));
         assert_eq!(differs(". 1:1001 ack 1 <sack 1:2, mss *>"), Some("option mss"));
         assert_eq!(differs(". 1:1001 ack 1 <sack 1:2> ect"), Some("ECN bits of the IP header"));
-        let syn = pattern("S 0:0 <mss 1000, wscale 7>").packet((0, 0));
+        let syn = pattern("S 0:0 <mss 1000, wscale 7>").packet(PeerStamps::default());
         assert_eq!(pattern("S 0:0").differs(&syn), None, "any options");
         assert_eq!(pattern("S 0:0 <mss 1000>").differs(&syn), Some("option wscale"));
         assert_eq!(pattern("S 0:0 <mss *, wscale *>").differs(&syn), None);

@@ -1,6 +1,6 @@
 //! The runner: plays a script on a plane up to the first step that differs.
 
-use crate::packet::Packet;
+use crate::packet::{Packet, PeerStamps};
 use crate::script::{Action, Call, Measure, PlaneName, Script, Step, seconds};
 use cogtcp_units::{Duration, Time};
 
@@ -111,6 +111,7 @@ pub fn run<P: Plane>(script: &Script, plane: &mut P, tolerance: Tolerance) -> Re
         tolerance,
         before: Moment::exactly(Time::ZERO),
         echo: 0,
+        echoed: 0,
         trace: Vec::new(),
         lateness: Duration::ZERO,
     };
@@ -145,6 +146,8 @@ struct Player<'a, P> {
     before: Moment,
     /// The latest timestamp of the end, for the peer to echo.
     echo: u32,
+    /// What the peer's packet before echoed.
+    echoed: u32,
     trace: Vec<Line>,
     lateness: Duration,
 }
@@ -166,7 +169,8 @@ impl<P: Plane> Player<'_, P> {
             }
             Action::Inject(pattern) => {
                 let clock = 1 + (begins.as_nanos() / 1_000_000) as u32;
-                let packet = pattern.packet((clock, self.echo));
+                let packet = pattern.packet(PeerStamps { clock, latest: self.echo, held: self.echoed });
+                self.echoed = packet.timestamps.map_or(self.echoed, |(_, echo)| echo);
                 self.note(begins, format!("< {packet}"));
                 self.plane.inject(&packet).map_err(|error| differs(step, begins, error, ""))?;
             }
