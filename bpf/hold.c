@@ -88,8 +88,6 @@ static int load_and_register(void *data)
 	struct kernel_c2 other;
 	int link, error;
 
-	if (!find_c2(&other)) /* of either name: who asks finds one */
-		return registered_already(other.settings.author);
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
 		return fail(1, "this kernel does not describe its types (no /sys/kernel/btf/vmlinux): it needs "
 			       "CONFIG_DEBUG_INFO_BTF and CONFIG_BPF_JIT");
@@ -119,6 +117,8 @@ static int load_and_register(void *data)
 		return refused("cogtcp c2 load", errno);
 	if (options->cgroup && (error = attach_option(object, options->cgroup)))
 		return error;
+	if (!find_c2(&other)) /* of either name: who asks finds one */
+		return registered_already(other.settings.author);
 	link = register_control(control);
 	if (link == -EEXIST)
 		return registered_already(settings.author);

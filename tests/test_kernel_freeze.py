@@ -422,7 +422,8 @@ def test_the_verifiers_reason_is_shown(built: None, tmp_path: Path) -> None:
     assert "the kernel's verifier refuses a program of" in done.stderr
     assert "map_value_or_null" in done.stderr, done.stderr
     assert len(done.stderr.splitlines()) < 10
-    assert not status()
+    # Others may run beside this one.
+    assert not [it for it in status() if it["interface"] == "lo"]
 
 
 SERVER = """\
