@@ -23,7 +23,7 @@ pub(crate) const CONTROLS: &str = "the transports of the kernel: linux-reno, lin
 const VARIANTS: [(&str, &str, &str); 1] = [(
     "c2-author",
     "c2_author",
-    "It is a program of this project: build it with make bpf, and load it as root with: cogtcp c2 load --rules author",
+    "It is a program of this project: build it with make bpf, and load it as root with its rules, as docs/kernel-c2.md says",
 )];
 /// Ports are numbered from 5001 on.
 const MOST_FLOWS: usize = 1000;
