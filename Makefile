@@ -67,7 +67,7 @@ format: $(VENV)/.dev ## Bring all sources into the project's format
 # rustup's minimal profile has neither.
 LINTERS := { cargo fmt --version && cargo clippy --version; } >/dev/null 2>&1 || rustup component add rustfmt clippy
 
-agree: $(VENV)/.core ## Run the simulator against this machine's kernel, in real time (70 minutes), and add to docs/agreement.md
+agree: $(VENV)/.core ## Run the simulator against this machine's kernel, in real time (80 minutes), and add to docs/agreement.md
 	$(BIN)/cogtcp agree $(AGREED) --transport linux-reno,linux-cubic,linux-bbr --seed $(SEED) --seeds $(SEEDS) \
 	  --duration "20 s" --tries 3 --out results/agree-$(SEED)-$(SEEDS)
 	$(BIN)/python docs/generate_agreement.py results/agree-$(SEED)-$(SEEDS)/agreement.json

@@ -62,8 +62,10 @@ int follow(void)
 		return refused("cogtcp c2 follow", -error);
 	if (error)
 		return fail(1, "nothing is loaded; load it with: cogtcp c2 load");
-	/* Ctrl-C is for whoever writes; what was said is forgotten when the lines end. */
+	/* These are for whoever writes; what was said is forgotten when the lines end. */
 	signal(SIGINT, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
 	while (fgets(line, sizeof(line), stdin)) {
 		struct c2_way way = {};
 

@@ -39,7 +39,7 @@ def test_the_simulators_half_is_that_of_today(generator: Any) -> None:
     cases: dict[tuple[str, str], list[Pair]] = {}
     for pair in stored().pairs:
         cases.setdefault((pair.scenario, pair.transport), []).append(pair)
-    assert len(cases) == 21
+    assert len(cases) >= 21
     for case, pairs in cases.items():
         for pair in {pairs[0].seed: pairs[0], pairs[-1].seed: pairs[-1]}.values():
             now = generator.simulated(pair).simulated

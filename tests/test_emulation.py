@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent import futures
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ from conftest import ROOT, Command, command_line, files, side_by_side
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from concurrent.futures import Future
 
     from cogtcp.emulation import Emulation
 
@@ -213,7 +215,8 @@ def test_flows_share_a_bottleneck_of_several_links(tmp_path: Path) -> None:
         ("bottleneck", "forward")
     ] * 2
     # 6 Mbit/s for 800 ms of each second, less headers; both ends of the access links are theirs alone.
-    assert 2e6 < sum(flow["goodput_bps"] for flow in flows) < 4.8e6
+    with as_in_time(result):
+        assert 2e6 < sum(flow["goodput_bps"] for flow in flows) < 4.8e6
     assert min(flow["rtt_min_s"] for flow in flows) > 0.028
     by_name = {(row["link"], row["direction"]): row for row in links}
     assert len(by_name) == 10
@@ -241,12 +244,14 @@ def test_udp_sources_are_datagrams_on_sockets() -> None:
         'pattern = { constant = "1 Mbit/s" }\n'
     )
     scenario = Scenario.from_toml(written)
-    emulated, simulated = (made.rows("datagrams")[0] for made in (emulate(scenario), run(scenario)))
+    result = emulate(scenario)
+    emulated, simulated = (made.rows("datagrams")[0] for made in (result, run(scenario)))
     assert emulated["source"] == "voice"
-    assert emulated["sent_packets"] == pytest.approx(simulated["sent_packets"], abs=3)
-    assert emulated["received_packets"] + emulated["drops"] > 300
-    # 10 ms of propagation and 1 ms of transmission; ACKs share the direction.
-    assert 0.010 < emulated["delay_p50_s"] < 0.05
+    with as_in_time(result):
+        assert emulated["sent_packets"] == pytest.approx(simulated["sent_packets"], abs=3)
+        assert emulated["received_packets"] + emulated["drops"] > 300
+        # 10 ms of propagation and 1 ms of transmission; ACKs share the direction.
+        assert 0.010 < emulated["delay_p50_s"] < 0.05
     assert emulated["reordered_packets"] == 0
 
 
@@ -470,8 +475,9 @@ while receiver.recv(65536):
 
 @on_kernel
 @pytest.mark.parametrize("whose", ["flow", "program"])
-def test_no_connection_outlives_a_kill(tmp_path: Path, whose: str) -> None:
+def test_no_connection_outlives_a_kill(tmp_path: Path, whose: str, begun: dict[str, Future[None]]) -> None:
     """With data on the way one would stay for minutes, and keep its namespace."""
+    futures.wait(begun.values())  # their connections would be counted
     (tmp_path / "link.toml").write_text(text(duration="60 s", link=PLAIN.replace("10 ms", "300 ms")))
     for name, program in (("send.py", SEND), ("take.py", TAKE)):
         (tmp_path / name).write_text(program)

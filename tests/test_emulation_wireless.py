@@ -139,7 +139,9 @@ def test_programs_use_an_ad_hoc_network(command: Command, tmp_path: Path) -> Non
         "asked.connect((os.environ['COGTCP_PEER'], 9)); asked.send(b'x');\n"
         "try: asked.recv(9)\nexcept ConnectionRefusedError: print('nobody listens')"
     )
-    done = command("emulate", "string.toml", "--out", "out", "--", sys.executable, "-c", ask)
+    done = command(
+        "emulate", "string.toml", "--out", "out", "--duration", "60 s", "--", sys.executable, "-c", ask
+    )
     assert done.code == 0
     # Two hosts are three hops apart: the datagram, and what the other kernel says.
     assert "the ad hoc network delivered 2 packets" in done.out

@@ -633,6 +633,8 @@ def test_sockets_hear_the_emulated_radio(loaded: None) -> None:
     assert all(entry["namespace"] for entry in said)
     assert status()["links"] == [], "what was said is forgotten"
     frozen = {time_s for time_s, value in shown(told, "frozen") if value == 1}
+    if late := [each.doubt for each in (told, left) if not each.is_evidence]:
+        pytest.skip(f"the machine is too busy: {late[0]}")
     assert frozen
     assert all(1.5 <= time_s < 2.2 for time_s in frozen), frozen
     assert {value for _, value in shown(silent, "frozen")} == {0}

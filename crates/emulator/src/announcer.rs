@@ -8,7 +8,7 @@ use crate::network::RadioPlace;
 use crate::plan::Plan;
 use crate::sys;
 use cogtcp_crosslayer::{LinkEvent, Phase};
-use cogtcp_scenario::{RadioKind, RadioSpec};
+use cogtcp_scenario::RadioKind;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -46,34 +46,42 @@ impl Said {
 #[derive(Debug)]
 pub(crate) struct Announcer {
     lines: OwnedFd,
-    /// By radio of the experiment, and of a pair of CR users with their MAC by user.
-    radios: Vec<Vec<Told>>,
+    radios: Vec<Heard>,
 }
 
-/// Who hears of a radio: the namespaces, by their inodes, and the destinations; and what was said last.
+/// A radio of the experiment.
+#[derive(Debug)]
+struct Heard {
+    /// Whether it stands for CR users with a MAC. These tell what they do by events, others by phases.
+    has_mac: bool,
+    /// One; of two CR users that sense apart one each.
+    units: Vec<Told>,
+}
+
+/// Who hears of a radio: the namespaces, by their inodes, and the destinations; and what was said last, if anything was.
 #[derive(Debug)]
 struct Told {
     ways: Vec<(u64, IpAddr)>,
-    said: Said,
+    said: Option<Said>,
 }
 
 impl Announcer {
     /// `lines` does not block; `namespaces`: those of the hosts of `plan`.
     pub(crate) fn new(lines: OwnedFd, plan: &Plan, namespaces: &[u64]) -> Self {
         let radios = plan.experiment.radios.iter().map(|radio| {
-            // Each CR user has a radio of its own; what gates a link does so for both ends.
-            let units = if is_pair(radio) { 2 } else { 1 };
-            let mut told: Vec<_> = (0..units).map(|_| Told { ways: Vec::new(), said: Said::Up }).collect();
+            let units = plan.experiment.radio_names(radio).len();
+            let mut told: Vec<_> = (0..units).map(|_| Told { ways: Vec::new(), said: None }).collect();
             for (from, namespace) in namespaces.iter().enumerate() {
                 for to in (0..namespaces.len()).filter(|to| *to != from) {
                     let first = plan.ways.pipes(from, to).first().copied();
                     if let Some(pipe) = first.filter(|pipe| radio.links.contains(&(pipe / 2))) {
                         let addresses = plan.addresses(to).into_iter().map(|address| (*namespace, address));
+                        // What is one for both ends is told to both.
                         told[pipe % units].ways.extend(addresses);
                     }
                 }
             }
-            told
+            Heard { has_mac: matches!(radio.kind, RadioKind::Cognitive(_)), units: told }
         });
         Self { lines, radios: radios.collect() }
     }
@@ -85,13 +93,13 @@ impl Announcer {
 
     /// Something happened to a radio.
     pub(crate) fn event(&mut self, (radio, unit): RadioPlace, event: LinkEvent) {
-        let is_pair = self.radios.get(radio).is_some_and(|units| units.len() > 1);
+        let has_mac = self.radios.get(radio).is_some_and(|heard| heard.has_mac);
         let said = match event {
             // One that takes no time to change its channel is in no phase of that.
-            LinkEvent::Handoff { .. } if !is_pair => Said::Handoff,
-            LinkEvent::SensingStart { .. } if is_pair => Said::Sensing,
-            LinkEvent::SwitchingStart { .. } if is_pair => Said::Handoff,
-            LinkEvent::SensingEnd { .. } | LinkEvent::SwitchingEnd if is_pair => Said::Up,
+            LinkEvent::Handoff { .. } if !has_mac => Said::Handoff,
+            LinkEvent::SensingStart { .. } if has_mac => Said::Sensing,
+            LinkEvent::SwitchingStart { .. } if has_mac => Said::Handoff,
+            LinkEvent::SensingEnd { .. } | LinkEvent::SwitchingEnd if has_mac => Said::Up,
             _ => return,
         };
         self.say((radio, unit), said);
@@ -103,21 +111,19 @@ impl Announcer {
     }
 
     fn say(&mut self, (radio, unit): RadioPlace, what: Said) {
-        let told = self.radios.get_mut(radio).and_then(|units| units.get_mut(unit));
-        let Some(told) = told.filter(|told| told.said != what) else { return };
-        told.said = what;
+        let told = self.radios.get_mut(radio).and_then(|heard| heard.units.get_mut(unit));
+        let Some(told) = told.filter(|told| told.said != Some(what)) else { return };
         let word = what.word();
-        for (namespace, address) in &told.ways {
-            // Whoever reads may have gone, as where nothing is loaded: nobody wants to hear it then.
-            let line = format!("{namespace} {address} {word} {LONGEST}\n");
-            let _ = sys::write(self.lines.as_fd(), line.as_bytes());
-        }
+        let lines: String = told
+            .ways
+            .iter()
+            .map(|(namespace, address)| format!("{namespace} {address} {word} {LONGEST}\n"))
+            .collect();
+        // Whoever reads may have gone, as where nothing is loaded: nobody wants to hear it then. What found the pipe full is not
+        // said, so that the next word is, whatever it is.
+        let written = sys::write(self.lines.as_fd(), lines.as_bytes());
+        told.said = if written.is_ok_and(|size| size == lines.len()) { Some(what) } else { None };
     }
-}
-
-/// Whether it stands for two CR users, each with a MAC.
-fn is_pair(radio: &RadioSpec) -> bool {
-    matches!(radio.kind, RadioKind::Cognitive(_))
 }
 
 #[cfg(test)]
@@ -127,6 +133,7 @@ mod tests {
     use cogtcp_crosslayer::{ChannelId, Verdict};
     use cogtcp_scenario::Scenario;
     use cogtcp_units::Time;
+    use std::path::Path;
 
     const CHAIN: &str = r#"
 name = "chain"
@@ -164,6 +171,7 @@ transport = "linux-cubic"
         // The far end's packets leave by the wire: it is told of nothing.
         let line = |word| format!("22 {} {word} 3600\n", Family::V4.address(0));
         announcer.begin(&[(0, Phase::Transmitting)]);
+        assert_eq!(read(), line("up"), "whatever was said of a namespace of this number before");
         announcer.phase(0, Phase::Sensing);
         announcer.phase(0, Phase::Sensing);
         assert_eq!(read(), line("sensing"));
@@ -181,9 +189,9 @@ transport = "linux-cubic"
     }
 
     #[test]
-    fn each_of_two_cr_users_hears_of_its_own_radio() {
-        let pair = include_str!("../../../scenarios/cr-single-hop.toml");
-        let experiment = Scenario::parse(pair, "pair.toml").unwrap().resolve().unwrap();
+    fn each_of_two_cr_users_that_sense_apart_hears_of_its_own_radio() {
+        let pair = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/cr-as-released.toml");
+        let experiment = Scenario::read(Path::new(pair)).unwrap().resolve().unwrap();
         let plan = Plan::new(experiment, false, Family::V4).unwrap();
         let (reader, writer) = sys::pipe().unwrap();
         let mut announcer = Announcer::new(writer, &plan, &[11, 22]);
@@ -199,5 +207,22 @@ transport = "linux-cubic"
         let expected =
             format!("11 {near} sensing 3600\n22 {far} handoff 3600\n11 {near} up 3600\n22 {far} up 3600\n");
         assert_eq!(String::from_utf8_lossy(&text[..size]), expected);
+    }
+
+    #[test]
+    fn both_cr_users_hear_of_a_sensing_together() {
+        let pair = include_str!("../../../scenarios/cr-single-hop.toml");
+        let experiment = Scenario::parse(pair, "pair.toml").unwrap().resolve().unwrap();
+        let plan = Plan::new(experiment, false, Family::V4).unwrap();
+        let (reader, writer) = sys::pipe().unwrap();
+        let mut announcer = Announcer::new(writer, &plan, &[11, 22]);
+        announcer.event((0, 0), LinkEvent::SensingStart { until: Time::MAX });
+        announcer.event((0, 0), LinkEvent::SensingEnd { verdict: Verdict::Clear });
+        drop(announcer);
+        let mut text = [0; 4096];
+        let size = sys::read(reader.as_fd(), &mut text).unwrap();
+        let [far, near] = [0, 1].map(|host| Family::V4.address(host));
+        let both = |word| format!("11 {near} {word} 3600\n22 {far} {word} 3600\n");
+        assert_eq!(String::from_utf8_lossy(&text[..size]), both("sensing") + &both("up"));
     }
 }

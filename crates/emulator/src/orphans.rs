@@ -1,5 +1,5 @@
-//! Ends the connections of programs whose emulator was killed. Nobody has kept account of them, as [`endings`](crate::endings) does:
-//! what is there the tables of the namespaces tell, and what a reset must say the connections tell themselves.
+//! Ends the connections of programs whose emulator was killed. Unlike in [`endings`](crate::endings) nobody has kept account of
+//! them: what is there the tables of the namespaces tell, and what a reset must say the connections tell themselves.
 //!
 //! A connection that was closed with data on the way is sent again for minutes, and keeps its namespace. A SYN makes it say which
 //! number it expects (the challenge ACK of RFC 5961 section 4), and a reset with that number ends it.

@@ -94,6 +94,9 @@ impl Plan {
         }
         let ends = ends_of_programs(&experiment);
         if is_command {
+            if ends[0] == ends[1] {
+                return refuse("the scenario has no flow to say between which nodes programs run".to_owned());
+            }
             experiment.flows.clear();
             experiment.udp.clear();
         }

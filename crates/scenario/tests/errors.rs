@@ -428,9 +428,9 @@ fn flows() {
     right(
         "[[flow]]\nfrom = \"s1\"\nto = \"d1\"\ntransport = \"newreno\"\n",
         "",
-        "",
+        "flow",
         "name = \"test\"",
-        &["\"flow\" is missing"],
+        &["there is no flow; add a section [[flow]]"],
     );
     right("s1\"\nto = \"d1\"", "s*\"\nto = \"d*\"\ncount = 3", "flow.0.from", "\"s*\"", &["no node \"s3\""]);
     let spread = "count = 2\nstagger = \"60 s\"";

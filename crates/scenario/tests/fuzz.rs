@@ -176,7 +176,7 @@ fn check(text: &str) -> (bool, bool) {
     );
     match scenario.resolve() {
         Ok(experiment) => {
-            assert!(!experiment.flows.is_empty());
+            assert!(!experiment.flows.is_empty() || experiment.adhoc.is_some());
             let nodes = experiment.nodes.len();
             assert!(experiment.links.iter().all(|link| link.from < nodes && link.to < nodes));
             assert!(

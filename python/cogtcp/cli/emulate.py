@@ -76,8 +76,8 @@ def add_emulate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--clean",
         action="store_true",
-        help="list and remove what killed emulations left behind, and do nothing else: processes, and "
-        "unfinished results in this folder, in results, and beside --out",
+        help="list and remove what killed commands left behind and do nothing else: processes of emulations, "
+        "and unfinished results in this folder, in results, and beside --out",
     )
     parser.takes_command = True  # type: ignore[attr-defined]
     parser.epilog = (

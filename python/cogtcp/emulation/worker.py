@@ -25,6 +25,10 @@ def main() -> None:
     asked, answered = map(int, sys.argv[1:3])
     with os.fdopen(asked, "rb") as stream:
         job: Job = pickle.load(stream)  # noqa: S301 (our own parent wrote it)
+    # Programs that it starts have none of them.
+    for descriptor in (answered, job.states, job.links):
+        if descriptor is not None:
+            os.set_inheritable(descriptor, False)
     # Ctrl-C ends the run, and by that all of it; where a program runs, it is the program's.
     signal.signal(signal.SIGINT, signal.SIG_IGN if job.command else signal.SIG_DFL)
     answer: dict[str, Any] | Exception
