@@ -652,6 +652,16 @@ def test_sockets_hear_the_emulated_radio(loaded: None) -> None:
 AGREEMENT = ROOT / "tests/agreement_c2"
 # Over ten seeds, docs/kernel-c2.md: means of 2 to 10 %, where kernel runs are 1 to 7 % apart from each other.
 WITHIN = 0.15
+# One packet that is late while C2 probes can leave it a wrong bandwidth: one run in twenty, if quiet.
+ENOUGH, ROUNDS = 3, 3
+
+
+def apart_from_the_simulator(result: Any, simulated: Any) -> float:
+    flows = simulated.flows["flow"].to_pylist()
+    # Of two flows both windows together: who of them finds which N is chance on either plane.
+    expected, measured = (total(resampled(each, flow) for flow in flows) for each in (simulated, result))
+    assert len(expected) > 70
+    return difference(measured, expected)
 
 
 @NEEDS_KERNEL
@@ -668,29 +678,30 @@ def test_its_window_agrees_with_the_simulators_over_time(
     scenarios = {
         name: Scenario.from_file(AGREEMENT / f"{name}.toml").with_transport(transport) for name in names
     }
-    seeds = (1, 2, 3)
-    with ThreadPoolExecutor(6) as pool:
-        begun = {
-            name: [pool.submit(emulation.emulate, scenario, seed, announce=False) for seed in seeds]
-            for name, scenario in scenarios.items()
-        }
-        runs = {name: [each.result() for each in emulated] for name, emulated in begun.items()}
-    late = []
-    for name, scenario in scenarios.items():
-        simulated = run(scenario, 1)
-        evidence = [result for result in runs[name] if result.is_evidence]
-        late += [result.doubt for result in runs[name] if not result.is_evidence]
-        flows = simulated.flows["flow"].to_pylist()
-        # Of two flows both windows together: who of them finds which N is chance on either plane.
-        expected, *measured = (
-            total(resampled(result, flow) for flow in flows) for result in (simulated, *evidence)
-        )
-        assert len(expected) > 70
-        apart = [difference(series, expected) for series in measured]
-        print(f"{transport} {name}: {[f'{100 * each:.1f} %' for each in apart]}")
-        assert not apart or statistics.median(apart) < WITHIN, (name, apart)
-    if late:
-        pytest.skip(f"the machine is too busy for {len(late)} of {len(names) * len(seeds)} runs: {late[0]}")
+    simulated = {name: run(scenario, 1) for name, scenario in scenarios.items()}
+    apart: dict[str, list[float]] = {name: [] for name in names}
+    for number in range(ROUNDS):
+        # Those that agree in the median of enough runs in time are done.
+        left = [
+            name for name in names if len(apart[name]) < ENOUGH or statistics.median(apart[name]) >= WITHIN
+        ]
+        seeds = range(ENOUGH * number + 1, ENOUGH * (number + 1) + 1)
+        with ThreadPoolExecutor(6) as pool:
+            begun = {
+                name: [
+                    pool.submit(emulation.emulate, scenarios[name], seed, announce=False) for seed in seeds
+                ]
+                for name in left
+            }
+        for name, runs in begun.items():
+            for result in (each.result() for each in runs):
+                if result.is_evidence and result.timing["lateness_max_s"] <= LATE:
+                    apart[name].append(apart_from_the_simulator(result, simulated[name]))
+    for name, measured in apart.items():
+        print(f"{transport} {name}: {[f'{100 * each:.1f} %' for each in measured]}")
+        assert len(measured) < ENOUGH or statistics.median(measured) < WITHIN, (name, measured)
+    if late := [name for name, measured in apart.items() if len(measured) < ENOUGH]:
+        pytest.skip(f"the machine is too busy: under {ENOUGH} runs in time of {', '.join(late)}")
 
 
 @NEEDS_KERNEL
