@@ -45,6 +45,23 @@ def test_run_writes_packets_on_demand(command: Command, small: Path, tmp_path: P
     assert set(packets.column("event").to_pylist()) == {"queued", "received", "dropped"}
 
 
+def test_run_tells_of_an_ad_hoc_network(command: Command) -> None:
+    """Ways and routing as the tables have them; of many radios one line."""
+    out = command("run", "adhoc-cr", "--set", "run.duration=20 s", "--out", "out").out
+    result = run(Scenario.from_file(ROOT / "scenarios/adhoc-cr.toml").set("run.duration", "20 s"))
+    [routing] = result.rows("routing")
+    lines = [line.split() for line in out.splitlines()]
+    said = next(line for line in lines if line[:1] == ["cr_aodv"])
+    assert said[1:2] == [f"{routing['searches']:,}"]
+    assert f"{routing['overhead_packets']:,}" in said
+    for row in result.rows("ways"):
+        if row["stream"] == "data" and row["delivered_packets"]:
+            way = next(line for line in lines if line[1:4] == [row["from"], "to", row["to"]])
+            assert way[:1] == [row["flow"]]
+            assert way[4] == f"{row['hops_mean']:.2f}"
+    assert [line[:2] for line in lines if line[:1] == ["all"]] == [["all", "25"]]
+
+
 def test_run_in_json(command: Command, small: Path) -> None:
     done = command("run", small, "--json", "--seed", 3)
     assert (done.code, done.err) == (0, "")

@@ -2,10 +2,12 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 from cogtcp import Result, Scenario, UsageError, compare, run
+from cogtcp.plot import draw
 from cogtcp.report import run_map, run_report
 from cogtcp.report.run_map import RunMap
 
@@ -96,6 +98,41 @@ def test_primary_users_are_on_when_the_events_say_so(result: Result) -> None:
     assert len(played) % 2 == 0
     spent = sum(until - since for since, until in drawn.users[0].on)
     assert spent == pytest.approx(result.primary_users.to_pydict()["on_s"][0], abs=1e-6)
+
+
+def test_the_figure_for_paper_shows_the_moment_asked_for(result: Result, tmp_path: Path) -> None:
+    """Nodes stand where they are, under their channels' signs; ways go over them; saved or not, alike."""
+    result.save(tmp_path / "run")
+    drawn = RunMap.of(result)
+    assert drawn is not None
+    moment = drawn.fullest() + 1
+    saved = draw(tmp_path / "run", "map", at=drawn.times[moment] + 0.5)
+    for figure in (result.plot.map(at=drawn.times[moment] + 0.5), saved):
+        lines = {line.get_label(): line for line in figure.axes[0].get_lines()}
+        way = lines["far: n0 to n3, 3 hops"]
+        assert list(zip(way.get_xdata(), way.get_ydata(), strict=True)) == [
+            (0, 0),
+            (200, 0),
+            (400, 0),
+            (600, 0),
+        ]
+        for channel in set(drawn.channels[moment]):
+            name = "silent: senses or switches" if channel < 0 else f"channel {channel}"
+            its = [place[0] for place, on in zip(drawn.places[moment], drawn.channels[moment], strict=True)
+                   if on == channel]  # fmt: skip
+            several = len(set(drawn.channels[moment])) > 1
+            assert list(lines[name if several or channel < 0 else "node"].get_xdata()) == its
+        filled = [patch.get_facecolor()[3] > 0 for patch in figure.axes[0].patches[::2]]
+        time = drawn.times[moment]
+        assert filled == [any(a <= time < b for a, b in user.on) for user in drawn.users]
+        assert f"{time:g} s" in figure.axes[0].get_xlabel()
+
+
+def test_a_map_that_cannot_be_drawn_is_refused(result: Result) -> None:
+    with pytest.raises(UsageError, match="at 21: write a time of the run, 0 to "):
+        result.plot.map(at=21)
+    with pytest.raises(UsageError, match="the run has no map"):
+        run(Scenario.from_toml(SCENARIO), trace="summary").plot.map()
 
 
 def test_the_still_figure_shows_one_moment(result: Result) -> None:

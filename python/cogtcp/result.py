@@ -374,7 +374,7 @@ class Result:
 
     @property
     def plot(self) -> RunPlots:
-        """Figures for paper, by matplotlib: `result.plot.timeline()`, `.cdf()`."""
+        """Figures for paper, by matplotlib: `result.plot.timeline()`, `.cdf()`, `.map()`."""
         from cogtcp.plot import RunPlots
 
         return RunPlots(self)

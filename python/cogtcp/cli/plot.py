@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import argparse
 
 _WIDTHS = {"column": 3.5, "page": 7.16}
-_KINDS = ("timeline", "cdf", "bars", "box", "line", "heatmap", "delay-throughput")
+_KINDS = ("timeline", "cdf", "bars", "box", "line", "heatmap", "delay-throughput", "map")
 
 
 def add_plot(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +36,12 @@ def add_plot(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--span", metavar="A,B", help="from A to B seconds of a timeline (default: all)")
     parser.add_argument(
+        "--at",
+        type=float,
+        metavar="S",
+        help="of a map: when, in s (default: the first moment at which the most flows have a way)",
+    )
+    parser.add_argument(
         "--width", default="column", metavar="W", help="column (3.5 in), page (7.16 in), or inches"
     )
     parser.add_argument("--height", type=float, metavar="H", help="in inches (default: by the kind)")
@@ -52,6 +58,7 @@ def plot(args: argparse.Namespace) -> int:
         metric=args.metric,
         span=_span(args.span),
         where=dict(map(_choice, args.where)),
+        at=args.at,
         width=_width(args.width),
         height=args.height,
     )

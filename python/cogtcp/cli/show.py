@@ -32,6 +32,9 @@ _PROTECTION = (
     "handoffs",
 )
 
+# More of them are told of together; each by itself is in the page and in the table `radios`.
+_MOST_RADIOS = 8
+
 # Where the output is no terminal nobody's window limits the width.
 _WIDTH_OF_FILES = 120
 
@@ -61,20 +64,63 @@ def result(run: Result) -> None:
     if rows:
         headings = ["Flow", "Transport", *(_heading(BY_NAME[name]) for name in columns)]
         print_table(title, headings, rows, left=2)
+    _ad_hoc(run)
     protection = [BY_NAME[name] for name in _PROTECTION]
+    radios = [row for row in run.radios.to_pylist() if not math.isnan(row["pu_airtime_s"])]
+    several = {row["radio"]: [row] for row in radios}
+    if len(radios) > _MOST_RADIOS:
+        several = {f"all {len(radios)}": radios}
     rows = [
-        [
-            row["radio"],
-            *(metric.text(measure_rows([], [row])[metric.name], single=True) for metric in protection),
-        ]
-        for row in run.radios.to_pylist()
-        if not math.isnan(row["pu_airtime_s"])
+        [name, *(metric.text(measure_rows([], of)[metric.name], single=True) for metric in protection)]
+        for name, of in several.items()
     ]
     if rows:
         headings = ["Radio", *map(_heading, protection)]
         print_table("Protection of primary users", headings, rows, left=1)
     _budget({"": budget.of_run(run)})
     _applications(run)
+
+
+def _ad_hoc(run: Result) -> None:
+    """Print which ways the packets of an ad hoc network took, and what finding them cost."""
+    rows = [
+        [
+            row["flow"],
+            f"{row['from']} to {row['to']}",
+            _plain(row["hops_mean"], 2),
+            f"{row['path_changes']:,}",
+            f"{row['searches']:,}",
+            _milliseconds(row["discovery_mean_s"]),
+            *(f"{row[f'drops_{layer}']:,}" for layer in ("routing", "queue", "mac")),
+        ]
+        for row in run.rows("ways")
+        if row["stream"] in ("data", "datagrams")
+    ]
+    if rows:
+        headings = ["Flow", "From", "Hops", "Changes\nof way", "Searches", "Found in\nms"]
+        headings += [f"Drops\n{layer}" for layer in ("routing", "queue", "MAC")]
+        print_table("Ways of the data", headings, rows, left=2)
+    rows = [
+        [
+            row["protocol"],
+            f"{row['searches']:,}",
+            _milliseconds(row["discovery_mean_s"]),
+            f"{row['route_changes']:,}",
+            f"{row['route_losses']:,}",
+            f"{row['overhead_packets']:,}",
+            f"{row['overhead_bytes'] / 1000:,.1f}",
+            _milliseconds(row["service_mean_s"]),
+        ]
+        for row in run.rows("routing")
+    ]
+    if rows:
+        headings = ["Protocol", "Searches", "Found in\nms", "Routes\nchanged", "lost"]
+        headings += ["Overhead\npackets", "\nkB", "MAC service\na hop, ms"]
+        print_table("Routing", headings, rows, left=1)
+
+
+def _plain(value: float, digits: int) -> str:
+    return "–" if math.isnan(value) else f"{value:,.{digits}f}"
 
 
 def _applications(run: Result) -> None:

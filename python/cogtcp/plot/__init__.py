@@ -5,6 +5,7 @@ draws them from saved results. Pages draw their own figures, without matplotlib:
 """
 
 from cogtcp.plot.accessors import ComparisonPlots, RunPlots, SweepPlots, TuningPlots
+from cogtcp.plot.area import area_map
 from cogtcp.plot.compared import bars, box, delay_throughput
 from cogtcp.plot.distribution import cdf
 from cogtcp.plot.over_time import timeline
@@ -20,6 +21,7 @@ __all__ = [
     "RunPlots",
     "SweepPlots",
     "TuningPlots",
+    "area_map",
     "bars",
     "box",
     "cdf",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cogtcp._errors import UsageError
 from cogtcp._names import pick
 from cogtcp.metrics import BY_NAME
-from cogtcp.plot import compared, distribution, over_time, plane, swept
+from cogtcp.plot import area, compared, distribution, over_time, plane, swept
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,6 +42,10 @@ class RunPlots:
     def cdf(self, what: str = "rtt", **options: Any) -> Figure:
         """Return the distribution of `rtt`, `goodput` or `cwnd` over the sampling instants, by flow."""
         return distribution.cdf(*samples_of(self._result, what), **options)
+
+    def map(self, **options: Any) -> Figure:
+        """Return where the nodes of an ad hoc network are at a moment: see `cogtcp.plot.area_map`."""
+        return area.area_map(self._result, **options)
 
 
 class ComparisonPlots:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cogtcp._errors import UsageError
 from cogtcp._names import pick
 from cogtcp.metrics import BY_NAME
-from cogtcp.plot import accessors, compared, distribution, over_time, swept
+from cogtcp.plot import accessors, area, compared, distribution, over_time, swept
 from cogtcp.results_schema import modern, version_of
 
 if TYPE_CHECKING:
@@ -27,7 +27,11 @@ KINDS = {
     "line": ("sweep",),
     "heatmap": ("tune", "sweep"),
     "delay-throughput": ("compare",),
+    "map": ("run",),
 }
+
+#: Tables of which a map is drawn.
+_OF_A_MAP = ("places", "ways", "routes", "events", "primary_users")
 
 
 class Saved:
@@ -79,6 +83,20 @@ class Saved:
         """What happened when."""
         return self.table("events")
 
+    # What `RunMap.of` asks of one.
+
+    def tables(self) -> dict[str, Any]:
+        """Return the tables of a map, as far as there are such."""
+        found = (name for name in _OF_A_MAP if (self.folder / f"{name}.parquet").is_file())
+        return {name: self.table(name) for name in found}
+
+    @cached_property
+    def scenario(self) -> Any:
+        """The scenario of the run."""
+        from cogtcp.scenario import Scenario
+
+        return Scenario.from_file(self.folder / "scenario.toml")
+
     @property
     def duration_s(self) -> float:
         """Simulated time, as far as series and events tell."""
@@ -93,6 +111,7 @@ def draw(
     metric: str | None = None,
     span: tuple[float, float] | None = None,
     where: Mapping[str, Any] | None = None,
+    at: float | None = None,
     **options: Any,
 ) -> Figure:
     """Return a figure of saved results.
@@ -104,6 +123,7 @@ def draw(
             delay for `delay-throughput`.
         span: From when to when, in seconds, for a `timeline`.
         where: Values of the axes of a sweep that are not drawn.
+        at: Of a `map`: when, in seconds.
         options: `width` and `height` in inches.
 
     Raises:
@@ -120,6 +140,8 @@ def draw(
         raise UsageError(f"{saved.folder}: no {kind} can be drawn of the results of `{saved.kind}`; {remedy}")
     if kind == "timeline":
         return over_time.timeline({"": saved}, span=span, **options)
+    if kind == "map":
+        return area.area_map(saved, at=at, **options)
     if saved.kind == "run":
         return distribution.cdf(*accessors.samples_of(saved, metric or "rtt"), **options)
     if saved.kind == "sweep":

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from cogtcp.plot.saved import Saved
     from cogtcp.result import Result
 
 _WIDTH, _MAP = 960.0, 620.0
@@ -85,7 +86,7 @@ class RunMap:
     left_out: Sequence[str] = ()
 
     @classmethod
-    def of(cls, result: Result) -> RunMap | None:
+    def of(cls, result: Result | Saved) -> RunMap | None:
         """Read the map of a run; None where there is none: no ad hoc network, or no time series."""
         tables = result.tables()
         if "places" not in tables or tables["places"].num_rows == 0:
@@ -141,7 +142,7 @@ class RunMap:
 
     def figure(self) -> str:
         """Return the still figure: the run at the first moment at which the most flows have a way."""
-        moment = self._fullest()
+        moment = self.fullest()
         time, places, channels = self.times[moment], self.places[moment], self.channels[moment]
         sheet = still.Sheet(_WIDTH, 0, f"Map of {self.name} at {time:g} s")
         left, bottom, wide, high = self.bounds()
@@ -211,7 +212,7 @@ class RunMap:
             signs.append((still.sign("line", "alarm", "3 3"), "how far a primary user reaches when it is ON"))
         at = self.ways_at(time)
         for number, (flow, (source, destination)) in enumerate(self.flows.items()):
-            words = f"{flow}: {source} to {destination}, {_state(at.get(number))}"
+            words = f"{flow}: {source} to {destination}, {self.state(at.get(number))}"
             signs.append((still.sign("line", "ink", _dashes(number)), words))
         return signs
 
@@ -220,7 +221,15 @@ class RunMap:
         numbers = {flow: number for number, flow in enumerate(self.flows)}
         return {numbers[way.flow]: way for way in self.ways if way.start <= time}
 
-    def _fullest(self) -> int:
+    @staticmethod
+    def state(way: Way | None) -> str:
+        """Return in words what became of a flow's last packet."""
+        if way is None:
+            return "nothing has arrived"
+        hops = len(way.nodes) - 1
+        return "its way is not shown" if hops < 0 else "1 hop" if hops == 1 else f"{hops} hops"
+
+    def fullest(self) -> int:
         """Return the first moment at which the most flows have a way."""
         first: dict[str, float] = {}
         for way in self.ways:
@@ -244,13 +253,6 @@ class RunMap:
         least = 0.3 * max(right - left, top - bottom, 1.0)
         wide, high = max(right - left, least) + 2 * margin, max(top - bottom, least) + 2 * margin
         return (left + right - wide) / 2, (bottom + top - high) / 2, wide, high
-
-
-def _state(way: Way | None) -> str:
-    if way is None:
-        return "nothing has arrived"
-    hops = len(way.nodes) - 1
-    return "its way is not shown" if hops < 0 else "1 hop" if hops == 1 else f"{hops} hops"
 
 
 def _dashes(number: int) -> str:
