@@ -13,6 +13,7 @@ import sys
 import time
 from concurrent import futures
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -152,6 +153,38 @@ def test_losses_are_those_of_the_simulation() -> None:
     assert flow["retransmitted_segments"] >= 2
     with as_in_time(result):
         assert flow["fast_retransmits"] >= 1
+
+
+@on_kernel
+@pytest.mark.parametrize("is_told", [True, False])
+@side_by_side
+def test_a_sender_that_is_told_of_the_silence_does_not_back_off(tmp_path: Path, is_told: bool) -> None:
+    """RFC 6069, which Linux has: a timeout that ICMP explains leaves the RTO alone, once a second here."""
+    radio = f"""\
+[[radio]]
+name = "radio"
+links = ["link"]
+silence = "drop"
+unreachable = {str(is_told).lower()}
+sensing = {{ off = "7 s", on = "1 s" }}
+"""
+    file = tmp_path / "journal"
+    result = emulate(scenario(duration="7900 ms", radio=radio), journal=file)
+    told = [row["time_s"] for row in result.events.to_pylist() if row["kind"] == "unreachable"]
+    assert bool(told) == is_told
+    # Of a frame that would have arrived in the silence, one a second at most.
+    assert all(time > 1 for time in told)
+    with as_in_time(result):
+        assert all(later - time > 0.9 for time, later in pairwise(told))
+        sent = [record.came_ns / 1e9 for record in read(file) if record.step == OFFERED and record.pipe == 0]
+        # From retransmission to retransmission.
+        waits = [later - time for time, later in pairwise(sent) if time > 1.2]
+        assert len(waits) >= 3
+        for wait, longer in pairwise(waits):
+            if not is_told:
+                assert longer > 1.7 * wait
+            elif wait > 1.05:
+                assert longer < 1.5 * wait
 
 
 @on_kernel
@@ -550,10 +583,11 @@ def test_what_cannot_be_emulated_is_refused(command: Command, tmp_path: Path) ->
         pytest.skip("the plane needs Linux")
     silenced = SENSING.replace('"hold"', '"drop"\nunreachable = true')
     (tmp_path / "icmp.toml").write_text(text(radio=silenced))
-    done = command("emulate", "icmp.toml")
+    done = command("emulate", "icmp.toml", "--ipv6")
     assert done.code == 2
-    assert "ICMP" in done.err
+    assert "ICMP of IPv4" in done.err
     assert "kernel plane emulates" in done.err
+    check(Scenario.from_file(tmp_path / "icmp.toml"))
     (tmp_path / "vegas.toml").write_text(text().replace("linux-cubic", "vegas"))
     done = command("emulate", "vegas.toml")
     assert (done.code, "the kernel has no transport" in done.err) == (2, True)

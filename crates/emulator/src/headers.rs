@@ -7,9 +7,15 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 pub(crate) const TCP: u8 = 6;
 pub(crate) const UDP: u8 = 17;
+/// ICMP, its type of destination unreachable, and the code that says the host is (RFC 792).
+const ICMP: u8 = 1;
+const UNREACHABLE: u8 = 3;
+const HOST_UNREACHABLE: u8 = 1;
 pub(crate) const IPV4_HEADER: usize = 20;
 pub(crate) const IPV6_HEADER: usize = 40;
 const TCP_HEADER: usize = 20;
+/// The flag of TCP that begins a connection.
+pub(crate) const SYN: u8 = 2;
 const UDP_HEADER: usize = 8;
 /// Time to live of what is written, as Linux has it.
 const LIFETIME: u8 = 64;
@@ -199,6 +205,29 @@ fn ends(bytes: &[u8], transport: &[u8]) -> Ends {
         from: SocketAddr::new(address(from), short(transport, 0)),
         to: SocketAddr::new(address(to), short(transport, 2)),
     }
+}
+
+/// The bytes of ICMP destination unreachable (RFC 792, code 1: host) about a packet of IPv4, of which it quotes the header and 8
+/// bytes; `None`: there are not as many, or it is about ICMP, of which nobody is told (RFC 1122 section 3.2.2).
+pub(crate) fn write_unreachable(from: Ipv4Addr, about: &[u8]) -> Option<Vec<u8>> {
+    if about.first()? >> 4 != 4 || *about.get(9)? == ICMP {
+        return None;
+    }
+    let quoted = about.get(..usize::from(about[0] & 0x0f) * 4 + 8)?;
+    let source: [u8; 4] = about.get(12..16)?.try_into().ok()?;
+    let mut icmp = vec![UNREACHABLE, HOST_UNREACHABLE, 0, 0, 0, 0, 0, 0];
+    icmp.extend(quoted);
+    let checksum = !folded(sum(&icmp));
+    put(&mut icmp, 2, checksum);
+    let end = |address: Ipv4Addr| SocketAddr::new(address.into(), 0);
+    Some(packet(Ends { from: end(from), to: end(source.into()) }, 0, ICMP, &icmp))
+}
+
+/// The packet that ICMP destination unreachable is about, as far as it is quoted.
+pub(crate) fn read_unreachable(bytes: &[u8]) -> Option<&[u8]> {
+    let header = usize::from(bytes.first()? & 0x0f) * 4;
+    let is_icmp = bytes[0] >> 4 == 4 && *bytes.get(9)? == ICMP && *bytes.get(header)? == UNREACHABLE;
+    if is_icmp { bytes.get(header + 8..) } else { None }
 }
 
 fn packet(ends: Ends, ecn: u8, protocol: u8, content: &[u8]) -> Vec<u8> {

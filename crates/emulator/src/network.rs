@@ -7,6 +7,9 @@
 
 mod ad_hoc;
 mod cells;
+mod notices;
+
+pub(crate) use notices::{fronts, tells};
 
 use crate::error::EmulationError;
 use crate::packet::Packet;
@@ -21,6 +24,7 @@ use cogtcp_spectrum::air::Air;
 use cogtcp_spectrum::{Radio, RadioStats};
 use cogtcp_station_pair::Noted;
 use cogtcp_units::{Rate, Time};
+use notices::Notices;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -44,6 +48,23 @@ pub trait Observer {
 
     /// A primary user destroyed a frame of this name, which was about a packet of `pipe`.
     fn interference(&mut self, _at: Time, _pipe: Pipe, _frame: &'static str) {}
+
+    /// The host that is to be told if silence destroys this packet; `None`: nobody is.
+    fn source(&mut self, _packet: &Packet) -> Option<usize> {
+        None
+    }
+
+    /// Writes what `teller` tells the source of a packet that silence destroyed, which is to go by `pipe` first: a packet, and its
+    /// size. `None`: a node that is no host tells it; it is there without a link.
+    fn notice(
+        &mut self,
+        _at: Time,
+        _teller: Option<usize>,
+        _pipe: Option<Pipe>,
+        _about: &Packet,
+    ) -> Option<(Packet, u32)> {
+        None
+    }
 
     /// A packet is lost at a node of an ad hoc network.
     fn lost(&mut self, _at: Time, _node: u32, _frame: &Frame<Packet>, _cause: &'static str) {}
@@ -69,6 +90,7 @@ pub struct Network {
     ad_hoc: Option<Box<AdHoc>>,
     /// Packets that the air has taken and not given back.
     on_air: u64,
+    notices: Notices,
     /// The channels and primary users of CR users with a MAC, if there are any.
     air: Option<Arc<Air>>,
     /// What a cell has to say, empty between its steps.
@@ -130,6 +152,7 @@ impl Network {
             cells: Vec::new(),
             ad_hoc,
             on_air: 0,
+            notices: Notices::new(experiment),
             air,
             notes: VecDeque::new(),
             ways,
@@ -191,7 +214,7 @@ impl Network {
     fn arrive(&mut self, at: Time, pipe: Pipe, observer: &mut impl Observer) {
         let departure = self.pipes[pipe].arrive(self.played);
         match departure.lost {
-            Some(cause) => observer.dropped(at, pipe, &departure.frame, cause, false),
+            Some(cause) => self.lose(at, pipe, &departure.frame, (cause, false), observer),
             None => self.forward(at, pipe, departure.frame, observer),
         }
     }
@@ -210,29 +233,28 @@ impl Network {
     }
 
     /// A packet of `size` bytes comes from its host, to take the way `way` (of [`Ways::way`]).
-    pub fn offer(
-        &mut self,
-        now: Time,
-        way: u32,
-        mut packet: Packet,
-        size: u32,
-        observer: &mut impl Observer,
-    ) {
+    pub fn offer(&mut self, now: Time, way: u32, packet: Packet, size: u32, observer: &mut impl Observer) {
         self.play(now, observer);
+        self.send(way, packet, size, observer);
+    }
+
+    fn send(&mut self, way: u32, mut packet: Packet, size: u32, observer: &mut impl Observer) {
         packet.place = way + 1;
         let frame = Frame::new(packet, size);
         match self.ways.step(way) {
             Step::Pipe(pipe) => self.put(pipe, frame, observer),
             Step::Air(ends) => self.send_on_air(ends, &frame, observer),
-            // A way has at least one step.
-            Step::Host(_) => {}
+            // It is there.
+            Step::Host(host) => observer.arrived(self.played, host, None, &frame),
         }
     }
 
     fn put(&mut self, pipe: Pipe, frame: Frame<Packet>, observer: &mut impl Observer) {
         match self.pipes[pipe].offer(self.played, frame) {
             Offer::Dropped => observer.dropped(self.played, pipe, &frame, DropCause::Queue, true),
-            Offer::Refused => observer.dropped(self.played, pipe, &frame, DropCause::Silence, true),
+            Offer::Refused => {
+                self.lose(self.played, pipe, &frame, (DropCause::Silence, true), observer);
+            }
             Offer::Managed => self.attend(pipe, observer),
             Offer::Wake => self.wake(pipe),
             Offer::Taken | Offer::Schedule(_) => {}

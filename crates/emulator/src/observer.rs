@@ -128,7 +128,7 @@ impl Observer {
     }
 
     /// The UDP source that a packet comes from.
-    fn source(&mut self, packet: &Packet) -> Option<&mut UdpWatch> {
+    fn source_of(&mut self, packet: &Packet) -> Option<&mut UdpWatch> {
         self.udp.get_mut((packet.flow as usize).checked_sub(self.flows.len())?)
     }
 
@@ -142,7 +142,7 @@ impl Observer {
             } else if packet.payload > 0 {
                 packet.answers = now;
             }
-        } else if let Some(source) = self.source(&packet) {
+        } else if let Some(source) = self.source_of(&packet) {
             packet.payload = source.sent();
         }
         if let (Some(journal), Some(pipe)) = (&mut self.journal, pipe) {
@@ -162,7 +162,7 @@ impl Observer {
         let packet = &frame.packet;
         if let Some(flow) = self.flows.get_mut(packet.flow as usize) {
             flow.dropped[usize::from(!packet.is_forward)] += u64::from(self.is_warm);
-        } else if let Some(source) = self.source(packet) {
+        } else if let Some(source) = self.source_of(packet) {
             source.dropped();
         }
         self.happened(Happening {
@@ -211,8 +211,13 @@ impl network::Observer for Observer {
                 flow.rtt.record(now.saturating_since(packet.answers));
             }
         }
+        if let Some(flow) = self.packets.told_of(packet) {
+            let (kind, entity) = (EventKind::Unreachable, Entity::Flow(flow));
+            let about = Happening { at: now, kind, entity, flow: Some(flow), detail: "", value: f64::NAN };
+            self.happened(about);
+        }
         let is_warm = self.is_warm;
-        if let Some(source) = self.source(packet) {
+        if let Some(source) = self.source_of(packet) {
             source.arrived(now, packet.payload, frame.size(), packet.sent_at, is_warm);
         }
         let bytes = self.packets.bytes(packet);
@@ -252,6 +257,25 @@ impl network::Observer for Observer {
             announcer.event(radio, event);
         }
         self.note_radio(at, Entity::Radio(radio), event, own_rate);
+    }
+
+    fn source(&mut self, packet: &Packet) -> Option<usize> {
+        self.packets.to_be_told(packet)
+    }
+
+    fn notice(
+        &mut self,
+        at: Time,
+        teller: Option<usize>,
+        pipe: Option<Pipe>,
+        about: &Packet,
+    ) -> Option<(Packet, u32)> {
+        let (packet, size) = self.packets.unreachable(at, teller, about)?;
+        if let (Some(journal), Some(pipe)) = (&mut self.journal, pipe) {
+            let bytes = self.packets.bytes(&packet);
+            journal.packet(at, Step::Offered, pipe, (&packet, size), bytes, None);
+        }
+        Some((packet, size))
     }
 
     fn lost(&mut self, at: Time, node: u32, frame: &Frame<Packet>, cause: &'static str) {

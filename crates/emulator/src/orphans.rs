@@ -6,7 +6,7 @@
 
 use crate::device::{Device, Wire};
 use crate::error::{EmulationError, Tried};
-use crate::headers::{self, Ends, Tcp};
+use crate::headers::{self, Ends, SYN, Tcp};
 use crate::sys;
 use cogtcp_units::Duration;
 use std::fs::File;
@@ -14,7 +14,6 @@ use std::io::{self, Read, Seek};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsRawFd;
 
-const SYN: u8 = 2;
 const RST: u8 = 4;
 const ACK: u8 = 16;
 /// States of `/proc/net/tcp` that end with their namespace or with whoever listens (include/net/tcp_states.h).

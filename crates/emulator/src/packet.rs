@@ -1,6 +1,6 @@
 //! Real packets: where their bytes lie while they are on the link, and what links and reports read of them.
 
-use crate::headers::{IPV4_HEADER, IPV6_HEADER, TCP, UDP, folded};
+use crate::headers::{self, IPV4_HEADER, IPV6_HEADER, SYN, TCP, UDP, folded};
 use cogtcp_link::Payload;
 use cogtcp_units::Time;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -112,6 +112,8 @@ const NETWORK: [u8; 3] = [100, 64, 0];
 const NETWORK6: [u8; 8] = [0xfd, b'c', b'o', b'g', b't', b'c', b'p', 0];
 /// So many hosts have an address.
 pub(crate) const MOST_HOSTS: usize = 250;
+/// The number whose address a node has that is no host.
+const NO_HOST: usize = MOST_HOSTS + 1;
 
 /// The address of a host.
 pub(crate) fn address(host: usize) -> Ipv4Addr {
@@ -229,6 +231,37 @@ impl Packets {
             mark(bytes);
         }
         bytes
+    }
+
+    /// What a host (`None`: a node that is none) tells the source of a packet that could not be delivered: ICMP destination
+    /// unreachable, and its size.
+    pub fn unreachable(&mut self, now: Time, from: Option<usize>, about: &Packet) -> Option<(Packet, u32)> {
+        let quoted = self.slots.get(about.slot as usize)?;
+        let bytes = headers::write_unreachable(address(from.unwrap_or(NO_HOST)), quoted)?;
+        Some((self.put(now, &bytes)?, bytes.len() as u32))
+    }
+
+    /// The host that is told if this packet is destroyed; `None`: nobody is, or it is of IPv6.
+    ///
+    /// As in the simulator nobody is told of destroyed acknowledgements, whose sender has nothing to hold back, and of datagrams of
+    /// UDP sources, who do not listen. Unlike there the sources of SYNs are told nothing: Linux gives up a connection that does not stand
+    /// yet, against RFC 1122 section 4.2.3.9, and the flow would never begin. Programs are told of all.
+    pub fn to_be_told(&self, packet: &Packet) -> Option<usize> {
+        let bytes = self.slots.get(packet.slot as usize)?;
+        let is_data =
+            || packet.is_forward && headers::read_tcp(bytes).is_some_and(|tcp| tcp.flags & SYN == 0);
+        if bytes.first()? >> 4 != 4 || (packet.flow != NO_FLOW && !is_data()) {
+            return None;
+        }
+        numbered(bytes.get(12..16)?.strip_prefix(&NETWORK)?)
+    }
+
+    /// The flow that the ICMP message in a packet is about.
+    pub(crate) fn told_of(&self, packet: &Packet) -> Option<usize> {
+        let quoted = headers::read_unreachable(self.slots.get(packet.slot as usize)?)?;
+        let ports = quoted.get(usize::from(quoted.first()? & 0x0f) * 4..)?;
+        let port = |at: usize| Some(u16::from_be_bytes([*ports.get(at)?, *ports.get(at + 1)?]));
+        self.ports.flow([port(0)?, port(2)?]).map(|(flow, _)| flow)
     }
 
     /// The packet has left the link.

@@ -2,6 +2,7 @@
 
 use crate::device::LEAST_MTU_OF_IPV6;
 use crate::error::EmulationError;
+use crate::network;
 use crate::packet::{Family, MOST_HOSTS, Packets, Ports};
 use crate::sockets::Settings;
 use crate::udp;
@@ -84,8 +85,11 @@ impl Plan {
     /// Checks that `experiment` can be emulated: its own flows, over IPv4 or IPv6, or with `is_command` some program in their place.
     pub fn new(mut experiment: Experiment, is_command: bool, family: Family) -> Result<Self, EmulationError> {
         let mut notes = Vec::new();
-        if let Some(radio) = experiment.radios.iter().find(|radio| gating(radio)) {
-            return refuse(format!("radio \"{}\" tells sources of what it destroyed (ICMP)", radio.name));
+        if let Some(radio) = experiment.radios.iter().find(network::tells)
+            && family == Family::V6
+        {
+            let name = &radio.name;
+            return refuse(format!("radio \"{name}\" tells sources of what it destroyed by ICMP of IPv4"));
         }
         for (link, spec) in experiment.links.iter().enumerate() {
             if experiment.radios.iter().filter(|radio| radio.links.contains(&link)).count() > 1 {
@@ -281,10 +285,6 @@ fn ends_of_programs(experiment: &Experiment) -> [usize; 2] {
 
 fn refuse<T>(what: String) -> Result<T, EmulationError> {
     Err(EmulationError::Scenario { what, known: KNOWN })
-}
-
-fn gating(radio: &RadioSpec) -> bool {
-    radio.kind.gating().is_some_and(|gating| gating.unreachable)
 }
 
 /// The sockets of a flow.

@@ -1,6 +1,8 @@
 //! Which way packets take from host to host: the simulator's shortest paths, read off once.
 
+use crate::network;
 use cogtcp_scenario::{Experiment, Routes};
+use std::collections::BTreeMap;
 
 /// A direction of a link: `2 * link` is its forward direction, `2 * link + 1` its reverse.
 pub type Pipe = usize;
@@ -25,6 +27,8 @@ pub struct Ways {
     steps: Vec<Step>,
     /// Where the way from host to host begins.
     starts: Vec<Vec<Option<u32>>>,
+    /// Where the way of a message begins that a node which tells sources sends to a host.
+    messages: BTreeMap<(usize, usize), u32>,
 }
 
 impl Ways {
@@ -55,7 +59,17 @@ impl Ways {
             }
             starts.push(begins);
         }
-        Self { hosts, steps, starts }
+        let mut messages = BTreeMap::new();
+        for (_, node) in network::fronts(experiment) {
+            for (number, host) in hosts.iter().enumerate() {
+                // None to itself: the host is told without a packet on a link.
+                let Some(path) = routes.path(node, *host) else { continue };
+                messages.insert((node, number), steps.len() as u32);
+                steps.extend(path.into_iter().map(|pipe| Step::Pipe(pipe as usize)));
+                steps.push(Step::Host(number));
+            }
+        }
+        Self { hosts, steps, starts, messages }
     }
 
     /// The nodes that are hosts.
@@ -71,6 +85,16 @@ impl Ways {
     /// The way from host to host, as a handle; `None`: there is none.
     pub fn way(&self, from: usize, to: usize) -> Option<u32> {
         *self.starts.get(from)?.get(to)?
+    }
+
+    /// The number of the host at `node`, if it is one.
+    pub(crate) fn host_at(&self, node: usize) -> Option<usize> {
+        self.hosts.binary_search(&node).ok()
+    }
+
+    /// The way of a message from a node that tells sources of losses to a host.
+    pub(crate) fn message(&self, node: usize, host: usize) -> Option<u32> {
+        self.messages.get(&(node, host)).copied()
     }
 
     /// What comes at this place of a way.

@@ -113,9 +113,6 @@ impl Simulation {
                     // `arrive` takes the event off the queue itself: as a rule the pipe's next arrival takes its place.
                     if let Some(frame) = self.network.arrive(now, pipe) {
                         self.deliver(now, &frame);
-                    } else if self.network.has_destroyed() {
-                        let mut world = World { network: &mut self.network, flows: &mut self.flows };
-                        self.parts.handle_losses(now, &mut world);
                     }
                 }
                 Event::Timer(endpoint) => {
@@ -154,6 +151,11 @@ impl Simulation {
                     self.network.queue.pop(other);
                     self.rare_event(now, other);
                 }
+            }
+            // On the way, or as a host sent it.
+            if self.network.has_destroyed() {
+                let mut world = World { network: &mut self.network, flows: &mut self.flows };
+                self.parts.handle_losses(now, &mut world);
             }
         }
         Ok(())
