@@ -20,7 +20,7 @@ RESULTS = {
 EXTENSIONS = {
     "trains", "train_flows", "predictions", "datagrams", "requests", "request_flows", "chunks", "videos",
     "emulation",
-    "routing", "ways", "drops", "nodes", "searches", "places", "routes",
+    "routing", "ways", "drops", "nodes", "searches", "places", "routes", "frames",
     "primary_users",
 }  # fmt: skip
 

@@ -51,7 +51,7 @@ def run(
         scenario: What to simulate.
         seed: Seed of every random draw, 0 to 2^63 - 1; by default the scenario's own.
         trace: How much to keep: `summary` (flows, links, radios), `series` (also the time series), `full`
-            (also the events), `packets` (also every packet on every link, for short runs).
+            (also the events), `packets` (also every packet on every link or frame on air, for short runs).
         cancel: Stops the run from another thread.
 
     Raises:
@@ -191,6 +191,11 @@ class Result:
         return self.table("routes")
 
     @cached_property
+    def frames(self) -> pa.Table:
+        """Every frame over the air of an ad hoc network. Empty unless packets are traced."""
+        return self.table("frames")
+
+    @cached_property
     def primary_users(self) -> pa.Table:
         """One row per primary user of an ad hoc network: its place, its range, how long it was ON."""
         return self.table("primary_users")
@@ -321,7 +326,8 @@ class Result:
         """
         from cogtcp.output import OutputFolder
 
-        job = run_job(self.scenario, self.seed, packets=self.packets.num_rows > 0)
+        packets = self.packets.num_rows > 0 or "frames" in self._sources
+        job = run_job(self.scenario, self.seed, packets=packets)
         with OutputFolder(directory, job=job, force=force) as folder:
             self.write(folder, command=command)
         return Path(directory)
@@ -357,10 +363,11 @@ class Result:
         Needs a run with `trace="packets"`. What a node at an end of the link sees there: what it sends when
         it hands it to the link, what it receives when it has arrived. Headers are captured, payloads are not
         (docs/captures.md). A packet that is dropped after the node saw it has a comment that says why.
+        Of an ad hoc network `air` is every frame of IEEE 802.11 on every channel, as it begins.
 
         Args:
             path: The file, replaced if it exists; written whole or not at all.
-            link: Name of the link, or `LINK@NODE`.
+            link: Name of the link, or `LINK@NODE`; of an ad hoc network `air`.
             node: Node at one of its ends; by default the one from which `forward` leads.
 
         Raises:

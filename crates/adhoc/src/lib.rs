@@ -7,11 +7,12 @@
 //!
 //! Reading order: `config` (what a network is made of), `packet` (what goes over the air), `event` (what is reported, and why
 //! packets are lost), `network` (what is due when; in `network/` the way of packets and what routing and the medium say), `node`,
-//! `radios` (CR nodes: sensing, handoff, who knows whose channel), `arp` (addresses of neighbours), `places` (where nodes are), `timers`. `docs/adhoc.md` says what the model is and where it ends.
+//! `radios` (CR nodes: sensing, handoff, who knows whose channel), `arp` (addresses of neighbours), `frame` (what a sniffer would record), `places` (where nodes are), `timers`. `docs/adhoc.md` says what the model is and where it ends.
 
 mod arp;
 mod config;
 mod event;
+mod frame;
 mod network;
 mod node;
 mod packet;
@@ -24,6 +25,7 @@ pub use config::{
     AdHocConfig, ChannelKnowledge, CognitiveNode, LinkFailure, Radios, SensingTimes, WhileNeighbourSenses,
 };
 pub use event::{DropCause, Event, Layer, SearchOutcome};
+pub use frame::{AirFrame, AirNote, FrameContent, NodeRadio};
 pub use network::AdHocNetwork;
 pub use node::NodeCounters;
 pub use packet::{Packet, Trip};

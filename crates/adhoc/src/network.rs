@@ -1,8 +1,9 @@
 //! The network: what it is made of, and what is due when.
 //!
 //! `host_packets` (a packet from its source into a queue), `reception` (what the medium reports), `routing` (what routing says and
-//! sends), `resolution` (from a next hop to an address), `locations` (what it is told of places), `view` (the network from outside).
+//! sends), `frames` (what is recorded of the air), `resolution` (from a next hop to an address), `locations` (what it is told of places), `view` (the network from outside).
 
+mod frames;
 mod host_packets;
 mod locations;
 mod reception;
@@ -15,6 +16,7 @@ pub(crate) use resolution::Waiting;
 use crate::arp::ArpTable;
 use crate::config::AdHocConfig;
 use crate::event::{DropCause, Event};
+use crate::frame::AirNote;
 use crate::node::{Interfaces, Node, NodeCounters};
 use crate::packet::Load;
 use crate::places::Places;
@@ -47,6 +49,8 @@ pub struct AdHocNetwork<T, S = ()> {
     /// The ways that packets took, where they are recorded: by the hash of each, that of the way before its last node, and that node.
     ways: Option<BTreeMap<u64, (u64, u32)>>,
     pub(crate) events: VecDeque<Event<T>>,
+    /// Frames, where they are recorded.
+    air: VecDeque<AirNote<T>>,
     seed: u64,
     now: Time,
 }
@@ -116,6 +120,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
             topology: None,
             ways: None,
             events: VecDeque::new(),
+            air: VecDeque::new(),
             seed,
             now: Time::ZERO,
             config,

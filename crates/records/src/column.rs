@@ -178,6 +178,14 @@ pub struct TextColumn {
 }
 
 impl TextColumn {
+    /// Row `row`, which has been pushed, is to be `code`.
+    pub fn revise(&mut self, row: usize, code: Code) {
+        debug_assert!((code.0 as usize) < self.dictionary.len(), "the code was interned in another column");
+        if let Some(cell) = self.codes.get_mut(row) {
+            *cell = code.0;
+        }
+    }
+
     /// The code of `text`, added to the dictionary when new. The first text gets code 0, the next 1, ...
     pub fn intern(&mut self, text: &str) -> Code {
         if let Some(code) = self.index.get(text) {

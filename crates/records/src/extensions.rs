@@ -466,6 +466,81 @@ tables! {
         silent: bool in "",
     }
 
+    /// One row per frame that goes on the air of an ad hoc network, in the order of their starts; where every packet is recorded.
+    FrameRow, FramesBuilder = "frames" {
+        /// When it begins.
+        time_s: f64 in "s",
+        /// When it ends.
+        end_s: f64 in "s",
+        /// The channel.
+        channel: u64 in "",
+        /// `rts`, `cts`, `data` or `ack`.
+        frame: Code in "",
+        /// Node that transmits it.
+        transmitter: Code in "",
+        /// By which of its radios: 0 is the only one or the control radio, 1 the transmitter, 2 the receiver of three.
+        transmitter_radio: u64 in "",
+        /// Node that it is for; empty: everybody.
+        receiver: Code in "",
+        /// For which of its radios.
+        receiver_radio: u64 in "",
+        /// Its rate.
+        rate_bps: f64 in "bit/s",
+        /// For how long after its end it reserves the medium.
+        reserves_s: f64 in "s",
+        /// Number of the packet at its transmitter; 0 for what is no data.
+        sequence: u64 in "",
+        /// Whether the same packet was in a data frame of this radio before.
+        retry: bool in "",
+        /// Why the exchange failed of which it was the last RTS or data frame: `interfered` (a primary user), `silent` (the receiver
+        /// sensed), `collided`, `garbled`, `out_of_reach`, `refused` (the receiver's medium was busy); else empty.
+        failed: Code in "",
+        /// What it carries: `tcp`, `icmp`, `udp`, `routing`, `arp`, `channel` (an announcement); empty for what is no data.
+        protocol: Code in "",
+        /// Of `routing`: `request`, `reply`, `error`, `reply-ack`, `hello` or `repair`; of `arp`: `request` or `reply`.
+        message: Code in "",
+        /// Octets of a message of AODV behind its UDP header (RFC 3561), in hexadecimal digits.
+        octets: Code in "",
+        /// Number of the stream of a packet of a host, as in `packets`.
+        stream: u64 in "",
+        /// Its flow; empty for UDP and what is no packet of a host.
+        flow: Code in "",
+        /// Node that sent the packet.
+        from: Code in "",
+        /// Node that it is for; of `arp` the node asked, or that asked; empty: everybody.
+        to: Code in "",
+        /// Time to live in its IP header.
+        ttl: u64 in "",
+        /// The two ECN bits of its IP header (RFC 3168 section 5).
+        ecn: u64 in "",
+        /// TCP flags: S, F, R, P, E, W, and a dot for ACK.
+        flags: Code in "",
+        /// Sequence number of its first byte, in 32 bits; 0 is the SYN.
+        seq: u64 in "",
+        /// Payload.
+        payload_bytes: u64 in "B",
+        /// Acknowledgement number: the next byte expected.
+        ack: u64 in "",
+        /// Window advertised, as it stands in the header.
+        window: u64 in "",
+        /// Edges of the SACK blocks, the most recent first (RFC 2018): `1001-2001 3001-4001`.
+        sack: Code in "",
+        /// Whether it has the SACK-permitted option (RFC 2018).
+        sack_permitted: bool in "",
+        /// Maximum segment size option (RFC 9293); not-a-number without it.
+        mss: f64 in "B",
+        /// Shift count of the window scale option (RFC 7323); not-a-number without it.
+        window_scale: f64 in "",
+        /// Value of the timestamps option (RFC 7323); not-a-number without it.
+        tsval: f64 in "",
+        /// Echo of the timestamps option; not-a-number without it.
+        tsecr: f64 in "",
+        /// Value of the experimental option (kind 253, RFC 6994); not-a-number without it.
+        experimental: f64 in "",
+        /// Size of what it carries, with network headers and without those of the MAC.
+        wire_bytes: u64 in "B",
+    }
+
     /// One row per stream of packets over an ad hoc network and change of its way, where time series are recorded.
     RouteRow, RoutesBuilder = "routes" {
         /// When the first packet arrived that had come this way.

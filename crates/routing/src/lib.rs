@@ -26,6 +26,7 @@ pub mod search;
 mod static_routing;
 pub mod table;
 mod topology;
+mod wire;
 
 pub use address::{ChannelNumber, NodeAddress};
 pub use aodv::{Aodv, AodvConfig, AodvProfile, AodvSettings, ErrorTo, LocalRepair, RequestTimeout};

@@ -3,6 +3,7 @@
 //! Packets whose way has no links wait in the network until this part's event of that instant; what arrives goes back to the event
 //! loop by [`Network::bring`](crate::network::Network::bring).
 
+use crate::frames::Frames;
 use crate::network::Network;
 use crate::options::{RunError, TraceLevel};
 use crate::packet::{Packet, TIME_TO_LIVE};
@@ -64,20 +65,26 @@ struct Nodes<S> {
     armed: Time,
     records: bool,
     recording: Duration,
+    /// What goes over the air, where packets are recorded.
+    frames: Option<Box<Frames>>,
 }
 
 impl<S: Surroundings + std::fmt::Debug> Nodes<S> {
     fn new(plan: &Plan<'_, '_>, spec: &AdHocSpec, surroundings: S) -> Result<Self, RunError> {
         let Plan { experiment, seed, trace, network, .. } = plan;
         let mobility = spec.mobility(experiment.run.duration, *seed).map_err(RunError::AdHoc)?;
-        let config = spec.config.clone();
+        let mut config = spec.config.clone();
+        config.medium.reports_frames = network.trace.records_packets();
         let air = AdHocNetwork::new(config, Arc::clone(&mobility), plan.air, surroundings, *seed);
         let mut air = air.map_err(RunError::AdHoc)?;
         let records = *trace >= TraceLevel::Series;
         if records {
             air.record_ways();
         }
+        let flows = experiment.flows.iter().map(|flow| flow.name.as_str());
+        let frames = || Box::new(Frames::new(&experiment.nodes, flows));
         Ok(Self {
+            frames: network.trace.records_packets().then(frames),
             account: AdHocAccount::new(
                 experiment.nodes.clone(),
                 streams(experiment, network),
@@ -105,6 +112,12 @@ impl<S: Surroundings + std::fmt::Debug> Nodes<S> {
 
     /// Takes in what happened in the air.
     fn take_events(&mut self, network: &mut Network) {
+        // Before packets that have arrived are taken apart.
+        if let Some(frames) = &mut self.frames {
+            while let Some(note) = self.air.poll_air() {
+                frames.note(&note, network);
+            }
+        }
         while let Some(event) = self.air.poll_event() {
             self.account.note(&self.air, &event, |packet| packet.stream);
             match event {
@@ -219,7 +232,7 @@ impl<S: Surroundings + std::fmt::Debug> Part for Nodes<S> {
 
     fn report(&self, ending: &Ending<'_>) -> Vec<Table> {
         let spec = ending.experiment.adhoc.as_deref();
-        self.account.tables(
+        let mut tables = self.account.tables(
             &self.air,
             &AdHocEnding {
                 mobility: &self.mobility,
@@ -228,7 +241,9 @@ impl<S: Surroundings + std::fmt::Debug> Part for Nodes<S> {
                 protocol: spec.map_or("", |spec| spec.config.routing.name()),
                 end: ending.end,
             },
-        )
+        );
+        tables.extend(self.frames.as_deref().map(Frames::table));
+        tables
     }
 }
 

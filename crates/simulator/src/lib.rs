@@ -17,6 +17,7 @@ mod budget;
 mod episode;
 mod flow;
 mod forwarding;
+mod frames;
 mod gated_links;
 mod look_ahead;
 mod network;

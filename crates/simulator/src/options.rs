@@ -157,9 +157,6 @@ pub enum RunError {
         /// How many.
         rows: u64,
     },
-    /// Every packet was to be recorded, of a network without links.
-    #[error("packets are recorded on links, and an ad hoc network has none; record up to the events alone")]
-    NoPackets,
     /// An ad hoc network that cannot be built.
     #[error("ad hoc network: {0}")]
     AdHoc(String),

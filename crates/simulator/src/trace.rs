@@ -169,12 +169,6 @@ impl Trace {
         segment: Option<&Segment>,
     ) {
         let packet = &frame.packet;
-        let flags = segment.map_or_else(String::new, |segment| format!("{:?}", segment.flags));
-        let blocks: Vec<String> = segment
-            .map_or(&[][..], Segment::sack)
-            .iter()
-            .map(|block| format!("{}-{}", block.start, block.end))
-            .collect();
         let timestamps = segment.and_then(Segment::timestamps);
         let (protocol, seq, payload) = match (&packet.body, segment) {
             (_, Some(segment)) => (0, segment.seq.get(), segment.len),
@@ -203,13 +197,13 @@ impl Trace {
             to: Code(place.addresses.1),
             ttl: u64::from(place.time_to_live),
             ecn: if marked { 3 } else { 2 * u64::from(capable) },
-            flags: self.packets.flags.intern(&flags),
+            flags: self.packets.flags.intern(&flags_text(segment)),
             seq: u64::from(seq),
             payload_bytes: u64::from(payload),
             ack: u64::from(segment.map_or(0, |segment| segment.ack.get())),
             window: u64::from(segment.map_or(0, |segment| segment.window)),
-            sack_blocks: blocks.len() as u64,
-            sack: self.packets.sack.intern(&blocks.join(" ")),
+            sack_blocks: segment.map_or(0, |segment| segment.sack().len()) as u64,
+            sack: self.packets.sack.intern(&sack_text(segment)),
             sack_permitted: segment.is_some_and(Segment::sack_permitted),
             mss: number(segment.and_then(Segment::mss).map(u32::from)),
             window_scale: number(segment.and_then(Segment::window_scale).map(u32::from)),
@@ -373,4 +367,15 @@ impl Trace {
             self.packets.finish(),
         ]
     }
+}
+
+/// The flags of a segment as tables have them.
+pub(crate) fn flags_text(segment: Option<&Segment>) -> String {
+    segment.map_or_else(String::new, |segment| format!("{:?}", segment.flags))
+}
+
+/// The edges of its SACK blocks as tables have them.
+pub(crate) fn sack_text(segment: Option<&Segment>) -> String {
+    let blocks = segment.map_or(&[][..], Segment::sack).iter();
+    blocks.map(|block| format!("{}-{}", block.start, block.end)).collect::<Vec<_>>().join(" ")
 }

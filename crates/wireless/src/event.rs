@@ -1,7 +1,7 @@
 //! What goes into a medium and what comes out of it.
 
 use cogtcp_spectrum::ChannelId;
-use cogtcp_units::{Duration, Time};
+use cogtcp_units::{Duration, Rate, Time};
 
 /// A station: one radio and its MAC. The number is its MAC address: who sends names the interface.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -168,6 +168,12 @@ pub enum Event<T> {
         start: Time,
         /// Its end.
         end: Time,
+        /// Its rate.
+        rate: Rate,
+        /// The number of the sender's packet, by which a receiver knows copies of it.
+        sequence: u32,
+        /// The duration field: for how long after its end the medium is reserved.
+        reserves: Duration,
     },
 }
 

@@ -328,6 +328,11 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         station.cold.queue.len() + usize::from(station.cold.service.is_some())
     }
 
+    /// The packet that the MAC of an interface is at.
+    pub fn in_service(&self, at: InterfaceId) -> Option<&Outgoing<T>> {
+        self.stations[at.0].cold.service.as_ref().map(|service| &service.packet)
+    }
+
     /// Shows the packets that wait or that the MAC is at, but for those that have arrived.
     pub fn visit(&self, mut show: impl FnMut(&T)) {
         for station in self.stations.iter() {

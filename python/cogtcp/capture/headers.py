@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 #: The longest headers that are written: IPv4 without options and the longest TCP header.
 LONGEST = 20 + 60
 
-_ICMP, _TCP, _UDP = 1, 6, 17
+_ICMP, _TCP, UDP = 1, 6, 17
 _DONT_FRAGMENT = 0x4000
 _FLAGS = {"F": 1, "S": 2, "R": 4, "P": 8, ".": 16, "E": 64, "W": 128}
 # The range of dynamic ports (RFC 6335), and one that iperf3 made known for bulk data.
@@ -58,8 +58,8 @@ def build(row: Row, addresses: Mapping[str, bytes], flows: Mapping[str, Quoted])
     elif row["protocol"] == "icmp":
         number, content = _ICMP, _unreachable(row, flows[row["flow"]])
     else:
-        number, content = _UDP, _udp(row, source, target)
-    return _ipv4(row["wire_bytes"], row["ttl"], row["ecn"], number, source, target) + content
+        number, content = UDP, _udp(row, source, target)
+    return ipv4(row["wire_bytes"], row["ttl"], row["ecn"], number, source, target) + content
 
 
 def options(row: Row) -> bytes:
@@ -99,7 +99,8 @@ def ports(stream: int) -> tuple[int, int]:
     return pair[::-1] if back else pair
 
 
-def _ipv4(length: int, ttl: int, ecn: int, protocol: int, source: bytes, target: bytes) -> bytes:
+def ipv4(length: int, ttl: int, ecn: int, protocol: int, source: bytes, target: bytes) -> bytes:
+    """Return the header of an IPv4 packet of `length` bytes, itself included (RFC 791)."""
     # Identification 0: atomic packets need none (RFC 6864).
     # A length that the field cannot hold is 0 there, as where segmentation is offloaded.
     total_length = length if length <= 0xFFFF else 0
@@ -119,18 +120,28 @@ def _tcp(row: Row, source: bytes, target: bytes) -> bytes:
     return first + struct.pack(">HH", total, 0) + added
 
 
+def datagram(ends: tuple[int, int], payload: bytes, source: bytes, target: bytes) -> bytes:
+    """Return a UDP datagram between the ports `ends` with its payload (RFC 768)."""
+    return _udp_header(ends, 8 + len(payload), payload, source, target) + payload
+
+
 def _udp(row: Row, source: bytes, target: bytes) -> bytes:
-    length = 8 + row["payload_bytes"]
-    first = struct.pack(">HHH", *ports(row["stream"]), length)
+    return _udp_header(ports(row["stream"]), 8 + row["payload_bytes"], b"", source, target)
+
+
+def _udp_header(ends: tuple[int, int], length: int, payload: bytes, source: bytes, target: bytes) -> bytes:
+    """Return a UDP header; beyond `payload` its payload is zeros."""
+    first = struct.pack(">HHH", *ends, length)
+    pseudo = source + target + struct.pack(">HH", UDP, length)
     # RFC 768: a sum of zero is sent as all ones.
-    total = checksum(source + target + struct.pack(">HH", _UDP, length) + first) or 0xFFFF
+    total = checksum(pseudo + first + b"\0\0" + payload) or 0xFFFF
     return first + struct.pack(">H", total)
 
 
 def _unreachable(row: Row, quoted: Quoted) -> bytes:
     """Destination unreachable, with the IP header and the first 8 bytes of what was destroyed (RFC 792)."""
     # Its length is not recorded: one without payload stands for it.
-    inner = _ipv4(40, _TIME_TO_LIVE, 0, _TCP, quoted.source, quoted.target)
+    inner = ipv4(40, _TIME_TO_LIVE, 0, _TCP, quoted.source, quoted.target)
     inner += struct.pack(">HHI", *ports(quoted.stream), row["seq"])
     total = checksum(struct.pack(">BBHI", _UNREACHABLE, _HOST, 0, 0) + inner)
     return struct.pack(">BBHI", _UNREACHABLE, _HOST, total, 0) + inner

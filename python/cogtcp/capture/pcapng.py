@@ -1,6 +1,6 @@
 """The file format pcapng (draft-ietf-opsawg-pcapng): blocks of a capture file, little-endian.
 
-A file has one section with one interface, the names of its addresses, and one enhanced packet block a packet.
+A file has one section with its interfaces, the names of its addresses, and an enhanced packet block a packet.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 #: Link type of packets that begin with their IP header (LINKTYPE_RAW).
 RAW_IP = 101
+#: Link type of IEEE 802.11 frames behind a radiotap header (LINKTYPE_IEEE802_11_RADIOTAP).
+RADIOTAP = 127
 
 _SECTION_HEADER = 0x0A0D0D0A
 _INTERFACE = 1
@@ -41,9 +43,9 @@ def section_header(application: str, comment: str) -> bytes:
     return _block(_SECTION_HEADER, fixed + _options(options))
 
 
-def interface(name: str, description: str, snap_length: int) -> bytes:
-    """Return the block of an interface that captures raw IP packets with times in nanoseconds."""
-    fixed = struct.pack("<HHI", RAW_IP, 0, snap_length)
+def interface(name: str, description: str, snap_length: int, link_type: int = RAW_IP) -> bytes:
+    """Return the block of an interface that captures packets of a link type with times in nanoseconds."""
+    fixed = struct.pack("<HHI", link_type, 0, snap_length)
     options = [
         (_IF_NAME, _text(name)),
         (_IF_DESCRIPTION, _text(description)),
@@ -62,11 +64,23 @@ def names(addresses: Mapping[bytes, str]) -> bytes:
     return _block(_NAME_RESOLUTION, records + struct.pack("<HH", 0, 0))
 
 
-def packet(time_ns: int, data: bytes, length: int, *, outgoing: bool, comments: Iterable[str] = ()) -> bytes:
-    """Return the block of a packet of which `data` was captured of `length` bytes."""
-    fixed = struct.pack("<IIIII", 0, time_ns >> 32, time_ns & 0xFFFF_FFFF, len(data), length)
+def packet(
+    time_ns: int,
+    data: bytes,
+    length: int,
+    *,
+    outgoing: bool | None = None,
+    interface: int = 0,
+    comments: Iterable[str] = (),
+) -> bytes:
+    """Return the block of a packet of which `data` was captured of `length` bytes.
+
+    `outgoing` None: whoever captures it neither sent nor was to receive it.
+    """
+    fixed = struct.pack("<IIIII", interface, time_ns >> 32, time_ns & 0xFFFF_FFFF, len(data), length)
     options = [(_COMMENT, _text(comment)) for comment in comments]
-    options.append((_EPB_FLAGS, struct.pack("<I", _OUTBOUND if outgoing else _INBOUND)))
+    if outgoing is not None:
+        options.append((_EPB_FLAGS, struct.pack("<I", _OUTBOUND if outgoing else _INBOUND)))
     return _block(_ENHANCED_PACKET, _padded(fixed, data) + _options(options))
 
 

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Point:
-    """A place where packets are captured: the interface of a node to a link.
+    """A place where packets are captured: the interface of a node to a link, or the air of an ad hoc network.
 
     Attributes:
-        link: Name of the link.
-        node: Name of the node.
+        link: Name of the link; `air` of the air.
+        node: Name of the node; empty: nobody's, who hears everything.
         outgoing: Direction of the link in which the node sends: `forward` or `reverse`.
         given: What it was asked for by.
     """
@@ -31,22 +31,34 @@ class Point:
     outgoing: str
     given: str
 
+    @property
+    def is_air(self) -> bool:
+        """Whether frames are captured over the air, and not packets on a link."""
+        return not self.node
+
+
+#: What stands for the air of an ad hoc network, which has no links.
+AIR = "air"
+
 
 def find_point(scenario: Scenario, link: str, node: str | None = None) -> Point:
     """Return the place where packets are captured.
 
     Args:
         scenario: What has the link.
-        link: Name of the link, or `LINK@NODE`.
-        node: Node at one of its ends; by default the one from which `forward` leads.
+        link: Name of the link, or `LINK@NODE`; of an ad hoc network `air`.
+        node: Node at one of its ends; by default the one from which `forward` leads. None of the air.
 
     Raises:
         UsageError: There is no such link, or the node is at none of its ends.
     """
     ends = {name: (first, second) for name, first, second in scenario._core.links()}
     if not ends:
+        if link == AIR and node is None:
+            return Point(AIR, "", "", AIR)
+        given = link if node is None else f"{link}@{node}"
         raise UsageError(
-            f"{scenario.name}: an ad hoc network has no links at whose ends packets are recorded"
+            f"{scenario.name}: an ad hoc network has no link {given!r}; capture what goes over the {AIR!r}"
         )
     name, at = link, node
     if link not in ends and node is None and "@" in link:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp import provenance
 from cogtcp._errors import UsageError
-from cogtcp.capture import headers, pcapng
+from cogtcp.capture import air, headers, pcapng
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +32,7 @@ _BEHIND = ("no route", "expired")
 
 
 def blocks(result: Result, point: Point) -> Iterator[bytes]:
-    """Return the capture of the packets that a node sends and receives on a link, piece by piece.
+    """Return a capture, piece by piece: what a node sends and receives on a link, or what goes over the air.
 
     Args:
         result: A run of which the packets were recorded.
@@ -41,6 +41,8 @@ def blocks(result: Result, point: Point) -> Iterator[bytes]:
     Raises:
         UsageError: No packets were recorded.
     """
+    if point.is_air:
+        return air.blocks(result)
     if not any(True for _ in result.each("packets", ["link"])):
         raise UsageError('this result has no packets to capture; run the scenario with trace="packets"')
     return _blocks(result, point)

@@ -140,7 +140,10 @@ def _parser() -> argparse.ArgumentParser:
         "--seed", type=int, metavar="N", help="seed of every random draw (default: the scenario's)"
     )
     run.add_argument(
-        "--packets", action="store_true", help="also write every packet on every link (packets.parquet)"
+        "--packets",
+        action="store_true",
+        help="also write every packet on every link (packets.parquet); of an ad hoc network every frame "
+        "(frames.parquet)",
     )
     run.add_argument(
         "--pcap",
@@ -148,7 +151,8 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         metavar="LINK[@NODE]",
         help="also write the packets on these links, as the node at their first end (or NODE) sees them, for "
-        "Wireshark and tcpdump (LINK.pcapng; comma-separated, or repeated; implies --packets)",
+        "Wireshark and tcpdump (LINK.pcapng; comma-separated, or repeated; implies --packets); of an ad hoc "
+        "network air: all frames of IEEE 802.11 (air.pcapng)",
     )
     _output_arguments(run)
 

@@ -164,6 +164,10 @@ def _captures(scenario: Scenario, links: list[str]) -> dict[str, Point]:
     captures: dict[str, Point] = {}
     for link in dict.fromkeys(links):
         point = find_point(scenario, link)
+        if point.is_air:
+            raise UsageError(
+                f"{scenario.name}: an emulation records no frames over the air; capture them of a simulation"
+            )
         captures[file_name(point, list(captures))] = point
     return captures
 

@@ -34,10 +34,13 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
                         self.link_failed(node, from, to, payload, cause, time);
                     }
                 }
+                MediumEvent::OnAir { .. } => self.note_frame(&event),
+                MediumEvent::AttemptFailed { from, cause, .. } if self.config.medium.reports_frames => {
+                    self.note_failure(from, cause);
+                }
                 MediumEvent::AttemptFailed { .. }
                 | MediumEvent::Exchange { .. }
-                | MediumEvent::QueueFree { .. }
-                | MediumEvent::OnAir { .. } => {}
+                | MediumEvent::QueueFree { .. } => {}
             }
         }
     }

@@ -4,6 +4,7 @@ use super::Network;
 use crate::adhoc::AdHoc;
 use crate::packet::Packet;
 use cogtcp_link::Frame;
+use cogtcp_transport::Segment;
 use cogtcp_units::Time;
 
 impl Network {
@@ -42,6 +43,11 @@ impl Network {
     pub(crate) fn take_arrived(&mut self) -> Option<Frame<Packet>> {
         self.has_news = false;
         self.arrived.pop_front()
+    }
+
+    /// The TCP segment in a packet that is on its way; `None`: it carries something else.
+    pub(crate) fn peek(&self, packet: &Packet) -> Option<Segment> {
+        self.options.peek(packet)
     }
 
     /// The air lost a packet at the node called `node`.

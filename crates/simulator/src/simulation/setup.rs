@@ -31,9 +31,6 @@ impl Simulation {
             pipes.extend(link.build::<Packet>(seed));
         }
         let mut network = Network::new(pipes, Boards::new(experiment), Trace::new(options.trace, experiment));
-        if experiment.adhoc.is_some() && options.trace >= TraceLevel::Packets {
-            return Err(RunError::NoPackets);
-        }
         if options.forward_by_tables && experiment.adhoc.is_none() {
             let ends = experiment.links.iter().flat_map(|link| [(link.from, link.to), (link.to, link.from)]);
             network.forward_by_tables(Nodes::new(experiment.nodes.len(), ends));

@@ -34,7 +34,9 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         let sequence = station.cold.service.as_ref().map_or(0, |service| service.sequence);
         if self.config.reports_frames {
             let (start, end) = (now, now + span);
-            self.events.push_back(Event::OnAir { from: InterfaceId(number), to, kind, channel, start, end });
+            let from = InterfaceId(number);
+            let event = Event::OnAir { from, to, kind, channel, start, end, rate, sequence, reserves };
+            self.events.push_back(event);
         }
         let index = self.free_frames.pop().unwrap_or(self.frames.len() as u32);
         let reused = self.frames.get_mut(index as usize).map(|frame| std::mem::take(&mut frame.hearers));

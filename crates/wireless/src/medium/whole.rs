@@ -199,7 +199,10 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         let to = Destination::Interface(InterfaceId(hearer));
         if self.config.reports_frames {
             let (from, channel, end) = (InterfaceId(sender), terms.channel, start + span);
-            self.events.push_back(Event::OnAir { from, to, kind, channel, start, end });
+            // Nobody else is there who would heed a reservation.
+            let (sequence, reserves) = (terms.sequence, Duration::ZERO);
+            let event = Event::OnAir { from, to, kind, channel, start, end, rate, sequence, reserves };
+            self.events.push_back(event);
         }
         let from = start + self.timing.delay;
         let frame = Frame {
