@@ -25,7 +25,7 @@ use crate::timers::Timers;
 use cogtcp_mobility::{Mobility, NeighborGrid};
 use cogtcp_routing::{NodeAddress, Notice, PacketBuffer, Topology};
 use cogtcp_spectrum::air::Air;
-use cogtcp_units::{RandomStream, Time};
+use cogtcp_units::{RandomStream, Time, prefetch};
 use cogtcp_wireless::{Medium, Surroundings};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -190,7 +190,17 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         event
     }
 
+    /// Asks for the memory of the node whose timer is the next.
+    fn look_at_next_timer(&self) {
+        if let Some(Slot::Node(node)) = self.timers.first().map(|slot| self.slot(slot)) {
+            let node = &self.nodes[node as usize];
+            prefetch(node, 4);
+            prefetch(&*node.routing, 5);
+        }
+    }
+
     fn handle_timer(&mut self, slot: u32, now: Time) {
+        self.look_at_next_timer();
         match self.slot(slot) {
             Slot::Radio(node) => self.play_radio(node, now),
             Slot::Node(node) => {

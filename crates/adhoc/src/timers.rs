@@ -38,6 +38,11 @@ impl Timers {
         self.heap.peek().map_or(Time::MAX, |Reverse((time, _))| *time)
     }
 
+    /// The slot that is first, unless its entry was put off.
+    pub(crate) fn first(&self) -> Option<u32> {
+        self.heap.peek().map(|Reverse((_, slot))| *slot)
+    }
+
     /// Takes the slot off whose time has come; `None`: its entry was put off.
     pub(crate) fn pop(&mut self) -> Option<u32> {
         let Reverse((time, slot)) = self.heap.pop()?;

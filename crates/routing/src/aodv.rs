@@ -23,7 +23,7 @@ use crate::{
     AfterFailure, DataPacket, DropCause, Forwarding, LostPacket, NodeAddress, RouteInfo, Routing,
     RoutingEvent, RoutingMessage, RoutingPacket, RoutingStats,
 };
-use cogtcp_units::{Duration, RandomStream, Time};
+use cogtcp_units::{Duration, RandomStream, Time, prefetch};
 use discovery::Discovery;
 use seen::SeenRequests;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -307,6 +307,16 @@ impl Routing for Aodv {
             && self.seen.first() > now
             && self.outbox.next_due() > now
             && self.table.next_expiry() > now
+    }
+
+    fn look_ahead(&self, packet: &RoutingPacket) {
+        let RoutingMessage::Request(request) = &packet.message else { return };
+        if self.seen.is_recent(request.originator, request.id) {
+            return;
+        }
+        self.seen.look_ahead(request.originator, request.id);
+        self.table.look_ahead(request.originator);
+        prefetch(&self.config, size_of::<AodvConfig>().div_ceil(64));
     }
 
     fn handle_link_failure(

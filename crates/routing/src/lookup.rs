@@ -3,6 +3,8 @@
 //! A look-up mostly touches one line of memory, however many numbers there are; of a sorted map it touches several. Nothing walks
 //! over it, so that no result depends on where a number stands.
 
+use cogtcp_units::prefetch;
+
 /// A place without a number.
 const EMPTY: u64 = u64::MAX;
 
@@ -35,6 +37,14 @@ impl Lookup {
             place = self.after(place);
         }
         None
+    }
+
+    /// Asks for the memory at which [`get`](Self::get) begins.
+    #[inline]
+    pub(crate) fn look_ahead(&self, key: u64) {
+        if !self.places.is_empty() {
+            prefetch(&self.places[self.home(key)], 1);
+        }
     }
 
     /// Adds a number whose key is not there.

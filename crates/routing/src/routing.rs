@@ -46,6 +46,11 @@ pub trait Routing: std::fmt::Debug + Send {
         false
     }
 
+    /// This packet will come soon: asks for the memory that it will touch. For speed alone.
+    fn look_ahead(&self, packet: &RoutingPacket) {
+        let _ = packet;
+    }
+
     /// The MAC did not get a frame through to `neighbor`. Says what becomes of a data packet; of a packet of the protocol the answer
     /// is of no account.
     fn handle_link_failure(&mut self, now: Time, neighbor: NodeAddress, lost: LostPacket<'_>)

@@ -140,6 +140,12 @@ impl RouteTable {
         Some(number as u32 as usize)
     }
 
+    /// Asks for the memory that the look-up of a destination touches.
+    #[inline]
+    pub(crate) fn look_ahead(&self, destination: NodeAddress) {
+        self.places.look_ahead(u64::from(destination.number()) << 32);
+    }
+
     #[inline]
     fn get_mut(&mut self, destination: NodeAddress) -> Option<&mut Route> {
         let place = self.place(destination)?;

@@ -105,6 +105,13 @@ impl Agenda {
         (first != Entry::NEVER).then(|| first.number())
     }
 
+    /// The frame that ends before all others.
+    #[inline]
+    pub(crate) fn first_end(&self) -> Option<u32> {
+        let first = self.ends.first();
+        (first != Entry::NEVER).then(|| first.number())
+    }
+
     /// A station acts at `at`, whatever was said before; `Time::MAX`: it does not.
     pub(crate) fn act(&mut self, station: u32, at: Time) {
         self.stations.set(station, at);

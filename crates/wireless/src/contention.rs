@@ -67,7 +67,8 @@ impl Contention {
     }
 
     /// When the backoff is over if the medium stays idle.
-    fn counted(&self, timing: &Timing) -> Time {
+    #[inline]
+    pub(crate) fn counted(&self, timing: &Timing) -> Time {
         let slots = if self.slots == NO_BACKOFF { 0 } else { self.slots };
         self.count_from + timing.slot * u64::from(slots)
     }

@@ -70,6 +70,8 @@ struct OnAir {
     missed: Option<Cause>,
     /// Where it stands in the list of frames on the air.
     place: usize,
+    /// Who has it in the air are its sender's neighbours, as they stand there: `hearers` is empty.
+    is_to_neighbours: bool,
     /// Who has it in the air.
     hearers: Vec<Hearer>,
 }
@@ -103,7 +105,8 @@ pub struct Medium<T, P, S = ()> {
     /// By station: who may be in reach, as of which drawing of the squares.
     candidates: Vec<(u64, Vec<u32>)>,
     drawings: u64,
-    /// By station, where nobody moves: who is in reach, and how loud its frames are there (before fading).
+    /// By station, where nobody moves: who is in reach, and how loud its frames are there (before fading). Those that are out while
+    /// a frame is played are back when it has been.
     neighbours: Vec<Option<Vec<Hearer>>>,
     /// Who may hear the frame at hand, with the gain of the way: kept for its memory.
     found: Vec<(u32, f64)>,

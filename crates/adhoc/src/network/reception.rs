@@ -50,15 +50,23 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     fn look_ahead(&self) {
         /// Cache lines that a routing message touches of a node, and of its routing.
         const LINES: (usize, usize) = (4, 5);
+        /// So many events before, each after what it needs itself: a copy takes less time than memory.
+        const NODES_AHEAD: usize = 4;
+        const ROUTING_AHEAD: usize = 2;
         let receiver = |place| match self.medium.upcoming_event(place) {
             Some(MediumEvent::Received { at, .. }) => Some(&self.nodes[self.owners[at.0 as usize] as usize]),
             _ => None,
         };
-        if let Some(node) = receiver(1) {
+        if let Some(node) = receiver(NODES_AHEAD) {
             prefetch(node, LINES.0);
         }
-        if let Some(node) = receiver(0) {
+        if let Some(node) = receiver(ROUTING_AHEAD) {
             prefetch(&*node.routing, LINES.1);
+        }
+        if let Some(MediumEvent::Received { at, payload: Load::Routing(packet, _), .. }) =
+            self.medium.upcoming_event(0)
+        {
+            self.nodes[self.owners[at.0 as usize] as usize].routing.look_ahead(packet);
         }
     }
 

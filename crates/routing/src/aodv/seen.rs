@@ -45,7 +45,19 @@ impl SeenRequests {
     #[inline]
     pub(super) fn contains(&self, originator: NodeAddress, id: u32) -> bool {
         let key = key(originator, id);
-        self.last.contains(&key) || originator.is_broadcast() || self.all.get(key).is_some()
+        self.is_recent(originator, id) || originator.is_broadcast() || self.all.get(key).is_some()
+    }
+
+    /// Whether a request is among the last: a copy that [`contains`](Self::contains) knows at once.
+    #[inline]
+    pub(super) fn is_recent(&self, originator: NodeAddress, id: u32) -> bool {
+        self.last.contains(&key(originator, id))
+    }
+
+    /// Asks for the memory that [`contains`](Self::contains) touches of another.
+    #[inline]
+    pub(super) fn look_ahead(&self, originator: NodeAddress, id: u32) {
+        self.all.look_ahead(key(originator, id));
     }
 
     /// Remembers a request until then; the time never is before that of another.

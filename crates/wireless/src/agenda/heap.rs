@@ -27,15 +27,6 @@ impl Heap {
         self.groups.first().map_or(Entry::NEVER, |group| group.0[3])
     }
 
-    /// The entry of a number, or [`Entry::NEVER`].
-    #[inline]
-    pub(super) fn get(&self, number: u32) -> Entry {
-        match self.places.get(number as usize) {
-            Some(&place) if place != NOWHERE => self.at(place as usize),
-            _ => Entry::NEVER,
-        }
-    }
-
     /// Sets the entry of a number, wherever it was; `None`: it has none.
     pub(super) fn set(&mut self, number: u32, entry: Option<Entry>) {
         let index = number as usize;

@@ -13,6 +13,9 @@ const SLOTS: usize = 4096;
 /// No number.
 const NOBODY: u32 = u32::MAX;
 
+/// In place of who is before an entry: it lies beyond the wheel, in the heap.
+const FAR: u32 = u32::MAX - 1;
+
 /// Times by number, at most one for each, all of one class. Putting one in and taking one out cost the same however many there
 /// are (Varghese and Lauck, SOSP 1987); what lies beyond the wheel stands in a heap, and stays there.
 #[derive(Debug)]
@@ -32,12 +35,13 @@ pub(super) struct Wheel {
     far: Heap,
 }
 
-/// An entry of the wheel, in the list of its slot.
+/// An entry, in the list of its slot of the wheel or in the heap.
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    /// `Time::MAX`: it is not in the wheel.
+    /// `Time::MAX`: there is none.
     at: Time,
     next: u32,
+    /// [`FAR`]: it is in the heap.
     before: u32,
 }
 
@@ -73,10 +77,7 @@ impl Wheel {
     /// The time of a number; `Time::MAX`: it has none.
     #[inline]
     pub(super) fn get(&self, number: u32) -> Time {
-        match self.nodes.get(number as usize) {
-            Some(node) if node.at != Time::MAX => node.at,
-            _ => self.far.get(number).at(),
-        }
+        self.nodes.get(number as usize).map_or(Time::MAX, |node| node.at)
     }
 
     /// Sets the time of a number, whatever it was; `Time::MAX`: it has none.
@@ -86,10 +87,12 @@ impl Wheel {
             self.nodes.resize(index + 1, Node::NONE);
         }
         let was_first = self.first != Entry::NEVER && self.first.number() == number;
-        if self.nodes[index].at != Time::MAX {
-            self.unlink(number);
-        } else if self.far.get(number) != Entry::NEVER {
+        let Node { at: before, before: place, .. } = self.nodes[index];
+        if place == FAR {
             self.far.set(number, None);
+            self.nodes[index] = Node::NONE;
+        } else if before != Time::MAX {
+            self.unlink(number);
         }
         if was_first && at >= self.first.at() {
             // Its time has come, and what is put in from now on is not before.
@@ -101,6 +104,7 @@ impl Wheel {
                 self.link(number, at);
             } else {
                 self.far.set(number, Some(Entry::new(at, self.class, number)));
+                self.nodes[index] = Node { at, next: NOBODY, before: FAR };
             }
         }
         if was_first {

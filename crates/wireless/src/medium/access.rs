@@ -222,7 +222,10 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         let contention = &mut self.stations.ear_mut(number).contention;
         contention.resume(from);
         if contention.is_ready() {
-            self.reschedule(number);
+            // Its frame has been ready for longer: what says since when is a line of memory that a hearer needs for nothing else.
+            let due = contention.counted(&self.timing);
+            debug_assert_eq!(due, self.stations.due(number, &self.timing));
+            self.agenda.act_at_latest(number, due);
         }
     }
 

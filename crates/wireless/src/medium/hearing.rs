@@ -8,7 +8,13 @@ use crate::{
     Surroundings,
 };
 use cogtcp_spectrum::ChannelId;
-use cogtcp_units::{Duration, Position, Rate, Time};
+use cogtcp_units::{Duration, Position, Rate, Time, prefetch};
+
+/// Memory is asked for this many hearers ahead.
+const AHEAD: usize = 3;
+
+/// Cache lines of the list of who hears a frame that are asked for ahead: the rest follows by itself.
+const LIST_LINES: usize = 4;
 
 impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// A station begins a frame.
@@ -44,13 +50,17 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         let until = from + span;
         let frame = Frame { sender: number, to, kind, channel, sequence, rate, reserves, from, until, needs };
         let hearers = reused.unwrap_or_default();
-        let frame = OnAir { frame, is_heard: false, missed: None, place: self.on_air.len(), hearers };
+        let place = self.on_air.len();
+        let frame = OnAir { frame, is_heard: false, missed: None, place, is_to_neighbours: false, hearers };
         match self.frames.get_mut(index as usize) {
             Some(slot) => *slot = frame,
             None => self.frames.push(frame),
         }
         self.on_air.push(index);
         self.agenda.hear(index, from, self.timing.delay.is_zero());
+        if let Some(Some(near)) = self.neighbours.get(number as usize) {
+            prefetch(near.as_slice(), LIST_LINES);
+        }
     }
 
     /// A frame begins to be heard.
@@ -61,8 +71,16 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         let mut hearers = std::mem::take(&mut entry.hearers);
         hearers.clear();
         self.agenda.end(index, frame.until);
-        self.find_hearers(&frame, now, &mut hearers);
-        self.add_partner(&frame, now, &mut hearers);
+        let is_to_neighbours = self.hears_all_in_reach();
+        if is_to_neighbours {
+            self.find_neighbours(frame.sender, now);
+            self.frames[index as usize].hearers = hearers;
+            hearers = self.take_neighbours(frame.sender);
+        } else {
+            self.find_hearers(&frame, now, &mut hearers);
+            self.add_partner(&frame, now, &mut hearers);
+        }
+        self.look_at_first(&hearers);
         let incoming = Incoming { frame: index, from: frame.from, until: frame.until, needs: frame.needs };
         let mut missed = None;
         let receiver = frame.receiver();
@@ -79,7 +97,35 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         }
         let entry = &mut self.frames[index as usize];
         entry.missed = missed;
-        entry.hearers = hearers;
+        entry.is_to_neighbours = is_to_neighbours;
+        if is_to_neighbours {
+            self.neighbours[frame.sender as usize] = Some(hearers);
+        } else {
+            entry.hearers = hearers;
+        }
+    }
+
+    /// Whether all neighbours of a sender hear its frames, each as loud as ever.
+    #[inline]
+    fn hears_all_in_reach(&self) -> bool {
+        !self.has_channels && !self.config.phy.propagation.varies() && self.positions.max_speed() == 0.0
+    }
+
+    /// The neighbours of a station, which [`find_neighbours`](Self::find_neighbours) has found; to be put back.
+    fn take_neighbours(&mut self, number: u32) -> Vec<Hearer> {
+        let near = self.neighbours[number as usize].take();
+        debug_assert!(near.is_some(), "its neighbours have been found, and are not out");
+        near.unwrap_or_default()
+    }
+
+    /// Who hears a frame is about to differ from who is in reach of its sender.
+    pub(super) fn part_from_neighbours(&mut self, index: u32) {
+        let entry = &mut self.frames[index as usize];
+        if std::mem::take(&mut entry.is_to_neighbours)
+            && let Some(near) = &self.neighbours[entry.frame.sender as usize]
+        {
+            entry.hearers.extend_from_slice(near);
+        }
     }
 
     /// Who hears a frame, and how loud.
@@ -97,7 +143,6 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
                 hearers.extend_from_slice(near);
             }
             if !varies {
-                hearers.retain(|hearer| hearer.strength.power >= cutoff);
                 return;
             }
         } else {
@@ -124,15 +169,32 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         });
     }
 
+    /// Asks for the memory of the stations that hear a frame first.
+    #[inline]
+    fn look_at_first(&self, hearers: &[Hearer]) {
+        hearers.iter().take(AHEAD).for_each(|hearer| self.stations.prefetch_ear(hearer.station));
+    }
+
+    /// Asks for the list of who hears the next frame that ends.
+    #[inline]
+    fn look_at_next_end(&self) {
+        let Some(index) = self.agenda.first_end() else { return };
+        let entry = &self.frames[index as usize];
+        match self.neighbours.get(entry.frame.sender as usize) {
+            Some(Some(near)) if entry.is_to_neighbours => prefetch(near.as_slice(), LIST_LINES),
+            _ => prefetch(entry.hearers.as_slice(), LIST_LINES),
+        }
+    }
+
     /// Asks for the memory of a station that will hear a frame soon.
+    #[inline]
     fn look_ahead(&self, hearers: &[Hearer], place: usize) {
-        const AHEAD: usize = 3;
         if let Some(hearer) = hearers.get(place + AHEAD) {
             self.stations.prefetch_ear(hearer.station);
         }
     }
 
-    /// Works out, once, who is in reach of a station where nobody moves.
+    /// Works out, once, who is in reach of a station where nobody moves; who is so in any case, if what arrives there varies.
     fn find_neighbours(&mut self, number: u32, now: Time) {
         if self.neighbours.len() < self.stations.len() {
             self.neighbours.resize(self.stations.len(), None);
@@ -145,7 +207,10 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
                 let strength = self.listening.strength(gain * power);
                 Hearer { station, strength }
             };
-            self.neighbours[number as usize] = Some(near.into_iter().map(hearer).collect());
+            let cutoff = self.config.phy.cutoff.watts();
+            let varies = self.config.phy.propagation.varies();
+            let loud = |hearer: &Hearer| varies || hearer.strength.power >= cutoff;
+            self.neighbours[number as usize] = Some(near.into_iter().map(hearer).filter(loud).collect());
         }
     }
 
@@ -244,7 +309,13 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     pub(super) fn frame_ends(&mut self, index: u32, now: Time) {
         let entry = &mut self.frames[index as usize];
         let (frame, place) = (entry.frame, entry.place);
-        let mut hearers = std::mem::take(&mut entry.hearers);
+        let is_to_neighbours = std::mem::take(&mut entry.is_to_neighbours);
+        let mut hearers = match is_to_neighbours {
+            true => self.take_neighbours(frame.sender),
+            false => std::mem::take(&mut entry.hearers),
+        };
+        self.look_at_first(&hearers);
+        self.look_at_next_end();
         self.on_air.swap_remove(place);
         if let Some(moved) = self.on_air.get(place) {
             self.frames[*moved as usize].place = place;
@@ -263,8 +334,12 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             self.finish_packet(sender, None, now);
         }
         self.try_resume(sender, now);
-        hearers.clear();
-        self.frames[index as usize].hearers = hearers;
+        if is_to_neighbours {
+            self.neighbours[sender as usize] = Some(hearers);
+        } else {
+            hearers.clear();
+            self.frames[index as usize].hearers = hearers;
+        }
         self.free_frames.push(index);
     }
 
@@ -421,6 +496,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
                 continue;
             }
             let strength = self.listening.strength(power);
+            self.part_from_neighbours(index);
             let entry = &mut self.frames[index as usize];
             let for_me = entry.frame.to == Destination::Interface(at);
             entry.missed = entry.missed.or(for_me.then_some(Cause::OutOfReach));

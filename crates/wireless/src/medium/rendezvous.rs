@@ -49,6 +49,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             if self.is_partner(number, &entry.frame) {
                 continue;
             }
+            self.part_from_neighbours(index);
+            let entry = &self.frames[index as usize];
             let Some(place) = entry.hearers.iter().position(|hearer| hearer.station == number) else {
                 continue;
             };
