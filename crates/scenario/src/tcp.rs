@@ -4,7 +4,7 @@ use crate::limits::LARGEST_SEGMENT;
 use crate::values::Window;
 use cogtcp_transport::{
     DelayedAck, FRto, FastRetransmitGuard, FullAckWindow, InitialWindow, NewRenoVariant, ParameterValue,
-    ReceiverConfig, Recovery, RttSampling, Segments, SenderConfig, TimeoutRules,
+    PrrRules, ReceiverConfig, Recovery, RttSampling, Segments, SenderConfig, TimeoutRules,
 };
 use cogtcp_units::{Bytes, Duration};
 use schemars::JsonSchema;
@@ -98,6 +98,8 @@ settings! {
     timer_tick: Duration = sender.timer_tick;
     /// Whether fast recovery sends in proportion to what is delivered (PRR, RFC 9937). Needs SACK.
     prr: bool = sender.prr;
+    /// How PRR counts.
+    prr_rules: PrrRules = sender.prr_rules;
     /// Whether losses are found by time (RACK, RFC 8985). Needs SACK.
     rack: bool = sender.rack;
     /// Whether a tail loss probe goes before a timeout (TLP, RFC 8985). Needs RACK.

@@ -3,7 +3,7 @@
 use cogtcp_scenario::{Scenario, starter};
 use cogtcp_transport::{
     DelayedAck, FRto, FastRetransmitGuard, FullAckWindow, InitialWindow, NewRenoVariant, ParameterValue,
-    ReceiverConfig, Recovery, RttSampling, SenderConfig, TimeoutRules,
+    PrrRules, ReceiverConfig, Recovery, RttSampling, SenderConfig, TimeoutRules,
 };
 use cogtcp_units::{Duration, Time};
 
@@ -29,6 +29,7 @@ fn every_setting_arrives() {
         timeout_rules = "linux"
         timer_tick = "4 ms"
         prr = true
+        prr_rules = "linux"
         rack = true
         tlp = true
         max_ack_delay = "40 ms"
@@ -80,6 +81,7 @@ fn every_setting_arrives() {
         timer_tick: Duration::from_millis(4),
         timer_phase: Duration::ZERO,
         prr: true,
+        prr_rules: PrrRules::Linux,
         rack: true,
         tlp: true,
         max_ack_delay: Duration::from_millis(40),

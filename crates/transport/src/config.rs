@@ -101,6 +101,18 @@ pub enum TimeoutRules {
     Linux,
 }
 
+/// How Proportional Rate Reduction counts.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PrrRules {
+    /// RFC 9937: in bytes, of what was in flight when recovery began.
+    #[default]
+    Rfc,
+    /// Linux (`tcp_cwnd_reduction`): in segments, rounded up, of cwnd when recovery began (`prior_cwnd`). Where RACK's timer begins a recovery one segment
+    /// counts as delivered, and what it finds lost later leaves the window as it is (`tcp_rack_reo_timeout`).
+    Linux,
+}
+
 /// Which segments feed SRTT and RTTVAR (RFC 6298 section 3). The congestion control sees a sample at every ACK either
 /// way.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -148,6 +160,8 @@ pub struct SenderConfig {
     pub timeout_rules: TimeoutRules,
     /// Send in fast recovery by Proportional Rate Reduction (RFC 9937). Needs SACK. False.
     pub prr: bool,
+    /// How PRR counts. RFC 9937.
+    pub prr_rules: PrrRules,
     /// Find losses by time (RACK, RFC 8985) in place of RFC 6675's rules. Needs SACK. False.
     pub rack: bool,
     /// Send a tail loss probe before a timeout (TLP, RFC 8985 section 7). Needs `rack`. False.
@@ -231,6 +245,7 @@ impl Default for SenderConfig {
             d_sack_undo: false,
             timeout_rules: TimeoutRules::default(),
             prr: false,
+            prr_rules: PrrRules::default(),
             rack: false,
             tlp: false,
             max_ack_delay: Duration::from_millis(200),

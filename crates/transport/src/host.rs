@@ -1,6 +1,8 @@
 //! What a sender's host is like besides its congestion control: RFCs, Linux of today, the simulators that papers used.
 
-use crate::{FRto, FullAckWindow, InitialWindow, NewRenoVariant, RttSampling, SenderConfig, TimeoutRules};
+use crate::{
+    FRto, FullAckWindow, InitialWindow, NewRenoVariant, PrrRules, RttSampling, SenderConfig, TimeoutRules,
+};
 use cogtcp_units::Duration;
 
 /// The settings of a sender's host that do not belong to its congestion control. What is known of each simulator, and how, stands in
@@ -29,6 +31,7 @@ impl Host {
             Self::Rfc => rfc,
             Self::Linux => SenderConfig {
                 prr: true,
+                prr_rules: PrrRules::Linux,
                 rack: true,
                 tlp: true,
                 f_rto: FRto::Linux,

@@ -37,8 +37,8 @@ mod undo;
 
 pub use cogtcp_crosslayer::LinkEvent;
 pub use config::{
-    DelayedAck, FRto, FastRetransmitGuard, FullAckWindow, InitialWindow, NewRenoVariant, ReceiverConfig,
-    Recovery, RttSampling, Segments, SenderConfig, TimeoutRules,
+    DelayedAck, FRto, FastRetransmitGuard, FullAckWindow, InitialWindow, NewRenoVariant, PrrRules,
+    ReceiverConfig, Recovery, RttSampling, Segments, SenderConfig, TimeoutRules,
 };
 pub use congestion::{
     AckSample, CaEvent, CaState, CongestionControl, ControlError, ControlInfo, LinuxControl, PacketInfo,

@@ -1,9 +1,15 @@
 //! Proportional Rate Reduction (RFC 9937, which obsoletes RFC 6937): how much may be sent on each ACK of fast recovery, so
 //! that what is in flight ends at ssthresh without a silence of half a round trip before it.
+//!
+//! Linux (`tcp_init_cwnd_reduction`, `tcp_cwnd_reduction`; 6.18) counts in whole segments, and its RecoverFS is cwnd: also what left on the
+//! first duplicates, beyond what was in flight at the loss, is reduced in proportion. Rounded up to segments, each of them leaves up to
+//! a segment's worth of ACKs earlier than when bytes are counted.
 
 /// One fast recovery under PRR. Bytes.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Prr {
+    /// What is counted as one: a byte, in Linux a segment.
+    unit: u64,
     /// RecoverFS: what was in flight when recovery began.
     recover_fs: u64,
     /// Delivered since.
@@ -12,12 +18,24 @@ pub(crate) struct Prr {
     out: u64,
 }
 
+impl Default for Prr {
+    fn default() -> Self {
+        Self::start(0, 0, 0, 0)
+    }
+}
+
 impl Prr {
     /// Recovery begins (RFC 9937 section 6.1): `flight` is SND.NXT - SND.UNA after the ACK that begins it, `sacked` what is
     /// SACKed after it, of which `newly_sacked` by it, and `acked` what it acknowledged.
     pub(crate) fn start(flight: u64, sacked: u64, newly_sacked: u64, acked: u64) -> Self {
         let earlier = sacked.saturating_sub(newly_sacked);
-        Self { recover_fs: (flight + acked).saturating_sub(earlier).max(1), delivered: 0, out: 0 }
+        let recover_fs = (flight + acked).saturating_sub(earlier).max(1);
+        Self { unit: 1, recover_fs, delivered: 0, out: 0 }
+    }
+
+    /// Recovery begins, as in Linux: in segments of `mss` bytes, RecoverFS the cwnd of before.
+    pub(crate) fn start_in_segments(prior_cwnd: u64, mss: u64) -> Self {
+        Self { unit: mss, recover_fs: prior_cwnd.max(mss), delivered: 0, out: 0 }
     }
 
     /// A segment leaves (section 6.3).
@@ -35,19 +53,22 @@ impl Prr {
         safe: bool,
     ) -> u64 {
         self.delivered += delivered;
-        let count = if in_flight > ssthresh {
+        let units = |bytes: u64| bytes.div_ceil(self.unit);
+        let (total, out) = (units(self.delivered), units(self.out));
+        let (pipe, ssthresh) = (units(in_flight), ssthresh / self.unit);
+        let count = if pipe > ssthresh {
             // Proportional rate reduction. Wide, since ssthresh may be anything a control says.
             let share =
-                (u128::from(self.delivered) * u128::from(ssthresh)).div_ceil(u128::from(self.recover_fs));
-            u64::try_from(share).unwrap_or(u64::MAX).saturating_sub(self.out)
+                (u128::from(total) * u128::from(ssthresh)).div_ceil(u128::from(units(self.recover_fs)));
+            u64::try_from(share).unwrap_or(u64::MAX).saturating_sub(out)
         } else {
             // Conservative reduction bound, and slow start reduction bound while recovery makes good progress.
-            let bound = self.delivered.saturating_sub(self.out).max(delivered) + if safe { mss } else { 0 };
-            bound.min(ssthresh - in_flight)
+            let bound = total.saturating_sub(out).max(units(delivered)) + if safe { units(mss) } else { 0 };
+            bound.min(ssthresh - pipe)
         };
+        let bytes = count.saturating_mul(self.unit);
         // Section 6.2: a fast retransmit is forced when recovery begins.
-        let count = if self.out == 0 && count == 0 { mss } else { count };
-        in_flight.saturating_add(count)
+        in_flight.saturating_add(if self.out == 0 && bytes == 0 { mss } else { bytes })
     }
 }
 
@@ -80,6 +101,55 @@ mod tests {
         }
         // delivered = 15: ceil(15 * 10 / 18) = 9 with the first retransmission; a whole segment each.
         assert_eq!((sent, in_flight), (7, 10 * MSS));
+    }
+
+    /// `tcp_cwnd_reduction`, by hand: cwnd 10, ssthresh 5, recovery from the third SACK on, so that two more left on the first two.
+    /// The share of n delivered, ceil(n * 5 / 10), is a segment for the third, the fifth and so on. In bytes RecoverFS is 10 too
+    /// (12 sent less 2 SACKed before), and the second segment leaves with the fourth.
+    #[test]
+    fn linux_counts_whole_segments() {
+        let left = |mut prr: Prr| {
+            let mut in_flight = 8 * MSS;
+            (1..=5)
+                .filter(|_| {
+                    let room = prr.window(MSS, in_flight, 5 * MSS, MSS, false) - in_flight;
+                    // The retransmission goes whatever the window.
+                    let leaves = prr.out == 0 || room >= MSS;
+                    if leaves {
+                        prr.on_sent(MSS);
+                    }
+                    in_flight -= if leaves { 0 } else { MSS };
+                    leaves
+                })
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(left(Prr::start(12 * MSS, 3 * MSS, MSS, 0)), [1, 4]);
+        assert_eq!(left(Prr::start_in_segments(10 * MSS, MSS)), [1, 3, 5]);
+    }
+
+    /// `prior_cwnd`, not what is in flight: of 20 segments of cwnd 10 are out, and a quarter of what is delivered leaves.
+    #[test]
+    fn linux_takes_cwnd_for_what_was_in_flight() {
+        let after_four = |mut prr: Prr| {
+            prr.on_sent(MSS);
+            (0..4).map(|_| prr.window(MSS, 8 * MSS, 5 * MSS, MSS, false)).last().unwrap() - 8 * MSS
+        };
+        assert_eq!(after_four(Prr::start(10 * MSS, MSS, MSS, 0)), MSS);
+        assert_eq!(after_four(Prr::start_in_segments(20 * MSS, MSS)), 0);
+    }
+
+    /// Bytes that are no whole segment count as one where they are delivered or in flight; of ssthresh whole segments count.
+    #[test]
+    fn linux_rounds_parts_of_segments() {
+        let mut prr = Prr::start_in_segments(10 * MSS, MSS);
+        assert_eq!(prr.window(MSS, 7_100, 5_900, MSS, false), 7_100 + MSS);
+        prr.on_sent(MSS);
+        // 2 of 10, ceil(2 * 5 / 10) = 1, which is out; then 3.
+        assert_eq!(prr.window(1, 7_100, 5_900, MSS, false), 7_100);
+        assert_eq!(prr.window(MSS, 7_100, 5_900, MSS, false), 7_100 + MSS);
+        // Six of 5 in flight no more: the bound, and ssthresh.
+        assert_eq!(prr.window(MSS, 4_100, 5_900, MSS, true), 4_100);
+        assert_eq!(prr.window(MSS, 3_100, 5_900, MSS, true), 3_100 + MSS);
     }
 
     /// Below ssthresh: as much as was delivered (CRB), a segment more when the ACK is safe (SSRB), never past ssthresh.

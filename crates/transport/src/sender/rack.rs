@@ -8,7 +8,7 @@ use super::{
 use crate::congestion::{AckSample, CaEvent, CaState};
 use crate::rack::{Echo, ProbeVerdict, Tlp, Transmission, probe_timeout};
 use crate::scoreboard::RETRANSMITTED;
-use crate::{Recovery, Segment};
+use crate::{PrrRules, Recovery, Segment};
 use cogtcp_units::{Duration, Time};
 
 impl Sender {
@@ -122,7 +122,11 @@ impl Sender {
         if newly > 0 {
             let nothing = AckSample { lost: newly, ..AckSample::default() };
             match self.tcp.ca_state {
-                CaState::Open | CaState::Disorder | CaState::Cwr => self.enter_fast_recovery(now, &nothing),
+                CaState::Open | CaState::Disorder | CaState::Cwr => {
+                    let linux = self.config.prr_rules == PrrRules::Linux;
+                    let delivered = if linux { self.tcp.mss } else { 0 };
+                    self.enter_fast_recovery(now, &AckSample { delivered, ..nothing });
+                }
                 // RFC 9937 knows ACKs alone; what was lost must not let a burst out either.
                 CaState::Recovery => {
                     self.respond_to_lost_retransmission(now);

@@ -6,7 +6,7 @@ use crate::congestion::{AckSample, CaEvent, CaState};
 use crate::frto::{Frto, FrtoAck, Verdict};
 use crate::prr::Prr;
 use crate::rack::Echo;
-use crate::{FRto, FastRetransmitGuard, FullAckWindow, NewRenoVariant, Recovery, TransportEvent};
+use crate::{FRto, FastRetransmitGuard, FullAckWindow, NewRenoVariant, PrrRules, Recovery, TransportEvent};
 use cogtcp_units::Time;
 
 /// What recovery makes of an ACK.
@@ -172,8 +172,13 @@ impl Sender {
                     self.board.get(0).map(|front| self.board.una() + u64::from(front.len()));
                 self.inflation = 0;
                 if self.prr_in_use() {
-                    let (flight, sacked) = (self.board.flight_size(), self.board.sacked());
-                    self.rare.get_or_insert_default().prr = Prr::start(flight, sacked, ack.sacked, ack.acked);
+                    let prr = if self.config.prr_rules == PrrRules::Linux {
+                        Prr::start_in_segments(self.tcp.prior_cwnd, self.tcp.mss)
+                    } else {
+                        let (flight, sacked) = (self.board.flight_size(), self.board.sacked());
+                        Prr::start(flight, sacked, ack.sacked, ack.acked)
+                    };
+                    self.rare.get_or_insert_default().prr = prr;
                     self.set_prr_window(ack);
                     // Departure from RFC 9937: where more is in flight than cwnd allows, cwnd does not rise to it at a loss.
                     self.tcp.cwnd = self.tcp.cwnd.min(self.tcp.prior_cwnd);
@@ -266,9 +271,11 @@ impl Sender {
         self.config.prr && self.recovery() == Recovery::Sack && !self.control.owns_cwnd()
     }
 
-    /// An ACK of fast recovery under PRR: one that neither delivers nor loses anything changes nothing.
+    /// An ACK of fast recovery under PRR: one that neither delivers nor loses anything changes nothing, in Linux one that delivers nothing
+    /// (`tcp_cwnd_reduction`), so that what RACK's timer finds lost in a recovery leaves at once.
     pub(super) fn reduce_rate(&mut self, ack: &AckSample) {
-        if self.prr_in_use() && (ack.delivered > 0 || ack.lost > 0) {
+        let loses = ack.lost > 0 && self.config.prr_rules == PrrRules::Rfc;
+        if self.prr_in_use() && (ack.delivered > 0 || loses) {
             self.set_prr_window(ack);
         }
     }

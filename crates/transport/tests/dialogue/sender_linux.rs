@@ -1,4 +1,4 @@
-//! What Linux does differently after losses and timeouts (`timeout_rules`, `segmentation_offload`), against what the RFCs have.
+//! What Linux does differently after losses and timeouts (`timeout_rules`, `prr_rules`, `segmentation_offload`), against what the RFCs have.
 
 use crate::harness::*;
 use cogtcp_transport::*;
@@ -126,6 +126,50 @@ fn a_recovery_follows_a_recovery_that_leaves_something_lost() {
     };
     assert_eq!(play(rfc()), (1, 5, CaState::Open));
     assert_eq!(play(linux()), (2, 2, CaState::Recovery));
+}
+
+fn prr(prr_rules: PrrRules) -> SenderConfig {
+    SenderConfig { prr: true, prr_rules, ..linux() }
+}
+
+/// `tcp_cwnd_reduction`: PRR counts whole segments. ssthresh is 5 of 10: one leaves for the first, the third and the fifth that are delivered.
+/// In bytes half a segment is there at the third, and the second segment leaves for the fourth.
+#[test]
+fn prr_rounds_up_to_segments() {
+    let play = |rules, answers: [&str; 4]| {
+        let mut d = in_flight(SenderConfig { limited_transmit: true, ..prr(rules) });
+        d.exchange("ack #1 sack #2", "#11");
+        d.exchange("ack #1 sack #2-3", "#12");
+        d.exchange("ack #1 sack #2-4", "#1");
+        assert_eq!(d.ssthresh(), 5);
+        for (last, answer) in (5..=8).zip(answers) {
+            d.exchange(&format!("ack #1 sack #2-{last}"), answer);
+        }
+    };
+    play(PrrRules::Rfc, ["", "", "#13", ""]);
+    play(PrrRules::Linux, ["", "#13", "", "#14"]);
+}
+
+/// `tcp_rack_reo_timeout`: where RACK's timer begins a recovery, one segment counts as delivered, and what it finds lost in a recovery leaves
+/// in the window that is there. In RFC 9937 only ACKs let something out, and here a loss lowers the window.
+#[test]
+fn prr_and_the_reordering_timer() {
+    let play = |rules, late: &str| {
+        let mut d = in_flight(prr(rules));
+        d.exchange("ack #1 sack #2", "");
+        d.at(210);
+        // The path reorders: three duplicates are no proof any more.
+        d.exchange("ack #3", "#11-13");
+        d.exchange("ack #3 sack #4-6", "");
+        d.expect_at(235, "#3");
+        d.at(240);
+        d.exchange("ack #3 sack #4-6 #8", "");
+        // #8 took 140 ms, a quarter of the least round trip more: #7 is lost.
+        d.expect_at(265, late);
+        d.at(270);
+    };
+    play(PrrRules::Rfc, "");
+    play(PrrRules::Linux, "#7");
 }
 
 /// RFC 3522 section 3.2: an ACK that echoes a timestamp from before the first retransmission shows the timeout to be spurious;

@@ -5,13 +5,15 @@
 //! - ssthresh is at most max(beta * cwnd, 2 SMSS), cwnd being that before the loss.
 //!
 //! [`most_kept`] is the one list of who may do otherwise, and why. An undo (F-RTO, Eifel, D-SACK) restores
-//! both and is no loss; what is found lost by the same ACK is a loss at the window restored.
+//! both and is no loss; what is found lost by the same ACK is a loss at the window restored. So it is where a recovery ends, with
+//! cwnd = ssthresh (RFC 9937 section 6.4), and the same ACK begins another one.
 
-use cogtcp_transport::{Sender, TransportEvent};
+use cogtcp_transport::{CaState, Sender, TransportEvent};
 
 /// The window between two events.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Window {
+    /// What it is, in a recovery at least what it will be after it.
     cwnd: u64,
     ssthresh: u64,
     undone: u64,
@@ -38,7 +40,8 @@ impl Window {
     pub fn of(sender: &Sender) -> Self {
         let (tcp, stats) = (sender.state(), sender.stats());
         let undone = stats.undone_timeouts + stats.undone_recoveries;
-        Self { cwnd: tcp.cwnd, ssthresh: tcp.ssthresh, undone }
+        let restored = if tcp.ca_state == CaState::Recovery { tcp.ssthresh } else { 0 };
+        Self { cwnd: tcp.cwnd.max(restored), ssthresh: tcp.ssthresh, undone }
     }
 
     /// Takes the sender's events since this window and compares.

@@ -49,6 +49,7 @@ pub fn sender(random: &mut RandomStream) -> SenderConfig {
         d_sack_undo: coin(random),
         timeout_rules: pick(random, &[TimeoutRules::Rfc, TimeoutRules::Linux]),
         prr: coin(random),
+        prr_rules: pick(random, &[PrrRules::Rfc, PrrRules::Linux]),
         rack: coin(random),
         tlp: coin(random),
         max_ack_delay: millis(random, 0, 500),
