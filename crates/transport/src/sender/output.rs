@@ -45,6 +45,10 @@ impl Sender {
             self.offload.end();
             return None;
         };
+        if !matches!(choice, Choice::New(_) | Choice::ProbeNew(_)) {
+            // What is sent again is a packet of its own, and waits for the pacer.
+            self.offload.end();
+        }
         let rate = self.pacing_rate();
         if rate.is_some() && !self.offload.is_within() {
             let release = self.pacer.release(rate);

@@ -118,6 +118,18 @@ impl<E: Endpoint> Dialogue<E> {
         }
     }
 
+    /// Asks the endpoint for one segment and no more; whether it had one.
+    pub fn poll_once(&mut self) -> bool {
+        self.end.transmit(self.now).is_some()
+    }
+
+    /// Gives the endpoint the segments of `text`, now, and does not ask it for any.
+    pub fn give(&mut self, text: &str) {
+        for pattern in parse(text) {
+            self.end.segment(self.now, &pattern.build(self.script_isn, self.own_isn));
+        }
+    }
+
     /// Gives the endpoint the segments of `text`, now, and expects exactly `answer`.
     #[track_caller]
     pub fn exchange(&mut self, text: &str, answer: &str) {

@@ -150,8 +150,18 @@ fn prr_rounds_up_to_segments() {
     play(PrrRules::Linux, ["", "#13", "", "#14"]);
 }
 
-/// `tcp_rack_reo_timeout`: where RACK's timer begins a recovery, one segment counts as delivered, and what it finds lost in a recovery leaves
-/// in the window that is there. In RFC 9937 only ACKs let something out, and here a loss lowers the window.
+/// `tcp_rack_reo_timeout`: where RACK's timer begins a recovery, one segment counts as delivered. So the second of two delivered later is the third.
+#[test]
+fn prr_counts_a_segment_where_the_timer_begins_a_recovery() {
+    let mut d = in_flight(SenderConfig { limited_transmit: true, ..prr(PrrRules::Linux) });
+    d.exchange("ack #1 sack #2", "#11");
+    d.expect_at(225, "#1");
+    d.exchange("ack #1 sack #2-3", "");
+    d.exchange("ack #1 sack #2-4", "#12");
+}
+
+/// `tcp_rack_reo_timeout`: what the timer finds lost in a recovery leaves in the window that is there. In RFC 9937 only ACKs let something
+/// out, and here a loss lowers the window.
 #[test]
 fn prr_and_the_reordering_timer() {
     let play = |rules, late: &str| {

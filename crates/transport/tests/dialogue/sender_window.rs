@@ -363,25 +363,27 @@ fn rfc9293_3_7_4_small_last_segment() {
     d.expect("#1-2; 2001:2501");
 }
 
-/// Pacing: with a rate set by the control, segments leave one by one at that rate.
+/// A control that paces at its rate, and does nothing else.
+#[derive(Debug)]
+struct Paced(&'static str);
+
+impl CongestionControl for Paced {
+    fn name(&self) -> &str {
+        "paced"
+    }
+    fn init(&mut self, _now: cogtcp_units::Time, tcp: &mut TcpState) {
+        tcp.pacing_rate = Some(self.0.parse().expect("a rate"));
+    }
+    fn ssthresh(&mut self, _now: cogtcp_units::Time, tcp: &TcpState) -> u64 {
+        tcp.cwnd / 2
+    }
+    fn cong_avoid(&mut self, _now: cogtcp_units::Time, _tcp: &mut TcpState, _ack: &AckSample) {}
+}
+
+/// Pacing: with a rate set by the control, segments leave one by one at that rate: 1000 payload bytes in 10 ms.
 #[test]
 fn pacing_spaces_the_segments() {
-    #[derive(Debug)]
-    struct Paced;
-    impl CongestionControl for Paced {
-        fn name(&self) -> &str {
-            "paced"
-        }
-        fn init(&mut self, _now: cogtcp_units::Time, tcp: &mut TcpState) {
-            // 1000 payload bytes in 10 ms.
-            tcp.pacing_rate = Some("800 kbit/s".parse().expect("a rate"));
-        }
-        fn ssthresh(&mut self, _now: cogtcp_units::Time, tcp: &TcpState) -> u64 {
-            tcp.cwnd / 2
-        }
-        fn cong_avoid(&mut self, _now: cogtcp_units::Time, _tcp: &mut TcpState, _ack: &AckSample) {}
-    }
-    let mut d = SenderDialogue::with_control(sender_config(Recovery::Sack, 4), Box::new(Paced));
+    let mut d = SenderDialogue::with_control(sender_config(Recovery::Sack, 4), Box::new(Paced("800 kbit/s")));
     d.handshake("S. @0 ack 1 mss 1460 sackOK ws 0");
     d.end.set_saturated(true);
     d.expect("#1");
@@ -391,4 +393,30 @@ fn pacing_spaces_the_segments() {
     d.at(200);
     d.exchange("ack #5", "#5");
     d.expect_at(210, "#6");
+}
+
+/// Segmentation offload: the second segment of a packet is not paced. What is sent again is a packet of its own: it waits for the pacer,
+/// also where only the first segment of a packet has left.
+#[test]
+fn a_retransmission_within_a_packet_is_paced() {
+    let play = |loss: bool| {
+        let config = SenderConfig { segmentation_offload: true, ..sender_config(Recovery::Sack, 10) };
+        // A segment takes a millisecond.
+        let mut d = SenderDialogue::with_control(config, Box::new(Paced("8 Mbit/s")));
+        d.handshake("S. @0 ack 1 mss 1460 sackOK ws 0");
+        d.end.set_saturated(true);
+        d.expect("#1-2");
+        for first in [3, 5, 7, 9] {
+            d.expect_at(99 + first, &format!("#{first}-{}", first + 1));
+        }
+        d.at(200);
+        d.give("ack #3");
+        assert!(d.poll_once(), "#11 leaves, and #12 of the same packet may");
+        if loss {
+            d.give("ack #3 sack #4; ack #3 sack #4-5; ack #3 sack #4-6");
+        }
+        (d.poll_once(), d.end.awaits_pacer())
+    };
+    assert_eq!(play(false), (true, false));
+    assert_eq!(play(true), (false, true));
 }
