@@ -169,6 +169,14 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         });
     }
 
+    /// Whether those who cannot receive a frame may come after those who can, each in the order of their numbers: a processor
+    /// predicts runs of the same. Who can is the same for all frames, unless rates differ in what they need. Where a frame
+    /// that fails at a station can end that station's wait for an answer, events follow, and stations come by number.
+    #[inline]
+    fn weak_last(&self) -> bool {
+        self.config.mac.rules.eifs_after == EifsAfter::AnySensed && self.config.phy.rates.is_empty()
+    }
+
     /// Asks for the memory of the stations that hear a frame first.
     #[inline]
     fn look_at_first(&self, hearers: &[Hearer]) {
@@ -189,9 +197,9 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// Asks for the memory of a station that will hear a frame soon.
     #[inline]
     fn look_ahead(&self, hearers: &[Hearer], place: usize) {
-        if let Some(hearer) = hearers.get(place + AHEAD) {
-            self.stations.prefetch_ear(hearer.station);
-        }
+        // At the end the last again and again: no branch that goes another way there.
+        let ahead = (place + AHEAD).min(hearers.len() - 1);
+        self.stations.prefetch_ear(hearers[ahead].station);
     }
 
     /// Works out, once, who is in reach of a station where nobody moves; who is so in any case, if what arrives there varies.
@@ -210,7 +218,12 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             let cutoff = self.config.phy.cutoff.watts();
             let varies = self.config.phy.propagation.varies();
             let loud = |hearer: &Hearer| varies || hearer.strength.power >= cutoff;
-            self.neighbours[number as usize] = Some(near.into_iter().map(hearer).filter(loud).collect());
+            let mut near: Vec<Hearer> = near.into_iter().map(hearer).filter(loud).collect();
+            if self.weak_last() {
+                let sensitivity = self.config.phy.sensitivity.watts();
+                near.sort_by_key(|hearer| hearer.strength.power < sensitivity);
+            }
+            self.neighbours[number as usize] = Some(near);
         }
     }
 
