@@ -131,13 +131,13 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             if frames.with_rts {
                 let over = now + frames.rts + delay;
                 whole.end = over + sifs + frames.cts + delay;
-                if let Some(cause) = self.put_on_air(terms, FrameKind::Rts, frames.rts, now) {
+                if let Some(cause) = self.put_on_air(terms, FrameKind::Rts, frames, now) {
                     whole.failed = Some((failure, cause));
                     (whole.idle, whole.eifs[1]) = (over, over + eifs);
                     break 'frames;
                 }
                 whole.eifs[1] = Time::ZERO;
-                let lost = self.put_on_air(terms, FrameKind::Cts, frames.cts, over + sifs);
+                let lost = self.put_on_air(terms, FrameKind::Cts, frames, over + sifs);
                 if let Some(cause) = lost {
                     whole.failed = Some((failure, cause));
                     whole.eifs[0] = whole.end + eifs;
@@ -149,7 +149,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             }
             let over = start + frames.data + delay;
             whole.end = over + sifs + frames.ack + delay;
-            if let Some(cause) = self.put_on_air(terms, FrameKind::Data, frames.data, start) {
+            if let Some(cause) = self.put_on_air(terms, FrameKind::Data, frames, start) {
                 whole.failed = Some((failure, cause));
                 (whole.idle, whole.eifs[1]) = (over, over + eifs);
                 break 'frames;
@@ -162,7 +162,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
                 whole.arrives = over;
                 data = Some((start, start + frames.data));
             }
-            let lost = self.put_on_air(terms, FrameKind::Ack, frames.ack, over + sifs);
+            let lost = self.put_on_air(terms, FrameKind::Ack, frames, over + sifs);
             if let Some(cause) = lost {
                 whole.failed = Some((failure, cause));
                 whole.eifs[0] = whole.end + eifs;
@@ -186,12 +186,16 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     }
 
     /// A frame of an exchange: what spoils it at the other end.
-    fn put_on_air(&mut self, terms: &Terms, kind: FrameKind, span: Duration, start: Time) -> Option<Cause> {
-        let (sender, hearer, rate) = match kind {
-            FrameKind::Rts => (terms.sender, terms.receiver, self.timing.basic(terms.rate)),
-            FrameKind::Data => (terms.sender, terms.receiver, terms.rate),
-            FrameKind::Cts => (terms.receiver, terms.sender, self.timing.basic(terms.rate)),
-            FrameKind::Ack => (terms.receiver, terms.sender, self.timing.answer(terms.rate)),
+    fn put_on_air(&mut self, terms: &Terms, kind: FrameKind, frames: &Frames, start: Time) -> Option<Cause> {
+        let (sender, hearer) = match kind {
+            FrameKind::Rts | FrameKind::Data => (terms.sender, terms.receiver),
+            FrameKind::Cts | FrameKind::Ack => (terms.receiver, terms.sender),
+        };
+        let (rate, span) = match kind {
+            FrameKind::Rts => (self.timing.basic(terms.rate), frames.rts),
+            FrameKind::Cts => (self.timing.basic(terms.rate), frames.cts),
+            FrameKind::Data => (terms.rate, frames.data),
+            FrameKind::Ack => (self.timing.answer(terms.rate), frames.ack),
         };
         let counters = &mut self.stations[sender].cold.counters;
         counters.frames += 1;
@@ -199,8 +203,9 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         let to = Destination::Interface(InterfaceId(hearer));
         if self.config.reports_frames {
             let (from, channel, end) = (InterfaceId(sender), terms.channel, start + span);
-            // Nobody else is there who would heed a reservation.
-            let (sequence, reserves) = (terms.sequence, Duration::ZERO);
+            let service = self.stations[sender].cold.service.as_ref();
+            let sequence = service.map_or(0, |service| service.sequence);
+            let reserves = self.reserves(terms, kind, frames);
             let event = Event::OnAir { from, to, kind, channel, start, end, rate, sequence, reserves };
             self.events.push_back(event);
         }
@@ -212,12 +217,28 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             channel: terms.channel,
             sequence: terms.sequence,
             rate,
+            // Nobody else is there who would heed it.
             reserves: Duration::ZERO,
             from,
             until: from + span,
             needs: self.config.phy.needs(rate),
         };
         self.spoils(hearer, &frame, terms.power, 0.0)
+    }
+
+    /// The duration field of a frame of an exchange. For the record alone: nobody else is there who would heed it.
+    fn reserves(&self, terms: &Terms, kind: FrameKind, frames: &Frames) -> Duration {
+        let sifs = self.timing.sifs;
+        let rest = sifs * 3 + frames.cts + frames.data + frames.ack;
+        match kind {
+            FrameKind::Rts => rest,
+            FrameKind::Cts => {
+                let cts = self.timing.frames(0, self.timing.basic(terms.rate)).cts;
+                rest.saturating_sub(sifs + cts)
+            }
+            FrameKind::Data => sifs + frames.ack,
+            FrameKind::Ack => Duration::ZERO,
+        }
     }
 
     /// The packet of the exchange under way arrives, or the exchange ends.
