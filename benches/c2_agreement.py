@@ -14,9 +14,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
+from over_time import difference, resampled, total
+
 from cogtcp import Scenario, run
 from cogtcp.emulation import emulate
-from cogtcp.emulation.over_time import difference, resampled, total
 
 SCENARIOS = Path(__file__).resolve().parents[1] / "tests/agreement_c2"
 #: How many run at a time.

@@ -602,8 +602,13 @@ __u32 BPF_PROG(c2_undo_cwnd, struct sock *sk)
 	return tp->snd_cwnd > tp->prior_cwnd ? tp->snd_cwnd : tp->prior_cwnd;
 }
 
+/* The object tells by the name of this which rules it has (hold.c). */
 SEC(".struct_ops")
+#ifdef C2_AUTHOR
+struct tcp_congestion_ops c2_author = {
+#else
 struct tcp_congestion_ops c2 = {
+#endif
 	.init = (void *)c2_init,
 	.release = (void *)c2_release,
 	.pkts_acked = (void *)c2_pkts_acked,

@@ -47,7 +47,7 @@ static int run_load(int count, char **words)
 		{},
 	};
 	struct load_options options = { .settings.flows = 1 };
-	int option;
+	int option, author = 0;
 
 	while ((option = getopt_long(count, words, "", OPTIONS, NULL)) != -1) {
 		if (option == 'f') {
@@ -60,8 +60,8 @@ static int run_load(int count, char **words)
 		} else if (option == 's') {
 			options.cgroup = optarg;
 		} else if (option == 'r') {
-			options.settings.author = !strcmp(optarg, "author");
-			if (!options.settings.author && strcmp(optarg, "paper"))
+			author = !strcmp(optarg, "author");
+			if (!author && strcmp(optarg, "paper"))
 				return fail(2, "--rules %s: there are those of the paper, and those of its first author's code: author", optarg);
 		} else if (option == 'g') {
 			options.foreground = 1;
@@ -70,7 +70,7 @@ static int run_load(int count, char **words)
 		}
 	}
 	if (!options.object)
-		options.object = beside_program(options.settings.author ? "c2-author.bpf.o" : "c2.bpf.o");
+		options.object = beside_program(author ? "c2-author.bpf.o" : "c2.bpf.o");
 	return optind == count ? load(&options) : fail(2, "%s", USAGE);
 }
 

@@ -95,9 +95,13 @@ static int load_and_register(void *data)
 	object = bpf_object__open_file(options->object, NULL);
 	if (!object)
 		return fail(1, "%s cannot be read: %s; build it with: make bpf", options->object, strerror(errno));
-	control = bpf_object__find_map_by_name(object, C2_NAME);
+	/* Whatever was asked for: a file that is named has the rules that it has. */
+	control = bpf_object__find_map_by_name(object, C2_AUTHOR_NAME);
+	settings.author = control != NULL;
 	if (!control)
-		return fail(1, "%s has no control %s", options->object, C2_NAME);
+		control = bpf_object__find_map_by_name(object, C2_NAME);
+	if (!control)
+		return fail(1, "%s has no control %s or %s", options->object, C2_NAME, C2_AUTHOR_NAME);
 	bpf_map__set_map_flags(control, MAP_FLAG_LINK);
 	if (!options->cgroup) {
 		struct bpf_program *program = bpf_object__find_program_by_name(object, "c2_option");

@@ -30,7 +30,7 @@ int parse_state(const char *text, __u32 *state);
 /* Say what a link does, for at most so many seconds. Returns 0, or -1 with errno. */
 int set_link(const struct kernel_c2 *c2, const struct c2_way *way, __u32 state, double seconds);
 /* Say what lines of standard input say, each the inode of a network namespace, an address, a state and seconds; forget all of it at
- * their end. Returns an exit code. */
+ * their end, or when one cannot be said. Returns an exit code. */
 int follow(void);
 
 /* Number of sockets that have the control, or -errno. */
@@ -40,7 +40,7 @@ int count_sockets(const struct kernel_c2 *c2);
 struct load_options {
 	const char *object; /* file of the BPF object */
 	const char *cgroup; /* where the option of the SYN is exchanged; NULL: nowhere */
-	struct c2_settings settings;
+	struct c2_settings settings; /* which rules, the object tells */
 	int foreground;
 };
 int load(struct load_options *options);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What the radios on the ways of sockets do, said into the map c2_links. */
 #include <bpf/bpf.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include "kernel.h"
 
-/* Ways that one reader may be told of: 250 hosts of an emulation, each to some others. */
+/* Ways that one reader may be told of: as many as c2_links holds. */
 #define MOST_WAYS 4096
 
 static const char *const STATES[] = { "up", "sensing", "handoff" };
@@ -40,6 +41,16 @@ int set_link(const struct kernel_c2 *c2, const struct c2_way *way, __u32 state, 
 	return done;
 }
 
+/* Why the kernel did not take what was said: the map goes with the control. */
+static int not_said(int error)
+{
+	if (error == ENOENT)
+		return fail(1, "nothing is loaded any more");
+	if (error == E2BIG)
+		return fail(1, "the kernel has what it can hold of links: %d ways", MOST_WAYS);
+	return refused("cogtcp c2 follow", error);
+}
+
 static void forget(const struct kernel_c2 *c2, const struct c2_way *ways, int count)
 {
 	int map = bpf_map_get_fd_by_id(c2->settings.links_map);
@@ -62,6 +73,8 @@ int follow(void)
 		return refused("cogtcp c2 follow", -error);
 	if (error)
 		return fail(1, "nothing is loaded; load it with: cogtcp c2 load");
+	/* Its ids are enough, and keep nothing in the kernel that is unloaded meanwhile. */
+	close(c2.settings_fd);
 	/* These are for whoever writes; what was said is forgotten when the lines end. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
@@ -76,12 +89,15 @@ int follow(void)
 		}
 		for (number = 0; number < known && memcmp(&ways[number], &way, sizeof(way)); number++)
 			;
-		if (number == known && known < MOST_WAYS)
+		/* What could not be forgotten is not said, and who hears of some ways would take the others for open. */
+		error = number == MOST_WAYS ? E2BIG : 0;
+		if (!error && number == known)
 			ways[known++] = way;
-		/* One that could not be forgotten is not said. */
-		if (number < MOST_WAYS && set_link(&c2, &way, state, seconds)) {
+		if (!error && set_link(&c2, &way, state, seconds))
+			error = errno;
+		if (error) {
 			forget(&c2, ways, known);
-			return fail(1, "nothing is loaded any more");
+			return not_said(error);
 		}
 	}
 	forget(&c2, ways, known);

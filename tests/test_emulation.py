@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from concurrent import futures
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,10 +23,11 @@ from cogtcp import NoKernelPlaneError, RunError, Scenario, ScenarioError, run
 from cogtcp.emulation import check, emulate
 from cogtcp.emulation.agreement import Agreement, Pair, agree, verdict
 from cogtcp.emulation.journal import ARRIVED, CAPACITY, DROPPED, OFFERED, REFUSED, read
-from cogtcp.emulation.launch import MARK
+from cogtcp.emulation.launch import MARK, mark
 from cogtcp.emulation.leftovers import find
 from cogtcp.statistics import Interval
 from conftest import ROOT, Command, command_line, files, side_by_side
+from kernel_needs import soon
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -148,10 +149,10 @@ def test_losses_are_those_of_the_simulation() -> None:
     """The second packet forward is the ACK of the handshake; 20 and 40 are data in the first windows."""
     result = emulate(scenario(link=f"{PLAIN}, drops = [20, 40]"))
     drops = [row for row in result.events.to_pylist() if row["kind"] == "drop" and row["detail"] == "loss"]
-    assert len(drops) == 2
     flow = result.rows("flows")[0]
-    assert flow["retransmitted_segments"] >= 2
     with as_in_time(result):
+        assert len(drops) == 2
+        assert flow["retransmitted_segments"] >= 2
         assert flow["fast_retransmits"] >= 1
 
 
@@ -192,9 +193,10 @@ sensing = {{ off = "7 s", on = "1 s" }}
 def test_a_file_is_complete_when_it_has_come() -> None:
     result = emulate(scenario(traffic='traffic = { size = "500 kB" }'))
     flow = result.rows("flows")[0]
-    assert flow["delivered_bytes"] == 500_000
+    assert flow["delivered_bytes"] <= 500_000
     # 0.52 s of transmission with headers, and two round trips at least.
     with as_in_time(result):
+        assert flow["delivered_bytes"] == 500_000
         assert 0.55 < flow["completion_s"] < 2
         assert flow["measured_s"] == pytest.approx(flow["completion_s"], abs=0.1)
 
@@ -250,7 +252,7 @@ def test_flows_share_a_bottleneck_of_several_links(tmp_path: Path) -> None:
     # 6 Mbit/s for 800 ms of each second, less headers; both ends of the access links are theirs alone.
     with as_in_time(result):
         assert 2e6 < sum(flow["goodput_bps"] for flow in flows) < 4.8e6
-    assert min(flow["rtt_min_s"] for flow in flows) > 0.028
+        assert min(flow["rtt_min_s"] for flow in flows) > 0.028
     by_name = {(row["link"], row["direction"]): row for row in links}
     assert len(by_name) == 10
     bottleneck = by_name["bottleneck", "forward"]
@@ -265,7 +267,8 @@ def test_flows_share_a_bottleneck_of_several_links(tmp_path: Path) -> None:
     for record in read(file):
         if record.step == ARRIVED:
             seen.setdefault((record.came_ns, record.place), []).append(record.pipe)
-    assert sum(len(pipes) == 3 for pipes in seen.values()) > 500
+    with as_in_time(result):
+        assert sum(len(pipes) == 3 for pipes in seen.values()) > 500
 
 
 @on_kernel
@@ -298,14 +301,23 @@ def test_programs_reach_each_other_over_several_links(command: Command, tmp_path
         "import socket\nsocket.create_server(('', 7000)).accept()[0].sendall(b'over here')\n"
     )
     (tmp_path / "ask.py").write_text(
-        "import os, socket, time\ntime.sleep(1)\n"
-        "print(socket.create_connection((os.environ['COGTCP_PEER'], 7000)).recv(9).decode())\n"
+        "import os, socket, time\n"
+        "for attempt in range(200):\n"
+        "    try:\n"
+        "        print(socket.create_connection((os.environ['COGTCP_PEER'], 7000)).recv(9).decode())\n"
+        "        break\n"
+        "    except ConnectionRefusedError:\n"
+        "        time.sleep(0.2)\n"
     )
     programs = ["--peer", f"{sys.executable} serve.py", "--", sys.executable, "ask.py"]
     done = command("emulate", "shared.toml", "--out", "out", "--log", *programs)
     assert done.code == 0, done.err
     assert "over here" in done.out
     assert "[bottleneck]" in (tmp_path / "out/uplink.log").read_text()
+
+
+#: Those that a program of Python has, with the one by which it looks.
+DESCRIPTORS = "sorted(map(int, os.listdir('/proc/self/fd')))"
 
 
 @on_kernel
@@ -326,16 +338,32 @@ def test_a_program_runs_in_place_of_the_flows(command: Command, tmp_path: Path) 
 
 
 @on_kernel
+@side_by_side
+def test_programs_inherit_no_descriptor(command: Command, tmp_path: Path) -> None:
+    """But the three of a shell, and the folder's own: none of a device, of a pipe, of what hears radios."""
+    (tmp_path / "link.toml").write_text(text(radio=SENSING))
+    listed = f"import os; found = str({DESCRIPTORS}); open('peer', 'w').write(found)"
+    peer = ["--peer", f'{sys.executable} -c "{listed}"']
+    wait = "while not (os.path.exists('peer') and os.path.getsize('peer')): time.sleep(0.1)"
+    look = f"import os, time; print({DESCRIPTORS})\n{wait}"
+    done = command("emulate", "link.toml", "--out", "out", *peer, "--", sys.executable, "-c", look)
+    assert done.code == 0, done.err
+    expected = "[0, 1, 2, 3]"
+    assert done.out.splitlines()[0] == expected
+    assert (tmp_path / "peer").read_text() == expected
+
+
+@on_kernel
 @pytest.mark.skipif(shutil.which("iperf3") is None, reason="no iperf3")
 @side_by_side
 def test_iperf3_sees_the_link(command: Command, tmp_path: Path) -> None:
     (tmp_path / "link.toml").write_text(text())
-    # The server may take its time to start.
+    # The server may take its time to start, and its word on the result may be late: the client goes without.
     client = (
-        "for attempt in $(seq 40); do "
-        'report=$(iperf3 --json -t 3 -c $COGTCP_PEER) && echo "$report" && exit; sleep 0.5; done; exit 1'
+        "for attempt in $(seq 40); do report=$(iperf3 --json -t 3 -c $COGTCP_PEER) && "
+        'case $report in *sum_received*) echo "$report"; exit;; esac; sleep 0.5; done; exit 1'
     )
-    done = command("emulate", "link.toml", "--out", "out", "--peer", "iperf3 -s -1", "--", "sh", "-c", client)
+    done = command("emulate", "link.toml", "--out", "out", "--peer", "iperf3 -s", "--", "sh", "-c", client)
     assert done.code == 0, done.err
     report = json.loads(done.out[done.out.index("{") : done.out.rindex("}") + 1])
     measured = report["end"]["sum_received"]["bits_per_second"]
@@ -376,8 +404,11 @@ def test_packets_become_captures_and_logs(command: Command, tmp_path: Path) -> N
     dropped = [line for line in lines if " d " in line]
     assert len(dropped) >= 1
     assert len(left) <= len(came) - len(dropped)
+    # What is between its last line and the end of the run, of which a busy machine may not tell, is missing.
+    timing = json.loads((tmp_path / "out/cogtcp.json").read_text())["emulation"]
     capacity = sum(int(line.split()[2]) for line in lines if " # " in line)
-    assert capacity == pytest.approx(1.5e6, rel=0.05)
+    assert capacity <= 1.5e6
+    assert capacity > (1.42e6 if timing["evidence"] else 0.5e6)
     if shutil.which("tshark"):
         counted = {}
         for name in ("link", "link@receiver"):
@@ -401,7 +432,7 @@ def test_packets_become_captures_and_logs(command: Command, tmp_path: Path) -> N
 @side_by_side
 def test_every_packet_of_a_journal_has_one_end(tmp_path: Path) -> None:
     file = tmp_path / "journal"
-    emulate(scenario(duration="1 s"), journal=file)
+    result = emulate(scenario(duration="1 s"), journal=file)
     ends: dict[tuple[int, int], int] = {}
     for record in read(file):
         if record.step == CAPACITY:
@@ -413,7 +444,8 @@ def test_every_packet_of_a_journal_has_one_end(tmp_path: Path) -> None:
         else:
             assert record.step in (ARRIVED, DROPPED, REFUSED)
             ends[key] += 1
-    assert len(ends) > 100
+    with as_in_time(result):
+        assert len(ends) > 100
     assert set(ends.values()) <= {0, 1}
     # Those that the end of the run met on the link.
     assert sum(count == 0 for count in ends.values()) < 120
@@ -430,11 +462,11 @@ def _start(tmp_path: Path, *more: str) -> subprocess.Popen[str]:
 
 def _processes_of(process: int) -> list[int]:
     """Return the processes of an emulation that a command started."""
-    mark = f"{MARK}={process}".encode()
+    marked = f"{MARK}={mark(process)}".encode()
     found = []
     for folder in Path("/proc").iterdir():
         try:
-            if folder.name.isdigit() and mark in (folder / "environ").read_bytes().split(b"\0"):
+            if folder.name.isdigit() and marked in (folder / "environ").read_bytes().split(b"\0"):
                 found.append(int(folder.name))
         except OSError:
             continue
@@ -442,10 +474,12 @@ def _processes_of(process: int) -> list[int]:
 
 
 def _until(condition: Any, seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.05)
+    assert soon(condition, seconds), "it did not happen in time"
+
+
+def nothing_is_left() -> None:
+    """Expect that no process of an emulation stays; others test on this machine too, and clear up."""
+    _until(lambda: find() == [])
 
 
 @on_kernel
@@ -464,16 +498,19 @@ def test_nothing_is_left_behind(command: Command, tmp_path: Path, how: signal.Si
     process.communicate(timeout=60)
     assert process.returncode in (-how, 128 + how)
     _until(lambda: not _processes_of(process.pid))
-    assert find() == []
+    nothing_is_left()
     if how == signal.SIGKILL:
         # It had no time to remove what it had begun to write.
         begun = [name for name in files(tmp_path) if name.endswith(".tmp")]
         assert len(begun) == 1
-        being_written = tmp_path / ".other.1-01234567.tmp"
+        being_written = tmp_path / ".other.1-01234567.cogtcp.tmp"
         with being_written.open("w") as other:
             fcntl.flock(other, fcntl.LOCK_EX)
+            others = tmp_path / ".looks.1-01234567.tmp"
+            others.mkdir()
             assert command("emulate", "--clean").out == f"removed unfinished results: {begun[0]}\n"
         being_written.unlink()
+        others.rmdir()
         assert command("emulate", "--clean").out == "nothing was left behind\n"
     assert files(tmp_path) == ["link.toml"]
 
@@ -511,6 +548,12 @@ while receiver.recv(65536):
 def test_no_connection_outlives_a_kill(tmp_path: Path, whose: str, begun: dict[str, Future[None]]) -> None:
     """With data on the way one would stay for minutes, and keep its namespace."""
     futures.wait(begun.values())  # their connections would be counted
+    # Those of other programs of this machine come and go: one that stays for once may be theirs.
+    assert any(_none_outlives_a_kill(tmp_path, whose) for _ in range(3))
+
+
+def _none_outlives_a_kill(tmp_path: Path, whose: str) -> bool:
+    (tmp_path / "sending").unlink(missing_ok=True)
     (tmp_path / "link.toml").write_text(text(duration="60 s", link=PLAIN.replace("10 ms", "300 ms")))
     for name, program in (("send.py", SEND), ("take.py", TAKE)):
         (tmp_path / name).write_text(program)
@@ -518,7 +561,8 @@ def test_no_connection_outlives_a_kill(tmp_path: Path, whose: str, begun: dict[s
     before = _connections()
     emulation = _start(tmp_path, *(programs if whose == "program" else []))
     _until(lambda: whose == "flow" or (tmp_path / "sending").exists())
-    _until(lambda: _connections() > before)
+    _until(lambda: len(_processes_of(emulation.pid)) == (1 if whose == "flow" else 5))
+    connected = soon(lambda: _connections() > before, 10)
     # Time for a window of data on the way.
     time.sleep(1.5)
     made = _processes_of(emulation.pid)
@@ -527,13 +571,29 @@ def test_no_connection_outlives_a_kill(tmp_path: Path, whose: str, begun: dict[s
         lines = (Path("/proc") / str(process) / "status").read_text().splitlines()
         fields = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
         assert (int(fields["CapEff"], 16), int(fields["CapPrm"], 16), fields["NoNewPrivs"]) == (0, 0, "1")
-    assert len(made) == (1 if whose == "flow" else 5)
     os.kill(min(made), signal.SIGKILL)
     emulation.communicate(timeout=60)
     assert emulation.returncode == 1
     _until(lambda: not any((Path("/proc") / str(process)).exists() for process in made))
-    # The kernel gives such a connection up after 100 s and more; those of other programs come and go.
-    _until(lambda: _connections() <= before, 30)
+    # The kernel gives such a connection up after 100 s and more.
+    return connected and soon(lambda: _connections() <= before, 30)
+
+
+@on_kernel
+def test_a_run_that_stood_still_is_no_evidence(tmp_path: Path) -> None:
+    """Few packets are late, as their senders stand still too: no percentile shows it."""
+    emulation = _start(tmp_path, "--duration", "6 s", "--json")
+    _until(lambda: _processes_of(emulation.pid))
+    time.sleep(3)
+    made = _processes_of(emulation.pid)
+    for how in (signal.SIGSTOP, signal.SIGCONT):
+        for process in made:
+            os.kill(process, how)
+        time.sleep(0.4)
+    out, err = emulation.communicate(timeout=60)
+    timing = json.loads(out)["emulation"]
+    assert (timing["evidence"], timing["lateness_max_s"] > 0.3) == (False, True), err
+    assert "may end a timer of 200 ms" in timing["reasons"]
 
 
 @on_kernel
@@ -560,7 +620,7 @@ def test_two_at_once_do_not_meet(tmp_path: Path) -> None:
 def test_a_full_disk_is_told(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="record of packets cannot be written"):
         emulate(scenario(duration="30 s"), journal=Path("/dev/full"), captures=True)
-    assert find() == []
+    nothing_is_left()
 
 
 @on_kernel
@@ -600,12 +660,57 @@ def test_what_cannot_be_emulated_is_refused(command: Command, tmp_path: Path) ->
 def test_clean_finds_what_outlived_its_command(command: Command) -> None:
     if sys.platform != "linux":
         pytest.skip("the plane needs Linux")
-    # A number that no process has.
-    orphan = subprocess.Popen([shutil.which("sleep") or "sleep", "60"], env={**os.environ, MARK: "4194305"})
+    # A number that no process has; in another namespace one may have it.
+    sleep = [shutil.which("sleep") or "sleep", "60"]
+    orphan = subprocess.Popen(sleep, env={**os.environ, MARK: mark(4194305)})
+    elsewhere = subprocess.Popen(sleep, env={**os.environ, MARK: "4194305@1"})
     _until(lambda: any(each.process == orphan.pid for each in find()))
     done = command("emulate", "--clean", "--json")
     assert orphan.pid in [each["process"] for each in done.json()["removed"]]
     assert orphan.wait(60) == -signal.SIGKILL
+    assert elsewhere.poll() is None
+    elsewhere.kill()
+    elsewhere.wait()
+
+
+def test_clean_says_what_it_put_back(command: Command, tmp_path: Path) -> None:
+    if sys.platform != "linux":
+        pytest.skip("the plane needs Linux")
+    aside = tmp_path / ".out.1-01234567.cogtcp.old"
+    aside.mkdir()
+    assert command("emulate", "--clean").out == "put back: out\n"
+    assert files(tmp_path) == ["out"]
+
+
+@on_kernel
+def test_clean_lets_connections_be_ended(tmp_path: Path, command: Command) -> None:
+    """What ends them is about for a while after a kill, and no leftover then."""
+    process = _start(tmp_path, "--", "sleep", "60")
+    _until(lambda: len(_processes_of(process.pid)) >= 3)
+    (first,) = [each for each in _processes_of(process.pid) if _is_first(each)]
+    # As if it took its time.
+    os.kill(first, signal.SIGSTOP)
+    try:
+        process.kill()
+        process.wait()
+        _until(lambda: first in [each.process for each in find() if each.is_first])
+        with futures.ThreadPoolExecutor(1) as pool:
+            cleaning = pool.submit(command, "emulate", "--clean", "--json")
+            time.sleep(3)
+            assert _is_first(first)
+            os.kill(first, signal.SIGCONT)
+            assert first not in [each["process"] for each in cleaning.result().json()["removed"]]
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(first, signal.SIGCONT)
+        process.communicate()
+
+
+def _is_first(process: int) -> bool:
+    """Whether it is the first of a process namespace below ours."""
+    status = (Path("/proc") / str(process) / "status").read_text()
+    (numbers,) = [line.split()[1:] for line in status.splitlines() if line.startswith("NSpid:")]
+    return len(numbers) > 1 and numbers[-1] == "1"
 
 
 def _pair(simulated: float, emulated: float, doubt: str = "", seed: int = 1) -> Pair:
@@ -667,7 +772,7 @@ def test_planes_are_compared_side_by_side(command: Command, tmp_path: Path) -> N
     assert done.code == 0, done.err
     document = done.json()
     (pair,) = document["runs"]
-    assert pair["emulated"]["goodput_bps"] > 3e6
+    assert pair["emulated"]["goodput_bps"] > (0 if pair["doubt"] else 3e6)
     assert pair["simulated"]["goodput_bps"] > 3e6
     page = (tmp_path / "out/report.html").read_text()
     assert "linux-reno: kernel" in page

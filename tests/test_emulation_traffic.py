@@ -96,7 +96,8 @@ def test_a_video_stalls_where_the_link_is_too_slow() -> None:
     )
     stalled, smooth = slow.rows("videos")[0], fast.rows("videos")[0]
     # A chunk of 1 MB takes a second and plays half of one.
-    assert stalled["stalls"] >= 1
+    with as_in_time(slow):
+        assert stalled["stalls"] >= 1
     assert {row["chunk_bytes"] for row in slow.rows("chunks")} == {1_000_000}
     with as_in_time(fast):
         assert (smooth["stalls"], smooth["chunks"]) == (0, pytest.approx(7, abs=1))
@@ -115,11 +116,11 @@ def test_flows_use_ipv6_if_they_are_to(tmp_path: Path, device: str) -> None:
     result = emulate(Scenario.from_toml(written), ipv6=True, device=device, journal=file, captures=True)
     packets = [record.data for record in read(file) if record.step in (OFFERED, ARRIVED)]
     assert {data[0] >> 4 for data in packets} == {6}
-    # 1460 bytes of payload, 20 of TCP, 12 of timestamps, 40 of IPv6.
-    assert max(len(data) for data in packets) == 1532
-    assert result.rows("flows")[0]["delivered_bytes"] == 300_000
     assert result.timing["device"] == device
     with as_in_time(result):
+        # 1460 bytes of payload, 20 of TCP, 12 of timestamps, 40 of IPv6.
+        assert max(len(data) for data in packets) == 1532
+        assert result.rows("flows")[0]["delivered_bytes"] == 300_000
         assert result.rows("datagrams")[0]["received_packets"] > 150
 
 
@@ -178,9 +179,12 @@ def test_virtual_ethernet_carries_what_a_wire_would(tmp_path: Path) -> None:
     file = tmp_path / "journal"
     result = emulate(scenario(duration="2 s"), device="veth", journal=file, captures=True)
     assert result.timing["device"] == "veth"
-    assert result.timing["device_drops"] == 0
     packets = [record.data for record in read(file) if record.step in (OFFERED, ARRIVED)]
-    assert len(packets) > 500
+    with as_in_time(result):
+        # A packet socket that nobody reads for a while drops what does not fit.
+        assert result.timing["device_drops"] == 0
+        assert len(packets) > 500
+    assert len(packets) > 10
     for data in packets:
         assert len(data) <= 1512
         assert _sum(data[:20]) == 0xFFFF

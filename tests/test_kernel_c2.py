@@ -24,9 +24,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cogtcp import RunError, Scenario, ScenarioError, emulation, packets, run
-from cogtcp.emulation.over_time import difference, resampled, total
 from kernel_needs import build, soon, why_no_path, why_not
 from kernel_path import FAR, NEAR, TCP_CONGESTION, path, samples, sh
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benches"))
+from over_time import difference, resampled, total
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -317,19 +319,29 @@ def until(condition: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
 
 @NEEDS_KERNEL
 @NEEDS_PATH
-def test_cwnd_follows_n(way: EmulatedPath) -> None:
+def test_cwnd_follows_n(way: EmulatedPath, tmp_path: Path) -> None:
     before = its_socket()
     assert before["n_from"] in ("setting", "estimate")
+    seen = len(samples(tmp_path / "sender"))
     done = c2("flows", FAR, "8")
     assert (done.returncode, done.stderr) == (0, "")
-    among = until(lambda entry: entry["n_from"] == "destination" or entry["n"] >= 7)
+    among = until(lambda entry: (entry["n_told"], entry["n_told_from"]) == (8, "destination"))
     # The window goes to the share at once, and the threshold with it; then the flow starves and grows.
-    assert among["ssthresh_segments"] <= share(among, among["n"]) + 1
-    assert among["cwnd_segments"] <= 0.7 * before["cwnd_segments"]
+    if among["n"] >= 7:  # its own estimate may have taken the place of N by now
+        assert among["ssthresh_segments"] <= share(among, among["n"]) + 1
+
+    def least() -> float:
+        return min((sample["cwnd"] for sample in samples(tmp_path / "sender")[seen:]), default=math.inf)
+
+    fell = soon(lambda: least() <= 0.7 * before["cwnd_segments"], 5)
     assert status()["destinations"] == [{"address": FAR, "flows": 8}]
     assert f"to {FAR}: N 8" in c2("status").stdout
     assert c2("flows", FAR, "default").returncode == 0
     assert status()["destinations"] == []
+    if not fell:
+        late = way.lateness()
+        assert late > LATE, (least(), before)
+        pytest.skip(f"the machine is too busy: 1 % of packets left {1e3 * late:.1f} ms late or later")
 
 
 @NEEDS_KERNEL
@@ -523,16 +535,17 @@ def test_a_scenario_is_emulated_with_it(clean: None) -> None:
     flow = result.rows("flows")[0]
     assert (flow["congestion"], flow["transport"]) == ("c2", "c2")
     assert any("kernel-c2.md" in note for note in result.notes)
-    assert flow["delivered_bytes"] == 1_000_000
     # What it thought of the path over time, under the names of the simulator's.
     shown: dict[str, list[float]] = {}
     for row in result.control_series.to_pylist():
         shown.setdefault(row["variable"], []).append(row["value"])
     assert {"n", "zone", "n_estimate", "dp_s", "r_s", "frozen", "bandwidth_bps"} <= set(shown)
-    assert set(shown["n"]) <= {1.0, 2.0}
     assert set(shown["zone"]) <= {0.0, 1.0, 2.0, 3.0, 4.0}
-    assert min(value for value in shown["dp_s"] if value > 0) == pytest.approx(0.05, abs=0.03)
+    assert min(value for value in shown["dp_s"] if value > 0) > 0.049
     if result.is_evidence:
+        assert flow["delivered_bytes"] == 1_000_000
+        assert set(shown["n"]) <= {1.0, 2.0}
+        assert min(value for value in shown["dp_s"] if value > 0) < 0.08
         # 0.84 s of transmission; its window keeps the queue, of 100 ms, short.
         assert 0.9 < flow["completion_s"] < 3
         assert flow["rtt_mean_s"] < 0.11
@@ -577,7 +590,7 @@ def test_nothing_of_a_run_that_was_cut_off_keeps_the_control(loaded: None, by: s
             scenario, command=[sys.executable, "-c", CUT_OFF], peer=[sys.executable, "-c", SINK]
         )
         assert result.exit_code == 0
-        assert result.rows("links")[0]["delivered_packets"] > 100
+        assert result.rows("links")[0]["delivered_packets"] > 10
     assert soon(lambda: status()["sockets"] == [], 10)
     assert json.loads(c2("unload", "--json").stdout) == {"unloaded": True, "sockets_that_keep_it": 0}
 
@@ -627,11 +640,12 @@ def test_sockets_hear_the_emulated_radio(loaded: None) -> None:
             )
         ]
         # While they last: what a namespace's radio does, said of the far end for this namespace.
-        assert soon(lambda: status()["links"], 30)
-        said = status()["links"]
+        said: list[dict[str, Any]] = []
+        assert soon(lambda: said.extend(status()["links"]) or said, 30)
         told, silent, left, _ = (each.result() for each in runs)
     assert all(entry["namespace"] for entry in said)
-    assert status()["links"] == [], "what was said is forgotten"
+    assert soon(lambda: status()["links"] == []), "what was said is forgotten"
+    assert [each.timing["announced"] for each in (told, silent, left)] == [True, False, True]
     frozen = {time_s for time_s, value in shown(told, "frozen") if value == 1}
     if late := [each.doubt for each in (told, left) if not each.is_evidence]:
         pytest.skip(f"the machine is too busy: {late[0]}")
@@ -727,6 +741,44 @@ def test_one_of_the_two_rules_is_loaded(clean: None) -> None:
     done = c2("load")
     assert (done.returncode, "with the name c2_author is registered already" in done.stderr) == (1, True)
     assert "c2_author is loaded" in c2("status").stdout
+    assert c2("unload").returncode == 0
+    # A file that is named has the rules that it has.
+    for rules, file, name in (("author", "c2", "c2"), ("paper", "c2-author", "c2_author")):
+        done = c2("load", "--rules", rules, "--object", str(BUILT / f"{file}.bpf.o"), "--json")
+        assert json.loads(done.stdout)["name"] == name
+        assert c2("unload").returncode == 0
+
+
+def follow(lines: str) -> subprocess.CompletedProcess[str]:
+    program = [BUILT / "cogtcp-c2", "follow"]
+    return subprocess.run(program, input=lines, capture_output=True, text=True, check=False)
+
+
+@NEEDS_KERNEL
+def test_who_says_what_radios_do_is_told_why_it_is_not_heard(loaded: None) -> None:
+    def ways(count: int) -> str:
+        numbers = range(count)
+        return "".join(f"1 10.1.{number >> 8}.{number & 255} sensing 60\n" for number in numbers)
+
+    assert (follow(ways(4096)).returncode, status()["links"]) == (0, [])
+    done = follow(ways(4097))
+    assert (done.returncode, status()["links"]) == (1, [])
+    assert done.stderr == "the kernel has what it can hold of links: 4096 ways\n"
+    assert follow("1 nowhere sensing 60\n").returncode == 2
+    with subprocess.Popen(
+        [BUILT / "cogtcp-c2", "follow"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin
+        assert process.stderr
+        process.stdin.write(ways(1))
+        process.stdin.flush()
+        assert soon(lambda: status()["links"])
+        assert c2("unload").returncode == 0
+        assert soon(lambda: not left_in_the_kernel()), left_in_the_kernel()
+        process.stdin.write(ways(1))
+        process.stdin.close()
+        assert process.stderr.read() == "nothing is loaded any more\n"
+    assert process.returncode == 1
 
 
 def test_series_are_compared_point_by_point() -> None:

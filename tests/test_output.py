@@ -269,9 +269,9 @@ def test_what_kills_left_is_cleared_away_and_what_is_being_written_is_not(tmp_pa
 
 def test_what_was_left_under_the_number_of_a_process_that_lives_is_cleared_away(tmp_path: Path) -> None:
     # Numbers come again: that there is such a process does not say that it is the one that wrote.
-    (tmp_path / f".a.txt.{os.getpid()}-00000001.tmp").write_text("half")
-    (tmp_path / f".out.{os.getpid()}-00000001.tmp").mkdir()
-    (tmp_path / f".b.txt.{os.getpid()}-00000001.tmp").write_text("half")
+    (tmp_path / f".a.txt.{os.getpid()}-00000001.cogtcp.tmp").write_text("half")
+    (tmp_path / f".out.{os.getpid()}-00000001.cogtcp.tmp").mkdir()
+    (tmp_path / f".b.txt.{os.getpid()}-00000001.cogtcp.tmp").write_text("half")
     (tmp_path / ".c.txt.tmp").write_text("somebody else's")
     write_file(tmp_path / "a.txt", "whole")
     write(tmp_path / "out", "whole")
@@ -308,7 +308,7 @@ def test_without_locks_what_was_left_goes_when_it_is_old(
     assert _replace.fcntl is not None
     monkeypatch.setattr(_replace.fcntl, "flock", no_locks)
     killed_while_writing(tmp_path / "a.txt")
-    own = tmp_path / f".a.txt.{os.getpid()}-00000001.tmp"
+    own = tmp_path / f".a.txt.{os.getpid()}-00000001.cogtcp.tmp"
     own.write_text("half")
     write_file(tmp_path / "a.txt", "whole")
     assert len(list(tmp_path.iterdir())) == 3, "who wrote it may be on another machine"

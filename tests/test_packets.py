@@ -12,6 +12,7 @@ import pytest
 from cogtcp import NoKernelPlaneError, RunError, ScenarioError, UsageError, packets
 from cogtcp.emulation.leftovers import find
 from conftest import ROOT, Command
+from kernel_needs import soon
 
 SCRIPTS = sorted((ROOT / "tests/packets").glob("*.pkt"))
 # On the kernel they take a control that root has loaded: tests/test_kernel_c2.py.
@@ -49,7 +50,8 @@ def test_the_kernel_does_what_the_scripts_say() -> None:
         pytest.skip(f"no kernel plane here: {error}")
     assert [Path(outcome.file) for outcome in outcomes] == SCRIPTS
     assert not [outcome.explain() for outcome in outcomes if outcome.verdict == "differs"]
-    assert find() == []
+    # Others test on this machine too, and clear up.
+    assert soon(lambda: find() == [])
     late = [outcome for outcome in outcomes if outcome.verdict == "late"]
     if late:
         pytest.skip(f"the machine is too busy for {len(late)} of {len(outcomes)} scripts")

@@ -1,8 +1,9 @@
 """Putting a finished file or folder in its place in one step, and clearing up what a kill left behind.
 
-What is being written lies beside its target under `.NAME.PID-TOKEN.tmp`. Where the kernel can exchange two
-folders (`renameat2` with `RENAME_EXCHANGE`, Linux 3.15), a target exists at every moment. Elsewhere the old
-one steps aside to `.NAME.PID-TOKEN.old` first, and `clear_up` puts it back if nothing took its place.
+What is being written lies beside its target under `.NAME.PID-TOKEN.cogtcp.tmp`. Where the kernel can
+exchange two folders (`renameat2` with `RENAME_EXCHANGE`, Linux 3.15), a target exists at every moment.
+Elsewhere the old one steps aside to `.NAME.PID-TOKEN.cogtcp.old` first, and `clear_up` puts it back if
+nothing took its place.
 
 Whoever writes holds a lock on it (`flock`), which ends with its process, however that ends. So whoever gets
 the lock knows at once that nobody writes there any more: no age to wait for, no process number that another
@@ -20,7 +21,7 @@ import secrets
 import shutil
 import time
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,12 +37,20 @@ _RENAME_EXCHANGE = 2
 # Where the file system has no locks: a file that nobody has touched for so long, of a process that is not
 # on this machine, is nobody's.
 _STALE_S = 60.0
-_LEFT = re.compile(r"\.(.+)\.(\d+)-[0-9a-f]{8}\.(tmp|old)")
+# With our name in it: what looks alike is somebody else's.
+_LEFT = re.compile(r"\.(.+)\.(\d+)-[0-9a-f]{8}\.cogtcp\.(tmp|old)")
+
+
+class Cleared(NamedTuple):
+    """What a process that is gone had left: what it was called, and where it was put back, if it was."""
+
+    path: Path
+    put_back: Path | None = None
 
 
 def staging(target: Path) -> Path:
     """Return the name under which what will be `target` is written."""
-    return target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    return target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.cogtcp.tmp")
 
 
 def begin_file(target: Path, flags: int = os.O_WRONLY) -> tuple[Path, int]:
@@ -132,12 +141,12 @@ def clear_up(target: Path) -> None:
     _clear_up(target.parent, target.name)
 
 
-def clear_up_in(folder: Path) -> list[Path]:
-    """Remove what processes that are gone left in a folder, whatever it was to become; return what it was."""
+def clear_up_in(folder: Path) -> list[Cleared]:
+    """Do so in a folder, whatever it was to become; return what there was."""
     return _clear_up(folder, None)
 
 
-def _clear_up(folder: Path, name: str | None) -> list[Path]:
+def _clear_up(folder: Path, name: str | None) -> list[Cleared]:
     try:
         names = sorted(entry.name for entry in os.scandir(folder))
     except OSError:
@@ -151,13 +160,14 @@ def _clear_up(folder: Path, name: str | None) -> list[Path]:
         with contextlib.suppress(OSError), _claim(path, int(found[2])) as ours:
             if not ours:
                 continue
-            if found[3] == "old" and not target.exists():
+            is_back = found[3] == "old" and not target.exists()
+            if is_back:
                 path.rename(target)
             elif path.is_dir():
                 shutil.rmtree(path)
             else:
                 path.unlink()
-            cleared.append(path)
+            cleared.append(Cleared(path, target if is_back else None))
     return cleared
 
 

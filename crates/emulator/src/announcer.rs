@@ -110,6 +110,13 @@ impl Announcer {
         self.say((radio, 0), Said::of(phase));
     }
 
+    /// Whether something was said, and to somebody who still listens.
+    pub(crate) fn is_heard(&self) -> bool {
+        let mut told = self.radios.iter().flat_map(|heard| &heard.units);
+        let is_said = told.any(|told| told.said.is_some() && !told.ways.is_empty());
+        is_said && sys::has_reader(self.lines.as_fd())
+    }
+
     fn say(&mut self, (radio, unit): RadioPlace, what: Said) {
         let told = self.radios.get_mut(radio).and_then(|heard| heard.units.get_mut(unit));
         let Some(told) = told.filter(|told| told.said != Some(what)) else { return };
@@ -170,7 +177,9 @@ transport = "linux-cubic"
         };
         // The far end's packets leave by the wire: it is told of nothing.
         let line = |word| format!("22 {} {word} 3600\n", Family::V4.address(0));
+        assert!(!announcer.is_heard(), "nothing was said");
         announcer.begin(&[(0, Phase::Transmitting)]);
+        assert!(announcer.is_heard());
         assert_eq!(read(), line("up"), "whatever was said of a namespace of this number before");
         announcer.phase(0, Phase::Sensing);
         announcer.phase(0, Phase::Sensing);
@@ -184,8 +193,10 @@ transport = "linux-cubic"
         assert_eq!(read(), line("handoff") + &line("up"), "it took no time");
         announcer.phase(0, Phase::Lost);
         assert_eq!(read(), line("sensing"));
-        drop(announcer);
-        assert_eq!(read(), "");
+        assert!(announcer.is_heard());
+        // As where nothing is loaded.
+        drop(reader);
+        assert!(!announcer.is_heard());
     }
 
     #[test]

@@ -408,7 +408,7 @@ impl Finished<'_> {
         let (observer, plan) = (&self.outcome.observer, self.outcome.plan);
         let late = observer.lateness.histogram();
         let dropped = self.device_drops + observer.refused;
-        let timing = Timing::judge(late, &self.floor, plan.rtt(), dropped);
+        let timing = Timing::judge(late, &self.floor, plan.rtt(), plan.least_rto(), dropped);
         let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         let notes: Vec<&str> = plan.notes.iter().chain(&self.on.note).map(String::as_str).collect();
         let mut table = EmulationBuilder::default();
@@ -431,6 +431,7 @@ impl Finished<'_> {
             refused_packets: observer.refused,
             counts_timeouts: self.on.counts_timeouts,
             counts_recoveries: self.on.counts_recoveries,
+            announced: observer.announcer.as_ref().is_some_and(Announcer::is_heard),
             exit_code: self.exit_code.map_or(f64::NAN, f64::from),
         };
         table.push(row);

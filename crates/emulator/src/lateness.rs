@@ -18,6 +18,10 @@ const MOST_MEDIAN: Duration = Duration::from_micros(100);
 const MOST_OVER_FLOOR: f64 = 2.0;
 /// What lateness may add to the round-trip time: the agreement that is asked of planes is 5 %.
 const MOST_OF_RTT: f64 = 0.05;
+/// No packet may be later than this share of the least retransmission timeout: late on both ways, it could end a timer, which
+/// costs a sender its window. A percentile does not show it: where the process stands still so do the senders, whose ACKs it has, and
+/// no more than a window of packets is late.
+const MOST_OF_RTO: f64 = 0.5;
 
 /// How late a run was.
 #[derive(Clone, Debug, Default)]
@@ -44,9 +48,15 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// Judges the lateness of departures against that of a bare timer. `rtt` is the round-trip time without queues; `dropped`
-    /// are packets that a device dropped since nobody took them in time.
-    pub fn judge(departures: &Histogram, floor: &Histogram, rtt: Duration, dropped: u64) -> Self {
+    /// Judges the lateness of departures against that of a bare timer. `rtt` is the round-trip time without queues, `rto` the least
+    /// retransmission timeout; `dropped` are packets that a device dropped since nobody took them in time.
+    pub fn judge(
+        departures: &Histogram,
+        floor: &Histogram,
+        rtt: Duration,
+        rto: Duration,
+        dropped: u64,
+    ) -> Self {
         let mut reasons = Vec::new();
         let (median, p99, bare) = (departures.quantile(0.5), departures.quantile(0.99), floor.quantile(0.99));
         let micros = |seconds: f64| format!("{:.0} us", seconds * 1e6);
@@ -68,6 +78,14 @@ impl Timing {
                 "1 % of the packets were more than {} late, which is over 5 % of the round-trip time on both ways \
                  together: this machine is too busy",
                 micros(p99)
+            ));
+        }
+        let (greatest, rto) = (departures.greatest(), rto.as_secs_f64());
+        if greatest > MOST_OF_RTO * rto {
+            reasons.push(format!(
+                "a packet was {:.0} ms late: on both ways that may end a timer of {:.0} ms",
+                greatest * 1e3,
+                rto * 1e3
             ));
         }
         if dropped > 0 {
@@ -122,13 +140,16 @@ mod tests {
             &of(&[(30, 95), (900, 5)]),
             &of(&[(30, 95), (500, 5)]),
             Duration::from_millis(100),
+            RTO,
             0,
         );
         assert!(timing.is_evidence(), "{timing:?}");
     }
 
+    const RTO: Duration = Duration::from_millis(200);
+
     /// One reason each: the median over 100 us; the 99th percentile over twice the floor's; over 2.5 ms of a round trip of
-    /// 100 ms (5 % on two ways); packets lost.
+    /// 100 ms (5 % on two ways); one packet in a thousand that may have ended a timer, whatever the floor; packets lost.
     #[test]
     fn a_run_that_fell_behind_is_none() {
         let rtt = Duration::from_millis(100);
@@ -137,9 +158,10 @@ mod tests {
             (of(&[(150, 100)]), &floor, 0, "half"),
             (of(&[(50, 90), (2_000, 10)]), &of(&[(30, 90), (900, 10)]), 0, "bare timer"),
             (of(&[(50, 90), (2_600, 10)]), &floor, 0, "too busy"),
+            (of(&[(50, 999), (110_000, 1)]), &of(&[(90, 90), (300_000, 10)]), 0, "timer of 200 ms"),
             (of(&[(50, 100)]), &floor, 3, "3 packets"),
         ] {
-            let timing = Timing::judge(&departures, floor, rtt, dropped);
+            let timing = Timing::judge(&departures, floor, rtt, RTO, dropped);
             assert_eq!(timing.reasons.len(), 1, "{timing:?}");
             assert!(timing.reasons[0].contains(word), "{timing:?}");
         }

@@ -34,6 +34,8 @@ const DEFAULT_BUFFER: u64 = 4 << 20;
 const DEFAULT_MSS: u32 = 1460;
 /// Segments of Linux's initial window (TCP_INIT_CWND).
 const LINUX_WINDOW: u64 = 10;
+/// Linux's least retransmission timeout, over the round-trip time.
+const LEAST_RTO: Duration = Duration::from_millis(200);
 /// The header of TCP (RFC 9293), and the timestamps option with its padding (RFC 7323 appendix A).
 const TCP_HEADER: u32 = 20;
 const TIMESTAMPS: u32 = 12;
@@ -184,6 +186,12 @@ impl Plan {
     pub(crate) fn pipe(&self, pipe: Pipe) -> &PipeSpec {
         let link = &self.experiment.links[pipe / 2];
         if pipe.is_multiple_of(2) { &link.forward } else { &link.reverse }
+    }
+
+    /// The least retransmission timeout of the connections, over the round-trip time: at most Linux's.
+    pub(crate) fn least_rto(&self) -> Duration {
+        let own = self.experiment.flows.iter().map(|flow| flow.sender.min_rto);
+        own.fold(LEAST_RTO, Duration::min)
     }
 
     /// The round-trip time without queues, of a full segment and its ACK where a medium takes its time for them: the shortest of all

@@ -126,6 +126,14 @@ pub(crate) fn poll(sockets: &[(RawFd, bool)], nanos: u64) -> io::Result<()> {
     }
 }
 
+/// Whether somebody may still read what is written into a pipe.
+pub(crate) fn has_reader(pipe: BorrowedFd<'_>) -> bool {
+    let mut asked = libc::pollfd { fd: pipe.as_raw_fd(), events: 0, revents: 0 };
+    // SAFETY: one pollfd; it does not wait.
+    let result = unsafe { libc::poll(&raw mut asked, 1, 0) };
+    result == 0 || asked.revents & libc::POLLERR == 0
+}
+
 pub(crate) fn read(fd: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<usize> {
     // SAFETY: `buffer` has this length.
     let got = unsafe { libc::read(fd.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len()) };

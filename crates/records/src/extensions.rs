@@ -275,6 +275,8 @@ tables! {
         /// Whether fast retransmits and spurious timeouts are those of each flow: a kernel counts them for all flows of a node
         /// together. Where several flows have one sender they stand as 0.
         counts_recoveries: bool in "",
+        /// Whether controls of this project in the kernel heard what the radios did (`cogtcp-c2 follow`, to the end of the run).
+        announced: bool in "",
         /// Exit code of the program that was run in place of the scenario's flows; not-a-number where none was.
         exit_code: f64 in "",
     }

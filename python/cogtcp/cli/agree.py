@@ -110,4 +110,5 @@ def _show(agreement: Agreement) -> None:
     show.print_table(f"Simulator and Linux {agreement.kernel}", list(HEADINGS), rows, left=3)
     left_out = len(agreement.pairs) - len(agreement.evidence())
     if left_out:
-        print(f"{left_out} of {len(agreement.pairs)} runs fell behind their clock and are left out.")
+        behind = "fell behind its clock and is" if left_out == 1 else "fell behind their clock and are"
+        print(f"{left_out} of {len(agreement.pairs)} runs {behind} left out.")

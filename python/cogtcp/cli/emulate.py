@@ -215,18 +215,21 @@ def _with_traces(scenario: Scenario, args: argparse.Namespace) -> Scenario:
 def _clean(args: argparse.Namespace) -> int:
     from cogtcp.emulation import leftovers
 
-    found = leftovers.find()
-    leftovers.remove(found)
+    ended = leftovers.remove(leftovers.find())
     beside = [Path(args.out).parent] if args.out is not None else []
-    unfinished = leftovers.remove_unfinished([Path(), Path("results"), *beside])
+    cleared = leftovers.remove_unfinished([Path(), Path("results"), *beside])
+    unfinished = [str(each.path) for each in cleared if each.put_back is None]
+    put_back = [str(each.put_back) for each in cleared if each.put_back is not None]
     if args.json:
-        removed = [{"process": each.process, "name": each.name} for each in found]
-        print(json.dumps({"removed": removed, "unfinished": [str(path) for path in unfinished]}))
+        removed = [{"process": each.process, "name": each.name} for each in ended]
+        print(json.dumps({"removed": removed, "unfinished": unfinished, "put_back": put_back}))
         return 0
-    if not found and not unfinished:
+    if not ended and not cleared:
         print("nothing was left behind")
-    for each in found:
+    for each in ended:
         print(f"ended process {each.process}: {each.name}")
     for path in unfinished:
         print(f"removed unfinished results: {path}")
+    for path in put_back:
+        print(f"put back: {path}")
     return 0

@@ -38,7 +38,11 @@ def add_c2(parser: argparse.ArgumentParser) -> None:
         metavar="CGROUP",
         help="N by the handshake, for the processes in this folder of cgroup version 2",
     )
-    load.add_argument("--object", metavar="FILE", help="load another BPF object than the one built")
+    load.add_argument(
+        "--object",
+        metavar="FILE",
+        help="load another BPF object than the one built, with the rules that it has",
+    )
 
     verb("status", _status, "show the control, its sockets and what it was told (root)")
     verb("unload", _unload, "take the control away; sockets that chose it keep it until they close (root)")

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +22,21 @@ from cogtcp.result import check_seed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from cogtcp.scenario import Scenario
 
-#: Variable by which `--clean` knows our processes: the number of the one that started them.
+#: Variable by which `--clean` knows our processes: the one that started them, and its namespace.
 MARK = "COGTCP_EMULATION"
+
+
+def mark(process: int) -> str:
+    """Return what stands in the variable: a number of a process says something in its own namespace alone."""
+    return f"{process}@{process_namespace()}"
+
+
+def process_namespace() -> int:
+    """Return the number of the process namespace that we are in."""
+    return Path("/proc/self/ns/pid").stat().st_ino
 
 
 #: What the nodes' devices may be.
@@ -124,7 +134,7 @@ def _start(job: Job, quiet: bool, descriptors: tuple[int, ...]) -> Any:
             process = subprocess.Popen(  # noqa: S603
                 [sys.executable, "-P", "-m", "cogtcp.emulation.worker", str(ours), str(theirs)],
                 pass_fds=(ours, theirs, *descriptors),
-                env={**os.environ, MARK: str(os.getpid())},
+                env={**os.environ, MARK: mark(os.getpid())},
                 stdin=None if job.command else subprocess.DEVNULL,
                 stdout=sys.stderr.fileno() if quiet else None,
             )

@@ -11,16 +11,22 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cogtcp import _replace
-from cogtcp.emulation.launch import MARK
+from cogtcp.emulation.launch import MARK, process_namespace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+
+#: So long the first process of a namespace ends connections at most, s (`crates/emulator/src/orphans.rs`).
+_ENDING_S = 12.0
 
 
 @dataclass(frozen=True)
@@ -30,37 +36,54 @@ class Leftover:
     Attributes:
         process: Its number.
         name: Its command line.
+        is_first: Whether it is the first of a process namespace: it ends the connections of its programs.
     """
 
     process: int
     name: str
+    is_first: bool = False
 
 
 def find(proc: Path = Path("/proc")) -> list[Leftover]:
-    """Return the processes that emulations left behind, of those that we may look at."""
+    """Return the processes that emulations left behind, of those that we may look at.
+
+    Those of a command in another process namespace are left alone: whether it has gone cannot be seen here.
+    """
     found = []
+    marked = re.compile(rf"{MARK}=(\d+)@{process_namespace()}".encode())
     for folder in proc.iterdir():
         if not folder.name.isdigit() or int(folder.name) == os.getpid():
             continue
         # A process may end while we look, and others' are not ours to see.
         with contextlib.suppress(OSError):
             variables = (folder / "environ").read_bytes().split(b"\0")
-            marks = [value[len(MARK) + 1 :] for value in variables if value.startswith(f"{MARK}=".encode())]
-            if marks and marks[0].isdigit() and not _is_alive(proc, int(marks[0])):
+            marks = [match for value in variables if (match := marked.fullmatch(value))]
+            if marks and not _is_alive(proc, int(marks[0][1])):
                 line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-                found.append(Leftover(int(folder.name), line.strip()))
+                is_first = re.search(r"^NSpid:.*\t1$", (folder / "status").read_text(), re.MULTILINE)
+                found.append(Leftover(int(folder.name), line.strip(), bool(is_first)))
     return sorted(found, key=lambda leftover: leftover.process)
 
 
-def remove(leftovers: list[Leftover]) -> None:
-    """End them; what they made ends with them."""
-    for leftover in leftovers:
+def remove(leftovers: list[Leftover]) -> list[Leftover]:
+    """End them, and what they made with them; return those that did not end by themselves.
+
+    The first process of a namespace of programs gets the time that it takes to end their connections, which
+    would stay in the kernel for minutes.
+    """
+    until = time.monotonic() + _ENDING_S
+    ended = []
+    for leftover in sorted(leftovers, key=lambda leftover: leftover.is_first):
+        while leftover.is_first and _is_alive(Path("/proc"), leftover.process) and time.monotonic() < until:
+            time.sleep(0.05)
         with contextlib.suppress(ProcessLookupError):
             os.kill(leftover.process, signal.SIGKILL)
+            ended.append(leftover)
+    return ended
 
 
-def remove_unfinished(folders: Iterable[Path]) -> list[Path]:
-    """Remove results that processes that are gone began in these folders; return what they were called.
+def remove_unfinished(folders: Iterable[Path]) -> list[_replace.Cleared]:
+    """Remove results that processes that are gone began in these folders, or put back what they had moved.
 
     Whoever writes results holds a lock on them, which ends with its process: what is being written stays.
     """
