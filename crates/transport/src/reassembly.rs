@@ -137,6 +137,11 @@ impl Reassembly {
         self.intervals.iter().map(|i| i.end - i.start).sum()
     }
 
+    /// From the frontier to the end of what is queued beyond it.
+    pub(crate) fn span(&self) -> u64 {
+        self.intervals.last().map_or(0, |last| last.end - self.frontier)
+    }
+
     /// Fills `blocks` with the most recently touched intervals, most recent first (RFC 2018 section 4), and returns how
     /// many there are.
     pub(crate) fn recent(&self, blocks: &mut [Range<u64>]) -> usize {

@@ -568,6 +568,11 @@ impl Receiver {
             self.stats.duplicate_bytes += (end - start) - insertion.new_bytes;
             self.stats.duplicate_segments += u64::from(insertion.new_bytes == 0);
             self.stats.out_of_order_segments += u64::from(start > before);
+            if start > before
+                && let Some(tuning) = &mut self.tuning
+            {
+                tuning.on_gap(self.reassembly.span());
+            }
         }
         self.stats.out_of_window_bytes += data_end - end.clamp(start, data_end);
         let truncated = end < data_end;
@@ -660,7 +665,9 @@ impl Receiver {
                 tuning.on_rtt(TIMESTAMP_TICK * u64::from(ticks.max(1)));
             }
         }
-        if start == self.reassembly.frontier() && tuning.on_segment() {
+        // Without SACK the window stands still behind a gap, so that ACKs remain duplicates.
+        let counts = start == self.reassembly.frontier() || (self.sack && start > self.reassembly.frontier());
+        if counts && tuning.on_segment(self.reassembly.queued()) {
             self.window.set_tuned(tuning.window());
             if let Some(quick) = &mut self.quick {
                 quick.on_window_growth();

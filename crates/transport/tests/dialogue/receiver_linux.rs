@@ -79,3 +79,19 @@ fn duplicates_without_sack_are_not_compressed() {
         d.exchange(&format!("#{k}"), "ack #19");
     }
 }
+
+/// `tcp_data_queue_ofo`: with SACK the window grows behind a gap too, by two segments for each, up to what is left beside what waits there.
+/// Without it ACKs are to remain duplicates.
+#[test]
+fn the_window_grows_behind_a_gap_with_sack() {
+    let play = |sack, windows: [u64; 7]| {
+        let config = ReceiverConfig { window_tuning: true, buffer: 4 << 20, sack, ..receiver_config() };
+        let mut d = ReceiverDialogue::connected_by(config, "S @0 mss 1000 sackOK ws 7");
+        for (k, window) in (2..).zip(windows) {
+            let blocks = if sack { format!(" sack #2-{k}") } else { String::new() };
+            d.exchange(&format!("#{k}"), &format!("ack #1 win {window}{blocks}"));
+        }
+    };
+    play(true, [527, 543, 558, 574, 590, 600, 600]);
+    play(false, [511; 7]);
+}
