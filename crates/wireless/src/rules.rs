@@ -150,6 +150,9 @@ rules! {
     /// The MAC takes its next packet out of the queue at once: no, when its first frame is sent, so that a routing packet may
     /// still go first; ns2, ns3: yes.
     takes_packet_at_once: bool,
+    /// A MAC that takes packets at once takes the one after a failure before what routing then says, which waits behind it: no;
+    /// ns2: yes (`RetransmitDATA` ends with `callback_`, and the link layer holds what routing says for `delay_`, 25 us).
+    takes_next_before_routing: bool,
 }
 
 impl RuleSettings {
@@ -176,6 +179,7 @@ impl Rules {
             nav_reset: true,
             counts_outlive_packet: false,
             takes_packet_at_once: false,
+            takes_next_before_routing: false,
         };
         match profile {
             Profile::Standard => standard,
@@ -191,6 +195,7 @@ impl Rules {
                 nav_reset: false,
                 counts_outlive_packet: true,
                 takes_packet_at_once: true,
+                takes_next_before_routing: true,
                 ..standard
             },
             Profile::Ns3 => {

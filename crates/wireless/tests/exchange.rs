@@ -374,6 +374,43 @@ fn a_failure_is_told_before_the_next_packet_is_taken() {
     }
 }
 
+/// In ns-2 the packet after a failed one goes before what routing has to say of the failure, which its link layer holds: not one
+/// for the neighbour that is gone, which has left the queue.
+#[test]
+fn what_routing_says_of_a_failure_waits_behind_the_next_packet() {
+    for (profile, waits, order) in
+        [(Profile::Ns2, true, [2, 9]), (Profile::Ns2, false, [9, 2]), (Profile::Standard, false, [9, 2])]
+    {
+        let mut mac = MacConfig::of(profile);
+        assert_eq!(mac.rules.takes_next_before_routing, profile == Profile::Ns2);
+        mac.rules.takes_next_before_routing = waits;
+        let places = [(0.0, 0.0), (300.0, 0.0), (-200.0, 0.0)];
+        let mut bench = Bench::new(config(mac), &places, &[], 1);
+        let station = InterfaceId(0);
+        for (number, to) in [(0, 1), (1, 1), (2, 2)] {
+            bench.medium.enqueue(us(0), station, packet(number, to));
+        }
+        let failed = loop {
+            bench.medium.step();
+            let mut events = std::iter::from_fn(|| bench.medium.poll_event());
+            let failure = |event| if let Event::Failed { time, .. } = event { Some(time) } else { None };
+            if let Some(time) = events.find_map(failure) {
+                break time;
+            }
+        };
+        let gone = Destination::Interface(InterfaceId(1));
+        assert_eq!(bench.medium.remove_waiting(failed, station, |packet| packet.to == gone).len(), 1);
+        bench.medium.failure_told();
+        let routing = Outgoing { to: Destination::Broadcast, goes_first: true, ..packet(9, 0) };
+        bench.medium.enqueue(failed, station, routing);
+        bench.medium.advance(Time::from_secs_f64(2.0));
+        let done: Vec<u32> = std::iter::from_fn(|| bench.medium.poll_event())
+            .filter_map(|event| if let Event::Sent { payload, .. } = event { Some(payload) } else { None })
+            .collect();
+        assert_eq!(done, order, "{profile:?} {waits}");
+    }
+}
+
 /// Who leaves a channel in the middle of a frame receives nothing of it, and finds the medium of the new one idle.
 #[test]
 fn who_leaves_a_channel_hears_its_frames_no_more() {

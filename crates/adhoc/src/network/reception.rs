@@ -143,6 +143,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         if after == AfterFailure::Lost {
             self.clear_queue(node, at, to, now);
         }
+        self.medium.failure_told();
         self.settle(node, now);
     }
 

@@ -43,6 +43,14 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         }
     }
 
+    /// Routing has heard of a failure, and has taken out of the queue what waited for the neighbour that is gone. What it says
+    /// itself comes after this.
+    pub fn failure_told(&mut self) {
+        if self.config.mac.rules.takes_next_before_routing {
+            self.take_untaken();
+        }
+    }
+
     /// MACs that take their packets at once take one after a failure when whoever is told of it has had his say.
     pub(super) fn take_untaken(&mut self) {
         while let Some(number) = self.untaken.pop() {
