@@ -75,7 +75,7 @@ agree: $(VENV)/.core ## Run the simulator against this machine's kernel, in real
 # The first of the seeds: `make agree SEED=31` adds ten that the page does not have.
 SEED ?= 1
 
-AGREED := $(patsubst %,tests/agreement/%.toml,clear lossy hold drop cell chain c2 trains)
+AGREED := $(patsubst %,tests/agreement/%.toml,clear lossy hold drop cell string chain c2 trains)
 
 fuzz: $(VENV)/.core $(VENV)/.dev ## Draw new examples for the tests that draw theirs, 2,000 each (some minutes)
 	COGTCP_EXAMPLES=fuzz $(BIN)/python -m pytest -q $$(grep -l '^from hypothesis' tests/test_*.py)

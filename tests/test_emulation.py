@@ -273,6 +273,29 @@ def test_flows_share_a_bottleneck_of_several_links(tmp_path: Path) -> None:
 
 @on_kernel
 @side_by_side
+def test_messages_of_what_silence_destroyed_cross_links(tmp_path: Path) -> None:
+    """The node in front of the bottleneck is no host: its messages are packets on the access links."""
+    file = tmp_path / "journal"
+    silenced = SHARED.replace('"hold"', '"drop"\nunreachable = true')
+    result = emulate(Scenario.from_toml(silenced), journal=file, captures=True)
+    told = [row["entity"] for row in result.events.to_pylist() if row["kind"] == "unreachable"]
+    with as_in_time(result):
+        assert set(told) == {"f1", "f2"}
+    offered, arrived = set(), 0
+    for record in read(file):
+        key = (record.came_ns, record.place, record.pipe)
+        if record.step == OFFERED:
+            offered.add(key)
+        elif record.step == ARRIVED:
+            assert key in offered
+            is_message = record.data[9] == 1
+            assert not is_message or len(record.data) == 56
+            arrived += is_message
+    assert arrived == len(told)
+
+
+@on_kernel
+@side_by_side
 def test_udp_sources_are_datagrams_on_sockets() -> None:
     """1 Mbit/s of 1000 bytes: 125 packets a second, 375 in 3 s, as many as in the simulation."""
     written = text() + (

@@ -149,7 +149,7 @@ def test_programs_use_an_ad_hoc_network(command: Command, tmp_path: Path) -> Non
     assert done.code == 0
     # Two hosts are three hops apart: the datagram, and what the other kernel says.
     assert "the ad hoc network delivered 2 packets" in done.out
-    with pytest.raises(UsageError, match="an ad hoc network has no links"):
+    with pytest.raises(UsageError, match="an ad hoc network has no link 'n0'"):
         find_point(Scenario.from_toml(AD_HOC), "n0")
     with pytest.raises(ScenarioError, match="the packets of an ad hoc network"):
         emulate(Scenario.from_toml(AD_HOC), journal=tmp_path / "packets")
