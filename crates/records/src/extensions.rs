@@ -599,6 +599,7 @@ mod tests {
                 "nodes",
                 "searches",
                 "places",
+                "frames",
                 "routes",
                 "primary_users"
             ]
