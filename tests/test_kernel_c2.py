@@ -693,12 +693,16 @@ def test_its_window_agrees_with_the_simulators_over_time(
         name: Scenario.from_file(AGREEMENT / f"{name}.toml").with_transport(transport) for name in names
     }
     simulated = {name: run(scenario, 1) for name, scenario in scenarios.items()}
-    apart: dict[str, list[float]] = {name: [] for name in names}
+    # How far each run that is evidence is from it, and how late its latest packet was.
+    apart: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
+
+    def median(name: str, latest: float = math.inf) -> float | None:
+        """Return the median of the runs without a later packet, if there are enough."""
+        measured = [difference for difference, late in apart[name] if late <= latest]
+        return statistics.median(measured) if len(measured) >= ENOUGH else None
+
     for number in range(ROUNDS):
-        # Those that agree in the median of enough runs in time are done.
-        left = [
-            name for name in names if len(apart[name]) < ENOUGH or statistics.median(apart[name]) >= WITHIN
-        ]
+        left = [name for name in names if (found := median(name)) is None or found >= WITHIN]
         seeds = range(ENOUGH * number + 1, ENOUGH * (number + 1) + 1)
         with ThreadPoolExecutor(6) as pool:
             begun = {
@@ -709,13 +713,20 @@ def test_its_window_agrees_with_the_simulators_over_time(
             }
         for name, runs in begun.items():
             for result in (each.result() for each in runs):
-                if result.is_evidence and result.timing["lateness_max_s"] <= LATE:
-                    apart[name].append(apart_from_the_simulator(result, simulated[name]))
-    for name, measured in apart.items():
-        print(f"{transport} {name}: {[f'{100 * each:.1f} %' for each in measured]}")
-        assert len(measured) < ENOUGH or statistics.median(measured) < WITHIN, (name, measured)
-    if late := [name for name, measured in apart.items() if len(measured) < ENOUGH]:
-        pytest.skip(f"the machine is too busy: under {ENOUGH} runs in time of {', '.join(late)}")
+                if result.is_evidence:
+                    away = apart_from_the_simulator(result, simulated[name])
+                    apart[name].append((away, result.timing["lateness_max_s"]))
+    busy = []
+    for name in names:
+        print(f"{transport} {name}: {[f'{100 * away:.1f} %, {late:.4f} s' for away, late in apart[name]]}")
+        if (found := median(name)) is None or found >= WITHIN:
+            # Late packets may spoil some of the runs, but not all of them, and none without late packets.
+            kept_up = median(name, LATE)
+            assert kept_up is None or kept_up < WITHIN, (name, apart[name])
+            assert found is None or min(apart[name])[0] < WITHIN, (name, apart[name])
+            busy.append(name)
+    if busy:
+        pytest.skip(f"the machine is too busy: under {ENOUGH} runs in time of {', '.join(busy)}")
 
 
 @NEEDS_KERNEL
