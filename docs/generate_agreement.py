@@ -82,14 +82,14 @@ def simulated(pair: Pair) -> Pair:
 
 def tables(agreement: Agreement) -> str:
     """Return what stands on the page: how many agree, then every number."""
-    left_out = len(agreement.pairs) - len(agreement.evidence())
-    behind = "run fell behind its clock and is" if left_out == 1 else "runs fell behind their clock and are"
+    left_out = len(agreement.left_out())
+    behind = f"{'run' if left_out == 1 else 'runs'} {agreement.why_left_out}"
     counts = [line.difference.n for line in agreement.lines()]
     seeds = f"{min(counts)} to {max(counts)}"
     lines = agreement.lines()
     head = (
         f"Linux {agreement.kernel}; {len(agreement.pairs)} runs of {DURATION} on each plane (the first 2 s "
-        f"are warm-up), {seeds} seeds of each case; {left_out} {behind} left out.\n\n"
+        f"are warm-up), {seeds} seeds of each case; {left_out} {behind}.\n\n"
         f"{agreement.answer}\n\n"
     )
     return head + _matrix(lines) + "\n### Every number\n\n" + agreement.to_markdown()

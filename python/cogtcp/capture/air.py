@@ -10,9 +10,8 @@ import math
 import struct
 from typing import TYPE_CHECKING
 
-from cogtcp import provenance
 from cogtcp._errors import UsageError
-from cogtcp.capture import headers, pcapng
+from cogtcp.capture import headers, pcapng, section
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -67,15 +66,8 @@ def _blocks(result: Result, channels: list[int]) -> Iterator[bytes]:
     names = [row["node"] for row in result.rows("nodes")]
     numbers = {name: number for number, name in enumerate(names)}
     addresses = {name: headers.address(number) for name, number in numbers.items()}
-    flows = {
-        row["flow"]: headers.Quoted(2 * number, addresses[row["from"]], addresses[row["to"]])
-        for number, row in enumerate(result.rows("flows"))
-    }
-    yield pcapng.section_header(
-        f"cogtcp {provenance.version()}",
-        f"scenario {result.scenario.name} ({result.scenario.hash}), seed {result.seed}, "
-        f"digest {result.digest}",
-    )
+    flows = section.flows(result, addresses)
+    yield section.header(result)
     for channel in channels:
         yield pcapng.interface(
             f"channel {channel}",

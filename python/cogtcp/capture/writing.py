@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING, Any
 
-from cogtcp import provenance
 from cogtcp._errors import UsageError
-from cogtcp.capture import air, headers, pcapng
+from cogtcp.capture import air, headers, pcapng, section
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,15 +49,8 @@ def blocks(result: Result, point: Point) -> Iterator[bytes]:
 
 def _blocks(result: Result, point: Point) -> Iterator[bytes]:
     addresses = _addresses(result)
-    flows = {
-        row["flow"]: headers.Quoted(2 * number, addresses[row["from"]], addresses[row["to"]])
-        for number, row in enumerate(result.rows("flows"))
-    }
-    yield pcapng.section_header(
-        f"cogtcp {provenance.version()}",
-        f"scenario {result.scenario.name} ({result.scenario.hash}), seed {result.seed}, "
-        f"digest {result.digest}",
-    )
+    flows = section.flows(result, addresses)
+    yield section.header(result)
     yield pcapng.interface(
         f"{point.link} at {point.node}",
         "simulated; headers alone are captured, checksums are those of a payload of zeros",

@@ -108,7 +108,5 @@ def _show(agreement: Agreement) -> None:
 
     rows = [[line.scenario, line.transport, *cells(line)] for line in agreement.lines()]
     show.print_table(f"Simulator and Linux {agreement.kernel}", list(HEADINGS), rows, left=3)
-    left_out = len(agreement.pairs) - len(agreement.evidence())
-    if left_out:
-        behind = "fell behind its clock and is" if left_out == 1 else "fell behind their clock and are"
-        print(f"{left_out} of {len(agreement.pairs)} runs {behind} left out.")
+    if left_out := agreement.left_out():
+        print(f"{len(left_out)} of {len(agreement.pairs)} runs {agreement.why_left_out}.")

@@ -87,7 +87,7 @@ def _ad_hoc(run: Result) -> None:
         [
             row["flow"],
             f"{row['from']} to {row['to']}",
-            _plain(row["hops_mean"], 2),
+            _number(row["hops_mean"], 2),
             f"{row['path_changes']:,}",
             f"{row['searches']:,}",
             _milliseconds(row["discovery_mean_s"]),
@@ -119,10 +119,6 @@ def _ad_hoc(run: Result) -> None:
         print_table("Routing", headings, rows, left=1)
 
 
-def _plain(value: float, digits: int) -> str:
-    return "–" if math.isnan(value) else f"{value:,.{digits}f}"
-
-
 def _applications(run: Result) -> None:
     """Print what applications over TCP saw, where there are some."""
     rows = [
@@ -151,11 +147,15 @@ def _applications(run: Result) -> None:
 
 
 def _milliseconds(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value * 1000:,.1f}"
+    return _number(value * 1000, 1)
 
 
 def _seconds(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:,.2f}"
+    return _number(value, 2)
+
+
+def _number(value: float, digits: int) -> str:
+    return "–" if math.isnan(value) else f"{value:,.{digits}f}"
 
 
 def comparison(compared: Comparison, quantiles: Sequence[float] = ()) -> None:

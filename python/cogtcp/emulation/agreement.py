@@ -98,6 +98,16 @@ class Agreement:
         """Return the pairs whose kernel run kept its times: nothing else is compared."""
         return [pair for pair in self.pairs if not pair.doubt]
 
+    def left_out(self) -> list[Pair]:
+        """Return the other pairs."""
+        return [pair for pair in self.pairs if pair.doubt]
+
+    @property
+    def why_left_out(self) -> str:
+        """What is said of them, behind their number."""
+        one = len(self.left_out()) == 1
+        return f"fell behind {'its clock and is' if one else 'their clock and are'} left out"
+
     def lines(self) -> list[Line]:
         """Return every metric of every scenario and transport."""
         cases = dict.fromkeys((pair.scenario, pair.transport) for pair in self.pairs)

@@ -33,7 +33,6 @@ def planes_report(agreement: Agreement, *, command: str | None = None) -> str:
         (line.scenario, line.transport): f"{line.scenario}, {line.transport}" if several else line.transport
         for line in lines
     }
-    left_out = [pair for pair in agreement.pairs if pair.doubt]
     drawn = {}
     for case, (simulated, emulated) in [] if several else agreement.shown.items():
         drawn[f"{names[case]}: simulator"] = Series.of(simulated)
@@ -51,7 +50,8 @@ def planes_report(agreement: Agreement, *, command: str | None = None) -> str:
         kernel=agreement.kernel,
         interrupted=agreement.interrupted,
         runs=len(agreement.pairs),
-        left_out=left_out,
+        left_out=agreement.left_out(),
+        why_left_out=agreement.why_left_out,
         tolerance=f"{TOLERANCE * 100:.0f} %",
         figures=figures,
         table=page.as_table([(heading, "") for heading in HEADINGS], cells_of, 3),

@@ -1,0 +1,30 @@
+"""What every capture of a run has: the header of its section, and the flows that its headers speak of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cogtcp import provenance
+from cogtcp.capture import headers, pcapng
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cogtcp.result import Result
+
+
+def header(result: Result) -> bytes:
+    """Return the block with which the capture of a run begins: it says of which."""
+    return pcapng.section_header(
+        f"cogtcp {provenance.version()}",
+        f"scenario {result.scenario.name} ({result.scenario.hash}), seed {result.seed}, "
+        f"digest {result.digest}",
+    )
+
+
+def flows(result: Result, addresses: Mapping[str, bytes]) -> dict[str, headers.Quoted]:
+    """Return by name what is quoted of a flow's headers; `addresses` are those of the nodes by name."""
+    return {
+        row["flow"]: headers.Quoted(2 * number, addresses[row["from"]], addresses[row["to"]])
+        for number, row in enumerate(result.rows("flows"))
+    }
