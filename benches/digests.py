@@ -1,21 +1,22 @@
-"""Record what every shipped scenario gives, and compare with it later.
+"""Record what every shipped scenario, study base and packet script gives, and compare with it later.
 
 A change of structure keeps results: record before, compare after.
 
     .venv/bin/python benches/digests.py record FILE [--seeds N] [--studies]
-    .venv/bin/python benches/digests.py compare FILE
+    .venv/bin/python benches/digests.py compare FILE [--jobs N]
 
-`record` runs the shipped scenarios with a full trace (with `--studies` also the quick size of every study)
-and writes the digest of each run's stream of events and a hash of the values of each column. `compare` runs
-the same again and tells what differs: the events, the values of a column, columns that went or came. It exits
-with 1 where events or values differ or a run went; columns that came or went are listed only.
+`record` runs the shipped scenarios and the base scenarios of the studies with a full trace, and plays the
+packet scripts on the model (`--studies`: also the quick size of every study). It writes the digest of each
+run's stream of events and a hash of the values of each column; of a script, a hash of its verdict and
+packets. `compare` runs the same again and names what differs: events, values, columns that went or came. It
+exits with 1 where events or values differ or a run went; columns that came or went are listed only.
 """
 
 import argparse
 import hashlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypedDict
@@ -23,14 +24,18 @@ from typing import TypedDict
 import cogtcp
 from cogtcp import Result, Scenario
 from cogtcp._core import Cancel
+from cogtcp.packets import play, scripts
 from cogtcp.runner import case
 from cogtcp.studies import list_studies, reproduce
 
-SCENARIOS = Path(__file__).resolve().parent.parent / "scenarios"
+ROOT = Path(__file__).resolve().parent.parent
+SCENARIOS = ROOT / "scenarios"
+BASES = ROOT / "studies"
+SCRIPTS = ROOT / "tests" / "packets"
 
 
 class Entry(TypedDict):
-    """What one run gave; `columns` holds a hash for each `table.column`."""
+    """What one run gave; `columns` holds a hash for each `table.column` (of a script: none)."""
 
     digest: str
     events: int
@@ -47,29 +52,42 @@ def main() -> int:
     record.add_argument("--studies", action="store_true", help="also the quick size of every study (minutes)")
     compare = verbs.add_parser("compare", help="run the same again and tell what differs")
     compare.add_argument("file", type=Path)
+    for verb in record, compare:
+        verb.add_argument("--jobs", type=int, default=2, help="runs at once (default: 2)")
     arguments = parser.parse_args()
     if arguments.verb == "record":
         recorded = {"seeds": arguments.seeds, "studies": arguments.studies}
-        recorded["runs"] = dict(_all(arguments.seeds, arguments.studies))
+        recorded["runs"] = dict(_all(arguments.seeds, arguments.studies, arguments.jobs))
         arguments.file.write_text(json.dumps(recorded, indent=1) + "\n")
         print(f"recorded {len(recorded['runs'])} runs")
         return 0
     before = json.loads(arguments.file.read_text())
-    return _report(before["runs"], dict(_all(before["seeds"], before["studies"])))
+    return _report(before["runs"], dict(_all(before["seeds"], before["studies"], arguments.jobs)))
 
 
-def _all(seeds: int, studies: bool) -> Iterator[tuple[str, Entry]]:
-    jobs = [(path, seed) for path in sorted(SCENARIOS.glob("*.toml")) for seed in range(1, seeds + 1)]
+def _all(seeds: int, studies: bool, at_once: int) -> Iterator[tuple[str, Entry]]:
+    shipped = [(path.stem, path) for path in sorted(SCENARIOS.glob("*.toml"))]
+    bases = [(f"{path.parts[-3]}/{path.stem}", path) for path in sorted(BASES.glob("*/scenarios/*.toml"))]
+    jobs = [(name, path, seed) for name, path in shipped + bases for seed in range(1, seeds + 1)]
     # The engine lets go of Python's lock.
-    with ThreadPoolExecutor(2) as pool:
+    with ThreadPoolExecutor(at_once) as pool:
         yield from pool.map(lambda job: _scenario(*job), jobs)
+    yield from _scripts()
     if studies:
         yield from _studies()
 
 
-def _scenario(path: Path, seed: int) -> tuple[str, Entry]:
+def _scenario(name: str, path: Path, seed: int) -> tuple[str, Entry]:
     result = cogtcp.run(Scenario.from_file(path), seed=seed, trace="full")
-    return f"{path.stem}, seed {seed}", _entry(result)
+    return f"{name}, seed {seed}", _entry(result)
+
+
+def _scripts() -> Iterator[tuple[str, Entry]]:
+    """Play every packet script on the model: its verdict, and each call and packet with its time."""
+    for outcome in play(scripts([SCRIPTS]), "sim"):
+        told = outcome.to_dict() | {"file": Path(outcome.file).name}
+        digest = _hash(sorted(told.items()))
+        yield f"script {told['file']}", Entry(digest=digest, events=len(outcome.trace), columns={})
 
 
 def _studies() -> Iterator[tuple[str, Entry]]:
@@ -99,7 +117,7 @@ def _entry(result: Result) -> Entry:
     return {"digest": result.digest, "events": int(result._core.engine_events), "columns": tables}
 
 
-def _hash(values: list[object]) -> str:
+def _hash(values: Sequence[object]) -> str:
     return hashlib.blake2b(repr(values).encode(), digest_size=8).hexdigest()
 
 
