@@ -156,13 +156,17 @@ def test_how_numbers_are_written() -> None:
 def test_intervals_as_people_read_them() -> None:
     goodput = BY_NAME["goodput_bps"]
     assert goodput.with_half_width(Interval(2.04e6, 1.89e6, 2.19e6, 4)) == "2.04 ± 0.15"
-    assert goodput.with_half_width(Interval(2e6, 1.9e6, 2.1e6, 4), sign=True) == "+2 ± 0.1"
-    assert goodput.with_half_width(Interval(-2e6, -2.1e6, -1.9e6, 4), sign=True) == "-2 ± 0.1"
+    assert goodput.with_half_width(Interval(2e6, 1.9e6, 2.1e6, 4), sign=True) == "+2.00 ± 0.10"
+    assert goodput.with_half_width(Interval(-2e6, -2.1e6, -1.9e6, 4), sign=True) == "-2.00 ± 0.10"
     assert goodput.with_half_width(Interval(2e6, NAN, NAN, 1)) == "2.000"
     assert goodput.with_half_width(Interval(2e6, NAN, NAN, 1), sign=True) == "+2.000"
     assert plus_minus(1.23456, 0.0123) == "1.235 ± 0.012"
+    # The digits follow the interval, zeros included: 9.96 has the two digits of 10.
+    assert plus_minus(2.9, 0.2) == "2.90 ± 0.20"
+    assert plus_minus(8.0, 0.83) == "8.00 ± 0.83"
+    assert plus_minus(137.4, 9.96) == "137 ± 10"
     assert plus_minus(1234.5, 12.3) == "1,234 ± 12"
-    assert plus_minus(-0.0001, 0.15) == "0 ± 0.15"
+    assert plus_minus(-0.0001, 0.15) == "0.00 ± 0.15"
     assert plus_minus(2.34567, 0.0) == "2.346 ± 0"
     assert plus_minus(2.34567, 0.0, 1) == "2.3 ± 0"
     assert plus_minus(NAN, 1.0) == plus_minus(1.0, NAN) == "–"

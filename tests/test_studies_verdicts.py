@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogtcp.statistics import Interval, mean_interval, t_quantile
+from cogtcp.statistics import Interval, mean_interval, ratio_interval, t_quantile
 from cogtcp.studies import verdicts
 
 # Values to ten digits: for 1 and 2 degrees of freedom from the closed forms tan(pi (p - 1/2)) and
@@ -101,6 +101,30 @@ def test_ratio_uses_the_pairs() -> None:
     assert verdicts.ratio(baseline, values).verdict == "differs"
     # Against the mean instead, the spread would hide it.
     assert verdicts.ratio(values, [20.0] * 3).verdict == "unclear"
+
+
+def test_a_ratio_of_what_is_never_negative_is_not_negative() -> None:
+    # Queuing delays of 10 ms against one long and several short ones.
+    finding = verdicts.ratio([10, 11, 9, 10], [1, 2, 1, 100], above=False)
+    assert finding.low > 0
+    assert finding.high == math.inf
+    assert finding.statement.endswith("∞]")
+    # No window falls against some: a ratio of zero, and not 2.78e-17 +- the spread of the baseline.
+    none = verdicts.ratio([0.0] * 4, [0.3, 0.4, 0.2, 0.3], above=False)
+    assert (none.verdict, none.estimate, none.low, none.high) == ("holds", 0.0, 0.0, 0.0)
+    near = verdicts.near([10, 11, 9, 10], [1, 2, 1, 100], 0.5, 0.25)
+    assert near.low > 0
+
+
+def test_the_verdict_of_a_ratio_is_what_its_interval_says() -> None:
+    source = random.Random(7)
+    for _ in range(300):
+        baseline = [math.exp(source.gauss(0, 0.5)) for _ in range(6)]
+        values = [1.5 * b * math.exp(source.gauss(0, 0.3)) for b in baseline]
+        found = verdicts.ratio(values, baseline)
+        interval = ratio_interval(values, baseline, 1 - 2 * verdicts.LEVEL)
+        said = "holds" if interval.low > 1 else "differs" if interval.high < 1 else "unclear"
+        assert found.verdict == said
 
 
 def test_increasing_looks_at_every_step() -> None:

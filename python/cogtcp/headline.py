@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cogtcp import budget
 from cogtcp.metrics import BY_NAME
+from cogtcp.statistics import ratio_interval
 
 if TYPE_CHECKING:
     from cogtcp.compare import Comparison
@@ -149,15 +150,23 @@ def _name(metric: Metric) -> str:
 def _gain(tuning: Tuning) -> str:
     """Return by how much the winner is better than the scenario as it is, if that is known beyond chance."""
     as_it_is = next((final for final in tuning.finalists if "as it is" in final.name.split(", ")), None)
-    if as_it_is is None or as_it_is is tuning.winner:
+    if as_it_is is None or tuning.winner is None or as_it_is is tuning.winner:
         return ""
-    before, difference = tuning.interval(as_it_is).mean, tuning.difference(as_it_is)
-    if not before > 0 or math.isnan(difference.low):
+    metric = tuning.objective.metric
+    before, after = as_it_is.evaluation.values(metric), tuning.winner.evaluation.values(metric)
+    if not before or not after or not tuning.interval(as_it_is).mean > 0:
         return ""
-    gain, ends = -difference.mean / before, sorted(-end / before for end in (difference.low, difference.high))
-    more = "more" if gain > 0 else "less"
-    least, most = (f"{100 * (end if gain > 0 else -end):.0f}" for end in (ends if gain > 0 else ends[::-1]))
-    return f", {abs(gain) * 100:.0f} % {more} than with the scenario as it is ({least} to {most} %)"
+    ratio = ratio_interval(after, before, tuning.confidence)
+    if math.isnan(ratio.low) or math.isinf(ratio.high):
+        return ""
+    ends = [100 * (end - 1) for end in (ratio.low, ratio.high)]
+    more = "more"
+    if ratio.mean < 1:
+        more, ends = "less", [-end for end in reversed(ends)]
+    return (
+        f", {100 * abs(ratio.mean - 1):.0f} % {more} than with the scenario as it is "
+        f"({ends[0]:.0f} to {ends[1]:.0f} %)"
+    )
 
 
 def join(names: list[str]) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cogtcp import _core
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from cogtcp.result import Result
     from cogtcp.statistics import Interval
@@ -99,23 +99,40 @@ def quantile_name(q: float) -> str:
 
 
 def plus_minus(value: float, half: float, digits: int = 3) -> str:
-    """Return `1 ± 0.15`: the half width with two significant digits, the value to the same place.
+    """Return `1.00 ± 0.15`: the half width with two significant digits, the value to the same place.
 
-    Zeros at the end are left out. A half width of 0 leaves the value its `digits`.
+    A half width of 0 leaves the value its `digits`, and has none.
 
     >>> plus_minus(1.0004, 0.1513)
-    '1 ± 0.15'
+    '1.00 ± 0.15'
     """
     if math.isnan(value) or math.isnan(half):
         return "–"
-    places = digits if half == 0 else min(12, max(0, 1 - math.floor(math.log10(half))))
+    places = digits
+    if half:
+        # The two digits of 9.96 are those of 10, and not of 9.9.
+        rounded = float(f"{half:.1e}")
+        places = min(12, max(0, 1 - math.floor(math.log10(rounded))))
+    text = f"{value:,.{places}f}"
+    if not text.strip("-0.,"):
+        text = text.lstrip("-")  # no "-0.00"
+    return f"{text} ± {half:,.{places}f}" if half else f"{text} ± 0"
 
-    def written(number: float) -> str:
-        text = f"{number:,.{places}f}"
-        text = text.rstrip("0").rstrip(".") if "." in text else text
-        return "0" if text == "-0" else text
 
-    return f"{written(value)} ± {written(half)}"
+def aligned(cells: Sequence[str], pad: str = "\N{FIGURE SPACE}") -> list[str]:
+    """Return the cells of a column set flush right with each `±` below the other.
+
+    Half widths of a column need not have the same number of digits. `pad` fills what a shorter one leaves.
+    """
+    halves = [len(cell.partition(" ± ")[2]) for cell in cells]
+    widest = max(halves, default=0)
+    if not widest:
+        return list(cells)
+    # A value without an interval stands where the others have theirs.
+    return [
+        cell if cell in ("", "–") else cell + pad * (widest - half if half else widest + len(" ± "))
+        for cell, half in zip(cells, halves, strict=True)
+    ]
 
 
 def _sum(column: str) -> Callable[[Rows], float]:

@@ -62,6 +62,63 @@ def paired_difference(
     return mean_interval([a - b for a, b in zip(values, baseline, strict=True)], confidence)
 
 
+def ratio_interval(values: Sequence[float], baseline: Sequence[float], confidence: float = 0.95) -> Interval:
+    """Return mean(values) / mean(baseline), paired, with its interval by Fieller's theorem.
+
+    The interval holds every ratio r at which a paired t-test does not reject
+    mean(values) = r * mean(baseline) (Fieller 1954). It is not symmetric. An end is infinite where the
+    baseline's own interval reaches zero: the ratio then has no bound there. Where no value is negative,
+    neither is a ratio: the interval begins at zero or above. Pairs with NaN are left out.
+
+    Raises:
+        ValueError: The mean of the baseline is not positive.
+    """
+    pairs = [(a, b) for a, b in zip(values, baseline, strict=True) if not (math.isnan(a) or math.isnan(b))]
+    n = len(pairs)
+    if n == 0:
+        return Interval(math.nan, math.nan, math.nan, 0)
+    top, bottom = [a for a, _ in pairs], [b for _, b in pairs]
+    above, below = mean_interval(top).mean, mean_interval(bottom).mean
+    if below <= 0:
+        raise ValueError(f"a ratio needs a positive baseline, not one whose mean is {below}")
+    ratio = above / below
+    if n == 1:
+        return Interval(ratio, math.nan, math.nan, 1)
+    least = 0.0 if min(top) >= 0 and min(bottom) >= 0 else -math.inf
+    low, high = _fieller(top, bottom, ratio, t_quantile((1 + confidence) / 2, n - 1) ** 2 / n, least)
+    return Interval(ratio, low, high, n)
+
+
+def _fieller(
+    top: Sequence[float], bottom: Sequence[float], ratio: float, weight: float, least: float
+) -> tuple[float, float]:
+    """Return the ends of the ratios r >= least with mean(top - r bottom)^2 <= weight var(top - r bottom).
+
+    That is a r^2 - 2 b r + c <= 0, an interval where a > 0. Where a <= 0 the ratios between the roots are
+    excluded and all others are not: no upper bound.
+    """
+    a = statistics.fmean(bottom) ** 2 - weight * statistics.variance(bottom)
+    b = ratio * statistics.fmean(bottom) ** 2 - weight * statistics.covariance(top, bottom)
+    if a > 0 and _residual(top, bottom, ratio) == 0:
+        return ratio, ratio  # every pair has this ratio
+    # b^2 - a c, written as variances of residuals: the plain form loses half of its digits.
+    root = weight * statistics.fmean(bottom) ** 2 * _residual(top, bottom, ratio)
+    if (spread := statistics.variance(bottom)) > 0:
+        slope = statistics.covariance(top, bottom) / spread
+        root -= weight**2 * spread * _residual(top, bottom, slope)
+    if a > 0:
+        half = math.sqrt(max(0.0, root))
+        return max(least, (b - half) / a), (b + half) / a
+    if a == 0 or root <= 0:
+        return least, math.inf
+    first, second = sorted(((b - math.sqrt(root)) / a, (b + math.sqrt(root)) / a))
+    return (max(least, second) if first < least else least), math.inf
+
+
+def _residual(top: Sequence[float], bottom: Sequence[float], ratio: float) -> float:
+    return statistics.variance([t - ratio * b for t, b in zip(top, bottom, strict=True)])
+
+
 @cache
 def t_quantile(p: float, degrees: int) -> float:
     """Return the `p`-quantile, p >= 0.5, of Student's t with `degrees` degrees of freedom."""

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from cogtcp import budget
-from cogtcp.metrics import BY_NAME, QUANTILES_OF, Metric, measure_rows, quantile_name
+from cogtcp.metrics import BY_NAME, QUANTILES_OF, Metric, aligned, measure_rows, quantile_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -287,19 +287,50 @@ def _heading(metric: Metric) -> str:
 
 
 def print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], *, left: int) -> None:
-    """Print a table whose first `left` columns are names; columns without room in the window are left out."""
+    """Print a table whose first `left` columns are names.
+
+    Columns without room in the window follow below, beside the names again.
+    """
     console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_FILES)
-    unlimited = console.options.update(width=1000)
-    shown = len(headings)
+    columns = [
+        _column(heading, cells) for heading, cells in zip(headings, zip(*rows, strict=True), strict=True)
+    ]
+    # rich sets three spaces between columns, and one at each edge of the table.
+    widths = [_width(cells) + 3 for cells in columns]
+    names, others = list(range(left)), list(range(left, len(headings)))
     while True:
-        table = Table(
-            title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False
-        )
-        for index, heading in enumerate(headings[:shown]):
-            table.add_column(heading, justify="left" if index < left else "right", no_wrap=True)
-        for row in rows:
-            table.add_row(*row[:shown])
-        if shown <= left + 1 or console.measure(table, options=unlimited).maximum <= console.width:
-            console.print(table)
+        shown: list[int] = []
+        room = console.width + 1 - sum(widths[index] for index in names)
+        while others and (not shown or widths[others[0]] <= room):
+            room -= widths[others[0]]
+            shown.append(others.pop(0))
+        _print_columns(console, title, [(columns[index], index < left) for index in [*names, *shown]])
+        title = ""
+        if not others:
             return
-        shown -= 1
+
+
+def _column(heading: str, cells: Sequence[str]) -> list[str]:
+    """Return heading and cells; those with an interval have their `±` one below the other."""
+    if not any(" ± " in cell for cell in cells):
+        return [heading, *cells]
+    cells = aligned(cells, " ")
+    width = _width([heading, *cells])
+    return ["\n".join(line.rjust(width) for line in cell.splitlines()) for cell in (heading, *cells)]
+
+
+def _width(cells: Sequence[str]) -> int:
+    return max((len(line) for cell in cells for line in cell.splitlines()), default=0)
+
+
+def _print_columns(console: Console, title: str, columns: Sequence[tuple[list[str], bool]]) -> None:
+    table = Table(
+        title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False
+    )
+    for (heading, *cells), name in columns:
+        # rich would strip the spaces behind a number that is flush right.
+        flush = name or any(cell.endswith(" ") for cell in cells)
+        table.add_column(heading, justify="left" if flush else "right", no_wrap=True)
+    for row in zip(*(cells for (_, *cells), _ in columns), strict=True):
+        table.add_row(*row)
+    console.print(table)

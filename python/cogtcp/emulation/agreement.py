@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp.metrics import BY_NAME
 from cogtcp.result import plain, run
-from cogtcp.statistics import Interval, mean_interval, paired_difference
+from cogtcp.statistics import Interval, mean_interval, paired_difference, ratio_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -117,12 +117,12 @@ class Agreement:
         pairs = [pair for pair in self.evidence() if (pair.scenario, pair.transport) == (scenario, transport)]
         simulated = [pair.simulated[measure] for pair in pairs]
         emulated = [pair.emulated[measure] for pair in pairs]
-        difference = paired_difference(emulated, simulated)
         mean = mean_interval(simulated)
-        scale = mean.mean if mean.mean else 1.0
-        relative = Interval(
-            difference.mean / scale, difference.low / scale, difference.high / scale, difference.n
-        )
+        if mean.mean > 0:
+            ratio = ratio_interval(emulated, simulated)
+            relative = Interval(ratio.mean - 1, ratio.low - 1, ratio.high - 1, ratio.n)
+        else:
+            relative = paired_difference(emulated, simulated)
         return Line(scenario, transport, measure, mean, mean_interval(emulated), relative, verdict(relative))
 
     def to_dict(self) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from cogtcp.metrics import aligned
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -47,6 +49,12 @@ class Table:
     wide: float = field(init=False)
 
     def __post_init__(self) -> None:
+        if self.rows:
+            texts = [
+                column if index < self.left else aligned(column)
+                for index, column in enumerate(zip(*self.rows, strict=True))
+            ]
+            object.__setattr__(self, "rows", [list(row) for row in zip(*texts, strict=True)])
         columns = zip(*self.rows, strict=True) if self.rows else iter(())
         cells = [max((len(cell) for cell in column), default=0) for column in columns]
         heads = [

@@ -9,6 +9,7 @@ from cogtcp.studies import power
 from cogtcp.studies.exhibits import Table
 from cogtcp.studies.judging import numbers
 from cogtcp.studies.space import show
+from cogtcp.studies.verdicts import ends_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -214,7 +215,7 @@ def _effects(study: Context, outcome: Outcome) -> list[Table]:
 def interval_text(finding: Finding) -> str:
     """Return an estimate with its interval in three digits."""
     text = f"{finding.estimate:.3g}"
-    return text if finding.low != finding.low else f"{text} [{finding.low:.3g}, {finding.high:.3g}]"
+    return text if finding.low != finding.low else f"{text} {ends_text(finding.low, finding.high)}"
 
 
 def share_text(place: Place) -> str:

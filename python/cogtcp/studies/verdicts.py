@@ -16,7 +16,7 @@ import statistics
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from cogtcp.statistics import Interval, mean_interval
+from cogtcp.statistics import Interval, mean_interval, ratio_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,15 +63,17 @@ def ratio(
 ) -> Finding:
     """Test that the mean of `values` is above (or below) `factor` times that of `baseline`, paired by seed.
 
-    The estimate is the ratio of the means. With a baseline of zero it is the difference, and `factor` has no
-    say. `members` is over how many points the statement is made: `differs` needs the level divided by it.
+    The estimate is the ratio of the means with its interval by Fieller's theorem, which is the same t-test at
+    every ratio. With a baseline of zero it is the difference, and `factor` has no say. `members` is over how
+    many points the statement is made: `differs` needs the level divided by it.
     """
     scale = abs(statistics.fmean(baseline)) or 1.0
     bound = factor if any(baseline) else 0.0
     shares = [bound + (a - factor * b) / scale for a, b in zip(values, baseline, strict=True)]
     inner = mean_interval(shares, 1 - 2 * LEVEL)
     against = mean_interval(shares, 1 - 2 * LEVEL / members)
-    outer = mean_interval(shares, 1 - LEVEL)
+    positive = sum(b for a, b in zip(values, baseline, strict=True) if not math.isnan(a)) > 0
+    outer = ratio_interval(values, baseline, 1 - LEVEL) if positive else mean_interval(shares, 1 - LEVEL)
     if above:
         verdict: Verdict = "holds" if inner.low > bound else "differs" if against.high < bound else "unclear"
     else:
@@ -93,15 +95,16 @@ def near(
 ) -> Finding:
     """Test that the mean of `values` is `factor` times that of `baseline` within a relative `margin`.
 
-    Two one-sided tests, paired by seed, on the ratio to the mean of the baseline; see `equivalent`.
+    Two one-sided t-tests, paired by seed: the mean of `values` is above the lower bound times the mean of the
+    baseline, and below the upper bound times that mean. The intervals are Fieller's; see `equivalent`.
     """
     mean = statistics.fmean(baseline)
     if not (mean > 0 and factor > 0 and 0 < margin < 1):
         raise ValueError(f"need a positive baseline and a margin below 1, not {mean}, {factor} and {margin}")
     shares = [factor + (a - factor * b) / mean for a, b in zip(values, baseline, strict=True)]
-    inner = mean_interval(shares, 1 - 2 * LEVEL)
-    against = mean_interval(shares, 1 - LEVEL / members)
-    outer = mean_interval(shares, 1 - LEVEL)
+    inner = ratio_interval(values, baseline, 1 - 2 * LEVEL)
+    against = ratio_interval(values, baseline, 1 - LEVEL / members)
+    outer = ratio_interval(values, baseline, 1 - LEVEL)
     low, high = factor * (1 - margin), factor * (1 + margin)
     verdict: Verdict = "unclear"
     if low <= inner.low and inner.high <= high:
@@ -217,7 +220,12 @@ def format_interval(interval: Interval, *, percent: bool = False) -> str:
     mean = f"{interval.mean * scale:.3g}"
     if math.isnan(interval.low):
         return f"{mean}{unit} (one seed, no interval)"
-    return f"{mean}{unit} [{interval.low * scale:.3g}, {interval.high * scale:.3g}]"
+    return f"{mean}{unit} {ends_text(interval.low * scale, interval.high * scale)}"
+
+
+def ends_text(low: float, high: float) -> str:
+    """Return `[low, high]` with three significant digits, and ∞ for an end without bound."""
+    return f"[{low:.3g}, {high:.3g}]".replace("inf", "∞")
 
 
 def mean_text(values: Sequence[float]) -> str:

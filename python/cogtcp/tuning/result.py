@@ -148,11 +148,15 @@ class Tuning:
         """
         metric = self.objective.metric
         base = to or self.finalists[0]
-        comparisons = max(1, len(self.finalists) - 1)
         ours, theirs = of.evaluation.values(metric), base.evaluation.values(metric)
         if not ours or not theirs:
             return Interval(math.nan, math.nan, math.nan, 0)
-        return paired_difference(ours, theirs, 1 - (1 - _CONFIDENCE) / comparisons)
+        return paired_difference(ours, theirs, self.confidence)
+
+    @property
+    def confidence(self) -> float:
+        """Confidence of one comparison with the winner, so that all hold together (Bonferroni)."""
+        return 1 - (1 - _CONFIDENCE) / max(1, len(self.finalists) - 1)
 
     def standing(self, of: Finalist) -> Standing:
         """Return how a finalist compares with the winner; `even` where they cannot be told apart."""
