@@ -39,7 +39,7 @@ def scenario(study: Context, setting: Setting, point: Point, seed: int) -> Scena
     data["tcp"] |= {
         "segment_size": f"{setting.segment_bytes:.0f} B",
         "timestamps": bool(setting.timestamps),
-        "initial_ssthresh": "65535 B" if setting.first_slow_start == "at 65535 B" else "4 MiB",
+        "initial_ssthresh": setting.first_slow_start.removeprefix("at "),
         "newreno_variant": "slow_but_steady" if setting.timer == "at every partial ACK" else "impatient",
     }
     return Scenario.from_dict(data)

@@ -64,7 +64,7 @@ def scenario(
     tcp |= {
         "min_rto": f"{setting.min_rto_s} s",
         "segment_size": f"{setting.segment_bytes:.0f} B",
-        "initial_ssthresh": "65535 B" if setting.first_slow_start == "at 65535 B" else "4 MiB",
+        "initial_ssthresh": setting.first_slow_start.removeprefix("at "),
         "delayed_ack": "200 ms" if setting.delayed_ack else "off",
         "newreno_variant": _VARIANTS[setting.newreno_variant],
     }

@@ -39,6 +39,11 @@ NODES: dict[str, dict[str, str]] = {
 }
 """How the two ends sense. The last is the node of the code that the authors released."""
 APART = "apart, the sender does not know"
+RETRIES: dict[str, tuple[int | str, int | str]] = {
+    "7 and 4": (7, 4),
+    "unlimited": ("infinite", "infinite"),
+}
+"""Limits of short and long frames."""
 FALSE_ALARMS = {"exponential, no false alarms": 0.0, "exponential, as many false alarms": 1.0}
 AIMD = ("newreno", "reno", "sack")
 GAMMA_MBPS = 1.0  # stated
@@ -58,9 +63,10 @@ def scenario(study: Context, setting: Setting, point: Point, seed: int) -> Scena
         "detector": "perfect" if point.get("perfect", False) else _detector(setting),
         **NODES[APART if "step_jitter_ms" in point else setting.node],
     }
+    short, long = RETRIES[setting.retries]
     cr["mac"] |= {
-        "short_retry_limit": 7 if setting.retries == "7 and 4" else "infinite",
-        "long_retry_limit": 4 if setting.retries == "7 and 4" else "infinite",
+        "short_retry_limit": short,
+        "long_retry_limit": long,
         "rts_threshold": "0 B" if setting.rts else "3000 B",
     }
     rate = 1 / setting.mean_s
