@@ -43,6 +43,27 @@ def test_shipped_scenarios_go_by_name_from_anywhere(command: Command, tmp_path: 
         Scenario.shipped("sensed-lnk")
 
 
+def test_every_verb_that_takes_a_scenario_takes_a_shipped_one_by_name(
+    command: Command, tmp_path: Path
+) -> None:
+    short = ("--set", "run.duration=1 s", "--set", "run.warmup=0 s")
+    for verb in (["run"], ["compare", "--transport", "newreno", "--seeds", "1"]):
+        done = command(verb[0], "sensed-link", *verb[1:], *short, "--out", str(tmp_path / verb[0]))
+        assert done.code == 0, done.err
+    (tmp_path / "sweep.toml").write_text('scenario = "sensed-link"\nseeds = 2\n')
+    done = command("sweep", "sweep.toml", *short, "--out", str(tmp_path / "sweep"))
+    assert done.code == 0, done.err
+    # A sweep is no scenario, and says what to write.
+    done = command("sweep", "sensed-link")
+    assert (done.code, 'scenario = "sensed-link"' in done.err) == (2, True)
+    pytest.importorskip("starlette")
+    from cogtcp.lab.presets import presets
+
+    assert next(iter(presets("sensed-link").values())).scenario.name == "sensed-link"
+    with pytest.raises(cogtcp.UsageError, match="did you mean 'sensed-link'"):
+        presets("sensed-lnk")
+
+
 def test_a_wrong_name_suggests_the_nearest_in_python() -> None:
     scenario = Scenario.from_toml(SMALL)
     result, compared = cogtcp.run(scenario), compare(scenario, ["newreno", "sack"], seeds=2)
@@ -153,11 +174,25 @@ def test_the_schema_of_results_lists_every_table(command: Command, tmp_path: Pat
     assert "paired: " in command("schema", "--results").out
 
 
-def test_the_command_without_a_verb_shows_what_there_is(command: Command) -> None:
+def test_the_command_without_a_verb_says_how_to_begin(command: Command) -> None:
     for arguments in ([], ["pu"], ["journey"]):
         done = command(*arguments)
-        assert (done.code, done.err) == (0, "")
-        assert "verbs:" in done.out
+        # Bad usage: a script that forgot the verb must not go on.
+        assert (done.code, done.out) == (2, "")
+        assert ("verbs:" if arguments else "First steps") in done.err
+    # What it tells can be run.
+    assert command("run", "sensed-link", "--set", "run.duration=2 s", "--set", "run.warmup=0 s").code == 0
+    assert "cogtcp run sensed-link" in command().err
+    assert "verbs:" in command("--help").out
+
+
+def test_a_wrong_claim_tells_which_claims_there_are(command: Command) -> None:
+    done = command("reproduce", "c2-f9")
+    assert done.code == 2
+    assert "study c2 has no claim 'c2-f9'" in done.err
+    assert all(claim in done.err for claim in ("c2-f3", "c2-f4a", "c2-x4"))
+    assert "study mswim09-multi-hop has no claim" in command("reproduce", "mswim09-multi-hop-f3").err
+    assert "known: c2, chain" in command("reproduce", "c3").err
     assert command("--version").out.startswith("cogtcp 0.")
 
 

@@ -193,6 +193,10 @@ def test_the_command_line_and_what_it_leaves(sweep_file: Path, command: Command,
     done = command("sweep", sweep_file, "--out", "out")
     assert (done.code, told(done.err)) == (0, [])
     assert "36 of 36 runs" in done.out
+    # A row for each transport and point, with goodput and its interval.
+    rows = [line for line in done.out.splitlines() if re.match(r" +(newreno|sack) .* ± ", line)]
+    assert len(rows) >= 12
+    assert all(heading in done.out for heading in ("Transport", "sensing_on", "loss", "Goodput", "Seeds"))
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         "cogtcp.json", "data", "report.html", "runs", "scenario.toml", "summary.parquet"
     }  # fmt: skip

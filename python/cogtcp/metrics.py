@@ -124,10 +124,11 @@ def aligned(cells: Sequence[str], pad: str = "\N{FIGURE SPACE}") -> list[str]:
 
     Half widths of a column need not have the same number of digits. `pad` fills what a shorter one leaves.
     """
+    cells = [cell.rstrip(f"{pad}\N{FIGURE SPACE}") for cell in cells]  # they may have been set before
     halves = [len(cell.partition(" ± ")[2]) for cell in cells]
     widest = max(halves, default=0)
     if not widest:
-        return list(cells)
+        return cells
     # A value without an interval stands where the others have theirs.
     return [
         cell if cell in ("", "–") else cell + pad * (widest - half if half else widest + len(" ± "))

@@ -131,6 +131,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, help="print the version")
     verbs = arguments.verbs(parser)
+    parser.set_defaults(verb=_first_steps)
     verb = partial(arguments.add_verb, verbs)
     group = partial(arguments.add_group, verbs)
 
@@ -358,6 +359,24 @@ def _output_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="write to DIR although it holds other files (which are kept in DIR.old-1)",
     )
+
+
+_FIRST_STEPS = """\
+cogtcp: name a verb. First steps:
+
+  cogtcp run sensed-link                                  simulate a shipped scenario
+  cogtcp compare sensed-link --transport newreno,cubic    the same over ten seeds, with two transports
+  cogtcp new                                              write a scenario of your own to start from
+  cogtcp lab                                              a page whose sliders change a scenario
+
+All verbs: cogtcp --help. Shipped scenarios: cogtcp new --list.
+"""
+
+
+def _first_steps(args: argparse.Namespace) -> int:
+    """Say how to begin, to who gives no verb."""
+    sys.stderr.write(_FIRST_STEPS)
+    return 2
 
 
 # Each verb's code is loaded when it is called: pyarrow and rich take longer to load than a small run takes.

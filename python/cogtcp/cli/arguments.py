@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cogtcp import _core
 from cogtcp._errors import OutputError, UsageError
 from cogtcp._names import meant
-from cogtcp._shipped import shipped
+from cogtcp._shipped import locate
 from cogtcp.result import MOST_SEEDS
 from cogtcp.scenario import Scenario
 
@@ -27,22 +27,11 @@ if TYPE_CHECKING:
 
 def scenario(args: argparse.Namespace) -> Scenario:
     """Read the scenario of `FILE` with the changes of `--set`."""
-    result = Scenario.from_file(named(args.file), allow_python=args.allow_python)
+    result = Scenario.from_file(locate(args.file), allow_python=args.allow_python)
     for path, text in changes(args.set):
         result = result.set_text(path, text)
     look_here(result.python_controls)
     return result
-
-
-def named(given: str) -> str | Path:
-    """Return the file of `FILE`, which may be the name of a shipped scenario where no file has that name."""
-    if Path(given).name != given or Path(given).suffix or os.path.lexists(given):
-        return given
-    files = shipped()
-    near = meant(given, files)
-    if given not in files and near:
-        raise UsageError(f"{given}: there is no such file, and no shipped scenario of this name; {near}")
-    return files.get(given, given)
 
 
 def changes(given: Sequence[str]) -> list[tuple[str, str]]:
@@ -76,7 +65,7 @@ def checked_scenario(args: argparse.Namespace) -> Scenario:
 
 
 def verbs(parser: argparse.ArgumentParser) -> Verbs:
-    """Return where a parser's verbs are added; with none of them given it prints what there is."""
+    """Return where a parser's verbs are added; given none of them it says what there is, as bad usage."""
     parser.set_defaults(verb=helper(parser))
     return parser.add_subparsers(title="verbs", metavar="VERB")
 
@@ -104,11 +93,11 @@ def wide(prog: str) -> argparse.HelpFormatter:
 
 
 def helper(parser: argparse.ArgumentParser) -> Verb:
-    """Return the verb of a parser that was given none: it prints what there is."""
+    """Return the verb of a parser that was given none: it prints what there is, and is bad usage."""
 
     def show_help(args: argparse.Namespace) -> int:
-        parser.print_help()
-        return 0
+        parser.print_help(sys.stderr)
+        return 2
 
     return show_help
 

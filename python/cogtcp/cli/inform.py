@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cogtcp import _core, provenance
 from cogtcp._errors import UsageError
 from cogtcp._names import pick
-from cogtcp._shipped import shipped
+from cogtcp._shipped import locate, shipped
 from cogtcp.cli import arguments
 from cogtcp.scenario import Scenario
 from cogtcp.tables import comparison_tables
@@ -43,7 +43,7 @@ def _migrate(args: argparse.Namespace) -> int:
     if args.set:
         raise UsageError("--migrate keeps the file as it is but for its format; leave --set out")
     arguments.scenario(args)  # says what is wrong with the file, as every verb does
-    before = Path(arguments.named(args.file)).read_bytes().decode()  # its ends of lines are kept
+    before = locate(args.file).read_bytes().decode()  # its ends of lines are kept
     after = _core.migrate(before, args.file)
     if args.in_place and after != before:
         from cogtcp.output import write_bytes
@@ -87,7 +87,7 @@ def _list_starters(args: argparse.Namespace, kinds: dict[str, str]) -> None:
         return
     print("To start from (cogtcp new --kind KIND):")
     _print(kinds)
-    print("\nShipped with cogtcp (cogtcp run NAME, as every verb that takes a FILE):")
+    print("\nShipped with cogtcp (cogtcp run NAME, and every other verb that takes a scenario):")
     _print(files)
 
 

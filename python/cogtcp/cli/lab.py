@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 def add_lab(parser: argparse.ArgumentParser) -> None:
     """Add the options of `lab` to its parser."""
     parser.add_argument(
-        "file", nargs="?", metavar="FILE", help="a scenario to start from (default: the first preset)"
+        "file",
+        nargs="?",
+        metavar="FILE",
+        help="a scenario to start from, or the name of a shipped one (default: the first preset)",
     )
     parser.add_argument("--port", type=int, default=0, metavar="N", help="the port (default: a free one)")
     parser.add_argument("--open", action="store_true", help="open the page in the default browser")

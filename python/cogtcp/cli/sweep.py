@@ -13,13 +13,17 @@ if TYPE_CHECKING:
     import argparse
 
     from cogtcp.runner import Launcher
+    from cogtcp.sweeping.result import Sweep
+
+#: Rows of the table that `sweep` prints.
+_MOST_ROWS = 40
 
 
 def add_sweep(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `sweep`."""
     from cogtcp.cli import arguments
 
-    parser.add_argument("file", metavar="FILE", help="the sweep, a TOML file (docs/sweeps.md)")
+    parser.add_argument("file", metavar="SWEEP", help="the sweep, a TOML file (docs/sweeps.md)")
     parser.add_argument(
         "--set",
         action="append",
@@ -91,11 +95,28 @@ def sweep(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps({**found.to_dict(), "out": str(out), "report": str(out / "report.html")}))
     else:
-        print(f"{found.progress.describe()}\n\n{found.answer}\n\nreport: {out / 'report.html'}")
+        print(f"{found.progress.describe()}\n")
+        _show(found)
+        print(f"\n{found.answer}\n\nreport: {out / 'report.html'}")
     if found.interrupted:
         print(f"cogtcp: interrupted; repeat the command to go on in {out}", file=sys.stderr)
         return 130
     return 1 if found.failures else 0
+
+
+def _show(found: Sweep) -> None:
+    """Print a row for each point and transport."""
+    from cogtcp.cli import show
+    from cogtcp.sweeping.page import rows_in_words
+
+    table = rows_in_words(found, _MOST_ROWS)
+    if not table.rows:
+        return
+    headings = ["\n".join(filter(None, [*name.split(", "), unit])) for name, unit in table.headings]
+    title = f"{found.plan.scenario.name}: mean over the seeds ± half of the 95 % interval"
+    show.print_table(title, headings, table.rows, left=1 + len(found.axes))
+    if table.left_out:
+        print(f"{table.left_out:,} more rows are in {found.folder / 'summary.parquet'} (cogtcp query)")
 
 
 def _launcher(args: argparse.Namespace) -> Launcher | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cogtcp import _core
-from cogtcp._shipped import shipped
+from cogtcp._shipped import locate, shipped
 from cogtcp.lab.controls import Control, controls_of
 from cogtcp.scenario import Scenario
 from cogtcp.studies.folder import list_studies
@@ -84,7 +84,7 @@ def presets(file: str | None) -> dict[str, Preset]:
     """Return what can be started from, by name; the given file first."""
     found: list[Preset] = []
     if file is not None:
-        found.append(Preset(Path(file).stem, "Yours", Path(file)))
+        found.append(Preset(Path(file).stem, "Yours", locate(file)))
     found += [Preset(name, "Scenarios", path) for name, path in shipped().items()]
     found += [Preset(name, "Starters") for name, _ in _core.starters()]
     for study in list_studies():

@@ -80,6 +80,10 @@ def find(name: str) -> tuple[Study, str | None]:
     for study in studies:
         if any(claim.id == name for claim in study.claims):
             return study, name
+    # An id begins with its study's name, which may itself begin with another's: the longest is meant.
+    own = [study for study in studies if name.startswith(f"{study.name}-")]
+    if own:
+        select(max(own, key=lambda study: len(study.name)), [name])
     known = [study.name for study in studies]
     raise StudyError(f"there is no study {name!r}; {_suggest(name, known)}")
 

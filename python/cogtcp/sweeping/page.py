@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -29,6 +30,8 @@ _MOST_FAILURES = 10
 _WIDEST = 65.0
 #: What the table and the figures over an axis show besides goodput, where it varies.
 _ALSO = ("efficiency", "queuing_delay_mean_s", "rtt_p95_s", "rtos", "drops", "pu_interfered_share")
+
+_IN_WORDS = ("queuing_delay_mean_s", "rtos")
 
 
 def sweep_report(sweep: Sweep, *, command: str | None = None) -> str:
@@ -60,6 +63,14 @@ def sweep_report(sweep: Sweep, *, command: str | None = None) -> str:
         scenario=scenario.to_toml(),
         quantiles=_quantiles(sweep, axes),
     )
+
+
+def rows_in_words(sweep: Sweep, most: int) -> Table:
+    """Return the points of a sweep, at most so many, with the few numbers that a terminal has room for."""
+    rows, total = picked(sweep)
+    metrics = [BY_NAME["goodput_bps"], *(BY_NAME[name] for name in _IN_WORDS if _varies(rows, name))]
+    axes = [(axis.name, axis.unit, axis.numeric) for axis in sweep.plan.axes]
+    return replace(_table(rows[:most], axes, metrics), left_out=max(0, total - most))
 
 
 def render(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cogtcp._errors import UsageError
 from cogtcp._names import meant
 from cogtcp._places import located, read_toml
+from cogtcp._shipped import locate, shipped
 from cogtcp.control import control_name
 from cogtcp.result import check_seed
 from cogtcp.runner import Case
@@ -233,6 +234,11 @@ def read(
         ScenarioError: The scenario cannot be simulated, or has no such field.
     """
     file = Path(path)
+    if not file.exists() and str(path) in shipped():
+        raise UsageError(
+            f"{path}: this is a shipped scenario; write a sweep file that names it, as in "
+            f'scenario = "{path}" (docs/sweeps.md)'
+        )
     said, data = read_toml(file, UsageError, "name a sweep file")
     try:
         return _from(data if seeds is None else {**data, "seeds": seeds}, file, allow_python, changes)
@@ -257,8 +263,8 @@ def _from(data: dict[str, Any], file: Path, allow_python: bool, changes: Sequenc
     _known(data, _KEYS, "")
     named = data.get("scenario")
     if not isinstance(named, str):
-        raise UsageError('scenario: name the scenario file, as in scenario = "sensed-link.toml"')
-    scenario = Scenario.from_file(file.parent / named, allow_python=allow_python)
+        raise UsageError('scenario: name the scenario file, or a shipped one, as in scenario = "sensed-link"')
+    scenario = Scenario.from_file(locate(named, file.parent), allow_python=allow_python)
     for key, value in _table(data, "set").items():
         scenario = scenario.set(key, value) if not isinstance(value, str) else scenario.set_text(key, value)
     for key, text in changes:
