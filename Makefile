@@ -26,7 +26,7 @@ EXTENSION := python/cogtcp/_core.abi3.so
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test test-rust test-python studies lint format bench agree fuzz soak mutants docs wheel bpf reference lock clean FORCE
+.PHONY: help demo setup test test-rust test-python studies lint format bench agree fuzz soak mutants docs notebooks wheel bpf reference lock clean FORCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -97,8 +97,11 @@ mutants: ## Test a sample of small changes that the tests should notice (needs c
 	  $(VENV)/mutants/bin/pip install --quiet cosmic-ray==8.7.0; }
 	$(VENV)/mutants/bin/python benches/mutants/python_mutants.py run
 
+notebooks: $(VENV)/.core $(VENV)/.dev ## Run the notebooks anew, and store what a forge can show of them
+	$(BIN)/python docs/generate_notebooks.py
+
 docs: $(VENV)/.core $(VENV)/.dev ## Build the site of the documentation in target/site
-	@echo "measuring the studies in short and running the notebooks: a minute or two the first time"
+	@echo "measuring the studies in short and running the notebooks: two to six minutes the first time, by what else the machine does"
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "now open target/site/index.html"
 

@@ -25,7 +25,7 @@ def notebook_page(path: Path, execute: bool) -> str:
     notebook = nbformat.read(path, as_version=4)
     if execute:
         _execute(notebook, path)
-    run = "" if execute else " It was not run where this page was made."
+    run = "" if execute else " It was not run where this page was made: what is shown is stored in it."
     parts = []
     for number, cell in enumerate(notebook.cells):
         if cell.cell_type == "markdown":
