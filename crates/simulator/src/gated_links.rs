@@ -94,16 +94,8 @@ impl GatedLinks {
     pub(crate) fn change(&mut self, now: Time, network: &mut Network) {
         let before = self.radio.phase();
         let phase = self.radio.advance(now);
-        let gate = if phase.is_silent() { self.silent } else { Gate::Open };
         // All links before any board: a sender that hears that the link is up sends at once, and must find it open.
-        for pipe in &self.pipes {
-            let gate = if matches!(gate, Gate::Drop | Gate::Refuse) && self.holding == Some(*pipe) {
-                Gate::Hold
-            } else {
-                gate
-            };
-            network.set_channel(now, *pipe, gate, self.radio.rate());
-        }
+        self.gate(now, network);
         while let Some((time, event)) = self.radio.poll_event() {
             network.trace.radio_event(time, (self.number, 0), event, self.own_rate);
             self.publish(time, event, network);
@@ -111,6 +103,16 @@ impl GatedLinks {
         // From one silent phase to another (sensing, then switching) the link does not change.
         if let Some(event) = LinkEvent::of_change(!before.is_silent(), !phase.is_silent()) {
             self.publish(now, event, network);
+        }
+    }
+
+    /// Sets gates and rates as the radio has them. To be called at time zero, too: the channel that a radio starts on may have
+    /// another rate than the link.
+    pub(crate) fn gate(&self, now: Time, network: &mut Network) {
+        let gate = if self.radio.phase().is_silent() { self.silent } else { Gate::Open };
+        for pipe in &self.pipes {
+            let is_held = matches!(gate, Gate::Drop | Gate::Refuse) && self.holding == Some(*pipe);
+            network.set_channel(now, *pipe, if is_held { Gate::Hold } else { gate }, self.radio.rate());
         }
     }
 

@@ -67,6 +67,8 @@ impl Simulation {
             controls: options.controls.clone(),
             air: air.as_ref(),
         })?;
+        // After the parts, which may hold a pipe open to what it is offered.
+        radios.iter().for_each(|radio| radio.gate(Time::ZERO, &mut network));
         let mut simulation = Self {
             experiment: Arc::clone(&shared),
             seed,
