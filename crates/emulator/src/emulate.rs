@@ -161,7 +161,7 @@ fn prepare_flows(plan: &Plan, nodes: &[Node], seed: u64) -> Result<(Vec<Prepared
     let mut makers: BTreeMap<usize, Arc<Maker>> = BTreeMap::new();
     let specs = &plan.experiment.flows;
     for (number, (spec, settings)) in specs.iter().zip(&plan.sockets).enumerate() {
-        let [from, to] = plan.ends_of(spec);
+        let [from, to] = plan.flow_ends[number];
         let enter =
             |host: usize| nodes[host].namespace.enter().tried("a network namespace cannot be entered");
         let application = spec.application(seed);
@@ -204,7 +204,7 @@ fn prepare_flows(plan: &Plan, nodes: &[Node], seed: u64) -> Result<(Vec<Prepared
 fn prepare_udp(plan: &Plan, nodes: &[Node], seed: u64) -> Result<Vec<Sending>, EmulationError> {
     let enter = |host: usize| nodes[host].namespace.enter().tried("a network namespace cannot be entered");
     let prepare = |(number, spec): (usize, &UdpSpec)| {
-        let [from, to] = [spec.from, spec.to].map(|node| plan.ways.host(node));
+        let [from, to] = plan.source_ends[number];
         enter(to)?;
         let address = plan.family.address(to);
         let receiver = udp::receiver(number, address)?;

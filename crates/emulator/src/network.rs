@@ -42,6 +42,9 @@ pub trait Observer {
     /// Something happened to this radio. `own_rate` is the rate that "the link's own" stands for.
     fn radio(&mut self, at: Time, radio: RadioPlace, event: LinkEvent, own_rate: Rate);
 
+    /// The links that the radio at this place of the experiment gates open or close: gates and rates are set.
+    fn link(&mut self, _at: Time, _radio: usize, _event: LinkEvent) {}
+
     /// All events of a change have been told of the radio at this place of the experiment, which gates links: this is what it does
     /// from now on.
     fn phase(&mut self, _radio: usize, _phase: Phase) {}
@@ -263,12 +266,18 @@ impl Network {
 
     fn change(&mut self, at: Time, number: usize, observer: &mut impl Observer) {
         let gating = &mut self.radios[number];
-        gating.radio.advance(at);
+        let was_open = !gating.radio.phase().is_silent();
+        let is_open = !gating.radio.advance(at).is_silent();
         while let Some((time, event)) = gating.radio.poll_event() {
             observer.radio(time, (gating.number, 0), event, gating.own_rate);
         }
         observer.phase(gating.number, gating.radio.phase());
+        let place = gating.number;
         self.gate(at, number);
+        // From one silent phase to another (sensing, then switching) the links do not change.
+        if let Some(event) = LinkEvent::of_change(was_open, is_open) {
+            observer.link(at, place, event);
+        }
         for place in 0..self.radios[number].pipes.len() {
             self.attend(self.radios[number].pipes[place], observer);
         }

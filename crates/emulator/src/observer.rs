@@ -165,11 +165,13 @@ impl Observer {
         } else if let Some(source) = self.source_of(packet) {
             source.dropped();
         }
+        let own = (packet.flow != NO_FLOW).then_some(packet.flow as usize);
+        let flow = own.or_else(|| self.packets.told_of(packet));
         self.happened(Happening {
             at,
             kind: EventKind::Drop,
             entity,
-            flow: (packet.flow != NO_FLOW).then_some(packet.flow as usize),
+            flow,
             detail: cause,
             value: f64::from(frame.size()),
         });
@@ -251,12 +253,18 @@ impl network::Observer for Observer {
 
     fn radio(&mut self, at: Time, radio: RadioPlace, event: LinkEvent, own_rate: Rate) {
         if let Some(train) = &mut self.train {
-            train.link_event(at, radio.0, event);
+            train.handle_link_event(at, radio.0, event);
         }
         if let Some(announcer) = &mut self.announcer {
             announcer.event(radio, event);
         }
         self.note_radio(at, Entity::Radio(radio), event, own_rate);
+    }
+
+    fn link(&mut self, at: Time, radio: usize, event: LinkEvent) {
+        if let Some(train) = &mut self.train {
+            train.handle_link_event(at, radio, event);
+        }
     }
 
     fn source(&mut self, packet: &Packet) -> Option<usize> {
@@ -301,5 +309,35 @@ impl network::Observer for Observer {
         if let Some(announcer) = &mut self.announcer {
             announcer.phase(radio, phase);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::headers;
+    use crate::packet::FIRST_PORT;
+    use network::Observer as _;
+    use std::net::Ipv4Addr;
+
+    /// An ICMP message that is lost is about a flow, as in the simulator.
+    #[test]
+    fn a_lost_message_names_the_flow_that_it_is_about() {
+        let ports = Ports::new(vec![false; 2], 0);
+        let flows = (0..2).map(|_| FlowWatch::default()).collect();
+        let mut observer = Observer::new(Vec::new(), ports, Clock::start(), flows, Vec::new(), None);
+        let mut data = vec![0; 1040];
+        (data[0], data[8], data[9], data[32]) = (0x45, 64, headers::TCP, 5 << 4);
+        data[12..20].copy_from_slice(&[100, 64, 0, 1, 100, 64, 0, 2]);
+        data[20..22].copy_from_slice(&40_000_u16.to_be_bytes());
+        data[22..24].copy_from_slice(&(FIRST_PORT + 1).to_be_bytes());
+        let message = headers::write_unreachable(Ipv4Addr::new(100, 64, 0, 9), &data).unwrap();
+        for bytes in [&message, &data] {
+            let packet = observer.take(Time::ZERO, Some(1), bytes).unwrap();
+            let frame = Frame::new(packet, bytes.len() as u32);
+            observer.dropped(Time::ZERO, 1, &frame, DropCause::Loss, false);
+        }
+        let told: Vec<_> = observer.happenings.iter().map(|it| (it.kind, it.flow, it.value)).collect();
+        assert_eq!(told, [(EventKind::Drop, Some(1), 56.0), (EventKind::Drop, Some(1), 1040.0)]);
     }
 }

@@ -66,6 +66,11 @@ pub struct Plan {
     pub(crate) hosts: Vec<Host>,
     /// The hosts at which programs run: a program and its peer.
     pub(crate) ends: [usize; 2],
+    /// The hosts from and to which each flow leads, and each UDP source.
+    pub(crate) flow_ends: Vec<[usize; 2]>,
+    pub(crate) source_ends: Vec<[usize; 2]>,
+    /// The host of a train's router.
+    pub(crate) router: Option<usize>,
     /// The sockets of each flow.
     pub(crate) sockets: Vec<Settings>,
     /// What is unlike the scenario, for whoever reads the result.
@@ -121,25 +126,31 @@ impl Plan {
         let nodes = streams.iter().flat_map(|(_, from, to)| [*from, *to]);
         // The router sends messages and is sent them.
         let router = experiment.train.as_ref().map(|train| train.router);
-        let programs = if is_command { ends } else { [ends[0]; 2] };
-        let ways = Ways::new(&experiment, nodes.chain(programs).chain(router));
+        let ways = Ways::new(&experiment, nodes.chain(ends).chain(router));
         if ways.hosts().len() > MOST_HOSTS {
             return refuse(format!("flows end at {} nodes, over {MOST_HOSTS}", ways.hosts().len()));
         }
-        let host = |node: usize| ways.host(node);
-        let cut = streams.iter().find(|(_, from, to)| ways.way(host(*from), host(*to)).is_none());
-        if let Some((name, ..)) = cut {
+        let host = |node: usize| match ways.host(node) {
+            Some(host) => Ok(host),
+            None => refuse(format!("no flow and no program ends at the node \"{}\"", experiment.nodes[node])),
+        };
+        let hosts_of = |(_, from, to): &(&str, usize, usize)| Ok([host(*from)?, host(*to)?]);
+        let mut flow_ends: Vec<_> = streams.iter().map(hosts_of).collect::<Result<_, EmulationError>>()?;
+        let cut = streams.iter().zip(&flow_ends).find(|(_, [from, to])| ways.way(*from, *to).is_none());
+        if let Some(((name, ..), _)) = cut {
             return refuse(format!("there is no way for flow \"{name}\""));
         }
+        let source_ends = flow_ends.split_off(experiment.flows.len());
+        let router = router.map(host).transpose()?;
+        let ends = [host(ends[0])?, host(ends[1])?];
         let hosts = ways
             .hosts()
             .iter()
             .map(|node| Host::new(*node, &experiment, family))
             .collect::<Result<_, _>>()?;
-        let ends = ends.map(host);
         let hosts: Vec<Host> = hosts;
-        for source in &experiment.udp {
-            let mtu = hosts[ways.host(source.from)].mtu;
+        for (source, [from, _]) in experiment.udp.iter().zip(&source_ends) {
+            let mtu = hosts[*from].mtu;
             if source.size + udp::headers(family) > mtu {
                 let what =
                     format!("the packets of \"{}\" do not fit into the {mtu} bytes of its host", source.name);
@@ -147,7 +158,7 @@ impl Plan {
                 return Err(EmulationError::Scenario { what, known });
             }
         }
-        Ok(Self { experiment, family, ways, hosts, ends, sockets, notes })
+        Ok(Self { experiment, family, ways, hosts, ends, flow_ends, source_ends, router, sockets, notes })
     }
 
     /// Whether what the radios do is worked out before it happens, up to the end.
@@ -171,14 +182,9 @@ impl Plan {
             .collect()
     }
 
-    /// The hosts from and to which a flow leads.
-    pub(crate) fn ends_of(&self, flow: &FlowSpec) -> [usize; 2] {
-        [flow.from, flow.to].map(|node| self.ways.host(node))
-    }
-
-    /// The directions of links that a flow's data take.
-    pub(crate) fn pipes_of(&self, flow: &FlowSpec) -> Vec<Pipe> {
-        let [from, to] = self.ends_of(flow);
+    /// The directions of links that the data of the flow of this number take.
+    pub(crate) fn pipes_of(&self, flow: usize) -> Vec<Pipe> {
+        let [from, to] = self.flow_ends[flow];
         self.ways.pipes(from, to)
     }
 
@@ -197,10 +203,8 @@ impl Plan {
     /// The round-trip time without queues, of a full segment and its ACK where a medium takes its time for them: the shortest of all
     /// flows, or the one of a program and its peer.
     pub(crate) fn rtt(&self) -> Duration {
-        let flows = self.experiment.flows.iter().map(|flow| self.ends_of(flow));
-        let ends: Vec<[usize; 2]> =
-            if self.experiment.flows.is_empty() { vec![self.ends] } else { flows.collect() };
-        let trip = |[from, to]: [usize; 2]| {
+        let ends = if self.flow_ends.is_empty() { std::slice::from_ref(&self.ends) } else { &self.flow_ends };
+        let trip = |&[from, to]: &[usize; 2]| {
             let way = |from, to, size| -> Duration {
                 if let Some(ad_hoc) = &self.experiment.adhoc {
                     // One hop at least.
@@ -210,7 +214,7 @@ impl Plan {
             };
             way(from, to, self.hosts[from].mtu) + way(to, from, ACK)
         };
-        ends.into_iter().map(trip).min().unwrap_or_default()
+        ends.iter().map(trip).min().unwrap_or_default()
     }
 
     /// How long a packet of `size` bytes takes over a direction of a link at least: with a MAC its frames take their time, which is

@@ -52,7 +52,7 @@ impl Outcome<'_> {
             Some([begin, end]) => (end.0.saturating_since(begin.0).as_secs_f64(), end.1 - begin.1),
             None => (0.0, 0),
         };
-        let bottleneck = self.bottleneck(spec);
+        let bottleneck = self.bottleneck(number);
         let [link, direction] =
             bottleneck.map_or([""; 2], |pipe| [&plan.experiment.links[pipe / 2].name, DIRECTIONS[pipe % 2]]);
         FlowRow {
@@ -68,7 +68,7 @@ impl Outcome<'_> {
             delivered_bytes: end.delivered - warm.delivered,
             sent_segments: end.sent - warm.sent,
             retransmitted_segments: end.retransmitted - warm.retransmitted,
-            efficiency: ratio(delivered as f64, self.available_to(spec, played)),
+            efficiency: ratio(delivered as f64, self.available_to(number, played)),
             bottleneck: table.bottleneck.intern(link),
             bottleneck_direction: table.bottleneck_direction.intern(direction),
             delivery_ratio: ratio(seen.arrived as f64, (seen.arrived + seen.dropped[0]) as f64),
@@ -94,12 +94,12 @@ impl Outcome<'_> {
     }
 
     /// The direction of a link that could carry least of those that a flow's data take, as in the simulator.
-    fn bottleneck(&self, flow: &FlowSpec) -> Option<Pipe> {
+    fn bottleneck(&self, flow: usize) -> Option<Pipe> {
         self.plan.pipes_of(flow).into_iter().min_by_key(|pipe| (self.available(*pipe), *pipe))
     }
 
     /// What that could carry over a flow's measured span, in bytes.
-    fn available_to(&self, flow: &FlowSpec, played: &Played) -> f64 {
+    fn available_to(&self, flow: usize, played: &Played) -> f64 {
         let available = self.bottleneck(flow).map_or(0.0, |pipe| self.capacity(pipe));
         let span = played.span.map_or(0.0, |[begin, end]| end.0.saturating_since(begin.0).as_secs_f64());
         let measured = self.account.ended_at.saturating_since(self.account.warm_at).as_secs_f64();
@@ -120,8 +120,8 @@ impl Outcome<'_> {
     pub(crate) fn links(&mut self) -> Table {
         let mut table = LinksBuilder::default();
         let span = self.account.ended_at.saturating_since(self.account.warm_at).as_nanos() as f64;
-        let flows = &self.plan.experiment.flows;
-        let ways: Vec<Vec<Pipe>> = flows.iter().map(|flow| self.plan.pipes_of(flow)).collect();
+        let flows = 0..self.plan.experiment.flows.len();
+        let ways: Vec<Vec<Pipe>> = flows.map(|flow| self.plan.pipes_of(flow)).collect();
         for pipe in 0..self.account.end.len() {
             let link = &self.plan.experiment.links[pipe / 2];
             let name = DIRECTIONS[pipe % 2];
@@ -217,7 +217,7 @@ impl Outcome<'_> {
             let (played, seen, spec): (&Played, &FlowWatch, &FlowSpec) = (played, seen, spec);
             FlowOnTrain {
                 name: &spec.name,
-                efficiency: ratio(seen.arrived_bytes as f64, self.available_to(spec, played)),
+                efficiency: ratio(seen.arrived_bytes as f64, self.available_to(number, played)),
                 frozen: train.frozen(number, end),
                 window_probes: played.end.probes - played.warm.probes,
             }

@@ -96,7 +96,7 @@ impl Train {
                 clients.len() - 1
             }))
         };
-        let flows = experiment.flows.iter().map(|flow| client_of(plan.ends_of(flow)));
+        let flows = plan.flow_ends.iter().map(|ends| client_of(*ends));
         let frozen: Vec<_> = flows.map(|client| client.map(|client| (client, Duration::ZERO))).collect();
         if experiment.flows.is_empty() {
             client_of(plan.ends);
@@ -104,7 +104,7 @@ impl Train {
         let router = spec.build(radio, &outages, clients.len(), seed, end)?;
         let course = course.filter(|_| router.wants_measurements()).map(|course| (course, 0));
         Some(Self {
-            at: plan.ways.host(spec.router),
+            at: plan.router?,
             spec,
             router,
             up,
@@ -173,8 +173,8 @@ impl Train {
         Some((client, frozen + under_way.sum()))
     }
 
-    /// Something happened to a radio.
-    pub(crate) fn link_event(&mut self, now: Time, radio: usize, event: LinkEvent) {
+    /// Something happened to a radio, or to the links that it gates.
+    pub(crate) fn handle_link_event(&mut self, now: Time, radio: usize, event: LinkEvent) {
         if radio == self.spec.radio {
             self.router.handle_link_event(now, event);
         }

@@ -77,18 +77,13 @@ impl Ways {
         &self.hosts
     }
 
-    /// The number of the host at `node`, which is one.
-    pub fn host(&self, node: usize) -> usize {
-        self.hosts.binary_search(&node).unwrap_or_default()
-    }
-
     /// The way from host to host, as a handle; `None`: there is none.
     pub fn way(&self, from: usize, to: usize) -> Option<u32> {
         *self.starts.get(from)?.get(to)?
     }
 
     /// The number of the host at `node`, if it is one.
-    pub(crate) fn host_at(&self, node: usize) -> Option<usize> {
+    pub fn host(&self, node: usize) -> Option<usize> {
         self.hosts.binary_search(&node).ok()
     }
 

@@ -98,7 +98,7 @@ fn played(experiment: &Experiment, look: Option<u64>) -> (Network, Notes) {
             (bytes[0], bytes[9]) = (0x45, 17);
             bytes[22..24].copy_from_slice(&(PORT + number as u16).to_be_bytes());
             let packet = packets.put(at, &bytes).unwrap();
-            let [from, to] = [spec.from, spec.to].map(|node| network.ways().host(node));
+            let [from, to] = [spec.from, spec.to].map(|node| network.ways().host(node).unwrap());
             let way = network.ways().way(from, to).unwrap();
             network.offer(at, way, packet, bytes.len() as u32, &mut notes);
         }

@@ -15,6 +15,7 @@ struct Notes {
     drops: Vec<(u64, Pipe, DropCause, bool)>,
     passed: Vec<(u64, Pipe, Pipe)>,
     radio: usize,
+    links: Vec<(Time, usize, LinkEvent)>,
 }
 
 impl Observer for Notes {
@@ -35,6 +36,10 @@ impl Observer for Notes {
 
     fn radio(&mut self, _: Time, _: RadioPlace, _: LinkEvent, _: Rate) {
         self.radio += 1;
+    }
+
+    fn link(&mut self, at: Time, radio: usize, event: LinkEvent) {
+        self.links.push((at, radio, event));
     }
 }
 
@@ -229,4 +234,40 @@ fn scenarios_that_cannot_be_emulated_are_refused() {
     assert!(error.contains("the kernel has no transport"), "{error}");
     // A program takes the place of the flows.
     assert!(Plan::new(one, true, Family::V4).is_ok());
+}
+
+/// The links go down when a silence begins and up when it ends, not in between: a sensing of 100 ms that finds a primary user is
+/// followed by a switch of 50 ms.
+#[test]
+fn links_go_down_and_up_with_silence() {
+    let radio = "[[radio]]\nname = \"r\"\nlinks = [\"link\"]\nsensing = { off = \"100 ms\", on = \"1 s\" }\n\
+                 pu = { interarrival = \"300 ms\", switching = \"50 ms\" }";
+    let mut network = network("rate = \"8 Mbit/s\", delay = \"10 ms\"", radio);
+    let mut notes = Notes::default();
+    let (mut is_open, mut changes) = (true, 0);
+    while network.next() <= ms(10_000) {
+        let now = network.next();
+        network.play(now, &mut notes);
+        let phase = network.phases()[0].1;
+        if is_open == phase.is_silent() {
+            is_open = !is_open;
+            let event = if is_open { LinkEvent::LinkUp } else { LinkEvent::LinkDown };
+            assert_eq!(notes.links.get(changes), Some(&(now, 0, event)));
+            changes += 1;
+        }
+        assert_eq!(notes.links.len(), changes, "{now:?}");
+    }
+    assert!(changes >= 20, "{changes}");
+}
+
+/// A node at which nothing ends is no host: it is not host 0.
+#[test]
+fn only_hosts_have_a_number() {
+    let text = "name = \"t\"\n[run]\nduration = \"1 s\"\n[topology.graph]\nnodes = [\"a\", \"b\", \"c\"]\nlinks = [\n\
+                { from = \"a\", to = \"b\", rate = \"1 Mbit/s\", delay = \"1 ms\" },\n\
+                { from = \"b\", to = \"c\", rate = \"1 Mbit/s\", delay = \"1 ms\" }]\n\
+                [[flow]]\nfrom = \"a\"\nto = \"c\"\ntransport = \"linux-reno\"\n";
+    let experiment = Scenario::parse(text, "t.toml").and_then(|scenario| scenario.resolve()).unwrap();
+    let ways = Ways::new(&experiment, [0, 2]);
+    assert_eq!([0, 1, 2, 3].map(|node| ways.host(node)), [Some(0), None, Some(1), None]);
 }

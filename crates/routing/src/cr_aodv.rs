@@ -93,7 +93,7 @@ impl Protocol for CrAodvConfig {
 
     fn check(&self) -> Result<(), WrongSetting> {
         let fits = (1..=1000).contains(&self.channels);
-        WrongSetting::unless(fits, "channels", "is no number of channels", "take 1 to 1000")?;
+        WrongSetting::unless(fits, "channels", "is out of range", "take 1 to 1000")?;
         let fits = self.channel_interval >= Duration::from_millis(100);
         WrongSetting::unless(fits, "channel_interval", "is too short", "take at least 100 ms")?;
         self.aodv().check()

@@ -145,6 +145,14 @@ impl Trace {
         self.about.push((stream, Code(flow as u32)));
     }
 
+    /// The flow that a packet is of or about. Messages of a train belong to none; the code for none follows those of the flows.
+    fn flow_of(&self, packet: &Packet) -> Code {
+        match self.about.iter().find(|(stream, _)| *stream == packet.stream) {
+            Some((_, flow)) => *flow,
+            None => Code((packet.stream / 2).min(self.no_flow.0)),
+        }
+    }
+
     /// Whether events are recorded.
     #[inline]
     pub(crate) fn records_events(&self) -> bool {
@@ -175,10 +183,7 @@ impl Trace {
             (Body::Unreachable { seq }, None) => (1, seq.get(), 0),
             _ => (2, 0, frame.size().saturating_sub(IPV4_HEADER + UDP_HEADER)),
         };
-        let flow = match self.about.iter().find(|(stream, _)| *stream == packet.stream) {
-            Some((_, flow)) => *flow,
-            None => Code((packet.stream / 2).min(self.no_flow.0)),
-        };
+        let flow = self.flow_of(packet);
         let capable = segment.is_some_and(Segment::is_ecn_capable);
         let marked = segment.is_some_and(Segment::is_marked);
         let number = |value: Option<u32>| value.map_or(f64::NAN, f64::from);
@@ -302,8 +307,7 @@ impl Trace {
                 time_s: now.as_secs_f64(),
                 kind: EventKind::Drop.code(),
                 entity: self.pipes[pipe as usize],
-                // Messages of a train belong to no flow; the code of that follows those of the flows.
-                flow: Code((frame.packet.stream / 2).min(self.no_flow.0)),
+                flow: self.flow_of(&frame.packet),
                 detail: self.causes[cause as usize],
                 value: f64::from(frame.size()),
             });
@@ -317,7 +321,7 @@ impl Trace {
                 time_s: now.as_secs_f64(),
                 kind: EventKind::Drop.code(),
                 entity: self.events.entity.intern(node),
-                flow: Code((frame.packet.stream / 2).min(self.no_flow.0)),
+                flow: self.flow_of(&frame.packet),
                 detail: self.events.detail.intern(cause),
                 value: f64::from(frame.size()),
             };

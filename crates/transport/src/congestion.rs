@@ -71,8 +71,8 @@ pub enum CaEvent {
 /// `pacing_rate` (what Linux's `tcp_sock` shows to a `tcp_congestion_ops`). Sizes and windows are bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TcpState {
-    /// Congestion window. During Reno's and NewReno's fast recovery the inflation by duplicate ACKs is kept apart
-    /// (see [`crate::Sender::send_window`]), so this is the window the control chose.
+    /// Congestion window. During Reno's and NewReno's fast recovery the inflation by duplicate ACKs is kept apart,
+    /// so this is the window the control chose.
     pub cwnd: u64,
     /// Slow start threshold; `u64::MAX` before the first loss event.
     pub ssthresh: u64,

@@ -381,12 +381,6 @@ impl Sender {
         }
     }
 
-    /// Bytes that may be outstanding now: the least of cwnd with recovery's inflation, the peer's window, and the cap.
-    pub fn send_window(&self) -> u64 {
-        let peer = self.window_end.saturating_sub(self.board.una());
-        self.inflated_cwnd().min(peer).min(self.tcp.max_window)
-    }
-
     /// The retransmission timeout now, with back-off.
     pub fn rto(&self) -> Duration {
         self.rtt.rto(&self.config)

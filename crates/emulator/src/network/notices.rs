@@ -90,7 +90,7 @@ impl Network {
             Step::Air(_) | Step::Host(_) => None,
         };
         // A kernel believes no packet that comes from outside with its own address.
-        let teller = self.ways.host_at(node).filter(|teller| *teller != host);
+        let teller = self.ways.host(node).filter(|teller| *teller != host);
         let (packet, size) = observer.notice(at, teller, first, packet)?;
         Some((way, packet, size))
     }

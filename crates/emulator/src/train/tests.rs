@@ -2,6 +2,9 @@
 
 use super::*;
 use crate::Family;
+use crate::clock::Clock;
+use crate::network::Network;
+use crate::observer::Observer;
 use cogtcp_scenario::Scenario;
 use cogtcp_transport::SeqNumber;
 
@@ -159,4 +162,41 @@ fn a_program_is_held_both_ways() {
     // A reset ends it.
     train.incoming(ms(6001), 1, &mut packet_of(way.reversed(), Flags::RST, 0));
     assert!(train.connections.is_empty());
+}
+
+/// Levels that fall announce outages of no known end: only the link tells the router when such an outage is over. The network and the
+/// observer are those of a run; what is missing are hosts.
+#[test]
+fn a_link_that_is_up_again_ends_an_outage_of_unknown_end() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/train-journey.toml");
+    let scenario = Scenario::read(std::path::Path::new(file)).unwrap();
+    let scenario = scenario.set("train.prediction", "{ signal_strength = {} }").unwrap();
+    let plan = Plan::new(scenario.resolve().unwrap(), true, Family::V4).unwrap();
+    let end = Time::ZERO + plan.experiment.run.duration;
+    let mut network = Network::new(&plan.experiment, plan.ways.clone(), 1, end).unwrap();
+    let mut observer = Observer::new(Vec::new(), plan.ports(), Clock::start(), Vec::new(), Vec::new(), None);
+    observer.train = Train::new(&plan, 1, end);
+    loop {
+        let train = observer.train.as_mut().unwrap();
+        let now = network.next().min(train.next());
+        if now > end {
+            break;
+        }
+        network.play(now, &mut observer);
+        let train = observer.train.as_mut().unwrap();
+        train.step(now);
+        train.outbox.clear();
+    }
+    let train = observer.train.unwrap();
+    let predicted = train.router.predicted();
+    let announced: Vec<_> = predicted.iter().filter(|it| it.warned.is_some()).collect();
+    let of_unknown_end = announced.iter().filter(|it| it.prediction.end.is_none()).count();
+    assert!(of_unknown_end >= 3, "{predicted:?}");
+    // The next announcement takes the place of one that is not over.
+    let last = announced.last().unwrap();
+    assert!(last.cleared.is_some(), "{last:?}");
+    // Each outage that came after its announcement has ended with the link.
+    let ended = announced.iter().filter_map(|it| it.cleared);
+    let ended: Vec<Time> = ended.filter(|at| train.outages.iter().any(|outage| outage.end == *at)).collect();
+    assert!(ended.len() >= 3, "{ended:?}");
 }

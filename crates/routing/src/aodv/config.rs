@@ -233,7 +233,7 @@ impl AodvConfig {
             |hops: u8, name| WrongSetting::unless(hops > 0, name, "0 hops reach nobody", "take 1 to 255");
         let span = |span: Duration, name| {
             let fits = span >= Duration::from_millis(1) && span <= Duration::from_secs(86_400);
-            WrongSetting::unless(fits, name, "is no such time", "take 1 ms to 24 h")
+            WrongSetting::unless(fits, name, "is out of range", "take 1 ms to 24 h")
         };
         hops(self.ttl_start, "ttl_start")?;
         hops(self.ttl_increment, "ttl_increment")?;
@@ -245,16 +245,18 @@ impl AodvConfig {
         span(self.hello_interval, "hello_interval")?;
         let few = self.allowed_hello_loss >= 1;
         WrongSetting::unless(few, "allowed_hello_loss", "0 breaks every link at once", "take at least 1")?;
-        let short =
-            self.jitter <= Duration::from_secs(10) && self.failure_pause <= Duration::from_secs(86_400);
-        WrongSetting::unless(short, "jitter", "is no such time", "take at most 10 s")?;
+        let most = |span: Duration, most: Duration, name, remedy| {
+            WrongSetting::unless(span <= most, name, "is out of range", remedy)
+        };
+        most(self.jitter, Duration::from_secs(10), "jitter", "take 0 s to 10 s")?;
+        most(self.failure_pause, Duration::from_secs(86_400), "failure_pause", "take 0 s to 24 h")?;
         let interval = self.timer_interval;
         let fits =
             interval.is_zero() || (Duration::from_millis(1)..=Duration::from_secs(60)).contains(&interval);
         WrongSetting::unless(
             fits,
             "timer_interval",
-            "is no such time",
+            "is out of range",
             "take 0 s (each at its time), or 1 ms to 60 s",
         )
     }
@@ -316,5 +318,30 @@ impl AodvConfig {
                 (hop_time * (2 * u64::from(ttl) * times)).min(Duration::from_secs(10))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each setting that is out of range is named itself.
+    #[test]
+    fn the_wrong_setting_is_named() {
+        let wrong = |change: &dyn Fn(&mut AodvConfig)| {
+            let mut config = AodvConfig::rfc();
+            change(&mut config);
+            config.check().unwrap_err().setting
+        };
+        let day = Duration::from_secs(86_400);
+        let over = day + Duration::from_nanos(1);
+        assert_eq!(wrong(&|config| config.failure_pause = over), "failure_pause");
+        assert_eq!(wrong(&|config| config.jitter = Duration::from_millis(10_001)), "jitter");
+        assert_eq!(wrong(&|config| config.timer_interval = Duration::from_secs(61)), "timer_interval");
+        assert_eq!(wrong(&|config| config.hello_interval = over), "hello_interval");
+        assert_eq!(wrong(&|config| config.ttl_increment = 0), "ttl_increment");
+        let at_the_bounds =
+            AodvConfig { failure_pause: day, jitter: Duration::from_secs(10), ..AodvConfig::rfc() };
+        assert_eq!(at_the_bounds.check(), Ok(()));
     }
 }

@@ -63,11 +63,11 @@ impl Protocol for SearchConfig {
 
     fn check(&self) -> Result<(), WrongSetting> {
         let channels = (1..=63).contains(&self.channels);
-        WrongSetting::unless(channels, "channels", "is no number of channels", "take 1 to 63")?;
+        WrongSetting::unless(channels, "channels", "is out of range", "take 1 to 63")?;
         let angle = (1.0..=180.0).contains(&self.focus_angle);
-        WrongSetting::unless(angle, "focus_angle", "is no such angle", "take 1 to 180 degrees")?;
+        WrongSetting::unless(angle, "focus_angle", "is out of range", "take 1 to 180 degrees")?;
         let off = (0.1..=1e6).contains(&self.anchor_threshold);
-        WrongSetting::unless(off, "anchor_threshold", "is no such distance", "take 0.1 to 1e6 m")?;
+        WrongSetting::unless(off, "anchor_threshold", "is out of range", "take 0.1 to 1e6 m")?;
         let spans = [
             (self.beacon_interval, "beacon_interval"),
             (self.collect, "collect"),
@@ -76,7 +76,7 @@ impl Protocol for SearchConfig {
         ];
         for (span, name) in spans {
             let fits = span >= Duration::from_millis(1) && span <= Duration::from_secs(86_400);
-            WrongSetting::unless(fits, name, "is no such time", "take 1 ms to 24 h")?;
+            WrongSetting::unless(fits, name, "is out of range", "take 1 ms to 24 h")?;
         }
         Ok(())
     }

@@ -5,6 +5,11 @@ use cogtcp_records::Run;
 
 /// A download through a radio at a train's router, with outages of 3 s every 30 s from 20 s on.
 fn download(transport: &str, radio: &str, link: &str, rest: &str) -> Run {
+    download_over(transport, radio, link, "", rest)
+}
+
+/// With more settings of the wire in front of the radio.
+fn download_over(transport: &str, radio: &str, link: &str, wire: &str, rest: &str) -> Run {
     run_traced(&format!(
         r#"
 name = "outages"
@@ -19,7 +24,7 @@ max_window = "40 segments"
 [topology.graph]
 nodes = ["source", "node-b", "router", "client"]
 links = [
-  {{ name = "wire", from = "source", to = "node-b", rate = "100 Mbit/s", delay = "50 ms" }},
+  {{ name = "wire", from = "source", to = "node-b", rate = "100 Mbit/s", delay = "50 ms"{wire} }},
   {{ name = "radio", from = "node-b", to = "router", rate = "2 Mbit/s", delay = "30 ms", queue = "50 packets"{link} }},
   {{ name = "lan", from = "router", to = "client", rate = "100 Mbit/s", delay = "10 ms" }},
 ]
@@ -159,4 +164,26 @@ fn a_sender_beside_the_radio_hears_of_its_silences() {
     let cubic = windows("cubic", "cr", "far");
     assert!(cubic.len() >= 8 && cubic.iter().all(|cwnd| *cwnd == 1.0), "{cubic:?}");
     assert_eq!(windows("satcp", "far", "cr"), windows("cubic", "far", "cr"));
+}
+
+/// A lost ICMP message is about a flow, in the events as in the packets. It is the one packet of 56 bytes: an ACK has 52.
+#[test]
+fn a_lost_message_names_the_flow_that_it_is_about() {
+    let run = download("newreno", "unreachable = true", "", "");
+    assert_eq!(lost_messages(&run), [""; 0]);
+
+    let lossy = download_over("newreno", "unreachable = true", "", ", reverse_loss = \"40 %\"", "");
+    let lost = lost_messages(&lossy);
+    assert!(!lost.is_empty() && lost.iter().all(|flow| flow == "flow"), "{lost:?}");
+}
+
+/// The flows of the ICMP messages that were lost on the wire.
+fn lost_messages(run: &Run) -> Vec<String> {
+    let events = &run.events;
+    let is_lost = |row: &usize| {
+        let is = |column, text| events.text(column, *row) == Some(text);
+        is("kind", "drop") && is("entity", "wire/reverse") && events.number("value", *row) == Some(56.0)
+    };
+    let rows = (0..events.len()).filter(is_lost);
+    rows.map(|row| events.text("flow", row).unwrap().to_owned()).collect()
 }
