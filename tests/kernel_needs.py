@@ -28,6 +28,8 @@ def why_not() -> str | None:
     missing = [tool for tool in ("clang", "bpftool", "cc", "make") if not shutil.which(tool, path=TOOLS)]
     if not Path("/usr/include/bpf/libbpf.h").exists():
         missing.append("libbpf-dev")
+    if not Path("/usr/include/openssl/hmac.h").exists():
+        missing.append("libssl-dev")
     return f"not installed: {', '.join(missing)}" if missing else None
 
 

@@ -8,9 +8,11 @@ It is the router of a train too, which warns the far end of an outage.
 from __future__ import annotations
 
 import fcntl
+import hmac
 import itertools
 import json
 import os
+import secrets
 import select
 import signal
 import struct
@@ -58,6 +60,8 @@ class EmulatedPath:
         self.near, self.far = near, far
         self.processes: list[subprocess.Popen[str]] = []
         self.carrier: subprocess.Popen[str]
+        #: The file of the key with which the router seals its messages; "": it does not.
+        self.key = ""
 
     def start(self, namespace: str, *words: str, **options: Any) -> subprocess.Popen[str]:
         """Start a command in a namespace."""
@@ -115,14 +119,22 @@ _NUMBERS = itertools.count()
 
 @contextmanager
 def path(
-    rate_bps: float, one_way_s: float, queue_bytes: int, departures: Path | None = None
+    rate_bps: float,
+    one_way_s: float,
+    queue_bytes: int,
+    departures: Path | None = None,
+    *,
+    key: Path | None = None,
 ) -> Iterator[EmulatedPath]:
     """Make a path; data flow from the near end to the far one, and only there the rate and the queue bind.
+
+    The router seals its messages with the key in the file `key`, if there is one.
 
     `departures` gets, when the path ends, the times at which large packets left the near end, in s.
     """
     suffix = f"{os.getpid()}x{next(_NUMBERS)}"
     made = EmulatedPath(f"c2near{suffix}", f"c2far{suffix}")
+    made.key = str(key or "")
     devices = []
     try:
         for namespace, name, address in ((made.near, f"c2n{suffix}", NEAR), (made.far, f"c2f{suffix}", FAR)):
@@ -132,7 +144,7 @@ def path(
             sh("ip", "-n", namespace, "addr", "add", f"{address}/24", "dev", name)
             sh("ip", "-n", namespace, "link", "set", name, "mtu", "1500", "txqueuelen", "5000", "up")
             sh("ip", "-n", namespace, "link", "set", "lo", "up")
-        rules = map(str, (*devices, rate_bps, one_way_s, queue_bytes, departures or ""))
+        rules = map(str, (*devices, rate_bps, one_way_s, queue_bytes, departures or "", made.key))
         made.carrier = subprocess.Popen(
             [sys.executable, __file__, "carry", *rules],
             pass_fds=devices,
@@ -163,6 +175,24 @@ def message(kind: int, start_s: float = 0, until_s: float = 0) -> bytes:
     return struct.pack(">4sBBHIqqQ", b"CGTF", 1, kind, 0, 0, *times, 0)
 
 
+def write_key(path: Path) -> Path:
+    """Write a new key to a file and return it."""
+    path.touch(0o600)
+    path.write_text(secrets.token_hex(32))
+    return path
+
+
+def sealed(
+    key: bytes, kind: int, start_s: float = 0, until_s: float = 0, *, counter: int = 0, sent_s: float = 0
+) -> bytes:
+    """Return the same with counter, sending time and HMAC (`wire/sealed.rs`), by default those of now."""
+    body = bytearray(message(kind, start_s, until_s))
+    body[4] = 2
+    now = time.time_ns()
+    covered = bytes(body) + struct.pack(">QQ", counter or now, round(sent_s * 1e6) or now // 1000)
+    return covered + hmac.digest(key, covered, "sha256")
+
+
 def _datagram(payload: bytes) -> bytes:
     """Return an IPv4 packet from the router to the far end, for the port on which a manager listens."""
     addresses = b"".join(bytes(map(int, address.split("."))) for address in (ROUTER, FAR))
@@ -173,7 +203,13 @@ def _datagram(payload: bytes) -> bytes:
     return head[:10] + struct.pack(">H", ~(whole + (whole >> 16)) & 0xFFFF) + head[12:] + udp
 
 
-def _carry(near: int, far: int, rate: float, delay: float, limit: int, departures: str) -> None:
+def _carry(near: int, far: int, rate: float, delay: float, limit: int, departures: str, key: str) -> None:
+    secret = bytes.fromhex(Path(key).read_text()) if key else b""
+
+    def from_the_router(*words: float) -> bytes:
+        kind, *times = words
+        return _datagram(sealed(secret, int(kind), *times) if key else message(int(kind), *times))
+
     with suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
     forward: deque[tuple[float, bytes]] = deque()
@@ -181,7 +217,7 @@ def _carry(near: int, far: int, rate: float, delay: float, limit: int, departure
     free = 0.0
     late: list[float] = []
     # What the router does, and when: it says something to the far end, or the link closes or opens.
-    agenda: list[tuple[float, bytes | bool]] = []
+    agenda: list[tuple[float, tuple[float, ...] | bool]] = []
     is_open, opened, resumed = True, None, []
 
     left: list[float] = []
@@ -208,9 +244,9 @@ def _carry(near: int, far: int, rate: float, delay: float, limit: int, departure
             length, warning, comes = json.loads(line)
             begins = now + (warning or 0)
             said = warning is not None
-            agenda += [(now, _datagram(message(0, warning, warning + length)))] if said else []
+            agenda += [(now, (0, warning, warning + length))] if said else []
             agenda += [(begins, False), (begins + length, True)] if comes else []
-            agenda += [(begins + length, _datagram(message(1)))] if said else []
+            agenda += [(begins + length, (1,))] if said else []
         for device in set(readable) & {near, far}:
             with suppress(BlockingIOError):
                 while True:
@@ -224,8 +260,8 @@ def _carry(near: int, far: int, rate: float, delay: float, limit: int, departure
                         forward.append((free + delay, packet))
         while agenda and agenda[0][0] <= now:
             _, what = agenda.pop(0)
-            if isinstance(what, bytes):
-                os.write(far, what)
+            if isinstance(what, tuple):
+                os.write(far, from_the_router(*what))
                 continue
             is_open, opened = what, now if what else None
         for queue, device in ((forward, far), (back, near)):
@@ -316,7 +352,7 @@ if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     work, *given = sys.argv[1:]
     if work == "carry":
-        _carry(int(given[0]), int(given[1]), float(given[2]), float(given[3]), int(given[4]), given[5])
+        _carry(int(given[0]), int(given[1]), float(given[2]), float(given[3]), int(given[4]), *given[5:])
     elif work == "serve":
         _serve(int(given[0]))
     elif work == "bursts":

@@ -215,6 +215,7 @@ NESTED = [
     "c2 flows",
     "c2 link",
     "freeze load",
+    "freeze key",
     "freeze status",
     "freeze trigger",
     "freeze unload",

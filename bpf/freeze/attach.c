@@ -159,6 +159,9 @@ int attach(const struct load_options *options, struct attached *its)
 	its->settings.holder = getpid();
 	its->settings.namespace = this_namespace();
 	its->settings.link_header = header;
+	its->settings.longest = options->longest;
+	its->settings.freshness = options->freshness;
+	its->settings.authenticated = options->key != NULL;
 	its->settings.port = ntohs(options->listen.sin6_port);
 	its->settings.state_map = map_id(its->state_map);
 	its->settings.connections_map = map_id(its->connections_map);

@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include "freeze.h"
 #include "../user/user.h"
+#include "guard.h"
 
 struct bpf_object;
 
@@ -13,7 +14,10 @@ struct load_options {
 	const char *object;      /* file of the BPF object */
 	const char *interface;
 	struct sockaddr_in6 listen; /* IPv4 mapped */
-	struct in6_addr router;  /* whose messages count; any: everybody's */
+	struct in6_addr router;  /* whose messages count; any: everybody's who has the key */
+	const char *key;         /* file; NULL: messages are not authenticated */
+	unsigned char secret[KEY_SIZE]; /* what it holds */
+	__u64 longest, freshness; /* ns */
 	int foreground, clsact;
 };
 

@@ -210,6 +210,12 @@ static __always_inline struct freeze_connection *begin(const struct freeze_key *
 	return bpf_map_lookup_elem(&freeze_connections, key);
 }
 
+/* Whether the sources of a connection are held. */
+static __always_inline int is_held(const struct freeze_state *state, const struct freeze_connection *its, __u64 now)
+{
+	return state->frozen && now < state->bound && its->released != state->epoch;
+}
+
 /* A segment that is to be looked at, and what is needed for it. */
 struct at_hand {
 	struct freeze_state *state;
@@ -284,7 +290,7 @@ int freeze_egress(struct __sk_buff *skb)
 	its->seen = now;
 	its->acked = at.it.ack;
 	keep(skb, &at.it, at.scratch, its, &its->out);
-	frozen = at.state->frozen && its->released != at.state->epoch;
+	frozen = is_held(at.state, its, now);
 	if (frozen) {
 		its->stamp_at = 0;
 		__sync_fetch_and_add(&its->closed_acks, 1);
@@ -317,7 +323,7 @@ int freeze_ingress(struct __sk_buff *skb)
 		return PASS;
 	now = bpf_ktime_get_ns();
 	its->seen = now;
-	frozen = at.state->frozen && its->released != at.state->epoch;
+	frozen = is_held(at.state, its, now);
 	if (frozen && now >= at.state->until) {
 		/* The path works, though nobody said so: the own answer to this segment carries the real window. */
 		its->released = at.state->epoch;

@@ -27,6 +27,10 @@ struct freeze_settings {
 	__u32 created_qdisc;   /* the qdisc was not there before */
 	__u32 state_map, connections_map, counts_map; /* their ids */
 	char name[16];         /* of the interface */
+	__u64 longest;         /* ns for which connections are held at most */
+	__u64 freshness;       /* ns by which the sending time of a message may be off */
+	__u32 authenticated;   /* messages are: there is a key */
+	__u32 pad;
 };
 
 /* Whether sources are held; one entry, in the map freeze_state. Times are CLOCK_MONOTONIC in ns. */
@@ -34,6 +38,7 @@ struct freeze_state {
 	__u32 frozen;
 	__u32 epoch;  /* of this freeze, from 1 */
 	__u64 until;  /* a segment from the source that arrives later proves that the path works */
+	__u64 bound;  /* nobody is held from here on, whoever has said what, and also where the daemon is gone */
 };
 
 struct freeze_counts {
@@ -43,6 +48,8 @@ struct freeze_counts {
 	__u64 all_clears;    /* going up */
 	__u64 requests;      /* for the round-trip time */
 	__u64 ignored;       /* what was no message, or of somebody else */
+	__u64 forged, replayed, stale, flooded; /* messages that were refused: verdicts of guard.h */
+	__u64 bounded;       /* holds that the bound ended, and warnings that it refused */
 	__u64 injected;      /* ACKs of the daemon's */
 };
 

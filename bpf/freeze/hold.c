@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/types.h>
@@ -26,12 +27,18 @@
 #define THAW_ACKS 3
 /* A connection that was silent for longer is forgotten until it is heard of again. */
 #define FORGOTTEN_AFTER_S 600
-#define SWEEP_EVERY_MS 60000
+#define SWEEP_EVERY 60000000000ULL
+/* Messages between two looks at the clock and at the signals: a flood holds up neither. */
+#define BATCH 64
+/* Room for a burst of some thousand messages while the daemon is at work. */
+#define RECEIVE_BUFFER (4 << 20)
 
 struct daemon {
 	struct attached attached;
 	struct injector injector;
-	struct in6_addr router;
+	struct guard guard;
+	struct allowance allowance;
+	__u64 bound; /* when the hold that there is ends at the latest; 0: none is */
 	int messages;
 	int ending; /* tells of the signals that end it */
 	const struct load_options *options;
@@ -98,13 +105,21 @@ static void tell_all(struct daemon *its, int closed, __u32 only_released)
 
 static void freeze(struct daemon *its, __s64 until_us)
 {
-	__u64 now = now_ns(), until = now + (until_us > 0 ? (__u64)until_us * 1000 : 0);
+	__u64 now = now_ns(), bound, until;
 	struct freeze_state state;
 	__u32 zero = 0, before;
 	int already;
 
 	if (bpf_map_lookup_elem(its->attached.state_map, &zero, &state))
 		return;
+	bound = begin_hold(&its->allowance, now);
+	if (!bound || bound <= now) {
+		COUNT(its, bounded, 1);
+		return;
+	}
+	/* Compared before it is multiplied: a message may name any time. */
+	until = until_us <= 0 ? now : (__u64)until_us > (bound - now) / 1000 ? bound : now + (__u64)until_us * 1000;
+	its->bound = state.bound = bound;
 	already = state.frozen;
 	before = state.epoch;
 	state.frozen = 1;
@@ -120,6 +135,8 @@ static void thaw(struct daemon *its)
 	struct freeze_state state;
 	__u32 zero = 0;
 
+	end_hold(&its->allowance, now_ns());
+	its->bound = 0;
 	if (bpf_map_lookup_elem(its->attached.state_map, &zero, &state))
 		return;
 	state.frozen = 0;
@@ -144,25 +161,15 @@ static void sweep(const struct daemon *its, const struct freeze_key *key, const 
 		bpf_map_delete_elem(its->attached.connections_map, key);
 }
 
-static void hear(struct daemon *its)
+static void obey(struct daemon *its, const struct message *message, const struct sockaddr_in6 *from)
 {
-	unsigned char bytes[MESSAGE_SIZE + 1], reply[MESSAGE_SIZE];
-	struct sockaddr_in6 from;
-	socklen_t length = sizeof(from);
-	struct message message;
+	unsigned char reply[SEALED_SIZE];
 	__u64 rtt = 0;
-	ssize_t size = recvfrom(its->messages, bytes, sizeof(bytes), MSG_DONTWAIT, (struct sockaddr *)&from, &length);
+	size_t size;
 
-	if (size < 0)
-		return;
-	if ((!IN6_IS_ADDR_UNSPECIFIED(&its->router) && !IN6_ARE_ADDR_EQUAL(&its->router, &from.sin6_addr)) ||
-	    !read_message(bytes, size, &message)) {
-		COUNT(its, ignored, 1);
-		return;
-	}
-	switch (message.kind) {
+	switch (message->kind) {
 	case GOING_DOWN:
-		freeze(its, message.until_us);
+		freeze(its, message->until_us);
 		COUNT(its, warnings, 1);
 		break;
 	case GOING_UP:
@@ -171,24 +178,59 @@ static void hear(struct daemon *its)
 		break;
 	case REQUEST:
 		each_connection(its, greatest, &rtt);
-		write_reply(rtt / 1000, reply);
-		sendto(its->messages, reply, sizeof(reply), MSG_DONTWAIT, (struct sockaddr *)&from, length);
+		size = write_reply(rtt / 1000, message, wall_us(), its->guard.has_key ? its->guard.key : NULL, reply);
+		sendto(its->messages, reply, size, MSG_DONTWAIT, (const struct sockaddr *)from, sizeof(*from));
 		COUNT(its, requests, 1);
 		break;
 	case REPLY:
-		COUNT(its, ignored, 1);
 		break;
 	}
 }
 
+/* Takes the messages that wait, but no more than a batch. */
+static void hear(struct daemon *its)
+{
+	/* Larger than any message: what is longer than a message must not pass as one. */
+	unsigned char bytes[SEALED_SIZE + 1];
+	__u64 refused[FLOODED + 1] = {};
+
+	for (int number = 0; number < BATCH; number++) {
+		struct sockaddr_in6 from;
+		socklen_t length = sizeof(from);
+		struct message message;
+		enum verdict verdict;
+		ssize_t size = recvfrom(its->messages, bytes, sizeof(bytes), MSG_DONTWAIT, (struct sockaddr *)&from, &length);
+
+		if (size < 0)
+			break;
+		verdict = judge(&its->guard, bytes, size, &from.sin6_addr, wall_us(), now_ns(), &message);
+		if (verdict == OBEYED)
+			obey(its, &message, &from);
+		else
+			refused[verdict]++;
+	}
+	/* Each costs two calls of the kernel. */
+	if (refused[IGNORED])
+		COUNT(its, ignored, refused[IGNORED]);
+	if (refused[UNSEALED])
+		COUNT(its, forged, refused[UNSEALED]);
+	if (refused[REPLAYED])
+		COUNT(its, replayed, refused[REPLAYED]);
+	if (refused[STALE])
+		COUNT(its, stale, refused[STALE]);
+	if (refused[FLOODED])
+		COUNT(its, flooded, refused[FLOODED]);
+}
+
 static int listen_for(const struct load_options *options, struct daemon *its)
 {
-	int off = 0;
+	int off = 0, room = RECEIVE_BUFFER;
 
 	its->messages = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (its->messages < 0)
 		return fail(1, "no UDP socket can be made: %s", strerror(errno));
 	setsockopt(its->messages, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	setsockopt(its->messages, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room));
 	if (bind(its->messages, (const struct sockaddr *)&options->listen, sizeof(options->listen)))
 		return fail(1, "UDP port %u cannot be listened on: %s", ntohs(options->listen.sin6_port), strerror(errno));
 	return 0;
@@ -212,15 +254,30 @@ static int begin(void *data)
 	const struct load_options *options = its->options;
 	int error, code;
 
+	/* No core dump has the key. */
+	prctl(PR_SET_DUMPABLE, 0);
 	its->ending = await_end();
 	code = listen_for(options, its);
 	if (code)
 		return code;
-	its->router = options->router;
+	its->guard = (struct guard){
+		.has_key = options->key != NULL,
+		.router = options->router,
+		.freshness_us = options->freshness / 1000,
+		.begun_us = wall_us(),
+	};
+	memcpy(its->guard.key, options->secret, KEY_SIZE);
+	its->allowance = (struct allowance){ .longest = options->longest, .credit = options->longest, .since = now_ns() };
 	error = open_injector(if_nametoindex(options->interface), &its->injector);
 	if (error)
 		return refused("cogtcp freeze load", -error);
 	return attach(options, &its->attached);
+}
+
+/* Milliseconds until `then`, rounded up. */
+static int ms_until(__u64 then, __u64 now)
+{
+	return then > now ? (then - now + 999999) / 1000000 : 0;
 }
 
 /* Until SIGTERM or SIGINT; SIGHUP is the end of a terminal, not of this. */
@@ -231,16 +288,22 @@ static void hold(void *data)
 		{ .fd = its->messages, .events = POLLIN },
 		{ .fd = its->ending, .events = POLLIN },
 	};
+	__u64 sweep_at = now_ns() + SWEEP_EVERY;
 	struct freeze_state state;
 	__u32 zero = 0;
 
 	for (;;) {
-		int ready = poll(watched, 2, SWEEP_EVERY_MS);
+		__u64 now = now_ns(), due = its->bound && its->bound < sweep_at ? its->bound : sweep_at;
+		int ready = poll(watched, 2, ms_until(due, now));
 
-		if (!ready) {
-			__u64 now = now_ns();
-
+		now = now_ns();
+		if (its->bound && now >= its->bound) {
+			COUNT(its, bounded, 1);
+			thaw(its);
+		}
+		if (now >= sweep_at) {
 			each_connection(its, sweep, &now);
+			sweep_at = now + SWEEP_EVERY;
 		}
 		if (ready > 0 && watched[0].revents)
 			hear(its);

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 #include "daemon.h"
 
@@ -41,6 +40,11 @@ static void print_window(const char *name, int window)
 		printf(", \"%s\": %d", name, window);
 }
 
+static int is_held(const struct freeze_state *state)
+{
+	return state->frozen && now_ns() < state->bound;
+}
+
 static void print_connection(const struct freeze_key *key, const struct freeze_connection *its,
 			     const struct freeze_settings *settings, const struct freeze_state *state)
 {
@@ -48,7 +52,7 @@ static void print_connection(const struct freeze_key *key, const struct freeze_c
 
 	printf("{\"local\": \"%s\", \"local_port\": %u", address_text(key->local, text), ntohs(key->local_port));
 	printf(", \"remote\": \"%s\", \"remote_port\": %u", address_text(key->remote, text), ntohs(key->remote_port));
-	printf(", \"frozen\": %s", state->frozen && its->released != state->epoch ? "true" : "false");
+	printf(", \"frozen\": %s", is_held(state) && its->released != state->epoch ? "true" : "false");
 	print_seconds("rtt_least_s", its->rtt_least);
 	print_seconds("rtt_smoothed_s", its->rtt_smoothed);
 	print_seconds("rtt_greatest_s", its->rtt_greatest);
@@ -77,26 +81,30 @@ static int print_one(const struct found *found, void *data)
 	struct freeze_counts counts = {};
 	struct freeze_key key, next, *from = NULL;
 	struct freeze_connection connection;
-	struct timespec clock;
-	int *number = data, map, first = 1;
-	double left;
+	int *number = data, map, first = 1, frozen;
+	__u64 now = now_ns();
 
 	if (lookup(its->state_map, &state) || lookup(its->counts_map, &counts))
 		return 0;
-	clock_gettime(CLOCK_MONOTONIC, &clock);
-	left = (state.until - clock.tv_sec * 1e9 - clock.tv_nsec) / 1e9;
+	frozen = is_held(&state);
 	printf("%s{\"interface\": \"%s\", \"pid\": %u, \"alive\": %s, \"namespace\": %llu, \"this_namespace\": %s, \"port\": %u",
 	       (*number)++ ? ", " : "", its->name, its->holder, found->alive ? "true" : "false",
 	       (unsigned long long)its->namespace, its->namespace == this_namespace() ? "true" : "false", its->port);
-	printf(", \"attached_by\": \"%s\", \"frozen\": %s", its->clsact ? "clsact" : "tcx", state.frozen ? "true" : "false");
-	if (state.frozen)
-		printf(", \"until_s\": %.6f", left > 0 ? left : 0);
+	printf(", \"attached_by\": \"%s\", \"frozen\": %s", its->clsact ? "clsact" : "tcx", frozen ? "true" : "false");
+	if (frozen)
+		printf(", \"until_s\": %.6f, \"bound_s\": %.6f", state.until > now ? (state.until - now) / 1e9 : 0,
+		       state.bound > now ? (state.bound - now) / 1e9 : 0);
 	else
-		printf(", \"until_s\": null");
+		printf(", \"until_s\": null, \"bound_s\": null");
+	printf(", \"authenticated\": %s, \"longest_s\": %.6f, \"freshness_s\": %.6f", its->authenticated ? "true" : "false",
+	       its->longest / 1e9, its->freshness / 1e9);
 	printf(", \"warnings\": %llu, \"all_clears\": %llu, \"requests\": %llu, \"ignored\": %llu, \"injected_acks\": %llu",
 	       (unsigned long long)counts.warnings, (unsigned long long)counts.all_clears,
 	       (unsigned long long)counts.requests, (unsigned long long)counts.ignored,
 	       (unsigned long long)counts.injected);
+	printf(", \"forged\": %llu, \"replayed\": %llu, \"stale\": %llu, \"flooded\": %llu, \"bounded\": %llu",
+	       (unsigned long long)counts.forged, (unsigned long long)counts.replayed, (unsigned long long)counts.stale,
+	       (unsigned long long)counts.flooded, (unsigned long long)counts.bounded);
 	printf(", \"let_go\": %llu, \"not_managed\": %llu, \"connections\": [", (unsigned long long)counts.let_go,
 	       (unsigned long long)counts.refused);
 	map = bpf_map_get_fd_by_id(its->connections_map);

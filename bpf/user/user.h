@@ -20,6 +20,8 @@ int not_loaded(const char *what, const char *file, int error);
 
 /* Read a whole number, and nothing after it. Returns whether it is one from `least` to `most`. */
 int read_number(const char *text, long least, long most, long *number);
+/* Read a time in seconds, as 0.5, and nothing after it. Returns whether it is one from `least` to `most` ns. */
+int read_seconds(const char *text, __u64 least, __u64 most, __u64 *nanoseconds);
 /* Read an address of IPv4, mapped into IPv6, or of IPv6. Returns whether it is one. */
 int read_address(const char *text, __u32 address[4]);
 /* The text of an address, written to `text` (INET6_ADDRSTRLEN). */
@@ -28,6 +30,8 @@ const char *address_text(const __u32 address[4], char *text);
 const char *beside_program(const char *file);
 /* CLOCK_MONOTONIC, ns. */
 __u64 now_ns(void);
+/* CLOCK_REALTIME: us since 1970. */
+__u64 wall_us(void);
 
 /* Something that stands: `begin` returns 0 or an exit code, having said why; `hold` returns when it is over. */
 struct service {

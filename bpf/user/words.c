@@ -20,6 +20,18 @@ int read_number(const char *text, long least, long most, long *number)
 	return *text && !*end && !errno && *number >= least && *number <= most;
 }
 
+int read_seconds(const char *text, __u64 least, __u64 most, __u64 *nanoseconds)
+{
+	char *end;
+	double seconds = strtod(text, &end);
+
+	/* Not a number compares with nothing. */
+	if (!*text || *end || !(seconds * 1e9 >= least && seconds * 1e9 <= most))
+		return 0;
+	*nanoseconds = seconds * 1e9;
+	return 1;
+}
+
 int read_address(const char *text, __u32 address[4])
 {
 	struct in_addr ipv4;
@@ -61,4 +73,12 @@ __u64 now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &clock);
 	return clock.tv_sec * 1000000000ULL + clock.tv_nsec;
+}
+
+__u64 wall_us(void)
+{
+	struct timespec clock;
+
+	clock_gettime(CLOCK_REALTIME, &clock);
+	return clock.tv_sec * 1000000ULL + clock.tv_nsec / 1000;
 }

@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from cogtcp._errors import RunError, UsageError
 
-_PACKAGES = "clang libbpf-dev bpftool libelf-dev zlib1g-dev"
+_PACKAGES = "clang libbpf-dev bpftool libelf-dev zlib1g-dev libssl-dev"
 _SEARCHED = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -48,5 +48,7 @@ def _say_what_is_missing(what: str) -> NoReturn:
     missing = [tool for tool in ("clang", "bpftool") if not shutil.which(tool, path=_SEARCHED)]
     if not Path("/usr/include/bpf/libbpf.h").exists():
         missing.append("libbpf's headers")
+    if not Path("/usr/include/openssl/hmac.h").exists():
+        missing.append("OpenSSL's headers")
     lacking = f", which needs {' and '.join(missing)} (on Debian: apt install {_PACKAGES})" if missing else ""
     raise RunError(f"{what} for the kernel is not built; in the tree of cogtcp's sources: make bpf{lacking}")

@@ -13,7 +13,9 @@
 //! | 28 to 35 | reply: RTT_TCP, us; 0: no connection knows one |
 //!
 //! Times are relative, since router and clients share no clock: the way of the message over the LAN shifts them by its delay.
-//! `bpf/message.h` reads the same.
+//! `bpf/freeze/message.h` reads the same. Version 1 is not authenticated; [`sealed`] has version 2, which is.
+
+pub mod sealed;
 
 use crate::Message;
 use cogtcp_units::{Duration, Time};
@@ -55,6 +57,11 @@ pub fn decode(bytes: &[u8], now: Time) -> Option<Message> {
     if bytes.len() != SIZE || bytes[..4] != MAGIC || bytes[4] != VERSION {
         return None;
     }
+    decode_body(bytes, now)
+}
+
+/// What both versions have in common: bytes 5 to 35.
+fn decode_body(bytes: &[u8], now: Time) -> Option<Message> {
     let word = |at: usize| bytes[at..at + 8].try_into().map(u64::from_be_bytes).unwrap_or_default();
     let time = |at: usize| after(now, word(at) as i64);
     Some(match bytes[5] {

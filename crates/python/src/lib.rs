@@ -6,6 +6,7 @@ mod control;
 mod emulation;
 mod episode;
 mod errors;
+mod freeze;
 mod journey;
 mod mobility;
 mod packets;
@@ -32,6 +33,8 @@ mod _core {
     use super::episode::{CongestionEpisode, CongestionView, SensingEpisode, SensingView};
     #[pymodule_export]
     use super::errors::toml_place;
+    #[pymodule_export]
+    use super::freeze::{read_freeze_reply, write_freeze_message};
     #[pymodule_export]
     use super::journey::Journey;
     #[pymodule_export]

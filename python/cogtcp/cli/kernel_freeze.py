@@ -5,15 +5,17 @@ from __future__ import annotations
 import ipaddress
 import json
 import socket
-import struct
 import subprocess
+import sys
+import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from cogtcp import _core
 from cogtcp import _kernel_program as kernel_program
 from cogtcp._errors import RunError, UsageError
 from cogtcp._units import TIME
-from cogtcp.cli import arguments
+from cogtcp.cli import arguments, freeze_key
 from cogtcp.cli.quantities import quantity
 
 if TYPE_CHECKING:
@@ -21,10 +23,13 @@ if TYPE_CHECKING:
 
 _PROGRAM, _WHAT = "cogtcp-freeze", "Freeze-TCP's connection manager"
 _PORT = 50007
-_MESSAGE = struct.Struct(">4sBBHIqqQ")
-"""`crates/mobile-router/src/wire.rs`: beginning, version, kind, 0, prediction; start, until and RTT in us."""
-_KINDS = {"down": 0, "up": 1, "request": 2}
-_REPLY = 3
+_KINDS = ("down", "up", "request")
+_LARGEST = 1500
+"""Bytes of a datagram to read; every message is shorter."""
+_NOT_AUTHENTICATED = (
+    "messages are not authenticated: whoever can send from {} can hold this host's connections; "
+    "give --key FILE (cogtcp freeze key FILE makes one)"
+)
 _PATIENCE = 5.0
 """How long the reply to a request may take, s."""
 
@@ -41,12 +46,39 @@ def add_freeze(parser: argparse.ArgumentParser) -> None:
         metavar="[ADDRESS:]PORT",
         help=f"UDP port for the router's messages (default: {_PORT})",
     )
-    load.add_argument("--router", metavar="ADDRESS", help="listen to this router alone (default: to anybody)")
+    seconds = quantity(TIME)
+    load.add_argument(
+        "--key",
+        metavar="FILE",
+        help="obey only messages that are sealed with the key in this file (mode 600; see: freeze key)",
+    )
+    load.add_argument(
+        "--router",
+        metavar="ADDRESS",
+        help="obey this address alone; without --key it is needed, and its messages are not authenticated",
+    )
+    load.add_argument(
+        "--longest",
+        type=seconds,
+        default=60.0,
+        metavar="S",
+        help="let connections go after S, whatever was said (default: 60)",
+    )
+    load.add_argument(
+        "--freshness",
+        type=seconds,
+        default=2.0,
+        metavar="S",
+        help="with --key: refuse messages whose sending time is off by more than S (default: 2)",
+    )
     load.add_argument("--foreground", action="store_true", help="stay until SIGTERM or Ctrl-C")
     load.add_argument(
         "--clsact", action="store_true", help="attach by the qdisc clsact also where links can be had"
     )
     load.add_argument("--object", metavar="FILE", help="load another BPF object than the one built")
+
+    key = verb("key", _key, "write a new key, which a router and its clients share, to a file of mode 600")
+    key.add_argument("file", metavar="FILE", help="the file, which must not exist yet")
 
     verb("status", _status, "show what is loaded, its connections and what it has done (root)")
 
@@ -63,7 +95,7 @@ def add_freeze(parser: argparse.ArgumentParser) -> None:
         metavar="ADDRESS[:PORT]",
         help=f"the host (default: this one, port {_PORT})",
     )
-    seconds = quantity(TIME)
+    trigger.add_argument("--key", metavar="FILE", help="seal the message with the key in this file")
     trigger.add_argument(
         "--in",
         dest="start",
@@ -89,6 +121,8 @@ def add_freeze(parser: argparse.ArgumentParser) -> None:
 
 def _load(args: argparse.Namespace) -> int:
     words = ["load", "--interface", args.interface, "--listen", args.listen]
+    words += ["--longest", f"{args.longest:.9f}", "--freshness", f"{args.freshness:.9f}"]
+    words += ["--key", args.key] if args.key else []
     words += ["--router", args.router] if args.router else []
     words += ["--clsact"] if args.clsact else []
     words += ["--object", args.object] if args.object else []
@@ -96,6 +130,8 @@ def _load(args: argparse.Namespace) -> int:
         return _stay(words)
     # The daemon keeps no pipe of ours open.
     kernel_program.do(_PROGRAM, _WHAT, *words)
+    if not args.key:
+        print(_NOT_AUTHENTICATED.format(args.router), file=sys.stderr)
     (state,) = [
         entry for entry in _state() if entry["interface"] == args.interface and entry["this_namespace"]
     ]
@@ -112,15 +148,18 @@ def _load(args: argparse.Namespace) -> int:
 def _stay(words: list[str]) -> int:
     program = str(kernel_program.find(_PROGRAM, _WHAT))
     # No shell, and the program is ours. Ctrl-C goes to both; the program ends by it, and we with the program.
-    with subprocess.Popen([program, *words, "--foreground"], stderr=subprocess.PIPE, text=True) as process:  # noqa: S603
+    # What it has to say it says itself, at once.
+    with subprocess.Popen([program, *words, "--foreground"]) as process:  # noqa: S603
         try:
-            said = process.communicate()[1]
+            process.wait()
         except KeyboardInterrupt:
-            said = ""
+            pass
         finally:
             process.terminate()
             process.wait()
-    kernel_program.check(_PROGRAM, process.returncode, said)
+    if process.returncode in (1, 2):
+        return process.returncode
+    kernel_program.check(_PROGRAM, process.returncode, "")
     return 0
 
 
@@ -139,9 +178,15 @@ def _status(args: argparse.Namespace) -> int:
         held = f"held by process {state['pid']}" if state["alive"] else "left behind (cogtcp freeze clean)"
         now = f"frozen for {state['until_s']:.1f} s more" if state["frozen"] else "not frozen"
         print(f"{state['interface']}{where}: {now}; UDP port {state['port']}, {state['attached_by']}, {held}")
+        who = "authenticated" if state["authenticated"] else "not authenticated (no --key)"
+        bound = f"{state['longest_s']:g} s"
+        print(f"  messages are {who}; connections are let go after {bound} at the latest")
         print(
             f"  warnings {state['warnings']}, all-clears {state['all_clears']}, requests {state['requests']}"
-            f", ignored {state['ignored']}, ACKs sent {state['injected_acks']}, let go {state['let_go']}"
+            f", ignored {state['ignored']}, forged {state['forged']}, replayed {state['replayed']}"
+            f", too old {state['stale']}, too many {state['flooded']}"
+            f", ended by the bound {state['bounded']}, ACKs sent {state['injected_acks']}"
+            f", let go {state['let_go']}"
         )
         for connection in state["connections"]:
             print(f"  {_connection(connection)}")
@@ -165,17 +210,20 @@ def _connection(its: dict[str, Any]) -> str:
 
 def _trigger(args: argparse.Namespace) -> int:
     address, port = _destination(args.to)
+    key = freeze_key.read_key(args.key) if args.key else None
     times = (
         (round(args.start * 1e6), round((args.start + args.span) * 1e6)) if args.kind == "down" else (0, 0)
     )
-    message = _MESSAGE.pack(b"CGTF", 1, _KINDS[args.kind], 0, 0, *times, 0)
+    # The clock is a counter that needs no file: it has grown when the next message is sent.
+    counter = time.time_ns()
+    message = _core.write_freeze_message(args.kind, *times, (key, counter, counter // 1000) if key else None)
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as sender:
         sender.settimeout(_PATIENCE)
         try:
             sender.connect((address, port))
             sender.send(message)
-            rtt = _reply(sender) if args.kind == "request" else None
+            rtt = _reply(sender, (key, counter) if key else None) if args.kind == "request" else None
         except OSError as error:
             reason = "no reply" if isinstance(error, TimeoutError) else error.strerror
             raise RunError(
@@ -192,13 +240,15 @@ def _trigger(args: argparse.Namespace) -> int:
     return 0
 
 
-def _reply(sender: socket.socket) -> float | None:
-    while True:
-        bytes_ = sender.recv(_MESSAGE.size + 1)
-        if len(bytes_) == _MESSAGE.size:
-            magic, version, kind, *_, rtt = _MESSAGE.unpack(bytes_)
-            if (magic, version, kind) == (b"CGTF", 1, _REPLY):
-                return rtt / 1e6 if rtt else None
+def _reply(sender: socket.socket, seal: tuple[bytes, int] | None) -> float | None:
+    """Wait for the reply to our request: others may send whatever they like meanwhile, but not for ever."""
+    until = time.monotonic() + _PATIENCE
+    while (left := until - time.monotonic()) > 0:
+        sender.settimeout(left)
+        rtt = _core.read_freeze_reply(sender.recv(_LARGEST), seal)
+        if rtt is not None:
+            return rtt / 1e6 if rtt else None
+    raise TimeoutError
 
 
 def _destination(given: str) -> tuple[str, int]:
@@ -216,6 +266,15 @@ def _destination(given: str) -> tuple[str, int]:
     if not is_address(address) or not port.isdecimal() or not 1 <= int(port) <= 65535:
         raise UsageError(f"--to {given}: give ADDRESS or ADDRESS:PORT, as in 10.0.0.2:{_PORT}")
     return address, int(port)
+
+
+def _key(args: argparse.Namespace) -> int:
+    freeze_key.write_key(args.file)
+    if args.json:
+        print(json.dumps({"key": args.file}))
+    else:
+        print(f"{args.file} holds a new key: copy it to the router and to its clients, with mode 600")
+    return 0
 
 
 def _unload(args: argparse.Namespace) -> int:
