@@ -227,6 +227,11 @@ def test_a_reply_is_no_message_to_the_daemon(daemon: Daemon) -> None:
     assert daemon.judge(daemon.says(REQUEST, 5)) == OBEYED
 
 
+def test_a_kind_of_another_version_is_no_message(library: ctypes.CDLL, daemon: Daemon) -> None:
+    assert daemon.judge(daemon.says(4, 5)) == IGNORED
+    assert Daemon(library, key=None, router=ROUTER).judge(message(255)) == IGNORED
+
+
 def test_flooded(daemon: Daemon) -> None:
     """20 messages a second at most cost ACKs, of those that are genuine."""
     flood = [daemon.judge(daemon.says(DOWN, counter)) for counter in range(1, 1001)]
@@ -308,7 +313,8 @@ def test_replies(library: ctypes.CDLL) -> None:
 
     def reply(key: bytes | None) -> bytes:
         rtt, sent = ctypes.c_uint64(54_321), ctypes.c_uint64(BEGUN * 1_000_000)
-        return room.raw[: library.write_reply(rtt, ctypes.byref(request), sent, key, room)]
+        size = library.write_reply(rtt, ctypes.byref(request), sent, key, room)
+        return room.raw[:size]
 
     assert _core.read_freeze_reply(reply(None), None) == 54_321
     assert _core.read_freeze_reply(reply(KEY), (KEY, 77)) == 54_321

@@ -41,7 +41,7 @@ static int read_digits(const char *text, ssize_t size, unsigned char *key)
 
 int read_key(const char *path, unsigned char key[KEY_SIZE])
 {
-	char text[DIGITS + 8];
+	char text[DIGITS + 8] = "";
 	struct stat its;
 	ssize_t size;
 	int is_key;

@@ -211,12 +211,12 @@ def _connection(its: dict[str, Any]) -> str:
 def _trigger(args: argparse.Namespace) -> int:
     address, port = _destination(args.to)
     key = freeze_key.read_key(args.key) if args.key else None
-    times = (
-        (round(args.start * 1e6), round((args.start + args.span) * 1e6)) if args.kind == "down" else (0, 0)
-    )
+    start, until = round(args.start * 1e6), round((args.start + args.span) * 1e6)
     # The clock is a counter that needs no file: it has grown when the next message is sent.
     counter = time.time_ns()
-    message = _core.write_freeze_message(args.kind, *times, (key, counter, counter // 1000) if key else None)
+    message = _core.write_freeze_message(
+        args.kind, start, until, (key, counter, counter // 1000) if key else None
+    )
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as sender:
         sender.settimeout(_PATIENCE)

@@ -36,7 +36,6 @@ impl Key {
     }
 
     /// HMAC-SHA-256 takes keys of any length.
-    #[expect(clippy::missing_panics_doc, reason = "no length is refused")]
     fn hash(&self, covered: &[u8]) -> Hmac<Sha256> {
         let mut hash = Hmac::<Sha256>::new_from_slice(&self.0).expect("a key of any length");
         hash.update(covered);
