@@ -13,6 +13,7 @@ from cogtcp import Comparison, Result, Scenario, UsageError, compare, plot, run,
 from cogtcp.metrics import BY_NAME
 from cogtcp.plot import KINDS, draw, save
 from cogtcp.plot.compared import values_of
+from cogtcp.sweeping.axes import title
 from conftest import ROOT, SMALL
 
 
@@ -92,6 +93,40 @@ def test_sweeps_are_drawn_from_rows() -> None:
         plot.heatmap(rows[:1], x_label="x", y_label="y", label="z")
 
 
+def test_lines_stand_beside_each_other_where_their_intervals_overlap() -> None:
+    def centres(apart: float) -> list[float]:
+        """Return where the points at x = 1 are drawn, in points of paper."""
+        rows = [
+            (x, hue, at + seed) for x in (1, 2) for hue, at in (("a", 0), ("b", apart)) for seed in (0, 1)
+        ]
+        figure = plot.line(rows, x_label="x", y_label="y")
+        figure.draw_without_rendering()
+        axes = figure.axes[0]
+        lines = axes.get_legend_handles_labels()[0]
+        places = [float(line.lines[0].get_transform().transform((1, 0))[0]) for line in lines]
+        return [72 / figure.dpi * place for place in places]
+
+    # Of two values the interval is 12.7 wide: 0.5 and 1.5 overlap, 0.5 and 100.5 do not.
+    left, right = centres(1)
+    assert right - left == pytest.approx(3.5)
+    left, right = centres(100)
+    assert right == left
+
+
+def test_every_line_of_a_timeline_is_in_the_legend(result: Result) -> None:
+    figure = plot.timeline({"": result})
+    said = {text.get_text() for text in figure.legends[0].get_texts()}
+    assert "rate of the open link" in said
+    assert "sensing" in said
+
+
+def test_an_axis_is_called_by_its_path_or_by_its_own_name() -> None:
+    assert title("radio.0.sensing.on", "sensing_on") == "Time between silences"
+    assert title("topology.dumbbell.bottleneck.rate", "bottleneck_rate") == "Bottleneck rate"
+    assert title("radio.0.cr.sensing_time", "cr_sensing_time") == "Sensing time"
+    assert title("radio.0.sensing.on", "open_time") == "Open time"
+
+
 def test_a_sweep_is_drawn_and_hides_nothing(tmp_path: Path) -> None:
     small = Scenario.from_toml(SMALL).set("run.duration", "4 s")
     vary = {"topology.single_hop.link.loss": [0.0, 0.01], "radio.0.sensing.off": ["100 ms", "1 s"]}
@@ -108,6 +143,20 @@ def test_a_sweep_is_drawn_and_hides_nothing(tmp_path: Path) -> None:
         found.plot.heatmap()
     with pytest.raises(UsageError, match=f"did you mean '{loss}'"):
         found.plot.line(loss + "e", where={off: 1.0})
+    # Axes have words and units; a single line has a legend too.
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("Link loss", "Goodput (Mbit/s)")
+    assert found.plot.line(off, where={loss: 0.0}).axes[0].get_xlabel() == "Length of a silence (s)"
+    alone = found.plot.line(loss, where={off: "1 s", "transport": "sack"})
+    assert [text.get_text() for text in alone.legends[0].get_texts()] == ["sack"]
+    # Values have units as --set takes them: 1 % is the share 0.01, 100 ms are 0.1 s.
+    by_unit = found.plot.line(off, where={loss: "1 %"}).axes[0].lines[0].get_ydata()
+    assert list(by_unit) == list(found.plot.line(off, where={loss: 0.01}).axes[0].lines[0].get_ydata())
+    assert len(found.plot.line(loss, where={off: "100 ms"}).axes[0].lines[0].get_ydata()) == 2
+    with pytest.raises(UsageError, match=r"no finished run has .*_loss 2 %; there are: 0.0, 0.01"):
+        found.plot.line(off, where={loss: "2 %"})
+    drawn = draw(tmp_path / "s", "line", where={off: "1 s"}, x_label="Loss of packets", y_label="Rate")
+    assert (drawn.axes[0].get_xlabel(), drawn.axes[0].get_ylabel()) == ("Loss of packets", "Rate")
+    assert drawn.axes[0].lines[0].get_ydata() == pytest.approx(means)
     html = found._repr_html_()
     assert "<svg" in html
     assert "±" in html
@@ -147,6 +196,7 @@ def test_the_verb(command: Any, saved: dict[str, Path], tmp_path: Path) -> None:
         (("--kind", "bars", "--out", "a.gif"), "ends in .pdf, .svg, .png"),
         (("--kind", "bars", "--width", "broad", "--out", "a.pdf"), "--width broad"),
         (("--kind", "bars", "--width", "nan", "--out", "a.pdf"), "1 to 40 inches"),
+        (("--kind", "line", "--out", "a.pdf"), "no line can be drawn"),
         (("--kind", "bars", "--height", "-1", "--out", "a.pdf"), "0.5 to 40 inches"),
         (("--kind", "bars", "--metric", "completion_s", "--out", "a.pdf"), "no run has a value"),
     ],

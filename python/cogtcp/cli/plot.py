@@ -32,7 +32,8 @@ def add_plot(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="AXIS=VALUE",
-        help="of a sweep: the value of an axis that is not drawn, or transport=NAME (may be repeated)",
+        help='of a sweep: the value of an axis that is not drawn, as in --where "link_loss=0.1 %%", or '
+        "transport=NAME (may be repeated)",
     )
     parser.add_argument("--span", metavar="A,B", help="from A to B seconds of a timeline (default: all)")
     parser.add_argument(
@@ -41,6 +42,8 @@ def add_plot(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="of a map: when, in s (default: the first moment at which the most flows have a way)",
     )
+    parser.add_argument("--xlabel", metavar="TEXT", help="what the x axis is called (default: by what it is)")
+    parser.add_argument("--ylabel", metavar="TEXT", help="what the y axis is called (default: by what it is)")
     parser.add_argument(
         "--width", default="column", metavar="W", help="column (3.5 in), page (7.16 in), or inches"
     )
@@ -59,6 +62,8 @@ def plot(args: argparse.Namespace) -> int:
         span=_span(args.span),
         where=dict(map(_choice, args.where)),
         at=args.at,
+        x_label=args.xlabel,
+        y_label=args.ylabel,
         width=_width(args.width),
         height=args.height,
     )
@@ -84,11 +89,8 @@ def _width(text: str) -> float:
         raise UsageError(f"--width {text}: write column, page, or a number of inches") from None
 
 
-def _choice(text: str) -> tuple[str, float | str]:
-    name, separator, value = text.partition("=")
+def _choice(text: str) -> tuple[str, str]:
+    name, separator, value = (part.strip() for part in text.partition("="))
     if not separator or not name or not value:
         raise UsageError(f"--where {text}: write AXIS=VALUE, as in --where transport=sack")
-    try:
-        return name, float(value)
-    except ValueError:
-        return name, value
+    return name, value

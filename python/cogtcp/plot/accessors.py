@@ -10,6 +10,7 @@ from cogtcp._errors import UsageError
 from cogtcp._names import pick
 from cogtcp.metrics import BY_NAME
 from cogtcp.plot import area, compared, distribution, over_time, plane, swept
+from cogtcp.sweeping.axes import column_name, title
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
 
 #: Series of flows of which a distribution can be drawn: column, factor, axis.
 SAMPLES = {
-    "rtt": ("srtt_s", 1e3, "RTT, ms"),
-    "goodput": ("goodput_bps", 1e-6, "Goodput, Mbit/s"),
-    "cwnd": ("cwnd_segments", 1.0, "cwnd, segments"),
+    "rtt": ("srtt_s", 1e3, "RTT (ms)"),
+    "goodput": ("goodput_bps", 1e-6, "Goodput (Mbit/s)"),
+    "cwnd": ("cwnd_segments", 1.0, "cwnd (segments)"),
 }
 
 
@@ -102,8 +103,8 @@ class SweepPlots:
         return swept.heatmap(self._sweep.runs, self._axes, x, y, **options)
 
     @property
-    def _axes(self) -> dict[str, str]:
-        return {axis.name: axis.unit for axis in self._sweep.plan.axes}
+    def _axes(self) -> swept.Axes:
+        return {axis.name: swept.Column(axis.unit, axis.title) for axis in self._sweep.plan.axes}
 
 
 def samples_of(result: Any, what: str) -> tuple[dict[str, list[float]], str]:
@@ -145,5 +146,4 @@ def heatmap_of_trials(summary: Any, metric: str, varied: Mapping[str, str], **op
 def _axis(path: str, varied: Mapping[str, str]) -> str:
     """Return the last key of a path with its unit."""
     unit = re.match(r"\S+ to \S+ ([^\s,]+)", varied.get(path, ""))
-    name = path.rpartition(".")[2].replace("_", " ")
-    return f"{name}, {unit[1]}" if unit else name
+    return compared.with_unit(title(path, column_name(path)), unit[1] if unit else "")

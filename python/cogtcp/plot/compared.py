@@ -35,7 +35,12 @@ def values_of(runs: Any, metric: Metric) -> dict[str, list[float]]:
 
 def label(metric: Metric) -> str:
     """Return what an axis of a metric is called."""
-    return f"{metric.title}, {metric.unit}" if metric.unit else metric.title
+    return with_unit(metric.title, metric.unit)
+
+
+def with_unit(title: str, unit: str) -> str:
+    """Return the label of an axis: `Goodput (Mbit/s)`."""
+    return f"{title} ({unit})" if unit else title
 
 
 def bars(

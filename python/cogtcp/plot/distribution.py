@@ -45,6 +45,6 @@ def cdf(
             axes.step([values[0], *values], [0, *shares], where="post", label=name, **look)
         axes.set_ylim(0, 1.02)
         axes.set_xlabel(label)
-        axes.set_ylabel("share of the values")
+        axes.set_ylabel("Share of the values")
         style.legend(axes, len(known))
     return figure

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 #: Panels by name: what a series is called in its table, a factor, the axis.
 PANELS = {
-    "cwnd": ("cwnd_segments", 1.0, "cwnd, segments"),
-    "rtt": ("srtt_s", 1e3, "RTT, ms"),
-    "queue": ("queue_packets", 1.0, "queue, packets"),
-    "goodput": ("goodput_bps", 1e-6, "goodput, Mbit/s"),
+    "cwnd": ("cwnd_segments", 1.0, "cwnd (segments)"),
+    "rtt": ("srtt_s", 1e3, "RTT (ms)"),
+    "queue": ("queue_packets", 1.0, "Queue (packets)"),
+    "goodput": ("goodput_bps", 1e-6, "Goodput (Mbit/s)"),
 }
 _MOST = 3000
 
@@ -62,12 +62,15 @@ def timeline(
         for axes, name in zip(grid, chosen, strict=True):
             _panel(axes, name, series, (start, stop))
         grid[-1].set_xlim(start, stop)
-        grid[-1].set_xlabel("simulated time, s")
+        grid[-1].set_xlabel("Simulated time (s)")
         figure.align_ylabels()
-        handles, names = grid[0].get_legend_handles_labels()
-        if len(names) > 1:
-            columns = min(len(names), max(2, int(width / 0.8)))
-            figure.legend(handles, names, loc="outside upper center", ncols=columns)
+        known: dict[str, Any] = {}
+        for axes in grid:
+            for handle, said in zip(*axes.get_legend_handles_labels(), strict=True):
+                known.setdefault(said, handle)
+        if len(known) > 1:
+            columns = min(len(known), max(2, int(width / 0.8)))
+            figure.legend(known.values(), known.keys(), loc="outside upper center", ncols=columns)
     return figure
 
 
@@ -93,7 +96,7 @@ def _panel(axes: Any, name: str, series: Mapping[str, Series], span: tuple[float
     if name == "goodput" and run.has_link:
         rate = run.link_series["rate_bps"] * 1e-6
         x, y = _cut(run.link_series["time_s"], np.where(rate > 0, rate, np.nan), span)
-        axes.plot(x, y, color="#777777", linewidth=0.7, linestyle=":")
+        axes.plot(x, y, color="#777777", linewidth=0.7, linestyle=":", label="rate of the open link")
         limit = float(np.nanmax(y, initial=0)) * 1.1
     else:
         limit = robust_limit(seen)[0] * 1.08
@@ -104,8 +107,9 @@ def _panel(axes: Any, name: str, series: Mapping[str, Series], span: tuple[float
         spans = [(a, length) for a, length in spans if a < span[1]]
         if spans:
             axes.broken_barh(
-                spans, (0, 1), transform=axes.get_xaxis_transform(), color=color, linewidth=0, zorder=0
-            )
+                spans, (0, 1), transform=axes.get_xaxis_transform(), color=color, linewidth=0, zorder=0,
+                label=kind,
+            )  # fmt: skip
 
 
 def _cut(times: Any, values: Any, span: tuple[float, float]) -> tuple[Any, Any]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.transforms import ScaledTranslation
 
 from cogtcp import statistics
 from cogtcp._errors import UsageError
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from cogtcp.statistics import Interval
 
 Row = tuple[Any, Any, float]
+#: How far apart lines are drawn whose intervals would cover each other.
+_DODGE_PT = 3.5
 
 
 def line(
@@ -44,22 +48,30 @@ def line(
     hues = list(dict.fromkeys(hue for _, hue, _ in rows))
     with style.paper(width, height) as figure:
         axes: Any = figure.subplots()
-        for index, hue in enumerate(hues):
-            found = _means([(x, value) for x, h, value in rows if h == hue])
+        lines = {hue: _means([(x, value) for x, h, value in rows if h == hue]) for hue in hues}
+        aside = _DODGE_PT if _overlap(list(lines.values())) else 0.0
+        for index, (hue, found) in enumerate(lines.items()):
             xs = [places.get(x, x) for x in found]
             means = [interval.mean for interval in found.values()]
             errors = [[m - i.low for m, i in zip(means, found.values(), strict=True)],
                       [i.high - m for m, i in zip(means, found.values(), strict=True)]]  # fmt: skip
-            axes.errorbar(xs, means, np.nan_to_num(errors), capsize=2, linestyle=style.DASHES[index % 7],
-                          marker=style.MARKERS[index % 7], color=style.COLORS[index % 7],
-                          label=str(hue))  # fmt: skip
+            look = {"linestyle": style.DASHES[index % 7], "marker": style.MARKERS[index % 7]}
+            drawn = axes.errorbar(
+                xs, means, np.nan_to_num(errors), capsize=2, color=style.COLORS[index % 7],
+                label=str(hue), **look,
+            )  # fmt: skip
+            # Beside each other by points of paper, not by x: the same on every scale.
+            shift = aside * (index - (len(lines) - 1) / 2) / 72
+            moved = ScaledTranslation(shift, 0, figure.dpi_scale_trans)
+            for artist in drawn.get_children():
+                artist.set_transform(artist.get_transform() + moved)
         if places:
             axes.set_xticks(list(places.values()), list(places))
         elif log_x:
             axes.set_xscale("log")
         axes.set_xlabel(x_label)
         axes.set_ylabel(y_label)
-        style.legend(axes, len(hues))
+        style.legend(axes, len(hues), always=True)
     return figure
 
 
@@ -107,6 +119,16 @@ def heatmap(
                     ink = "white" if value < middle else "black"
                     axes.text(column, row, f"{value:.3g}", ha="center", va="center", fontsize=6, color=ink)
     return figure
+
+
+def _overlap(lines: Sequence[dict[Any, Interval]]) -> bool:
+    """Whether two lines have intervals that overlap at the same x."""
+    for one, other in itertools.combinations(lines, 2):
+        for x in one.keys() & other.keys():
+            a, b = one[x], other[x]
+            if a.high > a.low and b.high > b.low and a.low <= b.high and b.low <= a.high:
+                return True
+    return False
 
 
 def _means(pairs: Sequence[tuple[Any, float]]) -> dict[Any, Interval]:

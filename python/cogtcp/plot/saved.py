@@ -12,6 +12,7 @@ from cogtcp._names import pick
 from cogtcp.metrics import BY_NAME
 from cogtcp.plot import accessors, area, compared, distribution, over_time, swept
 from cogtcp.results_schema import modern, version_of
+from cogtcp.sweeping.axes import title
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -112,6 +113,8 @@ def draw(
     span: tuple[float, float] | None = None,
     where: Mapping[str, Any] | None = None,
     at: float | None = None,
+    x_label: str | None = None,
+    y_label: str | None = None,
     **options: Any,
 ) -> Figure:
     """Return a figure of saved results.
@@ -122,18 +125,39 @@ def draw(
         metric: What is drawn: a metric of comparisons; `rtt`, `goodput` or `cwnd` for the `cdf` of a run; a
             delay for `delay-throughput`.
         span: From when to when, in seconds, for a `timeline`.
-        where: Values of the axes of a sweep that are not drawn.
+        where: Values of the axes of a sweep that are not drawn: numbers in base units, or texts with a unit.
         at: Of a `map`: when, in seconds.
+        x_label: What the x axis is called, in place of what the figure calls it.
+        y_label: What the y axis is called; a `timeline` has several.
         options: `width` and `height` in inches.
 
     Raises:
         UsageError: The folder holds no results, or none of which this can be drawn.
     """
+    pick(kind, KINDS, "kind of figure")
+    if y_label is not None and kind == "timeline":
+        raise UsageError("a timeline has a y axis for each panel; leave the label of y out")
+    figure = _draw(Saved(folder), kind, metric, span, where, at, options)
+    # Panels have x in common, and a colour bar comes after the axes.
+    if x_label is not None:
+        figure.axes[-1 if kind == "timeline" else 0].set_xlabel(x_label)
+    if y_label is not None:
+        figure.axes[0].set_ylabel(y_label)
+    return figure
+
+
+def _draw(
+    saved: Saved,
+    kind: str,
+    metric: str | None,
+    span: tuple[float, float] | None,
+    where: Mapping[str, Any] | None,
+    at: float | None,
+    options: Mapping[str, Any],
+) -> Figure:
     from cogtcp.sweeping.columns import RUNS
     from cogtcp.sweeping.dataset import load
 
-    pick(kind, KINDS, "kind of figure")
-    saved = Saved(folder)
     if saved.kind not in KINDS[kind]:
         fit = [name for name, kinds in KINDS.items() if saved.kind in kinds]
         remedy = f"draw {', '.join(fit)}" if fit else "name the folder of a run, a comparison or a search"
@@ -145,7 +169,10 @@ def draw(
     if saved.kind == "run":
         return distribution.cdf(*accessors.samples_of(saved, metric or "rtt"), **options)
     if saved.kind == "sweep":
-        axes = {axis["name"]: axis["unit"] for axis in saved.manifest.get("axes", [])}
+        axes = {
+            axis["name"]: swept.Column(axis["unit"], title(axis.get("path", ""), axis["name"]))
+            for axis in saved.manifest.get("axes", [])
+        }
         figure = swept.line if kind == "line" else swept.heatmap
         return figure(load(saved.folder, RUNS), axes, metric=metric or "goodput_bps", where=where, **options)
     if kind == "heatmap":

@@ -109,8 +109,8 @@ def save(figure: Figure, path: str | Path, *, force: bool = False) -> Path:
     return write_bytes(target, stream.getvalue())
 
 
-def legend(axes: Any, count: int) -> None:
-    """Set a legend above the axes, in rows that fit."""
-    if count > 1:
+def legend(axes: Any, count: int, *, always: bool = False) -> None:
+    """Set a legend above the axes, in rows that fit; for a single line only `always`."""
+    if count > 1 or always:
         columns = min(count, max(2, int(axes.figure.get_size_inches()[0] / 0.8)))
         axes.figure.legend(loc="outside upper center", ncols=columns, columnspacing=1.2)

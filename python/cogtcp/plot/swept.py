@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cogtcp._errors import UsageError
 from cogtcp._names import pick
 from cogtcp.metrics import BY_NAME
 from cogtcp.plot import compared, plane
+from cogtcp.sweeping.axes import read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,8 +18,16 @@ if TYPE_CHECKING:
 
     from cogtcp.plot.plane import Row
 
-#: Axes of a sweep: the unit of each column, by name.
-Axes = dict[str, str]
+
+class Column(NamedTuple):
+    """An axis of a sweep: the unit of its column, and what figures call it."""
+
+    unit: str
+    title: str
+
+
+#: Axes of a sweep, by name.
+Axes = dict[str, Column]
 
 
 def line(
@@ -34,11 +43,12 @@ def line(
 
     Args:
         runs: The table `Sweep.runs`.
-        axes: The unit of each axis, by name.
+        axes: The axes, by name.
         x: The axis; by default the first.
         hue: What tells lines apart: `transport` or another axis.
         metric: Its name, see `cogtcp.metrics.METRICS`.
-        where: Values of the other axes, and of `transport`: a mean over them would hide them.
+        where: Values of the other axes, and of `transport`: a mean over them would hide them. Numbers are in
+            the column's base unit; texts may have a unit, as in `"500 ms"` and `"0.1 %"`.
         options: `log_x`; `width` and `height` in inches.
     """
     x = pick(x if x is not None else _first(axes, {hue}), axes, "axis of this sweep")
@@ -85,13 +95,16 @@ def _rows(
         pick(name, [*axes, "transport"], "axis of this sweep")
     names = [*axes, "transport"]
     columns = {name: runs.column(name).to_pylist() for name in (*names, "error", metric)}
-    chosen = [
-        index
-        for index, error in enumerate(columns["error"])
-        if error is None and all(columns[name][index] == value for name, value in where.items())
-    ]
+    chosen = [index for index, error in enumerate(columns["error"]) if error is None]
+    for name, value in where.items():
+        wanted = read(value, axes[name].unit) if isinstance(value, str) and name in axes else value
+        kept = [index for index in chosen if _same(columns[name][index], wanted)]
+        if not kept:
+            there = ", ".join(str(found) for found in dict.fromkeys(columns[name][index] for index in chosen))
+            raise UsageError(f"no finished run has {name} {value}; there are: {there or 'none'}")
+        chosen = kept
     if not chosen:
-        raise UsageError("no finished run has these values; `Sweep.runs` lists what there is")
+        raise UsageError("no run was finished")
     for name in names:
         found = list(dict.fromkeys(columns[name][index] for index in chosen))
         if name not in by and len(found) > 1:
@@ -107,6 +120,12 @@ def _rows(
     ]
 
 
+def _same(found: Any, wanted: Any) -> bool:
+    if isinstance(found, float) and isinstance(wanted, int | float):
+        return math.isclose(found, wanted, rel_tol=1e-9)
+    return bool(found == wanted)
+
+
 def _axis(name: str, axes: Axes) -> str:
-    unit = axes.get(name, "")
-    return f"{name}, {unit}" if unit else name
+    unit, title = axes.get(name, Column("", name))
+    return compared.with_unit(title, unit)

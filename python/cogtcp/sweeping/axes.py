@@ -21,6 +21,22 @@ if TYPE_CHECKING:
 #: Columns of the table of runs that no axis may be called.
 RESERVED = {"key", "transport", "seed", "error", "limit_s", "digest", *(metric.name for metric in METRICS)}
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29)
+#: What figures call a field, where its own words do not say: by its last key, or its last two.
+_TITLES = {
+    "sensing.on": "Time between silences",
+    "sensing.off": "Length of a silence",
+    "sensing_time": "Sensing time",
+    "transmission_time": "Transmission time",
+    "switching_delay": "Handoff delay",
+    "min_rto": "Least RTO",
+    "max_window": "Greatest window",
+    "initial_window": "Initial window",
+    "segment_size": "Segment size",
+    "receive_buffer": "Receive buffer",
+    "snr": "SNR",
+    "count": "Flows",
+    "delay": "One-way delay",
+}
 # In so many steps a range is gone through that names none.
 _STEPS = 10
 
@@ -48,6 +64,11 @@ class Axis:
         return _number(text, self.unit)
 
     @property
+    def title(self) -> str:
+        """What figures call it."""
+        return title(self.path, self.name)
+
+    @property
     def numeric(self) -> bool:
         """Whether the column has numbers."""
         return self.range is not None or all(isinstance(self.value(text), float) for text in self.texts)
@@ -71,7 +92,7 @@ def axes(
     """
     found: list[Axis] = []
     for path, given in vary.items():
-        name = names.get(path) or _name(path)
+        name = names.get(path) or column_name(path)
         if not re.fullmatch(r"[A-Za-z_]\w*", name) or name in RESERVED:
             raise UsageError(f"axis {path}: a column cannot be called {name!r}; give it another name")
         if any(axis.name == name for axis in found):
@@ -109,6 +130,29 @@ def axes(
     return tuple(found)
 
 
+def title(path: str, name: str) -> str:
+    """Return what figures call an axis: `Time between silences` for `radio.0.sensing.on`.
+
+    A name that the user gave to the column comes first.
+    """
+    if path and name == column_name(path):
+        steps = [step for step in path.split(".") if not step.isdigit() and step != "*"]
+        known = _TITLES.get(".".join(steps[-2:])) or _TITLES.get(steps[-1])
+        if known is not None:
+            return known
+    words = name.replace("_", " ")
+    return words[:1].upper() + words[1:]
+
+
+def read(text: str, unit: str) -> float | str:
+    """Return a value that a user names, as `--set` reads one, as the column of an axis has it.
+
+    A bare number is one of the column's base unit: seconds, bit/s, bytes; a share for a percentage.
+    """
+    found = _quantity(text)
+    return text if found is None or found[1] not in ("", unit) else found[0]
+
+
 def halton(index: int, dimension: int) -> float:
     """Return one coordinate of the Halton sequence (Halton 1960), which fills a cube evenly; from 0 to 1.
 
@@ -143,7 +187,8 @@ def most_dimensions() -> int:
     return len(_PRIMES)
 
 
-def _name(path: str) -> str:
+def column_name(path: str) -> str:
+    """Return what the column of a field is called: the last two words of its path."""
     steps = [re.sub(r"\W", "_", step) for step in path.split(".") if not step.isdigit() and step != "*"]
     return "_".join(steps[-2:])
 
