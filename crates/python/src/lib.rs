@@ -13,6 +13,7 @@ mod packets;
 mod run;
 mod scenario;
 mod spectrum;
+mod statistics;
 mod traces;
 mod wait;
 
@@ -47,6 +48,13 @@ mod _core {
     use super::scenario::{Scenario, migrate, schema, starter, starters, transports};
     #[pymodule_export]
     use super::spectrum::{ChannelTable, PuActivity, detection, sensing_time};
+    #[pymodule_export]
+    use super::statistics::{
+        Spread, aimd_cycle, available_rounds, bdp_packets, binomial_distribution, cwnd_after_cycles, delta_w,
+        holm, mathis_throughput_bps, mean_interval, mser5, next_cwnd, p_value, packets_per_cycle,
+        paired_difference, pftk_throughput_bps, quantile_interval, ratio_interval, regime, rto_outage_s,
+        t_distribution, t_quantile, usable_airtime,
+    };
     #[pymodule_export]
     use super::traces::read_link_trace;
 

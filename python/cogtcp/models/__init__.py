@@ -1,7 +1,8 @@
 """Closed-form models: what theory says before anything is simulated.
 
 Pure functions of floats in SI units, with the unit in every name (``rtt_s``, ``bandwidth_bps``,
-``segment_size_bytes``). Nothing here knows the simulator.
+``segment_size_bytes``). Nothing here knows the simulator. `crates/statistics` computes them; the pages say
+what they mean and where they depart from their papers.
 
 - :mod:`cogtcp.models.aimd`: TCP's AIMD over cognitive cycles (Zhou et al., "Towards Fast Flow Convergence in
   Cognitive Radio Cellular Networks", section III, equations 1 to 7).

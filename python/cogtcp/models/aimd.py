@@ -50,10 +50,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from cogtcp import _core
 
 Solution = Literal["approximate", "exact"]
 """Where dW comes from: ``approximate`` is equation (3), as in the paper; ``exact`` solves (2)."""
@@ -104,7 +103,7 @@ def cwnd_after_cycles(cycles: int, initial_cwnd: float, delta_w: float) -> float
     """Equation (1): the window in packets before cycle number ``cycles``, ``W[0]`` being ``initial_cwnd``."""
     if cycles < 0:
         raise ValueError(f"cycles must not be negative, not {cycles}")
-    return math.ldexp(initial_cwnd - 2.0 * delta_w, -cycles) + 2.0 * delta_w
+    return _core.cwnd_after_cycles(cycles, initial_cwnd, delta_w)
 
 
 def cwnd_sequence(cycles: int, initial_cwnd: float, delta_w: float) -> list[float]:
@@ -119,18 +118,12 @@ def next_cwnd(cwnd: float, rounds: float) -> float:
     The fixed point is that of equation (1) with the exact dW of equation (2). Where slow start alone would
     outlast the cycle, the window ends at ``2^rounds``.
     """
-    ssthresh = max(cwnd / 2.0, 1.0)
-    slow_start_rounds = math.log2(ssthresh)
-    if slow_start_rounds >= rounds:
-        return math.pow(2.0, rounds)
-    return ssthresh + rounds - slow_start_rounds
+    return _core.next_cwnd(cwnd, rounds)
 
 
 def available_rounds(t_cc_s: float, t_rto_s: float, rtt_s: float) -> float:
     """``R = (T_cc - T_rto)/RTT``: round trips left for sending in one cycle."""
-    if not (t_cc_s > 0 and rtt_s > 0 and t_rto_s >= 0):
-        raise ValueError(f"need t_cc_s > 0, rtt_s > 0 and t_rto_s >= 0, not {t_cc_s}, {rtt_s} and {t_rto_s}")
-    return (t_cc_s - t_rto_s) / rtt_s
+    return _core.available_rounds(t_cc_s, t_rto_s, rtt_s)
 
 
 def delta_w_exact(rounds: float) -> float:
@@ -140,25 +133,12 @@ def delta_w_exact(rounds: float) -> float:
     The left side is increasing and concave, so that the iteration climbs to the root from below and never
     overshoots.
     """
-    if not (rounds >= 1.0 and math.isfinite(rounds)):
-        raise ValueError(
-            f"the model needs at least one round trip after the timeout (R >= 1), not R = {rounds}"
-        )
-    x = max(1.0, rounds - math.log2(rounds))
-    while True:
-        step = (rounds - x - math.log2(x)) / (1.0 + 1.0 / (x * math.log(2.0)))
-        if step <= 4e-16 * x:
-            return x
-        x += step
+    return _core.delta_w(rounds, True)
 
 
 def delta_w_approximate(rounds: float) -> float:
     """Equation (3): ``dW = R - log2 R``, in packets. A lower bound of the exact dW, by less than 1."""
-    if not (rounds >= SMALLEST_APPROXIMATE_ROUNDS and math.isfinite(rounds)):
-        raise ValueError(
-            f"equation (3) needs R >= 1/ln 2 = 1.4427, not R = {rounds}; the exact solution needs R >= 1"
-        )
-    return rounds - math.log2(rounds)
+    return _core.delta_w(rounds, False)
 
 
 def delta_w_bounds(rounds: float) -> tuple[float, float]:
@@ -173,8 +153,7 @@ def bdp_packets(
     bandwidth_bps: float, rtt_s: float, segment_size_bytes: float, header_bytes: float = 0.0
 ) -> float:
     """Bandwidth-delay product in packets of ``segment_size_bytes`` and ``header_bytes`` of headers."""
-    _check_link(bandwidth_bps, rtt_s, segment_size_bytes, header_bytes)
-    return bandwidth_bps * rtt_s / (8.0 * (segment_size_bytes + header_bytes))
+    return _core.bdp_packets(bandwidth_bps, rtt_s, segment_size_bytes, header_bytes)
 
 
 def classify_regime(delta_w: float, bdp: float) -> Regime:
@@ -182,26 +161,12 @@ def classify_regime(delta_w: float, bdp: float) -> Regime:
 
     ``T_sat < T_rto + T_ss`` is ``BDP < dW``, and ``T_sat < T_rto + T_ss + T_ca`` is ``BDP < 2 dW``.
     """
-    if bdp <= delta_w:
-        return Regime.SLOW_START
-    if bdp <= 2.0 * delta_w:
-        return Regime.CONGESTION_AVOIDANCE
-    return Regime.UNSATURATED
+    return Regime(_core.regime(delta_w, bdp))
 
 
 def packets_per_cycle(delta_w: float, bdp: float, rounds: float, slow_start: SlowStart = "rounds") -> float:
     """Packets of one converged cycle: the numerators of (5), (6) and (7), windows and BDP in packets."""
-    if not bdp >= 1.0:
-        raise ValueError(f"the model needs a link that holds at least one packet, not a BDP of {bdp} packets")
-    in_slow_start = _slow_start_packets(slow_start)
-    match classify_regime(delta_w, bdp):
-        case Regime.SLOW_START:
-            # BW (T_cc - T_sat) with BW = BDP/RTT and (T_cc - T_sat)/RTT = R - log2 BDP.
-            return in_slow_start(bdp) + bdp * (rounds - math.log2(bdp))
-        case Regime.CONGESTION_AVOIDANCE:
-            return in_slow_start(delta_w) - (bdp**2 - 4.0 * bdp * delta_w + delta_w**2) / 2.0
-        case Regime.UNSATURATED:
-            return in_slow_start(delta_w) + 1.5 * delta_w**2
+    return _core.packets_per_cycle(delta_w, bdp, rounds, slow_start == "integral")
 
 
 def aimd_cycle(
@@ -226,21 +191,26 @@ def aimd_cycle(
     saturated, that is sent in the last round trip before the interruption and lost in it. That is goodput,
     not sending rate.
     """
-    rounds = available_rounds(t_cc_s, t_rto_s, rtt_s)
-    delta_w = _delta_w(rounds, solution)
-    bdp = bdp_packets(bandwidth_bps, rtt_s, segment_size_bytes, header_bytes)
-    packets = packets_per_cycle(delta_w, bdp, rounds, slow_start)
-    if lost_last_round:
-        packets = max(packets - min(2.0 * delta_w, bdp), 0.0)
+    rounds, delta_w, bdp, regime, packets, pps, bps = _core.aimd_cycle(
+        bandwidth_bps,
+        rtt_s,
+        t_cc_s,
+        t_rto_s,
+        segment_size_bytes,
+        header_bytes,
+        solution == "exact",
+        slow_start == "integral",
+        lost_last_round,
+    )
     return AimdCycle(
         rounds=rounds,
         delta_w=delta_w,
         converged_cwnd=2.0 * delta_w,
         bdp=bdp,
-        regime=classify_regime(delta_w, bdp),
+        regime=Regime(regime),
         packets=packets,
-        throughput_pps=packets / t_cc_s,
-        throughput_bps=8.0 * segment_size_bytes * packets / t_cc_s,
+        throughput_pps=pps,
+        throughput_bps=bps,
     )
 
 
@@ -252,15 +222,7 @@ def rto_outage_s(silence_s: float, rto_s: float, max_rto_s: float = 60.0) -> flo
     outlasts the silence. The paper's model has one timeout a cycle, k = 1. The travel time of the last ACK
     before the silence is left out, as the model does.
     """
-    if not (silence_s >= 0 and rto_s > 0 and max_rto_s >= rto_s):
-        raise ValueError(
-            f"need silence_s >= 0, rto_s > 0 and max_rto_s >= rto_s, not {silence_s}, {rto_s} and {max_rto_s}"
-        )
-    waited_s, timeout_s = rto_s, rto_s
-    while waited_s <= silence_s:
-        timeout_s = min(2.0 * timeout_s, max_rto_s)
-        waited_s += timeout_s
-    return waited_s
+    return _core.rto_outage_s(silence_s, rto_s, max_rto_s)
 
 
 def throughput_as_printed(
@@ -307,7 +269,7 @@ def aimd_cycle_as_printed(
     - ``mixed``: the case is chosen in packets, but BW in (5) is in bits per second. The ``BDP - 1`` packets
       of slow start then count as that many *bits*, and vanish.
     """
-    _check_link(bandwidth_bps, rtt_s, segment_size_bytes, 0.0)
+    bdp_packets(bandwidth_bps, rtt_s, segment_size_bytes)  # refuses what is no link
     packet_bits = 8.0 * segment_size_bytes
     delta_w = delta_w_approximate(available_rounds(t_cc_s, t_rto_s, rtt_s))
     bdp = bandwidth_bps * rtt_s if reading == "bits" else bandwidth_bps * rtt_s / packet_bits
@@ -324,20 +286,3 @@ def aimd_cycle_as_printed(
         t_rto_s=t_rto_s,
     )
     return value if in_bits else value * packet_bits
-
-
-def _delta_w(rounds: float, solution: Solution) -> float:
-    return delta_w_exact(rounds) if solution == "exact" else delta_w_approximate(rounds)
-
-
-def _slow_start_packets(slow_start: SlowStart) -> Callable[[float], float]:
-    scale = 1.0 if slow_start == "rounds" else 1.0 / math.log(2.0)
-    return lambda window: scale * (window - 1.0)
-
-
-def _check_link(bandwidth_bps: float, rtt_s: float, segment_size_bytes: float, header_bytes: float) -> None:
-    if not (bandwidth_bps > 0 and rtt_s > 0 and segment_size_bytes > 0 and header_bytes >= 0):
-        raise ValueError(
-            "need bandwidth_bps > 0, rtt_s > 0, segment_size_bytes > 0 and header_bytes >= 0, not "
-            f"{bandwidth_bps}, {rtt_s}, {segment_size_bytes} and {header_bytes}"
-        )

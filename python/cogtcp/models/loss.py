@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 
+from cogtcp import _core
+
 
 def mathis_throughput_bps(
     segment_size_bytes: float, rtt_s: float, loss_probability: float, segments_per_ack: float = 1.0
@@ -18,10 +20,7 @@ def mathis_throughput_bps(
     27(3) (1997). ``b`` is ``segments_per_ack``: 1, or 2 with delayed ACKs. It counts no timeouts and no
     window limit, so it is an upper bound where loss is above about 2 %.
     """
-    _check_positive(segment_size_bytes=segment_size_bytes, rtt_s=rtt_s, segments_per_ack=segments_per_ack)
-    _check_loss(loss_probability)
-    window = math.sqrt(3.0 / (2.0 * segments_per_ack * loss_probability))
-    return 8.0 * segment_size_bytes * window / rtt_s
+    return _core.mathis_throughput_bps(segment_size_bytes, rtt_s, loss_probability, segments_per_ack)
 
 
 def pftk_throughput_bps(
@@ -42,27 +41,6 @@ def pftk_throughput_bps(
     ``loss_probability`` is that of a loss *event* in the paper's sense: every later loss of the same window
     follows from the first.
     """
-    _check_positive(
-        segment_size_bytes=segment_size_bytes,
-        rtt_s=rtt_s,
-        rto_s=rto_s,
-        segments_per_ack=segments_per_ack,
-        max_window_packets=max_window_packets,
+    return _core.pftk_throughput_bps(
+        segment_size_bytes, rtt_s, rto_s, loss_probability, segments_per_ack, max_window_packets
     )
-    _check_loss(loss_probability)
-    p, b = loss_probability, segments_per_ack
-    recovery_s = rtt_s * math.sqrt(2.0 * b * p / 3.0)
-    timeouts_s = rto_s * min(1.0, 3.0 * math.sqrt(3.0 * b * p / 8.0)) * p * (1.0 + 32.0 * p * p)
-    packets_per_second = min(max_window_packets / rtt_s, 1.0 / (recovery_s + timeouts_s))
-    return 8.0 * segment_size_bytes * packets_per_second
-
-
-def _check_positive(**values: float) -> None:
-    for name, value in values.items():
-        if not value > 0:
-            raise ValueError(f"{name} must be above 0, not {value}")
-
-
-def _check_loss(loss_probability: float) -> None:
-    if not 0 < loss_probability <= 1:
-        raise ValueError(f"loss_probability must be above 0 and at most 1, not {loss_probability}")

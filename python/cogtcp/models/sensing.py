@@ -6,7 +6,7 @@ goodput is what those cost.
 
 from __future__ import annotations
 
-import math
+from cogtcp import _core
 
 
 def usable_airtime(
@@ -45,24 +45,6 @@ def usable_airtime(
         beta: Birth rate of a PU, 1/s: its mean OFF time is 1/beta.
         switching_delay_s: Silence of one change of channel.
     """
-    for name, value in (
-        ("sensing_time_s", sensing_time_s),
-        ("transmission_time_s", transmission_time_s),
-        ("alpha", alpha),
-        ("beta", beta),
-    ):
-        if not (value > 0 and math.isfinite(value)):
-            raise ValueError(f"{name} must be above zero, not {value!r}")
-    if not switching_delay_s >= 0:
-        raise ValueError(f"switching_delay_s must not be negative, not {switching_delay_s!r}")
-    for name, value in (("detection", detection), ("false_alarm", false_alarm)):
-        if not 0 <= value <= 1:
-            raise ValueError(f"{name} must be a probability, 0 to 1, not {value!r}")
-    rate = alpha + beta
-    p_on, p_off = beta / rate, alpha / rate
-    free, missed = p_off * (1 - false_alarm), p_on * (1 - detection)
-    settling = -math.expm1(-rate * transmission_time_s) / rate
-    usable = free * (p_off * transmission_time_s + p_on * settling)
-    usable += missed * p_off * (transmission_time_s - settling)
-    opened = free + missed
-    return usable / (sensing_time_s + opened * transmission_time_s + (1 - opened) * switching_delay_s)
+    return _core.usable_airtime(
+        sensing_time_s, transmission_time_s, detection, false_alarm, alpha, beta, switching_delay_s
+    )

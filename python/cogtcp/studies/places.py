@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from cogtcp._core import binomial_distribution as _binomial
 from cogtcp.statistics import Interval
 
 if TYPE_CHECKING:
@@ -151,23 +152,6 @@ def _chance(parameter: Unsaid, levels: Sequence[str], held: Sequence[bool]) -> f
         stream.shuffle(shuffled)
         more += _between(levels, shuffled) >= seen - 1e-12
     return (more + 1) / (SHUFFLES + 1)
-
-
-def _binomial(k: int, n: int, p: float) -> float:
-    """Return P(X <= k) for n trials with probability p."""
-    if p <= 0:
-        return 1.0
-    if p >= 1:
-        return float(k >= n)
-    logs = (
-        math.lgamma(n + 1)
-        - math.lgamma(i + 1)
-        - math.lgamma(n - i + 1)
-        + i * math.log(p)
-        + (n - i) * math.log1p(-p)
-        for i in range(k + 1)
-    )
-    return min(1.0, sum(math.exp(value) for value in logs))
 
 
 def _solve(rising: object, target: float) -> float:
