@@ -231,6 +231,37 @@ def test_a_claim_is_seen_under_its_own_settings() -> None:
     assert users["pu"] is not None
 
 
+def test_a_claim_shows_its_own_transports_and_its_model() -> None:
+    """c2-f3 is Reno's window against the model of the paper: no other transport, and the model's line."""
+    found = presets.presets(None)
+    preset = found["see c2-f3 happen"]
+    assert preset.to_dict()["transports"] == ["newreno"]
+    (model,) = answer.theory(preset.scenario)
+    assert "Zhou" in model["name"]
+    # The model as the study computes it for its statement "simulation and model match".
+    from cogtcp import run
+    from cogtcp.studies import code, find
+
+    measured = code.function(find("c2")[0], "runs", "measure_cycle")(run(preset.scenario, 1, trace="full"))
+    cycle = preset.scenario.to_dict()["radio"][0]["sensing"]
+    assert cycle["off"] == "500 ms"
+    assert measured["model_mbps"] == pytest.approx(model["bps"] / 1e6)
+    # Claims without transports to compare show their scenario's own, together where they share the link.
+    for name, shown in (("mswim09-f4", ["newreno"]), ("c2-f4a", ["c2"]), ("c2-t1", [answer.AS_IT_IS])):
+        assert found[f"see {name} happen"].to_dict()["transports"] == shown
+
+
+def test_flows_may_keep_the_transports_of_the_scenario(server: Server) -> None:
+    name = "see c2-t1 happen"
+    status, found = server.ask("/simulate", question(preset=name, transports=[answer.AS_IT_IS, "newreno"]))
+    assert (status, [row["name"] for row in found["rows"]]) == (200, [answer.AS_IT_IS, "newreno"])
+    from cogtcp import run
+
+    alone = run(presets.presets(None)[name].scenario, 1).metrics["goodput_bps"]
+    assert found["rows"][0]["goodput_bps"] == pytest.approx(alone)
+    assert found["rows"][1]["goodput_bps"] != pytest.approx(alone)
+
+
 def test_controls_give_back_what_the_scenario_says() -> None:
     scenario = Scenario.from_toml(SMALL)
     for path, control in controls.controls_of(scenario).items():

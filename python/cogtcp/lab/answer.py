@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp import _core, models
 from cogtcp.headline import of_capacity
-from cogtcp.lab.controls import controls_of
+from cogtcp.lab.controls import quantity
 from cogtcp.metrics import BY_NAME
 from cogtcp.report.series import Series
 from cogtcp.report.timeline import Timeline
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from cogtcp.scenario import Scenario
 
+#: In place of a transport: each flow has the one that the scenario gives it.
+AS_IT_IS = "as it is"
 #: What the page shows beside goodput.
 SHOWN = ("goodput_bps", "efficiency", "rtos", "fast_retransmits", "drops", "retransmitted", "rtt_mean_s")
 
@@ -33,7 +35,7 @@ def simulate(
     """
     results = {}
     for name in transports:
-        variant = scenario.with_transport(name)
+        variant = scenario if name == AS_IT_IS else scenario.with_transport(name)
         variant.check()
         results[name] = run(variant, seed, cancel=cancel)
     drawn = {name: Series.of(result) for name, result in results.items()}
@@ -63,40 +65,83 @@ def simulate(
 
 
 def theory(scenario: Scenario) -> list[dict[str, Any]]:
-    """Return what closed forms predict for one flow over one link: goodput in bit/s, and whose model it is.
+    """Return what closed forms predict for one flow over a path: goodput in bit/s, and whose model it is.
 
-    They know Reno's window over a link of constant rate; for other scenarios nothing is returned.
+    They know Reno's window over links of constant rate, one of which may fall silent in equal cycles; for
+    other scenarios nothing is returned.
     """
     data = scenario.to_dict()
-    (kind,) = data["topology"]
-    if kind != "single_hop" or len(data["flow"]) != 1 or data["flow"][0]["count"] != 1:
+    if len(data["flow"]) != 1 or data["flow"][0]["count"] != 1:
         return []
-    values = {path: control.value for path, control in controls_of(scenario).items()}
-    link = "topology.single_hop.link"
-    rate, delay = values.get(f"{link}.rate"), values.get(f"{link}.delay")
-    loss = values.get(f"{link}.loss", 0.0)
-    if (
-        not isinstance(rate, float)
-        or not isinstance(delay, float)
-        or not isinstance(loss, float)
-        or delay <= 0
-    ):
+    path = _path(data)
+    numbers = [_numbers(link) for link in path]
+    known = [found for found in numbers if found is not None]
+    if not known or len(known) < len(path):
         return []
-    rtt, size = 2 * delay, 1000.0
+    rate = min(rate for rate, _, _ in known)
+    rtt = 2 * math.fsum(delay for _, delay, _ in known)
+    loss = 1 - math.prod(1 - loss for _, _, loss in known)
+    if rtt <= 0:
+        return []
+    tcp = {**data["tcp"], **data["flow"][0].get("tcp", {})}
+    size = quantity(tcp["segment_size"])[0] or 1000.0
+    # Without it RFC 6298's.
+    min_rto = quantity(tcp.get("min_rto", "1 s"))[0] or 1.0
+    header = 52.0 if tcp.get("timestamps") else 40.0
     found: list[dict[str, Any]] = []
-    off, on = values.get("radio.0.sensing.off"), values.get("radio.0.sensing.on")
-    if isinstance(off, float) and isinstance(on, float) and data["radio"][0]["silence"] == "drop":
+    cycle = _cycle(data, [str(link.get("name", "link")) for link in path])
+    if cycle is not None:
+        off, on = cycle
         try:
-            waits = models.rto_outage_s(off, max(1.0, rtt))
-            cycle = models.aimd_cycle(bandwidth_bps=rate * 1e6, rtt_s=rtt, t_cc_s=on + off, t_rto_s=waits,
-                                      segment_size_bytes=size)  # fmt: skip
-            found.append({"name": "AIMD over cognitive cycles (Zhou et al.)", "bps": cycle.throughput_bps})
+            waits = models.rto_outage_s(off, max(min_rto, rtt))
+            model = models.aimd_cycle(bandwidth_bps=rate * 1e6, rtt_s=rtt, t_cc_s=on + off, t_rto_s=waits,
+                                      segment_size_bytes=size, header_bytes=header)  # fmt: skip
+            found.append({"name": "AIMD over cognitive cycles (Zhou et al.)", "bps": model.throughput_bps})
         except (ValueError, ArithmeticError):
             pass  # cycles too short for the model
     if 0 < loss <= 1:
-        law = models.pftk_throughput_bps(size, rtt, max(1.0, rtt), loss)
+        law = models.pftk_throughput_bps(size, rtt, max(min_rto, rtt), loss)
         found.append({"name": "loss alone (Padhye et al.)", "bps": min(law, rate * 1e6)})
     return [entry for entry in found if math.isfinite(entry["bps"]) and entry["bps"] > 0]
+
+
+def _path(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the links of the only flow, of a single hop or a graph that is a chain; nothing for others."""
+    ((kind, topology),) = data["topology"].items()
+    if kind == "single_hop":
+        return [topology["link"]]
+    if kind != "graph":
+        return []
+    at, end = data["flow"][0]["from"], data["flow"][0]["to"]
+    left, path = list(topology["links"]), []
+    while at != end:
+        following = [link for link in left if at in (link["from"], link["to"])]
+        if len(following) != 1:
+            return []
+        (link,) = following
+        left.remove(link)
+        path.append(link)
+        at = link["to"] if link["from"] == at else link["from"]
+    return path
+
+
+def _numbers(link: Mapping[str, Any]) -> tuple[float, float, float] | None:
+    """Return rate in Mbit/s, delay in s and loss of a link; None if one of them is no number."""
+    (rate, _), (delay, _), (loss, _) = (quantity(link.get(key, 0)) for key in ("rate", "delay", "loss"))
+    return None if rate is None or delay is None or loss is None or rate <= 0 else (rate, delay, loss)
+
+
+def _cycle(data: Mapping[str, Any], links: Sequence[str]) -> tuple[float, float] | None:
+    """Return silence and time between silences of the only radio on the path, in s, if they are constant."""
+    radios = [radio for radio in data.get("radio", []) if set(radio["links"]) & set(links)]
+    if (
+        len(radios) != 1
+        or radios[0].get("silence") != "drop"
+        or not isinstance(radios[0].get("sensing"), dict)
+    ):
+        return None
+    off, on = (quantity(radios[0]["sensing"].get(key))[0] for key in ("off", "on"))
+    return None if off is None or on is None else (off, on)
 
 
 def changed(what: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
@@ -152,7 +197,8 @@ def _answer(rows: Sequence[Mapping[str, Any]]) -> str:
     ranked = sorted(rows, key=lambda row: -float(row["goodput_bps"]))
     best = ranked[0]
     goodput = BY_NAME["goodput_bps"].text(best["goodput_bps"], unit=True)
-    text = f"{best['name']} delivers {goodput}{of_capacity(best['efficiency'])}"
+    subject = "the flows as they are deliver" if best["name"] == AS_IT_IS else f"{best['name']} delivers"
+    text = f"{subject} {goodput}{of_capacity(best['efficiency'])}"
     if len(ranked) > 1 and best["goodput_bps"] > 0:
         gaps = [
             f"{row['name']} {100 * (1 - row['goodput_bps'] / best['goodput_bps']):.0f} %"

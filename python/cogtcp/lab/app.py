@@ -119,7 +119,10 @@ class Lab:
         data = {
             "presets": groups,
             "first": self.first,
-            "transports": [list(entry) for entry in _core.transports()],
+            "transports": [
+                [answer.AS_IT_IS, "each flow with the transport that the scenario gives it"],
+                *(list(entry) for entry in _core.transports()),
+            ],
             "most": MOST_TRANSPORTS,
         }
         return HTMLResponse(await run_in_threadpool(lab_page, data))
@@ -136,7 +139,9 @@ class Lab:
         body = await _body(request)
         scenario = self._changed(body)
         transports = _transports(body)
-        return PlainTextResponse(scenario.with_transport(transports[0]).to_toml())
+        if transports[0] != answer.AS_IT_IS:
+            scenario = scenario.with_transport(transports[0])
+        return PlainTextResponse(scenario.to_toml())
 
     async def _simulate(self, request: Request) -> Response:
         body = await _body(request)
@@ -253,7 +258,7 @@ async def _body(request: Request) -> dict[str, Any]:
 
 def _transports(body: Mapping[str, Any]) -> list[str]:
     names = body.get("transports")
-    known = {name for name, _ in _core.transports()}
+    known = {answer.AS_IT_IS, *(name for name, _ in _core.transports())}
     if not isinstance(names, list) or not 1 <= len(names) <= MOST_TRANSPORTS:
         raise BadRequestError(f"transports: a list of 1 to {MOST_TRANSPORTS} names")
     # Presets only: a lab loads no code that a page names.

@@ -138,7 +138,7 @@ def _control(path: str, key: str, value: Any) -> Control | None:
     if key in _CHOICES:
         label, choices = _CHOICES[key]
         return Control(path, label, value, choices=choices, first=True) if value in choices else None
-    number, unit = _number(value)
+    number, unit = quantity(value)
     if number is None or not math.isfinite(number):
         return None
     known = _KNOWN.get(key)
@@ -164,7 +164,8 @@ def _labelled(path: str, label: str) -> str:
     return f"{label} ({path.split('.')[0]} {int(where[1]) + 1})" if where and where[1] != "0" else label
 
 
-def _number(value: Any) -> tuple[float | None, str]:
+def quantity(value: Any) -> tuple[float | None, str]:
+    """Return number and unit of what a scenario holds, in the unit of its slider; None for no number."""
     if isinstance(value, int | float):
         return float(value), ""
     match = _QUANTITY.match(value) if isinstance(value, str) else None

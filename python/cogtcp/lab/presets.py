@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp import _core
 from cogtcp._shipped import locate, shipped
+from cogtcp.lab.answer import AS_IT_IS
 from cogtcp.lab.controls import Control, controls_of
 from cogtcp.scenario import Scenario
 from cogtcp.studies.folder import list_studies
@@ -59,17 +60,24 @@ class Preset:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the preset for the page."""
-        flows = self.scenario.to_dict()["flow"]
-        transport = next((f["transport"] for f in flows if isinstance(f["transport"], str)), "newreno")
-        known = {name for name, _ in _core.transports()}
-        transports = [name for name in (self._shown.transports if self._shown else ()) if name in known]
         return {
             "description": self._description(),
             "seed": self.scenario.seed,
-            "transports": transports or list(dict.fromkeys([transport, "sack", "cubic"]))[:3],
+            "transports": self._transports(),
             "claims": self.claims,
             "controls": [control.to_dict() for control in self.controls.values()],
         }
+
+    def _transports(self) -> list[str]:
+        """Return what is shown at first: what a claim compares, or its own; else two more."""
+        flows = self.scenario.to_dict()["flow"]
+        own = list(dict.fromkeys(f["transport"] for f in flows if isinstance(f["transport"], str)))
+        if self._shown is None:
+            return list(dict.fromkeys([next(iter(own), "newreno"), "sack", "cubic"]))[:3]
+        known = {name for name, _ in _core.transports()}
+        compared = [name for name in self._shown.transports if name in known]
+        # Transports that share the link are seen together, or it is not the claim.
+        return compared or (own if len(own) == 1 else [AS_IT_IS])
 
     def _description(self) -> str:
         if self.shows is None or self._shown is None:
