@@ -97,7 +97,8 @@ pub enum TimeoutRules {
     /// (`tcp_enter_loss`). A retransmission that is lost in the recovery of a timeout begins a fast recovery, with a reduction of its own. A window that closes
     /// over outstanding data leaves the retransmission timer running, where BSD's persist timer takes its place. RACK's
     /// round-trip time is that of the segment acknowledged last in order, and the ACK that ends a recovery, or undoes a response, lets
-    /// the window grow as others do.
+    /// the window grow as others do; so do SACKs outside of recovery where reordering extended beyond `dup_thresh` segments
+    /// (`tcp_may_raise_cwnd`). An ACK below SND.UNA changes the scoreboard alone.
     Linux,
 }
 
@@ -219,7 +220,7 @@ pub struct SenderConfig {
     /// Whether a window smaller than what was offered before counts (RFC 9293 section 3.8.6: a sender "must be robust against
     /// window shrinking"); else what was once offered may be sent. True.
     pub heeds_shrinking: bool,
-    /// Grow cwnd only when it limited the flight being acknowledged (RFC 7661's aim, Linux's rule). True.
+    /// Grow cwnd only when it limited the flight being acknowledged (RFC 7661's aim, Linux's rule: `tcp_cwnd_validate`). True.
     pub window_validation: bool,
     /// Give up when data stays unacknowledged so long (RFC 9293 section 3.8.3). None: never.
     pub user_timeout: Option<Duration>,

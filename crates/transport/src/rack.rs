@@ -37,6 +37,10 @@ pub(crate) struct Rack {
     pub(crate) cumulatively: bool,
     /// RACK.reordering_seen.
     reordering_seen: bool,
+    /// The lowest offset that the ACK being handled delivers out of order; [`u64::MAX`]: none.
+    reordered_from: u64,
+    /// Greatest extent of reordering, bytes (Linux: `tp->reordering`).
+    extent: u64,
     /// RACK.reo_wnd_mult less one.
     more_windows: u32,
     persist: u32,
@@ -60,6 +64,7 @@ impl Rack {
     pub(crate) fn begin_ack(&mut self) {
         self.earlier_fack = self.fack;
         (self.measured, self.acknowledged) = (false, false);
+        self.reordered_from = u64::MAX;
     }
 
     /// A segment that ends at `end` was delivered, its state as it was (section 6.2, steps 2 and 3).
@@ -67,7 +72,10 @@ impl Rack {
     pub(crate) fn on_delivered(&mut self, now: Time, sent: &Sent, end: u64, min_rtt: Duration, echo: Echo) {
         let retransmitted = sent.is(EVER_RETRANSMITTED);
         self.fack = self.fack.max(end);
-        self.reordering_seen |= end < self.earlier_fack && !retransmitted;
+        if end < self.earlier_fack && !retransmitted {
+            self.reordering_seen = true;
+            self.reordered_from = self.reordered_from.min(end - u64::from(sent.len()));
+        }
         let rtt = now.saturating_since(sent.sent_at);
         if retransmitted {
             // The ACK may answer an earlier transmission.
@@ -90,6 +98,24 @@ impl Rack {
         if self.latest.is_none_or(|latest| (sent.sent_at, end) > latest) {
             self.latest = Some((sent.sent_at, end));
         }
+    }
+
+    /// All that an ACK delivers is entered: how far the lowest of what came out of order lay below the highest delivered
+    /// (`tcp_check_sack_reordering`).
+    #[inline]
+    pub(crate) fn end_ack(&mut self) {
+        self.extent = self.extent.max(self.fack.saturating_sub(self.reordered_from));
+    }
+
+    /// Greatest extent of reordering, bytes.
+    #[inline]
+    pub(crate) const fn extent(&self) -> u64 {
+        self.extent
+    }
+
+    /// A timeout: duplicate ACKs that brought no recovery came of losses, not of reordering (`tcp_enter_loss`).
+    pub(crate) fn limit_extent(&mut self, most: u64) {
+        self.extent = self.extent.min(most);
     }
 
     /// A D-SACK arrived: the reordering window was too small (step 4). Departure: not called for the D-SACK of a tail loss

@@ -2,7 +2,7 @@
 //!
 //! One module per concern: [`handshake`] opens and closes, [`ecn`] responds to marks, [`input`] takes ACKs, [`recovery`] decides what they mean
 //! for losses, [`output`] chooses the next segment, [`rack`] has losses by time and the tail loss probe, [`timers`] serves the retransmission and persist timers, [`undo`]
-//! takes needless responses to losses back.
+//! takes needless responses to losses back, [`usage`] says whether cwnd limits.
 
 mod ecn;
 mod handshake;
@@ -13,6 +13,7 @@ mod rare;
 mod recovery;
 mod timers;
 mod undo;
+mod usage;
 
 use crate::LinkEvent;
 use crate::congestion::{CaState, CongestionControl, TcpState};
@@ -31,6 +32,7 @@ use rare::Rare;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use timers::Timer;
+use usage::Usage;
 
 /// Events kept for a driver that does not take them.
 const MAX_EVENTS: usize = 1024;
@@ -100,10 +102,7 @@ pub struct Sender {
     last_data_at: Time,
     /// When the connection last made progress, for the user timeout.
     progress_at: Time,
-    /// Most in flight in this round trip and in the one before: whether cwnd limits.
-    round_end: u64,
-    round_high: u64,
-    last_high: u64,
+    usage: Usage,
     /// RFC 6582's recover + 1, RFC 6675's RecoveryPoint: `snd_nxt` at the last loss event.
     recovery_point: u64,
     /// RFC 5681's inflation of cwnd by duplicate ACKs; may be negative by NewReno's deflation.
@@ -244,9 +243,7 @@ impl Sender {
             progress_at: Time::ZERO,
             rare: None,
             unreachable: false,
-            round_end: 0,
-            round_high: 0,
-            last_high: 0,
+            usage: Usage::default(),
             dup_acks: 0,
             inflation: 0,
             recovery_point: 0,
@@ -297,9 +294,15 @@ impl Sender {
         self.saturated = on && !self.fin_queued;
     }
 
-    /// No more data: a FIN follows what was written, or, of a saturated sender, what was sent.
+    /// No more data: a FIN follows what was written, or, of a saturated sender, what was sent. Before the connection is established a
+    /// close without data deletes it (RFC 9293 section 3.10.4: SYN-SENT). Departure: data that was written goes first, as an application
+    /// here need not wait for the connection before it writes.
     pub fn close(&mut self) {
         self.set_saturated(false);
+        if self.connection == Connection::SynSent && self.data_end <= 1 {
+            self.leave_syn_sent();
+            return;
+        }
         self.fin_queued = true;
     }
 

@@ -104,6 +104,32 @@ impl Sender {
         self.emit(TransportEvent::Connected);
     }
 
+    /// The connection is deleted before it was established. A SYN-ACK that comes now is answered by a reset.
+    pub(super) fn leave_syn_sent(&mut self) {
+        self.connection = Connection::Closed;
+        self.syn_pending = false;
+        self.arm(Timer::Off, Time::MAX);
+        self.emit(TransportEvent::Closed);
+    }
+
+    /// A segment for a connection that was never established and is deleted: an ACK is answered by a reset (RFC 9293 section
+    /// 3.10.7.1). Departure: nothing answers for a connection that was.
+    pub(super) fn handle_deleted(&mut self, segment: &Segment) {
+        let was_established = self.board.nxt() > 0;
+        if !was_established && segment.flags.contains(Flags::ACK) && !segment.flags.contains(Flags::RST) {
+            self.rare.get_or_insert_default().reset = Some(segment.ack);
+        }
+    }
+
+    /// The reset that is due: `SEQ = SEG.ACK`, no ACK.
+    pub(super) fn make_reset(&mut self) -> Option<Segment> {
+        let seq = self.rare.as_mut()?.reset.take()?;
+        self.tag = self.tag.wrapping_add(1).max(1);
+        let mut reset = Segment::new(seq, SeqNumber::new(0), 0, 0, Flags::RST);
+        reset.tag = self.tag;
+        Some(reset)
+    }
+
     fn negotiate(&mut self, syn_ack: &Segment) {
         // 536 where the peer says nothing (RFC 9293 section 3.7.1). Departure: SMSS counts payload alone and is not
         // lowered by options (RFC 6691), the path being taken to have room for them.

@@ -29,7 +29,8 @@ impl Sender {
             Connection::Established => self.handle_established(now, segment),
             Connection::SynSent => self.handle_syn_sent(now, segment),
             Connection::TimeWait if segment.flags.contains(Flags::FIN) => self.handle_fin(now, segment),
-            Connection::Idle | Connection::TimeWait | Connection::Closed => {}
+            Connection::Closed => self.handle_deleted(segment),
+            Connection::Idle | Connection::TimeWait => {}
         }
     }
 
@@ -65,8 +66,7 @@ impl Sender {
         if ack >= una {
             self.handle_ack(now, segment, ack);
         } else if !segment.sack().is_empty() {
-            // An old ACK: only its report of a duplicate counts.
-            self.is_d_sack(segment, ack);
+            self.handle_old_ack(now, segment, ack);
         }
         if segment.flags.contains(Flags::FIN) {
             self.handle_fin(now, segment);
@@ -102,17 +102,7 @@ impl Sender {
             rack.begin_ack();
         }
         let mut hint = RttHint::default();
-        let mut frto = FrtoAck {
-            advances: ack > una,
-            duplicate: false,
-            covers_retransmitted: ack >= self.frto_end,
-            covers_recover: ack >= self.recovery_point,
-            exceeds_recover: ack > self.recovery_point,
-            sacks_old: false,
-            sacks_new: false,
-            original: false,
-            can_send_new: false,
-        };
+        let mut frto = self.frto_ack(ack);
         if ack > una {
             frto.original |= self.advance(now, segment, ack, &mut sample, &mut hint);
         }
@@ -149,6 +139,58 @@ impl Sender {
         }
         self.board.check();
         debug_assert!(self.rate.flight().is_none_or(|flight| flight == self.board.segments()));
+    }
+
+    /// An ACK below SND.UNA: reordered on its way, it may SACK what no ACK before it did, and so is a duplicate ACK (RFC 6675 section
+    /// 2). Linux (`tcp_ack`: `old_ack`) neither measures nor changes cwnd by it; what it reports leaves the flight, and something
+    /// else may go.
+    #[cold]
+    fn handle_old_ack(&mut self, now: Time, segment: &Segment, ack: u64) {
+        if !self.sack_ok {
+            return;
+        }
+        let lost_before = self.rate.lost;
+        if let Some(rare) = &mut self.rare {
+            rare.d_sack_end = None;
+        }
+        if let Some(rack) = &mut self.rack {
+            rack.begin_ack();
+        }
+        let mut sample = AckSample { prior_in_flight: self.board.in_flight(), ..AckSample::default() };
+        let mut frto = self.frto_ack(ack);
+        self.take_sacks(now, segment, ack, &mut sample, &mut RttHint::default(), &mut frto);
+        sample.duplicate = sample.sacked > 0;
+        self.stats.duplicate_acks += u64::from(sample.duplicate);
+        if self.rack_in_use() {
+            self.rack_ack(now, ack, &sample, false);
+            self.detect_losses(now);
+        }
+        sample.lost = self.rate.lost - lost_before;
+        if self.times_out_as_linux() {
+            sample.delivered = 0;
+        }
+        frto.can_send_new = self.has_new_segment_in_window();
+        frto.duplicate = sample.duplicate;
+        let outcome = self.recover(now, &sample, frto, self.echo(segment));
+        self.sync();
+        self.update_timer(now, outcome.restart_timer);
+        self.board.check();
+    }
+
+    /// What F-RTO reads of an ACK before its blocks are taken.
+    #[inline]
+    fn frto_ack(&self, ack: u64) -> FrtoAck {
+        FrtoAck {
+            advances: ack > self.board.una(),
+            duplicate: false,
+            covers_retransmitted: ack >= self.frto_end,
+            covers_recover: ack >= self.recovery_point,
+            exceeds_recover: ack > self.recovery_point,
+            sacks_old: false,
+            sacks_new: false,
+            original: false,
+            can_send_new: false,
+        }
     }
 
     /// Linux: an ACK that SACKs what left before the oldest segment was last sent restarts the retransmission timer as well
@@ -216,11 +258,6 @@ impl Sender {
         self.rto_count = 0;
         if self.rare.is_some() {
             self.end_episodes(segment, ack);
-        }
-        if ack >= self.round_end {
-            self.last_high = self.round_high;
-            self.round_high = self.board.in_flight();
-            self.round_end = self.board.nxt();
         }
         original
     }
@@ -424,16 +461,12 @@ impl Sender {
     /// The congestion control sees the ACK.
     #[inline]
     fn drive_control(&mut self, now: Time, sample: &AckSample, grow: bool) {
-        let high = self.round_high.max(self.last_high);
         self.sync();
-        let cwnd = self.tcp.cwnd;
-        // A window that is not used does not grow: cwnd would lose its meaning. In slow start half of it in use is
-        // enough, since ACKs of the other half are on their way (Linux's rule).
-        self.tcp.cwnd_limited =
-            high + self.tcp.mss > cwnd || (self.tcp.in_slow_start() && high.saturating_mul(2) > cwnd);
+        self.tcp.cwnd_limited = self.usage.limits(&self.tcp);
         self.control.pkts_acked(now, &mut self.tcp, sample);
         let owned = self.control.cong_control(now, &mut self.tcp, sample);
-        if !owned && grow && sample.acked > 0 && (self.tcp.cwnd_limited || !self.config.window_validation) {
+        let progress = sample.acked > 0 || (sample.sacked > 0 && self.grows_by_sacks());
+        if !owned && grow && progress && (self.tcp.cwnd_limited || !self.config.window_validation) {
             if self.times_out_as_linux() {
                 // What is newly delivered counts there (`tcp_cong_control`), not what earlier SACKs had reported.
                 let delivered = AckSample { acked: sample.delivered, ..*sample };

@@ -31,9 +31,8 @@ impl Sender {
             Connection::Established => {}
             Connection::SynSent if self.syn_pending => return Some(self.make_syn(now)),
             Connection::TimeWait if self.ack_pending => return Some(self.pure_ack(now)),
-            Connection::Idle | Connection::SynSent | Connection::TimeWait | Connection::Closed => {
-                return None;
-            }
+            Connection::Closed => return self.make_reset(),
+            Connection::Idle | Connection::SynSent | Connection::TimeWait => return None,
         }
         if self.ack_pending {
             return Some(self.pure_ack(now));
@@ -130,7 +129,8 @@ impl Sender {
     /// The tail loss probe (RFC 8985 section 7.3): new data where the peer's window takes it, whatever cwnd; else the
     /// segment sent last in order.
     fn choose_tail_probe(&mut self, now: Time) -> Option<Choice> {
-        if self.tcp.ca_state != CaState::Open || self.board.flight_size() == 0 {
+        let recovers = matches!(self.tcp.ca_state, CaState::Recovery | CaState::Loss);
+        if recovers || self.board.flight_size() == 0 {
             return None;
         }
         if let Some(Choice::New(len)) = self.choose_new(now, u64::MAX) {
@@ -141,10 +141,7 @@ impl Sender {
 
     /// In fast recovery under RACK: what it found lost, in order, then new data.
     fn choose_rack(&mut self, now: Time) -> Option<Choice> {
-        let room = self.tcp.cwnd.saturating_sub(self.board.in_flight());
-        if room < self.tcp.mss {
-            return None;
-        }
+        let room = self.room_in_recovery()?;
         match self.board.next_lost() {
             Some(index) => self.is_in_window(index).then_some(Choice::Again(index)),
             None => self.choose_new(now, room),
@@ -153,10 +150,7 @@ impl Sender {
 
     /// RFC 6675 section 5 step C with section 4's NextSeg().
     fn choose_sack(&mut self, now: Time) -> Option<Choice> {
-        let room = self.tcp.cwnd.saturating_sub(self.board.in_flight());
-        if room < self.tcp.mss {
-            return None;
-        }
+        let room = self.room_in_recovery()?;
         let hole = self.board.next_hole();
         if let Some((index, true)) = hole {
             return Some(Choice::Again(index));
@@ -187,6 +181,9 @@ impl Sender {
         let room = self.tcp.cwnd.saturating_sub(self.board.in_flight());
         if let Some(index) = self.board.next_lost() {
             let len = self.board.get(index).map_or(0, |sent| u64::from(sent.len()));
+            if len > room && self.has_data() {
+                self.note_usage(true);
+            }
             return (len <= room && self.is_in_window(index)).then_some(Choice::Again(index));
         }
         self.choose_new(now, room)
@@ -219,6 +216,7 @@ impl Sender {
         if idle && self.config.restart_after_idle && self.is_idle(now) {
             self.restart_window(now);
         } else if len > room {
+            self.note_usage(true);
             return None;
         }
         // Silly window avoidance (RFC 9293 section 3.8.6.2.1): a full segment, or the last of the data, or half of the
@@ -235,6 +233,21 @@ impl Sender {
             self.start_persist(now);
         }
         None
+    }
+
+    /// What cwnd lets go in fast recovery, if it is a segment.
+    fn room_in_recovery(&mut self) -> Option<u64> {
+        let room = self.tcp.cwnd.saturating_sub(self.board.in_flight());
+        if room < self.tcp.mss && self.has_data() {
+            self.note_usage(true);
+        }
+        (room >= self.tcp.mss).then_some(room)
+    }
+
+    /// The sender sent new data, or has some that cwnd keeps back.
+    #[inline]
+    fn note_usage(&mut self, limited: bool) {
+        self.usage.note(limited, self.board.una(), self.board.nxt());
     }
 
     fn is_idle(&self, now: Time) -> bool {
@@ -315,7 +328,7 @@ impl Sender {
         {
             self.rare.get_or_insert_default().timed = Some((self.board.nxt(), now));
         }
-        self.round_high = self.round_high.max(self.board.in_flight());
+        self.note_usage(self.board.in_flight() + self.tcp.mss > self.tcp.cwnd);
         if self.timer == Timer::Off {
             // RFC 6298 section 5.1.
             self.start_rto(now);
@@ -366,7 +379,6 @@ impl Sender {
             // leaves it running.
             self.start_rto(now);
         }
-        self.round_high = self.round_high.max(self.board.in_flight());
         let segment = self.sent(now, offset, sent.payload(), sent.is(FIN), true);
         if by_timer {
             self.rare.get_or_insert_default().spurious.on_timer_retransmission(now, segment.tag);

@@ -95,8 +95,27 @@ impl Sender {
         }
     }
 
+    /// Linux: where reordering extended beyond DupThresh segments, what SACKs deliver outside of recovery lets the window grow too
+    /// (`tcp_may_raise_cwnd`).
+    #[inline]
+    pub(super) fn grows_by_sacks(&self) -> bool {
+        self.times_out_as_linux()
+            && self.rack.as_ref().is_some_and(|rack| rack.extent() > self.dup_thresh_bytes())
+    }
+
+    fn dup_thresh_bytes(&self) -> u64 {
+        u64::from(self.config.dup_thresh) * self.tcp.mss
+    }
+
     /// Section 6.3, at a timeout: the oldest segment is lost, and what is overdue. Returns the bytes newly lost.
     pub(super) fn mark_overdue_lost(&mut self, now: Time) -> u64 {
+        let most = self.dup_thresh_bytes();
+        if let Some(rack) = &mut self.rack
+            && matches!(self.tcp.ca_state, CaState::Open | CaState::Disorder)
+            && self.board.sacked() >= most
+        {
+            rack.limit_extent(most);
+        }
         let Some(rack) = &self.rack else { return self.board.mark_all_lost() };
         let window = rack.window(true, self.tcp.min_rtt, self.tcp.srtt);
         if let Some(rare) = &mut self.rare {
@@ -161,6 +180,13 @@ impl Sender {
         self.arm(timer, on_wheel(now, at.max(now), &self.config));
     }
 
+    /// Whether RACK's reordering timer runs, or is to run. The other timers count from what was sent or acknowledged last: an ACK that
+    /// acknowledges nothing leaves them alone (RFC 8985 section 7.2, RFC 6298 section 5).
+    #[inline]
+    pub(super) fn waits_for_reordering(&self) -> bool {
+        self.timer == Timer::Reordering || self.rare.as_ref().is_some_and(|rare| rare.reorder_at.is_some())
+    }
+
     /// New data has left while a tail loss probe was due (section 7.2: the probe counts from the last segment sent). In Linux the RTO
     /// counts from the oldest segment then, as long as that is to come.
     pub(super) fn postpone_tail_probe(&mut self, now: Time) {
@@ -173,11 +199,11 @@ impl Sender {
         self.arm_next(now);
     }
 
-    /// Section 7.2: in Open with nothing SACKed, one probe at a time, and none without a round-trip time since the last.
+    /// Section 7.2: outside of loss recovery with nothing SACKed, one probe at a time, and none without a round-trip time since the last.
     fn may_probe_tail(&self) -> bool {
         self.config.tlp
             && self.rack_in_use()
-            && self.tcp.ca_state == CaState::Open
+            && matches!(self.tcp.ca_state, CaState::Open | CaState::Cwr)
             && !self.board.has_sacks()
             && self.rare.as_ref().is_none_or(|rare| rare.tlp.is_idle())
     }
@@ -214,6 +240,9 @@ impl Sender {
     pub(super) fn rack_ack(&mut self, now: Time, ack: u64, sample: &AckSample, bare: bool) {
         let rare = self.rare.get_or_insert_default();
         let d_sack_end = rare.d_sack_end;
+        if let Some(rack) = &mut self.rack {
+            rack.end_ack();
+        }
         let explained = rare.tlp.end.is_some() && d_sack_end == rare.tlp.end;
         if d_sack_end.is_some()
             && !explained

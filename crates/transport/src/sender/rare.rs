@@ -1,6 +1,7 @@
 //! What a sender needs in few connections or rarely.
 
 use super::Sender;
+use crate::SeqNumber;
 use crate::prr::Prr;
 use crate::rack::Tlp;
 use crate::spurious::SpuriousCounter;
@@ -29,6 +30,8 @@ pub(super) struct Rare {
     /// RACK found a retransmission lost that left after the latest response to a loss, which came at `reduced_at`.
     pub(super) retransmission_lost: bool,
     pub(super) reduced_at: Time,
+    /// A reset is due, with this sequence number.
+    pub(super) reset: Option<SeqNumber>,
 }
 
 impl Sender {

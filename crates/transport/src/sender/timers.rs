@@ -238,7 +238,7 @@ impl Sender {
                     self.arm(Timer::Off, Time::MAX);
                 } else if restart || self.timer == Timer::Off {
                     self.start_rto(now);
-                } else if self.rack_in_use() {
+                } else if self.waits_for_reordering() {
                     self.arm_next(now);
                 }
             }

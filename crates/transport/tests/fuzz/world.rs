@@ -115,7 +115,7 @@ impl World {
         self.sender.open(self.now);
         self.pull();
         let mut steps = 0u64;
-        while !(self.sender.is_closed() && self.receiver.state() == ReceiverState::Closed) {
+        while !self.is_over() {
             let event = self.events.first_key_value().map_or(Time::MAX, |((time, _), _)| *time);
             let timers = self.sender.poll_timeout().min(self.receiver.poll_timeout());
             let next = event.min(timers);
@@ -139,6 +139,12 @@ impl World {
             assert_eq!(*byte, oracle(self.seed, position as u64), "byte {position}");
         }
         self.digest
+    }
+
+    /// A sender that closes before it is connected, with nothing written, leaves the receiver where it is.
+    fn is_over(&self) -> bool {
+        let never_connected = self.total == 0 && !self.sender.is_finished();
+        self.sender.is_closed() && (never_connected || self.receiver.state() == ReceiverState::Closed)
     }
 
     fn schedule(&mut self, time: Time, event: Event) {

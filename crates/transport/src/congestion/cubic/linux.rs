@@ -7,6 +7,7 @@
 //!           at most 20 while no loss has been seen: 5 % per round trip
 //! Reno:     W_est grows by one for every 15/8 cwnd segments, also beyond cwnd_prior (RFC 9438: alpha = 1 from there on)
 //! timeout:  everything is forgotten: W_max, the epoch, the least RTT
+//! clock:    ticks of 4 ms; while cwnd stands still the count of ACKs per segment is made anew after 28 ms, and else once a tick
 //! ```
 //!
 //! Slow start ends by HyStart (Ha and Rhee, "Taming the elephants", 2011), not by HyStart++: at once, when the ACKs of a round trip
@@ -14,8 +15,8 @@
 //! eighth, within 4 to 16 ms. After a timeout it is on again.
 //!
 //! Windows are whole segments. Written from what the kernel does (Linux 6.18) and from these papers; `cogtcp agree` compares the two.
-//! Departures: time is not cut into jiffies, so that the target follows every ACK where the kernel looks 32 times a second while cwnd
-//! stands still; the least RTT is that of the ACK samples that the sender takes.
+//! Departures: the ticks begin with the run, whatever [`SenderConfig::timer_phase`](crate::SenderConfig::timer_phase) is; the least RTT is
+//! that of the ACK samples that the sender takes.
 
 use super::super::{AckSample, CaEvent, CaState, CongestionControl, PacketInfo, Parameters, TcpState};
 use super::NAME;
@@ -34,8 +35,12 @@ const SAMPLES: u32 = 8;
 /// Bounds of the rise of the RTT (`HYSTART_DELAY_MIN`, `HYSTART_DELAY_MAX`).
 const LEAST_RISE: Duration = Duration::from_millis(4);
 const MOST_RISE: Duration = Duration::from_millis(16);
-/// After an epoch has begun RTTs are not looked at for this long: they are those of the recovery.
-const SETTLING: Duration = Duration::from_secs(1);
+/// A jiffy with HZ = 250, as in Debian's kernels.
+const JIFFY: Duration = Duration::from_millis(4);
+/// HZ / 32, whole jiffies: as long the count holds while cwnd stands still (`bictcp_update`).
+const HOLD: u64 = 7;
+/// After an epoch has begun RTTs are not looked at for so many jiffies, a second: they are those of the recovery.
+const SETTLING: u64 = 250;
 /// Segments acknowledged per segment of growth, at most, while no loss has been seen.
 const UNKNOWN_COUNT: u64 = 20;
 
@@ -51,6 +56,13 @@ pub(super) struct LinuxCubic {
     /// Window at the last loss, after fast convergence; zero: none, or a timeout came since.
     w_max: u64,
     epoch: Option<Epoch>,
+    /// Segments to be acknowledged for one segment of growth, by the cubic or Reno's window; the jiffy and cwnd for which it was made.
+    count: u64,
+    counted_at: u64,
+    counted_cwnd: u64,
+    /// Reno's window, and the segments acknowledged since it last grew.
+    w_est: u64,
+    acked: u64,
     /// Least RTT; [`Duration::MAX`]: none yet.
     least_rtt: Duration,
     /// Segments acknowledged and not yet turned into growth.
@@ -63,12 +75,10 @@ pub(super) struct LinuxCubic {
 
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
-    start: Time,
+    /// Jiffies.
+    start: u64,
     k: f64,
     origin: u64,
-    /// Reno's window, and the segments acknowledged since it last grew.
-    w_est: u64,
-    acked: u64,
 }
 
 impl LinuxCubic {
@@ -81,6 +91,11 @@ impl LinuxCubic {
             hystart: parameters.flag("hystart").then(HyStart::default),
             w_max: 0,
             epoch: None,
+            count: 0,
+            counted_at: 0,
+            counted_cwnd: 0,
+            w_est: 0,
+            acked: 0,
             least_rtt: Duration::MAX,
             credit: 0,
             bytes: 0,
@@ -92,42 +107,67 @@ impl LinuxCubic {
     /// What a timeout leaves.
     fn forget(&mut self) {
         (self.w_max, self.epoch, self.least_rtt) = (0, None, Duration::MAX);
+        (self.counted_at, self.counted_cwnd) = (0, 0);
         if let Some(hystart) = &mut self.hystart {
             hystart.is_over = false;
         }
     }
 
-    /// Segments to be acknowledged for one segment of growth.
+    /// Segments to be acknowledged for one segment of growth (`bictcp_update`).
     fn count(&mut self, now: Time, cwnd: u64, acked: u64) -> u64 {
-        let (c, w_max) = (self.c, self.w_max);
-        let epoch = self.epoch.get_or_insert_with(|| Epoch::new(c, now, cwnd, w_max));
-        epoch.acked += acked;
-        let lead = if self.least_rtt == Duration::MAX { Duration::ZERO } else { self.least_rtt };
-        let target = epoch.target(c, now.saturating_since(epoch.start) + lead);
-        let mut count = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
-        if w_max == 0 {
-            count = count.min(UNKNOWN_COUNT);
+        let jiffy = jiffies(now);
+        self.acked += acked;
+        if self.counted_cwnd == cwnd && jiffy - self.counted_at <= HOLD {
+            return self.count;
+        }
+        if self.epoch.is_none() || jiffy != self.counted_at {
+            (self.counted_cwnd, self.counted_at) = (cwnd, jiffy);
+            self.count = self.cubic_count(jiffy, cwnd, acked);
         }
         if self.reno_friendly {
             // 15/8 of cwnd with the kernel's beta.
             let scale = 8 * (BETA_SCALE + self.beta) / 3 / (BETA_SCALE - self.beta).max(1);
             let step = (cwnd.saturating_mul(scale) / 8).max(1);
             // What is left of a step counts for the next.
-            let steps = epoch.acked.saturating_sub(1) / step;
-            epoch.acked -= steps * step;
-            epoch.w_est += steps;
-            if epoch.w_est > cwnd {
-                count = count.min(cwnd / (epoch.w_est - cwnd));
+            let steps = self.acked.saturating_sub(1) / step;
+            self.acked -= steps * step;
+            self.w_est += steps;
+            if self.w_est > cwnd {
+                self.count = self.count.min(cwnd / (self.w_est - cwnd));
             }
         }
-        count.max(2)
+        self.count = self.count.max(2);
+        self.count
+    }
+
+    /// By the cubic alone; the first time since a loss its epoch begins.
+    fn cubic_count(&mut self, jiffy: u64, cwnd: u64, acked: u64) -> u64 {
+        let (c, w_max) = (self.c, self.w_max);
+        if self.epoch.is_none() {
+            (self.w_est, self.acked) = (cwnd, acked);
+        }
+        let epoch = self.epoch.get_or_insert_with(|| Epoch::new(c, jiffy, cwnd, w_max));
+        let lead = if self.least_rtt == Duration::MAX { 0 } else { ticks(self.least_rtt) };
+        let target = epoch.target(c, JIFFY * (jiffy.saturating_sub(epoch.start) + lead));
+        let count = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
+        if w_max == 0 { count.min(UNKNOWN_COUNT) } else { count }
     }
 }
 
+/// The kernel's clock.
+fn jiffies(at: Time) -> u64 {
+    at.as_nanos() / JIFFY.as_nanos()
+}
+
+/// A span in whole jiffies, rounded up (`usecs_to_jiffies`).
+fn ticks(span: Duration) -> u64 {
+    span.as_nanos().div_ceil(JIFFY.as_nanos())
+}
+
 impl Epoch {
-    fn new(c: f64, now: Time, cwnd: u64, w_max: u64) -> Self {
+    fn new(c: f64, start: u64, cwnd: u64, w_max: u64) -> Self {
         let k = libm::cbrt(w_max.saturating_sub(cwnd) as f64 / c);
-        Self { start: now, k, origin: w_max.max(cwnd), w_est: cwnd, acked: 0 }
+        Self { start, k, origin: w_max.max(cwnd) }
     }
 
     /// W_cubic after `t`, in whole segments.
@@ -192,7 +232,7 @@ impl CongestionControl for LinuxCubic {
 
     fn pkts_acked(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample) {
         let Some(rtt) = ack.rtt else { return };
-        if self.epoch.is_some_and(|epoch| now.saturating_since(epoch.start) < SETTLING) {
+        if self.epoch.is_some_and(|epoch| jiffies(now).saturating_sub(epoch.start) < SETTLING) {
             return;
         }
         self.least_rtt = self.least_rtt.min(rtt);
@@ -210,7 +250,8 @@ impl CongestionControl for LinuxCubic {
             CaEvent::TxStart => {
                 // t stands still while nothing is in flight, from the last transmission on.
                 if let Some(epoch) = &mut self.epoch {
-                    epoch.start = (epoch.start + now.saturating_since(self.last_sent)).min(now);
+                    let (now, last) = (jiffies(now), jiffies(self.last_sent));
+                    epoch.start = (epoch.start + now.saturating_sub(last)).min(now);
                 }
             }
             _ => {}
@@ -237,7 +278,7 @@ impl CongestionControl for LinuxCubic {
     fn observe(&self, _tcp: &TcpState, show: &mut dyn FnMut(&str, f64)) {
         let of_epoch = |value: fn(&Epoch) -> f64| self.epoch.as_ref().map_or(f64::NAN, value);
         show("w_max_segments", of_epoch(|epoch| epoch.origin as f64));
-        show("w_est_segments", of_epoch(|epoch| epoch.w_est as f64));
+        show("w_est_segments", if self.epoch.is_some() { self.w_est as f64 } else { f64::NAN });
         show("k_s", of_epoch(|epoch| epoch.k));
     }
 }
