@@ -34,6 +34,7 @@ mod orphans;
 mod packet;
 mod plan;
 mod privileges;
+mod receive_memory;
 mod report;
 mod scripts;
 mod segments;

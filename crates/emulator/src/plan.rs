@@ -4,14 +4,17 @@ use crate::device::LEAST_MTU_OF_IPV6;
 use crate::error::EmulationError;
 use crate::network;
 use crate::packet::{Family, MOST_HOSTS, Packets, Ports};
+use crate::receive_memory;
 use crate::sockets::Settings;
 use crate::udp;
 use crate::ways::{Pipe, Ways};
-use cogtcp_scenario::{Experiment, FlowSpec, PipeSpec, RadioSpec};
+use cogtcp_link::Schedule;
+use cogtcp_scenario::{Experiment, FlowSpec, PipeSpec, RadioKind, RadioSpec};
+use cogtcp_spectrum::ChannelChoice;
 use cogtcp_transport::{
     DelayedAck, FRto, LinuxControl, Parameters, Preset, Recovery, SenderConfig, control_info, linux_control,
 };
-use cogtcp_units::Duration;
+use cogtcp_units::{Duration, Rate};
 use cogtcp_wireless::MacConfig;
 use std::net::IpAddr;
 
@@ -200,8 +203,8 @@ impl Plan {
         own.fold(LEAST_RTO, Duration::min)
     }
 
-    /// The round-trip time without queues, of a full segment and its ACK where a medium takes its time for them: the shortest of all
-    /// flows, or the one of a program and its peer.
+    /// The round-trip time without queues, of a full segment and its ACK, the time included that links or media take to send them: the
+    /// shortest of all flows, or the one of a program and its peer.
     pub(crate) fn rtt(&self) -> Duration {
         let ends = if self.flow_ends.is_empty() { std::slice::from_ref(&self.ends) } else { &self.flow_ends };
         let trip = |&[from, to]: &[usize; 2]| {
@@ -217,12 +220,17 @@ impl Plan {
         ends.iter().map(trip).min().unwrap_or_default()
     }
 
-    /// How long a packet of `size` bytes takes over a direction of a link at least: with a MAC its frames take their time, which is
-    /// no queue of the link.
+    /// How long a packet of `size` bytes takes over a direction of a link at least, from its first bit to the arrival of its last; with a
+    /// MAC its frames take their time too, which is no queue of the link.
     fn transit(&self, pipe: Pipe, size: u32) -> Duration {
         let delay = self.pipe(pipe).delay;
         let radio = self.experiment.radios.iter().find(|radio| radio.links.contains(&(pipe / 2)));
-        let Some(cognitive) = radio.and_then(|radio| radio.kind.cognitive()) else { return delay };
+        let Some(cognitive) = radio.and_then(|radio| radio.kind.cognitive()) else {
+            let rate = fastest(self.pipe(pipe), radio.map(|radio| &radio.kind));
+            let sending =
+                rate.filter(|rate| *rate > Rate::ZERO).map(|rate| rate.transmission_time(size.into()));
+            return delay + sending.unwrap_or_default();
+        };
         delay + self.on_medium(&cognitive.user.mac.clone().into(), size)
     }
 
@@ -267,6 +275,15 @@ impl Host {
             // So that a full segment has the payload and the headers that it has in the simulator.
             mtu = config.mss + family.header() + TCP_HEADER + timestamps(config);
         }
+        // What the receivers of this host may offer: the kernel has one bound for all of them.
+        let to_here = experiment.flows.iter().filter(|flow| flow.to == node);
+        let windows = to_here.filter_map(|flow| {
+            let window = receive_memory::largest_window(flow, DEFAULT_BUFFER)?;
+            Some((window, flow.sender.mss))
+        });
+        if let Some((window, payload)) = windows.max() {
+            sysctls.push(("ipv4.tcp_rmem", receive_memory::tcp_rmem(window, mtu, payload)));
+        }
         if family == Family::V6 {
             // Where segments are to be smaller than that leaves room for, the sockets say so.
             mtu = mtu.max(LEAST_MTU_OF_IPV6);
@@ -293,6 +310,29 @@ fn ends_of_programs(experiment: &Experiment) -> [usize; 2] {
         (_, Some(flow)) => [flow.from, flow.to],
         (_, None) => experiment.udp.first().map_or([0; 2], |source| [source.from, source.to]),
     }
+}
+
+/// The highest rate that a direction of a link ever has; `None`: packets leave at instants, in no time.
+fn fastest(pipe: &PipeSpec, radio: Option<&RadioKind>) -> Option<Rate> {
+    let own = match pipe.trace.as_deref() {
+        None => pipe.rate,
+        Some(Schedule::Opportunities(_)) => return None,
+        Some(Schedule::Rates(steps)) => {
+            Rate::from_bits_per_second(steps.iter().map(|(_, rate)| *rate).max().unwrap_or_default())
+        }
+    };
+    let channels: Vec<Rate> = match radio {
+        Some(RadioKind::Cycle(cycle, _)) => match &cycle.channel {
+            ChannelChoice::Stay => Vec::new(),
+            ChannelChoice::Range(bounds) => bounds.to_vec(),
+            ChannelChoice::Set(rates) => rates.clone(),
+        },
+        Some(RadioKind::Journey(journey, _)) => {
+            journey.line.signal.rates.iter().map(|step| step.rate).collect()
+        }
+        Some(RadioKind::Cognitive(_)) | None => Vec::new(),
+    };
+    channels.into_iter().chain([own]).max()
 }
 
 fn refuse<T>(what: String) -> Result<T, EmulationError> {
@@ -332,7 +372,8 @@ fn settings(flow: &FlowSpec, family: Family, notes: &mut Vec<String>) -> Result<
     }
     let buffer = flow.receiver.buffer;
     // The kernel doubles what it is asked for, since it counts what a packet takes in memory.
-    let receive_buffer = (buffer != DEFAULT_BUFFER).then(|| i32::try_from(buffer).unwrap_or(i32::MAX / 2));
+    let is_fixed = receive_memory::largest_window(flow, DEFAULT_BUFFER).is_none();
+    let receive_buffer = is_fixed.then(|| i32::try_from(buffer).unwrap_or(i32::MAX / 2));
     let most = flow.sender.mss + timestamps(&flow.sender);
     let segment = (family == Family::V6).then(|| i32::try_from(most).unwrap_or(i32::MAX));
     Ok(Settings { congestion, receive_buffer, segment })
@@ -355,11 +396,15 @@ fn notes_on_receivers(flows: &[FlowSpec]) -> Vec<String> {
         &|flow| flow.receiver.buffer == DEFAULT_BUFFER && !flow.receiver.window_tuning,
         "the kernel's receive window begins small and grows (window_tuning = true in the scenario)",
     );
-    let stays = named(
-        &|flow| flow.receiver.buffer != DEFAULT_BUFFER && flow.receiver.window_tuning,
-        "a receive buffer that is set does not grow in the kernel (window_tuning = false in the scenario)",
+    let window = |flow: &FlowSpec| receive_memory::largest_window(flow, DEFAULT_BUFFER);
+    let shares = named(
+        &|flow| {
+            window(flow)
+                .is_some_and(|own| flows.iter().any(|other| other.to == flow.to && window(other) > Some(own)))
+        },
+        "the kernel of its receiver has one bound of the receive window, which is the largest of its flows",
     );
-    [delays, grows, stays].into_iter().flatten().collect()
+    [delays, grows, shares].into_iter().flatten().collect()
 }
 
 /// A control that is our own program in the kernel has its default parameters, apart from those that it is told.
@@ -425,3 +470,6 @@ pub(crate) fn settings_of(config: &SenderConfig) -> Vec<(&'static str, String)> 
         ("ipv4.tcp_rto_min_us", (config.min_rto.as_nanos() / 1000).to_string()),
     ]
 }
+
+#[cfg(test)]
+mod tests;

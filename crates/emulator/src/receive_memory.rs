@@ -1,0 +1,52 @@
+//! What memory the kernel of a receiver may take, so that the window that it offers grows as far as that of the model's receiver.
+//!
+//! The kernel counts memory and not data. Of its memory it offers the share that the data of a packet takes (`scaling_ratio`, since Linux 6.6,
+//! in parts of 256), and lets the memory of a connection grow up to the third value of `tcp_rmem`.
+
+use cogtcp_scenario::FlowSpec;
+
+/// The memory of a packet from a TUN device besides its bytes: `NET_SKB_PAD` and `skb_shared_info` in one allocation, which is a power of
+/// two, and `sk_buff`.
+const PADDING: u64 = 64 + 320;
+const HEAD: u64 = 256;
+/// The kernel's least and initial memory.
+const LEAST: u64 = 4096;
+const INITIAL: u64 = 131_072;
+/// The window that the model's receiver begins with where it grows.
+const FIRST_WINDOW: u64 = 65_535;
+
+/// The largest window that the model's receiver of a flow offers, where the kernel's is to grow up to it; `None`: the socket has a buffer
+/// of a fixed size.
+pub(crate) fn largest_window(flow: &FlowSpec, default_buffer: u64) -> Option<u64> {
+    let buffer = flow.receiver.buffer;
+    if flow.receiver.window_tuning {
+        // Half of the buffer is for data (`receiver/tuning.rs`).
+        Some((buffer / 2).max(FIRST_WINDOW.min(buffer)))
+    } else {
+        (buffer == default_buffer).then_some(buffer)
+    }
+}
+
+/// `tcp_rmem` of a host that is to offer `window` bytes at most, of segments of `payload` bytes in packets of `mtu`.
+pub(crate) fn tcp_rmem(window: u64, mtu: u32, payload: u32) -> String {
+    let packet = (u64::from(mtu) + PADDING).next_power_of_two() + HEAD;
+    let ratio = (u64::from(payload) * 256 / packet).clamp(1, 255);
+    let most = window.saturating_mul(256).div_ceil(ratio).clamp(LEAST, i32::MAX as u64);
+    format!("{LEAST} {} {most}", INITIAL.min(most))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 1448 bytes in a packet of 1500: 1500 + 384 fit into 2048, with 256 more it is 2304; 1448 * 256 / 2304 = 160 parts of 256, which is the
+    /// 5/8 that captures show. 2 MiB * 256 / 160 = 3355443.2.
+    #[test]
+    fn memory_for_a_window() {
+        assert_eq!(tcp_rmem(2 << 20, 1500, 1448), "4096 131072 3355444");
+        // 1000 of 1052: the same allocation, 111 parts.
+        assert_eq!(tcp_rmem(111_000, 1052, 1000), "4096 131072 256000");
+        assert_eq!(tcp_rmem(16_000, 1500, 1448), "4096 25600 25600");
+        assert_eq!(tcp_rmem(u64::MAX, 1500, 1448), format!("4096 131072 {}", i32::MAX));
+    }
+}
