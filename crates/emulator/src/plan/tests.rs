@@ -26,7 +26,7 @@ fn a_round_trip_has_the_time_of_sending() {
 
 fn rmem(tcp: &str) -> Option<String> {
     let plan = plan("rate = \"1 Mbit/s\", delay = \"1 ms\"", "", tcp);
-    let receiver = &plan.hosts[plan.ends_of(&plan.experiment.flows[0])[1]];
+    let receiver = &plan.hosts[plan.flow_ends[0][1]];
     receiver.sysctls.iter().find(|(name, _)| *name == "ipv4.tcp_rmem").map(|(_, value)| value.clone())
 }
 
