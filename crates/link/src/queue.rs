@@ -14,7 +14,7 @@ mod testing;
 
 pub use codel::CoDel;
 pub use drop_tail::DropTail;
-pub use fq_codel::FqCoDel;
+pub use fq_codel::{Backlog, FqCoDel};
 pub use limit::QueueLimit;
 pub use red::Red;
 pub use spec::{DisciplineInfo, WrongParameter};

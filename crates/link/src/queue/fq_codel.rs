@@ -15,6 +15,18 @@ use std::collections::VecDeque;
 /// Packets dropped at once from the longest queue when the limit is reached, at most (section 4.1.2; Linux's).
 const DROP_BATCH: u32 = 64;
 
+/// Which packets count when CoDel asks whether no more than one waits: it then drops none.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Backlog {
+    /// Those of the flow's own queue: RFC 8290 applies CoDel to each queue by itself, and RFC 8289 asks for the bytes of its
+    /// queue (section 5.7). So does ns-3.
+    #[default]
+    Own,
+    /// Those of all queues together: Linux (`sch_fq_codel.c` gives `codel_dequeue` the backlog of the whole discipline).
+    All,
+}
+
 /// Queues of flows that take turns, each under CoDel.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
@@ -31,10 +43,12 @@ pub struct FqCoDel {
     pub limit: u32,
     /// Whether packets of senders that react to marks are marked in place of dropped (RFC 3168).
     pub ecn: bool,
+    /// A packet is never dropped when it is the last one: of its flow's own queue, or of all.
+    pub backlog: Backlog,
 }
 
 impl Default for FqCoDel {
-    /// Section 5.2 of the RFC, which are Linux's.
+    /// Section 5.2 of the RFC, which are Linux's; `backlog` is the RFC's.
     fn default() -> Self {
         Self {
             target: Duration::from_millis(5),
@@ -43,6 +57,7 @@ impl Default for FqCoDel {
             quantum: MOST_PACKET as u32,
             limit: 10_240,
             ecn: true,
+            backlog: Backlog::default(),
         }
     }
 }
@@ -160,12 +175,17 @@ impl<P: Payload> QueueDiscipline<P> for FqCoDelQueues<P> {
                 self.old.push_back(place);
                 continue;
             }
+            let counted = self.config.backlog;
             let (fifo, packets, bytes) = (&mut flow.fifo, &mut self.packets, &mut self.bytes);
             let frame = flow.control.dequeue(now, &law, signals, || {
                 let frame = fifo.pop()?;
                 *packets -= 1;
                 *bytes -= u64::from(frame.size());
-                Some((frame, *bytes))
+                let backlog = match counted {
+                    Backlog::Own => fifo.bytes,
+                    Backlog::All => *bytes,
+                };
+                Some((frame, backlog))
             });
             if let Some(frame) = frame {
                 flow.credits -= i64::from(frame.size());
@@ -297,6 +317,27 @@ mod tests {
             lost.extend(bench.dropped().into_iter().map(|(number, _)| number));
         }
         assert!(!lost.is_empty() && lost.iter().all(|number| *number == 1), "{lost:?}");
+    }
+
+    /// Flow 1 always has one packet in its queue, which has waited 200 ms when it leaves; flow 2 has a standing queue. By its own
+    /// queue flow 1 is never dropped from (RFC 8290); by all queues it is, once it has waited too long for 100 ms (Linux).
+    #[test]
+    fn the_last_packet_of_a_flow_is_dropped_only_if_all_queues_count() {
+        let drops_of = |backlog: Backlog| {
+            let mut bench = bench(FqCoDel { quantum: 1000, backlog, ..FqCoDel::default() });
+            let mut lost = std::collections::BTreeSet::new();
+            (0..9).for_each(|_| bench.enqueue(0, TestPacket::of_flow(2, 2)));
+            for round in 0..5 {
+                bench.enqueue(round * 200, TestPacket::of_flow(1, 1));
+                bench.enqueue(round * 200, TestPacket::of_flow(2, 2));
+                assert!(bench.dequeue((round + 1) * 200 - 1).is_some());
+                assert!(bench.dequeue((round + 1) * 200 - 1).is_some());
+                lost.extend(bench.dropped().into_iter().map(|(number, _)| number));
+            }
+            lost.into_iter().collect::<Vec<u32>>()
+        };
+        assert_eq!(drops_of(Backlog::Own), [2]);
+        assert_eq!(drops_of(Backlog::All), [1, 2]);
     }
 
     /// With 1024 queues the hash spreads 1024 flows as evenly as chance would: 1 - 1/e of the queues are used.
