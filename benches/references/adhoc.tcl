@@ -1,8 +1,8 @@
 # Saturated 802.11 stations in ns-2: who gets how much.
-#   ns adhoc.tcl SEED SECONDS RTS BYTES PLACES FLOWS
+#   ns adhoc.tcl SEED SECONDS RTS BYTES PLACES FLOWS [SENSE]
 # RTS: on or off. PLACES: {x y} of every node. FLOWS: {from to} of constant bit rate sources that always have packets.
 # Prints for every flow the packets received in the last SECONDS, after 10 s to find addresses and to settle.
-foreach {seed seconds rts bytes places flows} $argv break
+foreach {seed seconds rts bytes places flows sense} $argv break
 ns-random $seed
 remove-all-packet-headers
 add-packet-header Common IP LL Mac ARP Flags Message RTP

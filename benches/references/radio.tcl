@@ -1,4 +1,4 @@
-# The radio and the MAC of the comparisons with ns-2: 914 MHz, 250 m and 550 m, 802.11 at 1 Mbit/s. Wants: rts, on or off.
+# The radio and the MAC of the comparisons with ns-2: 914 MHz, 250 m and 550 m, 802.11 at 1 Mbit/s. Wants: rts, on or off. May have sense, 250 or 550 m.
 Mac/802_11 set dataRate_ 1Mb
 Mac/802_11 set basicRate_ 1Mb
 Mac/802_11 set RTSThreshold_ [expr {$rts eq "on" ? 0 : 3000}]
@@ -12,7 +12,7 @@ Mac/802_11 set PLCPDataRate_ 1.0e6
 Mac/802_11 set ShortRetryLimit_ 7
 Mac/802_11 set LongRetryLimit_ 4
 Phy/WirelessPhy set CPThresh_ 10.0
-Phy/WirelessPhy set CSThresh_ 1.559e-11
+Phy/WirelessPhy set CSThresh_ [expr {[info exists sense] && $sense == 250 ? 3.652e-10 : 1.559e-11}]
 Phy/WirelessPhy set RXThresh_ 3.652e-10
 Phy/WirelessPhy set Pt_ 0.28183815
 Phy/WirelessPhy set freq_ 914e+6

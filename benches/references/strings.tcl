@@ -1,10 +1,10 @@
 # Saturated strings of 802.11 stations in ns-2: what comes through over several hops.
-#   ns strings.tcl SEED SECONDS RTS BYTES PLACES PATHS
+#   ns strings.tcl SEED SECONDS RTS BYTES PLACES PATHS [SENSE]
 # RTS: on or off. PLACES: {x y} of every node. PATHS: {first relay ... last} of sources that always have packets.
 # ns-2 has no static routes over wireless links. Here every relay takes the packet and sends one of its own to the next, at once,
 # so that only the MAC and its queues are at work. Prints for every path the packets received in the last SECONDS,
 # after 10 s to find addresses and to settle.
-foreach {seed seconds rts bytes places paths} $argv break
+foreach {seed seconds rts bytes places paths sense} $argv break
 ns-random $seed
 remove-all-packet-headers
 add-packet-header Common IP LL Mac ARP Flags Message

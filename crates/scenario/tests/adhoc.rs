@@ -5,8 +5,8 @@ use cogtcp_routing::{AodvProfile, RoutingSpec};
 use cogtcp_scenario::{Experiment, Motion, Scenario, ScenarioError, UsersSpec};
 use cogtcp_units::{Decibel, Duration, Length, Position};
 use cogtcp_wireless::{
-    Capture, Fading, LogDistance, Minstrel, Nakagami, PathLoss, Profile, Propagation, RateControl, Rules,
-    Shadowing,
+    AnswerRate, Capture, Errors, Fading, LogDistance, Minstrel, Nakagami, PathLoss, Profile, Propagation,
+    RateControl, Rules, Shadowing,
 };
 
 const RIGHT: &str = r#"name = "test"
@@ -324,6 +324,25 @@ fn the_profile_reaches_beyond_the_mac() {
     let set = of("arp = { protocol = \"rfc826\", lifetime = \"5 s\", learns = \"all\" }");
     let expected = ArpConfig { lifetime: Duration::from_secs(5), learns: ArpLearns::All, ..ArpConfig::rfc() };
     assert_eq!(set.arp, Some(expected));
+}
+
+/// ns-3 detects preambles from 4 dB on, loses frames by bit errors and answers at the rate of the data. What `[phy]` says stands over it.
+#[test]
+fn the_profile_reaches_the_radio() {
+    let of = |profile: &str, phy: &str| {
+        let mac = "profile = \"ns2\"\nqueue = 20\n\n[mac.rules]\ncapture = \"sinr\"";
+        let text = RIGHT.replace(mac, &format!("profile = \"{profile}\""));
+        let text = text.replace("range = \"200 m\"", &format!("range = \"200 m\"\n{phy}"));
+        let medium = resolve(&text).unwrap().adhoc.as_deref().unwrap().config.medium.clone();
+        (medium.mac.rules.capture, medium.mac.rules.answer_rate, medium.phy.capture, medium.phy.errors)
+    };
+    let four = Decibel(4.0).linear();
+    assert_eq!(of("standard", ""), (Capture::Sinr, AnswerRate::Basic, 10.0, Errors::Threshold));
+    assert_eq!(of("ns2", ""), (Capture::Pairwise, AnswerRate::Basic, 10.0, Errors::Threshold));
+    assert_eq!(of("ns3", ""), (Capture::Preamble, AnswerRate::Same, four, Errors::Dsss));
+    let set = of("ns3", "capture = \"10 dB\"\nerrors = \"threshold\"");
+    assert_eq!(set, (Capture::Preamble, AnswerRate::Same, 10.0, Errors::Threshold));
+    assert_eq!(of("standard", "errors = \"dsss\"").3, Errors::Dsss);
 }
 
 /// And the initial RTO of a TCP that is no simulator's or system's, unless `[tcp]` or the flow has one.

@@ -1,17 +1,17 @@
-//! Saturated stations under the rules of a simulator, for the comparison with ns-2 (`benches/references/adhoc.py`).
+//! Saturated stations under the rules of a simulator, for the comparison with ns-2 and ns-3 (`benches/references/adhoc.py`).
 //!
-//!   saturated PROFILE SEED SECONDS RTS BYTES PLACES PATHS
+//!   saturated PROFILE SEED SECONDS RTS BYTES PLACES PATHS [SENSE]
 //!
-//! As `adhoc.tcl` and `strings.tcl`: RTS is on or off; PLACES is `x,y;x,y`; PATHS is `from,relay,...,to;from,to`, where every
+//! As `adhoc.tcl`, `strings.tcl` and `stations-ns3.cc`: RTS is on or off; SENSE is the range of carrier sense, 250 or 550 m; PLACES is `x,y;x,y`; PATHS is `from,relay,...,to;from,to`, where every
 //! node hands a packet to the next at once. Prints for every path the packets received in the last SECONDS, after 10 s to
 //! settle.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
 
-use cogtcp_units::{Duration, Position, Time};
+use cogtcp_units::{Duration, Position, Power, Time};
 use cogtcp_wireless::{
-    Dcf, Destination, Event, InterfaceConfig, InterfaceId, MacConfig, Medium, Outgoing, Profile,
+    Dcf, Destination, Errors, Event, InterfaceConfig, InterfaceId, MacConfig, Medium, Outgoing, Profile,
 };
 use common::config;
 
@@ -77,8 +77,8 @@ fn lists<A: std::str::FromStr>(text: &str) -> Vec<Vec<A>> {
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [profile, seed, seconds, rts, bytes, places, paths] = &arguments[..] else {
-        eprintln!("usage: saturated ns2|ns3|standard SEED SECONDS on|off BYTES PLACES PATHS");
+    let [profile, seed, seconds, rts, bytes, places, paths, sense @ ..] = &arguments[..] else {
+        eprintln!("usage: saturated ns2|ns3|standard SEED SECONDS on|off BYTES PLACES PATHS [250|550]");
         std::process::exit(2);
     };
     let profile = match profile.as_str() {
@@ -92,7 +92,18 @@ fn main() {
     }
     let places: Vec<Vec<f64>> = lists(places);
     let positions: Vec<Position> = places.iter().map(|place| Position::new(place[0], place[1])).collect();
-    let mut medium = Medium::new(config(mac), positions, (), seed.parse().unwrap_or(1));
+    let mut config = config(mac);
+    let phy = &mut config.phy;
+    if sense == ["250"] {
+        phy.carrier_sense = phy.sensitivity;
+    }
+    if profile == Profile::Ns3 {
+        // What is not sensed disturbs all the same.
+        phy.cutoff = Power::from_watts(1.559e-12);
+        phy.capture = libm::pow(10.0, 0.4);
+        phy.errors = Errors::Dsss;
+    }
+    let mut medium = Medium::new(config, positions, (), seed.parse().unwrap_or(1));
     for node in 0..places.len() as u32 {
         medium.add_interface(InterfaceConfig::new(node));
     }

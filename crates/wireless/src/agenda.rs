@@ -10,13 +10,14 @@ use cogtcp_units::Time;
 use std::collections::VecDeque;
 use wheel::Wheel;
 
-/// The order of what happens at one time: frames end, frames begin to be heard, stations act. Without a delay stations act
-/// first, or no two of them would ever begin at once.
+/// The order of what happens at one time: frames end, frames are heard to which a station defers though its own slot ends just then
+/// (`Rules::defers_at_slot_end`), stations act, frames begin to be heard. Without a delay stations always act first, or no two of them
+/// would ever begin at once.
 mod class {
     pub(super) const ENDS: u8 = 0;
-    pub(super) const HEARD: u8 = 1;
+    pub(super) const HEARD_FIRST: u8 = 1;
     pub(super) const ACTS: u8 = 2;
-    pub(super) const HEARD_AT_ONCE: u8 = 3;
+    pub(super) const HEARD: u8 = 3;
 }
 
 /// Time, then class, then number, in one number: comparing two costs no branch, which no processor could predict.
@@ -125,9 +126,9 @@ impl Agenda {
         }
     }
 
-    /// A frame begins to be heard at `at`; `at_once`: there is no delay.
-    pub(crate) fn hear(&mut self, frame: u32, at: Time, at_once: bool) {
-        let entry = Entry::new(at, if at_once { class::HEARD_AT_ONCE } else { class::HEARD }, frame);
+    /// A frame begins to be heard at `at`; `first`: before stations act that do so then.
+    pub(crate) fn hear(&mut self, frame: u32, at: Time, first: bool) {
+        let entry = Entry::new(at, if first { class::HEARD_FIRST } else { class::HEARD }, frame);
         let later = self.heard.iter().rev().take_while(|other| **other > entry).count();
         self.heard.insert(self.heard.len() - later, entry);
     }
@@ -157,11 +158,11 @@ mod tests {
     /// Against a sorted map: stations are put off and brought forward, frames begin and end, with and without a delay.
     #[test]
     fn entries_come_in_order_whatever_moved() {
-        for delay in [0, 3] {
+        for (delay, first) in [(0, false), (3, false), (3, true)] {
             let mut stream = RandomStream::new(1, "agenda", delay);
+            let heard = if first { class::HEARD_FIRST } else { class::HEARD };
             let (mut agenda, mut model) = (Agenda::default(), BTreeMap::new());
             let (mut now, mut free) = (Time::ZERO, (0..20).collect::<Vec<u32>>());
-            let heard = if delay == 0 { class::HEARD_AT_ONCE } else { class::HEARD };
             for _ in 0..30_000 {
                 let station = stream.below(60) as u32;
                 let later = now + Duration::from_nanos(stream.below(40));
@@ -182,7 +183,7 @@ mod tests {
                     3 if !free.is_empty() => {
                         let frame = free.swap_remove(stream.below(free.len() as u64) as usize);
                         let at = now + Duration::from_nanos(delay);
-                        agenda.hear(frame, at, delay == 0);
+                        agenda.hear(frame, at, first);
                         model.insert((true, frame), (at, heard));
                     }
                     _ => {

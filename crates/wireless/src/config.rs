@@ -1,6 +1,6 @@
 //! What a medium and its stations are made of.
 
-use crate::{Dcf, Profile, Propagation, Rules};
+use crate::{Dcf, Errors, Profile, Propagation, Rules};
 use cogtcp_units::{Duration, Power, Rate};
 
 /// The MAC of the stations. The rules that implementations differ in are in [`Rules`].
@@ -60,8 +60,11 @@ pub struct PhyConfig {
     /// Less than this is nothing: the frame neither disturbs nor is heard. What this leaves out is bounded in
     /// `docs/adhoc.md`.
     pub cutoff: Power,
-    /// Least signal to noise and interference of a reception, linear (CPThresh_).
+    /// Least signal to noise and interference of a reception, linear (CPThresh_); under [`Capture::Preamble`](crate::Capture::Preamble)
+    /// of its preamble.
     pub capture: f64,
+    /// How frames are lost to noise and to other frames.
+    pub errors: Errors,
     /// Rates that differ from the two thresholds above, slowest first. What rate adaptation chooses from.
     pub rates: Vec<PhyRate>,
     /// From the start of a frame until all who are in reach hear it; the same for all pairs.
@@ -81,6 +84,7 @@ impl PhyConfig {
             carrier_sense: threshold(carrier_sense),
             cutoff: Power::from_watts(at(carrier_sense) * 0.1),
             capture: 10.0,
+            errors: Errors::Threshold,
             rates: Vec::new(),
             delay: Duration::from_micros(1),
         }
@@ -96,6 +100,7 @@ impl PhyConfig {
             carrier_sense,
             cutoff: carrier_sense,
             capture: 10.0,
+            errors: Errors::Threshold,
             rates: Vec::new(),
             delay: Duration::from_micros(1),
         }

@@ -7,13 +7,14 @@
 //!
 //! `medium` (the stations and the air between them), `contention` (one station's backoff and retries), `receiver` (what one
 //! radio makes of the frames around it), `propagation`, `grid` and `positions` (who hears whom), `surroundings` (noise and
-//! primary users), `dcf` (its constants), `rules` (where simulators differ from the standard), `timing`, `queue`, `rate`, `agenda`.
+//! primary users), `errors` (of bits), `dcf` (its constants), `rules` (where simulators differ from the standard), `timing`, `queue`, `rate`, `agenda`.
 //! `docs/adhoc.md` says what the model is and where it ends.
 
 mod agenda;
 mod config;
 mod contention;
 mod dcf;
+mod errors;
 mod event;
 mod grid;
 mod medium;
@@ -29,6 +30,7 @@ mod timing;
 
 pub use config::{ChannelConfig, MacConfig, MediumConfig, PhyConfig, PhyRate, Rendezvous, SilenceRules};
 pub use dcf::Dcf;
+pub use errors::Errors;
 pub use event::{Cause, Counters, Destination, Event, FrameKind, InterfaceId, Outgoing};
 pub use medium::{InterfaceConfig, Medium};
 pub use positions::Positions;

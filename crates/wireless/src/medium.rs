@@ -16,16 +16,17 @@ mod whole;
 pub use station::InterfaceConfig;
 
 use crate::agenda::{Agenda, Due};
+use crate::errors::Decoder;
 use crate::grid::Grid;
 use crate::receiver::{Listening, Strength};
 use crate::timing::Timing;
 use crate::{
-    Capture, Cause, Counters, Destination, Event, FrameKind, InterfaceId, MediumConfig, Offer, Outgoing,
-    Positions, Surroundings,
+    Capture, Cause, Counters, Destination, Errors, Event, FrameKind, InterfaceId, MediumConfig, Offer,
+    Outgoing, Positions, Surroundings,
 };
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::Position;
-use cogtcp_units::{Duration, Power, Rate, Time};
+use cogtcp_units::{Duration, Power, RandomStream, Rate, Time};
 use station::{NOBODY, Phase, Station};
 use stations::Stations;
 use std::collections::VecDeque;
@@ -33,19 +34,19 @@ use whole::Whole;
 
 /// What is known of a frame when it goes on the air.
 #[derive(Clone, Copy, Debug)]
-struct Frame {
+pub(crate) struct Frame {
     sender: u32,
     to: Destination,
     kind: FrameKind,
     channel: ChannelId,
     /// The packet's number at its sender, for the detection of duplicates.
     sequence: u32,
-    rate: Rate,
+    pub(crate) rate: Rate,
     /// The duration field: for how long after its end the medium is reserved.
     reserves: Duration,
     /// When it is heard.
-    from: Time,
-    until: Time,
+    pub(crate) from: Time,
+    pub(crate) until: Time,
     /// Least signal to the rest, and least power, W.
     needs: (f64, f64),
 }
@@ -93,6 +94,8 @@ pub struct Medium<T, P, S = ()> {
     positions: P,
     surroundings: S,
     stations: Stations<T>,
+    /// By station, where bits have errors: what it has heard of the frame that it is set on.
+    decoders: Vec<Decoder>,
     /// Whether not all stations have always been on the channel of the first.
     has_channels: bool,
     frames: Vec<OnAir>,
@@ -142,6 +145,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             capture: config.mac.rules.capture,
             carrier_sense: config.mac.rules.carrier_sense,
             threshold: config.phy.carrier_sense.watts(),
+            noise: config.phy.errors.noise(),
             step: Listening::step_for(config.phy.cutoff.watts(), 0.0),
         };
         Self {
@@ -152,6 +156,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             positions,
             surroundings,
             stations: Stations::default(),
+            decoders: Vec::new(),
             has_channels: false,
             frames: Vec::new(),
             free_frames: Vec::new(),
@@ -186,6 +191,10 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         self.listening.step = self.listening.step.max(Listening::step_for(least, loudest));
         let (node, channel) = (interface.node, interface.channel);
         self.has_channels |= number > 0 && self.stations.channel(0) != channel;
+        if self.config.phy.errors == Errors::Dsss {
+            let key = format!("bit-errors/{}", interface.name);
+            self.decoders.push(Decoder::new(RandomStream::new(self.seed, &key, 0)));
+        }
         let station = Station::new(&self.config, interface, reach, number, self.seed);
         self.stations.push(node, channel, station);
         self.neighbours.clear();

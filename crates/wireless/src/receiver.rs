@@ -43,9 +43,15 @@ pub(crate) struct Listening {
     pub(crate) capture: Capture,
     pub(crate) carrier_sense: CarrierSense,
     pub(crate) threshold: f64,
+    /// Power of the noise beside which preambles are detected, W.
+    pub(crate) noise: f64,
     /// Powers are added in whole steps of this many watts: a sum does not depend on who came and left in which order.
     pub(crate) step: f64,
 }
+
+/// So long a radio hears a preamble before it is set on a frame, where that matters ([`Capture::Preamble`]; ns-3's
+/// `GetPreambleDetectionDuration`).
+const DETECTION: Duration = Duration::from_micros(4);
 
 /// 64 of the loudest frames fit into a sum.
 const LOUDEST: f64 = (1u64 << 57) as f64;
@@ -111,6 +117,12 @@ impl Receiver {
         }
     }
 
+    /// The frame that it is set on, by number; none has the greatest.
+    #[inline]
+    pub(crate) fn set_on(&self) -> u32 {
+        self.frame
+    }
+
     /// Whether a frame that can still be received is arriving.
     pub(crate) fn is_receiving(&self) -> bool {
         self.frame != NONE && self.spoiled.is_none()
@@ -142,9 +154,15 @@ impl Receiver {
             if rules.capture != Capture::Pairwise && spoiled.is_some() {
                 return spoiled;
             }
+            if rules.capture == Capture::Preamble && power < capture * (rules.noise + others) {
+                return Some(Cause::Collided);
+            }
             self.set_lock(fresh);
             return None;
         };
+        if rules.capture == Capture::Preamble {
+            return self.detect(rules, new, fresh, old, span(old.frame).0);
+        }
         let (began, until) = span(old.frame);
         let at_once = new.from <= began + together && power > old.power;
         if rules.capture == Capture::Pairwise {
@@ -159,6 +177,42 @@ impl Receiver {
             }
         }
         (self.frame != new.frame).then_some(spoiled.unwrap_or(Cause::Collided))
+    }
+
+    /// A frame begins while the radio is set on one that began at `began`. Returns why the new one will not be received.
+    #[inline(never)]
+    fn detect(
+        &mut self,
+        rules: &Listening,
+        new: &Incoming,
+        fresh: Lock,
+        old: Lock,
+        began: Time,
+    ) -> Option<Cause> {
+        let beside = |power: f64| rules.watts(self.total - rules.strength(power).steps);
+        let stands_out = |power: f64| power >= new.needs.0 * (rules.noise + beside(power));
+        let is_detected = fresh.spoiled.is_none() && stands_out(fresh.power);
+        if old.spoiled.is_some() {
+            // The radio has left that frame to send, and listens again.
+            if is_detected {
+                self.set_lock(fresh);
+            }
+        } else if new.from >= began + DETECTION {
+            self.worst = old.worst.max(beside(old.power));
+        } else if fresh.power > old.power && is_detected {
+            self.set_lock(fresh);
+        } else if stands_out(old.power) {
+            self.worst = old.worst.max(beside(old.power));
+        } else {
+            self.frame = NONE;
+        }
+        (self.frame != new.frame).then_some(fresh.spoiled.unwrap_or(Cause::Collided))
+    }
+
+    /// The frame that it is set on and can still receive, its power, and that of all others in the air, W.
+    pub(crate) fn chunk(&self, rules: &Listening) -> Option<(u32, f64, f64)> {
+        let lock = self.lock().filter(|lock| lock.spoiled.is_none())?;
+        Some((lock.frame, lock.power, rules.watts(self.total - rules.strength(lock.power).steps)))
     }
 
     /// What becomes of a frame when another one comes; `lasts`: until when either does. Of two that begin together, the nearer and
@@ -218,6 +272,7 @@ mod tests {
             capture,
             carrier_sense: CarrierSense::EachFrame,
             threshold: 1.0,
+            noise: 0.0,
             step: Listening::step_for(0.1, 1000.0),
         }
     }
@@ -285,6 +340,25 @@ mod tests {
                 "{capture:?}: a collision"
             );
         }
+    }
+
+    /// Preambles that begin within 4 us: the stronger is taken if it stands out from the other by 10 to 1, else neither is, and a later one
+    /// may be. What begins later disturbs, and takes nothing over; what does not stand out from what is in the air is not noticed.
+    #[test]
+    fn a_preamble_stands_out_or_is_lost() {
+        let kept = |frames: &[(f64, u64, u64)]| survivors(Capture::Preamble, frames);
+        assert_eq!(kept(&[(30.0, 0, 100), (400.0, 3, 90)]), [1]);
+        assert!(kept(&[(30.0, 0, 100), (400.0, 4, 90)]).is_empty(), "set on the first, which is disturbed");
+        assert_eq!(kept(&[(400.0, 0, 100), (30.0, 3, 90)]), [0]);
+        assert_eq!(
+            kept(&[(30.0, 0, 100), (31.0, 3, 90), (700.0, 50, 80)]),
+            [2],
+            "neither, and then the third"
+        );
+        assert!(kept(&[(30.0, 0, 100), (31.0, 50, 90), (700.0, 60, 80)]).is_empty(), "set on the first");
+        // 15 of 20 needed is no frame to be set on, but is in the air.
+        assert!(kept(&[(15.0, 0, 100), (149.0, 20, 80)]).is_empty());
+        assert_eq!(kept(&[(15.0, 0, 100), (151.0, 20, 80)]), [1]);
     }
 
     /// ns-2's receiver is set even on a frame too weak to be received: 15 of 20 kills a later one of 100. By SINR the weak

@@ -30,6 +30,9 @@ pub enum Capture {
     Sinr,
     /// The same, but a later frame that stands out enough takes the receiver over ("message in message").
     SinrAny,
+    /// The first frame whose preamble stands out by the capture threshold when it has been heard for 4 us is the one (ns-3's
+    /// `ThresholdPreambleDetectionModel`, 4 dB); of those that begin within these 4 us the strongest. What comes later disturbs it.
+    Preamble,
     /// The first frame of any power against each later one alone (ns-2): it survives if it is stronger by the capture
     /// threshold, else both are lost until the longer ends. A later frame is never received.
     Pairwise,
@@ -126,7 +129,7 @@ rules! {
     backoff_reaches_cw: bool,
     /// A frame that finds the medium idle waits DIFS and a backoff: no, it goes at once (9.2.5.1); ns2: yes.
     backoff_before_first: bool,
-    /// How a receiver tells frames apart: sinr; ns2: pairwise.
+    /// How a receiver tells frames apart: sinr; ns2: pairwise; ns3: preamble.
     capture: Capture,
     /// What makes the medium busy: each_frame; ns3: total_power.
     carrier_sense: CarrierSense,
@@ -140,7 +143,7 @@ rules! {
     answer_timeout: AnswerTimeout,
     /// Another valid frame in place of the answer ends the wait at once: yes (9.2.5.7, 9.2.8); ns2: no, it is waited out.
     other_frame_fails: bool,
-    /// The rate of CTS and ACK: basic.
+    /// The rate of CTS and ACK: basic; ns3: same.
     answer_rate: AnswerRate,
     /// A NAV set by an RTS is given up when nothing follows within 2 SIFS, a CTS and 2 slots: yes (9.2.5.4: "may"); ns2: no.
     nav_reset: bool,
@@ -153,6 +156,9 @@ rules! {
     /// A MAC that takes packets at once takes the one after a failure before what routing then says, which waits behind it: no;
     /// ns2: yes (`RetransmitDATA` ends with `callback_`, and the link layer holds what routing says for `delay_`, 25 us).
     takes_next_before_routing: bool,
+    /// A station whose slot ends at the instant at which a frame reaches it defers to the frame: no, both send, as a radio needs most of
+    /// a slot to sense a carrier and to turn round (9.2.10: aCCATime, aRxTxTurnaroundTime).
+    defers_at_slot_end: bool,
 }
 
 impl RuleSettings {
@@ -180,6 +186,7 @@ impl Rules {
             counts_outlive_packet: false,
             takes_packet_at_once: false,
             takes_next_before_routing: false,
+            defers_at_slot_end: false,
         };
         match profile {
             Profile::Standard => standard,
@@ -198,16 +205,21 @@ impl Rules {
                 takes_next_before_routing: true,
                 ..standard
             },
-            Profile::Ns3 => {
-                Self { carrier_sense: CarrierSense::TotalPower, takes_packet_at_once: true, ..standard }
-            }
+            Profile::Ns3 => Self {
+                capture: Capture::Preamble,
+                carrier_sense: CarrierSense::TotalPower,
+                answer_rate: AnswerRate::Same,
+                takes_packet_at_once: true,
+                ..standard
+            },
         }
     }
 
-    /// The rules of the two ends of a `[radio.cr]`: the standard's, but a missing answer is noticed when it would have ended.
+    /// The rules of the two ends of a `[radio.cr]`: the standard's, but a missing answer is noticed when it would have ended, and a station
+    /// defers to a frame that reaches it when its slot ends. (The studies of MSWiM 2009 were measured so.)
     pub const fn two_stations() -> Self {
         let standard = Self::of(Profile::Standard);
-        Self { answer_timeout: AnswerTimeout::End, ..standard }
+        Self { answer_timeout: AnswerTimeout::End, defers_at_slot_end: true, ..standard }
     }
 }
 

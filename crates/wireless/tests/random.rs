@@ -5,8 +5,9 @@ mod common;
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Bytes, Decibel, Duration, Position, Power, RandomStream, Time};
 use cogtcp_wireless::{
-    ChannelConfig, Dcf, Destination, Event, Fading, FrameKind, InterfaceConfig, InterfaceId, MacConfig,
-    Medium, MediumConfig, Offer, Outgoing, PhyRate, Positions, Profile, RateControl, Shadowing, SilenceRules,
+    ChannelConfig, Dcf, Destination, Errors, Event, Fading, FrameKind, InterfaceConfig, InterfaceId,
+    MacConfig, Medium, MediumConfig, Offer, Outgoing, PhyRate, Positions, Profile, RateControl, Shadowing,
+    SilenceRules,
 };
 use common::{config, mbit};
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,6 +42,9 @@ fn random_config(stream: &mut RandomStream) -> MediumConfig {
     mac.dcf.rts_threshold = [Bytes::new(0), Bytes::new(500), Dcf::NO_RTS][stream.below(3) as usize];
     mac.queue_packets = 1 + stream.below(10) as usize;
     let mut config = config(mac);
+    if profile == Profile::Ns3 {
+        config.phy.errors = Errors::Dsss;
+    }
     config.channels = vec![ChannelConfig { rate: mbit(2), error_rate: 0.02 }; 3];
     config.reports_frames = true;
     config.silence =

@@ -5,9 +5,9 @@ mod common;
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Duration, Length, Power, Time};
 use cogtcp_wireless::{
-    AnswerTimeout, Cause, ChannelConfig, CtsWhen, Dcf, Destination, EifsAfter, Event, Fading, FrameKind,
-    InterfaceId, MacConfig, MediumConfig, Outgoing, PathLoss, PhyConfig, Profile, Propagation, RetryLimit,
-    Rules, TwoRay,
+    AnswerTimeout, Capture, Cause, ChannelConfig, CtsWhen, Dcf, Destination, EifsAfter, Errors, Event,
+    Fading, FrameKind, InterfaceId, MacConfig, MediumConfig, Outgoing, PathLoss, PhyConfig, Profile,
+    Propagation, RetryLimit, Rules, TwoRay,
 };
 use common::{Bench, PACKET, config, mbit, packet};
 
@@ -101,6 +101,52 @@ fn an_exposed_terminal_waits_for_nothing() {
     // The ACK is out of C's hearing; the data frame's NAV covers SIFS and 304 us of it.
     assert!(rts.2 >= data_ends + 10 + 304 + 50, "{rts:?}");
     assert!(failures.is_empty());
+}
+
+/// A <- B  C -> D again, without RTS and with no backoff but zero slots. B counts from the end of A's ACK (10 + 304 + 1 us after
+/// its data are heard); C hears no ACK, and counts from the end of its NAV (10 + 304 us), one delay before. C's frame comes to B at
+/// the instant at which B's DIFS ends. Both send, and both get through; by the rule of a pair of stations B defers.
+#[test]
+fn stations_one_delay_apart_in_their_slots_both_send() {
+    let places = [(0.0, 0.0), (200.0, 0.0), (400.0, 0.0), (600.0, 0.0)];
+    let mac: MacConfig = Dcf { rts_threshold: Dcf::NO_RTS, cw_min: 0, ..Dcf::default() }.into();
+    let (frames, failures) = play(&deaf(mac.clone()), &places, &[(0, 1, 0), (0, 1, 0), (4000, 2, 3)]);
+    let nav_ends = 8576 + 1 + 10 + 304;
+    let sent = |sender, start| (sender, FrameKind::Data, start);
+    let data: Vec<_> = frames.into_iter().filter(|(_, kind, _)| *kind == FrameKind::Data).collect();
+    assert_eq!(data, [sent(1, 0), sent(2, nav_ends + 50), sent(1, nav_ends + 51)]);
+    assert!(failures.is_empty(), "{failures:?}");
+    let mac = MacConfig { rules: Rules { defers_at_slot_end: true, ..mac.rules }, ..mac };
+    let (frames, _) = play(&deaf(mac), &places, &[(0, 1, 0), (0, 1, 0), (4000, 2, 3)]);
+    let data: Vec<_> = frames.into_iter().filter(|(_, kind, _)| *kind == FrameKind::Data).collect();
+    assert_eq!(data[1], sent(2, nav_ends + 50));
+    assert!(data[2].0 == 1 && data[2].2 > nav_ends + 8000, "{data:?}");
+}
+
+/// A sends 1020 bytes to B, 100 m away; C, 140 m behind B and out of A's hearing, begins a broadcast at the end of A's frame. The signal is
+/// (140 / 100)^4 = 3.8 times the interference: too little for a threshold of 10. By bit errors at 1 Mbit/s (E_b / N_0 = 3.8 * 22, so
+/// 10^-37) the frame survives; with C at 20 m (free space, 1/34 of it) each of 76 bits is wrong one time in four.
+#[test]
+fn a_frame_survives_an_overlap_that_leaves_its_bits_right() {
+    let rules = Rules { capture: Capture::Preamble, ..Rules::default() };
+    let mac = MacConfig { rules, ..Dcf { rts_threshold: Dcf::NO_RTS, ..Dcf::default() }.into() };
+    for (errors, distance, lost) in
+        [(Errors::Threshold, 140.0, true), (Errors::Dsss, 140.0, false), (Errors::Dsss, 20.0, true)]
+    {
+        let mut set = deaf(mac.clone());
+        set.phy.errors = errors;
+        // Received and sensed up to 110 m.
+        set.phy.carrier_sense = Power::from_watts(set.phy.carrier_sense.watts() * 26.7);
+        set.phy.sensitivity = set.phy.carrier_sense;
+        let places = [(-100.0, 0.0), (0.0, 0.0), (distance, 0.0)];
+        let (_, failures) =
+            play_frames(&set, &places, &[(0, 0, unicast(1), PACKET), (8500, 2, Destination::Broadcast, 20)]);
+        assert_eq!(
+            failures.first() == Some(&(0, Cause::Collided)),
+            lost,
+            "{errors:?}, {distance}: {failures:?}"
+        );
+    }
 }
 
 /// An RTS that nobody answers reserves the medium for the data that never come; by the standard's text it is forgotten

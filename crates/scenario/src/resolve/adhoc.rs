@@ -10,12 +10,12 @@ use super::cognitive::radio;
 use crate::limits::{LONGEST, MOST_POINTS};
 use crate::tree::Path;
 use crate::{
-    AdHoc, AdHocSpec, CognitiveNodes, MobilityModel, Phy, Reception, Run, Scenario, SpectrumSpec, Topology,
+    AdHoc, AdHocSpec, CognitiveNodes, MobilityModel, Reception, Run, Scenario, SpectrumSpec, Topology,
 };
 use cogtcp_adhoc::{AdHocConfig, CognitiveNode, LinkFailure, SensingTimes};
 use cogtcp_routing::{AodvProfile, RoutingSpec};
 use cogtcp_spectrum::air::Receiver;
-use cogtcp_units::Duration;
+use cogtcp_units::{Decibel, Duration};
 use cogtcp_wireless::Profile;
 
 /// The most packets in a queue.
@@ -116,7 +116,8 @@ pub(super) fn build(
     let medium = medium::medium(&mac, &phy, spectrum, findings);
     let routing = routing(scenario, mac.profile, findings);
     let cognitive = scenario.cr.as_ref().zip(spectrum);
-    let cognitive = cognitive.and_then(|(cr, spectrum)| cognitive_node(cr, &phy, spectrum, run, findings));
+    let capture = phy.capture_under(mac.profile);
+    let cognitive = cognitive.and_then(|(cr, spectrum)| cognitive_node(cr, capture, spectrum, run, findings));
     if !findings.none_since(before) {
         return None;
     }
@@ -175,7 +176,7 @@ fn routing(scenario: &Scenario, profile: Profile, findings: &mut Findings) -> Ro
 /// The cognitive radios of the nodes.
 fn cognitive_node(
     cr: &CognitiveNodes,
-    phy: &Phy,
+    capture: Decibel,
     spectrum: &SpectrumSpec,
     run: &Run,
     findings: &mut Findings,
@@ -186,7 +187,7 @@ fn cognitive_node(
         let message = "nodes that sense by a common clock have no jitter";
         findings.error(&path.key("jitter"), message, "take jitter out, or write sensing = \"independent\"");
     }
-    let (radio, surroundings) = radio(&cr.shared, phy.capture, spectrum, &path, run, findings)?;
+    let (radio, surroundings) = radio(&cr.shared, capture, spectrum, &path, run, findings)?;
     Some(CognitiveNode {
         radio,
         detector: cr.shared.detector.clone(),

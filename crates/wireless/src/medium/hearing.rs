@@ -57,7 +57,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             None => self.frames.push(frame),
         }
         self.on_air.push(index);
-        self.agenda.hear(index, from, self.timing.delay.is_zero());
+        let first = self.config.mac.rules.defers_at_slot_end && !self.timing.delay.is_zero();
+        self.agenda.hear(index, from, first);
         if let Some(Some(near)) = self.neighbours.get(number as usize) {
             prefetch(near.as_slice(), LIST_LINES);
         }
@@ -283,6 +284,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             false => None,
             true => self.deaf(number, kind, from, until),
         };
+        self.hear_chunk(number, now);
+        let before = self.stations.ear(number).receiver.set_on();
         let frames = &self.frames;
         let span = |index: u32| {
             let Frame { from, until, .. } = frames[index as usize].frame;
@@ -290,6 +293,11 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         };
         let ear = self.stations.ear_mut(number);
         let missed = ear.receiver.arrive(&self.listening, incoming, hearer.strength, deaf, delay, span);
+        if let Some(decoder) = self.decoders.get_mut(number as usize)
+            && ear.receiver.set_on() != before
+        {
+            decoder.begin(now);
+        }
         if ear.receiver.is_busy(&self.listening) {
             if ear.has_guard {
                 self.stations.confirm_nav(number, now);
@@ -356,9 +364,22 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         self.free_frames.push(index);
     }
 
+    /// What is in the air around a station changes: a chunk of the frame that it is set on has ended. Nothing where frames are judged
+    /// as a whole.
+    #[inline]
+    fn hear_chunk(&mut self, number: u32, now: Time) {
+        if let Some(decoder) = self.decoders.get_mut(number as usize)
+            && let Some((index, power, others)) = self.stations.ear(number).receiver.chunk(&self.listening)
+        {
+            let frame = &self.frames[index as usize].frame;
+            decoder.hear(frame, self.timing.preamble, power, others, now);
+        }
+    }
+
     /// A frame has ended at one station, which makes of it what it can.
     fn frame_leaves(&mut self, hearer: &Hearer, index: u32, frame: &Frame, eifs: Duration, now: Time) {
         let (number, power) = (hearer.station, hearer.strength.power);
+        self.hear_chunk(number, now);
         match self.stations.ear_mut(number).receiver.end(&self.listening, index, hearer.strength) {
             Some(lock) => match self.judge(number, frame, &lock) {
                 None => {
@@ -385,6 +406,12 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     fn judge(&mut self, number: u32, frame: &Frame, lock: &Lock) -> Option<Cause> {
         if let Some(cause) = lock.spoiled {
             return Some(cause);
+        }
+        if let Some(decoder) = self.decoders.get_mut(number as usize) {
+            if !decoder.is_right() {
+                return Some(if lock.worst > 0.0 { Cause::Collided } else { Cause::Garbled });
+            }
+            return self.spoils(number, frame, lock.power, 0.0);
         }
         let (capture, _) = frame.needs;
         // Pair by pair the other frames have been judged as they came.

@@ -9,7 +9,7 @@ use super::station::{Mac, Phase};
 use super::{Frame, Medium};
 use crate::contention::Failure;
 use crate::timing::Frames;
-use crate::{Cause, Destination, Event, FrameKind, InterfaceId, Positions, Rules, Surroundings};
+use crate::{Cause, Destination, Errors, Event, FrameKind, InterfaceId, Positions, Rules, Surroundings};
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Duration, Rate, Time};
 
@@ -100,6 +100,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             && self.config.mac.rules == Rules::two_stations()
             && self.config.rate_control.is_none()
             && phy.rates.is_empty()
+            && phy.errors == Errors::Threshold
             && !phy.propagation.varies()
             && self.positions.max_speed() == 0.0
             && self.timing.delay <= self.timing.difs;

@@ -97,7 +97,7 @@ fn radios(mac: &AdHocMac, phy: &Phy, findings: &mut Findings) -> PhyConfig {
         );
         findings.error(&path.key("carrier_sense_range"), message, "write at least the range");
     }
-    for (key, ratio) in [("cutoff", phy.cutoff), ("capture", phy.capture)] {
+    for (key, ratio) in [("cutoff", phy.cutoff), ("capture", phy.capture_under(mac.profile))] {
         findings.under(&path).range(key, ratio.0, (0.0, 100.0), " dB");
     }
     let Phy { path_loss, shadowing, fading, .. } = *phy;
@@ -116,7 +116,8 @@ fn radios(mac: &AdHocMac, phy: &Phy, findings: &mut Findings) -> PhyConfig {
     });
     PhyConfig {
         cutoff: Power::from_watts(made.carrier_sense.watts() / phy.cutoff.linear()),
-        capture: phy.capture.linear(),
+        capture: phy.capture_under(mac.profile).linear(),
+        errors: phy.errors_under(mac.profile),
         delay: mac.delay,
         rates: rates.collect(),
         ..made
