@@ -321,3 +321,37 @@ def test_a_primary_user_of_the_map_is_filled_while_it_is_on(page: Any, pages: di
         )
         found = page.locator(".map .player circle").nth(number).get_attribute("fill-opacity")
         assert (float(found) > 0) == filled
+
+
+@pytest.mark.parametrize("kind", ["compare", "sweep", "tune", "c2-t1", "chain-f7a"])
+def test_figures_are_drawn_for_phones_too(page: Any, pages: dict[str, str], kind: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(pages[kind])
+    figures = page.evaluate(
+        """[...document.querySelectorAll('figure .phone svg[role=img]')]
+             .filter(svg => svg.clientWidth).map(svg => {
+             const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+             const texts = [...svg.querySelectorAll('text')];
+             return {
+               scrolls: svg.closest('figure').scrollWidth > svg.closest('figure').clientWidth + 1,
+               least: Math.min(...texts.map(t => scale * parseFloat(getComputedStyle(t).fontSize))),
+               text: texts.map(t => t.textContent).join(' '),
+             };
+           })"""
+    )
+    assert figures
+    assert not any(figure["scrolls"] for figure in figures)
+    assert min(figure["least"] for figure in figures) > 10, "8 px cannot be read"
+    if kind == "compare":
+        # The differences stand below the bars.
+        assert any("Difference to tahoe" in figure["text"] for figure in figures)
+    assert page.evaluate("[...document.querySelectorAll('.broad')].every(e => !e.offsetParent)")
+
+
+@pytest.mark.parametrize("kind", ["c2-t1", "chain-f7a"])
+def test_statements_are_a_table_where_there_is_room(page: Any, pages: dict[str, str], kind: str) -> None:
+    shown = """() => [...document.querySelectorAll('table')].filter(t => t.innerText.startsWith('statement'))
+                 .map(t => getComputedStyle(t).display)"""
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.goto(pages[kind])
+    assert page.evaluate(shown)[0] == "table"

@@ -24,6 +24,7 @@ from cogtcp.report.contour import contour
 from cogtcp.report.reduce import Grid, thin_marks
 from cogtcp.report.series import Series, Silence, silences
 from cogtcp.report.tables import Table
+from cogtcp.report.timeline import Timeline
 from conftest import ROOT, SMALL
 
 TRANSPORTS = ("newreno", "sack")
@@ -145,14 +146,34 @@ def test_the_comparison_says_what_was_measured(comparison: Comparison, pages: di
 
 
 def test_the_figures_show_the_values(comparison: Comparison, pages: dict[str, str]) -> None:
-    bars = re.search(r'<svg role="img".*?</svg>\s*<figcaption', pages["compare"], re.DOTALL)
+    bars = re.search(r'<svg role="img".*?<figcaption', pages["compare"], re.DOTALL)
     assert bars
     for name in TRANSPORTS:
         value = BY_NAME["goodput_bps"].with_half_width(comparison.interval(name, "goodput_bps"))
         assert f">{value}<" in bars[0]
         assert f">{name}<" in bars[0]
-    # Bars, where the capacity went, goodput against delay, the whole run and a closer look.
-    assert pages["compare"].count('role="img"') == 5
+    # Bars, where the capacity went, goodput against delay (all for phones too), whole run, closer look.
+    assert pages["compare"].count('role="img"') == 8
+
+
+def test_timeouts_have_the_colour_of_their_transport(pages: dict[str, str]) -> None:
+    def colors(kind: str) -> set[str]:
+        """Return the colours of the marks of RTOs in the still figures: triangles of size 3.2."""
+        return set(re.findall(r'd="M0 3\.84L[^"]*" fill="var\(--([\w-]+)\)"', pages[kind]))
+
+    assert colors("compare") == {"series-1", "series-2"}
+    assert "RTO, in the colour of its line" in pages["compare"]
+    assert colors("run") == {"alarm"}
+    # The script draws them by the colour of their line, too.
+    assert 'color(own || "alarm")' in pages["compare"]
+
+
+def test_a_legend_names_no_link_where_there_is_none() -> None:
+    roaming = run(Scenario.shipped("adhoc-cr").set("run.duration", "12 s"))
+    key = " ".join(entry["text"] for entry in Timeline.of({"": Series.of(roaming)}).key())
+    assert "rate of" not in key
+    single = Timeline.of({"": Series.of(run(Scenario.from_toml(SMALL)))}).key()
+    assert "rate of link while it is open" in " ".join(entry["text"] for entry in single)
 
 
 @pytest.mark.parametrize(("kind", "count"), [("run", 2), ("compare", 2), ("map", 3)])

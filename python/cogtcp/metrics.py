@@ -119,12 +119,16 @@ def plus_minus(value: float, half: float, digits: int = 3) -> str:
     return f"{text} ± {half:,.{places}f}" if half else f"{text} ± 0"
 
 
-def aligned(cells: Sequence[str], pad: str = "\N{FIGURE SPACE}") -> list[str]:
+#: A space as wide as a digit, which browsers keep.
+PAD = "\N{FIGURE SPACE}"
+
+
+def aligned(cells: Sequence[str], pad: str = PAD) -> list[str]:
     """Return the cells of a column set flush right with each `±` below the other.
 
     Half widths of a column need not have the same number of digits. `pad` fills what a shorter one leaves.
     """
-    cells = [cell.rstrip(f"{pad}\N{FIGURE SPACE}") for cell in cells]  # they may have been set before
+    cells = [cell.rstrip(pad + PAD) for cell in cells]  # they may have been set before
     halves = [len(cell.partition(" ± ")[2]) for cell in cells]
     widest = max(halves, default=0)
     if not widest:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cogtcp import budget as budgets
 from cogtcp import headline
 from cogtcp.metrics import BY_NAME, METRICS, Metric, quantile_name
-from cogtcp.report import bars, budget, figures, page
+from cogtcp.report import bars, budget, figures, page, still
 from cogtcp.report.detail import detail
 from cogtcp.report.run_map import RunMap
 from cogtcp.report.series import Series
@@ -77,7 +77,7 @@ def comparison_report(
         finished=len(comparison.outcomes),
         planned=len(comparison.transports) * len(comparison.seeds),
         failures=comparison.failures,
-        bars=bars.goodput(comparison) if transports else "",
+        bars=still.both(lambda: bars.goodput(comparison)) if transports else "",
         bars_caption=_bars_caption(comparison, transports, many_seeds),
         many_seeds=many_seeds,
         metrics=_numbers(metrics, transports, comparison.interval),
@@ -143,11 +143,13 @@ def _trade(comparison: Comparison, transports: Sequence[str]) -> str:
             drawn.append(figures.Curve(name, [at.mean * delay.scale], [got.mean * goodput.scale], *ends))
     if len(drawn) < 2:
         return ""
-    return figures.curves(
-        drawn,
-        "Goodput against queuing delay",
-        x_label=f"{delay.title}, {delay.unit}",
-        y_label=f"{goodput.title}, {goodput.unit}",
+    return still.both(
+        lambda: figures.curves(
+            drawn,
+            "Goodput against queuing delay",
+            x_label=f"{delay.title}, {delay.unit}",
+            y_label=f"{goodput.title}, {goodput.unit}",
+        )
     )
 
 

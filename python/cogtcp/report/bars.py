@@ -34,13 +34,16 @@ def bars(comparison: Comparison, metric: Metric) -> str:
         f"{name} {metric.text(interval.mean, unit=True)}" for name, interval in intervals.items()
     )
     height = _ROW * len(names)
-    sheet = still.Sheet(_WIDTH, height + 74, f"{metric.title} by transport: {said}")
+    width = still.wide(_WIDTH)
+    # On a phone the differences stand below.
+    below = paired and still.on_phone()
+    sheet = still.Sheet(width, (height + 74) * (2 if below else 1), f"{metric.title} by transport: {said}")
     left = 14 + max((still.text_width(name) for name in names), default=0)
     texts = [metric.with_half_width(interval) for interval in intervals.values()]
     beside = 20 + max((still.text_width(text, 12) for text in texts), default=0)
     unit = f", {metric.unit}" if metric.unit else ""
-    share = 0.60 if paired else 1.0
-    wide = (_WIDTH - left) * share - beside - 8
+    share = 0.60 if paired and not below else 1.0
+    wide = (width - left) * share - beside - 8
     singles = {
         name: [outcome.metrics[metric.name] * metric.scale for outcome in comparison.finished(name)]
         for name in names
@@ -71,7 +74,8 @@ def bars(comparison: Comparison, metric: Metric) -> str:
             None if row == 0 else comparison.difference(name, metric.name) for row, name in enumerate(names)
         ]
         label = f"Difference to {names[0]}{unit}"
-        _differences(sheet, (at, 26, _WIDTH - at, height), differences, metric, label)
+        room = (left, height + 100, width - left, height) if below else (at, 26, width - at, height)
+        _differences(sheet, room, differences, metric, label, names if below else ())
     return sheet.svg()
 
 
@@ -81,6 +85,7 @@ def _differences(
     intervals: Sequence[Interval | None],
     metric: Metric,
     label: str,
+    names: Sequence[str] = (),
 ) -> None:
     """Draw differences with their intervals. One far from all others is marked, and does not set the axis."""
     left, top, width, height = room
@@ -92,7 +97,12 @@ def _differences(
         left, top, width - beside, height, Scale(-reach, reach), Scale(len(intervals) - 0.5, -0.5)
     )
     ticks = Scale(-reach, reach).ticks(max(3, int((width - beside) / 44)))
-    panel.axes(label, x_ticks=list(zip(ticks, scale.labels(ticks), strict=True)), y_ticks=[], grid="x")
+    panel.axes(
+        label,
+        x_ticks=list(zip(ticks, scale.labels(ticks), strict=True)),
+        y_ticks=list(enumerate(names)),
+        grid="x",
+    )
     panel.upright(0)
     for row, (interval, text) in enumerate(zip(intervals, texts, strict=True)):
         if interval is None:

@@ -20,10 +20,15 @@ _LEAST = 0.0001
 _LEAST_WIDTH = 34.0
 
 
-def of_runs(runs: Mapping[str, Mapping[str, float]]) -> dict[str, Any] | None:
-    """Return what the templates need of the shares by name of run or transport; None if there are none."""
+def of_runs(runs: Mapping[str, Mapping[str, float]], *, page: bool = True) -> dict[str, Any] | None:
+    """Return what the templates need of the shares by name of run or transport; None if there are none.
+
+    For a `page` the figure is there for phones too.
+    """
     known = {name: shares for name, shares in runs.items() if shares}
-    return {"figure": figure(known), "table": table(known)} if known else None
+    if not known:
+        return None
+    return {"figure": still.both(lambda: figure(known)) if page else figure(known), "table": table(known)}
 
 
 def figure(runs: Mapping[str, Mapping[str, float]]) -> str:
@@ -33,11 +38,12 @@ def figure(runs: Mapping[str, Mapping[str, float]]) -> str:
     ]
     said = "; ".join(f"{name} {budget.told(shares)}".strip() for name, shares in runs.items())
     left = 14 + max(still.text_width(name) for name in runs) if any(runs) else 12.0
-    wide, height = _WIDTH - left - 20, _ROW * len(runs)
-    legend_rows = 1 + sum(44 + still.text_width(state.title, 11.5) for state in shown) // (_WIDTH * 0.9)
-    sheet = still.Sheet(_WIDTH, height + 40 + 18 * legend_rows, f"Where the link's time went: {said}")
+    width = still.wide(_WIDTH)
+    wide, height = width - left - 20, _ROW * len(runs)
+    sheet = still.Sheet(width, 0, f"Where the link's time went: {said}")
     panel = sheet.panel(left, 6, wide, height, Scale(0, 1), Scale(len(runs) - 0.5, -0.5))
-    ticks = [(share / 100, f"{share} %") for share in range(0, 101, 20)]
+    step = 20 if wide > 300 else 50
+    ticks = [(share / 100, f"{share} %") for share in range(0, 101, step)]
     panel.axes(x_ticks=ticks, y_ticks=list(enumerate(runs)), grid="x")
     for row, (name, shares) in enumerate(runs.items()):
         at = 0.0
@@ -57,7 +63,7 @@ def figure(runs: Mapping[str, Mapping[str, float]]) -> str:
                 text = f"{share * 100:.0f} %"
                 panel.text(at + share / 2, row, text, size=11.5, anchor="middle", middle=True, halo=True)
             at += share
-    sheet.legend(2, height + 30, [(_sign(state), state.title) for state in shown], _WIDTH - 4)
+    sheet.height = sheet.legend(2, height + 30, [(_sign(state), state.title) for state in shown], width - 4)
     return sheet.svg()
 
 

@@ -97,15 +97,16 @@ def curves(
         height: Of the axes, in units of 720 to a figure's width.
     """
     entries, looks = _looks(drawn)
-    sheet = still.Sheet(WIDTH, 0, label)
-    top = sheet.legend(4, 2, entries, WIDTH - 8) + 26
+    width = still.wide(WIDTH)
+    sheet = still.Sheet(width, 0, label)
+    top = sheet.legend(4, 2, entries, width - 8) + 26
     known = [value for curve in drawn for value in curve.y]
     ends = [value for curve in drawn for value in (*(curve.low or ()), *(curve.high or ()))]
     y, beyond = _y_scale(known, ends, log_y, y_range)
     xs = [value for curve in drawn for value in curve.x]
     x = Scale(-0.5, len(x_names) - 0.5) if x_names else scale.span(xs, log=log_x, margin=0.03)
     left = 16 + max(still.text_width(text) for text in scale.labels(y.ticks(9), log=y.log))
-    panel = sheet.panel(left, top, WIDTH - left - 22, height, x, y)
+    panel = sheet.panel(left, top, width - left - 22, height, x, y)
     ticks: list[tuple[float, str]] | None = None
     if x_names:
         ticks = list(enumerate(x_names))
@@ -133,11 +134,12 @@ def surfaces(
     known = [value for panel in panels for row in panel.values for value in row if not math.isnan(value)]
     low, high = min([*known, 0.0]), max(known, default=1.0)
     shades = Scale(low, high if high > low else low + 1)
-    columns = 1 if len(panels) == 1 else 2
+    width = still.wide(WIDTH)
+    columns = 1 if len(panels) == 1 or still.on_phone() else 2
     bar = 74.0
     left = 16 + max(still.text_width(_name(value)) for panel in panels for value in panel.y)
-    wide = (WIDTH - bar - columns * (left + 10)) / columns
-    sheet = still.Sheet(WIDTH, 0, label)
+    wide = (width - bar - columns * (left + 10)) / columns
+    sheet = still.Sheet(width, 0, label)
     top = 0.0
     for first in range(0, len(panels), columns):
         row = panels[first : first + columns]
@@ -149,7 +151,7 @@ def surfaces(
                 sheet.text(at, top + 14, surface.name, bold=True)
             _cells(sheet, surface, at, top + titled + 26, wide, high_, shades, x_label, y_label, numbers)
         top += high_ + 26 + 22 * any(surface.name for surface in row) + 46
-    color_bar(sheet, WIDTH - bar + 14, 48, min(top - 100, 220), shades, unit)
+    color_bar(sheet, width - bar + 14, 48, min(top - 100, 220), shades, unit)
     sheet.height = top
     return sheet.svg()
 
@@ -298,7 +300,7 @@ def _apart(values: Sequence[float], x: Scale) -> list[tuple[float, str]]:
     for value in values:
         text = scale.number(value)
         half = (still.text_width(text) + 10) / 2
-        at = x.place(value) * (WIDTH - 80)
+        at = x.place(value) * (still.wide(WIDTH) - 80)
         if at - half >= until:
             ticks.append((value, text))
             until = at + half

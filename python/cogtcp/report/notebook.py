@@ -84,7 +84,7 @@ def of_comparison(comparison: Comparison) -> str:
 
 def _budget(runs: dict[str, dict[str, float]]) -> str:
     """Return where the link's time went."""
-    found = stacked.of_runs(runs)
+    found = stacked.of_runs(runs, page=False)
     return found["figure"] if found else ""
 
 

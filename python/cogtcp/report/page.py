@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import jinja2
 
+from cogtcp.metrics import PAD
 from cogtcp.report.tables import STEPS, Table
 
 if TYPE_CHECKING:
@@ -33,9 +34,16 @@ def environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
     )
     found.globals.update(
-        scripts=scripts, script_policy=script_policy, table_steps=STEPS, static=static, as_table=as_table
+        scripts=scripts,
+        script_policy=script_policy,
+        table_steps=STEPS,
+        static=static,
+        as_table=as_table,
     )
     found.filters["data"] = data
+    # What sets the ± of a column one below the other is of no use where its rows are laid as blocks.
+    found.filters["unpadded"] = lambda cell: cell.rstrip(PAD)
+    found.filters["padding"] = lambda cell: cell[len(cell.rstrip(PAD)) :]
     return found
 
 

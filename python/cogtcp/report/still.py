@@ -8,13 +8,14 @@ follows light and dark. `cogtcp.report.figures` draws whole figures with these p
 from __future__ import annotations
 
 import math
+from contextvars import ContextVar
 from html import escape
 from typing import TYPE_CHECKING
 
 from cogtcp.report.scale import Scale, labels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 #: The colours that tell lines apart; `series(i)` begins anew after the last.
 COLORS = 6
@@ -22,6 +23,34 @@ FONT = 12.5
 _SMALL = 11.5
 #: Mean width of a character in a sans-serif font, as a share of its size.
 _CHARACTER = 0.54
+
+
+#: Width of a sheet on a phone: a unit is about a pixel there too, so that text stays as large as text.
+PHONE = 360.0
+_on_phone: ContextVar[bool] = ContextVar("on_phone", default=False)
+
+
+def both(draw: Callable[[], str]) -> str:
+    """Return a figure drawn twice: as wide as a page, and for phones. The style sheet shows one."""
+    page = draw()
+    if not page:
+        return ""
+    token = _on_phone.set(True)
+    try:
+        phone = draw()
+    finally:
+        _on_phone.reset(token)
+    return f'<div class="broad">{page}</div>\n<div class="phone">{phone}</div>'
+
+
+def on_phone() -> bool:
+    """Whether what is being drawn is for a phone; see `both`."""
+    return _on_phone.get()
+
+
+def wide(units: float) -> float:
+    """Return how wide a sheet is that has so many units on a page."""
+    return min(units, PHONE) if on_phone() else units
 
 
 def series(index: int) -> str:

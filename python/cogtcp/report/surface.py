@@ -38,14 +38,15 @@ def surface(tuning: Tuning) -> str:
     best = tuning.winner or tuning.best
     where = ", ".join(best.values.values()) if best else "nowhere"
     title = f"{metric.title} over {label(x)} and {label(y)}; best at {where}"
-    sheet = still.Sheet(figures.WIDTH, 0, title)
+    width = still.wide(figures.WIDTH)
+    sheet = still.Sheet(width, 0, title)
     marks = _marked(tuning)
-    top = sheet.legend(4, 2, _legend(tuning, marks), figures.WIDTH - 8) + 28
+    top = sheet.legend(4, 2, _legend(tuning, marks), width - 8) + 28
     x_scale, y_scale = _scale(x), _scale(y)
     y_ticks = _ticks(y)
     left = 16 + max(still.text_width(text) for _, text in y_ticks)
     bar = 84.0
-    panel = sheet.panel(left, top, figures.WIDTH - left - bar, _HEIGHT, x_scale, y_scale)
+    panel = sheet.panel(left, top, width - left - bar, _HEIGHT, x_scale, y_scale)
     panel.axes(label(x), label(y), x_ticks=_ticks(x), y_ticks=y_ticks, grid="" if tuning.grid else "xy")
     _grid(panel, tuning)
     _contours(panel, tuning)
@@ -61,7 +62,7 @@ def surface(tuning: Tuning) -> str:
     if ends is not None:
         worst, finest = (end * metric.scale for end in ends)
         shades_ = Scale(worst, finest if finest != worst else worst + 1)
-        figures.color_bar(sheet, figures.WIDTH - bar + 22, top + 24, 240, shades_, metric.unit, _DEEPEST)
+        figures.color_bar(sheet, width - bar + 22, top + 24, 240, shades_, metric.unit, _DEEPEST)
     sheet.height = top + _HEIGHT + 46
     return sheet.svg()
 
@@ -82,19 +83,23 @@ def over_parameters(tuning: Tuning) -> str:
     else:
         y = Scale(min([0.0, *means]), limit * 1.06)
     count = len(tuning.parameters)
-    sheet = still.Sheet(960.0, 290, f"{metric.title} of the trials over each parameter")
+    width = still.wide(960.0)
+    # On a phone one below the other.
+    across = 1 if still.on_phone() else count
+    sheet = still.Sheet(width, 290.0 * count / across, f"{metric.title} of the trials over each parameter")
     unit = f", {metric.unit}" if metric.unit else ""
     ticks = y.ticks(7)
     texts = scale.labels(ticks)
     left = 16 + max(still.text_width(text) for text in texts)
-    wide = (960 - left - 16 - 24 * (count - 1)) / count
+    wide = (width - left - 16 - 24 * (across - 1)) / across
     for index, parameter in enumerate(tuning.parameters):
-        panel = sheet.panel(left + index * (wide + 24), 26, wide, 220, _scale(parameter), y)
+        row, column = divmod(index, across)
+        panel = sheet.panel(left + column * (wide + 24), 26 + 290 * row, wide, 220, _scale(parameter), y)
         panel.axes(
             label(parameter),
-            f"{metric.title}{unit}" if index == 0 else "",
+            f"{metric.title}{unit}" if column == 0 else "",
             x_ticks=_apart(_ticks(parameter), wide, _scale(parameter)),
-            y_ticks=list(zip(ticks, texts if index == 0 else [""] * len(ticks), strict=True)),
+            y_ticks=list(zip(ticks, texts if column == 0 else [""] * len(ticks), strict=True)),
         )
         _slice(panel, tuning, trials, index)
     return sheet.svg()

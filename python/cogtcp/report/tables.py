@@ -19,6 +19,9 @@ MOST_ROWS = 20
 #: Width of a character and room beside a cell, in em of the table's font.
 _CHARACTER = 0.53
 _BESIDE = 1.55
+#: Longer texts of several words are broken into lines of about `_LINE` characters.
+PROSE = 24
+_LINE = 22
 #: Widths, in rem, at which a table may turn to blocks: one rule of the style sheet for each.
 STEPS = tuple(range(20, 81, 5))
 #: The font of tables, in rem.
@@ -37,6 +40,7 @@ class Table:
         headings: Name and unit of each column.
         rows: The cells.
         left: How many columns are names.
+        prose: Columns with texts that are broken into lines.
         left_out: How many more rows there were.
         note: What is to be said below it.
     """
@@ -47,6 +51,7 @@ class Table:
     left_out: int = 0
     note: str = ""
     wide: float = field(init=False)
+    prose: frozenset[int] = field(init=False, default=frozenset())
 
     def __post_init__(self) -> None:
         if self.rows:
@@ -55,8 +60,12 @@ class Table:
                 for index, column in enumerate(zip(*self.rows, strict=True))
             ]
             object.__setattr__(self, "rows", [list(row) for row in zip(*texts, strict=True)])
+            prose = (
+                i for i, column in enumerate(zip(*self.rows, strict=True)) if any(map(_is_prose, column))
+            )
+            object.__setattr__(self, "prose", frozenset(prose))
         columns = zip(*self.rows, strict=True) if self.rows else iter(())
-        cells = [max((len(cell) for cell in column), default=0) for column in columns]
+        cells = [max((_room(cell) for cell in column), default=0) for column in columns]
         heads = [
             max((len(word) for part in heading for word in part.split()), default=0)
             for heading in self.headings
@@ -105,6 +114,15 @@ class Table:
             self.left_out,
             " ".join(part for part in (self.note, note) if part),
         )
+
+
+def _is_prose(cell: str) -> bool:
+    """Whether a cell is a text to be broken into lines, and no number or name."""
+    return len(cell) > PROSE and " " in cell
+
+
+def _room(cell: str) -> int:
+    return max(_LINE, *map(len, cell.split())) if _is_prose(cell) else len(cell)
 
 
 def _lower(name: str) -> str:

@@ -312,7 +312,9 @@ class Timeline:
             ):  # fmt: skip
                 if kind in plot.marks:
                     at = thin_marks(events.where(kind=kind, entity=line.flow), span, bins=250)
-                    panel.points(at, [panel.y.high * place] * len(at), color=color, shape=shape, size=3.2)
+                    # Of several lines each marks its own in its colour; of one they stand out.
+                    own = line.color if len(self.lines) > 1 else color
+                    panel.points(at, [panel.y.high * place] * len(at), color=own, shape=shape, size=3.2)
         if "drop" in plot.marks:
             for run in self.runs.values():
                 panel.ticks_at(
@@ -337,11 +339,14 @@ class Timeline:
         left_out = max((run.hidden_flows for run in runs), default=0)
         if left_out:
             key.append(("", f"and {left_out} more flows, not drawn"))
-        key.append((still.sign("line", "muted", "2 3"), f"rate of {runs[0].link} while it is open"))
+        if link := next((run.link for run in runs if run.has_link), ""):
+            key.append((still.sign("line", "muted", "2 3"), f"rate of {link} while it is open"))
+        several = len(self.lines) > 1
+        whose = ", in the colour of its line" if several else ""
         if any(len(run.events.where(kind="rto")) for run in runs):
-            key.append((still.sign("down", "alarm"), "RTO"))
+            key.append((still.sign("down", "muted" if several else "alarm"), f"RTO{whose}"))
         if any(len(run.events.where(kind="fast_retransmit")) for run in runs):
-            key.append((still.sign("circle", "series-2"), "fast retransmit"))
+            key.append((still.sign("circle", "muted" if several else "series-2"), f"fast retransmit{whose}"))
         if any(len(run.events.where(kind="drop", entity=run.link)) for run in runs):
             key.append((still.sign("tick", "alarm"), f"drop at {runs[0].link}"))
         kinds = {silence.kind for run in runs for silence in run.silences}

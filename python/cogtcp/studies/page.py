@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import jinja2
 
-from cogtcp.report import page
+from cogtcp.report import page, still
 from cogtcp.studies.drawing import draw
 from cogtcp.studies.telling import counted, share_text
 
@@ -37,7 +37,7 @@ def study_report(result: StudyResult, *, command: str | None = None) -> str:
                 for heading, ours in (("The paper's claims", False), ("Claims of ours", True))
                 if (claims := [claim for claim in result.claims if claim.row.ours == ours])
             ],
-            draw=draw,
+            draw=lambda figure: still.both(lambda: draw(figure)),
             headings=_headings,
             share_text=share_text,
             base_text=_base_text,

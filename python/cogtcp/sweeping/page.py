@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cogtcp.metrics import BY_NAME, QUANTILES_OF, quantile_name
-from cogtcp.report import figures, page
+from cogtcp.report import figures, page, still
 from cogtcp.report.tables import Table
 from cogtcp.statistics import Interval
 from cogtcp.sweeping.picked import picked
@@ -206,7 +206,9 @@ def _lines(
     log = bool(xs) and min(xs) > 0 and max(xs) / min(xs) >= 50
     x_label, y_label = _labelled(name, unit), _labelled(metric.title, metric.unit)
     label = f"{metric.title} over {name}"
-    return figures.curves(curves, label, x_label=x_label, y_label=y_label, log_x=log, y_range=y_range)
+    return still.both(
+        lambda: figures.curves(curves, label, x_label=x_label, y_label=y_label, log_x=log, y_range=y_range)
+    )
 
 
 def _labelled(what: str, unit: str) -> str:
@@ -233,12 +235,14 @@ def _maps(rows: Sequence[dict[str, Any]], axes: Sequence[tuple[str, str, bool]])
         at = {(r[x_name], r[y_name]): r.get(metric.name) for r in rows if r["transport"] == transport}
         values = [[_scaled(at.get((x, y)), metric) for x in xs] for y in ys]
         panels.append(figures.Surface(transport, xs, ys, values))
-    drawn = figures.surfaces(
-        panels,
-        f"Goodput over {x_name} and {y_name}",
-        x_label=_labelled(x_name, x_unit),
-        y_label=_labelled(y_name, y_unit),
-        unit=metric.unit,
+    drawn = still.both(
+        lambda: figures.surfaces(
+            panels,
+            f"Goodput over {x_name} and {y_name}",
+            x_label=_labelled(x_name, x_unit),
+            y_label=_labelled(y_name, y_unit),
+            unit=metric.unit,
+        )
     )
     return [
         (
@@ -264,11 +268,13 @@ def _trade(rows: Sequence[dict[str, Any]]) -> str:
         x, y = [r[delay.name] * delay.scale for r in own], [r[goodput.name] * goodput.scale for r in own]
         low, high = ([_end(row, goodput, end) for row in own] for end in ("low", "high"))
         curves.append(figures.Curve(transport, x, y, low, high))
-    return figures.curves(
-        curves,
-        "Goodput against queuing delay",
-        x_label=f"{delay.title}, {delay.unit}",
-        y_label=f"{goodput.title}, {goodput.unit}",
+    return still.both(
+        lambda: figures.curves(
+            curves,
+            "Goodput against queuing delay",
+            x_label=f"{delay.title}, {delay.unit}",
+            y_label=f"{goodput.title}, {goodput.unit}",
+        )
     )
 
 

@@ -341,7 +341,12 @@ function timeline(root, data) {
     return [...state.lines].some((i) => data.lines[i].run === events.run[index] && data.lines[i].flow === events.entity[index]);
   }
 
+  function lineOf(index) {
+    return data.lines.findIndex((line) => line.run === events.run[index] && line.flow === events.entity[index]);
+  }
+
   function drawMarks(u, plot) {
+    const several = data.lines.length > 1; // each marks its own timeouts in its colour; of one line they stand out
     const { ctx } = u, { left, top, width, height } = u.bbox, ratio = devicePixelRatio || 1;
     const [a, b] = state.view;
     ctx.save();
@@ -351,9 +356,11 @@ function timeline(root, data) {
       const before = {};
       for (let i = first; i < end; i++) {
         const x = left + (events.time[i] - a) / (b - a) * width, kind = events.kind[i];
-        if (before[kind] !== undefined && x - before[kind] < 1.5 * ratio) continue;
+        const line = several && kind !== "drop" ? lineOf(i) : -1, like = `${kind} ${line}`;
+        if (before[like] !== undefined && x - before[like] < 1.5 * ratio) continue;
         if (!concerns(i, plot)) continue;
-        before[kind] = x;
+        before[like] = x;
+        const own = line >= 0 ? data.lines[line].color : "";
         ctx.beginPath();
         if (kind === "drop") {
           ctx.strokeStyle = color("alarm");
@@ -362,12 +369,12 @@ function timeline(root, data) {
           ctx.lineTo(x, top + 8 * ratio);
           ctx.stroke();
         } else if (kind === "fast_retransmit") {
-          ctx.fillStyle = color("series-2");
+          ctx.fillStyle = color(own || "series-2");
           ctx.arc(x, top + 14 * ratio, 3 * ratio, 0, 7);
           ctx.fill();
         } else {
           const s = 4 * ratio, y = top + 5 * ratio;
-          ctx.fillStyle = ctx.strokeStyle = color("alarm");
+          ctx.fillStyle = ctx.strokeStyle = color(own || "alarm");
           ctx.lineWidth = ratio;
           ctx.moveTo(x - s, y - s); ctx.lineTo(x + s, y - s); ctx.lineTo(x, y + s); ctx.closePath();
           if (kind === "spurious_rto") ctx.stroke(); else ctx.fill();
