@@ -128,6 +128,19 @@ def test_a_flow_fills_the_link() -> None:
 
 @on_kernel
 @side_by_side
+def test_the_kernels_window_grows_as_far_as_the_simulators() -> None:
+    """Half of 256 KiB is for data. Over 20 Mbit/s and 100 ms, 250 kB, nothing else bounds what is offered."""
+    wide = scenario(link='rate = "20 Mbit/s", delay = "50 ms", queue = "500 packets"')
+    result = emulate(wide.set("tcp.window_tuning", True).set("tcp.receive_buffer", "256 KiB"))
+    offered = [
+        row["value"] for row in result.control_series.to_pylist() if row["variable"] == "peer_window_segments"
+    ]
+    with as_in_time(result):
+        assert 0.9 * 131_072 < max(offered) * 1460 < 1.02 * 131_072
+
+
+@on_kernel
+@side_by_side
 def test_a_radio_that_senses_holds_packets() -> None:
     result = emulate(scenario(radio=SENSING))
     link, radio = result.rows("links")[0], result.rows("radios")[0]

@@ -185,7 +185,8 @@ pub struct SenderConfig {
     /// [`min_rto`](Self::min_rto) bounds 4 RTTVAR from below and not the RTO, which so is SRTT + `min_rto` at least (Linux,
     /// `__tcp_set_rto`). False.
     pub min_rto_above_srtt: bool,
-    /// Segments leave in packets of several, whose last bears PSH, as in Linux ("generic segmentation offload"; `offload.rs`). False.
+    /// Segments leave in packets of several, whose last bears PSH, and a packet that cwnd would cut short waits for an ACK that is near, as in
+    /// Linux ("generic segmentation offload"; `offload.rs`). False.
     pub segmentation_offload: bool,
     /// Tick of a timer wheel as Linux has it since 4.8 (1/HZ): a timer fires at the first tick after it is due, and is rounded up to 8
     /// ticks where it is 63 ticks away, to 64 from 504 ticks on, and so on (Gleixner: timers, "switch to a non-cascading

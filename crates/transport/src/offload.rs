@@ -11,8 +11,8 @@
 //!
 //! So at 10 Mbit/s segments leave in pairs, and a window that has grown by one lets a pair and a single one go. A Linux receiver
 //! acknowledges what bears PSH at once, so that its ACKs fall out of step with the pairs then: two growths of the window
-//! come nearer to each other than a round trip. Not modelled: that a packet waits for the next ACK to become larger (`tcp_tso_should_defer`,
-//! where that is less than 1 ms away), and packets of retransmissions.
+//! come nearer to each other than a round trip. A packet that cwnd would cut short waits for the next ACK, if that is less than 1 ms away
+//! (`tcp_tso_should_defer`): a single segment then goes as a pair with what that ACK lets go. Not modelled: packets of retransmissions.
 
 use cogtcp_units::{Duration, Rate};
 
@@ -20,6 +20,12 @@ use cogtcp_units::{Duration, Rate};
 const SHIFT: u32 = 10;
 /// `sk_gso_max_size`.
 const LARGEST: u64 = 65_536;
+/// What a socket hands to the network at once, whatever the window: one buffer (`sk_gso_max_size` less the headers).
+const BUFFER: u64 = 65_215;
+/// The next ACK is waited for that long at most, and as long after the last segment.
+const WAIT: Duration = Duration::from_millis(1);
+/// `tcp_tso_win_divisor`: where that part of the window is free, nothing waits.
+const WINDOW_PARTS: u64 = 3;
 /// `tcp_tso_rtt_log`: in microseconds.
 const RTT_LOG: u32 = 9;
 /// `bbr_min_tso_rate`: below it a paced control sends single segments.
@@ -55,6 +61,35 @@ impl Offload {
     }
 }
 
+/// What decides whether a packet waits for the next ACK.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shortened {
+    /// Bytes that cwnd and the peer's window let go, of the `window` that the lesser of them is.
+    pub(crate) limit: u64,
+    pub(crate) window: u64,
+    /// Bytes of a full packet, and of a segment.
+    pub(crate) full: u64,
+    pub(crate) mss: u64,
+    /// Bytes of the stream before this packet.
+    pub(crate) sent: u64,
+    /// Since the last segment left.
+    pub(crate) idle: Duration,
+    pub(crate) srtt: Duration,
+    /// Since the oldest outstanding segment left.
+    pub(crate) oldest: Duration,
+}
+
+impl Shortened {
+    /// `tcp_tso_should_defer`.
+    pub(crate) fn waits(self) -> bool {
+        let buffer = (BUFFER / self.mss).max(1) * self.mss;
+        let left = buffer - self.sent % buffer;
+        let small = self.limit < self.full && self.limit < left && self.limit < self.window / WINDOW_PARTS;
+        let expected = self.srtt.saturating_sub(self.oldest);
+        small && left > self.mss && self.idle < WAIT && expected <= WAIT.min(self.srtt / 2)
+    }
+}
+
 /// Segments of `mss` bytes in a packet, at this pacing rate (`None`: not known yet), that the control set itself if `paced`.
 pub(crate) fn segments(rate: Option<Rate>, paced: bool, min_rtt: Duration, mss: u64) -> u64 {
     let Some(rate) = rate else { return LARGEST / mss };
@@ -79,6 +114,39 @@ mod tests {
         // 100 Mbit/s: 12,207 bytes. Over 5 ms: 128 more. Over 500 us: all that a packet holds.
         assert_eq!((of(1000, false, 50_000), of(1000, true, 5_000), of(1000, true, 500)), (8, 8, 45));
         assert_eq!(segments(None, false, Duration::MAX, 1448), 45);
+    }
+
+    /// A window of 80 segments lets one go, and a pair is a full packet. The oldest segment left 59 ms ago and the round-trip time is 60: the
+    /// next ACK is 1 ms away. Each condition alone lets the segment go at once.
+    #[test]
+    fn a_shortened_packet_waits_for_an_ack_that_is_near() {
+        let micros = Duration::from_micros;
+        let near = Shortened {
+            limit: 1000,
+            window: 80_000,
+            full: 2000,
+            mss: 1000,
+            sent: 30_000,
+            idle: Duration::ZERO,
+            srtt: micros(60_000),
+            oldest: micros(59_000),
+        };
+        assert!(near.waits());
+        assert!(Shortened { oldest: micros(70_000), ..near }.waits(), "it is late");
+        for (why, other) in [
+            ("a full packet may go", Shortened { limit: 2000, ..near }),
+            ("a third of the window is free", Shortened { limit: 1000, window: 3000, ..near }),
+            ("one segment is left of the buffer of 65", Shortened { sent: 64_000, ..near }),
+            ("the last segment left 1 ms ago", Shortened { idle: micros(1000), ..near }),
+            ("the ACK is more than 1 ms away", Shortened { oldest: micros(58_999), ..near }),
+            (
+                "it is more than half of a round trip away",
+                Shortened { srtt: micros(600), oldest: micros(299), ..near },
+            ),
+        ] {
+            assert!(!other.waits(), "{why}");
+        }
+        assert!(Shortened { sent: 63_000, ..near }.waits() && Shortened { sent: 65_000, ..near }.waits());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::{Sender, handshake::Connection, timers::Timer};
 use crate::congestion::{CaEvent, CaState, PacketInfo};
 use crate::frto::Frto;
-use crate::offload::segments;
+use crate::offload::{Shortened, segments};
 use crate::scoreboard::{FIN, PROBE};
 use crate::{Flags, NewRenoVariant, Recovery, RttSampling, Segment, TransportEvent};
 use cogtcp_units::{Rate, Time};
@@ -47,6 +47,10 @@ impl Sender {
         if !matches!(choice, Choice::New(_) | Choice::ProbeNew(_)) {
             // What is sent again is a packet of its own, and waits for the pacer.
             self.offload.end();
+        }
+        if matches!(choice, Choice::New(_)) && self.config.segmentation_offload && self.waits_for_more(now) {
+            self.note_usage(true);
+            return None;
         }
         let rate = self.pacing_rate();
         if rate.is_some() && !self.offload.is_within() {
@@ -343,21 +347,49 @@ impl Sender {
         Some(segment)
     }
 
+    /// Whether the next packet waits for an ACK that lets it grow.
+    fn waits_for_more(&self, now: Time) -> bool {
+        let recovers = matches!(self.tcp.ca_state, CaState::Recovery | CaState::Loss);
+        let Some(front) = self.board.get(0).filter(|_| !recovers && !self.offload.is_within()) else {
+            return false;
+        };
+        let (in_flight, mss) = (self.board.in_flight(), self.tcp.mss);
+        let open = self.window_end.saturating_sub(self.board.nxt());
+        let shortened = Shortened {
+            limit: self.tcp.cwnd.saturating_sub(in_flight).min(open),
+            window: self.tcp.cwnd.min(self.tcp.peer_window),
+            full: self.segments_of_packet(in_flight) * mss,
+            mss,
+            sent: self.board.nxt().saturating_sub(1),
+            idle: now.saturating_since(self.last_data_at),
+            srtt: self.tcp.srtt,
+            oldest: now.saturating_since(front.sent_at),
+        };
+        shortened.waits()
+    }
+
+    /// Segments of a packet, as far as cwnd lets them go.
+    fn segments_of_packet(&self, in_flight: u64) -> u64 {
+        let tcp = &self.tcp;
+        // tcp_update_pacing_rate().
+        let rate = tcp.pacing_rate.or_else(|| {
+            let gain = if tcp.cwnd < tcp.ssthresh / 2 { 200 } else { 120 };
+            let bytes = tcp.cwnd.max(in_flight) * gain / 100;
+            (!tcp.srtt.is_zero()).then(|| Rate::from_bytes_in(bytes, tcp.srtt))
+        });
+        segments(rate, tcp.pacing_rate.is_some(), tcp.min_rtt, tcp.mss)
+    }
+
     /// Whether the segment that leaves is the last of several in its packet.
     fn ends_packet(&mut self, in_flight: u64) -> bool {
         let (tcp, mss) = (&self.tcp, self.tcp.mss);
         let waiting = if self.saturated { u64::MAX } else { self.data_end.saturating_sub(self.board.nxt()) };
         let room = tcp.cwnd.saturating_sub(in_flight).min(tcp.cwnd / 2);
         let bytes = room.min(self.window_end.saturating_sub(self.board.nxt())).min(waiting);
-        self.offload.on_send(|| {
-            // tcp_update_pacing_rate().
-            let rate = tcp.pacing_rate.or_else(|| {
-                let gain = if tcp.cwnd < tcp.ssthresh / 2 { 200 } else { 120 };
-                let bytes = tcp.cwnd.max(in_flight) * gain / 100;
-                (!tcp.srtt.is_zero()).then(|| Rate::from_bytes_in(bytes, tcp.srtt))
-            });
-            segments(rate, tcp.pacing_rate.is_some(), tcp.min_rtt, mss).min(bytes / mss)
-        })
+        let mut offload = self.offload;
+        let ends = offload.on_send(|| self.segments_of_packet(in_flight).min(bytes / mss));
+        self.offload = offload;
+        ends
     }
 
     fn send_again(&mut self, now: Time, index: usize) -> Option<Segment> {
