@@ -3,6 +3,7 @@
 use crate::resolve::Findings;
 use crate::source::{Source, line_and_column};
 use crate::tree;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -39,14 +40,27 @@ pub(crate) fn read_beside(
 ) -> Option<(String, String)> {
     let place = beside(source, file);
     let name = place.display().to_string();
-    let text = read_named(&place, most).map_err(|why| {
-        let remedy = match why.remedy {
-            "" => "check the path: it is relative to the scenario file",
-            remedy => remedy,
-        };
+    let (found, by_default) = match &source.given {
+        Some(given) => (
+            among(given, file, most),
+            "add the file: here scenarios have the files that were given with them",
+        ),
+        None => (read_named(&place, most), "check the path: it is relative to the scenario file"),
+    };
+    let text = found.map_err(|why| {
+        let remedy = if why.remedy.is_empty() { by_default } else { why.remedy };
         findings.error(path, format!("\"{name}\": {}", why.message), remedy);
     });
     text.ok().map(|text| (name, text))
+}
+
+/// The text of the file called `name` among those given with the scenario, of at most `most` bytes.
+fn among(given: &BTreeMap<String, String>, name: &str, most: u64) -> Result<String, Unreadable> {
+    match given.get(name) {
+        None => Err(Unreadable::new("no such file", "")),
+        Some(text) if text.len() as u64 > most => Err(too_large(most, "take a part of it")),
+        Some(text) => Ok(text.clone()),
+    }
 }
 
 /// The text of a file that a scenario names, of at most `most` bytes.
@@ -91,17 +105,13 @@ fn is_named_pipe(_: &Path) -> bool {
     false
 }
 
-fn read(path: &Path, most: u64, too_large: &'static str) -> Result<String, Unreadable> {
+fn read(path: &Path, most: u64, remedy: &'static str) -> Result<String, Unreadable> {
     let file = File::open(path).map_err(|error| refused(&error))?;
     let mut bytes = Vec::new();
     // One byte more tells a file that is too large from one that is just not.
     file.take(most + 1).read_to_end(&mut bytes).map_err(|error| refused(&error))?;
     if bytes.len() as u64 > most {
-        let message = match most {
-            0..1_000_000 => format!("is larger than {most} bytes"),
-            _ => format!("is larger than {} MB", most / 1_000_000),
-        };
-        return Err(Unreadable::new(message, too_large));
+        return Err(too_large(most, remedy));
     }
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
@@ -109,6 +119,14 @@ fn read(path: &Path, most: u64, too_large: &'static str) -> Result<String, Unrea
         let at = Some(line_and_column(&before, valid));
         Unreadable { at, ..Unreadable::new("is not UTF-8 text", "save it as UTF-8, or name a text file") }
     })
+}
+
+fn too_large(most: u64, remedy: &'static str) -> Unreadable {
+    let message = match most {
+        0..1_000_000 => format!("is larger than {most} bytes"),
+        _ => format!("is larger than {} MB", most / 1_000_000),
+    };
+    Unreadable::new(message, remedy)
 }
 
 fn refused(error: &std::io::Error) -> Unreadable {

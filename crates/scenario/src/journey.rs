@@ -48,7 +48,7 @@ impl JourneyMap {
     /// Reads a TOML text. `source_name` is what errors call it: the file's path.
     pub fn parse(text: &str, source_name: &str) -> Result<Self, ScenarioError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let source = Source { file: source_name.into(), text: Some(text.into()), changed: Vec::new() };
+        let source = Source { text: Some(text.into()), ..Source::named(source_name) };
         let root = Node::from_toml(text).map_err(|errors| crate::read::syntax_error(&source, errors))?;
         let line = tree::deserialize(&root).map_err(|fault| {
             source.error_at(&fault.path(), fault.span.clone(), fault.message, fault.remedy)

@@ -7,16 +7,35 @@ use crate::tree::{self, Node, Path};
 use crate::{Scenario, ScenarioError, external, files, format, is_external};
 use cogtcp_transport::Preset;
 use cogtcp_units::Seed;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 impl Scenario {
     /// Reads a TOML text. `source_name` is what errors call it: the file's path.
     pub fn parse(text: &str, source_name: &str) -> Result<Self, ScenarioError> {
+        Self::parse_in(text, source_name, None)
+    }
+
+    /// Reads a TOML text whose files are `files`, by the name that the scenario gives them. Nothing is read from the disk: for
+    /// callers that have none.
+    pub fn parse_with_files(
+        text: &str,
+        source_name: &str,
+        files: Arc<BTreeMap<String, String>>,
+    ) -> Result<Self, ScenarioError> {
+        Self::parse_in(text, source_name, Some(files))
+    }
+
+    fn parse_in(
+        text: &str,
+        source_name: &str,
+        given: Option<Arc<BTreeMap<String, String>>>,
+    ) -> Result<Self, ScenarioError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         if text.trim().is_empty() {
             return Err(ScenarioError::of_file(source_name, "the file is empty", EMPTY_REMEDY));
         }
-        let source = Source { file: source_name.into(), text: Some(Arc::from(text)), changed: Vec::new() };
+        let source = Source { text: Some(Arc::from(text)), given, ..Source::named(source_name) };
         let root = Node::from_toml(text).map_err(|errors| syntax_error(&source, errors))?;
         Self::from_tree(&root, source)
     }
@@ -41,7 +60,7 @@ impl Scenario {
             let place = (error.line(), error.column());
             ScenarioError::of_file(source_name, format!("this is not JSON: {error}"), "").at(place)
         })?;
-        let source = Source { file: source_name.into(), text: None, changed: Vec::new() };
+        let source = Source::named(source_name);
         Self::from_tree(&Node::from_json(value), source)
     }
 

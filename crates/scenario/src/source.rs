@@ -3,6 +3,7 @@
 use crate::ScenarioError;
 use crate::excerpt::{change_excerpt, excerpt};
 use crate::tree::{Node, Path, Span};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The text that a scenario was read from, and what was changed in it since.
@@ -14,6 +15,8 @@ pub(crate) struct Source {
     pub(crate) text: Option<Arc<str>>,
     /// What was set after reading: no place in the text stands for it.
     pub(crate) changed: Vec<Change>,
+    /// Files that the scenario may name, by name: the only ones that there are. Without this they are read from the disk.
+    pub(crate) given: Option<Arc<BTreeMap<String, String>>>,
 }
 
 /// A field that was set after reading.
@@ -25,6 +28,11 @@ pub(crate) struct Change {
 }
 
 impl Source {
+    /// A source called `file`, without a text and without changes.
+    pub(crate) fn named(file: &str) -> Self {
+        Self { file: file.into(), ..Self::default() }
+    }
+
     /// Errors (path, message, remedy) with their lines and columns.
     pub(crate) fn place(
         &self,

@@ -2,8 +2,9 @@
 
 use cogtcp_scenario::{FlowSpec, MOST_SERIES_ROWS};
 use cogtcp_transport::{CongestionControl, ControlError};
+use cogtcp_units::Time;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::AtomicBool;
 
 /// How much a run records beside its summary.
 #[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
@@ -28,8 +29,8 @@ pub struct RunOptions {
     pub trace: TraceLevel,
     /// Raised by another thread to end the run early with [`RunError::Cancelled`].
     pub cancel: Option<Arc<AtomicBool>>,
-    /// Where the run writes how far it is, in nanoseconds of simulated time.
-    pub progress: Option<Arc<AtomicU64>>,
+    /// Told now and then how far the run is, in simulated time.
+    pub watch: Option<Arc<dyn Fn(Time) + Send + Sync>>,
     /// Every node looks every packet up in its table, as it does where tables change during a run, and a packet's time to live
     /// counts. Otherwise the way of each stream is read off the tables once, which is faster and gives the same run.
     pub forward_by_tables: bool,

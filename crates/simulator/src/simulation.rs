@@ -250,10 +250,10 @@ impl Simulation {
     }
 
     fn check(&self, now: Time, options: &RunOptions) -> Result<(), RunError> {
-        if let Some(progress) = &options.progress {
-            // Relaxed: the two flags order nothing else, and a look that comes a little late does no harm.
-            progress.store(now.as_nanos(), Ordering::Relaxed);
+        if let Some(watch) = &options.watch {
+            watch(now);
         }
+        // Relaxed: the flag orders nothing else, and a look that comes a little late does no harm.
         if options.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
             return Err(RunError::Cancelled { at_s: now.as_secs_f64() });
         }

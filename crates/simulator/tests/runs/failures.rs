@@ -6,7 +6,7 @@ use cogtcp_scenario::FlowSpec;
 use cogtcp_simulator::{ControlFailure, RunError, RunOptions, TraceLevel, run};
 use cogtcp_transport::{AckSample, CongestionControl, FlowCount, LinkEvent, ReceiverHook, TcpState};
 use cogtcp_units::{Duration, Time};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 const LINK: &str = r#"rate = "10 Mbit/s", delay = "10 ms", queue = "50 packets""#;
@@ -17,9 +17,12 @@ fn a_raised_flag_cancels_and_progress_is_told() {
     let cancel = Arc::new(AtomicBool::new(true));
     let options = RunOptions { cancel: Some(cancel), ..RunOptions::default() };
     assert!(matches!(run(&experiment, &options), Err(RunError::Cancelled { .. })));
-    let progress = Arc::new(AtomicU64::new(0));
-    run(&experiment, &RunOptions { progress: Some(progress.clone()), ..RunOptions::default() }).unwrap();
-    assert!(progress.load(Ordering::Relaxed) > 95_000_000_000);
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let told = seen.clone();
+    let watch = Some(Arc::new(move |now: Time| told.lock().unwrap().push(now)) as Arc<_>);
+    run(&experiment, &RunOptions { watch, ..RunOptions::default() }).unwrap();
+    let seen = seen.lock().unwrap();
+    assert!(seen.is_sorted() && *seen.last().unwrap() > Time::from_secs_f64(95.0), "{seen:?}");
 }
 
 /// Rows are refused before memory is taken for them, and only where they would be recorded.
