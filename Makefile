@@ -23,6 +23,7 @@ endif
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 EXTENSION := python/cogtcp/_core.abi3.so
+WASM := target/wasm32-unknown-unknown/web/cogtcp_web.wasm
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -104,6 +105,20 @@ docs: $(VENV)/.core $(VENV)/.dev ## Build the site of the documentation in targe
 	@echo "measuring the studies in short and running the notebooks: two to six minutes the first time, by what else the machine does"
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "now open target/site/index.html"
+
+web: $(WASM) $(VENV)/.core ## Build the lab as static files in target/web (the engine as WebAssembly; any web server serves them)
+	$(BIN)/python -m cogtcp.lab.site target/web --wasm $(WASM)
+	@echo "now: python3 -m http.server -d target/web, and open its address"
+
+# rustup's toolchain has only the machine's own target.
+$(WASM): $(RUST_SOURCES) | $(VENV)/.run
+	@rustc --print target-libdir --target wasm32-unknown-unknown 2>/dev/null | xargs -r test -d || \
+	  rustup target add wasm32-unknown-unknown
+	cargo build --quiet --locked --profile web -p cogtcp-web --target wasm32-unknown-unknown
+
+site: web docs ## Build the site of the documentation with the lab in it, in target/site (static files, relative links)
+	rm -rf target/site/lab && cp -r target/web target/site/lab
+	@echo "now: python3 -m http.server -d target/site, and open its address"
 
 wheel: $(VENV)/.core ## Build a wheel in dist/ (Python 3.11 and newer; installs without Rust)
 	$(BIN)/maturin build --quiet --release --locked --out $(DIST)

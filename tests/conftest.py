@@ -175,3 +175,23 @@ def _play(item: pytest.Function, folders: pytest.TempPathFactory) -> None:
     folder = folders.mktemp("beside")
     given |= {"tmp_path": folder, "command": command_in(folder)}
     body(**{name: given.get(name) for name in asked})
+
+
+@pytest.fixture(scope="session")
+def wasm() -> Path:
+    """Return the engine as WebAssembly, of `make web` or of a build for development."""
+    folder = ROOT / "target" / "wasm32-unknown-unknown"
+    found = [
+        path for profile in ("web", "release") if (path := folder / profile / "cogtcp_web.wasm").exists()
+    ]
+    if not found:
+        pytest.skip("needs the engine as WebAssembly: make web")
+    return max(found, key=lambda path: path.stat().st_mtime)
+
+
+@pytest.fixture(scope="session")
+def lab_data() -> dict[str, Any]:
+    """Return what the page of the lab knows beside the engine."""
+    from cogtcp.lab import site
+
+    return site.data()

@@ -8,6 +8,7 @@ mod episode;
 mod errors;
 mod freeze;
 mod journey;
+mod lab;
 mod mobility;
 mod packets;
 mod run;
@@ -38,6 +39,8 @@ mod _core {
     use super::freeze::{read_freeze_reply, write_freeze_message};
     #[pymodule_export]
     use super::journey::Journey;
+    #[pymodule_export]
+    use super::lab::ask;
     #[pymodule_export]
     use super::mobility::Mobility;
     #[pymodule_export]

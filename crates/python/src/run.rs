@@ -25,6 +25,13 @@ pub(crate) struct Cancel {
     flag: Arc<AtomicBool>,
 }
 
+impl Cancel {
+    /// What runs look at.
+    pub(crate) fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.flag)
+    }
+}
+
 #[pymethods]
 impl Cancel {
     #[new]

@@ -107,6 +107,16 @@ class Control:
         return f"{number} {self.unit}".rstrip()
 
 
+def describe() -> dict[str, Any]:
+    """Return the names, ranges and units of sliders, for a page that finds them itself."""
+    return {
+        "units": {unit: dict(factors) for unit, factors in _UNITS.items()},
+        "known": {key: list(known) for key, known in _KNOWN.items()},
+        "choices": {key: [label, list(choices)] for key, (label, choices) in _CHOICES.items()},
+        "left_out": sorted(_LEFT_OUT),
+    }
+
+
 def controls_of(scenario: Scenario) -> dict[str, Control]:
     """Return what can be changed of a scenario, by path, the most telling first."""
     found = [

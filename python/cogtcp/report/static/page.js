@@ -30,8 +30,9 @@ const element = (tag, attributes = {}, ...children) => {
   return made;
 };
 
-// 32-bit floats in base64; uPlot takes null, not NaN, for a gap.
+// 32-bit floats in base64, or a list as it is; uPlot takes null, not NaN, for a gap.
 const unpack = (text) => {
+  if (typeof text !== "string") return text;
   const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
   return Array.from(new Float32Array(bytes.buffer), (v) => (Number.isNaN(v) ? null : v));
 };

@@ -1,0 +1,122 @@
+"""The files of the lab: a page, its scripts, what it starts from, and the engine as WebAssembly.
+
+Nothing in them is computed on a server and nothing is sent to one. Every link is relative, so that any web
+server serves them under any path. `python -m cogtcp.lab.site OUT --wasm FILE` writes the folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cogtcp import _core, budget
+from cogtcp.lab import controls
+from cogtcp.lab.presets import Preset, presets
+from cogtcp.metrics import METRICS
+from cogtcp.report import page
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: What all files come to at most, gzipped, as a server sends them.
+MOST_GZIPPED = 2_000_000
+WASM = "cogtcp.wasm"
+
+
+def contents(file: str | None = None, wasm: bytes | None = None) -> dict[str, bytes]:
+    """Return the files of the lab by name.
+
+    Args:
+        file: A scenario of the user's own to start from.
+        wasm: The engine, as `cargo build -p cogtcp-web --target wasm32-unknown-unknown` makes it; without it
+            the page asks the server that serves it.
+    """
+    found = {
+        source.name: source.read_bytes()
+        for source in files("cogtcp.lab").joinpath("page").iterdir()
+        if source.name.endswith((".html", ".js", ".css"))
+    }
+    found["charts.js"] = ("\n".join(page.scripts()) + "\n").encode()
+    style = (page.template_text("page.css"), page.static("uPlot.min.css"))
+    found["page.css"] = ("\n".join(style) + "\n").encode()
+    known = {"engine": "native" if wasm is None else "wasm", **data(file)}
+    found["data.json"] = json.dumps(known, separators=(",", ":")).encode()
+    if wasm is not None:
+        found[WASM] = wasm
+    return found
+
+
+def shipped_wasm() -> bytes | None:
+    """Return the engine that came with the package; none where it was built without."""
+    found = files("cogtcp.lab").joinpath("page", WASM)
+    return found.read_bytes() if found.is_file() else None
+
+
+def data(file: str | None = None) -> dict[str, Any]:
+    """Return what the page knows beside the engine: presets, metrics, states of a link, sliders."""
+    shown = ("name", "title", "unit", "scale", "digits", "better", "meaning", "counts", "radio", "any_radio")
+    return {
+        "version": _core.version,
+        "presets": [_preset(preset) for preset in presets(file).values()],
+        "metrics": [{name: getattr(metric, name) for name in shown} for metric in METRICS],
+        "states": [
+            {"name": s.name, "title": s.title, "said": s.said, "color": s.color, "opacity": s.opacity}
+            for s in budget.STATES
+        ],
+        "controls": controls.describe(),
+    }
+
+
+def _preset(preset: Preset) -> dict[str, Any]:
+    """Return a preset with its text, the author's own where there is one, and the files that it names."""
+    told = preset.to_dict()
+    if preset.file is not None:
+        text = preset.file.read_text(encoding="utf-8")
+    else:
+        text = preset.scenario.to_toml() if preset.shows else _core.starter(preset.name)
+    core = preset.scenario._core
+    folder = Path(core.source).parent
+    texts = {}
+    for path in core.files():
+        name = path.relative_to(folder) if path.is_relative_to(folder) else path
+        texts[name.as_posix()] = path.read_text(encoding="utf-8")
+    return {
+        "name": preset.name,
+        "group": preset.group,
+        "about": told["description"],
+        "text": text,
+        "files": texts,
+        "transports": told["transports"],
+        "claims": told["claims"],
+    }
+
+
+def size_gzipped(contents: dict[str, bytes]) -> int:
+    """Return how many bytes a server sends that compresses what it sends."""
+    return sum(len(gzip.compress(text, 9)) for text in contents.values())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the lab, and refuse one that has grown too large to send."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("out", type=Path, help="folder to write")
+    parser.add_argument("--wasm", type=Path, required=True, help="the engine, compiled to WebAssembly")
+    given = parser.parse_args(arguments)
+    made = contents(wasm=given.wasm.read_bytes())
+    given.out.mkdir(parents=True, exist_ok=True)
+    for name, text in made.items():
+        (given.out / name).write_bytes(text)
+    size = size_gzipped(made)
+    print(f"{given.out}: {size / 1e6:.2f} MB gzipped")
+    if size > MOST_GZIPPED:
+        print(f"that is more than the {MOST_GZIPPED / 1e6:g} MB that the lab may have")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,107 @@
+"""The engine as WebAssembly: the same bytes as native, in node and in a browser."""
+
+import json
+import math
+import random
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cogtcp import Scenario, _core
+from cogtcp.lab import site
+from conftest import ROOT
+from web import native, of_presets, shortened
+
+PAGE = ROOT / "python" / "cogtcp" / "lab" / "page"
+NODE = shutil.which("node")
+
+
+def node(wasm: Path, metrics: Any, requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    if NODE is None:
+        pytest.skip("needs node")
+    script = str(ROOT / "tests" / "web" / "digests.mjs")
+    lines = "\n".join(map(json.dumps, requests)) + "\n"
+    command = [NODE, script, str(wasm), PAGE.as_uri(), json.dumps(metrics)]
+    done = subprocess.run(command, input=lines, capture_output=True, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def drawn(count: int) -> list[dict[str, Any]]:
+    """Return scenarios at random: starters and shipped ones with other numbers and transports."""
+    source = random.Random("scenarios for the web")
+    transports = [name for name, _ in _core.transports()]
+    bases = [preset for preset in site.data()["presets"] if preset["group"] in ("Scenarios", "Starters")]
+    found: list[dict[str, Any]] = []
+    while len(found) < count:
+        preset = source.choice(bases)
+        given = {**shortened(preset), "set": [["run.duration", "3 s"], ["run.warmup", "0 s"]]}
+        scenario = Scenario.from_toml(preset["text"], file="scenario.toml")
+        chosen = [
+            control
+            for control in site.controls.controls_of(scenario).values()
+            if not control.path.startswith("run.") and source.random() < 0.3
+        ]
+        for control in chosen:
+            if control.choices:
+                value: Any = source.choice(control.choices)
+            elif control.log:
+                value = control.low * (control.high / control.low) ** source.random()
+            else:
+                value = control.low + (control.high - control.low) * source.random()
+            try:
+                given["set"].append([control.path, control.text(value)])
+            except ValueError:
+                continue
+        transport = source.choice(transports)
+        found.append({**given, "transport": transport if scenario.to_dict().get("flow") else None})
+    return found
+
+
+def test_node_gives_the_bytes_of_native_for_every_scenario(
+    wasm: Path, lab_data: dict[str, Any], tmp_path: Path
+) -> None:
+    presets = of_presets(lab_data)
+    requests = [
+        {"ask": "run", "scenario": shortened(preset), "seed": 3, "trace": "full"} for preset in presets
+    ]
+    found = node(wasm, lab_data["metrics"], requests)
+    assert len(found) == len(presets) >= 20
+    for preset, request, one in zip(presets, requests, found, strict=True):
+        folder = tmp_path / str(presets.index(preset))
+        folder.mkdir()
+        expected = native(request["scenario"], folder, 3)
+        assert one.get("digest") == getattr(expected, "digest", expected), (preset["name"], one)
+        for name, value in expected.metrics.items():
+            other = one["metrics"][name]
+            if math.isnan(value):
+                assert other is None, (preset["name"], name)
+            else:
+                assert other == pytest.approx(value, rel=1e-12), (preset["name"], name)
+
+
+def test_node_gives_the_bytes_of_native_for_scenarios_at_random(
+    wasm: Path, lab_data: dict[str, Any], tmp_path: Path
+) -> None:
+    """What native refuses is refused with the same sentence."""
+    cases = drawn(600)
+    requests = [{"ask": "run", "scenario": given, "seed": 1, "trace": "full"} for given in cases]
+    halves = [requests[0::2], requests[1::2]]
+    with ThreadPoolExecutor(2) as threads:
+        parts = list(threads.map(lambda part: node(wasm, lab_data["metrics"], part), halves))
+    runs = 0
+    for half, (asked, found) in enumerate(zip(halves, parts, strict=True)):
+        for number, (request, one) in enumerate(zip(asked, found, strict=True)):
+            given = request["scenario"]
+            folder = tmp_path / f"{half}-{number}"
+            folder.mkdir()
+            expected = native(given, folder, 1)
+            if isinstance(expected, str):
+                assert "error" in one, (given["set"], expected)
+                continue
+            runs += 1
+            assert one.get("digest") == expected.digest, (given["set"], given["transport"], one)
+    assert runs >= 200

@@ -1,0 +1,345 @@
+"""The lab as static files in a real browser: bytes of native, every control, hostile links, dead workers."""
+
+import base64
+import json
+import os
+import shutil
+import threading
+import time
+import zlib
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cogtcp import Scenario
+from cogtcp.lab import site
+from web import native, of_presets, shortened
+
+CHROMIUM = os.environ.get("COGTCP_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+if CHROMIUM is None:
+    pytest.skip("needs Chromium: apt-get install chromium", allow_module_level=True)
+sync_api = pytest.importorskip("playwright.sync_api", reason="needs Playwright: make setup")
+
+ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+OFF = "radio.0.sensing.off"
+# A busy machine: what matters is that it comes, and what it is.
+PATIENCE_MS = 120_000
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def folder(wasm: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("site") / "any" / "sub-path"
+    made.mkdir(parents=True)
+    for name, text in site.contents(wasm=wasm.read_bytes()).items():
+        (made / name).write_bytes(text)
+    return made
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path) -> Iterator[str]:
+    handler = partial(Quiet, directory=str(folder.parents[1]))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/any/sub-path/"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with sync_api.sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield found
+        found.close()
+
+
+class Lab:
+    """A page of the lab, with what went wrong in it."""
+
+    def __init__(self, browser: Any, address: str, width: int = 1280) -> None:
+        self.faults: list[str] = []
+        self.page = browser.new_page(viewport={"width": width, "height": 900}, accept_downloads=True)
+        self.page.set_default_timeout(PATIENCE_MS)
+        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+        self.page.on("console", lambda m: self.faults.append(m.text) if m.type == "error" else None)
+        self.page.goto(address)
+        self.settled()
+
+    def settled(self) -> str:
+        self.page.wait_for_function(
+            "() => document.body.dataset.answered && !document.body.classList.contains('busy')"
+        )
+        text: str = self.page.locator("#bars").inner_text()
+        return text
+
+    def after(self, act: Any) -> str:
+        """Do something, and return the bars once it has been answered."""
+        before = self.page.evaluate("() => document.body.dataset.answered")
+        act()
+        self.page.wait_for_function("(n) => document.body.dataset.answered !== n", arg=before)
+        return self.settled()
+
+    def slide(self, path: str, place: int) -> None:
+        self.page.locator(f"input[data-path='{path}']").evaluate(
+            f"e => {{ e.value = {place}; e.dispatchEvent(new Event('input')); }}"
+        )
+
+    def write(self, text: str) -> None:
+        self.page.evaluate("() => { document.querySelector('#editor').open = true; }")
+        self.page.locator("#text").fill(text)
+
+    def state(self) -> Any:
+        return json.loads(self.page.evaluate("() => JSON.stringify(window.cogtcpLab.state)"))
+
+    def close(self) -> None:
+        assert self.faults == []
+        self.page.close()
+
+
+@pytest.fixture(scope="module")
+def lab(browser: Any, address: str) -> Iterator[Lab]:
+    found = Lab(browser, f"{address}#sensed-link")
+    yield found
+    found.close()
+
+
+def packed(state: Any) -> str:
+    """Write a fragment as the page does."""
+    text = state if isinstance(state, bytes) else json.dumps(state).encode()
+    deflate = zlib.compressobj(9, zlib.DEFLATED, -15)
+    return base64.urlsafe_b64encode(deflate.compress(text) + deflate.flush()).decode().rstrip("=")
+
+
+def test_the_browser_gives_the_bytes_of_native(lab: Lab, lab_data: dict[str, Any], tmp_path: Path) -> None:
+    for number, preset in enumerate(of_presets(lab_data)):
+        given = shortened(preset)
+        request = {"ask": "run", "scenario": given, "seed": 5, "trace": "full", "tables": []}
+        found = lab.page.evaluate(
+            "(request) => window.cogtcpLab.pool.ask(request).then((run) => run.digest)", request
+        )
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        assert found == native(given, folder, 5).digest, preset["name"]
+
+
+def test_every_control_moves_its_figure(lab: Lab) -> None:
+    for path, place in (
+        ("topology.single_hop.link.rate", 300),
+        ("topology.single_hop.link.delay", 300),
+        ("topology.single_hop.link.queue", 200),
+        ("topology.single_hop.link.loss", 800),
+        (OFF, 850),
+        ("radio.0.sensing.on", 300),
+    ):
+        before = lab.settled()
+        assert lab.after(partial(lab.slide, path, place)) != before, path
+        assert lab.page.locator("#changed").inner_text(), path
+    before = lab.settled()
+    assert lab.after(lambda: lab.page.locator("#sensing").uncheck()) != before
+    lab.after(lambda: lab.page.locator("#sensing").check())
+    assert lab.settled() == before
+    lab.page.locator("#seed").fill("77")
+    assert lab.after(lambda: lab.page.locator("#seed").dispatch_event("change")) != before
+    assert "tahoe" in lab.after(lambda: lab.page.locator("#transports input[value=tahoe]").check())
+    lab.page.locator("#reset").click()
+    lab.page.wait_for_function("() => !document.querySelector('#bars').innerText.includes('tahoe')")
+    lab.settled()
+
+
+def test_the_text_and_the_sliders_change_each_other(lab: Lab) -> None:
+    lab.after(partial(lab.slide, OFF, 700))
+    text = lab.page.locator("#text").input_value()
+    assert text.startswith("# One link that senses")  # the author's comments stay
+    changed = Scenario.from_toml(text).to_dict()["radio"][0]["sensing"]["off"]
+    assert changed == "387 ms" or changed == "388 ms"
+    lab.after(lambda: lab.write(text.replace(f'"{0.388:g} s"', '"2 s"')))
+    value = lab.page.locator(f"input[data-path='{OFF}']").evaluate(
+        "e => e.getAttribute('data-path') && e.parentElement.querySelector('output').textContent"
+    )
+    assert value == "2 s"
+    lab.after(lambda: lab.write(text.replace("newreno", "newrno").replace('rate = "', 'rat = "')))
+    assert "^" in lab.page.locator("#wrong").inner_text()
+    assert lab.page.locator("#trouble").inner_text()
+    lab.after(lambda: lab.write(text))
+    assert lab.page.locator("#wrong").inner_text() == ""
+
+
+def test_a_link_restores_the_state(lab: Lab, browser: Any) -> None:
+    lab.after(partial(lab.slide, OFF, 640))
+    lab.page.wait_for_function("() => location.hash.length > 100")
+    time.sleep(0.3)
+    other = Lab(browser, lab.page.url)
+    assert other.settled() == lab.settled()
+    assert other.state() == lab.state()
+    assert other.page.url == lab.page.url
+    other.close()
+
+
+@pytest.mark.parametrize(
+    "fragment",
+    [
+        "<script>alert(1)</script>",
+        "%E0%A4%A",
+        packed(b"[" * 100_000),
+        packed(b"\0" * 50_000_000),
+        packed({"text": ["<b>"], "files": {"__proto__": "x"}}),
+        packed({"text": 7}),
+        packed({"__proto__": {"text": "x"}}),
+    ],
+    ids=["script", "no text", "nested", "bomb", "types", "number", "prototype"],
+)
+def test_a_hostile_link_does_no_harm(browser: Any, address: str, fragment: str) -> None:
+    found = Lab(browser, f"{address}#{fragment}")
+    assert (
+        "fastest" in found.page.locator("#answer").inner_text()
+        or "delivers" in found.page.locator("#answer").inner_text()
+    )
+    found.close()
+
+
+def test_a_link_of_10_mb_does_no_harm(browser: Any, address: str) -> None:
+    """The browser itself takes 2 MB; the page keeps to what it has, or begins anew."""
+    found = Lab(browser, f"{address}#sensed-link")
+    found.page.evaluate("() => { location.hash = 'A'.repeat(10_000_000); }")
+    found.page.evaluate("() => { location.hash = 'A'.repeat(1_900_000); }")
+    found.settled()
+    assert (
+        "delivers" in found.page.locator("#answer").inner_text()
+        or "fastest" in found.page.locator("#answer").inner_text()
+    )
+    found.close()
+
+
+def test_a_hostile_scenario_is_shown_as_text(browser: Any, address: str) -> None:
+    text = 'name = "<img src=x onerror=alert(1)>"\ndescription = "<script>alert(1)</script>"\n'
+    found = Lab(
+        browser, f"{address}#{packed({'text': text, 'name': '<b>', 'transports': ['<i>', 'os:system']})}"
+    )
+    assert "missing" in found.page.locator("#trouble").inner_text()
+    assert found.page.locator("main img").count() == 0
+    # Whatever found its way into the page: the policy runs no script that is not one of its files.
+    found.page.evaluate(
+        """() => {
+          const script = document.createElement("script");
+          script.textContent = "window.ran = true";
+          document.head.append(script);
+        }"""
+    )
+    time.sleep(0.2)
+    assert found.page.evaluate("() => window.ran === undefined")
+    assert any("Content Security Policy" in fault for fault in found.faults)
+    found.faults.clear()
+    found.close()
+
+
+def test_fifty_changes_a_second_end_at_the_last(lab: Lab) -> None:
+    lab.page.evaluate(
+        """async (path) => {
+          const input = document.querySelector(`input[data-path='${path}']`);
+          for (let place = 400; place < 500; place++) {
+            input.value = place;
+            input.dispatchEvent(new Event("input"));
+            await new Promise((resolve) => setTimeout(resolve, 20));
+          }
+        }""",
+        OFF,
+    )
+    bars = lab.settled()
+    lab.after(partial(lab.slide, OFF, 600))
+    assert lab.after(partial(lab.slide, OFF, 499)) == bars
+
+
+def test_a_run_without_end_is_cancelled_at_once(lab: Lab) -> None:
+    text = lab.state()["text"]
+    long = text.replace('duration = "60 s"', 'duration = "20000 s"')
+    assert long != text
+    lab.write(long)
+    lab.page.wait_for_function("() => document.querySelector('#progress').value > 0")
+    began = time.monotonic()
+    lab.after(lambda: lab.page.locator("#stop").click())
+    assert time.monotonic() - began < 5  # on a busy machine; it ends a worker
+    assert "Stopped" in lab.page.locator("#trouble").inner_text()
+    lab.after(lambda: lab.write(text))
+    assert lab.page.locator("#trouble").inner_text() == ""
+
+
+def test_a_worker_that_is_killed_is_replaced(lab: Lab) -> None:
+    text = lab.state()["text"]
+    lab.write(text.replace('duration = "60 s"', 'duration = "20000 s"'))
+    lab.page.wait_for_function("() => document.querySelector('#progress').value > 0")
+    lab.page.evaluate(
+        "() => window.cogtcpLab.pool.running.forEach((job) => job.worker.onerror({ message: 'killed' }))"
+    )
+    lab.page.wait_for_function("() => document.querySelector('#trouble').textContent.includes('killed')")
+    lab.after(lambda: lab.write(text))
+    assert lab.page.locator("#trouble").inner_text() == ""
+
+
+def test_a_tab_may_be_closed_in_a_run(browser: Any, address: str) -> None:
+    found = Lab(browser, f"{address}#sensed-link")
+    text = found.state()["text"].replace('duration = "60 s"', 'duration = "20000 s"')
+    found.write(text)
+    found.page.wait_for_function("() => document.querySelector('#progress').value > 0")
+    found.close()
+    Lab(browser, f"{address}#sensed-link").close()
+
+
+def test_seeds_and_sweeps(lab: Lab) -> None:
+    lab.page.locator("#seeds").fill("3")
+    lab.page.locator("#seeds").dispatch_event("change")
+    lab.page.locator("#compare").click()
+    lab.page.wait_for_function("() => document.body.dataset.compared")
+    said = lab.page.locator("#answer").inner_text()
+    assert "95 %" in said
+    assert "3 seeds" in said
+    assert lab.page.locator("#bars .whisker").count() >= 2
+    lab.page.locator("#axis").select_option(OFF)
+    lab.page.locator("#sweep").click()
+    lab.page.wait_for_function("() => document.body.dataset.swept")
+    assert "3 seeds at 9 values" in lab.page.locator("#swept").inner_text()
+    assert lab.page.locator("#sweepchart canvas").count() == 1
+
+
+def test_what_is_saved_is_what_is_shown(lab: Lab, tmp_path: Path) -> None:
+    lab.after(partial(lab.slide, OFF, 800))
+    for button, check in (
+        ("#save", lambda text: Scenario.from_toml(text).check()),
+        ("#csv", lambda text: text.startswith("transport,seed,goodput_bps") and text.count("\n") == 4),
+        ("#series", lambda text: text.startswith("transport,flow,") or "time_s" in text.split("\n")[0]),
+    ):
+        with lab.page.expect_download() as download:
+            lab.page.locator(button).click()
+        download.value.save_as(tmp_path / "saved")
+        assert check((tmp_path / "saved").read_text()) is not False, button
+
+
+def test_it_works_without_a_network_by_keyboard_and_on_a_phone(browser: Any, address: str) -> None:
+    found = Lab(browser, f"{address}#sensed-link", width=390)
+    found.page.context.set_offline(True)
+    before = found.settled()
+    found.page.locator(f"input[data-path='{OFF}']").focus()
+
+    def press() -> None:
+        for _ in range(5):
+            found.page.keyboard.press("PageUp")
+
+    assert found.after(press) != before
+    assert found.page.evaluate("() => document.scrollingElement.scrollWidth") <= 390
+    found.close()
+
+
+def test_it_is_small_and_soon_there(wasm: Path) -> None:
+    if "web" not in wasm.parts:
+        pytest.skip("the size is that of `make web`")
+    assert site.size_gzipped(site.contents(wasm=wasm.read_bytes())) <= site.MOST_GZIPPED
