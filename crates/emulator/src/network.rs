@@ -288,7 +288,7 @@ impl Network {
         let gating = &self.radios[number];
         let gate = if gating.radio.phase().is_silent() { gating.silent } else { Gate::Open };
         for pipe in &gating.pipes {
-            let is_held = matches!(gate, Gate::Drop | Gate::Refuse) && gating.holding == Some(*pipe);
+            let is_held = gate.destroys() && gating.holding == Some(*pipe);
             let gate = if is_held { Gate::Hold } else { gate };
             self.pipes[*pipe].set_channel(at, gate, gating.radio.rate());
         }
@@ -304,8 +304,11 @@ impl Network {
         }
     }
 
-    /// What a queue discipline has dropped.
+    /// What a queue discipline has dropped, and what a link destroyed that went down.
     fn attend(&mut self, pipe: Pipe, observer: &mut impl Observer) {
+        while let Some(flushed) = self.pipes[pipe].take_flushed() {
+            self.lose(self.played, pipe, &flushed.frame, (DropCause::Silence, false), observer);
+        }
         while let Some((frame, cause)) = self.pipes[pipe].take_dropped() {
             observer.dropped(self.played, pipe, &frame, cause, false);
         }
@@ -360,7 +363,7 @@ impl Gating {
             number,
             radio: spec.build(spec.course(end, seed).as_ref(), seed)?,
             pipes: spec.links.iter().flat_map(|link| [2 * link, 2 * link + 1]).collect(),
-            silent: Gate::of(true, gating.silence),
+            silent: gating.silent_gate(),
             holding: None,
             own_rate: spec.links.first().map_or(Rate::ZERO, |link| experiment.links[*link].forward.rate),
         })

@@ -115,6 +115,11 @@ fn nanos(table: &Table, row: usize) -> u64 {
     (table.number("time_s", row).unwrap() * 1e9).round() as u64
 }
 
+/// Whether a silence of [`experiment`] begins then.
+fn begins_silence(nanos: u64) -> bool {
+    nanos % 6_500_000_000 == 2_000_000_000
+}
+
 /// What the simulator's record says, and what its hosts sent. The way there begins with `there`, the way back with `back`.
 fn simulated(run: &Run, [there, back]: [Pipe; 2], silence: &str) -> (Seen, Vec<Sent>) {
     let (mut seen, mut sent) = (Seen::default(), Vec::new());
@@ -130,7 +135,9 @@ fn simulated(run: &Run, [there, back]: [Pipe; 2], silence: &str) -> (Seen, Vec<S
         let (size, seq, is_icmp) = (number("wire_bytes"), number("seq") as u32, text("protocol") == "icmp");
         let is_silenced = text("cause") == "silence";
         // Of what a gate refuses nothing is entered but that it is lost.
-        let is_refused = number("refused") == 1.0 || (is_silenced && silence == "refuse");
+        let is_refused = number("refused") == 1.0
+            || (is_silenced && silence == "refuse")
+            || (is_silenced && silence == "down" && !begins_silence(at));
         if !is_icmp && (text("event") == "queued" || is_refused) && [there, back].contains(&pipe) {
             let is_syn = text("flags").contains('S');
             sent.push(Sent { at, from: pipe, size: size as usize, seq, is_syn });
@@ -190,7 +197,7 @@ fn emulated(experiment: &Experiment, sent: &[Sent], there: Pipe, look: Option<u6
 }
 
 /// A node between that is no host tells the source by a packet, a source in front of the silent link is told at once; of packets that
-/// are lost in the silence, or refused by it. Whatever the driver's looks, the same arrives at the same times.
+/// are lost in the silence, refused by it, or destroyed when it begins. Whatever the driver's looks, the same arrives at the same times.
 #[test]
 fn sources_are_told_as_in_the_simulator() {
     let link = "rate = \"4 Mbit/s\", delay = \"15 ms\", queue = \"30 packets\"";
@@ -201,7 +208,7 @@ fn sources_are_told_as_in_the_simulator() {
          {{ name = \"link\", from = \"b\", to = \"c\", {link} }},\n]"
     );
     for (topology, ends, ways) in [(&single, ["sender", "receiver"], [0, 1]), (&graph, ["a", "c"], [0, 3])] {
-        for silence in ["drop", "refuse"] {
+        for silence in ["drop", "refuse", "down"] {
             let experiment = experiment(topology, silence, ends);
             let options = RunOptions { trace: TraceLevel::Packets, ..RunOptions::default() };
             let (expected, sent) = simulated(&run(&experiment, &options).unwrap(), ways, silence);

@@ -36,7 +36,7 @@ pub mod schedule;
 
 pub use capacity::Capacity;
 pub use frame::{DropCause, Frame, Payload};
-pub use gate::{Gate, Silence};
-pub use link::{Departure, Link, LinkConfig, LinkCounters, Offer};
+pub use gate::{Flush, Gate, Silence};
+pub use link::{Departure, Flushed, Link, LinkConfig, LinkCounters, Offer};
 pub use queue::{QueueLimit, QueueSpec};
 pub use schedule::Schedule;

@@ -11,6 +11,10 @@
 //!
 //! At one instant, transmissions begin before the gate or the rate changes.
 
+mod flush;
+
+pub use flush::Flushed;
+
 use crate::capacity::{Airing, Capacity};
 use crate::frame::{DropCause, Frame, LOST, Payload};
 use crate::gate::Gate;
@@ -19,6 +23,7 @@ use crate::queue::{DropTail, QueueDiscipline, Signals};
 use crate::ring::Ring;
 use crate::schedule::{Playing, Schedule};
 use cogtcp_units::{Duration, Probability, RandomStream, Rate, Time, prefetch};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// What a link is made of, but for its queue discipline.
@@ -141,6 +146,8 @@ pub struct Link<P> {
     highest_rate: Rate,
     changes_rate: bool,
     schedule: Option<Playing>,
+    /// What the last silence destroyed at once, until the driver has heard of it.
+    flushed: VecDeque<Flushed<P>>,
 }
 
 /// A queue discipline, and what the driver is still to be told.
@@ -205,6 +212,7 @@ impl<P: Payload> Link<P> {
             highest_rate: rate,
             changes_rate: false,
             schedule: config.schedule.clone().map(Playing::new),
+            flushed: VecDeque::new(),
         }
     }
 
@@ -225,7 +233,7 @@ impl<P: Payload> Link<P> {
             taken.packet.enter();
             return if first { Offer::Schedule(Time::from_nanos(arrival)) } else { Offer::Taken };
         }
-        if self.gate == Gate::Refuse {
+        if self.gate.refuses() {
             self.count_drop(DropCause::Silence);
             return Offer::Refused;
         }
@@ -367,7 +375,9 @@ impl<P: Payload> Link<P> {
     }
 
     /// Sets the gate and the channel's rate (`None`: the link's own) from `now` on. Returns the arrival to schedule, when
-    /// packets get under way that waited with nothing ahead of them; with a queue discipline see [`Offer::Managed`].
+    /// packets get under way that waited with nothing ahead of them; with a queue discipline see [`Offer::Managed`]. A link that
+    /// goes down says in [`take_flushed`](Self::take_flushed) what that destroyed; an arrival that was scheduled takes place only
+    /// if [`next_arrival`](Self::next_arrival) still names it.
     pub fn set_channel(&mut self, now: Time, gate: Gate, rate: Option<Rate>) -> Option<Time> {
         let had_arrival = self.begun > 0;
         let at = now.as_nanos();
@@ -388,13 +398,18 @@ impl<P: Payload> Link<P> {
             self.counters.carried_bytes -= u64::from(self.last_size & !LOST);
             self.last_lost = true;
         }
+        if let Gate::Down(flush) = gate
+            && !matches!(self.gate, Gate::Down(_))
+        {
+            self.flush(at, flush);
+        }
         if self.gate.transmits() && self.free_at > at && !self.last_lost {
             // The frame on the air completes at its rate, which may be older than the last change.
             let rate =
                 self.airing.filter(|frame| frame.until == self.free_at).map_or(self.rate, |frame| frame.rate);
             self.airing = Some(Airing { from: at, until: self.free_at, rate });
         }
-        if self.gate == Gate::Hold && gate != Gate::Hold {
+        if self.gate.holds() && !gate.holds() {
             // What waited out the silence starts now, not in the past.
             self.free_at = self.free_at.max(at);
         }

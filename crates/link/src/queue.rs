@@ -51,6 +51,10 @@ pub trait QueueDiscipline<P: Payload>: Debug + Send {
     /// Room in bytes for packets of `size` bytes.
     fn room(&self, size: u32) -> u64;
 
+    /// Gives back every packet that waits, and begins anew: the link goes down. ns-2's `Queue::reset` and Linux's `qdisc_reset`
+    /// forget what they knew, too.
+    fn reset(&mut self, now: Time) -> Vec<Frame<P>>;
+
     /// Shows every packet that waits.
     fn visit(&self, visit: &mut dyn FnMut(&Frame<P>));
 }
@@ -145,6 +149,11 @@ impl<P: Payload> Fifo<P> {
 
     fn len(&self) -> u64 {
         self.frames.len() as u64
+    }
+
+    fn take_all(&mut self) -> Vec<Frame<P>> {
+        self.bytes = 0;
+        self.frames.drain(..).collect()
     }
 
     fn oldest(&self) -> Option<Time> {

@@ -1,7 +1,7 @@
 //! Link, transport and spectrum driven by a clock that is made by hand: no simulator, two ends over a link that senses.
 
 use cogtcp_link::queue::{DropTail, QueueLimit, Red};
-use cogtcp_link::{Departure, Frame, Gate, Link, LinkConfig, Offer, Payload, QueueSpec, Silence};
+use cogtcp_link::{Departure, Flush, Frame, Gate, Link, LinkConfig, Offer, Payload, QueueSpec, Silence};
 use cogtcp_spectrum::{CognitiveCycle, CycleConfig, DurationLaw, Radio, SensingClock, SensingCycle};
 use cogtcp_transport::{Parameters, Receiver, ReceiverConfig, Segment, Sender, SenderConfig, make};
 use cogtcp_units::{Duration, Rate, Time};
@@ -34,8 +34,9 @@ fn two_ends_over_a_sensed_link() {
     while now < end {
         if radio.next_change() <= now {
             let silent = radio.advance(now).is_silent();
-            let _ = [&mut data, &mut acks]
-                .map(|link| link.set_channel(now, Gate::of(silent, Silence::Hold), radio.rate()));
+            let _ = [&mut data, &mut acks].map(|link| {
+                link.set_channel(now, Gate::of(silent, Silence::Hold, Flush::default()), radio.rate())
+            });
         }
         while data.next_arrival().is_some_and(|at| at <= now) {
             let Departure { frame, lost } = data.arrive(now);

@@ -14,7 +14,7 @@ pub use routes::Routes;
 pub use station_pair::{PlacedPair, RadioError};
 
 use crate::{QueueSpec, Run, Traffic, Train};
-use cogtcp_link::{Schedule, Silence};
+use cogtcp_link::{Flush, Gate, Schedule, Silence};
 use cogtcp_spectrum::CycleConfig;
 use cogtcp_spectrum::journey::Line;
 use cogtcp_traffic::{Application, Pattern};
@@ -140,8 +140,17 @@ impl RadioKind {
 pub struct Gating {
     /// What happens to packets during silence.
     pub silence: Silence,
+    /// What a silence that takes the links down destroys.
+    pub flush: Flush,
     /// Whether sources are told of what silence destroyed (ICMP).
     pub unreachable: bool,
+}
+
+impl Gating {
+    /// The gate of the links in silence.
+    pub const fn silent_gate(&self) -> Gate {
+        Gate::of(true, self.silence, self.flush)
+    }
 }
 
 /// A train's journey over a line.

@@ -48,7 +48,7 @@ pub use cognitive::{
     LawsOfUsers, OnOffLaws, PairOfUsers, Place, PuSnr, Reception, SensingSettings, Spectrum, TraceModel,
     TraceOfUsers, TransmitRadio, Users, WhilePeerSenses,
 };
-pub use cogtcp_link::{QueueLimit, QueueSpec, Silence};
+pub use cogtcp_link::{Flush, QueueLimit, QueueSpec, Silence};
 pub use cogtcp_traffic::{Connection, Pace, Pattern, Period, RequestConfig, VideoConfig, Volume};
 pub use cogtcp_units::Seed;
 pub use error::ScenarioError;

@@ -1,7 +1,7 @@
 //! The cognitive radios that gate links.
 
 use crate::{CognitiveUser, Journey};
-use cogtcp_link::Silence;
+use cogtcp_link::{Flush, Silence};
 use cogtcp_spectrum::{ChannelChoice, PuArrivals, SensingCycle};
 use cogtcp_units::Duration;
 use schemars::JsonSchema;
@@ -19,6 +19,9 @@ pub struct Radio {
     /// What happens to packets during silence.
     #[serde(default)]
     pub silence: Silence,
+    /// What `silence = "down"` destroys when a silence begins; without it: both what waits and what is under way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flush: Option<Flush>,
     /// Whether the node in front of a silent link tells the source of data that silence destroyed (ICMP destination
     /// unreachable, one message a second to each source at most). Most transports ignore it.
     #[serde(default)]

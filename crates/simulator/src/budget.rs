@@ -11,7 +11,7 @@
 mod table;
 
 use crate::packet::{Packet, Pipe};
-use cogtcp_link::{DropCause, Frame, Gate};
+use cogtcp_link::{Frame, Gate};
 use cogtcp_station_pair::{Exchange, Occupation, Rest};
 use cogtcp_units::{Rate, Time, prefetch};
 
@@ -212,10 +212,9 @@ impl Budget {
         watch.count_exchange(exchange, watch.mark - span, span);
     }
 
-    /// A packet of the stream whose way is `path` was dropped on `pipe` for `cause`.
-    pub(crate) fn dropped(&mut self, path: &[u32], pipe: u32, frame: &Frame<Packet>, cause: DropCause) {
+    /// A packet of the stream whose way is `path` was dropped on `pipe`, which had carried it or not.
+    pub(crate) fn dropped(&mut self, path: &[u32], pipe: u32, frame: &Frame<Packet>, was_carried: bool) {
         let size = u64::from(frame.size());
-        let was_carried = matches!(cause, DropCause::Loss | DropCause::NoRoute | DropCause::Expired);
         if frame.packet.awaited == Awaited::Nothing {
             if let Some(watch) = self.of(pipe).filter(|_| !was_carried) {
                 watch.account.other_bytes -= size;

@@ -66,7 +66,7 @@ impl GatedLinks {
                 course,
                 pipes: spec.links.iter().flat_map(|link| [2 * *link as u32, 2 * *link as u32 + 1]).collect(),
                 holding: None,
-                silent: Gate::of(true, gating.silence),
+                silent: gating.silent_gate(),
                 nodes,
                 own_rate: spec.links.first().map_or(Rate::ZERO, |link| experiment.links[*link].forward.rate),
                 warm: RadioStats::default(),
@@ -111,7 +111,7 @@ impl GatedLinks {
     pub(crate) fn gate(&self, now: Time, network: &mut Network) {
         let gate = if self.radio.phase().is_silent() { self.silent } else { Gate::Open };
         for pipe in &self.pipes {
-            let is_held = matches!(gate, Gate::Drop | Gate::Refuse) && self.holding == Some(*pipe);
+            let is_held = gate.destroys() && self.holding == Some(*pipe);
             network.set_channel(now, *pipe, if is_held { Gate::Hold } else { gate }, self.radio.rate());
         }
     }

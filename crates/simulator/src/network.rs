@@ -15,7 +15,7 @@ use crate::forwarding::{Nodes, Step};
 use crate::packet::{Body, OptionStore, Packet, Pipe, TIME_TO_LIVE};
 use crate::queue::{Event, EventQueue};
 use crate::trace::{Place, Trace};
-use cogtcp_link::{Departure, DropCause, Frame, Gate, Offer, Payload};
+use cogtcp_link::{Departure, DropCause, Flushed, Frame, Gate, Offer, Payload};
 use cogtcp_records::tables::PacketEvent;
 use cogtcp_station_pair::Noted;
 use cogtcp_transport::{Segment, SeqNumber};
@@ -325,6 +325,7 @@ impl Network {
     /// Gate and rate of a pipe change.
     pub(crate) fn set_channel(&mut self, now: Time, pipe: u32, gate: Gate, rate: Option<Rate>) {
         let link = &mut self.pipes[pipe as usize];
+        let was_due = link.next_arrival().is_some();
         let scheduled = if link.watched {
             self.budget.set_channel(now, pipe, link, gate, rate)
         } else {
@@ -332,6 +333,12 @@ impl Network {
         };
         if let Some(time) = scheduled {
             self.queue.push(time, Event::Arrival(pipe));
+        }
+        if was_due && self.pipes[pipe as usize].next_arrival().is_none() {
+            self.queue.cancel(Event::Arrival(pipe));
+        }
+        while let Some(Flushed { frame, was_carried }) = self.pipes[pipe as usize].take_flushed() {
+            self.lose_on(now, pipe, &frame, DropCause::Silence, was_carried);
         }
         self.attend(now, pipe);
     }
@@ -402,10 +409,17 @@ impl Network {
 
     #[cold]
     fn drop_packet(&mut self, now: Time, pipe: u32, frame: &Frame<Packet>, cause: DropCause) {
+        let was_carried = matches!(cause, DropCause::Loss | DropCause::NoRoute | DropCause::Expired);
+        self.lose_on(now, pipe, frame, cause, was_carried);
+    }
+
+    /// A packet is lost on `pipe`, or at its far end. `was_carried`: it had left the transmitter.
+    #[cold]
+    fn lose_on(&mut self, now: Time, pipe: u32, frame: &Frame<Packet>, cause: DropCause, was_carried: bool) {
         self.dropped[frame.packet.stream as usize] += 1;
         let way = &self.paths[self.path_starts[frame.packet.stream as usize] as usize..];
         let length = way.iter().position(|pipe| *pipe == HOST).unwrap_or(way.len());
-        self.budget.dropped(&way[..length], pipe, frame, cause);
+        self.budget.dropped(&way[..length], pipe, frame, was_carried);
         // Unpacked for its place in the store as well, which is free from here on.
         let segment = self.options.unpack(&frame.packet);
         if cause == DropCause::Silence

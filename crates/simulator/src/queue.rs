@@ -152,6 +152,12 @@ impl EventQueue {
         self.heap_of(event).replace_top(key);
     }
 
+    /// Removes the pending arrival `event`; nothing happens if there is none. It is none that [`peek`](Self::peek) returned.
+    #[cold]
+    pub(crate) fn cancel(&mut self, event: Event) {
+        self.arrivals.remove(event.code());
+    }
+
     /// The arrivals that the last one to be removed or replaced has brought nearer to the top, as pipes, of the five highest
     /// levels below the top: the one that comes next is the last.
     #[inline]
@@ -244,9 +250,35 @@ impl Heap {
         }
     }
 
+    /// Removes the key of the event of this code, wherever it is.
+    fn remove(&mut self, code: u32) {
+        let is_its = |place: &usize| self.key(*place) as u32 & ((1 << CODE_BITS) - 1) == code;
+        let Some(place) = (0..self.len).find(is_its) else { return };
+        self.len -= 1;
+        let last = self.len;
+        let key = std::mem::replace(self.place(last), u128::MAX);
+        if place == last {
+            return;
+        }
+        // The last key is anywhere in the order: it rises or sinks from here.
+        let mut hole = place;
+        while hole > 0 && *self.place((hole - 1) / 4) > key {
+            *self.place(hole) = *self.place((hole - 1) / 4);
+            hole = (hole - 1) / 4;
+        }
+        self.sink(hole, key);
+        self.rest = 0;
+    }
+
     #[inline]
     fn replace_top(&mut self, key: u128) {
-        let mut hole = 0;
+        self.sink(0, key);
+    }
+
+    /// Puts `key` where it belongs at or below `hole`.
+    #[expect(clippy::inline_always, reason = "every hop replaces the top")]
+    #[inline(always)]
+    fn sink(&mut self, mut hole: usize, key: u128) {
         while let Some(&Group([a, b, c, d])) = self.groups.get(hole + 1) {
             // A tournament: two comparisons that do not wait for each other, then one.
             let (i, left) = if b < a { (1, b) } else { (0, a) };
@@ -382,7 +414,15 @@ mod tests {
                 } else {
                     Event::Timer(draw as u32)
                 };
-                match stream.below(5) {
+                match stream.below(6) {
+                    5 => {
+                        // An arrival that is pending once, or not at all.
+                        if model.iter().filter(|(.., other)| *other == event).count() < 2 {
+                            queue.cancel(event);
+                            let is_arrival = matches!(event, Event::Arrival(_));
+                            model.retain(|(.., other)| *other != event || !is_arrival);
+                        }
+                    }
                     0..=2 => {
                         queue.push(Time::from_nanos(time), event);
                         model.push((time, sequence, event));

@@ -48,7 +48,7 @@ _KNOWN: dict[str, tuple[str, float, float, bool]] = {
 }
 #: Choices: the values that a key may take.
 _CHOICES = {
-    "silence": ("What a silence does to packets", ("hold", "drop", "refuse")),
+    "silence": ("What a silence does to packets", ("hold", "drop", "refuse", "down")),
     "delayed_ack": ("", ()),
 }
 #: No sliders: they change what is compared, or nothing that shows.

@@ -1,11 +1,13 @@
 //! Timing by hand: 10 Mbit/s and 1000-byte frames, so a transmission takes 800 us; 40 ms of propagation.
 
 use super::*;
+use crate::gate::Flush;
 use crate::queue::{CoDel, QueueLimit, QueueSpec, Site};
 use cogtcp_units::Duration;
 
 const TX: u64 = 800_000;
 const DELAY: u64 = 40_000_000;
+const FLUSHES: [Flush; 3] = [Flush::Queue, Flush::Wire, Flush::Both];
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Packet(u32);
@@ -368,6 +370,7 @@ fn observation_changes_nothing() {
                 0 => _ = link.set_channel(at(now), Gate::Hold, None),
                 1 => _ = link.set_channel(at(now), Gate::Drop, None),
                 5 => _ = link.set_channel(at(now), Gate::Refuse, None),
+                6 => _ = link.set_channel(at(now), Gate::Down(FLUSHES[number as usize % 3]), None),
                 2 | 3 => _ = link.set_channel(at(now), Gate::Open, slow),
                 4 => _ = link.set_channel(at(now), Gate::Open, None),
                 _ => _ = link.offer(at(now), frame(number)),
@@ -400,9 +403,11 @@ impl Driver {
 
     /// Looks what the discipline has done.
     fn attend(&mut self) {
-        while self.link.take_dropped().is_some() {
+        while self.link.take_dropped().is_some() || self.link.take_flushed().is_some() {
             self.dropped += 1;
         }
+        // What went down with the link does not arrive.
+        self.arrival = self.arrival.filter(|_| self.link.next_arrival().is_some());
         self.arrival = self.link.take_arrival().map(Time::as_nanos).or(self.arrival);
         self.transmission = self.link.take_transmission().map(Time::as_nanos).or(self.transmission);
     }
@@ -425,7 +430,7 @@ impl Driver {
     }
 
     fn offer(&mut self, now: u64, frame: Frame<Packet>) {
-        let refuses = self.link.gate() == Gate::Refuse;
+        let refuses = self.link.gate().refuses();
         assert_eq!(self.link.offer(at(now), frame), if refuses { Offer::Refused } else { Offer::Managed });
         self.attend();
     }
@@ -500,6 +505,9 @@ fn disciplines_lose_no_packet_uncounted() {
                 0 => _ = driver.link.set_channel(at(now), Gate::Hold, rate),
                 1 => _ = driver.link.set_channel(at(now), Gate::Drop, rate),
                 2 => _ = driver.link.set_channel(at(now), Gate::Refuse, rate),
+                10 | 11 => {
+                    _ = driver.link.set_channel(at(now), Gate::Down(FLUSHES[number as usize % 3]), rate)
+                }
                 3..=9 => _ = driver.link.set_channel(at(now), Gate::Open, rate),
                 _ => driver.offer(now, frame(number)),
             }

@@ -212,6 +212,11 @@ impl<P: Payload> QueueDiscipline<P> for CoDelQueue<P> {
         u64::from(self.config.limit).saturating_sub(self.fifo.len()) * u64::from(size)
     }
 
+    fn reset(&mut self, _now: Time) -> Vec<Frame<P>> {
+        self.control = Control::default();
+        self.fifo.take_all()
+    }
+
     fn visit(&self, visit: &mut dyn FnMut(&Frame<P>)) {
         self.fifo.frames.iter().for_each(visit);
     }

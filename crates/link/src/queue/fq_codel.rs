@@ -219,6 +219,17 @@ impl<P: Payload> QueueDiscipline<P> for FqCoDelQueues<P> {
         u64::from(self.config.limit).saturating_sub(self.packets) * u64::from(size)
     }
 
+    fn reset(&mut self, _now: Time) -> Vec<Frame<P>> {
+        let mut frames: Vec<_> = self.flows.iter_mut().flat_map(|flow| flow.fifo.take_all()).collect();
+        // In the order in which they came; of one instant, by queue.
+        frames.sort_by_key(|frame| frame.time);
+        self.flows.fill_with(Flow::new);
+        self.new.clear();
+        self.old.clear();
+        (self.packets, self.bytes) = (0, 0);
+        frames
+    }
+
     fn visit(&self, visit: &mut dyn FnMut(&Frame<P>)) {
         self.flows.iter().flat_map(|flow| &flow.fifo.frames).for_each(visit);
     }

@@ -196,6 +196,11 @@ impl<P: Payload> QueueDiscipline<P> for RedQueue<P> {
         u64::from(self.config.limit).saturating_sub(self.fifo.len()) * u64::from(size)
     }
 
+    fn reset(&mut self, now: Time) -> Vec<Frame<P>> {
+        (self.average, self.count, self.idle_since) = (0.0, -1, Some(now));
+        self.fifo.take_all()
+    }
+
     fn visit(&self, visit: &mut dyn FnMut(&Frame<P>)) {
         self.fifo.frames.iter().for_each(visit);
     }

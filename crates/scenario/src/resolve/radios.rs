@@ -106,7 +106,12 @@ fn kind(
             findings.error(&path.key(key), message, format!("keep either {key} or journey"));
         }
     }
-    let gating = Gating { silence: radio.silence, unreachable: radio.unreachable };
+    if radio.flush.is_some() && radio.silence != Silence::Down {
+        let message = "only a link that goes down destroys what waits or is under way";
+        findings.error(&path.key("flush"), message, "write silence = \"down\" as well, or take flush out");
+    }
+    let flush = radio.flush.unwrap_or_default();
+    let gating = Gating { silence: radio.silence, flush, unreachable: radio.unreachable };
     match (&radio.cr, &radio.journey) {
         (Some(user), _) => {
             super::cognitive::check_links(radio, link, path, findings);

@@ -51,7 +51,8 @@ fn random_scenario(seed: u64) -> String {
         }
     };
     let count = if from.contains('*') { 3 } else { 2 };
-    let silence = pick(&["hold", "drop", "refuse"]);
+    let silence =
+        pick(&["hold", "drop", "refuse", "down", "down\"\nflush = \"queue", "down\"\nflush = \"wire"]);
     let sensing = pick(&[
         "off = \"100 ms\", on = \"1 s\"",
         "off = { exponential = \"400 ms\" }, on = { uniform = [\"10 ms\", \"3 s\"] }",

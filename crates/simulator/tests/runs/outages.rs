@@ -10,7 +10,11 @@ fn download(transport: &str, radio: &str, link: &str, rest: &str) -> Run {
 
 /// With more settings of the wire in front of the radio.
 fn download_over(transport: &str, radio: &str, link: &str, wire: &str, rest: &str) -> Run {
-    run_traced(&format!(
+    run_traced(&scenario(transport, radio, link, wire, rest))
+}
+
+fn scenario(transport: &str, radio: &str, link: &str, wire: &str, rest: &str) -> String {
+    format!(
         r#"
 name = "outages"
 [run]
@@ -41,7 +45,7 @@ from = "source"
 to = "client"
 transport = "{transport}"
 "#
-    ))
+    )
 }
 
 /// The frame on the air when an outage begins is lost; 30 ms later Node B knows, and 50 ms after that the source. A second
@@ -186,4 +190,42 @@ fn lost_messages(run: &Run) -> Vec<String> {
     };
     let rows = (0..events.len()).filter(is_lost);
     rows.map(|row| events.text("flow", row).unwrap().to_owned()).collect()
+}
+
+/// A link that goes down destroys what waits and what is under way when the outage begins: the source hears of it then, 50 ms and
+/// 5 us off, and each packet is lost at that instant. Those that come later are refused.
+#[test]
+fn a_link_that_goes_down_tells_at_once() {
+    let text = scenario("newreno", "unreachable = true", "", "", "");
+    let text = text.replacen("silence = \"drop\"", "silence = \"down\"", 1);
+    let run = run_traced(&text);
+    let (starts, told) = (event_times(&run, "sensing_start"), event_times(&run, "unreachable"));
+    let lost_at = |start: f64| {
+        let rows = 0..run.events.len();
+        let is = |row: &usize| {
+            run.events.text("detail", *row) == Some("silence")
+                && run.events.number("time_s", *row) == Some(start)
+        };
+        rows.filter(is).count()
+    };
+    assert_eq!(starts.len(), 6);
+    for start in &starts {
+        let first = told.iter().find(|time| *time > start).unwrap() - start;
+        assert!((first - 0.050_004_48).abs() < 1e-8, "{first}");
+        // 40 segments fill the window; the path without the radio holds 120 ms of 180.
+        assert!((10..=40).contains(&lost_at(*start)), "{}", lost_at(*start));
+    }
+    assert!(first(&run.flows, "rtos") >= 6.0);
+}
+
+/// Only a link that goes down has something to flush.
+#[test]
+fn flush_without_down_is_refused() {
+    let text = scenario("newreno", "flush = \"wire\"", "", "", "");
+    let error =
+        cogtcp_scenario::Scenario::parse(&text, "t").and_then(|scenario| scenario.resolve()).unwrap_err();
+    assert!(
+        error.to_string().contains("flush") && error.to_string().contains("silence = \"down\""),
+        "{error}"
+    );
 }

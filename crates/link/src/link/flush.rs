@@ -1,0 +1,77 @@
+//! A link that goes down: what waits and what is under way is destroyed at that instant.
+
+use super::Link;
+use crate::frame::{DropCause, Frame, LOST, Payload};
+use crate::gate::Flush;
+use cogtcp_units::Time;
+
+/// A packet that was destroyed when the link went down ([`DropCause::Silence`]).
+#[derive(Clone, Copy, Debug)]
+pub struct Flushed<P> {
+    /// The packet.
+    pub frame: Frame<P>,
+    /// Whether it had left the transmitter: it counts as carried.
+    pub was_carried: bool,
+}
+
+impl<P: Payload> Link<P> {
+    /// The next packet that was destroyed when the link went down: what was under way first, then what waited, each in its order.
+    pub fn take_flushed(&mut self) -> Option<Flushed<P>> {
+        self.flushed.pop_front()
+    }
+
+    /// Destroys what `flush` says. What has arrived by `now` is not under way any more, although nobody has taken it yet.
+    #[cold]
+    pub(super) fn flush(&mut self, now: u64, flush: Flush) {
+        let is_on_air = self.free_at > now && !self.last_lost && self.begun > 0;
+        let all: Vec<Frame<P>> = (0..self.ring.len()).map(|_| self.ring.pop()).collect();
+        let (under_way, waiting) = all.split_at(self.begun as usize);
+        self.begun = 0;
+        let last = under_way.len().wrapping_sub(1);
+        for (number, frame) in under_way.iter().enumerate() {
+            if !flush.empties_wire() || frame.time <= now {
+                self.ring.push(frame);
+                self.begun += 1;
+                continue;
+            }
+            let is_cut = is_on_air && number == last;
+            if is_cut {
+                // The transmitter is at it until its end all the same, as ns-2's is.
+                self.counters.carried_bytes -= u64::from(frame.size());
+                self.last_lost = true;
+            }
+            self.destroy(*frame, frame.wire & LOST == 0 && !is_cut);
+        }
+        for frame in waiting {
+            if flush.empties_queue() {
+                self.destroy_waiting(now, *frame);
+            } else {
+                self.ring.push(frame);
+            }
+        }
+        if flush.empties_queue() {
+            self.waiting_bytes = 0;
+            let waiting =
+                self.managed.as_mut().map(|managed| managed.discipline.reset(Time::from_nanos(now)));
+            waiting.into_iter().flatten().for_each(|frame| self.destroy_waiting(now, frame));
+        }
+        if let Some(managed) = &mut self.managed {
+            managed.has_arrival &= self.begun > 0;
+        }
+    }
+
+    fn destroy_waiting(&mut self, now: u64, mut frame: Frame<P>) {
+        let waited = now - frame.time;
+        frame.waited += waited;
+        self.counters.waited += waited;
+        self.destroy(frame, false);
+    }
+
+    fn destroy(&mut self, frame: Frame<P>, was_carried: bool) {
+        self.count_drop(DropCause::Silence);
+        self.flushed.push_back(Flushed { frame, was_carried });
+    }
+}
+
+#[cfg(test)]
+mod tests;
