@@ -41,6 +41,10 @@ impl Protocol for AodvSettings {
     fn build(&self, address: NodeAddress, seed: u64) -> Box<dyn Routing> {
         Box::new(Aodv::new(address, self.config(), seed))
     }
+
+    fn hears_of_broken_links(&self) -> bool {
+        self.config().hears_of_broken_links()
+    }
 }
 
 /// AODV of one node. What every copy of a request touches comes first, in this order: a flood comes past from each neighbour.

@@ -38,12 +38,23 @@ pub enum ChannelKnowledge {
     Hello,
 }
 
-/// Settings of CR-AODV. The defaults are those of the released code (`aodv.h`).
+/// Whose defaults CR-AODV has.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CrAodvProfile {
+    /// The released code in all: no link-layer feedback, as the callback of the MAC is commented out there.
+    Released,
+}
+
+/// Settings of CR-AODV. The defaults are those of the released code (`aodv.h`), with link-layer feedback.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CrAodvConfig {
-    /// What differs in the AODV below. Without a profile: ns-2's with routes of 1000 s, reverse routes and requests remembered
-    /// for 6000 s, and no link-layer feedback, as the callback of the MAC is commented out in the released code.
+    /// Whose defaults the AODV below has. Without it: those of the released code, but a frame that the MAC gives up breaks a link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<CrAodvProfile>,
+    /// What differs in the AODV below. Without a profile there: ns-2's with routes of 1000 s, reverse routes and requests
+    /// remembered for 6000 s.
     pub aodv: AodvSettings,
     /// How a node knows the channel that its next hop listens on.
     pub channel_knowledge: ChannelKnowledge,
@@ -60,6 +71,7 @@ pub struct CrAodvConfig {
 impl Default for CrAodvConfig {
     fn default() -> Self {
         Self {
+            profile: None,
             aodv: AodvSettings::default(),
             channel_knowledge: ChannelKnowledge::Shared,
             channel_interval: Duration::from_secs(500),
@@ -78,7 +90,8 @@ impl CrAodvConfig {
             my_route_timeout: Duration::from_secs(1000),
             reverse_route_life: Some(Duration::from_secs(6000)),
             request_memory: Some(Duration::from_secs(6000)),
-            link_feedback: false,
+            // Departs from the released code, where a link that fails is used to the end of its route, 1000 s later.
+            link_feedback: self.profile != Some(CrAodvProfile::Released),
             // The MAC below need not be ns-2's, which draws a backoff before every frame.
             jitter_own: true,
             ..AodvConfig::ns2()
@@ -101,6 +114,10 @@ impl Protocol for CrAodvConfig {
 
     fn build(&self, address: NodeAddress, seed: u64) -> Box<dyn Routing> {
         Box::new(CrAodv::new(address, self.clone(), seed))
+    }
+
+    fn hears_of_broken_links(&self) -> bool {
+        self.aodv().hears_of_broken_links()
     }
 }
 

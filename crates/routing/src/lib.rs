@@ -31,7 +31,7 @@ mod wire;
 pub use address::{ChannelNumber, NodeAddress};
 pub use aodv::{Aodv, AodvConfig, AodvProfile, AodvSettings, ErrorTo, LocalRepair, RequestTimeout};
 pub use buffer::PacketBuffer;
-pub use cr_aodv::{ChannelHello, ChannelKnowledge, CrAodv, CrAodvConfig};
+pub use cr_aodv::{ChannelHello, ChannelKnowledge, CrAodv, CrAodvConfig, CrAodvProfile};
 pub use message::{MessageKind, RoutingMessage, RoutingPacket, WireFormat};
 pub use registry::{ProtocolInfo, RoutingSpec, WrongSetting};
 pub use routing::{

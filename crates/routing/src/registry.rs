@@ -21,6 +21,11 @@ pub trait Protocol: Default {
 
     /// The protocol of the node `address` in a run of this seed.
     fn build(&self, address: NodeAddress, seed: u64) -> Box<dyn Routing>;
+
+    /// True if something tells a node that a link is broken: the MAC, hellos, or an oracle.
+    fn hears_of_broken_links(&self) -> bool {
+        true
+    }
 }
 
 /// A protocol as the list knows it.
@@ -118,6 +123,13 @@ macro_rules! protocols {
             pub fn build(&self, address: NodeAddress, seed: u64) -> Box<dyn Routing> {
                 match self {
                     $(Self::$variant(config) => config.build(address, seed),)*
+                }
+            }
+
+            /// True if something tells a node that a link is broken: the MAC, hellos, or an oracle.
+            pub fn hears_of_broken_links(&self) -> bool {
+                match self {
+                    $(Self::$variant(config) => config.hears_of_broken_links(),)*
                 }
             }
 

@@ -1,8 +1,8 @@
 //! CR-AODV: what the released code adds to AODV.
 
 use cogtcp_routing::{
-    AodvSettings, ChannelHello, ChannelKnowledge, ChannelNumber, CrAodv, CrAodvConfig, DataPacket,
-    Forwarding, NodeAddress, Notice, Routing, RoutingEvent, RoutingMessage, RoutingPacket,
+    AodvSettings, ChannelHello, ChannelKnowledge, ChannelNumber, CrAodv, CrAodvConfig, CrAodvProfile,
+    DataPacket, Forwarding, NodeAddress, Notice, Routing, RoutingEvent, RoutingMessage, RoutingPacket,
 };
 use cogtcp_units::Time;
 
@@ -126,17 +126,19 @@ fn the_channel_with_the_fewest_receivers_is_wanted() {
     assert_eq!(wanted(&[1, 1], 3), None);
 }
 
-/// Without feedback a failed frame breaks nothing, as in the released code; it can be set.
+/// A failed frame breaks a link, but in the released code; there it can be set.
 #[test]
 fn the_released_settings() {
-    let released = CrAodvConfig::default().aodv();
+    assert!(CrAodvConfig::default().aodv().link_feedback);
+    let profile = Some(CrAodvProfile::Released);
+    let released = CrAodvConfig { profile, ..CrAodvConfig::default() }.aodv();
     assert!(!released.link_feedback);
     assert_eq!(
         (released.request_memory().as_secs_f64(), released.my_route_timeout.as_secs_f64()),
         (6000.0, 1000.0)
     );
     let aodv = AodvSettings { link_feedback: Some(true), ..AodvSettings::default() };
-    let set = CrAodvConfig { aodv, ..CrAodvConfig::default() }.aodv();
+    let set = CrAodvConfig { profile, aodv, ..CrAodvConfig::default() }.aodv();
     assert!(set.link_feedback && set.ttl_start == 30);
 }
 

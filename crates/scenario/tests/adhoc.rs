@@ -155,6 +155,58 @@ fn places_and_names() {
     assert!(warnings.iter().any(|warning| warning.message.contains("outside the area")), "{warnings:?}");
 }
 
+/// Twenty-five nodes in a square kilometre, ten primary users that reach 250 m: at the corner they meet nobody.
+#[test]
+fn primary_users_without_a_place_are_warned_of() {
+    let warnings = |places: &str, area: bool| {
+        let area = if area { "[area]\nwidth = \"1000 m\"\nheight = \"1000 m\"\n" } else { "" };
+        let text = format!(
+            "name = \"places\"\n[run]\nduration = \"1 s\"\n{area}[topology.ad_hoc]\nnodes = 5\nplacement = {{ chain = \"100 m\" }}\n[spectrum]\nchannels = {{ uniform = \"2 Mbit/s\" }}\n[spectrum.pu.exponential]\nalpha = 0.5\nbeta = 0.1\n{places}\n[cr]\nsensing_time = \"100 ms\"\ntransmission_time = \"1 s\"\ndetector = \"perfect\"\n[[flow]]\nfrom = \"n0\"\nto = \"n4\"\ntransport = \"reno\"\n"
+        );
+        let scenario = Scenario::parse(&text, "test.toml").unwrap();
+        scenario.resolve().unwrap();
+        let corner = |warning: &&cogtcp_scenario::ScenarioError| warning.message.contains("corner");
+        let found: Vec<String> = scenario.warnings().iter().filter(corner).map(ToString::to_string).collect();
+        found
+    };
+    let found = warnings("count = 10", true);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("spectrum.pu.exponential: all primary users stand"), "{found:?}");
+    assert!(found[0].contains("scattered = true"), "{found:?}");
+    for given in [
+        "scattered = true",
+        "position = [\"500 m\", \"500 m\"]",
+        "count = 1\npositions = [[\"1 m\", \"1 m\"]]",
+        "count = 0",
+    ] {
+        assert_eq!(warnings(given, true), [] as [String; 0], "{given}");
+    }
+}
+
+#[test]
+fn routing_that_hears_of_no_broken_link_is_warned_of() {
+    let warned = |routing: &str| {
+        let text = format!(
+            "name = \"deaf\"\nrouting = {routing}\n[run]\nduration = \"1 s\"\n[topology.ad_hoc]\nnodes = 5\nplacement = {{ chain = \"100 m\" }}\n[[flow]]\nfrom = \"n0\"\nto = \"n4\"\ntransport = \"reno\"\n"
+        );
+        let scenario = Scenario::parse(&text, "test.toml").unwrap();
+        scenario.resolve().unwrap();
+        scenario.warnings().iter().any(|warning| warning.message.contains("broken link"))
+    };
+    assert!(warned("{ cr_aodv = { profile = \"released\" } }"));
+    assert!(warned("{ aodv = { link_feedback = false } }"));
+    for heard in [
+        "\"cr_aodv\"",
+        "\"aodv\"",
+        "\"static\"",
+        "\"search\"",
+        "{ cr_aodv = { profile = \"released\", aodv = { link_feedback = true } } }",
+        "{ aodv = { link_feedback = false, hello = true } }",
+    ] {
+        assert!(!warned(heard), "{heard}");
+    }
+}
+
 #[test]
 fn what_is_wrong_is_said_at_its_place() {
     spoil("nodes = 25", "nodes = 0", "topology.ad_hoc.nodes", "0\nmob", "write 1 to 10000");

@@ -227,6 +227,11 @@ impl AodvConfig {
         }
     }
 
+    /// True if the MAC or hellos tell of a broken link (RFC 3561, section 6.10): without either a route is used until it ends.
+    pub(crate) fn hears_of_broken_links(&self) -> bool {
+        self.link_feedback || self.hello
+    }
+
     /// Whether the settings make sense: the first that does not.
     pub fn check(&self) -> Result<(), WrongSetting> {
         let hops =

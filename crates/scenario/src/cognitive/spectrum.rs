@@ -110,6 +110,13 @@ pub struct Crowd {
     pub reach: Reach,
 }
 
+impl Crowd {
+    /// True if each PU has a place of its own, given or drawn.
+    pub(crate) fn has_places(&self) -> bool {
+        self.scattered || !self.positions.is_empty()
+    }
+}
+
 /// PUs with exponential ON and OFF times.
 pub type Exponential = Flat<Crowd, ExponentialLaw>;
 

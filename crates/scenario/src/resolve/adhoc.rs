@@ -170,6 +170,13 @@ fn routing(scenario: &Scenario, profile: Profile, findings: &mut Findings) -> Ro
         let path = Path::of("routing").key(routing.name()).key(wrong.setting);
         findings.error(&path, wrong.message, wrong.remedy);
     }
+    if !routing.hears_of_broken_links() {
+        findings.warn(
+            &Path::of("routing").key(routing.name()),
+            "neither the MAC (link_feedback) nor hellos tell of a broken link: its routes are used until they end",
+            "write link_feedback = true, or take out what turns it off",
+        );
+    }
     routing
 }
 

@@ -7,7 +7,7 @@ use crate::resolve::Findings;
 use crate::source::Source;
 use crate::tree::Path;
 use crate::{
-    AreaSize, Channels, Crowd, Run, Spectrum, SpectrumSpec, TraceModel, TraceOfUsers, Users, UsersSpec,
+    AreaSize, Channels, Crowd, Place, Run, Spectrum, SpectrumSpec, TraceModel, TraceOfUsers, Users, UsersSpec,
 };
 use cogtcp_mobility::Area;
 use cogtcp_spectrum::activity::{ActivityLaw, PuSpec, Reach};
@@ -38,6 +38,7 @@ pub(in crate::resolve) fn spectrum(
     let channels = channels(spectrum, source, &path, findings);
     let users = users(spectrum, channels.as_ref(), source, run, &path.key("pu"), findings);
     let scattered = scattered(spectrum, area, &path.key("pu"), findings);
+    warn_of_one_place(spectrum, area, users.as_ref(), &path.key("pu"), findings);
     let (channels, users) = (channels?, users?);
     findings.none_since(before).then_some(SpectrumSpec {
         channels,
@@ -46,6 +47,36 @@ pub(in crate::resolve) fn spectrum(
         leaks_across_bands: spectrum.leaks_across_bands,
         scattered,
     })
+}
+
+/// Warns of PUs of an ad hoc network that were given no place: all stand at its corner, out of reach of most nodes.
+fn warn_of_one_place(
+    spectrum: &Spectrum,
+    area: Option<AreaSize>,
+    users: Option<&UsersSpec>,
+    path: &Path,
+    findings: &mut Findings,
+) {
+    let (key, position) = match &spectrum.pu {
+        Users::Exponential(it) if !it.shared.has_places() => ("exponential", it.shared.position),
+        Users::Laws(it) if !it.shared.has_places() => ("laws", it.shared.position),
+        Users::Trace(it) => ("trace", it.position),
+        _ => return,
+    };
+    let count = match users {
+        Some(UsersSpec::Generated(users)) => users.len(),
+        _ => return,
+    };
+    if area.is_none() || position != Place::default() || count == 0 {
+        return;
+    }
+    let whose = if count == 1 { "the primary user stands" } else { "all primary users stand" };
+    let remedy = if key == "trace" {
+        "write position = [\"500 m\", \"500 m\"]"
+    } else {
+        "write scattered = true, positions, or position = [\"500 m\", \"500 m\"]"
+    };
+    findings.warn(&path.key(key), format!("{whose} at the corner of the area, (0 m, 0 m)"), remedy);
 }
 
 /// The area over which PUs are scattered.
