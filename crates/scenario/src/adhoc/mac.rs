@@ -16,7 +16,7 @@ pub type AdHocMac = Flat<Dcf, MacOfMany>;
 #[schemars(rename = "AdHocMac")]
 pub struct MacOfMany {
     /// Whose rules, where the standard's text, ns-2 and ns-3 differ. It also stands for `header`, `long_retry_limit`, `queue`, `arp`,
-    /// `capture` and `errors` of \[phy\], the profile of AODV, `on_link_failure`, `release_interval`, and `initial_rto` of a TCP whose transport is no simulator's or
+    /// the profile of AODV, `on_link_failure`, `release_interval`, and `initial_rto` of a TCP whose transport is no simulator's or
     /// system's (3 s under ns2 and ns3), unless they are set.
     pub profile: Profile,
     /// Rate of data; with \[spectrum\] the channels have theirs.
