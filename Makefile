@@ -133,6 +133,7 @@ reference: $(VENV)/.core $(VENV)/.dev ## Generate schemas and reference pages an
 	cargo run --quiet --locked -p cogtcp-scenario --example generate
 	$(BIN)/python docs/generate_api.py
 	$(BIN)/python docs/generate_models.py
+	$(BIN)/python docs/generate_departures.py
 
 lock: $(VENV)/.dev ## Resolve the Python dependencies anew and lock them with their hashes
 	$(BIN)/python -m pip install --quiet uv

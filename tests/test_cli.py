@@ -172,6 +172,7 @@ VERBS = [
     "run",
     "emulate",
     "agree",
+    "validate",
     "packets",
     "compare",
     "tune",

@@ -49,6 +49,7 @@ SHORTER = {
         "2x2",
     ],
     "reproduce": ["--seeds", "2", "--only", "c2-f4a"],
+    "validate": ["--peer", "theory", "--cases", "1", "--runs", "2"],
     "sweep": ["--set", f"run.duration={LONGEST}", "--seeds", "2"],
 }
 

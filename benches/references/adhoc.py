@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 HERE = Path(__file__).parent
+#: Where the scripts for ns-2 are.
+SCRIPTS = HERE.parents[1] / "python/cogtcp/validation/ns2"
 OURS = HERE.parents[1] / "target/release/examples/saturated"
 NS3_PARTS = ("wifi", "propagation", "mobility", "network", "core")
 
@@ -97,7 +99,7 @@ def theirs(case: Case, seconds: int, rts: str, seed: int) -> list[int]:
     """Count what ns-2 delivers of each flow."""
     lists = [" ".join(f"{{{' '.join(map(str, entry))}}}" for entry in entries) for entries in _lists(case)]
     return packets(
-        ["ns", str(HERE / case.script), str(seed), str(seconds), rts, "1000", *lists, str(case.sense)]
+        ["ns", str(SCRIPTS / case.script), str(seed), str(seconds), rts, "1000", *lists, str(case.sense)]
     )
 
 

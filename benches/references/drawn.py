@@ -24,6 +24,8 @@ import cogtcp
 from cogtcp.models import jain_index
 
 HERE = Path(__file__).parent
+#: Where the scripts for ns-2 are.
+SCRIPTS = HERE.parents[1] / "python/cogtcp/validation/ns2"
 #: ns-2's agent and its sink, by our recovery.
 AGENTS = {
     "tahoe": ("Agent/TCP", "TCPSink"),
@@ -75,7 +77,7 @@ def draw(stream: random.Random) -> Case:
 def theirs(case: Case, seed: int, starts: list[float], seconds: float) -> tuple[list[int], int]:
     """Run ns-2; return the bytes that each flow delivered, and all timeouts."""
     agent, sink = (name.removeprefix("Agent/") for name in AGENTS[case.recovery])
-    command = ["ns", str(HERE / "drawn.tcl"), str(seed), agent, sink, str(case.rate), str(case.delay)]
+    command = ["ns", str(SCRIPTS / "drawn.tcl"), str(seed), agent, sink, str(case.rate), str(case.delay)]
     command += [str(case.queue + 1), str(case.window), str(case.loss), str(case.open), str(case.silent)]
     command += [str(seconds), *map(str, starts)]
     done = subprocess.run(command, capture_output=True, check=True, text=True)  # noqa: S603 - our own script

@@ -27,6 +27,8 @@ from statistics import fmean, quantiles, stdev
 import cogtcp
 
 HERE = Path(__file__).parent
+#: Where the scripts for ns-2 are.
+SCRIPTS = HERE.parents[1] / "python/cogtcp/validation/ns2"
 REQUEST = re.compile(r"^([sr]) (\S+) _(\d+)_ RTR .*\[0x2 \d+ \d+ \[(\d+) \d+\] \[(\d+) \d+\]\] \(REQUEST\)")
 REPLY = re.compile(r"^r (\S+) _(\d+)_ RTR .*\[0x4 \d+ \[(\d+) \d+\] \S+\] \(REPLY\)")
 
@@ -61,7 +63,7 @@ def theirs(network: Network, seed: int, folder: Path, *, with_trace: bool) -> Ou
     """Run ns-2."""
     trace = folder / "router.tr"
     flows = " ".join(f"{{{a} {b} {start}}}" for a, b, start in network.flows)
-    command = ["ns", str(HERE / "mobile.tcl"), str(seed), str(network.seconds), str(network.movement)]
+    command = ["ns", str(SCRIPTS / "mobile.tcl"), str(seed), str(network.seconds), str(network.movement)]
     command += [str(network.nodes), str(network.side), str(network.side), flows]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     run = subprocess.run(  # noqa: S603

@@ -121,6 +121,7 @@ def _parser() -> argparse.ArgumentParser:
         spectrum,
         sweep,
         tune,
+        validate,
     )
 
     parser = _Parser(
@@ -167,6 +168,12 @@ def _parser() -> argparse.ArgumentParser:
     both = verb("agree", _agree, "run scenarios on simulator and kernel, and show how far apart they are")
     agree.add_agree(both)
     _output_arguments(both)
+
+    judged = verb(
+        "validate", _validate, "run cases that a seed draws here and in ns-2, on the kernel and by theory"
+    )
+    validate.add_validate(judged)
+    _output_arguments(judged)
 
     scripts = verb("packets", _packets, "run packet scripts against the model's TCP and the kernel's")
     packets.add_packets(scripts)
@@ -392,6 +399,12 @@ def _emulate(args: argparse.Namespace) -> int:
     from cogtcp.cli import emulate
 
     return emulate.emulate(args)
+
+
+def _validate(args: argparse.Namespace) -> int:
+    from cogtcp.cli import validate
+
+    return validate.validate(args)
 
 
 def _agree(args: argparse.Namespace) -> int:

@@ -1,0 +1,13 @@
+"""cogtcp judged by others: cases that a seed draws, run here and in the peers that are installed.
+
+Peers are ns-2, this machine's Linux kernel, and closed forms. docs/validation.md says which case is compared
+with which peer, and how; `departures` lists the differences whose causes are known.
+"""
+
+from __future__ import annotations
+
+from cogtcp.validation.departures import Departure, departures
+from cogtcp.validation.outcome import Case, Line, Validation
+from cogtcp.validation.running import validate
+
+__all__ = ["Case", "Departure", "Line", "Validation", "departures", "validate"]

@@ -1,0 +1,27 @@
+"""The families of cases: what a seed draws of each, how it is run here and in its peer, and the band."""
+
+from __future__ import annotations
+
+from cogtcp.validation.families.closed_forms import Loss, Queue, Sawtooth
+from cogtcp.validation.families.dumbbell import Cycles, Dumbbell
+from cogtcp.validation.families.family import Family, NoEvidenceError, why_absent
+from cogtcp.validation.families.kernel import Kernel
+from cogtcp.validation.families.movement import Movement
+from cogtcp.validation.families.stations import Bianchi, Cell, Exposed, Hidden, String
+
+__all__ = ["FAMILIES", "Family", "NoEvidenceError", "why_absent"]
+
+FAMILIES: tuple[Family, ...] = (
+    Dumbbell(),
+    Cycles(),
+    Cell(),
+    Hidden(),
+    Exposed(),
+    String(),
+    Movement(),
+    Kernel(),
+    Queue(),
+    Sawtooth(),
+    Loss(),
+    Bianchi(),
+)

@@ -1,0 +1,217 @@
+"""`cogtcp validate`: what a seed draws, what is said of it, and what peers that are here say."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cogtcp import Scenario
+from cogtcp._errors import UsageError
+from cogtcp.statistics import Interval
+from cogtcp.validation import Case, Line, Validation, closed_forms, validate
+from cogtcp.validation.families import FAMILIES, why_absent
+from cogtcp.validation.families.closed_forms import Queue
+from cogtcp.validation.families.dumbbell import _scenario
+from cogtcp.validation.families.kernel import Kernel
+from cogtcp.validation.running import draw, drawn_cases, seeds_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Command
+
+BY_NAME = {family.name: family for family in FAMILIES}
+
+
+def test_a_seed_draws_the_same_cases_whatever_else_runs() -> None:
+    every = dict.fromkeys(case.told for _, case in drawn_cases(5, cases=4))
+    alone = [case.told for _, case in drawn_cases(5, cases=4, families=["string"])]
+    assert set(alone) <= set(every)
+    assert alone == [case.told for _, case in drawn_cases(5, cases=9, families=["string"])][:4]
+    assert alone != [case.told for _, case in drawn_cases(6, cases=4, families=["string"])]
+
+
+def test_cases_meet_chance_of_their_own() -> None:
+    first, second = (draw(5, BY_NAME["queue"], number) for number in (1, 2))
+    assert seeds_of(5, first, 3) == seeds_of(5, first, 9)[:3]
+    assert not set(seeds_of(5, first, 9)) & set(seeds_of(5, second, 9))
+    assert not set(seeds_of(5, first, 9)) & set(seeds_of(6, first, 9))
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_what_is_drawn_is_told_and_plain_data(name: str) -> None:
+    family = BY_NAME[name]
+    for number in range(1, 30):
+        case = draw(3, family, number)
+        assert json.loads(json.dumps(dict(case.drawn))) == dict(case.drawn)
+        assert case.told == family.told(case.drawn)
+        assert "|" not in case.told
+
+
+def test_what_is_drawn_of_links_is_a_scenario() -> None:
+    for number in range(1, 40):
+        for name in ("dumbbell", "cycles"):
+            Scenario.from_dict(_scenario(draw(3, BY_NAME[name], number).drawn, 1)).check()
+        case = draw(3, BY_NAME["kernel"], number)
+        Scenario.from_dict(Kernel().scenario(case.drawn, 1)).check()
+
+
+# What is said.
+
+
+def line(low: float, high: float, band: float = 0.05, **drawn: Any) -> Line:
+    case = Case("dumbbell", 1, {"recovery": "reno", "loss": 0.0, "queue": 50, **drawn}, "a case")
+    one = Interval(1.0, 1.0, 1.0, 3)
+    return Line(case, "ns-2", "goodput_bps", one, one, Interval((low + high) / 2, low, high, 3), band)
+
+
+def test_verdicts() -> None:
+    """By the 95 % interval of the ratio and the band, here 0.95 to 1.05."""
+    assert line(0.951, 1.049).verdict == "within"
+    assert line(0.94, 1.0).verdict == "unclear"
+    assert line(1.0, 1.06).verdict == "unclear"
+    assert line(0.9, 1.1).verdict == "unclear"
+    assert line(1.051, 1.1).verdict == "beyond"
+    assert line(0.8, 0.949).verdict == "beyond"
+
+
+def test_causes_stand_beside_what_they_explain() -> None:
+    assert line(0.97, 1.03, loss=0.03).causes == []
+    # Losses of 1 % and more, and windows of few segments, are those of departures.toml.
+    found = line(0.9, 0.94, loss=0.03).causes
+    assert found == ["ns2-growth-at-the-end-of-recovery", "ns2-fractions-of-cwnd"]
+    assert line(0.9, 0.94, loss=0.003).causes == []
+    assert line(0.9, 0.94, queue=8).causes == ["ns2-fractions-of-cwnd"]
+    assert line(0.9, 0.94, recovery="sack").causes == ["ns2-sack-pipe"]
+    assert "ns2-rto-in-ticks" not in line(0.9, 0.94, loss=0.03).causes
+
+
+def test_the_answer_counts_what_nobody_explains() -> None:
+    result = Validation(1, [line(0.97, 1.03), line(0.9, 0.94, loss=0.03), line(0.9, 0.94), line(0.9, 1.0)])
+    assert result.answer == (
+        "1 of 4 numbers lie within their bands, 2 beyond, 1 unclear (more runs would decide). "
+        "1 beyond its band has no known cause."
+    )
+    assert [each.case.drawn["loss"] for each in result.unexplained] == [0.0]
+    assert Validation(1).answer == "Nothing was compared."
+
+
+# Closed forms, by hand.
+
+
+def test_md1_by_hand() -> None:
+    """1000 B at 8 Mbit/s take 1 ms; at half load 0.5 x 1 ms / (2 x 0.5) = 0.5 ms."""
+    assert closed_forms.md1_wait_s(8e6, 1000, 0.5) == pytest.approx(0.5e-3)
+
+
+def test_the_sawtooth_by_hand() -> None:
+    """W = 20: 10 + ... + 20 = 165 packets, and 10 in recovery: 175 in 12 round trips of 100 ms."""
+    assert closed_forms.sawtooth_goodput_bps(1000, 0.1, 175) == pytest.approx(8000 * 175 / 1.2)
+
+
+def test_bianchi_by_hand() -> None:
+    """One station without RTS: 15.5 slots of 20 us, then 8416 + 10 + 304 + 50 + 2 us."""
+    assert closed_forms.bianchi_packets_per_second(1, 1000, rts=False) == pytest.approx(1e6 / (310 + 8782))
+
+
+# Against peers.
+
+
+def test_against_theory() -> None:
+    result = validate(11, cases=2, runs=3, peers=["theory"])
+    families = {"queue", "sawtooth", "loss", "bianchi"}
+    assert {each.case.family for each in result.lines} == families
+    assert (len(result.lines), result.absent, result.failed) == (8, {}, [])
+    for each in result.lines:
+        assert each.verdict != "beyond" or each.causes, (each.case.told, each.ratio)
+    assert [each for each in result.lines if each.case.family == "bianchi" and each.verdict != "within"] == []
+
+
+def test_a_wrong_model_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Waits that are a fifth too long are beyond 5 %, and nothing is known that explains them."""
+    ours = Queue.ours
+    monkeypatch.setattr(Queue, "packets", 100_000)
+    monkeypatch.setattr(
+        Queue, "ours", lambda self, drawn, seed: {"wait_s": 1.2 * ours(self, drawn, seed)["wait_s"]}
+    )
+    result = validate(11, cases=1, runs=4, families=["queue"])
+    assert [(each.verdict, each.causes) for each in result.lines] == [("beyond", [])]
+    assert result.unexplained == result.lines
+
+
+def test_against_ns2() -> None:
+    if reason := why_absent("ns-2"):
+        pytest.skip(reason)
+    result = validate(11, cases=1, runs=3, families=["dumbbell", "cell", "string"])
+    assert len(result.lines) == 3, result.failed
+    for each in result.lines:
+        # Three runs: the interval of a ratio is wide, its middle is not.
+        assert each.theirs.mean > 0
+        assert abs(each.ratio.mean - 1) < 0.1, (each.case.told, each.ratio)
+
+
+def test_peers_that_are_not_here_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    # Another program with this name.
+    other = tmp_path / "ns"
+    other.write_text("#!/bin/sh\necho another\n")
+    other.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    result = validate(1, cases=1, runs=1, families=["dumbbell", "sawtooth"])
+    assert "apt install ns2" in result.absent["ns-2"]
+    assert [each.peer for each in result.lines] == ["theory"]
+
+
+def test_a_peer_that_gives_nothing_is_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Queue, "theirs", lambda *_: {"wait_s": 0.0})
+    monkeypatch.setattr(Queue, "ours", lambda *_: {"wait_s": 1.0})
+    result = validate(1, cases=1, runs=2, families=["queue"])
+    assert (result.lines, result.failed) == ([], ["queue 1: wait_s is 0 in theory, and not here"])
+    monkeypatch.setattr(Queue, "ours", lambda *_: {"wait_s": 0.0})
+    (only,) = validate(1, cases=1, runs=2, families=["queue"]).lines
+    assert (only.verdict, only.ratio.mean) == ("within", 1.0)
+
+
+def test_wrong_names_are_told() -> None:
+    with pytest.raises(UsageError, match=r"no family of cases 'cel'.*'cell'"):
+        validate(1, families=["cel"])
+    with pytest.raises(UsageError, match=r"no peer 'ns2'.*'ns-2'"):
+        validate(1, peers=["ns2"])
+
+
+# The verb.
+
+
+def test_the_verb(command: Command, tmp_path: Path) -> None:
+    listed = command("validate", "5", "--list", "--cases", "2", "--json")
+    cases = json.loads(listed.out)["cases"]
+    assert len(cases) == 2 * len(FAMILIES)
+    assert cases[0]["drawn"] == dict(draw(5, FAMILIES[0], 1).drawn)
+    out = tmp_path / "out"
+    words = ["--family", "sawtooth", "--cases", "1", "--runs", "2", "--out", str(out)]
+    done = command("validate", "5", *words, "--json")
+    told = json.loads(done.out)
+    assert done.code == 0
+    assert told["lines"][0]["drawn"] == dict(draw(5, BY_NAME["sawtooth"], 1).drawn)
+    assert math.isclose(told["lines"][0]["ratio"]["mean"], 1, abs_tol=0.05)
+    saved = json.loads((out / "validation.json").read_text())
+    assert saved["lines"] == told["lines"]
+    shown = command("validate", "5", *words, "--force")
+    assert (shown.code, "numbers lie within their bands" in shown.out) == (0, True)
+    assert "| sawtooth 1 |" in (out / "validation.md").read_text()
+    assert command("validate", "5", "--family", "nothing").code == 2
+
+
+def test_draws_stay_in_their_ranges() -> None:
+    stream = random.Random(1)
+    for _ in range(500):
+        hidden = BY_NAME["hidden"].draw(stream)["places"]
+        # Each receiver senses the other's sender (550 m), the senders do not; it receives its own (250 m).
+        assert hidden[2] - hidden[0] > 550
+        assert max(hidden[2] - hidden[1], hidden[3] - hidden[0]) < 550
+        assert max(hidden[1], hidden[2] - hidden[3]) < 250
+        exposed = BY_NAME["exposed"].draw(stream)["places"]
+        assert exposed[2] - exposed[0] <= 550
