@@ -154,6 +154,13 @@ def test_against_ns2() -> None:
         assert abs(each.ratio.mean - 1) < 0.1, (each.case.told, each.ratio)
 
 
+def test_against_ns3() -> None:
+    if reason := why_absent("ns-3"):
+        pytest.skip(reason)
+    (only,) = validate(11, cases=1, runs=3, families=["ns3-cell"]).lines
+    assert abs(only.ratio.mean - 1) < 0.05, (only.case.told, only.ratio)
+
+
 def test_peers_that_are_not_here_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     # Another program with this name.
     other = tmp_path / "ns"

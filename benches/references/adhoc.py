@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 #: Where the scripts for ns-2 are.
 SCRIPTS = HERE.parents[1] / "python/cogtcp/validation/ns2"
+NS3_SOURCE = HERE.parents[1] / "python/cogtcp/validation/ns3/stations-ns3.cc"
 OURS = HERE.parents[1] / "target/release/examples/saturated"
 NS3_PARTS = ("wifi", "propagation", "mobility", "network", "core")
 
@@ -125,7 +126,7 @@ def build_ns3(package: Path, folder: Path) -> Path:
         f"-I{package / 'include'}",
         f"-Wl,-rpath,{libraries},-rpath-link,{libraries}",
     ]
-    command = ["g++", *flags, str(HERE / "stations-ns3.cc"), *map(str, found), "-o", str(program)]
+    command = ["g++", *flags, str(NS3_SOURCE), *map(str, found), "-o", str(program)]
     subprocess.run(command, check=True)  # noqa: S603
     return program
 

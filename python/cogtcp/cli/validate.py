@@ -27,7 +27,11 @@ def add_validate(parser: argparse.ArgumentParser) -> None:
         "--family", action="append", default=[], metavar="A,B,...", help="only these families of cases"
     )
     parser.add_argument(
-        "--peer", action="append", default=[], metavar="A,B,...", help="only these peers: ns-2, Linux, theory"
+        "--peer",
+        action="append",
+        default=[],
+        metavar="A,B,...",
+        help="only these peers: ns-2, ns-3, Linux, theory",
     )
     parser.add_argument("--list", action="store_true", help="show the cases that would run, and run none")
 

@@ -54,7 +54,7 @@ def validate(
         cases: How many of each family.
         runs: Runs of each case on either side; their seeds are drawn too.
         families: Only these; all without.
-        peers: Only families of these peers (`ns-2`, `Linux`, `theory`); all without.
+        peers: Only families of these peers (`ns-2`, `ns-3`, `Linux`, `theory`); all without.
         told: Called with a line of text as each case begins.
 
     Raises:

@@ -7,7 +7,17 @@ from cogtcp.validation.families.dumbbell import Cycles, Dumbbell
 from cogtcp.validation.families.family import Family, NoEvidenceError, why_absent
 from cogtcp.validation.families.kernel import Kernel
 from cogtcp.validation.families.movement import Movement
-from cogtcp.validation.families.stations import Bianchi, Cell, Exposed, Hidden, String
+from cogtcp.validation.families.stations import (
+    Bianchi,
+    Cell,
+    Exposed,
+    Hidden,
+    Ns3Cell,
+    Ns3Exposed,
+    Ns3Hidden,
+    Ns3String,
+    String,
+)
 
 __all__ = ["FAMILIES", "Family", "NoEvidenceError", "why_absent"]
 
@@ -19,6 +29,10 @@ FAMILIES: tuple[Family, ...] = (
     Exposed(),
     String(),
     Movement(),
+    Ns3Cell(),
+    Ns3Hidden(),
+    Ns3Exposed(),
+    Ns3String(),
     Kernel(),
     Queue(),
     Sawtooth(),

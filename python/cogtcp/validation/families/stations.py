@@ -9,6 +9,7 @@ from cogtcp.result import run
 from cogtcp.scenario import Scenario
 from cogtcp.validation.closed_forms import bianchi_packets_per_second
 from cogtcp.validation.families.family import Family, ns2, three_digits
+from cogtcp.validation.families.ns3 import run_stations
 
 if TYPE_CHECKING:
     import random
@@ -148,6 +149,48 @@ class String(Stations):
         """Put them in a row."""
         hops, spacing = drawn["hops"], drawn["spacing"]
         return [(spacing * place, 0.0) for place in range(hops + 1)], [tuple(range(hops + 1))]
+
+
+class InNs3(Stations):
+    """Beside ns-3 and under the profile `ns3`."""
+
+    peer = "ns-3"
+
+    def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
+        """Run ns-3."""
+        lists = [";".join(",".join(map(str, entry)) for entry in entries) for entries in self.places(drawn)]
+        rows = run_stations(seed, SECONDS, drawn["rts"], PACKET, *lists)
+        return {"packets_per_s": sum(int(row[1]) for row in rows if row[:1] == ["packets"]) / SECONDS}
+
+    def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
+        """Run the same here."""
+        return saturated(
+            *self.places(drawn), drawn["rts"], seed, {"profile": "ns3", "arp": {"protocol": "none"}}
+        )
+
+
+class Ns3Cell(InNs3, Cell):
+    """A cell."""
+
+    name = "ns3-cell"
+
+
+class Ns3Hidden(InNs3, Hidden):
+    """Hidden terminals."""
+
+    name = "ns3-hidden"
+
+
+class Ns3Exposed(InNs3, Exposed):
+    """Exposed terminals."""
+
+    name = "ns3-exposed"
+
+
+class Ns3String(InNs3, String):
+    """A string."""
+
+    name = "ns3-string"
 
 
 def circle(stations: int) -> tuple[Places, Paths]:
