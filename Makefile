@@ -108,6 +108,7 @@ docs: $(VENV)/.core $(VENV)/.dev ## Build the site of the documentation in targe
 
 web: $(WASM) $(VENV)/.core ## Build the lab as static files in target/web (the engine as WebAssembly; any web server serves them)
 	$(BIN)/python -m cogtcp.lab.site target/web --wasm $(WASM)
+	cp $(WASM) python/cogtcp/lab/page/cogtcp.wasm  # for `cogtcp lab`
 	@echo "now: python3 -m http.server -d target/web, and open its address"
 
 # rustup's toolchain has only the machine's own target.

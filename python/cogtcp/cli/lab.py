@@ -18,6 +18,11 @@ def add_lab(parser: argparse.ArgumentParser) -> None:
         help="a scenario to start from, or the name of a shipped one (default: the first preset)",
     )
     parser.add_argument("--port", type=int, default=0, metavar="N", help="the port (default: a free one)")
+    parser.add_argument(
+        "--native",
+        action="store_true",
+        help="simulate in this process, not in the page (default where the package has no WebAssembly)",
+    )
     parser.add_argument("--open", action="store_true", help="open the page in the default browser")
 
 
@@ -31,5 +36,5 @@ def lab(args: argparse.Namespace) -> int:
     def say(address: str) -> None:
         print(json.dumps({"url": address}) if args.json else f"lab: {address}\nCtrl-C ends it", flush=True)
 
-    serve(args.file, port=args.port, browser=args.open, say=say)
+    serve(args.file, port=args.port, browser=args.open, native=args.native, say=say)
     return 0

@@ -1,7 +1,8 @@
-"""The lab: a page on this machine whose sliders change a scenario, redrawn while they move.
+"""The lab: a page whose sliders change a scenario, redrawn while they move.
 
-`controls` finds what can be changed, `presets` what to start from, `answer` simulates and explains, `app`
-serves it: on loopback, to who knows the token, nobody else. Needs the extra `lab` (Starlette and Uvicorn).
+`page/` is the page, `presets` what to start from, `controls` what can be changed, `site` puts the files
+together. `app` serves them on loopback, to who knows the token, nobody else; that needs the extra `lab`
+(Starlette and Uvicorn). Any other web server serves them too (`make web`).
 """
 
 from __future__ import annotations

@@ -83,10 +83,6 @@ class Control:
     choices: tuple[str, ...] = ()
     first: bool = False
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the control for the page."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
     def text(self, value: float | str) -> str:
         """Return a value as `Scenario.set_text` takes it.
 

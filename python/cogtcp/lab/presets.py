@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp import _core
 from cogtcp._shipped import locate, shipped
-from cogtcp.lab.answer import AS_IT_IS
 from cogtcp.lab.controls import Control, controls_of
 from cogtcp.scenario import Scenario
 from cogtcp.studies.folder import list_studies
@@ -18,6 +17,9 @@ if TYPE_CHECKING:
     from cogtcp.studies.claims import ClaimRow
     from cogtcp.studies.folder import Study
     from cogtcp.studies.showing import Shown
+
+#: In place of a transport: each flow has the one that the scenario gives it.
+AS_IT_IS = "as it is"
 
 
 @dataclass(frozen=True)
@@ -61,12 +63,30 @@ class Preset:
     def to_dict(self) -> dict[str, Any]:
         """Return the preset for the page."""
         return {
-            "description": self._description(),
-            "seed": self.scenario.seed,
+            "name": self.name,
+            "group": self.group,
+            "about": self._description(),
+            "text": self._text(),
+            "files": self._files(),
             "transports": self._transports(),
             "claims": self.claims,
-            "controls": [control.to_dict() for control in self.controls.values()],
         }
+
+    def _text(self) -> str:
+        """Return the scenario's text: its author's where there is one."""
+        if self.file is not None:
+            return self.file.read_text(encoding="utf-8")
+        return self.scenario.to_toml() if self.shows else _core.starter(self.name)
+
+    def _files(self) -> dict[str, str]:
+        """Return the texts of the files that the scenario names, by the name that it gives them."""
+        core = self.scenario._core
+        folder = Path(core.source).parent
+        found = {}
+        for path in core.files():
+            name = path.relative_to(folder) if path.is_relative_to(folder) else path
+            found[name.as_posix()] = path.read_text(encoding="utf-8")
+        return found
 
     def _transports(self) -> list[str]:
         """Return what is shown at first: what a claim compares, or its own; else two more."""

@@ -13,13 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def serve(file: str | None, *, port: int, browser: bool, say: Callable[[str], None]) -> None:
-    """Serve the lab on loopback until Ctrl-C; `say` is told its address once it can be opened."""
+def serve(file: str | None, *, port: int, browser: bool, native: bool, say: Callable[[str], None]) -> None:
+    """Serve the lab on loopback until Ctrl-C; `say` is told its address once it can be opened.
+
+    `native` serves the native engine also where there is WebAssembly.
+    """
     import uvicorn
 
     from cogtcp.lab.app import Lab
 
-    lab = Lab(file)
+    lab = Lab(file, native=native)
     listener = socket.socket()
     # Only this machine can come here, whatever else the machine is connected to.
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -31,10 +34,10 @@ def serve(file: str | None, *, port: int, browser: bool, say: Callable[[str], No
             f"--port {port}: cannot be listened on ({error}); leave it out for a free one"
         ) from None
     listener.listen(128)
-    address = f"http://127.0.0.1:{listener.getsockname()[1]}/?token={lab.token}"
+    address = f"http://127.0.0.1:{listener.getsockname()[1]}/{lab.token}/"
     config = uvicorn.Config(
         lab.app(), log_level="warning", access_log=False, ws="none", lifespan="off", limit_concurrency=512,
-        timeout_keep_alive=30, server_header=False,
+        timeout_keep_alive=30, timeout_graceful_shutdown=1, server_header=False,
     )  # fmt: skip
     say(address)
     if browser:

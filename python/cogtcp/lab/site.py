@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp import _core, budget
 from cogtcp.lab import controls
-from cogtcp.lab.presets import Preset, presets
+from cogtcp.lab.presets import presets
 from cogtcp.metrics import METRICS
 from cogtcp.report import page
 
@@ -61,37 +61,13 @@ def data(file: str | None = None) -> dict[str, Any]:
     shown = ("name", "title", "unit", "scale", "digits", "better", "meaning", "counts", "radio", "any_radio")
     return {
         "version": _core.version,
-        "presets": [_preset(preset) for preset in presets(file).values()],
+        "presets": [preset.to_dict() for preset in presets(file).values()],
         "metrics": [{name: getattr(metric, name) for name in shown} for metric in METRICS],
         "states": [
             {"name": s.name, "title": s.title, "said": s.said, "color": s.color, "opacity": s.opacity}
             for s in budget.STATES
         ],
         "controls": controls.describe(),
-    }
-
-
-def _preset(preset: Preset) -> dict[str, Any]:
-    """Return a preset with its text, the author's own where there is one, and the files that it names."""
-    told = preset.to_dict()
-    if preset.file is not None:
-        text = preset.file.read_text(encoding="utf-8")
-    else:
-        text = preset.scenario.to_toml() if preset.shows else _core.starter(preset.name)
-    core = preset.scenario._core
-    folder = Path(core.source).parent
-    texts = {}
-    for path in core.files():
-        name = path.relative_to(folder) if path.is_relative_to(folder) else path
-        texts[name.as_posix()] = path.read_text(encoding="utf-8")
-    return {
-        "name": preset.name,
-        "group": preset.group,
-        "about": told["description"],
-        "text": text,
-        "files": texts,
-        "transports": told["transports"],
-        "claims": told["claims"],
     }
 
 

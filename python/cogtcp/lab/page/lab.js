@@ -22,7 +22,7 @@ const element = (tag, attributes = {}, ...children) => {
   return made;
 };
 const trouble = (text) => { $("trouble").textContent = text || ""; };
-/** In place of a transport: each flow has the one that the scenario gives it (cogtcp.lab.answer.AS_IT_IS). */
+/** In place of a transport: each flow has the one that the scenario gives it (cogtcp.lab.presets.AS_IT_IS). */
 const AS_IT_IS = "as it is";
 const transportOf = (name) => (name === AS_IT_IS || !checked.values.flow?.length ? null : name);
 const isAbort = (error) => error.name === "AbortError";
