@@ -27,7 +27,7 @@ WASM := target/wasm32-unknown-unknown/web/cogtcp_web.wasm
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test test-rust test-python studies lint format bench agree fuzz soak mutants docs notebooks wheel bpf reference lock clean FORCE
+.PHONY: help demo setup test test-rust test-python studies lint format bench agree fuzz soak mutants mutants-larger docs notebooks wheel bpf reference lock clean FORCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -91,7 +91,10 @@ bench: $(VENV)/.core ## Time the engine (and ns-2, where it is installed), an AC
 	$(BIN)/python benches/mswim09_surface.py
 	$(BIN)/python benches/sweep.py
 
-mutants: ## Test a sample of small changes that the tests should notice (needs cargo-mutants; an hour or more)
+mutants: | $(RUST) ## Test a sample of small changes that the tests should notice (half an hour)
+	$(PYTHON) benches/mutants/switched.py run
+
+mutants-larger: ## Test larger changes too, and rules broken by hand (needs cargo-mutants; hours)
 	$(PYTHON) benches/mutants/mutants.py run
 	$(PYTHON) benches/mutants/by_hand.py
 	test -x $(VENV)/mutants/bin/cosmic-ray || { $(PYTHON) -m venv $(VENV)/mutants && \
