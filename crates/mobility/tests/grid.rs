@@ -125,3 +125,17 @@ fn nodes_that_stand_still_never_change() {
     let alone = Mobility::still(&places[..1]);
     assert!(NeighborGrid::new(&alone, 1e6).neighbors(&alone, Time::ZERO, 0).nodes.is_empty());
 }
+
+/// By hand: nobody can come within 100 m of a lone node before both have gone half of the 100 m that are looked at beyond the range. At
+/// 10 m/s that is 5 s.
+#[test]
+fn a_lone_node_need_not_look_soon() {
+    let vertex = |seconds: u64, x: f64| Vertex {
+        time: Time::from_millis(seconds * 1000),
+        position: Position::new(x, 0.0),
+    };
+    let path = |from: f64| Path::new(vec![vertex(0, from), vertex(100, from + 1000.0)]).unwrap();
+    let mobility = Mobility::new(vec![path(0.0), path(50_000.0)]);
+    let look = NeighborGrid::new(&mobility, 100.0).neighbors(&mobility, Time::ZERO, 0);
+    assert_eq!((look.nodes, look.until), (vec![], Time::from_millis(5000)));
+}

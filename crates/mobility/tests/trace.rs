@@ -72,6 +72,16 @@ fn random(seed: u64) -> Mobility {
     model.generate(12, Duration::from_secs(900), seed).unwrap()
 }
 
+/// A trip of less than a nanosecond takes one: no node is at two places at once.
+#[test]
+fn a_trip_of_no_time_takes_a_nanosecond() {
+    let text = "$node_(0) set X_ 1\n$node_(0) set Y_ 1\n$ns_ at 1 \"$node_(0) setdest 1.000000001 1 9\"\n";
+    let mobility = setdest::read("m.tcl", text).unwrap();
+    let [before, after] =
+        [1_000_000_000, 1_000_000_001].map(|at| mobility.position(0, Time::from_nanos(at)).x);
+    assert_eq!((before, after), (1.0, 1.000000001));
+}
+
 /// CSV is exact. setdest gives speeds and not times of arrival: 1 ns off, and so 4e-9 m.
 #[test]
 fn what_is_written_is_read() {

@@ -462,3 +462,126 @@ fn nobody_comes_twice_on_a_route() {
     tell(&mut search, 7, handover(6));
     assert_eq!(next(&mut search), Some(1));
 }
+
+/// Whoever is told to use another channel of a route is on that route, and on the side that the message says: the next hop tells on
+/// which channel to send to it, the previous one on which to listen.
+#[test]
+fn only_the_neighbors_of_a_route_move_it_to_another_channel() {
+    let switch = |number, upstream| SearchMessage::Switch {
+        search: named(number),
+        channel: ChannelNumber(2),
+        upstream,
+    };
+    let channel = |search: &mut Search| {
+        let packet =
+            DataPacket { source: node(8), destination: node(9), previous_hop: Some(node(1)), hops: 1 };
+        match search.forward(Time::ZERO, packet) {
+            Forwarding::Send { channel, .. } => channel,
+            other => panic!("{other:?}"),
+        }
+    };
+    let wanted = |search: &mut Search| {
+        let mut wanted = Vec::new();
+        while let Some(event) = search.poll_event() {
+            if let RoutingEvent::ChannelWanted { channel } = event {
+                wanted.push(channel);
+            }
+        }
+        wanted
+    };
+    let one = Some(ChannelNumber(1));
+    let mut search = alone();
+    tell(&mut search, 2, reply(5, 1, 2));
+    wanted(&mut search);
+    tell(&mut search, 1, switch(5, true));
+    tell(&mut search, 7, switch(5, true));
+    assert_eq!(channel(&mut search), one, "neither is the next hop");
+    tell(&mut search, 2, switch(5, false));
+    tell(&mut search, 7, switch(5, false));
+    assert_eq!((channel(&mut search), wanted(&mut search)), (one, vec![]), "neither is the previous hop");
+    tell(&mut search, 2, switch(4, true));
+    assert_eq!(channel(&mut search), one, "of an older search");
+    tell(&mut search, 1, switch(5, false));
+    assert_eq!((channel(&mut search), wanted(&mut search)), (one, vec![ChannelNumber(2)]));
+    tell(&mut search, 2, switch(5, true));
+    assert_eq!(channel(&mut search), Some(ChannelNumber(2)));
+}
+
+/// What `search` sent and said since the last look.
+fn done(search: &mut Search, now: Time) -> (Vec<RoutingPacket>, Vec<RoutingEvent>) {
+    let sent = std::iter::from_fn(|| search.poll_transmit(now)).collect();
+    (sent, std::iter::from_fn(|| search.poll_event()).collect())
+}
+
+/// A newer search takes the place of a route: a change, unless that route was over.
+#[test]
+fn a_route_that_lives_is_changed_by_a_newer_search() {
+    let changed = |later: Time| {
+        let mut search = alone();
+        tell(&mut search, 2, reply(5, 1, 2));
+        let message = RoutingMessage::Search(Box::new(reply(6, 2, 1)));
+        let (from, to) = (node(1), node(0));
+        search.handle_message(later, &RoutingPacket { from, to, ttl: 1, channel: None, bytes: 0, message });
+        let change = RoutingEvent::RouteChanged { destination: node(9), from: node(2), to: node(1) };
+        done(&mut search, later).1.contains(&change)
+    };
+    assert!(changed(Time::from_millis(9_999)));
+    assert!(!changed(Time::from_millis(10_000)), "a route lives for 10 s");
+}
+
+/// An error ends a route only where it comes from the next hop.
+#[test]
+fn only_the_next_hop_ends_a_route() {
+    let mut search = alone();
+    tell(&mut search, 2, reply(5, 1, 2));
+    for stranger in [1, 7] {
+        tell(&mut search, stranger, SearchMessage::Error(named(5)));
+        assert_eq!(next(&mut search), Some(2));
+    }
+    tell(&mut search, 2, SearchMessage::Error(named(5)));
+    assert_eq!(next(&mut search), None);
+}
+
+/// A node that leaves its anchor offers its place on a route that lives, and none on one that has ended.
+#[test]
+fn a_place_on_a_route_that_ended_is_not_offered() {
+    let offers = |ends: bool| {
+        let mut search = alone();
+        let beside = SearchMessage::Beacon { position: Position::new(10.0, 10.0), occupied: 0 };
+        tell(&mut search, 3, beside);
+        tell(&mut search, 2, reply(5, 1, 2));
+        if ends {
+            tell(&mut search, 2, SearchMessage::Error(named(5)));
+        }
+        done(&mut search, Time::ZERO);
+        search.handle_notice(Time::ZERO, Notice::Position(Position::new(0.0, -60.0)));
+        let sent = done(&mut search, Time::ZERO).0;
+        sent.iter().filter(|packet| packet.to == node(3)).count()
+    };
+    assert_eq!((offers(false), offers(true)), (1, 0));
+}
+
+/// A primary user on the channel on which a node receives moves that hop and leaves the hop onwards where it is.
+#[test]
+fn the_hop_onwards_keeps_its_channel() {
+    let mut search = Search::new(node(0), SearchConfig { channels: 4, ..SearchConfig::default() }, 1);
+    search.handle_notice(Time::ZERO, Notice::Position(Position::new(0.0, 0.0)));
+    for neighbor in [1, 2] {
+        let position = Position::new(100.0 * f64::from(neighbor), 0.0);
+        tell(&mut search, neighbor, SearchMessage::Beacon { position, occupied: 0 });
+    }
+    let path =
+        [(8, 1), (1, 1), (0, 4), (2, 4), (9, 4)].map(|(hop, channel)| (node(hop), ChannelNumber(channel)));
+    tell(&mut search, 2, SearchMessage::Reply { search: named(5), path: path.to_vec() });
+    done(&mut search, Time::ZERO);
+    search.handle_notice(Time::ZERO, Notice::PrimaryUser { channel: ChannelNumber(1), active: true });
+    let switch = |packet: &RoutingPacket| match &packet.message {
+        RoutingMessage::Search(message) => match &**message {
+            SearchMessage::Switch { channel, upstream, .. } => Some((packet.to, *channel, *upstream)),
+            _ => None,
+        },
+        _ => None,
+    };
+    let told: Vec<_> = done(&mut search, Time::ZERO).0.iter().filter_map(switch).collect();
+    assert_eq!(told, [(node(1), ChannelNumber(2), true)]);
+}

@@ -321,6 +321,7 @@ fn what_is_wrong_with_waves_and_rates_is_said_at_its_place() {
     wave("2.7", "0.7", "path_loss.log_distance.exponent", "0.7", "write 1 to 10");
     wave("4 dB", "24 dB", "shadowing.deviation", "\"24 dB\"", "write \"0 dB\" to \"20 dB\"");
     wave("1.5", "0.4", "fading.nakagami.m", "0.4", "write 0.5 to 100");
+    wave("1.5", "101", "fading.nakagami.m", "101", "write 0.5 to 100");
     let rate = |from: &str, to: &str, field: &str, at: &str, words: &str| {
         assert!(RATES.contains(from));
         spoil("queue = 20\n", &RATES.replace(from, to), &format!("mac.{field}"), at, words);

@@ -281,3 +281,14 @@ fn places_are_scattered_over_the_rectangle() {
     assert!((mean(places.iter().map(|p| p.y).collect()) - 250.0).abs() < 12.0);
     assert_eq!(scatter(3, 1000.0, 500.0, 13), places[..3], "another PU moves none of the others");
 }
+
+/// A span lasts, however short its law makes it: a timeline of spans of no time would never end.
+#[test]
+fn no_span_is_empty() {
+    let mut stream = RandomStream::new(1, "spans", 0);
+    let nanosecond = Duration::from_nanos(1);
+    // Two draws in three round to nothing.
+    let law = SpanLaw::Exponential(nanosecond);
+    assert!((0..100).all(|_| law.draw(&mut stream) >= nanosecond));
+    assert_eq!(SpanLaw::Empirical(Vec::new()).draw(&mut stream), nanosecond);
+}

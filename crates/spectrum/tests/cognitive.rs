@@ -252,13 +252,14 @@ fn the_pseudocode_case_by_case() {
 fn channel_parameters_are_loaded_when_the_channel_is_found_free_and_not_before() {
     let air = air(2, vec![pu(1, &[(0, 9000)])]);
     let mut radio = radio(config(), &air, FixedDetector::PERFECT, PolicyConfig::RoundRobin, 1);
-    for (at, phase, channel, rate) in [
-        (0, Phase::Sensing, 0, 1),
-        (100, Phase::Switching, 1, 1),
-        (110, Phase::Sensing, 1, 1),
-        (210, Phase::Transmitting, 1, 2),
+    for (at, phase, channel, rate, reported) in [
+        (0, Phase::Sensing, 0, 1, false),
+        (100, Phase::Switching, 1, 1, true),
+        (110, Phase::Sensing, 1, 1, true),
+        (210, Phase::Transmitting, 1, 2, false),
     ] {
         assert_eq!(radio.advance(AT(at)), phase, "{at} ms");
+        assert_eq!((radio.has_reported(), radio.reports()), (reported, u64::from(at >= 100)), "{at} ms");
         assert_eq!((radio.channel(), radio.rate()), (ChannelId(channel), Some(mbit(rate))), "{at} ms");
     }
 }
@@ -858,4 +859,60 @@ fn golden_radio() {
         (protection.exposed.as_nanos(), protection.vacated, protection.false_alarms),
         (29_827_853_025, 48, 15)
     );
+}
+
+/// Routing wants the radio on another channel: it leaves at once while it transmits, when it would open while it senses, and never
+/// for a channel that is reserved, that is not there, or that it is on; these take back what was wanted before.
+#[test]
+fn a_wanted_channel_is_sensed_and_opened() {
+    let channels = (0..4).map(|i| Channel { reserved: i == 3, ..Channel::clean(mbit(i + 1)) }).collect();
+    let table = ChannelTable::new(4, 1, channels, None).unwrap();
+    let air = Arc::new(Air::new(PuActivity { users: Vec::new() }, table));
+    let log = |wants: &[(u64, u32)], end: u64| {
+        let mut radio = radio(config(), &air, FixedDetector::PERFECT, PolicyConfig::RoundRobin, 1);
+        let mut words = Vec::new();
+        for (at, channel) in wants {
+            words.extend(play(&mut radio, AT(*at)).iter().map(word));
+            radio.want(AT(*at), ChannelId(*channel));
+        }
+        words.extend(play(&mut radio, AT(end)).iter().map(word));
+        words.join(", ")
+    };
+    let undisturbed = "0 sense, 100 clear, 1100 sense, 1200 clear";
+    assert_eq!(log(&[], 1300), undisturbed);
+    assert_eq!(
+        log(&[(500, 2)], 1300),
+        "0 sense, 100 clear, 500 switch, 510 tuned, 510 sense, 610 clear, 610 handoff 0>2 at 3M"
+    );
+    assert_eq!(
+        log(&[(50, 2)], 300),
+        "0 sense, 100 clear, 100 switch, 110 tuned, 110 sense, 210 clear, 210 handoff 0>2 at 3M"
+    );
+    for not_usable in [0, 3, 9] {
+        assert_eq!(log(&[(500, not_usable)], 1300), undisturbed, "channel {not_usable}");
+        assert_eq!(log(&[(50, 2), (60, not_usable)], 1300), undisturbed, "channel {not_usable}");
+    }
+}
+
+#[test]
+fn the_mean_time_to_vacate_needs_one() {
+    assert_eq!(Protection::default().vacate_mean(), None);
+    let of = |vacated, millis| {
+        Protection { vacated, vacate_total: Duration::from_millis(millis), ..Protection::default() }
+            .vacate_mean()
+    };
+    assert_eq!(of(1, 30), Some(Duration::from_millis(30)));
+    assert_eq!(of(4, 30), Some(Duration::from_micros(7_500)));
+}
+
+#[test]
+fn shares_are_of_the_airtime_that_there_was() {
+    let of = |seconds| Protection {
+        pu_airtime: Duration::from_secs(seconds),
+        exposed: Duration::from_secs(3),
+        interfered: Duration::from_secs(1),
+        ..Protection::default()
+    };
+    assert_eq!((of(4).interfered_share(), of(4).exposed_share()), (0.25, 0.75));
+    assert_eq!((of(0).interfered_share(), of(0).exposed_share()), (0.0, 0.0));
 }

@@ -1,8 +1,8 @@
 //! A journey: the train's motion against hand calculation, the statistics of the signal, what the radio makes of both.
 
 use cogtcp_spectrum::journey::{
-    Air, BaseStation, Border, Course, JourneyRadio, Line, Motion, RateStep, Signal, SpeedLimit, Station,
-    TrainDynamics, Tunnel,
+    Air, BaseStation, Border, Course, JourneyRadio, Line, Measurement, Motion, RateStep, Signal, SpeedLimit,
+    Station, TrainDynamics, Tunnel,
 };
 use cogtcp_spectrum::prediction::{
     Forecast, Outage, OutageMap, OutageMapConfig, Prediction, Predictor, SignalConfig, SignalStrength, assess,
@@ -425,4 +425,21 @@ fn predictions_never_look_back() {
         // `live` checks each forecast.
         assert!(!all(&mut signal, &present).is_empty());
     }
+}
+
+/// A train at walking pace is still a train that moves: 2 m before the tunnel at 0.5 m/s it is 4 s from its outage, which is near enough.
+/// One that stands is not.
+#[test]
+fn a_train_at_walking_pace_is_warned() {
+    let line = with_tunnels();
+    let earlier: Vec<Course> = (10..20).map(|seed| course(&line, seed)).collect();
+    let predicted = |speed: f64| {
+        let mut map = OutageMap::new(&line, &earlier, map_config(), RandomStream::new(1, "x", 0));
+        let position = map.zones()[0].from - 2.0;
+        let now = Time::from_millis(1_000_000);
+        map.observe(now, &Measurement { time: now, position, speed, levels: Vec::new(), serving: None });
+        map.poll(now).is_some()
+    };
+    assert!(predicted(0.5));
+    assert!(!predicted(0.0));
 }

@@ -139,6 +139,15 @@ mod tests {
         assert_eq!(Frto::NewData { budget: 0 }.linux(duplicate), Verdict::Conventional);
     }
 
+    /// RFC 5682 section 2.1, step 2a: a duplicate proves the timeout; section 3.1, step 2: with SACK it proves nothing yet.
+    #[test]
+    fn a_duplicate_after_the_timeout() {
+        let duplicate = FrtoAck { advances: false, duplicate: true, ..ack() };
+        assert_eq!(Frto::Retransmitted.basic(duplicate), Verdict::Conventional);
+        assert_eq!(Frto::Retransmitted.sack(duplicate), Verdict::Continue(Frto::Retransmitted));
+        assert_eq!(Frto::Retransmitted.linux(duplicate), Verdict::Continue(Frto::Retransmitted));
+    }
+
     /// RFC 5682 sections 2.1 and 3.1, step 2: with no new data to send the response is the conventional one.
     #[test]
     fn without_new_data_there_is_no_verdict() {

@@ -221,6 +221,27 @@ mod tests {
         }
     }
 
+    /// A round trip of no time is one all the same: SRTT 0 would be none.
+    #[test]
+    fn a_round_trip_of_no_time_is_a_sample() {
+        for timeout_rules in [TimeoutRules::Rfc, TimeoutRules::Linux] {
+            let config = SenderConfig { timeout_rules, ..SenderConfig::default() };
+            let mut rtt = RttEstimator::new(&config);
+            rtt.sample(Duration::ZERO, &config, 1, 10);
+            assert!(rtt.srtt() > Duration::ZERO, "{timeout_rules:?}");
+        }
+    }
+
+    /// Linux's host under RFC 6298 keeps the least RTO above SRTT: 100 ms and 200 ms.
+    #[test]
+    fn the_host_of_linux_has_its_least_rto_above_srtt() {
+        let linux = crate::host::Host::Linux.sender_config();
+        let config = SenderConfig { timeout_rules: TimeoutRules::Rfc, ..linux };
+        let mut rtt = RttEstimator::new(&config);
+        (0..60).for_each(|_| rtt.sample(ms(100), &config, 0, 0));
+        assert_eq!(rtt.rto(&config), ms(300));
+    }
+
     /// Linux, by hand, 4 RTTVAR: 200 ms of a first sample of 100 ms; a late one of 340 ms adds all of the difference, an early one an
     /// eighth; a round trip later a quarter of what is above the greatest of that round trip is gone.
     #[test]

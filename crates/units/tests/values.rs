@@ -1,6 +1,6 @@
 //! Quantities come out as they went in, and computations with them come to what a hand comes to.
 
-use cogtcp_units::{Bytes, Duration, Power, Rate};
+use cogtcp_units::{Bytes, Duration, Power, RandomStream, Rate};
 
 #[test]
 fn quantities_come_out_as_they_went_in() {
@@ -30,4 +30,16 @@ fn large_transfers_take_their_time() {
         Rate::from_bits_per_second(3).transmission_time(3_000_000_000),
         Duration::from_secs(8_000_000_000)
     );
+}
+
+/// Three quarters of all 64-bit numbers: without rejection every third number would come twice as often as the others.
+#[test]
+fn large_bounds_are_drawn_evenly() {
+    let mut stream = RandomStream::new(1, "large bounds", 0);
+    let mut counts = [0u32; 3];
+    for _ in 0..30_000 {
+        counts[(stream.below(3 << 62) % 3) as usize] += 1;
+    }
+    // Five standard deviations of a binomial(30000, 1/3) are 408.
+    assert!(counts.iter().all(|count| count.abs_diff(10_000) < 408), "{counts:?}");
 }

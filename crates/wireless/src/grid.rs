@@ -118,6 +118,19 @@ mod tests {
         found
     }
 
+    /// There are as many squares as four a point allow, and no more: they grow until they are.
+    #[test]
+    fn squares_are_as_many_as_the_points_allow() {
+        let drawn = |far: f64| {
+            let mut grid = Grid::default();
+            grid.build(&[Position::new(0.0, 0.0), Position::new(far, 0.0)], 2.0, 0.0, Time::ZERO);
+            (grid.side, grid.columns, grid.rows)
+        };
+        // Two points: 8 squares of half the reach, 1 m. One metre more, and they are of 1.5 m.
+        assert_eq!(drawn(7.0), (1.0, 8, 1));
+        assert_eq!(drawn(8.0), (1.5, 6, 1));
+    }
+
     /// Everybody within reach is found, wherever one stands: inside, on the border, far outside.
     #[test]
     fn nobody_within_reach_is_missed() {

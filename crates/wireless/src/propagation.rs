@@ -257,6 +257,14 @@ fn shadow(deviation: Decibel, stream: &mut RandomStream) -> f64 {
 mod tests {
     use super::*;
 
+    /// Where nothing varies no signal is louder than its path loss: how far a station is heard follows from it.
+    #[test]
+    fn nothing_is_louder_than_the_path_loss_where_nothing_varies() {
+        let plain = Propagation::new(PathLoss::NS2_TWO_RAY);
+        assert_eq!(plain.most(), 1.0);
+        assert!(Propagation { fading: Fading::Nakagami(Nakagami { m: 1.0 }), ..plain }.most() > 1.0);
+    }
+
     /// ns-2's well-known numbers: 0.28183815 W reach 3.652e-10 W at 250 m and 1.559e-11 W at 550 m over two rays; the
     /// crossover of 914 MHz and 1.5 m lies at 86.2 m, where both formulas agree.
     #[test]

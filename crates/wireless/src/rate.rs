@@ -234,6 +234,24 @@ mod tests {
         assert_eq!(report(&mut table, false, 5), slow, "there is no slower one");
     }
 
+    /// Failures are counted anew on the rate that they led to: each step down takes two.
+    #[test]
+    fn arf_counts_failures_of_each_rate() {
+        let mut table = RateTable::new(RateControl::ARF, rates(), RandomStream::new(1, "rate", 0));
+        let [slow, middle, fast] = rates()[..] else { unreachable!() };
+        let report = |table: &mut RateTable, success, times: u32| {
+            let rate = table.choose(7, Time::ZERO).unwrap();
+            (0..times).for_each(|_| table.report(7, rate, success));
+            table.choose(7, Time::ZERO).unwrap()
+        };
+        assert_eq!(report(&mut table, true, 10), middle);
+        assert_eq!(report(&mut table, true, 10), fast);
+        assert_eq!(report(&mut table, true, 1), fast, "no probe any more");
+        assert_eq!(report(&mut table, false, 2), middle);
+        assert_eq!(report(&mut table, false, 1), middle);
+        assert_eq!(report(&mut table, false, 1), slow);
+    }
+
     /// 11 Mbit/s that get through one time in three carry more than 2 Mbit/s that always do; one time in twenty they do not.
     #[test]
     fn minstrel_finds_the_best_throughput() {

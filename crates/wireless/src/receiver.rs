@@ -308,6 +308,15 @@ mod tests {
         survivors
     }
 
+    /// A receiver of sensitivity 20 receives a lone frame of 20, and none that is weaker.
+    #[test]
+    fn a_frame_at_the_sensitivity_is_received() {
+        for capture in [Capture::Sinr, Capture::Pairwise] {
+            assert_eq!(survivors(capture, &[(20.0, 0, 100)]), [0]);
+            assert!(survivors(capture, &[(19.9, 0, 100)]).is_empty());
+        }
+    }
+
     /// Two disturbers of 6 each against 100: either alone leaves 16.7 to 1, both 8.3. Pair by pair nothing is wrong.
     #[test]
     fn sinr_adds_up_what_pairs_do_not() {

@@ -206,3 +206,17 @@ fn routing_goes_before_data() {
     bench.run(9000);
     assert_eq!(bench.arrived.len(), before + 45 + 1);
 }
+
+/// A request and the reply to it, over one hop: each is counted where it is sent, the one to all and the other to one.
+#[test]
+fn messages_of_routing_are_counted_where_they_are_sent() {
+    let mut bench =
+        Bench::new(cogtcp_adhoc::AdHocConfig { routing: routing("aodv"), ..config() }, chain(2, 100.0));
+    bench.send(0, 1);
+    bench.run(500);
+    assert_eq!(bench.arrived.len(), 1);
+    let sent = [0, 1].map(|node| bench.net.counters(node).routing_sent);
+    let bytes = [0, 1].map(|node| bench.net.counters(node).routing_bytes);
+    // 24 and 20 octets (RFC 3561 sections 5.1, 5.2) behind 28 of UDP and IP.
+    assert_eq!((sent, bytes), ([1, 1], [52, 48]));
+}

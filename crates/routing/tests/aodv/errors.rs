@@ -29,6 +29,16 @@ fn a_broken_link_ends_the_routes_through_it() {
     assert!(node.events().contains(&lost));
 }
 
+/// 6.11 (iii): an error ends routes by the neighbour that sent it, not the route to that neighbour, whom it has just heard.
+#[test]
+fn an_error_does_not_end_the_route_to_its_sender() {
+    let mut node = between();
+    let to_sender = node.route(B);
+    assert!(to_sender.is_some());
+    node.error(B, &[(B, Some(99))]);
+    assert_eq!(node.route(B), to_sender);
+}
+
 /// 6.11: several precursors are told by one broadcast.
 #[test]
 fn several_precursors_are_told_by_broadcast() {

@@ -61,6 +61,18 @@ fn nodes_off_the_routes_are_silent() {
     assert!(!node.sent().is_empty());
 }
 
+/// 6.9: a node is on a route too by which only others send: it has precursors.
+#[test]
+fn nodes_with_precursors_say_hello() {
+    let config = AodvConfig { hello_always: false, ..with_hellos() };
+    let mut node = Node::new(config);
+    node.request(A, 5, rreq(2, 1, 40, None)).reply(B, rrep(SOURCE, 3, 9));
+    node.sent();
+    node.at(2600);
+    let sent = node.sent();
+    assert!(sent.iter().any(|packet| matches!(packet.message, RoutingMessage::Hello(_))), "{sent:?}");
+}
+
 /// 6.9: a hello makes or renews the route to the neighbour: its number, and a life of at least its lifetime.
 #[test]
 fn a_hello_makes_a_route_to_the_neighbor() {

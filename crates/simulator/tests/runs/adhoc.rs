@@ -195,6 +195,9 @@ fn a_trace_has_places_and_routes() {
         }
     }
     assert!(extension(&run_text(MOBILE), "places").is_empty());
+    // Samples further apart than a second: places too.
+    let rarely = MOBILE.replace("warmup = \"3 s\"", "warmup = \"3 s\"\nsample_interval = \"5 s\"");
+    assert_eq!(extension(&run_traced(&rarely), "places").len(), 15 * 7);
     let traced = run_traced(MOBILE);
     let searches = column(extension(&traced, "searches"), "start_s");
     assert!(!searches.is_empty());
@@ -298,5 +301,11 @@ fn frames_are_recorded_and_change_nothing() {
     assert!(starts.len() > 1000 && starts.is_sorted());
     for kind in ["tcp", "routing"] {
         assert!((0..table.len()).any(|row| table.text("protocol", row) == Some(kind)), "{kind}");
+    }
+    // Only TCP has numbers and windows.
+    for row in (0..table.len()).filter(|row| table.text("protocol", *row) != Some("tcp")) {
+        for name in ["ack", "window"] {
+            assert_eq!(table.number(name, row), Some(0.0), "{name} of {:?}", table.text("protocol", row));
+        }
     }
 }

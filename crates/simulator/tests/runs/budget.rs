@@ -232,3 +232,70 @@ fn a_flow_that_begins_after_the_warm_up_begins_the_span() {
     check_sum(&run);
     assert_eq!(first(&run.budget, "measured_s"), 4.0);
 }
+
+/// The budget of a span is that of the whole run less that of what was before: what is carried twice or lost in the warm-up
+/// is not counted after it. Acknowledgements are lost too, so that much is carried twice.
+#[test]
+fn budgets_are_differences() {
+    let link =
+        r#"rate = "5 Mbit/s", delay = "10 ms", queue = "20 packets", loss = "5 %", reverse_loss = "10 %""#;
+    let cut = "9.0000123 s";
+    let [whole, begun, rest] = [("30 s", "0 s"), (cut, "0 s"), ("30 s", cut)].map(|(duration, warmup)| {
+        let run = run_text(&single_hop(duration, warmup, "tahoe", link, "max_window = \"30 segments\""));
+        check_sum(&run);
+        run.budget
+    });
+    for name in STATES {
+        let [whole, begun, rest] = [&whole, &begun, &rest].map(|budget| first(budget, name));
+        // A frame on the air at the cut takes 1.664 ms.
+        assert!((whole - begun - rest).abs() < 2e-3, "{name}: {whole} less {begun} and {rest}");
+    }
+    for name in ["duplicate_s", "lost_s", "timeout_s"] {
+        assert!(first(&begun, name) > 0.01, "{name}: {}", first(&begun, name));
+    }
+}
+
+/// What a flow waits for when its span ends is told by its own packets, whichever flow it is: the second flow's link has destroyed
+/// all that it sent since 10 s, and its timer has not expired.
+#[test]
+fn a_flow_whose_packets_were_destroyed_waits_for_its_timer() {
+    let text = r#"
+name = "two-links"
+[run]
+duration = "10.9 s"
+[tcp]
+segment_size = "1000 B"
+delayed_ack = "off"
+min_rto = "1 s"
+max_window = "5 segments"
+[topology.graph]
+nodes = ["a", "b", "c"]
+links = [
+  { name = "ab", from = "a", to = "b", rate = "8 Mbit/s", delay = "10 ms" },
+  { name = "bc", from = "b", to = "c", rate = "8 Mbit/s", delay = "10 ms" },
+]
+[[radio]]
+name = "r"
+links = ["bc"]
+silence = "drop"
+sensing = { on = "10 s", off = "500 ms" }
+[[flow]]
+from = "a"
+to = "b"
+transport = "newreno"
+[[flow]]
+from = "b"
+to = "c"
+transport = "newreno"
+"#;
+    let run = run_text(text);
+    check_sum(&run);
+    let of = |link: &str, name: &str| {
+        let row = (0..run.budget.len()).find(|row| run.budget.text("link", *row) == Some(link));
+        run.budget.number(name, row.expect("a row for each bottleneck")).unwrap()
+    };
+    assert_close(of("bc", "silent_s"), 0.5, 0.02);
+    // From the end of the silence to that of the run.
+    assert_close(of("bc", "timeout_s"), 0.4, 0.05);
+    assert_eq!((of("ab", "silent_s"), of("ab", "timeout_s")), (0.0, 0.0));
+}

@@ -137,3 +137,88 @@ fn a_handshake_is_no_sample_of_the_round_trip() {
     let least = first(&run.flows, "rtt_min_s");
     assert!((least - 0.0964).abs() < 1e-6, "{least}");
 }
+
+/// Queuing delay is that of data: not of the SYN, nor of the acknowledgement that ends the handshake, which leaves just before the
+/// first segment and makes it wait 32 us at 10 Mbit/s. A segment of one byte is data.
+#[test]
+fn queuing_delay_is_that_of_data() {
+    let link = r#"rate = "10 Mbit/s", delay = "40 ms", queue = "1000 packets""#;
+    for size in ["1 B", "1000 B"] {
+        let text =
+            single_hop("2 s", "0 s", "newreno", link, "") + &format!("traffic = {{ size = \"{size}\" }}\n");
+        let flows = run_text(&text).flows;
+        assert_close(first(&flows, "queuing_delay_mean_s"), 32e-6, 1e-6);
+    }
+}
+
+/// Queuing delay is that of the measured span: another flow fills the queue, and stops before the warm-up ends.
+#[test]
+fn queuing_delay_of_the_warm_up_is_not_counted() {
+    let text = r#"
+name = "one-stops"
+[run]
+duration = "40 s"
+warmup = "30 s"
+[tcp]
+segment_size = "1000 B"
+delayed_ack = "off"
+[topology.single_hop]
+link = { rate = "1 Mbit/s", delay = "10 ms", queue = "50 packets" }
+[[flow]]
+from = "sender"
+to = "receiver"
+transport = "newreno"
+tcp = { max_window = "1 segment" }
+[[flow]]
+from = "sender"
+to = "receiver"
+transport = "newreno"
+stop = "15 s"
+"#;
+    let while_both = run_text(&text.replace("warmup = \"30 s\"", "warmup = \"1 s\"")).flows;
+    // While both run, each of its segments waits for up to 0.4 s.
+    assert!(first(&while_both, "queuing_delay_mean_s") > 0.002);
+    assert_eq!(first(&run_text(text).flows, "queuing_delay_mean_s"), 0.0);
+}
+
+/// Two flows whose ways part: each link behind the fork carries the packets of its own flow, and the link before it both.
+#[test]
+fn packets_go_by_the_links_of_their_own_flow() {
+    let text = r#"
+name = "fork"
+[run]
+duration = "10 s"
+[tcp]
+segment_size = "1000 B"
+delayed_ack = "off"
+[topology.graph]
+nodes = ["a", "b", "c", "d"]
+links = [
+  { name = "ab", from = "a", to = "b", rate = "10 Mbit/s", delay = "5 ms" },
+  { name = "bc", from = "b", to = "c", rate = "10 Mbit/s", delay = "5 ms" },
+  { name = "bd", from = "b", to = "d", rate = "10 Mbit/s", delay = "5 ms" },
+]
+[[flow]]
+from = "a"
+to = "c"
+transport = "newreno"
+traffic = { size = "5 kB" }
+[[flow]]
+from = "a"
+to = "d"
+transport = "newreno"
+traffic = { size = "20 kB" }
+"#;
+    let links = run_text(text).links;
+    let carried: Vec<(String, f64)> = (0..links.len())
+        .filter(|row| links.text("direction", *row) == Some("forward"))
+        .map(|row| {
+            (links.text("link", row).unwrap().to_owned(), links.number("delivered_packets", row).unwrap())
+        })
+        .collect();
+    // SYN, two ACKs of SYN-ACK and FIN, and the segments.
+    let [first, second] = [5.0 + 3.0, 20.0 + 3.0];
+    let expected = [("ab", first + second), ("bc", first), ("bd", second)]
+        .map(|(name, packets)| (name.to_owned(), packets));
+    assert_eq!(carried, expected);
+}

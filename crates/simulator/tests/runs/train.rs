@@ -292,3 +292,12 @@ fn messages_are_conserved_beside_other_streams() {
     assert!(first(extension(&run, "datagrams"), "received_packets") > 1000.0);
     assert!(first(extension(&run, "trains"), "down_messages") >= 6.0);
 }
+
+/// Nothing is recorded that nobody asked for, of a train's warnings neither.
+#[test]
+fn a_summary_alone_has_no_events() {
+    let text = train("", DOWNLOAD, "");
+    assert!(!event_times(&run_traced(&text), "trigger_down").is_empty());
+    let run = run_text(&text);
+    assert!(run.events.is_empty() && run.flow_series.is_empty() && run.link_series.is_empty());
+}

@@ -160,6 +160,15 @@ fn rfc9293_3_10_7_4_repeated_fin_is_acknowledged_again() {
     d.exchange("F. @1 ack 1", "@2 ack 2");
 }
 
+/// The same of a FIN that waits for missing data: it is reported as a duplicate (RFC 2883), at once.
+#[test]
+fn a_repeated_fin_out_of_order_is_acknowledged_at_once() {
+    let config = ReceiverConfig { delayed_ack: ReceiverConfig::default().delayed_ack, ..receiver_config() };
+    let mut d = ReceiverDialogue::connected(config);
+    d.exchange("F. @#2", "ack #1 sack 1001:1002");
+    d.exchange("F. @#2", "ack #1 sack 1001:1002 1001:1002");
+}
+
 /// RFC 9293 section 3.6: with manual reading the FIN is acknowledged at once, and answered by a FIN when the application
 /// has read everything.
 #[test]

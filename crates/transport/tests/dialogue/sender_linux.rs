@@ -222,6 +222,18 @@ fn rfc3522_3_2_eifel_after_a_fast_retransmit() {
     assert!(cwnd <= 5, "{cwnd}");
 }
 
+/// `tcp_update_pacing_rate`, `tcp_tso_autosize`: twice the window in a round trip while it is far below ssthresh. 200 segments in 100 ms
+/// make 4,000 a second, of which 3.9 leave in 1/1024 s: three in a packet.
+#[test]
+fn packets_of_slow_start_are_those_of_twice_the_window() {
+    let config = SenderConfig { segmentation_offload: true, ..sender_config(Recovery::Sack, 200) };
+    let mut d = SenderDialogue::with_control(config, aimd());
+    d.handshake("S. ack 1 mss 1460 sackOK ws 4 win 60000");
+    d.end.set_saturated(true);
+    let pushed = d.pushed();
+    assert_eq!(pushed[..9], [false, false, true].repeat(3));
+}
+
 /// `tcp_tso_autosize`, `__tcp_transmit_skb`: at 10 segments in 100 ms packets have two segments, and the second bears PSH. What is left
 /// alone waits while an ACK is near (`tcp_tso_should_defer`), 1 ms at most, and bears none.
 #[test]

@@ -27,6 +27,35 @@ fn rfc1122_4_2_3_9_plain_tcp_ignores_unreachable() {
     assert_eq!(d.cwnd(), 5);
 }
 
+/// A control that hears of the radio sees the connection as it is then, with what left since the last ACK.
+#[test]
+fn a_control_hears_of_the_radio_with_what_is_in_flight() {
+    use std::sync::{Arc, Mutex};
+    #[derive(Debug)]
+    struct Listener(Arc<Mutex<Vec<u64>>>);
+    impl CongestionControl for Listener {
+        fn name(&self) -> &str {
+            "listener"
+        }
+        fn ssthresh(&mut self, _: cogtcp_units::Time, tcp: &TcpState) -> u64 {
+            tcp.flight_size / 2
+        }
+        fn cong_avoid(&mut self, _: cogtcp_units::Time, _: &mut TcpState, _: &AckSample) {}
+        fn on_link_event(&mut self, _: cogtcp_units::Time, tcp: &mut TcpState, _: LinkEvent) {
+            self.0.lock().unwrap().extend([tcp.in_flight, tcp.snd_nxt]);
+        }
+    }
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let control = Box::new(Listener(Arc::clone(&heard)));
+    let mut d = SenderDialogue::with_control(sender_config(Recovery::Sack, 4), control);
+    d.handshake("S. ack 1 mss 1460 sackOK");
+    d.write_segments(4);
+    d.expect("#1-4");
+    let now = d.now();
+    d.end.handle_link_event(now, LinkEvent::SwitchingEnd);
+    assert_eq!(*heard.lock().unwrap(), [4000, 4001]);
+}
+
 /// ATCP, disconnected: one segment of cwnd, probes in place of retransmissions, and from the first ACK on everything that was
 /// outstanding again, by slow start; ssthresh as it was, and no timeout.
 #[test]

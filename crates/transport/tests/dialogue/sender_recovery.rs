@@ -496,6 +496,64 @@ fn rfc2883_4_d_sack_is_no_loss() {
     assert_eq!((d.end.stats().d_sacks, d.end.stats().fast_retransmits), (4, 0));
 }
 
+/// RFC 2883 section 4: also where the duplicate lies above the cumulative acknowledgement, within the second block.
+#[test]
+fn rfc2883_4_d_sack_within_the_second_block() {
+    let mut d = ten_in_flight(config(Recovery::Sack));
+    d.exchange("ack #1 sack #3-4", "");
+    assert_eq!(d.end.stats().d_sacks, 0);
+    d.exchange("ack #1 sack #4 #3-4", "");
+    assert_eq!(d.end.stats().d_sacks, 1);
+}
+
+/// Without SACK a duplicate says that a segment was delivered, and the control counts it.
+#[test]
+fn a_duplicate_counts_as_a_segment_delivered() {
+    let mut d = ten_in_flight(config(Recovery::NewReno));
+    let before = d.end.state().delivered;
+    d.send("ack #1; ack #1; ack #1");
+    d.drained();
+    assert_eq!(d.end.state().delivered - before, 3 * u64::from(MSS));
+}
+
+/// RFC 6582 section 3.2 step 1 binds a control too that takes one duplicate as enough: where recovery ended, the duplicate may come
+/// from what was sent again needlessly.
+#[test]
+fn an_eager_control_retransmits_only_beyond_the_last_recovery() {
+    #[derive(Debug)]
+    struct Eager;
+    impl CongestionControl for Eager {
+        fn name(&self) -> &str {
+            "eager"
+        }
+        fn ssthresh(&mut self, _: cogtcp_units::Time, tcp: &TcpState) -> u64 {
+            tcp.flight_size / 2
+        }
+        fn cong_avoid(&mut self, _: cogtcp_units::Time, tcp: &mut TcpState, ack: &AckSample) {
+            tcp.cwnd += ack.acked;
+        }
+        fn dup_ack_retransmit(&mut self, _: cogtcp_units::Time, _: &TcpState, _: cogtcp_units::Time) -> bool {
+            true
+        }
+    }
+    let retransmits = |recovery| {
+        let mut d = SenderDialogue::with_control(sender_config(recovery, 4), Box::new(Eager));
+        d.handshake("S. ack 1 mss 1460 sackOK");
+        d.write_segments(20);
+        d.expect("#1-4");
+        d.expect_at(1_100, "#1");
+        d.at(1_200);
+        // All that was outstanding at the timeout, and a duplicate.
+        d.send("ack #5");
+        d.drained();
+        d.send(if recovery == Recovery::Sack { "ack #5 sack #6" } else { "ack #5" });
+        d.drained();
+        d.end.stats().fast_retransmits
+    };
+    assert_eq!(retransmits(Recovery::NewReno), 0);
+    assert_eq!(retransmits(Recovery::Sack), 1);
+}
+
 /// RFC 2018 section 8: blocks that make no sense (beyond what was sent, empty, inverted) are ignored.
 #[test]
 fn rfc2018_8_absurd_blocks() {
@@ -505,4 +563,24 @@ fn rfc2018_8_absurd_blocks() {
     d.exchange("ack #1 sack 9001:10", "");
     assert_eq!(d.end.stats().segments_retransmitted, 0);
     d.exchange("ack #11", "#11-21");
+}
+
+/// A fast retransmit restarts the timer, in the Impatient variant of NewReno too: there only partial ACKs after the first do not
+/// (RFC 6582 section 3.2 step 3). The least RTO of 350 ms from 200 ms on, not from the transmission at 100 ms.
+#[test]
+fn the_impatient_variant_restarts_the_timer_at_the_fast_retransmit() {
+    for newreno_variant in [NewRenoVariant::Impatient, NewRenoVariant::SlowButSteady] {
+        let config = SenderConfig {
+            min_rto: ms(350),
+            limited_transmit: false,
+            newreno_variant,
+            ..sender_config(Recovery::NewReno, 4)
+        };
+        let mut d = SenderDialogue::connected(config);
+        d.write_segments(4);
+        d.expect("#1-4");
+        d.at(200);
+        d.exchange("ack #1; ack #1; ack #1", "#1");
+        d.expect_at(550, "#1");
+    }
 }

@@ -134,6 +134,27 @@ fn recovery_conserves_packets_and_gives_the_window_back() {
     assert_eq!(bench.tcp.cwnd, before);
 }
 
+/// What bursts brought beyond bw is the greatest of five to ten rounds: two spans of five, of which the older is forgotten.
+#[test]
+fn aggregation_is_remembered_for_two_spans_of_five_rounds() {
+    let mut bbr = Bbr1::new(&Parameters::new().with_number("high_gain", 2.885).with_number("cwnd_gain", 2.0));
+    (bbr.full, bbr.round_start) = (true, true);
+    bbr.max_bw.update(1, 1e6, 10);
+    let mut tcp = crate::congestion::testing::tcp(100);
+    // A burst of 60 segments in no time, then a segment a round, each a second later: no more than bw.
+    let mut round = |delivered: u64| {
+        let ack = AckSample { delivered, ..AckSample::default() };
+        bbr.update_aggregation(&tcp, &ack, 1e6);
+        tcp.delivered_at = tcp.delivered_at + Duration::from_secs(1);
+        bbr.aggregation()
+    };
+    assert_eq!(round(60 * MSS), 60_000.0);
+    let kept: Vec<bool> = (0..12).map(|_| round(MSS) == 60_000.0).collect();
+    // The burst was in the first of its five rounds: the four others and the next five.
+    assert_eq!(kept.iter().filter(|kept| **kept).count(), 8, "{kept:?}");
+    assert!(kept[..8].iter().all(|kept| *kept));
+}
+
 /// A link that is silent for a second and holds what it has: Linux's estimate of what one burst brought beyond bw is bounded by 100 ms of bw.
 #[test]
 fn aggregation_is_bounded() {
