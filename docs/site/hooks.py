@@ -35,6 +35,7 @@ PAGES = {
     "ARCHITECTURE.md": "developers/architecture.md",
     "CONTRIBUTING.md": "developers/contributing.md",
     "CHANGELOG.md": "changelog.md",
+    "SECURITY.md": "security.md",
     "python/cogtcp/report/README.md": "developers/pages.md",
 }
 
