@@ -273,8 +273,11 @@ impl<'ast> Visit<'ast> for Sites<'_> {
                 };
                 let span = binary.span();
                 let what = format!("`{}` with {moved}", self.snippet(span));
-                let mutated =
-                    vec![Part::Plain(binary.left.span()), text(&format!(" {moved} ")), Part::Plain(binary.right.span())];
+                let mutated = vec![
+                    Part::Plain(binary.left.span()),
+                    text(&format!(" {moved} ")),
+                    Part::Plain(binary.right.span()),
+                ];
                 self.instead("bound", &what, span, mutated);
             }
             _ => {}
@@ -305,7 +308,7 @@ impl<'ast> Visit<'ast> for Sites<'_> {
                 Err(_) => return,
             },
             Lit::Float(float) => match float.base10_parse::<f64>() {
-                Ok(value) if value == 0.0 => format!("1.0{}", float.suffix()),
+                Ok(0.0) => format!("1.0{}", float.suffix()),
                 Ok(value) => format!("{:?}{}", value * 2.0, float.suffix()),
                 Err(_) => return,
             },

@@ -37,7 +37,8 @@ fn look(number: u32) -> bool {
     }
     if !REACHED[number as usize].swap(true, Ordering::Relaxed) {
         if let Some(path) = env::var_os("COGTCP_MUTANTS_REACHED") {
-            let mut file = OpenOptions::new().append(true).create(true).open(path).expect("a file to append to");
+            let mut file =
+                OpenOptions::new().append(true).create(true).open(path).expect("a file to append to");
             file.write_all(format!("{number}\n").as_bytes()).expect("room for a number");
         }
     }

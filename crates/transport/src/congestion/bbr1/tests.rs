@@ -145,7 +145,7 @@ fn aggregation_is_remembered_for_two_spans_of_five_rounds() {
     let mut round = |delivered: u64| {
         let ack = AckSample { delivered, ..AckSample::default() };
         bbr.update_aggregation(&tcp, &ack, 1e6);
-        tcp.delivered_at = tcp.delivered_at + Duration::from_secs(1);
+        tcp.delivered_at += Duration::from_secs(1);
         bbr.aggregation()
     };
     assert_eq!(round(60 * MSS), 60_000.0);
