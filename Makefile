@@ -120,9 +120,9 @@ $(WASM): $(RUST_SOURCES) | $(VENV)/.run
 	  rustup target add wasm32-unknown-unknown
 	cargo build --quiet --locked --profile web -p cogtcp-web --target wasm32-unknown-unknown
 
-site: web docs ## Build the site of the documentation with the lab in it, in target/site (static files, relative links)
+site: web $(VENV)/.dev ## Build the site of the documentation with the lab in it, in target/site (static files, relative links)
+	COGTCP_SITE_LAB=1 $(MAKE) --no-print-directory docs
 	rm -rf target/site/lab && cp -r target/web target/site/lab
-	@echo "now: python3 -m http.server -d target/site, and open its address"
 
 wheel: $(VENV)/.core ## Build a wheel in dist/ (Python 3.11 and newer; installs without Rust)
 	$(BIN)/maturin build --quiet --release --locked --out $(DIST)

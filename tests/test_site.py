@@ -145,3 +145,26 @@ def test_the_site_has_every_page_of_the_sources(site: Path) -> None:
     for page in (ROOT / "docs").rglob("*.md"):
         if page.name != "api.md":
             assert (site / page.relative_to(ROOT / "docs").with_suffix(".html")).exists(), page
+
+
+def test_pages_open_the_lab_at_a_state_that_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "docs/site")
+    import site_lab
+
+    from cogtcp.lab import presets
+
+    known = presets.presets(None)
+    controls = [
+        path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs/congestion").glob("*.md")
+    ]
+    states = [state for page in (*site_lab.SCENARIOS, *controls) if (state := site_lab.state_of(page))]
+    assert len(states) > len(site_lab.SCENARIOS)
+    assert all((ROOT / "docs" / page).is_file() for page in site_lab.SCENARIOS)
+    assert {state["start"] for state in (*states, *site_lab.states_of_claims().values())} <= set(known)
+    text = '<h1>Studies</h1>\n<h3 id="chain-f7a-fig-7">chain-f7a (Fig. 7)</h3>'
+    assert site_lab.fill(text, "studies/chain.md") == text
+    monkeypatch.setenv("COGTCP_SITE_LAB", "1")
+    href = '<a href="../lab/index.html#start=see+chain-f7a+happen">'
+    assert href in site_lab.fill(text, "studies/chain.md")
+    cubic = site_lab.fill("<h1>CUBIC</h1>", "congestion/cubic.md")
+    assert '"../lab/index.html#start=sensed-link&amp;transports=cubic%2Cnewreno%2Csack"' in cubic

@@ -243,6 +243,14 @@ def test_a_hostile_scenario_is_shown_as_text(browser: Any, address: str) -> None
     found.close()
 
 
+def test_a_link_of_the_documentation_opens_a_preset_with_its_transports(browser: Any, address: str) -> None:
+    found = Lab(browser, f"{address}#start=see+chain-f7a+happen&transports=cubic%2Csack%2Cnone-such")
+    state = found.state()
+    assert (state["name"], state["transports"]) == ("see chain-f7a happen", ["cubic", "sack"])
+    assert "cubic" in found.settled()
+    found.close()
+
+
 def test_fifty_changes_a_second_end_at_the_last(lab: Lab) -> None:
     lab.page.evaluate(
         """async (path) => {

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import site_diagrams
+import site_lab
 import site_notebooks
 import site_studies
 from mkdocs.structure.files import File, Files
@@ -132,5 +133,5 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Put what the cells of notebooks show into their pages."""
-    return site_notebooks.fill(content)
+    """Put what the cells of notebooks show into their pages, and links into the lab."""
+    return site_lab.fill(site_notebooks.fill(content), page.file.src_uri)

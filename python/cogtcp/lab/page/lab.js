@@ -73,6 +73,7 @@ async function remember() {
 
 // ---- a change of the scenario
 
+let known = []; // names of transports
 const edits = new Map(); // values that sliders want, by path
 let what = "", wanted = false, busy = false, began = 0, running = null, patience = 0;
 
@@ -512,13 +513,14 @@ async function packetsCsv() {
 
 // ---- the beginning
 
-function choose(preset) {
+function choose(preset, transports = []) {
   silenced = null;
   controls = [];
   results = null;
   what = "";
   edits.clear();
   state = ofPreset(preset);
+  if (transports.length) state.transports = transports;
   arrive(preset);
 }
 
@@ -531,15 +533,23 @@ function arrive(preset) {
 }
 
 async function recall() {
-  const found = await address.decode(location.hash.slice(1));
-  const named = new URLSearchParams(location.search).get("start") || decodeURIComponentSafe(location.hash.slice(1));
-  const preset = data.presets.find((each) => each.name === (found?.name ?? named)) || null;
-  if (!found) { choose(preset || data.presets[0]); $("preset").value = state.name; return; }
+  const fragment = location.hash.slice(1), found = await address.decode(fragment);
+  // Links of the documentation name a preset: #start=NAME&transports=a,b, or the name alone.
+  const named = new URLSearchParams(fragment);
+  const name = found?.name ?? named.get("start") ?? decodeURIComponentSafe(fragment);
+  const preset = data.presets.find((each) => each.name === name) || null;
+  if (!found) {
+    const transports = (named.get("transports") ?? "").split(",").filter((each) => known.includes(each)).slice(0, MOST_TRANSPORTS);
+    choose(preset || data.presets[0], preset ? transports : []);
+    $("preset").value = state.name;
+    return;
+  }
   silenced = null;
   controls = [];
   results = null;
   edits.clear();
   state = found;
+  state.transports = state.transports.filter((each) => known.includes(each));
   if (!state.transports.length) state.transports = preset?.transports || ["newreno"];
   $("preset").value = preset ? preset.name : "";
   arrive(preset);
@@ -554,7 +564,9 @@ async function main() {
   $("preset").append(...[...groups].map(([group, presets]) =>
     element("optgroup", { label: group }, ...presets.map(({ name }) => element("option", { value: name }, name)))));
   state = ofPreset(data.presets[0]);
-  drawTransports([[AS_IT_IS, "each flow with the transport that the scenario gives it"], ...about.transports]);
+  const transports = [[AS_IT_IS, "each flow with the transport that the scenario gives it"], ...about.transports];
+  known = transports.map(([name]) => name);
+  drawTransports(transports);
   $("preset").addEventListener("change", () => choose(data.presets.find((preset) => preset.name === $("preset").value)));
   $("reset").addEventListener("click", () => choose(data.presets.find((preset) => preset.name === state.name) || data.presets[0]));
   $("seed").addEventListener("change", () => {
