@@ -433,6 +433,8 @@ def test_a_hold_ends_by_itself(clean: None, tmp_path: Path, gone: bool) -> None:
         assert soon(lambda: acked(log) > came, 120)
         assert time.monotonic() - begun > 4
         assert soon(lambda: acked(log) > came + FULL / 2, 120)
+        # By the bound, and not since a segment came after the announced end.
+        assert state(way.far)["let_go"] == 0
         if gone:
             in_namespace(way.far, "clean")
         else:
