@@ -105,3 +105,27 @@ def test_node_gives_the_bytes_of_native_for_scenarios_at_random(
             runs += 1
             assert one.get("digest") == expected.digest, (given["set"], given["transport"], one)
     assert runs >= 200
+
+
+def test_2000_flows_fit_and_more_memory_than_there_is_has_a_message(wasm: Path) -> None:
+    if NODE is None:
+        pytest.skip("needs node")
+    script = f"""
+      import {{ readFileSync }} from "node:fs";
+      const {{ LocalEngine, decode }} = await import("{PAGE.as_uri()}/engine.js");
+      const engine = await LocalEngine.create(new WebAssembly.Module(readFileSync("{wasm}")));
+      const text = readFileSync("{ROOT / "scenarios" / "dumbbell-bench.toml"}", "utf8");
+      const set = [["topology.dumbbell.pairs", "2000"], ["flow.0.count", "2000"], ["run.duration", "5 s"]];
+      const run = decode(engine.ask({{ ask: "run", trace: "full", scenario: {{ text, set }} }}));
+      const bytes = engine.exports.memory.buffer.byteLength;
+      const told = engine.trapped(new WebAssembly.RuntimeError("unreachable")).message;
+      console.log(JSON.stringify({{ flows: run.tables.flows.rows, bytes, told, broken: engine.broken }}));
+    """
+    command = [NODE, "--input-type=module", "-e", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    assert found["flows"] == 2000
+    assert found["bytes"] < 1e9  # of 4e9
+    assert found["broken"]
+    assert "4 GB" in found["told"]
+    assert "run it with cogtcp" in found["told"]

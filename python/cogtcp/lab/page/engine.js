@@ -80,13 +80,18 @@ export class LocalEngine {
       const answer = exports.cogtcp_answer() >>> 0;
       return exports.memory.buffer.slice(answer, answer + (exports.cogtcp_answer_length() >>> 0));
     } catch (error) {
-      // After a trap the memory is in no known state: whoever holds this engine makes a new one.
-      this.broken = true;
-      const full = exports.memory.buffer.byteLength > 3.9e9;
-      throw new Error(full
-        ? "This scenario needs more than the 4 GB of memory that WebAssembly has; run it with cogtcp on your machine."
-        : this.panic ? `The simulator has a defect, please report it: ${this.panic}` : `The engine stopped: ${error.message}`);
+      throw this.trapped(error);
     }
+  }
+
+  /** What to say of a trap. The memory is in no known state after it: whoever holds this engine makes a new one. */
+  trapped(error) {
+    this.broken = true;
+    if (this.panic) return new Error(`The simulator has a defect, please report it: ${this.panic}`);
+    // A panic tells why before it traps. An allocation that fails traps at once.
+    return new Error(error instanceof WebAssembly.RuntimeError && /unreachable/.test(error.message)
+      ? "This scenario needs more than the 4 GB of memory that WebAssembly has; run it with cogtcp on your machine."
+      : `The engine stopped: ${error.message}`);
   }
 }
 
