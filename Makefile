@@ -44,6 +44,8 @@ test-rust: $(VENV)/.run
 	cargo test --workspace --locked
 
 test-python: $(VENV)/.core $(VENV)/.dev $(VENV)/.s3
+	@$(MAKE) --no-print-directory $(WASM) || \
+	  echo "no engine as WebAssembly: the tests of the lab in a web page will be skipped" >&2
 	$(BIN)/python -m pytest
 
 studies: $(VENV)/.core ## Measure every study in full, and compare with the tables of verdicts (half an hour)

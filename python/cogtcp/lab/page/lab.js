@@ -317,6 +317,8 @@ function drawBars(rows, models) {
 }
 
 function drawBudget(shares) {
+  // An ad hoc network has no link whose time could be accounted for.
+  $("where").hidden = !Object.values(shares).some(Boolean);
   $("budget").replaceChildren(...Object.entries(shares).filter(([, of]) => of).map(([name, of]) => {
     const parts = data.states.filter((state) => of[state.name] > 0).map((state) => {
       const part = element("div", { class: "state", title: `${state.title}: ${(of[state.name] * 100).toFixed(1)} %` });
