@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -339,3 +340,27 @@ def test_a_page_says_when_the_server_is_gone(browser: Any) -> None:
     _slide(page, OFF, 800)
     page.wait_for_function("() => document.querySelector('#trouble').textContent.includes('server is gone')")
     page.close()
+
+
+def test_the_page_simulates_by_itself_where_there_is_webassembly(
+    browser: Any, wasm: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import uvicorn
+
+    monkeypatch.setattr(app.site, "shipped_wasm", wasm.read_bytes)
+    lab = app.Lab(None)
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        serving = uvicorn.Server(uvicorn.Config(lab.app(), log_level="warning", ws="none", lifespan="off"))
+        thread = threading.Thread(target=serving.run, kwargs={"sockets": [listener]})
+        thread.start()
+        page = browser.new_page()
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url.rpartition("/")[2]))
+        page.goto(f"http://127.0.0.1:{listener.getsockname()[1]}/{lab.token}/")
+        assert "Mbit/s" in _settled(page)
+        assert "cogtcp.wasm" in asked
+        assert "ask" not in asked
+        page.close()
+        serving.should_exit = True
+        thread.join(20)
