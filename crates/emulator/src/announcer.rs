@@ -4,10 +4,10 @@
 //! A host hears of its own radio: of each destination to which its packets leave by a link that the radio gates. What is farther off
 //! it would have to be told by a protocol.
 
-use crate::network::RadioPlace;
 use crate::plan::Plan;
 use crate::sys;
 use cogtcp_crosslayer::{LinkEvent, Phase};
+use cogtcp_network::RadioPlace;
 use cogtcp_scenario::RadioKind;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, OwnedFd};

@@ -269,9 +269,12 @@ impl<'a> Staged<'a> {
         let end = Time::ZERO + limit;
         let warmup = if self.programs.is_some() { Time::ZERO } else { Time::ZERO + settings.warmup };
         let mut network = Network::new(&plan.experiment, plan.ways.clone(), seed, end)?;
-        let train = Train::new(plan, seed, end);
+        let mut train = Train::new(plan, seed, end);
+        if let Some(train) = &mut train {
+            train.listen(network.network.boards());
+        }
         if let Some(pipe) = train.as_ref().and_then(Train::holds) {
-            network.hold(pipe);
+            network.network.hold(pipe as u32);
         }
         let stop = sys::event().tried("an event")?;
         let wires = |devices: &[Device]| -> Result<Vec<Wire>, EmulationError> {
@@ -284,13 +287,19 @@ impl<'a> Staged<'a> {
         let raise = stop.try_clone().tried("a descriptor cannot be duplicated")?;
 
         let clock = Clock::start();
-        let mut observer =
-            Observer::new(exits, plan.ports(), clock, watches, udp_watches, self.journal.take());
+        let mut observer = Observer::new(
+            (exits, plan.ways.hosts().to_vec()),
+            plan.ports(),
+            clock,
+            watches,
+            udp_watches,
+            self.journal.take(),
+        );
         observer.train = train;
         let links = self.options.links.map(sys::inherited).transpose().tried("what radios do")?;
         observer.announcer = links.map(|lines| Announcer::new(lines, plan, &self.namespaces));
         if let Some(announcer) = &mut observer.announcer {
-            announcer.begin(&network.phases());
+            announcer.begin(&network.network.phases());
         }
         let states = self.options.states.map(sys::inherited).transpose().tried("the states of controls")?;
         let states = states.map(|lines| States::new(lines, clock));
@@ -377,7 +386,7 @@ impl Finished<'_> {
         }
         extensions.extend(self.outcome.applications());
         extensions.extend(self.outcome.train());
-        extensions.extend(self.outcome.network.ad_hoc_tables(self.outcome.account.ended_at));
+        extensions.extend(self.outcome.network.network.air_tables(self.outcome.account.ended_at));
         let [flow_series, control_series] = self.outcome.flow_series();
         let departures = self.outcome.observer.lateness.histogram().samples();
         let events = self.outcome.events();

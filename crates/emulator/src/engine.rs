@@ -8,9 +8,7 @@ use crate::observer::Observer;
 use crate::packet;
 use crate::sys::Poller;
 use crate::train::{Sent, Train};
-use crate::ways::Step;
-use cogtcp_link::{Capacity, LinkCounters};
-use cogtcp_spectrum::RadioStats;
+use cogtcp_link::Capacity;
 use cogtcp_units::{Duration, Time};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -21,16 +19,6 @@ const BATCH: usize = 32;
 const LARGEST: usize = 65_536;
 /// How often the record of packets says what the link could carry.
 const CAPACITY_EVERY: Duration = Duration::from_millis(10);
-
-/// What a direction of a link had done up to a moment.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Standing {
-    pub(crate) counters: LinkCounters,
-    pub(crate) capacity: Capacity,
-    pub(crate) carried: f64,
-    pub(crate) marked: u64,
-    pub(crate) queue_integral: u64,
-}
 
 /// A point of a direction's series.
 #[derive(Clone, Copy, Debug)]
@@ -44,12 +32,8 @@ pub(crate) struct Point {
 /// What is measured at given times.
 #[derive(Debug)]
 pub(crate) struct Account {
-    /// At the end of the warm-up, and at the end of the run; by direction of link.
-    pub(crate) warm: Vec<Standing>,
-    pub(crate) end: Vec<Standing>,
-    /// Of radios that gate links, with their places in the experiment.
-    pub(crate) warm_radios: Vec<(usize, RadioStats)>,
-    pub(crate) end_radios: Vec<(usize, RadioStats)>,
+    /// What each direction of a link could carry since the end of the warm-up.
+    pub(crate) available: Vec<u128>,
     pub(crate) warm_at: Time,
     pub(crate) ended_at: Time,
     pub(crate) series: Vec<Vec<Point>>,
@@ -97,16 +81,12 @@ impl Engine {
     /// Runs until the end, or until it is stopped.
     pub(crate) fn run(&mut self, plan: Plan) -> io::Result<Account> {
         let mut account = Account {
-            // Of a run that ends within its warm-up nothing is measured.
-            warm: vec![Standing::default(); self.network.pipes()],
-            end: Vec::new(),
-            warm_radios: Vec::new(),
-            end_radios: Vec::new(),
+            available: Vec::new(),
             warm_at: Time::ZERO,
             ended_at: Time::ZERO,
-            series: vec![Vec::new(); self.network.pipes()],
+            series: vec![Vec::new(); self.network.network.pipes().len()],
         };
-        let mut sampling = Sampling::new(plan, self.network.pipes());
+        let mut sampling = Sampling::new(plan, self.network.network.pipes().len());
         let mut buffer = vec![0; LARGEST];
         // Without a warm-up what happens at time zero is measured too.
         sampling.catch_up(Time::ZERO, &mut self.network, &mut self.observer, &mut account);
@@ -128,8 +108,9 @@ impl Engine {
         let now = self.clock.now().min(plan.end);
         self.network.play(now, &mut self.observer);
         account.ended_at = now;
-        account.end = standing(&mut self.network, now);
-        account.end_radios = self.network.radio_stats(now);
+        let network = &mut self.network.network;
+        account.available =
+            (0..network.pipes().len()).map(|pipe| network.available(pipe as u32, now)).collect();
         Ok(account)
     }
 
@@ -158,11 +139,7 @@ impl Engine {
         // To nobody: a multicast of the kernel's, say.
         let way = packet::destination(bytes).and_then(|to| self.network.ways().way(host, to));
         let Some(way) = way else { return };
-        let pipe = match self.network.ways().step(way) {
-            Step::Pipe(pipe) => Some(pipe),
-            Step::Air(_) | Step::Host(_) => None,
-        };
-        if let Some(packet) = self.observer.take(now, pipe, bytes) {
+        if let Some(packet) = self.observer.take(now, bytes) {
             self.network.offer(now, way, packet, bytes.len() as u32, &mut self.observer);
         }
     }
@@ -184,21 +161,6 @@ impl Engine {
         let failed = self.observer.journal.as_ref().is_some_and(|journal| journal.has_failed());
         failed || device::receive(self.stop.as_fd(), &mut [0; 8]).is_ok_and(|raised| raised.is_some())
     }
-}
-
-fn standing(network: &mut Network, now: Time) -> Vec<Standing> {
-    let pipes = network.pipes();
-    let of = |pipe| {
-        let link = network.pipe(pipe);
-        Standing {
-            carried: link.carried(now),
-            queue_integral: link.queue_integral(now),
-            capacity: link.capacity(now),
-            counters: *link.counters(),
-            marked: link.marked(),
-        }
-    };
-    (0..pipes).map(of).collect()
 }
 
 /// What is measured when.
@@ -235,10 +197,8 @@ impl Sampling {
         if !self.is_warm && now >= self.plan.warmup {
             self.is_warm = true;
             observer.begin_measure(now);
-            account.warm = standing(network, now);
-            account.warm_radios = network.radio_stats(now);
             account.warm_at = now;
-            network.end_warmup(now);
+            network.network.end_warmup(now);
         }
         if now >= self.next_sample {
             self.sample(now, network, account);
@@ -246,8 +206,8 @@ impl Sampling {
         if let Some(journal) = &mut observer.journal
             && now >= self.next_capacity
         {
-            for pipe in 0..network.pipes() {
-                let available = network.pipe(pipe).capacity(now).available;
+            for pipe in 0..network.network.pipes().len() {
+                let available = network.network.pipe(pipe as u32).capacity(now).available;
                 let bytes = Capacity::bytes(available - self.capacity[pipe]) as u32;
                 journal.capacity(now, pipe, bytes);
                 self.capacity[pipe] = available;
@@ -258,8 +218,8 @@ impl Sampling {
 
     fn sample(&mut self, now: Time, network: &mut Network, account: &mut Account) {
         let span = now.saturating_since(self.sampled_at).as_secs_f64();
-        for pipe in 0..network.pipes() {
-            let link = network.pipe(pipe);
+        for pipe in 0..network.network.pipes().len() {
+            let link = network.network.pipe(pipe as u32);
             let carried = link.carried(now);
             let throughput_bps = (carried - self.carried[pipe]) * 8.0 / span;
             self.carried[pipe] = carried;

@@ -14,17 +14,9 @@ pub enum EmulationError {
         /// What it does instead.
         known: &'static str,
     },
-    /// A radio of the scenario cannot be built.
-    #[error("radio \"{radio}\": {why}")]
-    Radio {
-        /// Its name.
-        radio: String,
-        /// What is wrong.
-        why: String,
-    },
-    /// An ad hoc network cannot be built.
-    #[error("{0}")]
-    AdHoc(String),
+    /// The network cannot be built.
+    #[error(transparent)]
+    Network(#[from] cogtcp_network::BuildError),
     /// The machine lacks something.
     #[error("{what}: {source}. {remedy}")]
     Missing {

@@ -5,13 +5,14 @@ use crate::clock::Clock;
 use crate::device::Wire;
 use crate::journal::{Journal, Step};
 use crate::lateness::Lateness;
-use crate::network::{self, RadioPlace};
+use crate::network::{Hosts, stream_of};
 use crate::packet::{NO_FLOW, Packet, Packets, Ports};
 use crate::train::Train;
 use crate::udp::UdpWatch;
 use crate::ways::Pipe;
 use cogtcp_crosslayer::{LinkEvent, Phase};
 use cogtcp_link::{DropCause, Frame};
+use cogtcp_network::{Boards, PacketStep, Place, RadioPlace};
 use cogtcp_records::{EventKind, Histogram, of_link_event};
 use cogtcp_units::{Rate, Time};
 
@@ -74,6 +75,8 @@ pub(crate) struct Happening {
 pub(crate) struct Observer {
     /// Where what arrives is put: by host.
     exits: Vec<Wire>,
+    /// The nodes that are hosts, ascending.
+    hosts: Vec<usize>,
     clock: Clock,
     pub(crate) packets: Packets,
     pub(crate) flows: Vec<FlowWatch>,
@@ -95,7 +98,7 @@ const MOST_HAPPENINGS: usize = 2_000_000;
 
 impl Observer {
     pub(crate) fn new(
-        exits: Vec<Wire>,
+        (exits, hosts): (Vec<Wire>, Vec<usize>),
         ports: Ports,
         clock: Clock,
         flows: Vec<FlowWatch>,
@@ -104,6 +107,7 @@ impl Observer {
     ) -> Self {
         Self {
             exits,
+            hosts,
             clock,
             packets: Packets::new(ports),
             flows,
@@ -132,21 +136,17 @@ impl Observer {
         self.udp.get_mut((packet.flow as usize).checked_sub(self.flows.len())?)
     }
 
-    /// A kernel sends a packet, which is to go by `pipe` first, or else over the air. `None`: the network carries no packet of this
-    /// kind.
-    pub(crate) fn take(&mut self, now: Time, pipe: Option<Pipe>, bytes: &[u8]) -> Option<Packet> {
+    /// A kernel sends a packet. `None`: the network carries no packet of this kind.
+    pub(crate) fn take(&mut self, now: Time, bytes: &[u8]) -> Option<Packet> {
         let mut packet = self.packets.put(now, bytes)?;
         if let Some(flow) = self.flows.get_mut(packet.flow as usize) {
-            if !packet.is_forward {
+            if !packet.is_forward() {
                 packet.answers = flow.unanswered.take().unwrap_or(Time::MAX);
             } else if packet.payload > 0 {
                 packet.answers = now;
             }
         } else if let Some(source) = self.source_of(&packet) {
             packet.payload = source.sent();
-        }
-        if let (Some(journal), Some(pipe)) = (&mut self.journal, pipe) {
-            journal.packet(now, Step::Offered, pipe, (&packet, bytes.len() as u32), bytes, None);
         }
         Some(packet)
     }
@@ -161,7 +161,7 @@ impl Observer {
     fn note_drop(&mut self, at: Time, entity: Entity, frame: &Frame<Packet>, cause: &'static str) {
         let packet = &frame.packet;
         if let Some(flow) = self.flows.get_mut(packet.flow as usize) {
-            flow.dropped[usize::from(!packet.is_forward)] += u64::from(self.is_warm);
+            flow.dropped[usize::from(!packet.is_forward())] += u64::from(self.is_warm);
         } else if let Some(source) = self.source_of(packet) {
             source.dropped();
         }
@@ -193,13 +193,13 @@ impl Observer {
     }
 }
 
-impl network::Observer for Observer {
-    fn arrived(&mut self, due: Time, host: usize, pipe: Option<Pipe>, frame: &Frame<Packet>) {
+impl Hosts for Observer {
+    fn arrived(&mut self, due: Time, host: usize, _: Option<Pipe>, frame: &Frame<Packet>) {
         let packet = &frame.packet;
         let now = self.clock.now();
         self.lateness.record(due, now);
         if let Some(flow) = self.flows.get_mut(packet.flow as usize) {
-            if packet.is_forward {
+            if packet.is_forward() {
                 flow.arrived += u64::from(self.is_warm);
                 flow.arrived_bytes += u64::from(frame.size()) * u64::from(self.is_warm);
                 if packet.payload > 0 {
@@ -227,22 +227,40 @@ impl network::Observer for Observer {
         if !is_message && self.exits[host].send(bytes).is_err() {
             self.refused += 1;
         }
-        if let (Some(journal), Some(pipe)) = (&mut self.journal, pipe) {
-            journal.packet(now, Step::Arrived, pipe, (packet, frame.size()), bytes, None);
-        }
         self.packets.free(packet);
     }
 
-    fn passed(&mut self, at: Time, from: Pipe, to: Pipe, frame: &Frame<Packet>) {
-        let Some(journal) = &mut self.journal else { return };
-        let bytes = self.packets.bytes(&frame.packet);
-        for (step, pipe) in [(Step::Arrived, from), (Step::Offered, to)] {
-            journal.packet(at, step, pipe, (&frame.packet, frame.size()), bytes, None);
-        }
+    fn home(&self, packet: &Packet) -> usize {
+        self.packets.destination(packet).unwrap_or_default()
     }
 
-    fn dropped(&mut self, at: Time, pipe: Pipe, frame: &Frame<Packet>, cause: DropCause, refused: bool) {
-        let packet = &frame.packet;
+    fn called(&mut self, at: Time, boards: &mut Boards) {
+        if let Some(train) = &mut self.train {
+            train.read_board(at, boards);
+        }
+    }
+}
+
+impl cogtcp_network::Observer<Packet> for Observer {
+    const FOLLOWS_OFFERS: bool = true;
+
+    fn follows_packets(&self) -> bool {
+        self.journal.is_some()
+    }
+
+    fn packet(&mut self, at: Time, step: PacketStep, place: Place, frame: &Frame<Packet>) {
+        let Some(journal) = &mut self.journal else { return };
+        let step = match step {
+            PacketStep::Offered => Step::Offered,
+            PacketStep::Received => Step::Arrived,
+            PacketStep::Queued => return,
+        };
+        let bytes = self.packets.bytes(&frame.packet);
+        journal.packet(at, step, place.pipe as Pipe, (&frame.packet, frame.size()), bytes, None);
+    }
+
+    fn dropped(&mut self, at: Time, place: Place, frame: &Frame<Packet>, cause: DropCause, refused: bool) {
+        let (packet, pipe) = (&frame.packet, place.pipe as Pipe);
         self.note_drop(at, Entity::Pipe(pipe), frame, cause.name());
         if let Some(journal) = &mut self.journal {
             let step = if refused { Step::Refused } else { Step::Dropped };
@@ -252,38 +270,24 @@ impl network::Observer for Observer {
     }
 
     fn radio(&mut self, at: Time, radio: RadioPlace, event: LinkEvent, own_rate: Rate) {
-        if let Some(train) = &mut self.train {
-            train.handle_link_event(at, radio.0, event);
-        }
         if let Some(announcer) = &mut self.announcer {
             announcer.event(radio, event);
         }
         self.note_radio(at, Entity::Radio(radio), event, own_rate);
     }
 
-    fn link(&mut self, at: Time, radio: usize, event: LinkEvent) {
-        if let Some(train) = &mut self.train {
-            train.handle_link_event(at, radio, event);
-        }
-    }
-
-    fn source(&mut self, packet: &Packet) -> Option<usize> {
+    fn source(&self, packet: &Packet) -> Option<u64> {
         self.packets.to_be_told(packet)
     }
 
-    fn notice(
-        &mut self,
-        at: Time,
-        teller: Option<usize>,
-        pipe: Option<Pipe>,
-        about: &Packet,
-    ) -> Option<(Packet, u32)> {
-        let (packet, size) = self.packets.unreachable(at, teller, about)?;
-        if let (Some(journal), Some(pipe)) = (&mut self.journal, pipe) {
-            let bytes = self.packets.bytes(&packet);
-            journal.packet(at, Step::Offered, pipe, (&packet, size), bytes, None);
-        }
-        Some((packet, size))
+    fn notice(&mut self, at: Time, teller: Option<u32>, about: &Packet) -> Option<(Packet, u32)> {
+        // A kernel believes no packet that comes from outside with its own address.
+        let teller = teller.and_then(|node| self.hosts.binary_search(&(node as usize)).ok());
+        self.packets.unreachable(at, teller, about)
+    }
+
+    fn counts_to(&self, packet: &Packet) -> u32 {
+        stream_of(packet, self.flows.len() as u32)
     }
 
     fn lost(&mut self, at: Time, node: u32, frame: &Frame<Packet>, cause: &'static str) {
@@ -300,8 +304,8 @@ impl network::Observer for Observer {
         self.happened(Happening { at, kind, entity, flow: None, detail: "", value });
     }
 
-    fn interference(&mut self, at: Time, pipe: Pipe, frame: &'static str) {
-        let (kind, entity) = (EventKind::Interference, Entity::Pipe(pipe));
+    fn interference(&mut self, at: Time, pipe: u32, frame: &'static str) {
+        let (kind, entity) = (EventKind::Interference, Entity::Pipe(pipe as Pipe));
         self.happened(Happening { at, kind, entity, flow: None, detail: frame, value: f64::NAN });
     }
 
@@ -317,7 +321,7 @@ mod tests {
     use super::*;
     use crate::headers;
     use crate::packet::FIRST_PORT;
-    use network::Observer as _;
+    use cogtcp_network::Observer as _;
     use std::net::Ipv4Addr;
 
     /// An ICMP message that is lost is about a flow, as in the simulator.
@@ -325,7 +329,8 @@ mod tests {
     fn a_lost_message_names_the_flow_that_it_is_about() {
         let ports = Ports::new(vec![false; 2], 0);
         let flows = (0..2).map(|_| FlowWatch::default()).collect();
-        let mut observer = Observer::new(Vec::new(), ports, Clock::start(), flows, Vec::new(), None);
+        let mut observer =
+            Observer::new((Vec::new(), Vec::new()), ports, Clock::start(), flows, Vec::new(), None);
         let mut data = vec![0; 1040];
         (data[0], data[8], data[9], data[32]) = (0x45, 64, headers::TCP, 5 << 4);
         data[12..20].copy_from_slice(&[100, 64, 0, 1, 100, 64, 0, 2]);
@@ -333,9 +338,10 @@ mod tests {
         data[22..24].copy_from_slice(&(FIRST_PORT + 1).to_be_bytes());
         let message = headers::write_unreachable(Ipv4Addr::new(100, 64, 0, 9), &data).unwrap();
         for bytes in [&message, &data] {
-            let packet = observer.take(Time::ZERO, Some(1), bytes).unwrap();
+            let packet = observer.take(Time::ZERO, bytes).unwrap();
             let frame = Frame::new(packet, bytes.len() as u32);
-            observer.dropped(Time::ZERO, 1, &frame, DropCause::Loss, false);
+            let place = Place { pipe: 1, ends: (0, 1), hops: Some(0) };
+            observer.dropped(Time::ZERO, place, &frame, DropCause::Loss, false);
         }
         let told: Vec<_> = observer.happenings.iter().map(|it| (it.kind, it.flow, it.value)).collect();
         assert_eq!(told, [(EventKind::Drop, Some(1), 56.0), (EventKind::Drop, Some(1), 1040.0)]);

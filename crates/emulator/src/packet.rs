@@ -2,6 +2,7 @@
 
 use crate::headers::{self, IPV4_HEADER, IPV6_HEADER, SYN, TCP, UDP, folded};
 use cogtcp_link::Payload;
+use cogtcp_network::Transit;
 use cogtcp_units::Time;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -15,17 +16,18 @@ pub struct Packet {
     slot: u32,
     /// Which flow of the scenario it belongs to, or which UDP source, counted on; `u32::MAX`: to none.
     pub flow: u32,
-    /// What disciplines that keep flows apart tell it by.
+    /// What disciplines that keep flows apart tell it by, and in the lowest bits [`FORWARD`], [`CAPABLE`] and [`MARKED`].
     key: u32,
     /// Bytes of payload, of TCP; of a datagram its number among those of its source.
     pub payload: u32,
     /// Where it is on its way.
-    pub(crate) place: u32,
-    /// It goes from its flow's sender to its receiver.
-    pub is_forward: bool,
-    is_capable: bool,
-    is_marked: bool,
+    pub(crate) transit: Transit,
 }
+
+/// What the three lowest bits of [`Packet`]'s key say, so that a packet on a link is one cache line.
+const FORWARD: u32 = 1;
+const CAPABLE: u32 = 2;
+const MARKED: u32 = 4;
 
 /// [`Packet::flow`] of a packet that belongs to no flow of the scenario.
 pub(crate) const NO_FLOW: u32 = u32::MAX;
@@ -39,15 +41,17 @@ impl Default for Packet {
             flow: NO_FLOW,
             key: 0,
             payload: 0,
-            place: 0,
-            is_forward: false,
-            is_capable: false,
-            is_marked: false,
+            transit: Transit::default(),
         }
     }
 }
 
 impl Packet {
+    /// Whether it goes from its flow's sender to its receiver.
+    pub fn is_forward(&self) -> bool {
+        self.key & FORWARD != 0
+    }
+
     /// Where its bytes lie; no other packet of a run has the same place and [`sent_at`](Self::sent_at).
     pub(crate) fn slot(&self) -> u32 {
         self.slot
@@ -58,15 +62,29 @@ impl Payload for Packet {
     // Packets of other programs have flows too, which disciplines are to tell apart.
     #[expect(clippy::misnamed_getters, reason = "what disciplines call a flow is any connection")]
     fn flow(&self) -> u32 {
-        self.key
+        self.key >> 3
     }
 
     fn is_ecn_capable(&self) -> bool {
-        self.is_capable
+        self.key & CAPABLE != 0
     }
 
     fn mark(&mut self) {
-        self.is_marked = true;
+        self.key |= MARKED;
+    }
+
+    fn enter(&mut self) {
+        self.transit.enter();
+    }
+}
+
+impl cogtcp_network::Payload for Packet {
+    fn transit(&self) -> Transit {
+        self.transit
+    }
+
+    fn set_transit(&mut self, transit: Transit) {
+        self.transit = transit;
     }
 }
 
@@ -215,19 +233,18 @@ impl Packets {
             answers: Time::MAX,
             slot,
             flow: flow.map_or(NO_FLOW, |(number, _)| number),
-            key: header.key,
+            key: header.key << 3
+                | if flow.is_some_and(|(_, is_forward)| is_forward) { FORWARD } else { 0 }
+                | if header.ecn != 0 { CAPABLE } else { 0 },
             payload: header.payload,
-            place: 0,
-            is_forward: flow.is_some_and(|(_, is_forward)| is_forward),
-            is_capable: header.ecn != 0,
-            is_marked: false,
+            transit: Transit::default(),
         })
     }
 
     /// The bytes of a packet as they leave the link: with the mark that a queue has left on it.
     pub fn bytes(&mut self, packet: &Packet) -> &mut [u8] {
         let bytes = &mut self.slots[packet.slot as usize];
-        if packet.is_marked {
+        if packet.key & MARKED != 0 {
             mark(bytes);
         }
         bytes
@@ -241,19 +258,27 @@ impl Packets {
         Some((self.put(now, &bytes)?, bytes.len() as u32))
     }
 
-    /// The host that is told if this packet is destroyed; `None`: nobody is, or it is of IPv6.
+    /// Tells sources apart that are told if this packet is destroyed, by its flow or else connection; `None`: nobody is, or it is of
+    /// IPv6.
     ///
     /// As in the simulator nobody is told of destroyed acknowledgements, whose sender has nothing to hold back, and of datagrams of
     /// UDP sources, who do not listen. Unlike there the sources of SYNs are told nothing: Linux gives up a connection that does not stand
     /// yet, against RFC 1122 section 4.2.3.9, and the flow would never begin. Programs are told of all.
-    pub fn to_be_told(&self, packet: &Packet) -> Option<usize> {
+    pub fn to_be_told(&self, packet: &Packet) -> Option<u64> {
         let bytes = self.slots.get(packet.slot as usize)?;
         let is_data =
-            || packet.is_forward && headers::read_tcp(bytes).is_some_and(|tcp| tcp.flags & SYN == 0);
+            || packet.is_forward() && headers::read_tcp(bytes).is_some_and(|tcp| tcp.flags & SYN == 0);
         if bytes.first()? >> 4 != 4 || (packet.flow != NO_FLOW && !is_data()) {
             return None;
         }
-        numbered(bytes.get(12..16)?.strip_prefix(&NETWORK)?)
+        let is_own = packet.flow != NO_FLOW;
+        let connection = if is_own { packet.flow } else { packet.flow() };
+        Some(u64::from(is_own) << 32 | u64::from(connection))
+    }
+
+    /// The host that a packet of IPv4 is for.
+    pub fn destination(&self, packet: &Packet) -> Option<usize> {
+        numbered(self.slots.get(packet.slot as usize)?.get(16..20)?.strip_prefix(&NETWORK)?)
     }
 
     /// The flow that the ICMP message in a packet is about.
@@ -397,10 +422,10 @@ mod tests {
         let mut packets = Packets::new(Ports::new(vec![false, true], 0));
         let mut put = |ports| packets.put(Time::ZERO, &tcp(ports, 0, 10)).unwrap();
         let response = put([FIRST_PORT + 1, 40_000]);
-        assert_eq!((response.flow, response.is_forward), (1, true));
+        assert_eq!((response.flow, response.is_forward()), (1, true));
         let request = put([40_000, FIRST_PORT + 1]);
-        assert_eq!((request.flow, request.is_forward), (1, false));
-        assert!(put([40_000, FIRST_PORT]).is_forward);
+        assert_eq!((request.flow, request.is_forward()), (1, false));
+        assert!(put([40_000, FIRST_PORT]).is_forward());
     }
 
     /// The same segment in IPv6.
@@ -422,7 +447,10 @@ mod tests {
         let bytes = tcp6([40_000, FIRST_PORT], 2, 1000);
         assert_eq!(destination(&bytes), Some(1));
         let mut data = packets.put(Time::ZERO, &bytes).unwrap();
-        assert_eq!((data.flow, data.payload, data.is_ecn_capable(), data.is_forward), (0, 1000, true, true));
+        assert_eq!(
+            (data.flow, data.payload, data.is_ecn_capable(), data.is_forward()),
+            (0, 1000, true, true)
+        );
         data.mark();
         assert_eq!(packets.bytes(&data)[..2], [0x60, 3 << 4]);
         let mut elsewhere = bytes;

@@ -2,7 +2,6 @@
 
 use crate::device::LEAST_MTU_OF_IPV6;
 use crate::error::EmulationError;
-use crate::network;
 use crate::packet::{Family, MOST_HOSTS, Packets, Ports};
 use crate::receive_memory;
 use crate::sockets::Settings;
@@ -95,7 +94,7 @@ impl Plan {
     /// Checks that `experiment` can be emulated: its own flows, over IPv4 or IPv6, or with `is_command` some program in their place.
     pub fn new(mut experiment: Experiment, is_command: bool, family: Family) -> Result<Self, EmulationError> {
         let mut notes = Vec::new();
-        if let Some(radio) = experiment.radios.iter().find(network::tells)
+        if let Some(radio) = experiment.radios.iter().find(cogtcp_network::tells)
             && family == Family::V6
         {
             let name = &radio.name;

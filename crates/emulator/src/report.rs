@@ -6,17 +6,15 @@ use crate::network::Network;
 use crate::observer::{Entity, FlowWatch, Happening, Observer};
 use crate::plan::Plan;
 use crate::ways::Pipe;
-use cogtcp_link::{Capacity, DropCause};
+use cogtcp_link::Capacity;
 use cogtcp_records::applications::{self, ApplicationAccount};
 use cogtcp_records::tables::{
     BudgetBuilder, ControlSample, ControlSeriesBuilder, EventRow, EventsBuilder, FlowRow, FlowSample,
-    FlowSeriesBuilder, FlowsBuilder, LinkRow, LinkSample, LinkSeriesBuilder, LinksBuilder, PacketsBuilder,
-    RadioRow, RadiosBuilder,
+    FlowSeriesBuilder, FlowsBuilder, LinkSample, LinkSeriesBuilder, PacketsBuilder,
 };
 use cogtcp_records::train::{FlowOnTrain, TrainAccount};
 use cogtcp_records::{Code, EventKind, Table};
 use cogtcp_scenario::FlowSpec;
-use cogtcp_spectrum::RadioStats;
 use cogtcp_units::Time;
 
 /// What a run leaves behind before it is tables.
@@ -109,7 +107,7 @@ impl Outcome<'_> {
 
     /// What a direction of a link could carry, as its counters have it.
     fn available(&self, pipe: Pipe) -> u128 {
-        self.account.end[pipe].capacity.available - self.account.warm[pipe].capacity.available
+        self.account.available[pipe]
     }
 
     /// In bytes.
@@ -118,78 +116,18 @@ impl Outcome<'_> {
     }
 
     pub(crate) fn links(&mut self) -> Table {
-        let mut table = LinksBuilder::default();
-        let span = self.account.ended_at.saturating_since(self.account.warm_at).as_nanos() as f64;
-        let flows = 0..self.plan.experiment.flows.len();
-        let ways: Vec<Vec<Pipe>> = flows.map(|flow| self.plan.pipes_of(flow)).collect();
-        for pipe in 0..self.account.end.len() {
-            let link = &self.plan.experiment.links[pipe / 2];
-            let name = DIRECTIONS[pipe % 2];
-            let (from, to) = if pipe % 2 == 0 { (link.from, link.to) } else { (link.to, link.from) };
-            let (end, warm) = (self.account.end[pipe], self.account.warm[pipe]);
-            let over = self.played.iter().zip(&ways).filter(|(_, way)| way.contains(&pipe));
-            let payload: u64 = over.map(|(played, _)| played.end.delivered - played.warm.delivered).sum();
-            let drops =
-                |cause: DropCause| end.counters.drops[cause as usize] - warm.counters.drops[cause as usize];
-            let available = self.capacity(pipe);
-            let carried = end.carried - warm.carried;
-            let mac = self.network.mac(pipe);
-            let row = LinkRow {
-                link: table.link.intern(&link.name),
-                direction: table.direction.intern(name),
-                from: table.from.intern(&self.plan.experiment.nodes[from]),
-                to: table.to.intern(&self.plan.experiment.nodes[to]),
-                capacity_bytes: available,
-                channel_bytes: Capacity::bytes(end.capacity.channel - warm.capacity.channel),
-                carried_bytes: carried,
-                utilisation: ratio(carried, available),
-                efficiency: ratio(payload as f64, available),
-                offered_packets: end.counters.offered - warm.counters.offered,
-                delivered_packets: end.counters.delivered - warm.counters.delivered,
-                drops_queue: drops(DropCause::Queue),
-                drops_loss: drops(DropCause::Loss),
-                drops_silence: drops(DropCause::Silence),
-                drops_retry: drops(DropCause::Retry),
-                drops_interference: drops(DropCause::Interference),
-                drops_early: drops(DropCause::Early),
-                marked_packets: end.marked - warm.marked,
-                attempts: mac.attempts,
-                attempts_interfered: mac.interfered,
-                attempts_unanswered: mac.unanswered,
-                attempts_collided: mac.collided,
-                attempts_garbled: mac.garbled,
-                queue_mean_packets: ratio((end.queue_integral - warm.queue_integral) as f64, span),
-                queue_max_packets: self.network.pipe(pipe).queue_max(),
-                silence_s: (end.capacity.silence - warm.capacity.silence) as f64 / 1e9,
-            };
-            table.push(row);
+        let mut payload = vec![0; self.account.available.len()];
+        for (flow, played) in self.played.iter().enumerate() {
+            for pipe in self.plan.pipes_of(flow) {
+                payload[pipe] += played.end.delivered - played.warm.delivered;
+            }
         }
-        table.finish()
+        let (experiment, end) = (&self.plan.experiment, self.account.ended_at);
+        self.network.network.link_table(experiment, end, &payload)
     }
 
     pub(crate) fn radios(&self) -> Table {
-        let mut table = RadiosBuilder::default();
-        let of = |readings: &[(usize, RadioStats)], number: usize| {
-            readings.iter().find(|(radio, _)| *radio == number).map(|(_, stats)| *stats)
-        };
-        for (number, spec) in self.plan.experiment.radios.iter().enumerate() {
-            if let Some(end) = of(&self.account.end_radios, number) {
-                // Of a run that ends within its warm-up nothing is measured.
-                let stats = end.since(&of(&self.account.warm_radios, number).unwrap_or_default());
-                let row = RadioRow::new(table.radio.intern(&spec.name), &stats, None);
-                table.push(row);
-            }
-            let users = self.network.users(number, self.account.ended_at);
-            for ((stats, protection), name) in users.iter().zip(self.plan.experiment.radio_names(spec)) {
-                let row = RadioRow::new(table.radio.intern(&name), stats, Some(protection));
-                table.push(row);
-            }
-        }
-        for (name, stats, protection) in self.network.node_radios(self.account.ended_at) {
-            let row = RadioRow::new(table.radio.intern(&name), &stats, Some(&protection));
-            table.push(row);
-        }
-        table.finish()
+        self.network.network.radio_table(&self.plan.experiment, self.account.ended_at)
     }
 
     /// Where the time of the bottleneck went is not known: only a kernel's sender knows what it waits for.
@@ -303,7 +241,7 @@ impl Outcome<'_> {
     /// When primary users began and ended to be ON: what nobody in the run hears of.
     fn primary_users(&self) -> Vec<Happening> {
         let mut happenings = Vec::new();
-        for user in self.network.air().iter().flat_map(|air| &air.activity.users) {
+        for user in self.network.network.spectrum().iter().flat_map(|air| &air.activity.users) {
             let (activity, entity) = (&user.activity, Entity::User(user.id));
             let mut at = activity.next_arrival(Time::ZERO);
             while at <= self.account.ended_at {

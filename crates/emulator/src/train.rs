@@ -10,8 +10,9 @@ use crate::packet::{self, Family, Ports};
 use crate::plan::Plan;
 use crate::segments;
 use crate::ways::Pipe;
-use cogtcp_crosslayer::LinkEvent;
+use cogtcp_crosslayer::ReaderId;
 use cogtcp_mobile_router::{Message, MobileRouter, wire};
+use cogtcp_network::Boards;
 use cogtcp_records::EventKind;
 use cogtcp_scenario::TrainSpec;
 use cogtcp_spectrum::journey::Course;
@@ -37,6 +38,8 @@ pub(crate) enum Sent {
 pub(crate) struct Train {
     pub(crate) spec: TrainSpec,
     pub(crate) router: MobileRouter,
+    /// Its place on the board of its node.
+    reader: Option<ReaderId>,
     /// The host at which the router is.
     at: usize,
     /// The direction of the radio's link by which the router sends to the ground.
@@ -107,6 +110,7 @@ impl Train {
             at: plan.router?,
             spec,
             router,
+            reader: None,
             up,
             clients,
             ports: plan.ports(),
@@ -173,10 +177,16 @@ impl Train {
         Some((client, frozen + under_way.sum()))
     }
 
-    /// Something happened to a radio, or to the links that it gates.
-    pub(crate) fn handle_link_event(&mut self, now: Time, radio: usize, event: LinkEvent) {
-        if radio == self.spec.radio {
-            self.router.handle_link_event(now, event);
+    /// Has the router hear what its node knows of the radio.
+    pub(crate) fn listen(&mut self, boards: &mut Boards) {
+        self.reader = boards.subscribe(self.spec.router, 0);
+    }
+
+    /// Something stands on the board of the router's node.
+    pub(crate) fn read_board(&mut self, now: Time, boards: &mut Boards) {
+        let Some(reader) = self.reader else { return };
+        while let Some(notice) = boards.take(self.spec.router, reader) {
+            self.router.handle_link_event(now, notice.event);
         }
     }
 

@@ -1,34 +1,22 @@
-//! Which way packets take from host to host: the simulator's shortest paths, read off once.
+//! Which way packets take from host to host: the shortest paths of the network, found once.
 
-use crate::network;
-use cogtcp_scenario::{Experiment, Routes};
-use std::collections::BTreeMap;
+use crate::error::EmulationError;
+use crate::packet::Packet;
+use cogtcp_network::{Hop, Network, NoRoute, Routes};
+use cogtcp_scenario::Experiment;
 
 /// A direction of a link: `2 * link` is its forward direction, `2 * link + 1` its reverse.
 pub type Pipe = usize;
-
-/// Where a packet goes from where it is.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Step {
-    /// On to this direction of a link.
-    Pipe(Pipe),
-    /// Over an ad hoc network, from node to node.
-    Air([u32; 2]),
-    /// It has reached this host.
-    Host(usize),
-}
 
 /// The ways between the hosts of an experiment.
 #[derive(Clone, Debug)]
 pub struct Ways {
     /// The nodes that are hosts, ascending; a host's number is its place here.
     hosts: Vec<usize>,
-    /// All ways, one after another; each ends with its host.
-    steps: Vec<Step>,
-    /// Where the way from host to host begins.
-    starts: Vec<Vec<Option<u32>>>,
-    /// Where the way of a message begins that a node which tells sources sends to a host.
-    messages: BTreeMap<(usize, usize), u32>,
+    /// By stream of the network: the hosts from and to which it leads, and its path.
+    streams: Vec<([usize; 2], Vec<Hop>)>,
+    /// The stream from host to host.
+    numbers: Vec<Vec<Option<u32>>>,
 }
 
 impl Ways {
@@ -38,38 +26,39 @@ impl Ways {
         hosts.sort_unstable();
         hosts.dedup();
         let mut routes = Routes::new(experiment);
-        let mut steps = Vec::new();
-        let mut starts = Vec::new();
-        for from in &hosts {
-            let mut begins = Vec::new();
-            for (number, to) in hosts.iter().enumerate() {
-                if experiment.adhoc.is_some() {
-                    // Which way it takes there is found while the run goes on.
-                    begins.push((from != to).then_some(steps.len() as u32));
-                    steps.extend([Step::Air([*from as u32, *to as u32]), Step::Host(number)]);
-                    continue;
+        let mut streams = Vec::new();
+        let mut numbers = vec![vec![None; hosts.len()]; hosts.len()];
+        for (from, node) in hosts.iter().enumerate() {
+            for (to, other) in hosts.iter().enumerate().filter(|(to, _)| *to != from) {
+                if let Some(path) = routes.path(*node, *other) {
+                    numbers[from][to] = Some(streams.len() as u32);
+                    streams.push(([from, to], path));
                 }
-                let path = routes.path(*from, *to).filter(|path| !path.is_empty());
-                begins.push(path.map(|path| {
-                    let begin = steps.len() as u32;
-                    steps.extend(path.into_iter().map(|pipe| Step::Pipe(pipe as usize)));
-                    steps.push(Step::Host(number));
-                    begin
-                }));
-            }
-            starts.push(begins);
-        }
-        let mut messages = BTreeMap::new();
-        for (_, node) in network::fronts(experiment) {
-            for (number, host) in hosts.iter().enumerate() {
-                // None to itself: the host is told without a packet on a link.
-                let Some(path) = routes.path(node, *host) else { continue };
-                messages.insert((node, number), steps.len() as u32);
-                steps.extend(path.into_iter().map(|pipe| Step::Pipe(pipe as usize)));
-                steps.push(Step::Host(number));
             }
         }
-        Self { hosts, steps, starts, messages }
+        Self { hosts, streams, numbers }
+    }
+
+    /// Adds the streams to the network of `experiment`, and those of messages to sources.
+    pub(crate) fn enter(
+        &self,
+        network: &mut Network<Packet>,
+        experiment: &Experiment,
+    ) -> Result<(), EmulationError> {
+        for ([from, to], path) in &self.streams {
+            network.add_stream(self.hosts[*from], self.hosts[*to], path);
+        }
+        let all: Vec<u32> = (0..self.streams.len() as u32).collect();
+        let told = network.tell_sources(experiment, &mut Routes::new(experiment), &all);
+        told.map_err(|NoRoute { from, to }| {
+            let [from, to] = [from, to].map(|node| &experiment.nodes[node]);
+            EmulationError::Scenario {
+                what: format!(
+                    "no links lead from node \"{from}\" to node \"{to}\", whose packets it may lose"
+                ),
+                known: "nodes that links join both ways",
+            }
+        })
     }
 
     /// The nodes that are hosts.
@@ -77,30 +66,20 @@ impl Ways {
         &self.hosts
     }
 
-    /// The way from host to host, as a handle; `None`: there is none.
-    pub fn way(&self, from: usize, to: usize) -> Option<u32> {
-        *self.starts.get(from)?.get(to)?
-    }
-
     /// The number of the host at `node`, if it is one.
     pub fn host(&self, node: usize) -> Option<usize> {
         self.hosts.binary_search(&node).ok()
     }
 
-    /// The way of a message from a node that tells sources of losses to a host.
-    pub(crate) fn message(&self, node: usize, host: usize) -> Option<u32> {
-        self.messages.get(&(node, host)).copied()
-    }
-
-    /// What comes at this place of a way.
-    pub fn step(&self, place: u32) -> Step {
-        self.steps[place as usize]
+    /// The way from host to host, which is a stream of the network; `None`: there is none.
+    pub fn way(&self, from: usize, to: usize) -> Option<u32> {
+        *self.numbers.get(from)?.get(to)?
     }
 
     /// The directions of links on the way from host to host.
     pub fn pipes(&self, from: usize, to: usize) -> Vec<Pipe> {
-        let Some(begin) = self.way(from, to) else { return Vec::new() };
-        let rest = self.steps[begin as usize..].iter();
-        rest.map_while(|step| if let Step::Pipe(pipe) = step { Some(*pipe) } else { None }).collect()
+        let Some(way) = self.way(from, to) else { return Vec::new() };
+        let pipe = |hop: &Hop| if let Hop::Pipe(pipe) = hop { Some(*pipe as Pipe) } else { None };
+        self.streams[way as usize].1.iter().filter_map(pipe).collect()
     }
 }

@@ -2,9 +2,10 @@
 
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_emulator::Packet;
-use cogtcp_emulator::network::{Network, Observer, RadioPlace};
+use cogtcp_emulator::network::{Hosts, Network};
 use cogtcp_emulator::ways::{Pipe, Ways};
 use cogtcp_link::{Capacity, DropCause, Frame};
+use cogtcp_network::{Observer, Place, RadioPlace};
 use cogtcp_scenario::{Experiment, Scenario};
 use cogtcp_simulator::{RunOptions, TraceLevel, run};
 use cogtcp_units::{Duration, Rate, Time};
@@ -17,9 +18,12 @@ const SAMPLES: u64 = 61;
 /// Nothing is sent, and nobody is told anything.
 struct Silent;
 
-impl Observer for Silent {
+impl Hosts for Silent {
     fn arrived(&mut self, _: Time, _: usize, _: Option<Pipe>, _: &Frame<Packet>) {}
-    fn dropped(&mut self, _: Time, _: Pipe, _: &Frame<Packet>, _: DropCause, _: bool) {}
+}
+
+impl Observer<Packet> for Silent {
+    fn dropped(&mut self, _: Time, _: Place, _: &Frame<Packet>, _: DropCause, _: bool) {}
     fn radio(&mut self, _: Time, _: RadioPlace, _: LinkEvent, _: Rate) {}
 }
 
@@ -59,8 +63,8 @@ fn simulated(experiment: &Experiment) -> (Vec<(f64, Vec<f64>)>, Vec<f64>) {
 
 fn rates(network: &mut Network, at: Time) -> Vec<f64> {
     network.play(at, &mut Silent);
-    let pipes = network.pipes();
-    let of = |pipe| network.pipe(pipe).rate_at(at).bits_per_second() as f64;
+    let pipes = network.network.pipes().len();
+    let of = |pipe| network.network.pipe(pipe as u32).rate_at(at).bits_per_second() as f64;
     (0..pipes).map(of).collect()
 }
 
@@ -103,7 +107,7 @@ fn shipped_scenarios_have_one_capacity() {
         }
         changing += u32::from(series.iter().any(|(_, rates)| *rates != series[0].1));
         network.play(end, &mut Silent);
-        let of = |pipe| Capacity::bytes(network.pipe(pipe).capacity(end).available);
+        let of = |pipe| Capacity::bytes(network.network.pipe(pipe as u32).capacity(end).available);
         let expected: Vec<f64> = (0..2 * experiment.links.len()).map(of).collect();
         assert_eq!(capacities, expected, "{}", file.display());
     }

@@ -1,10 +1,11 @@
 //! CR users with their MAC under a clock made by hand, against the simulator: the same packets at the same times, the same seed.
 
 use cogtcp_crosslayer::LinkEvent;
-use cogtcp_emulator::network::{Network, Observer, RadioPlace};
+use cogtcp_emulator::network::{Hosts, Network};
 use cogtcp_emulator::ways::{Pipe, Ways};
 use cogtcp_emulator::{Packet, Packets};
 use cogtcp_link::{DropCause, Frame};
+use cogtcp_network::{Observer, Place, RadioPlace};
 use cogtcp_records::{Run, Table, of_link_event};
 use cogtcp_scenario::{Experiment, Scenario};
 use cogtcp_simulator::{RunOptions, TraceLevel, run};
@@ -23,13 +24,15 @@ struct Notes {
     interferences: Vec<(u64, Pipe, String)>,
 }
 
-impl Observer for Notes {
+impl Hosts for Notes {
     fn arrived(&mut self, due: Time, _: usize, pipe: Option<Pipe>, frame: &Frame<Packet>) {
         self.arrivals.push((due.as_nanos(), pipe.unwrap(), frame.size()));
     }
+}
 
-    fn dropped(&mut self, at: Time, pipe: Pipe, _: &Frame<Packet>, cause: DropCause, _: bool) {
-        self.drops.push((at.as_nanos(), pipe, cause.name()));
+impl Observer<Packet> for Notes {
+    fn dropped(&mut self, at: Time, place: Place, _: &Frame<Packet>, cause: DropCause, _: bool) {
+        self.drops.push((at.as_nanos(), place.pipe as Pipe, cause.name()));
     }
 
     fn radio(&mut self, at: Time, radio: RadioPlace, event: LinkEvent, own_rate: Rate) {
@@ -40,8 +43,8 @@ impl Observer for Notes {
         }
     }
 
-    fn interference(&mut self, at: Time, pipe: Pipe, frame: &'static str) {
-        self.interferences.push((at.as_nanos(), pipe, frame.to_owned()));
+    fn interference(&mut self, at: Time, pipe: u32, frame: &'static str) {
+        self.interferences.push((at.as_nanos(), pipe as Pipe, frame.to_owned()));
     }
 }
 
@@ -136,27 +139,22 @@ fn compare_counts(experiment: &Experiment, run: &Run, mut network: Network) {
     let end = Time::ZERO + experiment.run.duration;
     let number = |name: &str, pipe: Pipe| run.links.number(name, pipe).unwrap() as u64;
     for pipe in 0..2 {
-        let mac = network.mac(pipe);
+        let mac = network.network.mac(pipe as u32);
         assert!(mac.attempts > 100);
         assert_eq!(mac.attempts, number("attempts", pipe));
         assert_eq!(mac.interfered, number("attempts_interfered", pipe));
         assert_eq!(mac.unanswered, number("attempts_unanswered", pipe));
         assert_eq!(mac.collided, number("attempts_collided", pipe));
         assert_eq!(mac.garbled, number("attempts_garbled", pipe));
-        let link = network.pipe(pipe);
+        let link = network.network.pipe(pipe as u32);
         assert_eq!(link.counters().delivered, number("delivered_packets", pipe));
         assert_eq!(
             cogtcp_link::Capacity::bytes(link.capacity(end).available) as u64,
             number("capacity_bytes", pipe)
         );
     }
-    let units = network.users(0, end);
-    assert_eq!(units.len(), run.radios.len());
-    for (row, (stats, protection)) in units.iter().enumerate() {
-        assert_eq!(run.radios.number("sensings", row).unwrap() as u64, stats.sensings);
-        assert_eq!(run.radios.number("handoffs", row).unwrap() as u64, stats.handoffs);
-        assert_eq!(run.radios.number("pu_interfered_s", row).unwrap(), protection.interfered.as_secs_f64());
-    }
+    let radios = network.network.radio_table(experiment, end);
+    assert_eq!(format!("{radios:?}"), format!("{:?}", run.radios));
     network.check_conservation().unwrap();
 }
 

@@ -1,10 +1,11 @@
 //! The network between hosts under a clock made by hand: late, early, and never.
 
 use cogtcp_crosslayer::LinkEvent;
-use cogtcp_emulator::network::{Network, Observer, RadioPlace};
+use cogtcp_emulator::network::{Hosts, Network};
 use cogtcp_emulator::ways::{Pipe, Ways};
 use cogtcp_emulator::{Family, Packet, Packets};
 use cogtcp_link::{DropCause, Frame};
+use cogtcp_network::{Observer, PacketStep, Place, RadioPlace};
 use cogtcp_scenario::{Experiment, Scenario};
 use cogtcp_units::{Rate, Time};
 
@@ -15,31 +16,44 @@ struct Notes {
     drops: Vec<(u64, Pipe, DropCause, bool)>,
     passed: Vec<(u64, Pipe, Pipe)>,
     radio: usize,
-    links: Vec<(Time, usize, LinkEvent)>,
+    /// The pipe that a packet came by last.
+    received: Option<Pipe>,
 }
 
-impl Observer for Notes {
+impl Hosts for Notes {
     fn arrived(&mut self, due: Time, host: usize, pipe: Option<Pipe>, _: &Frame<Packet>) {
         let pipe = pipe.unwrap();
         // Of one link: forward leads to the second host, reverse to the first.
         assert!(pipe > 1 || host == 1 - pipe);
         self.arrivals.push((due.as_nanos() / 1000, pipe));
     }
+}
 
-    fn passed(&mut self, at: Time, from: Pipe, to: Pipe, _: &Frame<Packet>) {
-        self.passed.push((at.as_nanos() / 1000, from, to));
+impl Observer<Packet> for Notes {
+    const FOLLOWS_OFFERS: bool = true;
+
+    fn follows_packets(&self) -> bool {
+        true
     }
 
-    fn dropped(&mut self, at: Time, pipe: Pipe, _: &Frame<Packet>, cause: DropCause, refused: bool) {
-        self.drops.push((at.as_nanos() / 1000, pipe, cause, refused));
+    fn packet(&mut self, at: Time, step: PacketStep, place: Place, _: &Frame<Packet>) {
+        let pipe = place.pipe as Pipe;
+        match step {
+            PacketStep::Received => self.received = Some(pipe),
+            // From link to link.
+            PacketStep::Offered if place.hops > Some(0) => {
+                self.passed.push((at.as_nanos() / 1000, self.received.unwrap(), pipe));
+            }
+            _ => {}
+        }
+    }
+
+    fn dropped(&mut self, at: Time, place: Place, _: &Frame<Packet>, cause: DropCause, refused: bool) {
+        self.drops.push((at.as_nanos() / 1000, place.pipe as Pipe, cause, refused));
     }
 
     fn radio(&mut self, _: Time, _: RadioPlace, _: LinkEvent, _: Rate) {
         self.radio += 1;
-    }
-
-    fn link(&mut self, at: Time, radio: usize, event: LinkEvent) {
-        self.links.push((at, radio, event));
     }
 }
 
@@ -122,8 +136,8 @@ fn a_silence_gates_both_directions() {
         let lost: Vec<_> = notes.drops.iter().map(|(at, direction, ..)| (*at, *direction)).collect();
         assert_eq!(lost, drops, "{silence}");
         assert!(notes.radio >= 2);
-        let (_, stats) = &network.radio_stats(ms(2000))[0];
-        assert_eq!((stats.sensings, stats.sensing.as_nanos()), (1, 100_000_000));
+        let radios = network.network.radio_table(&experiment(link, &radio), ms(2000));
+        assert_eq!((radios.number("sensings", 0), radios.number("sensing_s", 0)), (Some(1.0), Some(0.1)));
     }
 }
 
@@ -240,18 +254,21 @@ fn links_go_down_and_up_with_silence() {
                  pu = { interarrival = \"300 ms\", switching = \"50 ms\" }";
     let mut network = network("rate = \"8 Mbit/s\", delay = \"10 ms\"", radio);
     let mut notes = Notes::default();
+    let reader = network.network.boards().subscribe(0, 0).unwrap();
     let (mut is_open, mut changes) = (true, 0);
     while network.next() <= ms(10_000) {
         let now = network.next();
         network.play(now, &mut notes);
-        let phase = network.phases()[0].1;
+        let phase = network.network.phases()[0].1;
+        let heard = std::iter::from_fn(|| network.network.boards().take(0, reader));
+        let mut links = heard.filter(|it| matches!(it.event, LinkEvent::LinkUp | LinkEvent::LinkDown));
         if is_open == phase.is_silent() {
             is_open = !is_open;
             let event = if is_open { LinkEvent::LinkUp } else { LinkEvent::LinkDown };
-            assert_eq!(notes.links.get(changes), Some(&(now, 0, event)));
+            assert_eq!(links.next().map(|it| (it.at, it.link, it.event)), Some((now, 0, event)));
             changes += 1;
         }
-        assert_eq!(notes.links.len(), changes, "{now:?}");
+        assert_eq!(links.next(), None, "{now:?}");
     }
     assert!(changes >= 20, "{changes}");
 }

@@ -32,6 +32,8 @@ pub struct StreamName {
 #[derive(Debug)]
 pub struct AdHocAccount {
     streams: Vec<Stream>,
+    /// By number of stream: its place in `streams`; beyond all: none.
+    numbers: Vec<usize>,
     names: Vec<String>,
     /// Searches that are under way, by seeker and sought.
     open: BTreeMap<(u32, u32), Time>,
@@ -81,12 +83,13 @@ struct Search {
 }
 
 impl AdHocAccount {
-    /// Nothing measured yet, of nodes of these names. A stream's number is its place; packets of others are not told apart.
+    /// Nothing measured yet, of nodes of these names.
     /// `is_warm`: there is no warm-up. `records`: ways and places are recorded, not only counted.
-    pub fn new(names: Vec<String>, streams: Vec<StreamName>, is_warm: bool, records: bool) -> Self {
+    pub fn new(names: Vec<String>, is_warm: bool, records: bool) -> Self {
         let nodes = names.len();
         Self {
-            streams: streams.into_iter().map(|it| Stream::new(it.flow, it.kind, it.ends)).collect(),
+            streams: Vec::new(),
+            numbers: Vec::new(),
             names,
             open: BTreeMap::new(),
             searches: Vec::new(),
@@ -104,6 +107,21 @@ impl AdHocAccount {
             warm_radios: vec![Default::default(); nodes],
             baselines: vec![Default::default(); nodes],
         }
+    }
+
+    /// The streams by which packets are told apart, and their numbers; packets of others count to none.
+    pub fn name_streams(&mut self, streams: &[(u32, StreamName)]) {
+        let most = streams.iter().map(|(number, _)| *number as usize + 1).max().unwrap_or_default();
+        self.numbers = vec![usize::MAX; most];
+        self.streams.clear();
+        for (number, name) in streams {
+            self.numbers[*number as usize] = self.streams.len();
+            self.streams.push(Stream::new(name.flow.clone(), name.kind, name.ends));
+        }
+    }
+
+    fn stream(&mut self, number: u32) -> Option<&mut Stream> {
+        self.streams.get_mut(*self.numbers.get(number as usize)?)
     }
 
     /// Takes in what happened. `stream`: the number of the stream of what a packet carries.
@@ -138,7 +156,8 @@ impl AdHocAccount {
         stream: u32,
         trip: &Trip,
     ) {
-        let Some(stream) = self.streams.get_mut(stream as usize) else { return };
+        let place = self.numbers.get(stream as usize);
+        let Some(stream) = place.and_then(|place| self.streams.get_mut(*place)) else { return };
         stream.delivered += 1;
         stream.hops += u64::from(trip.hops);
         stream.hops_min = stream.hops_min.min(trip.hops);
@@ -163,7 +182,7 @@ impl AdHocAccount {
     }
 
     fn dropped(&mut self, stream: u32, cause: DropCause) {
-        if let Some(stream) = self.streams.get_mut(stream as usize) {
+        if let Some(stream) = self.stream(stream) {
             stream.drops[cause as usize] += 1;
         }
     }

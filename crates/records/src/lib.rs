@@ -12,7 +12,6 @@ mod column;
 mod events;
 pub mod extensions;
 mod histogram;
-mod radios;
 mod run;
 pub mod tables;
 pub mod train;

@@ -5,12 +5,10 @@ mod build;
 mod chance;
 mod cognitive;
 mod drawn;
-mod routes;
 mod station_pair;
 
 pub use adhoc::{AdHocSpec, Motion};
 pub use cognitive::{CognitiveSpec, SpectrumSpec, UsersSpec};
-pub use routes::Routes;
 pub use station_pair::{PlacedPair, RadioError};
 
 use crate::{QueueSpec, Run, Traffic, Train};

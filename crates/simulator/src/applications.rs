@@ -7,12 +7,12 @@
 //! request, data; here request, SYN, SYN-ACK, data. With new connections every request does so: what is left of the connection
 //! before is forgotten at both ends at once, its ports being others (TIME-WAIT holds up nobody).
 
-use crate::network::StreamCounters;
+use crate::event::Event;
 use crate::options::{ControlFactory, RunError, make_control};
 use crate::packet::{Body, Datagram, Packet};
-use crate::parts::{Ending, Part, Plan, Tally, World, codes};
-use crate::queue::Event;
+use crate::parts::{Ending, Part, Plan, World, codes};
 use cogtcp_link::Frame;
+use cogtcp_network::{StreamCounters, Tally};
 use cogtcp_records::Table;
 use cogtcp_records::applications::{self, ApplicationAccount};
 use cogtcp_scenario::FlowSpec;
@@ -93,14 +93,13 @@ struct Sent {
 impl Applications {
     /// The applications of the flows that have one.
     pub(crate) fn build(plan: &mut Plan<'_, '_>) -> Result<Option<Box<dyn Part>>, RunError> {
-        let mut made = Self { first: plan.network.streams(), ..Self::default() };
+        let mut made = Self { first: plan.plane.network.streams(), ..Self::default() };
         for (flow, spec) in plan.experiment.flows.iter().enumerate() {
             let Some(client) = spec.application(plan.seed) else { continue };
             let renewal =
                 spec.opens_anew().then(|| Renewal { spec: spec.clone(), controls: plan.controls.clone() });
-            let stream = plan.network.streams();
-            let path = plan.router.path_for(spec.to, spec.from, || format!("requests of {}", spec.name))?;
-            plan.network.add_stream(spec.to, spec.from, &path);
+            let what = || format!("requests of {}", spec.name);
+            let stream = plan.add_stream(spec.to, spec.from, "requests", &spec.name, what)?;
             made.all.push(Application {
                 flow,
                 stream,
@@ -117,8 +116,8 @@ impl Applications {
         Ok((!made.all.is_empty()).then(|| Box::new(made) as Box<dyn Part>))
     }
 
-    /// The event by which a flow says that what its application waits for has been delivered.
-    pub(crate) fn delivered(flow: usize) -> Event {
+    /// The event of that what the application of a flow waits for has been delivered.
+    fn delivered(flow: usize) -> Event {
         Event::Part(codes::APPLICATIONS.start + 2 * flow as u32 + 1)
     }
 
@@ -155,10 +154,10 @@ impl Part for Applications {
     /// A request has reached the server.
     fn receive(&mut self, now: Time, frame: &Frame<Packet>, world: &mut World<'_>) {
         let Body::Udp(Datagram { number, .. }) = frame.packet.body else { return };
-        self.all[(frame.packet.stream - self.first) as usize].answer(now, number as usize, world);
+        self.all[(frame.packet.transit.stream - self.first) as usize].answer(now, number as usize, world);
     }
 
-    fn end_warmup(&mut self, now: Time, _network: &crate::network::Network) {
+    fn end_warmup(&mut self, now: Time, _plane: &crate::plane::Plane) {
         self.warm_at = now;
     }
 
@@ -195,7 +194,7 @@ impl Application {
                 self.counters.injected += 1;
                 let len = sent.request.size;
                 let body = Body::Udp(Datagram { number: number as u32, len });
-                world.network.send(now, self.stream, body, len + HEADERS);
+                world.plane.send(now, self.stream, body, len + HEADERS);
             }
         }
     }
@@ -211,9 +210,9 @@ impl Application {
         self.waiting.retain(|waiting| *waiting != number);
         let flow = &mut world.flows[self.flow];
         if let Some(renewal) = self.renewal.as_ref().filter(|_| number > 0) {
-            flow.renew(now, renewal.control(), world.network);
+            flow.renew(now, renewal.control(), world.plane);
         }
-        if let Some(end) = flow.respond(now, response, world.network) {
+        if let Some(end) = flow.respond(now, response, world.plane) {
             self.answering.push_back((number, end));
             self.wait_for_delivery(world);
         }
@@ -230,7 +229,7 @@ impl Application {
 
     fn wait_for_delivery(&self, world: &mut World<'_>) {
         let end = self.answering.front().map_or(u64::MAX, |(_, end)| *end);
-        world.flows[self.flow].wait_for_delivery(end);
+        world.flows[self.flow].wait_for_delivery(end, Applications::delivered(self.flow));
     }
 
     /// Makes sure that a timer entry is due no later than the application has something to send.
@@ -241,7 +240,7 @@ impl Application {
         let due = again.map_or(next, |again| again.min(next));
         if due < self.armed {
             self.armed = due;
-            world.network.queue.push(due, Applications::timer(self.flow));
+            world.plane.schedule(due, Applications::timer(self.flow));
         }
     }
 }

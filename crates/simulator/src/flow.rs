@@ -3,14 +3,14 @@
 mod managed;
 mod measured;
 
-pub(crate) use measured::{Arrivals, Measured, Snapshot};
+pub(crate) use measured::{Measured, Snapshot};
 
-use crate::applications::Applications;
-use crate::budget::Awaited;
-use crate::network::{Network, StreamCounters};
+use crate::event::Event;
 use crate::packet::Packet;
-use crate::queue::Event;
+use crate::plane::Plane;
 use cogtcp_link::Frame;
+use cogtcp_network::Awaited;
+use cogtcp_network::StreamCounters;
 use cogtcp_records::EventKind;
 use cogtcp_records::Histogram;
 use cogtcp_scenario::{Connection, FlowSpec, RequestConfig, Traffic};
@@ -44,6 +44,8 @@ pub(crate) struct Flow {
     unanswered: (u32, Time),
     /// What the receiving application waits for: so much delivered in all; `u64::MAX`: nothing.
     goal: u64,
+    /// What then happens; `None`: the flow is complete.
+    then: Option<Event>,
     pub(crate) sender: Sender,
     pub(crate) rtt: Histogram,
     pub(crate) queuing: Histogram,
@@ -98,6 +100,7 @@ impl Flow {
             arrived_bytes: 0,
             rtt: Histogram::new(),
             queuing: Histogram::new(),
+            then: None,
             goal: if let Traffic::Size(size) = spec.traffic { size.get() } else { u64::MAX },
             traffic: match spec.traffic {
                 Traffic::Saturated => Supply::Saturated,
@@ -121,9 +124,9 @@ impl Flow {
     }
 
     /// The application starts: the connection opens.
-    pub(crate) fn start(&mut self, now: Time, network: &mut Network) {
+    pub(crate) fn start(&mut self, now: Time, plane: &mut Plane) {
         self.started = true;
-        network.trace.flow_event(now, EventKind::FlowStart, self.number, f64::NAN);
+        plane.recorder.trace.flow_event(now, EventKind::FlowStart, self.number, f64::NAN);
         match self.traffic {
             Supply::Saturated => self.sender.set_saturated(true),
             // Closed at once: the FIN goes out with the last of the data.
@@ -131,26 +134,26 @@ impl Flow {
                 self.sender.write(bytes);
                 self.sender.close();
             }
-            Supply::Rate(_) => self.write(now, network),
+            Supply::Rate(_) => self.write(now, plane),
             Supply::Responses(_) | Supply::LastResponses(_) => return,
         }
         self.sender.open(now);
-        self.pump_sender(now, Awaited::Application, network);
+        self.pump_sender(now, Awaited::Application, plane);
     }
 
     /// The application stops: what it wrote is still sent, then the connection closes.
-    pub(crate) fn stop(&mut self, now: Time, network: &mut Network) {
+    pub(crate) fn stop(&mut self, now: Time, plane: &mut Plane) {
         self.stopped = true;
-        network.trace.flow_event(now, EventKind::FlowStop, self.number, f64::NAN);
+        plane.recorder.trace.flow_event(now, EventKind::FlowStop, self.number, f64::NAN);
         self.sender.set_saturated(false);
         self.sender.close();
-        self.pump_sender(now, Awaited::Application, network);
-        self.end_measure(now, network);
+        self.pump_sender(now, Awaited::Application, plane);
+        self.end_measure(now, plane);
     }
 
     /// A rate-limited application writes one segment's worth and plans its next write, so many that the sum keeps to
     /// the rate without drift.
-    pub(crate) fn write(&mut self, now: Time, network: &mut Network) {
+    pub(crate) fn write(&mut self, now: Time, plane: &mut Plane) {
         let Supply::Rate(rate) = self.traffic else { return };
         // The write that was planned before the stop is still in the queue.
         if self.stopped {
@@ -159,10 +162,8 @@ impl Flow {
         let bytes = u64::from(self.sender.config().mss);
         self.sender.write(bytes);
         self.writes += 1;
-        network
-            .queue
-            .push(self.start + write_offset(rate, bytes, self.writes), Event::Write(self.number as u32));
-        self.pump_sender(now, Awaited::Application, network);
+        plane.schedule(self.start + write_offset(rate, bytes, self.writes), Event::Write(self.number as u32));
+        self.pump_sender(now, Awaited::Application, plane);
     }
 
     /// A data segment has reached the receiver in `frame`. `warm`: the warm-up is over.
@@ -173,7 +174,7 @@ impl Flow {
         segment: &Segment,
         frame: &Frame<Packet>,
         warm: bool,
-        network: &mut Network,
+        plane: &mut Plane,
     ) {
         self.streams[DATA].arrived += 1;
         self.arrived_bytes += u64::from(frame.size());
@@ -189,33 +190,32 @@ impl Flow {
         // A copy only where a manager may rewrite it.
         if self.manager.is_some() {
             let mut seen = *segment;
-            self.manage_incoming(now, &mut seen, Beside::Receiver, network);
+            self.manage_incoming(now, &mut seen, Beside::Receiver, plane);
             self.receiver.handle_segment(now, &seen);
         } else {
             self.receiver.handle_segment(now, segment);
         }
-        self.pump_receiver(now, Some(latest), network);
+        self.pump_receiver(now, Some(latest), plane);
         if self.receiver.delivered() >= self.goal {
-            self.reach(now, network);
+            self.reach(now, plane);
         }
     }
 
     /// What the receiving application waits for has been delivered.
     #[cold]
-    fn reach(&mut self, now: Time, network: &mut Network) {
+    fn reach(&mut self, now: Time, plane: &mut Plane) {
         self.goal = u64::MAX;
-        if let Supply::Responses(_) | Supply::LastResponses(_) = self.traffic {
-            network.queue.push(now, Applications::delivered(self.number));
-            return;
+        if let Some(event) = self.then {
+            return plane.schedule(now, event);
         }
         self.completed = Some(now);
-        network.trace.flow_event(now, EventKind::Completed, self.number, f64::NAN);
-        self.end_measure(now, network);
+        plane.recorder.trace.flow_event(now, EventKind::Completed, self.number, f64::NAN);
+        self.end_measure(now, plane);
     }
 
     /// The server writes a response of `bytes`, over a connection that the first one opens. Returns where in the flow's data it
     /// ends; `None`: the application has stopped.
-    pub(crate) fn respond(&mut self, now: Time, bytes: u64, network: &mut Network) -> Option<u64> {
+    pub(crate) fn respond(&mut self, now: Time, bytes: u64, plane: &mut Plane) -> Option<u64> {
         let (Supply::Responses(written) | Supply::LastResponses(written)) = &mut self.traffic else {
             return None;
         };
@@ -229,22 +229,27 @@ impl Flow {
             self.sender.close();
         }
         self.sender.open(now);
-        self.pump_sender(now, Awaited::Application, network);
+        self.pump_sender(now, Awaited::Application, plane);
         Some(end)
     }
 
     /// Both hosts forget their connection before a new one under `control`, that of other ports; what they counted goes on.
-    pub(crate) fn renew(&mut self, now: Time, control: Box<dyn CongestionControl>, network: &mut Network) {
-        self.renew_manager(now, network);
+    pub(crate) fn renew(&mut self, now: Time, control: Box<dyn CongestionControl>, plane: &mut Plane) {
+        self.renew_manager(now, plane);
         self.receiver_hook = control.receiver_hook();
         self.sender.renew(control);
         self.receiver.renew();
         self.unanswered = (0, Time::MAX);
     }
 
-    /// The application wants to know when so much has been delivered in all; `u64::MAX`: nothing.
-    pub(crate) fn wait_for_delivery(&mut self, delivered: u64) {
-        self.goal = delivered;
+    /// `event` is to happen when so much has been delivered in all; `u64::MAX`: never.
+    pub(crate) fn wait_for_delivery(&mut self, delivered: u64, event: Event) {
+        (self.goal, self.then) = (delivered, Some(event));
+    }
+
+    /// The number of its stream of data, or of acknowledgements.
+    pub(crate) fn stream(&self, direction: usize) -> u32 {
+        (2 * self.number + direction) as u32
     }
 
     /// Asks for the memory of one end.
@@ -285,7 +290,7 @@ impl Flow {
         segment: &Segment,
         frame: &Frame<Packet>,
         warm: bool,
-        network: &mut Network,
+        plane: &mut Plane,
     ) {
         self.streams[ACKS].arrived += 1;
         // `MAX`: it answers no data (the handshake, a manager's own acknowledgement).
@@ -294,16 +299,16 @@ impl Flow {
         }
         if self.manager.is_some() {
             let mut seen = *segment;
-            self.manage_incoming(now, &mut seen, Beside::Sender, network);
+            self.manage_incoming(now, &mut seen, Beside::Sender, plane);
             self.sender.handle_segment(now, &seen);
         } else {
             self.sender.handle_segment(now, segment);
         }
-        self.pump_sender(now, Awaited::Nothing, network);
+        self.pump_sender(now, Awaited::Nothing, plane);
     }
 
     /// The timer entry of `end` is due. Returns whether the end was called, or its timer had moved on meanwhile.
-    pub(crate) fn timer(&mut self, now: Time, end: usize, network: &mut Network) -> bool {
+    pub(crate) fn timer(&mut self, now: Time, end: usize, plane: &mut Plane) -> bool {
         if self.armed[end] != now {
             return false;
         }
@@ -314,15 +319,15 @@ impl Flow {
         // The timer was put off since this entry was made, as it is at nearly every acknowledgement. That costs an entry
         // only now, not at each of them.
         if due > now {
-            self.arm(end, due, network);
+            self.arm(end, due, plane);
             return false;
         }
         if end == SENDER {
             let awaited = self.expire(now);
-            self.pump_sender(now, awaited, network);
+            self.pump_sender(now, awaited, plane);
         } else {
             self.receiver.handle_timeout(now);
-            self.pump_receiver(now, None, network);
+            self.pump_receiver(now, None, plane);
         }
         true
     }
@@ -341,25 +346,25 @@ impl Flow {
     }
 
     /// The radio beside the sender reports.
-    pub(crate) fn link_event(&mut self, now: Time, event: LinkEvent, network: &mut Network) {
+    pub(crate) fn link_event(&mut self, now: Time, event: LinkEvent, plane: &mut Plane) {
         if self.is_active() {
             self.sender.handle_link_event(now, event);
-            self.pump_sender(now, Awaited::Window, network);
+            self.pump_sender(now, Awaited::Window, plane);
         }
     }
 
     /// ICMP destination unreachable has reached the sender's host, about the segment that begins with `seq`.
-    pub(crate) fn unreachable(&mut self, now: Time, seq: SeqNumber, network: &mut Network) {
+    pub(crate) fn unreachable(&mut self, now: Time, seq: SeqNumber, plane: &mut Plane) {
         if self.is_active() {
-            network.trace.flow_event(now, EventKind::Unreachable, self.number, self.cwnd_segments());
+            plane.recorder.trace.flow_event(now, EventKind::Unreachable, self.number, self.cwnd_segments());
             self.sender.handle_unreachable(now, seq);
-            self.pump_sender(now, Awaited::Window, network);
+            self.pump_sender(now, Awaited::Window, plane);
         }
     }
 
     /// Sends what the sender has to send, then sets its timer. `awaited` is what it has waited for; nothing: its window tells.
     #[inline]
-    fn pump_sender(&mut self, now: Time, mut awaited: Awaited, network: &mut Network) {
+    fn pump_sender(&mut self, now: Time, mut awaited: Awaited, plane: &mut Plane) {
         while let Some(segment) = &mut self.sender.poll_transmit(now) {
             if awaited == Awaited::Nothing {
                 awaited = self.limit();
@@ -368,29 +373,29 @@ impl Flow {
             // The handshake, FINs and pure ACKs give no round-trip sample.
             let sent_at = if segment.len > 0 { now } else { Time::MAX };
             self.streams[DATA].injected += 1;
-            network.send_segment(now, 2 * self.number as u32, segment, sent_at, awaited);
+            plane.send_segment(now, 2 * self.number as u32, segment, sent_at, awaited);
         }
         // After sending, so that an event is recorded with the window that it led to.
         while let Some(event) = self.sender.poll_event() {
-            self.record(now, event, network);
+            self.record(now, event, plane);
         }
         let due = self.sender.poll_timeout();
-        self.arm(SENDER, due, network);
+        self.arm(SENDER, due, plane);
     }
 
     /// Sends what the receiver has to send, then sets its timer. `latest` is the segment that arrived last.
     #[inline]
-    fn pump_receiver(&mut self, now: Time, latest: Option<(u32, Time)>, network: &mut Network) {
+    fn pump_receiver(&mut self, now: Time, latest: Option<(u32, Time)>, plane: &mut Plane) {
         while let Some(segment) = &mut self.receiver.poll_transmit(now) {
             let sent_at = self.answered(segment, latest);
             self.manage_outgoing(now, segment, Beside::Receiver);
             self.streams[ACKS].injected += 1;
-            network.send_segment(now, 2 * self.number as u32 + 1, segment, sent_at, Awaited::Nothing);
+            plane.send_segment(now, 2 * self.number as u32 + 1, segment, sent_at, Awaited::Nothing);
         }
         // Of the receiver's events none is recorded; left there, they would pile up.
         while self.receiver.poll_event().is_some() {}
         let due = self.receiver.poll_timeout();
-        self.arm(RECEIVER, due, network);
+        self.arm(RECEIVER, due, plane);
     }
 
     /// When the segment was sent that `ack` answers, by its tag; `Time::MAX` when it is none that is remembered.
@@ -404,15 +409,15 @@ impl Flow {
 
     /// Makes sure that an entry of `end`'s timer is due no later than `due`. An entry that comes too early moves itself.
     #[inline]
-    fn arm(&mut self, end: usize, due: Time, network: &mut Network) {
+    fn arm(&mut self, end: usize, due: Time, plane: &mut Plane) {
         if due < self.armed[end] {
             self.armed_after[end] = std::mem::replace(&mut self.armed[end], due);
-            network.queue.push(due, Event::Timer((2 * self.number + end) as u32));
+            plane.schedule(due, Event::Timer((2 * self.number + end) as u32));
         }
     }
 
     #[cold]
-    fn record(&mut self, now: Time, event: TransportEvent, network: &mut Network) {
+    fn record(&mut self, now: Time, event: TransportEvent, plane: &mut Plane) {
         let kind = match event {
             TransportEvent::Connected => EventKind::Connected,
             TransportEvent::Rto { .. } => EventKind::Rto,
@@ -426,7 +431,7 @@ impl Flow {
             TransportEvent::Aborted => EventKind::Aborted,
             TransportEvent::WindowProbe | TransportEvent::Finished => return,
         };
-        network.trace.flow_event(now, kind, self.number, self.cwnd_segments());
+        plane.recorder.trace.flow_event(now, kind, self.number, self.cwnd_segments());
     }
 
     /// The congestion window in segments.

@@ -1,7 +1,6 @@
 //! The frames of an ad hoc network, where packets are recorded: the table `frames`, of which captures are made.
 
-use crate::network::Network;
-use crate::packet::{Body, Packet};
+use crate::packet::{Body, OptionStore, Packet};
 use crate::trace::{flags_text, sack_text};
 use cogtcp_adhoc::{ARP_BYTES, AirFrame, AirNote, FrameContent, NodeRadio};
 use cogtcp_link::Payload;
@@ -98,9 +97,9 @@ impl Frames {
     }
 
     /// Something happened in the air.
-    pub(crate) fn note(&mut self, note: &AirNote<Packet>, network: &Network) {
+    pub(crate) fn note(&mut self, note: &AirNote<Packet>, store: &OptionStore) {
         match note {
-            AirNote::Frame(frame) => self.frame(frame, network),
+            AirNote::Frame(frame) => self.frame(frame, store),
             AirNote::Failed { radio, cause } => {
                 if let Some(row) = self.attempts.get(&key(*radio)) {
                     let code = self.rows.failed.intern(cause.name());
@@ -110,13 +109,13 @@ impl Frames {
         }
     }
 
-    fn frame(&mut self, frame: &AirFrame<Packet>, network: &Network) {
+    fn frame(&mut self, frame: &AirFrame<Packet>, store: &OptionStore) {
         let from = key(frame.from);
         let nobody = (self.nodes.len() as u32, NodeRadio::First);
         let to = frame.to.unwrap_or(nobody);
         let seconds = |time: Time| time.as_secs_f64();
         let is_first = matches!(frame.kind, FrameKind::Rts | FrameKind::Data);
-        let (content, retry) = self.content(from, frame, network);
+        let (content, retry) = self.content(from, frame, store);
         let row = FrameRow {
             time_s: seconds(frame.start),
             end_s: seconds(frame.end),
@@ -140,24 +139,24 @@ impl Frames {
     }
 
     /// What a frame carries, and whether it is a copy.
-    fn content(&mut self, from: RadioKey, frame: &AirFrame<Packet>, network: &Network) -> (FrameRow, bool) {
+    fn content(&mut self, from: RadioKey, frame: &AirFrame<Packet>, store: &OptionStore) -> (FrameRow, bool) {
         let Some(content) = &frame.content else { return (self.nothing, false) };
         if let Some((sequence, row)) = self.last.get(&from)
             && *sequence == frame.sequence
         {
             return (*row, true);
         }
-        let row = self.describe(from.0, content, network);
+        let row = self.describe(from.0, content, store);
         self.last.insert(from, (frame.sequence, row));
         (row, false)
     }
 
-    fn describe(&mut self, sender: u32, content: &FrameContent<Packet>, network: &Network) -> FrameRow {
+    fn describe(&mut self, sender: u32, content: &FrameContent<Packet>, store: &OptionStore) -> FrameRow {
         let nobody = self.nodes.len() as u32;
         let nothing = FrameRow { from: Code(sender), ..self.nothing };
         match content {
             FrameContent::Data(packet) => {
-                let segment = network.peek(&packet.payload);
+                let segment = store.peek(&packet.payload);
                 self.packet(packet, segment.as_ref())
             }
             FrameContent::Routing(packet, _) => {
@@ -202,14 +201,14 @@ impl Frames {
         let number = |value: Option<u32>| value.map_or(f64::NAN, f64::from);
         let (protocol, seq, payload) = match (&carried.body, segment) {
             (_, Some(segment)) => ("tcp", segment.seq.get(), segment.len),
-            (Body::Unreachable { seq }, None) => ("icmp", seq.get(), 0),
+            (Body::Unreachable { seq, .. }, None) => ("icmp", seq.get(), 0),
             _ => ("udp", 0, packet.bytes.saturating_sub(IPV4_HEADER + UDP_HEADER)),
         };
         FrameRow {
             protocol: self.rows.protocol.intern(protocol),
-            stream: u64::from(carried.stream),
+            stream: u64::from(carried.transit.stream),
             // Streams beyond those of the flows belong to none; their code follows.
-            flow: Code((carried.stream / 2).min(self.flows)),
+            flow: Code((carried.transit.stream / 2).min(self.flows)),
             from: Code(packet.source),
             to: Code(packet.destination),
             ttl: u64::from(packet.time_to_live),

@@ -5,35 +5,29 @@
 //! process, and the same experiment and seed give the same bytes everywhere. The model, its definitions and its limits
 //! are described in `docs/simulator.md`.
 //!
-//! Reading order of the source: `queue` (pending events), `packet`, `network` (links, the ways of
-//! packets), `forwarding` (nodes and tables), `flow` (two connection ends and their measurements), `gated_links` and `boards` (radios, and who hears of them), `network/stations` (CR users in full and their
-//! MAC), `parts` (what few runs have: `train`, a mobile router's warnings, `unreachable`, ICMP, `udp`), `simulation` (the event loop),
-//! `budget` (where the bottlenecks' time went), `report` (the tables).
+//! The network between the hosts is [`cogtcp_network`]; here are its clock, the hosts and the record of the run. Reading order of the
+//! source: `event` (what hosts wait for), `packet`, `plane` and `recorder` (the network with this simulator's packets, and who observes
+//! it), `flow` (two connection ends and their measurements), `parts` (what few runs have: `train`, a mobile router's warnings, `udp`,
+//! `applications`), `simulation` (the event loop), `report` (the tables).
 
-mod adhoc;
 mod applications;
-mod boards;
-mod budget;
 mod episode;
+mod event;
 mod flow;
-mod forwarding;
 mod frames;
-mod gated_links;
 mod look_ahead;
-mod network;
 mod options;
 mod packet;
 mod parts;
+mod plane;
 mod primary_users;
-mod queue;
 mod receiver_host;
+mod recorder;
 mod report;
-mod routes;
 mod simulation;
 mod trace;
 mod train;
 mod udp;
-mod unreachable;
 
 pub use episode::{CongestionEpisode, CongestionView, SensingEpisode, SensingView};
 pub use options::{ControlFactory, ControlFailure, RunError, RunOptions, TraceLevel};

@@ -6,32 +6,34 @@
 //! below the top has its link fetched; on the third its first packet; on the second what that packet goes to; on the first
 //! what that points to. Nothing here changes the run.
 
-use crate::network::{Goal, Network};
+use crate::packet::Packet;
 use crate::simulation::Simulation;
+use cogtcp_network::{Goal, Network};
 
 impl Simulation {
     /// Asks for what the arrivals will touch that the last event has brought nearer.
     #[inline(never)]
     pub(crate) fn look_ahead(&self) {
-        let network = &self.network;
-        let [fifth, fourth, third, second, first] = network.queue.approaching();
+        let network = &self.plane.network;
+        let [fifth, fourth, third, second, first] = network.approaching();
+        let pipes = network.pipes();
         for pipe in [fifth, fourth].into_iter().flatten() {
-            if let Some(pipe) = network.pipes.get(pipe as usize) {
+            if let Some(pipe) = pipes.get(pipe as usize) {
                 pipe.prefetch();
             }
         }
-        if let Some(pipe) = third.and_then(|pipe| network.pipes.get(pipe as usize)) {
+        if let Some(pipe) = third.and_then(|pipe| pipes.get(pipe as usize)) {
             pipe.prefetch_first();
         }
         if let Some(goal) = second.and_then(|pipe| network.goal(pipe)) {
             match goal {
-                Goal::Pipe(pipe) => network.pipes[pipe as usize].prefetch(),
+                Goal::Pipe(pipe) => pipes[pipe as usize].prefetch(),
                 Goal::Host(stream) => self.prefetch_end(network, stream),
             }
         }
         if let Some(goal) = first.and_then(|pipe| network.goal(pipe)) {
             match goal {
-                Goal::Pipe(pipe) => network.pipes[pipe as usize].prefetch_room(),
+                Goal::Pipe(pipe) => pipes[pipe as usize].prefetch_room(),
                 Goal::Host(stream) => self.prefetch_depth(network, stream),
             }
         }
@@ -39,19 +41,22 @@ impl Simulation {
 
     /// The connection end that `stream` leads to, and the link on which it answers.
     #[inline]
-    fn prefetch_end(&self, network: &Network, stream: u32) {
+    fn prefetch_end(&self, network: &Network<Packet>, stream: u32) {
         let Some(flow) = self.flows.get(stream as usize / 2) else { return };
         flow.prefetch(stream % 2 == 1);
-        let answers = network.first_pipe(stream ^ 1);
-        network.pipes[answers as usize].prefetch();
-        network.budget.prefetch(answers);
+        if let Some(answers) = network.first_pipe(stream ^ 1) {
+            network.pipes()[answers as usize].prefetch();
+            network.prefetch_account(answers);
+        }
     }
 
     /// What that end points to.
     #[inline]
-    fn prefetch_depth(&self, network: &Network, stream: u32) {
+    fn prefetch_depth(&self, network: &Network<Packet>, stream: u32) {
         let Some(flow) = self.flows.get(stream as usize / 2) else { return };
         flow.prefetch_depth(stream % 2 == 1);
-        network.pipes[network.first_pipe(stream ^ 1) as usize].prefetch_room();
+        if let Some(answers) = network.first_pipe(stream ^ 1) {
+            network.pipes()[answers as usize].prefetch_room();
+        }
     }
 }

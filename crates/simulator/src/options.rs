@@ -1,5 +1,6 @@
 //! What a caller sets for a run, and how a run fails.
 
+use cogtcp_network::BuildError;
 use cogtcp_scenario::{FlowSpec, MOST_SERIES_ROWS};
 use cogtcp_transport::{CongestionControl, ControlError};
 use cogtcp_units::Time;
@@ -119,26 +120,9 @@ pub enum RunError {
         /// Its receiver's node.
         to: String,
     },
-    /// Two radios gate one link.
-    #[error(
-        "link \"{link}\" is gated by the radios \"{first}\" and \"{second}\"; a link has at most one radio"
-    )]
-    TwoRadios {
-        /// The link.
-        link: String,
-        /// One radio.
-        first: String,
-        /// The other.
-        second: String,
-    },
-    /// A CR user that cannot be built.
-    #[error("radio \"{radio}\": {why}")]
-    Radio {
-        /// The radio.
-        radio: String,
-        /// Why.
-        why: String,
-    },
+    /// The network cannot be built.
+    #[error(transparent)]
+    Network(#[from] BuildError),
     /// The experiment is larger than the engine's event codes.
     #[error("the experiment has {count} {what}; the engine takes at most {most}")]
     TooLarge {
@@ -158,9 +142,6 @@ pub enum RunError {
         /// How many.
         rows: u64,
     },
-    /// An ad hoc network that cannot be built.
-    #[error("ad hoc network: {0}")]
-    AdHoc(String),
     /// The run scheduled more events than the engine can number.
     #[error("the run scheduled more than 2^40 events; shorten it")]
     TooManyEvents,
@@ -170,4 +151,11 @@ pub enum RunError {
     /// Packets appeared or vanished, or a link carried more than it could: a defect of the simulator.
     #[error("internal error, please report it: {0}")]
     Conservation(String),
+}
+
+impl RunError {
+    /// A radio that cannot be built or steered.
+    pub(crate) fn radio(radio: &str, why: &str) -> Self {
+        Self::Network(BuildError::Radio { radio: radio.to_owned(), why: why.to_owned() })
+    }
 }

@@ -5,28 +5,20 @@
 //! options in the [`OptionStore`].
 //!
 //! Its addresses are those of its stream: what one end sends to another is one stream, and the network knows the nodes at
-//! both ends ([`crate::network::Network::addresses`]).
+//! both ends ([`Network::ends`](cogtcp_network::Network::ends)).
 
-use crate::budget::Awaited;
-use cogtcp_link::{Link, Payload};
+use cogtcp_link::Payload;
+use cogtcp_network::{Awaited, TIME_TO_LIVE, Transit};
 use cogtcp_transport::{Flags, IPV4_HEADER, Segment, SeqNumber, TCP_HEADER};
 use cogtcp_units::Time;
-
-/// One direction of a link of the simulator.
-pub(crate) type Pipe = Link<Packet>;
-
-/// Hops that a packet may take where nodes forward by their tables: what Linux sends with.
-pub(crate) const TIME_TO_LIVE: u8 = 64;
 
 /// A packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
     /// Data: when it was sent. An acknowledgement: when the data was sent that it answers. Else `Time::MAX`.
     pub(crate) sent_at: Time,
-    /// The stream that it belongs to.
-    pub(crate) stream: u32,
-    /// Position in the network's list of paths of the link after this one; before its first link, of that.
-    pub(crate) next: u32,
+    /// Where it is on its path.
+    pub(crate) transit: Transit,
     /// What it carries.
     pub(crate) body: Body,
     /// Hops that it may still take where nodes forward by their tables. A way that was read off the tables before the run has
@@ -56,7 +48,11 @@ pub(crate) enum Body {
     /// A UDP datagram.
     Udp(Datagram),
     /// ICMP destination unreachable, about the TCP segment that begins with `seq` (RFC 792).
-    Unreachable { seq: SeqNumber },
+    Unreachable {
+        seq: SeqNumber,
+        /// The flow.
+        flow: u32,
+    },
     /// A message between parts of a node's own control: a train's router and its clients.
     Control(ControlMessage),
 }
@@ -94,23 +90,32 @@ impl Ecn {
 impl Default for Packet {
     /// A place for a packet: no packet.
     fn default() -> Self {
-        Self::new(0, Body::TcpWithOptions { place: u32::MAX }, Time::MAX)
+        Self::new(Body::TcpWithOptions { place: u32::MAX }, Time::MAX)
     }
 }
 
 impl Packet {
-    /// A packet of `stream`, not marked and of a sender that would not react to marks.
+    /// A packet that is not marked and of a sender that would not react to marks.
     #[inline]
-    pub(crate) fn new(stream: u32, body: Body, sent_at: Time) -> Self {
+    pub(crate) fn new(body: Body, sent_at: Time) -> Self {
         Self {
             sent_at,
-            stream,
-            next: 0,
+            transit: Transit::default(),
             body,
             time_to_live: TIME_TO_LIVE,
             awaited: Awaited::Nothing,
             ecn: Ecn(0),
         }
+    }
+
+    /// Whether it carries a TCP segment.
+    pub(crate) fn is_segment(&self) -> bool {
+        matches!(self.body, Body::Tcp { .. } | Body::TcpWithOptions { .. })
+    }
+
+    /// Whether it carries a TCP segment with options, which the store has.
+    pub(crate) fn is_stored(&self) -> bool {
+        matches!(self.body, Body::TcpWithOptions { .. })
     }
 
     /// Whether a queue marked it.
@@ -122,7 +127,7 @@ impl Packet {
 
 impl Payload for Packet {
     fn flow(&self) -> u32 {
-        self.stream
+        self.transit.stream
     }
 
     fn is_ecn_capable(&self) -> bool {
@@ -136,7 +141,30 @@ impl Payload for Packet {
 
     #[inline]
     fn enter(&mut self) {
-        self.next += 1;
+        self.transit.enter();
+    }
+}
+
+impl cogtcp_network::Payload for Packet {
+    #[inline]
+    fn transit(&self) -> Transit {
+        self.transit
+    }
+
+    #[inline]
+    fn set_transit(&mut self, transit: Transit) {
+        self.transit = transit;
+    }
+
+    #[inline]
+    fn awaited(&self) -> Awaited {
+        self.awaited
+    }
+
+    fn spend_hop(&mut self) -> bool {
+        let goes_on = self.time_to_live > 1;
+        self.time_to_live -= u8::from(goes_on);
+        goes_on
     }
 }
 
@@ -150,7 +178,7 @@ pub(crate) struct OptionStore {
 impl OptionStore {
     /// The packet of a segment whose wire size is `wire`. Every one is to be taken out once.
     #[inline]
-    pub(crate) fn pack(&mut self, stream: u32, segment: &Segment, sent_at: Time, wire: u32) -> Packet {
+    pub(crate) fn pack(&mut self, segment: &Segment, sent_at: Time, wire: u32) -> Packet {
         let body = if wire == IPV4_HEADER + TCP_HEADER + segment.len {
             Body::Tcp {
                 seq: segment.seq,
@@ -164,7 +192,7 @@ impl OptionStore {
             Body::TcpWithOptions { place: self.put(segment) }
         };
         let ecn = Ecn(u8::from(segment.is_ecn_capable()) * Ecn::CAPABLE);
-        Packet { ecn, ..Packet::new(stream, body, sent_at) }
+        Packet { ecn, ..Packet::new(body, sent_at) }
     }
 
     /// Takes the TCP segment out of `packet`, with the mark that a queue left on it; `None`: it carries something else.
@@ -235,13 +263,10 @@ mod tests {
         let mut store = OptionStore::default();
         for _ in 0..3 {
             let sent = [plain, stamped, capable];
-            let packets =
-                sent.map(|segment| store.pack(5, &segment, Time::from_millis(5), segment.wire_size()));
+            let packets = sent.map(|segment| store.pack(&segment, Time::from_millis(5), segment.wire_size()));
             assert_eq!(store.len(), 1);
             assert_eq!(packets.map(|packet| packet.is_ecn_capable()), [false, false, true]);
-            assert!(
-                packets.iter().all(|packet| packet.stream == 5 && packet.sent_at == Time::from_millis(5))
-            );
+            assert!(packets.iter().all(|packet| packet.sent_at == Time::from_millis(5)));
             for (packet, segment) in packets.iter().zip(sent) {
                 assert!(store.peek(packet) == Some(segment));
             }
@@ -257,7 +282,7 @@ mod tests {
     #[test]
     fn what_is_no_segment_is_not_read_as_one() {
         let message = Body::Control(ControlMessage { kind: 1, content: 2 });
-        assert!(OptionStore::default().unpack(&Packet::new(3, message, Time::MAX)).is_none());
+        assert!(OptionStore::default().unpack(&Packet::new(message, Time::MAX)).is_none());
     }
 
     /// A packet on a link is one cache line.

@@ -5,23 +5,18 @@
 //! [`codes`].
 
 use crate::TraceLevel;
-use crate::adhoc::AdHoc;
 use crate::applications::Applications;
 use crate::flow::Flow;
-use crate::gated_links::GatedLinks;
-use crate::network::{Network, StreamCounters};
 use crate::options::{ControlFactory, RunError};
 use crate::packet::Packet;
+use crate::plane::Plane;
 use crate::primary_users::PrimaryUsers;
-use crate::routes::Router;
 use crate::train::Train;
 use crate::udp::UdpSources;
-use crate::unreachable::Unreachable;
 use cogtcp_link::Frame;
+use cogtcp_network::{AirStream, NoRoute, Routes, StreamCounters, Tally};
 use cogtcp_records::Table;
 use cogtcp_scenario::Experiment;
-use cogtcp_spectrum::air::Air;
-use cogtcp_spectrum::{Protection, RadioStats};
 use cogtcp_units::Time;
 use std::fmt::Debug;
 use std::ops::Range;
@@ -31,30 +26,35 @@ use std::sync::Arc;
 type Build = fn(&mut Plan<'_, '_>) -> Result<Option<Box<dyn Part>>, RunError>;
 
 /// Every part. What happens at one instant in the beginning happens in this order, and so do the streams of packets.
-const PARTS: &[Build] = &[
-    Train::build,
-    Unreachable::build,
-    UdpSources::build,
-    Applications::build,
-    PrimaryUsers::build,
-    AdHoc::build,
-];
+const PARTS: &[Build] =
+    &[Train::build, tell_sources, UdpSources::build, Applications::build, PrimaryUsers::build];
+
+/// The network's own: the sources of the flows' data are told what silence destroyed, where a radio asks for it.
+fn tell_sources(plan: &mut Plan<'_, '_>) -> Result<Option<Box<dyn Part>>, RunError> {
+    let streams: Vec<u32> = (0..plan.flows.len() as u32).map(|flow| 2 * flow).collect();
+    let told = plan.plane.network.tell_sources(plan.experiment, &mut plan.routes, &streams);
+    let nodes = &plan.experiment.nodes;
+    told.map_err(|route| no_route(nodes, route, format!("ICMP of {}", nodes[route.from])))?;
+    Ok(None)
+}
+
+fn no_route(nodes: &[String], NoRoute { from, to }: NoRoute, flow: String) -> RunError {
+    RunError::NoRoute { flow, from: nodes[from].clone(), to: nodes[to].clone() }
+}
 
 /// The codes of the parts' events in the queue: four bits of kind, twenty of index. They are hashed into a run's digest.
 pub(crate) mod codes {
-    use crate::queue::Event;
+    use crate::event::{Event, MOST};
     use std::ops::Range;
 
-    /// The timer of a train's router, and its radio's measurements.
-    pub(crate) const TRAIN: Range<u32> = Event::codes(6, 1..3);
+    /// The timer of a train's router, its radio's measurements, its board.
+    pub(crate) const TRAIN: Range<u32> = Event::codes(6, 1..4);
     /// Primary users, by number.
-    pub(crate) const PRIMARY_USERS: Range<u32> = Event::codes(9, 0..Event::MAX_INDEX);
+    pub(crate) const PRIMARY_USERS: Range<u32> = Event::codes(9, 0..MOST);
     /// UDP sources, by number.
-    pub(crate) const UDP: Range<u32> = Event::codes(11, 0..Event::MAX_INDEX);
+    pub(crate) const UDP: Range<u32> = Event::codes(11, 0..MOST);
     /// Applications that ask, by flow: twice its number, plus 1 where a response has come.
-    pub(crate) const APPLICATIONS: Range<u32> = Event::codes(12, 0..Event::MAX_INDEX);
-    /// An ad hoc network: something is due, hosts have sent, places are recorded.
-    pub(crate) const AD_HOC: Range<u32> = Event::codes(13, 0..3);
+    pub(crate) const APPLICATIONS: Range<u32> = Event::codes(12, 0..MOST);
 }
 
 /// A part. It sends packets on streams of its own and puts events of its own into the queue.
@@ -75,25 +75,11 @@ pub(crate) trait Part: Debug {
     /// A packet on one of its streams has reached its host.
     fn receive(&mut self, _now: Time, _frame: &Frame<Packet>, _world: &mut World<'_>) {}
 
-    /// Silence destroyed packets on links that are watched ([`Network::take_destroyed`]).
-    fn handle_losses(&mut self, _now: Time, _world: &mut World<'_>) {}
-
-    /// Something happened to a radio: something may stand on the boards.
-    fn read_boards(&mut self, _now: Time, _world: &mut World<'_>) {}
-
     /// Metrics count from `now`.
-    fn end_warmup(&mut self, _now: Time, _network: &Network) {}
+    fn end_warmup(&mut self, _now: Time, _plane: &Plane) {}
 
     /// What the hosts counted of its packets, by stream.
     fn streams(&self) -> Vec<StreamCounters> {
-        Vec::new()
-    }
-
-    /// Shows the packets that it holds.
-    fn visit(&self, _show: &mut dyn FnMut(&Frame<Packet>)) {}
-
-    /// Its radios, since the end of the warm-up, by name.
-    fn radios(&self, _now: Time) -> Vec<(String, RadioStats, Protection)> {
         Vec::new()
     }
 
@@ -103,36 +89,43 @@ pub(crate) trait Part: Debug {
     }
 }
 
-/// What an event of a part is to the run.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Tally {
-    /// An event like others: counted and hashed.
-    Event,
-    /// A timer that had moved on meanwhile: counted alone, as how many there are is a matter of how timers are kept.
-    Stale,
-    /// Somebody looked: neither.
-    Observation,
-}
-
 /// What a part is built from.
 pub(crate) struct Plan<'a, 'e> {
     pub(crate) experiment: &'e Experiment,
     pub(crate) seed: u64,
     pub(crate) trace: TraceLevel,
-    pub(crate) network: &'a mut Network,
+    pub(crate) plane: &'a mut Plane,
     pub(crate) flows: &'a mut [Flow],
-    pub(crate) radios: &'a mut [GatedLinks],
-    pub(crate) router: Router<'e>,
+    pub(crate) routes: Routes<'e>,
+    /// What the tables of an ad hoc network call streams.
+    pub(crate) named: Vec<(u32, AirStream)>,
     /// What makes congestion controls in place of the registry.
     pub(crate) controls: Option<Arc<dyn ControlFactory>>,
-    /// Where there are CR users in full.
-    pub(crate) air: Option<&'a Arc<Air>>,
+}
+
+impl Plan<'_, '_> {
+    /// Adds the next stream, on the shortest path from one node to another. `flow` and `kind` are what an ad hoc network's tables call
+    /// it; `what` needs it.
+    pub(crate) fn add_stream(
+        &mut self,
+        from: usize,
+        to: usize,
+        kind: &'static str,
+        flow: &str,
+        what: impl FnOnce() -> String,
+    ) -> Result<u32, RunError> {
+        let path = self.routes.path(from, to).filter(|path| !path.is_empty());
+        let wrong = || no_route(&self.experiment.nodes, NoRoute { from, to }, what());
+        let stream = self.plane.network.add_stream(from, to, &path.ok_or_else(wrong)?);
+        self.named.push((stream, AirStream { flow: flow.to_owned(), kind, ends: (from as u32, to as u32) }));
+        Ok(stream)
+    }
 }
 
 /// What a part can act on.
 #[derive(Debug)]
 pub(crate) struct World<'a> {
-    pub(crate) network: &'a mut Network,
+    pub(crate) plane: &'a mut Plane,
     pub(crate) flows: &'a mut [Flow],
 }
 
@@ -141,7 +134,7 @@ pub(crate) struct World<'a> {
 pub(crate) struct Ending<'a> {
     pub(crate) experiment: &'a Experiment,
     pub(crate) end: Time,
-    pub(crate) network: &'a Network,
+    pub(crate) plane: &'a Plane,
     pub(crate) flows: &'a [Flow],
 }
 
@@ -160,13 +153,14 @@ impl Parts {
     pub(crate) fn new(mut plan: Plan<'_, '_>) -> Result<Self, RunError> {
         let mut made = Self { parts: Vec::new(), events: Vec::new(), streams: Vec::new() };
         for build in PARTS {
-            let first = plan.network.streams();
+            let first = plan.plane.network.streams();
             if let Some(part) = build(&mut plan)? {
                 made.events.push(part.events());
-                made.streams.push(first..plan.network.streams());
+                made.streams.push(first..plan.plane.network.streams());
                 made.parts.push(part);
             }
         }
+        plan.plane.network.name_streams(&plan.named);
         Ok(made)
     }
 
@@ -186,41 +180,20 @@ impl Parts {
     /// A packet that is no TCP segment has reached its host.
     #[cold]
     pub(crate) fn receive(&mut self, now: Time, frame: &Frame<Packet>, world: &mut World<'_>) {
-        let stream = frame.packet.stream;
+        let stream = frame.packet.transit.stream;
         if let Some(owner) = self.streams.iter().position(|streams| streams.contains(&stream)) {
             self.parts[owner].receive(now, frame, world);
         }
     }
 
-    /// Silence destroyed packets on links that are watched.
-    #[cold]
-    pub(crate) fn handle_losses(&mut self, now: Time, world: &mut World<'_>) {
-        self.parts.iter_mut().for_each(|part| part.handle_losses(now, world));
-    }
-
-    /// Something happened to a radio.
-    pub(crate) fn read_boards(&mut self, now: Time, world: &mut World<'_>) {
-        self.parts.iter_mut().for_each(|part| part.read_boards(now, world));
-    }
-
     /// Metrics count from `now`.
-    pub(crate) fn end_warmup(&mut self, now: Time, network: &Network) {
-        self.parts.iter_mut().for_each(|part| part.end_warmup(now, network));
+    pub(crate) fn end_warmup(&mut self, now: Time, plane: &Plane) {
+        self.parts.iter_mut().for_each(|part| part.end_warmup(now, plane));
     }
 
-    /// What the hosts counted of the parts' packets, in the order of their streams.
-    pub(crate) fn streams(&self) -> impl Iterator<Item = StreamCounters> {
-        self.parts.iter().flat_map(|part| part.streams())
-    }
-
-    /// Shows the packets that the parts hold.
-    pub(crate) fn visit(&self, show: &mut dyn FnMut(&Frame<Packet>)) {
-        self.parts.iter().for_each(|part| part.visit(show));
-    }
-
-    /// The radios of the parts.
-    pub(crate) fn radios(&self, now: Time) -> Vec<(String, RadioStats, Protection)> {
-        self.parts.iter().flat_map(|part| part.radios(now)).collect()
+    /// What the hosts counted of the parts' packets, by stream.
+    pub(crate) fn streams(&self) -> impl Iterator<Item = (u32, StreamCounters)> {
+        self.parts.iter().zip(&self.streams).flat_map(|(part, numbers)| numbers.clone().zip(part.streams()))
     }
 
     /// The tables of all.
@@ -232,12 +205,12 @@ impl Parts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queue::Event;
+    use crate::event::Event;
 
     /// An event belongs to one part, and to no event of the loop's own.
     #[test]
     fn codes_do_not_overlap() {
-        let all = [codes::TRAIN, codes::PRIMARY_USERS, codes::UDP, codes::APPLICATIONS, codes::AD_HOC];
+        let all = [codes::TRAIN, codes::PRIMARY_USERS, codes::UDP, codes::APPLICATIONS];
         for (number, codes) in all.iter().enumerate() {
             assert!(all[..number].iter().all(|other| codes.end <= other.start || other.end <= codes.start));
             for code in [codes.start, codes.end - 1] {

@@ -1,9 +1,10 @@
 //! The primary users' comings and goings, for the record of events: nothing else hears of these events. Without such a record
 //! they are left out, and the run is the same.
 
+use crate::event::Event;
 use crate::options::{RunError, TraceLevel};
-use crate::parts::{Part, Plan, Tally, World, codes};
-use crate::queue::Event;
+use crate::parts::{Part, Plan, World, codes};
+use cogtcp_network::Tally;
 use cogtcp_spectrum::air::Air;
 use cogtcp_units::Time;
 use std::ops::Range;
@@ -18,7 +19,7 @@ pub(crate) struct PrimaryUsers {
 impl PrimaryUsers {
     /// The users of an air, where events are recorded.
     pub(crate) fn build(plan: &mut Plan<'_, '_>) -> Result<Option<Box<dyn Part>>, RunError> {
-        let air = plan.air.filter(|_| plan.trace >= TraceLevel::Full);
+        let air = plan.plane.network.spectrum().filter(|_| plan.trace >= TraceLevel::Full);
         Ok(air.map(|air| Box::new(Self { air: Arc::clone(air) }) as Box<dyn Part>))
     }
 
@@ -34,7 +35,7 @@ impl Part for PrimaryUsers {
 
     fn begin(&mut self, world: &mut World<'_>) {
         for (number, user) in self.air.activity.users.iter().enumerate() {
-            world.network.queue.push(user.activity.next_arrival(Time::ZERO), Self::event(number));
+            world.plane.schedule(user.activity.next_arrival(Time::ZERO), Self::event(number));
         }
     }
 
@@ -42,9 +43,9 @@ impl Part for PrimaryUsers {
         let user = &self.air.activity.users[number as usize];
         let intervals = &user.activity;
         let is_on = intervals.is_on(now);
-        world.network.trace.primary_user(now, user.id, user.band, is_on);
+        world.plane.recorder.trace.primary_user(now, user.id, user.band, is_on);
         let next = if is_on { intervals.next_departure(now) } else { intervals.next_arrival(now) };
-        world.network.queue.push(next, Self::event(number as usize));
+        world.plane.schedule(next, Self::event(number as usize));
         Tally::Observation
     }
 }

@@ -1,23 +1,24 @@
 //! What a receiver's host knows that lies outside the connection, for the receiver's part of a congestion control.
 
 use crate::flow::Flow;
-use crate::network::Network;
+use crate::packet::Packet;
+use cogtcp_network::Network;
 use cogtcp_transport::{ReceiverHost, Segment};
 
 /// The host of the receiver of a flow.
 struct Host<'a> {
     flow: usize,
-    network: &'a Network,
+    network: &'a Network<Packet>,
     flows: &'a [Flow],
 }
 
 impl ReceiverHost for Host<'_> {
     /// The bottleneck is the link direction of the flow's data path whose channel has the least rate now, the first of equals.
     fn flows_over_bottleneck(&self) -> u32 {
-        let path = self.network.path(2 * self.flow);
-        let rate = |pipe: &u32| self.network.pipes[*pipe as usize].channel_rate();
-        let Some(bottleneck) = path.iter().copied().min_by_key(rate) else { return 0 };
-        let shares = |other: usize| self.network.path(2 * other).contains(&bottleneck);
+        let path = |flow: usize| self.network.path(2 * flow as u32);
+        let rate = |pipe: &u32| self.network.pipes()[*pipe as usize].channel_rate();
+        let Some(bottleneck) = path(self.flow).min_by_key(rate) else { return 0 };
+        let shares = |other: usize| path(other).any(|pipe| pipe == bottleneck);
         let others = self.flows.iter().enumerate().filter(|(other, _)| *other != self.flow);
         others.filter(|(other, flow)| flow.is_open() && shares(*other)).count() as u32
     }
@@ -26,7 +27,7 @@ impl ReceiverHost for Host<'_> {
 /// The receiver of `flow` is about to be given `syn`: the receiver's part of the flow's congestion control, if it has one, sets
 /// the option of the SYN-ACK, which is built at once. So it does for a repeated SYN: what was said before may no longer hold.
 #[cold]
-pub(crate) fn answer_syn(flow: usize, syn: &Segment, network: &Network, flows: &mut [Flow]) {
+pub(crate) fn answer_syn(flow: usize, syn: &Segment, network: &Network<Packet>, flows: &mut [Flow]) {
     let Some(mut hook) = flows[flow].receiver_hook.take() else { return };
     let answer = hook.answer_syn(syn.custom(), &Host { flow, network, flows });
     flows[flow].receiver.set_syn_ack_option(answer);

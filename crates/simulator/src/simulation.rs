@@ -3,20 +3,19 @@
 mod measure;
 mod setup;
 
+use crate::event::Event;
 use crate::flow::Flow;
-use crate::gated_links::GatedLinks;
-use crate::network::Network;
 use crate::options::{RunError, RunOptions};
-use crate::packet::Packet;
-use crate::parts::{Parts, Tally, World};
-use crate::queue::{Event, EventQueue};
+use crate::packet::{Body, Packet};
+use crate::parts::{Parts, World};
+use crate::plane::Plane;
 use crate::receiver_host;
 use cogtcp_link::Frame;
+use cogtcp_network::{Agenda, Change, Due, Tally};
 use cogtcp_records::Run;
 use cogtcp_scenario::Experiment;
 use cogtcp_transport::Flags;
 use cogtcp_units::Time;
-use measure::PipeBaseline;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -34,13 +33,10 @@ pub(crate) struct Simulation {
     warmup: Time,
     /// The warm-up is over: distributions are recorded.
     warm: bool,
-    pub(crate) network: Network,
+    pub(crate) plane: Plane,
     pub(crate) flows: Vec<Flow>,
-    pub(crate) radios: Vec<GatedLinks>,
     /// What few runs have.
     pub(crate) parts: Parts,
-    /// The pipes at the end of the warm-up; none: there was no warm-up.
-    pub(crate) pipe_baselines: Vec<PipeBaseline>,
     /// Delivered and carried bytes at the last sample, by flow and by pipe, where samples are taken.
     sampled_flows: Vec<u64>,
     sampled_pipes: Vec<f64>,
@@ -54,9 +50,9 @@ struct Digest(u64);
 
 impl Digest {
     #[inline]
-    fn add(&mut self, time: Time, event: Event) {
+    fn add(&mut self, time: Time, due: Due) {
         self.0 = (self.0 ^ time.as_nanos()).wrapping_mul(0x100_0000_01b3).rotate_left(23);
-        self.0 = (self.0 ^ u64::from(event.code())).wrapping_mul(0x100_0000_01b3).rotate_left(23);
+        self.0 = (self.0 ^ u64::from(due.code())).wrapping_mul(0x100_0000_01b3).rotate_left(23);
     }
 }
 
@@ -65,13 +61,13 @@ impl Simulation {
     pub(crate) fn run(mut self, options: &RunOptions) -> Result<Run, RunError> {
         self.play_until(self.end, options)?;
         self.check_conservation()?;
-        self.check_capacity()?;
         let end = self.end;
+        self.plane.network.check_capacity(end).map_err(RunError::Conservation)?;
         for flow in &mut self.flows {
-            flow.end_measure(end, &mut self.network);
+            flow.end_measure(end, &mut self.plane);
         }
         if cfg!(debug_assertions) {
-            self.network.budget.check(&self.network.pipes).map_err(RunError::Conservation)?;
+            self.plane.network.check_budget().map_err(RunError::Conservation)?;
         }
         let digest = self.digest.0;
         Ok(self.report(digest))
@@ -92,11 +88,11 @@ impl Simulation {
     fn play(&mut self, until: Time, options: &RunOptions) -> Result<(), RunError> {
         let mut until_check = 1;
         let mut last = Time::ZERO;
-        while let Some((now, event)) = self.network.queue.peek() {
+        while let Some((now, due)) = self.plane.network.peek() {
             if now > until {
                 break;
             }
-            debug_assert!(now >= last, "time ran backwards from {last:?} to {now:?} with {event:?}");
+            debug_assert!(now >= last, "time ran backwards from {last:?} to {now:?} with {due:?}");
             last = now;
             until_check -= 1;
             if until_check == 0 {
@@ -104,61 +100,72 @@ impl Simulation {
                 self.check(now, options)?;
             }
             self.events += 1;
-            if self.network.queue.is_deep() {
+            if self.plane.network.is_crowded() {
                 self.look_ahead();
             }
-            match event {
-                Event::Arrival(pipe) => {
-                    self.digest.add(now, event);
-                    // `arrive` takes the event off the queue itself: as a rule the pipe's next arrival takes its place.
-                    if let Some(frame) = self.network.arrive(now, pipe) {
-                        self.deliver(now, &frame);
-                    }
-                }
-                Event::Timer(endpoint) => {
-                    self.network.queue.pop(event);
-                    // Stale entries stay out of the digest: how many there are is a matter of how timers are kept, not of the run.
-                    let flow = &mut self.flows[endpoint as usize / 2];
-                    if flow.timer(now, endpoint as usize % 2, &mut self.network) {
-                        self.digest.add(now, event);
-                    }
-                }
-                Event::StationPair(place) => {
-                    self.digest.add(now, event);
-                    self.network.queue.pop(event);
-                    self.play_station_pair(now, place);
-                }
-                Event::Part(code) => {
-                    self.network.queue.pop(event);
-                    let mut world = World { network: &mut self.network, flows: &mut self.flows };
-                    match self.parts.handle_event(now, code, &mut world) {
-                        Tally::Event => self.digest.add(now, event),
-                        Tally::Stale => {}
-                        Tally::Observation => self.events -= 1,
-                    }
-                    if self.network.has_arrived() {
-                        self.deliver_from_air(now);
-                    }
-                }
-                Event::Sample => {
-                    // Neither counted nor hashed: a run is the same with a trace and without.
-                    self.events -= 1;
-                    self.sample(now);
-                    self.network.queue.replace(now + self.experiment.run.sample_interval, event);
-                }
-                other => {
-                    self.digest.add(now, other);
-                    self.network.queue.pop(other);
-                    self.rare_event(now, other);
-                }
+            match due {
+                Due::Network(change) => self.step(now, due, change),
+                Due::Host(code) => self.play_host(now, due, Event::from_code(code)),
             }
-            // On the way, or as a host sent it.
-            if self.network.has_destroyed() {
-                let mut world = World { network: &mut self.network, flows: &mut self.flows };
-                self.parts.handle_losses(now, &mut world);
+            if self.plane.network.has_news() {
+                self.take_news(now);
             }
         }
         Ok(())
+    }
+
+    /// The network changes.
+    #[expect(clippy::inline_always, reason = "one caller, the event loop")]
+    #[inline(always)]
+    fn step(&mut self, now: Time, due: Due, change: Change) {
+        match self.plane.network.tally(now, change) {
+            Tally::Event => self.digest.add(now, due),
+            Tally::Stale => {}
+            Tally::Observation => self.events -= 1,
+        }
+        if let Some(arrival) = self.plane.network.step(now, change, &mut self.plane.recorder) {
+            self.deliver(now, &arrival.frame);
+        }
+    }
+
+    /// What a host waited for is due.
+    #[expect(clippy::inline_always, reason = "one caller, the event loop")]
+    #[inline(always)]
+    fn play_host(&mut self, now: Time, due: Due, event: Event) {
+        match event {
+            Event::Timer(endpoint) => {
+                self.plane.network.agenda().pop(due);
+                // Stale entries stay out of the digest: how many there are is a matter of how timers are kept, not of the run.
+                let flow = &mut self.flows[endpoint as usize / 2];
+                if flow.timer(now, endpoint as usize % 2, &mut self.plane) {
+                    self.digest.add(now, due);
+                }
+            }
+            Event::Part(code) => {
+                self.plane.network.agenda().pop(due);
+                match self.call_part(now, code) {
+                    Tally::Event => self.digest.add(now, due),
+                    Tally::Stale => {}
+                    Tally::Observation => self.events -= 1,
+                }
+            }
+            Event::Sample => {
+                // Neither counted nor hashed: a run is the same with a trace and without.
+                self.events -= 1;
+                self.sample(now);
+                self.plane.network.agenda().replace(now + self.experiment.run.sample_interval, due);
+            }
+            other => {
+                self.digest.add(now, due);
+                self.plane.network.agenda().pop(due);
+                self.rare_event(now, other);
+            }
+        }
+    }
+
+    fn call_part(&mut self, now: Time, code: u32) -> Tally {
+        let mut world = World { plane: &mut self.plane, flows: &mut self.flows };
+        self.parts.handle_event(now, code, &mut world)
     }
 
     /// A packet has reached its host.
@@ -168,85 +175,84 @@ impl Simulation {
     )]
     #[inline(always)]
     fn deliver(&mut self, now: Time, frame: &Frame<Packet>) {
-        let stream = frame.packet.stream;
-        let opened = self.network.open(&frame.packet);
-        let Some(segment) = &opened else {
-            let mut world = World { network: &mut self.network, flows: &mut self.flows };
-            return self.parts.receive(now, frame, &mut world);
-        };
+        let stream = frame.packet.transit.stream;
+        let opened = self.plane.recorder.open(&frame.packet);
+        let Some(segment) = &opened else { return self.deliver_other(now, frame) };
         if segment.flags.contains(Flags::SYN) && stream.is_multiple_of(2) {
-            receiver_host::answer_syn(stream as usize / 2, segment, &self.network, &mut self.flows);
+            receiver_host::answer_syn(stream as usize / 2, segment, &self.plane.network, &mut self.flows);
         }
         let flow = &mut self.flows[stream as usize / 2];
         if stream.is_multiple_of(2) {
-            flow.receive_data(now, segment, frame, self.warm, &mut self.network);
+            flow.receive_data(now, segment, frame, self.warm, &mut self.plane);
         } else {
-            flow.receive_ack(now, segment, frame, self.warm, &mut self.network);
+            flow.receive_ack(now, segment, frame, self.warm, &mut self.plane);
         }
     }
 
-    /// Packets of an ad hoc network have reached their hosts, or nodes have heard of their radios.
-    #[inline(never)]
-    fn deliver_from_air(&mut self, now: Time) {
-        while let Some(frame) = self.network.take_arrived() {
-            self.deliver(now, &frame);
+    /// A packet that is no TCP segment has reached its host.
+    #[cold]
+    fn deliver_other(&mut self, now: Time, frame: &Frame<Packet>) {
+        if let Body::Unreachable { seq, flow } = frame.packet.body {
+            return self.flows[flow as usize].unreachable(now, seq, &mut self.plane);
         }
-        self.tell_transports(now);
+        let mut world = World { plane: &mut self.plane, flows: &mut self.flows };
+        self.parts.receive(now, frame, &mut world);
+    }
+
+    /// Packets have reached their hosts by themselves, nodes have heard of their radios, or silence has destroyed packets whose
+    /// sources are to be told.
+    #[inline(never)]
+    fn take_news(&mut self, now: Time) {
+        while let Some(arrival) = self.plane.network.take_arrival() {
+            self.deliver(now, &arrival.frame);
+        }
+        while let Some((notice, flows)) = self.plane.network.boards().take_heard() {
+            // A sender that hears may send at once, over the network that this list is borrowed from.
+            let flows = flows.to_vec();
+            for flow in flows {
+                self.flows[flow as usize].link_event(now, notice.event, &mut self.plane);
+            }
+        }
+        while let Some(code) = self.plane.network.boards().take_call() {
+            self.call_part(now, code);
+        }
+        while let Some(arrival) = self.plane.network.tell_source(now, &mut self.plane.recorder) {
+            self.deliver(now, &arrival.frame);
+        }
     }
 
     fn rare_event(&mut self, now: Time, event: Event) {
         match event {
-            Event::Radio(number) => {
-                let radio = &mut self.radios[number as usize];
-                // The links first, then who sends over them: a sender that hears of an open link finds it open.
-                radio.change(now, &mut self.network);
-                self.network.queue.push(radio.next_change(), event);
-                self.tell_transports(now);
-                let mut world = World { network: &mut self.network, flows: &mut self.flows };
-                self.parts.read_boards(now, &mut world);
-            }
             Event::FlowStart(number) => {
                 let flow = &mut self.flows[number as usize];
                 // Started before, a flow is measured from the end of the warm-up on (`end_warmup`).
                 if self.warm {
-                    flow.begin_measure(now, &mut self.network);
+                    flow.begin_measure(now, &mut self.plane);
                 }
-                flow.start(now, &mut self.network);
+                flow.start(now, &mut self.plane);
             }
-            Event::FlowStop(number) => self.flows[number as usize].stop(now, &mut self.network),
-            Event::Write(number) => self.flows[number as usize].write(now, &mut self.network),
-            Event::Transmission(pipe) => self.network.transmit(now, pipe),
+            Event::FlowStop(number) => self.flows[number as usize].stop(now, &mut self.plane),
+            Event::Write(number) => self.flows[number as usize].write(now, &mut self.plane),
             Event::WarmupEnd => self.end_warmup(now),
-            Event::Arrival(_) | Event::Timer(_) | Event::Sample | Event::StationPair(_) | Event::Part(_) => {
-                unreachable!("handled by the event loop")
-            }
-        }
-    }
-
-    /// A pair of wireless stations may have something to do.
-    #[inline(never)]
-    fn play_station_pair(&mut self, now: Time, place: u32) {
-        if let Some(frame) = self.network.play_station_pair(now, place) {
-            self.deliver(now, &frame);
-        }
-        self.tell_transports(now);
-    }
-
-    /// Transports read the boards of the nodes that their senders are on.
-    fn tell_transports(&mut self, now: Time) {
-        while let Some((notice, senders)) = self.network.boards.take_for_transports() {
-            // A sender that hears may send at once, over the network that this list is borrowed from.
-            let senders = senders.to_vec();
-            for flow in senders {
-                self.flows[flow].link_event(now, notice.event, &mut self.network);
-            }
+            Event::Timer(_) | Event::Sample | Event::Part(_) => unreachable!("handled by the event loop"),
         }
     }
 
     fn check_conservation(&self) -> Result<(), RunError> {
-        let streams = self.flows.iter().flat_map(|flow| flow.streams).chain(self.parts.streams());
-        let visit = |show: &mut dyn FnMut(&Frame<Packet>)| self.parts.visit(show);
-        self.network.check_conservation(streams, visit).map_err(RunError::Conservation)
+        let flows =
+            self.flows.iter().flat_map(|flow| [0, 1].map(|way| (flow.stream(way), flow.streams[way])));
+        let mut with_options = 0;
+        let see = |packet: &Packet| with_options += usize::from(packet.is_stored());
+        let checked = self.plane.network.check_conservation(flows.chain(self.parts.streams()), see);
+        checked.map_err(RunError::Conservation)?;
+        // Exactly what is under way with options has them stored.
+        let stored = self.plane.recorder.options.len();
+        if stored != with_options {
+            return Err(RunError::Conservation(format!(
+                "{stored} segments with options are stored and {with_options} under way"
+            )));
+        }
+        Ok(())
     }
 
     fn check(&self, now: Time, options: &RunOptions) -> Result<(), RunError> {
@@ -258,7 +264,7 @@ impl Simulation {
             return Err(RunError::Cancelled { at_s: now.as_secs_f64() });
         }
         // Half of the numbers stay in reserve for what is scheduled until the next look.
-        if self.network.queue.scheduled() > EventQueue::MAX_SEQUENCE / 2 {
+        if self.plane.network.scheduled() > Agenda::MAX_SEQUENCE / 2 {
             return Err(RunError::TooManyEvents);
         }
         if cfg!(debug_assertions) {
@@ -267,6 +273,3 @@ impl Simulation {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -4,6 +4,7 @@ use crate::TraceLevel;
 use crate::packet::{Body, Packet};
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_link::{DropCause, Frame};
+use cogtcp_network::{Place, TIME_TO_LIVE};
 use cogtcp_records::tables::{
     ControlSample, ControlSeriesBuilder, EventRow, EventsBuilder, FlowSample, FlowSeriesBuilder, LinkSample,
     LinkSeriesBuilder, PacketEvent, PacketRow, PacketsBuilder,
@@ -32,19 +33,6 @@ pub(crate) struct Trace {
     /// Codes of the causes among the packets, and of "no cause".
     packet_causes: [Code; DropCause::ALL.len()],
     no_cause: Code,
-    /// Streams of packets about a flow that are none of its own, and the flow.
-    about: Vec<(u32, Code)>,
-}
-
-/// Where a packet is, and what the network knows of it that does not lie in it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
-    pub(crate) pipe: u32,
-    /// Whether it takes no packet that it then drops: it refuses them.
-    pub(crate) refuses: bool,
-    /// The nodes that sent it and that it is for.
-    pub(crate) addresses: (u32, u32),
-    pub(crate) time_to_live: u8,
 }
 
 /// Bytes of a UDP header (RFC 768).
@@ -136,20 +124,14 @@ impl Trace {
             causes,
             packet_causes,
             no_cause,
-            about: Vec::new(),
         }
-    }
-
-    /// The packets of `stream` are about a flow whose own streams are others.
-    pub(crate) fn stream_about(&mut self, stream: u32, flow: usize) {
-        self.about.push((stream, Code(flow as u32)));
     }
 
     /// The flow that a packet is of or about. Messages of a train belong to none; the code for none follows those of the flows.
     fn flow_of(&self, packet: &Packet) -> Code {
-        match self.about.iter().find(|(stream, _)| *stream == packet.stream) {
-            Some((_, flow)) => *flow,
-            None => Code((packet.stream / 2).min(self.no_flow.0)),
+        match packet.body {
+            Body::Unreachable { flow, .. } => Code(flow),
+            _ => Code((packet.transit.stream / 2).min(self.no_flow.0)),
         }
     }
 
@@ -165,13 +147,13 @@ impl Trace {
         self.level >= TraceLevel::Packets
     }
 
-    /// Something happened to a packet.
+    /// Something happened to a packet. `cause`: why it was dropped, and whether the link had not taken it.
     #[cold]
     pub(crate) fn packet(
         &mut self,
         now: Time,
         event: PacketEvent,
-        cause: Option<DropCause>,
+        cause: Option<(DropCause, bool)>,
         place: Place,
         frame: &Frame<Packet>,
         segment: Option<&Segment>,
@@ -180,27 +162,31 @@ impl Trace {
         let timestamps = segment.and_then(Segment::timestamps);
         let (protocol, seq, payload) = match (&packet.body, segment) {
             (_, Some(segment)) => (0, segment.seq.get(), segment.len),
-            (Body::Unreachable { seq }, None) => (1, seq.get(), 0),
+            (Body::Unreachable { seq, .. }, None) => (1, seq.get(), 0),
             _ => (2, 0, frame.size().saturating_sub(IPV4_HEADER + UDP_HEADER)),
         };
-        let flow = self.flow_of(packet);
+        let (stream, flow) = (packet.transit.stream, self.flow_of(packet));
+        // Nobody counts down on a path that was read off the tables: the place on it tells. A longer path ends at 1.
+        let ttl = place
+            .hops
+            .map_or(packet.time_to_live, |hops| u32::from(TIME_TO_LIVE).saturating_sub(hops).max(1) as u8);
         let capable = segment.is_some_and(Segment::is_ecn_capable);
         let marked = segment.is_some_and(Segment::is_marked);
         let number = |value: Option<u32>| value.map_or(f64::NAN, f64::from);
         let row = PacketRow {
             time_s: now.as_secs_f64(),
             event: event.code(),
-            cause: cause.map_or(self.no_cause, |cause| self.packet_causes[cause as usize]),
-            refused: place.refuses && cause == Some(DropCause::Queue),
+            cause: cause.map_or(self.no_cause, |(cause, _)| self.packet_causes[cause as usize]),
+            refused: cause == Some((DropCause::Queue, true)),
             link: Code(place.pipe / 2),
             direction: Code(place.pipe % 2),
-            stream: u64::from(packet.stream),
+            stream: u64::from(stream),
             flow,
-            source: Code(if segment.is_some() { packet.stream % 2 } else { 2 }),
+            source: Code(if segment.is_some() { stream % 2 } else { 2 }),
             protocol: Code(protocol),
-            from: Code(place.addresses.0),
-            to: Code(place.addresses.1),
-            ttl: u64::from(place.time_to_live),
+            from: Code(place.ends.0),
+            to: Code(place.ends.1),
+            ttl: u64::from(ttl),
             ecn: if marked { 3 } else { 2 * u64::from(capable) },
             flags: self.packets.flags.intern(&flags_text(segment)),
             seq: u64::from(seq),

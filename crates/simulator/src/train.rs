@@ -4,14 +4,15 @@
 mod messages;
 mod report;
 
-use crate::network::{Network, StreamCounters};
+use crate::event::Event;
 use crate::options::RunError;
 use crate::packet::{Body, Packet};
-use crate::parts::{Ending, Part, Plan, Tally, World, codes};
-use crate::queue::Event;
+use crate::parts::{Ending, Part, Plan, World, codes};
+use crate::plane::Plane;
 use cogtcp_crosslayer::ReaderId;
 use cogtcp_link::Frame;
 use cogtcp_mobile_router::{Message, MobileRouter};
+use cogtcp_network::{StreamCounters, Tally};
 use cogtcp_records::{EventKind, Table};
 use cogtcp_scenario::TrainSpec;
 use cogtcp_spectrum::journey::Course;
@@ -48,6 +49,8 @@ pub(crate) struct Train {
 /// The router's timer, and the radio's measurement that its predictor wants.
 const TIMER: Event = Event::Part(codes::TRAIN.start);
 const MEASUREMENT: Event = Event::Part(codes::TRAIN.start + 1);
+/// Something stands on the board of the router's node.
+const BOARD: Event = Event::Part(codes::TRAIN.start + 2);
 
 /// A node of the LAN.
 #[derive(Debug)]
@@ -66,27 +69,28 @@ impl Train {
         let (experiment, seed) = (plan.experiment, plan.seed);
         let Some(spec) = experiment.train.clone() else { return Ok(None) };
         let radio_spec = &experiment.radios[spec.radio];
-        let wrong = |why: &str| RunError::Radio { radio: radio_spec.name.clone(), why: why.to_owned() };
-        let radio = plan.radios.iter_mut().find(|radio| radio.number == spec.radio);
-        let radio = radio.ok_or_else(|| wrong("a train's radio is a cycle, not a CR user in full"))?;
+        let wrong = |why: &str| RunError::radio(&radio_spec.name, why);
+        if radio_spec.kind.gating().is_none() {
+            return Err(wrong("a train's radio is a cycle, not a CR user in full"));
+        }
         let link = radio_spec.links[0];
         // The pipe by which the router sends to the ground.
         let up = 2 * link as u32 + u32::from(experiment.links[link].from != spec.router);
         let down = up ^ 1;
         if spec.settings.buffer {
-            radio.hold(up);
+            plan.plane.network.hold(up);
         }
         let end = Time::ZERO + experiment.run.duration;
         // The truth, for the results and for the predictors that are allowed to know it.
-        let course = radio.course().cloned();
+        let course = plan.plane.network.course(spec.radio).cloned();
         let (outages, causes): (Vec<_>, Vec<_>) =
             radio_spec.timetable(course.as_ref(), seed, end).into_iter().unzip();
         let mut clients: Vec<Client> = Vec::new();
         for (number, flow) in experiment.flows.iter().enumerate() {
-            let path = plan.network.path(2 * number);
-            let (node, beside) = if path.contains(&down) {
+            let crosses = |pipe| plan.plane.network.path(2 * number as u32).any(|known| known == pipe);
+            let (node, beside) = if crosses(down) {
                 (flow.to, Beside::Receiver)
-            } else if path.contains(&up) {
+            } else if crosses(up) {
                 (flow.from, Beside::Sender)
             } else {
                 continue;
@@ -102,17 +106,16 @@ impl Train {
                 }),
             }
         }
-        let streams = plan.network.streams();
+        let streams = plan.plane.network.streams();
         for client in &clients {
             for (from, to) in [(spec.router, client.node), (client.node, spec.router)] {
-                // A client on the router's own node is told without a network.
-                let path = if client.local {
-                    Vec::new()
+                if client.local {
+                    // A client on the router's own node is told without a network.
+                    plan.plane.network.add_stream(from, to, &[]);
                 } else {
-                    let what = || format!("warnings of {}", experiment.nodes[spec.router]);
-                    plan.router.path_for(from, to, what)?
-                };
-                plan.network.add_stream(from, to, &path);
+                    let name = &experiment.nodes[spec.router];
+                    plan.add_stream(from, to, "warnings", name, || format!("warnings of {name}"))?;
+                }
             }
         }
         let machine = spec.build(radio_spec, &outages, clients.len(), seed, end);
@@ -122,7 +125,7 @@ impl Train {
         Ok(Some(Box::new(Self {
             course: course.map(|course| (course, 0)),
             router: machine,
-            reader: plan.network.boards.subscribe(spec.router),
+            reader: plan.plane.network.boards().subscribe(spec.router, BOARD.code()),
             streams,
             clients,
             outages,
@@ -138,6 +141,15 @@ impl Train {
     /// The client beside an end of this flow.
     fn client_of(&self, flow: usize) -> Option<usize> {
         self.clients.iter().position(|client| client.flows.contains(&flow))
+    }
+
+    /// The router hears what its node knows of the radio.
+    fn read_board(&mut self, now: Time, world: &mut World<'_>) {
+        let Some(reader) = self.reader else { return };
+        while let Some(notice) = world.plane.network.boards().take(self.spec.router, reader) {
+            self.router.handle_link_event(now, notice.event);
+        }
+        self.send_messages(now, world);
     }
 
     /// When the radio measures next; `Time::MAX`: never, or nobody wants to know.
@@ -162,12 +174,12 @@ impl Train {
         match message {
             Message::GoingDown { until, .. } => {
                 for &flow in managed {
-                    world.flows[flow].freeze(now, until, world.network);
+                    world.flows[flow].freeze(now, until, world.plane);
                 }
             }
             Message::GoingUp => {
                 for &flow in managed {
-                    world.flows[flow].thaw(now, world.network);
+                    world.flows[flow].thaw(now, world.plane);
                 }
             }
             Message::Request => {
@@ -186,10 +198,10 @@ impl Train {
             match out.message {
                 Message::GoingDown { start, .. } => {
                     let left = start.as_secs_f64() - now.as_secs_f64();
-                    world.network.trace.node_event(now, EventKind::TriggerDown, &self.name, left);
+                    world.plane.recorder.trace.node_event(now, EventKind::TriggerDown, &self.name, left);
                 }
                 Message::GoingUp => {
-                    world.network.trace.node_event(now, EventKind::TriggerUp, &self.name, f64::NAN)
+                    world.plane.recorder.trace.node_event(now, EventKind::TriggerUp, &self.name, f64::NAN)
                 }
                 Message::Request | Message::Reply { .. } => {}
             }
@@ -204,7 +216,7 @@ impl Train {
         // An entry that is due sooner stays; when it comes, the timer is set anew.
         if due < self.armed {
             self.armed = due;
-            world.network.queue.push(due, TIMER);
+            world.plane.schedule(due, TIMER);
         }
     }
 
@@ -217,7 +229,7 @@ impl Train {
         let direction = usize::from(matches!(message, Message::Reply { .. }));
         self.clients[client].counters[direction].injected += 1;
         let stream = self.streams + (2 * client + direction) as u32;
-        world.network.send(now, stream, Body::Control(messages::write(message)), messages::WIRE_SIZE);
+        world.plane.send(now, stream, Body::Control(messages::write(message)), messages::WIRE_SIZE);
     }
 }
 
@@ -230,17 +242,22 @@ impl Part for Train {
         self.send_messages(Time::ZERO, world);
         let first = self.next_measurement();
         if first < Time::MAX {
-            world.network.queue.push(first, MEASUREMENT);
+            world.plane.schedule(first, MEASUREMENT);
         }
     }
 
     fn handle_event(&mut self, now: Time, index: u32, world: &mut World<'_>) -> Tally {
-        if Event::Part(codes::TRAIN.start + index) == MEASUREMENT {
+        let event = Event::Part(codes::TRAIN.start + index);
+        if event == BOARD {
+            self.read_board(now, world);
+            return Tally::Observation;
+        }
+        if event == MEASUREMENT {
             self.show_measurements(now);
             self.send_messages(now, world);
             let next = self.next_measurement();
             if next < Time::MAX {
-                world.network.queue.push(next, MEASUREMENT);
+                world.plane.schedule(next, MEASUREMENT);
             }
             // What the router makes of it are events of their own.
             return Tally::Observation;
@@ -258,7 +275,7 @@ impl Part for Train {
 
     fn receive(&mut self, now: Time, frame: &Frame<Packet>, world: &mut World<'_>) {
         let Body::Control(message) = frame.packet.body else { return };
-        let number = frame.packet.stream - self.streams;
+        let number = frame.packet.transit.stream - self.streams;
         let client = number as usize / 2;
         self.clients[client].counters[number as usize % 2].arrived += 1;
         if let Some(message) = messages::read(message, self.router.predicted()) {
@@ -267,15 +284,7 @@ impl Part for Train {
         self.send_messages(now, world);
     }
 
-    fn read_boards(&mut self, now: Time, world: &mut World<'_>) {
-        let Some(reader) = self.reader else { return };
-        while let Some(notice) = world.network.boards.take(self.spec.router, reader) {
-            self.router.handle_link_event(now, notice.event);
-        }
-        self.send_messages(now, world);
-    }
-
-    fn end_warmup(&mut self, now: Time, _network: &Network) {
+    fn end_warmup(&mut self, now: Time, _plane: &Plane) {
         self.router.restart_counts();
         self.bytes = 0;
         self.warm_at = now;

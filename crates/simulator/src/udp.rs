@@ -1,11 +1,12 @@
 //! UDP sources and their receivers.
 
-use crate::network::{Network, StreamCounters};
+use crate::event::Event;
 use crate::options::RunError;
 use crate::packet::{Body, Datagram, Packet};
-use crate::parts::{Ending, Part, Plan, Tally, World, codes};
-use crate::queue::Event;
+use crate::parts::{Ending, Part, Plan, World, codes};
+use crate::plane::Plane;
 use cogtcp_link::Frame;
+use cogtcp_network::{StreamCounters, Tally};
 use cogtcp_records::Histogram;
 use cogtcp_records::Table;
 use cogtcp_records::extensions::{DatagramRow, DatagramsBuilder};
@@ -47,10 +48,9 @@ impl UdpSources {
         if experiment.udp.is_empty() {
             return Ok(None);
         }
-        let mut made = Self { first: plan.network.streams(), ..Self::default() };
+        let mut made = Self { first: plan.plane.network.streams(), ..Self::default() };
         for spec in &experiment.udp {
-            let path = plan.router.path_for(spec.from, spec.to, || spec.name.clone())?;
-            plan.network.add_stream(spec.from, spec.to, &path);
+            plan.add_stream(spec.from, spec.to, "datagrams", &spec.name, || spec.name.clone())?;
             let stream = RandomStream::new(seed, &format!("udp/{}", spec.name), 0);
             made.sources.push(UdpSource {
                 source: Source::new(spec.pattern, spec.size, spec.start, stream),
@@ -74,7 +74,7 @@ impl Part for UdpSources {
     /// Schedules the first packet of each.
     fn begin(&mut self, world: &mut World<'_>) {
         for (number, source) in self.sources.iter().enumerate() {
-            source.schedule(number as u32, world.network);
+            source.schedule(number as u32, world.plane);
         }
     }
 
@@ -86,14 +86,14 @@ impl Part for UdpSources {
         source.number = source.number.wrapping_add(1);
         source.counters.injected += 1;
         source.source.advance();
-        world.network.send(now, self.first + number, Body::Udp(datagram), len + HEADERS);
-        source.schedule(number, world.network);
+        world.plane.send(now, self.first + number, Body::Udp(datagram), len + HEADERS);
+        source.schedule(number, world.plane);
         Tally::Event
     }
 
     fn receive(&mut self, now: Time, frame: &Frame<Packet>, _world: &mut World<'_>) {
         let Body::Udp(datagram) = frame.packet.body else { return };
-        let source = &mut self.sources[(frame.packet.stream - self.first) as usize];
+        let source = &mut self.sources[(frame.packet.transit.stream - self.first) as usize];
         source.counters.arrived += 1;
         source.arrivals.receive(now, datagram.number, datagram.len, frame.packet.sent_at);
         if self.warm {
@@ -101,10 +101,10 @@ impl Part for UdpSources {
         }
     }
 
-    fn end_warmup(&mut self, now: Time, network: &Network) {
+    fn end_warmup(&mut self, now: Time, plane: &Plane) {
         (self.warm, self.warm_at) = (true, now);
         for (number, source) in self.sources.iter_mut().enumerate() {
-            source.before = source.counted(network.dropped[self.first as usize + number]);
+            source.before = source.counted(plane.network.dropped(self.first + number as u32));
         }
     }
 
@@ -114,10 +114,10 @@ impl Part for UdpSources {
 
     /// The table of datagrams, one row for each source.
     fn report(&self, ending: &Ending<'_>) -> Vec<Table> {
-        let Ending { experiment, end, network, flows: _ } = *ending;
+        let Ending { experiment, end, plane, flows: _ } = *ending;
         let mut table = DatagramsBuilder::default();
         for (number, (source, spec)) in self.sources.iter().zip(&experiment.udp).enumerate() {
-            let after = source.counted(network.dropped[self.first as usize + number]);
+            let after = source.counted(plane.network.dropped(self.first + number as u32));
             let [sent, dropped, received, bytes] = [0, 1, 2, 3].map(|i| after[i] - source.before[i]);
             let span = source.span(spec, self.warm_at, end);
             let row = DatagramRow {
@@ -148,10 +148,10 @@ impl Part for UdpSources {
 }
 
 impl UdpSource {
-    fn schedule(&self, number: u32, network: &mut Network) {
+    fn schedule(&self, number: u32, plane: &mut Plane) {
         let next = self.source.next_packet();
         if self.stop.is_none_or(|stop| next < stop) {
-            network.queue.push(next, Event::Part(codes::UDP.start + number));
+            plane.schedule(next, Event::Part(codes::UDP.start + number));
         }
     }
 

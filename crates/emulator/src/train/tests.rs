@@ -174,8 +174,11 @@ fn a_link_that_is_up_again_ends_an_outage_of_unknown_end() {
     let plan = Plan::new(scenario.resolve().unwrap(), true, Family::V4).unwrap();
     let end = Time::ZERO + plan.experiment.run.duration;
     let mut network = Network::new(&plan.experiment, plan.ways.clone(), 1, end).unwrap();
-    let mut observer = Observer::new(Vec::new(), plan.ports(), Clock::start(), Vec::new(), Vec::new(), None);
-    observer.train = Train::new(&plan, 1, end);
+    let mut observer =
+        Observer::new((Vec::new(), Vec::new()), plan.ports(), Clock::start(), Vec::new(), Vec::new(), None);
+    let mut train = Train::new(&plan, 1, end).unwrap();
+    train.listen(network.network.boards());
+    observer.train = Some(train);
     loop {
         let train = observer.train.as_mut().unwrap();
         let now = network.next().min(train.next());

@@ -13,6 +13,9 @@ use cogtcp_station_pair::StationPair;
 use cogtcp_units::{Duration, Rate, Time};
 use std::sync::Arc;
 
+/// Why an episode has its pair.
+const PAIR: &str = "the radio was a pair when the episode began";
+
 /// What a decision is made on. Totals are since the beginning.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SensingView {
@@ -51,7 +54,7 @@ pub struct SensingView {
 pub struct SensingEpisode {
     simulation: Simulation,
     options: RunOptions,
-    /// The pair of stations of the radio, in the network.
+    /// The place in the experiment of the radio, which is a pair of stations.
     pair: usize,
     flow: usize,
 }
@@ -69,8 +72,9 @@ impl SensingEpisode {
         let options = RunOptions { seed, ..RunOptions::default() };
         let number = experiment.radios.iter().position(|spec| spec.name == radio);
         let simulation = Simulation::new(experiment, &options)?;
-        let pair = simulation.network.station_pairs.iter().position(|served| Some(served.radio) == number);
-        let wrong = |why: &str| RunError::Radio { radio: radio.to_owned(), why: why.to_owned() };
+        let network = &simulation.plane.network;
+        let pair = number.filter(|number| network.pair(*number).is_some());
+        let wrong = |why: &str| RunError::radio(radio, why);
         let pair = pair.ok_or_else(|| wrong("there is no CR user of this name to steer"))?;
         if flow >= simulation.flows.len() {
             return Err(wrong(&format!("there is no flow {flow}; flows are numbered from 0")));
@@ -82,10 +86,11 @@ impl SensingEpisode {
 
     /// Sets t_s and T_p of the sensing that is about to begin and of the transmission after it, and goes on to the next.
     pub fn go_on(&mut self, sensing: Duration, transmission: Duration) -> Result<SensingView, RunError> {
-        let served = &mut self.simulation.network.station_pairs[self.pair];
-        if let Err(error) = served.pair.set_times(sensing, transmission) {
-            let radio = &self.simulation.experiment.radios[served.radio];
-            return Err(RunError::Radio { radio: radio.name.clone(), why: error.to_string() });
+        let pair =
+            self.simulation.plane.network.pair_mut(self.pair).unwrap_or_else(|| unreachable!("{PAIR}"));
+        if let Err(error) = pair.set_times(sensing, transmission) {
+            let radio = &self.simulation.experiment.radios[self.pair];
+            return Err(RunError::radio(&radio.name, &error.to_string()));
         }
         let begins = self.pair().first_radio().phase_end();
         self.simulation.play_until(begins, &self.options)?;
@@ -113,7 +118,7 @@ impl SensingEpisode {
     }
 
     fn pair(&self) -> &StationPair {
-        &self.simulation.network.station_pairs[self.pair].pair
+        self.simulation.plane.network.pair(self.pair).unwrap_or_else(|| unreachable!("{PAIR}"))
     }
 
     /// What can be seen now.

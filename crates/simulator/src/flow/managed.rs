@@ -1,8 +1,8 @@
 //! The connection manager beside an end that sits on a train, and how long it holds the source.
 
 use super::{ACKS, Flow};
-use crate::budget::Awaited;
-use crate::network::Network;
+use crate::plane::Plane;
+use cogtcp_network::Awaited;
 use cogtcp_records::EventKind;
 use cogtcp_transport::Segment;
 use cogtcp_transport::freeze::{Beside, ConnectionManager, RoundTrips};
@@ -24,7 +24,7 @@ impl Flow {
     }
 
     /// The manager, if any, hears that the link is going down, and until when.
-    pub(crate) fn freeze(&mut self, now: Time, until: Time, network: &mut Network) {
+    pub(crate) fn freeze(&mut self, now: Time, until: Time, plane: &mut Plane) {
         // Before the start and after the end there is no window to close.
         let active = self.is_active();
         let Some(managed) = self.manager.as_deref_mut().filter(|_| active) else { return };
@@ -33,37 +33,37 @@ impl Flow {
         // A second warning before the all-clear prolongs the freeze; it began with the first.
         if managed.frozen_since.is_none() && managed.manager.is_frozen() {
             managed.frozen_since = Some(now);
-            network.trace.flow_event(now, EventKind::Freeze, self.number, f64::NAN);
+            plane.recorder.trace.flow_event(now, EventKind::Freeze, self.number, f64::NAN);
         }
         if let Some(ack) = ack {
-            self.tell_source(now, beside, &ack, ConnectionManager::FREEZE_ACKS, network);
+            self.tell_source(now, beside, &ack, ConnectionManager::FREEZE_ACKS, plane);
         }
     }
 
     /// The manager, if any, hears that the link is going up.
-    pub(crate) fn thaw(&mut self, now: Time, network: &mut Network) {
+    pub(crate) fn thaw(&mut self, now: Time, plane: &mut Plane) {
         let active = self.is_active();
         let Some(managed) = self.manager.as_deref_mut().filter(|_| active) else { return };
         let beside = managed.manager.beside();
         let ack = managed.manager.thaw();
-        self.note_thaw(now, network);
+        self.note_thaw(now, plane);
         if let Some(ack) = ack {
-            self.tell_source(now, beside, &ack, ConnectionManager::THAW_ACKS, network);
+            self.tell_source(now, beside, &ack, ConnectionManager::THAW_ACKS, plane);
         }
     }
 
     /// Gives the source an acknowledgement of the manager's: `times` over the network, once beside it.
-    fn tell_source(&mut self, now: Time, beside: Beside, ack: &Segment, times: usize, network: &mut Network) {
+    fn tell_source(&mut self, now: Time, beside: Beside, ack: &Segment, times: usize, plane: &mut Plane) {
         match beside {
             Beside::Receiver => {
                 for _ in 0..times {
                     self.streams[ACKS].injected += 1;
-                    network.send_segment(now, 2 * self.number as u32 + 1, ack, Time::MAX, Awaited::Nothing);
+                    plane.send_segment(now, 2 * self.number as u32 + 1, ack, Time::MAX, Awaited::Nothing);
                 }
             }
             Beside::Sender => {
                 self.sender.handle_segment(now, ack);
-                self.pump_sender(now, Awaited::Receiver, network);
+                self.pump_sender(now, Awaited::Receiver, plane);
             }
         }
     }
@@ -80,29 +80,29 @@ impl Flow {
         now: Time,
         segment: &mut Segment,
         beside: Beside,
-        network: &mut Network,
+        plane: &mut Plane,
     ) {
         if let Some(managed) = self.manager.as_deref_mut().filter(|m| m.manager.beside() == beside)
             && managed.manager.handle_incoming(now, segment)
         {
-            self.note_thaw(now, network);
+            self.note_thaw(now, plane);
         }
     }
 
     /// The manager, if any, forgets the connection before a new one.
-    pub(super) fn renew_manager(&mut self, now: Time, network: &mut Network) {
-        self.note_thaw(now, network);
+    pub(super) fn renew_manager(&mut self, now: Time, plane: &mut Plane) {
+        self.note_thaw(now, plane);
         if let Some(managed) = &mut self.manager {
             managed.manager = ConnectionManager::new(managed.manager.beside());
         }
     }
 
-    fn note_thaw(&mut self, now: Time, network: &mut Network) {
+    fn note_thaw(&mut self, now: Time, plane: &mut Plane) {
         if let Some(managed) = &mut self.manager
             && let Some(since) = managed.frozen_since.take()
         {
             managed.frozen += now - since;
-            network.trace.flow_event(now, EventKind::Thaw, self.number, f64::NAN);
+            plane.recorder.trace.flow_event(now, EventKind::Thaw, self.number, f64::NAN);
         }
     }
 

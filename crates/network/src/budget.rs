@@ -6,31 +6,16 @@
 //! ([`Awaited`]), but for the time that this packet waited in queues of other links.
 //!
 //! All times are whole nanoseconds, and the time that a link transmits is what the others leave of the span: so the states
-//! sum to it. That it is also the time that the carried bytes take is checked ([`table`]).
+//! sum to it. That it is also the time that the carried bytes take is checked ([`Budget::check`]).
 
 mod table;
 
-use crate::packet::{Packet, Pipe};
-use cogtcp_link::{Frame, Gate};
+pub use table::{FlowSpan, Reached};
+
+use crate::payload::{Awaited, Payload};
+use cogtcp_link::{Frame, Gate, Link};
 use cogtcp_station_pair::{Exchange, Occupation, Rest};
 use cogtcp_units::{Rate, Time, prefetch};
-
-/// What the sender of a packet had waited for when it sent it.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-#[repr(u8)]
-pub(crate) enum Awaited {
-    /// It is no data of a flow.
-    #[default]
-    Nothing,
-    /// A timer that stands for a loss: retransmission, tail loss probe, reordering.
-    Timeout,
-    /// That the congestion control allows more: an acknowledgement, the pacer.
-    Window,
-    /// That the receiver's window allows more, or the cap on the window.
-    Receiver,
-    /// That the application has something to send.
-    Application,
-}
 
 /// A state of the link, but for transmitting: the time of that is the rest.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -112,7 +97,7 @@ pub(crate) struct Budget {
 
 impl Budget {
     /// Watches `pipe` from time zero on.
-    pub(crate) fn watch(&mut self, pipe: u32, link: &mut Pipe) {
+    pub(crate) fn watch<P: Payload>(&mut self, pipe: u32, link: &mut Link<P>) {
         if self.places.len() <= pipe as usize {
             self.places.resize(pipe as usize + 1, UNWATCHED);
         }
@@ -169,21 +154,21 @@ impl Budget {
 
     /// `frame` is about to be offered to `pipe`, whose transmitter is free, or which is no data of a flow.
     #[inline(never)]
-    pub(crate) fn offered(&mut self, now: Time, pipe: u32, link: &mut Pipe, frame: &Frame<Packet>) {
+    pub(crate) fn offered<P: Payload>(&mut self, now: Time, pipe: u32, link: &mut Link<P>, frame: &Frame<P>) {
         let Some(watch) = self.of(pipe) else { return };
         watch.count_idle(now.as_nanos(), link);
-        match frame.packet.awaited {
+        match frame.packet.awaited() {
             Awaited::Nothing => watch.account.other_bytes += u64::from(frame.size()),
             awaited => watch.resolve(awaited, frame.waited().as_nanos()),
         }
     }
 
     /// Sets gate and rate of a pipe that is watched, as [`Pipe::set_channel`] does.
-    pub(crate) fn set_channel(
+    pub(crate) fn set_channel<P: Payload>(
         &mut self,
         now: Time,
         pipe: u32,
-        link: &mut Pipe,
+        link: &mut Link<P>,
         gate: Gate,
         rate: Option<Rate>,
     ) -> Option<Time> {
@@ -212,10 +197,16 @@ impl Budget {
         watch.count_exchange(exchange, watch.mark - span, span);
     }
 
-    /// A packet of the stream whose way is `path` was dropped on `pipe`, which had carried it or not.
-    pub(crate) fn dropped(&mut self, path: &[u32], pipe: u32, frame: &Frame<Packet>, was_carried: bool) {
+    /// A packet of the stream whose path is `path` was dropped on `pipe`, which had carried it or not.
+    pub(crate) fn dropped<P: Payload>(
+        &mut self,
+        path: &[u32],
+        pipe: u32,
+        frame: &Frame<P>,
+        was_carried: bool,
+    ) {
         let size = u64::from(frame.size());
-        if frame.packet.awaited == Awaited::Nothing {
+        if frame.packet.awaited() == Awaited::Nothing {
             if let Some(watch) = self.of(pipe).filter(|_| !was_carried) {
                 watch.account.other_bytes -= size;
             }
@@ -230,14 +221,14 @@ impl Budget {
     }
 
     /// A flow's measured span begins. `awaited`: what it waits for.
-    pub(crate) fn begin(&mut self, now: Time, pipe: u32, link: &mut Pipe, awaited: Awaited) {
+    pub(crate) fn begin<P: Payload>(&mut self, now: Time, pipe: u32, link: &mut Link<P>, awaited: Awaited) {
         let Some(watch) = self.of(pipe) else { return };
         let account = watch.close(now, link, awaited);
         watch.begin.get_or_insert(account);
     }
 
     /// A flow's measured span ends.
-    pub(crate) fn end(&mut self, now: Time, pipe: u32, link: &mut Pipe, awaited: Awaited) {
+    pub(crate) fn end<P: Payload>(&mut self, now: Time, pipe: u32, link: &mut Link<P>, awaited: Awaited) {
         let Some(watch) = self.of(pipe) else { return };
         watch.end = Some(watch.close(now, link, awaited));
     }
@@ -245,7 +236,7 @@ impl Budget {
 
 impl Watch {
     /// Counts the time up to `now` for which nothing was to be sent.
-    fn count_idle(&mut self, now: u64, link: &mut Pipe) {
+    fn count_idle<P: Payload>(&mut self, now: u64, link: &mut Link<P>) {
         if self.is_served {
             return self.accrue(now);
         }
@@ -268,7 +259,7 @@ impl Watch {
     }
 
     /// Counts everything up to `now` of a link with its own transmitter.
-    fn advance(&mut self, now: u64, link: &mut Pipe) {
+    fn advance<P: Payload>(&mut self, now: u64, link: &mut Link<P>) {
         if self.is_closed {
             self.account.add(State::Silent, now.saturating_sub(self.mark.max(self.completing)));
         } else {
@@ -278,7 +269,13 @@ impl Watch {
         self.mark = now;
     }
 
-    fn set_channel(&mut self, now: Time, link: &mut Pipe, gate: Gate, rate: Option<Rate>) -> Option<Time> {
+    fn set_channel<P: Payload>(
+        &mut self,
+        now: Time,
+        link: &mut Link<P>,
+        gate: Gate,
+        rate: Option<Rate>,
+    ) -> Option<Time> {
         let (at, before) = (now.as_nanos(), self.mark);
         self.advance(at, link);
         let scheduled = link.set_channel(now, gate, rate);
@@ -332,7 +329,7 @@ impl Watch {
     }
 
     /// The account at `now`; idle time that no packet has ended counts to `awaited`.
-    fn close(&mut self, now: Time, link: &mut Pipe, awaited: Awaited) -> Account {
+    fn close<P: Payload>(&mut self, now: Time, link: &mut Link<P>, awaited: Awaited) -> Account {
         let at = now.as_nanos();
         if self.served.is_some() {
             self.accrue(at);

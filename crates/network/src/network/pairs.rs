@@ -1,20 +1,19 @@
 //! The pairs of wireless stations: what they do to the pipes that they serve.
 
 use super::Network;
-use crate::packet::Packet;
-use crate::queue::Event;
-use cogtcp_link::Frame;
-use cogtcp_records::tables::PacketEvent;
+use crate::agenda::Kind;
+use crate::observer::{Arrival, Observer, PacketStep};
+use crate::payload::Payload;
 use cogtcp_scenario::PlacedPair;
-use cogtcp_station_pair::{Noted, StationPair};
+use cogtcp_station_pair::{MacCounters, Noted, StationPair};
 use cogtcp_units::{Rate, Time};
 
 /// A pair of wireless stations with its place among the events.
 #[derive(Debug)]
-pub(crate) struct ServedPair {
+pub(super) struct ServedPair {
     /// Its radio's place in the experiment.
-    pub(crate) radio: usize,
-    pub(crate) pair: StationPair,
+    pub(super) radio: usize,
+    pub(super) pair: StationPair,
     /// When its pending event is due; [`Time::MAX`]: none is.
     armed: Time,
 }
@@ -40,24 +39,28 @@ impl ServedPair {
     }
 }
 
-impl Network {
+impl<P: Payload> Network<P> {
     /// Adds a pair of wireless stations.
-    pub(crate) fn add_station_pair(&mut self, PlacedPair { radio, mut pair }: PlacedPair) {
+    pub(super) fn add_pair(&mut self, PlacedPair { radio, mut pair }: PlacedPair) {
         pair.begin(&mut self.pipes);
-        self.station_pairs.push(ServedPair { radio, pair, armed: Time::MAX });
+        self.pairs.push(ServedPair { radio, pair, armed: Time::MAX });
     }
 
     /// Schedules the first event of every pair.
-    pub(crate) fn begin_station_pairs(&mut self) {
-        for place in 0..self.station_pairs.len() {
-            self.arm_station_pair(Time::ZERO, place);
+    pub(super) fn begin_pairs(&mut self) {
+        for place in 0..self.pairs.len() {
+            self.arm_pair(Time::ZERO, place);
         }
     }
 
     /// A pair of wireless stations may have something to do. A packet that has reached its host is returned.
-    #[inline(never)]
-    pub(crate) fn play_station_pair(&mut self, now: Time, place: u32) -> Option<Frame<Packet>> {
-        let served = self.station_pairs.get_mut(place as usize)?;
+    pub(super) fn step_pair(
+        &mut self,
+        now: Time,
+        place: u32,
+        observer: &mut impl Observer<P>,
+    ) -> Option<Arrival<P>> {
+        let served = self.pairs.get_mut(place as usize)?;
         let mut arrived = None;
         // An entry that an earlier one has overtaken is stale.
         if served.fires(now) {
@@ -65,14 +68,14 @@ impl Network {
             let finished = pair.step(now, &mut self.pipes, &mut self.notes);
             for note in self.notes.drain(..) {
                 match note {
-                    Noted::Radio(radio, time, event) => {
-                        self.trace.radio_event(time, (number, radio), event, Rate::ZERO);
+                    Noted::Radio(unit, time, event) => {
+                        observer.radio(time, (number, unit), event, Rate::ZERO);
                     }
                     Noted::Board(end, time, event) => {
                         let (node, link) = (pair.nodes()[end], pair.pipes()[end] as usize / 2);
                         self.boards.publish(node, time, link, event, Rate::ZERO);
                     }
-                    Noted::Interference(pipe, frame) => self.trace.interference(now, pipe, frame),
+                    Noted::Interference(pipe, frame) => observer.interference(now, pipe, frame),
                 }
             }
             for (pipe, exchange) in pair.pipes().into_iter().zip(&finished.decided) {
@@ -82,39 +85,55 @@ impl Network {
             }
             if let Some((pipe, cause)) = finished.dropped {
                 let frame = self.pipes[pipe as usize].end_service(now, Some(cause));
-                self.drop_packet(now, pipe, &frame, cause);
-                self.attend(now, pipe);
+                self.drop_packet(now, pipe, &frame, (cause, false), observer);
+                self.attend(now, pipe, observer);
             }
             if let Some(pipe) = finished.delivered {
                 self.hops += 1;
                 let frame = self.pipes[pipe as usize].end_service(now, None);
-                self.attend(now, pipe);
-                self.note(now, PacketEvent::Received, pipe, &frame);
-                arrived = self.forward(now, pipe, self.pipes[pipe as usize].label, frame);
+                self.attend(now, pipe, observer);
+                self.note(now, PacketStep::Received, pipe, &frame, observer);
+                arrived = self.forward(now, pipe, self.pipes[pipe as usize].label, frame, observer);
             }
         }
-        self.arm_station_pair(now, place as usize);
+        self.arm_pair(now, place as usize);
+        self.has_news |= self.boards.has_news();
         arrived
     }
 
-    fn arm_station_pair(&mut self, now: Time, place: usize) {
-        let ServedPair { pair, .. } = &mut self.station_pairs[place];
+    fn arm_pair(&mut self, now: Time, place: usize) {
+        let ServedPair { pair, .. } = &mut self.pairs[place];
         pair.feed(now, &self.pipes);
         for (end, pipe) in pair.pipes().into_iter().enumerate() {
             if self.pipes[pipe as usize].watched {
                 self.budget.observe(now, pipe, pair.occupation(end, &self.pipes));
             }
         }
-        if let Some(time) = self.station_pairs[place].arm() {
-            self.queue.push(time, Event::StationPair(place as u32));
+        if let Some(time) = self.pairs[place].arm() {
+            self.agenda.push(time, Kind::Pair(place as u32));
         }
     }
 
+    /// A link has a packet that its MAC does not know of.
     pub(super) fn wake(&mut self, now: Time, pipe: u32) {
-        let Some(place) = self.station_pairs.iter().position(|served| served.pair.pipes().contains(&pipe))
-        else {
-            return;
-        };
-        self.arm_station_pair(now, place);
+        if let Some(place) = self.pairs.iter().position(|served| served.pair.pipes().contains(&pipe)) {
+            self.arm_pair(now, place);
+        }
+    }
+
+    /// What the MAC counted that serves `pipe`, since the end of the warm-up; nothing where there is none.
+    pub fn mac(&self, pipe: u32) -> MacCounters {
+        let served = self.pairs.iter().find(|served| served.pair.pipes().contains(&pipe));
+        served.map_or_else(MacCounters::default, |served| served.pair.measured(pipe as usize % 2))
+    }
+
+    /// The pair that the radio at this place of the experiment stands for, if it is one.
+    pub fn pair(&self, radio: usize) -> Option<&StationPair> {
+        self.pairs.iter().find(|served| served.radio == radio).map(|served| &served.pair)
+    }
+
+    /// The same, to be steered.
+    pub fn pair_mut(&mut self, radio: usize) -> Option<&mut StationPair> {
+        self.pairs.iter_mut().find(|served| served.radio == radio).map(|served| &mut served.pair)
     }
 }

@@ -2,10 +2,10 @@
 //!
 //! A node has an interface for every link direction that begins at it, whether a transmitter of its own or the MAC of a
 //! pair of wireless stations serves it. A packet for another node leaves by the interface that the node's table names for its destination.
-//! Tables are filled with the shortest paths ([`crate::routes`]) before the run, or by whoever routes during it.
+//! Tables are filled with the shortest paths before the run, or by whoever routes during it.
 //!
 //! Where tables stay as they are, the way of every stream is read off them once, and a hop needs no look-up
-//! ([`crate::network`]); the packets take the same way to the nanosecond, which a test holds.
+//! ([`crate::Network`]); the packets take the same way to the nanosecond, which a test holds.
 
 use std::collections::BTreeMap;
 

@@ -1,12 +1,43 @@
 //! From the accounts of the watched links to the table of budgets.
 
 use super::{Account, Budget, STATES, State, Watch};
-use crate::flow::{Arrivals, Flow};
-use crate::network::Network;
-use crate::packet::Pipe;
+use crate::payload::Payload;
+use cogtcp_link::Link;
 use cogtcp_records::Table;
 use cogtcp_records::tables::{BudgetBuilder, BudgetRow};
 use cogtcp_scenario::Experiment;
+
+/// Bytes of a flow's data that reached the receiving host.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Reached {
+    /// On the wire.
+    pub wire: u64,
+    /// Payload that came for the first time, in order or not.
+    pub new: u64,
+    /// Payload that had come before, or for which the receiver had no room.
+    pub repeated: u64,
+}
+
+impl Reached {
+    /// What came since `before`.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        Self {
+            wire: self.wire - before.wire,
+            new: self.new - before.new,
+            repeated: self.repeated - before.repeated,
+        }
+    }
+}
+
+/// A flow as the budget sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowSpan {
+    /// The stream of its data.
+    pub stream: u32,
+    /// Its bottleneck, and what reached its receiving host in the measured span; `None`: it has no such span.
+    pub measured: Option<(Option<u32>, Reached)>,
+}
 
 /// What became of what a link carried, in bytes: weights of the time that it transmitted.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,9 +61,14 @@ struct Crossing {
 
 impl Budget {
     /// One row for each link direction that is the bottleneck of a flow.
-    pub(crate) fn report(&self, experiment: &Experiment, flows: &[Flow], network: &Network) -> Table {
+    pub(crate) fn report(
+        &self,
+        experiment: &Experiment,
+        flows: &[FlowSpan],
+        path: impl Fn(&FlowSpan) -> Vec<u32>,
+    ) -> Table {
         let mut table = BudgetBuilder::default();
-        for (watch, crossing) in self.watches.iter().zip(self.crossings(flows, network)) {
+        for (watch, crossing) in self.watches.iter().zip(self.crossings(flows, path)) {
             let (Some(begin), Some(end)) = (&watch.begin, &watch.end) else { continue };
             if !crossing.is_bottleneck {
                 continue;
@@ -67,29 +103,29 @@ impl Budget {
     }
 
     /// What crosses each of the watched links.
-    fn crossings(&self, flows: &[Flow], network: &Network) -> Vec<Crossing> {
+    fn crossings(&self, flows: &[FlowSpan], path: impl Fn(&FlowSpan) -> Vec<u32>) -> Vec<Crossing> {
         let mut crossings = vec![Crossing::default(); self.watches.len()];
-        for (number, flow) in flows.iter().enumerate() {
-            for pipe in network.path(2 * number) {
-                let Some(place) = self.place(*pipe) else { continue };
+        for flow in flows {
+            for pipe in path(flow) {
+                let Some(place) = self.place(pipe) else { continue };
                 let crossing = &mut crossings[place];
                 crossing.flows += 1;
-                let Some(measured) = flow.measured else { continue };
-                crossing.is_bottleneck |= measured.bottleneck == Some(*pipe);
-                crossing.carried.add(&measured.arrivals);
+                let Some((bottleneck, reached)) = &flow.measured else { continue };
+                crossing.is_bottleneck |= *bottleneck == Some(pipe);
+                crossing.carried.add(reached);
             }
         }
         crossings
     }
 
     /// The states sum to the span, and the time that is left for transmitting is the time that the carried bytes take.
-    pub(crate) fn check(&self, pipes: &[Pipe]) -> Result<(), String> {
+    pub(crate) fn check<P: Payload>(&self, pipes: &[Link<P>]) -> Result<(), String> {
         self.watches.iter().try_for_each(|watch| watch.check(&pipes[watch.pipe as usize]))
     }
 }
 
 impl Watch {
-    fn check(&self, link: &Pipe) -> Result<(), String> {
+    fn check<P: Payload>(&self, link: &Link<P>) -> Result<(), String> {
         let (Some(begin), Some(end)) = (&self.begin, &self.end) else { return Ok(()) };
         let (spent, span) = (difference(begin, end), end.at - begin.at);
         let sum: u64 = spent.iter().sum();
@@ -143,7 +179,7 @@ impl Spent {
 
 impl Carried {
     /// Adds what reached the receiving host of a flow.
-    fn add(&mut self, arrived: &Arrivals) {
+    fn add(&mut self, arrived: &Reached) {
         self.delivered += arrived.new;
         self.duplicate += arrived.repeated;
         self.headers += arrived.wire.saturating_sub(arrived.new + arrived.repeated);

@@ -4,11 +4,30 @@
 //! node counted from the destination, the one whose previous node's name comes first, then whose link's name comes
 //! first. The two directions of a flow are routed each by the delays of their own direction.
 
-use super::Experiment;
+use cogtcp_scenario::Experiment;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// Finds paths in an experiment's graph, alike under every clock. Pipe `2 * link` is a link's forward direction, `2 * link + 1` its reverse.
+/// A hop of a path.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Hop {
+    /// Over a link direction: `2 * link` is a link's forward direction, `2 * link + 1` its reverse.
+    Pipe(u32),
+    /// Over an ad hoc network, from its first of these nodes to its second: which nodes pass the packet on is found while the run
+    /// goes on.
+    Air((u32, u32)),
+}
+
+/// There is no path between two nodes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct NoRoute {
+    /// The node that sends.
+    pub from: usize,
+    /// The node that it sends to.
+    pub to: usize,
+}
+
+/// Finds paths in an experiment's graph, alike under every clock.
 #[derive(Debug)]
 pub struct Routes<'a> {
     experiment: &'a Experiment,
@@ -39,12 +58,16 @@ impl<'a> Routes<'a> {
         Self { experiment, outgoing, trees: BTreeMap::new() }
     }
 
-    /// The pipes from node `from` to node `to`; `None` when there is no way.
-    pub fn path(&mut self, from: usize, to: usize) -> Option<Vec<u32>> {
-        // Over the air there are no pipes: nodes find ways while the run goes on.
+    /// The hops from node `from` to node `to`; `None` when there is no path.
+    pub fn path(&mut self, from: usize, to: usize) -> Option<Vec<Hop>> {
         if self.experiment.adhoc.is_some() {
-            return Some(Vec::new());
+            return Some(vec![Hop::Air((from as u32, to as u32))]);
         }
+        Some(self.wired(from, to)?.into_iter().map(Hop::Pipe).collect())
+    }
+
+    /// The pipes from node `from` to node `to`.
+    fn wired(&mut self, from: usize, to: usize) -> Option<Vec<u32>> {
         // Hosts hang on one link: searching from the router behind it shares one tree among all of them.
         let mut path = Vec::new();
         let mut root = from;
@@ -118,7 +141,7 @@ impl<'a> Routes<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{LinkSpec, PipeSpec, QueueLimit, QueueSpec, Run};
+    use cogtcp_scenario::{LinkSpec, PipeSpec, QueueLimit, QueueSpec, Run};
     use cogtcp_units::{Duration, Probability, RandomStream, Rate, Seed};
 
     fn experiment(nodes: &[&str], links: &[(&str, usize, usize, u64)]) -> Experiment {
@@ -163,16 +186,16 @@ mod tests {
     fn least_delay_wins_over_fewest_links() {
         let graph = experiment(&["a", "b", "c"], &[("ab", 0, 1, 10), ("bc", 1, 2, 10), ("ac", 0, 2, 30)]);
         let mut routes = Routes::new(&graph);
-        assert_eq!(routes.path(0, 2), Some(vec![0, 2]));
-        assert_eq!(routes.path(2, 0), Some(vec![3, 1]));
-        assert_eq!(routes.path(1, 0), Some(vec![1]));
-        assert_eq!(routes.path(1, 1), Some(vec![]));
+        assert_eq!(routes.wired(0, 2), Some(vec![0, 2]));
+        assert_eq!(routes.wired(2, 0), Some(vec![3, 1]));
+        assert_eq!(routes.wired(1, 0), Some(vec![1]));
+        assert_eq!(routes.wired(1, 1), Some(vec![]));
     }
 
     #[test]
     fn fewest_links_win_among_equal_delays() {
         let graph = experiment(&["a", "b", "c"], &[("ab", 0, 1, 10), ("bc", 1, 2, 10), ("ac", 0, 2, 20)]);
-        assert_eq!(Routes::new(&graph).path(0, 2), Some(vec![4]));
+        assert_eq!(Routes::new(&graph).wired(0, 2), Some(vec![4]));
     }
 
     /// Two equal ways, by "x" and by "m": the node's name decides, not the order of the links; of two parallel links
@@ -181,7 +204,7 @@ mod tests {
     fn names_decide_among_equals() {
         let links = [("1", 0, 1, 10), ("2", 1, 3, 10), ("3", 0, 2, 10), ("5", 2, 3, 10), ("4", 2, 3, 10)];
         let graph = experiment(&["a", "x", "m", "z"], &links);
-        assert_eq!(Routes::new(&graph).path(0, 3), Some(vec![4, 8]));
+        assert_eq!(Routes::new(&graph).wired(0, 3), Some(vec![4, 8]));
     }
 
     #[test]
@@ -189,16 +212,16 @@ mod tests {
         let graph =
             experiment(&["s", "r1", "r2", "d"], &[("in", 0, 1, 5), ("core", 1, 2, 40), ("out", 2, 3, 5)]);
         let mut routes = Routes::new(&graph);
-        assert_eq!(routes.path(0, 3), Some(vec![0, 2, 4]));
-        assert_eq!(routes.path(3, 0), Some(vec![5, 3, 1]));
+        assert_eq!(routes.wired(0, 3), Some(vec![0, 2, 4]));
+        assert_eq!(routes.wired(3, 0), Some(vec![5, 3, 1]));
         let pair = experiment(&["s", "d"], &[("link", 0, 1, 5)]);
-        assert_eq!(Routes::new(&pair).path(0, 1), Some(vec![0]));
+        assert_eq!(Routes::new(&pair).wired(0, 1), Some(vec![0]));
     }
 
     #[test]
     fn unreachable_nodes_have_no_path() {
         let graph = experiment(&["a", "b", "c", "d"], &[("ab", 0, 1, 1), ("cd", 2, 3, 1)]);
-        assert_eq!(Routes::new(&graph).path(0, 3), None);
+        assert_eq!(Routes::new(&graph).wired(0, 3), None);
     }
 
     /// Random graphs against Bellman-Ford: the delay of the path is the least there is.
@@ -227,7 +250,7 @@ mod tests {
                     }
                 }
                 for (to, least) in least.into_iter().enumerate() {
-                    let path = routes.path(from, to);
+                    let path = routes.wired(from, to);
                     let sum =
                         path.map(|path| path.iter().map(|pipe| links[*pipe as usize / 2].3).sum::<u64>());
                     assert_eq!(sum, (least < u64::MAX).then_some(least), "seed {seed}: {from} to {to}");

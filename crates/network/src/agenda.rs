@@ -1,93 +1,150 @@
-//! The pending events, ordered by (time, sequence number): of two events at one instant, the one scheduled first
-//! comes first.
+//! What is due when, ordered by (time, sequence number): of two entries of one instant, the one scheduled first comes first.
+//!
+//! The network keeps its changes here, and whoever drives it what its hosts wait for ([`Due::Host`]), so that both have one order.
 //!
 //! Two heaps share one sequence: one of packet arrivals (at most one per link direction, replaced at every hop) and one
 //! of everything else (timers, radios, applications), which is long-lived and would only deepen the first.
 
 use cogtcp_units::Time;
-use std::ops::Range;
 
-/// What happens next. The indices are those of the network's pipes, flows, radios and pairs of stations.
+/// What is due.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Event {
+pub enum Due {
+    /// The network changes: [`Network::step`](crate::Network::step) plays it.
+    Network(Change),
+    /// Something of the driver's own, by its code ([`host_code`]). The network knows nothing of it.
+    Host(u32),
+}
+
+/// A change of the network, which only the network can read: its code, as decoding it costs what many arrivals do not need.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Change(u32);
+
+/// The kinds of change.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Kind {
     /// The head of a link direction's packets in flight reaches the far end.
     Arrival(u32),
-    /// A connection end asked to be woken: `2 * flow`, plus 1 for the receiver.
-    Timer(u32),
-    /// A radio's phase changes.
-    Radio(u32),
-    /// A flow opens its connection.
-    FlowStart(u32),
-    /// A flow's application stops.
-    FlowStop(u32),
-    /// A rate-limited application writes.
-    Write(u32),
-    /// The warm-up ends.
-    WarmupEnd,
-    /// The time series take a sample.
-    Sample,
-    /// A pair of wireless stations has something to do.
-    StationPair(u32),
     /// The transmitter of a link direction with a queue discipline takes the next packet.
     Transmission(u32),
-    /// An event of a part, by its code ([`crate::parts::codes`]).
-    Part(u32),
+    /// A radio's phase changes.
+    Radio(u32),
+    /// A pair of wireless stations has something to do.
+    Pair(u32),
+    /// Something happens in the ad hoc network.
+    Air,
+    /// The ad hoc network takes what hosts have sent.
+    Sending,
+    /// The places of nodes are recorded.
+    Places,
 }
 
 const INDEX_BITS: u32 = 20;
 const CODE_BITS: u32 = INDEX_BITS + 4;
 
-impl Event {
-    /// Indices lie below this.
-    pub(crate) const MAX_INDEX: u32 = 1 << INDEX_BITS;
+/// Indices of changes and of hosts' entries lie below this.
+pub const MAX_INDEX: u32 = 1 << INDEX_BITS;
 
-    /// The codes of a part's events: those of `kind`, with indices in `indices`.
-    pub(crate) const fn codes(kind: u32, indices: Range<u32>) -> Range<u32> {
-        kind << INDEX_BITS | indices.start..(kind << INDEX_BITS) + indices.end
+/// Kinds of entry that are the network's own, of sixteen, by bit; all others are free for the driver.
+const OWN_KINDS: u32 = 1 | 1 << 2 | 1 << 8 | 1 << 10 | 1 << AIR_KIND;
+/// The kind of all that happens in an ad hoc network.
+const AIR_KIND: u32 = 13;
+
+/// Whether an entry of this code is the network's own.
+#[inline]
+const fn is_own(code: u32) -> bool {
+    OWN_KINDS >> (code >> INDEX_BITS) & 1 == 1
+}
+
+/// The code of an entry of the driver's own: four bits of kind, the rest for the index.
+///
+/// # Panics
+///
+/// In a constant, or with debug assertions: the kind is one of the network's, or one of both is too large.
+#[inline]
+pub const fn host_code(kind: u32, index: u32) -> u32 {
+    let code = kind << INDEX_BITS | index;
+    debug_assert!(kind < 16 && index < MAX_INDEX && !is_own(code));
+    code
+}
+
+/// Kind and index of an entry of the driver's own.
+#[inline]
+pub const fn host_parts(code: u32) -> (u32, u32) {
+    (code >> INDEX_BITS, code & (MAX_INDEX - 1))
+}
+
+impl Due {
+    /// It in 24 bits: four for the kind, the rest for the index.
+    #[inline]
+    pub const fn code(self) -> u32 {
+        match self {
+            Self::Network(Change(code)) | Self::Host(code) => code,
+        }
     }
 
-    /// The event in 24 bits: four for the kind, the rest for the index.
     #[inline]
-    pub(crate) fn code(self) -> u32 {
-        let (kind, index) = match self {
-            Self::Arrival(pipe) => (0, pipe),
-            Self::Timer(endpoint) => (1, endpoint),
-            Self::Radio(radio) => (2, radio),
-            Self::FlowStart(flow) => (3, flow),
-            Self::FlowStop(flow) => (4, flow),
-            Self::Write(flow) => (5, flow),
-            Self::WarmupEnd => (6, 0),
-            Self::Sample => (7, 0),
-            Self::StationPair(pair) => (8, pair),
-            Self::Transmission(pipe) => (10, pipe),
-            Self::Part(code) => return code,
-        };
-        debug_assert!(index < Self::MAX_INDEX);
-        kind << INDEX_BITS | index
+    fn from_code(code: u32) -> Self {
+        // Arrivals first, here and wherever a change is read: one comparison tells nearly all of them, and the compiler sees it is the same.
+        if is_arrival(code) || is_own(code) { Self::Network(Change(code)) } else { Self::Host(code) }
+    }
+}
+
+impl Change {
+    /// The pipe of an arrival, which is nearly every change.
+    #[inline]
+    pub(crate) const fn arrival(self) -> Option<u32> {
+        if is_arrival(self.0) { Some(self.0) } else { None }
     }
 
+    /// Whether it happens in an ad hoc network.
     #[inline]
-    pub(crate) fn from_code(code: u32) -> Self {
-        let index = code & (Self::MAX_INDEX - 1);
-        match code >> INDEX_BITS {
-            0 => Self::Arrival(index),
-            1 => Self::Timer(index),
-            2 => Self::Radio(index),
-            3 => Self::FlowStart(index),
-            4 => Self::FlowStop(index),
-            5 => Self::Write(index),
-            6 if index == 0 => Self::WarmupEnd,
-            7 => Self::Sample,
-            8 => Self::StationPair(index),
-            10 => Self::Transmission(index),
-            _ => Self::Part(code),
+    pub(crate) const fn is_of_air(self) -> bool {
+        !is_arrival(self.0) && self.0 >> INDEX_BITS == AIR_KIND
+    }
+
+    pub(crate) fn kind(self) -> Kind {
+        let index = self.0 & (MAX_INDEX - 1);
+        match self.0 >> INDEX_BITS {
+            0 => Kind::Arrival(index),
+            2 => Kind::Radio(index),
+            8 => Kind::Pair(index),
+            10 => Kind::Transmission(index),
+            _ => match index {
+                0 => Kind::Air,
+                1 => Kind::Sending,
+                _ => Kind::Places,
+            },
         }
     }
 }
 
-/// The event queue.
+impl Kind {
+    #[inline]
+    const fn code(self) -> u32 {
+        let (kind, index) = match self {
+            Self::Arrival(pipe) => (0, pipe),
+            Self::Radio(radio) => (2, radio),
+            Self::Pair(pair) => (8, pair),
+            Self::Transmission(pipe) => (10, pipe),
+            Self::Air => (AIR_KIND, 0),
+            Self::Sending => (AIR_KIND, 1),
+            Self::Places => (AIR_KIND, 2),
+        };
+        debug_assert!(index < MAX_INDEX);
+        kind << INDEX_BITS | index
+    }
+}
+
+/// Whether an entry of this code is an arrival.
+#[inline]
+const fn is_arrival(code: u32) -> bool {
+    code < MAX_INDEX
+}
+
+/// What is due, soonest first.
 #[derive(Debug)]
-pub(crate) struct EventQueue {
+pub struct Agenda {
     arrivals: Heap,
     others: Heap,
     /// The first of `others` is done with and still there: the next to be scheduled takes its place, one step instead of two.
@@ -95,31 +152,47 @@ pub(crate) struct EventQueue {
     sequence: u64,
 }
 
-impl EventQueue {
-    /// Events that one run may schedule: 2^40, some ten hours of computing.
-    pub(crate) const MAX_SEQUENCE: u64 = 1 << (64 - CODE_BITS);
-
-    pub(crate) fn new() -> Self {
+impl Default for Agenda {
+    fn default() -> Self {
         Self { arrivals: Heap::new(), others: Heap::new(), is_vacant: false, sequence: 0 }
     }
+}
 
-    /// Schedules `event` at `time`.
+impl Agenda {
+    /// Entries that one run may schedule: 2^40, some ten hours of computing.
+    pub const MAX_SEQUENCE: u64 = 1 << (64 - CODE_BITS);
+
+    /// Schedules an entry of the driver's own, of [`host_code`].
     #[inline]
-    pub(crate) fn push(&mut self, time: Time, event: Event) {
-        let key = self.key(time, event);
-        if matches!(event, Event::Arrival(_)) {
+    pub fn push_host(&mut self, time: Time, code: u32) {
+        debug_assert!(!is_own(code), "code {code:x} is the network's");
+        let key = self.key(time, code);
+        self.push_other(key);
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, time: Time, kind: Kind) {
+        let key = self.key(time, kind.code());
+        if let Kind::Arrival(_) = kind {
             self.arrivals.push(key);
-        } else if std::mem::take(&mut self.is_vacant) {
+        } else {
+            self.push_other(key);
+        }
+    }
+
+    #[inline]
+    fn push_other(&mut self, key: u128) {
+        if std::mem::take(&mut self.is_vacant) {
             self.others.replace_top(key);
         } else {
             self.others.push(key);
         }
     }
 
-    /// The next event, left in place until [`pop`](Self::pop) or [`replace`](Self::replace). What is scheduled
-    /// meanwhile, at the same instant or later, comes after it.
+    /// What is due next, left in place until it is removed or replaced. What is scheduled meanwhile, at the same instant or
+    /// later, comes after it.
     #[inline]
-    pub(crate) fn peek(&mut self) -> Option<(Time, Event)> {
+    pub fn peek(&mut self) -> Option<(Time, Due)> {
         if std::mem::take(&mut self.is_vacant) {
             self.others.pop();
         }
@@ -129,65 +202,74 @@ impl EventQueue {
             (Some(a), None) => a,
             (None, b) => b?,
         };
-        let event = Event::from_code(key as u32 & ((1 << CODE_BITS) - 1));
-        Some((Time::from_nanos((key >> 64) as u64), event))
+        let due = Due::from_code(key as u32 & ((1 << CODE_BITS) - 1));
+        Some((Time::from_nanos((key >> 64) as u64), due))
     }
 
-    /// Removes `event`, which [`peek`](Self::peek) returned.
+    /// Removes `due`, which [`peek`](Self::peek) returned.
     #[inline]
-    pub(crate) fn pop(&mut self, event: Event) {
-        if matches!(event, Event::Arrival(_)) {
+    pub fn pop(&mut self, due: Due) {
+        if is_arrival(due.code()) {
             self.arrivals.pop();
         } else {
-            debug_assert!(!self.is_vacant, "an event is removed once");
+            debug_assert!(!self.is_vacant, "an entry is removed once");
             self.is_vacant = true;
         }
     }
 
-    /// Schedules `event`, which [`peek`](Self::peek) returned, again at `time`: one step instead of two.
+    /// Schedules `due`, which [`peek`](Self::peek) returned, again at `time`: one step instead of two.
     #[inline]
-    pub(crate) fn replace(&mut self, time: Time, event: Event) {
+    pub fn replace(&mut self, time: Time, due: Due) {
         debug_assert!(!self.is_vacant, "it is still there");
-        let key = self.key(time, event);
-        self.heap_of(event).replace_top(key);
+        let key = self.key(time, due.code());
+        if is_arrival(due.code()) { &mut self.arrivals } else { &mut self.others }.replace_top(key);
     }
 
-    /// Removes the pending arrival `event`; nothing happens if there is none. It is none that [`peek`](Self::peek) returned.
+    /// Removes the first arrival, which [`peek`](Self::peek) returned.
+    #[inline]
+    pub(crate) fn pop_arrival(&mut self) {
+        self.arrivals.pop();
+    }
+
+    /// Schedules the first arrival, of `pipe`, again at `time`.
+    #[inline]
+    pub(crate) fn replace_arrival(&mut self, time: Time, pipe: u32) {
+        debug_assert!(!self.is_vacant, "it is still there");
+        let key = self.key(time, Kind::Arrival(pipe).code());
+        self.arrivals.replace_top(key);
+    }
+
+    /// Removes the pending arrival of `pipe`; nothing happens if there is none. It is none that [`peek`](Self::peek) returned.
     #[cold]
-    pub(crate) fn cancel(&mut self, event: Event) {
-        self.arrivals.remove(event.code());
+    pub(crate) fn cancel_arrival(&mut self, pipe: u32) {
+        self.arrivals.remove(Kind::Arrival(pipe).code());
     }
 
     /// The arrivals that the last one to be removed or replaced has brought nearer to the top, as pipes, of the five highest
     /// levels below the top: the one that comes next is the last.
     #[inline]
-    pub(crate) fn approaching(&self) -> [Option<u32>; 5] {
-        self.arrivals.raised().map(|key| key.map(|key| key as u32 & (Event::MAX_INDEX - 1)))
+    pub fn approaching(&self) -> [Option<u32>; 5] {
+        self.arrivals.raised().map(|key| key.map(|key| key as u32 & (MAX_INDEX - 1)))
     }
 
     /// Whether so many arrivals are pending that [`approaching`](Self::approaching) says something: where there are few, what
     /// they touch is in the caches anyway.
     #[inline]
-    pub(crate) fn is_deep(&self) -> bool {
+    pub fn is_deep(&self) -> bool {
         self.arrivals.len >= LEVEL_ENDS[1]
     }
 
-    /// How many events were scheduled so far.
-    pub(crate) fn scheduled(&self) -> u64 {
+    /// How many entries were scheduled so far.
+    pub fn scheduled(&self) -> u64 {
         self.sequence
     }
 
     #[inline]
-    fn key(&mut self, time: Time, event: Event) -> u128 {
-        // Time, sequence and event in one word: comparing two events is one comparison, and an entry needs no pointer.
-        let order = self.sequence << CODE_BITS | u64::from(event.code());
+    fn key(&mut self, time: Time, code: u32) -> u128 {
+        // Time, sequence and code in one word: comparing two entries is one comparison, and an entry needs no pointer.
+        let order = self.sequence << CODE_BITS | u64::from(code);
         self.sequence += 1;
         u128::from(time.as_nanos()) << 64 | u128::from(order)
-    }
-
-    #[inline]
-    fn heap_of(&mut self, event: Event) -> &mut Heap {
-        if matches!(event, Event::Arrival(_)) { &mut self.arrivals } else { &mut self.others }
     }
 }
 
@@ -240,6 +322,7 @@ impl Heap {
         *self.place(hole) = key;
     }
 
+    #[inline]
     fn pop(&mut self) {
         self.len -= 1;
         let last = self.len;
@@ -322,36 +405,44 @@ mod tests {
     use super::*;
     use cogtcp_units::RandomStream;
 
+    fn arrival(pipe: u32) -> Due {
+        Due::Network(Change(Kind::Arrival(pipe).code()))
+    }
+
+    fn timer(end: u32) -> Due {
+        Due::Host(host_code(1, end))
+    }
+
+    fn push(agenda: &mut Agenda, time: Time, due: Due) {
+        match due {
+            Due::Network(change) => agenda.push(time, change.kind()),
+            Due::Host(code) => agenda.push_host(time, code),
+        }
+    }
+
     #[test]
-    fn events_survive_their_code() {
-        let last = Event::MAX_INDEX - 1;
-        for event in [
-            Event::Arrival(last),
-            Event::Timer(7),
-            Event::Radio(0),
-            Event::FlowStart(last),
-            Event::FlowStop(3),
-            Event::Write(5),
-            Event::WarmupEnd,
-            Event::Sample,
-            Event::StationPair(last),
-            Event::Transmission(last),
-            Event::Part(11 << INDEX_BITS | last),
-            Event::Part(6 << INDEX_BITS | 1),
-        ] {
-            assert_eq!(Event::from_code(event.code()), event);
+    fn entries_survive_their_code() {
+        let last = MAX_INDEX - 1;
+        let kinds = [Kind::Arrival(last), Kind::Transmission(last), Kind::Radio(0), Kind::Pair(last)];
+        for kind in kinds.into_iter().chain([Kind::Air, Kind::Sending, Kind::Places]) {
+            let Due::Network(change) = Due::from_code(kind.code()) else { panic!("{kind:?}") };
+            assert_eq!(change.kind(), kind);
+            assert_eq!(change.arrival().is_some(), matches!(kind, Kind::Arrival(_)));
+        }
+        for kind in (0..16).filter(|kind| !is_own(kind << INDEX_BITS)) {
+            let code = host_code(kind, last);
+            assert_eq!((Due::from_code(code), host_parts(code)), (Due::Host(code), (kind, last)));
         }
     }
 
     #[test]
     fn equal_times_come_in_the_order_of_scheduling() {
-        let mut queue = EventQueue::new();
+        let mut queue = Agenda::default();
         let t = Time::from_millis(1);
         // Alternating between the two heaps.
-        let events: Vec<Event> =
-            (0..50).map(|i| if i % 2 == 0 { Event::Arrival(i) } else { Event::Timer(i) }).collect();
+        let events: Vec<Due> = (0..50).map(|i| if i % 2 == 0 { arrival(i) } else { timer(i) }).collect();
         for event in &events {
-            queue.push(t, *event);
+            push(&mut queue, t, *event);
         }
         for event in events {
             assert_eq!(queue.peek(), Some((t, event)));
@@ -365,16 +456,16 @@ mod tests {
     fn names_what_approaches() {
         let level = |place: usize| LEVEL_ENDS.iter().filter(|end| place < **end).count();
         let mut stream = RandomStream::new(7, "queue", 0);
-        let mut queue = EventQueue::new();
+        let mut queue = Agenda::default();
         let pipes = 6000;
         for pipe in 0..pipes {
-            queue.push(Time::from_nanos(stream.below(1000)), Event::Arrival(pipe));
+            queue.push(Time::from_nanos(stream.below(1000)), Kind::Arrival(pipe));
         }
         assert!(queue.is_deep());
-        let levels = |queue: &EventQueue| -> Vec<usize> {
+        let levels = |queue: &Agenda| -> Vec<usize> {
             let mut levels = vec![0; pipes as usize];
             for place in 1..queue.arrivals.len {
-                let pipe = queue.arrivals.key(place) as u32 & (Event::MAX_INDEX - 1);
+                let pipe = queue.arrivals.key(place) as u32 & (MAX_INDEX - 1);
                 levels[pipe as usize] = level(place);
             }
             levels
@@ -402,29 +493,26 @@ mod tests {
     fn agrees_with_a_sorted_list() {
         for seed in 0..200 {
             let mut stream = RandomStream::new(seed, "queue", 0);
-            let mut queue = EventQueue::new();
-            let mut model: Vec<(u64, u64, Event)> = Vec::new();
+            let mut queue = Agenda::default();
+            let mut model: Vec<(u64, u64, Due)> = Vec::new();
             let mut sequence = 0;
             let mut now = 0;
             for _ in 0..600 {
                 let time = now + stream.below(20);
                 let draw = stream.below(100);
-                let event = if draw.is_multiple_of(2) {
-                    Event::Arrival(draw as u32)
-                } else {
-                    Event::Timer(draw as u32)
-                };
+                let event = if draw.is_multiple_of(2) { arrival(draw as u32) } else { timer(draw as u32) };
                 match stream.below(6) {
                     5 => {
                         // An arrival that is pending once, or not at all.
-                        if model.iter().filter(|(.., other)| *other == event).count() < 2 {
-                            queue.cancel(event);
-                            let is_arrival = matches!(event, Event::Arrival(_));
-                            model.retain(|(.., other)| *other != event || !is_arrival);
+                        if let Due::Network(_) = event
+                            && model.iter().filter(|(.., other)| *other == event).count() < 2
+                        {
+                            queue.cancel_arrival(draw as u32);
+                            model.retain(|(.., other)| *other != event);
                         }
                     }
                     0..=2 => {
-                        queue.push(Time::from_nanos(time), event);
+                        push(&mut queue, Time::from_nanos(time), event);
                         model.push((time, sequence, event));
                         sequence += 1;
                     }

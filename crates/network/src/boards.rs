@@ -1,7 +1,7 @@
-//! The boards of the nodes with a radio, and who reads them.
+//! The boards of the nodes with a radio, and who hears of them.
 //!
-//! Radios, the links that they gate and the queues in front of them publish; a reader takes what it has not read. The
-//! transports whose sender is on a node read its board, and so does a train's router.
+//! Radios, the links that they gate and the queues in front of them publish. Whoever wants to hear subscribes: as a listener, who is
+//! handed every notice in the order of publication, or as a reader, who is called by a code of its own and takes what it has not read.
 
 use cogtcp_crosslayer::{Board, LinkEvent, Notice, ReaderId};
 use cogtcp_scenario::Experiment;
@@ -10,55 +10,57 @@ use std::collections::VecDeque;
 
 /// The boards of one run.
 #[derive(Debug, Default)]
-pub(crate) struct Boards {
+pub struct Boards {
     /// By node; `None`: it has no radio.
     nodes: Vec<Option<NodeBoard>>,
-    /// Nodes in whose boards something may stand that transports have not read.
+    /// Nodes on whose boards something may stand that listeners have not heard.
     fresh: VecDeque<usize>,
+    /// Readers to be called.
+    calls: VecDeque<u32>,
 }
 
 /// One node's board.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct NodeBoard {
     board: Board,
-    /// Flows whose sender is on the node, and their common place on the board.
-    senders: Vec<usize>,
-    transports: Option<ReaderId>,
-}
-
-impl NodeBoard {
-    fn new(experiment: &Experiment, node: usize) -> Self {
-        let flows = experiment.flows.iter().enumerate();
-        let senders: Vec<usize> =
-            flows.filter(|(_, flow)| flow.from == node).map(|(number, _)| number).collect();
-        let mut board = Board::new();
-        // One reader for all senders of a node: they hear the same, and at the same instant.
-        let transports = (!senders.is_empty()).then(|| board.subscribe());
-        Self { board, senders, transports }
-    }
+    /// Listeners, and their common place on the board: they hear the same, and at the same instant.
+    listeners: Vec<u32>,
+    listening: Option<ReaderId>,
+    /// The codes of readers.
+    readers: Vec<u32>,
 }
 
 impl Boards {
     /// A board for every node at an end of a link with a radio, and for every node of an ad hoc network that senses.
-    pub(crate) fn new(experiment: &Experiment) -> Self {
+    pub fn new(experiment: &Experiment) -> Self {
         let mut nodes: Vec<Option<NodeBoard>> = experiment.nodes.iter().map(|_| None).collect();
         let gated = experiment.radios.iter().flat_map(|radio| &radio.links);
         let ends = gated.flat_map(|link| [experiment.links[*link].from, experiment.links[*link].to]);
-        let senses = experiment.adhoc.as_ref().is_some_and(|spec| spec.config.cognitive.is_some());
-        let all = if senses { 0..nodes.len() } else { 0..0 };
+        let spec = experiment.adhoc.as_ref();
+        let senses = spec.filter(|spec| spec.config.cognitive.is_some());
+        let all = 0..senses.map_or(0, |spec| spec.nodes);
         for node in ends.chain(all) {
-            nodes[node].get_or_insert_with(|| NodeBoard::new(experiment, node));
+            nodes[node].get_or_insert_with(NodeBoard::default);
         }
-        Self { nodes, fresh: VecDeque::new() }
+        Self { nodes, ..Self::default() }
     }
 
-    /// Adds a reader to the board of `node`; `None`: the node has no radio.
-    pub(crate) fn subscribe(&mut self, node: usize) -> Option<ReaderId> {
-        self.nodes[node].as_mut().map(|node| node.board.subscribe())
+    /// Adds `listener` at `node`: [`take_heard`](Self::take_heard) names it. A node without a radio has nothing to hear.
+    pub fn listen(&mut self, node: usize, listener: u32) {
+        let Some(there) = &mut self.nodes[node] else { return };
+        there.listeners.push(listener);
+        there.listening.get_or_insert_with(|| there.board.subscribe());
+    }
+
+    /// Adds a reader to the board of `node`, to be called by `code`; `None`: the node has no radio.
+    pub fn subscribe(&mut self, node: usize, code: u32) -> Option<ReaderId> {
+        let there = self.nodes[node].as_mut()?;
+        there.readers.push(code);
+        Some(there.board.subscribe())
     }
 
     /// The oldest notice at `node` that `reader` has not read.
-    pub(crate) fn take(&mut self, node: usize, reader: ReaderId) -> Option<Notice> {
+    pub fn take(&mut self, node: usize, reader: ReaderId) -> Option<Notice> {
         self.nodes[node].as_mut()?.board.take(reader)
     }
 
@@ -69,20 +71,35 @@ impl Boards {
         // of it.
         if let Some(event) = event.as_known(own) {
             there.board.publish(Notice { at, link: link as u32, event });
-            if there.transports.is_some() {
-                // Once for every notice, so that those of several nodes are read in the order of their publication.
+            if there.listening.is_some() {
+                // Once for every notice, so that those of several nodes are heard in the order of their publication.
                 self.fresh.push_back(node);
+            }
+            for code in &there.readers {
+                if !self.calls.contains(code) {
+                    self.calls.push_back(*code);
+                }
             }
         }
     }
 
-    /// The next notice that transports have not read, and the flows whose senders are to hear it.
+    /// Whether somebody has something to hear or read.
+    pub fn has_news(&self) -> bool {
+        !self.fresh.is_empty() || !self.calls.is_empty()
+    }
+
+    /// The next notice that listeners have not heard, and who is to hear it.
     #[inline]
-    pub(crate) fn take_for_transports(&mut self) -> Option<(Notice, &[usize])> {
+    pub fn take_heard(&mut self) -> Option<(Notice, &[u32])> {
         let node = self.fresh.pop_front()?;
         let there = self.nodes[node].as_mut()?;
-        let notice = there.board.take(there.transports?)?;
-        Some((notice, &there.senders))
+        let notice = there.board.take(there.listening?)?;
+        Some((notice, &there.listeners))
+    }
+
+    /// The next reader to be called: it has something to read.
+    pub fn take_call(&mut self) -> Option<u32> {
+        self.calls.pop_front()
     }
 }
 
@@ -93,10 +110,10 @@ mod tests {
     use cogtcp_scenario::Scenario;
     use cogtcp_units::Duration;
 
-    /// Only nodes at the ends of a radio's link have a board; only where a sender is are transports told, and not of what
-    /// no radio notices.
+    /// Only nodes at the ends of a radio's link have a board; listeners hear what their own node knows, and not what no radio
+    /// notices. A reader is called once for all that it has not read.
     #[test]
-    fn transports_hear_at_their_own_node() {
+    fn listeners_hear_at_their_own_node() {
         let text = r#"
             name = "two"
             run = { duration = "1 s" }
@@ -122,15 +139,24 @@ mod tests {
         let experiment = Scenario::parse(text, "two").unwrap().resolve().unwrap();
         let mut boards = Boards::new(&experiment);
         assert_eq!(boards.nodes.iter().map(Option::is_some).collect::<Vec<_>>(), [true, true, false]);
+        boards.listen(0, 7);
+        boards.listen(2, 8);
+        assert_eq!((boards.subscribe(2, 9), boards.has_news()), (None, false));
+        let reader = boards.subscribe(1, 9).unwrap();
         let own = Rate::from_bits_per_second(5);
         for node in 0..3 {
             boards.publish(node, Time::ZERO, 0, LinkEvent::PuArrival { during: Phase::Sensing }, own);
             boards.publish(node, Time::ZERO, 0, LinkEvent::RateChange { rate: None }, own);
         }
-        let (notice, senders) = boards.take_for_transports().unwrap();
+        boards.publish(1, Time::ZERO, 0, LinkEvent::LinkUp, own);
+        let (notice, listeners) = boards.take_heard().unwrap();
         assert_eq!((notice.link, notice.event), (0, LinkEvent::RateChange { rate: Some(own) }));
-        assert_eq!(senders, [0]);
-        assert!(boards.take_for_transports().is_none());
+        assert_eq!(listeners, [7]);
+        assert!(boards.take_heard().is_none() && boards.has_news());
+        assert_eq!([boards.take_call(), boards.take_call()], [Some(9), None]);
+        assert_eq!(boards.take(1, reader).unwrap().event, notice.event);
+        assert_eq!(boards.take(1, reader).unwrap().event, LinkEvent::LinkUp);
+        assert!(boards.take(1, reader).is_none() && !boards.has_news());
     }
 
     /// The table of `docs/wireless.md` has a row for every event, which says who publishes it.

@@ -1,0 +1,36 @@
+//! The network between hosts, pure: links with their queues, radios with and without a MAC, ad hoc networks, and the paths of packets.
+//!
+//! [`Network`] knows no transport and no clock, and carries anything that is a [`Payload`]. Whoever drives it
+//!
+//! 1. builds it of an experiment ([`Network::build`]), adds streams on the paths that [`Routes`] finds
+//!    ([`Network::add_stream`]), and lets it begin ([`Network::begin`]);
+//! 2. hands over what hosts send ([`Network::offer`]), when all changes are played that were due before;
+//! 3. plays each change when it is due ([`Network::peek`], [`Network::step`]), and gives what arrives to the hosts, with the rest
+//!    of the news ([`Network::has_news`]).
+//!
+//! An [`Observer`] is told what happens on the way. A virtual clock (the simulator), a real one (the emulator) and one made by hand (the
+//! tests) so drive the same network to the same arrivals.
+//!
+//! Reading order: `payload` and `observer` (what the network asks of its driver), `agenda` (what is due when), `network` (links and
+//! the packets on them; in `network/` radios, pairs of CR users, the ad hoc network, ICMP, conservation, results), `routes` (shortest
+//! paths), `forwarding` (tables), `boards` (who hears of radios), `budget` (where the time of bottlenecks goes).
+
+mod agenda;
+mod boards;
+mod budget;
+mod forwarding;
+mod network;
+mod observer;
+mod payload;
+mod radio_row;
+mod routes;
+
+pub use agenda::{Agenda, Change, Due, MAX_INDEX, host_code, host_parts};
+pub use boards::Boards;
+pub use budget::{FlowSpan, Reached};
+pub use network::{
+    AirStream, BuildError, Goal, Network, Recording, StreamCounters, TIME_TO_LIVE, Tally, fronts, tells,
+};
+pub use observer::{Arrival, Observer, PacketStep, Place, RadioPlace};
+pub use payload::{Awaited, Payload, Transit};
+pub use routes::{Hop, NoRoute, Routes};

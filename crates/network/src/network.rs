@@ -1,0 +1,620 @@
+//! Link directions, the paths of streams and the packets on them.
+
+mod accounts;
+mod air;
+mod build;
+mod conservation;
+mod hints;
+mod notices;
+mod pairs;
+mod radios;
+mod results;
+
+pub use air::{AirStream, TIME_TO_LIVE};
+pub use build::{BuildError, Recording};
+pub use hints::Goal;
+pub use notices::{fronts, tells};
+
+use crate::agenda::{Agenda, Change, Due, Kind};
+use crate::boards::Boards;
+use crate::budget::Budget;
+use crate::forwarding::{Nodes, Step};
+use crate::observer::{Arrival, Observer, PacketStep, Place};
+use crate::payload::{Awaited, Payload, Transit};
+use crate::routes::Hop;
+use air::AdHoc;
+use cogtcp_link::{Departure, DropCause, Flushed, Frame, Gate, Link, Offer};
+use cogtcp_scenario::Experiment;
+use cogtcp_spectrum::air::Air;
+use cogtcp_station_pair::Noted;
+use cogtcp_units::{Rate, Time};
+use notices::Notices;
+use pairs::ServedPair;
+use radios::GatedLinks;
+use results::Standing;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// End of a path in [`Network::paths`], and label of a pipe whose packets have all reached their host.
+const HOST: u32 = u32::MAX;
+/// Label of a pipe whose packets part ways: their paths tell. Any other label is the hop that all its packets take next.
+const BY_PATH: u32 = u32::MAX - 1;
+/// Label of a pipe at whose far end the node looks every packet up in its table.
+const BY_TABLE: u32 = u32::MAX - 3;
+/// First of the hops that lead over the air; values below are pipes.
+const AIR: u32 = crate::agenda::MAX_INDEX;
+
+/// What a host put into the network on a stream, and what came out at the other end.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct StreamCounters {
+    /// Packets that the host sent.
+    pub injected: u64,
+    /// Packets that reached the other host.
+    pub arrived: u64,
+}
+
+/// What a change is to whoever counts changes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Tally {
+    /// Something happens.
+    Event,
+    /// A timer that has moved on meanwhile: how many there are is a matter of how timers are kept.
+    Stale,
+    /// Somebody looks: the run is the same without.
+    Observation,
+}
+
+/// The network of one run.
+#[derive(Debug)]
+pub struct Network<P> {
+    agenda: Agenda,
+    /// By direction: two of each link.
+    pipes: Vec<Link<P>>,
+    /// The paths of all streams, one after another: pipes and hops over the air, then [`HOST`].
+    paths: Vec<u32>,
+    /// Where the path of a stream begins in `paths`.
+    path_starts: Vec<u32>,
+    /// The nodes that each stream leads from and to.
+    ends: Vec<(u32, u32)>,
+    /// The nodes at the ends of each hop over the air.
+    air_hops: Vec<(u32, u32)>,
+    /// The nodes, where they forward by their tables; else nobody asks them.
+    nodes: Option<Nodes>,
+    /// Packets dropped on the way, by stream.
+    dropped: Vec<u64>,
+    hops: u64,
+    /// Something has happened that the driver is to take.
+    has_news: bool,
+    radios: Vec<GatedLinks>,
+    pairs: Vec<ServedPair>,
+    /// What a pair has to say, empty between its steps.
+    notes: VecDeque<Noted>,
+    boards: Boards,
+    notices: Notices<P>,
+    budget: Budget,
+    air: Option<Box<AdHoc<P>>>,
+    /// Packets that the air is to take.
+    outgoing: VecDeque<Frame<P>>,
+    /// Packets that have reached their hosts, and the driver has not taken.
+    arrived: VecDeque<Arrival<P>>,
+    /// The channels and primary users of radios in full.
+    spectrum: Option<Arc<Air>>,
+    /// The pipes at the end of the warm-up; none: there was no warm-up.
+    baselines: Vec<Standing>,
+    warm_at: Time,
+}
+
+impl<P: Payload> Network<P> {
+    /// When something is due, and what; `None`: nothing until a host sends.
+    #[inline]
+    pub fn peek(&mut self) -> Option<(Time, Due)> {
+        self.agenda.peek()
+    }
+
+    /// When [`step`](Self::step) is to be called; [`Time::MAX`]: when a host has sent.
+    pub fn next_change(&mut self) -> Time {
+        self.peek().map_or(Time::MAX, |(at, _)| at)
+    }
+
+    /// What is due when; drivers keep what their hosts wait for there too.
+    #[inline]
+    pub fn agenda(&mut self) -> &mut Agenda {
+        &mut self.agenda
+    }
+
+    /// How many entries its agenda has had so far.
+    pub fn scheduled(&self) -> u64 {
+        self.agenda.scheduled()
+    }
+
+    /// What `change`, which is due now, is to whoever counts changes.
+    #[inline]
+    pub fn tally(&self, now: Time, change: Change) -> Tally {
+        if change.is_of_air() { self.tally_air(now, change) } else { Tally::Event }
+    }
+
+    #[cold]
+    fn tally_air(&self, now: Time, change: Change) -> Tally {
+        match change.kind() {
+            Kind::Air if !self.is_armed(now) => Tally::Stale,
+            Kind::Places => Tally::Observation,
+            _ => Tally::Event,
+        }
+    }
+
+    /// Plays what is due first, which is `change` at `now` ([`peek`](Self::peek)). Returns a packet that has reached its host; what
+    /// else there is to hear [`has_news`](Self::has_news) tells.
+    #[inline]
+    pub fn step(&mut self, now: Time, change: Change, observer: &mut impl Observer<P>) -> Option<Arrival<P>> {
+        match change.arrival() {
+            // It takes the entry off the agenda itself: as a rule the pipe's next arrival takes its place.
+            Some(pipe) => self.arrive(now, pipe, observer),
+            None => self.rare_step(now, change, observer),
+        }
+    }
+
+    /// All but arrivals, which are nearly every step.
+    #[inline(never)]
+    fn rare_step(
+        &mut self,
+        now: Time,
+        change: Change,
+        observer: &mut impl Observer<P>,
+    ) -> Option<Arrival<P>> {
+        self.agenda.pop(Due::Network(change));
+        match change.kind() {
+            Kind::Arrival(_) => unreachable!("arrivals are played by `step`"),
+            Kind::Transmission(pipe) => {
+                self.pipes[pipe as usize].transmit(now);
+                self.attend(now, pipe, observer);
+            }
+            Kind::Radio(radio) => self.change_radio(now, radio as usize, observer),
+            Kind::Pair(pair) => return self.step_pair(now, pair, observer),
+            Kind::Air => self.advance_air(now, observer),
+            Kind::Sending => self.send_on_air(now, observer),
+            Kind::Places => self.record_places(now),
+        }
+        None
+    }
+
+    /// A host sends `payload`, in a packet of `bytes`, on `stream`.
+    #[inline]
+    pub fn offer(
+        &mut self,
+        now: Time,
+        stream: u32,
+        mut payload: P,
+        bytes: u32,
+        observer: &mut impl Observer<P>,
+    ) {
+        let start = self.path_starts[stream as usize];
+        payload.set_transit(Transit { stream, next: start });
+        let frame = Frame::new(payload, bytes);
+        if self.nodes.is_some() {
+            return self.send_by_table(now, frame, observer);
+        }
+        match self.paths[start as usize] {
+            pipe if pipe < AIR => self.put(now, pipe, frame, observer),
+            _ => self.send_elsewhere(now, frame),
+        }
+    }
+
+    /// Whether there is something for the driver to take: [`take_arrival`](Self::take_arrival), the boards' listeners and readers,
+    /// [`tell_source`](Self::tell_source), in this order.
+    #[inline]
+    pub fn has_news(&self) -> bool {
+        self.has_news
+    }
+
+    /// The next packet that has reached its host.
+    pub fn take_arrival(&mut self) -> Option<Arrival<P>> {
+        self.arrived.pop_front()
+    }
+
+    /// Sends, or returns to the host that it is for, what nodes tell the sources of packets that silence has destroyed. `None`: all of
+    /// them are told, and the driver has all news.
+    pub fn tell_source(&mut self, now: Time, observer: &mut impl Observer<P>) -> Option<Arrival<P>> {
+        while let Some((stream, payload, bytes)) = self.notices.take() {
+            match stream {
+                Some(stream) => self.offer(now, stream, payload, bytes, observer),
+                None => return Some(local(now, payload, bytes)),
+            }
+        }
+        self.has_news = !self.arrived.is_empty() || self.boards.has_news();
+        None
+    }
+
+    /// A packet whose first hop is none over a link.
+    #[cold]
+    fn send_elsewhere(&mut self, now: Time, frame: Frame<P>) {
+        match self.paths[frame.packet.transit().next as usize] {
+            HOST => {
+                self.has_news = true;
+                self.arrived.push_back(Arrival { at: now, pipe: None, frame });
+            }
+            _ => self.enter_air(now, frame),
+        }
+    }
+
+    /// The first hop of a packet whose node forwards by its table. A packet for its own node is not sent.
+    #[cold]
+    fn send_by_table(&mut self, now: Time, frame: Frame<P>, observer: &mut impl Observer<P>) {
+        let (from, to) = self.ends[frame.packet.transit().stream as usize];
+        match self.nodes.as_ref().map(|nodes| nodes.step(from, to)) {
+            Some(Step::Send(pipe)) => self.put(now, pipe, frame, observer),
+            // Nothing has carried it: it is dropped where it is.
+            _ => {
+                self.dropped[frame.packet.transit().stream as usize] += 1;
+                observer.unsent(&frame);
+            }
+        }
+    }
+
+    /// A packet has come to the node at the far end of `pipe`, which looks it up in its table. Returned: it is there.
+    #[cold]
+    fn forward_by_table(
+        &mut self,
+        now: Time,
+        pipe: u32,
+        mut frame: Frame<P>,
+        observer: &mut impl Observer<P>,
+    ) -> Option<Frame<P>> {
+        let (_, to) = self.ends[frame.packet.transit().stream as usize];
+        let nodes = self.nodes.as_ref()?;
+        match nodes.step(nodes.head(pipe), to) {
+            Step::Deliver => return Some(frame),
+            Step::NoRoute => self.drop_packet(now, pipe, &frame, (DropCause::NoRoute, false), observer),
+            Step::Send(next) => {
+                if frame.packet.spend_hop() {
+                    self.put(now, next, frame, observer);
+                } else {
+                    self.drop_packet(now, pipe, &frame, (DropCause::Expired, false), observer);
+                }
+            }
+        }
+        None
+    }
+
+    /// The first packet of `pipe` arrives at the far end: it moves on, is lost, or has reached its host, in which case it
+    /// is returned.
+    #[expect(clippy::inline_always, reason = "one caller, which makes nearly every step")]
+    #[inline(always)]
+    fn arrive(&mut self, now: Time, pipe: u32, observer: &mut impl Observer<P>) -> Option<Arrival<P>> {
+        self.hops += 1;
+        let from = &mut self.pipes[pipe as usize];
+        let Departure { frame, lost } = from.arrive(now);
+        let next = from.label;
+        // A pipe has one arrival in the agenda, that of its first packet in flight. The next takes its place: one step of
+        // the heap instead of two.
+        match from.next_arrival() {
+            Some(time) => self.agenda.replace_arrival(time, pipe),
+            None => self.agenda.pop_arrival(),
+        }
+        if let Some(cause) = lost {
+            self.drop_packet(now, pipe, &frame, (cause, false), observer);
+            return None;
+        }
+        self.note(now, PacketStep::Received, pipe, &frame, observer);
+        self.forward(now, pipe, next, frame, observer)
+    }
+
+    /// A packet that came by `pipe` goes where its label `next` says, or has reached its host.
+    #[expect(clippy::inline_always, reason = "two callers, of which `arrive` makes nearly every call")]
+    #[inline(always)]
+    fn forward(
+        &mut self,
+        now: Time,
+        pipe: u32,
+        mut next: u32,
+        mut frame: Frame<P>,
+        observer: &mut impl Observer<P>,
+    ) -> Option<Arrival<P>> {
+        // One comparison for the common case: a label below is the next pipe.
+        if next >= AIR {
+            match next {
+                BY_TABLE => match self.forward_by_table(now, pipe, frame, observer) {
+                    Some(there) => (next, frame) = (HOST, there),
+                    None => return None,
+                },
+                BY_PATH => next = self.paths[frame.packet.transit().next as usize],
+                _ => {}
+            }
+            if next == HOST {
+                if self.notices.has_streams() {
+                    self.count_notice(&frame.packet);
+                }
+                return Some(Arrival { at: now, pipe: Some(pipe), frame });
+            }
+            if next >= AIR {
+                self.enter_air(now, frame);
+                return None;
+            }
+        }
+        self.put(now, next, frame, observer);
+        None
+    }
+
+    /// A packet is offered to `pipe`.
+    #[inline]
+    fn put<O: Observer<P>>(&mut self, now: Time, pipe: u32, frame: Frame<P>, observer: &mut O) {
+        let link = &mut self.pipes[pipe as usize];
+        if link.watched && (link.free_at() < now || frame.packet.awaited() == Awaited::Nothing) {
+            self.budget.offered(now, pipe, link, &frame);
+        }
+        if O::FOLLOWS_OFFERS {
+            self.note_entered(now, PacketStep::Offered, pipe, frame, observer);
+        }
+        match self.pipes[pipe as usize].offer(now, frame) {
+            Offer::Taken => {}
+            Offer::Schedule(time) => self.agenda.push(time, Kind::Arrival(pipe)),
+            Offer::Wake => self.wake(now, pipe),
+            Offer::Dropped => return self.refuse(now, pipe, frame, DropCause::Queue, observer),
+            Offer::Refused => return self.refuse(now, pipe, frame, DropCause::Silence, observer),
+            Offer::Managed => {
+                // Told before the discipline's own doings are: it may drop this very packet.
+                self.note_entered(now, PacketStep::Queued, pipe, frame, observer);
+                return self.attend(now, pipe, observer);
+            }
+        }
+        self.note_entered(now, PacketStep::Queued, pipe, frame, observer);
+    }
+
+    /// A pipe does not take a packet: its queue is full, or its gate refuses it.
+    #[cold]
+    fn refuse(
+        &mut self,
+        now: Time,
+        pipe: u32,
+        mut frame: Frame<P>,
+        cause: DropCause,
+        observer: &mut impl Observer<P>,
+    ) {
+        frame.packet.enter();
+        self.drop_packet(now, pipe, &frame, (cause, true), observer);
+    }
+
+    /// Tells of a packet as it is once `pipe` has taken it, to an observer that follows packets.
+    #[inline]
+    fn note_entered(
+        &mut self,
+        now: Time,
+        step: PacketStep,
+        pipe: u32,
+        mut frame: Frame<P>,
+        observer: &mut impl Observer<P>,
+    ) {
+        if observer.follows_packets() {
+            frame.packet.enter();
+            self.tell_packet(now, step, pipe, &frame, observer);
+        }
+    }
+
+    #[inline]
+    fn note(
+        &self,
+        now: Time,
+        step: PacketStep,
+        pipe: u32,
+        frame: &Frame<P>,
+        observer: &mut impl Observer<P>,
+    ) {
+        if observer.follows_packets() {
+            self.tell_packet(now, step, pipe, frame, observer);
+        }
+    }
+
+    #[cold]
+    fn tell_packet(
+        &self,
+        now: Time,
+        step: PacketStep,
+        pipe: u32,
+        frame: &Frame<P>,
+        observer: &mut impl Observer<P>,
+    ) {
+        observer.packet(now, step, self.place(pipe, &frame.packet), frame);
+    }
+
+    /// Where a packet on `pipe` is.
+    fn place(&self, pipe: u32, packet: &P) -> Place {
+        let Transit { stream, next } = packet.transit();
+        let start = self.path_starts[stream as usize];
+        let hops = self.nodes.is_none().then(|| next.saturating_sub(start + 1));
+        Place { pipe, ends: self.ends[stream as usize], hops }
+    }
+
+    /// Gate and rate of a pipe change.
+    fn set_channel(
+        &mut self,
+        now: Time,
+        pipe: u32,
+        gate: Gate,
+        rate: Option<Rate>,
+        observer: &mut impl Observer<P>,
+    ) {
+        let link = &mut self.pipes[pipe as usize];
+        let was_due = link.next_arrival().is_some();
+        let scheduled = if link.watched {
+            self.budget.set_channel(now, pipe, link, gate, rate)
+        } else {
+            link.set_channel(now, gate, rate)
+        };
+        if let Some(time) = scheduled {
+            self.agenda.push(time, Kind::Arrival(pipe));
+        }
+        if was_due && self.pipes[pipe as usize].next_arrival().is_none() {
+            self.agenda.cancel_arrival(pipe);
+        }
+        while let Some(Flushed { frame, was_carried }) = self.pipes[pipe as usize].take_flushed() {
+            self.lose_on(now, pipe, &frame, (DropCause::Silence, false, was_carried), observer);
+        }
+        self.attend(now, pipe, observer);
+    }
+
+    /// Follows up on what a queue discipline has done; nothing is to be done for a pipe without one.
+    #[cold]
+    fn attend(&mut self, now: Time, pipe: u32, observer: &mut impl Observer<P>) {
+        if !self.pipes[pipe as usize].is_managed() {
+            return;
+        }
+        // A discipline such as CoDel drops at dequeue, packets that were offered long before.
+        while let Some((frame, cause)) = self.pipes[pipe as usize].take_dropped() {
+            self.drop_packet(now, pipe, &frame, (cause, false), observer);
+        }
+        let link = &mut self.pipes[pipe as usize];
+        if let Some(time) = link.take_arrival() {
+            self.agenda.push(time, Kind::Arrival(pipe));
+        }
+        if let Some(time) = link.take_transmission() {
+            self.agenda.push(time, Kind::Transmission(pipe));
+        }
+        if link.take_wake() {
+            self.wake(now, pipe);
+        }
+    }
+
+    /// A packet is lost on `pipe`; its source may be told.
+    #[cold]
+    fn drop_packet(
+        &mut self,
+        now: Time,
+        pipe: u32,
+        frame: &Frame<P>,
+        (cause, refused): (DropCause, bool),
+        observer: &mut impl Observer<P>,
+    ) {
+        let was_carried = matches!(cause, DropCause::Loss | DropCause::NoRoute | DropCause::Expired);
+        self.lose_on(now, pipe, frame, (cause, refused, was_carried), observer);
+    }
+
+    /// A packet is lost on `pipe`, or at its far end, which had taken it or `refused` it. `was_carried`: it had left the transmitter.
+    #[cold]
+    fn lose_on(
+        &mut self,
+        now: Time,
+        pipe: u32,
+        frame: &Frame<P>,
+        (cause, refused, was_carried): (DropCause, bool, bool),
+        observer: &mut impl Observer<P>,
+    ) {
+        let stream = frame.packet.transit().stream as usize;
+        self.dropped[stream] += 1;
+        let path = &self.paths[self.path_starts[stream] as usize..];
+        let length = path.iter().position(|hop| *hop == HOST).unwrap_or(path.len());
+        self.budget.dropped(&path[..length], pipe, frame, was_carried);
+        if cause == DropCause::Silence {
+            self.note_silenced(now, pipe, &frame.packet, observer);
+        }
+        observer.dropped(now, self.place(pipe, &frame.packet), frame, cause, refused);
+    }
+}
+
+/// A packet that is for the host that it comes from.
+fn local<P: Payload>(at: Time, mut payload: P, bytes: u32) -> Arrival<P> {
+    payload.set_transit(Transit { stream: Transit::NOWHERE, next: 0 });
+    Arrival { at, pipe: None, frame: Frame::new(payload, bytes) }
+}
+
+impl<P: Payload> Network<P> {
+    /// Adds the next stream, from a node to a node, whose packets take `path`; where nodes forward by their tables these are
+    /// filled with it. Returns its number; streams count from 0.
+    pub fn add_stream(&mut self, from: usize, to: usize, path: &[Hop]) -> u32 {
+        let start = self.paths.len();
+        let stream = self.path_starts.len() as u32;
+        let (from, to) = (from as u32, to as u32);
+        self.path_starts.push(start as u32);
+        self.ends.push((from, to));
+        for hop in path {
+            let hop = match hop {
+                Hop::Pipe(pipe) => *pipe,
+                Hop::Air(ends) => self.air_hop(*ends),
+            };
+            self.paths.push(hop);
+        }
+        self.paths.push(HOST);
+        self.dropped.push(0);
+        if let Some(nodes) = &mut self.nodes {
+            let path = &self.paths[start..self.paths.len() - 1];
+            nodes.fill(from, to, path);
+            return stream;
+        }
+        // Nearly every pipe is always followed by the same hop: its label tells it, without a look at the path,
+        // which would be another cache line for every packet.
+        for step in self.paths[start..].windows(2) {
+            if step[0] >= AIR {
+                continue;
+            }
+            let pipe = &mut self.pipes[step[0] as usize];
+            pipe.label = match pipe.label {
+                Link::<P>::UNLABELLED => step[1],
+                next if next == step[1] => next,
+                _ => BY_PATH,
+            };
+        }
+        stream
+    }
+
+    fn air_hop(&mut self, ends: (u32, u32)) -> u32 {
+        let known = self.air_hops.iter().position(|hop| *hop == ends);
+        AIR + known.unwrap_or_else(|| {
+            self.air_hops.push(ends);
+            self.air_hops.len() - 1
+        }) as u32
+    }
+
+    /// From now on every node looks every packet up in its table, which streams fill. To be called before there are streams; an ad
+    /// hoc network has routes of its own.
+    pub fn forward_by_tables(&mut self, experiment: &Experiment) {
+        if experiment.adhoc.is_none() {
+            let ends = experiment.links.iter().flat_map(|link| [(link.from, link.to), (link.to, link.from)]);
+            self.nodes = Some(Nodes::new(experiment.nodes.len(), ends));
+            self.pipes.iter_mut().for_each(|pipe| pipe.label = BY_TABLE);
+        }
+    }
+
+    /// How many streams there are: the number of the next one.
+    pub fn streams(&self) -> u32 {
+        self.path_starts.len() as u32
+    }
+
+    /// The nodes that a stream leads from and to.
+    pub fn ends(&self, stream: u32) -> (u32, u32) {
+        self.ends[stream as usize]
+    }
+
+    /// The link directions of a stream's path.
+    pub fn path(&self, stream: u32) -> impl Iterator<Item = u32> {
+        let rest = &self.paths[self.path_starts[stream as usize] as usize..];
+        rest.iter().copied().take_while(|hop| *hop != HOST).filter(|hop| *hop < AIR)
+    }
+
+    /// Packets of a stream that were dropped on the way.
+    pub fn dropped(&self, stream: u32) -> u64 {
+        self.dropped[stream as usize]
+    }
+
+    /// Hops that packets have made.
+    pub fn hops(&self) -> u64 {
+        self.hops
+    }
+
+    /// The link directions: two of each link, forward and reverse.
+    pub fn pipes(&self) -> &[Link<P>] {
+        &self.pipes
+    }
+
+    /// A link direction.
+    pub fn pipe(&mut self, pipe: u32) -> &mut Link<P> {
+        &mut self.pipes[pipe as usize]
+    }
+
+    /// The boards of the nodes.
+    pub fn boards(&mut self) -> &mut Boards {
+        &mut self.boards
+    }
+
+    /// The channels and primary users, where radios share them.
+    pub fn spectrum(&self) -> Option<&Arc<Air>> {
+        self.spectrum.as_ref()
+    }
+}

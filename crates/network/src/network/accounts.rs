@@ -1,0 +1,57 @@
+//! Which pipes an account of time is kept of, and when: the budget of the flows that cross them.
+
+use super::Network;
+use crate::budget::FlowSpan;
+use crate::payload::{Awaited, Payload};
+use cogtcp_records::Table;
+use cogtcp_scenario::Experiment;
+use cogtcp_units::Time;
+
+impl<P: Payload> Network<P> {
+    /// Watches where the time of those pipes goes that may turn out to be the bottleneck of `stream`: the pipes whose
+    /// radio may fall silent or change its rate, or whose rate follows a trace, and the slowest of the others.
+    pub fn watch_budget(&mut self, stream: u32, experiment: &Experiment) {
+        let mut is_gated = vec![false; experiment.links.len()];
+        experiment.radios.iter().flat_map(|radio| &radio.links).for_each(|link| is_gated[*link] = true);
+        for (link, gated) in experiment.links.iter().zip(&mut is_gated) {
+            *gated |= link.forward.trace.is_some() || link.reverse.trace.is_some();
+        }
+        let is_gated = |pipe: u32| is_gated[pipe as usize / 2];
+        let path: Vec<u32> = self.path(stream).collect();
+        let steady = path.iter().copied().filter(|pipe| !is_gated(*pipe));
+        let slowest = steady.min_by_key(|pipe| (self.pipes[*pipe as usize].channel_rate(), *pipe));
+        for pipe in path.into_iter().filter(|pipe| is_gated(*pipe)).chain(slowest) {
+            self.budget.watch(pipe, &mut self.pipes[pipe as usize]);
+        }
+    }
+
+    /// The measured span of a flow begins, whose data is `stream` and which waits for `awaited`.
+    pub fn begin_budget(&mut self, now: Time, stream: u32, awaited: Awaited) {
+        for pipe in self.path(stream).collect::<Vec<_>>() {
+            self.budget.begin(now, pipe, &mut self.pipes[pipe as usize], awaited);
+        }
+    }
+
+    /// It ends.
+    pub fn end_budget(&mut self, now: Time, stream: u32, awaited: Awaited) {
+        for pipe in self.path(stream).collect::<Vec<_>>() {
+            self.budget.end(now, pipe, &mut self.pipes[pipe as usize], awaited);
+        }
+    }
+
+    /// The table of budgets: a row for each link direction that is the bottleneck of a flow.
+    pub fn budget_table(&self, experiment: &Experiment, flows: &[FlowSpan]) -> Table {
+        let paths = |flow: &FlowSpan| self.path(flow.stream).collect();
+        self.budget.report(experiment, flows, paths)
+    }
+
+    /// Checks that the states of each watched link sum to its span, and what transmitting is left is the time that the carried bytes
+    /// take.
+    ///
+    /// # Errors
+    ///
+    /// The first link direction of which that is not so.
+    pub fn check_budget(&self) -> Result<(), String> {
+        self.budget.check(&self.pipes)
+    }
+}

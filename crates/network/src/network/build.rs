@@ -1,0 +1,111 @@
+//! From an experiment to its network at time zero.
+
+use super::notices::Notices;
+use super::radios::GatedLinks;
+use super::{AdHoc, Network};
+use crate::agenda::Agenda;
+use crate::boards::Boards;
+use crate::budget::Budget;
+use crate::observer::Observer;
+use crate::payload::Payload;
+use cogtcp_scenario::{Experiment, RadioError};
+use cogtcp_units::Time;
+use std::collections::VecDeque;
+
+/// What is recorded of an ad hoc network while it runs.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Recording {
+    /// Every frame, for [`Observer::air`].
+    pub frames: bool,
+    /// Places of nodes, and the routes that packets take.
+    pub places: bool,
+}
+
+/// A network that cannot be built.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum BuildError {
+    /// Two radios on one link.
+    #[error(
+        "link \"{link}\" is gated by the radios \"{first}\" and \"{second}\"; a link has at most one radio"
+    )]
+    TwoRadios {
+        /// The link.
+        link: String,
+        /// The radio that comes first in the experiment.
+        first: String,
+        /// The other one.
+        second: String,
+    },
+    /// A radio.
+    #[error("radio \"{radio}\": {why}")]
+    Radio {
+        /// Its name.
+        radio: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// The ad hoc network.
+    #[error("ad hoc network: {0}")]
+    AdHoc(String),
+}
+
+impl<P: Payload> Network<P> {
+    /// The network of `experiment` in the run of seed `seed`, without streams; journeys, movements and primary users are worked out up
+    /// to `until`.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be built, and why.
+    pub fn build(
+        experiment: &Experiment,
+        seed: u64,
+        until: Time,
+        recording: Recording,
+    ) -> Result<Self, BuildError> {
+        let horizon = until.saturating_since(Time::ZERO);
+        let (pairs, mut spectrum) = experiment
+            .station_pairs(horizon, seed)
+            .map_err(|RadioError { radio, why }| BuildError::Radio { radio, why })?;
+        let mut air = None;
+        if let Some(spec) = &experiment.adhoc {
+            let wrong = |error: &dyn ToString| BuildError::AdHoc(error.to_string());
+            spectrum = experiment.air(horizon, seed).map_err(|error| wrong(&error))?;
+            let made = AdHoc::new(spec, experiment, spectrum.as_ref(), seed, until, recording);
+            air = Some(Box::new(made.map_err(|error| wrong(&error))?));
+        }
+        let mut network = Self {
+            agenda: Agenda::default(),
+            pipes: experiment.links.iter().flat_map(|link| link.build(seed)).collect(),
+            paths: Vec::new(),
+            path_starts: Vec::new(),
+            ends: Vec::new(),
+            air_hops: Vec::new(),
+            nodes: None,
+            dropped: Vec::new(),
+            hops: 0,
+            has_news: false,
+            radios: GatedLinks::all(experiment, seed, until)?,
+            pairs: Vec::new(),
+            notes: VecDeque::new(),
+            boards: Boards::new(experiment),
+            notices: Notices::default(),
+            budget: Budget::default(),
+            air,
+            outgoing: VecDeque::new(),
+            arrived: VecDeque::new(),
+            spectrum,
+            baselines: Vec::new(),
+            warm_at: Time::ZERO,
+        };
+        pairs.into_iter().for_each(|placed| network.add_pair(placed));
+        Ok(network)
+    }
+
+    /// Time zero: gates and rates are as the radios have them, and the first changes of links are on the agenda. To be called once,
+    /// when all streams are there, and followed by [`begin_air`](Self::begin_air). What a driver schedules between the two comes after
+    /// the links and before the air at one instant.
+    pub fn begin(&mut self, observer: &mut impl Observer<P>) {
+        self.begin_pairs();
+        self.begin_radios(observer);
+    }
+}

@@ -1,0 +1,55 @@
+//! Where packets will go next: for asking early for the memory that they will touch.
+
+use super::{AIR, BY_PATH, HOST, Network};
+use crate::payload::Payload;
+
+/// Where a packet goes from a link.
+#[derive(Clone, Copy, Debug)]
+pub enum Goal {
+    /// To the next link.
+    Pipe(u32),
+    /// To its host, on this stream.
+    Host(u32),
+}
+
+impl<P: Payload> Network<P> {
+    /// Where the packet goes that arrives first from `pipe`, as far as that is known: for a hint.
+    #[inline]
+    pub fn goal(&self, pipe: u32) -> Option<Goal> {
+        let from = self.pipes.get(pipe as usize)?;
+        let packet = &from.first()?.packet;
+        let next = match from.label {
+            BY_PATH => *self.paths.get(packet.transit().next as usize)?,
+            label => label,
+        };
+        match next {
+            HOST => Some(Goal::Host(packet.transit().stream)),
+            next => ((next as usize) < self.pipes.len()).then_some(Goal::Pipe(next)),
+        }
+    }
+
+    /// The first link of the path of `stream`.
+    #[inline]
+    pub fn first_pipe(&self, stream: u32) -> Option<u32> {
+        let first = self.paths[self.path_starts[stream as usize] as usize];
+        (first < AIR).then_some(first)
+    }
+
+    /// Whether so many packets are on their way that it pays to ask early for what the next arrivals touch.
+    #[inline]
+    pub fn is_crowded(&self) -> bool {
+        self.agenda.is_deep()
+    }
+
+    /// The arrivals that the last change has brought nearer, as link directions: the one that comes next is the last.
+    #[inline]
+    pub fn approaching(&self) -> [Option<u32>; 5] {
+        self.agenda.approaching()
+    }
+
+    /// Asks for the account of `pipe`, if it has one.
+    #[inline]
+    pub fn prefetch_account(&self, pipe: u32) {
+        self.budget.prefetch(pipe);
+    }
+}

@@ -1,0 +1,147 @@
+//! ICMP destination unreachable (RFC 792): the node in front of a silent link tells the source of what silence destroyed.
+//!
+//! A message is a packet of the network like all others, on the shortest path to the source. It leaves when the destroyed
+//! frame would have arrived, for by then the link layer has missed its acknowledgement. Each source gets one a second at most
+//! (RFC 1812 section 4.3.2.8 asks for a limit; a second is Linux's). What a message looks like, and who is told, the
+//! observer knows.
+
+use super::{Network, StreamCounters};
+use crate::observer::Observer;
+use crate::payload::Payload;
+use crate::routes::{NoRoute, Routes};
+use cogtcp_scenario::{Experiment, RadioSpec};
+use cogtcp_units::{Duration, Time};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Time between two messages to one source.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// Whether a radio's nodes tell sources of what its silences destroyed.
+pub fn tells(radio: &&RadioSpec) -> bool {
+    radio.kind.gating().is_some_and(|gating| gating.unreachable)
+}
+
+/// The link directions whose sources are told, and by which node each.
+pub fn fronts(experiment: &Experiment) -> impl Iterator<Item = (u32, usize)> {
+    let links = experiment.radios.iter().filter(tells).flat_map(|radio| &radio.links);
+    links.flat_map(|number| {
+        let (link, pipe) = (&experiment.links[*number], 2 * *number as u32);
+        [(pipe, link.from), (pipe + 1, link.to)]
+    })
+}
+
+/// The messages of all nodes in front of silent links.
+#[derive(Debug)]
+pub(super) struct Notices<P> {
+    /// By pipe and stream: the node in front of the pipe, and the stream of its messages to the source; `None`: it is the source.
+    told: BTreeMap<(u32, u32), (u32, Option<u32>)>,
+    /// Until when a source is told nothing more, by pipe and source.
+    quiet: BTreeMap<(u32, u64), Time>,
+    /// What is to be sent.
+    pending: VecDeque<(Option<u32>, P, u32)>,
+    /// By stream of messages.
+    counters: BTreeMap<u32, StreamCounters>,
+}
+
+impl<P> Default for Notices<P> {
+    fn default() -> Self {
+        Self {
+            told: BTreeMap::new(),
+            quiet: BTreeMap::new(),
+            pending: VecDeque::new(),
+            counters: BTreeMap::new(),
+        }
+    }
+}
+
+impl<P> Notices<P> {
+    pub(super) fn take(&mut self) -> Option<(Option<u32>, P, u32)> {
+        let notice = self.pending.pop_front()?;
+        if let Some(counters) = notice.0.and_then(|stream| self.counters.get_mut(&stream)) {
+            counters.injected += 1;
+        }
+        Some(notice)
+    }
+
+    /// Shows what waits to be sent. Not injected yet, it is no packet of its stream.
+    pub(super) fn visit(&self, mut show: impl FnMut(Option<u32>, &P, u32)) {
+        self.pending.iter().for_each(|(_, payload, bytes)| show(None, payload, *bytes));
+    }
+
+    #[inline]
+    pub(super) fn has_streams(&self) -> bool {
+        !self.counters.is_empty()
+    }
+
+    pub(super) fn streams(&self) -> impl Iterator<Item = (u32, StreamCounters)> {
+        self.counters.iter().map(|(stream, counters)| (*stream, *counters))
+    }
+}
+
+impl<P: Payload> Network<P> {
+    /// The sources of these streams are told, where a radio asks for it, of what silence destroys on their paths. To be called when
+    /// all streams are there whose packets have a source to tell.
+    ///
+    /// # Errors
+    ///
+    /// A node in front of a silent link has no route to a source.
+    pub fn tell_sources(
+        &mut self,
+        experiment: &Experiment,
+        routes: &mut Routes<'_>,
+        streams: &[u32],
+    ) -> Result<(), NoRoute> {
+        for (pipe, front) in fronts(experiment) {
+            for &stream in streams {
+                if !self.path(stream).any(|known| known == pipe) {
+                    continue;
+                }
+                let source = self.ends(stream).0 as usize;
+                // A source in front of the link is told without a packet.
+                let messages = if front == source {
+                    None
+                } else {
+                    let path = routes.path(front, source).ok_or(NoRoute { from: front, to: source })?;
+                    let messages = self.add_stream(front, source, &path);
+                    self.notices.counters.insert(messages, StreamCounters::default());
+                    Some(messages)
+                };
+                self.notices.told.insert((pipe, stream), (front as u32, messages));
+            }
+        }
+        Ok(())
+    }
+
+    /// Silence destroys this packet on `pipe`: the source is told once the change is over.
+    pub(super) fn note_silenced(
+        &mut self,
+        now: Time,
+        pipe: u32,
+        packet: &P,
+        observer: &mut impl Observer<P>,
+    ) {
+        let Some((front, stream)) = self.notices.told.get(&(pipe, packet.transit().stream)) else { return };
+        let (front, stream) = (*front, *stream);
+        let Some(source) = observer.source(packet) else { return };
+        let quiet = self.notices.quiet.entry((pipe, source)).or_default();
+        // What is destroyed meanwhile is never told: the limit drops messages, it does not delay them.
+        if now < *quiet {
+            return;
+        }
+        *quiet = now + INTERVAL;
+        // Sources come and go where programs open connections.
+        self.notices.quiet.retain(|_, until| now < *until);
+        if let Some((payload, bytes)) = observer.notice(now, stream.map(|_| front), packet) {
+            self.notices.pending.push_back((stream, payload, bytes));
+            self.has_news = true;
+        }
+    }
+
+    /// A packet has reached its host: it may be a message.
+    #[cold]
+    pub(super) fn count_notice(&mut self, packet: &P) {
+        if let Some(counters) = self.notices.counters.get_mut(&packet.transit().stream) {
+            counters.arrived += 1;
+        }
+    }
+}

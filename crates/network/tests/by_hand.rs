@@ -1,0 +1,280 @@
+//! The network under a clock made by hand: links, radios with and without a MAC, ad hoc networks.
+
+use cogtcp_crosslayer::LinkEvent;
+use cogtcp_link::{DropCause, Frame};
+use cogtcp_network::{
+    Arrival, Due, Hop, Network, Observer, PacketStep, Payload, Place, RadioPlace, Recording, Routes,
+    StreamCounters, Transit,
+};
+use cogtcp_scenario::{Experiment, Scenario};
+use cogtcp_units::{Rate, Time};
+use std::path::Path;
+
+/// What the hosts of these tests send: a number.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Note {
+    number: u32,
+    transit: Transit,
+}
+
+impl cogtcp_link::Payload for Note {
+    fn enter(&mut self) {
+        self.transit.enter();
+    }
+}
+
+impl Payload for Note {
+    fn transit(&self) -> Transit {
+        self.transit
+    }
+
+    fn set_transit(&mut self, transit: Transit) {
+        self.transit = transit;
+    }
+}
+
+/// Notes what it is told.
+#[derive(Debug, Default)]
+struct Seen {
+    drops: Vec<(u64, u32, DropCause, bool)>,
+    lost: usize,
+    steps: Vec<(u64, PacketStep, Place)>,
+    radio: Vec<(RadioPlace, u64)>,
+    tells: bool,
+}
+
+impl Observer<Note> for Seen {
+    const FOLLOWS_OFFERS: bool = true;
+
+    fn follows_packets(&self) -> bool {
+        true
+    }
+
+    fn packet(&mut self, at: Time, step: PacketStep, place: Place, _: &Frame<Note>) {
+        self.steps.push((millis(at), step, place));
+    }
+
+    fn dropped(&mut self, at: Time, place: Place, frame: &Frame<Note>, cause: DropCause, refused: bool) {
+        self.drops.push((millis(at), frame.packet.number, cause, refused));
+        assert!(place.pipe < 4);
+    }
+
+    fn lost(&mut self, _: Time, _: u32, _: &Frame<Note>, _: &'static str) {
+        self.lost += 1;
+    }
+
+    fn radio(&mut self, at: Time, radio: RadioPlace, _: LinkEvent, _: Rate) {
+        self.radio.push((radio, millis(at)));
+    }
+
+    fn source(&self, packet: &Note) -> Option<u64> {
+        self.tells.then_some(u64::from(packet.transit.stream))
+    }
+
+    /// About a packet: its number and 1000.
+    fn notice(&mut self, _: Time, _: Option<u32>, about: &Note) -> Option<(Note, u32)> {
+        Some((Note { number: about.number + 1000, ..Note::default() }, 56))
+    }
+}
+
+fn millis(at: Time) -> u64 {
+    at.as_nanos() / 1_000_000
+}
+
+fn ms(millis: u64) -> Time {
+    Time::from_millis(millis)
+}
+
+/// A clock that a test moves.
+struct Driven {
+    network: Network<Note>,
+    seen: Seen,
+    sent: Vec<StreamCounters>,
+    arrivals: Vec<(u64, u32, Option<u32>)>,
+    entries: Vec<(u64, u32)>,
+}
+
+impl Driven {
+    /// The network of `experiment`, with a stream for each pair of nodes.
+    fn new(experiment: &Experiment, ends: &[(usize, usize)]) -> Self {
+        let end = Time::ZERO + experiment.run.duration;
+        let mut network = Network::build(experiment, 1, end, Recording::default()).unwrap();
+        let mut routes = Routes::new(experiment);
+        for (number, (from, to)) in ends.iter().enumerate() {
+            let path = routes.path(*from, *to).unwrap();
+            assert_eq!(network.add_stream(*from, *to, &path), number as u32);
+            assert_eq!(network.ends(number as u32), (*from as u32, *to as u32));
+        }
+        let streams: Vec<u32> = (0..ends.len() as u32).collect();
+        network.tell_sources(experiment, &mut routes, &streams).unwrap();
+        let sent = vec![StreamCounters::default(); ends.len()];
+        let mut made =
+            Self { network, seen: Seen::default(), sent, arrivals: Vec::new(), entries: Vec::new() };
+        made.network.begin(&mut made.seen);
+        made.network.begin_air(&mut made.seen);
+        made
+    }
+
+    fn play(&mut self, until: Time) {
+        while let Some((at, due)) = self.network.peek().filter(|(at, _)| *at <= until) {
+            match due {
+                Due::Network(change) => {
+                    let arrival = self.network.step(at, change, &mut self.seen);
+                    self.take(arrival);
+                }
+                Due::Host(code) => {
+                    self.network.agenda().pop(due);
+                    self.entries.push((millis(at), code));
+                }
+            }
+            self.take_news(at);
+        }
+        let sent = (0..).zip(self.sent.iter().copied());
+        self.network.check_conservation(sent, |_| {}).unwrap();
+    }
+
+    fn take(&mut self, arrival: Option<Arrival<Note>>) {
+        let Some(Arrival { at, pipe, frame }) = arrival else { return };
+        if let Some(sent) = self.sent.get_mut(frame.packet.transit.stream as usize) {
+            sent.arrived += 1;
+        }
+        self.arrivals.push((millis(at), frame.packet.number, pipe));
+    }
+
+    fn take_news(&mut self, at: Time) {
+        while self.network.has_news() {
+            while let Some(arrival) = self.network.take_arrival() {
+                self.take(Some(arrival));
+            }
+            while self.network.boards().take_heard().is_some() {}
+            while let Some(told) = self.network.tell_source(at, &mut self.seen) {
+                self.take(Some(told));
+            }
+        }
+    }
+
+    fn offer(&mut self, at: Time, stream: u32, number: u32, bytes: u32) {
+        self.play(at);
+        self.sent[stream as usize].injected += 1;
+        let note = Note { number, ..Note::default() };
+        self.network.offer(at, stream, note, bytes, &mut self.seen);
+        self.take_news(at);
+    }
+}
+
+fn experiment(text: &str) -> Experiment {
+    let text = format!("name = \"t\"\n{text}");
+    Scenario::parse(&text, "t.toml").and_then(|scenario| scenario.resolve()).unwrap()
+}
+
+fn shipped(name: &str, changes: &[(&str, &str)]) -> Experiment {
+    let file = format!("{}/../../scenarios/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+    let mut scenario = Scenario::read(Path::new(&file)).unwrap();
+    for (path, value) in changes {
+        scenario = scenario.set(path, value).unwrap_or_else(|error| panic!("{error}"));
+    }
+    scenario.resolve().unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Two links in a row, of 8 Mbit/s and 10 ms, then of 4 Mbit/s and 5 ms with room for one packet.
+const ROW: &str = "[run]\nduration = \"10 s\"\n[topology.graph]\nnodes = [\"a\", \"b\", \"c\"]\nlinks = [\n\
+    { name = \"one\", from = \"a\", to = \"b\", rate = \"8 Mbit/s\", delay = \"10 ms\" },\n\
+    { name = \"two\", from = \"c\", to = \"b\", rate = \"4 Mbit/s\", delay = \"5 ms\", queue = \"1 packets\" },\n]\n\
+    [[flow]]\nfrom = \"a\"\nto = \"c\"\ntransport = \"reno\"\n";
+
+/// 1000 bytes take 1 ms and 10 ms, then 2 ms and 5 ms. Of four packets at once the fourth finds the second queue full at 14 ms.
+/// The driver's own entries are due among the network's, and the network leaves them alone.
+#[test]
+fn packets_go_from_link_to_link() {
+    let mut driven = Driven::new(&experiment(ROW), &[(0, 2), (2, 0)]);
+    driven.network.agenda().push_host(ms(18), cogtcp_network::host_code(1, 7));
+    (0..4).for_each(|number| driven.offer(Time::ZERO, 0, number, 1000));
+    driven.offer(ms(3), 1, 9, 1000);
+    driven.play(ms(1000));
+    assert_eq!(driven.arrivals, [(18, 0, Some(3)), (20, 1, Some(3)), (21, 9, Some(1)), (22, 2, Some(3))]);
+    assert_eq!(driven.seen.drops, [(14, 3, DropCause::Queue, true)]);
+    assert_eq!(driven.entries, [(18, cogtcp_network::host_code(1, 7))]);
+    assert_eq!(
+        (driven.network.hops(), driven.network.dropped(0), driven.network.next_change()),
+        (9, 1, Time::MAX)
+    );
+    // What followed the first packet, with the hops before each link.
+    let first =
+        [(0, PacketStep::Offered, 0, 0), (0, PacketStep::Queued, 0, 0), (11, PacketStep::Received, 0, 0)];
+    for (at, step, pipe, hops) in first {
+        let place = Place { pipe, ends: (0, 2), hops: Some(hops) };
+        assert!(driven.seen.steps.contains(&(at, step, place)), "{at} {step:?} {:?}", driven.seen.steps);
+    }
+    let place = Place { pipe: 3, ends: (0, 2), hops: Some(1) };
+    assert!(driven.seen.steps.contains(&(18, PacketStep::Received, place)));
+    assert_eq!(driven.network.path(0).collect::<Vec<_>>(), [0, 3]);
+}
+
+/// A radio is silent from 1 s to 1.1 s. What it destroys the node in front tells the source, by a packet of 56 bytes, or without one
+/// where the source itself is in front: once a second.
+#[test]
+fn sources_hear_of_what_silence_destroys() {
+    let radio = "[[radio]]\nname = \"r\"\nlinks = [\"two\"]\nsilence = \"drop\"\nunreachable = true\n\
+                 sensing = { off = \"100 ms\", on = \"1 s\" }\n";
+    let mut driven = Driven::new(&experiment(&format!("{ROW}{radio}")), &[(0, 2), (2, 0)]);
+    driven.seen.tells = true;
+    for (number, at) in [(1, 1030), (2, 1040)] {
+        driven.offer(ms(at), 0, number, 1000);
+        driven.offer(ms(at), 1, number + 10, 1000);
+    }
+    driven.play(ms(1090));
+    let lost: Vec<u32> = driven.seen.drops.iter().map(|(_, number, ..)| *number).collect();
+    assert_eq!(lost, [11, 12, 1, 2]);
+    // 2 ms and 5 ms after it was sent the frame of "c" would have arrived. That of "a" is on its way for 11 ms before, and the
+    // message for 56 us and 10 ms after.
+    assert_eq!(driven.arrivals, [(1037, 1011, None), (1058, 1001, Some(1))]);
+    assert!(driven.seen.radio.contains(&((0, 0), 1000)));
+    driven.play(ms(10_000));
+}
+
+/// Two CR users with their MAC share the link with primary users: what arrives, and what is lost, is all that was sent.
+#[test]
+fn a_pair_of_cr_users_serves_its_link() {
+    let experiment = shipped("cr-single-hop", &[("run.duration", "10 s")]);
+    let mut driven = Driven::new(&experiment, &[(0, 1), (1, 0)]);
+    for number in 0..400 {
+        driven.offer(ms(20 * u64::from(number)), number % 2, number, 800);
+    }
+    driven.play(ms(10_000));
+    assert!(driven.arrivals.len() > 250, "{}", driven.arrivals.len());
+    assert_eq!(driven.arrivals.len() + driven.seen.drops.len(), 400);
+    assert!(driven.arrivals.iter().all(|(_, number, pipe)| *pipe == Some(number % 2)));
+    assert!(driven.network.mac(0).attempts > 100 && driven.network.pair(0).is_some());
+    let table = driven.network.radio_table(&experiment, ms(10_000));
+    assert!(table.number("sensings", 0).unwrap() > 5.0);
+}
+
+/// Nodes of an ad hoc network find routes; a packet crosses it as one hop of its path.
+#[test]
+fn an_ad_hoc_network_carries_packets() {
+    let experiment = shipped("adhoc-mobile", &[("run.duration", "20 s")]);
+    let ends = [(0, 5), (7, 2)];
+    let mut driven = Driven::new(&experiment, &ends);
+    for number in 0..200 {
+        driven.offer(ms(1000 + 50 * u64::from(number)), number % 2, number, 500);
+    }
+    driven.play(ms(20_000));
+    assert!(driven.arrivals.len() > 100, "{}", driven.arrivals.len());
+    assert!(driven.arrivals.iter().all(|(.., pipe)| pipe.is_none()));
+    assert!(driven.network.hops() > driven.arrivals.len() as u64);
+    let dropped: u64 = (0..2).map(|stream| driven.network.dropped(stream)).sum();
+    assert_eq!(driven.seen.lost as u64, dropped);
+    assert_eq!(Routes::new(&experiment).path(0, 5), Some(vec![Hop::Air((0, 5))]));
+    assert!(driven.network.air_tables(ms(20_000)).len() >= 5);
+}
+
+/// What arrived on a stream, or was lost, is counted; a host that sends without counting is found out.
+#[test]
+fn packets_that_nobody_counted_are_missed() {
+    let mut driven = Driven::new(&experiment(ROW), &[(0, 2)]);
+    driven.offer(Time::ZERO, 0, 1, 1000);
+    let none = [(0, StreamCounters::default())];
+    let wrong = driven.network.check_conservation(none.into_iter(), |_| {}).unwrap_err();
+    assert!(wrong.contains("stream 0") && wrong.contains("1 under way"), "{wrong}");
+    driven.play(ms(1000));
+}

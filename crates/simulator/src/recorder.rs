@@ -1,0 +1,125 @@
+//! What is kept of what happens in the network: the segments of packets that are under way, and the record of the run.
+
+use crate::TraceLevel;
+use crate::frames::Frames;
+use crate::packet::{Body, OptionStore, Packet};
+use crate::trace::Trace;
+use cogtcp_adhoc::AirNote;
+use cogtcp_crosslayer::LinkEvent;
+use cogtcp_link::{DropCause, Frame};
+use cogtcp_network::{Observer, PacketStep, Place, RadioPlace};
+use cogtcp_records::EventKind;
+use cogtcp_records::tables::PacketEvent;
+use cogtcp_scenario::Experiment;
+use cogtcp_transport::Segment;
+use cogtcp_units::{Rate, Time};
+
+/// Size of an ICMP message about a packet: IPv4 and ICMP headers, then the packet's IPv4 header and first 8 bytes, which hold its
+/// sequence number (RFC 792).
+const NOTICE_SIZE: u32 = 56;
+
+/// Observes the network.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    pub(crate) options: OptionStore,
+    pub(crate) trace: Trace,
+    /// What goes over the air, where packets are recorded.
+    pub(crate) frames: Option<Box<Frames>>,
+    nodes: Vec<String>,
+}
+
+impl Recorder {
+    /// A recorder of `level` for a run of `experiment`.
+    pub(crate) fn new(level: TraceLevel, experiment: &Experiment) -> Self {
+        let trace = Trace::new(level, experiment);
+        let flows = || experiment.flows.iter().map(|flow| flow.name.as_str());
+        let records = experiment.adhoc.is_some() && trace.records_packets();
+        Self {
+            options: OptionStore::default(),
+            frames: records.then(|| Box::new(Frames::new(&experiment.nodes, flows()))),
+            nodes: if experiment.adhoc.is_some() { experiment.nodes.clone() } else { Vec::new() },
+            trace,
+        }
+    }
+
+    /// Takes the TCP segment out of a packet that has reached its host; `None`: it carries something else.
+    #[inline]
+    pub(crate) fn open(&mut self, packet: &Packet) -> Option<Segment> {
+        self.options.unpack(packet)
+    }
+}
+
+impl Observer<Packet> for Recorder {
+    #[inline]
+    fn follows_packets(&self) -> bool {
+        self.trace.records_packets()
+    }
+
+    #[cold]
+    fn packet(&mut self, at: Time, step: PacketStep, place: Place, frame: &Frame<Packet>) {
+        let event = match step {
+            PacketStep::Offered => unreachable!("offers are not followed"),
+            PacketStep::Queued => PacketEvent::Queued,
+            PacketStep::Received => PacketEvent::Received,
+        };
+        let segment = self.options.peek(&frame.packet);
+        self.trace.packet(at, event, None, place, frame, segment.as_ref());
+    }
+
+    #[cold]
+    fn dropped(&mut self, at: Time, place: Place, frame: &Frame<Packet>, cause: DropCause, refused: bool) {
+        // Unpacked for its place in the store as well, which is free from here on.
+        let segment = self.options.unpack(&frame.packet);
+        self.trace.dropped(at, place.pipe, frame, cause);
+        if self.trace.records_packets() {
+            let cause = Some((cause, refused));
+            self.trace.packet(at, PacketEvent::Dropped, cause, place, frame, segment.as_ref());
+        }
+    }
+
+    fn lost(&mut self, at: Time, node: u32, frame: &Frame<Packet>, cause: &'static str) {
+        self.trace.lost(at, frame, &self.nodes[node as usize], cause);
+        self.options.unpack(&frame.packet);
+    }
+
+    fn unsent(&mut self, frame: &Frame<Packet>) {
+        self.options.unpack(&frame.packet);
+    }
+
+    fn radio(&mut self, at: Time, radio: RadioPlace, event: LinkEvent, own_rate: Rate) {
+        self.trace.radio_event(at, radio, event, own_rate);
+    }
+
+    fn interference(&mut self, at: Time, pipe: u32, frame: &'static str) {
+        self.trace.interference(at, pipe, frame);
+    }
+
+    /// The flow whose data the packet is: of destroyed acknowledgements nobody is told, as their sender has nothing to hold back.
+    fn source(&self, packet: &Packet) -> Option<u64> {
+        let stream = packet.transit.stream;
+        (stream.is_multiple_of(2) && packet.is_segment()).then_some(u64::from(stream / 2))
+    }
+
+    fn notice(&mut self, at: Time, _teller: Option<u32>, about: &Packet) -> Option<(Packet, u32)> {
+        let seq = self.options.peek(about)?.seq;
+        let body = Body::Unreachable { seq, flow: about.transit.stream / 2 };
+        Some((Packet::new(body, at), NOTICE_SIZE))
+    }
+
+    fn node_radio(&mut self, at: Time, node: u32, event: LinkEvent) {
+        self.trace.named_radio_event(at, &self.nodes[node as usize], event);
+    }
+
+    fn noted(&mut self, at: Time, kind: EventKind, nodes: [u32; 2], value: f64) {
+        if self.trace.records_events() {
+            let [node, about] = nodes.map(|node| &self.nodes[node as usize]);
+            self.trace.node_note(at, kind, node, about, value);
+        }
+    }
+
+    fn air(&mut self, note: &AirNote<Packet>) {
+        if let Some(frames) = &mut self.frames {
+            frames.note(note, &self.options);
+        }
+    }
+}
