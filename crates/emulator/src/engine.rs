@@ -102,7 +102,7 @@ impl Engine {
                 continue;
             }
             let train = self.observer.train.as_ref().map_or(Time::MAX, Train::next);
-            self.timer.set(self.network.next().min(train).min(sampling.next()).min(plan.end))?;
+            self.timer.set(self.network.next_change().min(train).min(sampling.next()).min(plan.end))?;
             self.poller.wait()?;
         }
         let now = self.clock.now().min(plan.end);

@@ -1,7 +1,7 @@
 //! The network between the hosts as a real clock drives it: late, but never wrong.
 //!
 //! A driver says what happens and when: [`Network::offer`] when a packet comes, [`Network::play`] whenever it looks, at the latest
-//! when [`Network::next`] is due. Everything is played at its own time and in its order, however late the driver is: a packet that
+//! when [`Network::next_change`] is due. Everything is played at its own time and in its order, however late the driver is: a packet that
 //! goes from link to link loses nothing in between. So a real clock and one made by hand lead to the same arrivals.
 
 use crate::error::EmulationError;
@@ -53,7 +53,7 @@ impl Network {
     }
 
     /// When [`play`](Self::play) is to be called at the latest; `Time::MAX`: when a packet comes.
-    pub fn next(&mut self) -> Time {
+    pub fn next_change(&mut self) -> Time {
         if self.has_begun { self.network.next_change() } else { Time::ZERO }
     }
 

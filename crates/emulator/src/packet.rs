@@ -60,7 +60,6 @@ impl Packet {
 
 impl Payload for Packet {
     // Packets of other programs have flows too, which disciplines are to tell apart.
-    #[expect(clippy::misnamed_getters, reason = "what disciplines call a flow is any connection")]
     fn flow(&self) -> u32 {
         self.key >> 3
     }

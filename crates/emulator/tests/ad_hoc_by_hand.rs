@@ -115,7 +115,8 @@ fn played(experiment: &Experiment, look: Option<u64>) -> (Network, Notes) {
     };
     let (mut looks, mut is_warm) = (0, false);
     loop {
-        let due = look.map_or_else(|| network.next(), |every| Time::from_nanos(looks * every)).min(end);
+        let due =
+            look.map_or_else(|| network.next_change(), |every| Time::from_nanos(looks * every)).min(end);
         looks += 1;
         if !is_warm && due >= warmup {
             // Before whatever else happens at that instant.

@@ -170,7 +170,7 @@ fn emulated(experiment: &Experiment, offered: &[(u64, Pipe, u32)], look: Option<
     let mut looks = 0;
     loop {
         let due = match look {
-            None => network.next(),
+            None => network.next_change(),
             Some(every) => Time::from_nanos(looks * every),
         };
         looks += 1;

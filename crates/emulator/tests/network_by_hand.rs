@@ -102,12 +102,12 @@ fn packets_arrive_when_they_are_due_however_late_one_looks() {
         let mut network = network(link, "");
         offer(&mut network, &[0, 0, 0, 0], 0, notes);
         offer(&mut network, &[5], 1, notes);
-        assert_eq!(network.next(), ms(11));
+        assert_eq!(network.next_change(), ms(11));
         for now in (6..=1000).step_by(looks) {
             network.play(ms(now), notes);
         }
         network.play(ms(1000), notes);
-        assert_eq!(network.next(), Time::MAX);
+        assert_eq!(network.next_change(), Time::MAX);
         network.check_conservation().unwrap();
     }
     assert_eq!(by_step.arrivals, [(11_000, 0), (12_000, 0), (13_000, 0), (16_000, 1)]);
@@ -256,8 +256,8 @@ fn links_go_down_and_up_with_silence() {
     let mut notes = Notes::default();
     let reader = network.network.boards().subscribe(0, 0).unwrap();
     let (mut is_open, mut changes) = (true, 0);
-    while network.next() <= ms(10_000) {
-        let now = network.next();
+    while network.next_change() <= ms(10_000) {
+        let now = network.next_change();
         network.play(now, &mut notes);
         let phase = network.network.phases()[0].1;
         let heard = std::iter::from_fn(|| network.network.boards().take(0, reader));

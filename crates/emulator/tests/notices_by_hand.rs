@@ -175,7 +175,8 @@ fn emulated(experiment: &Experiment, sent: &[Sent], there: Pipe, look: Option<u6
     let mut sent = sent.iter().peekable();
     let mut looks = 0;
     loop {
-        let due = look.map_or_else(|| network.next(), |every| Time::from_nanos(looks * every)).min(end);
+        let due =
+            look.map_or_else(|| network.next_change(), |every| Time::from_nanos(looks * every)).min(end);
         looks += 1;
         while let Some(packet) = sent.next_if(|packet| packet.at <= due.as_nanos()) {
             let is_forward = packet.from == there;

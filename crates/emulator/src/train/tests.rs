@@ -181,7 +181,7 @@ fn a_link_that_is_up_again_ends_an_outage_of_unknown_end() {
     observer.train = Some(train);
     loop {
         let train = observer.train.as_mut().unwrap();
-        let now = network.next().min(train.next());
+        let now = network.next_change().min(train.next());
         if now > end {
             break;
         }
