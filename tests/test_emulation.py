@@ -375,6 +375,20 @@ def test_a_program_runs_in_place_of_the_flows(command: Command, tmp_path: Path) 
 
 @on_kernel
 @side_by_side
+@pytest.mark.skipif(shutil.which("ping") is None, reason="no ping here")
+def test_ping_runs_inside_and_has_no_privilege(command: Command, tmp_path: Path) -> None:
+    """Debian's has a file capability, with which it is not started where the bounding set lacks that."""
+    (tmp_path / "link.toml").write_text(text())
+    look = "ping -c1 $COGTCP_PEER; code=$?; grep -E 'Cap(Prm|Eff)' /proc/self/status; exit $code"
+    done = command("emulate", "link.toml", "--out", "out", "--", "sh", "-c", look)
+    assert done.code == 0, done.err
+    assert "1 received" in done.out
+    assert "CapPrm:\t0000000000000000" in done.out
+    assert "CapEff:\t0000000000000000" in done.out
+
+
+@on_kernel
+@side_by_side
 def test_programs_inherit_no_descriptor(command: Command, tmp_path: Path) -> None:
     """But the three of a shell, and the folder's own: none of a device, of a pipe, of what hears radios."""
     (tmp_path / "link.toml").write_text(text(radio=SENSING))

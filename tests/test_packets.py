@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cogtcp import NoKernelPlaneError, RunError, ScenarioError, UsageError, packets
+from cogtcp import NoKernelPlaneError, ScenarioError, UsageError, packets
 from cogtcp.emulation.leftovers import find
 from conftest import ROOT, Command
 from kernel_needs import soon
@@ -117,9 +117,13 @@ def test_bad_input_is_told_with_its_place(command: Command, tmp_path: Path) -> N
     assert done.code == 2
     assert re.search(r'bad\.pkt:\d+: "dance" is no step; write connect', done.err)
     (tmp_path / "setting.pkt").write_text(HANDSHAKE.read_text().replace("tcp.timestamps", "tcp.timestmaps"))
-    done = command("packets", "setting.pkt", "--json")
+    done = command("packets", "setting.pkt", "bad.pkt", str(HANDSHAKE), "--json")
     assert done.code == 2
-    assert "timestamps" in json.loads(done.out)["error"]["message"]
+    faulty, other, sound = json.loads(done.out)["scripts"]
+    assert "timestamps" in faulty["error"]
+    # One that has an error keeps no other from being played.
+    assert [each["verdict"] for each in (faulty, other, sound)] == ["error", "error", "agrees"]
+    assert sound["error"] is None
     for words, says in (
         (("none.pkt",), "none.pkt: cannot be read: No such file"),
         ((str(tmp_path / "empty"),), "there is no script"),
@@ -138,8 +142,27 @@ def test_a_transport_that_the_kernel_lacks_is_refused(tmp_path: Path) -> None:
     if sys.platform != "linux":
         pytest.skip("the plane needs Linux")
     (tmp_path / "vegas.pkt").write_text(HANDSHAKE.read_text().replace("linux-reno", "vegas"))
-    with pytest.raises(RunError, match=r'no transport "vegas"|cannot be'):
-        packets.play([tmp_path / "vegas.pkt"], "kernel")
+    (tmp_path / "bad.pkt").write_text(HANDSHAKE.read_text().replace("cwnd 10", "dance"))
+    try:
+        outcomes = packets.play([tmp_path / "bad.pkt", tmp_path / "vegas.pkt", HANDSHAKE], "kernel")
+    except NoKernelPlaneError as error:
+        pytest.skip(f"no kernel plane here: {error}")
+    bad, vegas, sound = outcomes
+    assert (bad.verdict, vegas.verdict) == ("error", "error")
+    assert "dance" in str(bad.error)
+    assert re.search(r'no transport "vegas"|cannot be', str(vegas.error))
+    assert sound.verdict in ("agrees", "late")
+
+
+def test_scripts_play_on_virtual_ethernet() -> None:
+    """Full segments of the peer with timestamps are larger than the headers alone leave room for."""
+    scripts = [ROOT / "tests/packets" / f"{name}.pkt" for name in ("paws", "handshake")]
+    try:
+        outcomes = packets.play(scripts, "kernel", device="veth")
+    except NoKernelPlaneError as error:
+        pytest.skip(f"no kernel plane here: {error}")
+    for outcome in outcomes:
+        assert outcome.verdict in ("agrees", "late"), outcome.explain() or outcome.error
 
 
 def test_the_page_lists_every_script_and_every_difference() -> None:

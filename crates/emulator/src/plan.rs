@@ -52,7 +52,7 @@ const QUIET: [&str; 3] = [
 ];
 
 /// Bytes that timestamps take of each segment.
-const fn timestamps(config: &SenderConfig) -> u32 {
+pub(crate) const fn timestamps(config: &SenderConfig) -> u32 {
     if config.timestamps { TIMESTAMPS } else { 0 }
 }
 

@@ -9,6 +9,10 @@ use std::io;
 const LINK: i32 = 10;
 const APPLICATIONS: i32 = 5;
 
+/// The bit that stays in the bounding set: Debian's `ping` has `cap_net_raw=ep` in its file, and a file whose capabilities the
+/// bounding set does not let through is not run at all (capabilities(7), "EPERM"). With `no_new_privs` nobody gets it.
+const KEPT: u64 = 13; // CAP_NET_RAW
+
 /// Highest number that a capability may have (the kernel keeps them in 64 bits).
 const MOST_CAPABILITIES: u64 = 64;
 
@@ -47,7 +51,7 @@ pub(crate) fn end_with(parent: i32) -> Result<(), EmulationError> {
 
 /// Gives up every capability, for this process and all programs that it becomes, whoever runs it.
 pub(crate) fn drop_all() -> Result<(), EmulationError> {
-    for capability in 0..MOST_CAPABILITIES {
+    for capability in (0..MOST_CAPABILITIES).filter(|it| *it != KEPT) {
         // Beyond the last one of this kernel: EINVAL.
         if sys::process_control(libc::PR_CAPBSET_DROP, capability).is_err() {
             break;

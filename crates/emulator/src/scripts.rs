@@ -23,7 +23,7 @@ const PEER: Ipv4Addr = Ipv4Addr::new(100, 64, 0, 2);
 /// Ports of whoever listens, and of a peer that connects.
 const PORT: u16 = 8080;
 const PEER_PORT: u16 = 40_000;
-/// IPv4 and TCP headers: what the MTU is over the MSS that a SYN names.
+/// IPv4 and TCP headers without options.
 const HEADERS: u32 = 40;
 /// Timers of the kernel end at ticks (4 ms with HZ 250), of which two may meet in one span.
 const EARLY: Duration = Duration::from_millis(10);
@@ -46,43 +46,55 @@ pub struct Played {
     pub is_evidence: bool,
 }
 
-/// Plays scripts, all at once. It takes the process for itself, as [`emulate`](crate::emulate) does.
-pub fn play_scripts(scripts: &[Script], parent: i32) -> Result<Vec<Played>, EmulationError> {
+/// Plays scripts, all at once, on devices of this kind. It takes the process for itself, as [`emulate`](crate::emulate) does. One
+/// that the kernel cannot play (it lacks its transport, say) keeps no other from being played.
+///
+/// # Errors
+///
+/// The kernel plane is not there.
+pub fn play_scripts(
+    scripts: &[Script],
+    kind: DeviceKind,
+    parent: i32,
+) -> Result<Vec<Result<Played, EmulationError>>, EmulationError> {
     privileges::ask_for_real_time();
     namespaces::enter_user_namespace()?;
     let mut stages = Vec::new();
     for script in scripts {
-        let further = (1..TRIES).map(|_| Stage::new(script)).collect::<Result<Vec<_>, _>>()?;
-        stages.push((script, Stage::new(script)?, further));
+        let stage = |_| Stage::new(script, kind);
+        match (0..TRIES).map(stage).collect::<Result<Vec<_>, _>>() {
+            Err(error) if error.lacks_plane() => return Err(error),
+            made => stages.push((script, made)),
+        }
     }
     privileges::drop_all()?;
     privileges::end_with(parent)?;
     std::thread::scope(|scope| {
         let threads: Vec<_> = stages
             .into_iter()
-            .map(|(script, stage, further)| scope.spawn(move || play(script, stage, further)))
+            .map(|(script, stages)| stages.map(|stages| scope.spawn(move || play(script, stages))))
             .collect();
-        threads
-            .into_iter()
-            .map(|thread| {
-                let defect = || io::Error::other("a thread has a defect, please report it");
-                thread.join().map_err(|_| defect()).tried("packet scripts")
-            })
-            .collect()
+        let defect = || io::Error::other("a thread has a defect, please report it");
+        let joined = threads.into_iter().map(|thread| {
+            let played = thread?.join().ok().flatten();
+            played.ok_or_else(defect).tried("packet scripts")
+        });
+        Ok(joined.collect())
     })
 }
 
-/// Plays a script up to a try that is evidence.
-fn play(script: &Script, mut stage: Stage, further: Vec<Stage>) -> Played {
-    let mut further = further.into_iter();
-    loop {
+/// Plays a script up to a try that is evidence; `None`: there are no stages.
+fn play(script: &Script, stages: Vec<Stage>) -> Option<Played> {
+    let mut last = None;
+    for stage in stages {
         let report = run(script, &mut Host::new(stage), Tolerance { early: EARLY, late: LATE });
         let is_evidence = report.mismatch.is_none() || report.lateness <= IN_TIME;
-        match further.next() {
-            Some(next) if !is_evidence => stage = next,
-            _ => return Played { report, is_evidence },
+        last = Some(Played { report, is_evidence });
+        if is_evidence {
+            break;
         }
     }
+    last
 }
 
 /// What needs privileges: a namespace with its settings and device, and a socket in it.
@@ -101,7 +113,7 @@ enum Socket {
 }
 
 impl Stage {
-    fn new(script: &Script) -> Result<Self, EmulationError> {
+    fn new(script: &Script, kind: DeviceKind) -> Result<Self, EmulationError> {
         // It lasts as long as the device and the socket do.
         let namespace = Namespace::make()?;
         let fixed = [
@@ -122,8 +134,11 @@ impl Stage {
             namespaces::set_sysctl(name, value)
                 .tried(format!("{}: net.{name} cannot be set to {value}", script.file))?;
         }
-        let setting = Setting { address: OWN, address6: None, mtu: script.flow.sender.mss + HEADERS };
-        let device = Devices::new(DeviceKind::Any).make(0, &namespace, setting)?;
+        let config = &script.flow.sender;
+        // The peer's full segments have their timestamps beside the MSS: a device other than TUN takes nothing above its MTU.
+        let room = plan::timestamps(config);
+        let mtu = config.mss + HEADERS + room;
+        let device = Devices::new(kind).make(0, &namespace, Setting { address: OWN, address6: None, mtu })?;
         let is_client = script
             .steps
             .iter()
@@ -132,7 +147,14 @@ impl Stage {
             let what = format!("{}: the kernel has no transport \"{}\"", script.file, script.flow.transport);
             return Err(EmulationError::Scenario { what, known: plan::CONTROLS });
         };
-        let control = |fd: std::os::fd::BorrowedFd<'_>| sockets::choose_control(fd, congestion);
+        let control = |fd: std::os::fd::BorrowedFd<'_>| {
+            if room > 0 {
+                // The room is not for larger segments of its own.
+                set_flag(&fd, libc::TCP_MAXSEG, config.mss as i32)
+                    .tried(format!("{}: TCP_MAXSEG", script.file))?;
+            }
+            sockets::choose_control(fd, congestion)
+        };
         let socket = if is_client {
             let socket = sys::tcp_socket(OWN.into()).tried("a socket")?;
             control(socket.as_fd())?;

@@ -6,7 +6,7 @@ fn main() {}
 
 #[cfg(target_os = "linux")]
 fn main() {
-    use cogtcp_emulator::play_scripts;
+    use cogtcp_emulator::{DeviceKind, play_scripts};
     use cogtcp_packets::Script;
     use std::fs;
     use std::path::Path;
@@ -24,7 +24,7 @@ fn main() {
         })
         .collect();
     let parent = std::os::unix::process::parent_id();
-    let played = match play_scripts(&scripts, parent as i32) {
+    let played = match play_scripts(&scripts, DeviceKind::Any, parent as i32) {
         Ok(played) => played,
         Err(error) if error.lacks_plane() => {
             println!("skipped, no kernel plane here: {error}");
@@ -34,6 +34,7 @@ fn main() {
     };
     let mut failed = 0;
     for (script, played) in scripts.iter().zip(played) {
+        let played = played.unwrap_or_else(|error| panic!("{}: {error}", script.file));
         let Some(differs) = &played.report.mismatch else { continue };
         let file = &script.file;
         let late = played.report.lateness.as_secs_f64();

@@ -26,7 +26,7 @@ pub(crate) struct Job {
 }
 
 #[cfg(target_os = "linux")]
-pub(crate) use plane::raised;
+pub(crate) use plane::{device_kind, raised};
 
 #[cfg(target_os = "linux")]
 mod plane {
@@ -44,6 +44,15 @@ mod plane {
             EmulationError::Scenario { .. } => input_error(py, &error.to_string()),
             _ if error.lacks_plane() => no_plane_error(py, &error.to_string()),
             _ => run_error(py, &error.to_string()),
+        }
+    }
+
+    /// The devices of this name.
+    pub(crate) fn device_kind(name: &str) -> DeviceKind {
+        match name {
+            "tun" => DeviceKind::Tun,
+            "veth" => DeviceKind::Veth,
+            _ => DeviceKind::Any,
         }
     }
 
@@ -79,11 +88,7 @@ mod plane {
             peer: job.peer,
             journal: job.journal,
             captures: job.captures,
-            device: match job.device.as_str() {
-                "tun" => DeviceKind::Tun,
-                "veth" => DeviceKind::Veth,
-                _ => DeviceKind::Any,
-            },
+            device: device_kind(&job.device),
             states: job.states,
             links: job.links,
             parent: job.parent,

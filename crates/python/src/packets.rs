@@ -50,6 +50,24 @@ fn outcome<'py>(
     dict.set_item("mismatch", mismatch.transpose()?)?;
     let trace: Vec<_> = report.trace.iter().map(|line| (line.at.as_secs_f64(), line.text.clone())).collect();
     dict.set_item("trace", trace)?;
+    dict.set_item("error", py.None())?;
+    Ok(dict)
+}
+
+/// Of a script that the kernel cannot play, as plain data.
+#[cfg(target_os = "linux")]
+fn failure<'py>(py: Python<'py>, script: &Script, error: &str) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("file", &script.file)?;
+    dict.set_item("about", &script.about)?;
+    dict.set_item("plane", "kernel")?;
+    dict.set_item("verdict", "error")?;
+    for name in ["took_s", "lateness_s"] {
+        dict.set_item(name, 0.0)?;
+    }
+    dict.set_item("mismatch", py.None())?;
+    dict.set_item("trace", Vec::<(f64, String)>::new())?;
+    dict.set_item("error", error)?;
     Ok(dict)
 }
 
@@ -62,16 +80,19 @@ pub(crate) fn check_packet_scripts(py: Python<'_>, texts: Texts) -> PyResult<Vec
     Ok(parsed(py, &texts)?.into_iter().map(|script| (script.about, script.differences)).collect())
 }
 
-/// Plays scripts: on the model, or, with the process that is to be outlived, on the kernel, which takes the process for itself.
+/// Plays scripts: on the model, or, with the process that is to be outlived, on the kernel, which takes the process for itself, on
+/// devices of this kind.
 #[pyfunction]
+#[pyo3(signature = (texts, parent, device = "any"))]
 pub(crate) fn play_packet_scripts<'py>(
     py: Python<'py>,
     texts: Texts,
     parent: Option<i32>,
+    device: &str,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let scripts = parsed(py, &texts)?;
     if let Some(parent) = parent {
-        return on_kernel(py, &scripts, parent);
+        return on_kernel(py, &scripts, device, parent);
     }
     let play = |(script, (_, text)): (&Script, &(String, String))| {
         let report = model::play(script).map_err(|error| raised(py, &error, text))?;
@@ -81,17 +102,29 @@ pub(crate) fn play_packet_scripts<'py>(
 }
 
 #[cfg(target_os = "linux")]
-fn on_kernel<'py>(py: Python<'py>, scripts: &[Script], parent: i32) -> PyResult<Vec<Bound<'py, PyDict>>> {
-    let played = py.detach(|| cogtcp_emulator::play_scripts(scripts, parent));
+fn on_kernel<'py>(
+    py: Python<'py>,
+    scripts: &[Script],
+    device: &str,
+    parent: i32,
+) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let kind = crate::emulation::device_kind(device);
+    let played = py.detach(|| cogtcp_emulator::play_scripts(scripts, kind, parent));
     let played = played.map_err(|error| crate::emulation::raised(py, &error))?;
-    let show = |(script, played): (&Script, &cogtcp_emulator::Played)| {
-        outcome(py, script, &played.report, played.is_evidence)
-    };
-    scripts.iter().zip(&played).map(show).collect()
+    let show =
+        |(script, played): (&Script, Result<cogtcp_emulator::Played, cogtcp_emulator::EmulationError>)| {
+            match played {
+                Ok(cogtcp_emulator::Played { report, is_evidence }) => {
+                    outcome(py, script, &report, is_evidence)
+                }
+                Err(error) => failure(py, script, &error.to_string()),
+            }
+        };
+    scripts.iter().zip(played).map(show).collect()
 }
 
 #[cfg(not(target_os = "linux"))]
-fn on_kernel<'py>(py: Python<'py>, _: &[Script], _: i32) -> PyResult<Vec<Bound<'py, PyDict>>> {
+fn on_kernel<'py>(py: Python<'py>, _: &[Script], _: &str, _: i32) -> PyResult<Vec<Bound<'py, PyDict>>> {
     Err(crate::errors::no_plane_error(
         py,
         "the kernel plane needs Linux; elsewhere a virtual machine with Linux runs it",

@@ -24,9 +24,17 @@ def add_packets(parser: argparse.ArgumentParser) -> None:
         metavar="P,...",
         help="sim (the model's ends), kernel (this machine's Linux), or sim,kernel (default: sim)",
     )
+    parser.add_argument(
+        "--device",
+        choices=("any", "tun", "veth"),
+        default="any",
+        help="what the kernel's ends are at: TUN, or pairs of virtual Ethernet devices (default: the former, "
+        "and the latter where /dev/net/tun cannot be opened)",
+    )
     parser.add_argument("--trace", action="store_true", help="show every packet and call, with its time")
     parser.epilog = (
-        "Exit codes: 0 all agree; 1 one differs, or fell behind its times; 2 a script has an error."
+        "Exit codes: 0 all agree; 1 one differs, or fell behind its times; 2 a script could not be played "
+        "(the others are)."
     )
 
 
@@ -38,7 +46,7 @@ def packets(args: argparse.Namespace) -> int:
     unknown = [plane for plane in planes if plane not in PLANES]
     if unknown or not planes:
         raise UsageError(f"--plane {args.plane}: the planes are {' and '.join(PLANES)}")
-    outcomes = [outcome for plane in planes for outcome in play(args.files, plane)]
+    outcomes = [outcome for plane in planes for outcome in play(args.files, plane, device=args.device)]
     if args.json:
         print(json.dumps({"scripts": [outcome.to_dict() for outcome in outcomes]}))
     else:
@@ -50,6 +58,11 @@ def packets(args: argparse.Namespace) -> int:
     for outcome in late:
         behind = f"the runner was {outcome.lateness_s:.3f} s behind"
         print(f"cogtcp: {outcome.file}: no evidence on {outcome.plane}: {behind}", file=sys.stderr)
+    # A script that no plane can read is told of once.
+    for error in dict.fromkeys(outcome.error for outcome in outcomes if outcome.error is not None):
+        print(f"cogtcp: {error}", file=sys.stderr)
+    if any(outcome.verdict == "error" for outcome in outcomes):
+        return 2
     return int(any(outcome.verdict != "agrees" for outcome in outcomes))
 
 

@@ -12,7 +12,7 @@ from cogtcp._errors import NoKernelPlaneError, RunError
 from cogtcp.emulation.launch import MARK
 
 
-def on_kernel(texts: list[tuple[str, str]]) -> list[dict[str, Any]]:
+def on_kernel(texts: list[tuple[str, str]], device: str) -> list[dict[str, Any]]:
     """Play scripts, pairs of file and text, in a process of their own; return what came of each.
 
     Raises:
@@ -28,7 +28,7 @@ def on_kernel(texts: list[tuple[str, str]]) -> list[dict[str, Any]]:
         text=True,
     )
     try:
-        answer, _ = process.communicate(json.dumps({"parent": os.getpid(), "texts": texts}))
+        answer, _ = process.communicate(json.dumps({"parent": os.getpid(), "texts": texts, "device": device}))
     finally:
         # Whatever ends us ends it, and all that it made with it.
         if process.poll() is None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from cogtcp import _core
-from cogtcp._errors import UsageError
+from cogtcp._errors import ScenarioError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,22 +48,25 @@ class Outcome:
         file: The script.
         about: What it is about.
         plane: `"sim"` or `"kernel"`.
-        verdict: `"agrees"`: the plane did what the script says; `"differs"`; or `"late"`: it differed while
-            the runner itself was behind its times, in every try, so that nothing follows.
+        verdict: `"agrees"`: the plane did what the script says; `"differs"`; `"late"`: it differed while
+            the runner itself was behind its times, in every try, so that nothing follows; or `"error"`: it
+            could not be played.
         took_s: How long it took, by the plane's clock.
         lateness_s: How much later than due the runner was, at most.
         mismatch: The first step that differs; None if none does.
         trace: All that happened: time in s, and the call or the packet (`<` to the end, `>` from it).
+        error: Why it could not be played; None if it was.
     """
 
     file: str
     about: str
     plane: Literal["sim", "kernel"]
-    verdict: Literal["agrees", "differs", "late"]
+    verdict: Literal["agrees", "differs", "late", "error"]
     took_s: float
     lateness_s: float
     mismatch: Mismatch | None
     trace: list[tuple[float, str]]
+    error: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -109,32 +112,55 @@ def check(paths: Sequence[str | Path]) -> list[tuple[str, list[tuple[int, str]]]
     return _core.check_packet_scripts([_read(path) for path in scripts(paths)])
 
 
-def play(paths: Sequence[str | Path], plane: str = "sim") -> list[Outcome]:
+def play(paths: Sequence[str | Path], plane: str = "sim", *, device: str = "any") -> list[Outcome]:
     """Play scripts on a plane; those of the kernel all at once, as long as the longest takes.
+
+    A script that cannot be read, or that the plane cannot play, keeps no other from being played.
 
     Args:
         paths: Scripts, and folders of them.
         plane: `"sim"`: the model's endpoints under a clock made by hand. `"kernel"`: the TCP of this
-            machine's Linux, each end in a network namespace with a TUN device.
+            machine's Linux, each end in a network namespace with a device of its own.
+        device: `"tun"`, `"veth"` (virtual Ethernet), or `"any"`: the former, and the latter where
+            /dev/net/tun cannot be opened.
 
     Raises:
-        ScenarioError: A script has an error.
         UsageError: A file cannot be read, or there is no such plane.
         NoKernelPlaneError: This machine has none; the message says what is missing.
     """
     texts = [_read(path) for path in scripts(paths)]
     if plane == "sim":
-        played = _core.play_packet_scripts(texts, None)
-    elif plane == "kernel":
-        from cogtcp.packets.launch import on_kernel
-
-        _core.check_packet_scripts(texts)
-        played = []
-        for start in range(0, len(texts), _AT_ONCE):
-            played += on_kernel(texts[start : start + _AT_ONCE])
-    else:
+        return [_outcome(_on_model(text)) for text in texts]
+    if plane != "kernel":
         raise UsageError(f'there is no plane "{plane}"; scripts run on {" and ".join(PLANES)}')
-    return [_outcome(each) for each in played]
+    from cogtcp.packets.launch import on_kernel
+
+    faults = [_fault(text) for text in texts]
+    sound = [text for text, fault in zip(texts, faults, strict=True) if fault is None]
+    played: list[dict[str, Any]] = []
+    for start in range(0, len(sound), _AT_ONCE):
+        played += on_kernel(sound[start : start + _AT_ONCE], device)
+    order = iter(played)
+    return [_outcome(next(order)) if fault is None else fault for fault in faults]
+
+
+def _on_model(text: tuple[str, str]) -> dict[str, Any]:
+    try:
+        return _core.play_packet_scripts([text], None)[0]
+    except ScenarioError as error:
+        return asdict(_faulty(text[0], "sim", error))
+
+
+def _fault(text: tuple[str, str]) -> Outcome | None:
+    try:
+        _core.check_packet_scripts([text])
+    except ScenarioError as error:
+        return _faulty(text[0], "kernel", error)
+    return None
+
+
+def _faulty(file: str, plane: Literal["sim", "kernel"], error: ScenarioError) -> Outcome:
+    return Outcome(file, "", plane, "error", 0.0, 0.0, None, [], str(error))
 
 
 def _outcome(given: dict[str, Any]) -> Outcome:

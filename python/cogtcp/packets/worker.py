@@ -22,7 +22,7 @@ def main() -> None:
     texts = [(file, text) for file, text in job["texts"]]
     answer: dict[str, Any]
     try:
-        answer = {"played": _core.play_packet_scripts(texts, job["parent"])}
+        answer = {"played": _core.play_packet_scripts(texts, job["parent"], job["device"])}
     except CogtcpError as error:
         answer = {"error": str(error), "lacks_plane": isinstance(error, NoKernelPlaneError)}
     json.dump(answer, sys.stdout)
