@@ -34,8 +34,11 @@ fn loaded(discipline: Option<&str>) -> Link<Packet> {
     link
 }
 
-/// What is destroyed, with whether it was carried, and what arrives when, if the link is down from 2.5 to 4.5 transmissions.
-fn fates(flush: Flush, discipline: Option<&str>) -> (Vec<(u32, bool)>, Vec<(u32, u64)>, Link<Packet>) {
+/// What is destroyed, with whether it was carried; what arrives when; the link.
+type Fates = (Vec<(u32, bool)>, Vec<(u32, u64)>, Link<Packet>);
+
+/// The link is down from 2.5 to 4.5 transmissions.
+fn fates(flush: Flush, discipline: Option<&str>) -> Fates {
     let mut link = loaded(discipline);
     let down = TX * 5 / 2;
     link.set_channel(at(down), Gate::Down(flush), None);
