@@ -112,6 +112,51 @@ fn the_event_that_the_recipe_added_is_recorded() {{
 """
 
 
+def places(pattern: str) -> set[str]:
+    """Return the sources of our crates in which the pattern occurs."""
+    sources = ROOT.glob("crates/*/src/**/*.rs")
+    return {
+        str(source.relative_to(ROOT))
+        for source in sources
+        if re.search(pattern, source.read_text(), re.MULTILINE)
+    }
+
+
+def named(page: str) -> set[str]:
+    """Return the sources that a recipe names."""
+    return set(re.findall(r"`(crates/[\w/-]+\.rs)`", (ROOT / "docs" / f"{page}.md").read_text()))
+
+
+def test_the_recipe_of_a_routing_protocol_names_every_list() -> None:
+    page = named("adding-a-routing-protocol")
+    new = "crates/routing/src/flood.rs"
+    assert [path for path in page if not (ROOT / path).exists()] == [new], "all other sources exist"
+    # Arms for a protocol, and for a message.
+    lists = places(r"RoutingSpec::Static\(_\)") | places(r"^ +(Self::\w+\(_\) \| )*Self::ChannelHello\(_\)")
+    assert {"crates/adhoc/src/radios.rs", "crates/routing/src/wire.rs"} <= lists <= page
+    # Tests that list every protocol by name.
+    tests = ROOT.glob("crates/*/tests/**/*.rs")
+    listing = {
+        str(test.relative_to(ROOT)) for test in tests if '"static", "aodv", "cr_aodv"' in test.read_text()
+    }
+    assert listing
+    assert listing <= page
+
+
+def test_the_recipe_of_a_metric_names_every_place_that_makes_a_row() -> None:
+    page = named("adding-a-metric")
+    made = places(r"(?<!-> )\b(Flow|Link|Radio)Row \{$")
+    assert made == page - {"crates/records/src/tables.rs"}
+
+
+def test_the_recipe_of_an_event_calls_what_its_place_calls() -> None:
+    text = (ROOT / "docs/adding-an-event.md").read_text()
+    (call,) = re.findall(r"^ +(\S+_event\(now, EventKind::)Opening", text, re.MULTILINE)
+    assert call + "FlowStart" in (ROOT / "crates/simulator/src/flow.rs").read_text()
+    for path in named("adding-an-event"):
+        assert "EventKind::" in (ROOT / path).read_text() or "event_kinds!" in (ROOT / path).read_text(), path
+
+
 def test_every_recipe_compiles_and_runs(tmp_path: Path) -> None:
     cargo = shutil.which("cargo") or shutil.which("cargo", path=str(Path.home() / ".cargo" / "bin"))
     if cargo is None:
