@@ -1,6 +1,6 @@
 //! Intervals, tests and closed forms.
 
-use cogtcp_statistics::models::{aimd, loss, sensing};
+use cogtcp_statistics::models::{loss, sawtooth, sensing};
 use cogtcp_statistics::{OutOfRange, binomial, interval, ratio, significance, student_t, warmup};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -151,51 +151,51 @@ pub(crate) fn usable_airtime(
 
 #[pyfunction]
 pub(crate) fn cwnd_after_cycles(cycles: u32, initial_cwnd: f64, delta_w: f64) -> f64 {
-    aimd::cwnd_after_cycles(cycles, initial_cwnd, delta_w)
+    sawtooth::cwnd_after_cycles(cycles, initial_cwnd, delta_w)
 }
 
 #[pyfunction]
 pub(crate) fn next_cwnd(cwnd: f64, rounds: f64) -> f64 {
-    aimd::next_cwnd(cwnd, rounds)
+    sawtooth::next_cwnd(cwnd, rounds)
 }
 
 #[pyfunction]
 pub(crate) fn available_rounds(t_cc_s: f64, t_rto_s: f64, rtt_s: f64) -> PyResult<f64> {
-    number(aimd::available_rounds(t_cc_s, t_rto_s, rtt_s))
+    number(sawtooth::available_rounds(t_cc_s, t_rto_s, rtt_s))
 }
 
 #[pyfunction]
 pub(crate) fn delta_w(rounds: f64, exact: bool) -> PyResult<f64> {
-    number(if exact { aimd::delta_w_exact(rounds) } else { aimd::delta_w_approximate(rounds) })
+    number(if exact { sawtooth::delta_w_exact(rounds) } else { sawtooth::delta_w_approximate(rounds) })
 }
 
 #[pyfunction]
 pub(crate) fn bdp_packets(bandwidth_bps: f64, rtt_s: f64, size: f64, header: f64) -> PyResult<f64> {
-    number(aimd::bdp_packets(bandwidth_bps, rtt_s, size, header))
+    number(sawtooth::bdp_packets(bandwidth_bps, rtt_s, size, header))
 }
 
 /// The number of the case that holds: 1, 2 or 3.
 #[pyfunction]
 pub(crate) fn regime(delta_w: f64, bdp: f64) -> u8 {
-    case(aimd::regime(delta_w, bdp))
+    case(sawtooth::regime(delta_w, bdp))
 }
 
-const fn case(regime: aimd::Regime) -> u8 {
+const fn case(regime: sawtooth::Regime) -> u8 {
     match regime {
-        aimd::Regime::SlowStart => 1,
-        aimd::Regime::CongestionAvoidance => 2,
-        aimd::Regime::Unsaturated => 3,
+        sawtooth::Regime::SlowStart => 1,
+        sawtooth::Regime::CongestionAvoidance => 2,
+        sawtooth::Regime::Unsaturated => 3,
     }
 }
 
 #[pyfunction]
 pub(crate) fn packets_per_cycle(delta_w: f64, bdp: f64, rounds: f64, integral: bool) -> PyResult<f64> {
-    number(aimd::packets_per_cycle(delta_w, bdp, rounds, integral))
+    number(sawtooth::packets_per_cycle(delta_w, bdp, rounds, integral))
 }
 
 #[pyfunction]
 pub(crate) fn rto_outage_s(silence_s: f64, rto_s: f64, max_rto_s: f64) -> PyResult<f64> {
-    number(aimd::rto_outage_s(silence_s, rto_s, max_rto_s))
+    number(sawtooth::rto_outage_s(silence_s, rto_s, max_rto_s))
 }
 
 /// R, dW, BDP, case, packets, packets per second and bits per second of a converged cycle.
@@ -212,7 +212,7 @@ pub(crate) fn aimd_cycle(
     integral: bool,
     lost_last_round: bool,
 ) -> PyResult<(f64, f64, f64, u8, f64, f64, f64)> {
-    let found = number(aimd::cycle(&aimd::Setting {
+    let found = number(sawtooth::cycle(&sawtooth::Setting {
         bandwidth_bps,
         rtt_s,
         t_cc_s,

@@ -156,7 +156,7 @@ pub enum Statistic {
         confidence: f64,
     },
     /// Goodput of one flow over cognitive cycles, bit/s (Zhou et al.); the first retransmission timeout is `rto_s`.
-    Aimd {
+    Sawtooth {
         /// Rate of the link, bit/s.
         bandwidth_bps: f64,
         /// Round-trip time, s.

@@ -1,7 +1,7 @@
 //! Questions of statistics and closed forms.
 
 use crate::request::Statistic;
-use cogtcp_statistics::models::{aimd, loss};
+use cogtcp_statistics::models::{loss, sawtooth};
 use cogtcp_statistics::{OutOfRange, interval, significance};
 use serde_json::{Value, json};
 
@@ -18,10 +18,18 @@ pub(crate) fn answer(statistic: &Statistic) -> Value {
         Statistic::Holm { p_values, confidence } => {
             json!(significance::holm(&numbers(p_values), *confidence))
         }
-        Statistic::Aimd { bandwidth_bps, rtt_s, on_s, off_s, rto_s, segment_size_bytes, header_bytes } => {
-            let t_rto_s = aimd::rto_outage_s(*off_s, *rto_s, LONGEST_RTO_S);
+        Statistic::Sawtooth {
+            bandwidth_bps,
+            rtt_s,
+            on_s,
+            off_s,
+            rto_s,
+            segment_size_bytes,
+            header_bytes,
+        } => {
+            let t_rto_s = sawtooth::rto_outage_s(*off_s, *rto_s, LONGEST_RTO_S);
             number(t_rto_s.and_then(|t_rto_s| {
-                aimd::cycle(&aimd::Setting {
+                sawtooth::cycle(&sawtooth::Setting {
                     bandwidth_bps: *bandwidth_bps,
                     rtt_s: *rtt_s,
                     t_cc_s: on_s + off_s,

@@ -92,7 +92,7 @@ fn statistics_and_closed_forms() {
         { "what": "mean", "values": [1, 2, null, 3, 4, 5], "confidence": 0.95 },
         { "what": "p_value", "differences": [1, 3] },
         { "what": "holm", "p_values": [0.01, 0.016, 0.024, 0.049], "confidence": 0.95 },
-        { "what": "aimd", "bandwidth_bps": 15e6, "rtt_s": 0.05, "on_s": 2.1, "off_s": 0.1, "rto_s": 1,
+        { "what": "sawtooth", "bandwidth_bps": 15e6, "rtt_s": 0.05, "on_s": 2.1, "off_s": 0.1, "rto_s": 1,
           "segment_size_bytes": 1000, "header_bytes": 0 },
         { "what": "pftk", "segment_size_bytes": 1000, "rtt_s": 0.1, "rto_s": 1, "loss_probability": 2 },
     ]);

@@ -72,7 +72,7 @@ export async function theory(values, about, statistics) {
   const rto_s = Math.max(of(tcp.min_rto ?? "1 s") || 1, rtt_s); // without a setting that of RFC 6298
   const asked = [];
   const cycle = cycleOf(values, path.map((link) => link.name ?? "link"), of);
-  if (cycle) asked.push(["AIMD over cognitive cycles (Zhou et al.)", Infinity, { what: "aimd", bandwidth_bps, rtt_s, ...cycle, rto_s, segment_size_bytes, header_bytes }]);
+  if (cycle) asked.push(["AIMD over cognitive cycles (Zhou et al.)", Infinity, { what: "sawtooth", bandwidth_bps, rtt_s, ...cycle, rto_s, segment_size_bytes, header_bytes }]);
   if (loss_probability > 0) asked.push(["loss alone (Padhye et al.)", bandwidth_bps, { what: "pftk", segment_size_bytes, rtt_s, rto_s, loss_probability }]);
   if (!asked.length) return [];
   const answers = await statistics(asked.map(([, , question]) => question));
