@@ -144,12 +144,25 @@ impl<P: Payload> Network<P> {
 
     /// Plays what is due first, which is `change` at `now` ([`peek`](Self::peek)). Returns a packet that has reached its host; what
     /// else there is to hear [`has_news`](Self::has_news) tells.
-    #[inline]
     pub fn step(&mut self, now: Time, change: Change, observer: &mut impl Observer<P>) -> Option<Arrival<P>> {
+        let mut arrival = Arrival::default();
+        self.step_into(now, change, observer, &mut arrival).then_some(arrival)
+    }
+
+    /// The same, for a driver that has a place for packets: the packet that has reached its host is put `into` that, if true is returned.
+    /// A packet that is handed over by value is copied several times on its way to the driver.
+    #[inline]
+    pub fn step_into(
+        &mut self,
+        now: Time,
+        change: Change,
+        observer: &mut impl Observer<P>,
+        into: &mut Arrival<P>,
+    ) -> bool {
         match change.arrival() {
             // It takes the entry off the agenda itself: as a rule the pipe's next arrival takes its place.
-            Some(pipe) => self.arrive(now, pipe, observer),
-            None => self.rare_step(now, change, observer),
+            Some(pipe) => self.arrive(now, pipe, observer, into),
+            None => self.rare_step(now, change, observer, into),
         }
     }
 
@@ -160,7 +173,8 @@ impl<P: Payload> Network<P> {
         now: Time,
         change: Change,
         observer: &mut impl Observer<P>,
-    ) -> Option<Arrival<P>> {
+        into: &mut Arrival<P>,
+    ) -> bool {
         self.agenda.pop(Due::Network(change));
         match change.kind() {
             Kind::Arrival(_) => unreachable!("arrivals are played by `step`"),
@@ -169,12 +183,12 @@ impl<P: Payload> Network<P> {
                 self.attend(now, pipe, observer);
             }
             Kind::Radio(radio) => self.change_radio(now, radio as usize, observer),
-            Kind::Pair(pair) => return self.step_pair(now, pair, observer),
+            Kind::Pair(pair) => return self.step_pair(now, pair, observer, into),
             Kind::Air => self.advance_air(now, observer),
             Kind::Sending => self.send_on_air(now, observer),
             Kind::Places => self.record_places(now),
         }
-        None
+        false
     }
 
     /// A host sends `payload`, in a packet of `bytes`, on `stream`.
@@ -194,7 +208,7 @@ impl<P: Payload> Network<P> {
             return self.send_by_table(now, frame, observer);
         }
         match self.paths[start as usize] {
-            pipe if pipe < AIR => self.put(now, pipe, frame, observer),
+            pipe if pipe < AIR => self.put(now, pipe, &frame, observer),
             _ => self.send_elsewhere(now, frame),
         }
     }
@@ -241,7 +255,7 @@ impl<P: Payload> Network<P> {
     fn send_by_table(&mut self, now: Time, frame: Frame<P>, observer: &mut impl Observer<P>) {
         let (from, to) = self.ends[frame.packet.transit().stream as usize];
         match self.nodes.as_ref().map(|nodes| nodes.step(from, to)) {
-            Some(Step::Send(pipe)) => self.put(now, pipe, frame, observer),
+            Some(Step::Send(pipe)) => self.put(now, pipe, &frame, observer),
             // Nothing has carried it: it is dropped where it is.
             _ => {
                 self.dropped[frame.packet.transit().stream as usize] += 1;
@@ -250,39 +264,41 @@ impl<P: Payload> Network<P> {
         }
     }
 
-    /// A packet has come to the node at the far end of `pipe`, which looks it up in its table. Returned: it is there.
+    /// The packet in `into` has come to the node at the far end of its pipe, which looks it up in its table. True: it is for that host.
     #[cold]
-    fn forward_by_table(
-        &mut self,
-        now: Time,
-        pipe: u32,
-        mut frame: Frame<P>,
-        observer: &mut impl Observer<P>,
-    ) -> Option<Frame<P>> {
+    fn forward_by_table(&mut self, into: &mut Arrival<P>, observer: &mut impl Observer<P>) -> bool {
+        let Arrival { at: now, pipe, frame } = into;
         let (_, to) = self.ends[frame.packet.transit().stream as usize];
-        let nodes = self.nodes.as_ref()?;
+        let (Some(nodes), Some(pipe)) = (&self.nodes, *pipe) else { return false };
         match nodes.step(nodes.head(pipe), to) {
-            Step::Deliver => return Some(frame),
-            Step::NoRoute => self.drop_packet(now, pipe, &frame, (DropCause::NoRoute, false), observer),
+            Step::Deliver => return true,
+            Step::NoRoute => self.drop_packet(*now, pipe, frame, (DropCause::NoRoute, false), observer),
             Step::Send(next) => {
                 if frame.packet.spend_hop() {
-                    self.put(now, next, frame, observer);
+                    self.put(*now, next, frame, observer);
                 } else {
-                    self.drop_packet(now, pipe, &frame, (DropCause::Expired, false), observer);
+                    self.drop_packet(*now, pipe, frame, (DropCause::Expired, false), observer);
                 }
             }
         }
-        None
+        false
     }
 
     /// The first packet of `pipe` arrives at the far end: it moves on, is lost, or has reached its host, in which case it
-    /// is returned.
+    /// is left in `into` and true is returned.
     #[expect(clippy::inline_always, reason = "one caller, which makes nearly every step")]
     #[inline(always)]
-    fn arrive(&mut self, now: Time, pipe: u32, observer: &mut impl Observer<P>) -> Option<Arrival<P>> {
+    fn arrive(
+        &mut self,
+        now: Time,
+        pipe: u32,
+        observer: &mut impl Observer<P>,
+        into: &mut Arrival<P>,
+    ) -> bool {
         self.hops += 1;
         let from = &mut self.pipes[pipe as usize];
         let Departure { frame, lost } = from.arrive(now);
+        *into = Arrival { at: now, pipe: Some(pipe), frame };
         let next = from.label;
         // A pipe has one arrival in the agenda, that of its first packet in flight. The next takes its place: one step of
         // the heap instead of two.
@@ -291,72 +307,63 @@ impl<P: Payload> Network<P> {
             None => self.agenda.pop_arrival(),
         }
         if let Some(cause) = lost {
-            self.drop_packet(now, pipe, &frame, (cause, false), observer);
-            return None;
+            self.drop_packet(now, pipe, &into.frame, (cause, false), observer);
+            return false;
         }
-        self.note(now, PacketStep::Received, pipe, &frame, observer);
-        self.forward(now, pipe, next, frame, observer)
+        self.note(now, PacketStep::Received, pipe, &into.frame, observer);
+        self.forward(next, into, observer)
     }
 
-    /// A packet that came by `pipe` goes where its label `next` says, or has reached its host.
+    /// The packet in `into` goes where the label `next` of its pipe says; true: it has reached its host.
     #[expect(clippy::inline_always, reason = "two callers, of which `arrive` makes nearly every call")]
     #[inline(always)]
-    fn forward(
-        &mut self,
-        now: Time,
-        pipe: u32,
-        mut next: u32,
-        mut frame: Frame<P>,
-        observer: &mut impl Observer<P>,
-    ) -> Option<Arrival<P>> {
+    fn forward(&mut self, mut next: u32, into: &mut Arrival<P>, observer: &mut impl Observer<P>) -> bool {
         // One comparison for the common case: a label below is the next pipe.
         if next >= AIR {
             match next {
-                BY_TABLE => match self.forward_by_table(now, pipe, frame, observer) {
-                    Some(there) => (next, frame) = (HOST, there),
-                    None => return None,
-                },
-                BY_PATH => next = self.paths[frame.packet.transit().next as usize],
+                BY_TABLE if !self.forward_by_table(into, observer) => return false,
+                BY_TABLE => next = HOST,
+                BY_PATH => next = self.paths[into.frame.packet.transit().next as usize],
                 _ => {}
             }
             if next == HOST {
                 if self.notices.has_streams() {
-                    self.count_notice(&frame.packet);
+                    self.count_notice(&into.frame.packet);
                 }
-                return Some(Arrival { at: now, pipe: Some(pipe), frame });
+                return true;
             }
             if next >= AIR {
-                self.enter_air(now, frame);
-                return None;
+                self.enter_air(into.at, into.frame);
+                return false;
             }
         }
-        self.put(now, next, frame, observer);
-        None
+        self.put(into.at, next, &into.frame, observer);
+        false
     }
 
     /// A packet is offered to `pipe`.
     #[inline]
-    fn put<O: Observer<P>>(&mut self, now: Time, pipe: u32, frame: Frame<P>, observer: &mut O) {
+    fn put<O: Observer<P>>(&mut self, now: Time, pipe: u32, frame: &Frame<P>, observer: &mut O) {
         let link = &mut self.pipes[pipe as usize];
         if link.watched && (link.free_at() < now || frame.packet.awaited() == Awaited::Nothing) {
-            self.budget.offered(now, pipe, link, &frame);
+            self.budget.offered(now, pipe, link, frame);
         }
         if O::FOLLOWS_OFFERS {
-            self.note_entered(now, PacketStep::Offered, pipe, frame, observer);
+            self.note_entered(now, PacketStep::Offered, pipe, *frame, observer);
         }
-        match self.pipes[pipe as usize].offer(now, frame) {
+        match self.pipes[pipe as usize].offer(now, *frame) {
             Offer::Taken => {}
             Offer::Schedule(time) => self.agenda.push(time, Kind::Arrival(pipe)),
             Offer::Wake => self.wake(now, pipe),
-            Offer::Dropped => return self.refuse(now, pipe, frame, DropCause::Queue, observer),
-            Offer::Refused => return self.refuse(now, pipe, frame, DropCause::Silence, observer),
+            Offer::Dropped => return self.refuse(now, pipe, *frame, DropCause::Queue, observer),
+            Offer::Refused => return self.refuse(now, pipe, *frame, DropCause::Silence, observer),
             Offer::Managed => {
                 // Told before the discipline's own doings are: it may drop this very packet.
-                self.note_entered(now, PacketStep::Queued, pipe, frame, observer);
+                self.note_entered(now, PacketStep::Queued, pipe, *frame, observer);
                 return self.attend(now, pipe, observer);
             }
         }
-        self.note_entered(now, PacketStep::Queued, pipe, frame, observer);
+        self.note_entered(now, PacketStep::Queued, pipe, *frame, observer);
     }
 
     /// A pipe does not take a packet: its queue is full, or its gate refuses it.

@@ -33,7 +33,7 @@ pub enum PacketStep {
 }
 
 /// A packet that has reached its host.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Arrival<P> {
     /// When.
     pub at: Time,

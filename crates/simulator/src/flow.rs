@@ -44,8 +44,6 @@ pub(crate) struct Flow {
     unanswered: (u32, Time),
     /// What the receiving application waits for: so much delivered in all; `u64::MAX`: nothing.
     goal: u64,
-    /// What then happens; `None`: the flow is complete.
-    then: Option<Event>,
     pub(crate) sender: Sender,
     pub(crate) rtt: Histogram,
     pub(crate) queuing: Histogram,
@@ -57,6 +55,8 @@ pub(crate) struct Flow {
     stopped: bool,
     /// The receiver's part of the congestion control.
     pub(crate) receiver_hook: Option<Box<dyn ReceiverHook>>,
+    /// What happens when `goal` is reached; `None`: the flow is complete.
+    then: Option<Event>,
     /// Writes of a rate-limited application.
     writes: u64,
     /// State at the end of the warm-up; `None`: at rest.

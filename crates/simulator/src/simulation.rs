@@ -11,7 +11,7 @@ use crate::parts::{Parts, World};
 use crate::plane::Plane;
 use crate::receiver_host;
 use cogtcp_link::Frame;
-use cogtcp_network::{Agenda, Change, Due, Tally};
+use cogtcp_network::{Agenda, Arrival, Change, Due, Tally};
 use cogtcp_records::Run;
 use cogtcp_scenario::Experiment;
 use cogtcp_transport::Flags;
@@ -88,6 +88,7 @@ impl Simulation {
     fn play(&mut self, until: Time, options: &RunOptions) -> Result<(), RunError> {
         let mut until_check = 1;
         let mut last = Time::ZERO;
+        let mut arrival = Arrival::default();
         while let Some((now, due)) = self.plane.network.peek() {
             if now > until {
                 break;
@@ -104,7 +105,7 @@ impl Simulation {
                 self.look_ahead();
             }
             match due {
-                Due::Network(change) => self.step(now, due, change),
+                Due::Network(change) => self.step(now, due, change, &mut arrival),
                 Due::Host(code) => self.play_host(now, due, Event::from_code(code)),
             }
             if self.plane.network.has_news() {
@@ -117,13 +118,14 @@ impl Simulation {
     /// The network changes.
     #[expect(clippy::inline_always, reason = "one caller, the event loop")]
     #[inline(always)]
-    fn step(&mut self, now: Time, due: Due, change: Change) {
+    fn step(&mut self, now: Time, due: Due, change: Change, arrival: &mut Arrival<Packet>) {
         match self.plane.network.tally(now, change) {
             Tally::Event => self.digest.add(now, due),
             Tally::Stale => {}
             Tally::Observation => self.events -= 1,
         }
-        if let Some(arrival) = self.plane.network.step(now, change, &mut self.plane.recorder) {
+        let Plane { network, recorder } = &mut self.plane;
+        if network.step_into(now, change, recorder, arrival) {
             self.deliver(now, &arrival.frame);
         }
     }

@@ -53,15 +53,16 @@ impl<P: Payload> Network<P> {
         }
     }
 
-    /// A pair of wireless stations may have something to do. A packet that has reached its host is returned.
+    /// A pair of wireless stations may have something to do. A packet that has reached its host is put `into` its place, and true returned.
     pub(super) fn step_pair(
         &mut self,
         now: Time,
         place: u32,
         observer: &mut impl Observer<P>,
-    ) -> Option<Arrival<P>> {
-        let served = self.pairs.get_mut(place as usize)?;
-        let mut arrived = None;
+        into: &mut Arrival<P>,
+    ) -> bool {
+        let Some(served) = self.pairs.get_mut(place as usize) else { return false };
+        let mut has_arrived = false;
         // An entry that an earlier one has overtaken is stale.
         if served.fires(now) {
             let (number, pair) = (served.radio, &mut served.pair);
@@ -93,12 +94,13 @@ impl<P: Payload> Network<P> {
                 let frame = self.pipes[pipe as usize].end_service(now, None);
                 self.attend(now, pipe, observer);
                 self.note(now, PacketStep::Received, pipe, &frame, observer);
-                arrived = self.forward(now, pipe, self.pipes[pipe as usize].label, frame, observer);
+                *into = Arrival { at: now, pipe: Some(pipe), frame };
+                has_arrived = self.forward(self.pipes[pipe as usize].label, into, observer);
             }
         }
         self.arm_pair(now, place as usize);
         self.has_news |= self.boards.has_news();
-        arrived
+        has_arrived
     }
 
     fn arm_pair(&mut self, now: Time, place: usize) {
