@@ -208,11 +208,11 @@ impl Plan {
         let ends = if self.flow_ends.is_empty() { std::slice::from_ref(&self.ends) } else { &self.flow_ends };
         let trip = |&[from, to]: &[usize; 2]| {
             let way = |from, to, size| -> Duration {
-                if let Some(ad_hoc) = &self.experiment.adhoc {
-                    // One hop at least.
-                    return self.on_medium(&ad_hoc.config.medium.mac, size);
-                }
-                self.ways.pipes(from, to).into_iter().map(|pipe| self.transit(pipe, size)).sum()
+                let links = self.ways.pipes(from, to).into_iter().map(|pipe| self.transit(pipe, size));
+                let ad_hoc = self.experiment.adhoc.iter().filter(|_| self.ways.crosses_air(from, to));
+                // One hop at least.
+                let air = ad_hoc.map(|ad_hoc| self.on_medium(&ad_hoc.config.medium.mac, size));
+                links.chain(air).sum()
             };
             way(from, to, self.hosts[from].mtu) + way(to, from, ACK)
         };

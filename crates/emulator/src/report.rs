@@ -93,7 +93,10 @@ impl Outcome<'_> {
 
     /// The direction of a link that could carry least of those that a flow's data take, as in the simulator.
     fn bottleneck(&self, flow: usize) -> Option<Pipe> {
-        self.plan.pipes_of(flow).into_iter().min_by_key(|pipe| (self.available(*pipe), *pipe))
+        let [from, to] = self.plan.flow_ends[flow];
+        // What an ad hoc network can carry no link tells.
+        let pipes = if self.plan.ways.crosses_air(from, to) { Vec::new() } else { self.plan.pipes_of(flow) };
+        pipes.into_iter().min_by_key(|pipe| (self.available(*pipe), *pipe))
     }
 
     /// What that could carry over a flow's measured span, in bytes.

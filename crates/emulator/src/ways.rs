@@ -76,6 +76,12 @@ impl Ways {
         *self.numbers.get(from)?.get(to)?
     }
 
+    /// Whether the way from host to host crosses an ad hoc network.
+    pub(crate) fn crosses_air(&self, from: usize, to: usize) -> bool {
+        let path = self.way(from, to).map_or(&[][..], |way| &self.streams[way as usize].1);
+        path.iter().any(|hop| matches!(hop, Hop::Air(_)))
+    }
+
     /// The directions of links on the way from host to host.
     pub fn pipes(&self, from: usize, to: usize) -> Vec<Pipe> {
         let Some(way) = self.way(from, to) else { return Vec::new() };

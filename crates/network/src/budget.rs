@@ -220,6 +220,18 @@ impl Budget {
         }
     }
 
+    /// A packet that these hops have carried was lost on the air.
+    pub(crate) fn lost<P: Payload>(&mut self, path: &[u32], frame: &Frame<P>) {
+        if frame.packet.awaited() == Awaited::Nothing {
+            return;
+        }
+        for carried in path {
+            if let Some(watch) = self.of(*carried) {
+                watch.account.lost_bytes += u64::from(frame.size());
+            }
+        }
+    }
+
     /// A flow's measured span begins. `awaited`: what it waits for.
     pub(crate) fn begin<P: Payload>(&mut self, now: Time, pipe: u32, link: &mut Link<P>, awaited: Awaited) {
         let Some(watch) = self.of(pipe) else { return };

@@ -31,6 +31,6 @@ pub use budget::{FlowSpan, Reached};
 pub use network::{
     AirStream, BuildError, Goal, Network, Recording, StreamCounters, TIME_TO_LIVE, Tally, fronts, tells,
 };
-pub use observer::{Arrival, Observer, PacketStep, Place, RadioPlace};
+pub use observer::{Arrival, Carried, Observer, PacketStep, Place, RadioPlace};
 pub use payload::{Awaited, Payload, Transit};
 pub use routes::{Hop, NoRoute, Routes};

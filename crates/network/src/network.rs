@@ -314,7 +314,7 @@ impl<P: Payload> Network<P> {
         self.forward(next, into, observer)
     }
 
-    /// The packet in `into` goes where the label `next` of its pipe says; true: it has reached its host.
+    /// The packet in `into`, which came by a pipe or over the air, goes where the label `next` says; true: it has reached its host.
     #[expect(clippy::inline_always, reason = "two callers, of which `arrive` makes nearly every call")]
     #[inline(always)]
     fn forward(&mut self, mut next: u32, into: &mut Arrival<P>, observer: &mut impl Observer<P>) -> bool {
@@ -593,6 +593,12 @@ impl<P: Payload> Network<P> {
     pub fn path(&self, stream: u32) -> impl Iterator<Item = u32> {
         let rest = &self.paths[self.path_starts[stream as usize] as usize..];
         rest.iter().copied().take_while(|hop| *hop != HOST).filter(|hop| *hop < AIR)
+    }
+
+    /// Whether a stream's path crosses an ad hoc network: what that can carry no link tells.
+    pub fn crosses_air(&self, stream: u32) -> bool {
+        let rest = &self.paths[self.path_starts[stream as usize] as usize..];
+        rest.iter().take_while(|hop| **hop != HOST).any(|hop| *hop >= AIR)
     }
 
     /// Packets of a stream that were dropped on the way.

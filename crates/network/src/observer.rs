@@ -5,7 +5,7 @@ use cogtcp_adhoc::AirNote;
 use cogtcp_crosslayer::{LinkEvent, Phase};
 use cogtcp_link::{DropCause, Frame};
 use cogtcp_records::EventKind;
-use cogtcp_units::{Rate, Time};
+use cogtcp_units::{Duration, Rate, Time};
 
 /// A radio by its place in the experiment, and among those that it stands for there.
 pub type RadioPlace = (usize, usize);
@@ -41,6 +41,24 @@ pub struct Arrival<P> {
     pub pipe: Option<u32>,
     /// The packet, with the time that it has waited.
     pub frame: Frame<P>,
+}
+
+/// A packet on the air.
+#[derive(Clone, Copy, Debug)]
+pub struct Carried<P> {
+    /// The packet.
+    pub packet: P,
+    /// How long it had waited in queues of links before.
+    pub waited: Duration,
+}
+
+impl<P: Payload> Carried<P> {
+    /// The packet of so many `bytes` with its wait.
+    pub(crate) fn frame(&self, bytes: u32) -> Frame<P> {
+        let mut frame = Frame::new(self.packet, bytes);
+        frame.add_wait(self.waited);
+        frame
+    }
 }
 
 /// Who is told what happens in the network.
@@ -99,5 +117,5 @@ pub trait Observer<P: Payload> {
     fn noted(&mut self, _at: Time, _kind: EventKind, _nodes: [u32; 2], _value: f64) {}
 
     /// What goes over the air, where frames are recorded.
-    fn air(&mut self, _note: &AirNote<P>) {}
+    fn air(&mut self, _note: &AirNote<Carried<P>>) {}
 }

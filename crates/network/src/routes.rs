@@ -1,6 +1,6 @@
 //! Shortest paths, computed once before the run.
 //!
-//! The path of least summed propagation delay is taken, of these the one with the fewest links, and of these, at each
+//! A path crosses an ad hoc network only where no links lead to the destination. Of these paths the one of least summed propagation delay is taken, of these the one with the fewest links, and of these, at each
 //! node counted from the destination, the one whose previous node's name comes first, then whose link's name comes
 //! first. The two directions of a flow are routed each by the delays of their own direction.
 
@@ -28,18 +28,28 @@ pub struct NoRoute {
 }
 
 /// Finds paths in an experiment's graph, alike under every clock.
+///
+/// Nodes of an ad hoc network reach each other by one hop over the air, which costs more than any path over links: a path crosses the
+/// air only where it must, and then by the gateway with the least delay behind it.
 #[derive(Debug)]
 pub struct Routes<'a> {
     experiment: &'a Experiment,
-    /// Outgoing (pipe, next node) of every node.
+    /// How many nodes are on the air; they come first.
+    on_air: usize,
+    /// Outgoing (hop, next node) of every node; the air is a node of its own, the last, if there is one.
     outgoing: Vec<Vec<(u32, usize)>>,
     /// Shortest-path trees by their root, found so far.
     trees: BTreeMap<usize, Vec<Option<Reached>>>,
 }
 
+/// The hop between a node and the air.
+const AIR: u32 = u32::MAX;
+
 /// How a node is reached from the root of a tree.
 #[derive(Clone, Copy, Debug)]
 struct Reached {
+    /// Hops to or from the air.
+    air: u32,
     delay: u64,
     hops: u32,
     /// The pipe by which, and the node before; the root has itself.
@@ -50,31 +60,51 @@ struct Reached {
 impl<'a> Routes<'a> {
     /// Of the graph of `experiment`; nothing is searched yet.
     pub fn new(experiment: &'a Experiment) -> Self {
-        let mut outgoing = vec![Vec::new(); experiment.nodes.len()];
+        let nodes = experiment.nodes.len();
+        let on_air = experiment.adhoc.as_ref().map_or(0, |spec| spec.nodes);
+        let mut outgoing = vec![Vec::new(); nodes + usize::from(on_air > 0)];
         for (number, link) in experiment.links.iter().enumerate() {
             outgoing[link.from].push((2 * number as u32, link.to));
             outgoing[link.to].push((2 * number as u32 + 1, link.from));
         }
-        Self { experiment, outgoing, trees: BTreeMap::new() }
+        for node in 0..on_air {
+            outgoing[node].push((AIR, nodes));
+            outgoing[nodes].push((AIR, node));
+        }
+        Self { experiment, on_air, outgoing, trees: BTreeMap::new() }
     }
 
     /// The hops from node `from` to node `to`; `None` when there is no path.
     pub fn path(&mut self, from: usize, to: usize) -> Option<Vec<Hop>> {
-        if self.experiment.adhoc.is_some() {
+        if from.max(to) < self.on_air {
             return Some(vec![Hop::Air((from as u32, to as u32))]);
         }
-        Some(self.wired(from, to)?.into_iter().map(Hop::Pipe).collect())
+        let mut path = Vec::new();
+        let mut node = from;
+        let mut boarded = None;
+        for (pipe, next) in self.steps(from, to)? {
+            match (pipe, boarded) {
+                (AIR, None) => boarded = Some(node as u32),
+                (AIR, Some(first)) => {
+                    path.push(Hop::Air((first, next as u32)));
+                    boarded = None;
+                }
+                _ => path.push(Hop::Pipe(pipe)),
+            }
+            node = next;
+        }
+        Some(path)
     }
 
-    /// The pipes from node `from` to node `to`.
-    fn wired(&mut self, from: usize, to: usize) -> Option<Vec<u32>> {
+    /// The pipes from node `from` to node `to`, and the node behind each.
+    fn steps(&mut self, from: usize, to: usize) -> Option<Vec<(u32, usize)>> {
         // Hosts hang on one link: searching from the router behind it shares one tree among all of them.
         let mut path = Vec::new();
         let mut root = from;
         if let [(pipe, next)] = self.outgoing[from][..]
             && from != to
         {
-            path.push(pipe);
+            path.push((pipe, next));
             root = next;
         }
         if !self.trees.contains_key(&root) {
@@ -86,7 +116,7 @@ impl<'a> Routes<'a> {
         let mut node = to;
         while node != root {
             let reached = tree[node]?;
-            tail.push(reached.pipe);
+            tail.push((reached.pipe, node));
             node = reached.previous;
         }
         path.extend(tail.into_iter().rev());
@@ -98,14 +128,15 @@ impl<'a> Routes<'a> {
         let mut tree: Vec<Option<Reached>> = vec![None; self.outgoing.len()];
         let mut done = vec![false; self.outgoing.len()];
         let mut frontier = BinaryHeap::new();
-        tree[root] = Some(Reached { delay: 0, hops: 0, pipe: 0, previous: root });
-        frontier.push(Reverse((0u64, 0u32, root)));
-        while let Some(Reverse((delay, hops, node))) = frontier.pop() {
+        tree[root] = Some(Reached { air: 0, delay: 0, hops: 0, pipe: 0, previous: root });
+        frontier.push(Reverse((0u32, 0u64, 0u32, root)));
+        while let Some(Reverse((air, delay, hops, node))) = frontier.pop() {
             if std::mem::replace(&mut done[node], true) {
                 continue;
             }
             for &(pipe, next) in &self.outgoing[node] {
                 let candidate = Reached {
+                    air: air + u32::from(pipe == AIR),
                     // Delays near the end of time must not wrap to the shortest path.
                     delay: delay.saturating_add(self.delay(pipe)),
                     hops: hops + 1,
@@ -119,20 +150,22 @@ impl<'a> Routes<'a> {
                 // A node may lie in the frontier several times, once for each better way; the first to come out is the best.
                 if !done[next] && better {
                     tree[next] = Some(candidate);
-                    frontier.push(Reverse((candidate.delay, candidate.hops, next)));
+                    frontier.push(Reverse((candidate.air, candidate.delay, candidate.hops, next)));
                 }
             }
         }
         tree
     }
 
-    fn rank<'b>(&'b self, reached: &Reached) -> (u64, u32, &'b str, &'b str) {
-        let previous = &self.experiment.nodes[reached.previous];
-        (reached.delay, reached.hops, previous, &self.experiment.links[reached.pipe as usize / 2].name)
+    fn rank<'b>(&'b self, reached: &Reached) -> (u32, u64, u32, &'b str, &'b str) {
+        let nodes = &self.experiment.nodes;
+        let previous = nodes.get(reached.previous).map_or("", String::as_str);
+        let link = self.experiment.links.get(reached.pipe as usize / 2).map_or("", |link| link.name.as_str());
+        (reached.air, reached.delay, reached.hops, previous, link)
     }
 
     fn delay(&self, pipe: u32) -> u64 {
-        let link = &self.experiment.links[pipe as usize / 2];
+        let Some(link) = self.experiment.links.get(pipe as usize / 2) else { return 0 };
         let spec = if pipe.is_multiple_of(2) { &link.forward } else { &link.reverse };
         spec.delay.as_nanos()
     }
@@ -182,20 +215,26 @@ mod tests {
         }
     }
 
+    /// The pipes of a path that is all links.
+    fn wired(routes: &mut Routes<'_>, from: usize, to: usize) -> Option<Vec<u32>> {
+        let pipe = |hop| if let Hop::Pipe(pipe) = hop { pipe } else { panic!("{hop:?}") };
+        routes.path(from, to).map(|path| path.into_iter().map(pipe).collect())
+    }
+
     #[test]
     fn least_delay_wins_over_fewest_links() {
         let graph = experiment(&["a", "b", "c"], &[("ab", 0, 1, 10), ("bc", 1, 2, 10), ("ac", 0, 2, 30)]);
         let mut routes = Routes::new(&graph);
-        assert_eq!(routes.wired(0, 2), Some(vec![0, 2]));
-        assert_eq!(routes.wired(2, 0), Some(vec![3, 1]));
-        assert_eq!(routes.wired(1, 0), Some(vec![1]));
-        assert_eq!(routes.wired(1, 1), Some(vec![]));
+        assert_eq!(wired(&mut routes, 0, 2), Some(vec![0, 2]));
+        assert_eq!(wired(&mut routes, 2, 0), Some(vec![3, 1]));
+        assert_eq!(wired(&mut routes, 1, 0), Some(vec![1]));
+        assert_eq!(wired(&mut routes, 1, 1), Some(vec![]));
     }
 
     #[test]
     fn fewest_links_win_among_equal_delays() {
         let graph = experiment(&["a", "b", "c"], &[("ab", 0, 1, 10), ("bc", 1, 2, 10), ("ac", 0, 2, 20)]);
-        assert_eq!(Routes::new(&graph).wired(0, 2), Some(vec![4]));
+        assert_eq!(wired(&mut Routes::new(&graph), 0, 2), Some(vec![4]));
     }
 
     /// Two equal ways, by "x" and by "m": the node's name decides, not the order of the links; of two parallel links
@@ -204,7 +243,7 @@ mod tests {
     fn names_decide_among_equals() {
         let links = [("1", 0, 1, 10), ("2", 1, 3, 10), ("3", 0, 2, 10), ("5", 2, 3, 10), ("4", 2, 3, 10)];
         let graph = experiment(&["a", "x", "m", "z"], &links);
-        assert_eq!(Routes::new(&graph).wired(0, 3), Some(vec![4, 8]));
+        assert_eq!(wired(&mut Routes::new(&graph), 0, 3), Some(vec![4, 8]));
     }
 
     #[test]
@@ -212,16 +251,16 @@ mod tests {
         let graph =
             experiment(&["s", "r1", "r2", "d"], &[("in", 0, 1, 5), ("core", 1, 2, 40), ("out", 2, 3, 5)]);
         let mut routes = Routes::new(&graph);
-        assert_eq!(routes.wired(0, 3), Some(vec![0, 2, 4]));
-        assert_eq!(routes.wired(3, 0), Some(vec![5, 3, 1]));
+        assert_eq!(wired(&mut routes, 0, 3), Some(vec![0, 2, 4]));
+        assert_eq!(wired(&mut routes, 3, 0), Some(vec![5, 3, 1]));
         let pair = experiment(&["s", "d"], &[("link", 0, 1, 5)]);
-        assert_eq!(Routes::new(&pair).wired(0, 1), Some(vec![0]));
+        assert_eq!(wired(&mut Routes::new(&pair), 0, 1), Some(vec![0]));
     }
 
     #[test]
     fn unreachable_nodes_have_no_path() {
         let graph = experiment(&["a", "b", "c", "d"], &[("ab", 0, 1, 1), ("cd", 2, 3, 1)]);
-        assert_eq!(Routes::new(&graph).wired(0, 3), None);
+        assert_eq!(wired(&mut Routes::new(&graph), 0, 3), None);
     }
 
     /// Random graphs against Bellman-Ford: the delay of the path is the least there is.
@@ -250,7 +289,7 @@ mod tests {
                     }
                 }
                 for (to, least) in least.into_iter().enumerate() {
-                    let path = routes.wired(from, to);
+                    let path = wired(&mut routes, from, to);
                     let sum =
                         path.map(|path| path.iter().map(|pipe| links[*pipe as usize / 2].3).sum::<u64>());
                     assert_eq!(sum, (least < u64::MAX).then_some(least), "seed {seed}: {from} to {to}");

@@ -278,3 +278,42 @@ fn packets_that_nobody_counted_are_missed() {
     assert!(wrong.contains("stream 0") && wrong.contains("1 under way"), "{wrong}");
     driven.play(ms(1000));
 }
+
+/// A gateway: a host on a wire of 8 Mbit/s and 10 ms sends to a node two hops away, and hears from it. A packet arrives with the link by
+/// which it came, or over the air; a silence of the wire's radio is told of across the air.
+#[test]
+fn a_gateway_joins_air_and_wire() {
+    let text = "routing = \"static\"\n[run]\nduration = \"20 s\"\n[area]\nwidth = \"1 km\"\nheight = \"0 m\"\n\
+                [topology.ad_hoc]\nnodes = 3\nplacement = { chain = \"200 m\" }\n\
+                [topology.ad_hoc.wired]\nnodes = [\"router\", \"server\"]\nlinks = [\n\
+                { name = \"up\", from = \"n0\", to = \"router\", rate = \"8 Mbit/s\", delay = \"10 ms\" },\n\
+                { name = \"on\", from = \"router\", to = \"server\", rate = \"8 Mbit/s\", delay = \"10 ms\" }]\n\
+                [[radio]]\nname = \"r\"\nlinks = [\"on\"]\nsilence = \"drop\"\nunreachable = true\n\
+                sensing = { off = \"1 s\", on = \"10 s\" }\n\
+                [[flow]]\nfrom = \"server\"\nto = \"n2\"\ntransport = \"reno\"\n";
+    let experiment = experiment(text);
+    let (router, server) = (3, 4);
+    let mut routes = Routes::new(&experiment);
+    assert_eq!(routes.path(server, 2), Some(vec![Hop::Pipe(3), Hop::Pipe(1), Hop::Air((0, 2))]));
+    assert_eq!(routes.path(2, router), Some(vec![Hop::Air((2, 0)), Hop::Pipe(0)]));
+    assert_eq!(routes.path(server, 0), Some(vec![Hop::Pipe(3), Hop::Pipe(1)]));
+    assert_eq!(routes.path(1, 2), Some(vec![Hop::Air((1, 2))]));
+    let mut driven = Driven::new(&experiment, &[(server, 2), (2, server), (1, 0)]);
+    driven.seen.tells = true;
+    assert_eq!([0, 1, 2].map(|stream| driven.network.crosses_air(stream)), [true; 3]);
+    for number in 0..30 {
+        driven.offer(ms(100 * u64::from(number)), number % 3, number, 500);
+    }
+    driven.play(ms(9_000));
+    assert_eq!((driven.arrivals.len(), driven.seen.lost, driven.seen.drops.len()), (30, 0, 0));
+    let by = |pipe, stream| driven.arrivals.iter().filter(|it| it.1 % 3 == stream && it.2 == pipe).count();
+    assert_eq!([by(None, 0), by(Some(2), 1), by(None, 2)], [10, 10, 10]);
+    // 0.5 ms and 10 ms over each wire at least, the air beside.
+    let first = driven.arrivals.iter().find(|(_, number, _)| *number == 0).unwrap();
+    assert!((21..60).contains(&first.0), "{first:?}");
+    // The silence begins at 10 s: the router tells the node of what it destroys.
+    driven.offer(ms(10_100), 1, 100, 500);
+    driven.play(ms(20_000));
+    assert_eq!(driven.arrivals[30..].iter().map(|it| (it.1, it.2)).collect::<Vec<_>>(), [(1100, None)]);
+    assert!(driven.arrivals[30].0 > 10_120, "{:?}", driven.arrivals[30]);
+}

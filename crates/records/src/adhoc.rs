@@ -83,10 +83,9 @@ struct Search {
 }
 
 impl AdHocAccount {
-    /// Nothing measured yet, of nodes of these names.
+    /// Nothing measured yet. `names`: those of all hosts, the `nodes` of the network first.
     /// `is_warm`: there is no warm-up. `records`: ways and places are recorded, not only counted.
-    pub fn new(names: Vec<String>, is_warm: bool, records: bool) -> Self {
-        let nodes = names.len();
+    pub fn new((names, nodes): (Vec<String>, usize), is_warm: bool, records: bool) -> Self {
         Self {
             streams: Vec::new(),
             numbers: Vec::new(),
@@ -214,7 +213,7 @@ impl AdHocAccount {
 
     /// Records where every node is at `now`.
     pub fn record_places<T: Clone, S: Surroundings>(&mut self, now: Time, air: &AdHocNetwork<T, S>) {
-        for (number, name) in self.names.iter().enumerate() {
+        for (number, name) in self.names.iter().take(self.warm_radios.len()).enumerate() {
             let (node, at) = (number as u32, air.position(number as u32, now));
             let row = PlaceRow {
                 time_s: now.as_secs_f64(),

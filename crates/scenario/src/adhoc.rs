@@ -8,7 +8,7 @@ pub use cr::{CognitiveNodes, SensingOfNodes};
 pub use mac::{AdHocMac, AdHocRate, MacOfMany};
 pub use phy::Phy;
 
-use crate::Place;
+use crate::{Graph, Place};
 use cogtcp_adhoc::{LinkFailure, Radios};
 use cogtcp_mobility::Start;
 use cogtcp_units::{Duration, Length, Speed};
@@ -27,7 +27,7 @@ pub struct AreaSize {
 }
 
 /// Nodes with radios on one medium, which find routes by \[routing\], in the \[area\]. Nodes: n0, n1, ... (their numbers alone are
-/// names too). There are no links.
+/// names too). There are no links but those of `wired`.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct AdHoc {
@@ -60,6 +60,10 @@ pub struct AdHoc {
     /// How often routing is told of places that change: of its own node (SEARCH), of who reaches whom (static).
     #[serde(default = "location_interval")]
     pub location_interval: Duration,
+    /// Hosts on wires, and the links between them and nodes of this network, which are gateways then: packets cross the air to or from
+    /// the gateway with the least delay behind it. Without it: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wired: Option<Graph>,
 }
 
 /// 64 packets, 30 s: ns-2 (`aodv_rqueue.h`) and ns-3.

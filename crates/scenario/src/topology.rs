@@ -32,7 +32,11 @@ impl Topology {
             }
             Self::Chain(chain) => chain.link.trace_files(),
             Self::Graph(graph) => graph.links.iter().flat_map(|link| link.shared.trace_files()).collect(),
-            Self::AdHoc(_) => std::collections::BTreeSet::new(),
+            Self::AdHoc(network) => network
+                .wired
+                .iter()
+                .flat_map(|wired| wired.links.iter().flat_map(|link| link.shared.trace_files()))
+                .collect(),
         }
     }
 }

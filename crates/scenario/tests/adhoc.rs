@@ -455,17 +455,49 @@ fn what_is_wrong_with_arp_is_said_at_its_place() {
     spoil("ttl_start = 2", "timer_interval = \"100 s\"", "routing.aodv.timer_interval", "\"100 s\"", "60 s");
 }
 
+/// Hosts on wires come after the nodes of the network; a link ends at one of them, and each is reached.
+#[test]
+fn gateways() {
+    let link = |from: &str, to: &str| {
+        format!("{{ from = \"{from}\", to = \"{to}\", rate = \"1 Mbit/s\", delay = \"1 ms\" }}")
+    };
+    let with = |nodes: &str, links: &str| {
+        let text = format!(
+            "name = \"g\"\n[run]\nduration = \"1 s\"\n[area]\nwidth = \"100 m\"\nheight = \"0 m\"\n[topology.ad_hoc]\n\
+             nodes = 3\n[topology.ad_hoc.wired]\nnodes = [{nodes}]\nlinks = [{links}]\n\
+             [[flow]]\nfrom = \"n2\"\nto = \"server\"\ntransport = \"reno\"\n"
+        );
+        resolve(&text)
+    };
+    let made =
+        with("\"router\", \"server\"", &format!("{}, {}", link("1", "router"), link("router", "server")))
+            .unwrap();
+    assert_eq!(made.nodes, ["n0", "n1", "n2", "router", "server"]);
+    assert_eq!(made.links.iter().map(|link| (link.from, link.to)).collect::<Vec<_>>(), [(1, 3), (3, 4)]);
+    assert_eq!((made.adhoc.unwrap().nodes, made.flows[0].to), (3, 4));
+    let refused = |nodes: &str, links: &str, field: &str, words: &str| {
+        let error = with(nodes, links).unwrap_err();
+        assert!(error.to_string().contains(words), "{error}");
+        assert_eq!(error.field, format!("topology.ad_hoc.wired.{field}"));
+    };
+    refused("\"n1\", \"server\"", &link("n0", "server"), "nodes.0", "is a node of the ad hoc network");
+    refused(
+        "\"server\"",
+        &format!("{}, {}", link("n0", "server"), link("n1", "n2")),
+        "links.1",
+        "over the air",
+    );
+    refused("\"server\", \"far\"", &link("n0", "server"), "nodes.1", "no path leads from \"n0\" to \"far\"");
+    refused("", "", "nodes", "found 0 nodes");
+}
+
 #[test]
 fn what_does_not_go_together_is_refused() {
     let refused = |from: &str, to: &str, words: &str| {
         let error = resolve(&RIGHT.replace(from, to)).unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
     };
-    refused(
-        "[[flow]]",
-        "[[radio]]\nname = \"r\"\nlinks = [\"x\"]\n[[flow]]",
-        "an ad hoc network has no links",
-    );
+    refused("[[flow]]", "[[radio]]\nname = \"r\"\nlinks = [\"x\"]\n[[flow]]", "no links but those of wired");
     refused("[area]\nwidth = \"1000 m\"\nheight = \"500 m\"\n", "", "the scenario has no [area]");
     refused("mobility = { random_waypoint", "mobility = { trace = \"nowhere.tcl\" }\n#", "nowhere.tcl");
     let spectrum = RIGHT.split("[spectrum]").nth(1).unwrap().split("[cr]").next().unwrap();

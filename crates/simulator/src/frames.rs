@@ -4,6 +4,7 @@ use crate::packet::{Body, OptionStore, Packet};
 use crate::trace::{flags_text, sack_text};
 use cogtcp_adhoc::{ARP_BYTES, AirFrame, AirNote, FrameContent, NodeRadio};
 use cogtcp_link::Payload;
+use cogtcp_network::Carried;
 use cogtcp_records::extensions::{FrameRow, FramesBuilder};
 use cogtcp_records::{Code, Table};
 use cogtcp_routing::NodeAddress;
@@ -97,7 +98,7 @@ impl Frames {
     }
 
     /// Something happened in the air.
-    pub(crate) fn note(&mut self, note: &AirNote<Packet>, store: &OptionStore) {
+    pub(crate) fn note(&mut self, note: &AirNote<Carried<Packet>>, store: &OptionStore) {
         match note {
             AirNote::Frame(frame) => self.frame(frame, store),
             AirNote::Failed { radio, cause } => {
@@ -109,7 +110,7 @@ impl Frames {
         }
     }
 
-    fn frame(&mut self, frame: &AirFrame<Packet>, store: &OptionStore) {
+    fn frame(&mut self, frame: &AirFrame<Carried<Packet>>, store: &OptionStore) {
         let from = key(frame.from);
         let nobody = (self.nodes.len() as u32, NodeRadio::First);
         let to = frame.to.unwrap_or(nobody);
@@ -139,7 +140,12 @@ impl Frames {
     }
 
     /// What a frame carries, and whether it is a copy.
-    fn content(&mut self, from: RadioKey, frame: &AirFrame<Packet>, store: &OptionStore) -> (FrameRow, bool) {
+    fn content(
+        &mut self,
+        from: RadioKey,
+        frame: &AirFrame<Carried<Packet>>,
+        store: &OptionStore,
+    ) -> (FrameRow, bool) {
         let Some(content) = &frame.content else { return (self.nothing, false) };
         if let Some((sequence, row)) = self.last.get(&from)
             && *sequence == frame.sequence
@@ -151,12 +157,17 @@ impl Frames {
         (row, false)
     }
 
-    fn describe(&mut self, sender: u32, content: &FrameContent<Packet>, store: &OptionStore) -> FrameRow {
+    fn describe(
+        &mut self,
+        sender: u32,
+        content: &FrameContent<Carried<Packet>>,
+        store: &OptionStore,
+    ) -> FrameRow {
         let nobody = self.nodes.len() as u32;
         let nothing = FrameRow { from: Code(sender), ..self.nothing };
         match content {
             FrameContent::Data(packet) => {
-                let segment = store.peek(&packet.payload);
+                let segment = store.peek(&packet.payload.packet);
                 self.packet(packet, segment.as_ref())
             }
             FrameContent::Routing(packet, _) => {
@@ -195,8 +206,12 @@ impl Frames {
         }
     }
 
-    fn packet(&mut self, packet: &cogtcp_adhoc::Packet<Packet>, segment: Option<&Segment>) -> FrameRow {
-        let carried = &packet.payload;
+    fn packet(
+        &mut self,
+        packet: &cogtcp_adhoc::Packet<Carried<Packet>>,
+        segment: Option<&Segment>,
+    ) -> FrameRow {
+        let carried = &packet.payload.packet;
         let timestamps = segment.and_then(Segment::timestamps);
         let number = |value: Option<u32>| value.map_or(f64::NAN, f64::from);
         let (protocol, seq, payload) = match (&carried.body, segment) {

@@ -7,7 +7,7 @@ use crate::trace::Trace;
 use cogtcp_adhoc::AirNote;
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_link::{DropCause, Frame};
-use cogtcp_network::{Observer, PacketStep, Place, RadioPlace};
+use cogtcp_network::{Carried, Observer, PacketStep, Place, RadioPlace};
 use cogtcp_records::EventKind;
 use cogtcp_records::tables::PacketEvent;
 use cogtcp_scenario::Experiment;
@@ -117,7 +117,7 @@ impl Observer<Packet> for Recorder {
         }
     }
 
-    fn air(&mut self, note: &AirNote<Packet>) {
+    fn air(&mut self, note: &AirNote<Carried<Packet>>) {
         if let Some(frames) = &mut self.frames {
             frames.note(note, &self.options);
         }

@@ -3,10 +3,10 @@
 //! What hosts and links hand over waits for the change of that instant ([`Kind::Sending`]), so that nodes send only when nothing else
 //! is under way.
 
-use super::{AIR, HOST, Network, Recording};
+use super::{AIR, BY_PATH, Network, Recording};
 use crate::agenda::Kind;
-use crate::observer::{Arrival, Observer};
-use crate::payload::Payload;
+use crate::observer::{Arrival, Carried, Observer};
+use crate::payload::{Payload, Transit};
 use cogtcp_adhoc::{AdHocNetwork, Event, SearchOutcome};
 use cogtcp_link::Frame;
 use cogtcp_mobility::Mobility;
@@ -17,6 +17,7 @@ use cogtcp_spectrum::air::Air;
 use cogtcp_spectrum::{Protection, RadioStats};
 use cogtcp_units::{Duration, Power, Rate, Time};
 use cogtcp_wireless::{PrimaryUsers, Surroundings};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 pub use cogtcp_records::adhoc::StreamName as AirStream;
@@ -46,7 +47,7 @@ macro_rules! either {
 /// The nodes on their medium, and what is measured of them.
 #[derive(Debug)]
 pub(super) struct Nodes<P, S> {
-    air: AdHocNetwork<P, S>,
+    air: AdHocNetwork<Carried<P>, S>,
     mobility: Arc<Mobility>,
     account: AdHocAccount,
     sensitivity: Power,
@@ -81,7 +82,7 @@ impl<P: Payload> AdHoc<P> {
 
     /// Shows every packet that it holds.
     pub(super) fn visit(&self, show: &mut impl FnMut(&Frame<P>)) {
-        either!(self, nodes => nodes.air.visit(|packet| show(&Frame::new(packet.payload, packet.bytes))));
+        either!(self, nodes => nodes.air.visit(|packet| show(&packet.payload.frame(packet.bytes))));
     }
 
     /// What the radios of the nodes did since the end of the warm-up, by name.
@@ -120,12 +121,11 @@ impl<P: Payload, S: Surroundings + std::fmt::Debug> Nodes<P, S> {
         if recording.places {
             air.record_ways();
         }
-        let names = experiment.nodes[..spec.nodes].to_vec();
         let is_warm = experiment.run.warmup.is_zero();
         Ok(Self {
             air,
             mobility,
-            account: AdHocAccount::new(names, is_warm, recording.places),
+            account: AdHocAccount::new((experiment.nodes.clone(), spec.nodes), is_warm, recording.places),
             sensitivity: spec.sensitivity,
             protocol: spec.config.routing.name(),
             armed: Time::MAX,
@@ -154,15 +154,15 @@ impl<P: Payload, S: Surroundings + std::fmt::Debug> Nodes<P, S> {
             }
         }
         while let Some(event) = self.air.poll_event() {
-            self.account.note(&self.air, &event, |packet| observer.counts_to(packet));
+            self.account.note(&self.air, &event, |carried| observer.counts_to(&carried.packet));
             match event {
                 Event::Delivered { time, packet, trip } => {
-                    let mut frame = Frame::new(packet.payload, packet.bytes);
+                    let mut frame = packet.payload.frame(packet.bytes);
                     frame.add_wait(trip.waited);
                     crossed(Crossed::Arrived(time, frame, u64::from(trip.hops)));
                 }
                 Event::Dropped { time, node, packet, cause } => {
-                    let frame = Frame::new(packet.payload, packet.bytes);
+                    let frame = packet.payload.frame(packet.bytes);
                     observer.lost(time, node, &frame, cause.name());
                     crossed(Crossed::Lost(frame));
                 }
@@ -264,7 +264,7 @@ impl<P: Payload> Network<P> {
                 destination,
                 bytes: frame.size(),
                 time_to_live: TIME_TO_LIVE,
-                payload: frame.packet,
+                payload: Carried { packet: frame.packet, waited: frame.waited() },
             };
             if let Some(air) = &mut self.air {
                 either!(&mut **air, nodes => nodes.air.offer(now, packet));
@@ -285,12 +285,19 @@ impl<P: Payload> Network<P> {
     /// Takes in what has happened in the air, and makes sure that a change is due no later than it has something to do.
     fn take_from_air(&mut self, now: Time, observer: &mut impl Observer<P>) {
         let Some(mut air) = self.air.take() else { return };
+        let mut left = VecDeque::new();
         either!(&mut *air, nodes => {
             nodes.take_events(observer, |crossed| match crossed {
-                Crossed::Arrived(at, frame, hops) => self.leave_air(at, frame, hops),
+                Crossed::Arrived(at, frame, hops) => {
+                    self.hops += hops;
+                    left.push_back((at, frame));
+                }
                 Crossed::Lost(frame) => {
-                    let stream = frame.packet.transit().stream;
+                    let Transit { stream, next } = frame.packet.transit();
                     self.dropped[stream as usize] += 1;
+                    // The hop over the air is behind it.
+                    let carried = self.path_starts[stream as usize] as usize..next as usize - 1;
+                    self.budget.lost(&self.paths[carried], &frame);
                 }
                 Crossed::Radio(at, node, event) => {
                     self.boards.publish(node as usize, at, 0, event, Rate::ZERO);
@@ -304,14 +311,14 @@ impl<P: Payload> Network<P> {
             }
         });
         self.air = Some(air);
+        // Packets that have crossed the air go on by a gateway's link, or have reached their host.
+        for (at, frame) in left {
+            let mut arrival = Arrival { at, pipe: None, frame };
+            if self.forward(BY_PATH, &mut arrival, observer) {
+                self.has_news = true;
+                self.arrived.push_back(arrival);
+            }
+        }
         debug_assert!(now < Time::MAX);
-    }
-
-    /// A packet has crossed the air.
-    fn leave_air(&mut self, at: Time, frame: Frame<P>, hops: u64) {
-        self.hops += hops;
-        debug_assert_eq!(self.paths[frame.packet.transit().next as usize], HOST);
-        self.has_news = true;
-        self.arrived.push_back(Arrival { at, pipe: None, frame });
     }
 }

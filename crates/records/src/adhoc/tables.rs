@@ -176,7 +176,7 @@ fn nodes<T: Clone, S: Surroundings>(
     ending: &AdHocEnding<'_>,
 ) -> Table {
     let mut table = NodesBuilder::default();
-    for (number, name) in account.names.iter().enumerate() {
+    for (number, name) in account.names.iter().take(account.warm_radios.len()).enumerate() {
         let node = number as u32;
         let (counters, mac, routing) = account.measured(air, node);
         let start = ending.mobility.position(number, Time::ZERO);

@@ -53,15 +53,23 @@ pub(super) fn check_use(scenario: &Scenario, findings: &mut Findings) {
     if !is_ad_hoc {
         return;
     }
-    if !scenario.radio.is_empty() {
+    let is_wired = matches!(&scenario.topology, Topology::AdHoc(it) if it.wired.is_some());
+    if !scenario.radio.is_empty() && !is_wired {
         findings.error(
             &Path::of("radio"),
-            "an ad hoc network has no links, and a radio gates links",
+            "an ad hoc network has no links but those of wired, and a radio gates links",
             "take [[radio]] out; the nodes of an ad hoc network sense with [cr]",
         );
     }
+    for (number, _) in scenario.radio.iter().enumerate().filter(|(_, radio)| radio.cr.is_some()) {
+        findings.error(
+            &Path::of("radio").index(number).key("cr"),
+            "CR users with a MAC stand with no ad hoc network, whose nodes have one of their own",
+            "take it out, or give the radio sensing or a journey",
+        );
+    }
     if scenario.train.is_some() {
-        let message = "a train's router stands at a link with a radio, and an ad hoc network has no links";
+        let message = "a train's router stands at a link with a radio, and the nodes of an ad hoc network sense by themselves";
         findings.error(&Path::of("train"), message, "take [train] out");
     }
     if scenario.cr.is_some() && scenario.spectrum.is_none() {

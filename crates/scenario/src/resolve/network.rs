@@ -36,8 +36,10 @@ impl Network {
             Topology::SingleHop(hop) => Some(single_hop(hop, &path.key("single_hop"), findings)),
             Topology::Dumbbell(dumbbell) => dumbbell_of(dumbbell, &path.key("dumbbell"), findings),
             Topology::Chain(chain) => chain_of(chain, &path.key("chain"), findings),
-            Topology::Graph(graph) => graph_of(graph, &path.key("graph"), findings),
-            Topology::AdHoc(_) => ad_hoc_nodes.map(ad_hoc_of),
+            Topology::Graph(graph) => graph_of(graph, Vec::new(), &path.key("graph"), findings),
+            Topology::AdHoc(it) => {
+                ad_hoc_of(ad_hoc_nodes?, it.wired.as_ref(), &path.key("ad_hoc").key("wired"), findings)
+            }
         }?;
         network.read_traces(source, findings);
         Some(network)
@@ -74,6 +76,14 @@ impl Network {
     fn new(nodes: Vec<String>) -> Self {
         let node_numbers = nodes.iter().cloned().enumerate().map(|(i, name)| (name, i)).collect();
         Self { nodes, links: Vec::new(), node_numbers, link_numbers: BTreeMap::new(), traces: Vec::new() }
+    }
+
+    /// Nodes of an ad hoc network, whose numbers are names too, and then others.
+    fn on_air(air: Vec<String>, others: &[String]) -> Self {
+        let numbers = 0..air.len();
+        let mut network = Self::new(air.into_iter().chain(others.iter().cloned()).collect());
+        network.node_numbers.extend(numbers.map(|number| (number.to_string(), number)));
+        network
     }
 
     fn add(&mut self, name: String, from: usize, to: usize, link: &Link, path: &Path) {
@@ -128,11 +138,13 @@ impl Network {
     }
 }
 
-/// Nodes without links: n0, n1, ..., whose numbers are names too.
-fn ad_hoc_of(nodes: usize) -> Network {
-    let mut network = Network::new((0..nodes).map(|number| format!("n{number}")).collect());
-    network.node_numbers.extend((0..nodes).map(|number| (number.to_string(), number)));
-    network
+/// Nodes without links: n0, n1, ..., whose numbers are names too; after them hosts on wires.
+fn ad_hoc_of(nodes: usize, wired: Option<&Graph>, path: &Path, findings: &mut Findings) -> Option<Network> {
+    let own: Vec<String> = (0..nodes).map(|number| format!("n{number}")).collect();
+    match wired {
+        None => Some(Network::on_air(own, &[])),
+        Some(wired) => graph_of(wired, own, path, findings),
+    }
 }
 
 fn single_hop(hop: &SingleHop, path: &Path, findings: &mut Findings) -> Network {
@@ -195,12 +207,17 @@ fn chain_of(chain: &Chain, path: &Path, findings: &mut Findings) -> Option<Netwo
     Some(network)
 }
 
-fn graph_of(graph: &Graph, path: &Path, findings: &mut Findings) -> Option<Network> {
+/// The nodes and links of `graph`, beside nodes on the `air`, which reach each other without links.
+fn graph_of(graph: &Graph, air: Vec<String>, path: &Path, findings: &mut Findings) -> Option<Network> {
     let before = findings.errors.len();
-    let nodes_path = path.key("nodes");
-    if graph.nodes.len() < 2 {
+    let (on_air, nodes_path) = (air.len(), path.key("nodes"));
+    let (least, remedy) = match on_air {
+        0 => (2, "write at least two names of nodes"),
+        _ => (1, "write at least one name of a host, or take wired out"),
+    };
+    if graph.nodes.len() < least {
         let found = graph.nodes.len();
-        findings.error(&nodes_path, format!("found {found} nodes"), "write at least two names of nodes");
+        findings.error(&nodes_path, format!("found {found} nodes"), remedy);
     }
     if graph.nodes.len() > MOST_NODES {
         let found = graph.nodes.len();
@@ -214,8 +231,13 @@ fn graph_of(graph: &Graph, path: &Path, findings: &mut Findings) -> Option<Netwo
             let message = format!("the node \"{name}\" is already nodes.{first}");
             findings.error(&nodes_path.index(i), message, "give each node a name of its own");
         }
+        let number = name.strip_prefix('n').unwrap_or(name);
+        if number.parse::<usize>().is_ok_and(|number| number < on_air) {
+            let message = format!("\"{name}\" is a node of the ad hoc network");
+            findings.error(&nodes_path.index(i), message, "name only hosts on wires, and each another way");
+        }
     }
-    let mut network = Network::new(graph.nodes.clone());
+    let mut network = Network::on_air(air, &graph.nodes);
     let mut between = BTreeMap::new();
     for (i, named) in graph.links.iter().enumerate() {
         let path = path.key("links").index(i);
@@ -243,24 +265,29 @@ fn graph_of(graph: &Graph, path: &Path, findings: &mut Findings) -> Option<Netwo
                 "keep one link: it carries both directions (reverse_rate, reverse_delay... make them differ)",
             );
         }
+        if from.max(to) < on_air {
+            let message = format!("the link \"{name}\" joins two nodes that reach each other over the air");
+            findings.error(&path, message, "end it at a host of wired.nodes");
+        }
         network.add(name, from, to, link, &path);
     }
     if findings.none_since(before) {
-        check_connected(&network, &nodes_path, findings);
+        check_connected(&network, on_air, &nodes_path, findings);
     }
     // With a node or link unknown, "no node" and "no link" below would only repeat it.
     findings.none_since(before).then_some(network)
 }
 
-fn check_connected(network: &Network, path: &Path, findings: &mut Findings) {
+/// Every node is to be reachable; the first `on_air` reach each other.
+fn check_connected(network: &Network, on_air: usize, path: &Path, findings: &mut Findings) {
     let mut neighbours = vec![Vec::new(); network.nodes.len()];
     for link in &network.links {
         neighbours[link.from].push(link.to);
         neighbours[link.to].push(link.from);
     }
     let mut reached = vec![false; network.nodes.len()];
-    let mut waiting = vec![0];
-    reached[0] = true;
+    let mut waiting: Vec<usize> = (0..on_air.max(1)).collect();
+    waiting.iter().for_each(|node| reached[*node] = true);
     while let Some(node) = waiting.pop() {
         for &next in &neighbours[node] {
             if !reached[next] {
@@ -271,7 +298,7 @@ fn check_connected(network: &Network, path: &Path, findings: &mut Findings) {
     }
     if let Some(lost) = reached.iter().position(|reached| !reached) {
         findings.error(
-            &path.index(lost),
+            &path.index(lost - on_air),
             format!("no path leads from \"{}\" to \"{}\"", network.nodes[0], network.nodes[lost]),
             format!("add a link that joins them, or take \"{}\" out", network.nodes[lost]),
         );

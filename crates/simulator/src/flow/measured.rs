@@ -91,6 +91,12 @@ impl Flow {
         FlowSpan { stream: self.stream(DATA), measured }
     }
 
+    /// The link directions of which one is the bottleneck: those of its path, unless that crosses an ad hoc network.
+    fn links(&self, plane: &Plane) -> Vec<u32> {
+        let (network, stream) = (&plane.network, self.stream(DATA));
+        if network.crosses_air(stream) { Vec::new() } else { network.path(stream).collect() }
+    }
+
     /// What the flow waits for.
     fn awaits(&self, plane: &Plane) -> Awaited {
         let sender = &self.sender;
@@ -114,7 +120,7 @@ impl Flow {
             return;
         }
         plane.network.begin_budget(now, self.stream(DATA), self.awaits(plane));
-        let path: Vec<u32> = plane.network.path(self.stream(DATA)).collect();
+        let path = self.links(plane);
         self.baseline = Some(Box::new(Baseline {
             at: now,
             delivered: self.receiver.delivered(),
@@ -129,7 +135,7 @@ impl Flow {
         // Taken, so that the end of the run does not end once more what a stop or the last byte has ended.
         let Some(baseline) = self.baseline.take() else { return };
         plane.network.end_budget(now, self.stream(DATA), self.awaits(plane));
-        let path: Vec<u32> = plane.network.path(self.stream(DATA)).collect();
+        let path = self.links(plane);
         let narrowest = path
             .iter()
             .zip(&baseline.available)
