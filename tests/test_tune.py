@@ -601,7 +601,8 @@ def test_theory_knows_the_detectors(hop: Scenario, detector: Any) -> None:
 
 def test_the_report(found: Tuning) -> None:
     page = found.report(command="cogtcp tune x.toml")
-    assert page.count("<svg role") == 2
+    # Two figures, each for a wide page and for a phone.
+    assert page.count("<svg role") == 4
     assert not re.search(r'(href|src)="(?!#)', page)
     for text in (
         "Where it is best",
