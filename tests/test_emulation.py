@@ -85,6 +85,21 @@ WHY_NOT = why_not()
 on_kernel = pytest.mark.skipif(bool(WHY_NOT), reason=f"no kernel plane here: {WHY_NOT}")
 
 
+def _controls(which: str) -> list[str]:
+    file = Path(f"/proc/sys/net/ipv4/tcp_{which}")
+    return file.read_text().split() if file.exists() else []
+
+
+#: Controls of Linux itself.
+KERNELS = {"reno", "cubic", "bbr"}
+#: What programs keep: CAP_NET_ADMIN over their namespaces, where some congestion controls take it.
+PRIVILEGES = (
+    1 << 12
+    if {*_controls("available_congestion_control")} - {*_controls("allowed_congestion_control")}
+    else 0
+)
+
+
 @contextmanager
 def as_in_time(result: Emulation) -> Iterator[None]:
     """Expect what holds of a run that kept up; one that fell behind is no evidence against it."""
@@ -364,8 +379,8 @@ def test_a_program_runs_in_place_of_the_flows(command: Command, tmp_path: Path) 
     done = command("emulate", "link.toml", "--out", "out", "--", "sh", "-c", look)
     assert done.code == 7
     assert "100.64.0.1 100.64.0.2" in done.out
-    # What it runs has no privileges, whoever runs it.
-    assert "CapEff:\t0000000000000000" in done.out
+    # What it runs has no other privileges, whoever runs it.
+    assert f"CapEff:\t{PRIVILEGES:016x}" in done.out
     if shutil.which("ip"):
         assert "100.64.0.1/24" in done.out
         assert "eth" not in done.out
@@ -376,15 +391,81 @@ def test_a_program_runs_in_place_of_the_flows(command: Command, tmp_path: Path) 
 @on_kernel
 @side_by_side
 @pytest.mark.skipif(shutil.which("ping") is None, reason="no ping here")
-def test_ping_runs_inside_and_has_no_privilege(command: Command, tmp_path: Path) -> None:
+def test_ping_runs_inside_and_has_no_other_privilege(command: Command, tmp_path: Path) -> None:
     """Debian's has a file capability, with which it is not started where the bounding set lacks that."""
     (tmp_path / "link.toml").write_text(text())
     look = "ping -c1 $COGTCP_PEER; code=$?; grep -E 'Cap(Prm|Eff)' /proc/self/status; exit $code"
     done = command("emulate", "link.toml", "--out", "out", "--", "sh", "-c", look)
     assert done.code == 0, done.err
     assert "1 received" in done.out
-    assert "CapPrm:\t0000000000000000" in done.out
-    assert "CapEff:\t0000000000000000" in done.out
+    assert f"CapPrm:\t{PRIVILEGES:016x}" in done.out
+    assert f"CapEff:\t{PRIVILEGES:016x}" in done.out
+
+
+#: Prints the control of a socket, by default and with each of the arguments chosen, once it is connected.
+CONTROLS = """
+import os, socket, sys
+
+def control(choice=None):
+    with socket.create_server((os.environ["COGTCP_ADDRESS"], 0)) as server, socket.socket() as client:
+        if choice:
+            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, choice.encode())
+        client.connect(server.getsockname())
+        return client.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(bytes(1)).decode()
+
+print("default", control())
+for choice in sys.argv[1:]:
+    print(choice, control(choice))
+"""
+
+
+@on_kernel
+@side_by_side
+@pytest.mark.parametrize("named", ["reno", "cubic"])
+def test_programs_have_the_scenarios_control_and_may_choose_others(
+    command: Command, tmp_path: Path, named: str
+) -> None:
+    """Where a namespace cannot have the scenario's as default the run says so; the machine's stay."""
+    (tmp_path / "link.toml").write_text(text().replace("linux-cubic", f"linux-{named}"))
+    (tmp_path / "controls.py").write_text(CONTROLS)
+    machine = _controls("congestion_control")[0]
+    allowed = _controls("allowed_congestion_control")
+    # Those of this project come and go with other tests.
+    available = [name for name in _controls("available_congestion_control") if name in KERNELS]
+    done = command("emulate", "link.toml", "--out", "out", "--", sys.executable, "controls.py", *available)
+    assert done.code == 0, done.err
+    expected = named if named in allowed else machine
+    lines = [f"default {expected}", *(f"{choice} {choice}" for choice in available)]
+    assert done.out.splitlines()[: len(lines)] == lines
+    said = json.loads((tmp_path / "out/cogtcp.json").read_text())["emulation"]
+    assert said["default_control"] == expected
+    assert {*available} - {expected} <= {*said["other_controls"].split()}
+    assert expected not in said["other_controls"].split()
+    whose = f"{expected}, the scenario's" if named == expected else f"{machine}, the machine's default"
+    assert f"note: programs get the congestion control {whose}" in done.err
+    assert _controls("congestion_control")[0] == machine
+    assert {*_controls("allowed_congestion_control")} & KERNELS == {*allowed} & KERNELS
+
+
+@on_kernel
+@side_by_side
+@pytest.mark.skipif(not os.access("/proc/sys/kernel/hostname", os.W_OK), reason="only root has more to lose")
+def test_programs_govern_nothing_beyond_their_namespaces(command: Command, tmp_path: Path) -> None:
+    """They may set up the network that they are in: none other, no mount, no name of the machine."""
+    (tmp_path / "link.toml").write_text(text())
+    others = f"/proc/{os.getpid()}/ns/net"
+    tries = (
+        f"nsenter --net={others} true",
+        "unshare --net true",
+        "mount -t tmpfs none /mnt",
+        "hostname other",
+        "echo reno > /proc/sys/net/ipv4/tcp_allowed_congestion_control",
+        "echo 1 > /proc/sys/kernel/sysrq",
+    )
+    script = "\n".join(f"({what}) 2>/dev/null && echo did: '{what}'" for what in tries)
+    done = command("emulate", "link.toml", "--out", "out", "--", "sh", "-c", f"{script}\nexit 3")
+    assert done.code == 3, done.err
+    assert "did:" not in done.out
 
 
 @on_kernel
@@ -617,10 +698,14 @@ def _none_outlives_a_kill(tmp_path: Path, whose: str) -> bool:
     time.sleep(1.5)
     made = _processes_of(emulation.pid)
     for process in made:
-        # Of all that the emulation made nobody has a privilege any more.
+        # Of all that the emulation made nobody has a privilege any more, but a program over its own network.
         lines = (Path("/proc") / str(process) / "status").read_text().splitlines()
         fields = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
-        assert (int(fields["CapEff"], 16), int(fields["CapPrm"], 16), fields["NoNewPrivs"]) == (0, 0, "1")
+        kept = PRIVILEGES if whose == "program" and fields["Name"].startswith("python") else 0
+        effective, permitted = int(fields["CapEff"], 16), int(fields["CapPrm"], 16)
+        assert effective == permitted, fields
+        assert effective in {0, kept}, fields
+        assert fields["NoNewPrivs"] == "1"
     os.kill(min(made), signal.SIGKILL)
     emulation.communicate(timeout=60)
     assert emulation.returncode == 1

@@ -23,6 +23,8 @@ pub(crate) struct Program<'a> {
     pub(crate) namespace: &'a Namespace,
     /// What its environment has beside ours: names and values.
     pub(crate) environment: Vec<(&'static str, String)>,
+    /// Whether it keeps CAP_NET_ADMIN over its namespace, to choose any congestion control.
+    pub(crate) chooses_control: bool,
 }
 
 /// The process that runs the programs. It is the first of its namespace: when it ends, all end.
@@ -89,6 +91,7 @@ struct Ready<'a> {
     arguments: Vec<CString>,
     namespace: &'a Namespace,
     environment: &'a [(&'static str, String)],
+    chooses_control: bool,
 }
 
 impl<'a> Ready<'a> {
@@ -102,13 +105,16 @@ impl<'a> Ready<'a> {
                     .map_or_else(String::new, |name| name.display().to_string()),
                 source: error.into(),
             })?;
-        Ok(Self { arguments, namespace: program.namespace, environment: &program.environment })
+        let (environment, chooses_control) = (&program.environment, program.chooses_control);
+        Ok(Self { arguments, namespace: program.namespace, environment, chooses_control })
     }
 
     /// Becomes the program when `begin` is at its end; returns the code to end with if it cannot.
     fn become_it(&self, begin: &OwnedFd) -> i32 {
         let ready = self.namespace.enter().map_err(|error| error.to_string());
-        let ready = ready.and_then(|()| privileges::drop_all().map_err(|error| error.to_string()));
+        let drop =
+            if self.chooses_control { privileges::drop_all_but_net_admin } else { privileges::drop_all };
+        let ready = ready.and_then(|()| drop().map_err(|error| error.to_string()));
         let error = match ready {
             Ok(()) => {
                 let _ = sys::read(begin.as_fd(), &mut [0; 1]);

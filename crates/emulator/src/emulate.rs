@@ -3,6 +3,7 @@
 use crate::announcer::Announcer;
 use crate::clock::Clock;
 use crate::command::{Program, Programs};
+use crate::controls::{self, Controls};
 use crate::device::{Device, DeviceKind, Devices, Setting, Wire};
 use crate::endings::Endings;
 use crate::engine::{self, Engine};
@@ -73,11 +74,11 @@ pub fn emulate(plan: &Plan, options: &Options) -> Result<Run, EmulationError> {
         });
     }
     let real_time = privileges::ask_for_real_time();
-    namespaces::enter_user_namespace()?;
+    let is_apart = namespaces::enter_user_namespace()?;
     let mut devices = Devices::new(options.device);
     let nodes: Vec<Node> =
         (0..plan.hosts.len()).map(|host| Node::make(plan, host, &mut devices)).collect::<Result<_, _>>()?;
-    let programs = prepare_programs(&nodes, plan, options)?;
+    let (programs, controls) = prepare_programs(&nodes, plan, options, is_apart)?;
     let seed = seed(plan, options);
     let (flows, counts_recoveries) = prepare_flows(plan, &nodes, seed)?;
     let udp = prepare_udp(plan, &nodes, seed)?;
@@ -91,7 +92,7 @@ pub fn emulate(plan: &Plan, options: &Options) -> Result<Run, EmulationError> {
     let namespaces = nodes.iter().map(|node| node.namespace.number()).collect::<io::Result<Vec<_>>>();
     let namespaces = namespaces.tried("a network namespace has no number")?;
     let devices = nodes.into_iter().map(|node| node.device).collect();
-    let on = Machine { real_time, counts_timeouts, counts_recoveries, device, note };
+    let on = Machine { real_time, counts_timeouts, counts_recoveries, device, note, controls };
     let staged = Staged { plan, options, devices, namespaces, programs, flows, udp, journal, on };
     staged.play()?.finish()
 }
@@ -127,11 +128,15 @@ fn prepare_programs(
     nodes: &[Node],
     plan: &Plan,
     options: &Options,
-) -> Result<Option<Programs>, EmulationError> {
+    is_apart: bool,
+) -> Result<(Option<Programs>, Controls), EmulationError> {
     if options.command.is_empty() {
-        return Ok(None);
+        return Ok((None, Controls::default()));
     }
     let ends = plan.ends;
+    let kernel = controls::Kernel::read();
+    // Where all may choose all they need no privilege, and where there is no user namespace it would be one over more than the run.
+    let chooses_control = is_apart && kernel.restricts();
     let has_ipv6 = ends.iter().all(|end| plan.hosts[*end].has_ipv6);
     let at = |[own, other]: [usize; 2], arguments| {
         let mut environment = vec![
@@ -142,16 +147,19 @@ fn prepare_programs(
             environment.push(("COGTCP_ADDRESS6", packet::address6(own).to_string()));
             environment.push(("COGTCP_PEER6", packet::address6(other).to_string()));
         }
-        Program { arguments, namespace: &nodes[own].namespace, environment }
+        Program { arguments, namespace: &nodes[own].namespace, environment, chooses_control }
     };
     let main = at(ends, &options.command);
     let peer = (!options.peer.is_empty()).then(|| at([ends[1], ends[0]], &options.peer));
     let mut orphans = Orphans::default();
+    let mut default = String::new();
     for host in ends {
         nodes[host].namespace.enter().tried("a network namespace cannot be entered")?;
         orphans.add(&nodes[host].device)?;
+        default = controls::set_default(plan.wanted.as_ref());
     }
-    Programs::prepare(&main, peer.as_ref(), orphans).map(Some)
+    let controls = Controls::new(plan.wanted.as_ref(), default, &kernel, chooses_control);
+    Ok((Some(Programs::prepare(&main, peer.as_ref(), orphans)?), controls))
 }
 
 /// Makes the sockets of all flows, each in the namespace of its node. Returns whether recoveries can be told apart by flow.
@@ -241,6 +249,8 @@ struct Machine {
     counts_recoveries: bool,
     device: &'static str,
     note: Option<String>,
+    /// Empty where no program ran.
+    controls: Controls,
 }
 
 /// A run that is over.
@@ -419,7 +429,10 @@ impl Finished<'_> {
         let dropped = self.device_drops + observer.refused;
         let timing = Timing::judge(late, &self.floor, plan.rtt(), plan.least_rto(), dropped);
         let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-        let notes: Vec<&str> = plan.notes.iter().chain(&self.on.note).map(String::as_str).collect();
+        let controls = &self.on.controls;
+        let about_controls = Some(&controls.note).filter(|note| !note.is_empty());
+        let notes: Vec<&str> =
+            plan.notes.iter().chain(&self.on.note).chain(about_controls).map(String::as_str).collect();
         let mut table = EmulationBuilder::default();
         let row = EmulationRow {
             plane: table.plane.intern("kernel"),
@@ -428,6 +441,8 @@ impl Finished<'_> {
             reasons: table.reasons.intern(&timing.reasons.join("; ")),
             device: table.device.intern(self.on.device),
             notes: table.notes.intern(&notes.join("; ")),
+            default_control: table.default_control.intern(&controls.default),
+            other_controls: table.other_controls.intern(&controls.others.join(" ")),
             departures: late.samples(),
             lateness_p50_s: late.quantile(0.5),
             lateness_p99_s: late.quantile(0.99),

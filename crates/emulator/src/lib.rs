@@ -18,6 +18,7 @@
 mod announcer;
 mod clock;
 mod command;
+mod controls;
 mod device;
 mod emulate;
 mod endings;

@@ -22,13 +22,14 @@ pub(crate) fn check_alone() -> Result<(), EmulationError> {
 }
 
 /// Moves this process, which has one thread, into a user namespace of its own, in which it has every capability and its own user and group.
-pub(crate) fn enter_user_namespace() -> Result<(), EmulationError> {
+/// Returns whether there is one.
+pub(crate) fn enter_user_namespace() -> Result<bool, EmulationError> {
     check_alone()?;
     let (user, group) = sys::ids();
     if let Err(error) = sys::unshare(libc::CLONE_NEWUSER) {
         // Who is root in a container that has no user namespaces may still make network namespaces.
         if user == 0 {
-            return Ok(());
+            return Ok(false);
         }
         return Err(error).or_remedy(
             "a user namespace cannot be made",
@@ -42,7 +43,8 @@ pub(crate) fn enter_user_namespace() -> Result<(), EmulationError> {
     // Without this an unprivileged process may not map its group (user_namespaces(7)).
     write("setgroups", "deny".to_owned()).or_remedy("setgroups cannot be denied", remedy)?;
     write("uid_map", format!("{user} {user} 1")).or_remedy("the user cannot be mapped", remedy)?;
-    write("gid_map", format!("{group} {group} 1")).or_remedy("the group cannot be mapped", remedy)
+    write("gid_map", format!("{group} {group} 1")).or_remedy("the group cannot be mapped", remedy)?;
+    Ok(true)
 }
 
 impl Namespace {

@@ -1,5 +1,6 @@
 //! Which scenarios this plane emulates, and on what settings of the kernel.
 
+use crate::controls::Wanted;
 use crate::device::LEAST_MTU_OF_IPV6;
 use crate::error::EmulationError;
 use crate::packet::{Family, MOST_HOSTS, Packets, Ports};
@@ -68,6 +69,8 @@ pub struct Plan {
     pub(crate) hosts: Vec<Host>,
     /// The hosts at which programs run: a program and its peer.
     pub(crate) ends: [usize; 2],
+    /// What the scenario names, for programs.
+    pub(crate) wanted: Option<Wanted>,
     /// The hosts from and to which each flow leads, and each UDP source.
     pub(crate) flow_ends: Vec<[usize; 2]>,
     pub(crate) source_ends: Vec<[usize; 2]>,
@@ -106,6 +109,10 @@ impl Plan {
             }
         }
         let ends = ends_of_programs(&experiment);
+        let wanted = experiment.flows.first().map(|flow| Wanted {
+            transport: flow.transport.clone(),
+            control: kernels_control(flow).map(|control| control.name),
+        });
         if is_command {
             if ends[0] == ends[1] {
                 return refuse("the scenario has no flow to say between which nodes programs run".to_owned());
@@ -160,7 +167,19 @@ impl Plan {
                 return Err(EmulationError::Scenario { what, known });
             }
         }
-        Ok(Self { experiment, family, ways, hosts, ends, flow_ends, source_ends, router, sockets, notes })
+        Ok(Self {
+            experiment,
+            family,
+            ways,
+            hosts,
+            ends,
+            wanted,
+            flow_ends,
+            source_ends,
+            router,
+            sockets,
+            notes,
+        })
     }
 
     /// Whether what the radios do is worked out before it happens, up to the end.
@@ -341,9 +360,7 @@ fn refuse<T>(what: String) -> Result<T, EmulationError> {
 /// The sockets of a flow.
 fn settings(flow: &FlowSpec, family: Family, notes: &mut Vec<String>) -> Result<Settings, EmulationError> {
     let name = &flow.name;
-    let known = own_variant(flow).or_else(|| linux_control(&flow.control.name));
-    let known = known.filter(|_| flow.sender.recovery != Recovery::Tahoe);
-    let Some(congestion) = known else {
+    let Some(congestion) = kernels_control(flow) else {
         let what = format!("flow \"{name}\": the kernel has no transport \"{}\"", flow.transport);
         return Err(EmulationError::Scenario { what, known: CONTROLS });
     };
@@ -376,6 +393,12 @@ fn settings(flow: &FlowSpec, family: Family, notes: &mut Vec<String>) -> Result<
     let most = flow.sender.mss + timestamps(&flow.sender);
     let segment = (family == Family::V6).then(|| i32::try_from(most).unwrap_or(i32::MAX));
     Ok(Settings { congestion, receive_buffer, segment })
+}
+
+/// What the kernel has of a flow's transport.
+fn kernels_control(flow: &FlowSpec) -> Option<LinuxControl> {
+    let known = own_variant(flow).or_else(|| linux_control(&flow.control.name));
+    known.filter(|_| flow.sender.recovery != Recovery::Tahoe)
 }
 
 /// In what receivers are unlike those of the scenario: once, since they are mostly alike.

@@ -13,6 +13,10 @@ const APPLICATIONS: i32 = 5;
 /// bounding set does not let through is not run at all (capabilities(7), "EPERM"). With `no_new_privs` nobody gets it.
 const KEPT: u64 = 13; // CAP_NET_RAW
 
+/// What it takes to choose a congestion control that the machine does not let everybody choose. In a user namespace of the run's
+/// own it holds for the run's network namespaces, and for nothing else.
+const NET_ADMIN: u32 = 12;
+
 /// Highest number that a capability may have (the kernel keeps them in 64 bits).
 const MOST_CAPABILITIES: u64 = 64;
 
@@ -51,12 +55,23 @@ pub(crate) fn end_with(parent: i32) -> Result<(), EmulationError> {
 
 /// Gives up every capability, for this process and all programs that it becomes, whoever runs it.
 pub(crate) fn drop_all() -> Result<(), EmulationError> {
-    for capability in (0..MOST_CAPABILITIES).filter(|it| *it != KEPT) {
+    drop_but(&[KEPT], 0)
+}
+
+/// Gives up all but CAP_NET_ADMIN, which the program that this process becomes has too. Only in a user namespace of our own.
+pub(crate) fn drop_all_but_net_admin() -> Result<(), EmulationError> {
+    drop_but(&[KEPT, NET_ADMIN.into()], 1 << NET_ADMIN)?;
+    sys::hand_down(NET_ADMIN).tried("prctl PR_CAP_AMBIENT")
+}
+
+/// Gives up what is not in `bounding`, as its numbers, for good, and what is not in `kept`, as bits, for now.
+fn drop_but(bounding: &[u64], kept: u32) -> Result<(), EmulationError> {
+    for capability in (0..MOST_CAPABILITIES).filter(|it| !bounding.contains(it)) {
         // Beyond the last one of this kernel: EINVAL.
         if sys::process_control(libc::PR_CAPBSET_DROP, capability).is_err() {
             break;
         }
     }
     sys::process_control(libc::PR_SET_NO_NEW_PRIVS, 1).tried("prctl PR_SET_NO_NEW_PRIVS")?;
-    sys::clear_capabilities().tried("capabilities cannot be given up")
+    sys::clear_capabilities(kept).tried("capabilities cannot be given up")
 }

@@ -232,8 +232,8 @@ pub(crate) fn process_control(option: c_int, value: c_ulong) -> io::Result<c_int
     check(unsafe { libc::prctl(option, value, 0 as c_ulong, 0 as c_ulong, 0 as c_ulong) })
 }
 
-/// Gives up every capability for good.
-pub(crate) fn clear_capabilities() -> io::Result<()> {
+/// Gives up every capability for good, but those whose bits are in `kept`, which a program that this process becomes has too.
+pub(crate) fn clear_capabilities(kept: u32) -> io::Result<()> {
     #[repr(C)]
     struct Header {
         version: u32,
@@ -242,10 +242,18 @@ pub(crate) fn clear_capabilities() -> io::Result<()> {
     const VERSION_3: u32 = 0x2008_0522;
     let header = Header { version: VERSION_3, pid: 0 };
     // Two sets of effective, permitted, inheritable.
-    let data = [0u32; 6];
+    let data = [kept, kept, kept, 0, 0, 0];
     // SAFETY: header and data have the layout of this version (capget(2)).
     let result = unsafe { libc::syscall(libc::SYS_capset, &raw const header, data.as_ptr()) };
     check(result as c_int)?;
+    Ok(())
+}
+
+/// Lets a capability that this process has, and may hand down, pass to a program that it becomes.
+pub(crate) fn hand_down(capability: u32) -> io::Result<()> {
+    let (raise, capability) = (libc::PR_CAP_AMBIENT_RAISE as c_ulong, c_ulong::from(capability));
+    // SAFETY: this option takes numbers.
+    check(unsafe { libc::prctl(libc::PR_CAP_AMBIENT, raise, capability, 0 as c_ulong, 0 as c_ulong) })?;
     Ok(())
 }
 

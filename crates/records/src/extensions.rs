@@ -250,6 +250,10 @@ tables! {
         device: Code in "",
         /// What is unlike the scenario; else empty.
         notes: Code in "",
+        /// The congestion control that programs got where they chose none; empty where no program ran.
+        default_control: Code in "",
+        /// Others that programs might choose, with spaces between; likewise.
+        other_controls: Code in "",
         /// Packets that left the link in either direction, warm-up included.
         departures: u64 in "packets",
         /// Median of how much later than due a packet left the link.
