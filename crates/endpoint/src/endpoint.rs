@@ -1,0 +1,93 @@
+//! The trait that every end of a connection implements.
+
+use crate::{EndpointEvent, Progress};
+use cogtcp_crosslayer::LinkEvent;
+use cogtcp_units::Time;
+use std::fmt::Debug;
+
+/// A path of a connection, numbered from 0 in the order of the scenario. A transport of one path uses path 0.
+#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
+pub struct PathId(pub u16);
+
+/// What the application offers to the transport.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Supply {
+    /// The application always has data to send, or no longer has.
+    Saturated(bool),
+    /// The application writes this many bytes.
+    Bytes(u64),
+}
+
+/// News from outside the connection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Notice {
+    /// A radio of the sender's node reports.
+    Link(LinkEvent),
+}
+
+/// A packet that arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct Received<'a, P> {
+    /// The packet.
+    pub packet: &'a P,
+    /// The path on which the packet arrived.
+    pub path: PathId,
+    /// A queue on the path marked the packet: congestion experienced (RFC 3168).
+    pub marked: bool,
+}
+
+/// A packet to send.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Outgoing<P> {
+    /// The packet.
+    pub packet: P,
+    /// The path to send the packet on.
+    pub path: PathId,
+    /// The sender reacts to marks: ECN-capable transport (RFC 3168).
+    pub ecn_capable: bool,
+    /// Bytes of application data in the packet.
+    pub data: u32,
+}
+
+/// One host's end of a connection.
+///
+/// Every call gets the present time; time never runs backwards. After each call that changes the state the driver pulls
+/// packets with [`Self::poll_transmit`] and events with [`Self::poll_event`] until both return `None`, then reads
+/// [`Self::poll_timeout`].
+pub trait Endpoint: Debug {
+    /// What the two ends exchange: a TCP segment, or a [`crate::Datagram`].
+    type Packet;
+
+    /// Opens the connection (sender), or starts to listen (receiver).
+    fn open(&mut self, now: Time);
+
+    /// The application has data.
+    fn supply(&mut self, now: Time, what: Supply);
+
+    /// The application has no further data. What was supplied before is still sent.
+    fn close(&mut self, now: Time);
+
+    /// A packet has arrived.
+    fn handle_packet(&mut self, now: Time, received: Received<'_, Self::Packet>);
+
+    /// The time of [`Self::poll_timeout`] has come.
+    fn handle_timeout(&mut self, now: Time);
+
+    /// Something outside the connection has happened. Most transports hear nothing.
+    fn handle_notice(&mut self, _now: Time, _notice: Notice) {}
+
+    /// Returns the next packet to send at `now`; `None`: nothing to send yet.
+    fn poll_transmit(&mut self, now: Time) -> Option<Outgoing<Self::Packet>>;
+
+    /// Returns when [`Self::handle_timeout`] is due; [`Time::MAX`]: never.
+    fn poll_timeout(&self) -> Time;
+
+    /// Returns the oldest event that was not taken.
+    fn poll_event(&mut self) -> Option<EndpointEvent>;
+
+    /// Returns the counters and the state that every transport has.
+    fn progress(&self) -> Progress;
+
+    /// Shows the transport's own quantities by name, in the unit that the name ends with.
+    fn observe(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
+}

@@ -1,0 +1,252 @@
+//! The receiver of TFRC: loss events, the receive rate, feedback (RFC 5348, sections 5 and 6).
+
+use super::config::TfrcConfig;
+use super::loss_history::LossHistory;
+use super::wire::{Data, Feedback};
+use crate::equation::loss_event_rate;
+use cogtcp_endpoint::{Datagram, Endpoint, EndpointEvent, Outgoing, PathId, Progress, Received, Supply};
+use cogtcp_units::{Duration, Time};
+use std::collections::VecDeque;
+
+/// A packet is lost once three packets with higher numbers have arrived (section 5.1).
+const NDUPACK: u8 = 3;
+
+/// A packet number that has not arrived.
+#[derive(Clone, Copy, Debug)]
+struct Missing {
+    number: u64,
+    /// Packets with higher numbers that arrived since.
+    later: u8,
+    /// When the missing packet would have arrived, interpolated between its neighbours (section 5.2).
+    expected: Time,
+}
+
+/// The receiving end.
+#[derive(Debug)]
+pub struct TfrcReceiver {
+    config: TfrcConfig,
+    history: LossHistory,
+    missing: VecDeque<Missing>,
+    /// Highest packet number that arrived, and when.
+    highest: Option<(u64, Time)>,
+    /// First packet of the last loss event, and when it would have arrived.
+    event: Option<(u64, Time)>,
+    /// Arrivals of the last round-trip time: when, and bytes.
+    recent: VecDeque<(Time, u64)>,
+    /// Data of the last packet received, and when it arrived; the feedback answers it.
+    last: Option<(Data, Time)>,
+    /// The last feedback: when it was sent, and the loss event rate in it.
+    reported: Option<(Time, f64)>,
+    /// Greatest receive rate that was reported, in bytes per second.
+    greatest_rate: f64,
+    /// Data arrived after the last feedback.
+    is_new: bool,
+    due: bool,
+    timer: Time,
+    lost: u64,
+    progress: Progress,
+    /// The first packet arrived and the event was not taken.
+    is_opening: bool,
+}
+
+impl TfrcReceiver {
+    /// A receiver that waits for the first packet.
+    pub fn new(config: TfrcConfig) -> Self {
+        Self {
+            history: LossHistory::new(config.history_discounting),
+            config,
+            missing: VecDeque::new(),
+            highest: None,
+            event: None,
+            recent: VecDeque::new(),
+            last: None,
+            reported: None,
+            greatest_rate: 0.0,
+            is_new: false,
+            due: false,
+            timer: Time::MAX,
+            lost: 0,
+            progress: Progress::default(),
+            is_opening: false,
+        }
+    }
+
+    /// Returns the loss event rate p, 0 to 1.
+    pub fn loss_event_rate(&self) -> f64 {
+        let current = match (self.event, self.highest) {
+            (Some((first, _)), Some((highest, _))) => highest.saturating_sub(first) as f64 + 1.0,
+            _ => 0.0,
+        };
+        self.history.loss_event_rate(current)
+    }
+
+    /// The sender's round-trip time, as its last packet said.
+    fn rtt(&self) -> Duration {
+        self.last.map_or(Duration::ZERO, |(data, _)| data.rtt)
+    }
+
+    /// Enters the packet into the sequence. Returns whether a loss event began; `None`: a duplicate.
+    fn enter(&mut self, now: Time, number: u64) -> Option<bool> {
+        let Some((highest, before)) = self.highest else {
+            // Packets before the first that arrives are losses too.
+            self.miss(0, number, now, now);
+            self.highest = Some((number, now));
+            return Some(self.confirm());
+        };
+        if number < highest {
+            // Late, or a duplicate. A packet that was declared lost stays lost (section 5.1 allows either).
+            let place = self.missing.iter().position(|missing| missing.number == number)?;
+            self.missing.remove(place);
+            return Some(false);
+        }
+        if number == highest {
+            return None;
+        }
+        self.miss(highest + 1, number, before, now);
+        self.highest = Some((number, now));
+        Some(self.confirm())
+    }
+
+    /// Notes the packets from `first` to before `end` as missing, between arrivals at `before` and `after`.
+    fn miss(&mut self, first: u64, end: u64, before: Time, after: Time) {
+        // Beyond this gap the sender has been rewritten or forged: one loss event either way.
+        let first = first.max(end.saturating_sub(100_000));
+        let gap = end - first + 1;
+        for number in first..end {
+            let expected = before + (after - before).mul_ratio(number - first + 1, gap);
+            self.missing.push_back(Missing { number, later: 0, expected });
+        }
+    }
+
+    /// One more packet arrived above all missing ones. Returns whether a loss event began.
+    fn confirm(&mut self) -> bool {
+        let mut began = false;
+        for missing in &mut self.missing {
+            missing.later += 1;
+        }
+        while self.missing.front().is_some_and(|missing| missing.later >= NDUPACK) {
+            let Some(lost) = self.missing.pop_front() else { break };
+            self.lost += 1;
+            began |= self.lose(lost);
+        }
+        began
+    }
+
+    /// A packet is lost. Losses within one round-trip time of the first are one loss event (section 5.2).
+    fn lose(&mut self, lost: Missing) -> bool {
+        let rtt = self.rtt();
+        match self.event {
+            Some((_, began)) if began + rtt >= lost.expected => return false,
+            Some((first, _)) => self.history.push((lost.number - first) as f64),
+            None => self.history.push(self.first_interval(lost.number)),
+        }
+        self.event = Some((lost.number, lost.expected));
+        true
+    }
+
+    /// The first loss interval is the one that gives TCP's equation the rate at the end of slow start (section 6.3.1).
+    fn first_interval(&self, number: u64) -> f64 {
+        let rtt = self.rtt().as_secs_f64();
+        // Without a round-trip time the equation has no meaning: the packets so far are the best estimate.
+        if rtt <= 0.0 {
+            return number.max(1) as f64;
+        }
+        let size = f64::from(self.config.segment_size);
+        // The sender's rate was twice the receive rate of the round before: the receive rate is half of it.
+        // A null interval (the first packet lost) aims at half a packet per round-trip time.
+        let target = self.greatest_rate.max(0.5 * size / rtt);
+        1.0 / loss_event_rate(size, rtt, target)
+    }
+
+    /// The receive rate in bytes per second: over the time since the last feedback, at least one round-trip time (section 6.2).
+    fn receive_rate(&mut self, now: Time) -> f64 {
+        let Some((reported, _)) = self.reported else { return 0.0 };
+        let span = now.saturating_since(reported).max(self.rtt());
+        let begin = Time::from_nanos(now.as_nanos().saturating_sub(span.as_nanos()));
+        while self.recent.front().is_some_and(|(at, _)| *at <= begin) {
+            self.recent.pop_front();
+        }
+        if span.is_zero() {
+            return 0.0;
+        }
+        self.recent.iter().map(|(_, bytes)| bytes).sum::<u64>() as f64 / span.as_secs_f64()
+    }
+}
+
+impl Endpoint for TfrcReceiver {
+    type Packet = Datagram;
+
+    fn open(&mut self, _now: Time) {}
+
+    fn supply(&mut self, _now: Time, _what: Supply) {}
+
+    fn close(&mut self, _now: Time) {}
+
+    fn handle_packet(&mut self, now: Time, received: Received<'_, Datagram>) {
+        let Some(data) = Data::decode(&received.packet.bytes) else { return };
+        self.is_opening |= self.highest.is_none();
+        // The packet with the highest number has the newest round-trip time (section 6.1).
+        if self.highest.is_none_or(|(highest, _)| data.number > highest) {
+            self.last = Some((data, now));
+        }
+        let Some(loss_event) = self.enter(now, data.number) else { return };
+        let payload = received.packet.payload_size().saturating_sub(Data::SIZE as u32);
+        self.progress.delivered_bytes += u64::from(payload);
+        self.recent.push_back((now, u64::from(payload)));
+        // A mark is a loss event of a packet that arrived (section 5.2).
+        let marked =
+            received.marked && self.lose(Missing { number: data.number, later: NDUPACK, expected: now });
+        self.is_new = true;
+        let grown = self.reported.is_none_or(|(_, p)| self.loss_event_rate() > p);
+        // A higher loss event rate is reported at once (section 6.1), and so is every packet until the sender knows the
+        // round-trip time (section 6.3).
+        self.due |= (loss_event || marked) && grown || self.timer == Time::MAX;
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        if now < self.timer {
+            return;
+        }
+        // No data since the last feedback: no feedback, and the timer starts again (section 6.2).
+        self.due |= self.is_new;
+        self.timer = if self.rtt().is_zero() { Time::MAX } else { now + self.rtt() };
+    }
+
+    fn poll_transmit(&mut self, now: Time) -> Option<Outgoing<Datagram>> {
+        let (data, arrived) = self.last?;
+        if !std::mem::take(&mut self.due) {
+            return None;
+        }
+        let rate = self.receive_rate(now);
+        self.greatest_rate = self.greatest_rate.max(rate);
+        let p = self.loss_event_rate();
+        (self.reported, self.is_new) = (Some((now, p)), false);
+        self.timer = if data.rtt.is_zero() { Time::MAX } else { now + data.rtt };
+        self.progress.sent_packets += 1;
+        let feedback = Feedback {
+            received_sent: data.sent,
+            delay: now - arrived,
+            receive_rate: rate as u64,
+            loss_event_rate: p,
+            lost: self.lost,
+        };
+        let packet = Datagram { bytes: feedback.encode(), filler: 0 };
+        Some(Outgoing { packet, path: PathId::default(), ecn_capable: false, data: 0 })
+    }
+
+    fn poll_timeout(&self) -> Time {
+        self.timer
+    }
+
+    fn poll_event(&mut self) -> Option<EndpointEvent> {
+        std::mem::take(&mut self.is_opening).then_some(EndpointEvent::Connected)
+    }
+
+    fn progress(&self) -> Progress {
+        Progress { lost_packets: self.lost, ..self.progress }
+    }
+
+    fn observe(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("loss_event_rate", self.loss_event_rate());
+    }
+}

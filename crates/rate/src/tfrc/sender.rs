@@ -1,0 +1,362 @@
+//! The sender of TFRC: allowed rate, pacing, nofeedback timer (RFC 5348, section 4 and 8.2.1).
+//!
+//! Departures: the optional reduction of oscillations (section 4.5) is left out, and so are bursts within a timer's granularity
+//! (section 4.6): the driver's timers are exact.
+
+use super::config::TfrcConfig;
+use super::wire::{Data, Feedback};
+use crate::equation::throughput;
+use cogtcp_endpoint::{
+    Datagram, Endpoint, EndpointEvent, Outgoing, PathId, Progress, Received, Supply, Waiting,
+};
+use cogtcp_units::{Duration, Time};
+use std::collections::VecDeque;
+
+/// t_mbi: the sender sends at least one packet in this many seconds (section 4.3).
+const MAXIMUM_BACKOFF_S: f64 = 64.0;
+
+/// The nofeedback timer before the first feedback (section 4.2).
+const INITIAL_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// q of the smoothed round-trip time (section 4.3).
+const RTT_FILTER: f64 = 0.9;
+
+/// The sending end.
+#[derive(Debug)]
+pub struct TfrcSender {
+    config: TfrcConfig,
+    is_open: bool,
+    is_closing: bool,
+    is_saturated: bool,
+    /// Bytes that the application wrote and that were not sent.
+    backlog: u64,
+    /// X, in bytes per second.
+    rate: f64,
+    /// X_Bps of the last feedback with losses, in bytes per second.
+    equation_rate: f64,
+    /// p.
+    loss_event_rate: f64,
+    /// R in seconds; 0: not measured.
+    rtt_s: f64,
+    /// X_recv_set: receive rates that were reported, and when. Starts with infinity.
+    receive_rates: Vec<(Time, f64)>,
+    /// tld: when the rate was last doubled.
+    doubled: Option<Time>,
+    nofeedback: Time,
+    /// A packet was sent since the nofeedback timer was set.
+    has_sent: bool,
+    has_feedback: bool,
+    /// When the next packet may be sent.
+    next: Time,
+    number: u64,
+    limits: Limits,
+    events: VecDeque<EndpointEvent>,
+    progress: Progress,
+}
+
+/// Which intervals between two feedback packets were limited by the application (section 8.2.1).
+#[derive(Clone, Copy, Debug, Default)]
+struct Limits {
+    /// NotLimited1, NotLimited2: when the sender last sent all that it was allowed to.
+    not_limited: [Time; 2],
+    /// t_new: send time of the packet that the last feedback answered. t_next: when that feedback arrived.
+    new: Time,
+    next: Time,
+}
+
+impl TfrcSender {
+    /// A sender at rest.
+    pub fn new(config: TfrcConfig) -> Self {
+        Self {
+            is_open: false,
+            is_closing: false,
+            is_saturated: false,
+            backlog: 0,
+            // One packet per second before the first feedback (section 4.2).
+            rate: f64::from(config.segment_size),
+            config,
+            equation_rate: f64::INFINITY,
+            loss_event_rate: 0.0,
+            rtt_s: 0.0,
+            receive_rates: vec![(Time::ZERO, f64::INFINITY)],
+            doubled: None,
+            nofeedback: Time::MAX,
+            has_sent: false,
+            has_feedback: false,
+            next: Time::ZERO,
+            number: 0,
+            limits: Limits::default(),
+            events: VecDeque::new(),
+            progress: Progress::default(),
+        }
+    }
+
+    /// Returns the allowed sending rate X in bytes per second of application data.
+    pub fn allowed_rate(&self) -> f64 {
+        self.rate
+    }
+
+    fn size(&self) -> f64 {
+        f64::from(self.config.segment_size)
+    }
+
+    /// The rate of an initial window, W_init / R (section 4.2).
+    fn initial_rate(&self) -> f64 {
+        let window = (4.0 * self.size()).min((2.0 * self.size()).max(4380.0));
+        window / self.rtt_s
+    }
+
+    fn least_rate(&self) -> f64 {
+        self.size() / MAXIMUM_BACKOFF_S
+    }
+
+    fn greatest_receive_rate(&self) -> f64 {
+        self.receive_rates.iter().map(|(_, rate)| *rate).fold(0.0, f64::max)
+    }
+
+    fn has_data(&self) -> bool {
+        self.is_saturated || self.backlog > 0
+    }
+
+    /// Feedback arrived (section 4.3).
+    fn handle_feedback(&mut self, now: Time, feedback: &Feedback) {
+        let Some(sample) = now
+            .as_nanos()
+            .checked_sub(feedback.received_sent.as_nanos())
+            .and_then(|nanos| nanos.checked_sub(feedback.delay.as_nanos()))
+        else {
+            return;
+        };
+        let sample = Duration::from_nanos(sample).as_secs_f64().max(1e-9);
+        let is_first = !std::mem::replace(&mut self.has_feedback, true);
+        if is_first {
+            self.events.push_back(EndpointEvent::Connected);
+        }
+        self.rtt_s = if is_first { sample } else { RTT_FILTER * self.rtt_s + (1.0 - RTT_FILTER) * sample };
+        let was_limited = self.limits.covers(now, feedback.received_sent);
+        let p = feedback.loss_event_rate;
+        let has_loss = p > self.loss_event_rate;
+        if has_loss {
+            self.events.push_back(EndpointEvent::Loss);
+        }
+        self.loss_event_rate = p;
+        self.progress.lost_packets = self.progress.lost_packets.max(feedback.lost);
+        let receive_rate = feedback.receive_rate as f64;
+        let limit = if was_limited && has_loss {
+            self.receive_rates.iter_mut().for_each(|(_, rate)| *rate *= 0.5);
+            self.maximize(now, 0.85 * receive_rate);
+            self.greatest_receive_rate()
+        } else if was_limited {
+            self.maximize(now, receive_rate);
+            2.0 * self.greatest_receive_rate()
+        } else {
+            self.update(now, receive_rate);
+            2.0 * self.greatest_receive_rate()
+        };
+        self.adapt(now, limit);
+        self.restart(now);
+        // A higher rate brings the next packet forward.
+        self.next = self.next.min(now + self.interval());
+    }
+
+    /// Step 4 of section 4.3, with recv_limit in bytes per second.
+    fn adapt(&mut self, now: Time, limit: f64) {
+        if self.loss_event_rate > 0.0 {
+            self.equation_rate = throughput(self.size(), self.rtt_s, self.loss_event_rate);
+            self.rate = self.equation_rate.min(limit).max(self.least_rate());
+        } else if self.doubled.is_none_or(|doubled| now.saturating_since(doubled).as_secs_f64() >= self.rtt_s)
+        {
+            self.rate = (2.0 * self.rate).min(limit).max(self.initial_rate());
+            self.doubled = Some(now);
+        }
+    }
+
+    /// Maximize X_recv_set (section 4.3): the greatest rate remains, dated now.
+    fn maximize(&mut self, now: Time, rate: f64) {
+        let known = self.receive_rates.iter().map(|(_, rate)| *rate).filter(|rate| rate.is_finite());
+        let greatest = known.fold(rate, f64::max);
+        self.receive_rates = vec![(now, greatest)];
+    }
+
+    /// Update X_recv_set (section 4.3): rates of the last two round-trip times remain.
+    fn update(&mut self, now: Time, rate: f64) {
+        let span = 2.0 * self.rtt_s;
+        self.receive_rates.push((now, rate));
+        self.receive_rates.retain(|(at, _)| now.saturating_since(*at).as_secs_f64() <= span);
+    }
+
+    /// The nofeedback timer expired (section 4.4).
+    fn expire(&mut self, now: Time) {
+        self.progress.timeouts += 1;
+        let received = self.greatest_receive_rate();
+        let was_idle = !self.has_sent;
+        let p = self.loss_event_rate;
+        let half = (self.rate / 2.0).max(self.least_rate());
+        if !self.has_feedback {
+            if !was_idle {
+                self.rate = half;
+            }
+        } else {
+            let recover = self.initial_rate();
+            let is_slow = if p > 0.0 { received < recover } else { self.rate < 2.0 * recover };
+            if was_idle && is_slow {
+                // An idle sender keeps the rate of an initial window.
+            } else if p == 0.0 {
+                self.rate = half;
+            } else if self.equation_rate > 2.0 * received {
+                self.limit_to(now, received);
+            } else {
+                self.limit_to(now, self.equation_rate / 2.0);
+            }
+        }
+        self.events.push_back(EndpointEvent::Timeout);
+        self.restart(now);
+    }
+
+    /// Update_Limits (section 4.4).
+    fn limit_to(&mut self, now: Time, rate: f64) {
+        let limit = rate.max(self.least_rate());
+        self.receive_rates = vec![(now, limit / 2.0)];
+        self.adapt(now, limit);
+    }
+
+    /// Sets the nofeedback timer: max(4 R, 2 s / X) (section 4.3).
+    fn restart(&mut self, now: Time) {
+        let timeout = (4.0 * self.rtt_s).max(2.0 * self.size() / self.rate);
+        self.nofeedback = now + Duration::from_secs_f64(timeout);
+        self.has_sent = false;
+    }
+
+    /// Time between two packets.
+    fn interval(&self) -> Duration {
+        Duration::from_secs_f64(self.size() / self.rate)
+    }
+}
+
+impl Limits {
+    /// The sender sent all that it was allowed to.
+    fn use_all(&mut self, now: Time) {
+        if self.not_limited[0] <= self.new {
+            self.not_limited[0] = now;
+        } else if self.not_limited[1] <= self.next {
+            self.not_limited[1] = now;
+        }
+    }
+
+    /// Feedback arrived at `now` about a packet sent at `sent`. Returns whether the application limited the sender throughout
+    /// the interval that the feedback covers.
+    fn covers(&mut self, now: Time, sent: Time) -> bool {
+        let old = std::mem::replace(&mut self.new, sent);
+        self.next = now;
+        let was_used = self.not_limited.iter().any(|at| old < *at && *at <= sent);
+        if self.not_limited[0] <= self.new && self.not_limited[1] > self.new {
+            self.not_limited[0] = self.not_limited[1];
+        }
+        !was_used
+    }
+}
+
+impl Endpoint for TfrcSender {
+    type Packet = Datagram;
+
+    fn open(&mut self, now: Time) {
+        if self.is_open {
+            return;
+        }
+        self.is_open = true;
+        self.next = now;
+        self.nofeedback = now + INITIAL_TIMEOUT;
+    }
+
+    fn supply(&mut self, _now: Time, what: Supply) {
+        match what {
+            Supply::Saturated(is_saturated) => self.is_saturated = is_saturated,
+            Supply::Bytes(bytes) => self.backlog += bytes,
+        }
+    }
+
+    fn close(&mut self, _now: Time) {
+        self.is_closing = true;
+        self.is_saturated = false;
+    }
+
+    fn handle_packet(&mut self, now: Time, received: Received<'_, Datagram>) {
+        match Feedback::decode(&received.packet.bytes) {
+            Some(feedback) if self.is_open => self.handle_feedback(now, &feedback),
+            _ => {}
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        if now >= self.nofeedback {
+            self.expire(now);
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Time) -> Option<Outgoing<Datagram>> {
+        if !self.is_open || now < self.next {
+            if self.is_open && self.has_data() {
+                self.limits.use_all(now);
+            }
+            return None;
+        }
+        if !self.has_data() {
+            if self.is_closing {
+                self.is_open = false;
+                self.nofeedback = Time::MAX;
+                self.events.push_back(EndpointEvent::Closed);
+            }
+            return None;
+        }
+        let data = if self.is_saturated {
+            self.config.segment_size
+        } else {
+            // The backlog is smaller than a segment: fits 32 bits.
+            u64::from(self.config.segment_size).min(self.backlog) as u32
+        };
+        self.backlog -= u64::from(data).min(self.backlog);
+        let header =
+            Data { number: self.number, sent: now, rtt: Duration::from_secs_f64(self.rtt_s) }.encode();
+        self.number += 1;
+        self.has_sent = true;
+        self.progress.sent_packets += 1;
+        self.progress.sent_bytes += u64::from(data);
+        // From the time at which the packet was due: a late driver does not lower the rate. After idle time, from now.
+        let due = if now.saturating_since(self.next) > self.interval() { now } else { self.next };
+        self.next = due + self.interval();
+        let packet = Datagram { bytes: header, filler: data };
+        Some(Outgoing { packet, path: PathId::default(), ecn_capable: false, data })
+    }
+
+    fn poll_timeout(&self) -> Time {
+        // The last packet's interval ends the connection.
+        let is_pacing = self.is_open && (self.has_data() || self.is_closing);
+        if is_pacing { self.next.min(self.nofeedback) } else { self.nofeedback }
+    }
+
+    fn poll_event(&mut self) -> Option<EndpointEvent> {
+        self.events.pop_front()
+    }
+
+    fn progress(&self) -> Progress {
+        let waiting = match (self.is_open, self.has_data()) {
+            (false, _) => Waiting::Nothing,
+            (true, false) => Waiting::Application,
+            (true, true) => Waiting::Window,
+        };
+        Progress {
+            rate_bytes_per_s: Some(self.rate as u64),
+            smoothed_rtt: (self.rtt_s > 0.0).then(|| Duration::from_secs_f64(self.rtt_s)),
+            waiting,
+            ..self.progress
+        }
+    }
+
+    fn observe(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("allowed_rate_bps", 8.0 * self.rate);
+        show("equation_rate_bps", 8.0 * self.equation_rate);
+        show("receive_limit_bps", 16.0 * self.greatest_receive_rate());
+        show("loss_event_rate", self.loss_event_rate);
+        show("smoothed_rtt_s", self.rtt_s);
+    }
+}
