@@ -378,11 +378,11 @@ KILLS = int(os.environ.get("COGTCP_KILLS", "20"))
 
 
 def test_kills_at_any_moment_lose_nothing_that_was_finished(sweep_file: Path, tmp_path: Path) -> None:
-    sweep_file.write_text(SWEEP.replace("seeds = 3", "seeds = 250"))
+    sweep_file.write_text(SWEEP.replace("seeds = 3", "seeds = 400"))
     whole = subprocess.run(
         command_line("sweep", sweep_file, "--out", tmp_path / "whole"), capture_output=True, check=True
     )
-    assert b"3000 of 3000 runs" in whole.stdout
+    assert b"4800 of 4800 runs" in whole.stdout
     chance, done = random.Random(1), 0
     # Some twenty kills in each folder, while it is made: what comes after its last run is no sweep any more.
     for number in range(0, KILLS, 20):
@@ -420,9 +420,9 @@ def killed_again_and_again(sweep_file: Path, out: Path, kills: int, chance: rand
         command_line("sweep", sweep_file, "--out", out), capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert "3000 of 3000 runs" in done.stdout
+    assert "4800 of 4800 runs" in done.stdout
     rows = dataset.load(out, "runs")
-    assert rows.num_rows == len(set(rows["key"].to_pylist())) == 3000, "none doubled"
+    assert rows.num_rows == len(set(rows["key"].to_pylist())) == 4800, "none doubled"
     left = [path for path in out.rglob("*") if path.name.startswith(".") or path.parent == out / "runs"]
     assert left == [], "nothing of what was killed is left"
     return met

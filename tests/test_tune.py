@@ -616,7 +616,7 @@ def test_the_report(found: Tuning) -> None:
     assert "NaN" not in page
     assert headline.of_tuning(found) in page
     one = tune(found.scenario, {T_S: "20ms..1s"}, trials=4, seeds=1, fresh_seeds=2, grid=[3])
-    assert one.report().count("<svg role") == 1
+    assert one.report().count("<svg role") == 2
 
 
 def test_the_tables_hold_it_all(found: Tuning) -> None:

@@ -87,7 +87,7 @@ def test_node_gives_the_bytes_of_native_for_scenarios_at_random(
     wasm: Path, lab_data: dict[str, Any], tmp_path: Path
 ) -> None:
     """What native refuses is refused with the same sentence."""
-    cases = drawn(600)
+    cases = drawn(700)
     requests = [{"ask": "run", "scenario": given, "seed": 1, "trace": "full"} for given in cases]
     halves = [requests[0::2], requests[1::2]]
     with ThreadPoolExecutor(2) as threads:
