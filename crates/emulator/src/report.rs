@@ -6,13 +6,13 @@ use crate::network::Network;
 use crate::observer::{Entity, FlowWatch, Happening, Observer};
 use crate::plan::Plan;
 use crate::ways::Pipe;
+use cogtcp_hosts::applications::{self, ApplicationAccount};
+use cogtcp_hosts::train::{FlowOnTrain, TrainAccount};
 use cogtcp_link::Capacity;
-use cogtcp_records::applications::{self, ApplicationAccount};
 use cogtcp_records::tables::{
     BudgetBuilder, ControlSample, ControlSeriesBuilder, EventRow, EventsBuilder, FlowRow, FlowSample,
     FlowSeriesBuilder, FlowsBuilder, LinkSample, LinkSeriesBuilder, PacketsBuilder,
 };
-use cogtcp_records::train::{FlowOnTrain, TrainAccount};
 use cogtcp_records::{Code, EventKind, Table};
 use cogtcp_scenario::FlowSpec;
 use cogtcp_units::Time;

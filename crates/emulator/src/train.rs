@@ -11,8 +11,9 @@ use crate::plan::Plan;
 use crate::segments;
 use crate::ways::Pipe;
 use cogtcp_crosslayer::ReaderId;
+use cogtcp_hosts::rtt_tcp;
 use cogtcp_mobile_router::{Message, MobileRouter, wire};
-use cogtcp_network::Boards;
+use cogtcp_network::{Boards, build};
 use cogtcp_records::EventKind;
 use cogtcp_scenario::TrainSpec;
 use cogtcp_spectrum::journey::Course;
@@ -84,9 +85,9 @@ impl Train {
         let radio = &experiment.radios[spec.radio];
         let link = radio.links[0];
         let up = 2 * link + usize::from(experiment.links[link].from != spec.router);
-        let course = radio.course(end, seed);
+        let course = build::course(radio, end, seed);
         let (outages, causes): (Vec<_>, Vec<_>) =
-            radio.timetable(course.as_ref(), seed, end).into_iter().unzip();
+            build::timetable(radio, course.as_ref(), seed, end).into_iter().unzip();
         let mut clients: Vec<usize> = Vec::new();
         let mut client_of = |[from, to]: [usize; 2]| {
             let host = match beside(&plan.ways.pipes(from, to), up)? {
@@ -104,7 +105,7 @@ impl Train {
         if experiment.flows.is_empty() {
             client_of(plan.ends);
         }
-        let router = spec.build(radio, &outages, clients.len(), seed, end)?;
+        let router = cogtcp_hosts::router(&spec, radio, &outages, clients.len(), seed, end)?;
         let course = course.filter(|_| router.wants_measurements()).map(|course| (course, 0));
         Some(Self {
             at: plan.router?,
@@ -294,7 +295,7 @@ impl Train {
             Message::Request => {
                 let own = self.connections.values().filter(|connection| connection.client == client);
                 let known = own.flat_map(|connection| &connection.managers).filter_map(|it| it.round_trips());
-                let rtt = self.spec.settings.rtt.of(known);
+                let rtt = rtt_tcp(self.spec.settings.rtt, known);
                 self.reply(now, client, rtt);
             }
             _ => {}

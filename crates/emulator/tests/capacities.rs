@@ -36,7 +36,7 @@ fn shipped() -> Vec<(PathBuf, Experiment)> {
     let read = |file: PathBuf| {
         let experiment = Scenario::read(&file).and_then(|scenario| scenario.resolve());
         let experiment = experiment.unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        (file, experiment.drawn(SEED))
+        (file, cogtcp_hosts::drawn(experiment, SEED))
     };
     files.into_iter().map(read).collect()
 }

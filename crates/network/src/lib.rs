@@ -13,11 +13,13 @@
 //!
 //! Reading order: `payload` and `observer` (what the network asks of its driver), `agenda` (what is due when), `network` (links and
 //! the packets on them; in `network/` radios, pairs of CR users, the ad hoc network, ICMP, conservation, results), `routes` (shortest
-//! paths), `forwarding` (tables), `boards` (who hears of radios), `budget` (where the time of bottlenecks goes).
+//! paths), `build` (from specifications to links, radios and the air), `forwarding` (tables), `boards` (who hears of radios), `budget` (where the time of bottlenecks goes).
 
+mod account;
 mod agenda;
 mod boards;
 mod budget;
+pub mod build;
 mod forwarding;
 mod network;
 mod observer;
@@ -25,12 +27,11 @@ mod payload;
 mod radio_row;
 mod routes;
 
+pub use account::AirStream;
 pub use agenda::{Agenda, Change, Due, MAX_INDEX, host_code, host_parts};
 pub use boards::Boards;
 pub use budget::{FlowSpan, Reached};
-pub use network::{
-    AirStream, BuildError, Goal, Network, Recording, StreamCounters, TIME_TO_LIVE, Tally, fronts, tells,
-};
+pub use network::{BuildError, Goal, Network, Recording, StreamCounters, TIME_TO_LIVE, Tally, fronts, tells};
 pub use observer::{Arrival, Carried, Observer, PacketStep, Place, RadioPlace};
 pub use payload::{Awaited, Payload, Transit};
 pub use routes::{Hop, NoRoute, Routes};

@@ -10,7 +10,7 @@ mod pairs;
 mod radios;
 mod results;
 
-pub use air::{AirStream, TIME_TO_LIVE};
+pub use air::TIME_TO_LIVE;
 pub use build::{BuildError, Recording};
 pub use hints::Goal;
 pub use notices::{fronts, tells};

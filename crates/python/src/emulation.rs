@@ -65,7 +65,8 @@ mod plane {
     ) -> PyResult<Plan> {
         let seed = seed.unwrap_or_else(|| experiment.run.seed.get());
         let family = if is_ipv6 { Family::V6 } else { Family::V4 };
-        Plan::new(experiment.drawn(seed), is_command, family).map_err(|error| raised(py, &error))
+        Plan::new(cogtcp_hosts::drawn(experiment, seed), is_command, family)
+            .map_err(|error| raised(py, &error))
     }
 
     pub(super) fn check(

@@ -6,15 +6,12 @@
 //! have); the Python package lays Arrow tables over the
 //! buffers without copying them.
 
-pub mod adhoc;
-pub mod applications;
 mod column;
 mod events;
 pub mod extensions;
 mod histogram;
 mod run;
 pub mod tables;
-pub mod train;
 
 pub use column::{Cell, Code, Column, ColumnData, ColumnKind, ColumnSchema, Table, TableSchema, TextColumn};
 pub use events::{EventKind, of_link_event};

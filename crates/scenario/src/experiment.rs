@@ -1,15 +1,11 @@
-//! A scenario resolved: every name an index, every default filled in. What a simulator consumes.
+//! A scenario resolved: every name an index, every default filled in. What planes run.
 
 mod adhoc;
-mod build;
 mod chance;
 mod cognitive;
-mod drawn;
-mod station_pair;
 
 pub use adhoc::{AdHocSpec, Motion};
 pub use cognitive::{CognitiveSpec, SpectrumSpec, UsersSpec};
-pub use station_pair::{PlacedPair, RadioError};
 
 use crate::{QueueSpec, Run, Traffic, Train};
 use cogtcp_link::{Flush, Gate, Schedule, Silence};
@@ -43,6 +39,22 @@ pub struct Experiment {
     pub flows: Vec<FlowSpec>,
     /// The UDP sources.
     pub udp: Vec<UdpSpec>,
+}
+
+impl Experiment {
+    /// The names of the radios that an entry of the scenario stands for: its own, or one for each end of its link.
+    pub fn radio_names(&self, spec: &RadioSpec) -> Vec<String> {
+        let independent =
+            spec.kind.cognitive().is_some_and(|cognitive| cognitive.user.ends == crate::Ends::Independent);
+        match spec.links.first().filter(|_| independent) {
+            Some(link) => {
+                let link = &self.links[*link];
+                let name = |node: usize| format!("{}/{}", spec.name, self.nodes[node]);
+                vec![name(link.from), name(link.to)]
+            }
+            None => vec![spec.name.clone()],
+        }
+    }
 }
 
 /// A full-duplex link.
@@ -188,7 +200,7 @@ pub struct FlowSpec {
     pub receiver: Arc<ReceiverConfig>,
     /// The sender's congestion control: what `cogtcp_transport::make` takes.
     pub control: ControlSpec,
-    /// When the connection opens, before [`Experiment::drawn`] at the earliest.
+    /// When the connection opens, before what the seed draws at the earliest.
     pub start: Time,
     /// By how much it may open later.
     pub start_jitter: Duration,

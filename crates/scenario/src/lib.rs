@@ -55,7 +55,7 @@ pub use error::ScenarioError;
 pub use excerpt::line_excerpt;
 pub use experiment::{
     AdHocSpec, CognitiveSpec, ControlSpec, Experiment, FlowSpec, Gating, JourneySpec, LinkSpec, Motion,
-    PipeSpec, PlacedPair, RadioError, RadioKind, RadioSpec, SpectrumSpec, TrainSpec, UdpSpec, UsersSpec,
+    PipeSpec, RadioKind, RadioSpec, SpectrumSpec, TrainSpec, UdpSpec, UsersSpec,
 };
 pub use external::is_external;
 pub use flat::Flat;

@@ -1,6 +1,7 @@
 //! Ad hoc networks in scenarios: what is read, what is refused and where.
 
 use cogtcp_adhoc::{ArpConfig, ArpLearns, LinkFailure, Radios, SensingTimes};
+use cogtcp_network::build;
 use cogtcp_routing::{AodvProfile, RoutingSpec};
 use cogtcp_scenario::{Experiment, Motion, Scenario, ScenarioError, UsersSpec};
 use cogtcp_units::{Decibel, Duration, Length, Position};
@@ -106,12 +107,12 @@ fn everything_is_read() {
     let UsersSpec::Generated(users) = &spectrum.users else { panic!("they are drawn") };
     assert_eq!(users.iter().map(|user| user.band).collect::<Vec<_>>(), [1, 2, 3, 1, 2, 3, 1, 2, 3, 1]);
     let places = |seed| -> Vec<Position> {
-        let air = spectrum.air(Duration::from_secs(10), seed).unwrap();
+        let air = build::air(&experiment, Duration::from_secs(10), seed).unwrap().unwrap();
         air.activity.users.iter().map(|user| user.position).collect()
     };
     assert!(places(1) == places(1) && places(1) != places(2));
     assert!(places(1).iter().all(|place| spec.area.contains(*place)));
-    let mobility = |seed| spec.mobility(Duration::from_secs(60), seed).unwrap();
+    let mobility = |seed| build::mobility(spec, Duration::from_secs(60), seed).unwrap();
     assert!(mobility(1) == mobility(1) && mobility(1) != mobility(2));
 }
 
@@ -144,7 +145,7 @@ fn places_and_names() {
             "name = \"places\"\n[run]\nduration = \"1 s\"\n[topology.ad_hoc]\nnodes = 5\nplacement = {placement}\n[[flow]]\nfrom = \"n0\"\nto = \"n4\"\ntransport = \"reno\"\n"
         );
         let experiment = resolve(&text).unwrap();
-        let mobility = experiment.adhoc.unwrap().mobility(Duration::from_secs(1), 1).unwrap();
+        let mobility = build::mobility(&experiment.adhoc.unwrap(), Duration::from_secs(1), 1).unwrap();
         assert_eq!(mobility.position(4, cogtcp_units::Time::ZERO), Position::new(last.0, last.1));
     }
     let outside = RIGHT.replace(

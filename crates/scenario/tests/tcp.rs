@@ -1,5 +1,6 @@
 //! Settings of TCP: every one arrives at the endpoint that it is for, and the innermost counts.
 
+use cogtcp_hosts::drawn;
 use cogtcp_scenario::{Scenario, starter};
 use cogtcp_transport::{
     DelayedAck, FRto, FastRetransmitGuard, FullAckWindow, InitialWindow, NewRenoVariant, ParameterValue,
@@ -173,16 +174,16 @@ fn a_seed_decides_when_flows_start_and_how_timers_tick() {
         start = "1 s"
         start_jitter = "500 ms"
         "#;
-    let drawn = |seed| {
-        let experiment = Scenario::parse(text, "jitter").unwrap().resolve().unwrap().drawn(seed);
-        let again = experiment.clone().drawn(seed + 1);
+    let start_and_phase = |seed| {
+        let experiment = drawn(Scenario::parse(text, "jitter").unwrap().resolve().unwrap(), seed);
+        let again = drawn(experiment.clone(), seed + 1);
         let flow = &experiment.flows[0];
         let found = (flow.start, flow.sender.timer_phase);
         assert_eq!(found, (again.flows[0].start, again.flows[0].sender.timer_phase), "drawn twice");
         found
     };
-    let all: Vec<_> = (0..20).map(drawn).collect();
-    assert_eq!(all, (0..20).map(drawn).collect::<Vec<_>>());
+    let all: Vec<_> = (0..20).map(start_and_phase).collect();
+    assert_eq!(all, (0..20).map(start_and_phase).collect::<Vec<_>>());
     for (number, found) in all.iter().enumerate() {
         assert!((Time::from_millis(1_000)..Time::from_millis(1_500)).contains(&found.0));
         assert!(!all[..number].iter().any(|other| other.0 == found.0 || other.1 == found.1));

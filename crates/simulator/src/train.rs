@@ -10,9 +10,10 @@ use crate::packet::{Body, Packet};
 use crate::parts::{Ending, Part, Plan, World, codes};
 use crate::plane::Plane;
 use cogtcp_crosslayer::ReaderId;
+use cogtcp_hosts::rtt_tcp;
 use cogtcp_link::Frame;
 use cogtcp_mobile_router::{Message, MobileRouter};
-use cogtcp_network::{StreamCounters, Tally};
+use cogtcp_network::{StreamCounters, Tally, build};
 use cogtcp_records::{EventKind, Table};
 use cogtcp_scenario::TrainSpec;
 use cogtcp_spectrum::journey::Course;
@@ -84,7 +85,7 @@ impl Train {
         // The truth, for the results and for the predictors that are allowed to know it.
         let course = plan.plane.network.course(spec.radio).cloned();
         let (outages, causes): (Vec<_>, Vec<_>) =
-            radio_spec.timetable(course.as_ref(), seed, end).into_iter().unzip();
+            build::timetable(radio_spec, course.as_ref(), seed, end).into_iter().unzip();
         let mut clients: Vec<Client> = Vec::new();
         for (number, flow) in experiment.flows.iter().enumerate() {
             let crosses = |pipe| plan.plane.network.path(2 * number as u32).any(|known| known == pipe);
@@ -118,7 +119,7 @@ impl Train {
                 }
             }
         }
-        let machine = spec.build(radio_spec, &outages, clients.len(), seed, end);
+        let machine = cogtcp_hosts::router(&spec, radio_spec, &outages, clients.len(), seed, end);
         let machine =
             machine.ok_or_else(|| wrong("it is on no journey, by which its silences could be predicted"))?;
         let course = course.filter(|_| machine.wants_measurements());
@@ -185,7 +186,7 @@ impl Train {
             Message::Request => {
                 let known =
                     self.clients[client].flows.iter().filter_map(|flow| world.flows[*flow].round_trips());
-                let rtt = self.spec.settings.rtt.of(known);
+                let rtt = rtt_tcp(self.spec.settings.rtt, known);
                 self.send(now, client, Message::Reply { rtt }, world);
             }
             Message::Reply { rtt } => self.router.handle_reply(now, client, rtt),

@@ -75,7 +75,8 @@ impl Bench {
         edit(&mut channel);
         let interval = Some(Duration::from_secs(100));
         spectrum.channels = ChannelTable::new(1, 1, vec![channel], interval).unwrap();
-        let (mut pairs, _) = experiment.station_pairs(experiment.run.duration, seed).unwrap();
+        let (mut pairs, _) =
+            cogtcp_network::build::station_pairs(&experiment, experiment.run.duration, seed).unwrap();
         let mut pair = pairs.remove(0).pair;
         let config = bench_pipe();
         let mut pipes: Vec<Link<Packet>> =

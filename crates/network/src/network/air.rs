@@ -4,13 +4,14 @@
 //! is under way.
 
 use super::{AIR, BY_PATH, Network, Recording};
+use crate::account::{AdHocAccount, AdHocEnding, AirStream, PLACES_EVERY};
 use crate::agenda::Kind;
+use crate::build;
 use crate::observer::{Arrival, Carried, Observer};
 use crate::payload::{Payload, Transit};
 use cogtcp_adhoc::{AdHocNetwork, Event, SearchOutcome};
 use cogtcp_link::Frame;
 use cogtcp_mobility::Mobility;
-use cogtcp_records::adhoc::{AdHocAccount, AdHocEnding, PLACES_EVERY};
 use cogtcp_records::{EventKind, Table};
 use cogtcp_scenario::{AdHocSpec, Experiment};
 use cogtcp_spectrum::air::Air;
@@ -19,8 +20,6 @@ use cogtcp_units::{Duration, Power, Rate, Time};
 use cogtcp_wireless::{PrimaryUsers, Surroundings};
 use std::collections::VecDeque;
 use std::sync::Arc;
-
-pub use cogtcp_records::adhoc::StreamName as AirStream;
 
 /// Hops that a packet may take: what Linux writes into its header (`ip_default_ttl`).
 pub const TIME_TO_LIVE: u8 = 64;
@@ -68,11 +67,11 @@ impl<P: Payload> AdHoc<P> {
         until: Time,
         recording: Recording,
     ) -> Result<Self, String> {
-        let mobility = spec.mobility(until.saturating_since(Time::ZERO), seed)?;
+        let mobility = build::mobility(spec, until.saturating_since(Time::ZERO), seed)?;
         let settings = (spec, experiment, spectrum, seed, recording);
         Ok(match spectrum {
             None => Self::Alone(Nodes::new(settings, mobility, ())?),
-            Some(air) => Self::Shared(Nodes::new(settings, mobility, spec.primary_users(air, seed))?),
+            Some(air) => Self::Shared(Nodes::new(settings, mobility, build::primary_users(spec, air, seed))?),
         })
     }
 

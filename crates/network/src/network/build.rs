@@ -6,9 +6,10 @@ use super::{AdHoc, Network};
 use crate::agenda::Agenda;
 use crate::boards::Boards;
 use crate::budget::Budget;
+use crate::build;
 use crate::observer::Observer;
 use crate::payload::Payload;
-use cogtcp_scenario::{Experiment, RadioError};
+use cogtcp_scenario::Experiment;
 use cogtcp_units::Time;
 use std::collections::VecDeque;
 
@@ -63,19 +64,17 @@ impl<P: Payload> Network<P> {
         recording: Recording,
     ) -> Result<Self, BuildError> {
         let horizon = until.saturating_since(Time::ZERO);
-        let (pairs, mut spectrum) = experiment
-            .station_pairs(horizon, seed)
-            .map_err(|RadioError { radio, why }| BuildError::Radio { radio, why })?;
+        let (pairs, mut spectrum) = build::station_pairs(experiment, horizon, seed)?;
         let mut air = None;
         if let Some(spec) = &experiment.adhoc {
             let wrong = |error: &dyn ToString| BuildError::AdHoc(error.to_string());
-            spectrum = experiment.air(horizon, seed).map_err(|error| wrong(&error))?;
+            spectrum = build::air(experiment, horizon, seed).map_err(|error| wrong(&error))?;
             let made = AdHoc::new(spec, experiment, spectrum.as_ref(), seed, until, recording);
             air = Some(Box::new(made.map_err(|error| wrong(&error))?));
         }
         let mut network = Self {
             agenda: Agenda::default(),
-            pipes: experiment.links.iter().flat_map(|link| link.build(seed)).collect(),
+            pipes: experiment.links.iter().flat_map(|spec| build::link(spec, seed)).collect(),
             paths: Vec::new(),
             path_starts: Vec::new(),
             ends: Vec::new(),

@@ -2,9 +2,9 @@
 
 use super::Network;
 use crate::agenda::Kind;
+use crate::build::PlacedPair;
 use crate::observer::{Arrival, Observer, PacketStep};
 use crate::payload::Payload;
-use cogtcp_scenario::PlacedPair;
 use cogtcp_station_pair::{MacCounters, Noted, StationPair};
 use cogtcp_units::{Rate, Time};
 

@@ -3,6 +3,7 @@
 
 use super::{BuildError, Network};
 use crate::agenda::Kind;
+use crate::build;
 use crate::observer::Observer;
 use crate::payload::Payload;
 use cogtcp_crosslayer::{LinkEvent, Phase};
@@ -50,8 +51,8 @@ impl GatedLinks {
                 }
             }
             let Some(gating) = spec.kind.gating() else { continue };
-            let course = spec.course(end, seed);
-            let Some(radio) = spec.build(course.as_ref(), seed) else { continue };
+            let course = build::course(spec, end, seed);
+            let Some(radio) = build::radio(spec, course.as_ref(), seed) else { continue };
             let mut nodes: Vec<(usize, usize)> = Vec::new();
             for (number, link) in spec.links.iter().map(|link| (*link, &experiment.links[*link])) {
                 for node in [link.from, link.to] {

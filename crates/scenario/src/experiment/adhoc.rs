@@ -3,9 +3,7 @@
 use crate::Reception;
 use cogtcp_adhoc::AdHocConfig;
 use cogtcp_mobility::{Area, Mobility, Placement, RandomWaypoint};
-use cogtcp_spectrum::air::Air;
-use cogtcp_units::{Duration, Power, RandomStream};
-use cogtcp_wireless::PrimaryUsers;
+use cogtcp_units::Power;
 use std::sync::Arc;
 
 /// An ad hoc network.
@@ -34,38 +32,4 @@ pub enum Motion {
     Waypoint(RandomWaypoint),
     /// As a file has it.
     Given(Arc<Mobility>),
-}
-
-impl AdHocSpec {
-    /// Which frames the primary users of `air` destroy, in the run of seed `seed`.
-    pub fn primary_users(&self, air: &Arc<Air>, seed: u64) -> PrimaryUsers {
-        match self.reception {
-            Reception::Sinr => PrimaryUsers::new(Arc::clone(air)),
-            Reception::AsReleased => {
-                let stream = |number| RandomStream::new(seed, &format!("escape/interface {number}"), 0);
-                // Three interfaces a node at most.
-                let streams = (0..3 * self.nodes).map(stream).collect();
-                PrimaryUsers::as_released(Arc::clone(air), self.sensitivity.watts(), streams)
-            }
-        }
-    }
-
-    /// Where the nodes are at which time, in the run of seed `seed`.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with placement or movement; the scenario has checked them.
-    pub fn mobility(&self, duration: Duration, seed: u64) -> Result<Arc<Mobility>, String> {
-        match &self.motion {
-            Motion::Still(placement) => {
-                let places = placement.place(self.nodes, seed).map_err(|error| error.to_string())?;
-                Ok(Arc::new(Mobility::still(&places)))
-            }
-            Motion::Waypoint(waypoint) => {
-                let made = waypoint.generate(self.nodes, duration, seed);
-                made.map(Arc::new).map_err(|error| error.to_string())
-            }
-            Motion::Given(mobility) => Ok(Arc::clone(mobility)),
-        }
-    }
 }

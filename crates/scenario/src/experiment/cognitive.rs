@@ -1,15 +1,11 @@
 //! The CR user in full: the spectrum, the radio, its MAC.
 
-use super::Experiment;
 use crate::CognitiveUser;
 use cogtcp_mobility::Area;
-use cogtcp_spectrum::activity::{LawError, PuSpec, scatter};
-use cogtcp_spectrum::air::Air;
+use cogtcp_spectrum::activity::PuSpec;
 use cogtcp_spectrum::detector::Surroundings;
 use cogtcp_spectrum::propagation::Propagation;
 use cogtcp_spectrum::{ChannelTable, CognitiveConfig, PuActivity};
-use cogtcp_units::Duration;
-use std::sync::Arc;
 
 /// Channels and primary users.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,35 +29,6 @@ pub enum UsersSpec {
     Generated(Vec<PuSpec>),
     /// Read from a log: the same in every run.
     Logged(PuActivity),
-}
-
-impl Experiment {
-    /// The air of the run of seed `seed`, with the activity of primary users up to `horizon`; `None`: the experiment has no spectrum.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with the laws of primary users; the scenario has checked them.
-    pub fn air(&self, horizon: Duration, seed: u64) -> Result<Option<Arc<Air>>, LawError> {
-        self.spectrum.as_ref().map(|spectrum| spectrum.air(horizon, seed).map(Arc::new)).transpose()
-    }
-}
-
-impl SpectrumSpec {
-    /// The air in the run of seed `seed`, with the activity up to `horizon`.
-    pub fn air(&self, horizon: Duration, seed: u64) -> Result<Air, LawError> {
-        let mut activity = match &self.users {
-            UsersSpec::Generated(specs) => PuActivity::generate(specs, horizon, seed)?,
-            UsersSpec::Logged(activity) => activity.clone(),
-        };
-        if let Some(area) = self.scattered {
-            let places = scatter(activity.users.len() as u32, area.width, area.height, seed);
-            activity.users.iter_mut().zip(places).for_each(|(user, place)| user.position = place);
-        }
-        let mut air = Air::new(activity, self.channels.clone());
-        air.propagation = self.propagation;
-        air.leaks_across_bands = self.leaks_across_bands;
-        Ok(air)
-    }
 }
 
 /// A pair of CR users over one link, and the MAC between them.

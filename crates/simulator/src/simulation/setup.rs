@@ -16,7 +16,7 @@ impl Simulation {
     /// The run of `experiment`, at time zero.
     pub(crate) fn new(shared: Arc<Experiment>, options: &RunOptions) -> Result<Self, RunError> {
         let seed = options.seed.unwrap_or(shared.run.seed.get());
-        let shared = Arc::new(Arc::unwrap_or_clone(shared).drawn(seed));
+        let shared = Arc::new(cogtcp_hosts::drawn(Arc::unwrap_or_clone(shared), seed));
         let experiment = &*shared;
         // Event codes hold 20 bits of index; a flow takes two of them, and so does a link.
         check_size(experiment)?;

@@ -1,13 +1,13 @@
 //! The tables of an ad hoc network.
 
 use super::{AdHocAccount, Stream};
-use crate::extensions::{
+use cogtcp_adhoc::{AdHocNetwork, DropCause, Layer, NodeCounters, SearchOutcome};
+use cogtcp_mobility::Mobility;
+use cogtcp_records::extensions::{
     DropRow, DropsBuilder, NodeRow, NodesBuilder, PrimaryUserRow, PrimaryUsersBuilder, RoutingBuilder,
     RoutingRow, SearchRow, SearchesBuilder, WayRow, WaysBuilder,
 };
-use crate::{Histogram, Table};
-use cogtcp_adhoc::{AdHocNetwork, DropCause, Layer, NodeCounters, SearchOutcome};
-use cogtcp_mobility::Mobility;
+use cogtcp_records::{Histogram, Table};
 use cogtcp_routing::{MessageKind, RoutingStats};
 use cogtcp_spectrum::air::Air;
 use cogtcp_units::{Power, Time};
@@ -15,22 +15,22 @@ use cogtcp_wireless::Surroundings;
 
 /// What the tables need besides the account and the network.
 #[derive(Clone, Copy, Debug)]
-pub struct AdHocEnding<'a> {
+pub(crate) struct AdHocEnding<'a> {
     /// Where nodes were.
-    pub mobility: &'a Mobility,
+    pub(crate) mobility: &'a Mobility,
     /// The primary users, if there is a spectrum.
-    pub spectrum: Option<&'a Air>,
+    pub(crate) spectrum: Option<&'a Air>,
     /// A PU is heard when at least this power of it arrives.
-    pub sensitivity: Power,
+    pub(crate) sensitivity: Power,
     /// The name of the routing protocol.
-    pub protocol: &'a str,
+    pub(crate) protocol: &'a str,
     /// When the run ended.
-    pub end: Time,
+    pub(crate) end: Time,
 }
 
 impl AdHocAccount {
     /// The tables of an ad hoc network: routing, ways, drops, nodes, searches, places, routes, and primary users if there are any.
-    pub fn tables<T: Clone, S: Surroundings>(
+    pub(crate) fn tables<T: Clone, S: Surroundings>(
         &self,
         air: &AdHocNetwork<T, S>,
         ending: &AdHocEnding<'_>,

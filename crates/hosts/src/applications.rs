@@ -1,11 +1,11 @@
 //! The results of applications that ask and are answered: a row for each request and each chunk, and one for each application.
 //! Whoever drives their clients, under whatever clock, has them made here, so that they mean the same.
 
-use crate::extensions::{
+use cogtcp_records::extensions::{
     ChunkRow, ChunksBuilder, RequestFlowRow, RequestFlowsBuilder, RequestRow, RequestsBuilder, VideoRow,
     VideosBuilder,
 };
-use crate::{Code, Table};
+use cogtcp_records::{Code, Table};
 use cogtcp_traffic::{Application, Chunk, Exchange, Requests, Video};
 use cogtcp_units::{Duration, Time};
 

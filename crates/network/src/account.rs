@@ -1,13 +1,12 @@
-//! What is measured of an ad hoc network while it runs, and the tables that come of it. Whoever drives the network, under whatever
-//! clock, has them made here, so that they mean the same.
+//! What is measured of an ad hoc network while it runs, and its tables.
 
 mod tables;
 
-pub use tables::AdHocEnding;
+pub(crate) use tables::AdHocEnding;
 
-use crate::Histogram;
-use crate::extensions::{PlaceRow, PlacesBuilder, RouteRow, RoutesBuilder};
 use cogtcp_adhoc::{AdHocNetwork, DropCause, Event, NodeCounters, SearchOutcome, Trip};
+use cogtcp_records::Histogram;
+use cogtcp_records::extensions::{PlaceRow, PlacesBuilder, RouteRow, RoutesBuilder};
 use cogtcp_routing::RoutingStats;
 use cogtcp_spectrum::{Protection, Radio, RadioStats};
 use cogtcp_units::{Duration, Time};
@@ -15,11 +14,11 @@ use cogtcp_wireless::{Counters, Surroundings};
 use std::collections::BTreeMap;
 
 /// From one recording of places to the next, unless the run's samples are further apart.
-pub const PLACES_EVERY: Duration = Duration::from_secs(1);
+pub(crate) const PLACES_EVERY: Duration = Duration::from_secs(1);
 
 /// The packets that one host sends to another for one purpose.
 #[derive(Clone, Debug)]
-pub struct StreamName {
+pub struct AirStream {
     /// The name of its flow or source.
     pub flow: String,
     /// What its packets are: `data`, `acknowledgements`, `datagrams`, `requests`.
@@ -30,7 +29,7 @@ pub struct StreamName {
 
 /// What is measured of an ad hoc network.
 #[derive(Debug)]
-pub struct AdHocAccount {
+pub(crate) struct AdHocAccount {
     streams: Vec<Stream>,
     /// By number of stream: its place in `streams`; beyond all: none.
     numbers: Vec<usize>,
@@ -85,7 +84,7 @@ struct Search {
 impl AdHocAccount {
     /// Nothing measured yet. `names`: those of all hosts, the `nodes` of the network first.
     /// `is_warm`: there is no warm-up. `records`: ways and places are recorded, not only counted.
-    pub fn new((names, nodes): (Vec<String>, usize), is_warm: bool, records: bool) -> Self {
+    pub(crate) fn new((names, nodes): (Vec<String>, usize), is_warm: bool, records: bool) -> Self {
         Self {
             streams: Vec::new(),
             numbers: Vec::new(),
@@ -109,7 +108,7 @@ impl AdHocAccount {
     }
 
     /// The streams by which packets are told apart, and their numbers; packets of others count to none.
-    pub fn name_streams(&mut self, streams: &[(u32, StreamName)]) {
+    pub(crate) fn name_streams(&mut self, streams: &[(u32, AirStream)]) {
         let most = streams.iter().map(|(number, _)| *number as usize + 1).max().unwrap_or_default();
         self.numbers = vec![usize::MAX; most];
         self.streams.clear();
@@ -124,7 +123,7 @@ impl AdHocAccount {
     }
 
     /// Takes in what happened. `stream`: the number of the stream of what a packet carries.
-    pub fn note<T: Clone, S: Surroundings>(
+    pub(crate) fn note<T: Clone, S: Surroundings>(
         &mut self,
         air: &AdHocNetwork<T, S>,
         event: &Event<T>,
@@ -212,7 +211,7 @@ impl AdHocAccount {
     }
 
     /// Records where every node is at `now`.
-    pub fn record_places<T: Clone, S: Surroundings>(&mut self, now: Time, air: &AdHocNetwork<T, S>) {
+    pub(crate) fn record_places<T: Clone, S: Surroundings>(&mut self, now: Time, air: &AdHocNetwork<T, S>) {
         for (number, name) in self.names.iter().take(self.warm_radios.len()).enumerate() {
             let (node, at) = (number as u32, air.position(number as u32, now));
             let row = PlaceRow {
@@ -228,7 +227,7 @@ impl AdHocAccount {
     }
 
     /// Metrics count from `now` on.
-    pub fn end_warmup<T: Clone, S: Surroundings>(&mut self, now: Time, air: &mut AdHocNetwork<T, S>) {
+    pub(crate) fn end_warmup<T: Clone, S: Surroundings>(&mut self, now: Time, air: &mut AdHocNetwork<T, S>) {
         self.warm = true;
         self.warm_searches = self.searches.len();
         self.begun.clear();
@@ -248,7 +247,7 @@ impl AdHocAccount {
     }
 
     /// What the radios of the nodes did that have one, and how primary users fared, since the end of the warm-up.
-    pub fn radios<T: Clone, S: Surroundings>(
+    pub(crate) fn radios<T: Clone, S: Surroundings>(
         &self,
         air: &AdHocNetwork<T, S>,
         now: Time,

@@ -1,11 +1,11 @@
 //! A train's results: its row, one row for each flow, and one for each outage and each false prediction. Whoever drives the
 //! mobile router, under whatever clock, has them made here, so that they mean the same.
 
-use crate::extensions::{
+use cogtcp_mobile_router::MobileRouter;
+use cogtcp_records::extensions::{
     PredictionRow, PredictionsBuilder, TrainFlowRow, TrainFlowsBuilder, TrainRow, TrainsBuilder,
 };
-use crate::{Code, Table};
-use cogtcp_mobile_router::MobileRouter;
+use cogtcp_records::{Code, Table};
 use cogtcp_spectrum::prediction::{Assessment, Outage, assess};
 use cogtcp_units::{Duration, Time};
 

@@ -1,0 +1,28 @@
+//! What a seed decides before a run begins: when flows start, and how the timers of hosts tick.
+
+use cogtcp_scenario::Experiment;
+use cogtcp_units::{Duration, RandomStream};
+use std::sync::Arc;
+
+/// Ticks that the phase of a wheel is drawn from: those of its coarsest level but for timers of minutes.
+const PHASES: u64 = 1 << 15;
+
+/// Returns `experiment` as it is with `seed`. Each flow has a stream of its own for its start, each host one for its timers.
+/// An experiment that has been drawn has nothing left to draw, and stays the same if drawn again.
+#[must_use]
+pub fn drawn(mut experiment: Experiment, seed: u64) -> Experiment {
+    for flow in &mut experiment.flows {
+        let jitter = std::mem::take(&mut flow.start_jitter);
+        if !jitter.is_zero() {
+            let mut stream = RandomStream::new(seed, &format!("start/{}", flow.name), 0);
+            flow.start += stream.uniform_duration(Duration::ZERO, jitter);
+        }
+        let tick = flow.sender.timer_tick;
+        if !tick.is_zero() && flow.sender.timer_phase.is_zero() {
+            let mut stream = RandomStream::new(seed, &format!("timers/{}", experiment.nodes[flow.from]), 0);
+            let phase = stream.uniform_duration(Duration::ZERO, tick * PHASES);
+            Arc::make_mut(&mut flow.sender).timer_phase = phase;
+        }
+    }
+    experiment
+}
