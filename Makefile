@@ -111,10 +111,11 @@ docs: $(VENV)/.core $(VENV)/.dev ## Build the site of the documentation in targe
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "now open target/site/index.html"
 
-web: $(WASM) $(VENV)/.core ## Build the lab as static files in target/web (the engine as WebAssembly; any web server serves them)
-	$(BIN)/python -m cogtcp.lab.site target/web --wasm $(WASM)
+web: $(WASM) $(VENV)/.core ## Build the lab as static files in target/lab (the engine as WebAssembly; any web server serves them)
+	rm -rf target/lab
+	$(BIN)/python -m cogtcp.lab.site target/lab --wasm $(WASM)
 	cp $(WASM) python/cogtcp/lab/page/cogtcp.wasm  # for `cogtcp lab`
-	@echo "now: python3 -m http.server -d target/web, and open its address"
+	@echo "now: python3 -m http.server -d target/lab, and open its address"
 
 # rustup's toolchain has only the machine's own target.
 $(WASM): $(RUST_SOURCES) | $(VENV)/.run
@@ -124,7 +125,7 @@ $(WASM): $(RUST_SOURCES) | $(VENV)/.run
 
 site: web $(VENV)/.dev ## Build the site of the documentation with the lab in it, in target/site (static files, relative links)
 	COGTCP_SITE_LAB=1 $(MAKE) --no-print-directory docs
-	rm -rf target/site/lab && cp -r target/web target/site/lab
+	rm -rf target/site/lab && cp -r target/lab target/site/lab
 
 wheel: $(VENV)/.core ## Build a wheel in dist/ (Python 3.11 and newer; installs without Rust)
 	$(BIN)/maturin build --quiet --release --locked --out $(DIST)

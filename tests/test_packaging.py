@@ -41,6 +41,16 @@ def test_make_help_lists_the_targets() -> None:
     assert {"demo", "test", "lint", "bench", "help"} <= set(listed)
 
 
+def test_the_lab_is_written_where_cargo_writes_nothing() -> None:
+    """Cargo keeps a folder of each profile in target/: `make site` would publish what is in it."""
+    done = subprocess.run(["make", "--dry-run", "web"], cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S607
+    written = re.findall(r"cogtcp\.lab\.site target/(\S+)", done.stdout)
+    profiles = re.findall(r"^\[profile\.(\w+)\]", (ROOT / "Cargo.toml").read_text(), re.MULTILINE)
+    assert len(written) == 1
+    assert "web" in profiles
+    assert not {*written} & {*profiles, "debug"}
+
+
 def script(path: Path, body: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"#!/bin/sh\n{body}\n")
