@@ -12,7 +12,8 @@ use cogtcp_link::Schedule;
 use cogtcp_scenario::{Experiment, FlowSpec, PipeSpec, RadioKind, RadioSpec};
 use cogtcp_spectrum::ChannelChoice;
 use cogtcp_transport::{
-    DelayedAck, FRto, LinuxControl, Parameters, Preset, Recovery, SenderConfig, control_info, linux_control,
+    DelayedAck, FRto, LinuxControl, NewRenoVariant, Parameters, Preset, Recovery, SenderConfig, control_info,
+    linux_control,
 };
 use cogtcp_units::{Duration, Rate};
 use cogtcp_wireless::MacConfig;
@@ -372,6 +373,12 @@ fn settings(flow: &FlowSpec, family: Family, notes: &mut Vec<String>) -> Result<
              preset \"{}\" does not claim to be",
             flow.transport,
             congestion = congestion.name
+        ));
+    }
+    if flow.sender.recovery == Recovery::NewReno && flow.sender.newreno_variant == NewRenoVariant::Impatient {
+        notes.push(format!(
+            "flow \"{name}\": without SACK the kernel retransmits one lost segment per round trip and does not time out \
+             (newreno_variant = \"slow_but_steady\" in the scenario): a burst of losses takes seconds to repair"
         ));
     }
     if flow.sender.max_window.is_some() {

@@ -38,6 +38,8 @@ impl Host {
                 eifel: true,
                 d_sack_undo: true,
                 timeout_rules: TimeoutRules::Linux,
+                // tcp_rearm_rto follows every ACK that advances SND.UNA.
+                newreno_variant: NewRenoVariant::SlowButSteady,
                 timestamps: true,
                 rtt_sampling: RttSampling::EveryAck,
                 min_rto: Duration::from_millis(200),

@@ -124,6 +124,9 @@ mod tests {
             let today = preset.host == Host::Linux;
             let sender = preset.sender_config();
             assert_eq!((sender.prr, sender.rack, sender.tlp), (today, today, today));
+            // Of all hosts, only those of the RFCs let the timer run through a recovery.
+            let is_steady = sender.newreno_variant == crate::NewRenoVariant::SlowButSteady;
+            assert_eq!(is_steady, preset.host != Host::Rfc, "{preset:?}");
             assert_eq!(sender.recovery, preset.recovery);
             let fast = matches!(preset.host, Host::Linux | Host::Ns2 | Host::Ns3In2013);
             assert_eq!(sender.min_rto, Duration::from_millis(if fast { 200 } else { 1000 }), "{preset:?}");

@@ -55,3 +55,14 @@ fn flows_that_share_a_bound_are_noted() {
         "{notes:?}"
     );
 }
+
+/// Of a burst of losses the kernel repairs one a round trip; the RFCs' NewReno times out and begins anew.
+#[test]
+fn a_recovery_that_times_out_is_noted() {
+    let notes = |tcp: &str| plan("rate = \"1 Mbit/s\", delay = \"1 ms\"", "", tcp).notes;
+    let has_note = |tcp: &str| notes(tcp).iter().any(|note| note.contains("slow_but_steady"));
+    assert!(has_note("recovery = \"newreno\"\nnewreno_variant = \"impatient\""));
+    // Linux's presets do as the kernel does; with SACK there is nothing to say.
+    assert!(!has_note("recovery = \"newreno\""));
+    assert!(!has_note("newreno_variant = \"impatient\""));
+}
