@@ -27,7 +27,7 @@ WASM := target/wasm32-unknown-unknown/web/cogtcp_web.wasm
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test test-rust test-python studies lint format bench agree fuzz soak mutants mutants-larger docs notebooks wheel bpf reference lock clean FORCE
+.PHONY: help demo setup test test-rust test-python studies lint format bench agree fuzz soak mutants mutants-larger docs web site bundles notebooks wheel bpf reference lock clean FORCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +46,7 @@ test-rust: $(VENV)/.run
 test-python: $(VENV)/.core $(VENV)/.dev $(VENV)/.s3
 	@$(MAKE) --no-print-directory $(WASM) || \
 	  echo "no engine as WebAssembly: the tests of the lab in a web page will be skipped" >&2
+	@$(MAKE) --no-print-directory bundles
 	$(BIN)/python -m pytest
 
 studies: $(VENV)/.core ## Measure every study in full, and compare with the tables of verdicts (half an hour)
@@ -111,10 +112,10 @@ docs: $(VENV)/.core $(VENV)/.dev ## Build the site of the documentation in targe
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "now open target/site/index.html"
 
-web: $(WASM) $(VENV)/.core ## Build the lab as static files in target/lab (the engine as WebAssembly; any web server serves them)
+web: $(WASM) $(VENV)/.core bundles ## Build the lab as static files in target/lab (the engine as WebAssembly; any web server serves them)
 	rm -rf target/lab
-	$(BIN)/python -m cogtcp.lab.site target/lab --wasm $(WASM)
 	cp $(WASM) python/cogtcp/lab/page/cogtcp.wasm  # for `cogtcp lab`
+	$(BIN)/python -m cogtcp.lab.site target/lab --wasm $(WASM)
 	@echo "now: python3 -m http.server -d target/lab, and open its address"
 
 # rustup's toolchain has only the machine's own target.
@@ -122,6 +123,15 @@ $(WASM): $(RUST_SOURCES) | $(VENV)/.run
 	@rustc --print target-libdir --target wasm32-unknown-unknown 2>/dev/null | xargs -r test -d || \
 	  rustup target add wasm32-unknown-unknown
 	cargo build --quiet --locked --profile web -p cogtcp-web --target wasm32-unknown-unknown
+
+# The editor and the writer of Parquet: the page does without them.
+bundles: target/bundles/.done
+	@cp target/bundles/*.bundle.js python/cogtcp/lab/page/ 2>/dev/null || true
+
+target/bundles/.done: $(wildcard crates/web/bundles/*)
+	@rm -f target/bundles/*.bundle.js python/cogtcp/lab/page/*.bundle.js
+	@if crates/web/bundles/build.sh target/bundles; then touch $@; else \
+	  echo "no npm, or none of its packages: the lab has a plain text field for an editor, and saves no Parquet" >&2; fi
 
 site: web $(VENV)/.dev ## Build the site of the documentation with the lab in it, in target/site (static files, relative links)
 	COGTCP_SITE_LAB=1 $(MAKE) --no-print-directory docs

@@ -190,6 +190,15 @@ def wasm() -> Path:
 
 
 @pytest.fixture(scope="session")
+def bundles() -> dict[str, bytes]:
+    """Return by name what `make web` takes from npm for the page: the editor and the writer of Parquet."""
+    found = {path.name: path.read_bytes() for path in (ROOT / "target" / "bundles").glob("*.bundle.js")}
+    if len(found) < 2:
+        pytest.skip("needs the page's bundles from npm: make bundles")
+    return found
+
+
+@pytest.fixture(scope="session")
 def lab_data() -> dict[str, Any]:
     """Return what the page of the lab knows beside the engine."""
     from cogtcp.lab import site

@@ -13,6 +13,7 @@ import pytest
 
 from cogtcp import Scenario, _core
 from cogtcp.lab import site
+from cogtcp.report.run_map import RunMap
 from conftest import ROOT
 from web import native, of_presets, shortened
 
@@ -20,12 +21,13 @@ PAGE = ROOT / "python" / "cogtcp" / "lab" / "page"
 NODE = shutil.which("node")
 
 
-def node(wasm: Path, metrics: Any, requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def node(
+    wasm: Path, known: Any, requests: list[dict[str, Any]], script: str = "digests.mjs"
+) -> list[dict[str, Any]]:
     if NODE is None:
         pytest.skip("needs node")
-    script = str(ROOT / "tests" / "web" / "digests.mjs")
     lines = "\n".join(map(json.dumps, requests)) + "\n"
-    command = [NODE, script, str(wasm), PAGE.as_uri(), json.dumps(metrics)]
+    command = [NODE, str(ROOT / "tests" / "web" / script), str(wasm), PAGE.as_uri(), json.dumps(known)]
     done = subprocess.run(command, input=lines, capture_output=True, text=True, check=True)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -105,6 +107,75 @@ def test_node_gives_the_bytes_of_native_for_scenarios_at_random(
             runs += 1
             assert one.get("digest") == expected.digest, (given["set"], given["transport"], one)
     assert runs >= 200
+
+
+def test_the_map_is_that_of_a_report(wasm: Path, lab_data: dict[str, Any], tmp_path: Path) -> None:
+    """Of every shipped scenario that has one: mobile, standing, with primary users, with hosts on wires."""
+    presets = [preset for preset in of_presets(lab_data) if preset["group"] == "Scenarios"]
+    requests = [
+        {"ask": "run", "scenario": shortened(preset), "seed": 3, "trace": "full"} for preset in presets
+    ]
+    found = node(wasm, lab_data["controls"]["units"], requests, "maps.mjs")
+    maps = 0
+    for preset, request, one in zip(presets, requests, found, strict=True):
+        folder = tmp_path / preset["name"]
+        folder.mkdir()
+        expected = RunMap.of(native(request["scenario"], folder, 3))
+        assert (one is None) == (expected is None), preset["name"]
+        if expected is None:
+            continue
+        maps += 1
+        assert one.pop("leftOut") == list(expected.left_out)
+        known = json.loads(json.dumps(expected.data()))
+        for part in ("times", "ways"):  # a page has all digits, a report milliseconds
+            assert len(one[part]) == len(known[part])
+        one["times"] = [round(at, 3) for at in one["times"]]
+        one["ways"] = [[round(at, 3), *rest] for at, *rest in one["ways"]]
+        for user in one["users"]:
+            user[5] = [round(at, 3) for at in user[5]]
+        bounds = one.pop("bounds"), known.pop("bounds")
+        assert bounds[0] == pytest.approx(bounds[1])
+        places = one.pop("places"), known.pop("places")  # .5 is rounded up or to even
+        assert all(abs(a - b) <= 1 for x, y in zip(*places, strict=True) for a, b in zip(x, y, strict=True))
+        assert one == known, preset["name"]
+    assert maps >= 3
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "offered"),
+    [
+        ("", "", "topology"),
+        ("[ru", "", "run"),
+        ("[[flow]]\ntra", "", "transport"),
+        ('[[flow]]\ntransport = "cu', '"', '"cubic"'),
+        ("topology.single_hop.link = { rate = \"1 Mbit/s\", ", " }", "queue"),
+        ("[topology.single_hop]\nlink = { queue = ", " }", '"fq_codel"'),
+        ("[[radio]]\nlinks = [\"link\"]\nsilence = ", "\n", '"hold"'),
+        ("[tcp]\n# a comment with = and [\ntimes", "", "timestamps"),
+        ("# a comm", "", None),
+        ('name = "x" ', "", None),
+        ('description = "no [table] = here ', '"', None),
+    ],
+)  # fmt: skip
+def test_the_editor_offers_what_the_schema_allows(before: str, after: str, offered: str | None) -> None:
+    if NODE is None:
+        pytest.skip("needs node")
+    script = f"""
+      import {{ readFileSync }} from "node:fs";
+      const {{ complete }} = await import("{PAGE.as_uri()}/schema.js");
+      const {{ schema, transports, text, at }} = JSON.parse(readFileSync(0));
+      const options = complete(schema, transports, text, at)?.options ?? [];
+      console.log(JSON.stringify(options.map((option) => option.label)));
+    """
+    schema = json.loads(_core.schema())
+    asked = {"schema": schema, "transports": _core.transports(), "text": before + after, "at": len(before)}
+    command = [NODE, "--input-type=module", "-e", script]
+    done = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, check=True)
+    labels = json.loads(done.stdout)
+    if offered is None:
+        assert not labels
+    else:
+        assert offered in labels
 
 
 def test_2000_flows_fit_and_more_memory_than_there_is_has_a_message(wasm: Path) -> None:

@@ -20,30 +20,38 @@ from cogtcp.metrics import METRICS
 from cogtcp.report import page
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 #: What all files come to at most, gzipped, as a server sends them.
 MOST_GZIPPED = 2_000_000
 WASM = "cogtcp.wasm"
+#: Ends the names of what comes from npm (`crates/web/bundles`); the page does without it where there is none.
+_BUNDLE = ".bundle.js"
 
 
-def contents(file: str | None = None, wasm: bytes | None = None) -> dict[str, bytes]:
+def contents(
+    file: str | None = None, wasm: bytes | None = None, bundles: Mapping[str, bytes] | None = None
+) -> dict[str, bytes]:
     """Return the files of the lab by name.
 
     Args:
         file: A scenario of the user's own to start from.
         wasm: The engine, as `cargo build -p cogtcp-web --target wasm32-unknown-unknown` makes it; without it
             the page asks the server that serves it.
+        bundles: What the page takes from npm, by name of file; by default what came with the package.
     """
     found = {
         source.name: source.read_bytes()
         for source in files("cogtcp.lab").joinpath("page").iterdir()
         if source.name.endswith((".html", ".js", ".css"))
     }
-    found["charts.js"] = ("\n".join(page.scripts()) + "\n").encode()
+    if bundles is not None:
+        found = {name: text for name, text in found.items() if not name.endswith(_BUNDLE)} | dict(bundles)
+    found["charts.js"] = ("\n".join(page.scripts(with_map=True)) + "\n").encode()
     style = (page.template_text("page.css"), page.static("uPlot.min.css"))
     found["page.css"] = ("\n".join(style) + "\n").encode()
-    known = {"engine": "native" if wasm is None else "wasm", **data(file)}
+    names = [name.removesuffix(_BUNDLE) for name in sorted(found) if name.endswith(_BUNDLE)]
+    known = {"engine": "native" if wasm is None else "wasm", "bundles": names, **data(file)}
     found["data.json"] = json.dumps(known, separators=(",", ":")).encode()
     if wasm is not None:
         found[WASM] = wasm

@@ -1,16 +1,18 @@
 // The lab: sliders and a text change one scenario, workers simulate it, the newest answer is drawn. The address holds the
 // state. What is computed is computed by the engine (crates/web); here it is asked for and shown.
 import { Pool, RemoteWorker } from "./engine.js";
-import { budget, budgetText, csv, join, measure, text as said } from "./results.js";
+import { budget, budgetText, csv, join, measure, parquetColumns, stacked, text as said } from "./results.js";
 import { controlsOf, placeOf, RANGE, shown, valueAt, written } from "./controls.js";
 import { compared, sentence, theory } from "./compare.js";
+import { MAP_TABLES, mapOf } from "./places.js";
+import { complete } from "./schema.js";
 import { silentShare, timelineOf } from "./timeline.js";
 import * as address from "./state.js";
 
 const $ = (id) => document.getElementById(id);
 const MOST_TRANSPORTS = 6, COLORS = 6;
 const SHOWN = ["goodput_bps", "efficiency", "rtos", "fast_retransmits", "drops", "retransmitted", "rtt_mean_s"];
-const RUN_TABLES = ["flows", "links", "radios", "budget", "flow_series", "link_series", "events"];
+const RUN_TABLES = ["flows", "links", "radios", "budget", "flow_series", "link_series", "events", ...MAP_TABLES];
 const SUMMARY_TABLES = ["flows", "radios", "budget"];
 /** A run that takes longer than this is cancelled by the next change; a shorter one is drawn, so that sliders move smoothly. */
 const PATIENCE_MS = 300;
@@ -58,7 +60,8 @@ const statistics = (of) => quick.ask({ ask: "statistics", of });
 let state = null; // { name, text, files, transports, seed, seeds, sweep }
 let checked = null, controls = []; // what the engine says of the text
 let results = null; // of the last drawing: { runs, metrics }
-let chart = null, plot = null, silenced = null;
+let chart = null, plot = null, player = null, silenced = null;
+let editor = null; // in place of the text field, once it is opened
 const given = (more = {}) => ({ text: state.text, file: `${state.name}.toml`, files: state.files, ...more });
 const metricOf = (name) => data.metrics.find((metric) => metric.name === name);
 
@@ -168,10 +171,13 @@ async function once(signal) {
 }
 
 function fault(error) {
-  $("wrong").textContent = error.kind === "scenario" ? error.excerpt : "";
-  $("text").classList.toggle("wrong", error.kind === "scenario");
-  trouble(error.kind === "scenario" ? error.text.split("\n")[0] : error.message);
-  if (error.kind === "scenario" && error.line) $("editor").dataset.line = error.line;
+  const wrong = error.kind === "scenario";
+  $("wrong").textContent = wrong ? error.excerpt : "";
+  $("text").classList.toggle("wrong", wrong);
+  editor?.mark(wrong ? [error, ...(error.more || [])].filter((each) => each.line).map((each) => ({
+    line: each.line, column: each.column || 1, length: /\^+/.exec(each.excerpt || "")?.[0].length || 1,
+    message: [each.message, each.remedy].filter(Boolean).join("\n") })) : []);
+  trouble(wrong ? error.text.split("\n")[0] : error.message);
 }
 
 function progress(share) {
@@ -188,6 +194,8 @@ function showScenario() {
   if (same) controls.forEach((control, i) => { control.value = found[i].value; }); else controls = found;
   if (same) updateSliders(); else drawSliders();
   if (document.activeElement !== $("text")) $("text").value = state.text;
+  if (editor && !editor.focused) editor.text = state.text;
+  editor?.mark([]);
   $("wrong").textContent = "";
   $("text").classList.remove("wrong");
   $("seed").value = state.seed;
@@ -286,6 +294,8 @@ async function draw(runs) {
   drawBars(Object.keys(runs).map((name) => ({ name, mean: metrics[name].goodput_bps, low: null, high: null })), models);
   drawBudget(Object.fromEntries(Object.entries(runs).map(([name, run]) => [name, budget(run, data.states)])));
   drawTimes(runs);
+  drawMap();
+  drawTables();
   drawTable(Object.entries(metrics).map(([name, values]) => [name, SHOWN.map((metric) => said(metricOf(metric), values[metric], { single: true }))]));
 }
 
@@ -343,6 +353,29 @@ function drawTimes(runs) {
   chart.end = found.end;
   chart.lines = found.lines;
   if (kept && kept.end === found.end) chart.setView(...kept.view);
+}
+
+/** The map of one run: of several transports of the one that is chosen. */
+function drawMap() {
+  const names = Object.keys(results.runs), chosen = $("mapof").value;
+  const found = mapOf(results.runs[names.includes(chosen) ? chosen : names[0]], checked.values, data.controls.units);
+  player?.destroy();
+  player = null;
+  $("map").hidden = !found;
+  if (!found) return;
+  $("mapof").replaceChildren(...names.map((name) => element("option", { value: name }, name)));
+  if (names.includes(chosen)) $("mapof").value = chosen;
+  $("mapof").parentElement.hidden = names.length < 2;
+  $("unmapped").textContent = found.leftOut.join(" ");
+  player = window.cogtcp.map($("map"), found);
+}
+
+/** The tables that can be saved. */
+function drawTables() {
+  const chosen = $("table").value, [first] = Object.values(results.runs);
+  const names = Object.values(first.tables).filter((table) => table.rows).map((table) => table.name);
+  $("table").replaceChildren(...names.map((name) => element("option", { value: name, title: first.tables[name].meaning }, name)));
+  $("table").value = names.includes(chosen) ? chosen : names.includes("flow_series") ? "flow_series" : names[0];
 }
 
 function drawTable(rows) {
@@ -478,6 +511,30 @@ function drawSweep(control, places, names, answers) {
     + (same ? `${best[0][1]} has the highest mean at each.` : `Highest mean: ${best.map(([value, name]) => `${name} at ${shown(control, value)}`).join(", ")}.`);
 }
 
+// ---- the editor
+
+let typing = 0;
+function typed(text) {
+  clearTimeout(typing);
+  typing = setTimeout(() => { what = ""; silenced = null; state.text = text; refresh(); }, 250);
+}
+
+let opening = null;
+/** Loads the editor when it is first opened; where the page has none the text field stays. */
+function openEditor(about) {
+  if (!data.bundles.includes("editor")) return Promise.resolve();
+  return (opening ??= (async () => {
+    const [{ createEditor }, schema] = await Promise.all([import("./editor.bundle.js"), quick.ask({ ask: "schema" })]);
+    const field = $("text"), host = element("div", { id: "code" });
+    field.after(host);
+    editor = createEditor(host, { text: field.value, label: "Scenario in TOML",
+      complete: (text, at) => complete(schema, about.transports, text, at),
+      changed: (text) => { field.value = text; typed(text); } });
+    field.hidden = true;
+    window.cogtcpLab.editor = editor;
+  })().catch((error) => { opening = null; throw error; }));
+}
+
 // ---- files
 
 function save(name, text, type) {
@@ -493,12 +550,13 @@ function numbersCsv() {
   return `${["transport", "seed", ...names].join(",")}\n${lines.join("\n")}\n`;
 }
 
-/** The same table of several runs, with the transport as the first column. */
-function stacked(name) {
-  return Object.entries(results.runs).map(([transport, run], i) => {
-    const lines = csv(run.tables[name]).trimEnd().split("\n");
-    return (i ? lines.slice(1) : lines).map((line, j) => `${!i && !j ? "transport" : transport},${line}`).join("\n");
-  }).join("\n").concat("\n");
+async function saveParquet() {
+  const name = $("table").value;
+  const { parquetWriteBuffer } = await import("./parquet.bundle.js");
+  const about = { cogtcp_version: data.version, scenario: state.text, seed: String(state.seed) };
+  const columns = parquetColumns(stacked(results.runs, name));
+  save(`${state.name}-${name}.parquet`, parquetWriteBuffer({ ...columns, createdBy: `cogtcp ${data.version}`,
+    kvMetadata: Object.entries(about).map(([key, value]) => ({ key, value })) }), "application/vnd.apache.parquet");
 }
 
 async function packetsCsv() {
@@ -583,11 +641,8 @@ async function main() {
     showScenario();
     remember();
   });
-  let typing = 0;
-  $("text").addEventListener("input", () => {
-    clearTimeout(typing);
-    typing = setTimeout(() => { what = ""; silenced = null; state.text = $("text").value; refresh(); }, 250);
-  });
+  $("text").addEventListener("input", () => typed($("text").value));
+  $("editor").addEventListener("toggle", () => $("editor").open && openEditor(about).catch(fault));
   $("add").addEventListener("change", async () => {
     for (const file of $("add").files) await addFile(file);
     refresh();
@@ -603,7 +658,10 @@ async function main() {
   $("sweep").addEventListener("click", sweep);
   $("save").addEventListener("click", () => save(`${state.name}.toml`, state.text, "application/toml"));
   $("csv").addEventListener("click", () => results && save(`${state.name}-numbers.csv`, numbersCsv(), "text/csv"));
-  $("series").addEventListener("click", () => results?.runs && save(`${state.name}-series.csv`, stacked("flow_series"), "text/csv"));
+  $("csvtable").addEventListener("click", () => results?.runs && save(`${state.name}-${$("table").value}.csv`, csv(stacked(results.runs, $("table").value)), "text/csv"));
+  $("parquet").hidden = !data.bundles.includes("parquet");
+  $("parquet").addEventListener("click", () => results?.runs && saveParquet().catch(fault));
+  $("mapof").addEventListener("change", () => results?.runs && drawMap());
   $("packets").addEventListener("click", packetsCsv);
   $("link").addEventListener("click", async () => {
     await remember();

@@ -84,3 +84,43 @@ export function csv(table) {
   for (let i = 0; i < table.rows; i++) lines.push(columns.map((column) => cell(column, i)).join(","));
   return `${lines.join("\n")}\n`;
 }
+
+/** The same table of several runs as one, with the transport as the first column. `runs` by transport. */
+export function stacked(runs, name) {
+  const parts = Object.entries(runs).map(([transport, run]) => [transport, run.tables[name]]);
+  const [, first] = parts[0], total = parts.reduce((sum, [, table]) => sum + table.rows, 0);
+  const columns = { run: { name: "run", unit: "", meaning: "Transport that the run compares.", kind: "text",
+    dictionary: parts.map(([transport]) => transport), values: Uint32Array.from(parts.flatMap(([, table], i) => new Array(table.rows).fill(i))) } };
+  for (const column of Object.values(first.columns)) {
+    const values = new column.values.constructor(total), dictionary = [], codes = new Map();
+    let at = 0;
+    for (const [, table] of parts) {
+      const { values: own, dictionary: words } = table.columns[column.name];
+      if (!words) values.set(own, at);
+      else {
+        const to = words.map((word) => { if (!codes.has(word)) { codes.set(word, dictionary.length); dictionary.push(word); } return codes.get(word); });
+        own.forEach((code, i) => { values[at + i] = to[code]; });
+      }
+      at += own.length;
+    }
+    columns[column.name] = { ...column, values, ...(column.dictionary ? { dictionary } : {}) };
+  }
+  return { ...first, rows: total, columns };
+}
+
+const PARQUET = {
+  u64: { type: "INT64", converted_type: "UINT_64" }, i64: { type: "INT64" }, f64: { type: "DOUBLE" }, bool: { type: "BOOLEAN" },
+  text: { type: "BYTE_ARRAY", converted_type: "UTF8" },
+};
+
+/** A table as the writer of Parquet takes it; no value is not-a-number, as in the files of cogtcp. */
+export function parquetColumns(table) {
+  const columns = Object.values(table.columns);
+  const data = ({ kind, values, dictionary }) => (kind === "text" ? Array.from(values, (code) => dictionary[code])
+    : kind === "bool" ? Array.from(values, Boolean) : kind === "u64" ? new BigInt64Array(values.buffer, values.byteOffset, values.length) : values);
+  return {
+    columnData: columns.map((column) => ({ name: column.name, data: data(column), nullable: false })),
+    schema: [{ name: "root", num_children: columns.length },
+      ...columns.map((column) => ({ name: column.name, repetition_type: "REQUIRED", ...PARQUET[column.kind] }))],
+  };
+}

@@ -185,8 +185,10 @@ function map(root, data) {
   slider.addEventListener("input", () => { stop(); draw(); });
   stop();
   draw();
+  return { destroy: stop };
 }
 
+(window.cogtcp ||= {}).map = map;
 for (const root of document.querySelectorAll(".map")) {
   const data = root.querySelector("script[type='application/json']");
   if (data) map(root, JSON.parse(data.textContent));
