@@ -160,11 +160,17 @@ def test_pages_open_the_lab_at_a_state_that_there_is(monkeypatch: pytest.MonkeyP
     states = [state for page in (*site_lab.SCENARIOS, *controls) if (state := site_lab.state_of(page))]
     assert len(states) > len(site_lab.SCENARIOS)
     assert all((ROOT / "docs" / page).is_file() for page in site_lab.SCENARIOS)
-    assert {state["start"] for state in (*states, *site_lab.states_of_claims().values())} <= set(known)
+    claims = site_lab.states_of_claims()
+    assert set(claims) == {claim.id for study in list_studies() for claim in study.claims}
+    assert all(1 <= len(found) <= 2 for found in claims.values())
+    assert {state["start"] for state in (*states, *(s for found in claims.values() for s in found))} <= set(
+        known
+    )
     text = '<h1>Studies</h1>\n<h3 id="chain-f7a-fig-7">chain-f7a (Fig. 7)</h3>'
     assert site_lab.fill(text, "studies/chain.md") == text
     monkeypatch.setenv("COGTCP_SITE_LAB", "1")
     href = '<a href="../lab/index.html#start=see+chain-f7a+happen">'
     assert href in site_lab.fill(text, "studies/chain.md")
+    assert "#start=see+chain-f7a+closest+to+the+paper" in site_lab.fill(text, "studies/chain.md")
     cubic = site_lab.fill("<h1>CUBIC</h1>", "congestion/cubic.md")
     assert '"../lab/index.html#start=sensed-link&amp;transports=cubic%2Cnewreno%2Csack"' in cubic

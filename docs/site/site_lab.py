@@ -13,6 +13,7 @@ import re
 from urllib.parse import urlencode
 
 from cogtcp import _core
+from cogtcp.lab.presets import claim_presets, presets
 from cogtcp.studies.folder import list_studies
 
 #: Pages and the scenario that shows what they are about. Pages of congestion controls are found by name.
@@ -49,13 +50,13 @@ def state_of(page: str) -> dict[str, str] | None:
     return None
 
 
-def states_of_claims() -> dict[str, dict[str, str]]:
-    """Return what the lab starts with for each claim that is made of points."""
+def states_of_claims() -> dict[str, list[dict[str, str]]]:
+    """Return what the lab starts with for each claim: the base, and the closest where it is another."""
+    known = presets(None)
     return {
-        claim.id: {"start": f"see {claim.id} happen"}
+        claim.id: [{"start": name} for name in claim_presets(claim.id) if name in known]
         for study in list_studies()
         for claim in study.claims
-        if claim.points
     }
 
 
@@ -70,9 +71,10 @@ def fill(content: str, page: str) -> str:
         claims = states_of_claims()
 
         def with_link(found: re.Match[str]) -> str:
-            state = claims.get(found[2])
-            return (
-                found[0] if state is None else f"{found[0]}\n{_link(page, state, 'See it happen in the lab')}"
+            states = claims.get(found[2], [])
+            said = ("See it happen in the lab", "See it closest to the paper's numbers")
+            return "\n".join(
+                [found[0], *(_link(page, state, text) for state, text in zip(states, said, strict=False))]
             )
 
         content = re.sub(r"<h3[^>]*>(<[^>]+>)*([\w-]+)[^\n]*?</h3>", with_link, content)

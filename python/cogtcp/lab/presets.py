@@ -11,13 +11,19 @@ from cogtcp import _core
 from cogtcp._shipped import locate, shipped
 from cogtcp.lab.controls import Control, controls_of
 from cogtcp.scenario import Scenario
+from cogtcp.studies import search
 from cogtcp.studies.folder import list_studies
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cogtcp.studies.claims import ClaimRow
     from cogtcp.studies.folder import Study
     from cogtcp.studies.showing import Shown
+    from cogtcp.studies.space import Setting
 
+#: Said of a claim under the setting that the search of its study found to be closest to the paper.
+CLOSEST_SAID = "Here what the paper leaves unsaid is as its numbers are met best."
 #: In place of a transport: each flow has the one that the scenario gives it.
 AS_IT_IS = "as it is"
 
@@ -32,6 +38,7 @@ class Preset:
         file: Its file, or None for a starter.
         claims: What a paper claims about it: id and text.
         shows: The study and the claim whose own settings these are: "see chain-f7a happen".
+        setting: What is taken for what the paper of `shows` leaves unsaid; None: the base of the study.
     """
 
     name: str
@@ -39,6 +46,7 @@ class Preset:
     file: Path | None = None
     claims: tuple[tuple[str, str], ...] = ()
     shows: tuple[Study, ClaimRow] | None = None
+    setting: Setting | None = None
 
     @cached_property
     def scenario(self) -> Scenario:
@@ -53,7 +61,7 @@ class Preset:
     def _shown(self) -> Shown | None:
         from cogtcp.studies.showing import show
 
-        return None if self.shows is None else show(*self.shows)
+        return None if self.shows is None else show(*self.shows, self.setting)
 
     @cached_property
     def controls(self) -> dict[str, Control]:
@@ -105,7 +113,8 @@ class Preset:
         _, claim = self.shows
         axes = (f"{name} {', '.join(map(str, values))}" for name, values in self._shown.varies.items())
         varied = "; ".join(axes)
-        return f"{claim.figure}: {claim.claim}" + (f" Its points: {varied}." if varied else "")
+        said = f"{claim.figure}: {claim.claim}" + (f" Its points: {varied}." if varied else "")
+        return said if self.setting is None else f"{said} {CLOSEST_SAID}"
 
 
 def presets(file: str | None) -> dict[str, Preset]:
@@ -119,13 +128,27 @@ def presets(file: str | None) -> dict[str, Preset]:
         claims = tuple((claim.id, claim.claim) for claim in study.claims)
         for path in sorted((study.folder / "scenarios").glob("*.toml")):
             found.append(Preset(f"{study.name}: {path.stem}", f"Study {study.name}", path, claims))
-        for claim in study.claims:
-            if claim.points:
-                seen = ((claim.id, claim.claim),)
-                found.append(
-                    Preset(f"see {claim.id} happen", f"Study {study.name}", claims=seen, shows=(study, claim))
-                )
+        found += _of_claims(study)
     by_name: dict[str, Preset] = {}
     for preset in found:
         by_name.setdefault(preset.name, preset)
     return by_name
+
+
+def claim_presets(claim: str) -> tuple[str, str]:
+    """Return the names of the presets that show a claim: at the base, and closest to the paper."""
+    return f"see {claim} happen", f"see {claim} closest to the paper"
+
+
+def _of_claims(study: Study) -> Iterator[Preset]:
+    """Return how claims are seen. Without the second one a claim is closest to its paper at the base."""
+    kept = search.read(study)
+    for claim in study.claims:
+        if not claim.points:
+            continue
+        base, closest = claim_presets(claim.id)
+        seen, shows = ((claim.id, claim.claim),), (study, claim)
+        yield Preset(base, f"Study {study.name}", claims=seen, shows=shows)
+        found = None if kept is None else kept.claims.get(claim.id)
+        if found is not None and found.closest != study.space.base:
+            yield Preset(closest, f"Study {study.name}", claims=seen, shows=shows, setting=found.closest)

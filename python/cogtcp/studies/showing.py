@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from cogtcp.scenario import Scenario
     from cogtcp.studies.claims import ClaimRow
     from cogtcp.studies.folder import Study
-    from cogtcp.studies.space import Value
+    from cogtcp.studies.space import Setting, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Shown:
     """What of a claim is shown.
 
     Attributes:
-        scenario: That of its first point, under the base settings of the study, in its quick version.
+        scenario: That of its first point, under a setting of the study, in its quick version.
         transports: Those that its points compare, in their order.
         varies: What else its points vary: each axis with its values.
     """
@@ -30,8 +30,14 @@ class Shown:
     varies: dict[str, tuple[Value, ...]]
 
 
-def show(study: Study, claim: ClaimRow) -> Shown:
-    """Return the scenario of a claim that is made of points, with what the points vary."""
+def show(study: Study, claim: ClaimRow, setting: Setting | None = None) -> Shown:
+    """Return the scenario of a claim that is made of points, with what the points vary.
+
+    Args:
+        study: The study.
+        claim: Its claim.
+        setting: What is taken for what the paper leaves unsaid; by default the base of the study.
+    """
     axes: dict[str, list[Value]] = {}
     for point in claim.points:
         for name, value in point.items():
@@ -42,7 +48,7 @@ def show(study: Study, claim: ClaimRow) -> Shown:
     make = code.function(study, "runs", "scenario")
     context = Context(study, (seed,), quick=True, _runner=Runner())
     return Shown(
-        make(context, study.space.base, claim.points[0], seed),
+        make(context, study.space.base if setting is None else setting, claim.points[0], seed),
         transports,
         {name: tuple(values) for name, values in axes.items() if len(values) > 1},
     )
