@@ -49,8 +49,8 @@ test-python: $(VENV)/.core $(VENV)/.dev $(VENV)/.s3
 	@$(MAKE) --no-print-directory bundles
 	$(BIN)/python -m pytest
 
-studies: $(VENV)/.core ## Measure every study in full, and compare with the tables of verdicts (half an hour)
-	$(BIN)/python docs/generate_verdicts.py
+studies: $(VENV)/.core ## Check the pages of verdicts, and judge a sample of settings and the best readings anew (half an hour)
+	$(BIN)/python docs/generate_verdicts.py --sample 3
 
 lint: $(VENV)/.dev ## Check format, lints, types, and what is depended on
 	@$(LINTERS)

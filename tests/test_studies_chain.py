@@ -57,7 +57,7 @@ def test_quick(tmp_path: Path) -> None:
     assert [claim["id"] for claim in claims] == [row.id for row in result.study.claims]
     # One seed shows nothing.
     found = {statement["base"]["verdict"] for claim in claims for statement in claim["statements"]}
-    assert found == {"unclear"}
+    assert found == {"inconclusive"}
     assert not [claim["id"] for claim in claims if "simulation failed" in claim["why"]]
     page = (tmp_path / "out" / "report.html").read_text()
     assert "this trend is reversed when sensing time increases" in page

@@ -332,7 +332,8 @@ def test_kept_searches_have_values_of_the_space() -> None:
         kept = studies.search.read(study)
         if kept is None:
             continue
-        settings = [*kept.settings, *(found.closest for found in kept.claims.values())]
+        readings = studies.readings.read(study).values()
+        settings = [*kept.settings, *(reading.setting for reading in readings)]
         for parameter in study.space.unsaid:
             allowed = set(parameter.choices) or ({parameter.base} if parameter.is_fixed else None)
             found = {setting[parameter.name] for setting in settings}

@@ -148,17 +148,12 @@ def test_result_has_exactly_the_documented_form(folder: Path, simulated: list[in
     assert list(document) == ["study", "claims"]
     assert document["study"] == "t"
     told = ["id", "figure", "claim", "paper", "ours", "verdict", "measured", "why"]
-    found = ["base", "where", "share", "statements", "closest", "decides", "tried"]
+    found = ["answer", "base", "share", "statements", "best"]
     assert [list(claim) for claim in document["claims"]] == [told + found] * 2
     first, second = document["claims"]
-    # Nothing was searched: no verdict over the space, but one at the base.
-    assert (first["id"], first["verdict"], first["base"], first["where"]) == (
-        "t-f1",
-        "unclear",
-        "holds",
-        None,
-    )
-    assert "has not been searched" in first["why"]
+    # Nothing was searched. All holds at the base, which is a reading; of the space nothing is known.
+    assert (first["id"], first["base"]) == ("t-f1", "holds")
+    assert first["verdict"] == "reproduced, robustness not searched"
     # Values 10.01, 10.02, 10.03: mean ratio 1.002.
     (statement,) = first["statements"]
     low, high = statement["base"]["ci"]
@@ -171,7 +166,7 @@ def test_result_has_exactly_the_documented_form(folder: Path, simulated: list[in
 
 def test_one_seed_has_no_interval_and_decides_nothing(folder: Path, simulated: list[int]) -> None:
     (claim,) = json.loads(studies.reproduce("t", only="t-f1", seeds=1).to_json())["claims"]
-    assert (claim["statements"][0]["base"]["ci"], claim["base"]) == (None, "unclear")
+    assert (claim["statements"][0]["base"]["ci"], claim["base"]) == (None, "inconclusive")
 
 
 def test_seeds_and_quick(folder: Path, simulated: list[int]) -> None:
@@ -236,7 +231,7 @@ def test_changed_study_code_runs_anew(folder: Path, simulated: list[int], tmp_pa
     (folder / "runs.py").write_text(RUNS.replace('{"value": result}', '{"value": 2 * result}'))
     result = studies.reproduce("t", only="t-f1", out=tmp_path / "out")
     assert len(simulated) == 6
-    assert _at_base(result) == ["differs"]
+    assert _at_base(result) == ["fails"]
 
 
 def _at_base(result: studies.StudyResult) -> list[str]:
@@ -252,7 +247,7 @@ def test_damaged_record_is_run_again(folder: Path, simulated: list[int], tmp_pat
     assert len(simulated) == 4
 
 
-def test_failed_run_makes_its_claim_unclear_and_the_others_go_on(
+def test_failed_run_leaves_its_claim_unmeasured_and_the_others_go_on(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def run(scenario: Any, seed: int, *_: Any, **__: Any) -> float:
@@ -266,7 +261,7 @@ def test_failed_run_makes_its_claim_unclear_and_the_others_go_on(
     assert _at_base(result) == ["holds"]
     assert first.outcome is not None
     assert second.outcome is None
-    assert second.verdict == "unclear"
+    assert second.verdict == "not measured"
     assert "one, seed" in second.told.why
     assert "out of luck" in second.told.why
     assert "out of luck" in result.report()
@@ -360,7 +355,7 @@ def test_runs_may_lie_in_several_files(folder: Path, simulated: list[int]) -> No
     assert _at_base(studies.reproduce("t")) == ["holds", "holds"]
     # A changed file is read anew.
     (folder / "measuring.py").write_text("def measure" + tail.replace("result}", "-result}"))
-    assert _at_base(studies.reproduce("t-f2")) == ["differs"]
+    assert _at_base(studies.reproduce("t-f2")) == ["fails"]
 
 
 def test_surface_is_drawn_cell_by_cell() -> None:

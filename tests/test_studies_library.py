@@ -38,8 +38,6 @@ def test_study_is_complete(study: studies.Study) -> None:
     assert (study.folder / "README.md").read_text().startswith("# ")
     for path in (study.folder / "scenarios").glob("*.toml"):
         Scenario.from_file(path).check()
-    for path in (study.folder / "closest").glob("*.toml"):
-        Scenario.from_file(path).check()
     for path in (study.folder / "figures").glob("*.toml"):
         assert study.published(path.stem)["source"]
 

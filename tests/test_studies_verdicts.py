@@ -68,11 +68,11 @@ def test_interval_by_hand() -> None:
 
 def test_equivalence_holds_differs_or_is_unclear() -> None:
     assert verdicts.equivalent([99, 100, 101], 100, 0.15).verdict == "holds"
-    assert verdicts.equivalent([129, 130, 131], 100, 0.15).verdict == "differs"
-    assert verdicts.equivalent([60, 61, 62], 100, 0.15).verdict == "differs"
-    assert verdicts.equivalent([80, 100, 120], 100, 0.15).verdict == "unclear"
+    assert verdicts.equivalent([129, 130, 131], 100, 0.15).verdict == "fails"
+    assert verdicts.equivalent([60, 61, 62], 100, 0.15).verdict == "fails"
+    assert verdicts.equivalent([80, 100, 120], 100, 0.15).verdict == "inconclusive"
     # Clearly not 100, yet its interval reaches over the border of 115.
-    assert verdicts.equivalent([114, 115, 116], 100, 0.15).verdict == "unclear"
+    assert verdicts.equivalent([114, 115, 116], 100, 0.15).verdict == "inconclusive"
 
 
 def test_equivalence_is_a_statement_about_the_margin_not_about_zero_difference() -> None:
@@ -83,10 +83,10 @@ def test_equivalence_is_a_statement_about_the_margin_not_about_zero_difference()
 
 
 def test_one_seed_decides_nothing() -> None:
-    assert verdicts.equivalent([100], 100, 0.15).verdict == "unclear"
-    assert verdicts.ratio([2], [1]).verdict == "unclear"
-    assert verdicts.increasing([[1], [2]]).verdict == "unclear"
-    assert verdicts.flat([[1], [1]], 0.1).verdict == "unclear"
+    assert verdicts.equivalent([100], 100, 0.15).verdict == "inconclusive"
+    assert verdicts.ratio([2], [1]).verdict == "inconclusive"
+    assert verdicts.increasing([[1], [2]]).verdict == "inconclusive"
+    assert verdicts.flat([[1], [1]], 0.1).verdict == "inconclusive"
     assert "one seed" in verdicts.equivalent([100], 100, 0.15).statement
 
 
@@ -98,9 +98,9 @@ def test_deterministic_values_have_an_interval_of_width_zero() -> None:
 def test_ratio_uses_the_pairs() -> None:
     values, baseline = [10.1, 20.1, 30.1], [10.0, 20.0, 30.0]
     assert verdicts.ratio(values, baseline).verdict == "holds"
-    assert verdicts.ratio(baseline, values).verdict == "differs"
+    assert verdicts.ratio(baseline, values).verdict == "fails"
     # Against the mean instead, the spread would hide it.
-    assert verdicts.ratio(values, [20.0] * 3).verdict == "unclear"
+    assert verdicts.ratio(values, [20.0] * 3).verdict == "inconclusive"
 
 
 def test_a_ratio_of_what_is_never_negative_is_not_negative() -> None:
@@ -123,7 +123,7 @@ def test_the_verdict_of_a_ratio_is_what_its_interval_says() -> None:
         values = [1.5 * b * math.exp(source.gauss(0, 0.3)) for b in baseline]
         found = verdicts.ratio(values, baseline)
         interval = ratio_interval(values, baseline, 1 - 2 * verdicts.LEVEL)
-        said = "holds" if interval.low > 1 else "differs" if interval.high < 1 else "unclear"
+        said = "holds" if interval.low > 1 else "fails" if interval.high < 1 else "inconclusive"
         assert found.verdict == said
 
 
@@ -132,23 +132,23 @@ def test_increasing_looks_at_every_step() -> None:
     assert verdicts.increasing(up).verdict == "holds"
     dip = [[1, 1.1], [3, 3.1], [2, 2.1], [4, 4.1]]
     finding = verdicts.increasing(dip, ["a", "b", "c", "d"])
-    assert (finding.verdict, finding.where) == ("differs", "b to c")
+    assert (finding.verdict, finding.where) == ("fails", "b to c")
     # A step from 3.05 to 2.05 is -1, of a greatest mean of 4.05.
     assert finding.estimate == pytest.approx(-1 / 4.05)
     plateau = [[1, 1.2], [1.1, 1.1], [2, 2.1]]
-    assert verdicts.increasing(plateau).verdict == "unclear"
+    assert verdicts.increasing(plateau).verdict == "inconclusive"
 
 
 def test_flat_tests_every_point_against_the_mean() -> None:
     assert verdicts.flat([[10, 11], [10.1, 11.1], [9.9, 10.9]], 0.05).verdict == "holds"
     finding = verdicts.flat([[10, 11], [10.1, 11.1], [20, 22]], 0.05, ["a", "b", "c"])
-    assert (finding.verdict, finding.where) == ("differs", "c")
+    assert (finding.verdict, finding.where) == ("fails", "c")
 
 
 def test_combination() -> None:
     assert verdicts.combine(["holds", "holds"]) == "holds"
-    assert verdicts.combine(["holds", "unclear"]) == "unclear"
-    assert verdicts.combine(["unclear", "differs"]) == "differs"
+    assert verdicts.combine(["holds", "inconclusive"]) == "inconclusive"
+    assert verdicts.combine(["inconclusive", "fails"]) == "fails"
     with pytest.raises(ValueError, match="no verdict"):
         verdicts.combine([])
 
@@ -184,4 +184,4 @@ def test_verdicts_ignore_the_unit(values: list[float], unit: float) -> None:
     scaled = verdicts.equivalent([unit * value for value in values], unit * 100, 0.15)
     assert scaled.estimate == pytest.approx(finding.estimate)
     if all(abs(end - border) > 1e-6 for end in (finding.low, finding.high) for border in (0.85, 1.15)):
-        assert {scaled.verdict, finding.verdict} != {"holds", "differs"}
+        assert {scaled.verdict, finding.verdict} != {"holds", "fails"}

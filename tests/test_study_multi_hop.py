@@ -53,7 +53,7 @@ def test_a_difference_that_shrinks_differs_and_one_that_stays_is_unclear() -> No
     shrinks = grown(off, {2: [200.0] * 3, 8: [200.0] * 3})
     # 100 - 200, 110 - 195, 90 - 205, of 300.
     assert shrinks.estimate == pytest.approx(-1 / 3)
-    assert shrinks.verdict == "differs"
+    assert shrinks.verdict == "fails"
     stays = grown(off, {2: [300.0] * 3, 8: [200.0] * 3})
     assert stays.estimate == pytest.approx(0)
-    assert stays.verdict == "unclear"
+    assert stays.verdict == "inconclusive"

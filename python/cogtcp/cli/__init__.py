@@ -258,14 +258,36 @@ def _parser() -> argparse.ArgumentParser:
     reproduce = verb("reproduce", _reproduce, "measure what a paper claims")
     reproduce.add_argument("study", nargs="?", metavar="STUDY", help="the study, as --list names it")
     reproduce.add_argument("--list", action="store_true", help="list the studies")
-    reproduce.add_argument("--only", metavar="ID", action="append", help="only this claim (may be repeated)")
+    reproduce.add_argument(
+        "--claim",
+        "--only",
+        dest="only",
+        metavar="ID",
+        action="append",
+        help="only this claim (may be repeated)",
+    )
+    reproduce.add_argument(
+        "--at",
+        choices=("base", "best"),
+        default="base",
+        help="base: the study's own settings (default); best: the reading that reproduces each claim best",
+    )
     reproduce.add_argument("--seeds", type=int, metavar="N", help="number of seeds (default: the study's)")
     reproduce.add_argument("--quick", action="store_true", help="fewer seeds, shorter runs: a first look")
     reproduce.add_argument(
         "--search", action="store_true", help="search what the paper leaves unsaid, and keep the outcome"
     )
     reproduce.add_argument(
-        "--settings", type=int, metavar="N", help="settings that --search tries (default: the study's)"
+        "--settings",
+        type=int,
+        metavar="N",
+        help="settings of the random design of --search (default: the study's; 0: keep the design)",
+    )
+    reproduce.add_argument(
+        "--trials",
+        type=int,
+        metavar="N",
+        help="settings that the guided search judges for a claim (default: 80; 0: no guided search)",
     )
     reproduce.add_argument(
         "--jobs", type=int, metavar="N", help="runs at a time (default: one per processor)"

@@ -12,9 +12,10 @@ are), `statements` and `space`, `judging` (from runs to findings), `verdicts` (t
 
 from __future__ import annotations
 
+import contextlib
 import json
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 from cogtcp import provenance
 from cogtcp._errors import RunError
@@ -22,7 +23,7 @@ from cogtcp.output import prepare_folder, write_file
 from cogtcp.result import plain
 from cogtcp.runner import Case, Runner
 from cogtcp.scenario import Scenario
-from cogtcp.studies import closest, code, search, verdicts
+from cogtcp.studies import code, guided, readings, search, verdicts
 from cogtcp.studies.claims import ClaimRow
 from cogtcp.studies.errors import StudyError
 from cogtcp.studies.exhibits import Curve, Figure, Surface, Table
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cogtcp.studies.judging import Judged
-    from cogtcp.studies.verdicts import Verdict
 
 __all__ = [
     "Case",
@@ -76,6 +76,8 @@ __all__ = [
     "verdicts",
 ]
 
+#: Where claims are measured: at the base of the study, or each at its best reading.
+At = Literal["base", "best"]
 #: What a folder of results holds besides its marker.
 _CLAIMS, _REPORT, _RUNS = "claims.json", "report.html", "runs"
 
@@ -118,9 +120,9 @@ class Claim:
     told: Told
 
     @property
-    def verdict(self) -> Verdict:
-        """`holds` everywhere in the space of the unsaid, `differs` nowhere, `unclear` else."""
-        return "unclear" if self.outcome is None else self.outcome.verdict
+    def verdict(self) -> str:
+        """The answer in words, as in "reproduced, robust"; "not measured" where a simulation failed."""
+        return "not measured" if self.outcome is None else self.outcome.answer.text
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as plain data."""
@@ -146,12 +148,14 @@ class StudyResult:
         claims: One entry per claim asked for, in the study's order.
         seeds: The seeds of the runs.
         quick: Whether it was the quick version.
+        at: Where it was measured: at the base, or at the best readings.
     """
 
     study: Study
     claims: tuple[Claim, ...]
     seeds: tuple[int, ...]
     quick: bool
+    at: At = "base"
 
     def to_dict(self) -> dict[str, Any]:
         """Return study and claims as plain data."""
@@ -199,12 +203,13 @@ def reproduce(
     force: bool = False,
     progress: Callable[[int, int], None] | None = None,
     command: str | None = None,
+    at: At = "base",
 ) -> StudyResult:
     """Measure the claims of a study.
 
     The result depends on the study, the seeds and `quick` alone. With `out`, every finished run is kept in
     `out/runs` at once: after an interruption, or with more seeds, only what is missing is run. A claim whose
-    simulation fails is `unclear`, with the error as its reason, and the others go on.
+    simulation fails is not measured, with the error as its reason, and the others go on.
 
     Args:
         study: Name of a study, or the id of one claim (then that claim alone).
@@ -216,9 +221,10 @@ def reproduce(
         force: Use `out` although it holds other files; these are kept in a folder beside it.
         progress: Called with the number of finished runs and of runs known to be needed so far.
         command: The command line, for the report.
+        at: "base": at the base, and beside it at the best reading. "best": at the best readings alone.
 
     Raises:
-        StudyError: There is no such study or claim, or the study's folder is wrong.
+        StudyError: There is no such study or claim, its folder is wrong, or a claim has no reading.
         OutputError: The results cannot be written.
     """
     found, single = find(study)
@@ -237,7 +243,7 @@ def reproduce(
         quick=quick,
         _runner=Runner(None if folder is None else folder / _RUNS, jobs, progress),
     )
-    result = StudyResult(found, _claims(context, rows), context.seeds, quick)
+    result = StudyResult(found, _claims(context, rows, at), context.seeds, quick, at)
     if folder is not None:
         result.save(folder, command=command)
     return result
@@ -245,52 +251,64 @@ def reproduce(
 
 def search_space(
     study: str,
+    only: str | Sequence[str] | None = None,
     settings: int | None = None,
     seeds: int | None = None,
+    trials: int | None = None,
     jobs: int | None = None,
     out: str | Path | None = None,
     force: bool = False,
     progress: Callable[[str], None] = lambda _: None,
-) -> Path:
+) -> list[Path]:
     """Search the space of what a study's paper leaves unsaid, and keep the outcome in the study's folder.
 
-    Where each statement holds, what decides, and the setting closest to the paper: `search.json`. For each
-    claim whose closest setting comes within 15 % of the numbers that the paper prints, it is written as a
-    scenario, `closest/<claim>.toml`. With `out`, finished runs are kept there and are not made again.
+    First the random design: in how much of the space each claim holds, and what decides (`search.json`).
+    Then the guided search of each claim: the reading that reproduces it, confirmed on fresh seeds
+    (`readings.json`). With `out`, finished runs are kept there and are not made again: an interrupted search
+    goes on.
 
     Args:
         study: Name of a study.
-        settings: Settings of the joint design; by default the study's number.
+        only: Ids of the claims to search; by default all. The others stay as they are kept.
+        settings: Settings of the random design; by default the study's number; 0: keep the design as it is.
         seeds: Seeds at each of them; by default the study's number.
+        trials: Settings that the guided search of a claim may judge, 80 by default; 0: no guided search.
         jobs: Runs at a time; by default one for each processor.
         out: Folder for the finished runs.
         force: Use `out` although it holds other files; these are kept in a folder beside it.
-        progress: Called with a line when a setting is done.
+        progress: Called with a line when a setting or a claim is done.
 
     Returns:
-        The file written.
+        The files written.
 
     Raises:
-        StudyError: There is no such study.
+        StudyError: There is no such study, or a search needs what is not installed.
         OutputError: The results cannot be written.
     """
-    found, _ = find(study)
-    claims = found.claims
+    found, single = find(study)
+    wanted = [only] if isinstance(only, str) else list(only) if only is not None else None
+    claims = select(found, [single] if single is not None else wanted)
     code.forget(found)
     folder = None if out is None else _prepare(out, found, force=force)
     runner = Runner(None if folder is None else folder / _RUNS, jobs, None)
     context = Context(study=found, seeds=(), quick=False, _runner=runner)
-    outcome = search.search(
-        context,
-        claims,
-        settings=settings or found.design,
-        seeds=seeds or found.design_seeds,
-        version=provenance.version(),
-        progress=progress,
-    )
-    path = search.keep(found, outcome)
-    closest.write_scenarios(replace(context, seeds=tuple(range(1, found.seeds + 1))), claims, outcome)
-    return path
+    written = []
+    if settings != 0:
+        outcome = search.search(
+            context,
+            claims,
+            settings=settings or found.design,
+            seeds=seeds or found.design_seeds,
+            version=provenance.version(),
+            progress=progress,
+        )
+        written.append(search.keep(found, outcome))
+    if trials != 0:
+        kept = search.read(found)
+        for claim in claims:
+            reading = guided.find_reading(context, claim, kept, trials or guided.TRIALS, progress)
+            written.append(readings.keep(found, claim.id, reading, provenance.version()))
+    return list(dict.fromkeys(written))
 
 
 def command(args: argparse.Namespace) -> int:
@@ -300,32 +318,38 @@ def command(args: argparse.Namespace) -> int:
     return verb.command(args)
 
 
-def _claims(context: Context, rows: Sequence[ClaimRow]) -> tuple[Claim, ...]:
-    """Judge claims: at the base, and at the setting closest to the paper; what fails is told."""
-    kept = search.read(context.study)
-    try:
-        # All in one go: runs are made in parallel, and those that two claims share are made once.
-        judged: Sequence[Judged | None] = judge(context, rows, context.study.space.base)
-    except RunError:
-        judged = [None] * len(rows)
-    found = []
-    for row, base in zip(rows, judged, strict=True):
+def _claims(context: Context, rows: Sequence[ClaimRow], at: At) -> tuple[Claim, ...]:
+    """Judge claims at the base and at the best reading; what fails is told."""
+    kept, found = search.read(context.study), readings.read(context.study)
+    base = context.study.space.base
+    shared: dict[str, Judged] = {}
+    if at == "base":
+        with contextlib.suppress(RunError):
+            # All in one go: runs are made in parallel, and those that two claims share are made once.
+            judged = judge(context, rows, base)
+            shared = {row.id: item for row, item in zip(rows, judged, strict=True)}
+    claims = []
+    for row in rows:
+        reading = found.get(row.id)
         try:
-            outcome = _outcome(context, row, base, kept)
+            if at == "best":
+                if reading is None:
+                    raise StudyError(
+                        f"no reading of {row.id} is kept: cogtcp reproduce {row.id} --search --settings 0"
+                    )
+                (here,) = judge(context, [row], reading.setting)
+                best = here
+            else:
+                here = shared.get(row.id) or judge(context, [row], base)[0]
+                best = None
+                if reading is not None and not context.quick:
+                    (best,) = judge(context, [row], reading.setting)
+            outcome = conclude(context, row, here, best, reading, kept)
         except RunError as error:
-            found.append(Claim(row, None, Told("nothing", f"a simulation failed: {error}")))
+            claims.append(Claim(row, None, Told("nothing", f"a simulation failed: {error}")))
         else:
-            found.append(Claim(row, outcome, tell(context, outcome)))
-    return tuple(found)
-
-
-def _outcome(context: Context, row: ClaimRow, base: Judged | None, kept: search.Search | None) -> Outcome:
-    if base is None:
-        (base,) = judge(context, [row], context.study.space.base)
-    near = None
-    if kept is not None and not context.quick:
-        (near,) = judge(context, [row], kept.claims[row.id].closest)
-    return conclude(context, row, base, near, kept)
+            claims.append(Claim(row, outcome, tell(context, outcome, at)))
+    return tuple(claims)
 
 
 def _prepare(directory: str | Path, study: Study, *, force: bool = False) -> Path:

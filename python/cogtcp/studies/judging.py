@@ -31,7 +31,7 @@ class Judged:
 
     @property
     def verdict(self) -> Verdict:
-        """A claim holds at a setting only if all its statements do; it differs if any of them does."""
+        """A claim holds at a setting only if all its statements do; it fails if any of them does."""
         return verdicts.combine([finding.verdict for finding in self.findings])
 
 
@@ -78,11 +78,16 @@ def distance(claim: ClaimRow, judged: Judged) -> float:
     failing = [finding for finding in judged.findings if finding.verdict != "holds"]
     total = len(failing) / len(judged.findings) if judged.findings else 0.0
     total += 0.01 * sum(min(max(-finding.slack, 0.0), 10.0) for finding in failing)
+    return total + distance_to_numbers(claim, judged)
+
+
+def distance_to_numbers(claim: ClaimRow, judged: Judged) -> float:
+    """Return the mean |ln(measured / paper)| over the paper's numbers; 0 where it prints none."""
     errors = []
     for number in claim.numbers:
         measured = number.measured(judged.grid)
         errors.append(abs(math.log(measured / number.value)) if measured > 0 else 5.0)
-    return total + (sum(errors) / len(errors) if errors else 0.0)
+    return sum(errors) / len(errors) if errors else 0.0
 
 
 def numbers(claim: ClaimRow, grid: Mapping[Point, Cell]) -> list[tuple[str, float, float]]:

@@ -1,4 +1,4 @@
-"""What the measurement of a claim came to, and how it is told: verdict, places, causes, exhibits."""
+"""What the measurement of a claim came to: its answer, statements, causes and figures."""
 
 from __future__ import annotations
 
@@ -6,23 +6,22 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from cogtcp.studies import code, power, verdicts
+from cogtcp.studies import code, kept, power, verdicts
 from cogtcp.studies.exhibits import Curve, Figure, Surface, Table
-from cogtcp.studies.judging import numbers
 from cogtcp.studies.space import show
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from cogtcp.studies import Context
+    from cogtcp.studies.answers import Answer
+    from cogtcp.studies.causes import Effect
     from cogtcp.studies.claims import ClaimRow, Plot
     from cogtcp.studies.judging import Judged
-    from cogtcp.studies.places import Effect, Place, Where
+    from cogtcp.studies.places import Place
+    from cogtcp.studies.readings import Reading
     from cogtcp.studies.search import Search
     from cogtcp.studies.verdicts import Verdict
-
-DECIDES = 0.05
-"""Level at which a parameter counts as one that decides."""
 
 
 @dataclass(frozen=True)
@@ -31,10 +30,12 @@ class Outcome:
 
     Attributes:
         row: The claim.
-        base: The claim at the scenario's own setting.
-        closest: The claim at the setting closest to the paper, on seeds without a part in the search.
-        search: The search of the space; None where none is kept.
+        base: The claim at the scenario's own setting, or at the best reading where that was asked for.
+        best: The claim at its best reading, on the seeds of this run; None where none is kept, or if quick.
+        reading: The best reading, as the guided search confirmed it; None where none is kept.
+        search: The random design; None where none is kept for this claim.
         effects: What each unsaid parameter does to it.
+        answer: Whether it can be reproduced, how robust it is, and what decides.
         figures: The paper's figures, redrawn.
         where_it_holds: The map of the two parameters that decide most; None where none does.
         tables: Tables that the study adds: causes.
@@ -43,9 +44,11 @@ class Outcome:
 
     row: ClaimRow
     base: Judged
-    closest: Judged | None
+    best: Judged | None
+    reading: Reading | None
     search: Search | None
     effects: Sequence[Effect]
+    answer: Answer
     figures: Sequence[Figure]
     tables: Sequence[Table]
     where_it_holds: Figure | None = None
@@ -53,35 +56,15 @@ class Outcome:
 
     @property
     def place(self) -> Place | None:
-        """Where the claim as a whole holds; None where no search is kept."""
+        """In how much of the space the claim as a whole holds; None where the design has not judged it."""
         return None if self.search is None else self.search.claims[self.row.id].place()
-
-    @property
-    def verdict(self) -> Verdict:
-        """`holds` everywhere, `differs` nowhere, `unclear` else."""
-        return "unclear" if self.place is None else self.place.verdict
-
-    @property
-    def where(self) -> Where | None:
-        """Everywhere, somewhere, nowhere or undecided; None where no search is kept."""
-        return None if self.place is None else self.place.where
-
-    @property
-    def decides(self) -> list[Effect]:
-        """The parameters whose effect is not chance, the greatest first."""
-        return [effect for effect in self.effects if effect.p <= DECIDES]
-
-    @property
-    def tried(self) -> int:
-        """How many settings the search looked at for this claim."""
-        return 0 if self.search is None else self.search.claims[self.row.id].tried
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was found as plain data."""
         place = self.place
         return {
+            "answer": self.answer.to_dict(),
             "base": self.base.verdict,
-            "where": self.where,
             "share": None if place is None else _share(place),
             "statements": [
                 {
@@ -91,23 +74,12 @@ class Outcome:
                     "test": statement.rule,
                     "estimate_of": statement.tested(self.quantities),
                     "base": _finding(finding),
-                    "where": None if found is None else found.where,
                     "share": None if found is None else _share(found),
                     "seeds_needed": power.seeds_needed(statement, finding, len(self.row.statements)),
                 }
                 for statement, finding, found in self.by_statement()
             ],
-            "closest": None if self.closest is None else self._closest(),
-            "decides": [
-                {
-                    "parameter": effect.parameter,
-                    "effect": round(effect.effect, 3),
-                    "p": round(effect.p, 4),
-                    "shares": {level: round(value, 3) for level, value in effect.shares.items()},
-                }
-                for effect in self.decides
-            ],
-            "tried": self.tried,
+            "best": None if self.reading is None else self._best(self.reading),
         }
 
     def by_statement(self) -> list[tuple[Any, Any, Place | None]]:
@@ -118,41 +90,76 @@ class Outcome:
             for statement, finding in zip(self.row.statements, self.base.findings, strict=True)
         ]
 
-    def _closest(self) -> dict[str, Any]:
-        assert self.closest is not None  # noqa: S101 - the caller looked
+    def _best(self, reading: Reading) -> dict[str, Any]:
+        nearest, turn = reading.nearest, reading.smallest_turn
         return {
-            "setting": dict(self.closest.setting),
-            "verdict": self.closest.verdict,
+            "setting": dict(reading.setting),
+            "seeds": list(reading.seeds),
+            "settings_judged": reading.evaluated,
             "statements": [
-                {"says": statement.says, **_finding(finding)}
-                for statement, finding in zip(self.row.statements, self.closest.findings, strict=True)
+                {
+                    "says": part.says,
+                    "verdict": part.answer,
+                    "estimate": part.estimate,
+                    "ci": None if math.isnan(part.low) else [part.low, part.high],
+                }
+                for part in reading.parts
             ],
-            "numbers": [
-                {"says": says, "paper": paper, "measured": measured}
-                for says, paper, measured in numbers(self.row, self.closest.grid)
-            ],
+            "turns_over": None
+            if turn is None
+            else {"parameter": turn.parameter, "from": turn.here, "to": turn.there},
+            "nearest_numbers": None
+            if nearest is None
+            else {
+                "setting": dict(nearest.setting),
+                "numbers": [
+                    {"says": says, "paper": paper, "measured": measured}
+                    for says, paper, measured in nearest.numbers
+                ],
+            },
         }
 
 
 def conclude(
-    study: Context, row: ClaimRow, base: Judged, closest: Judged | None, search: Search | None
+    study: Context,
+    row: ClaimRow,
+    base: Judged,
+    best: Judged | None,
+    reading: Reading | None,
+    search: Search | None,
 ) -> Outcome:
     """Put together what a claim came to, and draw its figures."""
-    effects = [] if search is None else search.decides(study.study, row.id)
-    figures = [_figure(study, row, plot, base, closest) for plot in row.plots]
+    if search is not None and row.id not in search.claims:
+        search = None
+    effects = [] if search is None else search.effects(study.study, row.id)
+    figures = [_figure(study, row, plot, base, best) for plot in row.plots]
     tables: list[Table] = []
     for name in row.shows:
         for exhibit in code.function(study.study, "exhibits", name)(study, base):
             (tables if isinstance(exhibit, Table) else figures).append(exhibit)
-    outcome = Outcome(row, base, closest, search, effects, figures, tables, quantities=study.study.quantities)
+    # Without a guided search, a base at which all holds reproduces the claim.
+    held = None if study.quick else sum(finding.verdict == "holds" for finding in base.findings)
+    answer = kept.answer(study.study, row, reading, search, held)
+    outcome = Outcome(
+        row,
+        base,
+        best,
+        reading,
+        search,
+        effects,
+        answer,
+        figures,
+        tables,
+        quantities=study.study.quantities,
+    )
     return replace(outcome, where_it_holds=_map(study, outcome))
 
 
-def _figure(study: Context, row: ClaimRow, plot: Plot, base: Judged, closest: Judged | None) -> Figure:
+def _figure(study: Context, row: ClaimRow, plot: Plot, base: Judged, best: Judged | None) -> Figure:
     curves = []
     shown = [("", base, "points")]
-    if closest is not None and closest.setting != base.setting:
-        shown.append((", closest", closest, "dashed"))
+    if best is not None and best.setting != base.setting:
+        shown.append((", best reading", best, "dashed"))
     for suffix, judged, style in shown:
         points = [point for point in row.points if point.matches(plot.where or {}) and plot.x in point]
         names = list(dict.fromkeys(point[plot.lines] for point in points)) if plot.lines else [None]
@@ -170,7 +177,7 @@ def _figure(study: Context, row: ClaimRow, plot: Plot, base: Judged, closest: Ju
         y_label=plot.y_label,
         curves=curves,
         caption="Points: at the base, mean and 95 % interval over the seeds."
-        + (" Dashed: at the setting closest to the paper." if len(shown) > 1 else ""),
+        + (" Dashed: at the best reading." if len(shown) > 1 else ""),
         paper=[] if row.ours else study.study.sentences(plot.id),
         log_x=plot.log_x,
         log_y=plot.log_y,
@@ -184,10 +191,12 @@ def _named(axis: str, value: Any) -> str:
 
 def _map(study: Context, outcome: Outcome) -> Figure | None:
     """Draw where the claim holds over the two parameters that decide most; None if none does."""
-    if outcome.search is None or not outcome.decides:
+    if outcome.search is None or not outcome.answer.causes:
         return None
     by_name = {parameter.name: parameter for parameter in study.study.space.varied}
-    names = [effect.parameter for effect in outcome.effects[:2]]
+    causes = [cause.parameter for cause in outcome.answer.causes]
+    others = [effect.parameter for effect in outcome.effects if effect.parameter not in causes]
+    names = [*causes, *others][:2]
     across, up = by_name[names[0]], by_name[names[-1]]
     verdict = outcome.search.claims[outcome.row.id].claim_verdicts()
     cells: dict[tuple[str, str], list[Verdict]] = {}
@@ -201,7 +210,7 @@ def _map(study: Context, outcome: Outcome) -> Figure | None:
         x_label=across.title,
         y_label=up.title,
         curves=[],
-        caption="Share of the settings of the design at which the claim holds, among those that decide.",
+        caption="Share of the settings at which the claim holds, among those with a clear result.",
         surfaces=[
             Surface("", across.levels(), up.levels(), values),
         ],
@@ -209,7 +218,7 @@ def _map(study: Context, outcome: Outcome) -> Figure | None:
 
 
 def _holds(found: Sequence[Verdict]) -> float:
-    decided = [verdict for verdict in found if verdict != "unclear"]
+    decided = [verdict for verdict in found if verdict != "inconclusive"]
     return decided.count("holds") / len(decided) if decided else math.nan
 
 
@@ -229,6 +238,6 @@ def _share(place: Place) -> dict[str, Any]:
         "estimate": share.mean,
         "ci": [share.low, share.high],
         "holds": place.holds,
-        "differs": place.differs,
+        "fails": place.fails,
         "inconclusive": place.inconclusive,
     }

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 import jinja2
 
 from cogtcp.report import page, still
+from cogtcp.studies import answers
 from cogtcp.studies.drawing import draw
-from cogtcp.studies.telling import counted, share_text
+from cogtcp.studies.telling import share_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from cogtcp.studies import Claim, StudyResult
     from cogtcp.studies.exhibits import Table
 
@@ -42,6 +41,7 @@ def study_report(result: StudyResult, *, command: str | None = None) -> str:
             share_text=share_text,
             base_text=_base_text,
             answer=_answer(result),
+            words=answers.WORDS.items(),
             searched=any(outcome.search is not None for outcome in outcomes),
             quick=result.quick,
             origin=[
@@ -57,31 +57,17 @@ def study_report(result: StudyResult, *, command: str | None = None) -> str:
 
 
 def _answer(result: StudyResult) -> str:
-    """Say how many of the paper's claims hold where, ours apart."""
-    paper = [claim for claim in result.claims if not claim.row.ours]
-    ours = [claim for claim in result.claims if claim.row.ours]
-    return " ".join(
-        _counted(kind, claims) for kind, claims in (("the paper", paper), ("ours", ours)) if claims
-    )
-
-
-def _counted(kind: str, claims: Sequence[Claim]) -> str:
-    outcomes = [claim.outcome for claim in claims if claim.outcome is not None]
-    head = f"Of {len(claims)} claim{'' if len(claims) == 1 else 's'} of {kind}"
-    places = [outcome.where for outcome in outcomes if outcome.where is not None]
-    base = counted([outcome.base.verdict for outcome in outcomes])
-    if not places:
-        return f"{head}, at the base, {base or 'none could be measured'}."
-    told = [
-        f"{places.count(where)} {'holds' if places.count(where) == 1 else 'hold'} {where}"
-        for where in ("everywhere", "somewhere", "nowhere")
-        if where in places
-    ]
-    if "undecided" in places:
-        told.append(
-            f"{places.count('undecided')} {'is' if places.count('undecided') == 1 else 'are'} undecided"
-        )
-    return f"{head}, {', '.join(told)}; at the base {base}."
+    """Say how many claims of the paper are reproduced and how robust they are, ours apart."""
+    names = {parameter.name: parameter.title for parameter in result.study.space.varied}
+    told = []
+    for ours, head in ((False, ""), (True, "Ours: ")):
+        found = [c.outcome.answer for c in result.claims if c.outcome is not None and c.row.ours == ours]
+        if found:
+            told.append(f"{head}{answers.counted(found)}.")
+            most = answers.decides_most(found, names)
+            if most and not ours:
+                told.append(f"What decides most: {most}.")
+    return " ".join(told)
 
 
 def _base_text(claim: Claim) -> str:

@@ -1,31 +1,29 @@
-"""The search of the space that a paper leaves unsaid: where its claims hold, and the setting closest to it.
+"""The random design over the space that a paper leaves unsaid: how robust its claims are.
 
-Two parts, with seeds that have nothing in common with those of a reproduction:
-
-1. *The design.* A Latin hypercube over all unsaid parameters together; each claim is judged at each setting.
-   From it come the places (everywhere, somewhere, nowhere) and what decides. No setting is chosen by its
-   result, so the shares are free of selection. There are two looks: claims that are inconclusive at a setting
-   get four times the seeds there. Each look tests at the 5 % level, so both together err in at most 10 %.
-2. *The closest.* For each claim, from the best settings of the design, a random local search on other seeds
-   for the setting nearest to what the paper shows. As it is chosen by its result, a reproduction measures it
-   anew on its own seeds, and only that is shown.
+A Latin hypercube over all unsaid parameters together, on seeds that have nothing in common with those of a
+reproduction; each claim is judged at each setting. From it come the shares and what decides. No setting is
+chosen by its result, so the shares are free of selection. There are two looks: claims that are inconclusive
+at a setting get four times the seeds there. Each look tests at the 5 % level, so both together err in at most
+10 %.
 
 The outcome is `search.json` in the study's folder. It is kept with the study, as it takes longer than a
-reproduction; it names its seeds and can be made anew: `cogtcp reproduce NAME --search`.
+reproduction; it names its seeds and can be made anew: `cogtcp reproduce NAME --search`. Whether a claim can
+be reproduced at all is for the guided search to say (`guided`), which starts from the best of the design.
 """
 
 from __future__ import annotations
 
 import json
-import random
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cogtcp.output import write_file
+from cogtcp.studies.causes import Effect, causes, effects
 from cogtcp.studies.errors import StudyError
 from cogtcp.studies.judging import distance, judge
-from cogtcp.studies.places import Effect, Place, effects
+from cogtcp.studies.places import Place
 from cogtcp.studies.space import Setting
+from cogtcp.studies.touching import touching
 from cogtcp.studies.verdicts import combine
 
 if TYPE_CHECKING:
@@ -35,20 +33,17 @@ if TYPE_CHECKING:
     from cogtcp.studies import Context, Study
     from cogtcp.studies.claims import ClaimRow
     from cogtcp.studies.judging import Judged
+    from cogtcp.studies.space import Unsaid
     from cogtcp.studies.verdicts import Verdict
 
 FILE = "search.json"
 DESIGN_SEED = 1
 DESIGN_SEEDS = 101
 """The first seed of the runs of the design; those of a reproduction count from 1."""
-CLOSEST_SEEDS = 1001
-"""The first seed of the runs of the local search."""
 MORE = 4
 """How many times the seeds the second look has."""
-START, ROUNDS, TRIES = 3, 3, 4
-"""How many settings of the design the local search starts from, its rounds, and the neighbours in each."""
 
-_LETTERS: dict[Verdict, str] = {"holds": "h", "differs": "d", "unclear": "u"}
+_LETTERS: dict[Verdict, str] = {"holds": "h", "fails": "f", "inconclusive": "i"}
 _VERDICTS: dict[str, Verdict] = {letter: verdict for verdict, letter in _LETTERS.items()}
 
 
@@ -59,14 +54,12 @@ class Found:
     Attributes:
         verdicts: For each statement, by what it says, its verdict at each setting of the design.
         distances: How far each setting of the design is from what the paper shows.
-        closest: The setting that the local search ended at.
-        tried: How many settings were tried for it, the design included.
+        touches: The unsaid parameters that can change a run of the claim.
     """
 
     verdicts: Mapping[str, tuple[Verdict, ...]]
     distances: tuple[float, ...]
-    closest: Setting
-    tried: int
+    touches: tuple[str, ...]
 
     def claim_verdicts(self) -> list[Verdict]:
         """Return the verdict of the claim at each setting: all of its statements must hold."""
@@ -86,9 +79,32 @@ class Search:
     claims: Mapping[str, Found]
     version: str
 
-    def decides(self, study: Study, claim: str) -> list[Effect]:
-        """Return what each unsaid parameter does to a claim, the greatest effect first."""
-        return effects(study.space, self.settings, self.claims[claim].claim_verdicts())
+    def touching(self, study: Study, claim: str) -> list[Unsaid]:
+        """Return the unsaid parameters that can change a claim."""
+        return [p for p in study.space.varied if p.name in self.claims[claim].touches]
+
+    def effects(self, study: Study, claim: str) -> list[Effect]:
+        """Return what each unsaid parameter does to a claim, the one that explains most first."""
+        verdicts = self.claims[claim].claim_verdicts()
+        return effects(self.touching(study, claim), self.settings, verdicts)
+
+    def causes(self, study: Study, claim: str) -> list[Effect]:
+        """Return the one or two parameters that decide."""
+        found = self.claims[claim]
+        known = [
+            (setting, verdict)
+            for setting, verdict in zip(self.settings, found.claim_verdicts(), strict=True)
+            if verdict != "inconclusive"
+        ]
+        if not known:
+            return []
+        return causes(self.touching(study, claim), *zip(*known, strict=True))
+
+    def best(self, claim: str, count: int) -> list[Setting]:
+        """Return the settings of the design that are nearest to what the paper shows."""
+        distances = self.claims[claim].distances
+        order = sorted(range(len(self.settings)), key=lambda index: distances[index])
+        return [self.settings[index] for index in order[:count]]
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -101,7 +117,6 @@ class Search:
                 "run_seeds": [DESIGN_SEEDS, DESIGN_SEEDS + self.seeds - 1],
                 "second_look": DESIGN_SEEDS + MORE * self.seeds - 1,
             },
-            "closest_seeds": [CLOSEST_SEEDS, CLOSEST_SEEDS + self.seeds - 1],
             "parameters": names,
             "settings": [[setting[name] for name in names] for setting in self.settings],
             "claims": {
@@ -111,8 +126,7 @@ class Search:
                         for says in found.verdicts
                     },
                     "distances": [round(value, 4) for value in found.distances],
-                    "closest": dict(found.closest),
-                    "tried": found.tried,
+                    "touches": list(found.touches),
                 }
                 for name, found in self.claims.items()
             },
@@ -122,8 +136,10 @@ class Search:
 def read(study: Study) -> Search | None:
     """Return the search kept in the study's folder; None if there is none.
 
+    A claim that is new, or whose statements have changed since, is not among its claims.
+
     Raises:
-        StudyError: It is not of this study as it is now: parameters or statements have changed since.
+        StudyError: It was made for other unsaid parameters.
     """
     path = study.folder / FILE
     try:
@@ -139,10 +155,6 @@ def read(study: Study) -> Search | None:
     for claim in study.claims:
         kept = data["claims"].get(claim.id)
         if kept is None or set(kept["statements"]) != {statement.says for statement in claim.statements}:
-            if claim.statements:
-                raise StudyError(
-                    f"{path}: the statements of {claim.id} have changed; repeat: cogtcp reproduce --search"
-                )
             continue
         claims[claim.id] = Found(
             {
@@ -150,8 +162,7 @@ def read(study: Study) -> Search | None:
                 for says, letters in kept["statements"].items()
             },
             tuple(kept["distances"]),
-            Setting(kept["closest"]),
-            kept["tried"],
+            tuple(kept["touches"]),
         )
     first, last = data["design"]["run_seeds"]
     settings = tuple(Setting(dict(zip(names, values, strict=True))) for values in data["settings"])
@@ -167,30 +178,36 @@ def search(
     version: str,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Search:
-    """Search the space for all `claims`; see the module."""
+    """Judge `claims` at each setting of the design; the other claims stay as they are kept."""
     space = study.study.space
     design = space.design(settings, DESIGN_SEED)
     judged: list[list[Judged]] = []
     for number, setting in enumerate(design, 1):
         judged.append(_look_twice(study, claims, setting, seeds))
         progress(f"design: setting {number} of {len(design)}")
-    fine = replace(study, seeds=tuple(range(CLOSEST_SEEDS, CLOSEST_SEEDS + seeds)))
-    found = {}
+    found = _others(study.study, design, seeds)
     for index, claim in enumerate(claims):
         column = [row[index] for row in judged]
-        distances = tuple(distance(claim, item) for item in column)
-        closest, tried = _closest(fine, claim, column, distances)
-        progress(f"closest to {claim.id}: {tried} settings")
         found[claim.id] = Found(
             {
                 statement.says: tuple(item.findings[place].verdict for item in column)
                 for place, statement in enumerate(claim.statements)
             },
-            distances,
-            closest,
-            len(design) + tried,
+            tuple(distance(claim, item) for item in column),
+            tuple(parameter.name for parameter in touching(study, claim)),
         )
-    return Search(tuple(design), seeds, found, version)
+    ordered = {claim.id: found[claim.id] for claim in study.study.claims if claim.id in found}
+    return Search(tuple(design), seeds, ordered, version)
+
+
+def _others(study: Study, design: Sequence[Setting], seeds: int) -> dict[str, Found]:
+    """Return what is kept of claims at the same settings and seeds."""
+    try:
+        kept = read(study)
+    except StudyError:
+        return {}
+    same = kept is not None and kept.settings == tuple(design) and kept.seeds == seeds
+    return dict(kept.claims) if same and kept is not None else {}
 
 
 def keep(study: Study, outcome: Search, folder: Path | None = None) -> Path:
@@ -210,29 +227,8 @@ def _look_twice(study: Context, claims: Sequence[ClaimRow], setting: Setting, se
     open_ones = [
         claim
         for claim in claims
-        if any(finding.verdict == "unclear" for finding in judged[claim.id].findings)
+        if any(finding.verdict == "inconclusive" for finding in judged[claim.id].findings)
     ]
     if open_ones:
         judged |= zip([claim.id for claim in open_ones], judge(second, open_ones, setting), strict=True)
     return [judged[claim.id] for claim in claims]
-
-
-def _closest(
-    study: Context, claim: ClaimRow, column: Sequence[Judged], distances: Sequence[float]
-) -> tuple[Setting, int]:
-    """Search near the best settings of the design, and the base, for the one closest to the paper."""
-    space = study.study.space
-    stream = random.Random(f"closest/{claim.id}")  # noqa: S311 - a documented draw
-    ranked = sorted(range(len(column)), key=lambda index: distances[index])
-    tried: dict[Setting, float] = {}
-
-    def score(setting: Setting) -> float:
-        if setting not in tried:
-            (judged,) = judge(study, [claim], setting)
-            tried[setting] = distance(claim, judged)
-        return tried[setting]
-
-    best = min([space.base, *(column[index].setting for index in ranked[:START])], key=score)
-    for _ in range(ROUNDS):
-        best = min([best, *(space.neighbour(best, stream) for _ in range(TRIES))], key=score)
-    return best, len(tried)

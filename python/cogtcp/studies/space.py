@@ -137,22 +137,16 @@ class Unsaid:
             return _three_digits(self.low * (self.high / self.low) ** share)
         return _three_digits(self.low + (self.high - self.low) * share)
 
-    def near(self, value: Value, stream: random.Random) -> Value:
-        """Return another value close to `value`: a tenth of the range away, or another choice."""
-        if self.choices:
-            return stream.choice(self.choices)
+    def share(self, value: Value) -> float:
+        """Return where in the range a value is, from 0 to 1: the inverse of `at`."""
         scale: Any = math.log if self.log else float
-        span = scale(self.high) - scale(self.low)
-        share = (scale(float(value)) - scale(self.low)) / span
-        return self.at(min(max(share + stream.gauss(0, 0.1), 0.0), 1.0))
+        return float((scale(float(value)) - scale(self.low)) / (scale(self.high) - scale(self.low)))
 
     def level(self, value: Value, levels: int = 3) -> str:
         """Return the class of a value: the choice, or one of so many equal parts of the range."""
         if self.choices:
             return show(value)
-        scale: Any = math.log if self.log else float
-        share = (scale(float(value)) - scale(self.low)) / (scale(self.high) - scale(self.low))
-        part = min(int(share * levels), levels - 1)
+        part = min(int(self.share(value) * levels), levels - 1)
         return f"{show(self.at(part / levels))} to {show(self.at((part + 1) / levels))}"
 
     def levels(self) -> list[str]:
@@ -195,16 +189,11 @@ class Space:
             for index in range(count)
         ]
 
-    def neighbour(self, setting: Setting, stream: random.Random, changes: int = 2) -> Setting:
-        """Return a setting that differs from another in up to `changes` parameters."""
-        chosen = stream.sample(self.varied, min(changes, len(self.varied)))
-        new: Setting = setting.but(**{p.name: p.near(setting[p.name], stream) for p in chosen})
-        return new
-
     def differences(self, setting: Setting) -> str:
-        """Say in words where a setting differs from the base."""
+        """Say in words what of a setting is not as in the base."""
         found = [
-            f"{parameter.title} {show(setting[parameter.name])}"
+            f"{parameter.label or parameter.name.replace('_', ' ')} {show(setting[parameter.name])} "
+            f"{parameter.unit}".rstrip()
             for parameter in self.varied
             if setting[parameter.name] != parameter.base
         ]

@@ -198,12 +198,13 @@ class Statement:
 def weakest(findings: Sequence[Finding]) -> Finding:
     """Return the finding that decides among parts that must all hold, with the verdict of all.
 
-    It is the first that differs, else the first that is unclear, else the one closest to not holding.
+    It is the first that fails, else the first that is inconclusive, else the one closest to not holding.
     """
-    ranked = ("differs", "unclear", "holds")
+    ranked = ("fails", "inconclusive", "holds")
     verdict = verdicts.combine([finding.verdict for finding in findings])
     decides = min(findings, key=lambda finding: (ranked.index(finding.verdict), finding.slack))
-    return replace(decides, verdict=verdict)
+    clearance = verdicts.least_clearance([finding.clearance for finding in findings])
+    return replace(decides, verdict=verdict, clearance=clearance)
 
 
 def _words(name: str) -> str:

@@ -1,4 +1,4 @@
-"""How the outcome of a claim is told: in two sentences, and as tables of its page."""
+"""How the outcome of a claim is told: in a few lines, and as tables of its page."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from cogtcp.studies import Context
     from cogtcp.studies.outcome import Outcome
     from cogtcp.studies.places import Place
+    from cogtcp.studies.readings import Reading
     from cogtcp.studies.verdicts import Finding, Verdict
-
-NOT_SEARCHED = "The space of what the paper leaves unsaid has not been searched yet."
 
 
 @dataclass(frozen=True)
@@ -28,41 +27,47 @@ class Told:
     """What a claim came to, in words and tables.
 
     Attributes:
-        measured: What holds at the base.
-        why: Where it holds in the space, and what decides.
-        decides: The parameters that decide, in a few words; empty where none does, or is known.
+        measured: How many statements hold where it was measured.
+        why: The best reading, and in how much of the space the claim holds.
+        share: The share of the settings at which it holds, in words; empty where it is not known.
+        reading: The best reading in words; empty where none is kept.
+        turn: The smallest change of one parameter that turns it over; empty where none is known.
         statements: The statement table; None where a simulation failed.
         numbers: The paper's numbers beside ours; None where it prints none.
-        details: What the page folds away: power, the closest setting, effects.
+        details: What the page folds away: power, the best reading, effects.
     """
 
     measured: str
     why: str
-    decides: str = ""
+    share: str = ""
+    reading: str = ""
+    turn: str = ""
     statements: Table | None = None
     numbers: Table | None = None
     details: Sequence[Table] = ()
 
 
-def tell(study: Context, outcome: Outcome) -> Told:
+def tell(study: Context, outcome: Outcome, at: str = "base") -> Told:
     """Return what to say of a claim."""
-    names = {parameter.name: parameter.title for parameter in study.study.space.varied}
+    share, reading, turn = _share(outcome), _reading(study, outcome), _turn(study, outcome)
     return Told(
-        measured=f"At the base, of {_statements_counted(outcome)}.",
-        why=_where(study, outcome),
-        decides=", ".join(names[effect.parameter] for effect in outcome.decides[:3]),
+        measured=f"At the {'best reading' if at == 'best' else 'base'}, {_statements_counted(outcome)}.",
+        why=" ".join(part for part in (share, reading, turn) if part),
+        share=share,
+        reading=reading,
+        turn=turn,
         statements=_statements(outcome),
         numbers=_numbers(outcome),
-        details=[*_closest(study, outcome), *_effects(study, outcome), _tests(study, outcome)],
+        details=[*_best(study, outcome), *_effects(study, outcome), _tests(study, outcome)],
     )
 
 
 def counted(found: Sequence[Verdict]) -> str:
-    """Return "2 hold, 1 differs, 3 are inconclusive"."""
+    """Return "2 hold, 1 fails, 3 are inconclusive"."""
     words = {
         "holds": ("holds", "hold"),
-        "differs": ("differs", "differ"),
-        "unclear": ("is inconclusive", "are inconclusive"),
+        "fails": ("fails", "fail"),
+        "inconclusive": ("is inconclusive", "are inconclusive"),
     }
     counts = [(found.count(verdict), one, many) for verdict, (one, many) in words.items()]
     return ", ".join(f"{count} {one if count == 1 else many}" for count, one, many in counts if count)
@@ -70,38 +75,60 @@ def counted(found: Sequence[Verdict]) -> str:
 
 def _statements_counted(outcome: Outcome) -> str:
     found = [finding.verdict for finding in outcome.base.findings]
-    return f"{len(found)} statement{'' if len(found) == 1 else 's'} {counted(found)}"
+    if len(found) == 1:
+        return f"its one statement {counted(found).removeprefix('1 ')}"
+    return f"of its {len(found)} statements {counted(found)}"
 
 
-def _where(study: Context, outcome: Outcome) -> str:
+def _share(outcome: Outcome) -> str:
     place = outcome.place
     if place is None:
-        return NOT_SEARCHED
-    text = {
-        "everywhere": "It holds everywhere in the space of what the paper leaves unsaid",
-        "nowhere": "It holds nowhere in the space of what the paper leaves unsaid",
-        "somewhere": "It holds in a part of the space of what the paper leaves unsaid",
-        "undecided": "Too few settings decide to say where it holds",
-    }[place.where]
-    text += f": at {place.holds} of {place.holds + place.differs} settings that decide"
-    if place.inconclusive:
-        text += f" ({place.inconclusive} more are inconclusive)"
-    text += "."
-    names = {parameter.name: parameter for parameter in study.study.space.varied}
-    if outcome.decides:
-        found = [
-            f"{names[effect.parameter].title} (from {100 * min(effect.shares.values()):.0f} to "
-            f"{100 * max(effect.shares.values()):.0f} % of the settings)"
-            for effect in outcome.decides[:3]
-        ]
-        text += f" What decides: {', '.join(found)}."
-    elif place.where == "nowhere":
-        text += f" The search looked at {outcome.tried} settings in {len(names)} dimensions."
+        return ""
+    decided = place.holds + place.fails
+    if not decided:
+        return f"The seeds of the design do not suffice at any of its {place.inconclusive} settings."
+    text = f"Holds at {place.holds} of {decided} settings ({share_percent(place)}"
+    text += f"; {place.inconclusive} inconclusive)" if place.inconclusive else ")"
+    for cause in outcome.answer.causes[-1:]:
+        text += f", {100 * cause.inside:.0f} % where {outcome.answer.conditions}"
+    return text + "."
+
+
+def _reading(study: Context, outcome: Outcome) -> str:
+    reading = outcome.reading
+    if reading is None:
+        return ""
+    where = study.study.space.differences(reading.setting)
+    where = "the base" if reading.setting == study.study.space.base else where
+    text = f"Best reading ({reading.evaluated} judged): {where}."
+    missing = [part for part in reading.parts if part.answer != "holds"]
+    if missing:
+        told = [f"{part.says.rstrip('.')} ({_short(part.answer, part.slack)})" for part in missing]
+        text += f" Not there: {'; '.join(told)}."
     return text
 
 
+def _short(answer: Verdict, slack: float) -> str:
+    if answer == "inconclusive":
+        return "inconclusive"
+    return f"short by {100 * -slack:.2g} % of its bound" if slack == slack and slack < 0 else "fails"
+
+
+def _turn(study: Context, outcome: Outcome) -> str:
+    reading = outcome.reading
+    if reading is None or reading.held < len(reading.parts):
+        return ""
+    turn = reading.smallest_turn
+    if turn is None:
+        return "No change of one parameter alone turns it over."
+    (parameter,) = (item for item in study.study.space.varied if item.name == turn.parameter)
+    unit = f" {parameter.unit}" if parameter.unit else ""
+    name = parameter.label or parameter.name.replace("_", " ")
+    return f"Turned over by {name} alone: from {show(turn.here)} to {show(turn.there)}{unit}."
+
+
 def _statements(outcome: Outcome) -> Table:
-    searched, near = outcome.search is not None, outcome.closest
+    searched, reading = outcome.search is not None, outcome.reading
     rows = []
     for index, (statement, finding, place) in enumerate(outcome.by_statement()):
         row = [
@@ -112,9 +139,9 @@ def _statements(outcome: Outcome) -> Table:
             finding.verdict,
         ]
         if place is not None:
-            row += [place.where, share_text(place)]
-        if near is not None:
-            row.append(interval_text(near.findings[index]))
+            row.append(share_text(place))
+        if reading is not None:
+            row += [_part_text(reading, index), reading.parts[index].answer]
         rows.append(row)
     return Table(
         title="Statement by statement",
@@ -124,8 +151,8 @@ def _statements(outcome: Outcome) -> Table:
             "tested",
             "at the base [95 %]",
             "there",
-            *(["where", "share of the settings [95 %]"] if searched else []),
-            *(["closest setting [95 %]"] if near is not None else []),
+            *(["share of the settings [95 %]"] if searched else []),
+            *(["best reading [95 %]", "there"] if reading is not None else []),
         ],
         rows=rows,
         caption="Of a statement made at several points, the one that decides is shown.",
@@ -149,65 +176,96 @@ def _tests(study: Context, outcome: Outcome) -> Table:
     )
 
 
+def _part_text(reading: Reading, index: int) -> str:
+    part = reading.parts[index]
+    text = f"{part.estimate:.3g}"
+    return text if part.low != part.low else f"{text} {ends_text(part.low, part.high)}"
+
+
 def _numbers(outcome: Outcome) -> Table | None:
     if not outcome.row.numbers:
         return None
     at_base = numbers(outcome.row, outcome.base.grid)
     columns = [[f"{measured:.3g}" for _, _, measured in at_base]]
     header = ["number", "paper", "base"]
-    if outcome.closest is not None:
-        columns.append([f"{measured:.3g}" for _, _, measured in numbers(outcome.row, outcome.closest.grid)])
-        header.append("closest setting")
+    reading = outcome.reading
+    if reading is not None:
+        columns.append([f"{measured:.3g}" for _, _, measured in reading.numbers])
+        header.append("best reading")
+        if reading.nearest is not None and reading.nearest.setting != reading.setting:
+            columns.append([f"{measured:.3g}" for _, _, measured in reading.nearest.numbers])
+            header.append("nearest setting")
+        last = reading.numbers if reading.nearest is None else reading.nearest.numbers
+        columns.append([f"{100 * (measured / paper - 1):+.0f} %" for _, paper, measured in last])
+        header.append("distance")
     return Table(
         title="The paper's numbers",
         header=header,
         rows=[
             [says, f"{paper:.3g}", *found] for (says, paper, _), *found in zip(at_base, *columns, strict=True)
         ],
+        caption="Nearest setting: the one with the least mean |ln(measured / paper)| of all that were tried, "
+        "whatever the statements; measured on seeds that had no part in the search. Distance: there.",
     )
 
 
-def _closest(study: Context, outcome: Outcome) -> list[Table]:
-    if outcome.closest is None:
+def _best(study: Context, outcome: Outcome) -> list[Table]:
+    reading = outcome.reading
+    if reading is None:
         return []
-    base, closest = outcome.base.setting, outcome.closest.setting
+    base, varied = study.study.space.base, study.study.space.varied
+    turns = {turn.parameter: turn for turn in reading.turns}
+    nearest = reading.nearest.setting if reading.nearest is not None else reading.setting
     rows = [
-        [parameter.title, show(base[parameter.name]), show(closest[parameter.name])]
-        for parameter in study.study.space.varied
-        if base[parameter.name] != closest[parameter.name]
+        [
+            parameter.title,
+            show(base[parameter.name]),
+            show(reading.setting[parameter.name]),
+            show(turns[parameter.name].there) if parameter.name in turns else "",
+            *([show(nearest[parameter.name])] if nearest != reading.setting else []),
+        ]
+        for parameter in varied
+        if parameter.name in turns
+        or len({base[parameter.name], reading.setting[parameter.name], nearest[parameter.name]}) > 1
     ]
+    header = ["unsaid parameter", "base", "best reading", "turned over at"]
+    if nearest != reading.setting:
+        header.append("nearest to the numbers")
     return [
         Table(
-            title="The closest setting",
-            header=["unsaid parameter", "base", "closest"],
-            rows=rows or [["all", "as in the scenario", "the same"]],
-            caption=f"The setting nearest to what the paper shows, of {outcome.tried} that were tried; "
-            "what is not listed is as at the base. Its figures here are measured on seeds that had no part "
-            "in the search.",
+            title="The best reading",
+            header=header,
+            rows=rows or [["all", "as in the scenario", "the same", ""]],
+            caption=f"The best of {reading.evaluated} settings that the guided search judged, confirmed on "
+            f"the fresh seeds {reading.seeds[0]} to {reading.seeds[1]}. Turned over at: the nearest value of "
+            "that parameter alone at which a statement no longer holds. The others are as at the base.",
         )
     ]
 
 
 def _effects(study: Context, outcome: Outcome) -> list[Table]:
     names = {parameter.name: parameter for parameter in study.study.space.varied}
-    if not outcome.effects or outcome.place is None or outcome.place.where in ("everywhere", "nowhere"):
+    if not outcome.effects or "depends" not in outcome.answer.robust:
         return []
     return [
         Table(
             title="What decides",
-            header=["unsaid parameter", "claim holds at", "effect", "p"],
+            header=["unsaid parameter", "claim holds at", "best split", "explained", "p"],
             rows=[
                 [
                     names[effect.parameter].title,
                     "; ".join(f"{level}: {100 * value:.0f} %" for level, value in effect.shares.items()),
-                    f"{effect.effect:.2f}",
+                    f"{effect.condition}: {100 * effect.inside:.0f} %, else {100 * effect.outside:.0f} %"
+                    if effect.condition
+                    else "",
+                    f"{100 * effect.explained:.0f} %",
                     "< 0.01" if effect.p < 0.01 else f"{effect.p:.2f}",
                 ]
                 for effect in outcome.effects
             ],
             caption="Share of the settings at which the claim holds, by the value of one parameter, the "
-            "others as in the design. Effect: greatest less least. p: permutation test, Holm over the "
-            "parameters.",
+            "others as in the design. Best split: where it is best cut in two. Explained: share of "
+            "the variance between the two sides. p: permutation test of the best split of all parameters.",
         )
     ]
 
@@ -218,10 +276,16 @@ def interval_text(finding: Finding) -> str:
     return text if finding.low != finding.low else f"{text} {ends_text(finding.low, finding.high)}"
 
 
+def share_percent(place: Place) -> str:
+    """Return a share with its interval, as in "14 %, 95 %: 7 to 25 %"."""
+    share: Interval = place.share
+    return f"{100 * share.mean:.0f} %, 95 %: {100 * share.low:.0f} to {100 * share.high:.0f} %"
+
+
 def share_text(place: Place) -> str:
     """Return a share with its interval in per cent, and how many settings were inconclusive."""
     share: Interval = place.share
     if share.n == 0:
-        return f"none decides ({place.inconclusive} inconclusive)"
+        return f"all {place.inconclusive} inconclusive"
     text = f"{100 * share.mean:.0f} % [{100 * share.low:.0f}, {100 * share.high:.0f}]"
     return f"{text}, {place.inconclusive} inconclusive" if place.inconclusive else text

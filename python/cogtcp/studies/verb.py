@@ -8,19 +8,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from cogtcp._errors import UsageError
-from cogtcp.studies import find, list_studies, reproduce
-from cogtcp.studies.telling import NOT_SEARCHED
+from cogtcp.studies import answers, find, list_studies, reproduce
 
 if TYPE_CHECKING:
     import argparse
 
     from cogtcp.studies import Study, StudyResult
 
-_STYLES = {"holds": "bold green", "differs": "bold red", "unclear": "bold yellow"}
+_STYLES = {
+    "reproduced": "bold green",
+    "in part": "bold yellow",
+    "not reproduced": "bold red",
+    "not searched": "bold",
+}
 
 # Where the output is no terminal nobody's window limits the width.
 _WIDTH_OF_FILES = 120
@@ -53,6 +56,7 @@ def command(args: argparse.Namespace) -> int:
                 force=args.force,
                 progress=listener,
                 command=arguments.command_line(),
+                at=args.at,
             )
     except KeyboardInterrupt:
         print(
@@ -72,11 +76,14 @@ def _search(args: argparse.Namespace) -> int:
     """Search the space of what the paper leaves unsaid; the outcome stays with the study."""
     from cogtcp.studies import search_space
 
-    out = Path(args.out) if args.out is not None else Path("results") / f"search-{args.study}"
+    study, _ = find(args.study)
+    out = Path(args.out) if args.out is not None else Path("results") / f"search-{study.name}"
     try:
-        path = search_space(
+        paths = search_space(
             args.study,
+            only=args.only,
             settings=args.settings,
+            trials=args.trials,
             seeds=args.seeds,
             jobs=args.jobs,
             out=out,
@@ -89,7 +96,8 @@ def _search(args: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return 130
-    print(json.dumps({"search": str(path)}) if args.json else f"search: {path}")
+    names = [str(path) for path in paths]
+    print(json.dumps({"search": names}) if args.json else f"search: {', '.join(names)}")
     return 0
 
 
@@ -119,32 +127,29 @@ def _list(studies: list[Study], *, as_json: bool) -> None:
 
 
 def _show(result: StudyResult) -> None:
-    console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_FILES, highlight=False)
-    console.print(f"{result.study.title}", style="bold")
-    console.print(f"{result.study.paper}\n")
+    """Print the answer first, then at most five lines a claim; the report has the rest."""
+    console = Console(
+        width=None if sys.stdout.isatty() else _WIDTH_OF_FILES, highlight=False, soft_wrap=False
+    )
+    console.print(Text(result.study.title, style="bold"), no_wrap=True, overflow="ellipsis")
+    paper = [claim.outcome.answer for claim in result.claims if claim.outcome and not claim.row.ours]
+    if paper:
+        console.print(Text(f"{answers.counted(paper)}."))
+    console.print()
     for claim in result.claims:
-        heading = Text(
-            f"{claim.row.id}, {claim.row.figure}{' (ours)' if claim.row.ours else ''}: ", style="bold"
-        )
-        heading.append(claim.verdict, style=_STYLES[claim.verdict])
-        if claim.outcome is not None and claim.outcome.where is not None:
-            heading.append(f", {claim.outcome.where}")
-        console.print(heading)
-        table = Table.grid(padding=(0, 1))
-        told = [("claim", claim.row.claim), ("paper", claim.row.paper), ("found", claim.told.measured)]
-        if claim.told.why != NOT_SEARCHED:
-            told.append(("where", claim.told.why))
-        for name, text in told:
-            table.add_row(Text(f"  {name}"), Text(text))
-        if claim.outcome is not None:
-            for statement, finding, _ in claim.outcome.by_statement():
-                table.add_row(
-                    Text(f"  {finding.verdict}", style=_STYLES[finding.verdict]), Text(statement.says)
-                )
-        console.print(table)
-        console.print()
-    if any(claim.told.why == NOT_SEARCHED for claim in result.claims):
+        outcome = claim.outcome
+        heading = Text(f"{claim.row.id}{' (ours)' if claim.row.ours else ''}: ", style="bold")
+        style = "bold red" if outcome is None else _STYLES[outcome.answer.reproduced]
+        heading.append(claim.verdict, style=style)
+        told = claim.told
+        lines = [claim.row.claim, f"{told.share} {told.measured}".strip(), told.reading, told.turn]
+        if outcome is None:
+            lines = [claim.row.claim, told.why]
+        for line in [heading, *(Text(f"  {line}") for line in lines if line)]:
+            console.print(line, no_wrap=True, overflow="ellipsis")
+    unsearched = [c for c in result.claims if c.outcome and c.outcome.answer.reproduced == "not searched"]
+    if unsearched:
         console.print(
-            f"{NOT_SEARCHED} Until then every claim is unclear; what is shown is at the base.\n"
-            f"search: cogtcp reproduce {result.study.name} --search"
+            f"\nNot searched: {len(unsearched)} of {len(result.claims)} claims. "
+            f"cogtcp reproduce {result.study.name} --search",
         )

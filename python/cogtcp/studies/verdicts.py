@@ -1,12 +1,12 @@
 """Statistical tests that turn measurements over seeds into a verdict.
 
-Each test takes one value per seed and returns a `Finding`: `holds`, `differs` or `unclear`, the
+Each test takes one value per seed and returns a `Finding`: `holds`, `fails` or `inconclusive`, the
 estimate, its 95 % confidence interval and a sentence. Three answers, not two: that a difference could not be
-shown is no proof of equality, so a test that lacks seeds says `unclear`.
+shown is no proof of equality, so a test that lacks seeds says `inconclusive`.
 
 All tests work at the 5 % level. A claim about several points ("at every ...") is tested at each of them and
 holds only where all hold, which needs no correction for their number (an intersection-union test); one point
-that contradicts is enough for `differs`, and there the level is divided by the number of points (Bonferroni).
+that contradicts is enough for `fails`, and there the level is divided by the number of points (Bonferroni).
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from cogtcp.statistics import Interval, mean_interval, ratio_interval
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Verdict = Literal["holds", "differs", "unclear"]
+Verdict = Literal["holds", "fails", "inconclusive"]
 
 LEVEL = 0.05
-"""Probability that a test says `holds`, or `differs`, where it is not so."""
+"""Probability that a test says `holds`, or `fails`, where it is not so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,9 @@ class Finding:
     """How far the estimate lies on the right side of the bound, in shares of it; negative: the wrong side."""
     spread: float = math.nan
     """Standard deviation over the seeds of what is tested, on the scale of the estimate."""
+    clearance: float = math.nan
+    """(effect - bound) / standard error: positive on the side where the statement holds; NaN where a test has
+    none."""
 
 
 def ratio(
@@ -65,7 +68,7 @@ def ratio(
 
     The estimate is the ratio of the means with its interval by Fieller's theorem, which is the same t-test at
     every ratio. With a baseline of zero it is the difference, and `factor` has no say. `members` is over how
-    many points the statement is made: `differs` needs the level divided by it.
+    many points the statement is made: `fails` needs the level divided by it.
     """
     scale = abs(statistics.fmean(baseline)) or 1.0
     bound = factor if any(baseline) else 0.0
@@ -75,12 +78,22 @@ def ratio(
     positive = sum(b for a, b in zip(values, baseline, strict=True) if not math.isnan(a)) > 0
     outer = ratio_interval(values, baseline, 1 - LEVEL) if positive else mean_interval(shares, 1 - LEVEL)
     if above:
-        verdict: Verdict = "holds" if inner.low > bound else "differs" if against.high < bound else "unclear"
+        verdict: Verdict = (
+            "holds" if inner.low > bound else "fails" if against.high < bound else "inconclusive"
+        )
     else:
-        verdict = "holds" if inner.high < bound else "differs" if against.low > bound else "unclear"
+        verdict = "holds" if inner.high < bound else "fails" if against.low > bound else "inconclusive"
     slack = (outer.mean - bound if above else bound - outer.mean) / (abs(bound) or 1.0)
     return Finding(
-        verdict, outer.mean, outer.low, outer.high, format_interval(outer), where, slack, _spread(shares)
+        verdict,
+        outer.mean,
+        outer.low,
+        outer.high,
+        format_interval(outer),
+        where,
+        slack,
+        _spread(shares),
+        _clearance([value - bound if above else bound - value for value in shares]),
     )
 
 
@@ -106,14 +119,26 @@ def near(
     against = ratio_interval(values, baseline, 1 - LEVEL / members)
     outer = ratio_interval(values, baseline, 1 - LEVEL)
     low, high = factor * (1 - margin), factor * (1 + margin)
-    verdict: Verdict = "unclear"
+    verdict: Verdict = "inconclusive"
     if low <= inner.low and inner.high <= high:
         verdict = "holds"
     elif against.high < low or high < against.low:
-        verdict = "differs"
+        verdict = "fails"
     slack = margin - abs(outer.mean / factor - 1)
+    clearance = min(
+        _clearance([a - low * b for a, b in zip(values, baseline, strict=True)]),
+        _clearance([high * b - a for a, b in zip(values, baseline, strict=True)]),
+    )
     return Finding(
-        verdict, outer.mean, outer.low, outer.high, format_interval(outer), where, slack, _spread(shares)
+        verdict,
+        outer.mean,
+        outer.low,
+        outer.high,
+        format_interval(outer),
+        where,
+        slack,
+        _spread(shares),
+        clearance,
     )
 
 
@@ -144,7 +169,7 @@ def equivalent(
     """Test that the mean of `values` is `expected` within a relative `margin`: "matches", "close to".
 
     Two one-sided tests (TOST; Schuirmann 1987): it holds if the 90 % interval of `value / expected` lies
-    within `[1 - margin, 1 + margin]`, and differs if the 95 % interval lies outside.
+    within `[1 - margin, 1 + margin]`, and fails if the 95 % interval lies outside.
     """
     if not (expected > 0 and 0 < margin < 1):
         raise ValueError(f"need expected > 0 and 0 < margin < 1, not {expected} and {margin}")
@@ -156,24 +181,26 @@ def equivalent(
 def increasing(series: Sequence[Sequence[float]], labels: Sequence[str] = (), *, members: int = 1) -> Finding:
     """Test that the mean grows from each point to the next: `series[point][seed]`, paired by seed.
 
-    It holds if every step is shown to be positive, and differs if some step is shown to be negative
+    It holds if every step is shown to be positive, and fails if some step is shown to be negative
     (Bonferroni over the steps). The finding is that of the least step, in shares of the greatest mean.
     """
     if len(series) < 2:
         raise ValueError("a trend needs at least two points")
     labels = labels or [str(index + 1) for index in range(len(series))]
     scale = max((abs(statistics.fmean(values)) for values in series), default=0.0) or 1.0
-    steps = []
+    steps, clearances = [], []
     verdicts: list[Verdict] = []
     for before, after, first, second in zip(series, series[1:], labels, labels[1:], strict=False):
         relative = [(b - a) / scale for a, b in zip(before, after, strict=True)]
         rising = mean_interval(relative, 1 - 2 * LEVEL)
         falling = mean_interval(relative, 1 - 2 * LEVEL / (members * (len(series) - 1)))
-        verdicts.append("holds" if rising.low > 0 else "differs" if falling.high < 0 else "unclear")
+        verdicts.append("holds" if rising.low > 0 else "fails" if falling.high < 0 else "inconclusive")
         steps.append((mean_interval(relative, 1 - LEVEL), f"{first} to {second}"))
+        clearances.append(_clearance(relative))
     least, where = min(steps, key=lambda step: step[0].mean)
     statement = f"least step, from {where}, {format_interval(least, percent=True)} of the greatest mean"
-    return replace(_finding(combine(verdicts), least, statement, where), slack=least.mean)
+    found = _finding(combine(verdicts), least, statement, where)
+    return replace(found, slack=least.mean, clearance=least_clearance(clearances))
 
 
 def flat(
@@ -202,16 +229,17 @@ def flat(
     verdict = combine([finding.verdict for finding in findings])
     interval = Interval(farthest.estimate, farthest.low, farthest.high, len(own))
     statement = f"farthest from the mean, at {farthest.where}, {format_interval(interval)} times it"
-    return replace(farthest, verdict=verdict, statement=statement)
+    clearance = least_clearance([finding.clearance for finding in findings])
+    return replace(farthest, verdict=verdict, statement=statement, clearance=clearance)
 
 
 def combine(verdicts: Sequence[Verdict]) -> Verdict:
-    """Return the verdict of a claim with several parts: `holds` if all do, `differs` if any does."""
+    """Return the verdict of a claim with several parts: `holds` if all do, `fails` if any does."""
     if not verdicts:
         raise ValueError("no verdict to combine")
-    if "differs" in verdicts:
-        return "differs"
-    return "unclear" if "unclear" in verdicts else "holds"
+    if "fails" in verdicts:
+        return "fails"
+    return "inconclusive" if "inconclusive" in verdicts else "holds"
 
 
 def format_interval(interval: Interval, *, percent: bool = False) -> str:
@@ -231,6 +259,22 @@ def ends_text(low: float, high: float) -> str:
 def mean_text(values: Sequence[float]) -> str:
     """Return the mean of one value per seed with its 95 % interval, as `format_interval` does."""
     return format_interval(mean_interval(values))
+
+
+def least_clearance(clearances: Sequence[float]) -> float:
+    """Return the least; NaN if any is NaN, for then the whole is not known either."""
+    return math.nan if any(math.isnan(value) for value in clearances) else min(clearances)
+
+
+def _clearance(excess: Sequence[float]) -> float:
+    """Return the mean over its standard error; infinite where all seeds agree, NaN with one seed."""
+    known = [value for value in excess if not math.isnan(value)]
+    if len(known) < 2:
+        return math.nan
+    mean, error = statistics.fmean(known), statistics.stdev(known) / math.sqrt(len(known))
+    if error == 0:
+        return math.copysign(math.inf, mean) if mean else 0.0
+    return mean / error
 
 
 def _finding(verdict: Verdict, interval: Interval, statement: str, where: str) -> Finding:

@@ -28,7 +28,7 @@ GOODPUT = "goodput_kbps"
 def interior(statement: Statement, grid: Grid, setting: Setting) -> Finding:
     """Test that no point that is not shown to be worse than the best lies on the edge of the grid.
 
-    It differs if all of them do. The estimate is the share of them that are inside.
+    It fails if all of them do. The estimate is the share of them that are inside.
     """
     axes = [sorted({float(point[axis]) for point in grid}) for axis in ("t_s", "t_p")]
     inside = [
@@ -100,7 +100,7 @@ def _in_the_running(grid: Grid) -> Sequence[Point]:
 
 
 def _counted(found: Sequence[bool]) -> Finding:
-    """Return a finding of how many are so: all (holds), none (differs), or some (unclear)."""
+    """Return a finding of how many are so: all (holds), none (fails), or some (inconclusive)."""
     share = sum(found) / len(found)
-    verdict: verdicts.Verdict = "holds" if share == 1 else "differs" if share == 0 else "unclear"
+    verdict: verdicts.Verdict = "holds" if share == 1 else "fails" if share == 0 else "inconclusive"
     return Finding(verdict, share, math.nan, math.nan, f"{share:.0%}", slack=share - 1)

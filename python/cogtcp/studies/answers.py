@@ -1,0 +1,160 @@
+"""The answer to a claim: whether it can be reproduced, how robust it is, and what it depends on.
+
+The words are defined here once; the terminal, the page, the JSON, README.md and docs/verdicts.md use them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cogtcp.studies.causes import Effect
+    from cogtcp.studies.places import Place
+
+Reproduced = Literal["reproduced", "in part", "not reproduced", "not searched"]
+Robust = Literal["robust", "depends", "fragile", "inconclusive", "not searched"]
+
+ROBUST, FRAGILE = 0.95, 0.05
+"""Bounds of the share of the settings at which a claim holds."""
+
+WORDS = {
+    "reproduced": "there is a setting, consistent with the paper, at which every statement of the claim "
+    "holds; found by a guided search and confirmed on fresh seeds",
+    "in part": "at the best setting found some statements hold, not all",
+    "not reproduced": "at the best setting found no statement holds",
+    "robust": "the claim holds at 95 % or more of the settings of the random design",
+    "depends on": "it holds at 5 to 95 % of them; named are the one or two parameters that decide, or "
+    '"cause not found"',
+    "fragile": "it holds at fewer than 5 % of them",
+    "robust or depends, fragile or depends": "the 95 % interval of that share crosses the bound",
+    "holds, fails, inconclusive": "a statement, at one setting: shown to be so, shown not to be so, or "
+    "neither with these seeds",
+    "base": "the settings of the study's scenarios",
+    "not searched": "the guided search, or the random design, has not been run for this claim",
+}
+"""The words of a verdict, each with what it means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a claim comes to.
+
+    Attributes:
+        reproduced: Whether it can be reproduced.
+        held: How many of its statements hold at the best reading.
+        of: How many it has.
+        robust: How robust it is: the word of the point estimate, then that of the other side of a bound
+            that the interval crosses.
+        causes: The parameters that decide.
+    """
+
+    reproduced: Reproduced
+    held: int
+    of: int
+    robust: tuple[Robust, ...]
+    causes: tuple[Effect, ...]
+
+    @property
+    def conditions(self) -> str:
+        """What decides, as in "silence = drop and min RTO < 0.5 s"."""
+        return " and ".join(cause.condition for cause in self.causes)
+
+    @property
+    def reproduced_text(self) -> str:
+        """The first half: with the statements that hold, where not all do."""
+        if self.reproduced == "in part":
+            return f"reproduced in part ({self.held} of {self.of})"
+        return "not searched for a reading" if self.reproduced == "not searched" else self.reproduced
+
+    @property
+    def robust_text(self) -> str:
+        """The second half."""
+        if self.robust[0] in ("not searched", "inconclusive"):
+            return f"robustness {self.robust[0]}"
+        words = sorted(self.robust, key=lambda word: word == "depends")
+        return " or ".join(self._depends() if word == "depends" else word for word in words)
+
+    @property
+    def text(self) -> str:
+        """The verdict, as in "reproduced, depends on silence = drop and min RTO < 0.5 s"."""
+        if self.reproduced == "not searched" and self.robust == ("not searched",):
+            return "not searched"
+        return f"{self.reproduced_text}, {self.robust_text}"
+
+    def _depends(self) -> str:
+        if not self.causes:
+            return "depends" if self.robust[0] == "fragile" else "depends (cause not found)"
+        return f"depends on {self.conditions}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "reproduced": self.reproduced,
+            "statements_held": self.held,
+            "statements": self.of,
+            "robust": list(self.robust),
+            "depends_on": [
+                {
+                    "parameter": cause.parameter,
+                    "condition": cause.condition,
+                    "share_there": round(cause.inside, 3),
+                    "share_elsewhere": round(cause.outside, 3),
+                    "explained": round(cause.explained, 3),
+                    "p": round(cause.p, 4),
+                }
+                for cause in self.causes
+            ],
+        }
+
+
+def reproduced(held: int, of: int) -> Reproduced:
+    """Return the word for so many statements that hold at the best reading."""
+    return "reproduced" if held == of else "in part" if held else "not reproduced"
+
+
+def robust(place: Place | None) -> tuple[Robust, ...]:
+    """Return how robust a claim is by its share: more than one word where the interval crosses a bound."""
+    if place is None:
+        return ("not searched",)
+    if place.share.n == 0:
+        return ("inconclusive",)
+    share = place.share
+
+    def word(value: float) -> Robust:
+        return "robust" if value >= ROBUST else "fragile" if value < FRAGILE else "depends"
+
+    first = word(share.mean)
+    others = [other for end in (share.low, share.high) if (other := word(end)) != first]
+    return (first, *dict.fromkeys(others))
+
+
+def counted(answers: Sequence[Answer]) -> str:
+    """Return one line for a paper: "10 of 10 claims reproduced; 1 robust, 3 fragile"."""
+    done = sum(answer.reproduced == "reproduced" for answer in answers)
+    parts = sum(answer.reproduced == "in part" for answer in answers)
+    text = f"{done} of {len(answers)} claim{'s' if len(answers) > 1 else ''} reproduced"
+    if parts:
+        text += f", {parts} in part"
+    missing = sum(answer.reproduced == "not searched" for answer in answers)
+    if missing:
+        text += f", {missing} not searched"
+    firsts = [answer.robust[0] for answer in answers]
+    words = {"robust": "robust", "depends": "depending on what is unsaid", "fragile": "fragile"}
+    told = [f"{firsts.count(word)} {name}" for word, name in words.items() if word in firsts]
+    return f"{text}; {', '.join(told)}" if told else text
+
+
+def decides_most(answers: Sequence[Answer], names: dict[str, str], count: int = 2) -> str:
+    """Return the parameters that decide most of these claims, by how many they decide."""
+    found: dict[str, list[float]] = {}
+    for answer in answers:
+        for cause in answer.causes:
+            found.setdefault(cause.parameter, []).append(cause.explained)
+    ranked = sorted(found, key=lambda name: (-len(found[name]), -sum(found[name]), name))
+    return ", ".join(
+        f"{names[name]} ({len(found[name])} claim{'s' if len(found[name]) > 1 else ''})"
+        for name in ranked[:count]
+    )

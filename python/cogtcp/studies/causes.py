@@ -1,0 +1,209 @@
+"""What decides whether a claim holds: the one or two parameters that explain most, with their thresholds.
+
+Over the settings of the random design that give a clear result, each parameter is tried as a split in two:
+at every threshold of a range, or at every grouping of the choices. The split that explains most of the
+variance is the parameter's. Whether that is chance is tested by shuffling the results over the settings: p
+is the share of shuffles in which the best split of *any* parameter explains as much (max-T, Westfall and
+Young 1993). That corrects for the number of parameters and thresholds at once. Parameters that cannot touch
+the claim are not tried. Where the claim holds at less than 95 % of the better part, a second parameter is
+looked for there, in the same way.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cogtcp.studies.space import show
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from cogtcp.studies.space import Setting, Unsaid
+    from cogtcp.studies.verdicts import Verdict
+
+LEVEL = 0.05
+"""Level at which a parameter counts as one that decides."""
+SHUFFLES = 400
+"""Shuffles behind a p-value."""
+SMALLEST = 3
+"""Settings on either side of a split, at least."""
+ENOUGH = 0.95
+"""Share of the better part at which no second cause is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What one unsaid parameter does to a claim.
+
+    Attributes:
+        parameter: Its name.
+        shares: In how much of the space the claim holds at each of its levels, in order.
+        effect: The greatest of these less the least.
+        explained: Share of the variance that its best split explains.
+        p: Probability that the best split of any parameter explains as much by chance.
+        condition: The better side of that split, as in "min RTO < 0.5 s".
+        inside: Share of the settings on that side at which the claim holds.
+        outside: The same on the other side.
+    """
+
+    parameter: str
+    shares: dict[str, float]
+    effect: float
+    explained: float
+    p: float
+    condition: str
+    inside: float
+    outside: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Split:
+    """A parameter cut in two: the settings on one side, and the side in words, with that of the other."""
+
+    members: tuple[int, ...]
+    here: str
+    there: str
+
+
+def effects(
+    parameters: Sequence[Unsaid], settings: Sequence[Setting], verdicts: Sequence[Verdict]
+) -> list[Effect]:
+    """Return what each parameter does to a claim, the one that explains most first.
+
+    The shuffles' random stream is their own, so the same input gives the same p-values.
+    """
+    known = [
+        (setting, verdict == "holds")
+        for setting, verdict in zip(settings, verdicts, strict=True)
+        if verdict != "inconclusive"
+    ]
+    held = [value for _, value in known]
+    splits = {p.name: list(_splits(p, [setting[p.name] for setting, _ in known])) for p in parameters}
+    chance = _chance(list(splits.values()), held)
+    found = []
+    for parameter in parameters:
+        best, explained = None, 0.0
+        for split in splits[parameter.name]:
+            value = _explained(split, held)
+            if value > explained:
+                best, explained = split, value
+        levels = [parameter.level(setting[parameter.name]) for setting, _ in known]
+        shares = _by_level(parameter, levels, held)
+        p = (1 + sum(value >= explained - 1e-12 for value in chance)) / (1 + len(chance)) if best else 1.0
+        condition, inside, outside = ("", math.nan, math.nan) if best is None else _sides(best, held)
+        found.append(Effect(parameter.name, shares, _range(shares), explained, p, condition, inside, outside))
+    return sorted(found, key=lambda effect: (-effect.explained, effect.parameter))
+
+
+def causes(
+    parameters: Sequence[Unsaid], settings: Sequence[Setting], verdicts: Sequence[Verdict]
+) -> list[Effect]:
+    """Return the one or two parameters that decide; empty where none does.
+
+    The second is that of the better side of the first.
+    """
+    found: list[Effect] = []
+    left, there, seen = list(parameters), list(settings), list(verdicts)
+    while len(found) < 2 and left:
+        (best, *_) = effects(left, there, seen)
+        if best.p > LEVEL:
+            break
+        found.append(best)
+        if best.inside >= ENOUGH:
+            break
+        (parameter,) = (item for item in left if item.name == best.parameter)
+        values = [setting[parameter.name] for setting in there]
+        sides = dict(_texts(parameter, values))
+        inside = sides[best.condition]
+        there, seen = [there[index] for index in inside], [seen[index] for index in inside]
+        left.remove(parameter)
+    return found
+
+
+def _texts(parameter: Unsaid, values: Sequence[object]) -> Iterator[tuple[str, list[int]]]:
+    """Yield each side of each split in words, with the settings on it."""
+    known = list(range(len(values)))
+    for split in _splits(parameter, values):
+        yield split.here, list(split.members)
+        yield split.there, [index for index in known if index not in set(split.members)]
+
+
+def _splits(parameter: Unsaid, values: Sequence[object]) -> Iterator[_Split]:
+    name, unit = parameter.label or parameter.name.replace("_", " "), parameter.unit
+    if parameter.choices:
+        present = [choice for choice in parameter.choices if choice in values]
+        for size in range(1, len(present) // 2 + 1):
+            for group in itertools.combinations(present, size):
+                others = [choice for choice in present if choice not in group]
+                if 2 * size == len(present) and present[0] not in group:
+                    continue
+                members = tuple(index for index, value in enumerate(values) if value in group)
+                if SMALLEST <= len(members) <= len(values) - SMALLEST:
+                    yield _Split(members, _among(name, unit, group), _among(name, unit, others))
+        return
+    order = sorted(range(len(values)), key=lambda index: float(values[index]))  # type: ignore[arg-type]
+    numbers = [float(values[index]) for index in order]  # type: ignore[arg-type]
+    for cut in range(SMALLEST, len(order) - SMALLEST + 1):
+        low, high = numbers[cut - 1], numbers[cut]
+        if low == high:
+            continue
+        middle = math.sqrt(low * high) if parameter.log else (low + high) / 2
+        bound = f"{show(_two_digits(middle))} {unit}".rstrip()
+        yield _Split(tuple(order[:cut]), f"{name} < {bound}", f"{name} > {bound}")
+
+
+def _among(name: str, unit: str, values: Sequence[object]) -> str:
+    return f"{name} = {' or '.join(show(value) for value in values)} {unit}".rstrip()  # type: ignore[arg-type]
+
+
+def _two_digits(value: float) -> float:
+    return float(f"{value:.2g}")
+
+
+def _explained(split: _Split, held: Sequence[bool]) -> float:
+    """Return the share of the variance between the two sides."""
+    count, total, n = len(split.members), sum(held), len(held)
+    if not 0 < total < n:
+        return 0.0
+    inside = sum(held[index] for index in split.members)
+    mean = total / n
+    between = (
+        count * (inside / count - mean) ** 2 + (n - count) * ((total - inside) / (n - count) - mean) ** 2
+    )
+    return between / (n * mean * (1 - mean))
+
+
+def _chance(splits: Sequence[Sequence[_Split]], held: Sequence[bool]) -> list[float]:
+    """Return the most that any split explains, for each shuffle."""
+    if not 0 < sum(held) < len(held):
+        return []
+    stream = random.Random("causes")  # noqa: S311 - statistics, not secrets
+    shuffled = list(held)
+    every = [split for of_one in splits for split in of_one]
+    found = []
+    for _ in range(SHUFFLES):
+        stream.shuffle(shuffled)
+        found.append(max((_explained(split, shuffled) for split in every), default=0.0))
+    return found
+
+
+def _sides(split: _Split, held: Sequence[bool]) -> tuple[str, float, float]:
+    """Return the better side in words, its share and that of the other."""
+    inside = sum(held[index] for index in split.members)
+    here = inside / len(split.members)
+    there = (sum(held) - inside) / (len(held) - len(split.members))
+    return (split.here, here, there) if here >= there else (split.there, there, here)
+
+
+def _by_level(parameter: Unsaid, levels: Sequence[str], held: Sequence[bool]) -> dict[str, float]:
+    total, count = Counter(levels), Counter(level for level, holds in zip(levels, held, strict=True) if holds)
+    return {level: count[level] / total[level] for level in parameter.levels() if total[level]}
+
+
+def _range(shares: dict[str, float]) -> float:
+    return max(shares.values()) - min(shares.values()) if shares else 0.0

@@ -1,0 +1,316 @@
+"""The guided search: whether a claim can be reproduced, and under which reading.
+
+A random design finds what is common; a reading that is rare needs a search that looks for it. For each claim
+Optuna's TPE sampler (Bergstra et al. 2011) proposes settings, starting from the base and the best of the
+random design. The objective: how many statements are on the right side of their bounds, then the least
+clearance, (effect - bound) / standard error; once all statements are clear of their bounds, the distance to
+the numbers that the paper prints. Where these stay farther than 15 %, a second search has that distance alone
+as objective.
+
+- *Common random numbers.* Every setting is judged on the same seeds.
+- *Racing.* A setting is judged on few seeds first, and given up as soon as a statement is on the wrong side
+  of its bound by two standard errors: hopeless settings cost little.
+- *Confirmation.* The best settings are judged on seeds that had no part in the search, on as many as find the
+  effects that the search saw with a power of 0.9. At most two are tried, so a claim is confirmed by chance
+  with a probability of at most 10 %.
+- *What turns it over.* From a confirmed reading one parameter at a time is moved, to the nearest value at
+  which a statement no longer holds: looked for on few seeds, shown on twelve.
+
+The same study and the same trials give the same outcome. Runs are kept by the runner: an interrupted search
+repeats its proposals without running them again. The outcome is `readings.json` in the study's folder;
+`cogtcp reproduce NAME --claim ID --at best` runs it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+from cogtcp.studies import power
+from cogtcp.studies.errors import StudyError
+from cogtcp.studies.judging import distance_to_numbers, judge, numbers
+from cogtcp.studies.readings import Nearest, Part, Reading, Turn
+from cogtcp.studies.touching import touching
+from cogtcp.studies.verdicts import LEVEL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from cogtcp.studies import Context
+    from cogtcp.studies.claims import ClaimRow
+    from cogtcp.studies.judging import Judged
+    from cogtcp.studies.search import Search
+    from cogtcp.studies.space import Setting, Unsaid, Value
+    from cogtcp.studies.verdicts import Finding
+
+SEARCH_SEED = 2001
+"""First seed of the guided search; a reproduction counts from 1, the random design from 101."""
+CONFIRM_SEED = 5001
+"""The first seed of the runs that confirm a reading."""
+RUNGS = (3, 6, 12)
+"""Seeds on which a setting is judged, one after the other."""
+HOPELESS = -2.0
+"""Clearance, in standard errors, below which a setting gets no more seeds."""
+CLEAR = 3.0
+"""Clearance on the seeds of the last rung from which on a statement counts as clear of its bound."""
+TRIALS = 80
+STARTS = 4
+"""How many of the best settings of the design the search starts from, besides the base."""
+RANDOM = 8
+"""Settings that are drawn at random before the sampler has seen enough."""
+CANDIDATES = 2
+"""How many settings are confirmed at most."""
+FEWEST, MOST = 12, 60
+"""Seeds of a confirmation."""
+WITHIN = 0.15
+"""How far measured numbers may be from those that the paper prints."""
+_NEVER = -1000.0
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A setting that the search judged.
+
+    Attributes:
+        setting: The setting.
+        judged: The claim there, on the seeds of the last rung that it reached.
+        clearances: For each statement, as it would be on the seeds of the last of all rungs.
+        seeds: The seeds of `judged`.
+    """
+
+    setting: Setting
+    judged: Judged
+    clearances: tuple[float, ...]
+    seeds: int
+
+    @property
+    def least(self) -> float:
+        """The least clearance over the statements."""
+        return min(self.clearances)
+
+    @property
+    def holding(self) -> int:
+        """How many statements are on the right side of their bounds."""
+        return sum(value > 0 for value in self.clearances)
+
+
+def find_reading(
+    study: Context,
+    claim: ClaimRow,
+    design: Search | None,
+    trials: int = TRIALS,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Reading:
+    """Search the reading that reproduces a claim best, and confirm it on fresh seeds."""
+    varied = touching(study, claim)
+    starts = [study.study.space.base, *([] if design is None else design.best(claim.id, STARTS))]
+    made: dict[Setting, Trial] = {}
+
+    def score(setting: Setting) -> float:
+        if setting not in made:
+            made[setting] = _race(study, claim, setting)
+        return _score(claim, made[setting])
+
+    for _ in _explored(study, claim, varied, starts, trials, score):
+        if any(is_found(claim, trial) for trial in made.values()):
+            break
+    order = sorted(made.values(), key=lambda trial: (_score(claim, trial), trial.least), reverse=True)
+    best, confirmed, seeds = order[0], None, 0
+    for trial in order[:CANDIDATES]:
+        wanted = _confirming_seeds(claim, trial)
+        judged = _judge(study, claim, trial.setting, CONFIRM_SEED, wanted)
+        if confirmed is None or _held(judged) > _held(confirmed):
+            best, confirmed, seeds = trial, judged, wanted
+        if judged.verdict == "holds" or trial.least <= 0:
+            break
+    assert confirmed is not None  # noqa: S101 - there is at least the base
+    turns = _turns(study, claim, varied, best.setting) if confirmed.verdict == "holds" else ()
+    nearest, looked = _nearest(study, claim, varied, made, confirmed, trials)
+    progress(f"{claim.id}: {len(made)} settings, {_held(confirmed)} of {len(claim.statements)} statements")
+    return Reading(
+        setting=best.setting,
+        parts=tuple(
+            Part(statement.says, finding.verdict, finding.estimate, finding.low, finding.high, finding.slack)
+            for statement, finding in zip(claim.statements, confirmed.findings, strict=True)
+        ),
+        seeds=(CONFIRM_SEED, CONFIRM_SEED + seeds - 1),
+        evaluated=len(made) + looked,
+        least=best.least if math.isfinite(best.least) else math.copysign(99.0, best.least),
+        numbers=tuple(numbers(claim, confirmed.grid)),
+        nearest=nearest,
+        turns=tuple(turns),
+    )
+
+
+def is_found(claim: ClaimRow, trial: Trial) -> bool:
+    """Whether there is nothing left to look for: all statements clear, all numbers within 15 %."""
+    return trial.least >= CLEAR and _is_close(claim, trial.judged)
+
+
+def _is_close(claim: ClaimRow, judged: Judged) -> bool:
+    return all(abs(measured / paper - 1) <= WITHIN for _, paper, measured in numbers(claim, judged.grid))
+
+
+def clearance(finding: Finding) -> float:
+    """Return the clearance of a finding; by its verdict where its test has none."""
+    if not math.isnan(finding.clearance):
+        return max(finding.clearance, _NEVER)
+    slack = finding.slack if math.isfinite(finding.slack) else 0.0
+    if finding.verdict == "holds":
+        return CLEAR
+    return min(slack, 0.0) + (HOPELESS - 1 if finding.verdict == "fails" else 0.0)
+
+
+def _judge(study: Context, claim: ClaimRow, setting: Setting, first: int, count: int) -> Judged:
+    (judged,) = judge(replace(study, seeds=tuple(range(first, first + count))), [claim], setting)
+    return judged
+
+
+def _race(study: Context, claim: ClaimRow, setting: Setting) -> Trial:
+    """Judge a setting on more and more seeds, as long as there is hope."""
+    for count in RUNGS:
+        judged = _judge(study, claim, setting, SEARCH_SEED, count)
+        scale = math.sqrt(RUNGS[-1] / count)
+        seen = [clearance(finding) for finding in judged.findings]
+        trial = Trial(setting, judged, tuple(value * scale for value in seen), count)
+        if min(seen) < HOPELESS:
+            break
+    return trial
+
+
+def _score(claim: ClaimRow, trial: Trial) -> float:
+    """Return the objective: the statements on the right side, the least clearance, the paper's numbers."""
+    if trial.least < CLEAR:
+        return trial.holding + math.tanh(trial.least / 10) / 2
+    return trial.holding + 1 + 1 / (1 + distance_to_numbers(claim, trial.judged))
+
+
+def _held(judged: Judged) -> int:
+    return sum(finding.verdict == "holds" for finding in judged.findings)
+
+
+def _explored(
+    study: Context,
+    claim: ClaimRow,
+    varied: Sequence[Unsaid],
+    starts: Sequence[Setting],
+    trials: int,
+    score: Callable[[Setting], float],
+) -> Iterator[Setting]:
+    """Yield the settings that the sampler proposes, each when it has been scored."""
+    try:
+        import optuna
+    except ModuleNotFoundError as error:
+        if error.name != "optuna":
+            raise
+        raise StudyError('the guided search needs Optuna: pip install "cogtcp[tune]"') from None
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    seed = int.from_bytes(claim.id.encode()[-4:], "big")
+    sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=RANDOM)
+    asked = optuna.create_study(sampler=sampler, direction="maximize")
+    distributions = {parameter.name: _distribution(parameter) for parameter in varied}
+    for setting in starts:
+        # What cannot touch the claim stays as in the base: no setting is judged twice under two names.
+        asked.enqueue_trial({parameter.name: setting[parameter.name] for parameter in varied})
+    for _ in range(trials):
+        trial = asked.ask(distributions)
+        setting = study.study.space.base.but(
+            **{name: _rounded(value) for name, value in trial.params.items()}
+        )
+        asked.tell(trial, max(score(setting), _NEVER))
+        yield setting
+
+
+def _nearest(
+    study: Context,
+    claim: ClaimRow,
+    varied: Sequence[Unsaid],
+    made: dict[Setting, Trial],
+    confirmed: Judged,
+    trials: int,
+) -> tuple[Nearest | None, int]:
+    """Search the setting nearest to the paper's numbers, whatever the statements; None where it prints none.
+
+    Also returns how many settings were judged for it.
+    """
+    if not claim.numbers:
+        return None, 0
+    distances = {setting: distance_to_numbers(claim, trial.judged) for setting, trial in made.items()}
+    before = len(distances)
+
+    def score(setting: Setting) -> float:
+        if setting not in distances:
+            judged = _judge(study, claim, setting, SEARCH_SEED, RUNGS[0])
+            distances[setting] = distance_to_numbers(claim, judged)
+        return -distances[setting]
+
+    judged = confirmed
+    if not _is_close(claim, confirmed):
+        starts = sorted(distances, key=lambda setting: distances[setting])[:STARTS]
+        for _ in _explored(study, claim, varied, starts, trials, score):
+            pass
+        best = min(distances, key=lambda setting: distances[setting])
+        judged = _judge(study, claim, best, CONFIRM_SEED, FEWEST)
+    distance = distance_to_numbers(claim, judged)
+    found = Nearest(judged.setting, distance, tuple(numbers(claim, judged.grid)))
+    return found, len(distances) - before
+
+
+def _distribution(parameter: Unsaid) -> Any:
+    from optuna.distributions import CategoricalDistribution, FloatDistribution
+
+    if parameter.choices:
+        return CategoricalDistribution(list(parameter.choices))
+    return FloatDistribution(parameter.low, parameter.high, log=parameter.log)
+
+
+def _rounded(value: Value) -> Value:
+    return float(f"{value:.3g}") if isinstance(value, float) else value
+
+
+def _confirming_seeds(claim: ClaimRow, trial: Trial) -> int:
+    """Return how many seeds find the effects that the search saw, each with a power of 0.9^(1/k)."""
+    clear = [value for value in trial.clearances if value > 0]
+    if not clear:
+        return FEWEST
+    normal = NormalDist()
+    wanted = normal.inv_cdf(1 - LEVEL) + normal.inv_cdf(power.POWER ** (1 / len(claim.statements)))
+    least = min(clear)
+    return int(min(max(math.ceil(RUNGS[-1] * (wanted / least) ** 2), FEWEST), MOST))
+
+
+def _turns(study: Context, claim: ClaimRow, varied: Sequence[Unsaid], reading: Setting) -> Iterator[Turn]:
+    """Yield for each parameter the nearest value, to an eighth of its range, that turns the claim over."""
+
+    def least(parameter: Unsaid, value: Value, count: int) -> float:
+        judged = _judge(study, claim, reading.but(**{parameter.name: value}), SEARCH_SEED, count)
+        return min(clearance(finding) for finding in judged.findings)
+
+    def turned(parameter: Unsaid, value: Value) -> bool:
+        return least(parameter, value, RUNGS[0]) < 0
+
+    for parameter in varied:
+        here = reading[parameter.name]
+        found: list[Turn] = []
+        if parameter.choices:
+            others = [value for value in parameter.choices if value != here and turned(parameter, value)]
+            found = [Turn(parameter.name, here, value, 1.0) for value in others]
+        else:
+            for end in (0.0, 1.0):
+                start, stop = parameter.share(here), end
+                if abs(stop - start) < 1 / 8 or not turned(parameter, parameter.at(stop)):
+                    continue
+                while abs(stop - start) > 1 / 8:
+                    middle = (start + stop) / 2
+                    if turned(parameter, parameter.at(middle)):
+                        stop = middle
+                    else:
+                        start = middle
+                change = abs(stop - parameter.share(here))
+                found.append(Turn(parameter.name, here, parameter.at(stop), change))
+        for turn in sorted(found, key=lambda turn: turn.change):
+            if least(parameter, turn.there, RUNGS[-1]) < HOPELESS:
+                yield turn
+                break

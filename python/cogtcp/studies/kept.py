@@ -1,0 +1,113 @@
+"""What is kept of a study's searches: the answers, without a run; and whether a fresh sample agrees."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from cogtcp.runner import Runner
+from cogtcp.studies import answers, code, readings, search
+from cogtcp.studies.judging import judge
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cogtcp.studies.answers import Answer
+    from cogtcp.studies.claims import ClaimRow
+    from cogtcp.studies.folder import Study
+    from cogtcp.studies.places import Place
+    from cogtcp.studies.readings import Reading
+
+FRESH_SEEDS = 9001
+"""First seed on which best readings are measured again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a claim.
+
+    Attributes:
+        row: The claim.
+        answer: Its answer.
+        place: In how much of the space it holds; None where the design has not judged it.
+        reading: Its best reading; None where none is kept.
+    """
+
+    row: ClaimRow
+    answer: Answer
+    place: Place | None
+    reading: Reading | None
+
+
+def answers_of(study: Study) -> dict[str, Known]:
+    """Return what is kept of each claim of a study, in its order."""
+    design, found = search.read(study), readings.read(study)
+    known = {}
+    for row in study.claims:
+        mine = None if design is None else design.claims.get(row.id)
+        place = None if mine is None else mine.place()
+        reading = found.get(row.id)
+        known[row.id] = Known(row, answer(study, row, reading, design), place, reading)
+    return known
+
+
+def answer(
+    study: Study,
+    row: ClaimRow,
+    reading: Reading | None,
+    design: search.Search | None,
+    held: int | None = None,
+) -> Answer:
+    """Answer a claim by what is kept of it.
+
+    `held` is how many statements hold at the base. Where all do, that reproduces the claim without a search.
+    """
+    count = len(row.statements)
+    if reading is not None:
+        held = reading.held
+    known = reading is not None or held == count
+    judged = design is not None and row.id in design.claims
+    robust = answers.robust(design.claims[row.id].place() if design is not None and judged else None)
+    causes = design.causes(study, row.id) if design is not None and judged and "depends" in robust else ()
+    return answers.Answer(
+        reproduced=answers.reproduced(held or 0, count) if known else "not searched",
+        held=held or 0,
+        of=count,
+        robust=robust,
+        causes=tuple(causes),
+    )
+
+
+def changed(study: Study, sample: int, runs: Path | None = None) -> list[str]:
+    """Judge a sample of what is kept anew, and say in a line each what is no longer so; empty where all is.
+
+    Settings of the random design have their own seeds again: what held there must not fail, nor the other way
+    round. Best readings have fresh seeds: what held there must not fail.
+    """
+    design, found = search.read(study), readings.read(study)
+    from cogtcp.studies import Context
+
+    code.forget(study)
+    context = Context(study, (), False, Runner(runs))
+    told = []
+    if design is not None:
+        rows = [row for row in study.claims if row.id in design.claims]
+        first = replace(context, seeds=tuple(range(search.DESIGN_SEEDS, search.DESIGN_SEEDS + design.seeds)))
+        chosen = random.Random("sample").sample(range(len(design.settings)), sample)  # noqa: S311 - a documented draw
+        for index in sorted(chosen):
+            judged = judge(first, rows, design.settings[index])
+            for row, item in zip(rows, judged, strict=True):
+                was = design.claims[row.id].claim_verdicts()[index]
+                if {was, item.verdict} == {"holds", "fails"}:
+                    told.append(f"{row.id}: at setting {index + 1} of the design it {was} no longer")
+    for row in study.claims:
+        if row.id in found:
+            reading = found[row.id]
+            count = reading.seeds[1] - reading.seeds[0] + 1
+            fresh = replace(context, seeds=tuple(range(FRESH_SEEDS, FRESH_SEEDS + count)))
+            (judged_there,) = judge(fresh, [row], reading.setting)
+            for part, finding in zip(reading.parts, judged_there.findings, strict=True):
+                if part.answer == "holds" and finding.verdict == "fails":
+                    told.append(f'{row.id}: at its best reading "{part.says}" no longer holds')
+    return told

@@ -1,0 +1,213 @@
+"""The readings under which claims were reproduced, as the guided search keeps them: `readings.json`."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cogtcp.output import write_file
+from cogtcp.studies.errors import StudyError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from cogtcp.studies import Study
+    from cogtcp.studies.space import Setting, Value
+    from cogtcp.studies.verdicts import Verdict
+
+FILE = "readings.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A statement at a confirmed reading.
+
+    Attributes:
+        says: The statement.
+        answer: Whether it holds there.
+        estimate: What was measured, in the scale of its test.
+        low: Lower end of the 95 % interval.
+        high: Upper end.
+        slack: How far the estimate is on the right side of the bound, in shares of it; negative: short of it.
+    """
+
+    says: str
+    answer: Verdict
+    estimate: float
+    low: float
+    high: float
+    slack: float
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The nearest value of one parameter at which the claim no longer holds.
+
+    Attributes:
+        parameter: Its name.
+        here: Its value in the reading.
+        there: The value at which a statement fails.
+        change: The change as a share of the parameter's range (choices: 1).
+    """
+
+    parameter: str
+    here: Value
+    there: Value
+    change: float
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The setting nearest to the numbers that the paper prints.
+
+    Attributes:
+        setting: The setting.
+        distance: Mean |ln(measured / paper)| over the numbers.
+        numbers: Each number: what it says, the paper's, ours.
+    """
+
+    setting: Setting
+    distance: float
+    numbers: tuple[tuple[str, float, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The best reading of a claim, measured on seeds that had no part in the search.
+
+    Attributes:
+        setting: The reading.
+        parts: Its statements there.
+        seeds: First and last seed of the confirmation.
+        evaluated: How many settings the search judged.
+        least: The least clearance over the statements in the search, in standard errors on 12 seeds.
+        numbers: What the paper prints beside what was measured: says, paper, measured.
+        nearest: The setting nearest to these numbers; None where the paper prints none.
+        turns: What turns a reproduced claim over, one parameter at a time.
+    """
+
+    setting: Setting
+    parts: tuple[Part, ...]
+    seeds: tuple[int, int]
+    evaluated: int
+    least: float
+    numbers: tuple[tuple[str, float, float], ...]
+    nearest: Nearest | None
+    turns: tuple[Turn, ...]
+
+    @property
+    def held(self) -> int:
+        """How many statements hold."""
+        return sum(part.answer == "holds" for part in self.parts)
+
+    @property
+    def smallest_turn(self) -> Turn | None:
+        """The smallest change of one parameter that turns the claim over; None where none does."""
+        return min(self.turns, key=lambda turn: turn.change, default=None)
+
+    def to_dict(self, base: Setting) -> dict[str, Any]:
+        """Return it as plain data; of the setting what is unlike the base."""
+        return {
+            "setting": _unlike(self.setting, base),
+            "statements": {
+                part.says: [
+                    part.answer,
+                    *(_number(v) for v in (part.estimate, part.low, part.high, part.slack)),
+                ]
+                for part in self.parts
+            },
+            "seeds": list(self.seeds),
+            "evaluated": self.evaluated,
+            "least": _number(self.least),
+            "numbers": _numbers(self.numbers),
+            "nearest": None
+            if self.nearest is None
+            else {
+                "setting": _unlike(self.nearest.setting, base),
+                "distance": _number(self.nearest.distance),
+                "numbers": _numbers(self.nearest.numbers),
+            },
+            "turns": [[turn.parameter, turn.here, turn.there, _number(turn.change)] for turn in self.turns],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], base: Setting) -> Reading:
+        """Read what `to_dict` returned."""
+        return cls(
+            base.but(**data["setting"]),
+            tuple(
+                Part(says, answer, *(math.nan if value is None else value for value in values))
+                for says, (answer, *values) in data["statements"].items()
+            ),
+            (data["seeds"][0], data["seeds"][1]),
+            data["evaluated"],
+            data["least"],
+            _read_numbers(data["numbers"]),
+            None
+            if data["nearest"] is None
+            else Nearest(
+                base.but(**data["nearest"]["setting"]),
+                data["nearest"]["distance"],
+                _read_numbers(data["nearest"]["numbers"]),
+            ),
+            tuple(Turn(*turn) for turn in data["turns"]),
+        )
+
+
+def read(study: Study) -> dict[str, Reading]:
+    """Return the readings kept in the study's folder, by claim; without those whose statements have changed.
+
+    Raises:
+        StudyError: The file cannot be read.
+    """
+    path = study.folder / FILE
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise StudyError(f"{path}: {error}") from None
+    found = {}
+    for claim in study.claims:
+        kept = data["claims"].get(claim.id)
+        said = {statement.says for statement in claim.statements}
+        if (
+            kept is not None
+            and set(kept["statements"]) == said
+            and set(kept["setting"]) <= set(study.space.base)
+        ):
+            found[claim.id] = Reading.from_dict(kept, study.space.base)
+    return found
+
+
+def keep(study: Study, claim: str, reading: Reading, version: str) -> Path:
+    """Write the reading of one claim into `readings.json`; those of the other claims stay."""
+    path = study.folder / FILE
+    known = {name: other.to_dict(study.space.base) for name, other in read(study).items()}
+    known[claim] = reading.to_dict(study.space.base)
+    lines = ",\n".join(
+        f"{json.dumps(row.id)}:{json.dumps(known[row.id], ensure_ascii=False, separators=(',', ':'))}"
+        for row in study.claims
+        if row.id in known
+    )
+    write_file(path, f'{{"schema":1,"version":{json.dumps(version)},"claims":{{\n{lines}\n}}}}\n')
+    return path
+
+
+def _unlike(setting: Setting, base: Setting) -> dict[str, Value]:
+    return {name: value for name, value in setting.items() if value != base[name]}
+
+
+def _numbers(found: tuple[tuple[str, float, float], ...]) -> list[list[Any]]:
+    return [[says, paper, _number(measured)] for says, paper, measured in found]
+
+
+def _read_numbers(kept: list[list[Any]]) -> tuple[tuple[str, float, float], ...]:
+    return tuple((says, paper, math.nan if measured is None else measured) for says, paper, measured in kept)
+
+
+def _number(value: float) -> float | None:
+    return float(f"{value:.4g}") if math.isfinite(value) else None

@@ -1,0 +1,105 @@
+"""How an answer is worded, and what decides."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from cogtcp.studies import Setting, Unsaid, answers, causes
+from cogtcp.studies.places import Place
+from cogtcp.studies.space import Space
+
+
+def place(holds: int, fails: int, inconclusive: int = 0) -> Place:
+    verdicts = ["holds"] * holds + ["fails"] * fails + ["inconclusive"] * inconclusive
+    return Place.of(verdicts)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (place(72, 0), ("robust",)),
+        # All that give a clear result hold: too few for the interval, but no other first word.
+        (place(60, 0, 12), ("robust", "depends")),
+        (place(71, 0), ("robust", "depends")),
+        (place(0, 71), ("fragile", "depends")),
+        (place(0, 72), ("fragile",)),
+        (place(36, 36), ("depends",)),
+        (place(66, 6), ("depends", "robust")),
+        (place(0, 0, 16), ("inconclusive",)),
+        (None, ("not searched",)),
+    ],
+)
+def test_the_first_word_is_that_of_the_estimate(found: Place | None, words: tuple[str, ...]) -> None:
+    assert answers.robust(found) == words
+
+
+def test_one_setting_more_or_less_does_not_change_the_first_word() -> None:
+    for size in range(20, 200):
+        for holds in (0, size):
+            first = {answers.robust(place(holds, size - holds))[0]}
+            assert first == {"robust" if holds else "fragile"}, size
+
+
+@pytest.mark.parametrize(
+    ("held", "of", "word"), [(3, 3, "reproduced"), (2, 3, "in part"), (0, 3, "not reproduced")]
+)
+def test_reproduced_by_the_statements_that_hold(held: int, of: int, word: str) -> None:
+    assert answers.reproduced(held, of) == word
+
+
+SILENCE = Unsaid("silence", "drop", "w", choices=("drop", "hold", "refuse"))
+RTO = Unsaid("min_rto", 1.0, "w", low=0.1, high=2.0, log=True, label="min RTO", unit="s")
+OTHER = Unsaid("other", 0.0, "w", low=0.0, high=1.0)
+
+
+def design(count: int = 80) -> list[Setting]:
+    return Space((SILENCE, RTO, OTHER)).design(count, 3)
+
+
+def test_both_causes_are_found_with_their_threshold() -> None:
+    settings = design()
+    verdicts = ["holds" if s.silence == "drop" and s.min_rto < 0.5 else "fails" for s in settings]
+    first, second = causes.causes([SILENCE, RTO, OTHER], settings, verdicts)  # type: ignore[arg-type]
+    assert {first.parameter, second.parameter} == {"silence", "min_rto"}
+    text = answers.Answer("reproduced", 2, 2, ("depends",), (first, second)).text
+    assert "silence = drop" in text
+    # The gap in the design around 0.5 s, to two digits.
+    bound = next(c.condition for c in (first, second) if c.parameter == "min_rto")
+    assert 0.4 < float(bound.split()[3]) < 0.6
+    assert (second.inside, text.startswith("reproduced, depends on ")) == (1.0, True)
+
+
+def test_chance_is_no_cause() -> None:
+    found = 0
+    for seed in range(20):
+        stream = random.Random(seed)
+        verdicts = [stream.choice(["holds", "fails"]) for _ in range(60)]
+        found += bool(causes.causes([SILENCE, RTO, OTHER], design(60), verdicts))  # type: ignore[arg-type]
+    # 5 % of them, and room for chance: P(more than 4 of 20) < 0.3 %.
+    assert found <= 4
+
+
+def test_settings_without_a_clear_result_do_not_count() -> None:
+    settings = design()
+    verdicts = ["inconclusive" if s.silence == "hold" else "holds" for s in settings]
+    assert causes.causes([SILENCE, RTO], settings, verdicts) == []  # type: ignore[arg-type]
+    (effect,) = causes.effects([SILENCE], settings, verdicts)  # type: ignore[arg-type]
+    assert effect.explained == 0.0
+
+
+def test_the_words_are_defined_and_used() -> None:
+    text = " ".join(answers.WORDS)
+    for word in (
+        "reproduced",
+        "in part",
+        "not reproduced",
+        "robust",
+        "depends on",
+        "fragile",
+        "inconclusive",
+    ):
+        assert word in text
+    for gone in ("unclear", "somewhere", "undecided", "differs"):
+        assert gone not in text + " ".join(answers.WORDS.values())
