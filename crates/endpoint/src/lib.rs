@@ -3,14 +3,18 @@
 //! An [`Endpoint`] is sans-IO: the driver passes the time in, hands over packets that arrived, and pulls packets to send. A
 //! simulator drives it by a virtual clock, the kernel plane by a real one with UDP sockets.
 //!
+//! A transport that is not TCP implements [`Protocol`] for its settings: name, checks, both ends.
+//!
 //! TCP's packet is a segment, which the driver keeps in a compact form. All other transports exchange a [`Datagram`].
 
 mod datagram;
 mod endpoint;
 mod event;
 mod progress;
+mod protocol;
 
 pub use datagram::Datagram;
 pub use endpoint::{Endpoint, Notice, Outgoing, PathId, Received, Supply};
 pub use event::EndpointEvent;
 pub use progress::{Progress, Waiting};
+pub use protocol::{BoxedEndpoint, Connection, Pair, Protocol};

@@ -23,6 +23,10 @@ pub enum Waiting {
 pub struct Progress {
     /// Bytes of application data delivered to this end's application.
     pub delivered_bytes: u64,
+    /// Bytes of application data that reached this end for the first time, whether delivered yet or not.
+    pub received_bytes: u64,
+    /// Bytes of application data that reached this end again.
+    pub duplicate_bytes: u64,
     /// Bytes of application data sent, each transmission counted.
     pub sent_bytes: u64,
     /// Packets sent.

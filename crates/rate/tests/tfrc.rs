@@ -116,7 +116,12 @@ fn the_first_feedback_allows_an_initial_window() {
     assert_eq!(net.sent, 1);
     net.run(seconds(0.1001));
     assert!((net.sender.allowed_rate() - 40_000.0).abs() < 10.0, "{}", net.sender.allowed_rate());
-    assert_eq!(net.events, [(net.events[0].0, EndpointEvent::Connected)]);
+    // 100 ms of propagation and 1.053 us for the bytes of the first packet.
+    let rtt = EndpointEvent::RoundTrip(Duration::from_nanos(100_001_053));
+    assert_eq!(
+        net.events.iter().map(|(_, event)| *event).collect::<Vec<_>>(),
+        [EndpointEvent::Connected, rtt]
+    );
 }
 
 /// Without loss the rate doubles once in a round-trip time, up to twice the receive rate.

@@ -1,5 +1,15 @@
 //! Settings of TFRC.
 
+use super::wire::Data;
+use super::{TfrcReceiver, TfrcSender};
+use cogtcp_endpoint::{Connection, Datagram, Pair, Protocol};
+use cogtcp_units::{Bytes, Check};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Largest segment in bytes: an IPv4 packet (65,535 bytes, RFC 791) without the headers of IPv4, UDP and TFRC.
+const LARGEST_SEGMENT: u64 = 65_535 - Datagram::HEADERS as u64 - Data::SIZE as u64;
+
 /// Settings of both ends.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct TfrcConfig {
@@ -12,5 +22,52 @@ pub struct TfrcConfig {
 impl Default for TfrcConfig {
     fn default() -> Self {
         Self { segment_size: 1000, history_discounting: true }
+    }
+}
+
+/// Settings of TFRC (RFC 5348) in a scenario.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TfrcSettings {
+    /// Application data in a packet, 1 to 65482 B; without it: the segment size of \[tcp\], so that all transports send packets of one
+    /// size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub segment_size: Option<Bytes>,
+    /// Whether old loss intervals count less during a long interval without loss (section 5.5).
+    pub history_discounting: bool,
+}
+
+impl Default for TfrcSettings {
+    fn default() -> Self {
+        Self { segment_size: None, history_discounting: TfrcConfig::default().history_discounting }
+    }
+}
+
+impl Protocol for TfrcSettings {
+    const NAME: &'static str = "tfrc";
+    const SUMMARY: &'static str =
+        "TCP Friendly Rate Control over UDP: smooth rate, lost data is not sent again";
+    const REFERENCE: &'static str = "RFC 5348";
+    const RELIABLE: bool = false;
+
+    fn check(&self, found: &mut dyn Check) {
+        if let Some(size) = self.segment_size.filter(|size| !(1..=LARGEST_SEGMENT).contains(&size.get())) {
+            found.error(
+                "segment_size",
+                format!("a segment of \"{size}\" is out of range"),
+                format!("write \"1 B\" to \"{LARGEST_SEGMENT} B\" (an IPv4 packet without its headers)"),
+            );
+        }
+    }
+
+    fn build(&self, connection: Connection) -> Pair {
+        let size = self.segment_size.map_or(u64::from(connection.segment_size), Bytes::get);
+        let segment_size = size.clamp(1, LARGEST_SEGMENT) as u32;
+        let config = TfrcConfig { segment_size, history_discounting: self.history_discounting };
+        Pair {
+            sender: Box::new(TfrcSender::new(config)),
+            receiver: Box::new(TfrcReceiver::new(config)),
+            segment_size,
+        }
     }
 }

@@ -189,9 +189,13 @@ impl Endpoint for TfrcReceiver {
         if self.highest.is_none_or(|(highest, _)| data.number > highest) {
             self.last = Some((data, now));
         }
-        let Some(loss_event) = self.enter(now, data.number) else { return };
         let payload = received.packet.payload_size().saturating_sub(Data::SIZE as u32);
+        let Some(loss_event) = self.enter(now, data.number) else {
+            self.progress.duplicate_bytes += u64::from(payload);
+            return;
+        };
         self.progress.delivered_bytes += u64::from(payload);
+        self.progress.received_bytes = self.progress.delivered_bytes;
         self.recent.push_back((now, u64::from(payload)));
         // A mark is a loss event of a packet that arrived (section 5.2).
         let marked =

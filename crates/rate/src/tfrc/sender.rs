@@ -127,11 +127,12 @@ impl TfrcSender {
         else {
             return;
         };
-        let sample = Duration::from_nanos(sample).as_secs_f64().max(1e-9);
         let is_first = !std::mem::replace(&mut self.has_feedback, true);
         if is_first {
             self.events.push_back(EndpointEvent::Connected);
         }
+        self.events.push_back(EndpointEvent::RoundTrip(Duration::from_nanos(sample)));
+        let sample = Duration::from_nanos(sample).as_secs_f64().max(1e-9);
         self.rtt_s = if is_first { sample } else { RTT_FILTER * self.rtt_s + (1.0 - RTT_FILTER) * sample };
         let was_limited = self.limits.covers(now, feedback.received_sent);
         let p = feedback.loss_event_rate;
