@@ -184,7 +184,7 @@ fn prepare_flows(plan: &Plan, nodes: &[Node], seed: u64) -> Result<(Vec<Prepared
                 settings.make_receiver(listener.as_fd())?;
                 let sender = sockets::caller(address)?;
                 settings.make_sender(sender.as_fd())?;
-                Role::Bulk { sender, traffic: spec.traffic, segment: spec.sender.mss }
+                Role::Bulk { sender, traffic: spec.traffic, segment: spec.segment_size() }
             }
             Some(client) => {
                 settings.make_sender(listener.as_fd())?;

@@ -9,7 +9,7 @@ use crate::sockets::Settings;
 use crate::udp;
 use crate::ways::{Pipe, Ways};
 use cogtcp_link::Schedule;
-use cogtcp_scenario::{Experiment, FlowSpec, PipeSpec, RadioKind, RadioSpec};
+use cogtcp_scenario::{Experiment, FlowSpec, PipeSpec, RadioKind, RadioSpec, TcpSpec};
 use cogtcp_spectrum::ChannelChoice;
 use cogtcp_transport::{
     DelayedAck, FRto, LinuxControl, NewRenoVariant, Parameters, Preset, Recovery, SenderConfig, control_info,
@@ -112,7 +112,7 @@ impl Plan {
         let ends = ends_of_programs(&experiment);
         let wanted = experiment.flows.first().map(|flow| Wanted {
             transport: flow.transport.clone(),
-            control: kernels_control(flow).map(|control| control.name),
+            control: flow.tcp().and_then(|tcp| kernels_control(flow, tcp)).map(|control| control.name),
         });
         if is_command {
             if ends[0] == ends[1] {
@@ -218,7 +218,7 @@ impl Plan {
 
     /// The least retransmission timeout of the connections, over the round-trip time: at most Linux's.
     pub(crate) fn least_rto(&self) -> Duration {
-        let own = self.experiment.flows.iter().map(|flow| flow.sender.min_rto);
+        let own = self.experiment.flows.iter().filter_map(FlowSpec::tcp).map(|tcp| tcp.sender.min_rto);
         own.fold(LEAST_RTO, Duration::min)
     }
 
@@ -278,10 +278,12 @@ impl Host {
             ("ipv4.tcp_wmem", "4096 16384 67108864".to_owned()),
         ];
         let mut mtu = family.header() + TCP_HEADER + DEFAULT_MSS;
-        let mut flows = experiment.flows.iter().filter(|flow| flow.from == node || flow.to == node);
-        if let Some(first) = flows.next() {
-            let config = &*first.sender;
-            if let Some(other) = flows.find(|flow| settings_of(&flow.sender) != settings_of(config)) {
+        let of_tcp = |flow| FlowSpec::tcp(flow).map(|tcp| (flow, tcp));
+        let own = experiment.flows.iter().filter(|flow| flow.from == node || flow.to == node);
+        let mut flows = own.filter_map(of_tcp);
+        if let Some((first, tcp)) = flows.next() {
+            let config = &*tcp.sender;
+            if let Some((other, _)) = flows.find(|(_, tcp)| settings_of(&tcp.sender) != settings_of(config)) {
                 let what = format!(
                     "flows \"{}\" and \"{}\" ask for different settings of the host \"{}\"",
                     first.name, other.name, experiment.nodes[node]
@@ -295,10 +297,10 @@ impl Host {
             mtu = config.mss + family.header() + TCP_HEADER + timestamps(config);
         }
         // What the receivers of this host may offer: the kernel has one bound for all of them.
-        let to_here = experiment.flows.iter().filter(|flow| flow.to == node);
-        let windows = to_here.filter_map(|flow| {
-            let window = receive_memory::largest_window(flow, DEFAULT_BUFFER)?;
-            Some((window, flow.sender.mss))
+        let to_here = experiment.flows.iter().filter(|flow| flow.to == node).filter_map(FlowSpec::tcp);
+        let windows = to_here.filter_map(|tcp| {
+            let window = receive_memory::largest_window(tcp, DEFAULT_BUFFER)?;
+            Some((window, tcp.sender.mss))
         });
         if let Some((window, payload)) = windows.max() {
             sysctls.push(("ipv4.tcp_rmem", receive_memory::tcp_rmem(window, mtu, payload)));
@@ -361,12 +363,16 @@ fn refuse<T>(what: String) -> Result<T, EmulationError> {
 /// The sockets of a flow.
 fn settings(flow: &FlowSpec, family: Family, notes: &mut Vec<String>) -> Result<Settings, EmulationError> {
     let name = &flow.name;
-    let Some(congestion) = kernels_control(flow) else {
+    let Some(tcp) = flow.tcp() else {
+        let what = format!("flow \"{name}\": the transport is {}", flow.transport);
+        return Err(EmulationError::Scenario { what, known: "flows over TCP" });
+    };
+    let Some(congestion) = kernels_control(flow, tcp) else {
         let what = format!("flow \"{name}\": the kernel has no transport \"{}\"", flow.transport);
         return Err(EmulationError::Scenario { what, known: CONTROLS });
     };
     if let Some((told, how)) = congestion.told {
-        own_control(flow, congestion, told, how, notes)?;
+        own_control(flow, tcp, congestion, told, how, notes)?;
     } else if !flow.transport.starts_with("linux-") {
         notes.push(format!(
             "flow \"{name}\": the kernel runs its own TCP with the congestion control \"{congestion}\", which the \
@@ -375,61 +381,61 @@ fn settings(flow: &FlowSpec, family: Family, notes: &mut Vec<String>) -> Result<
             congestion = congestion.name
         ));
     }
-    if flow.sender.recovery == Recovery::NewReno && flow.sender.newreno_variant == NewRenoVariant::Impatient {
+    if tcp.sender.recovery == Recovery::NewReno && tcp.sender.newreno_variant == NewRenoVariant::Impatient {
         notes.push(format!(
             "flow \"{name}\": without SACK the kernel retransmits one lost segment per round trip and does not time out \
              (newreno_variant = \"slow_but_steady\" in the scenario): a burst of losses takes seconds to repair"
         ));
     }
-    if flow.sender.max_window.is_some() {
+    if tcp.sender.max_window.is_some() {
         notes.push(format!(
             "flow \"{name}\": the kernel has no cap on the sender's window, which is left out"
         ));
     }
-    let mss = u64::from(flow.sender.mss);
-    if flow.sender.initial_window.bytes(mss) != LINUX_WINDOW * mss {
+    let mss = u64::from(tcp.sender.mss);
+    if tcp.sender.initial_window.bytes(mss) != LINUX_WINDOW * mss {
         notes.push(format!("flow \"{name}\": the kernel's initial window is {LINUX_WINDOW} segments"));
     }
-    if flow.sender.initial_ssthresh != SenderConfig::default().initial_ssthresh {
+    if tcp.sender.initial_ssthresh != SenderConfig::default().initial_ssthresh {
         notes.push(format!("flow \"{name}\": the kernel begins without an ssthresh"));
     }
-    let buffer = flow.receiver.buffer;
+    let buffer = tcp.receiver.buffer;
     // The kernel doubles what it is asked for, since it counts what a packet takes in memory.
-    let is_fixed = receive_memory::largest_window(flow, DEFAULT_BUFFER).is_none();
+    let is_fixed = receive_memory::largest_window(tcp, DEFAULT_BUFFER).is_none();
     let receive_buffer = is_fixed.then(|| i32::try_from(buffer).unwrap_or(i32::MAX / 2));
-    let most = flow.sender.mss + timestamps(&flow.sender);
+    let most = tcp.sender.mss + timestamps(&tcp.sender);
     let segment = (family == Family::V6).then(|| i32::try_from(most).unwrap_or(i32::MAX));
     Ok(Settings { congestion, receive_buffer, segment })
 }
 
 /// What the kernel has of a flow's transport.
-fn kernels_control(flow: &FlowSpec) -> Option<LinuxControl> {
-    let known = own_variant(flow).or_else(|| linux_control(&flow.control.name));
-    known.filter(|_| flow.sender.recovery != Recovery::Tahoe)
+fn kernels_control(flow: &FlowSpec, tcp: &TcpSpec) -> Option<LinuxControl> {
+    let known = own_variant(flow, tcp).or_else(|| linux_control(&tcp.control.name));
+    known.filter(|_| tcp.sender.recovery != Recovery::Tahoe)
 }
 
 /// In what receivers are unlike those of the scenario: once, since they are mostly alike.
 fn notes_on_receivers(flows: &[FlowSpec]) -> Vec<String> {
-    let named = |differs: &dyn Fn(&FlowSpec) -> bool, what: &str| {
-        let mut those = flows.iter().filter(|flow| differs(flow));
+    let named = |differs: &dyn Fn(&FlowSpec, &TcpSpec) -> bool, what: &str| {
+        let mut those = flows.iter().filter(|flow| flow.tcp().is_some_and(|tcp| differs(flow, tcp)));
         let first = those.next()?;
         let more = those.count();
         let others = if more > 0 { format!(" and {more} more") } else { String::new() };
         Some(format!("flow \"{}\"{others}: {what}", first.name))
     };
     let delays = named(
-        &|flow| flow.receiver.delayed_ack != DelayedAck::Linux,
+        &|_, tcp| tcp.receiver.delayed_ack != DelayedAck::Linux,
         "the kernel delays ACKs as Linux does (delayed_ack = \"linux\" in the scenario), by 40 ms and not at the beginning",
     );
     let grows = named(
-        &|flow| flow.receiver.buffer == DEFAULT_BUFFER && !flow.receiver.window_tuning,
+        &|_, tcp| tcp.receiver.buffer == DEFAULT_BUFFER && !tcp.receiver.window_tuning,
         "the kernel's receive window begins small and grows (window_tuning = true in the scenario)",
     );
-    let window = |flow: &FlowSpec| receive_memory::largest_window(flow, DEFAULT_BUFFER);
+    let window = |tcp: &TcpSpec| receive_memory::largest_window(tcp, DEFAULT_BUFFER);
     let shares = named(
-        &|flow| {
-            window(flow)
-                .is_some_and(|own| flows.iter().any(|other| other.to == flow.to && window(other) > Some(own)))
+        &|flow, tcp| {
+            let to_there = || flows.iter().filter(|other| other.to == flow.to).filter_map(FlowSpec::tcp);
+            window(tcp).is_some_and(|own| to_there().any(|other| window(other) > Some(own)))
         },
         "the kernel of its receiver has one bound of the receive window, which is the largest of its flows",
     );
@@ -439,14 +445,15 @@ fn notes_on_receivers(flows: &[FlowSpec]) -> Vec<String> {
 /// A control that is our own program in the kernel has its default parameters, apart from those that it is told.
 fn own_control(
     flow: &FlowSpec,
+    tcp: &TcpSpec,
     congestion: LinuxControl,
     told: &[&str],
     how: &str,
     notes: &mut Vec<String>,
 ) -> Result<(), EmulationError> {
     let (name, control) = (&flow.name, congestion.name);
-    let defaults = parameters_of(flow);
-    for (parameter, value) in flow.control.parameters.iter() {
+    let defaults = parameters_of(flow, tcp);
+    for (parameter, value) in tcp.control.parameters.iter() {
         if told.contains(&parameter) {
             notes.push(format!(
                 "flow \"{name}\": the kernel's {control} has {parameter} from elsewhere, not from the scenario ({how})"
@@ -465,14 +472,14 @@ fn own_control(
 }
 
 /// The variant of a control of our own that is in the kernel under its preset's name.
-fn own_variant(flow: &FlowSpec) -> Option<LinuxControl> {
+fn own_variant(flow: &FlowSpec, tcp: &TcpSpec) -> Option<LinuxControl> {
     let (_, name, remedy) = VARIANTS.into_iter().find(|(preset, ..)| *preset == flow.transport)?;
-    linux_control(&flow.control.name).map(|control| LinuxControl { name, remedy, ..control })
+    linux_control(&tcp.control.name).map(|control| LinuxControl { name, remedy, ..control })
 }
 
 /// The parameters of our program for a flow: those of its preset where that has one of its own, or else the defaults.
-fn parameters_of(flow: &FlowSpec) -> Parameters {
-    let Ok(info) = control_info(&flow.control.name) else { return Parameters::new() };
+fn parameters_of(flow: &FlowSpec, tcp: &TcpSpec) -> Parameters {
+    let Ok(info) = control_info(&tcp.control.name) else { return Parameters::new() };
     let mut parameters = Parameters::new();
     let of_variants = |preset: &&Preset| VARIANTS.iter().any(|(name, ..)| *name == preset.name);
     for preset in info.presets.iter().filter(of_variants).filter(|preset| preset.name == flow.transport) {

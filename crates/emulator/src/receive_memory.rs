@@ -3,7 +3,7 @@
 //! The kernel counts memory and not data. Of its memory it offers the share that the data of a packet takes (`scaling_ratio`, since Linux 6.6,
 //! in parts of 256), and lets the memory of a connection grow up to the third value of `tcp_rmem`.
 
-use cogtcp_scenario::FlowSpec;
+use cogtcp_scenario::TcpSpec;
 
 /// The memory of a packet from a TUN device besides its bytes: `NET_SKB_PAD` and `skb_shared_info` in one allocation, which is a power of
 /// two, and `sk_buff`.
@@ -15,11 +15,11 @@ const INITIAL: u64 = 131_072;
 /// The window that the model's receiver begins with where it grows.
 const FIRST_WINDOW: u64 = 65_535;
 
-/// The largest window that the model's receiver of a flow offers, where the kernel's is to grow up to it; `None`: the socket has a buffer
+/// The largest window that the model's receiver offers, where the kernel's is to grow up to it; `None`: the socket has a buffer
 /// of a fixed size.
-pub(crate) fn largest_window(flow: &FlowSpec, default_buffer: u64) -> Option<u64> {
-    let buffer = flow.receiver.buffer;
-    if flow.receiver.window_tuning {
+pub(crate) fn largest_window(tcp: &TcpSpec, default_buffer: u64) -> Option<u64> {
+    let buffer = tcp.receiver.buffer;
+    if tcp.receiver.window_tuning {
         // Half of the buffer is for data (`receiver/tuning.rs`).
         Some((buffer / 2).max(FIRST_WINDOW.min(buffer)))
     } else {

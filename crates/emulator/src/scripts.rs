@@ -144,7 +144,7 @@ impl Stage {
             .iter()
             .any(|step| matches!(step.action, cogtcp_packets::Action::Call(Call::Connect)));
         let Some(congestion) = linux_control(&script.flow.control.name) else {
-            let what = format!("{}: the kernel has no transport \"{}\"", script.file, script.flow.transport);
+            let what = format!("{}: the kernel has no transport \"{}\"", script.file, script.transport);
             return Err(EmulationError::Scenario { what, known: plan::CONTROLS });
         };
         let control = |fd: std::os::fd::BorrowedFd<'_>| {

@@ -6,7 +6,7 @@ use cogtcp_emulator::ways::{Pipe, Ways};
 use cogtcp_emulator::{Family, Packet, Packets};
 use cogtcp_link::{DropCause, Frame};
 use cogtcp_network::{Observer, PacketStep, Place, RadioPlace};
-use cogtcp_scenario::{Experiment, Scenario};
+use cogtcp_scenario::{Experiment, Protocol, Scenario};
 use cogtcp_units::{Rate, Time};
 
 /// Notes what it is told.
@@ -207,7 +207,8 @@ fn networks_of_several_links_are_emulated() {
     for name in ["chain", "dumbbell-bench", "train", "cr-single-hop", "cr-as-released", "adhoc-mobile"] {
         let mut experiment = shipped(name);
         for flow in &mut experiment.flows {
-            flow.control.name = "aimd".to_owned();
+            let Protocol::Tcp(tcp) = &mut flow.protocol else { panic!("no TCP") };
+            tcp.control.name = "aimd".to_owned();
         }
         Plan::new(experiment, false, Family::V4).unwrap();
     }
@@ -239,7 +240,8 @@ fn scenarios_that_cannot_be_emulated_are_refused() {
     use cogtcp_emulator::Plan;
     let mut one = experiment("rate = \"8 Mbit/s\", delay = \"1 ms\"", "");
     assert!(Plan::new(one.clone(), false, Family::V4).is_ok());
-    one.flows[0].control.name = "vegas".to_owned();
+    let Protocol::Tcp(tcp) = &mut one.flows[0].protocol else { panic!("no TCP") };
+    tcp.control.name = "vegas".to_owned();
     let error = Plan::new(one.clone(), false, Family::V4).unwrap_err().to_string();
     assert!(error.contains("the kernel has no transport"), "{error}");
     // A program takes the place of the flows.

@@ -1,6 +1,6 @@
 //! What a seed decides before a run begins: when flows start, and how the timers of hosts tick.
 
-use cogtcp_scenario::Experiment;
+use cogtcp_scenario::{Experiment, Protocol};
 use cogtcp_units::{Duration, RandomStream};
 use std::sync::Arc;
 
@@ -17,11 +17,12 @@ pub fn drawn(mut experiment: Experiment, seed: u64) -> Experiment {
             let mut stream = RandomStream::new(seed, &format!("start/{}", flow.name), 0);
             flow.start += stream.uniform_duration(Duration::ZERO, jitter);
         }
-        let tick = flow.sender.timer_tick;
-        if !tick.is_zero() && flow.sender.timer_phase.is_zero() {
+        let Protocol::Tcp(tcp) = &mut flow.protocol else { continue };
+        let tick = tcp.sender.timer_tick;
+        if !tick.is_zero() && tcp.sender.timer_phase.is_zero() {
             let mut stream = RandomStream::new(seed, &format!("timers/{}", experiment.nodes[flow.from]), 0);
             let phase = stream.uniform_duration(Duration::ZERO, tick * PHASES);
-            Arc::make_mut(&mut flow.sender).timer_phase = phase;
+            Arc::make_mut(&mut tcp.sender).timer_phase = phase;
         }
     }
     experiment

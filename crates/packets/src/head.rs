@@ -1,7 +1,7 @@
 //! The head of a script: what it is about, and the settings of the end under test.
 
 use crate::script::ScriptError;
-use cogtcp_scenario::{FlowSpec, Scenario};
+use cogtcp_scenario::{Protocol, Scenario, TcpSpec};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ pub(crate) struct Head {
     /// What the script is about.
     pub(crate) about: String,
     /// The transport, of the scenarios' presets.
-    transport: String,
+    pub(crate) transport: String,
     #[serde(default)]
     #[expect(dead_code, reason = "the scenario reads it")]
     tcp: toml::Table,
@@ -33,7 +33,7 @@ impl Head {
     }
 
     /// The end under test, as a scenario with these settings has it.
-    pub(crate) fn flow(&self, text: &str, file: &str) -> Result<FlowSpec, ScriptError> {
+    pub(crate) fn flow(&self, text: &str, file: &str) -> Result<TcpSpec, ScriptError> {
         // Lines stay where they are, so that an error names them.
         let is_tcp = |line: &&str| line.trim_start().starts_with("tcp.");
         let settings: Vec<&str> = text.lines().map(|line| if is_tcp(&line) { line } else { "" }).collect();
@@ -46,7 +46,7 @@ impl Head {
             .and_then(|scenario| scenario.with_transport(&self.transport))
             .and_then(|scenario| scenario.resolve())
             .map(|mut experiment| experiment.flows.remove(0));
-        flow.map_err(|error| ScriptError {
+        let flow = flow.map_err(|error| ScriptError {
             file: file.to_owned(),
             // An error of the transport, which is no setting of `tcp`, has no line of its own.
             line: error.line.map_or(1, |line| line.get() as usize),
@@ -55,7 +55,15 @@ impl Head {
                 .filter(|part| !part.is_empty())
                 .collect::<Vec<_>>()
                 .join("; "),
-        })
+        })?;
+        match flow.protocol {
+            Protocol::Tcp(tcp) => Ok(tcp),
+            Protocol::Other(..) => Err(ScriptError {
+                file: file.to_owned(),
+                line: 1,
+                message: format!("the transport {} has no segments; name a preset of TCP", flow.transport),
+            }),
+        }
     }
 
     /// Names below `net.` and values.

@@ -63,6 +63,7 @@ impl Script {
             about: head.about.clone(),
             kernel: head.kernel(),
             flow,
+            transport: head.transport,
             steps,
             differences,
         })

@@ -1,7 +1,7 @@
 //! A script as it was read.
 
 use crate::packet::PacketPattern;
-use cogtcp_scenario::FlowSpec;
+use cogtcp_scenario::TcpSpec;
 use cogtcp_units::Duration;
 use std::fmt;
 
@@ -25,7 +25,9 @@ pub struct Script {
     /// What it is about, in a sentence.
     pub about: String,
     /// The end under test: its transport and settings.
-    pub flow: FlowSpec,
+    pub flow: TcpSpec,
+    /// Name of its transport.
+    pub transport: String,
     /// Settings of the kernel that no setting of a flow stands for: names below `net.` and values.
     pub kernel: Vec<(String, String)>,
     /// What happens, in order.

@@ -6,7 +6,7 @@ pub(crate) mod values;
 use std::cell::RefCell;
 use std::panic::resume_unwind;
 
-use cogtcp_scenario::{Experiment, FlowSpec, is_external};
+use cogtcp_scenario::{ControlSpec, Experiment, FlowSpec, is_external};
 use cogtcp_simulator::ControlFailure;
 use cogtcp_transport::conformance::check_congestion_control_with_seeds;
 use cogtcp_transport::{
@@ -297,8 +297,10 @@ impl CongestionControl for PythonControl {
 }
 
 /// Builds the control of a flow: from Python where its name says so, else from the registry.
-pub(crate) fn build(flow: &FlowSpec) -> Result<Box<dyn CongestionControl>, ControlFailure> {
-    let control = &flow.control;
+pub(crate) fn build(
+    _flow: &str,
+    control: &ControlSpec,
+) -> Result<Box<dyn CongestionControl>, ControlFailure> {
     if !is_external(&control.name) {
         return Ok(make(&control.name, &control.parameters)?);
     }
@@ -310,7 +312,7 @@ pub(crate) fn build(flow: &FlowSpec) -> Result<Box<dyn CongestionControl>, Contr
 
 /// Whether a flow's control is written in Python.
 pub(crate) fn needs_python(experiment: &Experiment) -> bool {
-    experiment.flows.iter().any(|flow| is_external(&flow.control.name))
+    experiment.flows.iter().filter_map(FlowSpec::tcp).any(|tcp| is_external(&tcp.control.name))
 }
 
 /// Plays a class through the conformance suite with the random sequences of so many seeds. Returns the rule that it

@@ -3,8 +3,9 @@
 use crate::control;
 use crate::errors::{input_error, scenario_error};
 use crate::wait::interruptible;
-use cogtcp_scenario::{Experiment, LinkSpec, STARTERS, Scenario as Inner, ScenarioError, is_external};
-use cogtcp_transport::Preset;
+use cogtcp_scenario::{
+    Experiment, LinkSpec, STARTERS, Scenario as Inner, ScenarioError, all_transports, is_external,
+};
 use pyo3::prelude::*;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -157,8 +158,9 @@ impl Scenario {
     /// Raises unless the scenario can be simulated.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
         let experiment = self.resolve(py, &Arc::default())?;
-        for flow in experiment.flows.iter().filter(|flow| is_external(&flow.control.name)) {
-            control::build(flow)
+        for flow in &experiment.flows {
+            let Some(tcp) = flow.tcp().filter(|tcp| is_external(&tcp.control.name)) else { continue };
+            control::build(&flow.name, &tcp.control)
                 .map_err(|error| input_error(py, &format!("flow \"{}\": {error}", flow.name)))?;
         }
         Ok(())
@@ -231,8 +233,8 @@ pub(crate) fn migrate(py: Python<'_>, text: &str, file: &str) -> PyResult<String
     Inner::migrate(text, file).map_err(|error| scenario_error(py, &error))
 }
 
-/// The transport presets: name and summary.
+/// All transports: name and summary.
 #[pyfunction]
 pub(crate) fn transports() -> Vec<(&'static str, &'static str)> {
-    Preset::all().iter().map(|preset| (preset.name, preset.summary)).collect()
+    all_transports()
 }

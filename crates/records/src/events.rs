@@ -111,6 +111,10 @@ event_kinds! {
     RouteChanged = "route_changed",
     /// A route that data took ended, to the node that the detail names.
     RouteLost = "route_lost",
+    /// A timer of a transport other than TCP expired that waits for the peer (TFRC: the nofeedback timer).
+    Timeout = "timeout",
+    /// A transport other than TCP reacts to a loss that its peer reported.
+    Loss = "loss",
 }
 
 impl EventKind {

@@ -7,7 +7,8 @@ mod cognitive;
 pub use adhoc::{AdHocSpec, Motion};
 pub use cognitive::{CognitiveSpec, SpectrumSpec, UsersSpec};
 
-use crate::{QueueSpec, Run, Traffic, Train};
+use crate::{QueueSpec, Run, Traffic, Train, TransportSpec};
+use cogtcp_endpoint::Connection;
 use cogtcp_link::{Flush, Gate, Schedule, Silence};
 use cogtcp_spectrum::CycleConfig;
 use cogtcp_spectrum::journey::Line;
@@ -192,14 +193,10 @@ pub struct FlowSpec {
     pub from: usize,
     /// The node that receives.
     pub to: usize,
-    /// Name of the preset, or `module:Class` (see [`crate::is_external`]).
+    /// Name of the transport: a preset of TCP, `module:Class` (see [`crate::is_external`]), or another transport.
     pub transport: String,
-    /// The sender's settings, one for all flows that an entry stands for.
-    pub sender: Arc<SenderConfig>,
-    /// The receiver's settings, likewise.
-    pub receiver: Arc<ReceiverConfig>,
-    /// The sender's congestion control: what `cogtcp_transport::make` takes.
-    pub control: ControlSpec,
+    /// The settings of both ends.
+    pub protocol: Protocol,
     /// When the connection opens, before what the seed draws at the earliest.
     pub start: Time,
     /// By how much it may open later.
@@ -210,7 +207,40 @@ pub struct FlowSpec {
     pub traffic: Traffic,
 }
 
+/// The settings of a flow's two ends.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Protocol {
+    /// TCP.
+    Tcp(TcpSpec),
+    /// Another transport.
+    Other(TransportSpec, Connection),
+}
+
+/// The settings of TCP's two ends.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TcpSpec {
+    /// The sender's settings, one for all flows that an entry stands for.
+    pub sender: Arc<SenderConfig>,
+    /// The receiver's settings, likewise.
+    pub receiver: Arc<ReceiverConfig>,
+    /// The sender's congestion control: what `cogtcp_transport::make` takes.
+    pub control: ControlSpec,
+}
+
 impl FlowSpec {
+    /// Returns the settings of TCP; `None`: the transport is another.
+    pub fn tcp(&self) -> Option<&TcpSpec> {
+        if let Protocol::Tcp(tcp) = &self.protocol { Some(tcp) } else { None }
+    }
+
+    /// Returns the most bytes of application data in a packet.
+    pub fn segment_size(&self) -> u32 {
+        match &self.protocol {
+            Protocol::Tcp(tcp) => tcp.sender.mss,
+            Protocol::Other(transport, connection) => transport.build(*connection).segment_size,
+        }
+    }
+
     /// The client that the flow's data answer, in the run of seed `seed`; `None`: the application just sends.
     pub fn application(&self, seed: u64) -> Option<Application> {
         match self.traffic {

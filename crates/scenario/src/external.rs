@@ -17,7 +17,7 @@ impl Scenario {
             let path = Path::of("flow").index(i);
             let congestion =
                 flow.tcp.congestion.as_deref().map(|name| (path.key("tcp").key("congestion"), name));
-            congestion.into_iter().chain([(path.key("transport"), flow.transport.as_str())])
+            congestion.into_iter().chain([(path.key("transport"), flow.transport.name())])
         });
         let all = self.tcp.congestion.as_deref().map(|name| (Path::of("tcp").key("congestion"), name));
         all.into_iter().chain(flows).filter(|(_, name)| is_external(name)).collect()

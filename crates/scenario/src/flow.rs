@@ -1,6 +1,7 @@
 //! The flows: who sends to whom, over which transport, how much.
 
 use crate::tcp::Tcp;
+use crate::transports::Transport;
 use cogtcp_traffic::{RequestConfig, VideoConfig};
 use cogtcp_units::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
@@ -21,9 +22,9 @@ pub struct Flow {
     pub from: String,
     /// The node that receives. A "*" becomes 1 to `count`.
     pub to: String,
-    /// The transport: the name of a preset, or `module:Class` for a congestion control written in Python, which runs
-    /// over SACK.
-    pub transport: String,
+    /// The transport: the name of a preset of TCP or of another transport; `module:Class` for a congestion control written in
+    /// Python, which runs over SACK; or a transport that is not TCP with its settings, as `{ tfrc = { segment_size = "500 B" } }`.
+    pub transport: Transport,
     /// Whether `transport` is kept when transports are compared: for cross traffic.
     #[serde(default)]
     pub fixed: bool,

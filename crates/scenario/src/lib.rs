@@ -35,6 +35,7 @@ mod suggest;
 mod tcp;
 mod topology;
 mod train;
+mod transports;
 mod tree;
 mod udp;
 mod values;
@@ -55,7 +56,7 @@ pub use error::ScenarioError;
 pub use excerpt::line_excerpt;
 pub use experiment::{
     AdHocSpec, CognitiveSpec, ControlSpec, Experiment, FlowSpec, Gating, JourneySpec, LinkSpec, Motion,
-    PipeSpec, RadioKind, RadioSpec, SpectrumSpec, TrainSpec, UdpSpec, UsersSpec,
+    PipeSpec, Protocol, RadioKind, RadioSpec, SpectrumSpec, TcpSpec, TrainSpec, UdpSpec, UsersSpec,
 };
 pub use external::is_external;
 pub use flat::Flat;
@@ -70,5 +71,6 @@ pub use starter::{STARTERS, starter};
 pub use tcp::Tcp;
 pub use topology::{Chain, Dumbbell, Graph, Link, LinkEnds, NamedLink, SingleHop, Topology};
 pub use train::{RttReport, Train};
+pub use transports::{Transport, TransportInfo, TransportSpec, all_transports};
 pub use udp::Udp;
 pub use values::Window;

@@ -3,9 +3,9 @@
 use crate::excerpt::change_excerpt;
 use crate::limits::LARGEST_SCENARIO;
 use crate::source::{Change, Source};
+use crate::transports::{is_known, transport_names};
 use crate::tree::{self, Node, Path};
-use crate::{Scenario, ScenarioError, external, files, format, is_external};
-use cogtcp_transport::Preset;
+use crate::{Scenario, ScenarioError, Transport, external, files, format};
 use cogtcp_units::Seed;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -97,16 +97,18 @@ impl Scenario {
     /// The same scenario under another transport: the preset of every flow that is not `fixed` becomes `transport`.
     pub fn with_transport(&self, transport: &str) -> Result<Self, ScenarioError> {
         let mut changed = self.clone();
-        if Preset::find(transport).is_err() && !is_external(transport) {
-            let names: Vec<&str> = Preset::all().iter().map(|preset| preset.name).collect();
+        if !is_known(transport) {
             return Err(ScenarioError::of_file(
                 &self.source.file,
                 format!("unknown transport \"{transport}\""),
-                external::remedy(transport, &names),
+                external::remedy(transport, &transport_names()),
             ));
         }
         for (i, flow) in changed.flow.iter_mut().enumerate().filter(|(_, flow)| !flow.fixed) {
-            flow.transport = transport.to_owned();
+            // The settings of a transport that stays remain.
+            if flow.transport.name() != transport {
+                flow.transport = Transport::Named(transport.to_owned());
+            }
             let path = Path::of("flow").index(i).key("transport");
             changed.source.changed.push(Change { path, written: ("transport".into(), transport.into()) });
         }

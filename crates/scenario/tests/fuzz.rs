@@ -186,7 +186,11 @@ fn check(text: &str) -> (bool, bool) {
                     .all(|flow| flow.from < nodes && flow.to < nodes && flow.from != flow.to)
             );
             for flow in &experiment.flows {
-                cogtcp_transport::make(&flow.control.name, &flow.control.parameters).unwrap();
+                cogtcp_transport::make(
+                    &flow.tcp().unwrap().control.name,
+                    &flow.tcp().unwrap().control.parameters,
+                )
+                .unwrap();
             }
             drop(scenario.warnings());
             (true, true)

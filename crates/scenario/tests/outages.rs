@@ -32,7 +32,7 @@ fn what_is_written_arrives() {
     let marks: Vec<_> = links.iter().map(|link| (link.forward.mark, link.reverse.mark)).collect();
     assert_eq!(marks.iter().filter(|marks| **marks == (Some(20), Some(20))).count(), 1, "{marks:?}");
     let adaptive = changed("delayed_ack = \"off\"", "delayed_ack = \"adaptive\"");
-    let receiver = &adaptive.resolve().unwrap().flows[0].receiver;
+    let receiver = adaptive.resolve().unwrap().flows[0].tcp().unwrap().receiver.clone();
     assert_eq!(receiver.delayed_ack, DelayedAck::Adaptive { limit: Duration::from_millis(500) });
     assert_eq!(Scenario::parse(&adaptive.to_toml(), "again").unwrap(), adaptive);
 }

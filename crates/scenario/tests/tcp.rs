@@ -108,7 +108,7 @@ fn every_setting_arrives() {
         user_timeout: Some(Duration::from_secs(300)),
         time_wait: Duration::from_secs(1),
     };
-    assert_eq!(*flow.sender, sender);
+    assert_eq!(*flow.tcp().unwrap().sender, sender);
     let receiver = ReceiverConfig {
         mss: 500,
         initial_sequence: ReceiverConfig::default().initial_sequence,
@@ -124,8 +124,8 @@ fn every_setting_arrives() {
         window_tuning: true,
         manual_read: false,
     };
-    assert_eq!(*flow.receiver, receiver);
-    assert_eq!(flow.control.parameters.get("decrease"), Some(&ParameterValue::Number(0.7)));
+    assert_eq!(*flow.tcp().unwrap().receiver, receiver);
+    assert_eq!(flow.tcp().unwrap().control.parameters.get("decrease"), Some(&ParameterValue::Number(0.7)));
 }
 
 /// A flow's own settings go over those of the scenario, and these over the preset's.
@@ -136,12 +136,12 @@ fn the_innermost_setting_counts() {
         let text = format!("{text}\n").replace("stagger =", &format!("{line}\nstagger ="));
         Scenario::parse(&text, "layers").unwrap().resolve().unwrap().flows.remove(0)
     };
-    assert_eq!(own("").sender.recovery, Recovery::Tahoe);
-    assert_eq!(own("").sender.mss, 1000);
+    assert_eq!(own("").tcp().unwrap().sender.recovery, Recovery::Tahoe);
+    assert_eq!(own("").tcp().unwrap().sender.mss, 1000);
     let flow = own("tcp = { segment_size = \"500 B\", recovery = \"sack\", max_window = \"20 segments\" }");
-    assert_eq!((flow.sender.mss, flow.receiver.mss), (500, 500));
-    assert_eq!(flow.sender.recovery, Recovery::Sack);
-    assert_eq!(flow.sender.max_window, Some(10_000));
+    assert_eq!((flow.tcp().unwrap().sender.mss, flow.tcp().unwrap().receiver.mss), (500, 500));
+    assert_eq!(flow.tcp().unwrap().sender.recovery, Recovery::Sack);
+    assert_eq!(flow.tcp().unwrap().sender.max_window, Some(10_000));
 }
 
 /// A window in segments is of the segment size that counts in the end.
@@ -152,7 +152,7 @@ fn windows_follow_the_segment_size() {
         .replace("segment_size = \"1000 B\"", "segment_size = \"1000 B\"\nmax_window = \"20 segments\"");
     let text = text.replace("stagger =", "tcp = { segment_size = \"500 B\" }\nstagger =");
     let flow = Scenario::parse(&text, "windows").unwrap().resolve().unwrap().flows.remove(0);
-    assert_eq!(flow.sender.max_window, Some(10_000));
+    assert_eq!(flow.tcp().unwrap().sender.max_window, Some(10_000));
 }
 
 #[test]
@@ -178,8 +178,12 @@ fn a_seed_decides_when_flows_start_and_how_timers_tick() {
         let experiment = drawn(Scenario::parse(text, "jitter").unwrap().resolve().unwrap(), seed);
         let again = drawn(experiment.clone(), seed + 1);
         let flow = &experiment.flows[0];
-        let found = (flow.start, flow.sender.timer_phase);
-        assert_eq!(found, (again.flows[0].start, again.flows[0].sender.timer_phase), "drawn twice");
+        let found = (flow.start, flow.tcp().unwrap().sender.timer_phase);
+        assert_eq!(
+            found,
+            (again.flows[0].start, again.flows[0].tcp().unwrap().sender.timer_phase),
+            "drawn twice"
+        );
         found
     };
     let all: Vec<_> = (0..20).map(start_and_phase).collect();

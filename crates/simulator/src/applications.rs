@@ -15,7 +15,7 @@ use cogtcp_hosts::applications::{self, ApplicationAccount};
 use cogtcp_link::Frame;
 use cogtcp_network::{StreamCounters, Tally};
 use cogtcp_records::Table;
-use cogtcp_scenario::FlowSpec;
+use cogtcp_scenario::{FlowSpec, Protocol};
 use cogtcp_traffic::{self as traffic, Client, Request};
 use cogtcp_transport::CongestionControl;
 use cogtcp_units::{Duration, Time};
@@ -69,13 +69,14 @@ struct Renewal {
 
 impl fmt::Debug for Renewal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Renewal").field("control", &self.spec.control).finish_non_exhaustive()
+        f.debug_struct("Renewal").field("flow", &self.spec.name).finish_non_exhaustive()
     }
 }
 
 impl Renewal {
     fn control(&self) -> Box<dyn CongestionControl> {
-        make_control(&self.spec, self.controls.as_deref())
+        let Protocol::Tcp(tcp) = &self.spec.protocol else { unreachable!("scenarios refuse it") };
+        make_control(&self.spec.name, &tcp.control, self.controls.as_deref())
             .unwrap_or_else(|error| unreachable!("it was made for the first connection: {error}"))
     }
 }
@@ -220,7 +221,7 @@ impl Application {
 
     /// The end of a response has been delivered.
     fn handle_delivery(&mut self, now: Time, world: &mut World<'_>) {
-        let delivered = world.flows[self.flow].receiver.delivered();
+        let delivered = world.flows[self.flow].delivered();
         while let Some((number, _)) = self.answering.pop_front_if(|(_, end)| *end <= delivered) {
             self.client.handle_response(now, number);
         }

@@ -8,3 +8,22 @@ mod sensing;
 
 pub use congestion::{CongestionEpisode, CongestionView};
 pub use sensing::{SensingEpisode, SensingView};
+
+use crate::flow::{Flow, Tcp};
+use crate::options::RunError;
+use cogtcp_scenario::Experiment;
+
+/// Refuses an agent's flow that is not TCP. A number that no flow has is for the caller to refuse.
+fn check_tcp(experiment: &Experiment, flow: usize) -> Result<(), RunError> {
+    match experiment.flows.get(flow) {
+        Some(spec) if spec.tcp().is_none() => {
+            Err(RunError::NotTcp { flow: spec.name.clone(), transport: spec.transport.clone() })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// TCP's ends of an agent's flow.
+fn tcp(flow: &Flow) -> &Tcp {
+    flow.tcp().unwrap_or_else(|| unreachable!("an agent's flow is TCP: checked when the episode began"))
+}

@@ -2,27 +2,24 @@
 
 mod managed;
 mod measured;
+mod other;
+mod tcp;
 
 pub(crate) use measured::{Measured, Snapshot};
+pub(crate) use other::Other;
+pub(crate) use tcp::Tcp;
 
 use crate::event::Event;
-use crate::packet::Packet;
+use crate::options::{ControlFactory, RunError, make_control};
 use crate::plane::Plane;
-use cogtcp_link::Frame;
-use cogtcp_network::Awaited;
-use cogtcp_network::StreamCounters;
-use cogtcp_records::EventKind;
-use cogtcp_records::Histogram;
-use cogtcp_scenario::{Connection, FlowSpec, RequestConfig, Traffic};
-use cogtcp_transport::freeze::Beside;
-use cogtcp_transport::{
-    CongestionControl, LinkEvent, Receiver, ReceiverHook, ReceiverState, Segment, Sender, SeqNumber,
-    TransportEvent,
-};
+use cogtcp_endpoint::{Notice, Supply as Offer};
+use cogtcp_network::{Awaited, StreamCounters};
+use cogtcp_records::tables::FlowSample;
+use cogtcp_records::{Code, EventKind, Histogram};
+use cogtcp_scenario::{Connection, FlowSpec, Protocol, RequestConfig, Traffic};
+use cogtcp_transport::LinkEvent;
 use cogtcp_units::{Duration, Rate, Time, prefetch};
-use managed::Managed;
 use measured::Baseline;
-use std::sync::Arc;
 
 /// One flow. Its data is stream `2 * number`, its acknowledgements stream `2 * number + 1`. What every packet needs comes
 /// first and together.
@@ -37,24 +34,18 @@ pub(crate) struct Flow {
     pub(crate) streams: [StreamCounters; 2],
     /// Bytes on the wire of the data packets that reached the receiver.
     arrived_bytes: u64,
-    /// The connection manager beside the end that sits on a train, and how long it has held the source.
-    manager: Option<Box<Managed>>,
     number: usize,
-    /// Tag of the earliest data segment that no acknowledgement has answered, and when it was sent. No segment has tag 0.
-    unanswered: (u32, Time),
     /// What the receiving application waits for: so much delivered in all; `u64::MAX`: nothing.
     goal: u64,
-    pub(crate) sender: Sender,
+    /// Its two connection ends.
+    pub(crate) ends: Ends,
     pub(crate) rtt: Histogram,
     pub(crate) queuing: Histogram,
-    pub(crate) receiver: Receiver,
     pub(crate) completed: Option<Time>,
     start: Time,
     traffic: Supply,
     started: bool,
     stopped: bool,
-    /// The receiver's part of the congestion control.
-    pub(crate) receiver_hook: Option<Box<dyn ReceiverHook>>,
     /// What happens when `goal` is reached; `None`: the flow is complete.
     then: Option<Event>,
     /// Writes of a rate-limited application.
@@ -63,6 +54,19 @@ pub(crate) struct Flow {
     warm: Option<Box<Snapshot>>,
     baseline: Option<Box<Baseline>>,
     pub(crate) measured: Option<Measured>,
+}
+
+/// The two ends of a flow's connection.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all flows are TCP, and each of its packets needs the ends"
+)]
+#[derive(Debug)]
+pub(crate) enum Ends {
+    /// TCP, without indirection.
+    Tcp(Tcp),
+    /// Another transport.
+    Other(Box<Other>),
 }
 
 /// Where the flow's data comes from.
@@ -86,16 +90,23 @@ const DATA: usize = 0;
 const ACKS: usize = 1;
 
 impl Flow {
-    /// Flow `number` of `spec`, at rest.
-    pub(crate) fn new(number: usize, spec: &FlowSpec, control: Box<dyn CongestionControl>) -> Self {
-        Self {
-            receiver_hook: control.receiver_hook(),
-            sender: Sender::new(Arc::clone(&spec.sender), control),
-            receiver: Receiver::new(Arc::clone(&spec.receiver)),
+    /// Flow `number` of `spec`, at rest. Its congestion control, if it has one, is from `controls` or the registry.
+    pub(crate) fn new(
+        number: usize,
+        spec: &FlowSpec,
+        controls: Option<&dyn ControlFactory>,
+    ) -> Result<Self, RunError> {
+        let ends = match &spec.protocol {
+            Protocol::Tcp(tcp) => Ends::Tcp(Tcp::new(tcp, make_control(&spec.name, &tcp.control, controls)?)),
+            Protocol::Other(transport, connection) => {
+                Ends::Other(Box::new(Other::new(transport.build(*connection))))
+            }
+        };
+        Ok(Self {
+            ends,
             number,
             armed: [Time::MAX; 2],
             armed_after: [Time::MAX; 2],
-            unanswered: (0, Time::MAX),
             streams: [StreamCounters::default(); 2],
             arrived_bytes: 0,
             rtt: Histogram::new(),
@@ -117,37 +128,57 @@ impl Flow {
             writes: 0,
             completed: None,
             warm: None,
-            manager: None,
             baseline: None,
             measured: None,
-        }
+        })
     }
 
     /// The application starts: the connection opens.
     pub(crate) fn start(&mut self, now: Time, plane: &mut Plane) {
         self.started = true;
         plane.recorder.trace.flow_event(now, EventKind::FlowStart, self.number, f64::NAN);
+        let Ends::Tcp(tcp) = &mut self.ends else { return self.start_other(now, plane) };
         match self.traffic {
-            Supply::Saturated => self.sender.set_saturated(true),
+            Supply::Saturated => tcp.sender.set_saturated(true),
             // Closed at once: the FIN goes out with the last of the data.
             Supply::Size(bytes) => {
-                self.sender.write(bytes);
-                self.sender.close();
+                tcp.sender.write(bytes);
+                tcp.sender.close();
             }
             Supply::Rate(_) => self.write(now, plane),
             Supply::Responses(_) | Supply::LastResponses(_) => return,
         }
-        self.sender.open(now);
+        if let Ends::Tcp(tcp) = &mut self.ends {
+            tcp.sender.open(now);
+        }
         self.pump_sender(now, Awaited::Application, plane);
+    }
+
+    /// The same where the transport is not TCP.
+    fn start_other(&mut self, now: Time, plane: &mut Plane) {
+        match self.traffic {
+            Supply::Saturated => self.supply_other(now, Offer::Saturated(true), true, plane),
+            Supply::Size(bytes) => {
+                self.supply_other(now, Offer::Bytes(bytes), true, plane);
+                self.close_other(now, plane);
+            }
+            Supply::Rate(_) => self.write(now, plane),
+            Supply::Responses(_) | Supply::LastResponses(_) => {}
+        }
     }
 
     /// The application stops: what it wrote is still sent, then the connection closes.
     pub(crate) fn stop(&mut self, now: Time, plane: &mut Plane) {
         self.stopped = true;
         plane.recorder.trace.flow_event(now, EventKind::FlowStop, self.number, f64::NAN);
-        self.sender.set_saturated(false);
-        self.sender.close();
-        self.pump_sender(now, Awaited::Application, plane);
+        match &mut self.ends {
+            Ends::Tcp(tcp) => {
+                tcp.sender.set_saturated(false);
+                tcp.sender.close();
+                self.pump_sender(now, Awaited::Application, plane);
+            }
+            Ends::Other(_) => self.close_other(now, plane),
+        }
         self.end_measure(now, plane);
     }
 
@@ -159,45 +190,18 @@ impl Flow {
         if self.stopped {
             return;
         }
-        let bytes = u64::from(self.sender.config().mss);
-        self.sender.write(bytes);
+        let bytes = u64::from(match &self.ends {
+            Ends::Tcp(tcp) => tcp.sender.config().mss,
+            Ends::Other(other) => other.segment_size,
+        });
         self.writes += 1;
         plane.schedule(self.start + write_offset(rate, bytes, self.writes), Event::Write(self.number as u32));
-        self.pump_sender(now, Awaited::Application, plane);
-    }
-
-    /// A data segment has reached the receiver in `frame`. `warm`: the warm-up is over.
-    #[inline]
-    pub(crate) fn receive_data(
-        &mut self,
-        now: Time,
-        segment: &Segment,
-        frame: &Frame<Packet>,
-        warm: bool,
-        plane: &mut Plane,
-    ) {
-        self.streams[DATA].arrived += 1;
-        self.arrived_bytes += u64::from(frame.size());
-        if warm && segment.len > 0 {
-            self.queuing.record(frame.waited());
-        }
-        // The acknowledgement that this segment calls for, at once or delayed, names by its tag the segment that it
-        // answers: the earliest since the last acknowledgement, or this one. No other need be remembered.
-        let latest = (segment.tag, frame.packet.sent_at);
-        if self.unanswered.0 == 0 {
-            self.unanswered = latest;
-        }
-        // A copy only where a manager may rewrite it.
-        if self.manager.is_some() {
-            let mut seen = *segment;
-            self.manage_incoming(now, &mut seen, Beside::Receiver, plane);
-            self.receiver.handle_segment(now, &seen);
+        if let Ends::Tcp(tcp) = &mut self.ends {
+            tcp.sender.write(bytes);
+            self.pump_sender(now, Awaited::Application, plane);
         } else {
-            self.receiver.handle_segment(now, segment);
-        }
-        self.pump_receiver(now, Some(latest), plane);
-        if self.receiver.delivered() >= self.goal {
-            self.reach(now, plane);
+            // The first write opens the connection, which later ones leave as it is.
+            self.supply_other(now, Offer::Bytes(bytes), self.writes == 1, plane);
         }
     }
 
@@ -222,24 +226,20 @@ impl Flow {
         if self.stopped {
             return None;
         }
+        let is_first = *written == 0;
         *written += bytes;
         let end = *written;
-        self.sender.write(bytes);
+        let Ends::Tcp(tcp) = &mut self.ends else {
+            self.supply_other(now, Offer::Bytes(bytes), is_first, plane);
+            return Some(end);
+        };
+        tcp.sender.write(bytes);
         if let Supply::LastResponses(_) = self.traffic {
-            self.sender.close();
+            tcp.sender.close();
         }
-        self.sender.open(now);
+        tcp.sender.open(now);
         self.pump_sender(now, Awaited::Application, plane);
         Some(end)
-    }
-
-    /// Both hosts forget their connection before a new one under `control`, that of other ports; what they counted goes on.
-    pub(crate) fn renew(&mut self, now: Time, control: Box<dyn CongestionControl>, plane: &mut Plane) {
-        self.renew_manager(now, plane);
-        self.receiver_hook = control.receiver_hook();
-        self.sender.renew(control);
-        self.receiver.renew();
-        self.unanswered = (0, Time::MAX);
     }
 
     /// `event` is to happen when so much has been delivered in all; `u64::MAX`: never.
@@ -256,55 +256,35 @@ impl Flow {
     #[inline]
     pub(crate) fn prefetch(&self, sender: bool) {
         prefetch(self, 2);
+        let Ends::Tcp(tcp) = &self.ends else { return };
         if sender {
             prefetch(&self.rtt, 2);
-            self.sender.prefetch();
+            tcp.sender.prefetch();
         } else {
             prefetch(&self.queuing, 2);
-            self.receiver.prefetch();
+            tcp.receiver.prefetch();
         }
     }
 
     /// Asks for what one end points to, its own memory being at hand.
     #[inline]
     pub(crate) fn prefetch_depth(&self, sender: bool) {
+        let Ends::Tcp(tcp) = &self.ends else { return };
         if sender {
             self.rtt.prefetch_latest();
-            self.sender.prefetch_depth();
+            tcp.sender.prefetch_depth();
         } else {
             self.queuing.prefetch_latest();
-            self.receiver.prefetch_depth();
+            tcp.receiver.prefetch_depth();
         }
     }
 
     /// Whether the receiver has the connection open and expects data.
     pub(crate) fn is_open(&self) -> bool {
-        matches!(self.receiver.state(), ReceiverState::SynReceived | ReceiverState::Established)
-    }
-
-    /// An acknowledgement has reached the sender.
-    #[inline]
-    pub(crate) fn receive_ack(
-        &mut self,
-        now: Time,
-        segment: &Segment,
-        frame: &Frame<Packet>,
-        warm: bool,
-        plane: &mut Plane,
-    ) {
-        self.streams[ACKS].arrived += 1;
-        // `MAX`: it answers no data (the handshake, a manager's own acknowledgement).
-        if warm && frame.packet.sent_at != Time::MAX {
-            self.rtt.record(now - frame.packet.sent_at);
+        match &self.ends {
+            Ends::Tcp(tcp) => tcp.is_open(),
+            Ends::Other(_) => self.is_active(),
         }
-        if self.manager.is_some() {
-            let mut seen = *segment;
-            self.manage_incoming(now, &mut seen, Beside::Sender, plane);
-            self.sender.handle_segment(now, &seen);
-        } else {
-            self.sender.handle_segment(now, segment);
-        }
-        self.pump_sender(now, Awaited::Nothing, plane);
     }
 
     /// The timer entry of `end` is due. Returns whether the end was called, or its timer had moved on meanwhile.
@@ -315,96 +295,36 @@ impl Flow {
         // Of the entries that earlier ones have overtaken the nearest is remembered: a timer that was put off to that time
         // or beyond needs no new one.
         self.armed[end] = std::mem::replace(&mut self.armed_after[end], Time::MAX);
-        let due = if end == SENDER { self.sender.poll_timeout() } else { self.receiver.poll_timeout() };
+        let due = match &self.ends {
+            Ends::Tcp(tcp) if end == SENDER => tcp.sender.poll_timeout(),
+            Ends::Tcp(tcp) => tcp.receiver.poll_timeout(),
+            Ends::Other(other) if end == SENDER => other.sender.poll_timeout(),
+            Ends::Other(other) => other.receiver.poll_timeout(),
+        };
         // The timer was put off since this entry was made, as it is at nearly every acknowledgement. That costs an entry
         // only now, not at each of them.
         if due > now {
             self.arm(end, due, plane);
             return false;
         }
-        if end == SENDER {
-            let awaited = self.expire(now);
-            self.pump_sender(now, awaited, plane);
-        } else {
-            self.receiver.handle_timeout(now);
-            self.pump_receiver(now, None, plane);
+        match &self.ends {
+            Ends::Tcp(_) => self.expire_tcp(now, end, plane),
+            Ends::Other(_) => self.expire_other(now, end, plane),
         }
         true
     }
 
-    /// The sender's timer expires. Returns what it was that the sender had waited for.
-    fn expire(&mut self, now: Time) -> Awaited {
-        let (is_paced, probes) = (self.sender.awaits_pacer(), self.sender.stats().window_probes);
-        self.sender.handle_timeout(now);
-        if is_paced {
-            Awaited::Window
-        } else if self.sender.state().peer_window == 0 || self.sender.stats().window_probes > probes {
-            Awaited::Receiver
-        } else {
-            Awaited::Timeout
-        }
-    }
-
     /// The radio beside the sender reports.
     pub(crate) fn link_event(&mut self, now: Time, event: LinkEvent, plane: &mut Plane) {
-        if self.is_active() {
-            self.sender.handle_link_event(now, event);
+        if !self.is_active() {
+            return;
+        }
+        if let Ends::Tcp(tcp) = &mut self.ends {
+            tcp.sender.handle_link_event(now, event);
             self.pump_sender(now, Awaited::Window, plane);
+        } else {
+            self.notify_other(now, Notice::Link(event), plane);
         }
-    }
-
-    /// ICMP destination unreachable has reached the sender's host, about the segment that begins with `seq`.
-    pub(crate) fn unreachable(&mut self, now: Time, seq: SeqNumber, plane: &mut Plane) {
-        if self.is_active() {
-            plane.recorder.trace.flow_event(now, EventKind::Unreachable, self.number, self.cwnd_segments());
-            self.sender.handle_unreachable(now, seq);
-            self.pump_sender(now, Awaited::Window, plane);
-        }
-    }
-
-    /// Sends what the sender has to send, then sets its timer. `awaited` is what it has waited for; nothing: its window tells.
-    #[inline]
-    fn pump_sender(&mut self, now: Time, mut awaited: Awaited, plane: &mut Plane) {
-        while let Some(segment) = &mut self.sender.poll_transmit(now) {
-            if awaited == Awaited::Nothing {
-                awaited = self.limit();
-            }
-            self.manage_outgoing(now, segment, Beside::Sender);
-            // The handshake, FINs and pure ACKs give no round-trip sample.
-            let sent_at = if segment.len > 0 { now } else { Time::MAX };
-            self.streams[DATA].injected += 1;
-            plane.send_segment(now, 2 * self.number as u32, segment, sent_at, awaited);
-        }
-        // After sending, so that an event is recorded with the window that it led to.
-        while let Some(event) = self.sender.poll_event() {
-            self.record(now, event, plane);
-        }
-        let due = self.sender.poll_timeout();
-        self.arm(SENDER, due, plane);
-    }
-
-    /// Sends what the receiver has to send, then sets its timer. `latest` is the segment that arrived last.
-    #[inline]
-    fn pump_receiver(&mut self, now: Time, latest: Option<(u32, Time)>, plane: &mut Plane) {
-        while let Some(segment) = &mut self.receiver.poll_transmit(now) {
-            let sent_at = self.answered(segment, latest);
-            self.manage_outgoing(now, segment, Beside::Receiver);
-            self.streams[ACKS].injected += 1;
-            plane.send_segment(now, 2 * self.number as u32 + 1, segment, sent_at, Awaited::Nothing);
-        }
-        // Of the receiver's events none is recorded; left there, they would pile up.
-        while self.receiver.poll_event().is_some() {}
-        let due = self.receiver.poll_timeout();
-        self.arm(RECEIVER, due, plane);
-    }
-
-    /// When the segment was sent that `ack` answers, by its tag; `Time::MAX` when it is none that is remembered.
-    #[inline]
-    fn answered(&mut self, ack: &Segment, latest: Option<(u32, Time)>) -> Time {
-        // Taken by every acknowledgement, also by one that names neither: what it covers is answered.
-        let earliest = std::mem::replace(&mut self.unanswered, (0, Time::MAX));
-        let named = |candidate: &(u32, Time)| ack.tag != 0 && candidate.0 == ack.tag;
-        Some(earliest).filter(named).or(latest.filter(named)).map_or(Time::MAX, |(_, sent_at)| sent_at)
     }
 
     /// Makes sure that an entry of `end`'s timer is due no later than `due`. An entry that comes too early moves itself.
@@ -416,33 +336,13 @@ impl Flow {
         }
     }
 
-    #[cold]
-    fn record(&mut self, now: Time, event: TransportEvent, plane: &mut Plane) {
-        let kind = match event {
-            TransportEvent::Connected => EventKind::Connected,
-            TransportEvent::Rto { .. } => EventKind::Rto,
-            TransportEvent::SpuriousRto { .. } => EventKind::SpuriousRto,
-            TransportEvent::FastRetransmit => EventKind::FastRetransmit,
-            TransportEvent::EcnReduction => EventKind::EcnReduction,
-            TransportEvent::RecoveryExit { .. } => EventKind::RecoveryExit,
-            TransportEvent::ZeroWindow => EventKind::ZeroWindow,
-            TransportEvent::WindowOpened => EventKind::WindowOpen,
-            TransportEvent::Closed => EventKind::Closed,
-            TransportEvent::Aborted => EventKind::Aborted,
-            TransportEvent::WindowProbe | TransportEvent::Finished => return,
-        };
-        plane.recorder.trace.flow_event(now, kind, self.number, self.cwnd_segments());
-    }
-
-    /// The congestion window in segments.
-    pub(crate) fn cwnd_segments(&self) -> f64 {
-        let state = self.sender.state();
-        state.cwnd as f64 / state.mss.max(1) as f64
-    }
-
     /// Whether the flow has started and its connection is not over.
     pub(crate) fn is_active(&self) -> bool {
-        self.started && !self.sender.is_closed()
+        self.started
+            && match &self.ends {
+                Ends::Tcp(tcp) => !tcp.sender.is_closed(),
+                Ends::Other(other) => !other.is_closed,
+            }
     }
 
     /// Whether the flow has started.
@@ -450,10 +350,72 @@ impl Flow {
         self.started
     }
 
-    /// What keeps a sender that has data to send from sending more.
-    #[inline]
-    fn limit(&self) -> Awaited {
-        if self.sender.is_window_limited_by_peer() { Awaited::Receiver } else { Awaited::Window }
+    /// TCP's ends; `None`: the transport is another.
+    pub(crate) fn tcp(&self) -> Option<&Tcp> {
+        if let Ends::Tcp(tcp) = &self.ends { Some(tcp) } else { None }
+    }
+
+    /// The same, to change them.
+    pub(crate) fn tcp_mut(&mut self) -> Option<&mut Tcp> {
+        if let Ends::Tcp(tcp) = &mut self.ends { Some(tcp) } else { None }
+    }
+
+    /// Payload handed to the receiving application so far.
+    pub(crate) fn delivered(&self) -> u64 {
+        match &self.ends {
+            Ends::Tcp(tcp) => tcp.receiver.delivered(),
+            Ends::Other(other) => other.receiver.progress().delivered_bytes,
+        }
+    }
+
+    /// A point of the flow's series, without flow, time and goodput.
+    pub(crate) fn sample(&self) -> FlowSample {
+        let nothing = FlowSample {
+            time_s: f64::NAN,
+            flow: Code(0),
+            cwnd_segments: f64::NAN,
+            ssthresh_segments: f64::NAN,
+            srtt_s: f64::NAN,
+            in_flight_segments: f64::NAN,
+            goodput_bps: f64::NAN,
+        };
+        match &self.ends {
+            Ends::Tcp(tcp) => {
+                let state = tcp.sender.state();
+                let mss = state.mss.max(1) as f64;
+                FlowSample {
+                    cwnd_segments: tcp.cwnd_segments(),
+                    // Without a loss so far it is arbitrarily high (RFC 5681): no number.
+                    ssthresh_segments: if state.ssthresh == u64::MAX {
+                        f64::NAN
+                    } else {
+                        state.ssthresh as f64 / mss
+                    },
+                    srtt_s: if state.srtt.is_zero() { f64::NAN } else { state.srtt.as_secs_f64() },
+                    in_flight_segments: state.in_flight as f64 / mss,
+                    ..nothing
+                }
+            }
+            Ends::Other(other) => {
+                let progress = other.sender.progress();
+                FlowSample {
+                    cwnd_segments: other.window_segments(&progress),
+                    srtt_s: progress.smoothed_rtt.map_or(f64::NAN, Duration::as_secs_f64),
+                    in_flight_segments: progress
+                        .in_flight_bytes
+                        .map_or(f64::NAN, |bytes| other.segments(bytes)),
+                    ..nothing
+                }
+            }
+        }
+    }
+
+    /// Shows the variables of the congestion control, or of the transport.
+    pub(crate) fn observe(&self, show: &mut dyn FnMut(&str, f64)) {
+        match &self.ends {
+            Ends::Tcp(tcp) => tcp.sender.control().observe(tcp.sender.state(), show),
+            Ends::Other(other) => other.sender.observe(&mut |name, value| show(name, value)),
+        }
     }
 }
 
@@ -472,7 +434,7 @@ mod tests {
     #[test]
     fn what_every_packet_needs_is_together() {
         use std::mem::offset_of;
-        assert!(offset_of!(Flow, sender) <= 128, "all before the sender is what every packet needs");
+        assert!(offset_of!(Flow, ends) <= 128, "all before the sender is what every packet needs");
     }
 
     /// 1000-byte writes at 3 Mbit/s: 2.666... ms apart, without drift after a million of them.

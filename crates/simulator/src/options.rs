@@ -1,7 +1,7 @@
 //! What a caller sets for a run, and how a run fails.
 
 use cogtcp_network::BuildError;
-use cogtcp_scenario::{FlowSpec, MOST_SERIES_ROWS};
+use cogtcp_scenario::{ControlSpec, MOST_SERIES_ROWS};
 use cogtcp_transport::{CongestionControl, ControlError};
 use cogtcp_units::Time;
 use std::sync::Arc;
@@ -52,21 +52,23 @@ impl std::fmt::Debug for RunOptions {
 /// Builds the congestion control of a flow, once for each of its connections: what is built for the first must be for all. Any
 /// closure of this shape is one.
 pub trait ControlFactory: Send + Sync {
-    /// The control for `flow`. A factory that knows some names only hands the others to [`cogtcp_transport::make`].
-    fn build(&self, flow: &FlowSpec) -> Result<Box<dyn CongestionControl>, ControlFailure>;
+    /// The control for the flow called `flow`. A factory that knows some names only hands the others to
+    /// [`cogtcp_transport::make`].
+    fn build(&self, flow: &str, control: &ControlSpec) -> Result<Box<dyn CongestionControl>, ControlFailure>;
 }
 
-/// The control for a connection of `flow`, from `factory` or the registry.
+/// The control for a connection of the flow called `flow`, from `factory` or the registry.
 pub(crate) fn make_control(
-    flow: &FlowSpec,
+    flow: &str,
+    control: &ControlSpec,
     factory: Option<&dyn ControlFactory>,
 ) -> Result<Box<dyn CongestionControl>, RunError> {
     match factory {
-        Some(factory) => {
-            factory.build(flow).map_err(|source| RunError::ControlFactory { flow: flow.name.clone(), source })
-        }
-        None => cogtcp_transport::make(&flow.control.name, &flow.control.parameters)
-            .map_err(|error| RunError::Control { flow: flow.name.clone(), source: Box::new(error) }),
+        Some(factory) => factory
+            .build(flow, control)
+            .map_err(|source| RunError::ControlFactory { flow: flow.to_owned(), source }),
+        None => cogtcp_transport::make(&control.name, &control.parameters)
+            .map_err(|error| RunError::Control { flow: flow.to_owned(), source: Box::new(error) }),
     }
 }
 
@@ -75,10 +77,10 @@ pub type ControlFailure = Box<dyn std::error::Error + Send + Sync>;
 
 impl<F> ControlFactory for F
 where
-    F: Fn(&FlowSpec) -> Result<Box<dyn CongestionControl>, ControlFailure> + Send + Sync,
+    F: Fn(&str, &ControlSpec) -> Result<Box<dyn CongestionControl>, ControlFailure> + Send + Sync,
 {
-    fn build(&self, flow: &FlowSpec) -> Result<Box<dyn CongestionControl>, ControlFailure> {
-        self(flow)
+    fn build(&self, flow: &str, control: &ControlSpec) -> Result<Box<dyn CongestionControl>, ControlFailure> {
+        self(flow, control)
     }
 }
 
@@ -119,6 +121,14 @@ pub enum RunError {
         from: String,
         /// Its receiver's node.
         to: String,
+    },
+    /// An agent's flow has no TCP sender.
+    #[error("flow \"{flow}\" runs {transport}; an agent needs a flow over TCP, whose sender it sees")]
+    NotTcp {
+        /// The flow.
+        flow: String,
+        /// Its transport.
+        transport: String,
     },
     /// The network cannot be built.
     #[error(transparent)]

@@ -45,7 +45,9 @@ pub(crate) enum Body {
     },
     /// A TCP segment with options: its place in the store.
     TcpWithOptions { place: u32 },
-    /// A UDP datagram.
+    /// A datagram of a transport other than TCP: its place in the [`DatagramStore`].
+    Endpoint { place: u32 },
+    /// A UDP datagram of an application.
     Udp(Datagram),
     /// ICMP destination unreachable, about the TCP segment that begins with `seq` (RFC 792).
     Unreachable {
@@ -118,8 +120,12 @@ impl Packet {
         matches!(self.body, Body::TcpWithOptions { .. })
     }
 
+    /// Whether it carries a datagram that the store has.
+    pub(crate) fn is_datagram(&self) -> bool {
+        matches!(self.body, Body::Endpoint { .. })
+    }
+
     /// Whether a queue marked it.
-    #[cfg(test)]
     pub(crate) fn is_marked(&self) -> bool {
         self.ecn.has(Ecn::MARKED)
     }
@@ -245,6 +251,43 @@ impl OptionStore {
     }
 }
 
+/// The datagrams of transports other than TCP that are under way, in places that are used again.
+#[derive(Debug, Default)]
+pub(crate) struct DatagramStore {
+    datagrams: Vec<cogtcp_endpoint::Datagram>,
+    free: Vec<u32>,
+}
+
+impl DatagramStore {
+    /// The packet of a datagram. Every one is to be taken out once.
+    pub(crate) fn pack(
+        &mut self,
+        datagram: cogtcp_endpoint::Datagram,
+        sent_at: Time,
+        ecn_capable: bool,
+    ) -> Packet {
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.datagrams.push(cogtcp_endpoint::Datagram::default());
+            self.datagrams.len() as u32 - 1
+        });
+        self.datagrams[place as usize] = datagram;
+        let ecn = Ecn(u8::from(ecn_capable) * Ecn::CAPABLE);
+        Packet { ecn, ..Packet::new(Body::Endpoint { place }, sent_at) }
+    }
+
+    /// Takes the datagram out of `packet`; `None`: it carries something else.
+    pub(crate) fn unpack(&mut self, packet: &Packet) -> Option<cogtcp_endpoint::Datagram> {
+        let Body::Endpoint { place } = packet.body else { return None };
+        self.free.push(place);
+        Some(std::mem::take(&mut self.datagrams[place as usize]))
+    }
+
+    /// How many datagrams are stored.
+    pub(crate) fn len(&self) -> usize {
+        self.datagrams.len() - self.free.len()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -277,6 +320,22 @@ mod tests {
             }
         }
         assert_eq!((store.len(), store.segments.len()), (0, 1));
+    }
+
+    #[test]
+    fn datagrams_come_out_as_they_went_in_and_leave_their_places() {
+        let mut store = DatagramStore::default();
+        for round in 0..3_u8 {
+            let sent = [0, 1].map(|n| cogtcp_endpoint::Datagram { bytes: vec![round, n], filler: 1000 });
+            let packets = [0, 1].map(|n| store.pack(sent[n].clone(), Time::from_millis(5), n == 1));
+            assert_eq!((store.len(), packets.map(|packet| packet.is_ecn_capable())), (2, [false, true]));
+            assert!(packets.iter().all(|packet| packet.is_datagram() && !packet.is_segment()));
+            for (packet, datagram) in packets.iter().zip(sent) {
+                assert_eq!(store.unpack(packet), Some(datagram));
+            }
+        }
+        assert_eq!((store.len(), store.datagrams.len()), (0, 2));
+        assert_eq!(store.unpack(&Packet::default()), None);
     }
 
     #[test]

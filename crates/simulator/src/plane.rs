@@ -3,6 +3,7 @@
 use crate::event::Event;
 use crate::packet::{Body, Packet};
 use crate::recorder::Recorder;
+use cogtcp_endpoint::Datagram;
 use cogtcp_network::{Awaited, Network};
 use cogtcp_transport::Segment;
 use cogtcp_units::Time;
@@ -34,6 +35,21 @@ impl Plane {
     ) {
         let size = segment.wire_size();
         let mut packet = self.recorder.options.pack(segment, sent_at, size);
+        packet.awaited = awaited;
+        self.network.offer(now, stream, packet, size, &mut self.recorder);
+    }
+
+    /// A host sends a datagram of a transport other than TCP on `stream`. `awaited`: of data, what its sender had waited for.
+    pub(crate) fn send_datagram(
+        &mut self,
+        now: Time,
+        stream: u32,
+        datagram: Datagram,
+        ecn_capable: bool,
+        awaited: Awaited,
+    ) {
+        let size = datagram.wire_size();
+        let mut packet = self.recorder.datagrams.pack(datagram, now, ecn_capable);
         packet.awaited = awaited;
         self.network.offer(now, stream, packet, size, &mut self.recorder);
     }

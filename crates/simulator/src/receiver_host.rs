@@ -28,8 +28,9 @@ impl ReceiverHost for Host<'_> {
 /// the option of the SYN-ACK, which is built at once. So it does for a repeated SYN: what was said before may no longer hold.
 #[cold]
 pub(crate) fn answer_syn(flow: usize, syn: &Segment, network: &Network<Packet>, flows: &mut [Flow]) {
-    let Some(mut hook) = flows[flow].receiver_hook.take() else { return };
+    let Some(mut hook) = flows[flow].tcp_mut().and_then(|tcp| tcp.receiver_hook.take()) else { return };
     let answer = hook.answer_syn(syn.custom(), &Host { flow, network, flows });
-    flows[flow].receiver.set_syn_ack_option(answer);
-    flows[flow].receiver_hook = Some(hook);
+    let Some(tcp) = flows[flow].tcp_mut() else { return };
+    tcp.receiver.set_syn_ack_option(answer);
+    tcp.receiver_hook = Some(hook);
 }

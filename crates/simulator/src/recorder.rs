@@ -2,7 +2,7 @@
 
 use crate::TraceLevel;
 use crate::frames::Frames;
-use crate::packet::{Body, OptionStore, Packet};
+use crate::packet::{Body, DatagramStore, OptionStore, Packet};
 use crate::trace::Trace;
 use cogtcp_adhoc::AirNote;
 use cogtcp_crosslayer::LinkEvent;
@@ -22,6 +22,7 @@ const NOTICE_SIZE: u32 = 56;
 #[derive(Debug)]
 pub(crate) struct Recorder {
     pub(crate) options: OptionStore,
+    pub(crate) datagrams: DatagramStore,
     pub(crate) trace: Trace,
     /// What goes over the air, where packets are recorded.
     pub(crate) frames: Option<Box<Frames>>,
@@ -36,6 +37,7 @@ impl Recorder {
         let records = experiment.adhoc.is_some() && trace.records_packets();
         Self {
             options: OptionStore::default(),
+            datagrams: DatagramStore::default(),
             frames: records.then(|| Box::new(Frames::new(&experiment.nodes, flows()))),
             nodes: if experiment.adhoc.is_some() { experiment.nodes.clone() } else { Vec::new() },
             trace,
@@ -45,6 +47,12 @@ impl Recorder {
     /// Takes the TCP segment out of a packet that has reached its host; `None`: it carries something else.
     #[inline]
     pub(crate) fn open(&mut self, packet: &Packet) -> Option<Segment> {
+        self.options.unpack(packet)
+    }
+
+    /// Frees what a lost packet has stored. Returns its TCP segment, if it carries one.
+    fn release(&mut self, packet: &Packet) -> Option<Segment> {
+        self.datagrams.unpack(packet);
         self.options.unpack(packet)
     }
 }
@@ -69,7 +77,7 @@ impl Observer<Packet> for Recorder {
     #[cold]
     fn dropped(&mut self, at: Time, place: Place, frame: &Frame<Packet>, cause: DropCause, refused: bool) {
         // Unpacked for its place in the store as well, which is free from here on.
-        let segment = self.options.unpack(&frame.packet);
+        let segment = self.release(&frame.packet);
         self.trace.dropped(at, place.pipe, frame, cause);
         if self.trace.records_packets() {
             let cause = Some((cause, refused));
@@ -79,11 +87,11 @@ impl Observer<Packet> for Recorder {
 
     fn lost(&mut self, at: Time, node: u32, frame: &Frame<Packet>, cause: &'static str) {
         self.trace.lost(at, frame, &self.nodes[node as usize], cause);
-        self.options.unpack(&frame.packet);
+        self.release(&frame.packet);
     }
 
     fn unsent(&mut self, frame: &Frame<Packet>) {
-        self.options.unpack(&frame.packet);
+        self.release(&frame.packet);
     }
 
     fn radio(&mut self, at: Time, radio: RadioPlace, event: LinkEvent, own_rate: Rate) {

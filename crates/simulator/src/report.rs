@@ -69,7 +69,7 @@ impl Simulation {
         FlowRow {
             flow: table.flow.intern(&spec.name),
             transport: table.transport.intern(&spec.transport),
-            congestion: table.congestion.intern(&spec.control.name),
+            congestion: table.congestion.intern(spec.tcp().map_or("", |tcp| &tcp.control.name)),
             from: table.from.intern(&self.experiment.nodes[spec.from]),
             to: table.to.intern(&self.experiment.nodes[spec.to]),
             start_s: spec.start.as_secs_f64(),
@@ -77,8 +77,8 @@ impl Simulation {
             measured_s: measured.map_or(0.0, |m| m.span.as_secs_f64()),
             goodput_bps: goodput(measured),
             delivered_bytes: end.delivered - warm.delivered,
-            sent_segments: end.stats.segments_sent - warm.stats.segments_sent,
-            retransmitted_segments: end.stats.segments_retransmitted - warm.stats.segments_retransmitted,
+            sent_segments: end.sent - warm.sent,
+            retransmitted_segments: end.resent - warm.resent,
             efficiency: measured.map_or(f64::NAN, |m| m.share(m.delivered)),
             bottleneck: table.bottleneck.intern(bottleneck),
             bottleneck_direction: table.bottleneck_direction.intern(match pipe {
@@ -87,9 +87,9 @@ impl Simulation {
                 None => "",
             }),
             delivery_ratio: ratio(arrived as f64, (arrived + drops) as f64),
-            rtos: end.stats.timeouts - warm.stats.timeouts,
-            spurious_rtos: end.stats.spurious_timeouts - warm.stats.spurious_timeouts,
-            fast_retransmits: end.stats.fast_retransmits - warm.stats.fast_retransmits,
+            rtos: end.tcp.timeouts - warm.tcp.timeouts,
+            spurious_rtos: end.tcp.spurious_timeouts - warm.tcp.spurious_timeouts,
+            fast_retransmits: end.tcp.fast_retransmits - warm.tcp.fast_retransmits,
             rtt_min_s: flow.rtt.least(),
             rtt_mean_s: flow.rtt.mean(),
             rtt_p50_s: flow.rtt.quantile(0.50),
@@ -110,7 +110,7 @@ impl Simulation {
     fn payload_by_pipe(&self) -> Vec<u64> {
         let mut payload = vec![0; self.plane.network.pipes().len()];
         for (number, flow) in self.flows.iter().enumerate() {
-            let delivered = flow.receiver.delivered() - flow.warm().delivered;
+            let delivered = flow.delivered() - flow.warm().delivered;
             for pipe in self.plane.network.path(2 * number as u32) {
                 payload[pipe as usize] += delivered;
             }

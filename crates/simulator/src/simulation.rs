@@ -197,6 +197,11 @@ impl Simulation {
         if let Body::Unreachable { seq, flow } = frame.packet.body {
             return self.flows[flow as usize].unreachable(now, seq, &mut self.plane);
         }
+        if let Some(datagram) = self.plane.recorder.datagrams.unpack(&frame.packet) {
+            let (flow, end) =
+                (frame.packet.transit.stream as usize / 2, 1 - frame.packet.transit.stream as usize % 2);
+            return self.flows[flow].receive_datagram(now, end, &datagram, frame, self.warm, &mut self.plane);
+        }
         let mut world = World { plane: &mut self.plane, flows: &mut self.flows };
         self.parts.receive(now, frame, &mut world);
     }
@@ -243,8 +248,11 @@ impl Simulation {
     fn check_conservation(&self) -> Result<(), RunError> {
         let flows =
             self.flows.iter().flat_map(|flow| [0, 1].map(|way| (flow.stream(way), flow.streams[way])));
-        let mut with_options = 0;
-        let see = |packet: &Packet| with_options += usize::from(packet.is_stored());
+        let (mut with_options, mut datagrams) = (0, 0);
+        let see = |packet: &Packet| {
+            with_options += usize::from(packet.is_stored());
+            datagrams += usize::from(packet.is_datagram());
+        };
         let checked = self.plane.network.check_conservation(flows.chain(self.parts.streams()), see);
         checked.map_err(RunError::Conservation)?;
         // Exactly what is under way with options has them stored.
@@ -252,6 +260,12 @@ impl Simulation {
         if stored != with_options {
             return Err(RunError::Conservation(format!(
                 "{stored} segments with options are stored and {with_options} under way"
+            )));
+        }
+        let stored = self.plane.recorder.datagrams.len();
+        if stored != datagrams {
+            return Err(RunError::Conservation(format!(
+                "{stored} datagrams are stored and {datagrams} under way"
             )));
         }
         Ok(())

@@ -3,7 +3,7 @@
 use crate::TraceLevel;
 use crate::packet::{Body, Packet};
 use cogtcp_crosslayer::LinkEvent;
-use cogtcp_link::{DropCause, Frame};
+use cogtcp_link::{DropCause, Frame, Payload};
 use cogtcp_network::{Place, TIME_TO_LIVE};
 use cogtcp_records::tables::{
     ControlSample, ControlSeriesBuilder, EventRow, EventsBuilder, FlowSample, FlowSeriesBuilder, LinkSample,
@@ -170,8 +170,7 @@ impl Trace {
         let ttl = place
             .hops
             .map_or(packet.time_to_live, |hops| u32::from(TIME_TO_LIVE).saturating_sub(hops).max(1) as u8);
-        let capable = segment.is_some_and(Segment::is_ecn_capable);
-        let marked = segment.is_some_and(Segment::is_marked);
+        let (capable, marked) = (packet.is_ecn_capable(), packet.is_marked());
         let number = |value: Option<u32>| value.map_or(f64::NAN, f64::from);
         let row = PacketRow {
             time_s: now.as_secs_f64(),
@@ -182,7 +181,7 @@ impl Trace {
             direction: Code(place.pipe % 2),
             stream: u64::from(stream),
             flow,
-            source: Code(if segment.is_some() { stream % 2 } else { 2 }),
+            source: Code(if segment.is_some() || packet.is_datagram() { stream % 2 } else { 2 }),
             protocol: Code(protocol),
             from: Code(place.ends.0),
             to: Code(place.ends.1),

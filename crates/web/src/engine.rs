@@ -6,7 +6,6 @@ use crate::request::{Given, Request, Trace};
 use crate::statistics;
 use cogtcp_scenario::{Experiment, STARTERS, Scenario, ScenarioError};
 use cogtcp_simulator::{RunError, RunOptions};
-use cogtcp_transport::Preset;
 use cogtcp_units::Time;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -122,7 +121,7 @@ fn about() -> Value {
             json!({ "name": table.name, "meaning": table.meaning, "columns": columns })
         })
         .collect();
-    let transports: Vec<_> = Preset::all().iter().map(|preset| (preset.name, preset.summary)).collect();
+    let transports = cogtcp_scenario::all_transports();
     json!({
         "version": env!("CARGO_PKG_VERSION"), "schema": cogtcp_scenario::SCENARIO_SCHEMA,
         "transports": transports, "starters": STARTERS, "tables": tables,

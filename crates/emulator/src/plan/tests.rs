@@ -1,4 +1,5 @@
 use super::*;
+use cogtcp_scenario::Protocol;
 use cogtcp_scenario::Scenario;
 
 /// A scenario of one link and one flow of Linux's Reno with segments of 1000 bytes, in packets of 1052.
@@ -47,7 +48,8 @@ fn flows_that_share_a_bound_are_noted() {
     let mut experiment = plan("rate = \"1 Mbit/s\", delay = \"1 ms\"", "", "window_tuning = true").experiment;
     let mut second = experiment.flows[0].clone();
     second.name = "second".to_owned();
-    std::sync::Arc::make_mut(&mut second.receiver).buffer = 1 << 20;
+    let Protocol::Tcp(tcp) = &mut second.protocol else { panic!("{second:?}") };
+    std::sync::Arc::make_mut(&mut tcp.receiver).buffer = 1 << 20;
     experiment.flows.push(second);
     let notes = Plan::new(experiment, false, Family::V4).unwrap().notes;
     assert!(

@@ -1,6 +1,6 @@
 //! The reference of every field, written from the JSON Schema and from the registry of transports.
 
-use cogtcp_scenario::{JourneyMap, Scenario, Tcp};
+use cogtcp_scenario::{JourneyMap, Scenario, Tcp, TransportSpec};
 use cogtcp_transport::{ParameterKind, Preset, controls};
 use serde_json::Value;
 use std::fmt::Write;
@@ -51,6 +51,7 @@ const TABLES: &[(&str, &str)] = &[
     ("[train]", "Train"),
     ("train.prediction", "Prediction*"),
     ("[[flow]]", "Flow"),
+    ("flow.transport", "TransportSpec*"),
     ("flow.traffic.requests", "RequestConfig"),
     ("flow.traffic.video", "VideoConfig"),
     ("[[udp]]", "Udp"),
@@ -280,11 +281,17 @@ fn quantities(text: &mut String, schema: &Value) {
 }
 
 fn transports(text: &mut String) {
-    line!(text, "## Transports\n\nA transport is a loss recovery and a congestion control under one name.\n");
+    line!(
+        text,
+        "## Transports\n\nA transport of TCP is a loss recovery and a congestion control under one name. Other transports have neither column.\n"
+    );
     line!(text, "| transport | recovery | congestion | meaning |\n|---|---|---|---|");
     for preset in Preset::all() {
         let recovery = format!("{:?}", preset.recovery).to_lowercase();
         line!(text, "| `{}` | `{recovery}` | `{}` | {} |", preset.name, preset.control, cell(preset.summary));
+    }
+    for info in TransportSpec::ALL {
+        line!(text, "| `{}` | | | {} ({}) |", info.name, cell(info.summary), info.reference);
     }
     line!(
         text,

@@ -7,11 +7,11 @@ use super::{Findings, Under};
 use crate::limits::{LARGEST_SIZE, LONGEST, MOST_FLOWS};
 use crate::tree::Path;
 use crate::{
-    Connection, Flow, FlowSpec, LinkSpec, QueueLimit, QueueSpec, Scenario, Topology, Traffic, is_external,
+    Connection, Flow, FlowSpec, LinkSpec, Protocol, QueueLimit, QueueSpec, Scenario, Topology, Traffic,
+    is_external,
 };
 use cogtcp_units::{Bytes, Duration, Time};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// IPv4 and TCP headers with the longest options: what a segment adds to its payload at most.
 const LARGEST_HEADERS: u64 = 80;
@@ -37,11 +37,14 @@ pub(super) fn build(scenario: &Scenario, network: &Network, findings: &mut Findi
         head.check_count(&path, findings);
         check_times(flow, scenario.run.duration, &path, findings);
         let resolved = tcp::resolve(scenario, flow, &path, findings);
-        let name_of_control = resolved.as_ref().map_or("", |(_, control)| &control.name);
-        check_traffic(flow.traffic, name_of_control, &path.key("traffic"), findings);
-        let Some((ends, control)) = resolved else { continue };
-        largest = largest.max(u64::from(ends.sender.mss));
-        let (sender, receiver) = (Arc::new(ends.sender), Arc::new(ends.receiver));
+        check_traffic(
+            flow.traffic,
+            resolved.as_ref().map(|(protocol, _)| protocol),
+            &path.key("traffic"),
+            findings,
+        );
+        let Some((protocol, segment_size)) = resolved else { continue };
+        largest = largest.max(u64::from(segment_size));
         let first_number = flows.len() + 1;
         for k in 0..flow.count {
             let before = findings.errors.len();
@@ -60,10 +63,8 @@ pub(super) fn build(scenario: &Scenario, network: &Network, findings: &mut Findi
                 name,
                 from,
                 to,
-                transport: flow.transport.clone(),
-                sender: Arc::clone(&sender),
-                receiver: Arc::clone(&receiver),
-                control: control.clone(),
+                transport: flow.transport.name().to_owned(),
+                protocol: protocol.clone(),
                 start: Time::ZERO + flow.start + flow.stagger * u64::from(k),
                 start_jitter: flow.start_jitter,
                 stop: flow.stop.map(|stop| Time::ZERO + stop),
@@ -107,7 +108,29 @@ fn check_times(flow: &Flow, duration: Duration, path: &Path, findings: &mut Find
     }
 }
 
-fn check_traffic(traffic: Traffic, control: &str, path: &Path, findings: &mut Findings) {
+fn check_traffic(traffic: Traffic, protocol: Option<&Protocol>, path: &Path, findings: &mut Findings) {
+    let control = match protocol {
+        Some(Protocol::Tcp(tcp)) => &tcp.control.name,
+        _ => "",
+    };
+    let needs_all = match traffic {
+        Traffic::Saturated | Traffic::Rate(_) => None,
+        Traffic::Size(_) => Some("size"),
+        Traffic::Requests(_) => Some("requests"),
+        Traffic::Video(_) => Some("video"),
+    };
+    if let (Some(kind), Some(Protocol::Other(spec, _))) = (needs_all, protocol)
+        && !spec.is_reliable()
+    {
+        let name = spec.name();
+        let message =
+            format!("this traffic ends with its last byte, and {name} does not send lost data again");
+        findings.error(
+            &path.key(kind),
+            message,
+            "write traffic = \"saturated\" or a rate, or another transport",
+        );
+    }
     match traffic {
         Traffic::Saturated => {}
         Traffic::Size(size) if size == Bytes::new(0) => {

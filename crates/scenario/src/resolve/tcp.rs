@@ -1,29 +1,62 @@
 //! The settings of a flow's two ends: the preset, \[tcp\] over it, the flow's own `tcp` over both.
 
-use super::{Findings, adhoc};
+use super::{Findings, Under, adhoc};
 use crate::limits::{LARGEST_BUFFER, LARGEST_SEGMENT, LONGEST};
 use crate::tcp::Endpoints;
+use crate::transports::transport_names;
 use crate::tree::Path;
-use crate::{ControlSpec, Flow, Scenario, Tcp, Window, external, is_external};
+use crate::{ControlSpec, Flow, Protocol, Scenario, Tcp, TcpSpec, Window, external, is_external};
+use cogtcp_endpoint::Connection;
 use cogtcp_transport::{
     DelayedAck, Host, Parameters, Preset, ReceiverConfig, Recovery, SenderConfig, control_info, controls,
 };
 use cogtcp_units::{Bytes, Duration};
+use std::sync::Arc;
 
-/// The endpoints of `flow`, which stands at `path`; `None` when its transport is unknown.
+/// The settings of both ends of `flow`, which stands at `path`, and its segment size; `None` when its transport is unknown.
 pub(super) fn resolve(
     scenario: &Scenario,
     flow: &Flow,
     path: &Path,
     findings: &mut Findings,
+) -> Option<(Protocol, u32)> {
+    let Some(spec) = flow.transport.spec() else {
+        let (ends, control) = resolve_tcp(scenario, flow, path, findings)?;
+        let segment_size = ends.sender.mss;
+        let (sender, receiver) = (Arc::new(ends.sender), Arc::new(ends.receiver));
+        return Some((Protocol::Tcp(TcpSpec { sender, receiver, control }), segment_size));
+    };
+    let name = spec.name();
+    if !flow.tcp.is_empty() {
+        let message = format!("these are settings of TCP, and the transport of this flow is {name}");
+        findings.error(
+            &path.key("tcp"),
+            message,
+            format!("take them out, or write transport = {{ {name} = {{ ... }} }} with settings of {name}"),
+        );
+    }
+    let at = path.key("transport").key(name);
+    spec.check(&mut Under { path: &at, findings });
+    let size = scenario.tcp.segment_size.map_or(u64::from(SenderConfig::default().mss), Bytes::get);
+    let connection = Connection { segment_size: size.clamp(1, LARGEST_SEGMENT) as u32 };
+    let segment_size = spec.build(connection).segment_size;
+    Some((Protocol::Other(spec, connection), segment_size))
+}
+
+/// TCP's endpoints of `flow`, which stands at `path`; `None` when its transport is unknown.
+fn resolve_tcp(
+    scenario: &Scenario,
+    flow: &Flow,
+    path: &Path,
+    findings: &mut Findings,
 ) -> Option<(Endpoints, ControlSpec)> {
-    let preset = Preset::find(&flow.transport).ok();
-    if preset.is_none() && !is_external(&flow.transport) {
-        let names: Vec<&str> = Preset::all().iter().map(|preset| preset.name).collect();
+    let transport = flow.transport.name();
+    let preset = Preset::find(transport).ok();
+    if preset.is_none() && !is_external(transport) {
         findings.error(
             &path.key("transport"),
-            format!("unknown transport \"{}\"", flow.transport),
-            external::remedy(&flow.transport, &names),
+            format!("unknown transport \"{transport}\""),
+            external::remedy(transport, &transport_names()),
         );
         return None;
     }
@@ -98,7 +131,7 @@ pub(super) fn resolve(
         Some(preset) => {
             ControlSpec { name: preset.control.to_owned(), parameters: preset.parameters(&Parameters::new()) }
         }
-        None => ControlSpec { name: flow.transport.clone(), parameters: Parameters::new() },
+        None => ControlSpec { name: transport.to_owned(), parameters: Parameters::new() },
     };
     let control = override_control(control, &layers, findings);
     Some((ends, control))

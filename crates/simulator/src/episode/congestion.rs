@@ -2,7 +2,7 @@
 
 use crate::options::{ControlFailure, RunError, RunOptions};
 use crate::simulation::Simulation;
-use cogtcp_scenario::{Experiment, FlowSpec};
+use cogtcp_scenario::{ControlSpec, Experiment};
 use cogtcp_transport::{AckSample, CaState, CongestionControl, TcpState};
 use cogtcp_units::{Duration, Time};
 use std::sync::Arc;
@@ -48,13 +48,15 @@ impl CongestionEpisode {
         let window = Arc::new(AtomicU64::new(0));
         let (shared, steered) =
             (Arc::clone(&window), experiment.flows.get(flow).map(|flow| flow.name.clone()));
-        let build = move |spec: &FlowSpec| -> Result<Box<dyn CongestionControl>, ControlFailure> {
-            if Some(&spec.name) == steered.as_ref() {
-                return Ok(Box::new(Steered { window: Arc::clone(&shared) }));
-            }
-            Ok(cogtcp_transport::make(&spec.control.name, &spec.control.parameters)?)
-        };
+        let build =
+            move |flow: &str, control: &ControlSpec| -> Result<Box<dyn CongestionControl>, ControlFailure> {
+                if Some(flow) == steered.as_deref() {
+                    return Ok(Box::new(Steered { window: Arc::clone(&shared) }));
+                }
+                Ok(cogtcp_transport::make(&control.name, &control.parameters)?)
+            };
         let options = RunOptions { seed, controls: Some(Arc::new(build)), ..RunOptions::default() };
+        super::check_tcp(&experiment, flow)?;
         let simulation = Simulation::new(experiment, &options)?;
         Ok(Self { simulation, options, flow, window })
     }
@@ -71,11 +73,12 @@ impl CongestionEpisode {
     pub fn view(&self) -> CongestionView {
         let simulation = &self.simulation;
         let flow = &simulation.flows[self.flow];
-        let (state, stats) = (flow.sender.state(), flow.sender.stats());
+        let sender = &super::tcp(flow).sender;
+        let (state, stats) = (sender.state(), sender.stats());
         CongestionView {
             time: simulation.now(),
             is_over: simulation.now() >= simulation.end,
-            delivered: flow.receiver.delivered(),
+            delivered: flow.delivered(),
             sent: stats.segments_sent,
             retransmitted: stats.segments_retransmitted,
             timeouts: stats.timeouts,

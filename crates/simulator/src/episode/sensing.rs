@@ -70,6 +70,7 @@ impl SensingEpisode {
         flow: usize,
     ) -> Result<Self, RunError> {
         let options = RunOptions { seed, ..RunOptions::default() };
+        super::check_tcp(&experiment, flow)?;
         let number = experiment.radios.iter().position(|spec| spec.name == radio);
         let simulation = Simulation::new(experiment, &options)?;
         let network = &simulation.plane.network;
@@ -125,7 +126,7 @@ impl SensingEpisode {
     pub fn view(&self) -> SensingView {
         let (simulation, pair) = (&self.simulation, self.pair());
         let (now, radio, flow) = (simulation.now(), pair.first_radio(), &simulation.flows[self.flow]);
-        let stats = flow.sender.stats();
+        let stats = super::tcp(flow).sender.stats();
         SensingView {
             time: now,
             is_over: now >= simulation.end,
@@ -139,7 +140,7 @@ impl SensingEpisode {
             exchanges: pair.exchanges(),
             acked: stats.bytes_acked,
             timeouts: stats.timeouts,
-            delivered: flow.receiver.delivered(),
+            delivered: flow.delivered(),
             interfered: pair.interfered(now),
         }
     }

@@ -1,6 +1,6 @@
 //! The connection manager beside an end that sits on a train, and how long it holds the source.
 
-use super::{ACKS, Flow};
+use super::{ACKS, Ends, Flow, Tcp};
 use crate::plane::Plane;
 use cogtcp_network::Awaited;
 use cogtcp_records::EventKind;
@@ -16,18 +16,52 @@ pub(super) struct Managed {
     frozen: Duration,
 }
 
+impl Tcp {
+    #[inline]
+    pub(super) fn manage_outgoing(&mut self, now: Time, segment: &mut Segment, beside: Beside) {
+        if let Some(managed) = self.manager.as_deref_mut().filter(|m| m.manager.beside() == beside) {
+            managed.manager.handle_outgoing(now, segment);
+        }
+    }
+
+    pub(super) fn manage_incoming(
+        &mut self,
+        now: Time,
+        segment: &mut Segment,
+        beside: Beside,
+        flow: usize,
+        plane: &mut Plane,
+    ) {
+        if let Some(managed) = self.manager.as_deref_mut().filter(|m| m.manager.beside() == beside)
+            && managed.manager.handle_incoming(now, segment)
+        {
+            self.note_thaw(now, flow, plane);
+        }
+    }
+
+    fn note_thaw(&mut self, now: Time, flow: usize, plane: &mut Plane) {
+        if let Some(managed) = &mut self.manager
+            && let Some(since) = managed.frozen_since.take()
+        {
+            managed.frozen += now - since;
+            plane.recorder.trace.flow_event(now, EventKind::Thaw, flow, f64::NAN);
+        }
+    }
+}
+
 impl Flow {
     /// A connection manager works beside one end from now on.
     pub(crate) fn manage(&mut self, beside: Beside) {
+        let Ends::Tcp(tcp) = &mut self.ends else { return };
         let manager = ConnectionManager::new(beside);
-        self.manager = Some(Box::new(Managed { manager, frozen_since: None, frozen: Duration::ZERO }));
+        tcp.manager = Some(Box::new(Managed { manager, frozen_since: None, frozen: Duration::ZERO }));
     }
 
     /// The manager, if any, hears that the link is going down, and until when.
     pub(crate) fn freeze(&mut self, now: Time, until: Time, plane: &mut Plane) {
         // Before the start and after the end there is no window to close.
         let active = self.is_active();
-        let Some(managed) = self.manager.as_deref_mut().filter(|_| active) else { return };
+        let Some(managed) = self.managed().filter(|_| active) else { return };
         let beside = managed.manager.beside();
         let ack = managed.manager.freeze(now, until);
         // A second warning before the all-clear prolongs the freeze; it began with the first.
@@ -43,7 +77,7 @@ impl Flow {
     /// The manager, if any, hears that the link is going up.
     pub(crate) fn thaw(&mut self, now: Time, plane: &mut Plane) {
         let active = self.is_active();
-        let Some(managed) = self.manager.as_deref_mut().filter(|_| active) else { return };
+        let Some(managed) = self.managed().filter(|_| active) else { return };
         let beside = managed.manager.beside();
         let ack = managed.manager.thaw();
         self.note_thaw(now, plane);
@@ -62,69 +96,50 @@ impl Flow {
                 }
             }
             Beside::Sender => {
-                self.sender.handle_segment(now, ack);
+                let Ends::Tcp(tcp) = &mut self.ends else { return };
+                tcp.sender.handle_segment(now, ack);
                 self.pump_sender(now, Awaited::Receiver, plane);
             }
-        }
-    }
-
-    #[inline]
-    pub(super) fn manage_outgoing(&mut self, now: Time, segment: &mut Segment, beside: Beside) {
-        if let Some(managed) = self.manager.as_deref_mut().filter(|m| m.manager.beside() == beside) {
-            managed.manager.handle_outgoing(now, segment);
-        }
-    }
-
-    pub(super) fn manage_incoming(
-        &mut self,
-        now: Time,
-        segment: &mut Segment,
-        beside: Beside,
-        plane: &mut Plane,
-    ) {
-        if let Some(managed) = self.manager.as_deref_mut().filter(|m| m.manager.beside() == beside)
-            && managed.manager.handle_incoming(now, segment)
-        {
-            self.note_thaw(now, plane);
         }
     }
 
     /// The manager, if any, forgets the connection before a new one.
     pub(super) fn renew_manager(&mut self, now: Time, plane: &mut Plane) {
         self.note_thaw(now, plane);
-        if let Some(managed) = &mut self.manager {
+        if let Some(managed) = self.managed() {
             managed.manager = ConnectionManager::new(managed.manager.beside());
         }
     }
 
     fn note_thaw(&mut self, now: Time, plane: &mut Plane) {
-        if let Some(managed) = &mut self.manager
-            && let Some(since) = managed.frozen_since.take()
-        {
-            managed.frozen += now - since;
-            plane.recorder.trace.flow_event(now, EventKind::Thaw, self.number, f64::NAN);
+        if let Ends::Tcp(tcp) = &mut self.ends {
+            tcp.note_thaw(now, self.number, plane);
         }
+    }
+
+    fn managed(&mut self) -> Option<&mut Managed> {
+        if let Ends::Tcp(tcp) = &mut self.ends { tcp.manager.as_deref_mut() } else { None }
     }
 
     /// What the manager knows of the round-trip time.
     pub(crate) fn round_trips(&self) -> Option<RoundTrips> {
-        self.manager.as_ref()?.manager.round_trips()
+        self.tcp()?.manager.as_ref()?.manager.round_trips()
     }
 
     /// How long the manager has held the source since the end of the warm-up; `None`: there is no manager.
     pub(crate) fn frozen(&self, now: Time) -> Option<Duration> {
-        let managed = self.manager.as_ref()?;
+        let managed = self.tcp()?.manager.as_ref()?;
         Some(managed.frozen + managed.frozen_since.map_or(Duration::ZERO, |since| now - since))
     }
 
     /// Window probes since the end of the warm-up.
     pub(crate) fn probes(&self) -> u64 {
-        self.sender.stats().window_probes - self.warm().stats.window_probes
+        self.tcp().map_or(0, |tcp| tcp.sender.stats().window_probes - self.warm().tcp.window_probes)
     }
 
     /// The time for which the manager holds the source counts from `now`.
     pub(super) fn restart_frozen(&mut self, now: Time) {
-        if let Some(managed) = &mut self.manager {
+        if let Some(managed) = self.managed() {
             // A freeze that is under way counts from here on.
             managed.frozen = Duration::ZERO;
             managed.frozen_since = managed.frozen_since.map(|_| now);

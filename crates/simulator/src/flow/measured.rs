@@ -1,6 +1,6 @@
 //! What is measured of a flow: counters at the end of the warm-up, and the measured span.
 
-use super::{ACKS, DATA, Flow};
+use super::{ACKS, DATA, Ends, Flow};
 use crate::plane::Plane;
 use crate::report::ratio;
 use cogtcp_link::Capacity;
@@ -11,7 +11,11 @@ use cogtcp_units::{Duration, Time};
 /// Counters at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Snapshot {
-    pub(crate) stats: SenderStats,
+    /// Packets sent with data, and of these packets with data sent before.
+    pub(crate) sent: u64,
+    pub(crate) resent: u64,
+    /// Counters of TCP's sender; zeros where the transport is another.
+    pub(crate) tcp: SenderStats,
     /// Packets that arrived and packets that were dropped, of the data and of the acknowledgements.
     pub(crate) arrived: [u64; 2],
     pub(crate) dropped: [u64; 2],
@@ -66,23 +70,40 @@ impl Flow {
 
     /// The counters at this moment.
     pub(crate) fn snapshot(&self, plane: &Plane) -> Snapshot {
+        let (sent, resent, tcp) = match &self.ends {
+            Ends::Tcp(tcp) => {
+                let stats = tcp.sender.stats();
+                (stats.segments_sent, stats.segments_retransmitted, *stats)
+            }
+            Ends::Other(other) => {
+                let progress = other.sender.progress();
+                (progress.sent_packets, progress.resent_packets, SenderStats::default())
+            }
+        };
         Snapshot {
-            stats: *self.sender.stats(),
+            sent,
+            resent,
+            tcp,
             arrived: self.streams.map(|stream| stream.arrived),
             dropped: [DATA, ACKS].map(|stream| plane.network.dropped(self.stream(stream))),
-            delivered: self.receiver.delivered(),
+            delivered: self.delivered(),
             arrivals: self.arrivals(),
         }
     }
 
     /// What has reached the receiving host so far.
     fn arrivals(&self) -> Reached {
-        let stats = self.receiver.stats();
-        Reached {
-            wire: self.arrived_bytes,
-            new: stats.bytes,
-            repeated: stats.duplicate_bytes + stats.out_of_window_bytes,
-        }
+        let (new, repeated) = match &self.ends {
+            Ends::Tcp(tcp) => {
+                let stats = tcp.receiver.stats();
+                (stats.bytes, stats.duplicate_bytes + stats.out_of_window_bytes)
+            }
+            Ends::Other(other) => {
+                let progress = other.receiver.progress();
+                (progress.received_bytes, progress.duplicate_bytes)
+            }
+        };
+        Reached { wire: self.arrived_bytes, new, repeated }
     }
 
     /// The flow as the budget of its bottleneck sees it.
@@ -99,7 +120,12 @@ impl Flow {
 
     /// What the flow waits for.
     fn awaits(&self, plane: &Plane) -> Awaited {
-        let sender = &self.sender;
+        let tcp = match &self.ends {
+            Ends::Tcp(tcp) => tcp,
+            Ends::Other(other) if self.is_active() => return other.awaited(),
+            Ends::Other(_) => return Awaited::Application,
+        };
+        let sender = &tcp.sender;
         if !self.is_active() || (!sender.has_unsent() && sender.state().flight_size == 0) {
             return Awaited::Application;
         }
@@ -110,7 +136,7 @@ impl Flow {
         if under_way(DATA) + under_way(ACKS) == 0 && sender.state().flight_size > 0 {
             return Awaited::Timeout;
         }
-        if sender.has_unsent() { self.limit() } else { Awaited::Application }
+        if sender.has_unsent() { tcp.limit() } else { Awaited::Application }
     }
 
     /// The measured span begins.
@@ -123,7 +149,7 @@ impl Flow {
         let path = self.links(plane);
         self.baseline = Some(Box::new(Baseline {
             at: now,
-            delivered: self.receiver.delivered(),
+            delivered: self.delivered(),
             arrived_bytes: self.arrived_bytes,
             // Of all pipes: which of them is the bottleneck is known only at the end of the span.
             available: path.iter().map(|pipe| plane.network.pipe(*pipe).capacity(now).available).collect(),
@@ -145,7 +171,7 @@ impl Flow {
             narrowest.map_or((0, None), |(available, pipe)| (available, Some(pipe)));
         self.measured = Some(Measured {
             span: now - baseline.at,
-            delivered: self.receiver.delivered() - baseline.delivered,
+            delivered: self.delivered() - baseline.delivered,
             arrived_bytes: self.arrived_bytes - baseline.arrived_bytes,
             arrivals: self.arrivals().since(&self.warm().arrivals),
             bottleneck,

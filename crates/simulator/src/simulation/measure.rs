@@ -29,29 +29,17 @@ impl Simulation {
             if !flow.is_active() {
                 continue;
             }
-            let state = flow.sender.state();
-            let mss = state.mss.max(1) as f64;
-            let delivered = flow.receiver.delivered();
+            let delivered = flow.delivered();
             let gained = delivered - std::mem::replace(&mut self.sampled_flows[number], delivered);
-            let row = FlowSample {
+            let code = Code(number as u32);
+            let trace = &mut self.plane.recorder.trace;
+            trace.flow_sample(FlowSample {
                 time_s,
-                flow: Code(number as u32),
-                cwnd_segments: flow.cwnd_segments(),
-                // Without a loss so far it is arbitrarily high (RFC 5681): no number.
-                ssthresh_segments: if state.ssthresh == u64::MAX {
-                    f64::NAN
-                } else {
-                    state.ssthresh as f64 / mss
-                },
-                srtt_s: if state.srtt.is_zero() { f64::NAN } else { state.srtt.as_secs_f64() },
-                in_flight_segments: state.in_flight as f64 / mss,
+                flow: code,
                 goodput_bps: gained as f64 * 8.0 / interval,
-            };
-            // Borrowed apart from `flow`, whose control hands its state to the closure.
-            let (trace, code) = (&mut self.plane.recorder.trace, row.flow);
-            trace.flow_sample(row);
-            let control = flow.sender.control();
-            control.observe(state, &mut |name, value| trace.control_sample(time_s, code, name, value));
+                ..flow.sample()
+            });
+            flow.observe(&mut |name, value| trace.control_sample(time_s, code, name, value));
         }
         for number in 0..self.plane.network.pipes().len() {
             let pipe = self.plane.network.pipe(number as u32);

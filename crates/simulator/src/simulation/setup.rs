@@ -3,7 +3,7 @@
 use super::{Digest, Simulation};
 use crate::event::{Event, MOST};
 use crate::flow::Flow;
-use crate::options::{RunError, RunOptions, TraceLevel, make_control};
+use crate::options::{RunError, RunOptions, TraceLevel};
 use crate::parts::{Parts, Plan, World};
 use crate::plane::Plane;
 use crate::recorder::Recorder;
@@ -46,7 +46,7 @@ impl Simulation {
                 plan.add_stream(from, to, kind, &spec.name, || spec.name.clone())?;
             }
             plan.plane.network.boards().listen(spec.from, number as u32);
-            flows.push(Flow::new(number, spec, make_control(spec, options.controls.as_deref())?));
+            flows.push(Flow::new(number, spec, options.controls.as_deref())?);
         }
         for number in 0..flows.len() as u32 {
             plan.plane.network.watch_budget(2 * number, experiment);

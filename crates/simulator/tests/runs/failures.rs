@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use cogtcp_crosslayer::Verdict;
-use cogtcp_scenario::FlowSpec;
+use cogtcp_scenario::{ControlSpec, Protocol};
 use cogtcp_simulator::{ControlFailure, RunError, RunOptions, TraceLevel, run};
 use cogtcp_transport::{AckSample, CongestionControl, FlowCount, LinkEvent, ReceiverHook, TcpState};
 use cogtcp_units::{Duration, Time};
@@ -60,7 +60,11 @@ fn impossible_experiments_are_refused_with_a_reason() {
     refuse(|e| e.run.warmup = Duration::from_secs(10), "warm-up");
     refuse(|e| e.run.sample_interval = Duration::ZERO, "sampling interval");
     refuse(
-        |e| e.flows[0].control.name = "aimt".to_owned(),
+        |e| {
+            if let Protocol::Tcp(tcp) = &mut e.flows[0].protocol {
+                tcp.control.name = "aimt".to_owned();
+            }
+        },
         "flow \"f1\": unknown congestion control \"aimt\"",
     );
     refuse(|e| e.links.clear(), "no links lead from node \"sender\" to node \"receiver\"");
@@ -103,7 +107,7 @@ impl CongestionControl for Fixed {
 fn a_callers_control_drives_its_flow_and_hears_the_radio() {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let shared = heard.clone();
-    let factory = move |_: &FlowSpec| -> Result<Box<dyn CongestionControl>, ControlFailure> {
+    let factory = move |_: &str, _: &ControlSpec| -> Result<Box<dyn CongestionControl>, ControlFailure> {
         Ok(Box::new(Fixed(shared.clone())))
     };
     let text = format!(
@@ -173,7 +177,7 @@ start = "15 s"
 "#;
     let answers = Arc::new(Mutex::new(Vec::new()));
     let shared = answers.clone();
-    let factory = move |_: &FlowSpec| -> Result<Box<dyn CongestionControl>, ControlFailure> {
+    let factory = move |_: &str, _: &ControlSpec| -> Result<Box<dyn CongestionControl>, ControlFailure> {
         Ok(Box::new(Asking(shared.clone())))
     };
     run(&experiment(text), &RunOptions { controls: Some(Arc::new(factory)), ..RunOptions::default() })
@@ -183,8 +187,9 @@ start = "15 s"
 
 #[test]
 fn a_factory_that_fails_fails_the_run_with_the_flows_name() {
-    let factory =
-        |_: &FlowSpec| -> Result<Box<dyn CongestionControl>, ControlFailure> { Err("no such class".into()) };
+    let factory = |_: &str, _: &ControlSpec| -> Result<Box<dyn CongestionControl>, ControlFailure> {
+        Err("no such class".into())
+    };
     let options = RunOptions { controls: Some(Arc::new(factory)), ..RunOptions::default() };
     let error = run(&experiment(&single_hop("1 s", "0 s", "newreno", LINK, "")), &options).unwrap_err();
     assert_eq!(error.to_string(), "flow \"f1\": the congestion control could not be built: no such class");

@@ -19,5 +19,6 @@ mod support;
 mod theory;
 mod timing;
 mod train;
+mod transports;
 mod udp;
 mod wireless;

@@ -1,0 +1,197 @@
+//! Transports that are not TCP: the registry, and the transport of a flow as scenarios write it.
+
+use crate::is_external;
+use cogtcp_endpoint::{Connection, Pair, Protocol};
+use cogtcp_transport::Preset;
+use cogtcp_units::Check;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::{Deserialize as DeriveDeserialize, Serialize};
+use std::borrow::Cow;
+use std::fmt;
+
+/// A transport that is not TCP, as the list of transports knows it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct TransportInfo {
+    /// Name in scenarios.
+    pub name: &'static str,
+    /// One line about it.
+    pub summary: &'static str,
+    /// The RFC or paper that specifies it.
+    pub reference: &'static str,
+}
+
+/// The enum of all transports, from one line for each: its variant, and the type of its settings.
+macro_rules! transports {
+    ($($variant:ident: $settings:ty,)*) => {
+        /// A transport that is not TCP, with its settings.
+        #[derive(Clone, Debug, DeriveDeserialize, JsonSchema, PartialEq, Serialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum TransportSpec {
+            $(
+                #[doc = concat!("See [`", stringify!($settings), "`].")]
+                $variant($settings),
+            )*
+        }
+
+        impl TransportSpec {
+            /// Every transport that is not TCP.
+            pub const ALL: &'static [TransportInfo] = &[$(TransportInfo {
+                name: <$settings as Protocol>::NAME,
+                summary: <$settings as Protocol>::SUMMARY,
+                reference: <$settings as Protocol>::REFERENCE,
+            }),*];
+
+            /// Returns the name in scenarios.
+            pub const fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => <$settings as Protocol>::NAME,)*
+                }
+            }
+
+            /// Returns the transport called `name` with its default settings.
+            pub fn of_name(name: &str) -> Option<Self> {
+                $(if name == <$settings as Protocol>::NAME {
+                    return Some(Self::$variant(<$settings>::default()));
+                })*
+                None
+            }
+
+            /// True if all data is delivered, once and in order.
+            pub const fn is_reliable(&self) -> bool {
+                match self {
+                    $(Self::$variant(_) => <$settings as Protocol>::RELIABLE,)*
+                }
+            }
+
+            /// Reports each setting that is wrong.
+            pub fn check(&self, found: &mut dyn Check) {
+                match self {
+                    $(Self::$variant(settings) => settings.check(found),)*
+                }
+            }
+
+            /// Returns the two ends of a connection at rest.
+            pub fn build(&self, connection: Connection) -> Pair {
+                match self {
+                    $(Self::$variant(settings) => settings.build(connection),)*
+                }
+            }
+        }
+    };
+}
+
+// Every transport that a scenario can name beside TCP's presets. A new one adds its line here.
+transports! {
+    Tfrc: cogtcp_rate::TfrcSettings,
+}
+
+/// Returns the names of all transports: TCP's presets, then the others.
+pub(crate) fn transport_names() -> Vec<&'static str> {
+    let presets = Preset::all().iter().map(|preset| preset.name);
+    presets.chain(TransportSpec::ALL.iter().map(|info| info.name)).collect()
+}
+
+/// True if `name` is a transport, or has the form of a congestion control written in Python.
+pub(crate) fn is_known(name: &str) -> bool {
+    Preset::find(name).is_ok() || TransportSpec::of_name(name).is_some() || is_external(name)
+}
+
+/// Returns all transports, name and summary: TCP's presets, then the others.
+pub fn all_transports() -> Vec<(&'static str, &'static str)> {
+    let presets = Preset::all().iter().map(|preset| (preset.name, preset.summary));
+    presets.chain(TransportSpec::ALL.iter().map(|info| (info.name, info.summary))).collect()
+}
+
+/// The transport of a flow: a name, or a transport that is not TCP with its settings.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Transport {
+    /// A preset of TCP, a transport of [`TransportSpec::ALL`] with its default settings, or `module:Class` for a congestion
+    /// control written in Python, which runs over SACK.
+    Named(String),
+    /// A transport that is not TCP with its settings.
+    Set(TransportSpec),
+}
+
+impl Transport {
+    /// Returns the name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Named(name) => name,
+            Self::Set(spec) => spec.name(),
+        }
+    }
+
+    /// Returns the transport with its settings; `None`: it is TCP, or unknown.
+    pub fn spec(&self) -> Option<TransportSpec> {
+        match self {
+            Self::Named(name) => TransportSpec::of_name(name),
+            Self::Set(spec) => Some(spec.clone()),
+        }
+    }
+}
+
+impl Serialize for Transport {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Named(name) => serializer.serialize_str(name),
+            Self::Set(spec) => spec.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Transport {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Form;
+        impl<'de> Visitor<'de> for Form {
+            type Value = Transport;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a transport, or a transport with its settings as { tfrc = { segment_size = \"1000 B\" } }")
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Transport, E> {
+                Ok(Transport::Named(text.to_owned()))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Transport, A::Error> {
+                TransportSpec::deserialize(MapAccessDeserializer::new(map)).map(Transport::Set)
+            }
+        }
+        deserializer.deserialize_any(Form)
+    }
+}
+
+impl JsonSchema for Transport {
+    fn schema_name() -> Cow<'static, str> {
+        "Transport".into()
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let settings = generator.subschema_for::<TransportSpec>();
+        json_schema!({
+            "description": "The name of a transport, or a transport that is not TCP with its settings.",
+            "anyOf": [{ "type": "string" }, settings],
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_transport_is_found_by_its_name() {
+        for info in TransportSpec::ALL {
+            let spec = TransportSpec::of_name(info.name).unwrap();
+            assert_eq!(spec.name(), info.name);
+            // The key of the table in scenarios is the same name.
+            let written = serde_json::to_string(&Transport::Set(spec.clone())).unwrap();
+            assert!(written.starts_with(&format!("{{\"{}\"", info.name)), "{written}");
+            let read: Transport = serde_json::from_str(&written).unwrap();
+            assert_eq!(read, Transport::Set(spec));
+            let named: Transport = serde_json::from_str(&format!("\"{}\"", info.name)).unwrap();
+            assert_eq!((named.name(), named.spec()), (info.name, TransportSpec::of_name(info.name)));
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Transports that are not TCP, end to end.
+
+use crate::support::*;
+use cogtcp_records::Run;
+use cogtcp_scenario::Scenario;
+use cogtcp_simulator::{RunOptions, TraceLevel, run};
+
+const LINK: &str = "rate = \"8 Mbit/s\", delay = \"20 ms\", queue = \"40 packets\"";
+
+fn tfrc(duration: &str, link: &str, rest: &str) -> String {
+    single_hop(duration, "10 s", "tfrc", link, rest)
+}
+
+/// The values of one variable of the first flow, by time.
+fn observed(run: &Run, name: &str) -> Vec<(f64, f64)> {
+    let series = &run.control_series;
+    (0..series.len())
+        .filter(|row| series.text("variable", *row) == Some(name))
+        .map(|row| (series.number("time_s", row).unwrap(), series.number("value", row).unwrap()))
+        .collect()
+}
+
+/// Equation 3.1 of RFC 5348 with 1000-byte segments, in bit/s.
+fn equation(rtt: f64, p: f64) -> f64 {
+    8000.0 / (rtt * (2.0 * p / 3.0).sqrt() + 12.0 * rtt * (3.0 * p / 8.0).sqrt() * p * (1.0 + 32.0 * p * p))
+}
+
+/// A link that loses 1 % of all packets: what is delivered is the rate that the equation gives for the loss events and round trips of
+/// the run. The mean of a concave function of varying losses lies above the function of the mean, hence 10 %.
+#[test]
+fn tfrc_delivers_what_its_equation_allows() {
+    let text = tfrc("200 s", "rate = \"50 Mbit/s\", delay = \"50 ms\", loss = 0.01", "");
+    let run = run_traced(&text);
+    let after = |name: &str| -> Vec<f64> {
+        observed(&run, name).into_iter().filter(|(at, _)| *at > 10.0).map(|(_, value)| value).collect()
+    };
+    let (rtts, rates, ps) = (after("smoothed_rtt_s"), after("allowed_rate_bps"), after("loss_event_rate"));
+    assert!(rates.len() > 1000, "{}", rates.len());
+    for ((rtt, rate), p) in rtts.iter().zip(&rates).zip(&ps) {
+        assert!(*rate <= 1.000_001 * equation(*rtt, *p), "{rate} for {p} and {rtt}");
+    }
+    let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+    assert_close(first(&run.flows, "goodput_bps"), 0.99 * mean, 0.02);
+    let p = ps.iter().sum::<f64>() / ps.len() as f64;
+    assert_close(mean, equation(0.1001, p), 0.1);
+    // Losses are not sent again.
+    assert_eq!(first(&run.flows, "retransmitted_segments"), 0.0);
+    assert_close(first(&run.flows, "delivery_ratio"), 0.99, 0.003);
+}
+
+/// Both kinds of transport in one run: each gets a share of the bottleneck, each has the columns that it has.
+#[test]
+fn tfrc_and_tcp_share_a_bottleneck() {
+    let text = tfrc("200 s", LINK, "");
+    let text = format!("{text}\n[[flow]]\nfrom = \"sender\"\nto = \"receiver\"\ntransport = \"newreno\"\n");
+    let run = run_traced(&text);
+    let [tfrc, tcp] = [0, 1].map(|row| run.flows.number("goodput_bps", row).unwrap());
+    assert!(tfrc > 0.25 * tcp && tcp > 0.25 * tfrc, "{tfrc} and {tcp}");
+    assert!(tfrc + tcp > 0.85 * 8e6, "{tfrc} and {tcp}");
+    assert_eq!(run.flows.text("transport", 0), Some("tfrc"));
+    let of_tfrc = |row: usize| run.flow_series.text("flow", row) == Some("f1");
+    for row in 0..run.flow_series.len() {
+        let window = run.flow_series.number("cwnd_segments", row).unwrap();
+        assert_eq!(window.is_nan(), of_tfrc(row), "a rate-based transport has no window");
+    }
+    assert!((0..run.flow_series.len()).any(of_tfrc));
+}
+
+/// An application slower than the link gets its rate, and the link waits for the application.
+#[test]
+fn a_slow_application_gets_its_rate() {
+    let run =
+        run_text(&tfrc("60 s", LINK, "").replace("\"tfrc\"", "\"tfrc\"\ntraffic = { rate = \"1 Mbit/s\" }"));
+    assert_close(first(&run.flows, "goodput_bps"), 1e6, 2e-3);
+    assert_close(first(&run.budget, "application_s"), 50.0 * (1.0 - 1.053 / 8.0), 5e-3);
+}
+
+/// A radio that is silent for seconds: the nofeedback timer expires, and the budget counts the waiting for it.
+#[test]
+fn silences_expire_the_nofeedback_timer() {
+    let radio =
+        "[[radio]]\nname = \"radio\"\nlinks = [\"link\"]\nsensing = { off = \"4 s\", on = \"20 s\" }\n";
+    let run = run_traced(&tfrc("100 s", LINK, radio));
+    let expired = event_times(&run, "timeout");
+    assert!(!expired.is_empty() && event_times(&run, "rto").is_empty(), "{expired:?}");
+    assert!(first(&run.flows, "goodput_bps") > 1e6);
+}
+
+/// The same bytes from the same seed, traced or not; and in an ad hoc network of three hops.
+#[test]
+fn runs_are_reproducible_and_not_moved_by_traces() {
+    let chain = r#"
+name = "chain"
+routing = "aodv"
+run = { duration = "30 s", warmup = "5 s" }
+[topology.ad_hoc]
+nodes = 4
+placement = { chain = "200 m" }
+[[flow]]
+from = "n0"
+to = "n3"
+transport = "tfrc"
+"#;
+    for text in [tfrc("30 s", LINK, ""), chain.to_owned()] {
+        let (plain, traced) = (run_text(&text), run_traced(&text));
+        assert_eq!(plain.digest, traced.digest);
+        assert_eq!(first(&plain.flows, "delivered_bytes"), first(&traced.flows, "delivered_bytes"));
+        assert!(first(&plain.flows, "goodput_bps") > 50e3, "{text}");
+    }
+}
+
+/// A comparison gives every flow the transport, and packets of one size.
+#[test]
+fn a_comparison_sets_the_transport() {
+    let text = single_hop("20 s", "5 s", "newreno", LINK, "");
+    let scenario = Scenario::parse(&text, "test.toml").unwrap().with_transport("tfrc").unwrap();
+    let options = RunOptions { trace: TraceLevel::Packets, ..RunOptions::default() };
+    let run = run(&scenario.resolve().unwrap(), &options).unwrap();
+    assert_eq!(run.flows.text("transport", 0), Some("tfrc"));
+    // 1000 bytes of data, 25 of TFRC, 28 of UDP and IPv4.
+    let data = (0..run.packets.len()).find(|row| run.packets.text("source", *row) == Some("sender")).unwrap();
+    assert_eq!(run.packets.number("wire_bytes", data), Some(1053.0));
+}
