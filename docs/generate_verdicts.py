@@ -147,7 +147,7 @@ def turn(study: studies.Study, item: kept.Known) -> str:
     """Return the smallest change that turns a reproduced claim over."""
     if item.reading is None or item.answer.reproduced != "reproduced":
         return ""
-    found = item.reading.smallest_turn
+    found = item.reading.turn
     if found is None:
         return "no single parameter"
     (parameter,) = (p for p in study.space.varied if p.name == found.parameter)

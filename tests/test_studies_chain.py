@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cogtcp import Scenario, models, run, studies
+from cogtcp.studies import code
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,3 +63,18 @@ def test_quick(tmp_path: Path) -> None:
     page = (tmp_path / "out" / "report.html").read_text()
     assert "this trend is reversed when sensing time increases" in page
     assert "Statement by statement" in page
+
+
+def test_stretches_that_would_print_the_trace_of_fig_8() -> None:
+    """Of six stretches of 15 s one has a timeout and one a repair; the warm-up does not count."""
+    quiet = code.function(studies.find("chain")[0], "runs", "_quiet")
+    own = [
+        (5.0, "rto", ""),
+        (21.0, "rto", ""),
+        (22.0, "rto", ""),
+        (50.0, "fast_retransmit", ""),
+        (52.0, "drop", ""),
+    ]
+    assert quiet(own, 20.0, 110.0) == pytest.approx(4 / 6)
+    # The rest of a stretch at the end is none.
+    assert quiet([(118.0, "rto", "")], 20.0, 119.0) == 1.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -179,6 +180,38 @@ def test_effects_find_what_decides() -> None:
     assert (first.parameter, first.effect) == ("silence", 1.0)
     assert first.p < 0.01 < second.p
     assert first.shares == {"drop": 1.0, "hold": 0.0}
+
+
+def runs_of(**values: list[float]) -> Grid:
+    """Return a grid over `who`, one value per seed."""
+    return {Point(who=name): Cell([{"rate": value} for value in of]) for name, of in values.items()}
+
+
+@pytest.mark.parametrize(
+    ("runs", "verdict", "share_"),
+    [(20, "holds", 1.0), (0, "fails", 0.0), (10, "inconclusive", 0.5), (3, "fails", 0.15)],
+)
+def test_the_order_of_a_single_run(runs: int, verdict: str, share_: float) -> None:
+    """Of 20 runs so many show a above b and b above c: the exact binomial interval decides."""
+    of = [3.0] * runs + [1.0] * (20 - runs)
+    there = runs_of(a=of, b=[2.0] * 20, c=[1.5] * 20)
+    statement = stated(
+        test="function",
+        function="order_in_most_runs",
+        options={"above": [[{"who": "a"}, {"who": "b"}], [{"who": "b"}, {"who": "c"}]]},
+    )
+    finding = statement.evaluate(there, HERE, COMMON)
+    assert (finding.verdict, finding.estimate) == (verdict, share_)
+    assert finding.low == share(runs, 20).low
+
+
+def test_deviation_is_tested_around_the_median() -> None:
+    stream = random.Random(5)
+    narrow = [10 + stream.gauss(0, 0.1) for _ in range(30)]
+    wide = [30 + stream.gauss(0, 2) for _ in range(30)]
+    for of, than, verdict in (("wide", "narrow", "holds"), ("narrow", "wide", "fails")):
+        statement = stated(test="function", function="deviates_more", of={"who": of}, than={"who": than})
+        assert statement.evaluate(runs_of(narrow=narrow, wide=wide), HERE, COMMON).verdict == verdict
 
 
 def test_seeds_needed_by_hand() -> None:

@@ -5,14 +5,16 @@ A study's own are in its `tests.py`, and come first.
 
 from __future__ import annotations
 
+import math
 import statistics
 from typing import TYPE_CHECKING, Any
 
 from cogtcp.studies import code, verdicts
 from cogtcp.studies.errors import StudyError
+from cogtcp.studies.places import share
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from cogtcp.studies.folder import Study
     from cogtcp.studies.space import Setting
@@ -32,6 +34,11 @@ def above_on_average(statement: Statement, grid: Grid, setting: Setting) -> Find
     return verdicts.ratio(first, second)
 
 
+def _distances(values: Sequence[float]) -> list[float]:
+    middle = statistics.median(values)
+    return [abs(value - middle) for value in values]
+
+
 def _means(statement: Statement, grid: Grid, wanted: Mapping[str, Any]) -> list[float]:
     """Return the mean of the quantity over the points that match, for each seed."""
     cells = [cell.of(statement.quantity) for point, cell in grid.items() if point.matches(wanted)]
@@ -40,7 +47,53 @@ def _means(statement: Statement, grid: Grid, wanted: Mapping[str, Any]) -> list[
     return [statistics.fmean(seed) for seed in zip(*cells, strict=True)]
 
 
-COMMON = {"above_on_average": above_on_average}
+def deviates_more(statement: Statement, grid: Grid, setting: Setting) -> Finding:
+    """Test that the quantity at `of` deviates more over the seeds than that at `than`.
+
+    Distances from the median of each (Brown and Forsythe 1974), paired by seed, as a ratio of their means.
+    """
+    if not isinstance(statement.than, dict):
+        raise StudyError(f'"{statement.says}": `than` must be a point, as in {{ transport = "reno" }}')
+    first, second = (_distances(_means(statement, grid, wanted)) for wanted in (statement.of, statement.than))
+    return verdicts.ratio(first, second)
+
+
+def order_in_most_runs(statement: Statement, grid: Grid, setting: Setting) -> Finding:
+    """Test in which share of single runs an order appears: in more than half of them.
+
+    A paper that shows one run shows what a run shows. `options.above` lists pairs of points, of which the
+    first has more in that run. The estimate is the share of the runs, with its exact binomial interval.
+
+    Raises:
+        StudyError: No measured point is one of the pairs.
+    """
+    pairs = [[_means(statement, grid, point) for point in pair] for pair in statement.options["above"]]
+    shown = [
+        all(more[seed] > less[seed] for more, less in pairs)  # a tie is no order
+        for seed in range(len(pairs[0][0]))
+    ]
+    inner = share(sum(shown), len(shown), 1 - 2 * verdicts.LEVEL)
+    outer = share(sum(shown), len(shown), 1 - verdicts.LEVEL)
+    verdict: verdicts.Verdict = (
+        "holds" if inner.low > 0.5 else "fails" if inner.high < 0.5 else "inconclusive"
+    )
+    error = 0.5 / math.sqrt(len(shown))
+    return verdicts.Finding(
+        verdict,
+        outer.mean,
+        outer.low,
+        outer.high,
+        verdicts.format_interval(outer, percent=True),
+        slack=outer.mean / 0.5 - 1,
+        clearance=(outer.mean - 0.5) / error,
+    )
+
+
+COMMON = {
+    "above_on_average": above_on_average,
+    "deviates_more": deviates_more,
+    "order_in_most_runs": order_in_most_runs,
+}
 
 
 def functions_of(study: Study) -> Mapping[str, TestFunction]:

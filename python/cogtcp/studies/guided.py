@@ -14,7 +14,7 @@ as objective.
   effects that the search saw with a power of 0.9. At most two are tried, so a claim is confirmed by chance
   with a probability of at most 10 %.
 - *What turns it over.* From a confirmed reading one parameter at a time is moved, to the nearest value at
-  which a statement no longer holds: looked for on few seeds, shown on twelve.
+  which a statement no longer holds: looked for on few seeds, the smallest change shown on twelve.
 
 The same study and the same trials give the same outcome. Runs are kept by the runner: an interrupted search
 repeats its proposals without running them again. The outcome is `readings.json` in the study's folder;
@@ -126,7 +126,7 @@ def find_reading(
         if judged.verdict == "holds" or trial.least <= 0:
             break
     assert confirmed is not None  # noqa: S101 - there is at least the base
-    turns = _turns(study, claim, varied, best.setting) if confirmed.verdict == "holds" else ()
+    turn = _turn(study, claim, varied, best.setting) if confirmed.verdict == "holds" else None
     nearest, looked = _nearest(study, claim, varied, made, confirmed, trials)
     progress(f"{claim.id}: {len(made)} settings, {_held(confirmed)} of {len(claim.statements)} statements")
     return Reading(
@@ -140,7 +140,7 @@ def find_reading(
         least=best.least if math.isfinite(best.least) else math.copysign(99.0, best.least),
         numbers=tuple(numbers(claim, confirmed.grid)),
         nearest=nearest,
-        turns=tuple(turns),
+        turn=turn,
     )
 
 
@@ -281,8 +281,11 @@ def _confirming_seeds(claim: ClaimRow, trial: Trial) -> int:
     return int(min(max(math.ceil(RUNGS[-1] * (wanted / least) ** 2), FEWEST), MOST))
 
 
-def _turns(study: Context, claim: ClaimRow, varied: Sequence[Unsaid], reading: Setting) -> Iterator[Turn]:
-    """Yield for each parameter the nearest value, to an eighth of its range, that turns the claim over."""
+def _turn(study: Context, claim: ClaimRow, varied: Sequence[Unsaid], reading: Setting) -> Turn | None:
+    """Return the smallest change of one parameter, to an eighth of its range, that turns the claim over.
+
+    It is looked for on few seeds, and shown on as many as the last rung has.
+    """
 
     def least(parameter: Unsaid, value: Value, count: int) -> float:
         judged = _judge(study, claim, reading.but(**{parameter.name: value}), SEARCH_SEED, count)
@@ -291,26 +294,26 @@ def _turns(study: Context, claim: ClaimRow, varied: Sequence[Unsaid], reading: S
     def turned(parameter: Unsaid, value: Value) -> bool:
         return least(parameter, value, RUNGS[0]) < 0
 
+    found: list[tuple[Unsaid, Turn]] = []
     for parameter in varied:
         here = reading[parameter.name]
-        found: list[Turn] = []
         if parameter.choices:
             others = [value for value in parameter.choices if value != here and turned(parameter, value)]
-            found = [Turn(parameter.name, here, value, 1.0) for value in others]
-        else:
-            for end in (0.0, 1.0):
-                start, stop = parameter.share(here), end
-                if abs(stop - start) < 1 / 8 or not turned(parameter, parameter.at(stop)):
-                    continue
-                while abs(stop - start) > 1 / 8:
-                    middle = (start + stop) / 2
-                    if turned(parameter, parameter.at(middle)):
-                        stop = middle
-                    else:
-                        start = middle
-                change = abs(stop - parameter.share(here))
-                found.append(Turn(parameter.name, here, parameter.at(stop), change))
-        for turn in sorted(found, key=lambda turn: turn.change):
-            if least(parameter, turn.there, RUNGS[-1]) < HOPELESS:
-                yield turn
-                break
+            found += [(parameter, Turn(parameter.name, here, value, 1.0)) for value in others]
+            continue
+        for end in (0.0, 1.0):
+            start, stop = parameter.share(here), end
+            if abs(stop - start) < 1 / 8 or not turned(parameter, parameter.at(stop)):
+                continue
+            while abs(stop - start) > 1 / 8:
+                middle = (start + stop) / 2
+                if turned(parameter, parameter.at(middle)):
+                    stop = middle
+                else:
+                    start = middle
+            change = abs(stop - parameter.share(here))
+            found.append((parameter, Turn(parameter.name, here, parameter.at(stop), change)))
+    for parameter, turn in sorted(found, key=lambda item: item[1].change):
+        if least(parameter, turn.there, RUNGS[-1]) < HOPELESS:
+            return turn
+    return None

@@ -91,7 +91,7 @@ class Outcome:
         ]
 
     def _best(self, reading: Reading) -> dict[str, Any]:
-        nearest, turn = reading.nearest, reading.smallest_turn
+        nearest, turn = reading.nearest, reading.turn
         return {
             "setting": dict(reading.setting),
             "seeds": list(reading.seeds),

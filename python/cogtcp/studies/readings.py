@@ -86,7 +86,7 @@ class Reading:
         least: The least clearance over the statements in the search, in standard errors on 12 seeds.
         numbers: What the paper prints beside what was measured: says, paper, measured.
         nearest: The setting nearest to these numbers; None where the paper prints none.
-        turns: What turns a reproduced claim over, one parameter at a time.
+        turn: The smallest change of one parameter that turns a reproduced claim over; None where none does.
     """
 
     setting: Setting
@@ -96,17 +96,12 @@ class Reading:
     least: float
     numbers: tuple[tuple[str, float, float], ...]
     nearest: Nearest | None
-    turns: tuple[Turn, ...]
+    turn: Turn | None
 
     @property
     def held(self) -> int:
         """How many statements hold."""
         return sum(part.answer == "holds" for part in self.parts)
-
-    @property
-    def smallest_turn(self) -> Turn | None:
-        """The smallest change of one parameter that turns the claim over; None where none does."""
-        return min(self.turns, key=lambda turn: turn.change, default=None)
 
     def to_dict(self, base: Setting) -> dict[str, Any]:
         """Return it as plain data; of the setting what is unlike the base."""
@@ -130,7 +125,9 @@ class Reading:
                 "distance": _number(self.nearest.distance),
                 "numbers": _numbers(self.nearest.numbers),
             },
-            "turns": [[turn.parameter, turn.here, turn.there, _number(turn.change)] for turn in self.turns],
+            "turn": None
+            if self.turn is None
+            else [self.turn.parameter, self.turn.here, self.turn.there, _number(self.turn.change)],
         }
 
     @classmethod
@@ -153,7 +150,7 @@ class Reading:
                 data["nearest"]["distance"],
                 _read_numbers(data["nearest"]["numbers"]),
             ),
-            tuple(Turn(*turn) for turn in data["turns"]),
+            None if data["turn"] is None else Turn(*data["turn"]),
         )
 
 

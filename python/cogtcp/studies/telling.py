@@ -118,7 +118,7 @@ def _turn(study: Context, outcome: Outcome) -> str:
     reading = outcome.reading
     if reading is None or reading.held < len(reading.parts):
         return ""
-    turn = reading.smallest_turn
+    turn = reading.turn
     if turn is None:
         return "No change of one parameter alone turns it over."
     (parameter,) = (item for item in study.study.space.varied if item.name == turn.parameter)
@@ -214,18 +214,18 @@ def _best(study: Context, outcome: Outcome) -> list[Table]:
     if reading is None:
         return []
     base, varied = study.study.space.base, study.study.space.varied
-    turns = {turn.parameter: turn for turn in reading.turns}
+    turn = reading.turn
     nearest = reading.nearest.setting if reading.nearest is not None else reading.setting
     rows = [
         [
             parameter.title,
             show(base[parameter.name]),
             show(reading.setting[parameter.name]),
-            show(turns[parameter.name].there) if parameter.name in turns else "",
+            show(turn.there) if turn is not None and turn.parameter == parameter.name else "",
             *([show(nearest[parameter.name])] if nearest != reading.setting else []),
         ]
         for parameter in varied
-        if parameter.name in turns
+        if (turn is not None and turn.parameter == parameter.name)
         or len({base[parameter.name], reading.setting[parameter.name], nearest[parameter.name]}) > 1
     ]
     header = ["unsaid parameter", "base", "best reading", "turned over at"]
@@ -237,8 +237,8 @@ def _best(study: Context, outcome: Outcome) -> list[Table]:
             header=header,
             rows=rows or [["all", "as in the scenario", "the same", ""]],
             caption=f"The best of {reading.evaluated} settings that the guided search judged, confirmed on "
-            f"the fresh seeds {reading.seeds[0]} to {reading.seeds[1]}. Turned over at: the nearest value of "
-            "that parameter alone at which a statement no longer holds. The others are as at the base.",
+            f"the fresh seeds {reading.seeds[0]} to {reading.seeds[1]}. Turned over at: the smallest change "
+            "of one parameter at which a statement no longer holds. The others are as at the base.",
         )
     ]
 

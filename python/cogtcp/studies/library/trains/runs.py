@@ -70,6 +70,8 @@ def scenario(study: Context, setting: Setting, point: Point, seed: int) -> Scena
         "transport": transport,
         "stagger": f"{stagger_ms:.3f} ms",
     }
+    if point.get("direction") == "up":
+        flow |= {"name": "upload*", "from": "client*", "to": "source*"}
     if transport in AIMD:  # as ns-2 grows and halves
         flow["tcp"] = {"parameters": {"byte_counting": False, "whole_segments": True}}
     changed = (
@@ -79,7 +81,7 @@ def scenario(study: Context, setting: Setting, point: Point, seed: int) -> Scena
         .set("radio.0.silence", setting.silence)
         .set("train.connection_manager", manager)
         .set("train.tu_advance", point.get("tu_advance", 1.0))
-        .set("train.td_advance", setting.td_advance)
+        .set("train.td_advance", point.get("td_share", setting.td_advance))
         .set("train.rtt", setting.rtt)
         .set("train.trigger_loss", point.get("trigger_loss", 0.0))
         .set("train.buffer", manager or setting.plain_acks == "held")
