@@ -9,7 +9,7 @@ use crate::sockets::Settings;
 use crate::udp;
 use crate::ways::{Pipe, Ways};
 use cogtcp_link::Schedule;
-use cogtcp_scenario::{Experiment, FlowSpec, PipeSpec, RadioKind, RadioSpec, TcpSpec};
+use cogtcp_scenario::{Experiment, FlowSpec, PipeSpec, RadioKind, RadioSpec, SpectrumSpec, TcpSpec};
 use cogtcp_spectrum::ChannelChoice;
 use cogtcp_transport::{
     DelayedAck, FRto, LinuxControl, NewRenoVariant, Parameters, Preset, Recovery, SenderConfig, control_info,
@@ -245,7 +245,8 @@ impl Plan {
         let delay = self.pipe(pipe).delay;
         let radio = self.experiment.radios.iter().find(|radio| radio.links.contains(&(pipe / 2)));
         let Some(cognitive) = radio.and_then(|radio| radio.kind.cognitive()) else {
-            let rate = fastest(self.pipe(pipe), radio.map(|radio| &radio.kind));
+            let rate =
+                fastest(self.pipe(pipe), radio.map(|radio| &radio.kind), self.experiment.spectrum.as_ref());
             let sending =
                 rate.filter(|rate| *rate > Rate::ZERO).map(|rate| rate.transmission_time(size.into()));
             return delay + sending.unwrap_or_default();
@@ -255,7 +256,7 @@ impl Plan {
 
     /// How long the frames of a packet of `size` bytes take on an idle medium, over the fastest channel.
     fn on_medium(&self, mac: &MacConfig, size: u32) -> Duration {
-        let channels = self.experiment.spectrum.iter().flat_map(|spectrum| spectrum.channels.iter());
+        let channels = self.experiment.spectrum.iter().flat_map(|it| it.channels.iter());
         let rates = channels.map(|(_, channel)| channel.rate);
         let of_nodes = self.experiment.adhoc.iter().flat_map(|ad_hoc| &ad_hoc.config.medium.channels);
         let fastest = rates.chain(of_nodes.map(|channel| channel.rate)).max();
@@ -334,7 +335,7 @@ fn ends_of_programs(experiment: &Experiment) -> [usize; 2] {
 }
 
 /// The highest rate that a direction of a link ever has; `None`: packets leave at instants, in no time.
-fn fastest(pipe: &PipeSpec, radio: Option<&RadioKind>) -> Option<Rate> {
+fn fastest(pipe: &PipeSpec, radio: Option<&RadioKind>, spectrum: Option<&SpectrumSpec>) -> Option<Rate> {
     let own = match pipe.trace.as_deref() {
         None => pipe.rate,
         Some(Schedule::Opportunities(_)) => return None,
@@ -350,6 +351,9 @@ fn fastest(pipe: &PipeSpec, radio: Option<&RadioKind>) -> Option<Rate> {
         },
         Some(RadioKind::Journey(journey, _)) => {
             journey.line.signal.rates.iter().map(|step| step.rate).collect()
+        }
+        Some(RadioKind::Unshared(..)) => {
+            spectrum.iter().flat_map(|it| it.channels.iter()).map(|(_, it)| it.rate).collect()
         }
         Some(RadioKind::Cognitive(_)) | None => Vec::new(),
     };

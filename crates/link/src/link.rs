@@ -127,6 +127,8 @@ pub struct Link<P> {
     lossy: bool,
     /// A mark of the owner's, kept where a hop finds it: whether it keeps account of what the transmitter does.
     pub watched: bool,
+    /// The same: whether the owner decides what becomes of a frame that arrives.
+    pub settles: bool,
     counters: LinkCounters,
     waiting_bytes: u64,
     limits: DropTail,
@@ -193,6 +195,7 @@ impl<P: Payload> Link<P> {
             last_lost: false,
             lossy,
             watched: false,
+            settles: false,
             counters: LinkCounters::default(),
             waiting_bytes: 0,
             limits: config.queue,
@@ -535,6 +538,17 @@ impl<P: Payload> Link<P> {
     /// Whether the MAC that serves the link is to be told that it has a packet.
     pub fn take_wake(&mut self) -> bool {
         self.managed.as_mut().is_some_and(|managed| std::mem::take(&mut managed.wakes))
+    }
+
+    /// The packet that has just arrived is lost after all.
+    pub fn lose(&mut self, cause: DropCause) {
+        self.counters.delivered -= 1;
+        self.count_drop(cause);
+    }
+
+    /// Propagation delay.
+    pub fn delay(&self) -> Duration {
+        Duration::from_nanos(self.delay)
     }
 
     /// Packets in the link, waiting or under way.

@@ -38,6 +38,17 @@ pub(crate) enum State {
 
 const STATES: usize = State::Interference as usize + 1;
 
+/// Whether a link had carried a packet that it dropped.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Carriage {
+    /// It had not: the packet took no time of the link, or that time is noted as a state.
+    None,
+    /// It had, and the packet was lost.
+    Lost,
+    /// It had, and a primary user destroyed the packet.
+    Interfered,
+}
+
 /// The time spent in each state so far, in nanoseconds, and what was carried in it.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
@@ -45,6 +56,8 @@ pub(crate) struct Account {
     spent: [u64; STATES],
     /// Bytes of the flows' data that was carried and lost later, here or on another link.
     lost_bytes: u64,
+    /// Bytes of the flows' data that primary users destroyed on this link, which has no MAC.
+    interfered_bytes: u64,
     /// Bytes of packets that are no data of a flow.
     other_bytes: u64,
     /// Bytes carried by the link's own count.
@@ -197,23 +210,28 @@ impl Budget {
         watch.count_exchange(exchange, watch.mark - span, span);
     }
 
-    /// A packet of the stream whose path is `path` was dropped on `pipe`, which had carried it or not.
+    /// A packet of the stream whose path is `path` was dropped on `pipe`.
     pub(crate) fn dropped<P: Payload>(
         &mut self,
         path: &[u32],
         pipe: u32,
         frame: &Frame<P>,
-        was_carried: bool,
+        carried: Carriage,
     ) {
         let size = u64::from(frame.size());
         if frame.packet.awaited() == Awaited::Nothing {
-            if let Some(watch) = self.of(pipe).filter(|_| !was_carried) {
+            if let Some(watch) = self.of(pipe).filter(|_| carried == Carriage::None) {
                 watch.account.other_bytes -= size;
             }
             return;
         }
         let Some(place) = path.iter().position(|hop| *hop == pipe) else { return };
-        for carried in &path[..place + usize::from(was_carried)] {
+        if carried == Carriage::Interfered
+            && let Some(watch) = self.of(pipe)
+        {
+            watch.account.interfered_bytes += size;
+        }
+        for carried in &path[..place + usize::from(carried == Carriage::Lost)] {
             if let Some(watch) = self.of(*carried) {
                 watch.account.lost_bytes += size;
             }

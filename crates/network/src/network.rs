@@ -9,6 +9,7 @@ mod notices;
 mod pairs;
 mod radios;
 mod results;
+mod unshared;
 
 pub use air::TIME_TO_LIVE;
 pub use build::{BuildError, Recording};
@@ -17,7 +18,7 @@ pub use notices::{fronts, tells};
 
 use crate::agenda::{Agenda, Change, Due, Kind};
 use crate::boards::Boards;
-use crate::budget::Budget;
+use crate::budget::{Budget, Carriage};
 use crate::forwarding::{Nodes, Step};
 use crate::observer::{Arrival, Observer, PacketStep, Place};
 use crate::payload::{Awaited, Payload, Transit};
@@ -297,14 +298,18 @@ impl<P: Payload> Network<P> {
     ) -> bool {
         self.hops += 1;
         let from = &mut self.pipes[pipe as usize];
-        let Departure { frame, lost } = from.arrive(now);
+        let Departure { frame, mut lost } = from.arrive(now);
         *into = Arrival { at: now, pipe: Some(pipe), frame };
         let next = from.label;
+        let settles = from.settles;
         // A pipe has one arrival in the agenda, that of its first packet in flight. The next takes its place: one step of
         // the heap instead of two.
         match from.next_arrival() {
             Some(time) => self.agenda.replace_arrival(time, pipe),
             None => self.agenda.pop_arrival(),
+        }
+        if settles && let Some(cause) = self.settle(now, pipe, &into.frame, lost, observer) {
+            lost = Some(cause);
         }
         if let Some(cause) = lost {
             self.drop_packet(now, pipe, &into.frame, (cause, false), observer);
@@ -453,7 +458,8 @@ impl<P: Payload> Network<P> {
             self.agenda.cancel_arrival(pipe);
         }
         while let Some(Flushed { frame, was_carried }) = self.pipes[pipe as usize].take_flushed() {
-            self.lose_on(now, pipe, &frame, (DropCause::Silence, false, was_carried), observer);
+            let carried = if was_carried { Carriage::Lost } else { Carriage::None };
+            self.lose_on(now, pipe, &frame, (DropCause::Silence, false, carried), observer);
         }
         self.attend(now, pipe, observer);
     }
@@ -490,25 +496,30 @@ impl<P: Payload> Network<P> {
         (cause, refused): (DropCause, bool),
         observer: &mut impl Observer<P>,
     ) {
-        let was_carried = matches!(cause, DropCause::Loss | DropCause::NoRoute | DropCause::Expired);
-        self.lose_on(now, pipe, frame, (cause, refused, was_carried), observer);
+        let carried = match cause {
+            DropCause::Loss | DropCause::NoRoute | DropCause::Expired => Carriage::Lost,
+            // A MAC that gives a frame up has not carried it: its exchanges are noted as they end.
+            DropCause::Interference if self.pipes[pipe as usize].settles => Carriage::Interfered,
+            _ => Carriage::None,
+        };
+        self.lose_on(now, pipe, frame, (cause, refused, carried), observer);
     }
 
-    /// A packet is lost on `pipe`, or at its far end, which had taken it or `refused` it. `was_carried`: it had left the transmitter.
+    /// A packet is lost on `pipe`, or at its far end, which had taken it or `refused` it.
     #[cold]
     fn lose_on(
         &mut self,
         now: Time,
         pipe: u32,
         frame: &Frame<P>,
-        (cause, refused, was_carried): (DropCause, bool, bool),
+        (cause, refused, carried): (DropCause, bool, Carriage),
         observer: &mut impl Observer<P>,
     ) {
         let stream = frame.packet.transit().stream as usize;
         self.dropped[stream] += 1;
         let path = &self.paths[self.path_starts[stream] as usize..];
         let length = path.iter().position(|hop| *hop == HOST).unwrap_or(path.len());
-        self.budget.dropped(&path[..length], pipe, frame, was_carried);
+        self.budget.dropped(&path[..length], pipe, frame, carried);
         if cause == DropCause::Silence {
             self.note_silenced(now, pipe, &frame.packet, observer);
         }

@@ -249,6 +249,44 @@ fn a_pair_of_cr_users_serves_its_link() {
     assert!(table.number("sensings", 0).unwrap() > 5.0);
 }
 
+/// A CR user without a MAC: 8 Mbit/s and 10 ms, so 1000 bytes take 1 ms on the air. It senses for 100 ms from each whole second
+/// on. A PU is on the first of two channels from 9.5 s to 10.5 s: the sensing at 10 s finds it, and after 1 ms of switching
+/// and 100 ms of sensing the radio is open on the other channel at 10.201 s.
+#[test]
+fn a_channel_without_a_mac_is_shared_with_primary_users() {
+    let text = "[run]\nduration = \"18 s\"\n[topology.single_hop]\nlink = { rate = \"1 Mbit/s\", delay = \"10 ms\" }\n\
+        [spectrum]\nbands = 2\nchannels = { uniform = \"8 Mbit/s\" }\n\
+        pu = { laws = { start = \"off\", count = 1, on = { deterministic = \"1 s\" }, off = { deterministic = \"9.5 s\" } } }\n\
+        [[radio]]\nname = \"r\"\nlinks = [\"link\"]\n[radio.cr]\naccess = \"none\"\ndetector = \"perfect\"\n\
+        sensing_time = \"100 ms\"\ntransmission_time = \"900 ms\"\nswitching_delay = \"1 ms\"\n\
+        [[flow]]\nfrom = \"sender\"\nto = \"receiver\"\ntransport = \"reno\"\n";
+    let experiment = experiment(text);
+    let mut driven = Driven::new(&experiment, &[(0, 1), (1, 0)]);
+    let micros = |micros: u64| Time::from_nanos(1000 * micros);
+    for (number, (at, stream)) in (0..).zip([
+        (9_498_000, 0),
+        (9_499_500, 0), // half of it meets the PU
+        (9_700_000, 0),
+        (9_700_000, 1),  // at the same time the other way: the PU suffers once
+        (10_050_000, 0), // waits until the other channel is open
+    ]) {
+        driven.offer(micros(at), stream, number, 1000);
+    }
+    driven.play(ms(18_000));
+    assert_eq!(driven.arrivals, [(9_509, 0, Some(0)), (10_212, 4, Some(0))]);
+    let lost = [(9_510, 1), (9_711, 2), (9_711, 3)];
+    assert_eq!(driven.seen.drops, lost.map(|(at, number)| (at, number, DropCause::Interference, false)));
+    let table = driven.network.radio_table(&experiment, ms(18_000));
+    let number = |column| table.number(column, 0).unwrap();
+    assert_eq!((number("pu_interfered_s"), number("pu_collisions"), number("handoffs")), (0.0015, 1.0, 1.0));
+    assert_eq!((number("pu_exposed_share"), number("pu_airtime_s")), (0.5, 1.0));
+    let link = driven.network.link_table(&experiment, ms(18_000), &[0; 2]);
+    assert_eq!(
+        (link.number("delivered_packets", 0), link.number("drops_interference", 0)),
+        (Some(2.0), Some(2.0))
+    );
+}
+
 /// Nodes of an ad hoc network find routes; a packet crosses it as one hop of its path.
 #[test]
 fn an_ad_hoc_network_carries_packets() {

@@ -20,11 +20,14 @@ use serde::{Deserialize, Serialize};
 pub type CognitiveUser = Flat<SensingSettings, PairOfUsers>;
 
 /// A pair of CR users over one link (Di Felice, Chowdhury and Bononi, MSWiM 2009): they sense with errors, decide, hand
-/// off, and share the channel by CSMA/CA. It needs \[spectrum\].
+/// off, and share the channel by CSMA/CA, or have it to themselves. It needs \[spectrum\].
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "CognitiveUser")]
 pub struct PairOfUsers {
+    /// How the link gets at a channel that is open.
+    #[serde(default)]
+    pub access: Access,
     /// Neighbours that sense with each end, from places of their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cooperation: Option<Cooperation>,
@@ -76,6 +79,17 @@ pub struct Cooperation {
     /// How the reports become one.
     #[serde(default)]
     pub rule: FusionRule,
+}
+
+/// How the link gets at a channel that is open.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    /// By the DCF of IEEE 802.11: the two ends contend for one channel, and acknowledge each frame (`mac`).
+    #[default]
+    Dcf,
+    /// The channel is the link's own while it is open: both directions carry its rate, without frames of a MAC.
+    None,
 }
 
 /// Whether the two ends of a link sense together.

@@ -112,6 +112,8 @@ pub enum RadioKind {
     Journey(JourneySpec, Gating),
     /// The CR user in full with its MAC. It has one link, and the experiment a spectrum.
     Cognitive(Box<CognitiveSpec>),
+    /// The CR user without a MAC, whose channel is its links' own while it is open. The experiment has a spectrum.
+    Unshared(Box<CognitiveSpec>, Gating),
 }
 
 impl Default for RadioKind {
@@ -132,15 +134,20 @@ impl RadioKind {
         if let Self::Journey(journey, _) = self { Some(journey) } else { None }
     }
 
-    /// The CR user in full, if it is one.
+    /// Returns the CR user that has a MAC.
     pub fn cognitive(&self) -> Option<&CognitiveSpec> {
         if let Self::Cognitive(cognitive) = self { Some(cognitive) } else { None }
+    }
+
+    /// Returns the CR user that has no MAC.
+    pub fn unshared(&self) -> Option<&CognitiveSpec> {
+        if let Self::Unshared(cognitive, _) = self { Some(cognitive) } else { None }
     }
 
     /// What silence does to links without a MAC; `None`: there is one, which decides that.
     pub fn gating(&self) -> Option<Gating> {
         match self {
-            Self::Cycle(_, gating) | Self::Journey(_, gating) => Some(*gating),
+            Self::Cycle(_, gating) | Self::Journey(_, gating) | Self::Unshared(_, gating) => Some(*gating),
             Self::Cognitive(_) => None,
         }
     }

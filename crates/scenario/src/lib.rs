@@ -45,9 +45,9 @@ pub use adhoc::{
     PlacementModel, SensingOfNodes, WaypointModel,
 };
 pub use cognitive::{
-    AlternatingChannels, Channels, CognitiveUser, Cooperation, Crowd, Ends, Exponential, ExponentialLaw,
-    LawsOfUsers, OnOffLaws, PairOfUsers, Place, PuSnr, Reception, SensingSettings, Spectrum, TraceModel,
-    TraceOfUsers, TransmitRadio, Users, WhilePeerSenses,
+    Access, AlternatingChannels, Channels, CognitiveUser, Cooperation, Crowd, Ends, Exponential,
+    ExponentialLaw, LawsOfUsers, OnOffLaws, PairOfUsers, Place, PuSnr, Reception, SensingSettings, Spectrum,
+    TraceModel, TraceOfUsers, TransmitRadio, Users, WhilePeerSenses,
 };
 pub use cogtcp_link::{Flush, QueueLimit, QueueSpec, Silence};
 pub use cogtcp_traffic::{Connection, Pace, Pattern, Period, RequestConfig, VideoConfig, Volume};

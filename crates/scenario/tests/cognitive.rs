@@ -98,6 +98,39 @@ fn slips_are_refused_with_what_would_be_right() {
     }
 }
 
+/// Without a MAC the link keeps its delay, its losses and its silence; settings of a MAC are refused.
+#[test]
+fn a_cr_user_without_a_mac_refuses_settings_of_a_mac() {
+    let none = scenario().set("radio.cr.cr.access", "none").unwrap();
+    for (path, value, message) in [
+        ("radio.cr.cr.mac.cw_min", "15", "mac has no meaning with access = \"none\": there is no MAC"),
+        ("radio.cr.cr.while_peer_senses", "retry", "no frame is retried"),
+        ("radio.cr.cr.ends", "independent", "both ends share one radio"),
+        ("radio.cr.cr.transmit_radio", "separate", "both ends share one radio"),
+        ("radio.cr.cr.reception", "as_released", "RTS and data frames of a MAC"),
+        ("radio.cr.silence", "down", "write silence = \"drop\""),
+        ("radio.cr.sensing", "{ off = \"1 s\", on = \"1 s\" }", "keep either it or [radio.cr]"),
+        ("radio.cr.cr.access", "dfc", "\"dcf\" or \"none\""),
+    ] {
+        let error =
+            none.clone().set(path, value).and_then(|changed| changed.resolve()).unwrap_err().to_string();
+        assert!(error.contains(message), "{path} = {value}: {error}");
+    }
+    let mut scenario = none;
+    for (path, value) in [
+        ("topology.single_hop.link.delay", "15 ms"),
+        ("topology.single_hop.link.drops", "[3]"),
+        ("radio.cr.silence", "drop"),
+        ("radio.cr.unreachable", "true"),
+        ("radio.cr.cr.transmission_time", "10 ms"),
+    ] {
+        scenario = scenario.set(path, value).unwrap();
+    }
+    assert!(scenario.warnings().is_empty(), "{:?}", scenario.warnings());
+    let kind = &scenario.resolve().unwrap().radios[0].kind;
+    assert!(kind.unshared().is_some() && kind.cognitive().is_none() && kind.gating().is_some());
+}
+
 #[test]
 fn a_cr_user_needs_a_spectrum_and_a_spectrum_a_cr_user() {
     let without = TEXT.replace("[spectrum]\nchannels = { uniform = \"1 Mbit/s\" }\npu = { exponential = { alpha = 0.5, beta = 1.5 } }\n", "");

@@ -230,6 +230,11 @@ impl CognitiveRadio {
         self.meter.transmitted(&self.air, self.loaded, from, until);
     }
 
+    /// Notes the same of a frame that was on the air of `channel`, which the radio may have left since.
+    pub fn transmitted_on(&mut self, channel: ChannelId, from: Time, until: Time) {
+        self.meter.transmitted(&self.air, channel, from, until);
+    }
+
     /// The channel of its traffic: the one tuned to, but while it looks for another the last one.
     pub fn loaded(&self) -> ChannelId {
         self.loaded

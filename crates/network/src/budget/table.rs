@@ -46,6 +46,7 @@ struct Carried {
     headers: u64,
     duplicate: u64,
     lost: u64,
+    interfered: u64,
     other: u64,
 }
 
@@ -95,7 +96,7 @@ impl Budget {
                 mac_s: spent.of(State::Mac),
                 contention_s: spent.of(State::Contention),
                 retry_s: spent.of(State::Retry),
-                interference_s: spent.of(State::Interference),
+                interference_s: spent.of(State::Interference) + seconds(spent.carried.interfered),
             };
             table.push(row);
         }
@@ -187,7 +188,7 @@ impl Carried {
 
     /// Shares `nanos` by the bytes. What rounding leaves goes to the largest; without any byte all is other.
     fn share(&self, nanos: u64) -> Self {
-        let weights = [self.delivered, self.headers, self.duplicate, self.lost, self.other];
+        let weights = [self.delivered, self.headers, self.duplicate, self.lost, self.interfered, self.other];
         let sum: u128 = weights.iter().map(|weight| u128::from(*weight)).sum();
         if sum == 0 {
             return Self { other: nanos, ..Self::default() };
@@ -195,8 +196,8 @@ impl Carried {
         let mut shares = weights.map(|weight| (u128::from(nanos) * u128::from(weight) / sum) as u64);
         let largest = (0..weights.len()).max_by_key(|place| weights[*place]).unwrap_or(0);
         shares[largest] += nanos - shares.iter().sum::<u64>();
-        let [delivered, headers, duplicate, lost, other] = shares;
-        Self { delivered, headers, duplicate, lost, other }
+        let [delivered, headers, duplicate, lost, interfered, other] = shares;
+        Self { delivered, headers, duplicate, lost, interfered, other }
     }
 }
 
@@ -205,6 +206,7 @@ impl Crossing {
     fn carried(&self, begin: &Account, end: &Account) -> Carried {
         Carried {
             lost: end.lost_bytes - begin.lost_bytes,
+            interfered: end.interfered_bytes - begin.interfered_bytes,
             other: end.other_bytes.saturating_sub(begin.other_bytes),
             ..self.carried
         }

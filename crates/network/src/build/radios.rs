@@ -15,12 +15,13 @@ pub fn course(spec: &RadioSpec, end: Time, seed: u64) -> Option<Arc<Course>> {
     Some(Arc::new(Course::new(&journey.line, journey.start, end, seed, &part)))
 }
 
-/// Builds the radio as it is at time zero, on `course` if it is on a journey. Returns `None` for a CR user, which comes with its MAC.
+/// Builds the radio as it is at time zero, on `course` if it is on a journey. Returns `None` for a CR user, which needs
+/// an air.
 pub fn radio(spec: &RadioSpec, course: Option<&Arc<Course>>, seed: u64) -> Option<Box<dyn Radio>> {
     match &spec.kind {
         RadioKind::Cycle(cycle, _) => Some(Box::new(CognitiveCycle::new(cycle, seed, &spec.name))),
         RadioKind::Journey(..) => Some(Box::new(JourneyRadio::new(Arc::clone(course?)))),
-        RadioKind::Cognitive(_) => None,
+        RadioKind::Cognitive(_) | RadioKind::Unshared(..) => None,
     }
 }
 

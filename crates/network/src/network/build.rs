@@ -72,6 +72,11 @@ impl<P: Payload> Network<P> {
             let made = AdHoc::new(spec, experiment, spectrum.as_ref(), seed, until, recording);
             air = Some(Box::new(made.map_err(|error| wrong(&error))?));
         }
+        let is_unshared = experiment.radios.iter().any(|radio| radio.kind.unshared().is_some());
+        if spectrum.is_none() && is_unshared {
+            let made = build::air(experiment, horizon, seed);
+            spectrum = made.map_err(|error| BuildError::AdHoc(error.to_string()))?;
+        }
         let mut network = Self {
             agenda: Agenda::default(),
             pipes: experiment.links.iter().flat_map(|spec| build::link(spec, seed)).collect(),
@@ -83,7 +88,7 @@ impl<P: Payload> Network<P> {
             dropped: Vec::new(),
             hops: 0,
             has_news: false,
-            radios: GatedLinks::all(experiment, seed, until)?,
+            radios: GatedLinks::all(experiment, seed, until, spectrum.as_ref())?,
             pairs: Vec::new(),
             notes: VecDeque::new(),
             boards: Boards::new(experiment),
@@ -96,6 +101,7 @@ impl<P: Payload> Network<P> {
             baselines: Vec::new(),
             warm_at: Time::ZERO,
         };
+        network.mark_unshared();
         pairs.into_iter().for_each(|placed| network.add_pair(placed));
         Ok(network)
     }

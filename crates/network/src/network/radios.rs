@@ -1,25 +1,54 @@
-//! Radios that gate links without a MAC: cycles and journeys. Their phases become gates of the links' pipes, and what
-//! happens to them stands on the boards of the nodes at the links' ends.
+//! Radios that gate links without a MAC: cycles, journeys, and CR users whose channel is their links' own.
+//!
+//! Their phases become gates of the links' pipes. The boards of the nodes at the links' ends show what happens to them.
 
+use super::unshared::ChannelUser;
 use super::{BuildError, Network};
 use crate::agenda::Kind;
 use crate::build;
 use crate::observer::Observer;
 use crate::payload::Payload;
 use cogtcp_crosslayer::{LinkEvent, Phase};
-use cogtcp_link::Gate;
+use cogtcp_link::{DropCause, Frame, Gate};
 use cogtcp_scenario::Experiment;
+use cogtcp_spectrum::air::Air;
 use cogtcp_spectrum::journey::Course;
-use cogtcp_spectrum::{Radio, RadioStats};
+use cogtcp_spectrum::{Protection, Radio, RadioStats};
 use cogtcp_units::{Rate, Time};
+use cogtcp_wireless::FrameKind;
 use std::sync::Arc;
+
+/// What moves a radio without a MAC.
+#[derive(Debug)]
+enum Mover {
+    /// It needs nothing of the links that it gates.
+    Alone(Box<dyn Radio>),
+    /// Its links' frames meet primary users.
+    User(Box<ChannelUser>),
+}
+
+impl Mover {
+    fn radio(&self) -> &dyn Radio {
+        match self {
+            Self::Alone(radio) => &**radio,
+            Self::User(user) => user.radio(),
+        }
+    }
+
+    fn radio_mut(&mut self) -> &mut dyn Radio {
+        match self {
+            Self::Alone(radio) => &mut **radio,
+            Self::User(user) => user.radio_mut(),
+        }
+    }
+}
 
 /// A radio and the links it gates.
 #[derive(Debug)]
 pub(super) struct GatedLinks {
     /// Its place in the experiment.
     pub(super) number: usize,
-    radio: Box<dyn Radio>,
+    mover: Mover,
     /// The journey, of a radio that is on one.
     course: Option<Arc<Course>>,
     pipes: Vec<u32>,
@@ -35,8 +64,14 @@ pub(super) struct GatedLinks {
 }
 
 impl GatedLinks {
-    /// The radios of `experiment` that have no MAC, in the run of seed `seed` that ends at `end`.
-    pub(super) fn all(experiment: &Experiment, seed: u64, end: Time) -> Result<Vec<Self>, BuildError> {
+    /// The radios of `experiment` that have no MAC, in the run of seed `seed` that ends at `end`. `air`: what CR users share with
+    /// primary users.
+    pub(super) fn all(
+        experiment: &Experiment,
+        seed: u64,
+        end: Time,
+        air: Option<&Arc<Air>>,
+    ) -> Result<Vec<Self>, BuildError> {
         let mut owner: Vec<Option<usize>> = vec![None; experiment.links.len()];
         let mut all = Vec::new();
         for (number, spec) in experiment.radios.iter().enumerate() {
@@ -52,7 +87,17 @@ impl GatedLinks {
             }
             let Some(gating) = spec.kind.gating() else { continue };
             let course = build::course(spec, end, seed);
-            let Some(radio) = build::radio(spec, course.as_ref(), seed) else { continue };
+            let mover = match (spec.kind.unshared(), air) {
+                (Some(cognitive), Some(air)) => {
+                    let user = ChannelUser::new(cognitive, spec, air, seed);
+                    let wrong = |why| BuildError::Radio { radio: spec.name.clone(), why };
+                    Mover::User(Box::new(user.map_err(wrong)?))
+                }
+                _ => match build::radio(spec, course.as_ref(), seed) {
+                    Some(radio) => Mover::Alone(radio),
+                    None => continue,
+                },
+            };
             let mut nodes: Vec<(usize, usize)> = Vec::new();
             for (number, link) in spec.links.iter().map(|link| (*link, &experiment.links[*link])) {
                 for node in [link.from, link.to] {
@@ -65,7 +110,7 @@ impl GatedLinks {
             nodes.sort_unstable();
             all.push(Self {
                 number,
-                radio,
+                mover,
                 course,
                 pipes: spec.links.iter().flat_map(|link| [2 * *link as u32, 2 * *link as u32 + 1]).collect(),
                 holding: None,
@@ -80,23 +125,66 @@ impl GatedLinks {
 
     /// The gate of one of its pipes now.
     fn gate(&self, pipe: u32) -> Gate {
-        let gate = if self.radio.phase().is_silent() { self.silent } else { Gate::Open };
+        let gate = if self.mover.radio().phase().is_silent() { self.silent } else { Gate::Open };
         let is_held = gate.destroys() && self.holding == Some(pipe);
         if is_held { Gate::Hold } else { gate }
     }
 
     /// Metrics count from `now`.
     pub(super) fn end_warmup(&mut self, now: Time) {
-        self.warm = self.radio.stats(now);
+        self.warm = self.mover.radio().stats(now);
+        if let Mover::User(user) = &mut self.mover {
+            user.end_warmup(now);
+        }
     }
 
     /// What the radio did since the end of the warm-up.
     pub(super) fn measured(&self, now: Time) -> RadioStats {
-        self.radio.stats(now).since(&self.warm)
+        self.mover.radio().stats(now).since(&self.warm)
+    }
+
+    /// Returns how primary users fared since the end of the warm-up, if the radio meets any.
+    pub(super) fn protection(&self, now: Time) -> Option<Protection> {
+        match &self.mover {
+            Mover::Alone(_) => None,
+            Mover::User(user) => Some(user.measured(now)),
+        }
     }
 }
 
 impl<P: Payload> Network<P> {
+    /// Marks the links whose frames meet primary users.
+    pub(super) fn mark_unshared(&mut self) {
+        for radio in self.radios.iter().filter(|radio| matches!(radio.mover, Mover::User(_))) {
+            radio.pipes.iter().for_each(|pipe| self.pipes[*pipe as usize].settles = true);
+        }
+    }
+
+    /// A frame has left `pipe`, whose channel primary users share: what they do to it, and it to them. Returns why it is lost.
+    #[cold]
+    pub(super) fn settle(
+        &mut self,
+        now: Time,
+        pipe: u32,
+        frame: &Frame<P>,
+        lost: Option<DropCause>,
+        observer: &mut impl Observer<P>,
+    ) -> Option<DropCause> {
+        let link = &mut self.pipes[pipe as usize];
+        let until = Time::from_nanos(now.as_nanos().saturating_sub(link.delay().as_nanos()));
+        let user = self.radios.iter_mut().filter(|radio| radio.pipes.contains(&pipe));
+        let user = user.filter_map(|radio| match &mut radio.mover {
+            Mover::User(user) => Some(user),
+            Mover::Alone(_) => None,
+        });
+        let cause = user.last()?.settle(pipe as usize % 2, until, frame, lost)?;
+        link.lose(cause);
+        if cause == DropCause::Interference {
+            observer.interference(now, pipe, FrameKind::Data.name());
+        }
+        Some(cause)
+    }
+
     /// What `pipe` is offered in a silence of its radio waits, even where silence drops what other links are offered. To be called
     /// before the network begins.
     pub fn hold(&mut self, pipe: u32) {
@@ -112,21 +200,21 @@ impl<P: Payload> Network<P> {
 
     /// What each radio does that gates links, with its place in the experiment.
     pub fn phases(&self) -> Vec<(usize, Phase)> {
-        self.radios.iter().map(|it| (it.number, it.radio.phase())).collect()
+        self.radios.iter().map(|it| (it.number, it.mover.radio().phase())).collect()
     }
 
     /// Gates and rates as the radios have them in the beginning, and the first change of each.
     pub(super) fn begin_radios(&mut self, observer: &mut impl Observer<P>) {
         for number in 0..self.radios.len() {
             self.set_gates(Time::ZERO, number, observer);
-            let next = self.radios[number].radio.next_change();
+            let next = self.radios[number].mover.radio().next_change();
             self.agenda.push(next, Kind::Radio(number as u32));
         }
     }
 
     /// A radio changes: gates and rates first, then the boards tell of it.
     pub(super) fn change_radio(&mut self, now: Time, number: usize, observer: &mut impl Observer<P>) {
-        let radio = &mut self.radios[number].radio;
+        let radio = self.radios[number].mover.radio_mut();
         let was_open = !radio.phase().is_silent();
         let is_open = !radio.advance(now).is_silent();
         // All links before any board: a sender that hears that the link is up sends at once, and must find it open.
@@ -137,7 +225,7 @@ impl<P: Payload> Network<P> {
                 boards.publish(*node, time, *link, event, it.own_rate);
             }
         };
-        while let Some((time, event)) = it.radio.poll_event() {
+        while let Some((time, event)) = it.mover.radio_mut().poll_event() {
             observer.radio(time, (it.number, 0), event, it.own_rate);
             publish(&mut self.boards, time, event);
         }
@@ -145,15 +233,20 @@ impl<P: Payload> Network<P> {
         if let Some(event) = LinkEvent::of_change(was_open, is_open) {
             publish(&mut self.boards, now, event);
         }
-        observer.phase(it.number, it.radio.phase());
-        self.agenda.push(it.radio.next_change(), Kind::Radio(number as u32));
+        observer.phase(it.number, it.mover.radio().phase());
+        self.agenda.push(it.mover.radio().next_change(), Kind::Radio(number as u32));
         self.has_news |= self.boards.has_news();
     }
 
     fn set_gates(&mut self, now: Time, number: usize, observer: &mut impl Observer<P>) {
+        let it = &mut self.radios[number];
+        if let Mover::User(user) = &mut it.mover {
+            let has_packets = it.pipes.iter().any(|pipe| !self.pipes[*pipe as usize].is_empty());
+            user.note_channel(now, has_packets);
+        }
         for place in 0..self.radios[number].pipes.len() {
             let it = &self.radios[number];
-            let (pipe, rate) = (it.pipes[place], it.radio.rate());
+            let (pipe, rate) = (it.pipes[place], it.mover.radio().rate());
             self.set_channel(now, pipe, it.gate(pipe), rate, observer);
         }
     }

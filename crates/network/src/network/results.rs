@@ -115,7 +115,9 @@ impl<P: Payload> Network<P> {
         let mut table = RadiosBuilder::default();
         for (number, spec) in experiment.radios.iter().enumerate() {
             if let Some(radio) = self.radios.iter().find(|radio| radio.number == number) {
-                let row = radio_row(table.radio.intern(&spec.name), &radio.measured(end), None);
+                let protection = radio.protection(end);
+                let row =
+                    radio_row(table.radio.intern(&spec.name), &radio.measured(end), protection.as_ref());
                 table.push(row);
             } else if let Some(pair) = self.pair(number) {
                 for (unit, name) in pair.radios().iter().zip(experiment.radio_names(spec)) {

@@ -8,14 +8,16 @@ use super::Findings;
 use crate::limits::{LONGEST, MOST_POINTS};
 use crate::tree::Path;
 use crate::{
-    CognitiveSpec, CognitiveUser, LinkSpec, Place, PuSnr, Radio, Run, Scenario, SensingSettings,
-    SpectrumSpec, UsersSpec, WhilePeerSenses,
+    Access, CognitiveSpec, CognitiveUser, Ends, LinkSpec, Place, PuSnr, Radio, Reception, Run, Scenario,
+    SensingSettings, SpectrumSpec, TransmitRadio, UsersSpec, WhilePeerSenses,
 };
+use cogtcp_link::Silence;
 use cogtcp_spectrum::air::{Receiver, SnrModel};
 use cogtcp_spectrum::detector::Surroundings;
 use cogtcp_spectrum::propagation::Position;
 use cogtcp_spectrum::{ChannelId, CognitiveConfig};
 use cogtcp_units::{Decibel, Duration};
+use cogtcp_wireless::Dcf;
 
 /// The longest propagation delay of a link with a MAC: 30 km.
 const LONGEST_HOP: Duration = Duration::from_micros(100);
@@ -44,8 +46,24 @@ pub(super) fn check_use(scenario: &Scenario, findings: &mut Findings) {
     }
 }
 
-/// A CR user in full has one link, on which its MAC decides what is sent again.
-pub(super) fn check_links(radio: &Radio, link: Option<&LinkSpec>, path: &Path, findings: &mut Findings) {
+/// Refuses links that the access cannot serve. A MAC has one link, and decides what is sent again.
+pub(super) fn check_links(
+    radio: &Radio,
+    user: &CognitiveUser,
+    link: Option<&LinkSpec>,
+    path: &Path,
+    findings: &mut Findings,
+) {
+    if user.access == Access::None {
+        if radio.silence == Silence::Down {
+            findings.error(
+                &path.key("silence"),
+                "access = \"none\" counts interference where frames arrive, and silence = \"down\" destroys frames on their way",
+                "write silence = \"drop\", \"refuse\" or \"hold\"",
+            );
+        }
+        return;
+    }
     if radio.links.len() > 1 {
         let message = "a CR user with its MAC has one link: the two stations at its ends share a channel, no third one does";
         let remedy = "give each link a [[radio]] of its own (they do not hear each other), or send several flows over one link";
@@ -139,10 +157,15 @@ pub(super) fn user(
             "write one above zero",
         );
     }
-    if let Some(link) = link {
-        check_link(link, at, findings);
+    match user.access {
+        Access::Dcf => {
+            if let Some(link) = link {
+                check_link(link, at, findings);
+            }
+            user.mac.check(&mut findings.under(&path.key("mac")));
+        }
+        Access::None => check_unshared(user, &path, findings),
     }
-    user.mac.check(&mut findings.under(&path.key("mac")));
     let (radio, surroundings) = radio(&user.shared, user.capture, spectrum, &path, run, findings)?;
     if !findings.none_since(before) {
         return None;
@@ -158,6 +181,25 @@ pub(super) fn user(
         ..radio.clone()
     };
     Some(CognitiveSpec { user: user.clone(), ends: user.positions.map(end), surroundings })
+}
+
+/// Refuses settings that need a MAC.
+fn check_unshared(user: &CognitiveUser, path: &Path, findings: &mut Findings) {
+    let one_radio = "both ends share one radio";
+    let fields = [
+        ("mac", user.mac != Dcf::default(), "there is no MAC"),
+        ("while_peer_senses", user.while_peer_senses != WhilePeerSenses::Wait, "no frame is retried"),
+        ("reception", user.shared.reception != Reception::Sinr, "there are no RTS and data frames of a MAC"),
+        ("ends", user.ends != Ends::Synchronous, one_radio),
+        ("transmit_radio", user.transmit_radio != TransmitRadio::Shared, one_radio),
+    ];
+    for (key, _, why) in fields.into_iter().filter(|(_, given, _)| *given) {
+        findings.error(
+            &path.key(key),
+            format!("{key} has no meaning with access = \"none\": {why}"),
+            format!("take {key} out, or write access = \"dcf\""),
+        );
+    }
 }
 
 fn check_link(link: &LinkSpec, radio: &Path, findings: &mut Findings) {
@@ -223,7 +265,10 @@ fn warn_certain(user: &SensingSettings, spectrum: &SpectrumSpec, path: &Path, fi
 
 /// Warns of several media: CR users of different links neither contend nor collide.
 pub(super) fn warn_apart(radios: &[Radio], findings: &mut Findings) {
-    let mut users = radios.iter().enumerate().filter(|(_, radio)| radio.cr.is_some());
+    let mut users = radios
+        .iter()
+        .enumerate()
+        .filter(|(_, radio)| radio.cr.as_ref().is_some_and(|user| user.access == Access::Dcf));
     let (Some((_, first)), Some((second, radio))) = (users.next(), users.next()) else { return };
     findings.warn(
         &Path::of("radio").index(second).key("cr"),
@@ -239,7 +284,10 @@ pub(super) fn warn_apart(radios: &[Radio], findings: &mut Findings) {
 fn warn_unsendable(user: &CognitiveUser, spectrum: &SpectrumSpec, path: &Path, findings: &mut Findings) {
     let Some(slowest) = spectrum.channels.usable().map(|(_, channel)| channel.rate).min() else { return };
     let packet = slowest.transmission_time(1500 + user.mac.header_bytes());
-    if user.while_peer_senses == WhilePeerSenses::Wait && packet >= user.shared.transmission_time {
+    if user.access == Access::Dcf
+        && user.while_peer_senses == WhilePeerSenses::Wait
+        && packet >= user.shared.transmission_time
+    {
         findings.warn(
             &path.key("transmission_time"),
             format!("a packet of 1500 bytes takes \"{packet}\" on the slowest channel (\"{slowest}\"): it is never sent"),

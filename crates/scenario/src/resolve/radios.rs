@@ -5,7 +5,7 @@ use super::network::Network;
 use crate::limits::{LONGEST, MOST_POINTS};
 use crate::source::Source;
 use crate::tree::Path;
-use crate::{Gating, LinkSpec, Radio, RadioKind, RadioSpec, Run, SpectrumSpec};
+use crate::{Access, Gating, LinkSpec, Radio, RadioKind, RadioSpec, Run, SpectrumSpec};
 use cogtcp_link::Silence;
 use cogtcp_spectrum::{ChannelChoice, CycleConfig};
 use cogtcp_units::Duration;
@@ -46,7 +46,7 @@ pub(super) fn build(
         }
         let link = links.first().map(|link| &network.links[*link]);
         let kind = kind(radio, link, source, spectrum, &path, run, findings);
-        if radio.unreachable && radio.cr.is_none() && radio.silence == Silence::Hold {
+        if radio.unreachable && !has_mac(radio) && radio.silence == Silence::Hold {
             findings.warn(
                 &path.key("unreachable"),
                 "the radio's silence holds packets and destroys none: nobody is told of anything",
@@ -83,6 +83,14 @@ const BESIDE_CR: [(&str, IsGiven, &str); 6] = [
     ("unreachable", |radio| radio.unreachable, "the MAC of a CR user gives packets up silently"),
 ];
 
+/// How many of these are fields of a cycle; those after them say what silence does.
+const OF_CYCLE: usize = 4;
+
+/// True for a CR user whose MAC serves its link.
+fn has_mac(radio: &Radio) -> bool {
+    radio.cr.as_ref().is_some_and(|user| user.access == Access::Dcf)
+}
+
 /// What moves the radio: exactly one of `cr`, `journey`, and the fields of a cycle.
 fn kind(
     radio: &Radio,
@@ -94,13 +102,15 @@ fn kind(
     findings: &mut Findings,
 ) -> Option<RadioKind> {
     if radio.cr.is_some() {
-        for (key, _, instead) in BESIDE_CR.iter().filter(|(_, given, _)| given(radio)) {
+        // Without a MAC the link itself decides what silence does to packets.
+        let beside = if has_mac(radio) { &BESIDE_CR[..] } else { &BESIDE_CR[..OF_CYCLE] };
+        for (key, _, instead) in beside.iter().filter(|(_, given, _)| given(radio)) {
             let message = format!("the radio has both cr and {key}: {instead}");
             findings.error(&path.key(key), message, "keep either it or [radio.cr]");
         }
     }
     if radio.journey.is_some() {
-        let cycle = BESIDE_CR[..4].iter().map(|(key, given, _)| (*key, given(radio)));
+        let cycle = BESIDE_CR[..OF_CYCLE].iter().map(|(key, given, _)| (*key, given(radio)));
         for (key, _) in cycle.chain([("cr", radio.cr.is_some())]).filter(|(_, given)| *given) {
             let message = format!("the radio has both journey and {key}: on a journey the map decides");
             findings.error(&path.key(key), message, format!("keep either {key} or journey"));
@@ -114,9 +124,12 @@ fn kind(
     let gating = Gating { silence: radio.silence, flush, unreachable: radio.unreachable };
     match (&radio.cr, &radio.journey) {
         (Some(user), _) => {
-            super::cognitive::check_links(radio, link, path, findings);
-            let spec = super::cognitive::user(user, spectrum?, link, path, run, findings)?;
-            Some(RadioKind::Cognitive(Box::new(spec)))
+            super::cognitive::check_links(radio, user, link, path, findings);
+            let spec = Box::new(super::cognitive::user(user, spectrum?, link, path, run, findings)?);
+            Some(match user.access {
+                Access::Dcf => RadioKind::Cognitive(spec),
+                Access::None => RadioKind::Unshared(spec, gating),
+            })
         }
         (None, Some(journey)) => {
             let spec = super::journey::journey(journey, source, &path.key("journey"), run, findings)?;

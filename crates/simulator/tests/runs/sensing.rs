@@ -126,3 +126,64 @@ transport = "newreno"
     assert_eq!(silence.len(), 4);
     assert!(silence.iter().all(|s| *s == silence[0] && *s > 1.9), "{silence:?}");
 }
+
+/// A CR user without a MAC, t_s = 50 ms and T_p = 950 ms from 1 s on, with perfect sensing among `pu`.
+fn without_a_mac(silence: &str, pu: &str) -> String {
+    let link = r#"rate = "1 Mbit/s", delay = "15 ms", queue = "60 packets""#;
+    let text = single_hop("65 s", "5 s", "newreno", link, "min_rto = \"200 ms\"");
+    format!(
+        r#"{text}
+[spectrum]
+bands = 3
+channels = {{ uniform = "20 Mbit/s" }}
+pu = {pu}
+[[radio]]
+name = "radio"
+links = ["link"]
+silence = "{silence}"
+[radio.cr]
+access = "none"
+detector = "perfect"
+sensing_time = "50 ms"
+transmission_time = "950 ms"
+start = "1 s"
+"#
+    )
+}
+
+/// Without primary users it is the cycle with these times, to the last number.
+#[test]
+fn a_cr_user_without_a_mac_and_without_pus_is_the_cycle() {
+    for silence in ["hold", "drop", "refuse"] {
+        let link = r#"rate = "20 Mbit/s", delay = "15 ms", queue = "60 packets""#;
+        let text = single_hop("65 s", "5 s", "newreno", link, "min_rto = \"200 ms\"");
+        let sensing = "sensing = { off = \"50 ms\", on = \"950 ms\", start = \"1 s\" }";
+        let text = format!(
+            "{text}[[radio]]\nname = \"radio\"\nlinks = [\"link\"]\nsilence = \"{silence}\"\n{sensing}\n"
+        );
+        let (cycle, user) = (run_traced(&text), run_traced(&without_a_mac(silence, "\"none\"")));
+        for name in ["goodput_bps", "rtt_max_s", "rtos", "retransmitted_segments", "delivered_bytes"] {
+            assert_eq!(first(&cycle.flows, name), first(&user.flows, name), "{silence}: {name}");
+        }
+        assert_eq!(first(&cycle.radios, "sensings"), first(&user.radios, "sensings"), "{silence}");
+        assert!(first(&user.flows, "goodput_bps") > 1e6, "{silence}");
+    }
+}
+
+/// What primary users destroy is a loss by interference, in the counts of the link and in the budget of its time. The radio
+/// interferes only while it is exposed; the budget's check (a debug build makes it) finds the states to sum to the span.
+#[test]
+fn primary_users_and_a_cr_user_without_a_mac_destroy_each_others_frames() {
+    let pu = r#"{ laws = { on = { deterministic = "5 s" }, off = { exponential = "5 s" } } }"#;
+    for silence in ["hold", "drop", "refuse"] {
+        let run = run_traced(&without_a_mac(silence, pu));
+        let (interfered, exposed) =
+            (first(&run.radios, "pu_interfered_share"), first(&run.radios, "pu_exposed_share"));
+        assert!(0.0 < interfered && interfered <= exposed, "{silence}: {interfered} of {exposed}");
+        let lost = first(&run.links, "drops_interference");
+        assert!(lost > 3.0, "{silence}: {lost}");
+        // Data of 1040 bytes at 20 Mbit/s; those lost at the ends of the measured span may be counted in one of the two alone.
+        let spent = first(extension(&run, "budget"), "interference_s");
+        assert_close(spent, lost * 1040.0 * 8.0 / 20e6, 0.02);
+    }
+}

@@ -1,0 +1,215 @@
+//! A CR user without a MAC: a link whose channel is its own while it is open.
+//!
+//! The radio senses, decides and hands off as with a MAC. What a MAC would tell it, the link's arrivals do: when each frame was on the
+//! air, and on which channel. From that follow what primary users destroy of the link's frames, and what the frames cost primary
+//! users. A frame is accounted for when it arrives; the propagation delay is taken off.
+
+use cogtcp_link::{DropCause, Frame, Payload};
+use cogtcp_scenario::{CognitiveSpec, RadioSpec};
+use cogtcp_spectrum::air::Air;
+use cogtcp_spectrum::{ChannelId, CognitiveRadio, Protection, Radio};
+use cogtcp_units::{Duration, Position, RandomStream, Rate, Time};
+use cogtcp_wireless::{Fate, FrameKind, InterfaceId, PrimaryUsers, Reception, Surroundings};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Stretches of time on the air that are remembered, so that two directions that send at once count once.
+const REMEMBERED: usize = 64;
+
+/// By how much two directions can report frames out of the order of their transmissions: the longest transmission and the
+/// difference of their delays. An opening is kept for so long.
+const LONGEST_ORDER: Duration = Duration::from_secs(60);
+
+/// A stretch of time in which the channel was open.
+#[derive(Clone, Copy, Debug)]
+struct Opening {
+    from: Time,
+    /// [`Time::MAX`] while it lasts.
+    until: Time,
+    channel: ChannelId,
+    rate: Rate,
+}
+
+/// The CR user of links without a MAC.
+#[derive(Debug)]
+pub(super) struct ChannelUser {
+    radio: CognitiveRadio,
+    users: PrimaryUsers,
+    /// Where the ends are; frames of direction 0 are received at the second.
+    ends: [Position; 2],
+    /// Power of a frame at the other end, W.
+    signal: f64,
+    capture: f64,
+    /// Draw the errors of the channel, by direction.
+    errors: [RandomStream; 2],
+    openings: VecDeque<Opening>,
+    /// Times for which a frame of this radio was counted as being on the air, apart and in order.
+    covered: VecDeque<(Time, Time)>,
+    warm: Protection,
+}
+
+impl ChannelUser {
+    /// The CR user of `spec` in the run of seed `seed`.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be built.
+    pub(super) fn new(
+        cognitive: &CognitiveSpec,
+        spec: &RadioSpec,
+        air: &Arc<Air>,
+        seed: u64,
+    ) -> Result<Self, String> {
+        let settings = &cognitive.user.shared;
+        let [first, second] = &cognitive.ends;
+        let detector = settings.detector.kind().build(&cognitive.surroundings);
+        let detector = detector.map_err(|error| error.to_string())?;
+        let policy = settings.policy.kind().build();
+        let radio = CognitiveRadio::new(first.clone(), Arc::clone(air), detector, policy, seed, &spec.name);
+        let ends = [first.position, second.position];
+        let distance = first.position.distance(second.position);
+        let errors = ["forward", "reverse"]
+            .map(|direction| RandomStream::new(seed, &format!("errors/{}/{direction}", spec.name), 0));
+        Ok(Self {
+            radio: radio.map_err(|error| error.to_string())?,
+            users: PrimaryUsers::new(Arc::clone(air)),
+            ends,
+            signal: air.propagation.received(cognitive.user.transmit_power.watts(), distance, 1.0),
+            capture: first.receiver.capture,
+            errors,
+            openings: VecDeque::new(),
+            covered: VecDeque::new(),
+            warm: Protection::default(),
+        })
+    }
+
+    pub(super) fn radio(&self) -> &CognitiveRadio {
+        &self.radio
+    }
+
+    pub(super) fn radio_mut(&mut self) -> &mut CognitiveRadio {
+        &mut self.radio
+    }
+
+    /// Metrics count from `now`.
+    pub(super) fn end_warmup(&mut self, now: Time) {
+        self.warm = self.radio.protection(now);
+        self.radio.restart_maximum();
+    }
+
+    /// How primary users fared since the end of the warm-up.
+    pub(super) fn measured(&self, now: Time) -> Protection {
+        self.radio.protection(now).since(&self.warm)
+    }
+
+    /// The radio may have changed at `now`. `has_packets`: frames are under way that an earlier opening may have carried.
+    pub(super) fn note_channel(&mut self, now: Time, has_packets: bool) {
+        let open = !self.radio.phase().is_silent();
+        let (channel, rate) = (self.radio.loaded(), self.radio.rate().unwrap_or_default());
+        if let Some(last) = self.openings.back_mut().filter(|last| last.until == Time::MAX) {
+            if open && (last.channel, last.rate) == (channel, rate) {
+                return;
+            }
+            last.until = now;
+        }
+        if open {
+            if !has_packets {
+                self.openings.clear();
+            }
+            self.openings.push_back(Opening { from: now, until: Time::MAX, channel, rate });
+        }
+    }
+
+    /// A frame of direction 0 or 1 has left the air at `until`; `lost` names what the link lost it for. Returns why it is lost
+    /// otherwise.
+    pub(super) fn settle<P: Payload>(
+        &mut self,
+        direction: usize,
+        until: Time,
+        frame: &Frame<P>,
+        lost: Option<DropCause>,
+    ) -> Option<DropCause> {
+        let start_at = |rate: Rate| {
+            let span = rate.transmission_time(u64::from(frame.size()));
+            Time::from_nanos(until.as_nanos().saturating_sub(span.as_nanos()))
+        };
+        // The last opening by whose rate the frame can have begun in it, or in the silence after it.
+        let place = self.openings.iter().rposition(|opening| opening.from <= start_at(opening.rate))?;
+        let Opening { until: closed, channel, rate, .. } = self.openings[place];
+        let start = start_at(rate);
+        let passed = self
+            .openings
+            .iter()
+            .take_while(|opening| start.saturating_since(opening.until) > LONGEST_ORDER)
+            .count();
+        self.openings.drain(..passed.min(place));
+        if lost == Some(DropCause::Silence) {
+            // Nothing of it was sent into the silence that destroyed it.
+            self.count_on_air(channel, start, until.min(closed));
+            return None;
+        }
+        self.count_on_air(channel, start, until);
+        if lost.is_some() {
+            return None;
+        }
+        let reception = Reception {
+            receiver: InterfaceId(1 - direction as u32),
+            place: self.ends[1 - direction],
+            channel,
+            kind: FrameKind::Data,
+            from: start,
+            until,
+            signal: self.signal,
+            others: 0.0,
+            capture: self.capture,
+        };
+        let rate = self.radio.air().channels.get(channel).map_or(0.0, |entry| entry.error_rate.get());
+        let errs = rate > 0.0 && self.errors[direction].uniform() < rate;
+        match self.users.fate(&reception) {
+            Fate::Interfered => Some(DropCause::Interference),
+            Fate::TooWeak => Some(DropCause::Loss),
+            Fate::Captured => errs.then_some(DropCause::Loss),
+        }
+    }
+
+    /// Counts that a frame was on the air of `channel`, but for the time for which another one of this radio is counted.
+    fn count_on_air(&mut self, channel: ChannelId, from: Time, until: Time) {
+        let mut at = from;
+        let mut free = Vec::new();
+        for (begin, end) in &self.covered {
+            if at < *begin {
+                free.push((at, until.min(*begin)));
+            }
+            at = at.max(*end);
+            if at >= until {
+                break;
+            }
+        }
+        if at < until {
+            free.push((at, until));
+        }
+        for (begin, end) in free.into_iter().filter(|(begin, end)| begin < end) {
+            self.radio.transmitted_on(channel, begin, end);
+        }
+        self.cover(from, until);
+    }
+
+    /// Adds a stretch to those that are covered, and joins what touches.
+    fn cover(&mut self, from: Time, until: Time) {
+        if from >= until {
+            return;
+        }
+        let (mut from, mut until) = (from, until);
+        let first = self.covered.iter().position(|(_, end)| *end >= from).unwrap_or(self.covered.len());
+        let mut last = first;
+        while let Some((begin, end)) = self.covered.get(last).filter(|(begin, _)| *begin <= until) {
+            (from, until) = (from.min(*begin), until.max(*end));
+            last += 1;
+        }
+        self.covered.drain(first..last);
+        self.covered.insert(first, (from, until));
+        if self.covered.len() > REMEMBERED {
+            self.covered.pop_front();
+        }
+    }
+}
