@@ -171,6 +171,6 @@ def test_pages_open_the_lab_at_a_state_that_there_is(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("COGTCP_SITE_LAB", "1")
     href = '<a href="../lab/index.html#start=see+chain-f7a+happen">'
     assert href in site_lab.fill(text, "studies/chain.md")
-    assert "#start=see+chain-f7a+closest+to+the+paper" in site_lab.fill(text, "studies/chain.md")
+    assert "#start=see+chain-f7a+at+its+best+reading" in site_lab.fill(text, "studies/chain.md")
     cubic = site_lab.fill("<h1>CUBIC</h1>", "congestion/cubic.md")
     assert '"../lab/index.html#start=sensed-link&amp;transports=cubic%2Cnewreno%2Csack"' in cubic

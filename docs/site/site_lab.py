@@ -72,7 +72,7 @@ def fill(content: str, page: str) -> str:
 
         def with_link(found: re.Match[str]) -> str:
             states = claims.get(found[2], [])
-            said = ("See it happen in the lab", "See it closest to the paper's numbers")
+            said = ("See it happen in the lab", "See it at its best reading")
             return "\n".join(
                 [found[0], *(_link(page, state, text) for state, text in zip(states, said, strict=False))]
             )

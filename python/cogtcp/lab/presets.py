@@ -11,7 +11,7 @@ from cogtcp import _core
 from cogtcp._shipped import locate, shipped
 from cogtcp.lab.controls import Control, controls_of
 from cogtcp.scenario import Scenario
-from cogtcp.studies import search
+from cogtcp.studies import readings
 from cogtcp.studies.folder import list_studies
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from cogtcp.studies.showing import Shown
     from cogtcp.studies.space import Setting
 
-#: Said of a claim under the setting that the search of its study found to be closest to the paper.
-CLOSEST_SAID = "Here what the paper leaves unsaid is as its numbers are met best."
+#: Said of a claim under the reading that reproduces it best.
+BEST_SAID = "Here what the paper leaves unsaid is as the best reading of the claim has it."
 #: In place of a transport: each flow has the one that the scenario gives it.
 AS_IT_IS = "as it is"
 
@@ -114,7 +114,7 @@ class Preset:
         axes = (f"{name} {', '.join(map(str, values))}" for name, values in self._shown.varies.items())
         varied = "; ".join(axes)
         said = f"{claim.figure}: {claim.claim}" + (f" Its points: {varied}." if varied else "")
-        return said if self.setting is None else f"{said} {CLOSEST_SAID}"
+        return said if self.setting is None else f"{said} {BEST_SAID}"
 
 
 def presets(file: str | None) -> dict[str, Preset]:
@@ -136,19 +136,19 @@ def presets(file: str | None) -> dict[str, Preset]:
 
 
 def claim_presets(claim: str) -> tuple[str, str]:
-    """Return the names of the presets that show a claim: at the base, and closest to the paper."""
-    return f"see {claim} happen", f"see {claim} closest to the paper"
+    """Return the names of the presets that show a claim: at the base, and at its best reading."""
+    return f"see {claim} happen", f"see {claim} at its best reading"
 
 
 def _of_claims(study: Study) -> Iterator[Preset]:
-    """Return how claims are seen. Without the second one a claim is closest to its paper at the base."""
-    kept = search.read(study)
+    """Return how claims are seen: at the base, and at the best reading where that is another."""
+    kept = readings.read(study)
     for claim in study.claims:
         if not claim.points:
             continue
-        base, closest = claim_presets(claim.id)
+        base, best = claim_presets(claim.id)
         seen, shows = ((claim.id, claim.claim),), (study, claim)
         yield Preset(base, f"Study {study.name}", claims=seen, shows=shows)
-        found = None if kept is None else kept.claims.get(claim.id)
-        if found is not None and found.closest != study.space.base:
-            yield Preset(closest, f"Study {study.name}", claims=seen, shows=shows, setting=found.closest)
+        reading = kept.get(claim.id)
+        if reading is not None and reading.setting != study.space.base:
+            yield Preset(best, f"Study {study.name}", claims=seen, shows=shows, setting=reading.setting)
