@@ -52,5 +52,5 @@ pub use rate_sample::RateSample;
 pub use receiver::{Accepted, Receiver, ReceiverState, ReceiverStats};
 pub use receiver_hook::{Agree, FlowCount, ReceiverHook, ReceiverHost};
 pub use segment::{Flags, IPV4_HEADER, SackBlock, Segment, TCP_HEADER, Timestamps};
-pub use sender::{Sender, SenderStats};
+pub use sender::{Outstanding, Sender, SenderStats};
 pub use sequence::SeqNumber;

@@ -161,6 +161,11 @@ impl Scoreboard {
         (self.nxt - self.una + self.retransmitted).saturating_sub(self.sacked + self.lost + self.dup_credit)
     }
 
+    /// Bytes that duplicate ACKs say have left the network, where SACK does not tell which.
+    pub(crate) const fn duplicates(&self) -> u64 {
+        self.dup_credit
+    }
+
     /// Whether any SACK is held.
     pub(crate) fn has_sacks(&self) -> bool {
         !self.runs.is_empty()

@@ -1,13 +1,14 @@
 //! The sending end of a connection: active opener and owner of the data.
 //!
 //! One module per concern: [`handshake`] opens and closes, [`ecn`] responds to marks, [`input`] takes ACKs, [`recovery`] decides what they mean
-//! for losses, [`output`] chooses the next segment, [`rack`] has losses by time and the tail loss probe, [`timers`] serves the retransmission and persist timers, [`undo`]
+//! for losses, [`output`] chooses the next segment, [`outstanding`] counts what is in the network, [`rack`] has losses by time and the tail loss probe, [`timers`] serves the retransmission and persist timers, [`undo`]
 //! takes needless responses to losses back, [`usage`] says whether cwnd limits.
 
 mod ecn;
 mod handshake;
 mod input;
 mod output;
+mod outstanding;
 mod rack;
 mod rare;
 mod recovery;
@@ -28,6 +29,7 @@ use crate::{Recovery, Segment, SenderConfig, SeqNumber, TimeoutRules, TransportE
 use cogtcp_units::{Duration, Rate, Time, prefetch};
 use ecn::Ecn;
 use handshake::Connection;
+pub use outstanding::Outstanding;
 use rare::Rare;
 use std::collections::VecDeque;
 use std::sync::Arc;
