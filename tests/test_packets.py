@@ -17,6 +17,7 @@ from kernel_needs import soon
 SCRIPTS = sorted((ROOT / "tests/packets").glob("*.pkt"))
 # On the kernel they take a control that root has loaded: tests/test_kernel_c2.py.
 OF_C2 = sorted((ROOT / "tests/packets_c2").glob("*.pkt"))
+OF_DRILL = sorted((ROOT / "tests/packetdrill").glob("*.pkt"))
 HANDSHAKE = ROOT / "tests/packets/handshake.pkt"
 
 
@@ -36,7 +37,7 @@ def test_there_are_scripts_of_what_the_protocol_does() -> None:
         assert part in names
 
 
-@pytest.mark.parametrize("path", [*SCRIPTS, *OF_C2], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*SCRIPTS, *OF_C2, *OF_DRILL], ids=lambda path: path.stem)
 def test_the_model_does_what_the_script_says(path: Path) -> None:
     (outcome,) = packets.play([path])
     assert outcome.verdict == "agrees", outcome.explain()
@@ -45,10 +46,10 @@ def test_the_model_does_what_the_script_says(path: Path) -> None:
 
 def test_the_kernel_does_what_the_scripts_say() -> None:
     try:
-        outcomes = packets.play([ROOT / "tests/packets"], "kernel")
+        outcomes = packets.play([ROOT / "tests/packets", ROOT / "tests/packetdrill"], "kernel")
     except NoKernelPlaneError as error:
         pytest.skip(f"no kernel plane here: {error}")
-    assert [Path(outcome.file) for outcome in outcomes] == SCRIPTS
+    assert [Path(outcome.file) for outcome in outcomes] == [*SCRIPTS, *OF_DRILL]
     assert not [outcome.explain() for outcome in outcomes if outcome.verdict == "differs"]
     # Others test on this machine too, and clear up.
     assert soon(lambda: find() == [])
@@ -98,6 +99,45 @@ def test_a_model_that_did_otherwise_is_found(tmp_path: Path, change: tuple[str, 
     (outcome,) = packets.play([tmp_path / "changed.pkt"])
     assert outcome.verdict == "differs"
     assert says in outcome.explain()
+
+
+@pytest.mark.parametrize(
+    ("script", "change", "says"),
+    [
+        ("recovery-of-a-listener", ("tcpi_sacked == 3", "tcpi_sacked == 2"), "tcpi_sacked 3"),
+        ("recovery-of-a-listener", ("threshold = 7", "threshold = 5"), "tcpi_snd_ssthresh 7"),
+        ("recovery-of-a-listener", ("+0~+.03 >", "+.1 >"), "before its time"),
+        ("timestamps", ("TS val 750 ecr 9000", "TS val 950 ecr 9000"), "a timestamp -0.2"),
+        ("timestamps", ("TS val 750 ecr 9000", "TS val 750 ecr 8999"), "echo of a timestamp"),
+        ("blocking-calls", ("+.01...0.05 read", "+.01...0.03 read"), "has not returned in time"),
+        ("blocking-calls", ("[300]", "[299]"), "it returned 300"),
+        ("ecn", ("[ect0] P.", "[ce] P."), "ECN bits"),
+        ("close-and-reset", ("> R. 1:1(0)", "> F. 1:1(0)"), "another flags"),
+        ("shutdown-and-times", ("-1 EPIPE", "-1 ETIMEDOUT"), "EPIPE"),
+        ("unreachable", ("[113]", "[111]"), "it returned 113"),
+    ],
+)
+def test_what_a_script_of_packetdrill_says_is_compared(
+    tmp_path: Path, script: str, change: tuple[str, str], says: str
+) -> None:
+    text = (ROOT / f"tests/packetdrill/{script}.pkt").read_text()
+    assert change[0] in text
+    (tmp_path / "changed.pkt").write_text(text.replace(*change, 1))
+    (outcome,) = packets.play([tmp_path / "changed.pkt"])
+    assert outcome.verdict == "differs"
+    assert says in outcome.explain()
+
+
+def test_what_no_plane_has_is_refused_by_name(command: Command, tmp_path: Path) -> None:
+    text = (ROOT / "tests/packetdrill/unreachable.pkt").read_text()
+    (tmp_path / "suite").mkdir()
+    (tmp_path / "suite/beyond.pkt").write_text(text + "+0 epoll_create(1) = 5\n")
+    (tmp_path / "suite/sound.pkt").write_text(text)
+    (tmp_path / "suite/wrong.pkt").write_text(text + "+0 write(3, ..., x) = 5\n")
+    done = command("packets", "suite", "--json")
+    assert done.code == 2
+    assert "beyond.pkt:9: out of scope: epoll" in done.err
+    assert [each["verdict"] for each in done.json()["scripts"]] == ["beyond", "agrees", "error"]
 
 
 def test_json_has_everything(command: Command) -> None:
@@ -167,7 +207,8 @@ def test_scripts_play_on_virtual_ethernet() -> None:
 
 def test_the_page_lists_every_script_and_every_difference() -> None:
     page = (ROOT / "docs/packet-scripts.md").read_text()
-    for path, (about, differences) in zip([*SCRIPTS, *OF_C2], packets.check([*SCRIPTS, *OF_C2]), strict=True):
+    documented = [*SCRIPTS, *OF_C2, *OF_DRILL]
+    for path, (about, differences) in zip(documented, packets.check(documented), strict=True):
         assert f"| `{path.stem}` | {about} |" in page
         for _, reason in differences:
             assert f"| `{path.stem}` | {reason} |" in page

@@ -10,7 +10,7 @@ pub(crate) const UDP: u8 = 17;
 /// ICMP, its type of destination unreachable, and the code that says the host is (RFC 792).
 const ICMP: u8 = 1;
 const UNREACHABLE: u8 = 3;
-const HOST_UNREACHABLE: u8 = 1;
+pub(crate) const HOST_UNREACHABLE: u8 = 1;
 pub(crate) const IPV4_HEADER: usize = 20;
 pub(crate) const IPV6_HEADER: usize = 40;
 const TCP_HEADER: usize = 20;
@@ -207,15 +207,15 @@ fn ends(bytes: &[u8], transport: &[u8]) -> Ends {
     }
 }
 
-/// The bytes of ICMP destination unreachable (RFC 792, code 1: host) about a packet of IPv4, of which it quotes the header and 8
+/// The bytes of ICMP destination unreachable (RFC 792) about a packet of IPv4, of which it quotes the header and 8
 /// bytes; `None`: there are not as many, or it is about ICMP, of which nobody is told (RFC 1122 section 3.2.2).
-pub(crate) fn write_unreachable(from: Ipv4Addr, about: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn write_unreachable(from: Ipv4Addr, code: u8, about: &[u8]) -> Option<Vec<u8>> {
     if about.first()? >> 4 != 4 || *about.get(9)? == ICMP {
         return None;
     }
     let quoted = about.get(..usize::from(about[0] & 0x0f) * 4 + 8)?;
     let source: [u8; 4] = about.get(12..16)?.try_into().ok()?;
-    let mut icmp = vec![UNREACHABLE, HOST_UNREACHABLE, 0, 0, 0, 0, 0, 0];
+    let mut icmp = vec![UNREACHABLE, code, 0, 0, 0, 0, 0, 0];
     icmp.extend(quoted);
     let checksum = !folded(sum(&icmp));
     put(&mut icmp, 2, checksum);

@@ -336,7 +336,9 @@ mod tests {
         data[12..20].copy_from_slice(&[100, 64, 0, 1, 100, 64, 0, 2]);
         data[20..22].copy_from_slice(&40_000_u16.to_be_bytes());
         data[22..24].copy_from_slice(&(FIRST_PORT + 1).to_be_bytes());
-        let message = headers::write_unreachable(Ipv4Addr::new(100, 64, 0, 9), &data).unwrap();
+        let message =
+            headers::write_unreachable(Ipv4Addr::new(100, 64, 0, 9), headers::HOST_UNREACHABLE, &data)
+                .unwrap();
         for bytes in [&message, &data] {
             let packet = observer.take(Time::ZERO, bytes).unwrap();
             let frame = Frame::new(packet, bytes.len() as u32);

@@ -253,7 +253,8 @@ impl Packets {
     /// unreachable, and its size.
     pub fn unreachable(&mut self, now: Time, from: Option<usize>, about: &Packet) -> Option<(Packet, u32)> {
         let quoted = self.slots.get(about.slot as usize)?;
-        let bytes = headers::write_unreachable(address(from.unwrap_or(NO_HOST)), quoted)?;
+        let bytes =
+            headers::write_unreachable(address(from.unwrap_or(NO_HOST)), headers::HOST_UNREACHABLE, quoted)?;
         Some((self.put(now, &bytes)?, bytes.len() as u32))
     }
 

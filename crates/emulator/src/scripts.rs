@@ -1,6 +1,8 @@
 //! Packet scripts against the kernel of this machine: each end in a network namespace of its own, whose TUN device is the wire that
 //! the script holds in its hand.
 
+mod drilled;
+
 use crate::clock::Clock;
 use crate::device::{Device, DeviceKind, Devices, Setting};
 use crate::error::{EmulationError, Tried};
@@ -9,7 +11,8 @@ use crate::namespaces::{self, Namespace};
 use crate::wire::{self, Initial};
 use crate::{plan, privileges, sockets, sys};
 use cogtcp_packets::{
-    Call, Heard, Measure, Moment, Packet, Plane, PlaneName, Report, Script, Tolerance, model, run,
+    Action, Call, CallError, Errno, Heard, Icmp, Language, Measure, Moment, Packet, Plane, PlaneName, Report,
+    Script, System, Tolerance, model, run,
 };
 use cogtcp_transport::linux_control;
 use cogtcp_units::{Duration, Time};
@@ -25,6 +28,8 @@ const PORT: u16 = 8080;
 const PEER_PORT: u16 = 40_000;
 /// IPv4 and TCP headers without options.
 const HEADERS: u32 = 40;
+/// packetdrill's own device.
+const DRILL_MTU: u32 = 1500;
 /// Timers of the kernel end at ticks (4 ms with HZ 250), of which two may meet in one span.
 const EARLY: Duration = Duration::from_millis(10);
 /// How late a packet may be: more than a busy machine makes it.
@@ -87,7 +92,8 @@ pub fn play_scripts(
 fn play(script: &Script, stages: Vec<Stage>) -> Option<Played> {
     let mut last = None;
     for stage in stages {
-        let report = run(script, &mut Host::new(stage), Tolerance { early: EARLY, late: LATE });
+        let report =
+            run(script, &mut Host::new(stage, script.language), Tolerance { early: EARLY, late: LATE });
         let is_evidence = report.mismatch.is_none() || report.lateness <= IN_TIME;
         last = Some(Played { report, is_evidence });
         if is_evidence {
@@ -102,6 +108,8 @@ fn play(script: &Script, stages: Vec<Stage>) -> Option<Played> {
 struct Stage {
     device: Device,
     socket: Socket,
+    /// Keeps the namespace when the connection's own socket is closed.
+    _anchor: OwnedFd,
 }
 
 #[derive(Debug)]
@@ -130,19 +138,25 @@ impl Stage {
         for (name, value) in plan::settings_of(&script.flow.sender) {
             let _ = namespaces::set_sysctl(name, &value);
         }
+        let is_drilled = script.language != Language::Own;
         for (name, value) in &script.kernel {
-            namespaces::set_sysctl(name, value)
-                .tried(format!("{}: net.{name} cannot be set to {value}", script.file))?;
+            match namespaces::set_sysctl(name, value) {
+                // packetdrill's scripts are for kernels of many years, and name settings that some do not have.
+                Err(error) if is_drilled && error.kind() == io::ErrorKind::NotFound => {}
+                outcome => outcome.tried(format!("{}: net.{name} cannot be set to {value}", script.file))?,
+            }
         }
         let config = &script.flow.sender;
         // The peer's full segments have their timestamps beside the MSS: a device other than TUN takes nothing above its MTU.
-        let room = plan::timestamps(config);
-        let mtu = config.mss + HEADERS + room;
+        let room = if is_drilled { 0 } else { plan::timestamps(config) };
+        let mtu = if is_drilled { DRILL_MTU } else { config.mss + HEADERS + room };
         let device = Devices::new(kind).make(0, &namespace, Setting { address: OWN, address6: None, mtu })?;
-        let is_client = script
-            .steps
-            .iter()
-            .any(|step| matches!(step.action, cogtcp_packets::Action::Call(Call::Connect)));
+        let is_client = script.steps.iter().any(|step| {
+            matches!(
+                step.action,
+                Action::Call(Call::Connect) | Action::System(System { call: Call::Connect, .. })
+            )
+        });
         let Some(congestion) = linux_control(&script.flow.control.name) else {
             let what = format!("{}: the kernel has no transport \"{}\"", script.file, script.transport);
             return Err(EmulationError::Scenario { what, known: plan::CONTROLS });
@@ -158,17 +172,29 @@ impl Stage {
         let socket = if is_client {
             let socket = sys::tcp_socket(OWN.into()).tried("a socket")?;
             control(socket.as_fd())?;
-            sockets::end_at_once(socket.as_fd());
-            set_flag(&socket, libc::TCP_NODELAY, 1).tried("TCP_NODELAY")?;
+            if !is_drilled {
+                sockets::end_at_once(socket.as_fd());
+                set_flag(&socket, libc::TCP_NODELAY, 1).tried("TCP_NODELAY")?;
+            }
             Socket::Client(socket)
         } else {
             let listener = TcpListener::bind((OWN, PORT)).tried("a socket cannot listen")?;
             listener.set_nonblocking(true).tried("a socket cannot be set not to block")?;
             control(listener.as_fd())?;
-            sockets::end_at_once(listener.as_fd());
+            if !is_drilled {
+                sockets::end_at_once(listener.as_fd());
+            }
             Socket::Server(listener)
         };
-        Ok(Self { device, socket })
+        let anchor = sys::tcp_socket(OWN.into()).tried("a socket")?;
+        Ok(Self { device, socket, _anchor: anchor })
+    }
+
+    /// Closes the socket of an end that connects, and puts one in its place that does nothing.
+    fn close_client(&mut self) {
+        if let (Socket::Client(socket), Ok(idle)) = (&mut self.socket, self._anchor.try_clone()) {
+            *socket = idle;
+        }
     }
 }
 
@@ -183,6 +209,7 @@ struct Host {
     /// What was accepted; a client's own socket is its connection.
     accepted: Option<OwnedFd>,
     is_closed: bool,
+    language: Language,
     clock: Clock,
     initial: Initial,
     /// The end's port, once it has sent.
@@ -196,11 +223,12 @@ struct Host {
 }
 
 impl Host {
-    fn new(stage: Stage) -> Self {
+    fn new(stage: Stage, language: Language) -> Self {
         Self {
             stage,
             accepted: None,
             is_closed: false,
+            language,
             clock: Clock::start(),
             initial: Initial { own: 0, peer: model::PEER_INITIAL },
             port: PORT,
@@ -264,36 +292,40 @@ impl Plane for Host {
         }
     }
 
-    fn call(&mut self, call: Call) -> Result<(), String> {
+    fn call(&mut self, call: Call) -> Result<u64, CallError> {
+        if self.language != Language::Own {
+            return self.call_drilled(call);
+        }
         let failed = |what: &str, error: io::Error| format!("{what}: {error}");
         match call {
             Call::Connect => {
-                let Socket::Client(socket) = &self.stage.socket else { return Err("it listens".to_owned()) };
+                let Socket::Client(socket) = &self.stage.socket else {
+                    return Err("it listens".to_owned().into());
+                };
                 let to = SocketAddr::from((PEER, PORT));
-                sys::connect(socket.as_fd(), to).map_err(|e| failed("connect", e))
+                sys::connect(socket.as_fd(), to).map_err(|e| failed("connect", e))?;
             }
             // It has listened all the time.
-            Call::Listen => Ok(()),
+            Call::Listen => {}
             Call::Accept => {
                 let Socket::Server(listener) = &self.stage.socket else {
-                    return Err("it does not listen".to_owned());
+                    return Err("it does not listen".to_owned().into());
                 };
                 let (stream, _) = listener.accept().map_err(|e| failed("accept", e))?;
                 stream.set_nonblocking(true).map_err(|e| failed("accept", e))?;
                 stream.set_nodelay(true).map_err(|e| failed("TCP_NODELAY", e))?;
                 self.accepted = Some(stream.into());
-                Ok(())
             }
             Call::Write(bytes) => {
                 let data = vec![0; bytes as usize];
                 let wrote = sys::write(self.connection()?.as_fd(), &data).map_err(|e| failed("write", e))?;
-                if wrote == data.len() { Ok(()) } else { Err(format!("write took {wrote} bytes")) }
+                return Ok(wrote as u64);
             }
             Call::Read(bytes) => {
                 let mut data = vec![0; bytes as usize];
                 let got = sys::ready(sys::read(self.connection()?.as_fd(), &mut data));
-                let got = got.map_err(|e| failed("read", e))?.unwrap_or(0);
-                if got == data.len() { Ok(()) } else { Err(format!("{got} bytes were there to read")) }
+                let got = got.map_err(|e| failed("read", e))?;
+                return got.map(|got| got as u64).ok_or(CallError::Errno(Errno::WouldBlock));
             }
             Call::Close => {
                 self.connection()?;
@@ -306,17 +338,18 @@ impl Plane for Host {
                     None => {
                         // The descriptor stays: the namespace lasts as long as something of it is open.
                         let Socket::Client(socket) = &self.stage.socket else {
-                            return Err("there is no connection".to_owned());
+                            return Err("there is no connection".to_owned().into());
                         };
                         sys::shut_down(socket.as_fd()).map_err(|e| failed("close", e))?;
                     }
                 }
-                Ok(())
             }
             Call::LeaveQuickAck => {
-                set_flag(self.connection()?, libc::TCP_QUICKACK, 0).map_err(|e| failed("TCP_QUICKACK", e))
+                set_flag(self.connection()?, libc::TCP_QUICKACK, 0).map_err(|e| failed("TCP_QUICKACK", e))?;
             }
+            _ => return Err("this project's language has no such call".to_owned().into()),
         }
+        Ok(0)
     }
 
     fn inject(&mut self, packet: &Packet) -> Result<(), String> {
@@ -324,6 +357,18 @@ impl Plane for Host {
         let ends = Ends { from: (PEER, port).into(), to: (OWN, self.port).into() };
         let bytes = wire::write(packet, self.initial, ends);
         self.stage.device.wire.send(&bytes).map_err(|error| format!("the device: {error}"))
+    }
+
+    fn inject_icmp(&mut self, icmp: &Icmp) -> Result<(), String> {
+        let port = if matches!(self.stage.socket, Socket::Client(_)) { PORT } else { PEER_PORT };
+        let ends = Ends { from: (OWN, self.port).into(), to: (PEER, port).into() };
+        let bytes = wire::write_icmp(icmp, self.initial, ends).ok_or("ICMP is for IPv4")?;
+        self.stage.device.wire.send(&bytes).map_err(|error| format!("the device: {error}"))
+    }
+
+    fn field(&mut self, name: &str) -> Result<f64, String> {
+        let info = sockets::TcpInfo::of(self.connection()?.as_fd()).map_err(|error| error.to_string())?;
+        info.field(name).ok_or_else(|| format!("this kernel has no {name}"))
     }
 
     fn lateness(&self) -> Duration {

@@ -231,6 +231,32 @@ impl TcpInfo {
         self.short(240).map(u64::from)
     }
 
+    /// A field by its name in linux/tcp.h, of those that packet scripts ask for.
+    pub(crate) fn field(&self, name: &str) -> Option<f64> {
+        let byte = |at: usize| Some(f64::from(self.bytes[at]));
+        let word = |at| self.word(at).map(f64::from);
+        match name {
+            "tcpi_ca_state" => byte(1),
+            "tcpi_probes" => byte(3),
+            "tcpi_backoff" => byte(4),
+            "tcpi_options" => byte(5),
+            "tcpi_snd_mss" => word(16),
+            "tcpi_unacked" => word(24),
+            "tcpi_sacked" => word(28),
+            "tcpi_lost" => word(32),
+            "tcpi_retrans" => word(36),
+            "tcpi_last_data_recv" => word(52),
+            "tcpi_rtt" => word(68),
+            "tcpi_snd_ssthresh" => word(76),
+            "tcpi_snd_cwnd" => word(80),
+            "tcpi_advmss" => word(84),
+            "tcpi_reordering" => word(88),
+            "tcpi_min_rtt" => word(148),
+            "tcpi_delivered" => word(192),
+            _ => None,
+        }
+    }
+
     /// What a sender's connection shows of itself beside what every flow does: name and value.
     pub(crate) fn of_sender(&self) -> [(&'static str, f64); 8] {
         let mss = self.number(16);

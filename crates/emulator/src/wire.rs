@@ -1,7 +1,8 @@
 //! Bytes of the packets of scripts, and back.
 
 use crate::headers::{self, Ends, Options, Tcp, kind, pair, pairs, put_option};
-use cogtcp_packets::{Ecn, Packet};
+use cogtcp_packets::{Ecn, Icmp, Packet};
+use std::net::IpAddr;
 
 const ACK: u8 = 16;
 
@@ -21,6 +22,7 @@ pub(crate) fn write(packet: &Packet, initial: Initial, ends: Ends) -> Vec<u8> {
         ecn: match packet.ecn {
             Ecn::NotCapable => 0,
             Ecn::Capable => 2,
+            Ecn::CapableOne => 1,
             Ecn::Marked => 3,
         },
         seq: initial.peer.wrapping_add(packet.start),
@@ -43,6 +45,7 @@ pub(crate) fn read(bytes: &[u8], initial: Initial) -> Option<(Packet, [u16; 2])>
         window: tcp.window,
         ecn: match tcp.ecn {
             0 => Ecn::NotCapable,
+            1 => Ecn::CapableOne,
             3 => Ecn::Marked,
             _ => Ecn::Capable,
         },
@@ -67,6 +70,22 @@ pub(crate) fn read(bytes: &[u8], initial: Initial) -> Option<(Packet, [u16; 2])>
 /// The absolute sequence number of a packet of TCP.
 pub(crate) fn sequence(bytes: &[u8]) -> Option<u32> {
     headers::read_tcp(bytes).map(|tcp| tcp.seq)
+}
+
+/// The bytes of ICMP destination unreachable from the peer about a segment that the end has sent.
+pub(crate) fn write_icmp(icmp: &Icmp, initial: Initial, ends: Ends) -> Option<Vec<u8>> {
+    let about = headers::write_tcp(&Tcp {
+        ends,
+        ecn: 0,
+        seq: initial.own.wrapping_add(icmp.quoted),
+        ack: 0,
+        flags: ACK,
+        window: 0,
+        options: &[],
+        payload: 0,
+    });
+    let IpAddr::V4(from) = ends.to.ip() else { return None };
+    headers::write_unreachable(from, icmp.code, &about)
 }
 
 fn options(packet: &Packet, initial: Initial) -> Vec<u8> {

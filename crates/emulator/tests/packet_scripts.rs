@@ -1,4 +1,4 @@
-//! Every script of `tests/packets` against the kernel of this machine. A program of its own and not a test of the harness: what it
+//! Every script of `tests/packets`, and of `tests/packetdrill` in that language, against the kernel of this machine. A program of its own and not a test of the harness: what it
 //! does with namespaces takes a process with one thread.
 
 #[cfg(not(target_os = "linux"))]
@@ -11,8 +11,9 @@ fn main() {
     use std::fs;
     use std::path::Path;
 
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/packets");
-    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let folder = |name| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").join(name);
+    let inside = |name| fs::read_dir(folder(name)).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = ["packets", "packetdrill"].into_iter().flat_map(inside).collect();
     files.sort();
     let only = std::env::var("SCRIPT").unwrap_or_default();
     files.retain(|path| path.to_string_lossy().contains(&only));

@@ -28,7 +28,7 @@ impl Head {
             let line = 1 + text[..at.min(text.len())].matches('\n').count();
             let known = "the head has about, transport, and what is needed of tcp.NAME and kernel.NAME";
             let message = format!("{}; {known}", error.message().replace('\n', ", "));
-            ScriptError { file: file.to_owned(), line, message }
+            ScriptError::wrong(file, line, message)
         })
     }
 
@@ -37,33 +37,7 @@ impl Head {
         // Lines stay where they are, so that an error names them.
         let is_tcp = |line: &&str| line.trim_start().starts_with("tcp.");
         let settings: Vec<&str> = text.lines().map(|line| if is_tcp(&line) { line } else { "" }).collect();
-        let scenario = format!(
-            "{}\nname = \"script\"\n[run]\nduration = \"1 s\"\n[topology.single_hop]\nlink = {{ rate = \"1 Gbit/s\", delay = \"1 ms\" }}\n\
-             [[flow]]\nname = \"flow\"\nfrom = \"sender\"\nto = \"receiver\"\ntransport = \"newreno\"\n",
-            settings.join("\n")
-        );
-        let flow = Scenario::parse(&scenario, file)
-            .and_then(|scenario| scenario.with_transport(&self.transport))
-            .and_then(|scenario| scenario.resolve())
-            .map(|mut experiment| experiment.flows.remove(0));
-        let flow = flow.map_err(|error| ScriptError {
-            file: file.to_owned(),
-            // An error of the transport, which is no setting of `tcp`, has no line of its own.
-            line: error.line.map_or(1, |line| line.get() as usize),
-            message: [error.field.as_str(), &error.message, &error.remedy]
-                .into_iter()
-                .filter(|part| !part.is_empty())
-                .collect::<Vec<_>>()
-                .join("; "),
-        })?;
-        match flow.protocol {
-            Protocol::Tcp(tcp) => Ok(tcp),
-            Protocol::Other(..) => Err(ScriptError {
-                file: file.to_owned(),
-                line: 1,
-                message: format!("the transport {} has no segments; name a preset of TCP", flow.transport),
-            }),
-        }
+        flow_of(&self.transport, &settings.join("\n"), file)
     }
 
     /// Names below `net.` and values.
@@ -73,5 +47,31 @@ impl Head {
             other => other.to_string(),
         };
         self.kernel.iter().map(|(name, value)| (format!("ipv4.{name}"), text(value))).collect()
+    }
+}
+
+/// The end under test: a transport with `settings` of a scenario's `tcp`, a line each.
+pub(crate) fn flow_of(transport: &str, settings: &str, file: &str) -> Result<TcpSpec, ScriptError> {
+    let scenario = format!(
+        "{settings}\nname = \"script\"\n[run]\nduration = \"1 s\"\n[topology.single_hop]\nlink = {{ rate = \"1 Gbit/s\", delay = \"1 ms\" }}\n\
+         [[flow]]\nname = \"flow\"\nfrom = \"sender\"\nto = \"receiver\"\ntransport = \"newreno\"\n"
+    );
+    let flow = Scenario::parse(&scenario, file)
+        .and_then(|scenario| scenario.with_transport(transport))
+        .and_then(|scenario| scenario.resolve())
+        .map(|mut experiment| experiment.flows.remove(0));
+    let flow = flow.map_err(|error| {
+        // An error of the transport, which is no setting of `tcp`, has no line of its own.
+        let line = error.line.map_or(1, |line| line.get() as usize);
+        let parts = [error.field.as_str(), &error.message, &error.remedy];
+        let said: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        ScriptError::wrong(file, line, said.join("; "))
+    })?;
+    match flow.protocol {
+        Protocol::Tcp(tcp) => Ok(tcp),
+        Protocol::Other(..) => {
+            let message = format!("the transport {} has no segments; name a preset of TCP", flow.transport);
+            Err(ScriptError::wrong(file, 1, message))
+        }
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! A script plays the peer of one end of a connection, in the manner of packetdrill. The same script runs against the model's
 //! endpoints ([`model`], under a clock made by hand) and against the kernel of this machine (`cogtcp-emulator`, over a TUN device):
-//! both are a [`Plane`]. The runner ([`run`]) stops at the first step that differs. The format is described in
-//! `docs/packet-scripts.md`.
+//! both are a [`Plane`]. The runner ([`run`]) stops at the first step that differs. Scripts are in this project's own language, described in
+//! `docs/packet-scripts.md`, or in packetdrill's (Cardwell et al., USENIX ATC 2013), read by `drill`.
 
+mod drill;
 mod head;
 pub mod model;
 mod packet;
@@ -12,6 +13,10 @@ mod parse;
 mod run;
 mod script;
 
-pub use packet::{Ecn, Packet, PacketPattern};
+pub use drill::{Fields, Statement};
+pub use packet::{Ecn, Icmp, Packet, PacketPattern};
 pub use run::{Heard, Line, Mismatch, Moment, Plane, Report, Tolerance, run};
-pub use script::{Action, Call, Measure, PlaneName, Script, ScriptError, Span, Step};
+pub use script::{
+    Action, Call, CallError, Errno, Language, Measure, PlaneName, Returns, Script, ScriptError, Side, Slack,
+    SocketOption, Span, Step, System, When,
+};

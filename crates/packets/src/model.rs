@@ -1,16 +1,29 @@
-//! The model's endpoints under a clock made by hand: `connect` makes a [`Sender`], `listen` a [`Receiver`].
+//! The model's endpoints under a clock made by hand: `connect` makes a [`Sender`], `listen` a [`Receiver`]; in packetdrill's language either
+//! makes an end of both ([`duplex`]).
 
-use crate::packet::{Ecn, Packet};
+mod duplex;
+mod fields;
+
+use crate::packet::{Ecn, Icmp, Packet};
 use crate::run::{Heard, Moment, Plane, Report, Tolerance, run};
-use crate::script::{Call, Measure, PlaneName, Script, ScriptError};
+use crate::script::{
+    Call, CallError, Errno, Language, Measure, PlaneName, Script, ScriptError, Side, SocketOption,
+};
 use cogtcp_transport::{
-    CongestionControl, Flags, Receiver, ReceiverConfig, ReceiverState, Segment, Sender, SeqNumber, make,
+    CongestionControl, Flags, Receiver, ReceiverConfig, ReceiverState, Segment, Sender, SenderConfig,
+    SeqNumber, make,
 };
 use cogtcp_units::{Duration, Time};
+use duplex::{Duplex, Ended};
 use std::fmt;
 
 /// Initial sequence number of the peer that the script plays: near the end of the numbers, so that they wrap.
 pub const PEER_INITIAL: u32 = u32::MAX - 10_000;
+
+/// packetdrill's scripts are of kernels with 1000 ticks a second, the model's Linux has 250. Two ticks may meet in one span; the least
+/// timeout is two ticks (`TCP_TIMEOUT_MIN`), 6 ms more, and an interval and its end are each rounded up to a tick of 4 ms.
+const EARLY: Duration = Duration::from_millis(10);
+const LATE: Duration = Duration::from_millis(14);
 
 const FLAGS: [Flags; 7] =
     [Flags::FIN, Flags::SYN, Flags::RST, Flags::PSH, Flags::ACK, Flags::ECE, Flags::CWR];
@@ -18,15 +31,20 @@ const FLAGS: [Flags; 7] =
 /// Plays a script on the model.
 pub fn play(script: &Script) -> Result<Report, ScriptError> {
     let control = make(&script.flow.control.name, &script.flow.control.parameters)
-        .map_err(|error| ScriptError { file: script.file.clone(), line: 1, message: error.to_string() })?;
+        .map_err(|error| ScriptError::wrong(&script.file, 1, error.to_string()))?;
     let mut model = Model { script, control: Some(control), end: End::None, now: Time::ZERO };
-    Ok(run(script, &mut model, Tolerance::default()))
+    let tolerance = match script.language {
+        Language::Own => Tolerance::default(),
+        Language::Packetdrill(_) => Tolerance { early: EARLY, late: LATE },
+    };
+    Ok(run(script, &mut model, tolerance))
 }
 
 enum End {
     None,
     Sender(Box<Sender>),
     Receiver(Box<Receiver>),
+    Both(Box<Duplex>),
 }
 
 struct Model<'a> {
@@ -46,7 +64,7 @@ impl Model<'_> {
     fn own_initial(&self) -> SeqNumber {
         match &self.end {
             End::Receiver(receiver) => receiver.config().initial_sequence,
-            End::Sender(_) | End::None => self.script.flow.sender.initial_sequence,
+            End::Sender(_) | End::Both(_) | End::None => self.script.flow.sender.initial_sequence,
         }
     }
 
@@ -55,6 +73,7 @@ impl Model<'_> {
             End::None => None,
             End::Sender(sender) => sender.poll_transmit(self.now),
             End::Receiver(receiver) => receiver.poll_transmit(self.now),
+            End::Both(both) => both.poll_transmit(self.now),
         }
     }
 
@@ -63,6 +82,7 @@ impl Model<'_> {
             End::None => Time::MAX,
             End::Sender(sender) => sender.poll_timeout(),
             End::Receiver(receiver) => receiver.poll_timeout(),
+            End::Both(both) => both.poll_timeout(),
         }
     }
 
@@ -77,6 +97,108 @@ impl Model<'_> {
         match &mut self.end {
             End::Receiver(receiver) => Ok(receiver),
             _ => Err("the model's end that connects receives no data".to_owned()),
+        }
+    }
+
+    fn control(&mut self) -> Result<Box<dyn CongestionControl>, String> {
+        self.control.take().ok_or_else(|| "there is one connection".to_owned())
+    }
+
+    /// The times of this project's scripts are those of exact timers; how late a kernel's are, the runner allows for. Those of packetdrill's
+    /// are a kernel's.
+    fn sender_config(&self) -> SenderConfig {
+        let config = (*self.script.flow.sender).clone();
+        match self.script.language {
+            Language::Own => SenderConfig { timer_tick: Duration::ZERO, ..config },
+            Language::Packetdrill(_) => config,
+        }
+    }
+
+    fn receiver_config(&self) -> ReceiverConfig {
+        ReceiverConfig { manual_read: true, ..ReceiverConfig::clone(&self.script.flow.receiver) }
+    }
+
+    fn both(&mut self) -> Result<&mut Duplex, CallError> {
+        match &mut self.end {
+            End::Both(both) => Ok(both),
+            _ => Err(CallError::Errno(Errno::NotConnected)),
+        }
+    }
+
+    /// A call of packetdrill's language.
+    fn call_both(&mut self, call: Call) -> Result<u64, CallError> {
+        let now = self.now;
+        match call {
+            Call::Connect | Call::Listen => {
+                let mut sender = self.sender_config();
+                if call == Call::Listen {
+                    // Who listens agrees to ECN for both directions.
+                    sender.ecn = self.script.flow.receiver.ecn;
+                }
+                let mut both = Duplex::new(sender, self.receiver_config(), self.control()?);
+                if call == Call::Listen {
+                    both.listen();
+                    self.end = End::Both(Box::new(both));
+                    return Ok(0);
+                }
+                both.connect(now);
+                self.end = End::Both(Box::new(both));
+                return Err(CallError::Errno(Errno::InProgress));
+            }
+            // Before there is a connection.
+            Call::SetOption(..) => return Ok(0),
+            Call::GetOption(option) => return self.option(option),
+            _ => {}
+        }
+        let both = self.both()?;
+        if let Some(ended) = both.take_end() {
+            return Err(CallError::Errno(errno(ended)));
+        }
+        match call {
+            Call::FinishConnect if both.is_open() => {}
+            Call::FinishConnect => return Err(CallError::Errno(Errno::InProgress)),
+            Call::Accept if both.is_open() => {}
+            Call::Accept => return Err(CallError::Errno(Errno::WouldBlock)),
+            Call::Write(_) if both.is_shut() || both.has_ended() => {
+                return Err(CallError::Errno(Errno::BrokenPipe));
+            }
+            Call::Write(bytes) => {
+                both.write(bytes);
+                return Ok(bytes);
+            }
+            Call::Read(bytes) => {
+                let got = both.read(now, bytes);
+                if got == 0 && !both.is_at_end() && !both.stops_reading() && !both.has_ended() {
+                    return Err(CallError::Errno(Errno::WouldBlock));
+                }
+                return Ok(got);
+            }
+            Call::Readable => return Ok(both.receiver().readable()),
+            Call::Close => both.close(now),
+            Call::ShutDown(side) => {
+                if side != Side::Write {
+                    both.stop_reading();
+                }
+                if side != Side::Read {
+                    both.shut();
+                }
+            }
+            _ => {}
+        }
+        Ok(0)
+    }
+
+    fn option(&mut self, option: SocketOption) -> Result<u64, CallError> {
+        match option {
+            SocketOption::MaxSegment => Ok(match &self.end {
+                End::Both(both) => both.sender().state().mss,
+                _ => u64::from(self.script.flow.sender.mss),
+            }),
+            SocketOption::Error => {
+                let ended = self.both().ok().and_then(Duplex::take_end);
+                Ok(ended.map_or(0, |ended| errno(ended).number()))
+            }
+            _ => Err("the model's socket does not have this option".to_owned().into()),
         }
     }
 }
@@ -106,40 +228,34 @@ impl Plane for Model<'_> {
                 End::None => {}
                 End::Sender(sender) => sender.handle_timeout(self.now),
                 End::Receiver(receiver) => receiver.handle_timeout(self.now),
+                End::Both(both) => both.handle_timeout(self.now),
             }
         }
     }
 
-    fn call(&mut self, call: Call) -> Result<(), String> {
+    fn call(&mut self, call: Call) -> Result<u64, CallError> {
+        if matches!(self.script.language, Language::Packetdrill(_)) {
+            return self.call_both(call);
+        }
         let now = self.now;
         match call {
             Call::Connect => {
-                let control = self.control.take().ok_or("there is one connection")?;
-                // The times of scripts are those of exact timers; how late a kernel's are, the runner allows for.
-                let mut config = (*self.script.flow.sender).clone();
-                config.timer_tick = Duration::ZERO;
-                let mut sender = Sender::new(config, control);
+                let mut sender = Sender::new(self.sender_config(), self.control()?);
                 sender.open(now);
                 self.end = End::Sender(Box::new(sender));
             }
-            Call::Listen => {
-                let config =
-                    ReceiverConfig { manual_read: true, ..ReceiverConfig::clone(&self.script.flow.receiver) };
-                self.end = End::Receiver(Box::new(Receiver::new(config)));
-            }
+            Call::Listen => self.end = End::Receiver(Box::new(Receiver::new(self.receiver_config()))),
             Call::Accept => {
                 let state = self.receiver()?.state();
                 if matches!(state, ReceiverState::Listen | ReceiverState::SynReceived) {
-                    return Err(format!("there is no connection to accept: {state:?}"));
+                    return Err(format!("there is no connection to accept: {state:?}").into());
                 }
             }
-            Call::Write(bytes) => self.sender()?.write(bytes),
-            Call::Read(bytes) => {
-                let got = self.receiver()?.read(now, bytes);
-                if got != bytes {
-                    return Err(format!("{got} bytes were there to read"));
-                }
+            Call::Write(bytes) => {
+                self.sender()?.write(bytes);
+                return Ok(bytes);
             }
+            Call::Read(bytes) => return Ok(self.receiver()?.read(now, bytes)),
             // The receiver closes by itself when all is read.
             Call::Close => {
                 if let End::Sender(sender) = &mut self.end {
@@ -147,8 +263,9 @@ impl Plane for Model<'_> {
                 }
             }
             Call::LeaveQuickAck => {}
+            _ => return Err("this project's language has no such call".to_owned().into()),
         }
-        Ok(())
+        Ok(0)
     }
 
     fn inject(&mut self, packet: &Packet) -> Result<(), String> {
@@ -157,8 +274,26 @@ impl Plane for Model<'_> {
             End::None => return Err("nobody is there".to_owned()),
             End::Sender(sender) => sender.handle_segment(self.now, &segment),
             End::Receiver(receiver) => receiver.handle_segment(self.now, &segment),
+            End::Both(both) => both.handle_segment(self.now, &segment),
         }
         Ok(())
+    }
+
+    fn inject_icmp(&mut self, icmp: &Icmp) -> Result<(), String> {
+        let seq = SeqNumber::new(self.own_initial().get().wrapping_add(icmp.quoted));
+        match &mut self.end {
+            End::Both(both) => both.handle_unreachable(self.now, seq),
+            End::Sender(sender) => sender.handle_unreachable(self.now, seq),
+            End::None | End::Receiver(_) => return Err("nobody is there who sends".to_owned()),
+        }
+        Ok(())
+    }
+
+    fn field(&mut self, name: &str) -> Result<f64, String> {
+        match &self.end {
+            End::Both(both) => fields::field(both, self.now, name),
+            _ => Err("there is no connection".to_owned()),
+        }
     }
 
     fn measure(&mut self, measure: Measure) -> Result<Option<u64>, String> {
@@ -167,6 +302,15 @@ impl Plane for Model<'_> {
             Measure::Cwnd => Some(state.cwnd / state.mss),
             Measure::Ssthresh => (state.ssthresh < u64::MAX).then_some(state.ssthresh / state.mss),
         })
+    }
+}
+
+fn errno(ended: Ended) -> Errno {
+    match ended {
+        Ended::Reset => Errno::Reset,
+        Ended::Refused => Errno::Refused,
+        Ended::TimedOut => Errno::TimedOut,
+        Ended::Unreachable => Errno::Unreachable,
     }
 }
 
@@ -222,7 +366,7 @@ fn write(packet: &Packet, own: SeqNumber) -> Segment {
     }
     match packet.ecn {
         Ecn::NotCapable => {}
-        Ecn::Capable => segment.set_ecn_capable(),
+        Ecn::Capable | Ecn::CapableOne => segment.set_ecn_capable(),
         Ecn::Marked => {
             segment.set_ecn_capable();
             segment.mark();

@@ -7,8 +7,17 @@ pub(crate) const FIN: u8 = 1;
 pub(crate) const SYN: u8 = 2;
 pub(crate) const PSH: u8 = 8;
 pub(crate) const ACK: u8 = 16;
-const LETTERS: [(char, u8); 7] =
+pub(crate) const LETTERS: [(char, u8); 7] =
     [('S', SYN), ('F', FIN), ('R', 4), ('P', PSH), ('.', ACK), ('E', 64), ('W', 128)];
+
+/// ICMP destination unreachable that the peer's side sends (RFC 792).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Icmp {
+    /// Code: 0 network, 1 host, 3 port.
+    pub code: u8,
+    /// Relative sequence number of the segment that it quotes.
+    pub quoted: u32,
+}
 
 /// The two ECN bits of the IP header (RFC 3168 section 5).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -18,6 +27,8 @@ pub enum Ecn {
     NotCapable,
     /// It does: ECT(0).
     Capable,
+    /// It does: ECT(1).
+    CapableOne,
     /// A queue has marked the packet: CE.
     Marked,
 }
@@ -64,6 +75,8 @@ pub(crate) enum OptionPattern {
     TimestampsBehind(u32),
     /// `ts held`: of the peer, with the echo of its packet before.
     TimestampsHeld,
+    /// `TS val N ecr N` of packetdrill: what an end echoes is what the peer sent; what it stamps by itself [`crate::run`] translates.
+    TimestampsAre(u32, u32),
     /// `sack START:END`.
     Sack(u32, u32),
 }
@@ -87,7 +100,10 @@ pub struct PacketPattern {
     pub(crate) ack: Option<u32>,
     pub(crate) window: Option<u16>,
     pub(crate) options: Option<Vec<OptionPattern>>,
-    pub(crate) ecn: Ecn,
+    /// Options may be any, SACK blocks too (packetdrill: `<...>`).
+    pub(crate) any_options: bool,
+    /// `None`: any that is expected; none that is sent.
+    pub(crate) ecn: Option<Ecn>,
 }
 
 impl PacketPattern {
@@ -104,7 +120,7 @@ impl PacketPattern {
         };
         let mut words = text.split_ascii_whitespace();
         let flags = words.next().ok_or("a packet begins with its flags, as in S. or F.")?;
-        let mut pattern = Self { options, ..Self::default() };
+        let mut pattern = Self { options, ecn: Some(Ecn::NotCapable), ..Self::default() };
         for letter in flags.chars() {
             let known = LETTERS.iter().find(|(known, _)| *known == letter);
             let (_, bit) = known.ok_or(format!(
@@ -126,8 +142,8 @@ impl PacketPattern {
                     let window = u16::try_from(number("win")?);
                     pattern.window = Some(window.map_err(|_| "a window field is 0 to 65535".to_owned())?);
                 }
-                "ect" => pattern.ecn = Ecn::Capable,
-                "ce" => pattern.ecn = Ecn::Marked,
+                "ect" => pattern.ecn = Some(Ecn::Capable),
+                "ce" => pattern.ecn = Some(Ecn::Marked),
                 _ => {
                     return Err(format!(
                         "\"{word}\" is unknown here; write ack N, win N, <options>, ect or ce"
@@ -159,7 +175,7 @@ impl PacketPattern {
             len: self.len,
             ack: self.ack,
             window: self.window.unwrap_or(u16::MAX),
-            ecn: self.ecn,
+            ecn: self.ecn.unwrap_or_default(),
             ..Packet::default()
         };
         for option in self.options.iter().flatten() {
@@ -172,6 +188,7 @@ impl PacketPattern {
                     packet.timestamps = Some((stamps.clock.wrapping_sub(by), stamps.latest));
                 }
                 OptionPattern::TimestampsHeld => packet.timestamps = Some((stamps.clock, stamps.held)),
+                OptionPattern::TimestampsAre(value, echo) => packet.timestamps = Some((value, echo)),
                 OptionPattern::Sack(start, end) => packet.sack.push((start, end)),
             }
         }
@@ -194,13 +211,16 @@ impl PacketPattern {
         if self.window.is_some_and(|window| window != packet.window) {
             return Some("window");
         }
-        if packet.ecn != self.ecn {
+        if self.ecn.is_some_and(|ecn| ecn != packet.ecn) {
             return Some("ECN bits of the IP header");
         }
         self.options_differ(packet)
     }
 
     fn options_differ(&self, packet: &Packet) -> Option<&'static str> {
+        if self.any_options {
+            return None;
+        }
         let options = self.options.as_deref().unwrap_or_default();
         let blocks = options.iter().filter_map(|option| match option {
             OptionPattern::Sack(start, end) => Some((*start, *end)),
@@ -232,7 +252,18 @@ impl PacketPattern {
         if options.contains(&OptionPattern::SackPermitted) != packet.sack_permitted {
             return Some("option sackOK");
         }
-        (options.contains(&OptionPattern::Timestamps) != packet.timestamps.is_some()).then_some("option ts")
+        let stamped = options
+            .iter()
+            .any(|option| matches!(option, OptionPattern::Timestamps | OptionPattern::TimestampsAre(..)));
+        if stamped != packet.timestamps.is_some() {
+            return Some("option ts");
+        }
+        options.iter().find_map(|option| match (option, packet.timestamps) {
+            (OptionPattern::TimestampsAre(_, echo), Some((_, got))) if *echo != got => {
+                Some("echo of a timestamp")
+            }
+            _ => None,
+        })
     }
 }
 
@@ -297,6 +328,7 @@ impl fmt::Display for Packet {
         match self.ecn {
             Ecn::NotCapable => Ok(()),
             Ecn::Capable => f.write_str(" ect"),
+            Ecn::CapableOne => f.write_str(" ect1"),
             Ecn::Marked => f.write_str(" ce"),
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::head::Head;
 use crate::packet::PacketPattern;
-use crate::script::{Action, Call, Measure, PlaneName, Script, ScriptError, Span, Step};
+use crate::script::{Action, Call, Language, Measure, PlaneName, Script, ScriptError, Span, Step, When};
 use cogtcp_units::Duration;
 
 /// What separates the head from the steps.
@@ -17,7 +17,10 @@ const CALLS: &str = "connect, listen, accept, write N, read N, close, quickack o
 impl Script {
     /// Reads a script. `file` is for messages.
     pub fn parse(text: &str, file: &str) -> Result<Self, ScriptError> {
-        let refuse = |line: usize, message: String| ScriptError { file: file.to_owned(), line, message };
+        if crate::drill::is_packetdrill(text) {
+            return crate::drill::parse(text, file);
+        }
+        let refuse = |line: usize, message: String| ScriptError::wrong(file, line, message);
         let lines: Vec<&str> = text.lines().collect();
         let Some(rule) = lines.iter().position(|line| line.trim() == RULE) else {
             return Err(refuse(1, format!("a line {RULE} is to separate the head from the steps")));
@@ -47,8 +50,8 @@ impl Script {
                 let message = "why the planes differ stands in a line before: differ: REASON";
                 return Err(refuse(number, message.to_owned()));
             }
-            let (after, action) = parse_step(rest).map_err(|message| refuse(number, message))?;
-            steps.push(Step { line: number, text: line.to_owned(), plane, after, action });
+            let (when, action) = parse_step(rest).map_err(|message| refuse(number, message))?;
+            steps.push(Step { line: number, text: line.to_owned(), plane, when, action });
         }
         let opens = |step: &Step| matches!(step.action, Action::Call(Call::Connect | Call::Listen));
         match steps.iter().position(opens) {
@@ -62,6 +65,7 @@ impl Script {
             file: file.to_owned(),
             about: head.about.clone(),
             kernel: head.kernel(),
+            language: Language::Own,
             flow,
             transport: head.transport,
             steps,
@@ -70,7 +74,7 @@ impl Script {
     }
 }
 
-fn parse_step(text: &str) -> Result<(Span, Action), String> {
+fn parse_step(text: &str) -> Result<(When, Action), String> {
     let (after, rest) = match text.strip_prefix('+') {
         Some(rest) => {
             let (span, rest) =
@@ -83,7 +87,7 @@ fn parse_step(text: &str) -> Result<(Span, Action), String> {
     if after.most > after.least && !matches!(action, Action::Expect(_)) {
         return Err("only a packet that is expected may have a range of times".to_owned());
     }
-    Ok((after, action))
+    Ok((When::After(after), action))
 }
 
 fn parse_span(text: &str) -> Result<Span, String> {
@@ -156,7 +160,8 @@ mod tests {
         let planes: Vec<_> = script.steps.iter().map(|step| (step.line, step.plane)).collect();
         let (sim, kernel) = (Some(PlaneName::Sim), Some(PlaneName::Kernel));
         assert_eq!(planes, [(6, None), (8, None), (9, None), (11, kernel), (12, sim)]);
-        assert_eq!(script.steps[3].after.to_string(), "+0.2~0.3");
+        let When::After(span) = script.steps[3].when else { panic!("no relative time") };
+        assert_eq!(span.to_string(), "+0.2~0.3");
     }
 
     #[test]

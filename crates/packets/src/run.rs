@@ -1,8 +1,16 @@
 //! The runner: plays a script on a plane up to the first step that differs.
 
-use crate::packet::{Packet, PeerStamps};
-use crate::script::{Action, Call, Measure, PlaneName, Script, Step, seconds};
+mod blocked;
+mod outbound;
+
+use crate::drill::{Fields, Statement};
+use crate::packet::{Icmp, Packet, PeerStamps};
+use crate::script::{
+    Action, Call, CallError, Errno, Language, Measure, PlaneName, Script, Slack, Span, Step, When,
+};
+use blocked::Blocked;
 use cogtcp_units::{Duration, Time};
+use std::collections::VecDeque;
 
 /// An instant of which is known that it lies between two times. The model's is exact; of a real clock one knows when a queue was last
 /// seen empty and when a packet was read from it.
@@ -41,11 +49,14 @@ pub trait Plane {
     /// Waits until `until`, or until the end sends a packet, if that is sooner; one that waits already comes first.
     fn wait(&mut self, until: Time) -> Result<Option<Heard>, String>;
 
-    /// The application calls.
-    fn call(&mut self, call: Call) -> Result<(), String>;
+    /// The application calls; nothing waits. Returns how many bytes were written or read, or what was asked for; 0 of other calls.
+    fn call(&mut self, call: Call) -> Result<u64, CallError>;
 
     /// The peer sends.
     fn inject(&mut self, packet: &Packet) -> Result<(), String>;
+
+    /// A router tells the end that the peer cannot be reached.
+    fn inject_icmp(&mut self, icmp: &Icmp) -> Result<(), String>;
 
     /// How much longer than meant the plane was kept from looking for packets, at most.
     fn lateness(&self) -> Duration {
@@ -54,7 +65,13 @@ pub trait Plane {
 
     /// What the end says of itself; `None`: nothing yet (a threshold that is not set).
     fn measure(&mut self, measure: Measure) -> Result<Option<u64>, String>;
+
+    /// A field of `tcp_info` by its name (linux/tcp.h).
+    fn field(&mut self, name: &str) -> Result<f64, String>;
 }
+
+/// How long a packet that may come at any time is waited for.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// How far a packet may be from its time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -109,9 +126,18 @@ pub fn run<P: Plane>(script: &Script, plane: &mut P, tolerance: Tolerance) -> Re
     let mut player = Player {
         plane,
         tolerance,
+        slack: match script.language {
+            Language::Own => None,
+            Language::Packetdrill(slack) => Some(slack),
+        },
         before: Moment::exactly(Time::ZERO),
         echo: 0,
         echoed: 0,
+        first_stamp: None,
+        stamps: Vec::new(),
+        unread: VecDeque::new(),
+        blocked: None,
+        names: Fields::new(),
         trace: Vec::new(),
         lateness: Duration::ZERO,
     };
@@ -127,8 +153,7 @@ pub fn run<P: Plane>(script: &Script, plane: &mut P, tolerance: Tolerance) -> Re
         }
     }
     if let (None, Some(last)) = (&mismatch, last) {
-        // What the last step brought about has been sent by now.
-        mismatch = player.expect_nothing(last, player.plane.now(), "after the last step a packet came").err();
+        mismatch = player.end(last).err();
     }
     Report {
         plane: name,
@@ -142,37 +167,56 @@ pub fn run<P: Plane>(script: &Script, plane: &mut P, tolerance: Tolerance) -> Re
 struct Player<'a, P> {
     plane: &'a mut P,
     tolerance: Tolerance,
+    /// Of packetdrill's language. Packets that its scripts do not ask for are not compared.
+    slack: Option<Slack>,
     /// When the step before happened.
     before: Moment,
     /// The latest timestamp of the end, for the peer to echo.
     echo: u32,
     /// What the peer's packet before echoed.
     echoed: u32,
+    /// The first of them that a script of packetdrill names: as written, and as it was.
+    first_stamp: Option<(u32, u32)>,
+    /// Timestamps of the end, as packetdrill's script has them and as they were, for the peer to echo.
+    stamps: Vec<(u32, u32)>,
+    /// Packets that came and that no step has asked for yet.
+    unread: VecDeque<Heard>,
+    /// A call that waits.
+    blocked: Option<Blocked>,
+    /// What assertions have defined.
+    names: Fields,
     trace: Vec<Line>,
     lateness: Duration,
 }
 
 impl<P: Plane> Player<'_, P> {
     fn play(&mut self, step: &Step) -> Result<(), Mismatch> {
-        if let Action::Expect(_) = step.action {
-            return self.expect(step);
+        if let Action::Expect(pattern) = &step.action {
+            return self.expect(step, pattern);
         }
-        let due = self.before.latest + step.after.least;
-        self.expect_nothing(step, due, "a packet came before this step")?;
+        let due = self.due(step).least;
+        self.pass(step, due)?;
         let begins = self.plane.now();
         self.lateness = self.lateness.max(begins.saturating_since(due));
         match &step.action {
             Action::Call(call) => {
                 self.note(begins, step.text.clone());
-                let done = self.plane.call(*call);
-                done.map_err(|error| differs(step, begins, error, ""))?;
+                self.call(*call).map_err(|error| differs(step, begins, error, ""))?;
             }
+            Action::System(system) => self.system(step, system, begins)?,
             Action::Inject(pattern) => {
                 let clock = 1 + (begins.as_nanos() / 1_000_000) as u32;
-                let packet = pattern.packet(PeerStamps { clock, latest: self.echo, held: self.echoed });
+                let mut packet = pattern.packet(PeerStamps { clock, latest: self.echo, held: self.echoed });
                 self.echoed = packet.timestamps.map_or(self.echoed, |(_, echo)| echo);
+                self.translate_echo(&mut packet);
                 self.note(begins, format!("< {packet}"));
                 self.plane.inject(&packet).map_err(|error| differs(step, begins, error, ""))?;
+                self.resume()?;
+            }
+            Action::InjectIcmp(icmp) => {
+                self.note(begins, step.text.clone());
+                self.plane.inject_icmp(icmp).map_err(|error| differs(step, begins, error, ""))?;
+                self.resume()?;
             }
             Action::Measure(measure, wanted) => {
                 let got = self.plane.measure(*measure).map_err(|error| differs(step, begins, error, ""))?;
@@ -184,9 +228,98 @@ impl<P: Plane> Player<'_, P> {
                 // No time passes.
                 return Ok(());
             }
+            Action::Assert(statements) => self.check(step, statements, begins)?,
             Action::Expect(_) | Action::Nothing => {}
         }
         self.before = Moment { earliest: begins, latest: self.plane.now() };
+        Ok(())
+    }
+
+    /// The times between which a step is due.
+    fn due(&self, step: &Step) -> Due {
+        match step.when {
+            When::After(Span { least, most }) => Due {
+                earliest: self.before.earliest + least,
+                least: self.before.latest + least,
+                most: self.before.latest + most,
+            },
+            When::At(Span { least, most }) => {
+                let least = Time::ZERO + least;
+                Due { earliest: least, least, most: Time::ZERO + most }
+            }
+            When::Any => Due {
+                earliest: Time::ZERO,
+                least: self.before.latest,
+                most: self.before.latest + LONGEST_WAIT,
+            },
+        }
+    }
+
+    /// Waits until `due`. In this project's language no packet may come before.
+    fn pass(&mut self, step: &Step, due: Time) -> Result<(), Mismatch> {
+        if self.slack.is_none() {
+            return self.expect_nothing(step, due, "a packet came before this step");
+        }
+        while let Some(heard) = self.plane.wait(due).map_err(|error| differs(step, due, error, ""))? {
+            self.hear(heard);
+        }
+        self.resume()
+    }
+
+    /// What is left at the end of a script.
+    fn end(&mut self, last: &Step) -> Result<(), Mismatch> {
+        if self.slack.is_none() {
+            // What the last step brought about has been sent by now.
+            return self.expect_nothing(last, self.plane.now(), "after the last step a packet came");
+        }
+        match self.blocked.take() {
+            None => Ok(()),
+            Some(blocked) => Err(blocked.mismatch(self.plane.now(), "the call has not returned")),
+        }
+    }
+
+    /// A call of this project's language: bytes are written and read whole.
+    fn call(&mut self, call: Call) -> Result<(), String> {
+        match (call, self.plane.call(call)) {
+            (Call::Write(wanted), Ok(wrote)) if wrote != wanted => Err(format!("write took {wrote} bytes")),
+            (Call::Read(wanted), Ok(got)) if got != wanted => Err(format!("{got} bytes were there to read")),
+            (Call::Read(_), Err(CallError::Errno(Errno::WouldBlock))) => {
+                Err("0 bytes were there to read".to_owned())
+            }
+            (Call::Connect, Err(CallError::Errno(Errno::InProgress))) | (_, Ok(_)) => Ok(()),
+            (_, Err(error)) => Err(error.to_string()),
+        }
+    }
+
+    /// Assertions on `tcp_info`.
+    fn check(&mut self, step: &Step, statements: &[Statement], now: Time) -> Result<(), Mismatch> {
+        for statement in statements {
+            let (expression, text) = match statement {
+                Statement::Assert(expression, text) => (expression, text),
+                Statement::Set(_, expression) => (expression, &step.text),
+            };
+            let mut fields = Vec::new();
+            expression.fields(&mut fields);
+            for name in &fields {
+                let value = self.plane.field(name).map_err(|error| differs(step, now, error, ""))?;
+                self.names.insert(name.clone(), value);
+            }
+            let value = expression.value(&self.names).map_err(|error| differs(step, now, error, ""))?;
+            match statement {
+                Statement::Set(name, _) => {
+                    self.names.insert(name.clone(), value);
+                }
+                Statement::Assert(..) if value == 0.0 => {
+                    let got = fields.iter().map(|name| format!("{name} {}", self.names[name]));
+                    let got = got.collect::<Vec<_>>().join(", ");
+                    return Err(Mismatch {
+                        expected: text.clone(),
+                        ..differs(step, now, "an assertion fails".to_owned(), &got)
+                    });
+                }
+                Statement::Assert(..) => {}
+            }
+        }
         Ok(())
     }
 
@@ -201,35 +334,6 @@ impl<P: Plane> Player<'_, P> {
         }
     }
 
-    fn expect(&mut self, step: &Step) -> Result<(), Mismatch> {
-        let Action::Expect(pattern) = &step.action else { return Ok(()) };
-        let until = self.before.latest + step.after.most + self.tolerance.late;
-        let heard = self.plane.wait(until).map_err(|error| differs(step, until, error, ""))?;
-        let Some(heard) = heard else {
-            let what =
-                format!("no packet came within {} s", seconds(until.saturating_since(self.before.latest)));
-            return Err(differs(step, self.plane.now(), what, ""));
-        };
-        let got = self.note_heard(&heard);
-        if let Some(what) = pattern.differs(&heard.packet) {
-            return Err(differs(step, heard.at.latest, format!("another {what}"), &got));
-        }
-        let due = self.before.earliest + step.after.least;
-        if heard.at.latest + self.tolerance.early < due {
-            let early = seconds(due.saturating_since(heard.at.latest));
-            return Err(differs(step, heard.at.latest, format!("{early} s before its time"), &got));
-        }
-        if heard.at.earliest > until {
-            let late = seconds(heard.at.earliest.saturating_since(until));
-            return Err(differs(step, heard.at.latest, format!("{late} s after its time"), &got));
-        }
-        if let Some((value, _)) = heard.packet.timestamps {
-            self.echo = value;
-        }
-        self.before = heard.at;
-        Ok(())
-    }
-
     fn note(&mut self, at: Time, text: String) {
         self.trace.push(Line { at, text });
     }
@@ -239,6 +343,16 @@ impl<P: Plane> Player<'_, P> {
         self.note(heard.at.latest, text.clone());
         text
     }
+}
+
+/// When a step is due.
+struct Due {
+    /// Not before, by the earliest that the step before may have been.
+    earliest: Time,
+    /// When it is due.
+    least: Time,
+    /// The end of its range.
+    most: Time,
 }
 
 fn differs(step: &Step, at: Time, what: String, got: &str) -> Mismatch {

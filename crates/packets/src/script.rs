@@ -1,6 +1,7 @@
 //! A script as it was read.
 
-use crate::packet::PacketPattern;
+use crate::drill::Statement;
+use crate::packet::{Icmp, PacketPattern};
 use cogtcp_scenario::TcpSpec;
 use cogtcp_units::Duration;
 use std::fmt;
@@ -15,6 +16,35 @@ pub struct ScriptError {
     pub line: usize,
     /// What is wrong.
     pub message: String,
+    /// The script is sound but asks for something that no plane has, which the message names.
+    pub is_out_of_scope: bool,
+}
+
+impl ScriptError {
+    /// An error of the script.
+    pub fn wrong(file: &str, line: usize, message: String) -> Self {
+        Self { file: file.to_owned(), line, message, is_out_of_scope: false }
+    }
+}
+
+/// In which language a script is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Language {
+    /// This project's.
+    Own,
+    /// packetdrill's, with the tolerance of its times.
+    Packetdrill(Slack),
+}
+
+/// How far a packet or the end of a blocking call may be from its time in a script of packetdrill.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slack {
+    /// Never less than this.
+    pub least: Duration,
+    /// Share of the time since the step before.
+    pub share: f64,
+    /// Tick of the timestamps that the script names (`--tcp_ts_tick_usecs`); `None`: they are not compared.
+    pub stamp_tick: Option<Duration>,
 }
 
 /// A packet script.
@@ -30,6 +60,8 @@ pub struct Script {
     pub transport: String,
     /// Settings of the kernel that no setting of a flow stands for: names below `net.` and values.
     pub kernel: Vec<(String, String)>,
+    /// The language.
+    pub language: Language,
     /// What happens, in order.
     pub steps: Vec<Step>,
     /// In what the two planes differ, in order: line and reason.
@@ -64,10 +96,21 @@ pub struct Step {
     pub text: String,
     /// Where it is valid; none: on both planes.
     pub plane: Option<PlaneName>,
-    /// How long after the step before.
-    pub after: Span,
+    /// When.
+    pub when: When,
     /// What happens.
     pub action: Action,
+}
+
+/// When a step happens.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum When {
+    /// So long after the step before.
+    After(Span),
+    /// So long after the start of the script.
+    At(Span),
+    /// At any time.
+    Any,
 }
 
 /// A span of time, from the least to the most.
@@ -86,12 +129,111 @@ pub enum Action {
     Call(Call),
     /// The peer sends.
     Inject(PacketPattern),
+    /// A router sends ICMP destination unreachable.
+    InjectIcmp(Icmp),
     /// The end under test sends.
     Expect(PacketPattern),
     /// It sends nothing for so long.
     Nothing,
     /// What the end says of itself.
     Measure(Measure, u64),
+    /// A call of packetdrill, with what it returns.
+    System(System),
+    /// What the fields of `tcp_info` are like.
+    Assert(Vec<Statement>),
+}
+
+/// A call with what it returns.
+#[derive(Clone, Debug)]
+pub struct System {
+    /// The call.
+    pub call: Call,
+    /// What it returns.
+    pub returns: Returns,
+    /// When it returns, counted as the step's time; `None`: at once.
+    pub until: Option<Duration>,
+    /// The socket blocks: a call that cannot go on waits.
+    pub blocks: bool,
+}
+
+/// What a call returns.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Returns {
+    /// A number that does not matter (a descriptor, zero).
+    Done,
+    /// This number.
+    Number(u64),
+    /// An error, by its number.
+    Error(Errno),
+}
+
+/// Errors of calls that scripts expect.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Errno {
+    /// The call would wait.
+    WouldBlock,
+    /// The connection is being opened.
+    InProgress,
+    /// The connection is closed for writing.
+    BrokenPipe,
+    /// The peer reset the connection.
+    Reset,
+    /// The peer refused the connection.
+    Refused,
+    /// The connection was given up.
+    TimedOut,
+    /// There is no connection.
+    NotConnected,
+    /// ICMP said that the host cannot be reached.
+    Unreachable,
+}
+
+impl Errno {
+    /// All, with their names in C and their numbers in Linux.
+    pub const ALL: [(&'static str, Self, u64); 8] = [
+        ("EAGAIN", Self::WouldBlock, 11),
+        ("EINPROGRESS", Self::InProgress, 115),
+        ("EPIPE", Self::BrokenPipe, 32),
+        ("ECONNRESET", Self::Reset, 104),
+        ("ECONNREFUSED", Self::Refused, 111),
+        ("ETIMEDOUT", Self::TimedOut, 110),
+        ("ENOTCONN", Self::NotConnected, 107),
+        ("EHOSTUNREACH", Self::Unreachable, 113),
+    ];
+
+    /// Its name in C.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, errno, _)| *errno == self).map_or("", |(name, ..)| name)
+    }
+
+    /// Its number in Linux.
+    pub fn number(self) -> u64 {
+        Self::ALL.iter().find(|(_, errno, _)| *errno == self).map_or(0, |(.., number)| *number)
+    }
+}
+
+/// Why a call failed.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum CallError {
+    /// As a script may expect.
+    Errno(Errno),
+    /// Otherwise.
+    Other(String),
+}
+
+impl From<String> for CallError {
+    fn from(message: String) -> Self {
+        Self::Other(message)
+    }
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Errno(errno) => write!(f, "the call failed: {}", errno.name()),
+            Self::Other(message) => f.write_str(message),
+        }
+    }
 }
 
 /// A call of the application.
@@ -112,6 +254,46 @@ pub enum Call {
     /// Leaves the mode in which Linux acknowledges every segment at the start of a connection (`TCP_QUICKACK`, 0). The model has
     /// none.
     LeaveQuickAck,
+    /// Whether the connection that `Connect` began is established.
+    FinishConnect,
+    /// Shuts down.
+    ShutDown(Side),
+    /// Sets an option of the socket.
+    SetOption(SocketOption, i32),
+    /// Asks for an option of the socket.
+    GetOption(SocketOption),
+    /// Asks how many bytes can be read (`SIOCINQ`).
+    Readable,
+}
+
+/// Which direction `shutdown` ends.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Side {
+    /// `SHUT_RD`.
+    Read,
+    /// `SHUT_WR`.
+    Write,
+    /// `SHUT_RDWR`.
+    Both,
+}
+
+/// Options of a socket that matter here.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum SocketOption {
+    /// `TCP_MAXSEG`, bytes.
+    MaxSegment,
+    /// `TCP_NODELAY`.
+    NoDelay,
+    /// `TCP_QUICKACK`.
+    QuickAck,
+    /// `TCP_USER_TIMEOUT`, milliseconds.
+    UserTimeout,
+    /// `SO_SNDBUF`, bytes.
+    SendBuffer,
+    /// `SO_RCVBUF`, bytes.
+    ReceiveBuffer,
+    /// `SO_ERROR`.
+    Error,
 }
 
 /// What an end says of itself (`tcp_info`).

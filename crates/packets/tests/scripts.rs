@@ -1,4 +1,4 @@
-//! Every script of `tests/packets` against the model.
+//! Every script of `tests/packets`, and of `tests/packetdrill` in that language, against the model.
 
 use cogtcp_packets::{Script, model};
 use std::fs;
@@ -6,8 +6,9 @@ use std::path::Path;
 
 #[test]
 fn the_model_does_what_the_scripts_say() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/packets");
-    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let folder = |name| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").join(name);
+    let inside = |name| fs::read_dir(folder(name)).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = ["packets", "packetdrill"].into_iter().flat_map(inside).collect();
     files.sort();
     let only = std::env::var("SCRIPT").unwrap_or_default();
     let mut failures = Vec::new();

@@ -44,7 +44,7 @@ mod _core {
     #[pymodule_export]
     use super::mobility::Mobility;
     #[pymodule_export]
-    use super::packets::{check_packet_scripts, play_packet_scripts};
+    use super::packets::{check_packet_scripts, packet_script_beyond, play_packet_scripts};
     #[pymodule_export]
     use super::run::{Cancel, Run, columns, jain_fairness, run};
     #[pymodule_export]

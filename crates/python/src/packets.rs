@@ -71,6 +71,12 @@ fn failure<'py>(py: Python<'py>, script: &Script, error: &str) -> PyResult<Bound
     Ok(dict)
 }
 
+/// Why a script asks for something that no plane has, with its line, or nothing: it can be played, or has an error.
+#[pyfunction]
+pub(crate) fn packet_script_beyond(file: &str, text: &str) -> Option<String> {
+    Script::parse(text, file).err().filter(|error| error.is_out_of_scope).map(|error| error.to_string())
+}
+
 /// What a script is about, and its differences: line and reason.
 type About = (String, Vec<(usize, String)>);
 

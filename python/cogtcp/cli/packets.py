@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 def add_packets(parser: argparse.ArgumentParser) -> None:
     """Add the options of `packets`."""
-    parser.add_argument("files", nargs="+", metavar="FILE", help="scripts, and folders of them (*.pkt)")
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="scripts (*.pkt) in this project's language or packetdrill's, and folders of them",
+    )
     parser.add_argument(
         "--plane",
         default="sim",
@@ -33,8 +38,8 @@ def add_packets(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--trace", action="store_true", help="show every packet and call, with its time")
     parser.epilog = (
-        "Exit codes: 0 all agree; 1 one differs, or fell behind its times; 2 a script could not be played "
-        "(the others are)."
+        "Exit codes: 0 all agree; 1 one differs, or fell behind its times; 2 a script could not be played or "
+        "asks for what no plane has (the others are played)."
     )
 
 
@@ -61,7 +66,7 @@ def packets(args: argparse.Namespace) -> int:
     # A script that no plane can read is told of once.
     for error in dict.fromkeys(outcome.error for outcome in outcomes if outcome.error is not None):
         print(f"cogtcp: {error}", file=sys.stderr)
-    if any(outcome.verdict == "error" for outcome in outcomes):
+    if any(outcome.verdict in ("error", "beyond") for outcome in outcomes):
         return 2
     return int(any(outcome.verdict != "agrees" for outcome in outcomes))
 

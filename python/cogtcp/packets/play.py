@@ -49,8 +49,8 @@ class Outcome:
         about: What it is about.
         plane: `"sim"` or `"kernel"`.
         verdict: `"agrees"`: the plane did what the script says; `"differs"`; `"late"`: it differed while
-            the runner itself was behind its times, in every try, so that nothing follows; or `"error"`: it
-            could not be played.
+            the runner itself was behind its times, in every try, so that nothing follows; `"beyond"`: a
+            script of packetdrill that asks for what no plane has; or `"error"`: it could not be played.
         took_s: How long it took, by the plane's clock.
         lateness_s: How much later than due the runner was, at most.
         mismatch: The first step that differs; None if none does.
@@ -61,7 +61,7 @@ class Outcome:
     file: str
     about: str
     plane: Literal["sim", "kernel"]
-    verdict: Literal["agrees", "differs", "late", "error"]
+    verdict: Literal["agrees", "differs", "late", "beyond", "error"]
     took_s: float
     lateness_s: float
     mismatch: Mismatch | None
@@ -88,16 +88,16 @@ class Outcome:
 
 
 def scripts(paths: Sequence[str | Path]) -> list[Path]:
-    """Return the scripts that `paths` name: files, and what lies in folders as `*.pkt`, in order.
+    """Return the scripts that `paths` name: files, and what lies below folders as `*.pkt`, in order.
 
     Raises:
         UsageError: A folder has none.
     """
     found: list[Path] = []
     for each in map(Path, paths):
-        inside = sorted(each.glob(f"*{SUFFIX}")) if each.is_dir() else [each]
+        inside = sorted(each.rglob(f"*{SUFFIX}")) if each.is_dir() else [each]
         if not inside:
-            raise UsageError(f"{each}: there is no script (*{SUFFIX}) in this folder")
+            raise UsageError(f"{each}: there is no script (*{SUFFIX}) below this folder")
         found += inside
     return found
 
@@ -148,19 +148,21 @@ def _on_model(text: tuple[str, str]) -> dict[str, Any]:
     try:
         return _core.play_packet_scripts([text], None)[0]
     except ScenarioError as error:
-        return asdict(_faulty(text[0], "sim", error))
+        return asdict(_faulty(text, "sim", error))
 
 
 def _fault(text: tuple[str, str]) -> Outcome | None:
     try:
         _core.check_packet_scripts([text])
     except ScenarioError as error:
-        return _faulty(text[0], "kernel", error)
+        return _faulty(text, "kernel", error)
     return None
 
 
-def _faulty(file: str, plane: Literal["sim", "kernel"], error: ScenarioError) -> Outcome:
-    return Outcome(file, "", plane, "error", 0.0, 0.0, None, [], str(error))
+def _faulty(text: tuple[str, str], plane: Literal["sim", "kernel"], error: ScenarioError) -> Outcome:
+    beyond = _core.packet_script_beyond(*text)
+    verdict: Literal["beyond", "error"] = "error" if beyond is None else "beyond"
+    return Outcome(text[0], "", plane, verdict, 0.0, 0.0, None, [], beyond or str(error))
 
 
 def _outcome(given: dict[str, Any]) -> Outcome:

@@ -28,6 +28,14 @@ pub(crate) fn route_socket() -> io::Result<OwnedFd> {
 
 /// Begins to connect.
 pub(crate) fn connect(socket: BorrowedFd<'_>, to: SocketAddr) -> io::Result<()> {
+    match connect_again(socket, to) {
+        Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => Ok(()),
+        result => result,
+    }
+}
+
+/// Begins to connect, or asks what became of that: an error too while it goes on.
+pub(crate) fn connect_again(socket: BorrowedFd<'_>, to: SocketAddr) -> io::Result<()> {
     let result = match to {
         SocketAddr::V4(to) => {
             // SAFETY: zero is a value of every field.
@@ -50,10 +58,7 @@ pub(crate) fn connect(socket: BorrowedFd<'_>, to: SocketAddr) -> io::Result<()> 
             unsafe { libc::connect(socket.as_raw_fd(), (&raw const address).cast(), length) }
         }
     };
-    match check(result) {
-        Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => Ok(()),
-        result => result.map(|_| ()),
-    }
+    check(result).map(|_| ())
 }
 
 /// An end of an Ethernet as packet sockets name it: an interface, and the address of whom frames are for.
@@ -113,6 +118,21 @@ pub(crate) fn shut_down(socket: BorrowedFd<'_>) -> io::Result<()> {
     // SAFETY: no memory is passed.
     check(unsafe { libc::shutdown(socket.as_raw_fd(), libc::SHUT_WR) })?;
     Ok(())
+}
+
+/// Ends directions of a connection, `how` being one of `SHUT_RD`, `SHUT_WR` and `SHUT_RDWR`.
+pub(crate) fn shut(socket: BorrowedFd<'_>, how: c_int) -> io::Result<()> {
+    // SAFETY: no memory is passed.
+    check(unsafe { libc::shutdown(socket.as_raw_fd(), how) })?;
+    Ok(())
+}
+
+/// How many bytes can be read from a socket (`SIOCINQ`).
+pub(crate) fn readable(socket: BorrowedFd<'_>) -> io::Result<usize> {
+    let mut bytes: c_int = 0;
+    // SAFETY: `bytes` is an int.
+    check(unsafe { libc::ioctl(socket.as_raw_fd(), libc::FIONREAD, &raw mut bytes) })?;
+    Ok(usize::try_from(bytes).unwrap_or(0))
 }
 
 /// Sets an option of a socket.

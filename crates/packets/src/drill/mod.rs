@@ -1,0 +1,193 @@
+//! packetdrill's own language (Cardwell et al., "packetdrill: Scriptable Network Stack Testing", USENIX ATC 2013), read into the
+//! steps that the runner plays. What no plane has is refused by name.
+
+mod calls;
+mod events;
+mod expression;
+mod packets;
+mod settings;
+
+pub use expression::{Fields, Statement};
+
+use crate::head;
+use crate::script::{Action, Call, Language, Script, ScriptError, Slack, SocketOption, Step, System};
+use calls::Sockets;
+use cogtcp_scenario::TcpSpec;
+use cogtcp_transport::{DelayedAck, FRto, Recovery};
+use cogtcp_units::Duration;
+use events::{Event, What};
+use settings::Settings;
+use std::sync::Arc;
+
+/// packetdrill's own tolerances (`--tolerance_usecs`, `--tolerance_percent`).
+const SLACK: Slack = Slack { least: Duration::from_millis(4), share: 0.125, stamp_tick: None };
+/// The MSS of the end under test: packetdrill's device has an MTU of 1500.
+const MSS: u32 = 1460;
+/// Options that change nothing here: which addresses the live test has, and how segments may be cut (here: any way).
+const WITHOUT_EFFECT: [&str; 7] = [
+    "ip_version=ipv4",
+    "local_ip",
+    "remote_ip",
+    "gateway_ip",
+    "netmask_ip",
+    "strict_segments",
+    "send_omit_free",
+];
+
+/// Why a part of a script cannot be read.
+#[derive(Debug)]
+struct Fault {
+    message: String,
+    is_out_of_scope: bool,
+}
+
+impl Fault {
+    fn wrong(message: impl Into<String>) -> Self {
+        Self { message: message.into(), is_out_of_scope: false }
+    }
+
+    /// It names what is out of scope.
+    fn beyond(name: impl Into<String>) -> Self {
+        Self { message: format!("out of scope: {}", name.into()), is_out_of_scope: true }
+    }
+
+    fn at(self, file: &str, line: usize) -> ScriptError {
+        ScriptError { is_out_of_scope: self.is_out_of_scope, ..ScriptError::wrong(file, line, self.message) }
+    }
+}
+
+/// Whether a script is in packetdrill's language: it has no head, and makes a socket.
+pub(crate) fn is_packetdrill(text: &str) -> bool {
+    text.contains("socket(") && !text.lines().any(|line| line.trim() == "---")
+}
+
+/// Reads a script.
+pub(crate) fn parse(text: &str, file: &str) -> Result<Script, ScriptError> {
+    let (about, events) = events::read(text).map_err(|(line, fault)| fault.at(file, line))?;
+    let mut settings = Settings::new();
+    let mut slack = SLACK;
+    let mut sockets = Sockets::default();
+    let mut steps = Vec::new();
+    for Event { line, text, when, until, what } in events {
+        let at = |fault: Fault| fault.at(file, line);
+        let action = match what {
+            What::Option(option) => {
+                read_option(&option, &mut slack).map_err(at)?;
+                continue;
+            }
+            What::Command(command) => {
+                let is_early = steps.iter().all(|step: &Step| !matches!(step.action, Action::System(_)));
+                let before = settings.values.clone();
+                settings.take(&command).map_err(at)?;
+                if !is_early && settings.values != before {
+                    return Err(at(Fault::beyond("settings that change during a script")));
+                }
+                Action::Nothing
+            }
+            What::Code(code) => {
+                let statements =
+                    expression::statements(&code).map_err(|message| at(Fault::wrong(message)))?;
+                if let Some(field) = expression::unknown_field(&statements) {
+                    return Err(at(Fault::beyond(format!("the field {field} of tcp_info"))));
+                }
+                Action::Assert(statements)
+            }
+            What::Inject(packet) if packet.starts_with("icmp") => {
+                Action::InjectIcmp(packets::icmp(&packet).map_err(at)?)
+            }
+            What::Inject(packet) => Action::Inject(packets::packet(&packet, true).map_err(at)?),
+            What::Expect(packet) => Action::Expect(packets::packet(&packet, false).map_err(at)?),
+            What::Call(call) => match sockets.read(&call).map_err(at)? {
+                Some(made) => Action::System(System {
+                    call: made.call,
+                    returns: made.returns,
+                    until,
+                    blocks: made.blocks,
+                }),
+                None => Action::Nothing,
+            },
+        };
+        steps.push(Step { line, text, plane: None, when, action });
+    }
+    let (transport, flow) = flow(&settings, &steps, file)?;
+    // It is of the socket: only root sets that of a namespace.
+    settings.values.retain(|(name, _)| name != "ipv4.tcp_congestion_control");
+    Ok(Script {
+        file: file.to_owned(),
+        about,
+        flow,
+        transport: transport.to_owned(),
+        kernel: settings.values,
+        language: Language::Packetdrill(slack),
+        steps,
+        differences: Vec::new(),
+    })
+}
+
+fn read_option(option: &str, slack: &mut Slack) -> Result<(), Fault> {
+    let (name, value) = option.split_once('=').unwrap_or((option, ""));
+    let number = || value.trim().parse::<f64>().map_err(|_| Fault::wrong(format!("--{name} takes a number")));
+    match name {
+        "tolerance_usecs" => slack.least = Duration::from_nanos((number()? * 1000.0) as u64),
+        "tolerance_percent" => slack.share = number()? / 100.0,
+        "tcp_ts_tick_usecs" => slack.stamp_tick = Some(Duration::from_nanos((number()? * 1000.0) as u64)),
+        "mss" => return Err(Fault::beyond("packets that the device merges (--mss)")),
+        _ if WITHOUT_EFFECT.iter().any(|each| *each == name || *each == option) => {}
+        _ => return Err(Fault::beyond(format!("the option --{option}"))),
+    }
+    Ok(())
+}
+
+/// The end under test, as these settings of a Linux host make it.
+fn flow(settings: &Settings, steps: &[Step], file: &str) -> Result<(&'static str, TcpSpec), ScriptError> {
+    let control = settings.get("tcp_congestion_control").unwrap_or("cubic");
+    let transport = match control {
+        "cubic" => "linux-cubic",
+        "reno" => "linux-reno",
+        "bbr" => "linux-bbr",
+        _ => return Err(Fault::beyond(format!("the congestion control {control}")).at(file, 1)),
+    };
+    let mut flow = head::flow_of(transport, "", file)?;
+    let sender = Arc::make_mut(&mut flow.sender);
+    sender.mss = MSS;
+    sender.ecn = settings.get("tcp_ecn") == Some("1");
+    sender.timestamps = settings.is_on("tcp_timestamps");
+    sender.window_scaling = settings.get("tcp_window_scaling") != Some("0");
+    sender.recovery = if settings.is_on("tcp_sack") { Recovery::Sack } else { Recovery::NewReno };
+    sender.f_rto = if settings.is_on("tcp_frto") { FRto::Linux } else { FRto::Off };
+    sender.restart_after_idle = settings.is_on("tcp_slow_start_after_idle");
+    sender.rack = settings.is_on("tcp_recovery");
+    sender.tlp = settings.is_on("tcp_early_retrans");
+    if let Some(dup_thresh) = settings.get("tcp_reordering").and_then(|value| value.parse().ok()) {
+        sender.dup_thresh = dup_thresh;
+    }
+    for step in steps {
+        match &step.action {
+            Action::System(System { call: Call::SetOption(SocketOption::MaxSegment, mss), .. }) => {
+                sender.mss = (*mss).max(1) as u32;
+            }
+            Action::System(System { call: Call::SetOption(SocketOption::UserTimeout, millis), .. }) => {
+                sender.user_timeout = Some(Duration::from_millis((*millis).max(0) as u64));
+            }
+            _ => {}
+        }
+    }
+    let mss = sender.mss;
+    let (timestamps, window_scaling) = (sender.timestamps, sender.window_scaling);
+    let receiver = Arc::make_mut(&mut flow.receiver);
+    receiver.mss = mss;
+    receiver.delayed_ack = DelayedAck::Linux;
+    receiver.window_tuning = true;
+    // tcp_ecn = 2, Linux's default, agrees to ECN and does not offer it.
+    receiver.ecn = settings.is_on("tcp_ecn");
+    receiver.timestamps = timestamps;
+    receiver.window_scaling = window_scaling;
+    receiver.sack = settings.is_on("tcp_sack");
+    receiver.d_sack = settings.is_on("tcp_dsack");
+    let most = settings.get("tcp_rmem").and_then(|value| value.split_ascii_whitespace().last()?.parse().ok());
+    receiver.buffer = most.unwrap_or(receiver.buffer);
+    Ok((transport, flow))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+//! Whole scripts in packetdrill's language.
+
+use super::*;
+use crate::script::{Returns, When};
+
+const SCRIPT: &str = "// Sends two segments.
+// More about it.
+--tolerance_usecs=6000
+`../common/defaults.sh
+sysctl -q net.ipv4.tcp_sack=0`
+
+    0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
+   +0 bind(3, ..., ...) = 0
+   +0 listen(3, 1) = 0
+  +.1 < S 0:0(0) win 32792 <mss 1000,nop,wscale 7>
+   +0 > S. 0:0(0) ack 1 <...>
++.1~+.2 < . 1:1(0) ack 1 win 257 // the handshake ends
+   +0...0.3 accept(3, ...,
+          ...) = 4   // a comment
+   *  > P. 1:2001(2000) ack 1
++.005 %{
+assert tcpi_snd_cwnd == 10, tcpi_snd_cwnd
+}%
+ 1.5~1.6 > . 1:1001(1000) ack 1
+";
+
+#[test]
+fn a_script_is_read() {
+    let script = parse(SCRIPT, "a.pkt").unwrap();
+    assert_eq!(script.about, "Sends two segments.");
+    assert_eq!(script.transport, "linux-cubic");
+    assert_eq!(script.flow.sender.recovery, Recovery::NewReno);
+    assert_eq!(
+        script.language,
+        Language::Packetdrill(Slack { least: Duration::from_millis(6), share: 0.125, stamp_tick: None })
+    );
+    let ms = Duration::from_millis;
+    let steps: Vec<_> = script.steps.iter().skip(2).map(|step| (step.line, step.when)).collect();
+    let after = |least, most| When::After(crate::Span { least: ms(least), most: ms(most) });
+    assert_eq!(
+        steps,
+        [
+            (8, after(0, 0)),
+            (9, after(0, 0)),
+            (10, after(100, 100)),
+            (11, after(0, 0)),
+            (12, after(100, 200)),
+            (13, after(0, 0)),
+            (15, When::Any),
+            (16, after(5, 5)),
+            (19, When::At(crate::Span { least: ms(1500), most: ms(1600) })),
+        ]
+    );
+    let Action::System(accept) = &script.steps[7].action else { panic!("{:?}", script.steps[7]) };
+    assert_eq!((accept.call, accept.returns, accept.until), (Call::Accept, Returns::Done, Some(ms(300))));
+}
+
+#[test]
+fn errors_name_their_line_and_what_is_out_of_scope_its_subject() {
+    let error = |from: &str, to: &str| parse(&SCRIPT.replacen(from, to, 1), "a.pkt").unwrap_err();
+    for (from, to, is_out_of_scope, says) in [
+        ("tcp_sack", "tcp_magic", true, "a.pkt:4: out of scope: the setting net.ipv4.tcp_magic"),
+        ("listen(3, 1) = 0", "poll([{fd=3}], 1, 5) = 1", true, "out of scope: poll"),
+        (
+            "--tolerance_usecs=6000",
+            "--ip_version=ipv6",
+            true,
+            "a.pkt:3: out of scope: the option --ip_version=ipv6",
+        ),
+        ("*  > P.", "*  > X.", false, "no flag"),
+        ("+.005 %{", "+x %{", false, "\"+x\" is no time"),
+        ("}%", "", false, "}%"),
+        ("assert", "import", false, "no statement"),
+        ("+.1~+.2", "+.3~+.2", false, "the least"),
+    ] {
+        let error = error(from, to);
+        assert_eq!(error.is_out_of_scope, is_out_of_scope, "{error}");
+        assert!(error.to_string().contains(says), "{error}");
+    }
+}
