@@ -1,6 +1,7 @@
 //! What can be asked. `ask` names the request: `{"ask": "run", "scenario": {"text": "..."}, "trace": "full"}`.
 
 use cogtcp_simulator::TraceLevel;
+use cogtcp_spectrum::detector::DetectorConfig;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -182,5 +183,12 @@ pub enum Statistic {
         rto_s: f64,
         /// Probability of a loss event.
         loss_probability: f64,
+    },
+    /// P_d' and P_f' of a detector for a PU of the SNR that it is set for.
+    Detection {
+        /// The detector, as scenarios have it.
+        detector: DetectorConfig,
+        /// Sensing times, s.
+        sensing_s: Vec<f64>,
     },
 }

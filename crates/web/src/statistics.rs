@@ -1,12 +1,16 @@
 //! Questions of statistics and closed forms.
 
 use crate::request::Statistic;
+use cogtcp_spectrum::detector::{DetectorConfig, Surroundings, detection_and_false_alarm};
 use cogtcp_statistics::models::{loss, sawtooth};
 use cogtcp_statistics::{OutOfRange, interval, significance};
+use cogtcp_units::Duration;
 use serde_json::{Value, json};
 
 /// A longest retransmission timeout of 60 s, as RFC 6298 section 2.5 allows at least.
 const LONGEST_RTO_S: f64 = 60.0;
+/// An hour: far beyond any sensing.
+const LONGEST_SENSING_S: f64 = 3600.0;
 
 pub(crate) fn answer(statistic: &Statistic) -> Value {
     match statistic {
@@ -53,7 +57,24 @@ pub(crate) fn answer(statistic: &Statistic) -> Value {
                 max_window_packets: f64::INFINITY,
             }))
         }
+        Statistic::Detection { detector, sensing_s } => detection(detector, sensing_s),
     }
+}
+
+fn detection(config: &DetectorConfig, sensing_s: &[f64]) -> Value {
+    let detector = match config.kind().build(&Surroundings::default()) {
+        Ok(detector) => detector,
+        Err(error) => return json!({ "error": error.to_string() }),
+    };
+    if let Some(wrong) = sensing_s.iter().find(|t_s| !(0.0..=LONGEST_SENSING_S).contains(*t_s)) {
+        return json!({ "error": format!("a sensing time of {wrong} s is not within 0 to {LONGEST_SENSING_S} s") });
+    }
+    let gamma = config.kind().snr().unwrap_or_default().linear();
+    let found = sensing_s
+        .iter()
+        .map(|t_s| detection_and_false_alarm(&*detector, Duration::from_secs_f64(*t_s), gamma));
+    let (detection, false_alarm): (Vec<f64>, Vec<f64>) = found.unzip();
+    json!({ "detection": detection, "false_alarm": false_alarm })
 }
 
 fn numbers(values: &[Option<f64>]) -> Vec<f64> {

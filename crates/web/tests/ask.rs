@@ -33,7 +33,7 @@ fn a_run_is_that_of_the_simulator_and_its_columns_lie_where_they_are_said_to() {
     let told = times.clone();
     let watch = Arc::new(move |now| told.lock().unwrap().push(now));
     let (said, columns) =
-        split(&Engine::default().ask(&request.to_string(), Hooks { watch: Some(watch), cancel: None }));
+        split(&Engine::default().ask(&request.to_string(), Hooks { watch: Some(watch), ..Hooks::default() }));
     let experiment = cogtcp_scenario::Scenario::parse(SMALL, "small.toml").unwrap().resolve().unwrap();
     let options = cogtcp_simulator::RunOptions {
         seed: Some(3),
@@ -134,8 +134,26 @@ fn a_value_is_found_where_it_stands() {
 #[test]
 fn a_raised_flag_ends_a_run() {
     let request = json!({ "ask": "run", "scenario": { "text": SMALL } }).to_string();
-    let hooks = Hooks { watch: None, cancel: Some(Arc::new(true.into())) };
+    let hooks = Hooks { cancel: Some(Arc::new(true.into())), ..Hooks::default() };
     let (said, _) = split(&Engine::default().ask(&request, hooks));
     assert_eq!(said["error"]["kind"], "run");
     assert!(said["error"]["text"].as_str().unwrap().contains("cancelled"), "{said}");
+}
+
+/// Page `docs/detectors/map.md` prints 0.839 and 0.159 at 0.1 s, 0.92 and 0.079 at 0.2 s.
+#[test]
+fn a_detector_is_that_of_the_documentation() {
+    let question = |t_s: &[f64]| {
+        let detector = json!({ "map": { "snr": "-22 dB" } });
+        json!({ "ask": "statistics", "of": [{ "what": "detection", "detector": detector, "sensing_s": t_s }] })
+    };
+    let (said, _) = ask(&mut Engine::default(), &question(&[0.1, 0.2]));
+    let rounded = |name: &str| {
+        let values = said[0][name].as_array().unwrap().iter();
+        values.map(|value| (value.as_f64().unwrap() * 1e3).round()).collect::<Vec<_>>()
+    };
+    assert_eq!(rounded("detection"), [839.0, 920.0]);
+    assert_eq!(rounded("false_alarm"), [159.0, 79.0]);
+    let (said, _) = ask(&mut Engine::default(), &question(&[0.1, -1.0]));
+    assert!(said[0]["error"].as_str().unwrap().contains("-1 s"), "{said}");
 }
