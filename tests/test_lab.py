@@ -35,9 +35,9 @@ CHROMIUM = os.environ.get("COGTCP_CHROMIUM") or shutil.which("chromium") or shut
 class Server:
     """A lab in a process of its own, as a user starts it, with the native engine."""
 
-    def __init__(self) -> None:
-        command = [sys.executable, "-m", "cogtcp", "lab", str(LINK), "--native", "--json"]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    def __init__(self, file: Path = LINK, option: str = "--native", folder: Path | None = None) -> None:
+        command = [sys.executable, "-m", "cogtcp", "lab", str(file), option, "--json"]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder)
         assert self.process.stdout
         self.url: str = json.loads(self.process.stdout.readline())["url"]
         self.base, self.token = self.url.rstrip("/").rsplit("/", 1)
@@ -174,6 +174,39 @@ def test_no_file_of_the_machine_is_read(server: Server) -> None:
     assert "/etc/passwd" in text
     _, found = server.ask(question(scenario={"text": text, "file": "/etc/scenario.toml"}))
     assert "no such file" in found["error"]["text"]
+
+
+def test_a_control_written_in_python_runs_in_the_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from cogtcp import run
+
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    mine = tmp_path / "mine.toml"
+    mine.write_text(LINK.read_text().replace('transport = "newreno"', 'transport = "my_control:Patient"'))
+    text = mine.read_text()
+    assert "Patient" in text
+    other = text.replace("my_control:Patient", "os:system")
+    running = Server(mine, "--allow-python", ROOT / "examples")
+    try:
+        data = json.loads(running.get("data.json")[1])
+        assert (data["engine"], data["controls_in_python"]) == ("native", ["my_control:Patient"])
+        assert data["presets"][0]["transports"] == ["my_control:Patient", "sack", "cubic"]
+        _, found = running.ask(question(scenario={"text": text}))
+        assert found["digest"] == run(Scenario.from_file(mine, allow_python=True), 1).digest
+        # It can be chosen for any scenario, as a transport of the page; what the file did not name cannot.
+        _, chosen = running.ask(
+            question(scenario={"text": LINK.read_text(), "transport": "my_control:Patient"})
+        )
+        assert chosen["digest"] == found["digest"]
+        _, refused = running.ask(question(scenario={"text": other}))
+        assert '"os:system" is a congestion control written in Python' in refused["error"]["text"]
+        _, failed = running.ask(
+            question(scenario={"text": text, "set": [["flow.0.tcp.control", "{ grace = []}"]]})
+        )
+        assert "error" in failed
+    finally:
+        assert running.stop() == 0
 
 
 def test_a_body_has_a_bound(server: Server) -> None:

@@ -66,6 +66,11 @@ pub fn defect() -> Vec<u8> {
     Columns::default().finish(&json!({ "error": { "kind": "defect", "message": text, "text": text } }))
 }
 
+/// The answer to a run that ended early: `message` says why.
+pub fn failed(message: &str) -> Vec<u8> {
+    Columns::default().finish(&json!({ "error": { "kind": "run", "message": message, "text": message } }))
+}
+
 fn pad(bytes: &mut Vec<u8>) {
     bytes.resize(bytes.len().next_multiple_of(8), 0);
 }

@@ -5,9 +5,10 @@ use crate::episode::Episode;
 use crate::request::{Given, Request, Trace};
 use crate::statistics;
 use cogtcp_scenario::{Experiment, STARTERS, Scenario, ScenarioError};
-use cogtcp_simulator::{RunError, RunOptions};
+use cogtcp_simulator::{ControlFactory, RunError, RunOptions};
 use cogtcp_units::Time;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -21,11 +22,32 @@ pub struct Hooks {
     pub watch: Option<Watch>,
     /// Raised by another thread to end the run.
     pub cancel: Option<Arc<AtomicBool>>,
+    /// Congestion controls from outside, where there are any.
+    pub outside: Option<Outside>,
+}
+
+/// Congestion controls that are in no registry: classes in Python.
+#[derive(Clone)]
+pub struct Outside {
+    /// Their names. A scenario that names any other is refused.
+    pub names: BTreeSet<String>,
+    /// Builds the control of every flow.
+    pub factory: Arc<dyn ControlFactory>,
 }
 
 impl std::fmt::Debug for Hooks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Hooks").field("watch", &self.watch.is_some()).field("cancel", &self.cancel).finish()
+        f.debug_struct("Hooks")
+            .field("watch", &self.watch.is_some())
+            .field("cancel", &self.cancel)
+            .field("outside", &self.outside)
+            .finish()
+    }
+}
+
+impl std::fmt::Debug for Outside {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Outside").field("names", &self.names).finish_non_exhaustive()
     }
 }
 
@@ -82,7 +104,7 @@ impl Engine {
             Request::About {} => Ok(about()),
             Request::Schema {} => Ok(Scenario::json_schema()),
             Request::Starter { kind } => Ok(json!({ "text": cogtcp_scenario::starter(&kind)? })),
-            Request::Check { scenario } => check(&scenario),
+            Request::Check { scenario } => check(&scenario, &hooks),
             Request::Place { text, path } => {
                 let place = cogtcp_scenario::toml_place(&text, &path).filter(|place| place.fault.is_none());
                 Ok(json!({ "line": place.as_ref().map(|at| at.line), "column": place.map(|at| at.column) }))
@@ -92,7 +114,7 @@ impl Engine {
             }
             Request::Statistics { of } => Ok(Value::Array(of.iter().map(statistics::answer).collect())),
             Request::Episode { scenario, seed, flow, radio } => {
-                let experiment = Arc::new(resolved(&scenario)?.1);
+                let experiment = Arc::new(resolved(&scenario, &Hooks::default())?.1);
                 let episode = Episode::new(experiment, seed, flow, radio.as_deref())?;
                 Ok(self.episode.insert(episode).view())
             }
@@ -140,21 +162,25 @@ fn read(given: &Given) -> Result<Scenario, Failure> {
     Ok(scenario)
 }
 
-fn resolved(given: &Given) -> Result<(Scenario, Experiment), Failure> {
+fn resolved(given: &Given, hooks: &Hooks) -> Result<(Scenario, Experiment), Failure> {
     let scenario = read(given)?;
-    if let Err(mut error) = scenario.check_external(|_| false) {
-        // Nothing of a control in Python is here to be allowed.
-        let names: Vec<String> = scenario.external_controls().into_iter().collect();
+    let is_here = |name: &str| hooks.outside.as_ref().is_some_and(|outside| outside.names.contains(name));
+    if let Err(mut error) = scenario.check_external(is_here) {
+        // What is not here cannot be allowed by an option of the command line.
+        let names: Vec<String> =
+            scenario.external_controls().into_iter().filter(|name| !is_here(name)).collect();
         error.message = format!("\"{}\" is a congestion control written in Python", names.join("\", \""));
-        error.remedy = "this engine has no Python; install cogtcp with pip and run the scenario there".into();
+        error.remedy = "this page has none; install cogtcp with pip and open the scenario there: \
+            cogtcp lab FILE --allow-python"
+            .into();
         return Err(error.into());
     }
     let experiment = scenario.resolve()?;
     Ok((scenario, experiment))
 }
 
-fn check(given: &Given) -> Result<Value, Failure> {
-    let (scenario, experiment) = resolved(given)?;
+fn check(given: &Given, hooks: &Hooks) -> Result<Value, Failure> {
+    let (scenario, experiment) = resolved(given, hooks)?;
     let values: Value = serde_json::from_str(&scenario.to_json())
         .map_err(|error| Failure::Request(format!("a scenario is JSON: {error}")))?;
     Ok(json!({
@@ -170,11 +196,13 @@ fn run(
     seed: Option<u64>,
     trace: Trace,
     wanted: Option<&[String]>,
-    Hooks { watch, cancel }: Hooks,
+    hooks: Hooks,
     columns: &mut Columns,
 ) -> Result<Value, Failure> {
-    let (_, experiment) = resolved(given)?;
-    let options = RunOptions { seed, trace: trace.into(), watch, cancel, ..RunOptions::default() };
+    let (_, experiment) = resolved(given, &hooks)?;
+    let Hooks { watch, cancel, outside } = hooks;
+    let controls = outside.map(|outside| outside.factory);
+    let options = RunOptions { seed, trace: trace.into(), watch, cancel, controls, ..RunOptions::default() };
     let run = cogtcp_simulator::run(&experiment, &options)?;
     let is_wanted = |name: &str| wanted.is_none_or(|names| names.iter().any(|wanted| wanted == name));
     let tables: Vec<Value> =

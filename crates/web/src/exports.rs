@@ -50,7 +50,7 @@ extern "C" fn cogtcp_ask() {
     STATE.with_borrow_mut(|state| {
         let request = String::from_utf8_lossy(&state.request).into_owned();
         let watch: Watch = Arc::new(|now| progress(now.as_secs_f64()));
-        state.answer = state.engine.ask(&request, Hooks { watch: Some(watch), cancel: None });
+        state.answer = state.engine.ask(&request, Hooks { watch: Some(watch), ..Hooks::default() });
     });
 }
 

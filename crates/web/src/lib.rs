@@ -16,4 +16,4 @@ mod exports;
 pub mod request;
 mod statistics;
 
-pub use engine::{Engine, Hooks, Watch};
+pub use engine::{Engine, Hooks, Outside, Watch};

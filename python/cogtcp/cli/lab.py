@@ -23,6 +23,12 @@ def add_lab(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="simulate in this process, not in the page (default where the package has no WebAssembly)",
     )
+    parser.add_argument(
+        "--allow-python",
+        action="store_true",
+        help="import the congestion controls (module:Class) that FILE names, which runs their code in this "
+        "process: only for a file that you trust",
+    )
     parser.add_argument("--open", action="store_true", help="open the page in the default browser")
 
 
@@ -31,10 +37,18 @@ def lab(args: argparse.Namespace) -> int:
     from cogtcp.lab import require
 
     require()
+    from cogtcp._shipped import locate
+    from cogtcp.cli.arguments import look_here
     from cogtcp.lab.serve import serve
+    from cogtcp.scenario import Scenario
+
+    controls: list[str] = []
+    if args.file is not None and args.allow_python:
+        controls = Scenario.from_file(locate(args.file), allow_python=True).python_controls
+        look_here(controls)
 
     def say(address: str) -> None:
         print(json.dumps({"url": address}) if args.json else f"lab: {address}\nCtrl-C ends it", flush=True)
 
-    serve(args.file, port=args.port, browser=args.open, native=args.native, say=say)
+    serve(args.file, port=args.port, browser=args.open, native=args.native, controls=controls, say=say)
     return 0

@@ -1,7 +1,8 @@
 """The server of the lab: on loopback, for who knows the token, with bounds on everything it takes.
 
-It serves the files of the page. Where the package has no WebAssembly it also answers what the page asks of
-its engine, with the native one: the same requests, the same answers (`crates/web`).
+It serves the files of the page. Where the package has no WebAssembly, or the scenario has a congestion
+control written in Python, it also answers what the page asks of its engine, with the native one: the same
+requests, the same answers (`crates/web`).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from cogtcp import _core
 from cogtcp.lab import site
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Collection
 
     from starlette.requests import Request
 
@@ -42,9 +43,18 @@ _POLICY = (
 class Lab:
     """What the server knows: its files, and the token that stands in every path."""
 
-    def __init__(self, file: str | None, *, token: str | None = None, native: bool = False) -> None:
-        wasm = None if native else site.shipped_wasm()
-        self.files = site.contents(file, wasm)
+    def __init__(
+        self,
+        file: str | None,
+        *,
+        token: str | None = None,
+        native: bool = False,
+        controls: Collection[str] = (),
+    ) -> None:
+        # Classes in Python (`module:Class`) that the file names, and no other: a link may hold any scenario.
+        self.controls = frozenset(controls)
+        wasm = None if native or self.controls else site.shipped_wasm()
+        self.files = site.contents(file, wasm, controls=self.controls)
         self.token = token or secrets.token_urlsafe(16)
         self._limiter = anyio.CapacityLimiter(max(2, os.cpu_count() or 2))
         self._waiting = 0
@@ -116,7 +126,7 @@ class Lab:
         try:
             async with self._limiter, anyio.create_task_group() as group:
                 group.start_soon(_cancel_when_gone, request, cancel)
-                answer = await run_in_threadpool(_core.ask, asked, cancel)
+                answer = await run_in_threadpool(_core.ask, asked, cancel, self.controls)
                 group.cancel_scope.cancel()
         finally:
             self._waiting -= 1

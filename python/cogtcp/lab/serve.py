@@ -10,19 +10,28 @@ from typing import TYPE_CHECKING
 from cogtcp._errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
 
-def serve(file: str | None, *, port: int, browser: bool, native: bool, say: Callable[[str], None]) -> None:
+def serve(
+    file: str | None,
+    *,
+    port: int,
+    browser: bool,
+    native: bool,
+    controls: Collection[str],
+    say: Callable[[str], None],
+) -> None:
     """Serve the lab on loopback until Ctrl-C; `say` is told its address once it can be opened.
 
-    `native` serves the native engine also where there is WebAssembly.
+    `native` serves the native engine also where there is WebAssembly; `controls` are the congestion controls
+    written in Python that may be imported, which need that engine.
     """
     import uvicorn
 
     from cogtcp.lab.app import Lab
 
-    lab = Lab(file, native=native)
+    lab = Lab(file, native=native, controls=controls)
     listener = socket.socket()
     # Only this machine can come here, whatever else the machine is connected to.
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -20,7 +20,7 @@ from cogtcp.metrics import METRICS
 from cogtcp.report import page
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 #: What all files come to at most, gzipped, as a server sends them.
 MOST_GZIPPED = 2_000_000
@@ -30,7 +30,10 @@ _BUNDLE = ".bundle.js"
 
 
 def contents(
-    file: str | None = None, wasm: bytes | None = None, bundles: Mapping[str, bytes] | None = None
+    file: str | None = None,
+    wasm: bytes | None = None,
+    bundles: Mapping[str, bytes] | None = None,
+    controls: Collection[str] = (),
 ) -> dict[str, bytes]:
     """Return the files of the lab by name.
 
@@ -39,6 +42,7 @@ def contents(
         wasm: The engine, as `cargo build -p cogtcp-web --target wasm32-unknown-unknown` makes it; without it
             the page asks the server that serves it.
         bundles: What the page takes from npm, by name of file; by default what came with the package.
+        controls: Congestion controls written in Python that the engine of the server knows.
     """
     found = {
         source.name: source.read_bytes()
@@ -51,7 +55,12 @@ def contents(
     style = (page.template_text("page.css"), page.static("uPlot.min.css"))
     found["page.css"] = ("\n".join(style) + "\n").encode()
     names = [name.removesuffix(_BUNDLE) for name in sorted(found) if name.endswith(_BUNDLE)]
-    known = {"engine": "native" if wasm is None else "wasm", "bundles": names, **data(file)}
+    known = {
+        "engine": "native" if wasm is None else "wasm",
+        "bundles": names,
+        "controls_in_python": sorted(controls),
+        **data(file),
+    }
     found["data.json"] = json.dumps(known, separators=(",", ":")).encode()
     if wasm is not None:
         found[WASM] = wasm
