@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from cogtcp import Scenario, _core
+from cogtcp.capture import Point, blocks, find_point
 from cogtcp.lab import site
 from cogtcp.report.run_map import RunMap
 from conftest import ROOT
@@ -139,6 +140,45 @@ def test_the_map_is_that_of_a_report(wasm: Path, lab_data: dict[str, Any], tmp_p
         assert all(abs(a - b) <= 1 for x, y in zip(*places, strict=True) for a, b in zip(x, y, strict=True))
         assert one == known, preset["name"]
     assert maps >= 3
+
+
+def test_captures_are_those_of_cogtcp(wasm: Path, lab_data: dict[str, Any], tmp_path: Path) -> None:
+    """Of links and of the air, byte for byte but for the first block, which has no hash of the scenario."""
+    names = ("sensed-link", "adhoc-cr", "traffic", "train")
+    presets = [preset for preset in of_presets(lab_data) if preset["name"] in names]
+    assert len(presets) == len(names)
+    requests = [
+        {"ask": "run", "scenario": shortened(preset), "seed": 3, "trace": "packets"} for preset in presets
+    ]
+    for request in requests:
+        if "[train]" in request["scenario"]["text"]:
+            request["scenario"]["set"] += [["radio.0.unreachable", "true"], ["run.duration", "15 s"]]
+    found = node(wasm, _core.version, requests, "captures.mjs")
+    protocols = set()
+    for preset, request, one in zip(presets, requests, found, strict=True):
+        folder = tmp_path / preset["name"]
+        folder.mkdir()
+        known = native(request["scenario"], folder, 3, trace="packets")
+        assert one, preset["name"]
+        protocols |= {protocol for (protocol,) in known.each("packets", ["protocol"])}
+        for place, text in one.items():
+            point = Point("air", "", "", "air") if place == "air" else find_point(known.scenario, place)
+            expected = b"".join(blocks(known, point))
+            first, *mine = of_blocks(bytes.fromhex(text))
+            _, *others = of_blocks(expected)
+            assert mine == others, (preset["name"], place)
+            assert f"digest {known.digest}".encode() in first
+    assert protocols >= {"tcp", "udp", "icmp"}
+
+
+def of_blocks(capture: bytes) -> list[bytes]:
+    """Return the blocks of a capture in pcapng."""
+    found = []
+    while capture:
+        length = int.from_bytes(capture[4:8], "little")
+        found.append(capture[:length])
+        capture = capture[length:]
+    return found
 
 
 @pytest.mark.parametrize(

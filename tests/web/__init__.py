@@ -28,7 +28,7 @@ def shortened(preset: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-def native(given: dict[str, Any], folder: Path, seed: int) -> Any:
+def native(given: dict[str, Any], folder: Path, seed: int, trace: Any = "full") -> Any:
     """Return the run that Python makes of the same; an error's text where there is none."""
     for name, text in given["files"].items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -39,7 +39,7 @@ def native(given: dict[str, Any], folder: Path, seed: int) -> Any:
             scenario = scenario.set_text(path, value)
         if given.get("transport"):
             scenario = scenario.with_transport(given["transport"])
-        return run(scenario, seed)
+        return run(scenario, seed, trace)
     except CogtcpError as error:
         return str(error)
 

@@ -5,6 +5,7 @@ import { budget, budgetText, csv, join, measure, parquetColumns, stacked, text a
 import { controlsOf, placeOf, RANGE, shown, valueAt, written } from "./controls.js";
 import { compared, sentence, theory } from "./compare.js";
 import { MAP_TABLES, mapOf } from "./places.js";
+import { capture, points } from "./capture.js";
 import { complete } from "./schema.js";
 import { silentShare, timelineOf } from "./timeline.js";
 import * as address from "./state.js";
@@ -12,7 +13,7 @@ import * as address from "./state.js";
 const $ = (id) => document.getElementById(id);
 const MOST_TRANSPORTS = 6, COLORS = 6;
 const SHOWN = ["goodput_bps", "efficiency", "rtos", "fast_retransmits", "drops", "retransmitted", "rtt_mean_s"];
-const RUN_TABLES = ["flows", "links", "radios", "budget", "flow_series", "link_series", "events", ...MAP_TABLES];
+const RUN_TABLES = ["flows", "links", "radios", "budget", "flow_series", "link_series", "events", "nodes", ...MAP_TABLES];
 const SUMMARY_TABLES = ["flows", "radios", "budget"];
 /** A run that takes longer than this is cancelled by the next change; a shorter one is drawn, so that sliders move smoothly. */
 const PATIENCE_MS = 300;
@@ -202,7 +203,18 @@ function showScenario() {
   $("seeds").value = state.seeds;
   $("files").textContent = Object.keys(state.files).join(", ") || "none";
   $("about").textContent = checked.description || "";
-  $("command").textContent = `cogtcp compare ${state.name.replace(/[^\w.-]+/g, "-")}.toml --transport ${state.transports.join(",")} --seeds ${state.seeds}`;
+  $("command").textContent = command();
+}
+
+const fileName = (text) => text.replace(/[^\w.-]+/g, "-");
+
+/** The command that does the same; a shipped scenario as it is needs no file. */
+function command() {
+  const shipped = data.presets.find((preset) => preset.group === "Scenarios" && preset.name === state.name && preset.text === state.text);
+  const file = shipped ? state.name : `${fileName(state.name)}.toml`;
+  const names = state.transports.filter(transportOf), python = names.some((name) => name.includes(":")) || data.controls_in_python.length ? " --allow-python" : "";
+  return names.length ? `cogtcp compare ${file} --transport ${names.join(",")} --seeds ${state.seeds} --seed ${state.seed}${python}`
+    : `cogtcp run ${file} --seed ${state.seed}${python}`;
 }
 
 function change(control, value, input) {
@@ -376,7 +388,12 @@ function drawTables() {
   const names = Object.values(first.tables).filter((table) => table.rows).map((table) => table.name);
   $("table").replaceChildren(...names.map((name) => element("option", { value: name, title: first.tables[name].meaning }, name)));
   $("table").value = names.includes(chosen) ? chosen : names.includes("flow_series") ? "flow_series" : names[0];
+  const places = points(first).map(([link, node]) => pointName(link, node)), place = $("point").value;
+  $("point").replaceChildren(...places.map((each) => element("option", { value: each }, each)));
+  if (places.includes(place)) $("point").value = place;
 }
+
+const pointName = (link, node) => (node ? `${link}@${node}` : link);
 
 function drawTable(rows) {
   const headings = SHOWN.map((name) => [metricOf(name).title, metricOf(name).unit].filter(Boolean).join(", "));
@@ -538,7 +555,7 @@ function openEditor(about) {
 // ---- files
 
 function save(name, text, type) {
-  const link = element("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name.replace(/[^\w.-]+/g, "-") });
+  const link = element("a", { href: URL.createObjectURL(new Blob([text], { type })), download: fileName(name) });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
@@ -559,16 +576,25 @@ async function saveParquet() {
     kvMetadata: Object.entries(about).map(([key, value]) => ({ key, value })) }), "application/vnd.apache.parquet");
 }
 
-async function packetsCsv() {
-  const [name] = state.transports;
+/** Makes the run of a transport again with its packets recorded, and hands it over. */
+async function withPackets(name, tables, act) {
   const stopped = new AbortController();
   running = stopped;
   $("stop").disabled = false;
   try {
-    const run = await pool.ask({ ask: "run", scenario: given({ transport: transportOf(name) }), seed: state.seed, trace: "packets", tables: ["packets"] },
-      { signal: stopped.signal, progress: (seconds) => progress(seconds / checked.duration_s) });
-    save(`${state.name}-${name}-packets.csv`, csv(run.tables.packets), "text/csv");
+    act(await pool.ask({ ask: "run", scenario: given({ transport: transportOf(name) }), seed: state.seed, trace: "packets", tables },
+      { signal: stopped.signal, progress: (seconds) => progress(seconds / checked.duration_s) }));
   } catch (error) { if (!isAbort(error)) fault(error); } finally { $("stop").disabled = true; progress(null); }
+}
+
+const packetsCsv = () => withPackets(state.transports[0], ["packets"], (run) => save(`${state.name}-${state.transports[0]}-packets.csv`, csv(run.tables.packets), "text/csv"));
+
+function saveCapture() {
+  const [name] = state.transports, chosen = $("point").value;
+  return withPackets(name, ["packets", "frames", "nodes", "links", "flows"], (run) => {
+    const point = points(run).find(([link, node]) => pointName(link, node) === chosen);
+    save(`${state.name}-${name}-${chosen}.pcapng`, capture(run, point, data.version), "application/vnd.tcpdump.pcap");
+  });
 }
 
 // ---- the beginning
@@ -624,7 +650,8 @@ async function main() {
   $("preset").append(...[...groups].map(([group, presets]) =>
     element("optgroup", { label: group }, ...presets.map(({ name }) => element("option", { value: name }, name)))));
   state = ofPreset(data.presets[0]);
-  const transports = [[AS_IT_IS, "each flow with the transport that the scenario gives it"], ...about.transports];
+  const transports = [[AS_IT_IS, "each flow with the transport that the scenario gives it"], ...about.transports,
+    ...data.controls_in_python.map((name) => [name, "congestion control in Python, in the process that serves this page"])];
   known = transports.map(([name]) => name);
   drawTransports(transports);
   $("preset").addEventListener("change", () => choose(data.presets.find((preset) => preset.name === $("preset").value)));
@@ -663,6 +690,7 @@ async function main() {
   $("parquet").addEventListener("click", () => results?.runs && saveParquet().catch(fault));
   $("mapof").addEventListener("change", () => results?.runs && drawMap());
   $("packets").addEventListener("click", packetsCsv);
+  $("pcap").addEventListener("click", saveCapture);
   $("link").addEventListener("click", async () => {
     await remember();
     await navigator.clipboard?.writeText(location.href).catch(() => {});
