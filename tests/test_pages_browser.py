@@ -348,10 +348,25 @@ def test_figures_are_drawn_for_phones_too(page: Any, pages: dict[str, str], kind
     assert page.evaluate("[...document.querySelectorAll('.broad')].every(e => !e.offsetParent)")
 
 
+def test_the_page_of_a_study_is_short_as_long_as_it_is_folded(page: Any, tmp_path: Path) -> None:
+    """The study with the most claims: a picture, a card for each claim, and nothing else unfolded."""
+    study = max(studies.list_studies(), key=lambda study: len(study.claims))
+    studies.reproduce(study.name, quick=True, seeds=2, out=tmp_path / "out")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.goto((tmp_path / "out" / "report.html").as_uri())
+    assert page.evaluate("document.documentElement.scrollHeight") <= 6000
+    cards = page.locator("section.claim")
+    assert cards.count() == len(study.claims)
+    # The picture of all claims comes before the first of them.
+    first = page.locator("figure svg[role=img]").first.bounding_box()
+    assert first["y"] < cards.first.bounding_box()["y"]
+
+
 @pytest.mark.parametrize("kind", ["c2-t1", "chain-f7a"])
 def test_statements_are_a_table_where_there_is_room(page: Any, pages: dict[str, str], kind: str) -> None:
     shown = """() => [...document.querySelectorAll('table')].filter(t => t.innerText.startsWith('statement'))
                  .map(t => getComputedStyle(t).display)"""
     page.set_viewport_size({"width": 1280, "height": 900})
     page.goto(pages[kind])
+    page.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
     assert page.evaluate(shown)[0] == "table"

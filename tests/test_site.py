@@ -105,7 +105,7 @@ def test_a_study_shows_what_reproduce_measures(site: Path) -> None:
     for name in figures:
         assert f'src="mswim09/{name}"' in text
         assert (site / "studies/mswim09" / name).read_text().startswith("<svg")
-    assert "At the base, of 6 statements" in text
+    assert "At the base, of its 6 statements" in text
     assert "quick" in (site / "studies/mswim09/report.html").read_text()
     # The pinned verdicts are there for every study, measured here or not.
     pinned = (ROOT / "docs/verdicts.md").read_text()

@@ -41,7 +41,7 @@ def test_quick_measures_every_claim(command: Command, tmp_path: Path) -> None:
         assert claim["statements"], claim["id"]
     page = (tmp_path / "out" / "report.html").read_text()
     for figure in ("Fig. 2", "Fig. 3", "Fig. 4", "Fig. 5", "Fig. 6", "Fig. 7", "Fig. 8"):
-        assert f"<h3>{figure}: " in page
+        assert f"<h4>{figure}: " in page
     assert "the maximum throughput is reached when t_s and T_p are equal to 0.2s and 1s" in page
 
 

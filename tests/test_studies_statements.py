@@ -370,8 +370,10 @@ def test_a_study_of_ones_own_is_answered(study: Path, capsys: pytest.CaptureFixt
     ):
         assert text in page
     assert "has not been searched yet" not in page
-    # The verdicts come before everything else.
-    assert page.index("What it says") < page.index("Statement by statement") < page.index("<details>")
+    # The picture and the verdict come before everything else; statements are folded away.
+    verdict = page.index('<span class="verdict">reproduced, depends on silence')
+    assert page.index("Each claim: statements that hold") < verdict < page.index("<details>")
+    assert page.index("<details>") < page.index("Statement by statement")
     after = result.claims[0].to_dict()
     assert after["verdict"] == "reproduced, depends on silence = open"
     assert after["share"]["holds"] == 40

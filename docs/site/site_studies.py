@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import site_lab
+
 from cogtcp import studies
 from cogtcp.report.alone import alone
 from cogtcp.studies.drawing import draw
@@ -75,7 +77,10 @@ def _measured(study: Study, result: StudyResult | None, page: StudyPage) -> str:
         return (
             f"Without figures: it was not measured where this page was made. `cogtcp reproduce {study.name}`."
         )
-    page.files["report.html"] = result.report(command=f"cogtcp reproduce {study.name} --quick")
+    page.files["report.html"] = result.report(
+        command=f"cogtcp reproduce {study.name} --quick",
+        lab="../../lab/index.html" if site_lab.is_there() else None,
+    )
     return (
         f"Figures and numbers here are of a quick measurement (`cogtcp reproduce {study.name} --quick`): "
         f"{len(result.seeds)} seeds, shorter runs. [The page that it writes]({study.name}/report.html)."

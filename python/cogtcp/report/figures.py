@@ -19,7 +19,7 @@ from cogtcp.report.scale import Scale
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-Style: TypeAlias = Literal["points", "joined", "line", "dashed", "dotted", "limit"]
+Style: TypeAlias = Literal["points", "joined", "line", "dashed", "dotted", "limit", "given"]
 
 #: Units that curves and planes are wide.
 WIDTH = 720.0
@@ -35,7 +35,8 @@ class Curve:
     """One curve of a figure, with an interval at each point where `low` and `high` are given.
 
     Styles: `points` with intervals as whiskers; `joined`, the same with a line; `line`, `dashed`, `dotted`
-    without marks; `limit`, a line to compare with, drawn faintly. One without a name is not in the legend.
+    without marks; `limit`, a line to compare with, drawn faintly; `given`, numbers of others, as stars. One
+    without a name is not in the legend.
     """
 
     name: str
@@ -198,14 +199,16 @@ def _looks(drawn: Sequence[Curve]) -> tuple[list[tuple[str, str]], list[tuple[st
     for curve in drawn:
         if curve.style == "limit":
             color, shape = "muted", ""
+        elif curve.style == "given":
+            color, shape = "ink", "star"
         else:
             color, shape = still.series(index), _SHAPES[index % len(_SHAPES)]
             index += 1
         looks.append((color, shape))
         if curve.name:
-            marks = curve.style in ("points", "joined")
+            marks = curve.style in ("points", "joined", "given")
             sign = (
-                still.sign(shape, color, "hollow")
+                still.sign(shape, color, "" if curve.style == "given" else "hollow")
                 if marks
                 else still.sign("line", color, _DASHES[curve.style])
             )
@@ -231,6 +234,10 @@ def _y_scale(
 
 def _curve(panel: still.Panel, curve: Curve, color: str, shape: str) -> None:
     low, high = curve.low, curve.high
+    if curve.style == "given":
+        titles = [f"{curve.name}: {_name(y)}" for y in curve.y]
+        panel.points(curve.x, curve.y, color=color, shape=shape, size=6, titles=titles)
+        return
     if curve.style in ("points", "joined"):
         if curve.style == "joined":
             panel.line(curve.x, curve.y, color=color, width=1.2, opacity=0.7)

@@ -8,6 +8,7 @@ follows light and dark. `cogtcp.report.figures` draws whole figures with these p
 from __future__ import annotations
 
 import math
+from contextlib import contextmanager
 from contextvars import ContextVar
 from html import escape
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 from cogtcp.report.scale import Scale, labels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 #: The colours that tell lines apart; `series(i)` begins anew after the last.
 COLORS = 6
@@ -35,12 +36,19 @@ def both(draw: Callable[[], str]) -> str:
     page = draw()
     if not page:
         return ""
+    with narrow():
+        phone = draw()
+    return f'<div class="broad">{page}</div>\n<div class="phone">{phone}</div>'
+
+
+@contextmanager
+def narrow() -> Iterator[None]:
+    """Draw what is drawn meanwhile as wide as a phone: also where two figures share a page's width."""
     token = _on_phone.set(True)
     try:
-        phone = draw()
+        yield
     finally:
         _on_phone.reset(token)
-    return f'<div class="broad">{page}</div>\n<div class="phone">{phone}</div>'
 
 
 def on_phone() -> bool:

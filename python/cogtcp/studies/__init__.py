@@ -179,11 +179,14 @@ class StudyResult:
             "quick": str(self.quick).lower(),
         }
 
-    def report(self, *, command: str | None = None) -> str:
-        """Return the report: one HTML page that needs nothing else."""
+    def report(self, *, command: str | None = None, lab: str | None = None) -> str:
+        """Return the report: one HTML page that needs nothing else.
+
+        `lab` is the address of the lab's page, if claims are to have a link to it.
+        """
         from cogtcp.studies.page import study_report
 
-        return study_report(self, command=command)
+        return study_report(self, command=command, lab=lab)
 
     def save(self, directory: str | Path, *, command: str | None = None) -> Path:
         """Write `claims.json` and `report.html` into a folder, each of them whole or not at all."""

@@ -11,8 +11,8 @@ as objective.
 - *Racing.* A setting is judged on few seeds first, and given up as soon as a statement is on the wrong side
   of its bound by two standard errors: hopeless settings cost little.
 - *Confirmation.* The best settings are judged on seeds that had no part in the search, on as many as find the
-  effects that the search saw with a power of 0.9. At most two are tried, so a claim is confirmed by chance
-  with a probability of at most 10 %.
+  effects that the search saw with a power of 0.9. At most three are tried, so a claim is confirmed by chance
+  with a probability of at most 15 %.
 - *What turns it over.* From a confirmed reading one parameter at a time is moved, to the nearest value at
   which a statement no longer holds: looked for on few seeds, the smallest change shown on twelve.
 
@@ -60,7 +60,7 @@ STARTS = 4
 """How many of the best settings of the design the search starts from, besides the base."""
 RANDOM = 8
 """Settings that are drawn at random before the sampler has seen enough."""
-CANDIDATES = 2
+CANDIDATES = 3
 """How many settings are confirmed at most."""
 FEWEST, MOST = 12, 60
 """Seeds of a confirmation."""
@@ -113,19 +113,24 @@ def find_reading(
             made[setting] = _race(study, claim, setting)
         return _score(claim, made[setting])
 
-    for _ in _explored(study, claim, varied, starts, trials, score):
-        if any(is_found(claim, trial) for trial in made.values()):
+    tried: dict[Setting, Judged] = {}
+
+    def confirm(trial: Trial) -> bool:
+        if trial.setting not in tried and len(tried) < CANDIDATES:
+            wanted = _confirming_seeds(claim, trial)
+            tried[trial.setting] = _judge(study, claim, trial.setting, CONFIRM_SEED, wanted)
+        return trial.setting in tried and tried[trial.setting].verdict == "holds"
+
+    for setting in _explored(study, claim, varied, starts, trials, score):
+        if is_found(claim, made[setting]) and confirm(made[setting]):
             break
-    order = sorted(made.values(), key=lambda trial: (_score(claim, trial), trial.least), reverse=True)
-    best, confirmed, seeds = order[0], None, 0
-    for trial in order[:CANDIDATES]:
-        wanted = _confirming_seeds(claim, trial)
-        judged = _judge(study, claim, trial.setting, CONFIRM_SEED, wanted)
-        if confirmed is None or _held(judged) > _held(confirmed):
-            best, confirmed, seeds = trial, judged, wanted
-        if judged.verdict == "holds" or trial.least <= 0:
+    for trial in sorted(made.values(), key=lambda trial: (_score(claim, trial), trial.least), reverse=True):
+        known = any(judged.verdict == "holds" for judged in tried.values())
+        if known or len(tried) == CANDIDATES or (tried and trial.least <= 0) or confirm(trial):
             break
-    assert confirmed is not None  # noqa: S101 - there is at least the base
+    confirmed = max(tried.values(), key=lambda judged: (judged.verdict == "holds", _held(judged)))
+    best = made[confirmed.setting]
+    seeds = len(next(iter(confirmed.grid.values())).records)
     turn = _turn(study, claim, varied, best.setting) if confirmed.verdict == "holds" else None
     nearest, looked = _nearest(study, claim, varied, made, confirmed, trials)
     progress(f"{claim.id}: {len(made)} settings, {_held(confirmed)} of {len(claim.statements)} statements")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp.studies import code, kept, power, verdicts
 from cogtcp.studies.exhibits import Curve, Figure, Surface, Table
+from cogtcp.studies.judging import judge
 from cogtcp.studies.space import show
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class Outcome:
         answer: Whether it can be reproduced, how robust it is, and what decides.
         figures: The paper's figures, redrawn.
         where_it_holds: The map of the two parameters that decide most; None where none does.
+        multiples: The first figure at values of the parameter that decides most, the rest as at the base.
         tables: Tables that the study adds: causes.
         quantities: What the study measures, by name, in words.
     """
@@ -52,6 +54,7 @@ class Outcome:
     figures: Sequence[Figure]
     tables: Sequence[Table]
     where_it_holds: Figure | None = None
+    multiples: Sequence[Figure] = ()
     quantities: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -152,7 +155,29 @@ def conclude(
         tables,
         quantities=study.study.quantities,
     )
-    return replace(outcome, where_it_holds=_map(study, outcome))
+    return replace(outcome, where_it_holds=_map(study, outcome), multiples=_multiples(study, outcome))
+
+
+MULTIPLES, MULTIPLES_SEEDS = 3, 6
+"""Values of the parameter that decides most, and seeds at each."""
+
+
+def _multiples(study: Context, outcome: Outcome) -> list[Figure]:
+    """Measure and draw the first figure at values of the parameter that decides most."""
+    row = outcome.row
+    if study.quick or not row.plots or not outcome.answer.causes:
+        return []
+    name = outcome.answer.causes[0].parameter
+    (parameter,) = (item for item in study.study.space.varied if item.name == name)
+    values = list(parameter.choices) or [parameter.at(share) for share in (0.0, 0.5, 1.0)]
+    few = replace(study, seeds=study.seeds[:MULTIPLES_SEEDS])
+    figures = []
+    for value in values[:MULTIPLES]:
+        (judged,) = judge(few, [row], outcome.base.setting.but(**{name: value}))
+        figure = _figure(few, row, row.plots[0], judged, None)
+        title = f"{parameter.label or name.replace('_', ' ')} {show(value)} {parameter.unit}".rstrip()
+        figures.append(replace(figure, title=f"{title}: {judged.verdict}", caption="", paper=()))
+    return figures
 
 
 def _figure(study: Context, row: ClaimRow, plot: Plot, base: Judged, best: Judged | None) -> Figure:
@@ -170,6 +195,13 @@ def _figure(study: Context, row: ClaimRow, plot: Plot, base: Judged, best: Judge
             series = [judged.grid[point].of(plot.quantity) for point in mine]
             label = f"{'base' if name is None else _named(plot.lines, name)}{suffix}"
             curves.append(Curve.over_seeds(label, x, series, style))  # type: ignore[arg-type]
+    given = [
+        (float(number.at[plot.x]), number.value)
+        for number in row.numbers
+        if number.quantity == plot.quantity and number.than is None and plot.x in number.at
+    ]
+    if given:
+        curves.append(Curve("the paper", [x for x, _ in given], [y for _, y in given], style="given"))
     return Figure(
         id=plot.id,
         title=plot.title,

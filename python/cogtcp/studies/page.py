@@ -8,16 +8,20 @@ import jinja2
 
 from cogtcp.report import page, still
 from cogtcp.studies import answers
-from cogtcp.studies.drawing import draw
-from cogtcp.studies.telling import share_text
+from cogtcp.studies.drawing import draw, printed, small
+from cogtcp.studies.judging import numbers
+from cogtcp.studies.picture import Dot, picture
 
 if TYPE_CHECKING:
     from cogtcp.studies import Claim, StudyResult
     from cogtcp.studies.exhibits import Table
 
 
-def study_report(result: StudyResult, *, command: str | None = None) -> str:
-    """Return the page: verdicts first, then each claim with figures, map and causes; details are folded."""
+def study_report(result: StudyResult, *, command: str | None = None, lab: str | None = None) -> str:
+    """Return the page: one picture of all claims, then each claim with its figure; the rest is folded.
+
+    `lab` is the address of the lab, where the page is beside one.
+    """
     pages = page.environment()
     # The frame and the macros are those of every report.
     loader = jinja2.ChoiceLoader(
@@ -38,8 +42,12 @@ def study_report(result: StudyResult, *, command: str | None = None) -> str:
             ],
             draw=lambda figure: still.both(lambda: draw(figure)),
             headings=_headings,
-            share_text=share_text,
-            base_text=_base_text,
+            small=small,
+            first_figure=_first_figure,
+            printed=lambda claim: still.both(lambda: printed(_printed(claim))),
+            overview=still.both(lambda: _overview(result)),
+            lab=lab,
+            lab_links=_lab_links,
             answer=_answer(result),
             words=answers.WORDS.items(),
             searched=any(outcome.search is not None for outcome in outcomes),
@@ -70,11 +78,60 @@ def _answer(result: StudyResult) -> str:
     return " ".join(told)
 
 
-def _base_text(claim: Claim) -> str:
+def _overview(result: StudyResult) -> str:
+    """Return the picture of all claims; empty where nothing was searched."""
+    dots = [
+        Dot(claim.row.id, "ours" if claim.row.ours else "the paper", outcome.answer, outcome.place.share)
+        for claim in result.claims
+        if (outcome := claim.outcome) is not None and outcome.place is not None and outcome.place.share.n
+    ]
+    return picture(dots, named=True) if dots else ""
+
+
+def _first_figure(claim: Claim) -> tuple[str, str] | None:
+    """Return the figure that stands beside a claim, with its caption: the paper's figure, else the map."""
     if claim.outcome is None:
-        return "failed"
-    found = [finding.verdict for finding in claim.outcome.base.findings]
-    return f"{claim.outcome.base.verdict} ({found.count('holds')} of {len(found)} statements)"
+        return None
+    curves = [figure for figure in claim.outcome.figures if figure.curves]
+    if curves:
+        return small(curves[0]), f"{curves[0].title}."
+    if claim.row.numbers:
+        with still.narrow():
+            return printed(_printed(claim)), "Stars: the numbers that the paper prints."
+    others = [*claim.outcome.figures, claim.outcome.where_it_holds]
+    figure = next((figure for figure in others if figure is not None and len(figure.surfaces) == 1), None)
+    return None if figure is None else (small(figure), f"{figure.title}.")
+
+
+def _printed(claim: Claim) -> list[tuple[str, float, list[tuple[str, float]]]]:
+    """Return the paper's numbers with ours: at the base, the best reading and the nearest setting."""
+    outcome = claim.outcome
+    assert outcome is not None  # noqa: S101 - the page asks for measured claims only
+    found = [("base", numbers(claim.row, outcome.base.grid))]
+    if outcome.reading is not None:
+        found.append(("best reading", list(outcome.reading.numbers)))
+        if outcome.reading.nearest is not None and outcome.reading.nearest.setting != outcome.reading.setting:
+            found.append(("nearest setting", list(outcome.reading.nearest.numbers)))
+    return [
+        (number.says, number.value, [(name, values[index][2]) for name, values in found])
+        for index, number in enumerate(claim.row.numbers)
+    ]
+
+
+def _lab_links(claim: Claim) -> list[tuple[str, str]]:
+    """Return the presets of the lab that show a claim, each with what its link says."""
+    from cogtcp.lab.presets import claim_presets
+
+    base, best = claim_presets(claim.row.id)
+    links = [(base, "Open the base in the lab")]
+    outcome = claim.outcome
+    if (
+        outcome is not None
+        and outcome.reading is not None
+        and outcome.reading.setting != outcome.base.setting
+    ):
+        links.append((best, "Open the best reading in the lab"))
+    return links
 
 
 def _headings(table: Table) -> list[tuple[str, str]]:
