@@ -9,6 +9,7 @@ use cogtcp_network::{Observer, Place, RadioPlace};
 use cogtcp_scenario::{Experiment, Scenario};
 use cogtcp_simulator::{RunOptions, TraceLevel, run};
 use cogtcp_units::{Duration, Rate, Time};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 const SEED: u64 = 7;
@@ -36,7 +37,7 @@ fn shipped() -> Vec<(PathBuf, Experiment)> {
     let read = |file: PathBuf| {
         let experiment = Scenario::read(&file).and_then(|scenario| scenario.resolve());
         let experiment = experiment.unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        (file, cogtcp_hosts::drawn(experiment, SEED))
+        (file, cogtcp_hosts::drawn(Cow::Owned(experiment), SEED).into_owned())
     };
     files.into_iter().map(read).collect()
 }

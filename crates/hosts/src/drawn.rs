@@ -1,16 +1,21 @@
 //! What a seed decides before a run begins: when flows start, and how the timers of hosts tick.
 
-use cogtcp_scenario::{Experiment, Protocol};
+use cogtcp_scenario::{Experiment, FlowSpec, Protocol};
 use cogtcp_units::{Duration, RandomStream};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Ticks that the phase of a wheel is drawn from: those of its coarsest level but for timers of minutes.
 const PHASES: u64 = 1 << 15;
 
 /// Returns `experiment` as it is with `seed`. Each flow has a stream of its own for its start, each host one for its timers.
-/// An experiment that has been drawn has nothing left to draw, and stays the same if drawn again.
+/// An experiment that has been drawn has nothing left to draw, and stays the same if drawn again. Only what draws is copied.
 #[must_use]
-pub fn drawn(mut experiment: Experiment, seed: u64) -> Experiment {
+pub fn drawn(experiment: Cow<'_, Experiment>, seed: u64) -> Cow<'_, Experiment> {
+    if !experiment.flows.iter().any(draws) {
+        return experiment;
+    }
+    let mut experiment = experiment.into_owned();
     for flow in &mut experiment.flows {
         let jitter = std::mem::take(&mut flow.start_jitter);
         if !jitter.is_zero() {
@@ -25,5 +30,11 @@ pub fn drawn(mut experiment: Experiment, seed: u64) -> Experiment {
             Arc::make_mut(&mut tcp.sender).timer_phase = phase;
         }
     }
-    experiment
+    Cow::Owned(experiment)
+}
+
+/// Whether `flow` has a start or timers that a seed is to draw.
+fn draws(flow: &FlowSpec) -> bool {
+    let ticks = matches!(&flow.protocol, Protocol::Tcp(tcp) if !tcp.sender.timer_tick.is_zero());
+    ticks || !flow.start_jitter.is_zero()
 }

@@ -13,8 +13,8 @@ mod table;
 pub use table::{FlowSpan, Reached};
 
 use crate::payload::{Awaited, Payload};
+use crate::station_pair::{Exchange, Occupation, Rest};
 use cogtcp_link::{Frame, Gate, Link};
-use cogtcp_station_pair::{Exchange, Occupation, Rest};
 use cogtcp_units::{Rate, Time, prefetch};
 
 /// A state of the link, but for transmitting: the time of that is the rest.

@@ -12,7 +12,7 @@
 //! tests) so drive the same network to the same arrivals.
 //!
 //! Reading order: `payload` and `observer` (what the network asks of its driver), `agenda` (what is due when), `network` (links and
-//! the packets on them; in `network/` radios, pairs of CR users, the ad hoc network, ICMP, conservation, results), `routes` (shortest
+//! the packets on them; in `network/` radios, pairs of CR users (`station_pair`), the ad hoc network, ICMP, conservation, results), `routes` (shortest
 //! paths), `build` (from specifications to links, radios and the air), `forwarding` (tables), `boards` (who hears of radios), `budget` (where the time of bottlenecks goes).
 
 mod account;
@@ -26,6 +26,7 @@ mod observer;
 mod payload;
 mod radio_row;
 mod routes;
+mod station_pair;
 
 pub use account::AirStream;
 pub use agenda::{Agenda, Change, Due, MAX_INDEX, host_code, host_parts};
@@ -35,3 +36,6 @@ pub use network::{BuildError, Goal, Network, Recording, StreamCounters, TIME_TO_
 pub use observer::{Arrival, Carried, Observer, PacketStep, Place, RadioPlace};
 pub use payload::{Awaited, Payload, Transit};
 pub use routes::{Hop, NoRoute, Routes};
+pub use station_pair::{
+    Exchange, Finished, MacCounters, Noted, Occupation, PairConfig, PairMedium, PairRadio, Rest, StationPair,
+};

@@ -37,6 +37,7 @@ mod plane {
     use cogtcp_scenario::Experiment;
     use cogtcp_units::Duration;
     use pyo3::prelude::*;
+    use std::borrow::Cow;
     use std::sync::Arc;
 
     pub(crate) fn raised(py: Python<'_>, error: &EmulationError) -> PyErr {
@@ -65,7 +66,7 @@ mod plane {
     ) -> PyResult<Plan> {
         let seed = seed.unwrap_or_else(|| experiment.run.seed.get());
         let family = if is_ipv6 { Family::V6 } else { Family::V4 };
-        Plan::new(cogtcp_hosts::drawn(experiment, seed), is_command, family)
+        Plan::new(cogtcp_hosts::drawn(Cow::Owned(experiment), seed).into_owned(), is_command, family)
             .map_err(|error| raised(py, &error))
     }
 

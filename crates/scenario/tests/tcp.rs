@@ -7,6 +7,7 @@ use cogtcp_transport::{
     PrrRules, ReceiverConfig, Recovery, RttSampling, SenderConfig, TimeoutRules,
 };
 use cogtcp_units::{Duration, Time};
+use std::borrow::Cow;
 
 /// Every setting, each at another value than its default, and the configurations that must come of it.
 #[test]
@@ -175,8 +176,9 @@ fn a_seed_decides_when_flows_start_and_how_timers_tick() {
         start_jitter = "500 ms"
         "#;
     let start_and_phase = |seed| {
-        let experiment = drawn(Scenario::parse(text, "jitter").unwrap().resolve().unwrap(), seed);
-        let again = drawn(experiment.clone(), seed + 1);
+        let experiment = Scenario::parse(text, "jitter").unwrap().resolve().unwrap();
+        let experiment = drawn(Cow::Owned(experiment), seed);
+        let again = drawn(Cow::Borrowed(&*experiment), seed + 1);
         let flow = &experiment.flows[0];
         let found = (flow.start, flow.tcp().unwrap().sender.timer_phase);
         assert_eq!(

@@ -35,6 +35,7 @@ pub use options::{ControlFactory, ControlFailure, RunError, RunOptions, TraceLev
 use cogtcp_records::Run;
 use cogtcp_scenario::{Experiment, MOST_SERIES_ROWS};
 use simulation::Simulation;
+use std::borrow::Cow;
 
 /// Runs `experiment`.
 pub fn run(experiment: &Experiment, options: &RunOptions) -> Result<Run, RunError> {
@@ -42,5 +43,5 @@ pub fn run(experiment: &Experiment, options: &RunOptions) -> Result<Run, RunErro
     if options.trace >= TraceLevel::Series && rows > MOST_SERIES_ROWS {
         return Err(RunError::SeriesTooLong { rows });
     }
-    Simulation::new(std::sync::Arc::new(experiment.clone()), options)?.run(options)
+    Simulation::new(Cow::Borrowed(experiment), options)?.run(options)
 }

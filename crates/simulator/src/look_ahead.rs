@@ -10,7 +10,7 @@ use crate::packet::Packet;
 use crate::simulation::Simulation;
 use cogtcp_network::{Goal, Network};
 
-impl Simulation {
+impl Simulation<'_> {
     /// Asks for what the arrivals will touch that the last event has brought nearer.
     #[inline(never)]
     pub(crate) fn look_ahead(&self) {

@@ -10,7 +10,7 @@ use cogtcp_records::{Run, Table, jain_fairness};
 use cogtcp_scenario::FlowSpec;
 use cogtcp_units::Time;
 
-impl Simulation {
+impl Simulation<'_> {
     /// The run's result. Every flow's measured span has ended.
     pub(crate) fn report(mut self, digest: u64) -> Run {
         let flows = self.flow_table();

@@ -16,7 +16,7 @@ use cogtcp_records::Run;
 use cogtcp_scenario::Experiment;
 use cogtcp_transport::Flags;
 use cogtcp_units::Time;
-use std::sync::Arc;
+use std::borrow::Cow;
 use std::sync::atomic::Ordering;
 
 /// Events between two looks at cancellation and progress.
@@ -24,8 +24,8 @@ const CHECK_INTERVAL: u32 = 4096;
 
 /// The state of one run.
 #[derive(Debug)]
-pub(crate) struct Simulation {
-    pub(crate) experiment: Arc<Experiment>,
+pub(crate) struct Simulation<'e> {
+    pub(crate) experiment: Cow<'e, Experiment>,
     pub(crate) seed: u64,
     pub(crate) end: Time,
     /// Up to when it is played.
@@ -56,7 +56,7 @@ impl Digest {
     }
 }
 
-impl Simulation {
+impl Simulation<'_> {
     /// Runs to the end and reports.
     pub(crate) fn run(mut self, options: &RunOptions) -> Result<Run, RunError> {
         self.play_until(self.end, options)?;

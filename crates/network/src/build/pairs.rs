@@ -2,12 +2,12 @@
 
 use super::air;
 use crate::BuildError;
+use crate::station_pair::{PairConfig, PairMedium, StationPair};
 use cogtcp_scenario::{
     CognitiveSpec, Experiment, LinkSpec, RadioSpec, Reception, TransmitRadio, WhilePeerSenses,
 };
 use cogtcp_spectrum::CognitiveRadio;
 use cogtcp_spectrum::air::Air;
-use cogtcp_station_pair::{PairConfig, PairMedium, StationPair};
 use cogtcp_units::{Duration, Power, RandomStream, Rate};
 use cogtcp_wireless::{
     ChannelConfig, InterfaceConfig, MacConfig, Medium, MediumConfig, PathLoss, PhyConfig, PrimaryUsers,

@@ -5,7 +5,7 @@ use crate::agenda::Kind;
 use crate::build::PlacedPair;
 use crate::observer::{Arrival, Observer, PacketStep};
 use crate::payload::Payload;
-use cogtcp_station_pair::{MacCounters, Noted, StationPair};
+use crate::station_pair::{MacCounters, Noted, StationPair};
 use cogtcp_units::{Rate, Time};
 
 /// A pair of wireless stations with its place among the events.

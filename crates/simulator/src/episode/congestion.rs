@@ -5,6 +5,7 @@ use crate::simulation::Simulation;
 use cogtcp_scenario::{ControlSpec, Experiment};
 use cogtcp_transport::{AckSample, CaState, CongestionControl, TcpState};
 use cogtcp_units::{Duration, Time};
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -36,7 +37,7 @@ pub struct CongestionView {
 /// A run of which an agent sets the congestion window of one flow.
 #[derive(Debug)]
 pub struct CongestionEpisode {
-    simulation: Simulation,
+    simulation: Simulation<'static>,
     options: RunOptions,
     flow: usize,
     window: Arc<AtomicU64>,
@@ -57,7 +58,7 @@ impl CongestionEpisode {
             };
         let options = RunOptions { seed, controls: Some(Arc::new(build)), ..RunOptions::default() };
         super::check_tcp(&experiment, flow)?;
-        let simulation = Simulation::new(experiment, &options)?;
+        let simulation = Simulation::new(Cow::Owned(Arc::unwrap_or_clone(experiment)), &options)?;
         Ok(Self { simulation, options, flow, window })
     }
 

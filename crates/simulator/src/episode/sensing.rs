@@ -7,10 +7,11 @@
 
 use crate::options::{RunError, RunOptions};
 use crate::simulation::Simulation;
+use cogtcp_network::StationPair;
 use cogtcp_scenario::Experiment;
 use cogtcp_spectrum::{Phase, Radio, RadioStats};
-use cogtcp_station_pair::StationPair;
 use cogtcp_units::{Duration, Rate, Time};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Why an episode has its pair.
@@ -52,7 +53,7 @@ pub struct SensingView {
 /// A run of which an agent sets the cycle of one CR user.
 #[derive(Debug)]
 pub struct SensingEpisode {
-    simulation: Simulation,
+    simulation: Simulation<'static>,
     options: RunOptions,
     /// The place in the experiment of the radio, which is a pair of stations.
     pair: usize,
@@ -72,7 +73,7 @@ impl SensingEpisode {
         let options = RunOptions { seed, ..RunOptions::default() };
         super::check_tcp(&experiment, flow)?;
         let number = experiment.radios.iter().position(|spec| spec.name == radio);
-        let simulation = Simulation::new(experiment, &options)?;
+        let simulation = Simulation::new(Cow::Owned(Arc::unwrap_or_clone(experiment)), &options)?;
         let network = &simulation.plane.network;
         let pair = number.filter(|number| network.pair(*number).is_some());
         let wrong = |why: &str| RunError::radio(radio, why);

@@ -5,7 +5,7 @@ use cogtcp_records::Code;
 use cogtcp_records::tables::{FlowSample, LinkSample};
 use cogtcp_units::Time;
 
-impl Simulation {
+impl Simulation<'_> {
     /// Metrics count from `now`.
     pub(super) fn end_warmup(&mut self, now: Time) {
         self.warm = true;

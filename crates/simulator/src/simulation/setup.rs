@@ -10,14 +10,14 @@ use crate::recorder::Recorder;
 use cogtcp_network::{Network, Recording, Routes};
 use cogtcp_scenario::{Experiment, Traffic};
 use cogtcp_units::Time;
-use std::sync::Arc;
+use std::borrow::Cow;
 
-impl Simulation {
+impl<'e> Simulation<'e> {
     /// The run of `experiment`, at time zero.
-    pub(crate) fn new(shared: Arc<Experiment>, options: &RunOptions) -> Result<Self, RunError> {
-        let seed = options.seed.unwrap_or(shared.run.seed.get());
-        let shared = Arc::new(cogtcp_hosts::drawn(Arc::unwrap_or_clone(shared), seed));
-        let experiment = &*shared;
+    pub(crate) fn new(given: Cow<'e, Experiment>, options: &RunOptions) -> Result<Self, RunError> {
+        let seed = options.seed.unwrap_or(given.run.seed.get());
+        let given = cogtcp_hosts::drawn(given, seed);
+        let experiment = &*given;
         // Event codes hold 20 bits of index; a flow takes two of them, and so does a link.
         check_size(experiment)?;
         let end = Time::ZERO + experiment.run.duration;
@@ -53,11 +53,11 @@ impl Simulation {
         }
         let parts = Parts::new(Plan { flows: &mut flows, ..plan })?;
         let mut simulation = Self {
-            experiment: Arc::clone(&shared),
+            warmup: Time::ZERO + experiment.run.warmup,
+            experiment: given,
             seed,
             end,
             played: Time::ZERO,
-            warmup: Time::ZERO + experiment.run.warmup,
             warm: false,
             parts,
             sampled_flows: Vec::new(),

@@ -2,9 +2,9 @@
 
 use cogtcp_link::queue::DropTail;
 use cogtcp_link::{DropCause, Frame, Link, LinkConfig, Offer, Payload, QueueLimit};
+use cogtcp_network::{Finished, MacCounters, Noted, Occupation, StationPair};
 use cogtcp_scenario::Scenario;
 use cogtcp_spectrum::{Channel, ChannelId, ChannelTable, Radio};
-use cogtcp_station_pair::{Finished, MacCounters, Noted, Occupation, StationPair};
 use cogtcp_units::{Duration, Power, Probability, RandomStream, Rate, Time};
 use std::collections::VecDeque;
 

@@ -1,5 +1,10 @@
 //! Two CR users and the link between them: the medium of `cogtcp_wireless` with two stations.
 //!
+//! [`StationPair`] serves two directions of a link (gate [`Served`](Gate::Served)), which keep the packets and what is counted of them.
+//! Whoever drives it feeds it when a link has a packet that it had not ([`Offer::Wake`](cogtcp_link::Offer::Wake)), calls
+//! [`step`](StationPair::step) at [`next_change`](StationPair::next_change), and ends the service of the packets that this [`Finished`]
+//! ([`Link::end_service`]).
+//!
 //! The medium says who sends when and what arrives; the radios say when an end is silent and on which channel it listens. The link
 //! keeps the packets: a station has no more than the one that its MAC is at. Where nothing can come between, the medium works
 //! out an exchange of frames (RTS, CTS, data, ACK) when it begins, so that it is at most three events: it begins, the packet arrives
@@ -9,11 +14,12 @@
 //! knows. An exchange that was answered is completed, even into a silence.
 
 mod events;
+mod occupation;
 mod results;
 
+pub use occupation::{Exchange, Occupation, Rest};
 pub use results::MacCounters;
 
-use crate::occupation::{Exchange, Occupation};
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_link::{DropCause, Gate, Link, Payload};
 use cogtcp_spectrum::{CognitiveRadio, Protection, Radio, RadioStats};

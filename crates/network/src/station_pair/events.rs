@@ -1,7 +1,7 @@
 //! What the medium reports, and what follows for the link, the radios and the account of its time.
 
+use super::occupation::{Exchange, Rest};
 use super::{Finished, Noted, StationPair, Underway};
-use crate::occupation::{Exchange, Rest};
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_link::{DropCause, Link, Payload};
 use cogtcp_spectrum::Radio;
