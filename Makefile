@@ -27,7 +27,7 @@ WASM := target/wasm32-unknown-unknown/web/cogtcp_web.wasm
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test test-rust test-python studies lint format bench agree fuzz soak mutants mutants-larger docs web site bundles notebooks wheel bpf reference lock clean FORCE
+.PHONY: help demo setup test test-rust test-python studies lint format bench agree packetdrill fuzz soak mutants mutants-larger docs web site bundles notebooks wheel bpf reference lock clean FORCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,15 +74,24 @@ format: $(VENV)/.dev ## Bring all sources into the project's format
 # rustup's minimal profile has neither.
 LINTERS := { cargo fmt --version && cargo clippy --version; } >/dev/null 2>&1 || rustup component add rustfmt clippy
 
-agree: $(VENV)/.core ## Run the simulator against this machine's kernel, in real time (80 minutes), and add to docs/agreement.md
+agree: $(VENV)/.core ## Run the simulator against this machine's kernel, in real time (100 minutes): fixed scenarios for docs/agreement.md, and drawn ones
 	$(BIN)/cogtcp agree $(AGREED) --transport linux-reno,linux-cubic,linux-bbr --seed $(SEED) --seeds $(SEEDS) \
 	  --duration "20 s" --tries 3 --out results/agree-$(SEED)-$(SEEDS)
 	$(BIN)/python docs/generate_agreement.py results/agree-$(SEED)-$(SEEDS)/agreement.json
+	$(BIN)/cogtcp agree --drawn $(DRAWN) --transport linux-reno,linux-cubic,linux-bbr --seed $(SEED) --seeds 3 \
+	  --tries 3 --out results/agree-drawn-$(SEED)
 
 # The first of the seeds: `make agree SEED=31` adds ten that the page does not have.
 SEED ?= 1
+# Scenarios that the seed draws, beside the fixed ones: a page of their own in results.
+DRAWN ?= 6
 
 AGREED := $(patsubst %,tests/agreement/%.toml,clear lossy hold drop cell string chain c2 trains)
+
+packetdrill: $(VENV)/.core ## Play packetdrill's suite on both planes, and write docs/packetdrill.md (SUITE=PATH, a checkout of google/packetdrill)
+	@test -n "$(SUITE)" || { echo "name a checkout of google/packetdrill: make packetdrill SUITE=PATH" >&2; exit 2; }
+	$(BIN)/python docs/generate_packetdrill.py "$(SUITE)" \
+	  --commit "$$(git -C "$(SUITE)" rev-parse HEAD 2>/dev/null)"
 
 fuzz: $(VENV)/.core $(VENV)/.dev ## Draw new examples for the tests that draw theirs, 2,000 each (some minutes)
 	COGTCP_EXAMPLES=fuzz $(BIN)/python -m pytest -q $$(grep -l '^from hypothesis' tests/test_*.py)

@@ -7,8 +7,9 @@ import hashlib
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from cogtcp._errors import UsageError
 from cogtcp._units import TIME
 from cogtcp.cli import arguments, quantities
 
@@ -19,7 +20,20 @@ if TYPE_CHECKING:
 
 def add_agree(parser: argparse.ArgumentParser) -> None:
     """Add the options of `agree`."""
-    parser.add_argument("files", nargs="+", metavar="FILE", help="scenarios, or names of shipped ones")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="scenarios, or names of shipped ones")
+    parser.add_argument(
+        "--drawn",
+        type=int,
+        default=0,
+        metavar="N",
+        help="also N scenarios that --seed draws (links, queues, silences, loss), as `validate` does",
+    )
+    parser.add_argument(
+        "--first-difference",
+        action="store_true",
+        help="run the first seed alone: show the first packet of the first flow that differs, keep captures "
+        "of both planes",
+    )
     parser.add_argument(
         "--set",
         action="append",
@@ -62,8 +76,57 @@ def agree(args: argparse.Namespace) -> int:
     for file in args.files:
         one = argparse.Namespace(file=file, set=args.set, allow_python=False)
         scenarios.append(arguments.checked_scenario(one))
+    if args.drawn:
+        arguments.positive(args.drawn, "--drawn")
+        from cogtcp.validation.families.kernel import drawn_scenarios
+
+        drawn = drawn_scenarios(args.seed, args.drawn)
+        scenarios += [_changed(scenario, args.set) for scenario in drawn]
+    if not scenarios:
+        raise UsageError("name scenarios, or let --drawn N draw some")
     seeds = range(args.seed, args.seed + args.seeds)
+    if args.first_difference:
+        return _first_differences(args, scenarios, transports)
     return both_planes(args, "agree", scenarios, transports, seeds)
+
+
+def _changed(scenario: Scenario, changes: list[str]) -> Scenario:
+    for change in changes:
+        path, _, value = change.partition("=")
+        scenario = scenario.set(path, value)
+    return scenario
+
+
+def _first_differences(args: argparse.Namespace, scenarios: list[Scenario], transports: list[str]) -> int:
+    """Show where both planes part, and keep their captures."""
+    from cogtcp.emulation.first_difference import first_difference
+    from cogtcp.output import OutputFolder
+
+    cases = [(scenario.with_transport(name), name) for scenario in scenarios for name in transports]
+    hashes = [scenario.hash for scenario, _ in cases]
+    name = hashlib.sha256("\n".join([*hashes, str(args.seed)]).encode()).hexdigest()[:8]
+    out = Path("results") / f"first-difference-{name}" if args.out is None else Path(args.out)
+    told: list[dict[str, Any]] = []
+    job = {"verb": "first-difference", "scenarios": hashes, "seed": args.seed}
+    with OutputFolder(out, job=job, force=args.force) as folder:
+        for scenario, transport in cases:
+            stem = f"{scenario.name}-{transport}"
+            found, captures = first_difference(scenario, args.seed, tries=args.tries)
+            for plane, capture in captures.items():
+                folder.write_pieces(f"{stem}-{plane}.pcapng", iter([capture]))
+            told.append({"scenario": scenario.name, "transport": transport, **found.to_dict()})
+            folder.write_text(f"{stem}.txt", found.explain(before=100, after=20) + "\n")
+            if not args.json:
+                print(f"{scenario.name}, {transport}, seed {args.seed}: {found.explain()}")
+            if found.doubt:
+                print(f"cogtcp: {stem}: the kernel's run is no evidence: {found.doubt}", file=sys.stderr)
+        folder.write_text("first-difference.json", json.dumps(told, indent=2) + "\n")
+        folder.describe({"kind": "first-difference", "command": arguments.command_line(), "cases": told})
+    if args.json:
+        print(json.dumps({"cases": told, "out": str(out)}))
+    else:
+        print(f"\ncaptures: {out}")
+    return 0
 
 
 def both_planes(

@@ -37,6 +37,7 @@ class Departure:
     effect: str
     page: str
     explains: tuple[Mapping[str, Any], ...] = ()
+    scripts: tuple[str, ...] = ()
 
     @property
     def is_unknown(self) -> bool:
@@ -65,7 +66,10 @@ def departures() -> tuple[Departure, ...]:
     """Return all that are listed, in the order of their file."""
     text = resources.files("cogtcp.validation").joinpath("departures.toml").read_text("utf-8")
     entries = tomllib.loads(text)["departure"]
-    return tuple(Departure(**{**entry, "explains": tuple(entry.get("explains", ()))}) for entry in entries)
+    lists = ("explains", "scripts")
+    return tuple(
+        Departure(**{**entry, **{name: tuple(entry.get(name, ())) for name in lists}}) for entry in entries
+    )
 
 
 def explaining(family: str, drawn: Mapping[str, Any], measure: str) -> list[Departure]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cogtcp.result import run
@@ -9,7 +10,6 @@ from cogtcp.scenario import Scenario
 from cogtcp.validation.families.family import Family, NoEvidenceError, logarithmic, three_digits
 
 if TYPE_CHECKING:
-    import random
     from collections.abc import Mapping
 
 _SECONDS, _WARM_UP = 15, 3
@@ -27,6 +27,19 @@ from = "sender"
 to = "receiver"
 transport = "linux-cubic"
 """
+
+
+def drawn_scenarios(seed: int, count: int) -> list[Scenario]:
+    """Return scenarios that a seed draws, for comparisons that choose transports and seeds themselves."""
+    family = Kernel()
+    scenarios = []
+    for number in range(1, count + 1):
+        drawn = family.draw(random.Random(f"agree/{seed}/{number}"))  # noqa: S311
+        data = family.scenario(drawn, seed)
+        told = family.told(drawn).partition(", ")[2]
+        data |= {"name": f"drawn-{seed}-{number}", "description": told}
+        scenarios.append(Scenario.from_dict(data))
+    return scenarios
 
 
 class Kernel(Family):
