@@ -404,6 +404,17 @@ def test_a_study_of_ones_own_is_answered(study: Path, capsys: pytest.CaptureFixt
     assert max(len(line) for line in lines if not line.startswith("report:")) <= 120
 
 
+def test_a_setting_can_be_named(study: Path) -> None:
+    (claim,) = studies.reproduce("t", at="silence=mostly closed").claims
+    assert claim.outcome is not None
+    assert claim.outcome.base.setting.silence == "mostly closed"
+    assert claim.told.measured.startswith("At silence=mostly closed, ")
+    with pytest.raises(StudyError, match="`silence` can be open, mostly closed, not 'shut'"):
+        studies.reproduce("t", at="silence=shut")
+    with pytest.raises(StudyError, match="no unsaid parameter 'silent'; did you mean 'silence'"):
+        studies.reproduce("t", at="silent=open")
+
+
 def test_at_best_needs_a_reading(study: Path) -> None:
     with pytest.raises(StudyError, match="no reading of t-f1 is kept: cogtcp reproduce t-f1 --search"):
         studies.reproduce("t", at="best")

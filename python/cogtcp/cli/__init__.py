@@ -268,14 +268,18 @@ def _parser() -> argparse.ArgumentParser:
     )
     reproduce.add_argument(
         "--at",
-        choices=("base", "best"),
         default="base",
-        help="base: the study's own settings (default); best: the reading that reproduces each claim best",
+        metavar="SETTING",
+        help="base: the study's own settings (default); best: the reading that reproduces each claim best; "
+        "NAME=VALUE,...: the base but for these unsaid parameters",
     )
     reproduce.add_argument("--seeds", type=int, metavar="N", help="number of seeds (default: the study's)")
     reproduce.add_argument("--quick", action="store_true", help="fewer seeds, shorter runs: a first look")
     reproduce.add_argument(
         "--search", action="store_true", help="search what the paper leaves unsaid, and keep the outcome"
+    )
+    reproduce.add_argument(
+        "--stacks", action="store_true", help="run twelve stacks of today in the study, and keep their ranks"
     )
     reproduce.add_argument(
         "--settings",

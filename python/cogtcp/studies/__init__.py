@@ -15,7 +15,7 @@ from __future__ import annotations
 import contextlib
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from cogtcp import provenance
 from cogtcp._errors import RunError
@@ -23,7 +23,7 @@ from cogtcp.output import prepare_folder, write_file
 from cogtcp.result import plain
 from cogtcp.runner import Case, Runner
 from cogtcp.scenario import Scenario
-from cogtcp.studies import code, guided, readings, search, verdicts
+from cogtcp.studies import code, guided, readings, search, stacks, verdicts
 from cogtcp.studies.claims import ClaimRow
 from cogtcp.studies.errors import StudyError
 from cogtcp.studies.exhibits import Curve, Figure, Surface, Table
@@ -68,6 +68,7 @@ __all__ = [
     "Told",
     "Unsaid",
     "command",
+    "compare_stacks",
     "find",
     "list_studies",
     "reproduce",
@@ -76,8 +77,6 @@ __all__ = [
     "verdicts",
 ]
 
-#: Where claims are measured: at the base of the study, or each at its best reading.
-At = Literal["base", "best"]
 #: What a folder of results holds besides its marker.
 _CLAIMS, _REPORT, _RUNS = "claims.json", "report.html", "runs"
 
@@ -155,7 +154,7 @@ class StudyResult:
     claims: tuple[Claim, ...]
     seeds: tuple[int, ...]
     quick: bool
-    at: At = "base"
+    at: str = "base"
 
     def to_dict(self) -> dict[str, Any]:
         """Return study and claims as plain data."""
@@ -206,7 +205,7 @@ def reproduce(
     force: bool = False,
     progress: Callable[[int, int], None] | None = None,
     command: str | None = None,
-    at: At = "base",
+    at: str = "base",
 ) -> StudyResult:
     """Measure the claims of a study.
 
@@ -225,6 +224,7 @@ def reproduce(
         progress: Called with the number of finished runs and of runs known to be needed so far.
         command: The command line, for the report.
         at: "base": at the base, and beside it at the best reading. "best": at the best readings alone.
+            "silence=hold,rtt_ms=100": at the base but for these unsaid parameters.
 
     Raises:
         StudyError: There is no such study or claim, its folder is wrong, or a claim has no reading.
@@ -314,6 +314,38 @@ def search_space(
     return list(dict.fromkeys(written))
 
 
+def compare_stacks(
+    study: str,
+    seeds: int = stacks.SEEDS,
+    jobs: int | None = None,
+    out: str | Path | None = None,
+    force: bool = False,
+) -> Path:
+    """Run stacks of today in the place of a paper's, and keep what they deliver in the study's folder.
+
+    Args:
+        study: Name of a study with `[stacks]`.
+        seeds: Seeds of each stack at each setting.
+        jobs: Runs at a time; by default one for each processor.
+        out: Folder for the finished runs.
+        force: Use `out` although it holds other files; these are kept in a folder beside it.
+
+    Returns:
+        The file written, `stacks.json`.
+
+    Raises:
+        StudyError: There is no such study, or it has no `[stacks]`.
+        OutputError: The results cannot be written.
+    """
+    found, _ = find(study)
+    code.forget(found)
+    folder = None if out is None else _prepare(out, found, force=force)
+    runner = Runner(None if folder is None else folder / _RUNS, jobs, None)
+    first = stacks.FIRST_SEED
+    context = Context(study=found, seeds=tuple(range(first, first + seeds)), quick=False, _runner=runner)
+    return stacks.keep(found, stacks.compare(context))
+
+
 def command(args: argparse.Namespace) -> int:
     """Run the verb `cogtcp reproduce`."""
     from cogtcp.studies import verb
@@ -321,12 +353,12 @@ def command(args: argparse.Namespace) -> int:
     return verb.command(args)
 
 
-def _claims(context: Context, rows: Sequence[ClaimRow], at: At) -> tuple[Claim, ...]:
+def _claims(context: Context, rows: Sequence[ClaimRow], at: str) -> tuple[Claim, ...]:
     """Judge claims at the base and at the best reading; what fails is told."""
     kept, found = search.read(context.study), readings.read(context.study)
-    base = context.study.space.base
+    base = context.study.space.base if at == "best" else context.study.space.parsed(at)
     shared: dict[str, Judged] = {}
-    if at == "base":
+    if at != "best":
         with contextlib.suppress(RunError):
             # All in one go: runs are made in parallel, and those that two claims share are made once.
             judged = judge(context, rows, base)
@@ -345,7 +377,7 @@ def _claims(context: Context, rows: Sequence[ClaimRow], at: At) -> tuple[Claim, 
             else:
                 here = shared.get(row.id) or judge(context, [row], base)[0]
                 best = None
-                if reading is not None and not context.quick:
+                if reading is not None and not context.quick and at == "base":
                     (best,) = judge(context, [row], reading.setting)
             outcome = conclude(context, row, here, best, reading, kept)
         except RunError as error:

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from cogtcp.studies.space import Point, Unsaid
+from cogtcp.studies.space import Point, Unsaid, Value
 from cogtcp.studies.statements import Statement
 
 if TYPE_CHECKING:
@@ -71,6 +71,25 @@ class Plot:
     where: Mapping[str, Any] | None = None
     log_x: bool = False
     log_y: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What `[stacks]` of a `study.toml` says.
+
+    Attributes:
+        point: The point of the study at which stacks are compared.
+        quantity: What is compared.
+        measure: The function of `runs.py` that reads a run.
+        trace: How much of a run it needs.
+        without: A point without what the paper studies, at the base; empty: none.
+    """
+
+    point: Mapping[str, Value]
+    quantity: str
+    measure: str = "measure"
+    trace: str = "summary"
+    without: Mapping[str, Value] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +186,15 @@ def read_unsaid(data: Mapping[str, Any]) -> Unsaid:
     if unsaid.log and not unsaid.low > 0:
         raise ValueError(f"unsaid `{unsaid.name}`: `log` needs a range above 0")
     return unsaid
+
+
+def read_comparison(data: Mapping[str, Any] | None) -> Comparison | None:
+    """Read `[stacks]` of `study.toml`.
+
+    Raises:
+        ValueError: What is wrong with it.
+    """
+    return None if data is None else _read(Comparison, data, "[stacks]")
 
 
 def cross_product(block: Mapping[str, Any]) -> list[Point]:

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp._names import meant
 from cogtcp._places import located, read_toml
-from cogtcp.studies.claims import ClaimRow, known_only, read_claim, read_unsaid, text
+from cogtcp.studies.claims import (
+    ClaimRow,
+    Comparison,
+    known_only,
+    read_claim,
+    read_comparison,
+    read_unsaid,
+    text,
+)
 from cogtcp.studies.errors import StudyError
 from cogtcp.studies.space import Space, Unsaid
 
@@ -39,6 +47,8 @@ class Study:
     """Seeds at each of them."""
     quantities: Mapping[str, str] = field(default_factory=dict)
     """What is measured, by name, in words with the unit."""
+    stacks: Comparison | None = None
+    """Where stacks of today are compared."""
 
     @property
     def space(self) -> Space:
@@ -117,6 +127,7 @@ def load(folder: Path) -> Study:
             unsaid=tuple(read_unsaid(row) for row in under.each("unsaid", data.pop("unsaid", []))),
             design=search.pop("settings", 96),
             design_seeds=search.pop("seeds", 4),
+            stacks=read_comparison(data.pop("stacks", None)),
             quantities={name: str(words) for name, words in data.pop("quantities", {}).items()},
         )
         under.path = "search."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import jinja2
 
 from cogtcp.report import page, still
-from cogtcp.studies import answers
+from cogtcp.studies import answers, stacks
 from cogtcp.studies.drawing import draw, printed, small
 from cogtcp.studies.judging import numbers
 from cogtcp.studies.picture import Dot, picture
@@ -46,6 +46,7 @@ def study_report(result: StudyResult, *, command: str | None = None, lab: str | 
             first_figure=_first_figure,
             printed=lambda claim: still.both(lambda: printed(_printed(claim))),
             overview=still.both(lambda: _overview(result)),
+            stacks=_stacks(result),
             lab=lab,
             lab_links=_lab_links,
             answer=_answer(result),
@@ -86,6 +87,11 @@ def _overview(result: StudyResult) -> str:
         if (outcome := claim.outcome) is not None and outcome.place is not None and outcome.place.share.n
     ]
     return picture(dots, named=True) if dots else ""
+
+
+def _stacks(result: StudyResult) -> list[Table]:
+    kept = stacks.read(result.study)
+    return [] if kept is None else stacks.tables(result.study, kept)
 
 
 def _first_figure(claim: Claim) -> tuple[str, str] | None:

@@ -101,7 +101,9 @@ class Search:
         return causes(self.touching(study, claim), *zip(*known, strict=True))
 
     def best(self, claim: str, count: int) -> list[Setting]:
-        """Return the settings of the design that are nearest to what the paper shows."""
+        """Return the settings of the design nearest to what the paper shows; none if it has not judged it."""
+        if claim not in self.claims:
+            return []
         distances = self.claims[claim].distances
         order = sorted(range(len(self.settings)), key=lambda index: distances[index])
         return [self.settings[index] for index in order[:count]]

@@ -12,6 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cogtcp._names import meant
+from cogtcp.studies.errors import StudyError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -142,6 +145,23 @@ class Unsaid:
         scale: Any = math.log if self.log else float
         return float((scale(float(value)) - scale(self.low)) / (scale(self.high) - scale(self.low)))
 
+    def parsed(self, text: str) -> Value:
+        """Return the value that a text names: a choice as it is shown, or a number of the range.
+
+        Raises:
+            StudyError: It names none.
+        """
+        for choice in self.choices:
+            if text == show(choice):
+                return choice
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if self.choices or not self.low <= value <= self.high:
+            raise StudyError(f"`{self.name}` can be {self.tried}, not {text!r}")
+        return value
+
     def level(self, value: Value, levels: int = 3) -> str:
         """Return the class of a value: the choice, or one of so many equal parts of the range."""
         if self.choices:
@@ -188,6 +208,23 @@ class Space:
             self.base.but(**{name: values[index] for name, values in columns.items()})
             for index in range(count)
         ]
+
+    def parsed(self, at: str) -> Setting:
+        """Return the base, or the base but for what `at` names: "silence=hold,rtt_ms=100".
+
+        Raises:
+            StudyError: There is no such parameter, or it cannot have that value.
+        """
+        setting: Setting = self.base
+        for part in [] if at == "base" else at.split(","):
+            name, _, value = part.partition("=")
+            known = {parameter.name: parameter for parameter in self.varied}
+            if name not in known:
+                raise StudyError(
+                    f"no unsaid parameter {name!r}; {meant(name, known)} known: {', '.join(known)}"
+                )
+            setting = setting.but(**{name: known[name].parsed(value)})
+        return setting
 
     def differences(self, setting: Setting) -> str:
         """Say in words what of a setting is not as in the base."""

@@ -51,7 +51,7 @@ def tell(study: Context, outcome: Outcome, at: str = "base") -> Told:
     """Return what to say of a claim."""
     share, reading, turn = _share(outcome), _reading(study, outcome), _turn(study, outcome)
     return Told(
-        measured=f"At the {'best reading' if at == 'best' else 'base'}, {_statements_counted(outcome)}.",
+        measured=f"At {_place(at)}, {_statements_counted(outcome)}.",
         why=" ".join(part for part in (share, reading, turn) if part),
         share=share,
         reading=reading,
@@ -60,6 +60,10 @@ def tell(study: Context, outcome: Outcome, at: str = "base") -> Told:
         numbers=_numbers(outcome),
         details=[*_best(study, outcome), *_effects(study, outcome), _tests(study, outcome)],
     )
+
+
+def _place(at: str) -> str:
+    return {"base": "the base", "best": "the best reading"}.get(at, at)
 
 
 def counted(found: Sequence[Verdict]) -> str:

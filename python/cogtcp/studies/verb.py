@@ -43,6 +43,8 @@ def command(args: argparse.Namespace) -> int:
     arguments.positive(args.jobs, "--jobs")
     if args.search:
         return _search(args)
+    if args.stacks:
+        return _stacks(args)
     out = Path(args.out) if args.out is not None else _default_folder(args)
     try:
         with progress.shown() as listener:
@@ -98,6 +100,18 @@ def _search(args: argparse.Namespace) -> int:
         return 130
     names = [str(path) for path in paths]
     print(json.dumps({"search": names}) if args.json else f"search: {', '.join(names)}")
+    return 0
+
+
+def _stacks(args: argparse.Namespace) -> int:
+    """Compare stacks of today; the outcome stays with the study."""
+    from cogtcp.studies import compare_stacks
+    from cogtcp.studies.stacks import SEEDS
+
+    study, _ = find(args.study)
+    out = Path(args.out) if args.out is not None else Path("results") / f"search-{study.name}"
+    path = compare_stacks(study.name, seeds=args.seeds or SEEDS, jobs=args.jobs, out=out, force=args.force)
+    print(json.dumps({"stacks": str(path)}) if args.json else f"stacks: {path}")
     return 0
 
 

@@ -257,7 +257,7 @@ _MODELS: dict[str, dict[str, Any]] = {
 
 def _wire_bytes(result: Result) -> float:
     tcp = result.scenario.to_dict()["tcp"]
-    return size_bytes(tcp["segment_size"]) + (52 if tcp["timestamps"] else 40)
+    return size_bytes(tcp["segment_size"]) + (52 if tcp.get("timestamps", True) else 40)
 
 
 def _by_sample(result: Result, step_s: float) -> dict[str, dict[int, float]]:
