@@ -311,17 +311,21 @@ impl Watch {
         let scheduled = link.set_channel(now, gate, rate);
         let on_air = link.on_air(now);
         let is_closed = gate != Gate::Open;
-        if is_closed && !self.is_closed {
-            self.completing = 0;
+        if is_closed {
+            let begins = !self.is_closed;
+            if begins {
+                self.completing = 0;
+            }
             if let Some((begun, lost)) = on_air {
                 let until = link.free_at().as_nanos();
                 if !lost {
+                    // What a link that refuses still sends takes as long as its rate says, which may change during the silence.
                     self.completing = link.busy_until().as_nanos();
-                } else if until != self.lost_until {
+                } else if begins && until != self.lost_until {
                     self.account.add(State::Cut, at - begun.as_nanos().max(before).min(at));
                 }
             }
-        } else if !is_closed && self.is_closed {
+        } else if self.is_closed {
             self.idle_to = at;
             self.lost_until = on_air.filter(|(_, lost)| *lost).map_or(0, |_| link.free_at().as_nanos());
         }
@@ -382,5 +386,63 @@ impl Awaited {
             Self::Receiver => State::Receiver,
             Self::Application => State::Application,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::payload::Transit;
+    use cogtcp_link::LinkConfig;
+    use cogtcp_units::{Duration, RandomStream};
+
+    #[derive(Clone, Copy, Debug, Default)]
+    struct Packet;
+
+    impl cogtcp_link::Payload for Packet {
+        fn enter(&mut self) {}
+    }
+
+    impl Payload for Packet {
+        fn transit(&self) -> Transit {
+            Transit::default()
+        }
+
+        fn set_transit(&mut self, _: Transit) {}
+    }
+
+    fn kbps(kilo: u64) -> Rate {
+        Rate::from_bits_per_second(kilo * 1000)
+    }
+
+    /// Milliseconds cut and silent of a link of 8 kbit/s with two packets of a second each, after these settings at these milliseconds.
+    fn cut_and_silent(settings: &[(u64, Gate, Rate)]) -> (u64, u64) {
+        let config = LinkConfig::new(kbps(8), Duration::ZERO);
+        let mut link = Link::new(&config, None, || RandomStream::new(1, "link", 0));
+        let mut budget = Budget::default();
+        budget.watch(0, &mut link);
+        for _ in 0..2 {
+            link.offer(Time::ZERO, Frame::new(Packet, 1000));
+        }
+        for (millis, gate, rate) in settings {
+            budget.set_channel(Time::from_millis(*millis), 0, &mut link, *gate, Some(*rate));
+        }
+        let spent = budget.watches[0].account.spent;
+        (spent[State::Cut as usize] / 1_000_000, spent[State::Silent as usize] / 1_000_000)
+    }
+
+    /// A packet that a silence destroys is cut once: what is set during the silence cuts nothing more.
+    #[test]
+    fn a_silence_cuts_a_packet_once() {
+        let silence = [(250, Gate::Drop, kbps(8)), (500, Gate::Drop, kbps(4)), (900, Gate::Open, kbps(8))];
+        assert_eq!(cut_and_silent(&silence), (250, 650));
+    }
+
+    /// A link that refuses sends what it has at the rate of the moment: at 4 kbit/s the second packet takes two seconds, until 3 s.
+    #[test]
+    fn what_drains_into_a_silence_takes_the_rate_of_the_moment() {
+        let silence =
+            [(500, Gate::Refuse, kbps(8)), (750, Gate::Refuse, kbps(4)), (4000, Gate::Open, kbps(8))];
+        assert_eq!(cut_and_silent(&silence), (0, 1000));
     }
 }

@@ -416,6 +416,11 @@ impl Sender {
         self.paced_until < self.deadline
     }
 
+    /// Whether the persist timer runs: the peer's window is what the sender waits for.
+    pub fn awaits_window(&self) -> bool {
+        self.timer == Timer::Persist
+    }
+
     /// Whether the peer's window, or the cap on the window, lets less go than the congestion window does.
     #[inline]
     pub fn is_window_limited_by_peer(&self) -> bool {

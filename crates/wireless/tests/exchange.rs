@@ -374,6 +374,34 @@ fn a_failure_is_told_before_the_next_packet_is_taken() {
     }
 }
 
+/// A MAC that takes its packets at once (ns-2) has the next when the host hears that one was sent: what the host then says of routing
+/// goes behind it. Otherwise it goes first.
+#[test]
+fn after_a_success_the_next_packet_is_taken_at_once() {
+    for (profile, order) in [(Profile::Ns2, [0, 1, 9, 2]), (Profile::Standard, [0, 9, 1, 2])] {
+        let mut bench = Bench::new(config(MacConfig::of(profile)), &[(0.0, 0.0), (100.0, 0.0)], &[], 1);
+        let station = InterfaceId(0);
+        for number in 0..3 {
+            bench.medium.enqueue(us(0), station, packet(number, 1));
+        }
+        let mut done = Vec::new();
+        while done.len() < order.len() {
+            bench.medium.step();
+            while let Some(event) = bench.medium.poll_event() {
+                if let Event::Sent { time, payload, .. } = event {
+                    if done.is_empty() {
+                        let routing =
+                            Outgoing { to: Destination::Broadcast, goes_first: true, ..packet(9, 0) };
+                        bench.medium.enqueue(time, station, routing);
+                    }
+                    done.push(payload);
+                }
+            }
+        }
+        assert_eq!(done, order, "{profile:?}");
+    }
+}
+
 /// In ns-2 the packet after a failed one goes before what routing has to say of the failure, which its link layer holds: not one
 /// for the neighbour that is gone, which has left the queue.
 #[test]

@@ -49,11 +49,11 @@ impl Tcp {
 
     /// The sender's timer expires. Returns what it was that the sender had waited for.
     fn expire(&mut self, now: Time) -> Awaited {
-        let (is_paced, probes) = (self.sender.awaits_pacer(), self.sender.stats().window_probes);
+        let (is_paced, persists) = (self.sender.awaits_pacer(), self.sender.awaits_window());
         self.sender.handle_timeout(now);
         if is_paced {
             Awaited::Window
-        } else if self.sender.state().peer_window == 0 || self.sender.stats().window_probes > probes {
+        } else if persists {
             Awaited::Receiver
         } else {
             Awaited::Timeout

@@ -299,3 +299,16 @@ transport = "newreno"
     assert_close(of("bc", "timeout_s"), 0.4, 0.05);
     assert_eq!((of("ab", "silent_s"), of("ab", "timeout_s")), (0.0, 0.0));
 }
+
+/// A SYN that a silence destroyed: the link is idle as the timer of the SYN has yet to expire, whatever window will be offered.
+#[test]
+fn a_lost_syn_waits_for_its_timer() {
+    let radio = "\n[[radio]]\nname = \"r\"\nlinks = [\"link\"]\nsilence = \"drop\"\nsensing = { on = \"100 s\", off = \"500 ms\", start = \"0 s\" }\n";
+    let link = "rate = \"8 Mbit/s\", delay = \"1 ms\", queue = \"50 packets\"";
+    let run = run_text(&(single_hop("20 s", "0 s", "newreno", link, "") + radio));
+    // RFC 6298: 1 s, and the second SYN passes.
+    assert_close(first(&run.budget, "silent_s"), 0.5, 1e-3);
+    assert_close(first(&run.budget, "timeout_s"), 0.5, 0.01);
+    assert_eq!(first(&run.budget, "receiver_s"), 0.0);
+    check_sum(&run);
+}

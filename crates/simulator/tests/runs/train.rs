@@ -211,6 +211,9 @@ fn an_early_warning_costs_the_time_between() {
     // Nine round trips of some 0.2 s more in each of 6 outages.
     assert!((9.0..20.0).contains(&more), "{more}");
     assert!(first(&early.flows, "goodput_bps") < first(&timely.flows, "goodput_bps"));
+    // Window probes cross the link meanwhile: it is idle as the receiver's window is closed, and waits for no timeout.
+    let [waits, timeouts] = ["receiver_s", "timeout_s"].map(|name| first(&early.budget, name));
+    assert!(waits > more && timeouts == 0.0, "{waits} {timeouts}");
 }
 
 /// Outages that do not come: each is announced and taken back, no source times out, and goodput pays for the time frozen.

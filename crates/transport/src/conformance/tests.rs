@@ -84,6 +84,29 @@ fn faults_are_found() {
     }
 }
 
+/// The paths of the transfers do lose: chance takes segments of the lossy ones, and a window that outgrows the queue loses on any.
+#[test]
+fn paths_lose_by_chance_and_by_their_queue() {
+    /// Cannot stand a loss. Its window stays at this many segments, or grows as far as it may.
+    #[derive(Debug)]
+    struct Delicate(Option<u64>);
+    impl CongestionControl for Delicate {
+        fn name(&self) -> &str {
+            "delicate"
+        }
+        fn ssthresh(&mut self, _now: Time, _tcp: &TcpState) -> u64 {
+            panic!("a loss")
+        }
+        fn cong_avoid(&mut self, _now: Time, tcp: &mut TcpState, ack: &AckSample) {
+            tcp.cwnd = self.0.map_or(tcp.cwnd + ack.acked, |segments| segments * tcp.mss);
+        }
+    }
+    let fails_on =
+        |window| transfer::check(&|| Box::new(Delicate(window)) as Box<dyn CongestionControl>).unwrap_err().1;
+    assert!(fails_on(Some(10)).starts_with("a path that loses 1 % with "), "{}", fails_on(Some(10)));
+    assert!(fails_on(None).starts_with("a lossless path with "), "{}", fails_on(None));
+}
+
 /// A name that is empty, or another at the next instance, is none.
 #[test]
 fn names_are_there_and_stay() {

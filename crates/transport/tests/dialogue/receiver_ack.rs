@@ -256,6 +256,17 @@ fn adaptive_acks_wait_for_a_pause() {
     d.expect_at(184, "ack #10");
 }
 
+/// TCP-ADA: every segment with data counts, be it one byte.
+#[test]
+fn adaptive_acks_count_the_shortest_segments() {
+    let adaptive = DelayedAck::Adaptive { limit: ms(500) };
+    let mut d = ReceiverDialogue::connected(ReceiverConfig { delayed_ack: adaptive, ..receiver_config() });
+    d.exchange("1:2", "ack 2");
+    d.at(10);
+    d.exchange("2:3", "");
+    d.expect_at(22, "ack 3");
+}
+
 /// TCP-ADA: no segment waits longer than the limit, however steadily others follow.
 #[test]
 fn adaptive_acks_have_a_limit() {

@@ -81,6 +81,30 @@ fn rfc8985_3_2_lost_retransmission() {
     assert_eq!((d.end.state().cwnd, d.end.state().lost), (2_500, 2000));
 }
 
+/// Section 9.3: one response covers all retransmissions that left before it, whenever their loss shows.
+#[test]
+fn rfc8985_9_3_one_response_to_the_retransmissions_before_it() {
+    let mut d = in_flight(rack(), "#1-10");
+    d.exchange("ack #1 sack #4-6", "#1");
+    d.at(205);
+    d.exchange("ack #1 sack #4-7", "#2");
+    d.at(210);
+    d.exchange("ack #1 sack #4-8", "#3");
+    d.at(215);
+    d.exchange("ack #1 sack #4-9", "#11");
+    d.at(220);
+    d.exchange("ack #1 sack #4-10", "#12");
+    assert_eq!(d.end.state().ssthresh, 5_000);
+    d.at(305);
+    // #2 left after the retransmission of #1 and arrived: a response of its own.
+    d.exchange("ack #1 sack #2 #4-10", "");
+    assert_eq!(d.end.state().ssthresh, 2_500);
+    d.at(315);
+    // The retransmission of #3 is lost too. It left before the response.
+    d.exchange("ack #1 sack #11 #2 #4-10", "#1");
+    assert_eq!((d.end.state().ssthresh, d.end.state().cwnd), (2_500, 2_500));
+}
+
 /// Section 6.2 step 2: an ACK whose timestamp echoes the original proves nothing about what was sent before the
 /// retransmission.
 #[test]
@@ -258,4 +282,27 @@ fn rfc9937_6_2_conservative_bound() {
     d.exchange("ack #1 sack #15-19", "#5");
     // Without PRR the first ACK would have let out seven at once.
     assert_eq!(d.end.state().in_flight, 6_000);
+}
+
+/// RFC 9937 section 6.2, SafeACK: below ssthresh an ACK that moves on lets one segment more go than it delivers, however little it moves,
+/// unless it reveals a loss.
+#[test]
+fn rfc9937_6_2_slow_start_bound() {
+    let prr = SenderConfig {
+        prr: true,
+        limited_transmit: false,
+        initial_ssthresh: 20_000,
+        ..sender_config(Recovery::Sack, 20)
+    };
+    let mut d = in_flight(prr, "#1-20");
+    // #1 to #14 and #17 are lost; that #17 is does not show yet. pipe is 3 of 10, with #19 and #20.
+    d.exchange("ack #1 sack #15-16 #18", "#1-3");
+    d.at(300);
+    // A byte is delivered: a segment goes.
+    d.exchange("ack 2 sack #15-16 #18", "#4");
+    // The rest of #1 is not a whole segment.
+    d.exchange("ack #2 sack #15-16 #18", "#5");
+    d.exchange("ack #3 sack #15-16 #18", "#6-7");
+    // Three more are delivered, but #17 is lost: three go.
+    d.exchange("ack #4 sack #15-16 #18-20", "#8-10");
 }

@@ -584,3 +584,27 @@ fn the_impatient_variant_restarts_the_timer_at_the_fast_retransmit() {
         d.expect_at(550, "#1");
     }
 }
+
+/// RFC 6675 section 5.1: after a timeout, what was sent since is not found lost before the next fast recovery.
+#[test]
+fn rfc6675_5_1_sacks_after_a_timeout_mark_nothing() {
+    let config =
+        SenderConfig { limited_transmit: false, min_rto: ms(200), ..sender_config(Recovery::Sack, 10) };
+    let mut d = SenderDialogue::connected(config);
+    d.end.set_saturated(true);
+    d.expect("#1-10");
+    d.expect_at(400, "#1");
+    d.at(500);
+    // Slow start sends #2 to #4 again, which are lost, and new data.
+    d.exchange("ack #2 sack #5-10", "#2-3");
+    d.at(600);
+    d.exchange("ack #3 sack #5-10", "#4; #11");
+    d.exchange("ack #4 sack #5-10", "#12-13");
+    d.at(700);
+    // Of #4 and #11 nothing is heard; three above #11 have arrived.
+    d.exchange("ack #4 sack #12 #5-10", "#14");
+    d.exchange("ack #4 sack #12-13 #5-10", "#15");
+    d.exchange("ack #4 sack #12-14 #5-10", "#16");
+    // The ten that were in flight at the timeout, and no more.
+    assert_eq!((d.end.state().ca_state, d.end.state().lost), (CaState::Loss, 10_000));
+}
