@@ -166,6 +166,23 @@ fn a_reservation_that_nothing_follows_may_be_forgotten() {
     }
 }
 
+/// What is heard before a reservation is forgotten makes it stand, be it another frame than the CTS (9.2.5.4): D, which does not hear the RTS, sends a
+/// short one.
+#[test]
+fn a_reservation_stands_if_something_is_heard() {
+    let places = [(9000.0, 0.0), (200.0, 0.0), (400.0, 0.0), (600.0, 0.0)];
+    let rules = Rules { nav_reset: true, ..Rules::default() };
+    let mac = MacConfig { rules, ..Dcf { short_retry_limit: RetryLimit::Times(1), ..Dcf::default() }.into() };
+    let packets =
+        [(0, 1, unicast(0), PACKET), (100, 2, unicast(3), PACKET), (360, 3, Destination::Broadcast, 20)];
+    let (frames, _) = play_frames(&deaf(mac), &places, &packets);
+    let short = frames.iter().find(|(sender, ..)| *sender == 3).unwrap();
+    assert_eq!(short.2, 360);
+    let rts = frames.iter().find(|(sender, ..)| *sender == 2).unwrap();
+    let from = 352 + 1 + 30 + 304 + 8576 + 304;
+    assert!(rts.2 >= from + 50 && rts.2 <= from + 50 + 31 * 20, "{rts:?}, from {from}");
+}
+
 /// A receiver whose own neighbourhood is reserved does not answer.
 #[test]
 fn a_reserved_receiver_gives_no_cts() {
