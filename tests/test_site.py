@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cogtcp import _core
 from cogtcp.studies import list_studies
 from conftest import ROOT
 
@@ -157,15 +158,28 @@ def test_pages_open_the_lab_at_a_state_that_there_is(monkeypatch: pytest.MonkeyP
     controls = [
         path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs/congestion").glob("*.md")
     ]
-    states = [state for page in (*site_lab.SCENARIOS, *controls) if (state := site_lab.state_of(page))]
-    assert len(states) > len(site_lab.SCENARIOS)
-    assert all((ROOT / "docs" / page).is_file() for page in site_lab.SCENARIOS)
+    states = [state for page in (*site_lab.STATES, *controls) if (state := site_lab.state_of(page))]
+    assert len(states) > len(site_lab.STATES)
+    assert all((ROOT / "docs" / page).is_file() for page in site_lab.STATES)
+    # Every model has one, and what it sets makes a scenario that can be simulated.
+    models = set(re.findall(r"\]\(([\w/-]+\.md)\)", (ROOT / "docs/models.md").read_text()))
+    assert len(models) > 50
+    assert not [page for page in sorted(models) if site_lab.state_of(page) is None]
+    names = {name for name, _ in _core.transports()}
+    for state in states:
+        assert set(str(state.get("transports", "newreno")).split(",")) <= names
+        scenario = known[str(state["start"])].scenario
+        for change in state.get("set", []):
+            path, _, value = change.partition("=")
+            scenario = scenario.set_text(path, value)
+        scenario.check()
     claims = site_lab.states_of_claims()
     assert set(claims) == {claim.id for study in list_studies() for claim in study.claims}
     assert all(1 <= len(found) <= 2 for found in claims.values())
     assert {state["start"] for state in (*states, *(s for found in claims.values() for s in found))} <= set(
         known
     )
+    monkeypatch.delenv("COGTCP_SITE_LAB", raising=False)
     text = '<h1>Studies</h1>\n<h3 id="chain-f7a-fig-7">chain-f7a (Fig. 7)</h3>'
     assert site_lab.fill(text, "studies/chain.md") == text
     monkeypatch.setenv("COGTCP_SITE_LAB", "1")
@@ -174,3 +188,32 @@ def test_pages_open_the_lab_at_a_state_that_there_is(monkeypatch: pytest.MonkeyP
     assert "#start=see+chain-f7a+at+its+best+reading" in site_lab.fill(text, "studies/chain.md")
     cubic = site_lab.fill("<h1>CUBIC</h1>", "congestion/cubic.md")
     assert '"../lab/index.html#start=sensed-link&amp;transports=cubic%2Cnewreno%2Csack"' in cubic
+    queue = html.unescape(site_lab.fill("<h1>FQ-CoDel</h1>", "queues/fq-codel.md"))
+    assert "set=topology.dumbbell.bottleneck.queue%3Dfq_codel" in queue
+    # Every scenario is one click away.
+    page = site_lab.scenarios_page()
+    for name, preset in known.items():
+        assert preset.shows is not None or f"#{urllib.parse.urlencode({'start': name})}" in page
+
+
+def test_live_figures_are_pictures_and_sentences_without_a_script(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "docs/site")
+    import site_live
+
+    for page, live in site_live.FIGURES.items():
+        source = (ROOT / "docs" / page).read_text()
+        assert "\n## Parameters\n" in source, page
+        heading = '<h2 id="parameters">Parameters</h2>'
+        still = site_live.fill(heading, page, is_live=False)
+        assert "<script" not in still
+        assert still.count("<path") > len(live.lines)
+        assert "<label hidden>" in still  # no slider that does nothing
+        caption = re.search(r"<figcaption>(.*)</figcaption>", still)
+        assert caption is not None
+        assert live.slider.text() in caption[1]
+        assert "{" not in caption[1]
+        assert 'src="../lab/live.js"' in site_live.fill(heading, page, is_live=True)
+    # Docs say 0.839 and 0.159 for this detector at 0.1 s.
+    _, numbers = site_live.computed(site_live.FIGURES["detectors/map.md"])
+    assert round(numbers["detection"], 1) == 83.9
+    assert round(numbers["alarm"], 1) == 15.9

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import site_diagrams
 import site_lab
+import site_live
 import site_notebooks
 import site_studies
 from mkdocs.structure.files import File, Files
@@ -80,6 +81,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     made = {page: (ROOT / source).read_text(encoding="utf-8") for source, page in PAGES.items()}
     made |= {f"api/{name}.md": f"# {name}\n\n::: {name}\n" for name in _modules()}
     made["studies/index.md"] = site_studies.index()
+    made["scenarios.md"] = site_lab.scenarios_page()
     runs = Path(config.site_dir).with_name("site-studies")
     for study in list_studies():
         found = site_studies.study_page(study, runs if _is_measured(study.name) else None)
@@ -133,5 +135,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Put what the cells of notebooks show into their pages, and links into the lab."""
-    return site_lab.fill(site_notebooks.fill(content), page.file.src_uri)
+    """Put what the cells of notebooks show into their pages, live figures, and links into the lab."""
+    name = page.file.src_uri
+    content = site_live.fill(site_notebooks.fill(content), name, is_live=site_lab.is_there())
+    return site_lab.fill(content, name)

@@ -32,7 +32,9 @@ const isAbort = (error) => error.name === "AbortError";
 
 // ---- the engine
 
+const offline = window.cogtcpOffline; // everything, in the page that opens from a disk (offline.js)
 async function compile() {
+  if (offline) return WebAssembly.compile(offline.wasm);
   const response = await fetch("cogtcp.wasm");
   if (!response.ok) throw new Error(`cogtcp.wasm: the server answers ${response.status}`);
   // A server that does not know the type of WebAssembly sends bytes all the same.
@@ -40,12 +42,11 @@ async function compile() {
 }
 let data, pool, quick;
 async function start() {
-  if (location.protocol === "file:") throw new Error("a browser loads no engine from a file: serve this folder, for example with `python3 -m http.server`, and open its address");
-  data = await (await fetch("data.json")).json();
+  data = offline ? JSON.parse(offline.data) : await (await fetch("data.json")).json();
   const module = data.engine === "wasm" ? await compile() : null;
   const worker = () => {
     if (!module) return new RemoteWorker("ask"); // `cogtcp lab` without WebAssembly: the server's own engine
-    const made = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
+    const made = offline ? new Worker(offline.worker) : new Worker(new URL("worker.js", import.meta.url), { type: "module" });
     made.postMessage({ module });
     return made;
   };
@@ -79,6 +80,8 @@ async function remember() {
 
 let known = []; // names of transports
 const edits = new Map(); // values that sliders want, by path
+let toSet = []; // fields and values that a link of the documentation sets, once
+let drawing = null, comparing = null; // the drawing that is under way, and what ends a comparison or a sweep
 let what = "", wanted = false, busy = false, began = 0, running = null, patience = 0;
 
 /** The text with the value at `path` replaced where it stands; null if it stands nowhere. */
@@ -110,15 +113,16 @@ async function apply(control, value) {
   return check(given());
 }
 
-/** Asks for a new drawing. One at a time, the newest next. */
+/** Asks for a new drawing. One at a time, the newest next; a comparison of what was there before ends. */
 function refresh() {
   wanted = true;
+  comparing?.abort();
   if (busy) {
     clearTimeout(patience);
     patience = setTimeout(() => wanted && running?.abort(), Math.max(0, PATIENCE_MS - (performance.now() - began)));
     return;
   }
-  loop();
+  drawing = loop();
 }
 
 async function loop() {
@@ -147,6 +151,11 @@ async function loop() {
 async function once(signal) {
   const saying = what;
   let found = null;
+  if (toSet.length) {
+    const changes = toSet;
+    toSet = [];
+    state.text = (await check(given({ set: changes }))).toml;
+  }
   for (const [path, value] of [...edits]) {
     edits.delete(path);
     const control = controls.find((each) => each.path === path);
@@ -428,7 +437,8 @@ function changes(saying, before) {
 /** Runs jobs over the workers, with progress; `act` gets each job and its run. */
 async function many(jobs, act) {
   const stopped = new AbortController();
-  running = stopped;
+  comparing?.abort();
+  running = comparing = stopped;
   $("stop").disabled = false;
   document.body.classList.add("busy");
   let done = 0;
@@ -442,16 +452,20 @@ async function many(jobs, act) {
     return true;
   } catch (error) {
     stopped.abort();
-    if (isAbort(error)) trouble("Stopped."); else fault(error);
+    if (!isAbort(error)) fault(error); else if (!busy) trouble("Stopped.");
     return false;
   } finally {
-    $("stop").disabled = true;
-    progress(null);
-    document.body.classList.remove("busy");
+    if (comparing === stopped) comparing = null;
+    if (!busy && !comparing) {
+      $("stop").disabled = true;
+      progress(null);
+      document.body.classList.remove("busy");
+    }
   }
 }
 
 async function compareSeeds() {
+  while (busy) await drawing; // a field that has just been left changes the scenario first
   const count = checked.random ? state.seeds : 1, names = [...state.transports];
   const bySeed = Object.fromEntries(names.map((name) => [name, {}])), shares = Object.fromEntries(names.map((name) => [name, []]));
   const jobs = names.flatMap((name) => Array.from({ length: count }, (_, i) => ({ name, seed: state.seed + i,
@@ -483,6 +497,7 @@ async function compareSeeds() {
 
 const SWEEP_POINTS = 9, SWEEP_SEEDS = 5;
 async function sweep() {
+  while (busy) await drawing;
   const control = controls.find((each) => each.path === $("axis").value);
   if (!control) return;
   state.sweep = control.path;
@@ -599,7 +614,7 @@ function saveCapture() {
 
 // ---- the beginning
 
-function choose(preset, transports = []) {
+function choose(preset, transports = [], changes = []) {
   silenced = null;
   controls = [];
   results = null;
@@ -607,6 +622,7 @@ function choose(preset, transports = []) {
   edits.clear();
   state = ofPreset(preset);
   if (transports.length) state.transports = transports;
+  toSet = changes.map((change) => [change.slice(0, change.indexOf("=")), change.slice(change.indexOf("=") + 1)]).slice(0, 16);
   arrive(preset);
 }
 
@@ -620,13 +636,13 @@ function arrive(preset) {
 
 async function recall() {
   const fragment = location.hash.slice(1), found = await address.decode(fragment);
-  // Links of the documentation name a preset: #start=NAME&transports=a,b, or the name alone.
+  // Links of the documentation name a preset: #start=NAME&transports=a,b&set=PATH=VALUE, or the name alone.
   const named = new URLSearchParams(fragment);
   const name = found?.name ?? named.get("start") ?? decodeURIComponentSafe(fragment);
   const preset = data.presets.find((each) => each.name === name) || null;
   if (!found) {
     const transports = (named.get("transports") ?? "").split(",").filter((each) => known.includes(each)).slice(0, MOST_TRANSPORTS);
-    choose(preset || data.presets[0], preset ? transports : []);
+    choose(preset || data.presets[0], preset ? transports : [], preset ? named.getAll("set") : []);
     $("preset").value = state.name;
     return;
   }
