@@ -2,7 +2,6 @@
 
 import json
 import math
-import random
 import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -11,12 +10,11 @@ from typing import Any
 
 import pytest
 
-from cogtcp import Scenario, _core
+from cogtcp import _core
 from cogtcp.capture import Point, blocks, find_point
-from cogtcp.lab import site
 from cogtcp.report.run_map import RunMap
 from conftest import ROOT
-from web import native, of_presets, shortened
+from web import drawn, native, of_presets, shortened
 
 PAGE = ROOT / "python" / "cogtcp" / "lab" / "page"
 NODE = shutil.which("node")
@@ -31,37 +29,6 @@ def node(
     command = [NODE, str(ROOT / "tests" / "web" / script), str(wasm), PAGE.as_uri(), json.dumps(known)]
     done = subprocess.run(command, input=lines, capture_output=True, text=True, check=True)
     return [json.loads(line) for line in done.stdout.splitlines()]
-
-
-def drawn(count: int) -> list[dict[str, Any]]:
-    """Return scenarios at random: starters and shipped ones with other numbers and transports."""
-    source = random.Random("scenarios for the web")
-    transports = [name for name, _ in _core.transports()]
-    bases = [preset for preset in site.data()["presets"] if preset["group"] in ("Scenarios", "Starters")]
-    found: list[dict[str, Any]] = []
-    while len(found) < count:
-        preset = source.choice(bases)
-        given = {**shortened(preset), "set": [["run.duration", "3 s"], ["run.warmup", "0 s"]]}
-        scenario = Scenario.from_toml(preset["text"], file="scenario.toml")
-        chosen = [
-            control
-            for control in site.controls.controls_of(scenario).values()
-            if not control.path.startswith("run.") and source.random() < 0.3
-        ]
-        for control in chosen:
-            if control.choices:
-                value: Any = source.choice(control.choices)
-            elif control.log:
-                value = control.low * (control.high / control.low) ** source.random()
-            else:
-                value = control.low + (control.high - control.low) * source.random()
-            try:
-                given["set"].append([control.path, control.text(value)])
-            except ValueError:
-                continue
-        transport = source.choice(transports)
-        found.append({**given, "transport": transport if scenario.to_dict().get("flow") else None})
-    return found
 
 
 def test_node_gives_the_bytes_of_native_for_every_scenario(

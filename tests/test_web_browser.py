@@ -1,10 +1,14 @@
 """The lab as static files in a real browser: bytes of native, every control, hostile links, dead workers."""
 
 import base64
+import dataclasses
 import json
 import os
 import re
+import shlex
 import shutil
+import subprocess
+import sys
 import threading
 import time
 import zlib
@@ -17,8 +21,9 @@ from typing import Any
 import pytest
 
 from cogtcp import Scenario
-from cogtcp.lab import site
-from web import native, of_presets, shortened
+from cogtcp.lab import offline, site
+from conftest import ROOT
+from web import drawn, native, of_presets, shortened
 
 CHROMIUM = os.environ.get("COGTCP_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 if CHROMIUM is None:
@@ -142,6 +147,26 @@ def test_the_browser_gives_the_bytes_of_native(lab: Lab, lab_data: dict[str, Any
         folder = tmp_path / str(number)
         folder.mkdir()
         assert found == native(given, folder, 5).digest, preset["name"]
+
+
+def test_the_browser_gives_the_bytes_of_native_for_200_scenarios_at_random(lab: Lab, tmp_path: Path) -> None:
+    cases = drawn(420)
+    requests = [
+        {"ask": "run", "scenario": given, "seed": 1, "trace": "full", "tables": []} for given in cases
+    ]
+    found = lab.page.evaluate(
+        """(requests) => Promise.all(requests.map((request) => window.cogtcpLab.pool.ask(request).then(
+          (run) => run.digest, (error) => (error.kind ? null : error.message))))""",
+        requests,
+    )
+    runs = 0
+    for number, (given, digest) in enumerate(zip(cases, found, strict=True)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        expected = native(given, folder, 1)
+        assert digest == getattr(expected, "digest", None), (given["set"], given["transport"])
+        runs += digest is not None
+    assert runs >= 200
 
 
 def test_every_control_moves_its_figure(lab: Lab) -> None:
@@ -341,6 +366,140 @@ def test_what_is_saved_is_what_is_shown(lab: Lab, tmp_path: Path) -> None:
             lab.page.locator(button).click()
         download.value.save_as(tmp_path / "saved")
         assert check((tmp_path / "saved").read_text()) is not False, button
+
+
+def test_a_capture_is_saved_for_wireshark(lab: Lab, tmp_path: Path) -> None:
+    points = lab.page.locator("#point option").all_inner_texts()
+    assert points == ["link@sender", "link@receiver"]
+    with lab.page.expect_download() as download:
+        lab.page.locator("#pcap").click()
+    download.value.save_as(tmp_path / "saved.pcapng")
+    saved = (tmp_path / "saved.pcapng").read_bytes()
+    assert saved[:4] == b"\n\r\r\n"
+    assert f"seed {lab.state()['seed']}".encode() in saved[:300]
+    assert len(saved) > 100_000
+
+
+def test_the_command_does_the_same(browser: Any, address: str, tmp_path: Path) -> None:
+    def said_by(command: str) -> str:
+        _, *words = shlex.split(command)
+        done = subprocess.run(
+            [sys.executable, "-m", "cogtcp", *words, "--out", tmp_path / "out", "--force"],
+            cwd=tmp_path, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        return done.stdout
+
+    found = Lab(browser, f"{address}#sensed-link")
+    found.page.locator("#seeds").fill("3")
+    found.page.locator("#seeds").dispatch_event("change")
+    found.page.locator("#seed").fill("5")
+    found.after(lambda: found.page.locator("#seed").dispatch_event("change"))
+    for change in (None, partial(found.slide, OFF, 650)):
+        if change is not None:
+            found.after(change)
+            with found.page.expect_download() as download:
+                found.page.locator("#save").click()
+            download.value.save_as(tmp_path / download.value.suggested_filename)
+        before = found.page.evaluate("() => document.body.dataset.compared ?? 0")
+        found.page.locator("#compare").click()
+        found.page.wait_for_function("(n) => (document.body.dataset.compared ?? 0) !== n", arg=before)
+        command = found.page.locator("#command").inner_text()
+        assert ("sensed-link.toml" in command) is (change is not None)
+        answer = found.page.locator("#answer").inner_text()
+        goodput = re.search(r"fastest: ([\d.]+) Mbit/s \(95 %: ([\d.]+) to ([\d.]+)\)", answer)
+        assert goodput is not None, answer
+        mean, low, high = map(re.escape, goodput.groups())
+        printed = " ".join(said_by(command).split())
+        assert re.search(rf"{mean} Mbit/s \(95 %\D* {low} to {high}\)", printed), (answer, printed)
+    # Each flow with the transport of the scenario: one run.
+    found.after(lambda: found.page.locator("#preset").select_option("see c2-t1 happen"))
+    assert found.page.locator("#command").inner_text().startswith("cogtcp run see-c2-t1-happen.toml --seed ")
+    found.close()
+
+
+def test_traces_and_maps_may_be_dropped_onto_the_page(browser: Any, address: str) -> None:
+    """Files that a scenario names are looked for by name, whatever folder the scenario names them in."""
+    found = Lab(browser, f"{address}#lte-trace")
+    state = found.state()
+    (name,) = state["files"]
+    assert "/" in name
+    bars = found.settled()
+    other = {**state, "files": {}, "name": "mine"}
+    found.page.goto("about:blank")
+    found.page.goto(f"{address}#{packed(other)}")
+    found.settled()
+    assert name in found.page.locator("#trouble").inner_text()
+    drop = """([name, content]) => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([content], name));
+      const drop = { dataTransfer: transfer, bubbles: true, cancelable: true };
+      document.dispatchEvent(new DragEvent("drop", drop));
+    }"""
+    content = state["files"][name]
+    found.after(lambda: found.page.evaluate(drop, [name.rpartition("/")[2], content]))
+    assert found.settled() == bars
+    assert found.state()["files"] == state["files"]
+    # A scenario that is dropped takes the place of the text.
+    text = next(p for p in site.data()["presets"] if p["name"] == "pu-arrivals")["text"]
+    found.after(lambda: found.page.evaluate(drop, ["dropped.toml", text]))
+    assert (found.state()["name"], found.state()["text"]) == ("dropped", text)
+    found.close()
+
+
+def test_the_page_opens_from_a_disk(
+    browser: Any, folder: Path, wasm: Path, bundles: dict[str, bytes]
+) -> None:
+    made = site.contents(wasm=wasm.read_bytes(), bundles=bundles)
+    (folder / "offline.html").write_bytes(offline.page(made))
+    found = Lab(browser, f"{(folder / 'offline.html').as_uri()}#sensed-link")
+    before = found.settled()
+    assert found.after(partial(found.slide, OFF, 700)) != before
+    found.page.wait_for_function("() => location.hash.length > 100")
+    found.page.locator("#editor summary").click()
+    found.page.locator(".cm-content").wait_for()
+    found.close()
+    # The page of a server says from a disk what to open.
+    page = browser.new_page()
+    page.goto((folder / "index.html").as_uri())
+    assert "offline.html" in page.locator("#answer").inner_text()
+    page.close()
+
+
+def test_live_figures_of_the_documentation_move(
+    browser: Any, folder: Path, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sentence under a slider's new value is the one that Python writes of it."""
+    monkeypatch.syspath_prepend(ROOT / "docs/site")
+    import site_live
+
+    lab = folder / "docs" / "lab"
+    lab.mkdir(parents=True)
+    for file in folder.glob("*.*"):
+        (lab / file.name).write_bytes(file.read_bytes())
+    for name, live in site_live.FIGURES.items():
+        path = folder / "docs" / name.replace(".md", ".html")
+        path.parent.mkdir(exist_ok=True)
+        made = site_live.fill('<h2 id="parameters">Parameters</h2>', name, is_live=True)
+        path.write_text(f'<!doctype html><meta charset="utf-8"><body>{made}</body>')
+        page = browser.new_page()
+        page.set_default_timeout(PATIENCE_MS)
+        asked: list[str] = []
+        page.on("request", lambda request, asked=asked: asked.append(request.url))
+        page.goto(f"{address}docs/{name.replace('.md', '.html')}")
+        slider = page.locator("figure input")
+        slider.wait_for()
+        assert not [url for url in asked if url.endswith(".wasm")]  # loaded when the slider is touched
+        line = page.locator("figure svg svg path").first
+        before = line.get_attribute("d")
+        slider.evaluate("e => { e.value = 70; e.dispatchEvent(new Event('input')); }")
+        page.wait_for_function("() => document.querySelector('figure').dataset.drawn")
+        assert line.get_attribute("d") != before
+        value = float(page.locator("figure").get_attribute("data-drawn"))
+        moved = dataclasses.replace(live, slider=dataclasses.replace(live.slider, value=value))
+        assert page.locator("figcaption").inner_text() == site_live.sentence(
+            moved, site_live.computed(moved)[1]
+        )
+        page.close()
 
 
 def test_the_editor_is_loaded_when_it_is_opened(browser: Any, whole: str) -> None:

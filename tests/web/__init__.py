@@ -1,11 +1,13 @@
 """What the tests of the engine as WebAssembly share."""
 
 import os
+import random
 import re
 from pathlib import Path
 from typing import Any
 
-from cogtcp import CogtcpError, Scenario, run
+from cogtcp import CogtcpError, Scenario, _core, run
+from cogtcp.lab import site
 
 # Long enough for losses, sensing and handoffs of each; the full length is run by hand and by CI.
 SHORT = os.environ.get("COGTCP_WEB_DURATION", "8 s")
@@ -47,3 +49,34 @@ def native(given: dict[str, Any], folder: Path, seed: int, trace: Any = "full") 
 def of_presets(data: dict[str, Any]) -> list[dict[str, Any]]:
     """Return all but the claims, which are the bases of their studies with other numbers."""
     return [preset for preset in data["presets"] if not preset["name"].startswith("see ")]
+
+
+def drawn(count: int) -> list[dict[str, Any]]:
+    """Return scenarios at random: starters and shipped ones with other numbers and transports."""
+    source = random.Random("scenarios for the web")
+    transports = [name for name, _ in _core.transports()]
+    bases = [preset for preset in site.data()["presets"] if preset["group"] in ("Scenarios", "Starters")]
+    found: list[dict[str, Any]] = []
+    while len(found) < count:
+        preset = source.choice(bases)
+        given = {**shortened(preset), "set": [["run.duration", "3 s"], ["run.warmup", "0 s"]]}
+        scenario = Scenario.from_toml(preset["text"], file="scenario.toml")
+        chosen = [
+            control
+            for control in site.controls.controls_of(scenario).values()
+            if not control.path.startswith("run.") and source.random() < 0.3
+        ]
+        for control in chosen:
+            if control.choices:
+                value: Any = source.choice(control.choices)
+            elif control.log:
+                value = control.low * (control.high / control.low) ** source.random()
+            else:
+                value = control.low + (control.high - control.low) * source.random()
+            try:
+                given["set"].append([control.path, control.text(value)])
+            except ValueError:
+                continue
+        transport = source.choice(transports)
+        found.append({**given, "transport": transport if scenario.to_dict().get("flow") else None})
+    return found

@@ -1,7 +1,8 @@
 """The files of the lab: a page, its scripts, what it starts from, and the engine as WebAssembly.
 
 Nothing in them is computed on a server and nothing is sent to one. Every link is relative, so that any web
-server serves them under any path. `python -m cogtcp.lab.site OUT --wasm FILE` writes the folder.
+server serves them under any path. `python -m cogtcp.lab.site OUT --wasm FILE` writes the folder, and the page
+as one file into it (`offline`).
 """
 
 from __future__ import annotations
@@ -99,12 +100,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("out", type=Path, help="folder to write")
     parser.add_argument("--wasm", type=Path, required=True, help="the engine, compiled to WebAssembly")
     given = parser.parse_args(arguments)
+    from cogtcp.lab import offline
+
     made = contents(wasm=given.wasm.read_bytes())
     given.out.mkdir(parents=True, exist_ok=True)
     for name, text in made.items():
         (given.out / name).write_bytes(text)
+    whole = offline.page(made)
+    (given.out / "offline.html").write_bytes(whole)
     size = size_gzipped(made)
-    print(f"{given.out}: {size / 1e6:.2f} MB gzipped")
+    print(f"{given.out}: {size / 1e6:.2f} MB gzipped; as one file, offline.html: {len(whole) / 1e6:.2f} MB")
     if size > MOST_GZIPPED:
         print(f"that is more than the {MOST_GZIPPED / 1e6:g} MB that the lab may have")
         return 1
