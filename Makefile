@@ -151,7 +151,8 @@ site: web $(VENV)/.dev ## Build the site of the documentation with the lab in it
 	COGTCP_SITE_LAB=1 $(MAKE) --no-print-directory docs
 	rm -rf target/site/lab && cp -r target/lab target/site/lab
 
-wheel: $(VENV)/.core ## Build a wheel in dist/ (Python 3.11 and newer; installs without Rust)
+wheel: $(VENV)/.core ## Build a wheel in dist/ (Python 3.11 and newer; installs without Rust), with the lab's page
+	@$(MAKE) --no-print-directory web || echo "no engine as WebAssembly in this wheel: its lab simulates in the process of cogtcp lab" >&2
 	$(BIN)/maturin build --quiet --release --locked --out $(DIST)
 	@echo "now, anywhere: pip install $(DIST)/*.whl"
 

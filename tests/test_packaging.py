@@ -1,7 +1,9 @@
 """What a fresh machine relies on."""
 
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -140,19 +142,14 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run(build, cwd=ROOT, check=True)
     (wheel,) = folder.glob("cogtcp-*-cp311-abi3-*.whl")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True)
-    python = folder / "venv/bin/python"
-    install = [
-        sys.executable,
-        "-m",
-        "pip",
-        "--python",
-        python,
-        "install",
-        "--quiet",
-        "--no-deps",
-        "--no-index",
-    ]
-    subprocess.run([*install, wheel], check=True)
+    # `pip install cogtcp`, from an index as registries are (PEP 503).
+    index = folder / "simple" / "cogtcp"
+    index.mkdir(parents=True)
+    shutil.copy(wheel, index)
+    (index / "index.html").write_text(f'<!doctype html><a href="{wheel.name}">{wheel.name}</a>')
+    pip = [sys.executable, "-m", "pip", "--isolated", "--python", folder / "venv/bin/python"]
+    options = ["--quiet", "--no-deps", "--no-cache-dir", "--index-url", (folder / "simple").as_uri()]
+    subprocess.run([*pip, "install", *options, "cogtcp"], check=True)
     # What it depends on comes from here, for want of a registry. Files named *.pth there are not heeded, so
     # that this tree is not on the path.
     (site,) = (folder / "venv").glob("lib/python*/site-packages")
@@ -210,6 +207,18 @@ def test_a_wheel_carries_every_file_of_the_package(elsewhere: Path) -> None:
         check=False,
     ).stdout.split()
     assert not [name for name in listed if not (site / name.removeprefix("python/")).is_file()]
+
+
+def test_a_wheel_carries_the_page_of_the_lab(elsewhere: Path) -> None:
+    """With the engine and what comes from npm, where they were built; else the page asks `cogtcp lab`."""
+    from cogtcp.lab import site
+
+    script = "from cogtcp.lab import site; made = site.contents(wasm=site.shipped_wasm()); "
+    script += "print(made['data.json'].decode()); print(*sorted(made))"
+    data, names = installed(elsewhere, "python", "-c", script).splitlines()
+    here = site.shipped_wasm()
+    assert json.loads(data)["engine"] == ("native" if here is None else "wasm")
+    assert names.split() == sorted(site.contents(wasm=here))
 
 
 def test_one_version_is_named_everywhere() -> None:

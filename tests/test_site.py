@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cogtcp import _core
+from cogtcp.lab import site as lab_site
 from cogtcp.studies import list_studies
 from conftest import ROOT
 
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the site as `make docs` does: a warning is an error, so is a page that no menu shows.
+    """Build the site as `make site` does: a warning is an error, so is a page that no menu shows.
 
-    Of the studies and notebooks one each is measured, which takes seconds; `make docs` measures all.
+    The lab in it has no engine. Of the studies and notebooks one each is measured, which takes seconds;
+    `make docs` measures all.
     """
     folder = tmp_path_factory.mktemp("built") / "site"
     done = subprocess.run(
@@ -35,9 +37,17 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "COGTCP_SITE_MEASURES": "mswim09,first-steps"},
+        env={
+            **os.environ,
+            "NO_MKDOCS_2_WARNING": "1",
+            "COGTCP_SITE_MEASURES": "mswim09,first-steps",
+            "COGTCP_SITE_LAB": "1",
+        },
     )
     assert done.returncode == 0, done.stdout + done.stderr
+    (folder / "lab").mkdir()
+    for name, content in lab_site.contents(bundles={}).items():
+        (folder / "lab" / name).write_bytes(content)
     return folder
 
 
@@ -73,8 +83,20 @@ def test_every_link_leads_somewhere(site: Path) -> None:
                 continue  # elsewhere; the page for what is not found has absolute paths
             linked = (path.parent / target).resolve() if target else path
             assert linked.exists(), f"{path.relative_to(site)}: {link}"
-            if anchor and linked in pages and not anchor.startswith("__"):
+            # Behind the address of the lab stands its state, which another test reads.
+            is_lab = linked == site / "lab/index.html"
+            if anchor and linked in pages and not is_lab and not anchor.startswith("__"):
                 assert anchor in pages[linked].anchors, f"{path.relative_to(site)}: {link}"
+
+
+def test_pages_of_the_site_open_the_lab(site: Path) -> None:
+    """Also from a page in a folder, by a relative link: the site works under any path."""
+    assert 'href="../lab/index.html#start=pu-arrivals"' in (site / "radios/cycle.html").read_text()
+    assert (site / "radios/cycle.html").read_text().count('<script type="module" src="../lab/live.js">') == 1
+    assert "lab/index.html#start=adhoc-mobile" in (site / "scenarios.html").read_text()
+    claims = (site / "studies/chain.html").read_text()
+    for name in ("happen", "at+its+best+reading"):
+        assert f'href="../lab/index.html#start=see+chain-f7a+{name}"' in claims
 
 
 def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
