@@ -172,7 +172,7 @@ fn prepare_flows(plan: &Plan, nodes: &[Node], seed: u64) -> Result<(Vec<Prepared
         let [from, to] = plan.flow_ends[number];
         let enter =
             |host: usize| nodes[host].namespace.enter().tried("a network namespace cannot be entered");
-        let application = spec.application(seed);
+        let application = cogtcp_hosts::applications::client(spec, seed);
         // Whoever has something to say first calls.
         let [caller, called] = if application.is_some() { [to, from] } else { [from, to] };
         enter(called)?;

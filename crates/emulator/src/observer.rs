@@ -218,9 +218,8 @@ impl Hosts for Observer {
             let about = Happening { at: now, kind, entity, flow: Some(flow), detail: "", value: f64::NAN };
             self.happened(about);
         }
-        let is_warm = self.is_warm;
         if let Some(source) = self.source_of(packet) {
-            source.arrived(now, packet.payload, frame.size(), packet.sent_at, is_warm);
+            source.arrived(now, packet.payload, frame.size(), packet.sent_at);
         }
         let bytes = self.packets.bytes(packet);
         let is_message = self.train.as_mut().is_some_and(|train| train.incoming(now, host, bytes));

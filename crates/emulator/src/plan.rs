@@ -192,7 +192,7 @@ impl Plan {
 
     /// By which ports its packets are known.
     pub(crate) fn ports(&self) -> Ports {
-        let asks = |flow: &FlowSpec| flow.application(0).is_some();
+        let asks = |flow: &FlowSpec| cogtcp_hosts::applications::client(flow, 0).is_some();
         Ports::new(self.experiment.flows.iter().map(asks).collect(), self.experiment.udp.len() as u32)
     }
 

@@ -13,7 +13,7 @@ use cogtcp_records::tables::{
     BudgetBuilder, ControlSample, ControlSeriesBuilder, EventRow, EventsBuilder, FlowRow, FlowSample,
     FlowSeriesBuilder, FlowsBuilder, LinkSample, LinkSeriesBuilder, PacketsBuilder,
 };
-use cogtcp_records::{Code, EventKind, Table};
+use cogtcp_records::{Code, EventKind, Table, ratio};
 use cogtcp_scenario::FlowSpec;
 use cogtcp_units::Time;
 
@@ -305,9 +305,4 @@ impl Outcome<'_> {
         }
         table.finish()
     }
-}
-
-/// `part / whole`; not-a-number when the whole is zero.
-fn ratio(part: f64, whole: f64) -> f64 {
-    if whole > 0.0 { part / whole } else { f64::NAN }
 }

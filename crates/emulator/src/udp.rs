@@ -4,11 +4,11 @@ use crate::engine::Account;
 use crate::error::{EmulationError, Tried};
 use crate::packet::{FIRST_UDP_PORT, Family};
 use crate::plan::Plan;
-use cogtcp_records::extensions::{DatagramRow, DatagramsBuilder};
-use cogtcp_records::{Histogram, Table};
+use cogtcp_hosts::datagrams::{self, SourceAccount};
+use cogtcp_records::Table;
 use cogtcp_scenario::UdpSpec;
-use cogtcp_traffic::{Arrivals, Source};
-use cogtcp_units::{RandomStream, Time};
+use cogtcp_traffic::Source;
+use cogtcp_units::Time;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 /// Bytes of the header of UDP (RFC 768).
@@ -58,9 +58,7 @@ impl Sending {
         let sender = UdpSocket::bind((unspecified(address), 0)).tried("a UDP socket cannot be bound")?;
         sender.connect(at(number, address)).tried("a UDP socket cannot be connected")?;
         sender.set_nonblocking(true).tried("a socket cannot be set not to block")?;
-        let stream = RandomStream::new(seed, &format!("udp/{}", spec.name), 0);
-        let source = Source::new(spec.pattern, spec.size, spec.start, stream);
-        Ok(Self { sender, receiver, source, stop: spec.stop })
+        Ok(Self { sender, receiver, source: datagrams::source(spec, seed), stop: spec.stop })
     }
 
     /// When its next packet is due; `Time::MAX`: never.
@@ -86,30 +84,19 @@ impl Sending {
 pub(crate) struct UdpWatch {
     /// Bytes of a packet's headers.
     headers: u32,
-    sent: u64,
     dropped: u64,
-    arrivals: Arrivals,
-    delay: Histogram,
-    /// What was counted before the end of the warm-up: sent, dropped, received, bytes.
-    before: [u64; 4],
+    account: SourceAccount,
 }
 
 impl UdpWatch {
     pub(crate) fn new(family: Family) -> Self {
-        Self {
-            headers: headers(family),
-            sent: 0,
-            dropped: 0,
-            arrivals: Arrivals::default(),
-            delay: Histogram::new(),
-            before: [0; 4],
-        }
+        Self { headers: headers(family), dropped: 0, account: SourceAccount::default() }
     }
 
     /// A packet comes from its kernel; returns its number.
     pub(crate) fn sent(&mut self) -> u32 {
-        self.sent += 1;
-        (self.sent - 1) as u32
+        self.account.sent += 1;
+        (self.account.sent - 1) as u32
     }
 
     pub(crate) fn dropped(&mut self) {
@@ -117,50 +104,18 @@ impl UdpWatch {
     }
 
     /// A packet of `size` bytes reaches its host.
-    pub(crate) fn arrived(&mut self, now: Time, number: u32, size: u32, sent_at: Time, is_warm: bool) {
-        self.arrivals.receive(now, number, size.saturating_sub(self.headers), sent_at);
-        if is_warm {
-            self.delay.record(now.saturating_since(sent_at));
-        }
+    pub(crate) fn arrived(&mut self, now: Time, number: u32, size: u32, sent_at: Time) {
+        self.account.receive(now, number, size.saturating_sub(self.headers), sent_at);
     }
 
     /// Metrics count from here on.
     pub(crate) fn begin_measure(&mut self) {
-        self.before = self.counted();
-    }
-
-    fn counted(&self) -> [u64; 4] {
-        [self.sent, self.dropped, self.arrivals.packets, self.arrivals.bytes]
+        self.account.begin_measure(self.dropped);
     }
 }
 
-/// The table of datagrams, one row for each source, as the simulator has it.
+/// The table of datagrams, one row for each source.
 pub(crate) fn table(plan: &Plan, watches: &[UdpWatch], account: &Account) -> Table {
-    let mut table = DatagramsBuilder::default();
-    for (watch, spec) in watches.iter().zip(&plan.experiment.udp) {
-        let after = watch.counted();
-        let [sent, dropped, received, bytes] = [0, 1, 2, 3].map(|i| after[i] - watch.before[i]);
-        let until = spec.stop.map_or(account.ended_at, |stop| stop.min(account.ended_at));
-        let span = until.saturating_since(spec.start.max(account.warm_at)).as_secs_f64();
-        let ratio = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { f64::NAN };
-        let row = DatagramRow {
-            source: table.source.intern(&spec.name),
-            from: table.from.intern(&plan.experiment.nodes[spec.from]),
-            to: table.to.intern(&plan.experiment.nodes[spec.to]),
-            sent_packets: sent,
-            received_packets: received,
-            drops: dropped,
-            goodput_bps: ratio(bytes as f64 * 8.0, span),
-            loss_ratio: ratio(dropped as f64, (received + dropped) as f64),
-            delay_mean_s: watch.delay.mean(),
-            delay_p50_s: watch.delay.quantile(0.50),
-            delay_p95_s: watch.delay.quantile(0.95),
-            delay_p99_s: watch.delay.quantile(0.99),
-            delay_max_s: watch.delay.greatest(),
-            jitter_s: watch.arrivals.jitter_s(),
-            reordered_packets: watch.arrivals.reordered,
-        };
-        table.push(row);
-    }
-    table.finish()
+    let accounts = watches.iter().map(|watch| (&watch.account, watch.dropped));
+    datagrams::table(&plan.experiment, accounts, [account.warm_at, account.ended_at])
 }

@@ -1,13 +1,23 @@
-//! The results of applications that ask and are answered: a row for each request and each chunk, and one for each application.
-//! Whoever drives their clients, under whatever clock, has them made here, so that they mean the same.
+//! Applications that ask and are answered: their clients, and their results, a row for each request and each chunk, and one for each
+//! application. Both planes have them made here, so that they mean the same.
 
 use cogtcp_records::extensions::{
     ChunkRow, ChunksBuilder, RequestFlowRow, RequestFlowsBuilder, RequestRow, RequestsBuilder, VideoRow,
     VideosBuilder,
 };
 use cogtcp_records::{Code, Table};
+use cogtcp_scenario::{FlowSpec, Traffic};
 use cogtcp_traffic::{Application, Chunk, Exchange, Requests, Video};
 use cogtcp_units::{Duration, Time};
+
+/// Builds the client that the data of `flow` answer, in the run of seed `seed`; `None`: the application just sends.
+pub fn client(flow: &FlowSpec, seed: u64) -> Option<Application> {
+    match flow.traffic {
+        Traffic::Requests(config) => Some(Application::requests(config, &flow.name, flow.start, seed)),
+        Traffic::Video(config) => Some(Application::video(config, flow.start)),
+        Traffic::Saturated | Traffic::Size(_) | Traffic::Rate(_) => None,
+    }
+}
 
 /// What a run knows of an application when it ends.
 #[derive(Debug)]

@@ -16,7 +16,7 @@ pub mod tables;
 pub use column::{Cell, Code, Column, ColumnData, ColumnKind, ColumnSchema, Table, TableSchema, TextColumn};
 pub use events::{EventKind, of_link_event};
 pub use histogram::Histogram;
-pub use run::{Run, jain_fairness};
+pub use run::{Run, jain_fairness, ratio};
 
 /// Every table that a run can have: those of every run, then the extensions.
 pub fn schema() -> Vec<TableSchema> {

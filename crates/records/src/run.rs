@@ -64,6 +64,11 @@ impl Run {
     }
 }
 
+/// `part / whole`; not-a-number when the whole is zero.
+pub fn ratio(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { f64::NAN }
+}
+
 /// Jain's fairness index of `shares`: (sum x)^2 / (n sum x^2), from 1/n (one takes all) to 1 (all equal).
 /// Not-a-number when there is no share or all are zero. (Jain, Chiu, Hawe, DEC-TR-301, 1984.)
 pub fn jain_fairness(shares: &[f64]) -> f64 {

@@ -12,7 +12,7 @@ use cogtcp_endpoint::Connection;
 use cogtcp_link::{Flush, Gate, Schedule, Silence};
 use cogtcp_spectrum::CycleConfig;
 use cogtcp_spectrum::journey::Line;
-use cogtcp_traffic::{Application, Pattern};
+use cogtcp_traffic::Pattern;
 use cogtcp_transport::{Parameters, ReceiverConfig, SenderConfig};
 use cogtcp_units::{Duration, Probability, Rate, Time};
 use std::sync::Arc;
@@ -245,15 +245,6 @@ impl FlowSpec {
         match &self.protocol {
             Protocol::Tcp(tcp) => tcp.sender.mss,
             Protocol::Other(transport, connection) => transport.build(*connection).segment_size,
-        }
-    }
-
-    /// The client that the flow's data answer, in the run of seed `seed`; `None`: the application just sends.
-    pub fn application(&self, seed: u64) -> Option<Application> {
-        match self.traffic {
-            Traffic::Requests(config) => Some(Application::requests(config, &self.name, self.start, seed)),
-            Traffic::Video(config) => Some(Application::video(config, self.start)),
-            Traffic::Saturated | Traffic::Size(_) | Traffic::Rate(_) => None,
         }
     }
 

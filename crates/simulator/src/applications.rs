@@ -96,7 +96,7 @@ impl Applications {
     pub(crate) fn build(plan: &mut Plan<'_, '_>) -> Result<Option<Box<dyn Part>>, RunError> {
         let mut made = Self { first: plan.plane.network.streams(), ..Self::default() };
         for (flow, spec) in plan.experiment.flows.iter().enumerate() {
-            let Some(client) = spec.application(plan.seed) else { continue };
+            let Some(client) = applications::client(spec, plan.seed) else { continue };
             let renewal =
                 spec.opens_anew().then(|| Renewal { spec: spec.clone(), controls: plan.controls.clone() });
             let what = || format!("requests of {}", spec.name);

@@ -6,7 +6,7 @@ use crate::parts::Ending;
 use crate::simulation::Simulation;
 use cogtcp_network::FlowSpan;
 use cogtcp_records::tables::{FlowRow, FlowsBuilder};
-use cogtcp_records::{Run, Table, jain_fairness};
+use cogtcp_records::{Run, Table, jain_fairness, ratio};
 use cogtcp_scenario::FlowSpec;
 use cogtcp_units::Time;
 
@@ -121,9 +121,4 @@ impl Simulation<'_> {
 
 fn goodput(measured: Option<Measured>) -> f64 {
     measured.map_or(f64::NAN, |m| ratio(m.delivered as f64 * 8.0, m.span.as_secs_f64()))
-}
-
-/// `part / whole`; not-a-number when the whole is zero.
-pub(crate) fn ratio(part: f64, whole: f64) -> f64 {
-    if whole > 0.0 { part / whole } else { f64::NAN }
 }

@@ -209,15 +209,7 @@ impl Trace {
     pub(crate) fn flow_event(&mut self, now: Time, kind: EventKind, flow: usize, value: f64) {
         if self.records_events() {
             let code = Code(flow as u32);
-            let row = EventRow {
-                time_s: now.as_secs_f64(),
-                kind: kind.code(),
-                entity: code,
-                flow: code,
-                detail: self.no_detail,
-                value,
-            };
-            self.events.push(row);
+            self.push_row(now, kind, [code, code, self.no_detail], value);
         }
     }
 
@@ -225,15 +217,7 @@ impl Trace {
     pub(crate) fn node_event(&mut self, now: Time, kind: EventKind, node: &str, value: f64) {
         if self.records_events() {
             let entity = self.events.entity.intern(node);
-            let row = EventRow {
-                time_s: now.as_secs_f64(),
-                kind: kind.code(),
-                entity,
-                flow: self.no_flow,
-                detail: self.no_detail,
-                value,
-            };
-            self.events.push(row);
+            self.push_row(now, kind, [entity, self.no_flow, self.no_detail], value);
         }
     }
 
@@ -275,42 +259,28 @@ impl Trace {
 
     fn push(&mut self, time: Time, kind: EventKind, entity: Code, detail: &str, value: f64) {
         let detail = self.events.detail.intern(detail);
-        self.events.push(EventRow {
-            time_s: time.as_secs_f64(),
-            kind: kind.code(),
-            entity,
-            flow: self.no_flow,
-            detail,
-            value,
-        });
+        self.push_row(time, kind, [entity, self.no_flow, detail], value);
+    }
+
+    fn push_row(&mut self, time: Time, kind: EventKind, [entity, flow, detail]: [Code; 3], value: f64) {
+        let (time_s, kind) = (time.as_secs_f64(), kind.code());
+        self.events.push(EventRow { time_s, kind, entity, flow, detail, value });
     }
 
     /// A packet was dropped on `pipe`.
     pub(crate) fn dropped(&mut self, now: Time, pipe: u32, frame: &Frame<Packet>, cause: DropCause) {
         if self.records_events() {
-            self.events.push(EventRow {
-                time_s: now.as_secs_f64(),
-                kind: EventKind::Drop.code(),
-                entity: self.pipes[pipe as usize],
-                flow: self.flow_of(&frame.packet),
-                detail: self.causes[cause as usize],
-                value: f64::from(frame.size()),
-            });
+            let codes = [self.pipes[pipe as usize], self.flow_of(&frame.packet), self.causes[cause as usize]];
+            self.push_row(now, EventKind::Drop, codes, f64::from(frame.size()));
         }
     }
 
     /// A packet was lost at the node called `node`.
     pub(crate) fn lost(&mut self, now: Time, frame: &Frame<Packet>, node: &str, cause: &str) {
         if self.records_events() {
-            let row = EventRow {
-                time_s: now.as_secs_f64(),
-                kind: EventKind::Drop.code(),
-                entity: self.events.entity.intern(node),
-                flow: self.flow_of(&frame.packet),
-                detail: self.events.detail.intern(cause),
-                value: f64::from(frame.size()),
-            };
-            self.events.push(row);
+            let entity = self.events.entity.intern(node);
+            let codes = [entity, self.flow_of(&frame.packet), self.events.detail.intern(cause)];
+            self.push_row(now, EventKind::Drop, codes, f64::from(frame.size()));
         }
     }
 

@@ -5,14 +5,12 @@ use crate::options::RunError;
 use crate::packet::{Body, Datagram, Packet};
 use crate::parts::{Ending, Part, Plan, World, codes};
 use crate::plane::Plane;
+use cogtcp_hosts::datagrams::{self, SourceAccount};
 use cogtcp_link::Frame;
 use cogtcp_network::{StreamCounters, Tally};
-use cogtcp_records::Histogram;
 use cogtcp_records::Table;
-use cogtcp_records::extensions::{DatagramRow, DatagramsBuilder};
-use cogtcp_scenario::UdpSpec;
-use cogtcp_traffic::{Arrivals, Source};
-use cogtcp_units::{RandomStream, Time};
+use cogtcp_traffic::Source;
+use cogtcp_units::Time;
 use std::ops::Range;
 
 /// Bytes of the headers: IPv4 (RFC 791) and UDP (RFC 768).
@@ -24,7 +22,6 @@ pub(crate) struct UdpSources {
     /// The stream of the first; the others follow.
     first: u32,
     sources: Vec<UdpSource>,
-    warm: bool,
     warm_at: Time,
 }
 
@@ -32,13 +29,7 @@ pub(crate) struct UdpSources {
 struct UdpSource {
     source: Source,
     stop: Option<Time>,
-    /// Packets sent.
-    number: u32,
-    counters: StreamCounters,
-    arrivals: Arrivals,
-    delay: Histogram,
-    /// What was counted before the end of the warm-up: sent, dropped, received, bytes.
-    before: [u64; 4],
+    account: SourceAccount,
 }
 
 impl UdpSources {
@@ -51,15 +42,10 @@ impl UdpSources {
         let mut made = Self { first: plan.plane.network.streams(), ..Self::default() };
         for spec in &experiment.udp {
             plan.add_stream(spec.from, spec.to, "datagrams", &spec.name, || spec.name.clone())?;
-            let stream = RandomStream::new(seed, &format!("udp/{}", spec.name), 0);
             made.sources.push(UdpSource {
-                source: Source::new(spec.pattern, spec.size, spec.start, stream),
+                source: datagrams::source(spec, seed),
                 stop: spec.stop,
-                number: 0,
-                counters: StreamCounters::default(),
-                arrivals: Arrivals::default(),
-                delay: Histogram::new(),
-                before: [0; 4],
+                account: SourceAccount::default(),
             });
         }
         Ok(Some(Box::new(made)))
@@ -82,9 +68,9 @@ impl Part for UdpSources {
     fn handle_event(&mut self, now: Time, number: u32, world: &mut World<'_>) -> Tally {
         let source = &mut self.sources[number as usize];
         let len = source.source.size();
-        let datagram = Datagram { number: source.number, len };
-        source.number = source.number.wrapping_add(1);
-        source.counters.injected += 1;
+        // Numbers wrap after 2^32 packets.
+        let datagram = Datagram { number: source.account.sent as u32, len };
+        source.account.sent += 1;
         source.source.advance();
         world.plane.send(now, self.first + number, Body::Udp(datagram), len + HEADERS);
         source.schedule(number, world.plane);
@@ -94,56 +80,27 @@ impl Part for UdpSources {
     fn receive(&mut self, now: Time, frame: &Frame<Packet>, _world: &mut World<'_>) {
         let Body::Udp(datagram) = frame.packet.body else { return };
         let source = &mut self.sources[(frame.packet.transit.stream - self.first) as usize];
-        source.counters.arrived += 1;
-        source.arrivals.receive(now, datagram.number, datagram.len, frame.packet.sent_at);
-        if self.warm {
-            source.delay.record(now - frame.packet.sent_at);
-        }
+        source.account.receive(now, datagram.number, datagram.len, frame.packet.sent_at);
     }
 
     fn end_warmup(&mut self, now: Time, plane: &Plane) {
-        (self.warm, self.warm_at) = (true, now);
-        for (number, source) in self.sources.iter_mut().enumerate() {
-            source.before = source.counted(plane.network.dropped(self.first + number as u32));
+        self.warm_at = now;
+        for (number, source) in (self.first..).zip(&mut self.sources) {
+            source.account.begin_measure(plane.network.dropped(number));
         }
     }
 
     fn streams(&self) -> Vec<StreamCounters> {
-        self.sources.iter().map(|source| source.counters).collect()
+        let counters =
+            |it: &UdpSource| StreamCounters { injected: it.account.sent, arrived: it.account.received() };
+        self.sources.iter().map(counters).collect()
     }
 
-    /// The table of datagrams, one row for each source.
     fn report(&self, ending: &Ending<'_>) -> Vec<Table> {
         let Ending { experiment, end, plane, flows: _ } = *ending;
-        let mut table = DatagramsBuilder::default();
-        for (number, (source, spec)) in self.sources.iter().zip(&experiment.udp).enumerate() {
-            let after = source.counted(plane.network.dropped(self.first + number as u32));
-            let [sent, dropped, received, bytes] = [0, 1, 2, 3].map(|i| after[i] - source.before[i]);
-            let span = source.span(spec, self.warm_at, end);
-            let row = DatagramRow {
-                source: table.source.intern(&spec.name),
-                from: table.from.intern(&experiment.nodes[spec.from]),
-                to: table.to.intern(&experiment.nodes[spec.to]),
-                sent_packets: sent,
-                received_packets: received,
-                drops: dropped,
-                goodput_bps: if span > 0.0 { bytes as f64 * 8.0 / span } else { f64::NAN },
-                loss_ratio: if received + dropped > 0 {
-                    dropped as f64 / (received + dropped) as f64
-                } else {
-                    f64::NAN
-                },
-                delay_mean_s: source.delay.mean(),
-                delay_p50_s: source.delay.quantile(0.50),
-                delay_p95_s: source.delay.quantile(0.95),
-                delay_p99_s: source.delay.quantile(0.99),
-                delay_max_s: source.delay.greatest(),
-                jitter_s: source.arrivals.jitter_s(),
-                reordered_packets: source.arrivals.reordered,
-            };
-            table.push(row);
-        }
-        vec![table.finish()]
+        let dropped = |number| plane.network.dropped(number);
+        let accounts = (self.first..).zip(&self.sources).map(|(number, it)| (&it.account, dropped(number)));
+        vec![datagrams::table(experiment, accounts, [self.warm_at, end])]
     }
 }
 
@@ -153,15 +110,5 @@ impl UdpSource {
         if self.stop.is_none_or(|stop| next < stop) {
             plane.schedule(next, Event::Part(codes::UDP.start + number));
         }
-    }
-
-    fn counted(&self, dropped: u64) -> [u64; 4] {
-        [self.counters.injected, dropped, self.arrivals.packets, self.arrivals.bytes]
-    }
-
-    /// Seconds from the start or the end of the warm-up to the stop or the end of the run.
-    fn span(&self, spec: &UdpSpec, warm_at: Time, end: Time) -> f64 {
-        let until = spec.stop.map_or(end, |stop| stop.min(end));
-        until.saturating_since(spec.start.max(warm_at)).as_secs_f64()
     }
 }

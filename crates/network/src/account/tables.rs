@@ -7,7 +7,7 @@ use cogtcp_records::extensions::{
     DropRow, DropsBuilder, NodeRow, NodesBuilder, PrimaryUserRow, PrimaryUsersBuilder, RoutingBuilder,
     RoutingRow, SearchRow, SearchesBuilder, WayRow, WaysBuilder,
 };
-use cogtcp_records::{Histogram, Table};
+use cogtcp_records::{Histogram, Table, ratio};
 use cogtcp_routing::{MessageKind, RoutingStats};
 use cogtcp_spectrum::air::Air;
 use cogtcp_units::{Power, Time};
@@ -249,9 +249,4 @@ impl Quantiles {
             max: times.greatest(),
         }
     }
-}
-
-/// `part / whole`; not-a-number when the whole is zero.
-fn ratio(part: f64, whole: f64) -> f64 {
-    if whole > 0.0 { part / whole } else { f64::NAN }
 }

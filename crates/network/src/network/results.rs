@@ -4,8 +4,8 @@ use super::Network;
 use crate::payload::Payload;
 use crate::radio_row::radio_row;
 use cogtcp_link::{Capacity, DropCause, Link, LinkCounters};
-use cogtcp_records::Table;
 use cogtcp_records::tables::{LinkRow, LinksBuilder, RadiosBuilder};
+use cogtcp_records::{Table, ratio};
 use cogtcp_scenario::Experiment;
 use cogtcp_units::Time;
 
@@ -133,9 +133,4 @@ impl<P: Payload> Network<P> {
         }
         table.finish()
     }
-}
-
-/// `part / whole`; not-a-number when the whole is zero.
-fn ratio(part: f64, whole: f64) -> f64 {
-    if whole > 0.0 { part / whole } else { f64::NAN }
 }

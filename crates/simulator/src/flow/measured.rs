@@ -2,9 +2,9 @@
 
 use super::{ACKS, DATA, Ends, Flow};
 use crate::plane::Plane;
-use crate::report::ratio;
 use cogtcp_link::Capacity;
 use cogtcp_network::{Awaited, FlowSpan, Reached};
+use cogtcp_records::ratio;
 use cogtcp_transport::SenderStats;
 use cogtcp_units::{Duration, Time};
 
