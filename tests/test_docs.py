@@ -154,6 +154,9 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name).symlink_to(ROOT / name)
     # What the pages speak of as yours.
     (tmp_path / "busy.csv").write_text("time,band,busy\n0,1,0\n1,1,1\n2,1,0\n4,1,1\n5,1,0\n6,1,1\n7,1,0\n")
+    (tmp_path / "sweeps.csv").write_text(
+        "time,2412,2437\n0,-101,-87\n0.1,-100,-88\n0.2,-93,-99\n0.3,-93,-99\n"
+    )
     (tmp_path / "ch.log").write_text("<1, 1, 1000000, 1e-12>\n<2, 1, 1000000, 2e-12>\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)

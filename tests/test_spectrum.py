@@ -198,6 +198,35 @@ def test_every_format_converts_to_every_other(first: Format, second: Format) -> 
         )
 
 
+def test_a_spectrum_analyzers_sweeps_become_busy_times(command: Command, tmp_path: Path) -> None:
+    """A threshold in dBm reads powers; what the file cannot show is said once; errors have lines."""
+    rows = [f"{row / 10:g},-101,{-90 if row % 20 < 10 else -96}\n" for row in range(100)]
+    (tmp_path / "sweeps.csv").write_text("time,2412,2437\n" + "".join(rows))
+    plain = ("pu", "convert", "sweeps.csv", "busy.csv", "--to", "csv", "--force")
+    done = command(*plain, "--threshold", "-95dBm")
+    assert done.code == 0
+    assert done.err.count("a sample every 0.1 s") == 1
+    first, second = PuActivity.from_file(tmp_path / "busy.csv").users
+    assert first.on == ()
+    assert second.on[:2] == ((0.0, 1.0), (2.0, 3.0))
+    assert command(*plain, "--threshold", "-95 dBm", "--hysteresis", "2dB").code == 0
+    assert len(PuActivity.from_file(tmp_path / "busy.csv").users[1].on) == 1
+    assert command(*plain, "--threshold", "-95", "--minimum", "1500ms").code == 0
+    # Idle times of 1 s are filled: one busy time is left.
+    assert len(PuActivity.from_file(tmp_path / "busy.csv").users[1].on) == 1
+    for options, text, reason in [
+        ((), None, 'sweeps.csv:2: busy is "-101"; expected 1 or 0; powers need a threshold'),
+        (("--threshold", "-95dBm"), "time,1\n0,-90\n1,x\n", "sweeps.csv:3: the power is"),
+        (("--hysteresis", "3dB"), None, "give threshold too"),
+        (("--threshold", "-95dBm", "--from", "pu-log"), None, "for a CSV of occupancy"),
+    ]:
+        if text is not None:
+            (tmp_path / "sweeps.csv").write_text(text)
+        done = command(*plain, *options)
+        assert (done.code, reason in done.err) == (2, True), done.err
+        (tmp_path / "sweeps.csv").write_text("time,2412,2437\n" + "".join(rows))
+
+
 def test_quantities_may_carry_units(command: Command, tmp_path: Path) -> None:
     units = ["--duration", "2 min", "--power", "200 mW", "--area", "1 kmx500 m", "--on", "gamma:2,500 ms"]
     assert command("pu", "generate", "a.log", *units).code == 0

@@ -352,7 +352,9 @@ def columns() -> list[tuple[str, str, list[tuple[str, str, str, str]]]]: ...
 
 class PuActivity:
     @staticmethod
-    def read(text: str, file: str, format: str) -> PuActivity: ...
+    def read(
+        text: str, file: str, format: str, threshold: float | None, hysteresis: float, minimum: float
+    ) -> PuActivity: ...
     @staticmethod
     def generate(
         count: int,
@@ -387,6 +389,8 @@ class PuActivity:
     ) -> list[tuple[int, tuple[float, float], int, tuple[str, float], list[tuple[float, float]]]]: ...
     @property
     def end(self) -> float: ...
+    @property
+    def spacing(self) -> float | None: ...
 
 class ChannelTable:
     @staticmethod

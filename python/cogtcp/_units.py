@@ -13,3 +13,4 @@ SPEED = {"m/s": 1.0, "km/h": 1 / 3.6}
 FREQUENCY = {"Hz": 1.0, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9}
 POWER = {"W": 1.0, "mW": 1e-3, "uW": 1e-6, "nW": 1e-9, "kW": 1e3}
 RATIO = {"dB": 1.0}
+LEVEL = {"dBm": 1.0}

@@ -103,18 +103,68 @@ class PuActivity:
         self._users: tuple[PrimaryUser, ...] | None = None
 
     @classmethod
-    def from_file(cls, path: str | Path, format: Format | None = None) -> PuActivity:
+    def from_file(
+        cls,
+        path: str | Path,
+        format: Format | None = None,
+        *,
+        threshold: float | None = None,
+        hysteresis: float = 0.0,
+        minimum: float = 0.0,
+    ) -> PuActivity:
         """Read a PU-log, a map.txt or a CSV of occupancy. Without `format`, its content tells which.
+
+        `threshold`, `hysteresis` and `minimum` are those of `from_text`.
 
         Raises `ScenarioError` with file, line and reason.
         """
         text = read_text(path, "a PU-log, a map.txt or a CSV")
-        return cls.from_text(text, format or _guess(text, str(path)), file=str(path))
+        return cls.from_text(
+            text,
+            format or _guess(text, str(path)),
+            file=str(path),
+            threshold=threshold,
+            hysteresis=hysteresis,
+            minimum=minimum,
+        )
 
     @classmethod
-    def from_text(cls, text: str, format: Format, *, file: str = "<text>") -> PuActivity:
-        """Read a log from a text; `file` is what errors call it."""
-        return cls(_core.PuActivity.read(text, file, format))
+    def from_text(
+        cls,
+        text: str,
+        format: Format,
+        *,
+        file: str = "<text>",
+        threshold: float | None = None,
+        hysteresis: float = 0.0,
+        minimum: float = 0.0,
+    ) -> PuActivity:
+        """Read a log from a text.
+
+        Args:
+            text: The log.
+            format: Its format.
+            file: What errors call it.
+            threshold: dBm. A CSV holds powers then: a band becomes busy when a sample reaches it.
+            hysteresis: dB. A busy band becomes idle when a sample is by more than this below the threshold.
+            minimum: s. Idle times of a CSV that are shorter are filled, then shorter busy times left out.
+        """
+        if threshold is None and hysteresis:
+            raise UsageError("hysteresis has no meaning without threshold; give threshold too, in dBm")
+        if format != "csv" and (threshold is not None or minimum):
+            raise UsageError("threshold and minimum are for a CSV of occupancy; take them out")
+        bounds = {"hysteresis": (hysteresis, 0.0, 100.0), "minimum": (minimum, 0.0, 3600.0)}
+        if threshold is not None:
+            bounds["threshold"] = (threshold, -300.0, 100.0)
+        for name, (value, low, high) in bounds.items():
+            if not low <= value <= high:
+                raise UsageError(f"{name} is {value:g}; write {low:g} to {high:g}")
+        return cls(_core.PuActivity.read(text, file, format, threshold, hysteresis, minimum))
+
+    @property
+    def spacing(self) -> float | None:
+        """Distance in s of the samples of a measurement at regular times, which shows nothing shorter."""
+        return self._core.spacing
 
     @classmethod
     def generate(

@@ -6,7 +6,7 @@ use cogtcp_spectrum::detector::{
     Cooperative, Detector, DetectorConfig, FixedErrors, FusionRule, MapDetector, NeymanPearson, Simplified,
     Surroundings, detection_and_false_alarm,
 };
-use cogtcp_spectrum::logs::occupancy::{self, Occupancy};
+use cogtcp_spectrum::logs::occupancy::{self, Occupancy, Reading};
 use cogtcp_spectrum::logs::released::{self, Map, MapGenerator, MapUser};
 use cogtcp_spectrum::logs::{LogError, ch_log, pu_log};
 use cogtcp_spectrum::propagation::{Position, Propagation};
@@ -22,6 +22,8 @@ use std::collections::BTreeMap;
 pub(crate) struct PuActivity {
     map: Map,
     end: Time,
+    /// The distance of the samples of a measurement at regular times.
+    spacing: Option<Duration>,
 }
 
 /// Number, place in m, band, kind and value of the reach, ON intervals in s.
@@ -31,9 +33,18 @@ type Stats = (u64, f64, f64, f64);
 
 #[pymethods]
 impl PuActivity {
-    /// Reads a log: `pu-log`, `map` or `csv`. `file` is what errors call it.
+    /// Reads a log: `pu-log`, `map` or `csv`. `file` is what errors call it. A csv has powers where a threshold in dBm is given;
+    /// hysteresis in dB, least duration in s.
     #[staticmethod]
-    fn read(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<Self> {
+    fn read(
+        py: Python<'_>,
+        text: &str,
+        file: &str,
+        format: &str,
+        threshold: Option<f64>,
+        hysteresis: f64,
+        minimum: f64,
+    ) -> PyResult<Self> {
         let damaged =
             |error: LogError| located_error(py, &error.file, error.line, &error.reason.to_string(), text);
         match format {
@@ -41,11 +52,17 @@ impl PuActivity {
             "map" => {
                 let map = released::read_map(file, text).map_err(damaged)?;
                 let end = last_departure(&map);
-                Ok(Self { map, end })
+                Ok(Self { map, end, spacing: None })
             }
             "csv" => {
-                let measured = occupancy::read(file, text).map_err(damaged)?;
-                Ok(Self::of(measured.activity(), Some(Time::ZERO + measured.duration())))
+                let reading = Reading {
+                    threshold: threshold.map(Power::from_dbm),
+                    hysteresis: Decibel(hysteresis),
+                    minimum: Duration::from_secs_f64(minimum),
+                };
+                let measured = occupancy::read_as(file, text, &reading).map_err(damaged)?;
+                let made = Self::of(measured.activity(), Some(Time::ZERO + measured.duration()));
+                Ok(Self { spacing: measured.spacing, ..made })
             }
             other => Err(unknown_format(py, other)),
         }
@@ -118,7 +135,7 @@ impl PuActivity {
         let generator =
             MapGenerator { users, alpha, beta, side, receiver_distance, channels, range, horizon };
         let map = generator.generate(seed).map_err(|error| input_error(py, &error.to_string()))?;
-        Ok(Self { map, end: Time::ZERO + horizon })
+        Ok(Self { map, end: Time::ZERO + horizon, spacing: None })
     }
 
     /// Draws the same primary users anew, each by a two-state model of its ON and OFF times here: `empirical` or `markov`.
@@ -135,7 +152,7 @@ impl PuActivity {
             let wrong = |error| input_error(py, &format!("PU {}: {error}", user.id));
             user.activity = drawn.map_err(wrong)?;
         }
-        Ok(Self { map, end: Time::ZERO + horizon })
+        Ok(Self { map, end: Time::ZERO + horizon, spacing: None })
     }
 
     /// The log as text: `pu-log`, `map` or `csv`. A format's other kind of reach is converted where a `sensitivity` in W is
@@ -191,6 +208,12 @@ impl PuActivity {
         each.map(|stats| (stats.arrivals, stats.duty_cycle, stats.mean_on, stats.mean_off)).collect()
     }
 
+    /// The distance of the samples of a measurement at regular times, s.
+    #[getter]
+    fn spacing(&self) -> Option<f64> {
+        self.spacing.map(Duration::as_secs_f64)
+    }
+
     /// The end of the activity, s: that of the generation or measurement, or the last departure.
     #[getter]
     fn end(&self) -> f64 {
@@ -209,7 +232,7 @@ impl PuActivity {
         });
         let map = Map { users: users.collect() };
         let end = end.unwrap_or_else(|| last_departure(&map));
-        Self { map, end }
+        Self { map, end, spacing: None }
     }
 }
 

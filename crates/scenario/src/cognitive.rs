@@ -5,8 +5,8 @@ mod spectrum;
 
 pub use sensing::{PuSnr, SensingSettings};
 pub use spectrum::{
-    AlternatingChannels, Channels, Crowd, Exponential, ExponentialLaw, LawsOfUsers, OnOffLaws, Spectrum,
-    TraceModel, TraceOfUsers, Users,
+    AlternatingChannels, Channels, Crowd, Exponential, ExponentialLaw, LawsOfUsers, MeasuredFile,
+    MeasuredUsers, ModelOfUsers, OnOffLaws, Spectrum, TraceModel, TraceOfUsers, Users,
 };
 
 use crate::Flat;

@@ -46,8 +46,9 @@ pub use adhoc::{
 };
 pub use cognitive::{
     Access, AlternatingChannels, Channels, CognitiveUser, Cooperation, Crowd, Ends, Exponential,
-    ExponentialLaw, LawsOfUsers, OnOffLaws, PairOfUsers, Place, PuSnr, Reception, SensingSettings, Spectrum,
-    TraceModel, TraceOfUsers, TransmitRadio, Users, WhilePeerSenses,
+    ExponentialLaw, LawsOfUsers, MeasuredFile, MeasuredUsers, ModelOfUsers, OnOffLaws, PairOfUsers, Place,
+    PuSnr, Reception, SensingSettings, Spectrum, TraceModel, TraceOfUsers, TransmitRadio, Users,
+    WhilePeerSenses,
 };
 pub use cogtcp_link::{Flush, QueueLimit, QueueSpec, Silence};
 pub use cogtcp_traffic::{Connection, Pace, Pattern, Period, RequestConfig, VideoConfig, Volume};

@@ -212,6 +212,43 @@ fn released_files_and_measured_occupancy_are_read_too() {
     assert!(scenario.warnings()[0].message.contains("before the run"), "{:?}", scenario.warnings());
 }
 
+/// Powers of a measurement become PUs by a threshold; what the file cannot show is said, and what is wrong in it has its line.
+#[test]
+fn a_measurement_of_powers_is_read_by_its_threshold() {
+    let text = TEXT.replace(
+        "pu = { exponential = { alpha = 0.5, beta = 1.5 } }",
+        "pu = { measured = { file = \"power.csv\", threshold = \"-95 dBm\", hysteresis = \"3 dB\", minimum = \"10 ms\" } }",
+    );
+    let rows: String =
+        (0..100).map(|row| format!("{},-100,{}\n", row, if row % 10 < 5 { -90 } else { -99 })).collect();
+    let csv = format!("time,1,2\n{rows}");
+    let file = folder("measured", &[("cr.toml", &text), ("power.csv", &csv)]);
+    let scenario = Scenario::read(&file).unwrap();
+    assert_eq!(scenario.files().len(), 1);
+    let UsersSpec::Logged(activity) = scenario.resolve().unwrap().spectrum.unwrap().users else {
+        panic!("they are read")
+    };
+    assert_eq!(activity.users.iter().map(|user| user.activity.len()).collect::<Vec<_>>(), [0, 10]);
+    assert!(scenario.warnings()[0].message.contains("a sample every \"1 s\""), "{:?}", scenario.warnings());
+    for (from, to, wanted) in [
+        ("\n50,-100", "\n48,-100", "power.csv:52: band 1: the sample at 48 s comes after a later one"),
+        ("70,-100,-90\n", "", ""),
+        ("70,-100,-90", "70,-100,?", "power.csv:72: the power is \"?\"; expected dBm, as -87.5"),
+    ] {
+        let csv = csv.replace(from, to);
+        let file = folder("measured-wrong", &[("cr.toml", &text), ("power.csv", &csv)]);
+        let resolved = Scenario::read(&file).unwrap().resolve();
+        match wanted {
+            "" => assert!(resolved.is_ok(), "one sample less is no gap"),
+            _ => assert!(resolved.unwrap_err().to_string().contains(wanted), "{wanted}"),
+        }
+    }
+    let alone = text.replace("threshold = \"-95 dBm\", ", "");
+    let file = folder("measured-alone", &[("cr.toml", &alone), ("power.csv", &csv)]);
+    let error = Scenario::read(&file).unwrap().resolve().unwrap_err().to_string();
+    assert!(error.contains("hysteresis has no meaning without threshold"), "{error}");
+}
+
 /// One PU for each band measured, with the law of what was measured there.
 #[test]
 fn a_measurement_becomes_a_model() {

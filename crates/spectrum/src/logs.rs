@@ -2,7 +2,7 @@
 //!
 //! - [`pu_log`], [`ch_log`]: the PU-log and the CH-log of MSWiM 2009, sections 4.1 and 4.2.
 //! - [`released`]: `map.txt` and `channel.txt` of the released ns-2 code.
-//! - [`occupancy`]: measured occupancy as CSV: `time,band,busy`.
+//! - [`occupancy`]: measured occupancy as CSV, as states or as powers.
 //!
 //! Every reader returns a [`LogError`] with file, line and reason; nothing is guessed and nothing half read.
 
@@ -12,7 +12,7 @@ pub mod pu_log;
 pub mod released;
 
 use crate::{ChannelTableError, IntervalsError};
-use cogtcp_units::Time;
+use cogtcp_units::{Duration, Time};
 
 /// What is wrong with a log file, and where.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
@@ -100,6 +100,16 @@ pub enum LogReason {
         band: u32,
         /// The sample's time in seconds.
         time: String,
+    },
+    /// Samples are missing.
+    #[error(
+        "no sample for \"{gap}\" before this one, and samples come every \"{usual}\"; fill the gap, or cut the file there"
+    )]
+    Gap {
+        /// How long there is none.
+        gap: Duration,
+        /// The usual distance of samples.
+        usual: Duration,
     },
 }
 

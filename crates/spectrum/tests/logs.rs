@@ -2,14 +2,14 @@
 //! never a panic.
 
 use cogtcp_spectrum::activity::{ActivityLaw, PuSpec, scatter};
-use cogtcp_spectrum::logs::occupancy::Occupancy;
+use cogtcp_spectrum::logs::occupancy::{Occupancy, Reading};
 use cogtcp_spectrum::logs::released::{Map, MapGenerator, MapUser};
 use cogtcp_spectrum::logs::{LogError, WriteError, ch_log, occupancy, pu_log, released};
 use cogtcp_spectrum::propagation::{Position, Propagation};
 use cogtcp_spectrum::{
     Channel, ChannelId, ChannelTable, Intervals, OnInterval, PrimaryUser, PuActivity, Reach,
 };
-use cogtcp_units::{Duration, Power, Probability, RandomStream, Rate, Time};
+use cogtcp_units::{Decibel, Duration, Power, Probability, RandomStream, Rate, Time};
 use std::collections::BTreeMap;
 
 const AT: fn(u64) -> Time = Time::from_millis;
@@ -115,6 +115,61 @@ fn occupancy_keeps_each_sample_until_the_next_of_its_band() {
     assert_eq!(first.arrival, AT(1000) - Duration::from_nanos(1), "time zero is the first sample");
 }
 
+/// A spectrum analyser's sweeps: a column a channel, powers in dBm. With a threshold of -95 dBm and 3 dB of hysteresis -96 dBm
+/// keeps a busy channel busy, and an idle one idle.
+#[test]
+fn powers_become_states_by_threshold_and_hysteresis() {
+    let sweeps = "time,2412 ,2437\n0,-100,-96\n0.1,-94.9,-96\n0.2,-96,-95\n0.3,-98.1,-97.9\n0.4,-90,-99\n0.5,-99,-99\n";
+    let reading = |hysteresis| Reading {
+        threshold: Some(Power::from_dbm(-95.0)),
+        hysteresis: Decibel(hysteresis),
+        minimum: Duration::ZERO,
+    };
+    let busy = |reading: &Reading| occupancy::read_as("f", sweeps, reading).unwrap().bands;
+    assert_eq!(
+        busy(&reading(3.0)),
+        BTreeMap::from([(2412, on(&[(100, 300), (400, 500)])), (2437, on(&[(200, 400)]))])
+    );
+    assert_eq!(
+        busy(&reading(0.0)),
+        BTreeMap::from([(2412, on(&[(100, 200), (400, 500)])), (2437, on(&[(200, 300)]))])
+    );
+    // The same, a line a sample.
+    let long = "time,band,dbm\n0,2412,-100\n0,2437,-96\n0.1,2412,-94.9\n0.2,2437,-95\n0.3,2412,-98.1\n0.4,2437,-99\n0.4,2412,-90\n0.5,2412,-99\n";
+    assert_eq!(occupancy::read_as("f", long, &reading(3.0)).unwrap().bands, busy(&reading(3.0)));
+}
+
+/// Gaps below the minimum are filled first: what is left of a burst that flickers is one busy time. Lone flashes go.
+#[test]
+fn times_below_the_minimum_are_left_out() {
+    let flicker = "time,band,busy\n0,1,0\n1,1,1\n1.05,1,0\n1.06,1,1\n1.2,1,0\n3,1,1\n3.02,1,0\n5,1,0\n";
+    let reading = Reading { minimum: Duration::from_millis(100), ..Reading::default() };
+    let read = |reading: &Reading| occupancy::read_as("f", flicker, reading).unwrap().bands;
+    assert_eq!(read(&reading), BTreeMap::from([(1, on(&[(1000, 1200)]))]));
+    assert_eq!(read(&Reading::default())[&1].len(), 3);
+}
+
+/// Columns with names count from 1. Samples at regular times have a spacing, a log of changes has none.
+#[test]
+fn a_column_is_a_band() {
+    let mut text = "time,north,south\n".to_owned();
+    (0..20).for_each(|row| text += &format!("{},{},0\n", 100 + row, row % 2));
+    let read = occupancy::read("f", &text).unwrap();
+    assert_eq!(
+        (read.bands.keys().copied().collect::<Vec<_>>(), read.spacing),
+        (vec![1, 2], Some(Duration::from_secs(1)))
+    );
+    assert_eq!((read.bands[&1].len(), read.bands[&2].len()), (9, 0));
+    assert_eq!(occupancy::read("f", CSV).unwrap().spacing, None);
+    // Seconds 20 to 40 are missing.
+    let broken = format!("{text}140,0,0\n");
+    let error = occupancy::read("f", &broken).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "f:22: no sample for \"21 s\" before this one, and samples come every \"1 s\"; fill the gap, or cut the file there"
+    );
+}
+
 #[test]
 fn busy_and_idle_in_one_instant_is_never_busy() {
     let read = occupancy::read("f", "time,band,busy\n1,1,1\n1,1,0\n2,1,0\n").unwrap();
@@ -195,6 +250,35 @@ fn bad_lines_are_named_with_file_line_and_reason() {
         (released::read_channels("f", "0 1000 0\n").map(drop), "f:1: every channel is reserved"),
         (occupancy::read("f", "\n\n").map(drop), "f:1: the file is empty; expected time,band,busy"),
         (occupancy::read("f", "t,b,x\n").map(drop), "f:1: the header is \"t,b,x\"; expected time,band,busy"),
+        (
+            occupancy::read("f", "time,band,dbm\n1,1,-90\n").map(drop),
+            "f:1: the header is \"time,band,dbm\"; expected time,band,busy; powers",
+        ),
+        (
+            occupancy::read("f", "time,1,2\n1,-90,-80\n").map(drop),
+            "f:2: busy is \"-90\"; expected 1 or 0; powers need a threshold",
+        ),
+        (
+            occupancy::read("f", "time,1,1\n").map(drop),
+            "f:1: the header is \"time,1,1\"; expected a name of its own",
+        ),
+        (
+            occupancy::read("f", "time,1,2\n1,0\n").map(drop),
+            "f:2: 2 fields; expected as many as the header has",
+        ),
+        (
+            occupancy::read("f", "time,1,2\n2,0,0\n1,0,0\n").map(drop),
+            "f:3: band 1: the sample at 1 s comes after",
+        ),
+        (
+            occupancy::read_as(
+                "f",
+                "time,band,busy\n",
+                &Reading { threshold: Some(Power::from_dbm(-95.0)), ..Reading::default() },
+            )
+            .map(drop),
+            "f:1: the header is \"time,band,busy\"; expected powers",
+        ),
         (occupancy::read("f", "time,band,busy\n").map(drop), "f:1: the file ends here; expected a sample"),
         (occupancy::read("f", "time,band,busy\n1,1,2\n").map(drop), "f:2: busy is \"2\"; expected 1 or 0"),
         (
@@ -307,7 +391,7 @@ fn what_is_written_reads_the_same() {
 
         let bands: BTreeMap<u32, Intervals> =
             map.users.iter().map(|entry| (2400 + entry.user.id, entry.user.activity.clone())).collect();
-        let measured = Occupancy { start: Time::ZERO, end: Time::from_millis(40_000), bands };
+        let measured = Occupancy { start: Time::ZERO, end: Time::from_millis(40_000), bands, spacing: None };
         assert_eq!(occupancy::read("f", &occupancy::write(&measured)), Ok(measured), "seed {seed}");
     }
 }

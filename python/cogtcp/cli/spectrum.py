@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cogtcp._errors import UsageError
-from cogtcp._units import FREQUENCY, LENGTH, POWER, RATIO, TIME
+from cogtcp._units import FREQUENCY, LENGTH, LEVEL, POWER, RATIO, TIME
 from cogtcp.cli import arguments
 from cogtcp.cli.quantities import area, numbers, quantity
 from cogtcp.spectrum import LAWS, PuActivity, Sensing, sensing, sensing_time
@@ -85,6 +86,7 @@ def add_pu(parser: argparse.ArgumentParser) -> None:
     show.add_argument(
         "--from", dest="from_format", choices=FORMATS, help="its format (default: its content tells)"
     )
+    _reading_arguments(show)
     show.add_argument("--window", metavar="A,B", help="draw the timeline of these times in s only")
     show.add_argument("--plot", metavar="FILE", help="draw the timeline into this file, .svg or .html")
     show.add_argument("--force", action="store_true", help="replace the plot if it exists")
@@ -95,8 +97,51 @@ def add_pu(parser: argparse.ArgumentParser) -> None:
     convert.add_argument(
         "--from", dest="from_format", choices=FORMATS, help="format of FILE (default: its content tells)"
     )
+    _reading_arguments(convert)
     _format_arguments(convert, "--to", "of OUT")
     convert.add_argument("--force", action="store_true", help="replace OUT if it exists")
+
+
+def _reading_arguments(parser: argparse.ArgumentParser) -> None:
+    # argparse takes "-95dBm" for an option: negative numbers have no unit there.
+    parser._negative_number_matcher = re.compile(r"^-[0-9.]+\s*(dBm)?$")
+    parser.add_argument(
+        "--threshold",
+        type=quantity(LEVEL),
+        metavar="DBM",
+        help="the CSV holds powers: a band becomes busy at this one, as in --threshold -95dBm",
+    )
+    parser.add_argument(
+        "--hysteresis",
+        type=quantity(RATIO),
+        default=0.0,
+        metavar="DB",
+        help="a busy band becomes idle by so much below the threshold (default: 0)",
+    )
+    parser.add_argument(
+        "--minimum",
+        type=quantity(TIME),
+        default=0.0,
+        metavar="S",
+        help="shorter idle times of a CSV are filled, then shorter busy times left out (default: 0)",
+    )
+
+
+def _read(args: argparse.Namespace) -> PuActivity:
+    activity = PuActivity.from_file(
+        args.file,
+        args.from_format,
+        threshold=args.threshold,
+        hysteresis=args.hysteresis,
+        minimum=args.minimum,
+    )
+    if activity.spacing is not None:
+        print(
+            f"cogtcp: note: {args.file} has a sample every {_seconds(activity.spacing)}: "
+            "primary users that come and go between two samples are missing",
+            file=sys.stderr,
+        )
+    return activity
 
 
 def _format_arguments(parser: argparse.ArgumentParser, option: str, text: str) -> None:
@@ -217,12 +262,12 @@ def _redraw(args: argparse.Namespace, given: dict[str, Any]) -> int:
 
 def convert_log(args: argparse.Namespace) -> int:
     """Read one format and write another."""
-    return _write(args, PuActivity.from_file(args.file, args.from_format), args.format, args.out)
+    return _write(args, _read(args), args.format, args.out)
 
 
 def show_users(args: argparse.Namespace) -> int:
     """Print the statistics of primary users and their timeline."""
-    activity = PuActivity.from_file(args.file, args.from_format)
+    activity = _read(args)
     start, end = _window(args.window, activity.end)
     if args.plot:
         _write_plot(args, lambda: _draw_timeline(activity, start, end, args))

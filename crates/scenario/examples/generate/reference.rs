@@ -38,6 +38,7 @@ const TABLES: &[(&str, &str)] = &[
     ("spectrum.channels.alternating", "AlternatingChannels"),
     ("spectrum.pu.exponential", "Exponential"),
     ("spectrum.pu.laws", "LawsOfUsers"),
+    ("spectrum.pu.measured", "MeasuredUsers"),
     ("spectrum.pu.trace", "TraceOfUsers"),
     ("[[radio]]", "Radio"),
     ("radio.sensing", "Sensing"),

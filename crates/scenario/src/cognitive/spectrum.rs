@@ -3,6 +3,7 @@
 use super::Place;
 use crate::Flat;
 use cogtcp_spectrum::activity::{Reach, SpanLaw, StartState};
+use cogtcp_spectrum::logs::occupancy::Reading;
 use cogtcp_units::Rate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -84,8 +85,10 @@ pub enum Users {
     PuLog(String),
     /// A map file of the released ns-2 code.
     Map(String),
-    /// A CSV file of measured occupancy: time,band,busy.
+    /// A CSV file of measured occupancy, 1 or 0: time,band,busy, or time and a column for each band.
     Occupancy(String),
+    /// A CSV file of measured occupancy, 1 or 0 or powers in dBm, and how it is read.
+    Measured(MeasuredUsers),
     /// One PU per band, drawn by a two-state model of what was measured there.
     Trace(TraceOfUsers),
 }
@@ -145,11 +148,27 @@ pub struct OnOffLaws {
     pub off: SpanLaw,
 }
 
+/// One PU per band, ON while the band was measured to be busy.
+pub type MeasuredUsers = Flat<Reading, MeasuredFile>;
+
+/// One PU per band, ON while the band was measured to be busy.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "MeasuredUsers")]
+pub struct MeasuredFile {
+    /// A CSV file: time,band,busy, or time,band,dbm, or time and a column for each band. Its k-th band number is band k.
+    pub file: String,
+}
+
+/// One PU per band, drawn by a two-state model of what was measured there: other seeds, and longer runs, than the measurement.
+pub type TraceOfUsers = Flat<Reading, ModelOfUsers>;
+
 /// One PU per band, drawn by a two-state model of what was measured there: other seeds, and longer runs, than the measurement.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct TraceOfUsers {
-    /// A CSV file of measured occupancy: time,band,busy. Its k-th band number is band k.
+#[schemars(rename = "TraceOfUsers")]
+pub struct ModelOfUsers {
+    /// A CSV file: time,band,busy, or time,band,dbm, or time and a column for each band. Its k-th band number is band k.
     pub file: String,
     /// Which ON and OFF times are drawn.
     #[serde(default)]

@@ -1,8 +1,17 @@
-//! Measured occupancy as CSV: a header `time,band,busy`, then one sample per line.
+//! Measured occupancy as CSV: a header, then samples.
 //!
-//! `time` in decimal seconds (Unix times are fine, read to the nanosecond), `band` a whole number (an index or a
-//! frequency), `busy` 1 or 0 (or `true`, `false`). A band keeps the state of a sample until its next one; after the last
-//! sample of the file the measurement is over.
+//! - Long, `time,band,busy`: one sample per line. `time` in decimal seconds (Unix times are fine, read to the nanosecond), `band` a
+//!   whole number (an index or a frequency), `busy` 1 or 0 (or `true`, `false`).
+//! - Long, `time,band,dbm`: a power in place of the state; [`Reading::threshold`] makes it a state.
+//! - Wide, `time` and a column for each band: a line has the state, or the power, of every band.
+//!
+//! A band keeps the state of a sample until its next one; after the last sample of the file the measurement is over.
+
+mod reading;
+
+pub use reading::Reading;
+
+use reading::{Band, Spacing};
 
 use super::{LogError, LogReason, Place, seconds};
 use crate::propagation::Position;
@@ -14,6 +23,9 @@ use std::fmt::Write;
 /// The header of the file.
 pub const HEADER: &str = "time,band,busy";
 
+/// The headers that are read.
+const HEADERS: &str = "time,band,busy, or time,band,dbm, or time and a column for each band";
+
 /// A measurement of several bands.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Occupancy {
@@ -23,6 +35,8 @@ pub struct Occupancy {
     pub end: Time,
     /// The busy times of each band, by its number in the file, in the file's time.
     pub bands: BTreeMap<u32, Intervals>,
+    /// The distance of samples that come at regular times. What is shorter the file cannot show.
+    pub spacing: Option<Duration>,
 }
 
 impl Occupancy {
@@ -50,7 +64,7 @@ impl Occupancy {
             bands.entry(user.band).or_default().extend(user.activity.as_slice());
         }
         let bands = bands.into_iter().map(|(band, on)| (band, union(on, end))).collect();
-        Self { start: Time::ZERO, end, bands }
+        Self { start: Time::ZERO, end, bands, spacing: None }
     }
 
     /// Length of the measurement.
@@ -59,58 +73,160 @@ impl Occupancy {
     }
 }
 
-/// Reads measured occupancy. `file` names it in errors.
+/// Reads measured occupancy of 1 and 0. `file` names it in errors.
 pub fn read(file: &str, text: &str) -> Result<Occupancy, LogError> {
+    read_as(file, text, &Reading::default())
+}
+
+/// Reads a measurement. `file` names it in errors.
+///
+/// # Errors
+///
+/// The first line that is wrong: its fields, a time before that of an earlier sample of the band, a gap in samples that come at
+/// regular times.
+pub fn read_as(file: &str, text: &str, reading: &Reading) -> Result<Occupancy, LogError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text
         .lines()
         .enumerate()
         .map(|(index, line)| (Place { file, line: index + 1 }, line.trim()))
         .filter(|(_, line)| !line.is_empty());
-    let first = lines.next();
-    let Some((place, header)) = first else {
+    let Some((place, header)) = lines.next() else {
         return Err(Place { file, line: 1 }.error(LogReason::Empty { expected: HEADER }));
     };
-    let names: Vec<String> = header.split(',').map(|name| name.trim().to_ascii_lowercase()).collect();
-    if names != ["time", "band", "busy"] {
-        let (field, text, rule) = ("the header", super::shorten(header), HEADER);
-        return Err(place.error(LogReason::Field { field, text, rule }));
-    }
-
-    let mut states: BTreeMap<u32, Band> = BTreeMap::new();
+    let layout = Layout::of(place, header, reading)?;
+    let mut bands: BTreeMap<u32, Band> = match &layout {
+        Layout::Long { .. } => BTreeMap::new(),
+        Layout::Wide(ids) => ids.iter().map(|id| (*id, Band::default())).collect(),
+    };
+    let mut spacing = Spacing::default();
     let mut range: Option<(Time, Time)> = None;
     let mut last = place;
     for (place, line) in lines {
         last = place;
         let fields: Vec<&str> = line.split(',').map(str::trim).collect();
-        let [time, band, busy] = fields[..] else {
-            let expected = "3 (time, band, busy)";
-            return Err(place.error(LogReason::Fields { expected, found: fields.len() }));
+        let (at, samples) = layout.samples(place, &fields)?;
+        range = Some(range.map_or((at, at), |(start, end)| (start.min(at), end.max(at))));
+        for (number, (id, value)) in samples.into_iter().enumerate() {
+            let band = bands.entry(id).or_default();
+            if band.last.is_some_and(|last| at < last) {
+                return Err(place.error(LogReason::Unsorted { band: id, time: seconds(at) }));
+            }
+            // All columns of a line have its time.
+            if number == 0 {
+                spacing.note(band.last, at, place.line);
+            }
+            let is_busy = is_busy(place, value, band.is_busy(), reading)?;
+            band.sample(at, is_busy).map_err(|error| place.error(LogReason::Timeline { id, error }))?;
+        }
+    }
+    let Some((start, end)) = range else {
+        return Err(last.error(LogReason::Truncated { expected: layout.example().to_string() }));
+    };
+    // A log of changes has no regular samples; powers and columns are samples.
+    let is_sampled = reading.threshold.is_some() || matches!(layout, Layout::Wide(_));
+    if let Some((gap, line, usual)) = spacing.gap().filter(|_| is_sampled) {
+        return Err(Place { file, line }.error(LogReason::Gap { gap, usual }));
+    }
+    let finish = |(id, band): (u32, Band)| {
+        let busy = band.finish(end, reading.minimum);
+        busy.map(|busy| (id, busy)).map_err(|error| last.error(LogReason::Timeline { id, error }))
+    };
+    let bands = bands.into_iter().map(finish).collect::<Result<_, _>>()?;
+    Ok(Occupancy { start, end, bands, spacing: spacing.regular() })
+}
+
+/// A line's time, and the state or power of each of its bands as it is written.
+type Samples<'a> = (Time, Vec<(u32, &'a str)>);
+
+/// What the columns of a file are.
+enum Layout {
+    /// A line has one band. `value`: the name of its state.
+    Long { value: &'static str },
+    /// A line has all bands, in columns with these numbers.
+    Wide(Vec<u32>),
+}
+
+impl Layout {
+    fn of(place: Place<'_>, header: &str, reading: &Reading) -> Result<Self, LogError> {
+        let names: Vec<String> = header.split(',').map(|name| name.trim().to_ascii_lowercase()).collect();
+        let wrong = |rule| {
+            let (field, text) = ("the header", super::shorten(header));
+            Err(place.error(LogReason::Field { field, text, rule }))
         };
-        let at = place.seconds("time", time)?;
-        let band = place.integer("band", band, 0)?;
-        let is_busy = match busy {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        match names[..] {
+            ["time", "band", "busy"] if reading.threshold.is_some() => {
+                wrong("powers where a threshold is given: time,band,dbm, or time and a column for each band")
+            }
+            ["time", "band", "dbm"] if reading.threshold.is_none() => {
+                wrong("time,band,busy; powers need a threshold")
+            }
+            ["time", "band", value] if matches!(value, "busy" | "dbm") => {
+                Ok(Self::Long { value: if value == "dbm" { "dbm" } else { "busy" } })
+            }
+            ["time", "band", ..] | ["time"] => wrong(HEADERS),
+            ["time", ref bands @ ..] => {
+                // Columns with names count from 1; columns with numbers keep them.
+                let numbers: Option<Vec<u32>> = bands.iter().map(|name| name.parse().ok()).collect();
+                for (place_of, name) in bands.iter().enumerate() {
+                    if name.is_empty() || bands[..place_of].contains(name) {
+                        return wrong("a name of its own for each column");
+                    }
+                }
+                Ok(Self::Wide(numbers.unwrap_or_else(|| (1..=bands.len() as u32).collect())))
+            }
+            _ => wrong(HEADERS),
+        }
+    }
+
+    fn example(&self) -> &'static str {
+        match self {
+            Self::Long { value: "dbm" } => "a sample: time,band,dbm",
+            Self::Long { .. } => "a sample: time,band,busy",
+            Self::Wide(_) => "samples: time and a value for each band",
+        }
+    }
+
+    /// Splits a line into its time and the samples of its bands.
+    fn samples<'a>(&self, place: Place<'_>, fields: &[&'a str]) -> Result<Samples<'a>, LogError> {
+        match self {
+            Self::Long { value } => {
+                let [time, band, state] = fields[..] else {
+                    let expected =
+                        if *value == "dbm" { "3 (time, band, dbm)" } else { "3 (time, band, busy)" };
+                    return Err(place.error(LogReason::Fields { expected, found: fields.len() }));
+                };
+                Ok((place.seconds("time", time)?, vec![(place.integer("band", band, 0)?, state)]))
+            }
+            Self::Wide(ids) => {
+                if fields.len() != ids.len() + 1 {
+                    let expected = "as many as the header has";
+                    return Err(place.error(LogReason::Fields { expected, found: fields.len() }));
+                }
+                let at = place.seconds("time", fields[0])?;
+                Ok((at, ids.iter().copied().zip(fields[1..].iter().copied()).collect()))
+            }
+        }
+    }
+}
+
+/// Whether a band is busy by this sample. `was_busy`: by the sample before.
+fn is_busy(place: Place<'_>, value: &str, was_busy: bool, reading: &Reading) -> Result<bool, LogError> {
+    let Some(threshold) = reading.threshold else {
+        let state = match value {
             "1" | "true" | "True" => Some(true),
             "0" | "false" | "False" => Some(false),
             _ => None,
         };
-        let is_busy = place.field("busy", busy, "1 or 0", is_busy)?;
-        range = Some(range.map_or((at, at), |(start, end)| (start.min(at), end.max(at))));
-        let state = states.entry(band).or_default();
-        if at < state.last {
-            return Err(place.error(LogReason::Unsorted { band, time: seconds(at) }));
-        }
-        state.sample(at, is_busy).map_err(|error| place.error(LogReason::Timeline { id: band, error }))?;
-    }
-    let Some((start, end)) = range else {
-        return Err(last.error(LogReason::Truncated { expected: "a sample: time,band,busy".to_string() }));
+        let is_power = value.parse::<f64>().is_ok_and(|value| value < 0.0);
+        let rule = if is_power { "1 or 0; powers need a threshold" } else { "1 or 0" };
+        return place.field("busy", value, rule, state);
     };
-    let mut bands = BTreeMap::new();
-    for (id, mut state) in states {
-        state.sample(end, false).map_err(|error| last.error(LogReason::Timeline { id, error }))?;
-        bands.insert(id, state.busy);
-    }
-    Ok(Occupancy { start, end, bands })
+    let power = value.parse().ok().filter(|power: &f64| (-400.0..=200.0).contains(power));
+    let power = place.field("the power", value, "dBm, as -87.5", power)?;
+    let level = threshold.dbm() - if was_busy { reading.hysteresis.0 } else { 0.0 };
+    Ok(power >= level)
 }
 
 /// Writes one sample per change of state of each band, and one for its first and its last state.
@@ -154,29 +270,4 @@ fn union(mut intervals: Vec<OnInterval>, end: Time) -> Intervals {
     let timeline = Intervals::new(merged);
     debug_assert!(timeline.is_ok(), "merged intervals are in order and apart: {timeline:?}");
     timeline.unwrap_or_default()
-}
-
-/// One band as its samples come in.
-#[derive(Default)]
-struct Band {
-    last: Time,
-    busy_since: Option<Time>,
-    busy: Intervals,
-}
-
-impl Band {
-    fn sample(&mut self, at: Time, is_busy: bool) -> Result<(), crate::IntervalsError> {
-        self.last = at;
-        match (self.busy_since, is_busy) {
-            (None, true) => self.busy_since = Some(at),
-            // Busy and idle in one sample's instant: never busy.
-            (Some(since), false) if since == at => self.busy_since = None,
-            (Some(arrival), false) => {
-                self.busy_since = None;
-                self.busy.push(OnInterval { arrival, departure: at })?;
-            }
-            _ => {}
-        }
-        Ok(())
-    }
 }

@@ -11,7 +11,8 @@ use crate::{
 };
 use cogtcp_mobility::Area;
 use cogtcp_spectrum::activity::{ActivityLaw, PuSpec, Reach};
-use cogtcp_spectrum::logs::{LogError, ch_log, occupancy, pu_log, released};
+use cogtcp_spectrum::logs::occupancy::{self, Occupancy, Reading};
+use cogtcp_spectrum::logs::{LogError, ch_log, pu_log, released};
 use cogtcp_spectrum::propagation::Propagation;
 use cogtcp_spectrum::{Channel, ChannelTable, PuActivity};
 use cogtcp_units::Length;
@@ -170,11 +171,35 @@ fn users(
         Users::PuLog(file) => read(file, source, &path.key("pu_log"), findings, pu_log::read)?,
         Users::Map(file) => read(file, source, &path.key("map"), findings, released::read_map)?.activity(),
         Users::Occupancy(file) => {
-            read(file, source, &path.key("occupancy"), findings, occupancy::read)?.activity()
+            measured(file, &Reading::default(), source, &path.key("occupancy"), findings)?.activity()
+        }
+        Users::Measured(it) => {
+            let path = path.key("measured");
+            it.shared.check(&mut findings.under(&path));
+            measured(&it.file, &it.shared, source, &path.key("file"), findings)?.activity()
         }
     };
     check_logged(&logged, bands, run, path, findings);
     Some(UsersSpec::Logged(logged))
+}
+
+/// The measurement of a file.
+fn measured(
+    file: &str,
+    reading: &Reading,
+    source: &Source,
+    path: &Path,
+    findings: &mut Findings,
+) -> Option<Occupancy> {
+    let found = read(file, source, path, findings, |name, text| occupancy::read_as(name, text, reading))?;
+    if let Some(spacing) = found.spacing {
+        findings.warn(
+            path,
+            format!("the file has a sample every \"{spacing}\": primary users that come and go between two samples are missing"),
+            "measure more often, or read the results as those of primary users that stay longer",
+        );
+    }
+    Some(found)
 }
 
 /// One user for each band measured, each of the two-state model of its band.
@@ -186,7 +211,8 @@ fn modelled(
     path: &Path,
     findings: &mut Findings,
 ) -> Option<UsersSpec> {
-    let measured = read(&trace.file, source, &path.key("file"), findings, occupancy::read)?;
+    trace.shared.check(&mut findings.under(path));
+    let measured = measured(&trace.file, &trace.shared, source, &path.key("file"), findings)?;
     let end = cogtcp_units::Time::ZERO + measured.duration();
     check_reach(trace.reach, path, findings)?;
     let reach = trace.reach;
@@ -311,6 +337,7 @@ pub(in crate::resolve) fn files(spectrum: &Spectrum, source: &Source) -> Vec<Pat
     let users = match &spectrum.pu {
         Users::PuLog(file) | Users::Map(file) | Users::Occupancy(file) => Some(file),
         Users::Trace(trace) => Some(&trace.file),
+        Users::Measured(measured) => Some(&measured.file),
         Users::None | Users::Exponential(_) | Users::Laws(_) => None,
     };
     channels.into_iter().chain(users).map(|file| beside(source, file)).collect()
