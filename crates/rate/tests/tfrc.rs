@@ -206,6 +206,32 @@ fn a_limited_application_does_not_save_up_rate() {
     assert!(net.sender.allowed_rate() <= 2.0 * 40_000.0 + 1.0, "{}", net.sender.allowed_rate());
 }
 
+/// Section 6.1, step 2: at less than a packet per round-trip time every packet is answered at once, not at the next tick of the timer.
+#[test]
+fn a_packet_after_silence_is_answered_at_once() {
+    let mut net = Net::new(1e9, 1e9, |_, _| false);
+    net.sender.open(Time::ZERO);
+    for second in 0..20 {
+        let at = seconds(f64::from(second));
+        net.run(at);
+        net.sender.supply(at, Supply::Bytes(1000));
+    }
+    net.run(seconds(20.0));
+    let answers = net.events.iter().filter(|(_, event)| matches!(event, EndpointEvent::RoundTrip(_))).count();
+    assert_eq!(answers, 20);
+}
+
+/// Section 4.5: while the round-trip time grows beyond its mean, packets leave more slowly than the allowed rate.
+#[test]
+fn a_growing_queue_eases_the_rate() {
+    let mut net = Net::saturated(125_000.0, 1e9, |_, _| false);
+    net.run(seconds(3.0));
+    let (before, sent) = (net.sender.allowed_rate(), net.sent);
+    net.run(seconds(3.1));
+    let rate = (net.sent - sent) as f64 * 1000.0 / 0.1;
+    assert!(rate < 0.97 * before.min(net.sender.allowed_rate()), "{rate} of {before}");
+}
+
 /// All that was supplied before the close is sent, then the connection is over and no timer runs at the sender.
 #[test]
 fn close_sends_what_is_left() {

@@ -3,8 +3,8 @@
 /// Weights of the eight last loss intervals, the newest first (section 5.4).
 const WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 
-/// The least discount of one interval (section 5.5).
-const THRESHOLD: f64 = 0.5;
+/// THRESHOLD: the least discount (section 5.5).
+const THRESHOLD: f64 = 0.25;
 
 /// The lengths of the last loss intervals in packets.
 #[derive(Clone, Debug, Default)]
@@ -42,7 +42,9 @@ impl LossHistory {
         // The present interval counts only if it raises the mean: packets after a loss event tell nothing at first.
         let discount = self.discount(current);
         let (mut total, mut weights) = (current * WEIGHTS[0], WEIGHTS[0]);
-        for ((interval, lasting), weight) in self.intervals.iter().zip(&WEIGHTS[1..]) {
+        // Both means are of k intervals, so the oldest gives way to the present one: i = 0 to k - 1.
+        let younger = &self.intervals[..self.intervals.len() - 1];
+        for ((interval, lasting), weight) in younger.iter().zip(&WEIGHTS[1..]) {
             total += interval * weight * lasting * discount;
             weights += weight * lasting * discount;
         }
@@ -106,7 +108,25 @@ mod tests {
         assert!((of(&[10.0, 20.0, 30.0]).loss_event_rate(0.0) - 1.0 / 20.0).abs() < 1e-12);
     }
 
-    /// Section 5.5: I_0 = 400 is four times the mean, so DF = max(0.5, 200 / 400) = 0.5:
+    /// One completed interval of 100, k = 1: the means are I_0 alone and I_1 alone, and the greater counts.
+    #[test]
+    fn means_are_of_as_many_intervals_as_there_are() {
+        let history = of(&[100.0]);
+        assert!((history.loss_event_rate(50.0) - 1.0 / 100.0).abs() < 1e-12);
+        assert!((history.loss_event_rate(150.0) - 1.0 / 150.0).abs() < 1e-12);
+        // k = 2: (300 + 10) / 2, without the 20 of the oldest.
+        assert!((of(&[10.0, 20.0]).loss_event_rate(300.0) - 2.0 / 310.0).abs() < 1e-12);
+    }
+
+    /// The discount ends at THRESHOLD = 0.25: (4000 + 0.25 * 500) / (1 + 0.25 * 5).
+    #[test]
+    fn the_past_is_never_forgotten() {
+        let mut history = LossHistory::new(true);
+        (0..8).for_each(|_| history.push(100.0));
+        assert!((history.loss_event_rate(4000.0) - 2.25 / 4125.0).abs() < 1e-12);
+    }
+
+    /// Section 5.5: I_0 = 400 is four times the mean, so DF = max(0.25, 200 / 400) = 0.5:
     /// (400 + 0.5 * 500) / (1 + 0.5 * 5) = 650 / 3.5.
     #[test]
     fn a_long_interval_discounts_the_past() {

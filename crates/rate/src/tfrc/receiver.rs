@@ -42,6 +42,8 @@ pub struct TfrcReceiver {
     /// Data arrived after the last feedback.
     is_new: bool,
     due: bool,
+    /// The timer last expired without data: the next packet is answered at once (section 6.1).
+    is_overdue: bool,
     timer: Time,
     lost: u64,
     progress: Progress,
@@ -64,6 +66,7 @@ impl TfrcReceiver {
             greatest_rate: 0.0,
             is_new: false,
             due: false,
+            is_overdue: false,
             timer: Time::MAX,
             lost: 0,
             progress: Progress::default(),
@@ -204,7 +207,7 @@ impl Endpoint for TfrcReceiver {
         let grown = self.reported.is_none_or(|(_, p)| self.loss_event_rate() > p);
         // A higher loss event rate is reported at once (section 6.1), and so is every packet until the sender knows the
         // round-trip time (section 6.3).
-        self.due |= (loss_event || marked) && grown || self.timer == Time::MAX;
+        self.due |= (loss_event || marked) && grown || self.is_overdue || self.timer == Time::MAX;
     }
 
     fn handle_timeout(&mut self, now: Time) {
@@ -213,6 +216,7 @@ impl Endpoint for TfrcReceiver {
         }
         // No data since the last feedback: no feedback, and the timer starts again (section 6.2).
         self.due |= self.is_new;
+        self.is_overdue = !self.is_new;
         self.timer = if self.rtt().is_zero() { Time::MAX } else { now + self.rtt() };
     }
 
@@ -224,7 +228,7 @@ impl Endpoint for TfrcReceiver {
         let rate = self.receive_rate(now);
         self.greatest_rate = self.greatest_rate.max(rate);
         let p = self.loss_event_rate();
-        (self.reported, self.is_new) = (Some((now, p)), false);
+        (self.reported, self.is_new, self.is_overdue) = (Some((now, p)), false, false);
         self.timer = if data.rtt.is_zero() { Time::MAX } else { now + data.rtt };
         self.progress.sent_packets += 1;
         let feedback = Feedback {

@@ -1,7 +1,6 @@
 //! The sender of TFRC: allowed rate, pacing, nofeedback timer (RFC 5348, section 4 and 8.2.1).
 //!
-//! Departures: the optional reduction of oscillations (section 4.5) is left out, and so are bursts within a timer's granularity
-//! (section 4.6): the driver's timers are exact.
+//! Departure: bursts within a timer's granularity (section 4.6) are left out, since the driver's timers are exact.
 
 use super::config::TfrcConfig;
 use super::wire::{Data, Feedback};
@@ -10,6 +9,7 @@ use cogtcp_endpoint::{
     Datagram, Endpoint, EndpointEvent, Outgoing, PathId, Progress, Received, Supply, Waiting,
 };
 use cogtcp_units::{Duration, Time};
+use libm::sqrt;
 use std::collections::VecDeque;
 
 /// t_mbi: the sender sends at least one packet in this many seconds (section 4.3).
@@ -38,6 +38,10 @@ pub struct TfrcSender {
     loss_event_rate: f64,
     /// R in seconds; 0: not measured.
     rtt_s: f64,
+    /// R_sqmean over sqrt(R_sample): how much slower packets leave while the queue grows (section 4.5).
+    easing: f64,
+    /// R_sqmean: long-term mean of the square root of the round-trip time.
+    root_mean: f64,
     /// X_recv_set: receive rates that were reported, and when. Starts with infinity.
     receive_rates: Vec<(Time, f64)>,
     /// tld: when the rate was last doubled.
@@ -78,6 +82,8 @@ impl TfrcSender {
             equation_rate: f64::INFINITY,
             loss_event_rate: 0.0,
             rtt_s: 0.0,
+            easing: 1.0,
+            root_mean: 0.0,
             receive_rates: vec![(Time::ZERO, f64::INFINITY)],
             doubled: None,
             nofeedback: Time::MAX,
@@ -134,7 +140,15 @@ impl TfrcSender {
         self.events.push_back(EndpointEvent::RoundTrip(Duration::from_nanos(sample)));
         let sample = Duration::from_nanos(sample).as_secs_f64().max(1e-9);
         self.rtt_s = if is_first { sample } else { RTT_FILTER * self.rtt_s + (1.0 - RTT_FILTER) * sample };
-        let was_limited = self.limits.covers(now, feedback.received_sent);
+        let root = sqrt(sample);
+        self.root_mean =
+            if is_first { root } else { RTT_FILTER * self.root_mean + (1.0 - RTT_FILTER) * root };
+        self.easing = self.root_mean / root;
+        // Step 3 comes before the new rate.
+        let timeout = self.timeout();
+        let rtt = Duration::from_secs_f64(self.rtt_s);
+        // The first feedback reports no receive rate, and its interval was not limited.
+        let was_limited = self.limits.covers(now, feedback.received_sent, rtt) && feedback.receive_rate > 0;
         let p = feedback.loss_event_rate;
         let has_loss = p > self.loss_event_rate;
         if has_loss {
@@ -155,7 +169,7 @@ impl TfrcSender {
             2.0 * self.greatest_receive_rate()
         };
         self.adapt(now, limit);
-        self.restart(now);
+        self.restart(now, timeout);
         // A higher rate brings the next packet forward.
         self.next = self.next.min(now + self.interval());
     }
@@ -211,7 +225,7 @@ impl TfrcSender {
             }
         }
         self.events.push_back(EndpointEvent::Timeout);
-        self.restart(now);
+        self.restart(now, self.timeout());
     }
 
     /// Update_Limits (section 4.4).
@@ -221,16 +235,20 @@ impl TfrcSender {
         self.adapt(now, limit);
     }
 
-    /// Sets the nofeedback timer: max(4 R, 2 s / X) (section 4.3).
-    fn restart(&mut self, now: Time) {
-        let timeout = (4.0 * self.rtt_s).max(2.0 * self.size() / self.rate);
-        self.nofeedback = now + Duration::from_secs_f64(timeout);
+    /// RTO = max(4 R, 2 s / X) (section 4.3).
+    fn timeout(&self) -> Duration {
+        Duration::from_secs_f64((4.0 * self.rtt_s).max(2.0 * self.size() / self.rate))
+    }
+
+    /// Sets the nofeedback timer.
+    fn restart(&mut self, now: Time, timeout: Duration) {
+        self.nofeedback = now + timeout;
         self.has_sent = false;
     }
 
     /// Time between two packets.
     fn interval(&self) -> Duration {
-        Duration::from_secs_f64(self.size() / self.rate)
+        Duration::from_secs_f64(self.size() / (self.rate * self.easing).max(self.least_rate()))
     }
 }
 
@@ -246,9 +264,9 @@ impl Limits {
 
     /// Feedback arrived at `now` about a packet sent at `sent`. Returns whether the application limited the sender throughout
     /// the interval that the feedback covers.
-    fn covers(&mut self, now: Time, sent: Time) -> bool {
-        let old = std::mem::replace(&mut self.new, sent);
-        self.next = now;
+    fn covers(&mut self, now: Time, sent: Time, rtt: Duration) -> bool {
+        let old = Time::from_nanos(sent.as_nanos().saturating_sub(rtt.as_nanos()));
+        (self.new, self.next) = (sent, now);
         let was_used = self.not_limited.iter().any(|at| old < *at && *at <= sent);
         if self.not_limited[0] <= self.new && self.not_limited[1] > self.new {
             self.not_limited[0] = self.not_limited[1];
@@ -266,6 +284,7 @@ impl Endpoint for TfrcSender {
         }
         self.is_open = true;
         self.next = now;
+        self.receive_rates = vec![(now, f64::INFINITY)];
         self.nofeedback = now + INITIAL_TIMEOUT;
     }
 
