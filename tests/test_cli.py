@@ -14,10 +14,12 @@ from cogtcp import Scenario, _core, run
 from conftest import ROOT, SMALL, Command, files
 
 RESULTS = {
-    "flows", "links", "radios", "budget", "flow_series", "control_series", "link_series", "events",
+    "flows", "tcp_flows", "links", "radios", "budget",
+    "flow_series", "control_series", "link_series", "events",
 }  # fmt: skip
 # Tables of what only some runs have.
 EXTENSIONS = {
+    "tcp_segments",
     "trains", "train_flows", "predictions", "datagrams", "requests", "request_flows", "chunks", "videos",
     "emulation",
     "routing", "ways", "drops", "nodes", "searches", "places", "routes", "frames",
@@ -41,7 +43,9 @@ def test_run_writes_packets_on_demand(command: Command, small: Path, tmp_path: P
     assert command("run", small, "--packets", "--out", "out").code == 0
     packets = pq.read_table(tmp_path / "out/packets.parquet")
     first = packets.slice(0, 1).to_pylist()[0]
-    assert (first["event"], first["source"], first["flags"], first["seq"]) == ("queued", "sender", "S", 0)
+    segment = pq.read_table(tmp_path / "out/tcp_segments.parquet").slice(0, 1).to_pylist()[0]
+    assert (first["event"], first["source"]) == ("queued", "sender")
+    assert (segment["packet"], segment["flags"], segment["seq"]) == (0, "S", 0)
     assert set(packets.column("event").to_pylist()) == {"queued", "received", "dropped"}
 
 
@@ -110,7 +114,7 @@ def test_compare_writes_tables_scenario_and_report(command: Command, small: Path
     assert re.search(r"sack +[\d.]+ ± [\d.]+ +[+-][\d.]+ ± ", done.out)
     assert "3 seeds" in done.out
     tables = {path.stem for path in (tmp_path / "out").glob("*.parquet")}
-    assert tables == {"runs", "summary", "paired", "flows", "links", "radios", "budget"}
+    assert tables == {"runs", "summary", "paired", "flows", "tcp_flows", "links", "radios", "budget"}
     assert pq.read_table(tmp_path / "out/runs.parquet").column("seed").to_pylist() == [7, 7, 8, 8, 9, 9]
 
 

@@ -48,7 +48,7 @@ def test_a_run_fills_every_table_of_what_it_has(result: Result) -> None:
     filled = {name: table.num_rows > 0 for name, table in result.tables().items()}
     # The congestion control has nothing to show, packets are traced on demand.
     empty = ("control_series", "packets")
-    core = TABLES[: TABLES.index("packets") + 1]
+    core = (*TABLES[: TABLES.index("packets") + 1], "tcp_flows")
     assert filled == {name: name not in empty for name in core}
     kinds = set(result.events.column("kind").to_pylist())
     assert {

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from cogtcp.of_tcp import columns_of_tcp
+
 if TYPE_CHECKING:
     from cogtcp import _core
 
@@ -35,11 +37,15 @@ def table(source: _core.Table) -> pa.Table:
 def from_columns(name: str, columns: dict[str, list[Any]]) -> pa.Table:
     """Return a table of a run as `table` does, from lists by column (`Result.columns`)."""
     meaning, described = _schema(name)
+    # TCP's columns too, as far as the lists have them.
+    described = [*described, *(column for column in columns_of_tcp(name) if column[0] in columns)]
     sources: list[_core.Column] = []
     rows = 0
     for column, kind, unit, text in described:
         values, dictionary = columns[column], None
         rows = len(values)
+        if kind != "text" and any(isinstance(value, float) for value in values):
+            kind = "f64"  # a count that some rows do not have
         if kind == "text":
             dictionary = list(dict.fromkeys(values))
             codes = {value: code for code, value in enumerate(dictionary)}

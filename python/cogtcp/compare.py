@@ -13,6 +13,7 @@ from cogtcp._errors import UsageError
 from cogtcp._names import pick
 from cogtcp.control import control_name
 from cogtcp.metrics import BY_NAME, METRICS
+from cogtcp.of_tcp import OF_TCP, separated
 from cogtcp.result import MOST_SEEDS, Result, check_seed, plain
 from cogtcp.statistics import Interval, holm, mean_interval, p_value, paired_difference, quantile_interval
 
@@ -28,9 +29,11 @@ if TYPE_CHECKING:
 
 # The tables of each run that a comparison keeps.
 _TABLES = ("flows", "links", "radios", "budget")
+# What its folder holds of them.
+_SAVED = ("flows", "tcp_flows", "links", "radios", "budget")
 #: What a folder with a comparison holds.
 FILES = (
-    *(f"{name}.parquet" for name in ("runs", "summary", "paired", *_TABLES)),
+    *(f"{name}.parquet" for name in ("runs", "summary", "paired", *_SAVED)),
     "scenario.toml",
     "report.html",
 )
@@ -283,7 +286,10 @@ class Comparison:
         )
 
     def table(self, name: str) -> pa.Table:
-        """Return `flows`, `links`, `radios` or `budget` of all finished runs, by transport and seed."""
+        """Return `flows`, `links`, `radios` or `budget` of all finished runs, by transport and seed.
+
+        `flows` has the columns of TCP too, null where a flow is not TCP.
+        """
         import pyarrow as pa
 
         parts = []
@@ -297,7 +303,11 @@ class Comparison:
             part = part.add_column(0, "transport", pa.array([outcome.transport] * rows, pa.string()))
             part = part.add_column(1, "seed", pa.array([outcome.seed] * rows, pa.int64()))
             parts.append(part)
-        return pa.concat_tables(parts).unify_dictionaries() if parts else pa.table({})
+        return (
+            pa.concat_tables(parts, promote_options="permissive").unify_dictionaries()
+            if parts
+            else pa.table({})
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return means, intervals, differences and failures as plain data; None stands for "no value"."""
@@ -399,7 +409,10 @@ class Comparison:
         for name in ("runs", "summary", "paired"):
             folder.write_table(name, getattr(self, name), self.provenance)
         for name in _TABLES:
-            folder.write_table(name, self.table(name), self.provenance)
+            table, of_tcp = separated(name, self.table(name)) if name in OF_TCP else (self.table(name), None)
+            folder.write_table(name, table, self.provenance)
+            if of_tcp is not None:
+                folder.write_table(OF_TCP[name][0], of_tcp, self.provenance)
         folder.write_text("scenario.toml", self.scenario.to_toml())
         folder.write_text("report.html", comparison_report(self, command=command, quantiles=quantiles))
         folder.describe({"kind": "compare", "command": command, **self.to_dict()})

@@ -144,6 +144,17 @@ def _sum(column: str) -> Callable[[Rows], float]:
     return lambda rows: math.fsum(row[column] for row in rows)
 
 
+def _sum_of_tcp(column: str) -> Callable[[Rows], float]:
+    """Return the sum over the rows that have the column, those of TCP; NaN: no row has."""
+
+    def total(rows: Rows) -> float:
+        values = [row.get(column, math.nan) for row in rows]
+        found = [value for value in values if value is not None and not math.isnan(value)]
+        return math.fsum(found) if found or not rows else math.nan
+
+    return total
+
+
 def _mean(column: str) -> Callable[[Rows], float]:
     return lambda rows: _mean_of(row[column] for row in rows)
 
@@ -194,18 +205,18 @@ METRICS = (
     ),
     Metric(
         "rtos", "RTOs", "", 1, 1, -1,
-        "Retransmission timeouts, all flows together.",
-        _sum("rtos"),
+        "Retransmission timeouts, all TCP flows together.",
+        _sum_of_tcp("rtos"),
     ),
     Metric(
         "spurious_rtos", "Spurious RTOs", "", 1, 1, -1,
-        "Timeouts although nothing had been lost, all flows together.",
-        _sum("spurious_rtos"),
+        "Timeouts although nothing had been lost, all TCP flows together.",
+        _sum_of_tcp("spurious_rtos"),
     ),
     Metric(
         "fast_retransmits", "Fast retransmits", "", 1, 1, 0,
-        "Losses noticed by duplicate acknowledgements, all flows together.",
-        _sum("fast_retransmits"),
+        "Losses noticed by duplicate acknowledgements, all TCP flows together.",
+        _sum_of_tcp("fast_retransmits"),
     ),
     Metric(
         "drops", "Drops", "packets", 1, 1, -1,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from cogtcp import _core, provenance
 from cogtcp._errors import UsageError
 from cogtcp._names import pick
+from cogtcp.of_tcp import OF_TCP, beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -97,8 +98,13 @@ class Result:
 
     @cached_property
     def flows(self) -> pa.Table:
-        """One row per flow."""
+        """One row per flow, with the columns that TCP alone has (`tcp_flows`) where a flow is TCP."""
         return self.table("flows")
+
+    @cached_property
+    def tcp_flows(self) -> pa.Table:
+        """One row per TCP flow: what TCP alone has."""
+        return self.table("tcp_flows")
 
     @cached_property
     def links(self) -> pa.Table:
@@ -222,8 +228,16 @@ class Result:
 
     @cached_property
     def packets(self) -> pa.Table:
-        """Every packet: one row per packet and thing that happened to it on a link. Empty unless traced."""
+        """Every packet: one row per packet and thing that happened to it on a link. Empty unless traced.
+
+        With the columns of `tcp_segments`, which are zero for packets that are not TCP.
+        """
         return self.table("packets")
+
+    @cached_property
+    def tcp_segments(self) -> pa.Table:
+        """What TCP's header says in each packet of TCP. Empty unless packets are traced."""
+        return self.table("tcp_segments")
 
     @cached_property
     def emulation(self) -> pa.Table:
@@ -280,8 +294,13 @@ class Result:
         return _arrow.table(self._source(name))
 
     def tables(self) -> dict[str, pa.Table]:
-        """Return the tables that this run has, by name."""
-        return {name: getattr(self, name) for name in self._sources}
+        """Return the tables that this run has, by name, as folders hold them."""
+        from cogtcp import _arrow
+
+        return {
+            name: _arrow.table(self._sources[name]) if name in OF_TCP else getattr(self, name)
+            for name in self._sources
+        }
 
     def to_pandas(self) -> dict[str, pandas.DataFrame]:
         """Return its tables as pandas data frames (needs pandas)."""
@@ -393,7 +412,14 @@ class Result:
 
     def _source(self, name: str) -> _core.Table:
         """Return a table as the core has it: without rows where this run has no such table."""
-        return self._sources[name] if name in self._sources else _empty(pick(name, TABLES, "table"))
+        known = self._sources.get(name) or _empty(pick(name, TABLES, "table"))
+        if name not in OF_TCP:
+            return known
+        other, _ = OF_TCP[name]
+        if other in self._sources:
+            return beside(known, self._sources[other])
+        # Without TCP a flow has no column of TCP; packets have all, so that captures read one kind of row.
+        return known if name == "flows" else beside(known, _empty(other))
 
     def __repr__(self) -> str:
         return f"<cogtcp.Result {self.scenario.name!r}, seed {self.seed}, digest {self.digest}>"

@@ -2,7 +2,8 @@
 
 A folder says in its marker file by which version of the format it was written: `schema`. One without it was
 written by cogtcp 0.1, which is version 1. Whoever renames a table or a column raises `RESULTS_SCHEMA` and
-says here what it was called; a column that is only added, or goes, needs nothing.
+says here what it was called; a column that is only added, or goes, needs nothing. Version 3 has the
+columns of TCP in tables of their own, which `of_tcp` puts together and takes apart.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 #: The version that this cogtcp writes.
-RESULTS_SCHEMA = 2
+RESULTS_SCHEMA = 3
 
 #: What each version called columns that have another name since: version, table, then old name and new.
 RENAMED: dict[int, dict[str, dict[str, str]]] = {

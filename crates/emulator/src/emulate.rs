@@ -390,7 +390,8 @@ impl Finished<'_> {
         }
         let emulation = self.emulation();
         let (flows, goodputs) = self.outcome.flows();
-        let mut extensions = vec![emulation];
+        let mut extensions: Vec<Table> = self.outcome.tcp_flows().into_iter().collect();
+        extensions.push(emulation);
         if !self.outcome.plan.experiment.udp.is_empty() {
             extensions.push(udp::table(self.outcome.plan, &self.outcome.observer.udp, &self.outcome.account));
         }

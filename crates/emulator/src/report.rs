@@ -9,6 +9,7 @@ use crate::ways::Pipe;
 use cogtcp_hosts::applications::{self, ApplicationAccount};
 use cogtcp_hosts::train::{FlowOnTrain, TrainAccount};
 use cogtcp_link::Capacity;
+use cogtcp_records::extensions::{TcpFlowRow, TcpFlowsBuilder};
 use cogtcp_records::tables::{
     BudgetBuilder, ControlSample, ControlSeriesBuilder, EventRow, EventsBuilder, FlowRow, FlowSample,
     FlowSeriesBuilder, FlowsBuilder, LinkSample, LinkSeriesBuilder, PacketsBuilder,
@@ -42,6 +43,23 @@ impl Outcome<'_> {
         (table.finish(), goodputs)
     }
 
+    /// What TCP's flows have beside the columns of all flows; `None`: no flow is TCP.
+    pub(crate) fn tcp_flows(&self) -> Option<Table> {
+        let mut table = TcpFlowsBuilder::default();
+        for (number, played) in self.played.iter().enumerate() {
+            let (end, warm) = (&played.end, &played.warm);
+            let row = TcpFlowRow {
+                flow: table.flow.intern(&self.plan.experiment.flows[number].name),
+                congestion: table.congestion.intern(self.plan.sockets[number].congestion.name),
+                rtos: end.timeouts - warm.timeouts,
+                spurious_rtos: end.spurious - warm.spurious,
+                fast_retransmits: end.recoveries - warm.recoveries,
+            };
+            table.push(row);
+        }
+        Some(table.finish()).filter(|table| !table.is_empty())
+    }
+
     fn flow(&self, number: usize, played: &Played, table: &mut FlowsBuilder) -> FlowRow {
         let plan = self.plan;
         let (spec, seen) = (&plan.experiment.flows[number], &self.observer.flows[number]);
@@ -56,7 +74,6 @@ impl Outcome<'_> {
         FlowRow {
             flow: table.flow.intern(&spec.name),
             transport: table.transport.intern(&spec.transport),
-            congestion: table.congestion.intern(plan.sockets[number].congestion.name),
             from: table.from.intern(&plan.experiment.nodes[spec.from]),
             to: table.to.intern(&plan.experiment.nodes[spec.to]),
             start_s: played.start.as_secs_f64(),
@@ -70,9 +87,6 @@ impl Outcome<'_> {
             bottleneck: table.bottleneck.intern(link),
             bottleneck_direction: table.bottleneck_direction.intern(direction),
             delivery_ratio: ratio(seen.arrived as f64, (seen.arrived + seen.dropped[0]) as f64),
-            rtos: end.timeouts - warm.timeouts,
-            spurious_rtos: end.spurious - warm.spurious,
-            fast_retransmits: end.recoveries - warm.recoveries,
             rtt_min_s: seen.rtt.least(),
             rtt_mean_s: seen.rtt.mean(),
             rtt_p50_s: seen.rtt.quantile(0.50),

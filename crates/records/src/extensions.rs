@@ -1,10 +1,56 @@
-//! The tables that only exist where there is what they are about: a train, UDP sources, applications that ask. Units and meanings are as in
+//! The tables that only exist where there is what they are about: TCP, a train, UDP sources, applications that ask. Units and meanings are as in
 //! [`tables`](crate::tables); a run without such a part has no such table.
 
 use crate::Code;
 use crate::column::tables;
 
 tables! {
+    /// One row per TCP flow, in the order of `flows`: what TCP alone has.
+    TcpFlowRow, TcpFlowsBuilder = "tcp_flows" {
+        /// Name of the flow.
+        flow: Code in "",
+        /// Congestion control.
+        congestion: Code in "",
+        /// Retransmission timeouts since the end of the warm-up.
+        rtos: u64 in "",
+        /// Timeouts since the end of the warm-up after which the original of the segment sent again reached the
+        /// receiver before its copy: nothing had been lost, the timer was too early.
+        spurious_rtos: u64 in "",
+        /// Fast retransmits since the end of the warm-up.
+        fast_retransmits: u64 in "",
+    }
+
+    /// One row per row of `packets` whose packet is a TCP segment or is about one (ICMP): what TCP's header says.
+    TcpSegmentRow, TcpSegmentsBuilder = "tcp_segments" {
+        /// Number of the row of `packets`, from 0.
+        packet: u64 in "",
+        /// TCP flags: S, F, R, P, E, W, and a dot for ACK.
+        flags: Code in "",
+        /// Sequence number of its first byte, in 32 bits; 0 is the SYN. ICMP: that of the segment it is about.
+        seq: u64 in "",
+        /// Acknowledgement number: the next byte expected.
+        ack: u64 in "",
+        /// Window advertised, as it stands in the header.
+        window: u64 in "",
+        /// SACK blocks carried.
+        sack_blocks: u64 in "",
+        /// Edges of the SACK blocks, the most recent first (RFC 2018): `1001-2001 3001-4001`.
+        sack: Code in "",
+        /// Whether it has the SACK-permitted option (RFC 2018).
+        sack_permitted: bool in "",
+        /// Maximum segment size option (RFC 9293); not-a-number without it.
+        mss: f64 in "B",
+        /// Shift count of the window scale option (RFC 7323); not-a-number without it.
+        window_scale: f64 in "",
+        /// Value of the timestamps option (RFC 7323); not-a-number without it.
+        tsval: f64 in "",
+        /// Echo of the timestamps option; not-a-number without it.
+        tsecr: f64 in "",
+        /// Value of the experimental option (kind 253, RFC 6994) by which connection managers and controls speak to each other;
+        /// not-a-number without it.
+        experimental: f64 in "",
+    }
+
     /// One row for the mobile router of a train, where there is one.
     TrainRow, TrainsBuilder = "trains" {
         /// Node of the router.
@@ -588,6 +634,8 @@ mod tests {
         assert_eq!(
             names,
             [
+                "tcp_flows",
+                "tcp_segments",
                 "trains",
                 "train_flows",
                 "predictions",

@@ -14,10 +14,8 @@ tables! {
     FlowRow, FlowsBuilder = "flows" {
         /// Name of the flow.
         flow: Code in "",
-        /// Transport preset.
+        /// Transport: a preset of TCP, or another transport.
         transport: Code in "",
-        /// Congestion control.
-        congestion: Code in "",
         /// Node of the sender.
         from: Code in "",
         /// Node of the receiver.
@@ -32,9 +30,9 @@ tables! {
         goodput_bps: f64 in "bit/s",
         /// Payload handed to the receiving application since the end of the warm-up.
         delivered_bytes: u64 in "B",
-        /// Data segments sent since the end of the warm-up, retransmissions included.
+        /// Packets with data sent since the end of the warm-up, retransmissions included.
         sent_segments: u64 in "segments",
-        /// Data segments sent again since the end of the warm-up.
+        /// Packets sent since the end of the warm-up with data that was sent before.
         retransmitted_segments: u64 in "segments",
         /// Efficiency of Di Felice et al. 2009, eq. 4: delivered payload bits over the integral of the available
         /// capacity (channel rate, zero in silence) of the narrowest link of the flow's path, over the measured span. Above 1
@@ -47,13 +45,6 @@ tables! {
         /// Packet delivery ratio: packets of the data direction that reached the receiving host over those that reached
         /// it or were dropped, since the end of the warm-up. Packets still on their way do not count.
         delivery_ratio: f64 in "",
-        /// Retransmission timeouts since the end of the warm-up.
-        rtos: u64 in "",
-        /// Timeouts since the end of the warm-up after which the original of the segment sent again reached the
-        /// receiver before its copy: nothing had been lost, the timer was too early.
-        spurious_rtos: u64 in "",
-        /// Fast retransmits since the end of the warm-up.
-        fast_retransmits: u64 in "",
         /// Least round-trip time after the warm-up: from the sending of a data segment to the arrival of the
         /// acknowledgement that answers it, its delay by the receiver included; one sample for each such acknowledgement.
         rtt_min_s: f64 in "s",
@@ -321,9 +312,9 @@ tables! {
         /// Number of its stream: what one end sends to another. Flow number `n`, from 0, has stream `2 n` for what its sender
         /// sends and `2 n + 1` for what its receiver sends; streams of other packets follow.
         stream: u64 in "",
-        /// Name of its flow; for ICMP the flow that the message is about; empty for UDP.
+        /// Name of its flow; for ICMP the flow that the message is about; empty for UDP sources.
         flow: Code in "",
-        /// `sender` or `receiver`: the end of the flow that sent it; empty for what is not TCP.
+        /// `sender` or `receiver`: the end of the flow that sent it; empty for packets of no flow.
         source: Code in "",
         /// `tcp`, `icmp` or `udp`.
         protocol: Code in "",
@@ -336,33 +327,8 @@ tables! {
         /// The two ECN bits of its IP header (RFC 3168 section 5): 0 not capable, 2 ECT(0), 3 congestion experienced. A mark that
         /// the queue of this link sets shows where the packet is `received`.
         ecn: u64 in "",
-        /// TCP flags: S, F, R, P, E, W, and a dot for ACK.
-        flags: Code in "",
-        /// Sequence number of its first byte, in 32 bits; 0 is the SYN. ICMP: that of the segment it is about.
-        seq: u64 in "",
         /// Payload.
         payload_bytes: u64 in "B",
-        /// Acknowledgement number: the next byte expected.
-        ack: u64 in "",
-        /// Window advertised, as it stands in the header.
-        window: u64 in "",
-        /// SACK blocks carried.
-        sack_blocks: u64 in "",
-        /// Edges of the SACK blocks, the most recent first (RFC 2018): `1001-2001 3001-4001`.
-        sack: Code in "",
-        /// Whether it has the SACK-permitted option (RFC 2018).
-        sack_permitted: bool in "",
-        /// Maximum segment size option (RFC 9293); not-a-number without it.
-        mss: f64 in "B",
-        /// Shift count of the window scale option (RFC 7323); not-a-number without it.
-        window_scale: f64 in "",
-        /// Value of the timestamps option (RFC 7323); not-a-number without it.
-        tsval: f64 in "",
-        /// Echo of the timestamps option; not-a-number without it.
-        tsecr: f64 in "",
-        /// Value of the experimental option (kind 253, RFC 6994) by which connection managers and controls speak to each other;
-        /// not-a-number without it.
-        experimental: f64 in "",
         /// Size with all headers.
         wire_bytes: u64 in "B",
     }

@@ -5,6 +5,7 @@ use crate::frames::Frames;
 use crate::parts::Ending;
 use crate::simulation::Simulation;
 use cogtcp_network::FlowSpan;
+use cogtcp_records::extensions::{TcpFlowRow, TcpFlowsBuilder};
 use cogtcp_records::tables::{FlowRow, FlowsBuilder};
 use cogtcp_records::{Run, Table, jain_fairness, ratio};
 use cogtcp_scenario::FlowSpec;
@@ -19,7 +20,8 @@ impl Simulation<'_> {
         let links = self.plane.network.link_table(experiment, end, &payload);
         let radios = self.plane.network.radio_table(experiment, end);
         let ending = Ending { experiment, end, plane: &self.plane, flows: &self.flows };
-        let mut extensions = self.parts.report(&ending);
+        let mut extensions: Vec<Table> = self.tcp_flow_table().into_iter().collect();
+        extensions.extend(self.parts.report(&ending));
         extensions.extend(self.plane.network.air_tables(end));
         extensions.extend(self.plane.recorder.frames.as_deref().map(Frames::table));
         let spans: Vec<FlowSpan> = self.flows.iter().map(Flow::span).collect();
@@ -27,7 +29,9 @@ impl Simulation<'_> {
         // Flows without a measured span say nothing of fairness.
         let goodputs: Vec<f64> =
             self.flows.iter().map(|flow| goodput(flow.measured)).filter(|g| !g.is_nan()).collect();
-        let [flow_series, control_series, link_series, events, packets] = self.plane.recorder.trace.finish();
+        let ([flow_series, control_series, link_series, events, packets], segments) =
+            self.plane.recorder.trace.finish();
+        extensions.extend(segments);
         Run {
             name: self.experiment.name.clone(),
             seed: self.seed,
@@ -59,6 +63,24 @@ impl Simulation<'_> {
         table.finish()
     }
 
+    /// What TCP's flows have beside the columns of all flows; `None`: no flow is TCP.
+    fn tcp_flow_table(&self) -> Option<Table> {
+        let mut table = TcpFlowsBuilder::default();
+        for (flow, spec) in self.flows.iter().zip(&self.experiment.flows) {
+            let Some(tcp) = spec.tcp() else { continue };
+            let (end, warm) = (flow.snapshot(&self.plane).tcp, flow.warm().tcp);
+            let row = TcpFlowRow {
+                flow: table.flow.intern(&spec.name),
+                congestion: table.congestion.intern(&tcp.control.name),
+                rtos: end.timeouts - warm.timeouts,
+                spurious_rtos: end.spurious_timeouts - warm.spurious_timeouts,
+                fast_retransmits: end.fast_retransmits - warm.fast_retransmits,
+            };
+            table.push(row);
+        }
+        Some(table.finish()).filter(|table| !table.is_empty())
+    }
+
     fn flow_row(&self, flow: &Flow, spec: &FlowSpec, table: &mut FlowsBuilder) -> FlowRow {
         let (end, warm) = (flow.snapshot(&self.plane), flow.warm());
         let arrived = end.arrived[0] - warm.arrived[0];
@@ -69,7 +91,6 @@ impl Simulation<'_> {
         FlowRow {
             flow: table.flow.intern(&spec.name),
             transport: table.transport.intern(&spec.transport),
-            congestion: table.congestion.intern(spec.tcp().map_or("", |tcp| &tcp.control.name)),
             from: table.from.intern(&self.experiment.nodes[spec.from]),
             to: table.to.intern(&self.experiment.nodes[spec.to]),
             start_s: spec.start.as_secs_f64(),
@@ -87,9 +108,6 @@ impl Simulation<'_> {
                 None => "",
             }),
             delivery_ratio: ratio(arrived as f64, (arrived + drops) as f64),
-            rtos: end.tcp.timeouts - warm.tcp.timeouts,
-            spurious_rtos: end.tcp.spurious_timeouts - warm.tcp.spurious_timeouts,
-            fast_retransmits: end.tcp.fast_retransmits - warm.tcp.fast_retransmits,
             rtt_min_s: flow.rtt.least(),
             rtt_mean_s: flow.rtt.mean(),
             rtt_p50_s: flow.rtt.quantile(0.50),

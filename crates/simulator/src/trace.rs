@@ -5,13 +5,14 @@ use crate::packet::{Body, Packet};
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_link::{DropCause, Frame, Payload};
 use cogtcp_network::{Place, TIME_TO_LIVE};
+use cogtcp_records::extensions::{TcpSegmentRow, TcpSegmentsBuilder};
 use cogtcp_records::tables::{
     ControlSample, ControlSeriesBuilder, EventRow, EventsBuilder, FlowSample, FlowSeriesBuilder, LinkSample,
     LinkSeriesBuilder, PacketEvent, PacketRow, PacketsBuilder,
 };
 use cogtcp_records::{Code, EventKind, Table, of_link_event};
 use cogtcp_scenario::Experiment;
-use cogtcp_transport::{IPV4_HEADER, Segment};
+use cogtcp_transport::{IPV4_HEADER, Segment, SeqNumber};
 use cogtcp_units::{Rate, Time};
 
 /// What is recorded while a run goes on.
@@ -23,6 +24,8 @@ pub(crate) struct Trace {
     link_series: LinkSeriesBuilder,
     events: EventsBuilder,
     packets: PacketsBuilder,
+    packet_rows: u64,
+    segments: TcpSegmentsBuilder,
     /// Codes among the entities; a flow's code is its number.
     radios: Vec<Vec<Code>>,
     pipes: Vec<Code>,
@@ -117,6 +120,8 @@ impl Trace {
             link_series,
             events,
             packets,
+            packet_rows: 0,
+            segments: TcpSegmentsBuilder::default(),
             radios,
             pipes,
             no_flow,
@@ -159,11 +164,10 @@ impl Trace {
         segment: Option<&Segment>,
     ) {
         let packet = &frame.packet;
-        let timestamps = segment.and_then(Segment::timestamps);
         let (protocol, seq, payload) = match (&packet.body, segment) {
-            (_, Some(segment)) => (0, segment.seq.get(), segment.len),
-            (Body::Unreachable { seq, .. }, None) => (1, seq.get(), 0),
-            _ => (2, 0, frame.size().saturating_sub(IPV4_HEADER + UDP_HEADER)),
+            (_, Some(segment)) => (0, Some(segment.seq), segment.len),
+            (Body::Unreachable { seq, .. }, None) => (1, Some(*seq), 0),
+            _ => (2, None, frame.size().saturating_sub(IPV4_HEADER + UDP_HEADER)),
         };
         let (stream, flow) = (packet.transit.stream, self.flow_of(packet));
         // Nobody counts down on a path that was read off the tables: the place on it tells. A longer path ends at 1.
@@ -171,7 +175,6 @@ impl Trace {
             .hops
             .map_or(packet.time_to_live, |hops| u32::from(TIME_TO_LIVE).saturating_sub(hops).max(1) as u8);
         let (capable, marked) = (packet.is_ecn_capable(), packet.is_marked());
-        let number = |value: Option<u32>| value.map_or(f64::NAN, f64::from);
         let row = PacketRow {
             time_s: now.as_secs_f64(),
             event: event.code(),
@@ -187,22 +190,36 @@ impl Trace {
             to: Code(place.ends.1),
             ttl: u64::from(ttl),
             ecn: if marked { 3 } else { 2 * u64::from(capable) },
-            flags: self.packets.flags.intern(&flags_text(segment)),
-            seq: u64::from(seq),
             payload_bytes: u64::from(payload),
+            wire_bytes: u64::from(frame.size()),
+        };
+        self.packets.push(row);
+        if let Some(seq) = seq {
+            self.note_segment(seq, segment);
+        }
+        self.packet_rows += 1;
+    }
+
+    /// What TCP's header says in the packet of the newest row, or in the packet that ICMP is about (its `seq` alone).
+    fn note_segment(&mut self, seq: SeqNumber, segment: Option<&Segment>) {
+        let timestamps = segment.and_then(Segment::timestamps);
+        let number = |value: Option<u32>| value.map_or(f64::NAN, f64::from);
+        let row = TcpSegmentRow {
+            packet: self.packet_rows,
+            flags: self.segments.flags.intern(&flags_text(segment)),
+            seq: u64::from(seq.get()),
             ack: u64::from(segment.map_or(0, |segment| segment.ack.get())),
             window: u64::from(segment.map_or(0, |segment| segment.window)),
             sack_blocks: segment.map_or(0, |segment| segment.sack().len()) as u64,
-            sack: self.packets.sack.intern(&sack_text(segment)),
+            sack: self.segments.sack.intern(&sack_text(segment)),
             sack_permitted: segment.is_some_and(Segment::sack_permitted),
             mss: number(segment.and_then(Segment::mss).map(u32::from)),
             window_scale: number(segment.and_then(Segment::window_scale).map(u32::from)),
             tsval: number(timestamps.map(|option| option.value)),
             tsecr: number(timestamps.map(|option| option.echo)),
             experimental: number(segment.and_then(Segment::custom)),
-            wire_bytes: u64::from(frame.size()),
         };
-        self.packets.push(row);
+        self.segments.push(row);
     }
 
     /// Something happened to a flow.
@@ -317,14 +334,15 @@ impl Trace {
     }
 
     /// The finished tables: flow series, control series, link series, events, packets.
-    pub(crate) fn finish(self) -> [Table; 5] {
-        [
+    pub(crate) fn finish(self) -> ([Table; 5], Option<Table>) {
+        let tables = [
             self.flow_series.finish(),
             self.control_series.finish(),
             self.link_series.finish(),
             self.events.finish(),
             self.packets.finish(),
-        ]
+        ];
+        (tables, Some(self.segments.finish()).filter(|segments| !segments.is_empty()))
     }
 }
 

@@ -32,6 +32,9 @@ _PROTECTION = (
     "handoffs",
 )
 
+# Metrics that only TCP has.
+_OF_TCP = {"rtos", "spurious_rtos", "fast_retransmits"}
+
 # More of them are told of together; each by itself is in the page and in the table `radios`.
 _MOST_RADIOS = 8
 
@@ -39,6 +42,10 @@ _MOST_RADIOS = 8
 _WIDTH_OF_FILES = 120
 
 _STANDINGS = {"winner": "", "better": "better", "even": "even", "worse": "worse"}
+
+
+def _has(name: str, metrics: Sequence[Mapping[str, float]]) -> bool:
+    return any(not math.isnan(values[name]) for values in metrics)
 
 
 def result(run: Result) -> None:
@@ -53,13 +60,18 @@ def result(run: Result) -> None:
         "rtt_mean_s",
     ]
     title = f"{run.scenario.name}, seed {run.seed}"
+    flows = run.flows.to_pylist()
+    # What a transport has not is left out, if no flow of the run has it.
+    columns = [
+        name for name in columns if name not in _OF_TCP or _has(name, [measure_rows([f]) for f in flows])
+    ]
     rows = [
         [
             row["flow"],
             row["transport"],
             *(BY_NAME[name].text(measure_rows([row])[name], single=True) for name in columns),
         ]
-        for row in run.flows.to_pylist()
+        for row in flows
     ]
     if rows:
         headings = ["Flow", "Transport", *(_heading(BY_NAME[name]) for name in columns)]
@@ -162,6 +174,8 @@ def comparison(compared: Comparison, quantiles: Sequence[float] = ()) -> None:
     """Print one row per transport, and quantiles over the seeds where they are asked for."""
     baseline = compared.transports[0]
     columns = ["efficiency", "rtos", "fast_retransmits", "rtt_mean_s", "drops"]
+    finished = [outcome.metrics for outcome in compared.outcomes if not outcome.error]
+    columns = [name for name in columns if name not in _OF_TCP or not finished or _has(name, finished)]
     goodput = BY_NAME["goodput_bps"]
     paired = len(compared.transports) > 1
     rows = []

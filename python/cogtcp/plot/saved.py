@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cogtcp._errors import UsageError
 from cogtcp._names import pick
 from cogtcp.metrics import BY_NAME
+from cogtcp.of_tcp import OF_TCP, joined
 from cogtcp.plot import accessors, area, compared, distribution, over_time, swept
 from cogtcp.results_schema import modern, version_of
 from cogtcp.sweeping.axes import title
@@ -58,7 +59,12 @@ class Saved:
 
         path = self.folder / f"{name}.parquet"
         try:
-            return modern(name, pq.read_table(path), self.version)
+            table = modern(name, pq.read_table(path), self.version)
+            if name not in OF_TCP:
+                return table
+            # cogtcp 0.2 wrote TCP's columns into the table itself.
+            beside = self.folder / f"{OF_TCP[name][0]}.parquet"
+            return joined(name, table, pq.read_table(beside)) if beside.is_file() else table
         except (OSError, pa.ArrowException) as error:
             raise UsageError(f"{path}: cannot be read ({error}); make the results again") from None
 

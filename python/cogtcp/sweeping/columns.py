@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from cogtcp import _core
 from cogtcp.metrics import METRICS
+from cogtcp.of_tcp import columns_of_tcp
 from cogtcp.sweeping.ordered import Order, ascending, sort, write_piece
 from cogtcp.sweeping.plan import AS_IT_IS
 
@@ -33,7 +34,7 @@ def types(name: str) -> dict[str, pa.DataType]:
         numbers = {metric.name: pa.float64() for metric in METRICS}
         return {**first, "error": pa.string(), "limit_s": pa.float64(), "digest": pa.string(), **numbers}
     columns = next(columns for table, _, columns in _core.columns() if table == name)
-    kinds = {column: _KINDS[kind] for column, kind, *_ in columns}
+    kinds = {column: _KINDS[kind] for column, kind, *_ in (*columns, *columns_of_tcp(name))}
     if "transport" in kinds:
         kinds = {
             "flow_transport" if column == "transport" else column: kind for column, kind in kinds.items()

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
+from cogtcp import _core
 from cogtcp._errors import UsageError
+from cogtcp.of_tcp import OF_TCP, columns_of_tcp
 from cogtcp.results_schema import renamed, version_of
 from cogtcp.sweeping import dataset
 from cogtcp.sweeping.folders import manifest
@@ -42,7 +44,24 @@ def connect(folder: Path) -> Any:
             names = renamed(path.stem, pq.read_schema(path).names, version)
             columns = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
             connection.execute(f'CREATE VIEW "{path.stem}" ({columns}) AS FROM read_parquet({pattern})')
+    _add_of_tcp(connection)
     return connection
+
+
+def _add_of_tcp(connection: Any) -> None:
+    """Add the tables of TCP where its columns are in those of all transports: data sets, folders of 0.2."""
+    known = {name for (name,) in connection.execute("SELECT view_name FROM duckdb_views()").fetchall()}
+    for name, (other, key) in OF_TCP.items():
+        if name not in known or other in known:
+            continue
+        there = [row[0] for row in connection.execute(f'DESCRIBE "{name}"').fetchall()]
+        added = [column for column, *_ in columns_of_tcp(name) if column in there]
+        if added:
+            own = {column for table, _, columns in _core.columns() if table == name for column, *_ in columns}
+            front = [column for column in there if column == key or column not in {*own, *added}]
+            columns = ", ".join(f'"{column}"' for column in [*front, *added])
+            has = f'"{added[0]}" IS NOT NULL'
+            connection.execute(f'CREATE VIEW "{other}" AS FROM "{name}" SELECT {columns} WHERE {has}')
 
 
 def query(folder: Path, sql: str) -> pa.Table:

@@ -64,7 +64,7 @@ fn a_new_connection_for_each_request() {
     let answered = first(extension(&run, "request_flows"), "answered_requests");
     let delivered = first(&run.flows, "delivered_bytes");
     assert!(delivered >= answered * 15_000.0 && delivered < (answered + 1.0) * 15_000.0, "{delivered}");
-    assert_eq!(first(&run.flows, "rtos"), 0.0);
+    assert_eq!(first(extension(&run, "tcp_flows"), "rtos"), 0.0);
     let opened = event_times(&run, "connected").len();
     assert_eq!(opened, times.len());
 }

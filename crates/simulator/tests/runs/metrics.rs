@@ -54,8 +54,8 @@ fn series_and_summary_agree() {
         .sum();
     assert_close(carried, first(&run.links, "carried_bytes"), 1e-9);
     let events = |kind| event_times(&run, kind).len() as f64;
-    assert_eq!(events("rto"), first(&run.flows, "rtos"));
-    assert_eq!(events("fast_retransmit"), first(&run.flows, "fast_retransmits"));
+    assert_eq!(events("rto"), first(extension(&run, "tcp_flows"), "rtos"));
+    assert_eq!(events("fast_retransmit"), first(extension(&run, "tcp_flows"), "fast_retransmits"));
     assert_eq!(run.flow_series.len(), 300);
     assert_eq!(run.link_series.len(), 600);
 }

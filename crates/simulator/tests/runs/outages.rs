@@ -65,11 +65,11 @@ fn the_source_hears_that_the_train_is_unreachable() {
         // Plain TCP does not listen: it times out and probes nothing.
         let stopped = event_times(&run, "zero_window").len();
         if transport == "newreno" {
-            assert!(first(&run.flows, "rtos") >= 6.0);
+            assert!(first(extension(&run, "tcp_flows"), "rtos") >= 6.0);
             assert_eq!(stopped, 0);
         } else {
             assert!(stopped >= 6, "{stopped}");
-            assert_eq!(first(&run.flows, "rtos"), 0.0);
+            assert_eq!(first(extension(&run, "tcp_flows"), "rtos"), 0.0);
         }
     }
 }
@@ -215,7 +215,7 @@ fn a_link_that_goes_down_tells_at_once() {
         // 40 segments fill the window; the path without the radio holds 120 ms of 180.
         assert!((10..=40).contains(&lost_at(*start)), "{}", lost_at(*start));
     }
-    assert!(first(&run.flows, "rtos") >= 6.0);
+    assert!(first(extension(&run, "tcp_flows"), "rtos") >= 6.0);
 }
 
 /// Only a link that goes down has something to flush.

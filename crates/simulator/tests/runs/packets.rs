@@ -1,29 +1,31 @@
 //! The trace of packets, and drops by number, by hand. 10 Mbit/s and 40 ms as in `timing.rs`.
 
 use crate::support::*;
-use cogtcp_records::Run;
+use cogtcp_records::{Run, Table};
 use cogtcp_simulator::{RunOptions, TraceLevel, run};
 
 fn traced(text: &str) -> Run {
     run(&experiment(text), &RunOptions { trace: TraceLevel::Packets, ..RunOptions::default() }).unwrap()
 }
 
-fn number(run: &Run, column: &str, row: usize) -> u64 {
-    run.packets.number(column, row).unwrap() as u64
+fn number(table: &Table, column: &str, row: usize) -> u64 {
+    table.number(column, row).unwrap() as u64
 }
 
 /// `event source flags seq:payload` of every row, with its time in nanoseconds.
 fn rows(run: &Run) -> Vec<(u64, String)> {
-    let text = |column: &str, row: usize| run.packets.text(column, row).unwrap();
-    (0..run.packets.len())
+    // All packets are TCP's: the tables have the same rows.
+    let (packets, segments) = (&run.packets, extension(run, "tcp_segments"));
+    let text = |column: &str, row: usize| packets.text(column, row).unwrap();
+    (0..packets.len())
         .map(|row| {
             let line = format!(
                 "{} {} {} {}:{}",
                 text("event", row),
                 text("source", row),
-                text("flags", row),
-                number(run, "seq", row),
-                number(run, "payload_bytes", row),
+                segments.text("flags", row).unwrap(),
+                number(segments, "seq", row),
+                number(packets, "payload_bytes", row),
             );
             ((run.packets.number("time_s", row).unwrap() * 1e9).round() as u64, line)
         })
@@ -56,7 +58,7 @@ fn a_row_for_each_packet_and_event() {
     for (row, (time, line)) in expected.into_iter().enumerate() {
         assert_eq!((found[row].0, found[row].1.as_str()), (time, line), "row {row}");
     }
-    assert_eq!((number(&run, "wire_bytes", 0), number(&run, "wire_bytes", 5)), (48, 1040));
+    assert_eq!((number(&run.packets, "wire_bytes", 0), number(&run.packets, "wire_bytes", 5)), (48, 1040));
 }
 
 /// The third packet forward is the first segment, the first in reverse the SYN-ACK.

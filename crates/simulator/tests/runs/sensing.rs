@@ -23,7 +23,7 @@ sensing = {{ off = "{off}", on = "10 s", start = "10 s" }}
 fn a_hold_shorter_than_the_rto_causes_none() {
     let run = run_traced(&sensed("500 ms", "hold"));
     assert_eq!(first(&run.radios, "sensings"), 6.0);
-    assert_eq!(first(&run.flows, "rtos"), 0.0);
+    assert_eq!(first(extension(&run, "tcp_flows"), "rtos"), 0.0);
     assert_eq!(first(&run.flows, "retransmitted_segments"), 0.0);
     assert!(first(&run.flows, "rtt_max_s") > 0.5);
 }
@@ -40,8 +40,8 @@ fn a_hold_longer_than_the_rto_causes_one_each_and_all_are_spurious() {
         let inside = rtos.iter().filter(|time| (*start..*end).contains(*time)).count();
         assert_eq!(inside, 1, "in {start}..{end} of {rtos:?}");
     }
-    assert_eq!(first(&run.flows, "rtos"), 5.0);
-    assert_eq!(first(&run.flows, "spurious_rtos"), 5.0);
+    assert_eq!(first(extension(&run, "tcp_flows"), "rtos"), 5.0);
+    assert_eq!(first(extension(&run, "tcp_flows"), "spurious_rtos"), 5.0);
     assert_eq!(first(&run.links, "drops_queue"), 0.0);
 }
 
@@ -49,9 +49,11 @@ fn a_hold_longer_than_the_rto_causes_one_each_and_all_are_spurious() {
 #[test]
 fn a_drop_longer_than_the_rto_causes_genuine_timeouts() {
     let run = run_traced(&sensed("1600 ms", "drop"));
-    assert!(first(&run.flows, "rtos") >= 5.0);
+    assert!(first(extension(&run, "tcp_flows"), "rtos") >= 5.0);
     assert!(first(&run.links, "drops_silence") > 0.0);
-    assert!(first(&run.flows, "spurious_rtos") < first(&run.flows, "rtos"));
+    assert!(
+        first(extension(&run, "tcp_flows"), "spurious_rtos") < first(extension(&run, "tcp_flows"), "rtos")
+    );
     let times = event_times(&run, "drop");
     assert!(!times.is_empty());
 }
@@ -162,9 +164,11 @@ fn a_cr_user_without_a_mac_and_without_pus_is_the_cycle() {
             "{text}[[radio]]\nname = \"radio\"\nlinks = [\"link\"]\nsilence = \"{silence}\"\n{sensing}\n"
         );
         let (cycle, user) = (run_traced(&text), run_traced(&without_a_mac(silence, "\"none\"")));
-        for name in ["goodput_bps", "rtt_max_s", "rtos", "retransmitted_segments", "delivered_bytes"] {
+        for name in ["goodput_bps", "rtt_max_s", "retransmitted_segments", "delivered_bytes"] {
             assert_eq!(first(&cycle.flows, name), first(&user.flows, name), "{silence}: {name}");
         }
+        let [of_cycle, of_user] = [&cycle, &user].map(|run| first(extension(run, "tcp_flows"), "rtos"));
+        assert_eq!(of_cycle, of_user, "{silence}");
         assert_eq!(first(&cycle.radios, "sensings"), first(&user.radios, "sensings"), "{silence}");
         assert!(first(&user.flows, "goodput_bps") > 1e6, "{silence}");
     }

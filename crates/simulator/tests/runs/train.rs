@@ -45,7 +45,7 @@ const DOWNLOAD: &str = "from = \"source\"\nto = \"client\"";
 const UPLOAD: &str = "from = \"client\"\nto = \"source\"";
 
 fn timeouts(run: &Run) -> f64 {
-    first(&run.flows, "rtos")
+    first(extension(&run, "tcp_flows"), "rtos")
 }
 
 /// Going down, freeze, outage, going up, thaw, window open: each after the other, with the LAN's delay between router
@@ -111,7 +111,7 @@ fn freezing_saves_the_window() {
 fn a_late_warning_costs_timeouts_and_is_counted() {
     let late = run_traced(&train("tu_advance = 0.3", DOWNLOAD, ""));
     assert_eq!(first(extension(&late, "trains"), "late_warnings"), 6.0);
-    assert!(timeouts(&late) + first(&late.flows, "fast_retransmits") >= 6.0);
+    assert!(timeouts(&late) + first(extension(&late, "tcp_flows"), "fast_retransmits") >= 6.0);
 }
 
 /// With half of the warnings lost, every freeze still ends: by a probe where "going up" was lost.

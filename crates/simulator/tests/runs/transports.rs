@@ -58,6 +58,11 @@ fn tfrc_and_tcp_share_a_bottleneck() {
     assert!(tfrc > 0.25 * tcp && tcp > 0.25 * tfrc, "{tfrc} and {tcp}");
     assert!(tfrc + tcp > 0.85 * 8e6, "{tfrc} and {tcp}");
     assert_eq!(run.flows.text("transport", 0), Some("tfrc"));
+    let of_tcp = extension(&run, "tcp_flows");
+    assert_eq!(
+        (of_tcp.len(), of_tcp.text("flow", 0), of_tcp.text("congestion", 0)),
+        (1, Some("f2"), Some("aimd"))
+    );
     let of_tfrc = |row: usize| run.flow_series.text("flow", row) == Some("f1");
     for row in 0..run.flow_series.len() {
         let window = run.flow_series.number("cwnd_segments", row).unwrap();
@@ -107,6 +112,23 @@ transport = "tfrc"
         assert_eq!(first(&plain.flows, "delivered_bytes"), first(&traced.flows, "delivered_bytes"));
         assert!(first(&plain.flows, "goodput_bps") > 50e3, "{text}");
     }
+}
+
+/// Packets of both kinds in one table; what TCP's headers say stands beside it, for TCP's packets alone.
+#[test]
+fn segments_are_those_of_tcp() {
+    let text = tfrc("20 s", LINK, "");
+    let text = format!("{text}\n[[flow]]\nfrom = \"sender\"\nto = \"receiver\"\ntransport = \"newreno\"\n");
+    let options = RunOptions { trace: TraceLevel::Packets, ..RunOptions::default() };
+    let both = run(&experiment(&text), &options).unwrap();
+    let of_tcp: Vec<f64> = (0..both.packets.len())
+        .filter(|row| both.packets.text("protocol", *row) == Some("tcp"))
+        .map(|row| row as f64)
+        .collect();
+    assert_eq!(column(extension(&both, "tcp_segments"), "packet"), of_tcp);
+    assert!(!of_tcp.is_empty() && of_tcp.len() < both.packets.len());
+    let alone = run(&experiment(&tfrc("20 s", LINK, "")), &options).unwrap();
+    assert!(alone.table("tcp_segments").is_none() && alone.table("tcp_flows").is_none());
 }
 
 /// A comparison gives every flow the transport, and packets of one size.

@@ -162,6 +162,16 @@ function reader(table) {
   return (i) => { for (const [name, at] of columns) row[name] = at(i); return row; };
 }
 
+const NOT_TCP = { flags: "", seq: 0, ack: 0, window: 0, sack_blocks: 0, sack: "", sack_permitted: false,
+  mss: NaN, window_scale: NaN, tsval: NaN, tsecr: NaN, experimental: NaN };
+
+/** Reads packets one at a time, with what TCP's header says in those of TCP. */
+function packetReader({ packets, tcp_segments: segments }) {
+  const read = reader(packets), readTcp = segments && reader(segments), rowOf = new Map();
+  segments?.columns.packet.values.forEach((packet, i) => rowOf.set(Number(packet), i));
+  return (i) => Object.assign(read(i), rowOf.has(i) ? readTcp(rowOf.get(i)) : NOT_TCP);
+}
+
 const IDENTITY = ["stream", "protocol", "flags", "seq", "payload_bytes", "ack", "window", "sack", "tsval", "tsecr", "experimental"];
 const BEHIND = ["no route", "expired"];
 
@@ -202,7 +212,7 @@ export function capture(run, [link, node, sends], version) {
   if (!node) return air(out, run);
   const { packets } = run.tables, names = packets.columns.from.dictionary;
   const number = new Map(names.map((name, i) => [name, i])), of = (name) => address(number.get(name));
-  const flows = quoted(run, of), read = reader(packets);
+  const flows = quoted(run, of), read = packetReader(run.tables);
   const wanted = packets.columns.link.dictionary.indexOf(link), rows = [];
   packets.columns.link.values.forEach((code, i) => { if (code === wanted) rows.push(i); });
   netInterface(out, `${link} at ${node}`, "simulated; headers alone are captured, checksums are those of a payload of zeros", LONGEST, RAW_IP);

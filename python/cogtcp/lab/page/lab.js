@@ -404,8 +404,11 @@ function drawTables() {
 
 const pointName = (link, node) => (node ? `${link}@${node}` : link);
 
-function drawTable(rows) {
-  const headings = SHOWN.map((name) => [metricOf(name).title, metricOf(name).unit].filter(Boolean).join(", "));
+function drawTable(all) {
+  // What no run has a value of is left out: a transport that is not TCP has no RTOs.
+  const kept = SHOWN.map((_, i) => all.some(([, cells]) => cells[i] !== "–"));
+  const rows = all.map(([name, cells]) => [name, cells.filter((_, i) => kept[i])]);
+  const headings = SHOWN.filter((_, i) => kept[i]).map((name) => [metricOf(name).title, metricOf(name).unit].filter(Boolean).join(", "));
   const table = $("numbers");
   table.tHead.replaceChildren(element("tr", {}, element("th", { class: "text" }, "Transport"), ...headings.map((text) => element("th", {}, text))));
   table.tBodies[0].replaceChildren(...rows.map(([name, cells]) => element("tr", {}, element("th", { class: "text", scope: "row" }, name),
@@ -602,11 +605,14 @@ async function withPackets(name, tables, act) {
   } catch (error) { if (!isAbort(error)) fault(error); } finally { $("stop").disabled = true; progress(null); }
 }
 
-const packetsCsv = () => withPackets(state.transports[0], ["packets"], (run) => save(`${state.name}-${state.transports[0]}-packets.csv`, csv(run.tables.packets), "text/csv"));
+// What TCP's headers say is in a file of its own: its column `packet` counts the rows of the other.
+const packetsCsv = () => withPackets(state.transports[0], ["packets", "tcp_segments"], (run) => {
+  for (const table of Object.values(run.tables)) save(`${state.name}-${state.transports[0]}-${table.name}.csv`, csv(table), "text/csv");
+});
 
 function saveCapture() {
   const [name] = state.transports, chosen = $("point").value;
-  return withPackets(name, ["packets", "frames", "nodes", "links", "flows"], (run) => {
+  return withPackets(name, ["packets", "tcp_segments", "frames", "nodes", "links", "flows"], (run) => {
     const point = points(run).find(([link, node]) => pointName(link, node) === chosen);
     save(`${state.name}-${name}-${chosen}.pcapng`, capture(run, point, data.version), "application/vnd.tcpdump.pcap");
   });

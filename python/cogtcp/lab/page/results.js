@@ -20,8 +20,7 @@ function efficiency(flows) {
 }
 
 const OF = {
-  goodput_bps: sum("goodput_bps"), efficiency, delivery_ratio: mean("delivery_ratio"), rtos: sum("rtos"),
-  spurious_rtos: sum("spurious_rtos"), fast_retransmits: sum("fast_retransmits"), drops: sum("drops"),
+  goodput_bps: sum("goodput_bps"), efficiency, delivery_ratio: mean("delivery_ratio"), drops: sum("drops"),
   retransmitted: (flows) => sum("retransmitted_segments")(flows) / (sum("sent_segments")(flows) || NaN),
   rtt_mean_s: mean("rtt_mean_s"), rtt_p95_s: mean("rtt_p95_s"), queuing_delay_mean_s: mean("queuing_delay_mean_s"),
   completion_s: mean("completion_s"),
@@ -29,12 +28,17 @@ const OF = {
   vacate_mean_s: mean("vacate_mean_s"), missed_detections: sum("missed_detections"), false_alarms: sum("false_alarms"), handoffs: sum("handoffs"),
 };
 
+// Metrics that only TCP's flows have.
+const OF_TCP = new Set(["rtos", "spurious_rtos", "fast_retransmits"]);
+
 /** Every metric of a run, in base units; NaN where the run has no such value. */
 export function measure(run, metrics) {
   const flows = rows(run.tables.flows), radios = rows(run.tables.radios);
+  const ofTcp = run.tables.tcp_flows ? rows(run.tables.tcp_flows) : [];
   const meeting = radios.filter((row) => !Number.isNaN(row.pu_airtime_s));
   return Object.fromEntries(metrics.map((metric) => {
     if (metric.name === "fairness") return [metric.name, run.fairness ?? NaN];
+    if (OF_TCP.has(metric.name)) return [metric.name, ofTcp.length ? sum(metric.name)(ofTcp) : NaN];
     if (!metric.radio) return [metric.name, OF[metric.name](flows)];
     const of = metric.any_radio ? radios : meeting;
     return [metric.name, of.length ? OF[metric.name](of) : NaN];
