@@ -50,6 +50,7 @@ test-python: $(VENV)/.core $(VENV)/.dev $(VENV)/.s3
 	$(BIN)/python -m pytest
 
 studies: $(VENV)/.core ## Check the pages of verdicts, and judge a sample of settings and the best readings anew (half an hour)
+	$(BIN)/python docs/generate_findings.py
 	$(BIN)/python docs/generate_verdicts.py --sample 3
 
 lint: $(VENV)/.dev ## Check format, lints, types, and what is depended on

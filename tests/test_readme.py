@@ -43,7 +43,22 @@ def test_verdicts_are_written_from_what_is_kept() -> None:
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/verdicts.md", "docs/adding-a-study.md"])
+def test_findings_are_what_the_kept_data_say() -> None:
+    """Each finding has a condition on the data; the page has at most 1,500 words."""
+    script = ROOT / "docs/generate_findings.py"
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    page = (ROOT / "docs/findings.md").read_text()
+    assert len(page.split()) <= 1500
+    # Each has its figure and the command that measures it.
+    source = re.compile(r"\((\[.*\]\(.*\)|.*); `cogtcp reproduce .*`\)\.$")
+    for line in page.splitlines():
+        assert not line.startswith("- ") or source.search(line), line
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/verdicts.md", "docs/adding-a-study.md", "docs/findings.md"]
+)
 def test_verdicts_have_the_words_that_are_defined(page: str) -> None:
     text = (ROOT / page).read_text()
     for gone in ("unclear", "somewhere", "undecided"):

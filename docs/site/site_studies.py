@@ -51,7 +51,12 @@ def study_page(study: Study, runs: Path | None) -> StudyPage:
     readme = (study.folder / "README.md").read_text(encoding="utf-8")
     heading, _, body = readme.partition("\n")
     lines = [heading, "", f"*{_line(study.paper)}*", "", "## Verdicts", ""]
-    lines += ["Measured in full, and pinned ([all of them](../verdicts.md)):", "", *_pinned(study), ""]
+    lines += [
+        "Of what is kept of its searches ([all verdicts, and the words](../verdicts.md)):",
+        "",
+        *_pinned(study),
+        "",
+    ]
     lines += ["## What it claims", "", _measured(study, result, page), ""]
     found = {} if result is None else {claim.row.id: claim for claim in result.claims}
     for row in study.claims:

@@ -29,7 +29,7 @@ WORDS = {
     "depends on": "it holds at 5 to 95 % of them; named are the one or two parameters that decide, or "
     '"cause not found"',
     "fragile": "it holds at fewer than 5 % of them",
-    "robust or depends, fragile or depends": "the 95 % interval of that share crosses the bound",
+    "X, or Y": "the 95 % interval of that share crosses a bound: first the word of the share itself",
     "holds, fails, inconclusive": "a statement, at one setting: shown to be so, shown not to be so, or "
     "neither with these seeds",
     "base": "the settings of the study's scenarios",
@@ -74,8 +74,7 @@ class Answer:
         """The second half."""
         if self.robust[0] in ("not searched", "inconclusive"):
             return f"robustness {self.robust[0]}"
-        words = sorted(self.robust, key=lambda word: word == "depends")
-        return " or ".join(self._depends() if word == "depends" else word for word in words)
+        return ", or ".join(self._depends() if word == "depends" else word for word in self.robust)
 
     @property
     def text(self) -> str:
