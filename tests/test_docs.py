@@ -461,7 +461,11 @@ REGISTRIES = (
     ("Prediction", "predictors", {}),
     ("Queue", "queues", {}),
     ("Traffic", "traffic", {"saturated": "bulk", "size": "bulk", "rate": "bulk"}),
-    ("Users", "primary-users", {"pu_log": "recorded", "map": "recorded", "occupancy": "recorded"}),
+    (
+        "Users",
+        "primary-users",
+        {"pu_log": "recorded", "map": "recorded", "occupancy": "recorded", "measured": "recorded"},
+    ),
 )
 
 
