@@ -150,7 +150,7 @@ def test_the_browser_gives_the_bytes_of_native(lab: Lab, lab_data: dict[str, Any
 
 
 def test_the_browser_gives_the_bytes_of_native_for_200_scenarios_at_random(lab: Lab, tmp_path: Path) -> None:
-    cases = drawn(420)
+    cases = drawn(700)
     requests = [
         {"ask": "run", "scenario": given, "seed": 1, "trace": "full", "tables": []} for given in cases
     ]

@@ -62,7 +62,9 @@ export function written(control, value) {
 /** A value of a control as people read it. */
 export function shown(control, value) {
   if (control.choices.length) return value;
-  return /(^|\.)loss$/.test(control.path) ? `${rounded(value * 100, 3)} %` : `${rounded(value, 3)} ${control.unit}`.trim();
+  if (/(^|\.)loss$/.test(control.path)) return `${rounded(value * 100, 3)} %`;
+  const [unit, factor] = control.unit !== "s" || value >= 1 || value <= 0 ? [control.unit, 1] : value >= 1e-3 ? ["ms", 1e3] : ["us", 1e6];
+  return `${rounded(value * factor, 3)} ${unit}`.trim();
 }
 
 /** Steps of a slider. */
