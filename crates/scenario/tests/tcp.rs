@@ -195,3 +195,19 @@ fn a_seed_decides_when_flows_start_and_how_timers_tick() {
         assert!(!all[..number].iter().any(|other| other.0 == found.0 || other.1 == found.1));
     }
 }
+
+/// A run copies an experiment only where its seed has something to draw: thousands of flows have their names and settings once.
+#[test]
+fn an_experiment_without_chance_in_its_hosts_is_not_copied() {
+    let drawn_of = |changes: &[(&str, &str)]| {
+        let mut scenario = Scenario::parse(&starter("single-hop").unwrap(), "drawn").unwrap();
+        for (path, value) in changes {
+            scenario = scenario.set(path, value).unwrap();
+        }
+        let experiment = scenario.resolve().unwrap();
+        matches!(drawn(Cow::Borrowed(&experiment), 1), Cow::Owned(_))
+    };
+    assert!(!drawn_of(&[("flow.0.transport", "newreno")]));
+    assert!(drawn_of(&[("flow.0.transport", "newreno"), ("flow.0.start_jitter", "500 ms")]));
+    assert!(drawn_of(&[("flow.0.transport", "linux-reno")]));
+}
