@@ -650,7 +650,7 @@ def test_the_command(command: Command, tmp_path: Path) -> None:
         "2x3",
     ]
     done = command("tune", scenario, *options, "--vary", f"{T_S}=20ms..1s", "--vary", f"{T_P}=200ms..4s")
-    assert (done.code, done.err) == (0, "")
+    assert (done.code, done.err.count("does not charge for interference")) == (0, 2)
     assert "Best of 6 trials: sensing_time " in done.out
     (folder,) = (tmp_path / "results").iterdir()
     assert re.fullmatch(r"cr-single-hop-tune-[0-9a-f]{8}", folder.name)
@@ -746,3 +746,20 @@ def test_nothing_of_it_is_loaded_before_it_is_asked_for() -> None:
     code = "import sys, cogtcp, cogtcp.cli.tune; print({'optuna', 'matplotlib', 'rich'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+def test_it_says_what_nothing_charges_for(command: Command) -> None:
+    """A cycle's primary users come unseen, so to sense less is free. A constraint charges a CR user."""
+    short = ["--set", "run.duration=2 s", "--set", "run.warmup=0 s", "--trials", "2", "--seeds", "1"]
+    short += ["--fresh-seeds", "2", "--out"]
+    done = command("tune", "sensed-link", "--vary", "radio.0.sensing.off=10ms..1s", *short, "cycle")
+    assert done.code == 0, done.err
+    assert "radio.0.sensing.off: nothing charges for less sensing" in done.err
+    users = ["tune", "cr-single-hop", "--vary", f"{T_S}=20ms..1s"]
+    done = command(*users, *short, "users")
+    assert f"{T_S}: goodput_bps does not charge for interference" in done.err
+    done = command(*users, "--constraint", "pu_interference<=100%", *short, "protected")
+    assert "does not charge" not in done.err
+    # What nobody could sense is charged for by the objective itself.
+    done = command("tune", "cr-single-hop", "--vary", "flow.*.transport=newreno,sack", *short, "transports")
+    assert "charge" not in done.err

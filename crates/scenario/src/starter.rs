@@ -6,6 +6,9 @@ use crate::{ScenarioError, suggest};
 pub const STARTERS: &[(&str, &str)] = &[
     ("single-hop", "one link with a cognitive radio and primary users, one flow"),
     ("cr-users", "two CR users in full: sensing with errors, handoff, CSMA/CA"),
+    ("cbrs", "20 Mbit/s on three channels with incumbents, sensing and handoff, no 802.11"),
+    ("wire-and-radio", "a wired path, then a radio hop that senses"),
+    ("leo", "a low-orbit satellite link with a handover every 15 s"),
     ("train", "a train whose router predicts outages and warns its clients"),
     ("traffic", "requests, a video and cross traffic over one sensed link"),
     ("dumbbell", "pairs of senders and receivers that share a bottleneck"),
@@ -19,6 +22,9 @@ pub fn starter(kind: &str) -> Result<String, ScenarioError> {
     let text = match kind {
         "single-hop" => include_str!("../starters/single-hop.toml"),
         "cr-users" => include_str!("../starters/cr-users.toml"),
+        "cbrs" => include_str!("../starters/cbrs.toml"),
+        "wire-and-radio" => include_str!("../starters/wire-and-radio.toml"),
+        "leo" => include_str!("../starters/leo.toml"),
         "train" => include_str!("../starters/train.toml"),
         "traffic" => include_str!("../starters/traffic.toml"),
         "dumbbell" => include_str!("../starters/dumbbell.toml"),
