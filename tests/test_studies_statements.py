@@ -409,6 +409,9 @@ def test_a_setting_can_be_named(study: Path) -> None:
     assert claim.outcome is not None
     assert claim.outcome.base.setting.silence == "mostly closed"
     assert claim.told.measured.startswith("At silence=mostly closed, ")
+    space, both = studies.find("t")[0].space, Unsaid("mac", "a, b", "w", choices=("a, b", "c"))
+    with_comma = Space((*space.unsaid, both))
+    assert with_comma.parsed("silence=open,mac=a, b") == with_comma.base
     with pytest.raises(StudyError, match="`silence` can be open, mostly closed, not 'shut'"):
         studies.reproduce("t", at="silence=shut")
     with pytest.raises(StudyError, match="no unsaid parameter 'silent'; did you mean 'silence'"):

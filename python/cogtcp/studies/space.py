@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -216,7 +217,8 @@ class Space:
             StudyError: There is no such parameter, or it cannot have that value.
         """
         setting: Setting = self.base
-        for part in [] if at == "base" else at.split(","):
+        # A choice may have a comma of its own.
+        for part in [] if at == "base" else re.split(r",(?=\w+=)", at):
             name, _, value = part.partition("=")
             known = {parameter.name: parameter for parameter in self.varied}
             if name not in known:
