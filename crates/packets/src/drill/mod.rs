@@ -13,7 +13,7 @@ use crate::head;
 use crate::script::{Action, Call, Language, Script, ScriptError, Slack, SocketOption, Step, System};
 use calls::Sockets;
 use cogtcp_scenario::TcpSpec;
-use cogtcp_transport::{DelayedAck, FRto, Recovery};
+use cogtcp_transport::{DelayedAck, FRto, Host, Preset, Recovery, linux_control};
 use cogtcp_units::Duration;
 use events::{Event, What};
 use settings::Settings;
@@ -21,6 +21,8 @@ use std::sync::Arc;
 
 /// packetdrill's own tolerances (`--tolerance_usecs`, `--tolerance_percent`).
 const SLACK: Slack = Slack { least: Duration::from_millis(4), share: 0.125, stamp_tick: None };
+/// The end under test where a script names no congestion control: Linux's default.
+const DEFAULT_TRANSPORT: &str = "linux-cubic";
 /// The MSS of the end under test: packetdrill's device has an MTU of 1500.
 const MSS: u32 = 1460;
 /// Options that change nothing here: which addresses the live test has, and how segments may be cut (here: any way).
@@ -140,12 +142,16 @@ fn read_option(option: &str, slack: &mut Slack) -> Result<(), Fault> {
 
 /// The end under test, as these settings of a Linux host make it.
 fn flow(settings: &Settings, steps: &[Step], file: &str) -> Result<(&'static str, TcpSpec), ScriptError> {
-    let control = settings.get("tcp_congestion_control").unwrap_or("cubic");
-    let transport = match control {
-        "cubic" => "linux-cubic",
-        "reno" => "linux-reno",
-        "bbr" => "linux-bbr",
-        _ => return Err(Fault::beyond(format!("the congestion control {control}")).at(file, 1)),
+    let transport = match settings.get("tcp_congestion_control") {
+        None => DEFAULT_TRANSPORT,
+        Some(control) => {
+            let is_it = |preset: &&Preset| {
+                preset.host == Host::Linux
+                    && linux_control(preset.control).is_some_and(|known| known.name == control)
+            };
+            let preset = Preset::all().iter().find(is_it);
+            preset.ok_or_else(|| Fault::beyond(format!("the congestion control {control}")).at(file, 1))?.name
+        }
     };
     let mut flow = head::flow_of(transport, "", file)?;
     let sender = Arc::make_mut(&mut flow.sender);

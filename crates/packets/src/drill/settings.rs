@@ -3,7 +3,7 @@
 use super::Fault;
 
 /// What packetdrill's `defaults.sh` sets, as far as this machine's planes have it.
-const DEFAULTS: [(&str, &str); 14] = [
+const DEFAULTS: [(&str, &str); 13] = [
     ("ipv4.tcp_rmem", "4096 540000 15728640"),
     ("ipv4.tcp_wmem", "4096 262144 4194304"),
     ("ipv4.tcp_timestamps", "1"),
@@ -13,7 +13,6 @@ const DEFAULTS: [(&str, &str); 14] = [
     ("ipv4.tcp_sack", "1"),
     ("ipv4.tcp_dsack", "1"),
     ("ipv4.tcp_reordering", "3"),
-    ("ipv4.tcp_congestion_control", "cubic"),
     ("ipv4.tcp_slow_start_after_idle", "0"),
     ("ipv4.tcp_early_retrans", "4"),
     ("ipv4.tcp_recovery", "1"),
