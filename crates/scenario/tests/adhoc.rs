@@ -220,6 +220,13 @@ fn what_is_wrong_is_said_at_its_place() {
         "[\"0 m/s\"",
         "no stationary law",
     );
+    spoil(
+        "[\"2.5 m/s\", \"4 m/s\"]",
+        "[\"2.5 m/s\", \"2 m/s\"]",
+        "topology.ad_hoc.mobility.random_waypoint.speed",
+        "[\"2.5 m/s\"",
+        "write the least first",
+    );
     spoil("ttl_start = 2", "ttl = 2", "routing.aodv.ttl", "ttl = 2", "ttl_start");
     spoil("ttl_start = 2", "ttl_start = 0", "routing.aodv.ttl_start", "0 } }", "");
     spoil("routing = { aodv = { ttl_start = 2 } }", "routing = \"aodw\"", "routing", "\"aodw\"", "aodv");

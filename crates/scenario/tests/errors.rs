@@ -514,6 +514,7 @@ fn warnings_are_placed() {
     );
     assert!(warning("sensing = { off = \"100 ms\", on = \"5 s\" }", "").contains("never falls silent"));
     assert!(warning("on = \"5 s\"", "on = \"5 s\", start = \"60 s\"").contains("after the end of the run"));
+    assert!(warning("on = \"5 s\" }", "on = \"5 s\" }\ndwell = \"1 s\"").contains("dwell has no effect"));
     assert!(warning("\"100 packets\"", "\"1000 B\"").contains("may not hold one full segment"));
     assert!(
         warning("[[radio]]", "[tcp]\nrecovery = \"sack\"\nsack = false\n[[radio]]")

@@ -152,6 +152,9 @@ mod tests {
         assert_eq!((found.estimate, found.n), (3.0, 5));
         assert!((found.half_width() - 2.776 * 0.5f64.sqrt()).abs() < 1e-3);
         assert!(found.is_precise(0.7) && !found.is_precise(0.6));
+        // Two values have an interval, one has none.
+        let of = |n| Interval { estimate: 10.0, low: 9.0, high: 11.0, n };
+        assert!(of(2).is_precise(0.1) && !of(1).is_precise(0.1));
     }
 
     #[test]

@@ -88,6 +88,13 @@ mod tests {
     }
 
     #[test]
+    fn one_pair_has_a_ratio_and_no_interval() {
+        let found = ratio(&[1.0, f64::NAN], &[4.0, 5.0], 0.95).unwrap();
+        assert_eq!((found.estimate, found.n), (0.25, 1));
+        assert!(found.low.is_nan() && found.high.is_nan());
+    }
+
+    #[test]
     fn a_baseline_that_may_be_zero_leaves_no_upper_bound() {
         let found = ratio(&[1.0, 1.1, 0.9, 1.0], &[0.0, 0.0, 0.0, 9.0], 0.95).unwrap();
         assert!(found.low > 0.0 && found.low < found.estimate && found.high.is_infinite());

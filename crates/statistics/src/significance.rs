@@ -134,5 +134,6 @@ mod tests {
         assert_eq!(holm(&[0.02, 0.01, 0.04, 0.03], 0.95), [false, true, false, false]);
         assert_eq!(holm(&[0.01, 0.016, 0.024, 0.049], 0.95), [true; 4]);
         assert_eq!(holm(&[f64::NAN, 0.04], 0.95), [false, true]);
+        assert_eq!(holm(&[0.5], 0.5), [true], "at the level itself");
     }
 }

@@ -309,6 +309,8 @@ mod tests {
         assert_eq!(taken.map(|frame| frame.packet.number), Some(1));
         // 100 ms / sqrt(7) = 37.796447 ms.
         assert_eq!((control.count, control.drop_next), (7, Time::from_nanos(1_037_796_447)));
+        // The episode after this one counts from here.
+        assert_eq!(control.last_count, 7);
         // More than 16 intervals later it starts from one.
         control = Control {
             drop_next: at(990),

@@ -251,6 +251,12 @@ mod tests {
         lost_last_round: false,
     };
 
+    /// ssthresh is a packet at least: a cycle of three rounds after a window of one packet ends at 1 + 3.
+    #[test]
+    fn a_window_of_one_packet_grows_from_one() {
+        assert_eq!((next_cwnd(1.0, 3.0), next_cwnd(2.0, 3.0)), (4.0, 4.0));
+    }
+
     #[test]
     fn an_unsaturated_cycle_by_hand() {
         // R = 1.2/0.05 = 24, dW = 24 - log2 24 = 19.415037, packets dW - 1 + 3/2 dW^2 = 583.830543.
