@@ -107,8 +107,8 @@ bench: $(VENV)/.core ## Time the engine (and ns-2, where it is installed), an AC
 	$(BIN)/python benches/mswim09_surface.py
 	$(BIN)/python benches/sweep.py
 
-mutants: | $(RUST) ## Test a sample of small changes that the tests should notice (half an hour)
-	$(PYTHON) benches/mutants/switched.py run
+mutants: $(VENV)/.dev | $(RUST) ## Test a sample of small changes that the tests should notice, in Rust and Python (an hour)
+	$(BIN)/python benches/mutants/switched.py run
 
 mutants-larger: ## Test larger changes too, and rules broken by hand (needs cargo-mutants; hours)
 	$(PYTHON) benches/mutants/mutants.py run

@@ -68,7 +68,7 @@ NOT_RUN = {
     "make bench": "takes minutes",
     "make agree": "takes minutes of real time",
     "make fuzz": "the same tests with other examples",
-    "make mutants": "takes half an hour",
+    "make mutants": "takes an hour",
     "make mutants-larger": "takes hours",
     "make reference": "changes the sources; what it writes is compared with what is there",
     ".ci/run": "runs this",

@@ -1,8 +1,13 @@
-"""The lists of mutants name code that is there."""
+"""The lists of mutants name code that is there, and Python files compile with mutants in them."""
 
+import importlib
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 ROOT = Path(__file__).parents[1]
 LISTS = ROOT / "benches" / "mutants"
@@ -28,3 +33,42 @@ def test_each_rule_is_listed_once_and_changes_something() -> None:
     names = [(crate, rule["rule"]) for crate, rule in _rules()]
     assert sorted(set(names)) == sorted(names)
     assert all(rule["old"] != rule["new"] for _, rule in _rules())
+
+
+def test_mutants_of_samples_are_in_files_that_exist() -> None:
+    """A file that was moved takes its mutants out of the sample: draw it anew."""
+    for sample in ("switched.txt", "watched.txt"):
+        lines = (LISTS / sample).read_text().splitlines()
+        assert len(set(lines)) == len(lines)
+        names = {line.split(": ")[0] for line in lines}
+        gone = [
+            name
+            for name in sorted(names)
+            if not (ROOT / (name if name.startswith("python/") else f"crates/{name}")).exists()
+        ]
+        assert not gone, f"{sample}: {gone}"
+
+
+def test_mutants_are_drawn_of_every_crate_that_computes() -> None:
+    """Each crate of the workspace is drawn from, or is left out for a reason."""
+    config = tomllib.loads((LISTS / "switched.toml").read_text())
+    crates = {path.parent.name for path in ROOT.glob("crates/*/Cargo.toml")}
+    assert crates == set(config["crates"]) | set(config["left_out"])
+    assert not set(config["crates"]) & set(config["left_out"])
+
+
+def test_python_files_compile_with_all_their_mutants(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(LISTS))
+    sites: Any = importlib.import_module("sites")
+    tree: Any = importlib.import_module("tree")
+    config = tomllib.loads((LISTS / "switched.toml").read_text())
+    known = sites.python_package_sites(config["python"]["files"])
+    kinds = {name.split(": ")[-1].split("`")[-1].split()[0] for name in known}
+    assert {"holds", "is", "with", "without"} <= kinds
+    for file in sorted({site.file for site in known.values()}):
+        inside = [(number, site) for number, site in enumerate(known.values()) if site.file == file]
+        text = sites.switched((ROOT / file).read_bytes(), inside, tree.PYTHON)
+        compile(text, file, "exec")
+        assert text.count(b"cogtcp_mutant") == len(inside)
+    for name in ("sites", "tree", "python_sites"):
+        monkeypatch.delitem(sys.modules, name)

@@ -12,6 +12,9 @@ from pathlib import Path
 from sites import HERE, OUTPUT, ROOT, Site, numbers_at, switched
 
 TREE = OUTPUT / "switched"
+#: What asks whether a mutant is on.
+RUST = "::cogtcp_mutant::on({})"
+PYTHON = "__import__('cogtcp_mutant').on({})"
 #: Bytes of address space: a mutant that never ends may also take more and more memory.
 MEMORY = 8 << 30
 
@@ -24,6 +27,8 @@ def environment(**more: str) -> dict[str, str]:
         "CARGO_INCREMENTAL": "1",
         # A mutant may be what a lint forbids.
         "RUSTFLAGS": "--cap-lints=allow",
+        "PYTHONPATH": str(TREE / "python"),
+        "PYTHONDONTWRITEBYTECODE": "1",
     }
     return os.environ | build | more
 
@@ -45,7 +50,7 @@ def write(sites: list[Site], crates: list[str]) -> None:
         elif source.is_file():
             content = source.read_bytes()
             if name in by_file:
-                content = switched(content, by_file[name])
+                content = switched(content, by_file[name], RUST if name.endswith(".rs") else PYTHON)
             elif name in {f"crates/{crate}/Cargo.toml" for crate in crates}:
                 content = content.replace(
                     b"\n[dependencies]\n", b'\n[dependencies]\ncogtcp-mutant = { path = "../mutant" }\n'
@@ -55,8 +60,10 @@ def write(sites: list[Site], crates: list[str]) -> None:
     for name in ("Cargo.toml", "src/lib.rs"):
         content = (HERE / "switch" / name).read_bytes().replace(b"\n[workspace]\n", b"")
         _put(TREE / "crates" / "mutant" / name, content)
-    for old in TREE.glob("crates/*/**/*"):
-        if old.is_file() and old not in wanted and not old.is_relative_to(TREE / "crates" / "mutant"):
+    _put(TREE / "python" / "cogtcp_mutant.py", (HERE / "switch" / "cogtcp_mutant.py").read_bytes())
+    for old in [*TREE.glob("crates/*/**/*"), *TREE.glob("tests/**/*.py"), *TREE.glob("python/**/*.py")]:
+        own = old.is_relative_to(TREE / "crates" / "mutant") or old.name == "cogtcp_mutant.py"
+        if old.is_file() and old not in wanted and not own:
             old.unlink()
 
 

@@ -44,3 +44,11 @@ fn look(number: u32) -> bool {
     }
     false
 }
+
+/// Forgets what was reached: another Python test begins in this process.
+#[unsafe(no_mangle)]
+pub extern "C" fn cogtcp_mutants_forget() {
+    for reached in &REACHED {
+        reached.store(false, Ordering::Relaxed);
+    }
+}
