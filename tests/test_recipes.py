@@ -25,6 +25,7 @@ TARGET = ROOT / "target" / "recipes"
 #: Page, scenario, and the field that takes what the page's TOML assigns.
 RECIPES = [
     ("adding-a-congestion-control", "sensed-link", "flow.0.tcp"),
+    ("adding-a-transport", "sensed-link", "flow.0.transport"),
     ("adding-a-detector", "cr-single-hop", "radio.0.cr.detector"),
     ("adding-a-policy", "cr-single-hop", "radio.0.cr.policy"),
     ("adding-a-predictor", "train-journey", "train.prediction"),
@@ -196,6 +197,7 @@ def test_every_recipe_compiles_and_runs(tmp_path: Path) -> None:
         "`{ last_level = ... }`",
         "`half-speed`",
         "`{ drop_head = ... }`",
+        "`{ constant = ... }`",
     ):
         assert row in reference, f"the reference does not list {row}"
 

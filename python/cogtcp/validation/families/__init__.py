@@ -18,12 +18,14 @@ from cogtcp.validation.families.stations import (
     Ns3String,
     String,
 )
+from cogtcp.validation.families.tfrc import Tfrc
 
 __all__ = ["FAMILIES", "Family", "NoEvidenceError", "why_absent"]
 
 FAMILIES: tuple[Family, ...] = (
     Dumbbell(),
     Cycles(),
+    Tfrc(),
     Cell(),
     Hidden(),
     Exposed(),
