@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cogtcp import cli, studies
-from cogtcp.studies import Cell, Point, Setting, Space, Statement, StudyError, Unsaid, power
+from cogtcp.studies import Cell, Point, Setting, Space, Statement, StudyError, Unsaid, kept, power
 from cogtcp.studies.causes import effects
 from cogtcp.studies.claims import cross_product, read_claim, read_unsaid
 from cogtcp.studies.common_tests import COMMON
@@ -402,6 +402,16 @@ def test_a_study_of_ones_own_is_answered(study: Path, capsys: pytest.CaptureFixt
     start = next(index for index, line in enumerate(lines) if line.startswith("t-f1: "))
     assert len([line for line in lines[start:] if line.strip() and not line.startswith("report:")]) <= 5
     assert max(len(line) for line in lines if not line.startswith("report:")) <= 120
+
+
+def test_a_sample_measured_anew_shows_that_a_model_has_changed(study: Path) -> None:
+    studies.search_space("t", settings=8, trials=1)
+    assert kept.changed(studies.find("t")[0], 3) == []
+    # The open radio is closed now: what held at the reading, and at its settings of the design, fails.
+    (study / "runs.py").write_text(RUNS.replace('off = "1" if', 'off = "900" if'))
+    changed = kept.changed(studies.find("t")[0], 3)
+    assert any("of the design it holds no longer" in line for line in changed)
+    assert any('at its best reading "It has all of the rate." no longer holds' in line for line in changed)
 
 
 def test_a_setting_can_be_named(study: Path) -> None:
