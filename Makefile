@@ -27,7 +27,7 @@ WASM := target/wasm32-unknown-unknown/web/cogtcp_web.wasm
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test test-rust test-python studies lint format bench agree packetdrill fuzz soak mutants mutants-larger docs web site bundles notebooks wheel bpf reference lock clean FORCE
+.PHONY: help demo setup test test-rust test-python studies lint format bench agree packetdrill testbeds fuzz soak mutants mutants-larger docs web site bundles notebooks wheel bpf reference lock clean FORCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -93,6 +93,9 @@ packetdrill: $(VENV)/.core ## Play packetdrill's suite on both planes, and write
 	@test -n "$(SUITE)" || { echo "name a checkout of google/packetdrill: make packetdrill SUITE=PATH" >&2; exit 2; }
 	$(BIN)/python docs/generate_packetdrill.py "$(SUITE)" \
 	  --commit "$$(git -C "$(SUITE)" rev-parse HEAD 2>/dev/null)"
+
+testbeds: $(VENV)/.core ## Simulate the testbeds of docs/testbeds.md, and write its tables
+	$(BIN)/python docs/generate_testbeds.py
 
 fuzz: $(VENV)/.core $(VENV)/.dev ## Draw new examples for the tests that draw theirs, 2,000 each (some minutes)
 	COGTCP_EXAMPLES=fuzz $(BIN)/python -m pytest -q $$(grep -l '^from hypothesis' tests/test_*.py)
