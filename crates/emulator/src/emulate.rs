@@ -8,7 +8,7 @@ use crate::device::{Device, DeviceKind, Devices, Setting, Wire};
 use crate::endings::Endings;
 use crate::engine::{self, Engine};
 use crate::error::{EmulationError, Tried};
-use crate::flows::{self, Played, Prepared, Role};
+use crate::flows::{self, Played, Prepared, Role, datagrams};
 use crate::journal::Journal;
 use crate::lateness::{Timing, measure_floor};
 use crate::namespaces::{self, Namespace};
@@ -25,7 +25,7 @@ use crate::udp::{self, Sending, UdpWatch};
 use crate::{privileges, sys};
 use cogtcp_records::extensions::{EmulationBuilder, EmulationRow};
 use cogtcp_records::{Histogram, Run, Table, jain_fairness};
-use cogtcp_scenario::UdpSpec;
+use cogtcp_scenario::{Protocol, UdpSpec};
 use cogtcp_units::{Duration, Time};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -177,27 +177,38 @@ fn prepare_flows(plan: &Plan, nodes: &[Node], seed: u64) -> Result<(Vec<Prepared
         let [caller, called] = if application.is_some() { [to, from] } else { [from, to] };
         enter(called)?;
         let address = plan.family.address(called);
-        let listener = sockets::listen(number, address)?;
-        enter(caller)?;
-        let role = match application {
-            None => {
+        let role = match (application, settings) {
+            (_, None) => {
+                let Protocol::Other(transport, connection) = &spec.protocol else {
+                    unreachable!("TCP has sockets of its own")
+                };
+                let pair = transport.build(*connection);
+                let receiver = datagrams::receiver(number, address)?;
+                enter(from)?;
+                let sockets = [datagrams::sender(number, address)?, receiver];
+                Role::Datagrams { sockets, pair, traffic: spec.traffic }
+            }
+            (None, Some(settings)) => {
+                let listener = sockets::listen(number, address)?;
+                enter(caller)?;
                 settings.make_receiver(listener.as_fd())?;
                 let sender = sockets::caller(address)?;
                 settings.make_sender(sender.as_fd())?;
-                Role::Bulk { sender, traffic: spec.traffic, segment: spec.segment_size() }
+                Role::Bulk { listener, sender, traffic: spec.traffic, segment: spec.segment_size() }
             }
-            Some(client) => {
+            (Some(client), Some(settings)) => {
+                let listener = sockets::listen(number, address)?;
+                enter(caller)?;
                 settings.make_sender(listener.as_fd())?;
                 let maker = makers.entry(caller).or_insert_with(|| Arc::new(Maker::start(address)));
                 let (maker, settings) = (Arc::clone(maker), settings.clone());
-                Role::Asking { maker, settings, client, opens_anew: spec.opens_anew() }
+                Role::Asking { listener, maker, settings, client, opens_anew: spec.opens_anew() }
             }
         };
         enter(from)?;
         let is_alone = specs.iter().filter(|other| other.from == spec.from).count() == 1;
         all_alone &= is_alone;
         prepared.push(Prepared {
-            listener,
             address,
             role,
             counters: if is_alone { Some(TcpCounters::open()?) } else { None },

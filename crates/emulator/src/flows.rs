@@ -3,6 +3,7 @@
 
 mod asking;
 mod bulk;
+pub(crate) mod datagrams;
 
 use crate::clock::Clock;
 use crate::engine;
@@ -11,13 +12,14 @@ use crate::sockets::{Maker, Settings, TcpCounters, TcpInfo};
 use crate::states::{self, Shown, States};
 use crate::sys;
 use crate::udp::Sending;
-use cogtcp_records::EventKind;
+use cogtcp_endpoint::Pair;
+use cogtcp_records::{EventKind, Histogram};
 use cogtcp_scenario::Traffic;
 use cogtcp_traffic::Application;
 use cogtcp_units::{Duration, Time};
 use std::fmt::Debug;
 use std::io;
-use std::net::{IpAddr, TcpListener};
+use std::net::{IpAddr, TcpListener, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,8 +32,7 @@ const LONGEST_WAIT: Duration = Duration::from_millis(20);
 /// A flow before it starts.
 #[derive(Debug)]
 pub(crate) struct Prepared {
-    pub(crate) listener: TcpListener,
-    /// Where it listens.
+    /// Where its receiver, or whoever is asked, has its address.
     pub(crate) address: IpAddr,
     pub(crate) role: Role,
     /// Counters of the sender's namespace, where no other flow sends from it.
@@ -45,6 +46,8 @@ pub(crate) struct Prepared {
 pub(crate) enum Role {
     /// The sender calls, and sends.
     Bulk {
+        /// The receiver's socket.
+        listener: TcpListener,
         /// Its socket.
         sender: OwnedFd,
         traffic: Traffic,
@@ -53,12 +56,21 @@ pub(crate) enum Role {
     },
     /// The receiver calls, and asks for what it is sent.
     Asking {
+        /// The sender's socket.
+        listener: TcpListener,
         /// Makes its sockets, which are to be like this.
         maker: Arc<Maker>,
         settings: Settings,
         client: Application,
         /// Whether each request has a connection of its own.
         opens_anew: bool,
+    },
+    /// The transport is not TCP: its ends exchange datagrams.
+    Datagrams {
+        /// Of the sender and of the receiver.
+        sockets: [UdpSocket; 2],
+        pair: Pair,
+        traffic: Traffic,
     },
 }
 
@@ -109,6 +121,8 @@ pub(crate) struct Played {
     pub(crate) series: Vec<Point>,
     /// What its control showed of itself inside the kernel.
     pub(crate) states: Vec<Shown>,
+    /// Round-trip times that the transport itself measured, if it is not TCP.
+    pub(crate) round_trips: Option<Histogram>,
     /// The application that asked, if one did, and how often each of its requests was sent again.
     pub(crate) client: Option<(Application, Vec<u64>)>,
     /// Why it came to nothing, if it did.
@@ -189,18 +203,22 @@ pub(crate) fn play(
 }
 
 fn begin(number: usize, prepared: Prepared) -> io::Result<Box<dyn Playing>> {
-    let Prepared { listener, address, role, counters, start, stop } = prepared;
+    let Prepared { address, role, counters, start, stop } = prepared;
     let account = Account::new(number, start, counters);
     // It is given when it is first asked for.
     if let Role::Bulk { sender, .. } = &role {
         let _ = states::cookie(sender.as_fd());
     }
     Ok(match role {
-        Role::Bulk { sender, traffic, segment } => {
+        Role::Bulk { listener, sender, traffic, segment } => {
             let application = bulk::Application { traffic, segment, start, stop };
             Box::new(bulk::Bulk::new(account, application, listener, address, sender)?)
         }
-        Role::Asking { maker, settings, client, opens_anew } => {
+        Role::Datagrams { sockets, pair, traffic } => {
+            let application = bulk::Application { traffic, segment: pair.segment_size, start, stop };
+            Box::new(datagrams::Datagrams::new(account, application, pair, sockets))
+        }
+        Role::Asking { listener, maker, settings, client, opens_anew } => {
             let callers = asking::Callers { maker, settings, address };
             let stop = stop.unwrap_or(Time::MAX);
             Box::new(asking::Asking::new(account, client, opens_anew, stop, listener, callers))
@@ -230,6 +248,7 @@ impl Account {
             completed: None,
             series: Vec::new(),
             states: Vec::new(),
+            round_trips: None,
             client: None,
             failure: None,
         };

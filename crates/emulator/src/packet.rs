@@ -172,6 +172,9 @@ pub(crate) fn destination(bytes: &[u8]) -> Option<usize> {
 /// First port of the scenario's flows: flow n has this one plus n at the end that listens.
 pub(crate) const FIRST_PORT: u16 = 5001;
 
+/// Bytes of the header of UDP (RFC 768).
+const UDP_HEADER: usize = 8;
+
 /// First port of the scenario's UDP sources: source n sends to this one plus n.
 pub(crate) const FIRST_UDP_PORT: u16 = 20_001;
 
@@ -182,12 +185,24 @@ pub(crate) struct Ports {
     sender_listens: Vec<bool>,
     /// How many UDP sources there are.
     udp: u32,
+    /// Of each flow: whether its transport is not TCP and goes by UDP.
+    datagrams: Vec<bool>,
 }
 
 impl Ports {
     /// Those of flows, of each of which is said whether its sender listens, and of so many UDP sources.
     pub(crate) fn new(sender_listens: Vec<bool>, udp: u32) -> Self {
-        Self { sender_listens, udp }
+        Self { sender_listens, udp, datagrams: Vec::new() }
+    }
+
+    /// The same where these flows go by UDP.
+    pub(crate) fn with_datagrams(self, datagrams: Vec<bool>) -> Self {
+        Self { datagrams, ..self }
+    }
+
+    /// The flow that a UDP packet belongs to, from port to port, and whether it goes to that flow's receiver.
+    fn datagram(&self, ports: [u16; 2]) -> Option<(usize, bool)> {
+        self.flow(ports).filter(|(number, _)| self.datagrams.get(*number) == Some(&true))
     }
 
     /// The flow that a TCP packet belongs to, from port to port, and whether it goes to that flow's receiver.
@@ -335,6 +350,8 @@ impl Header {
             ports = [u16::from_be_bytes([at[0], at[1]]), u16::from_be_bytes([at[2], at[3]])];
             if protocol == TCP && at.len() >= 20 {
                 payload = at.len().saturating_sub(usize::from(at[12] >> 4) * 4) as u32;
+            } else if protocol == UDP {
+                payload = at.len().saturating_sub(UDP_HEADER) as u32;
             }
         }
         // FNV-1a (draft-eastlake-fnv) over addresses, protocol and ports.
@@ -350,7 +367,11 @@ impl Header {
     fn flow(&self, known: &Ports) -> Option<(u32, bool)> {
         match self.protocol {
             TCP => known.flow(self.ports).map(|(number, is_forward)| (number as u32, is_forward)),
-            UDP => known.source(self.ports[1]).map(|it| (known.sender_listens.len() as u32 + it, true)),
+            UDP => {
+                let source = known.source(self.ports[1]);
+                let own = source.map(|it| (known.sender_listens.len() as u32 + it, true));
+                own.or_else(|| known.datagram(self.ports).map(|(number, forward)| (number as u32, forward)))
+            }
             _ => None,
         }
     }

@@ -34,6 +34,8 @@ const VARIANTS: [(&str, &str, &str); 1] = [(
 const MOST_FLOWS: usize = 1000;
 /// The receive buffer of the simulator's hosts: where it is asked for, the kernel chooses its own, which grows.
 const DEFAULT_BUFFER: u64 = 4 << 20;
+/// Room for the headers of a transport over UDP: IPv6, UDP, and 52 bytes of the transport's own.
+const OVERHEAD: u32 = 100;
 /// Bytes of a segment where no flow says otherwise: what Ethernet carries.
 const DEFAULT_MSS: u32 = 1460;
 /// Segments of Linux's initial window (TCP_INIT_CWND).
@@ -77,8 +79,8 @@ pub struct Plan {
     pub(crate) source_ends: Vec<[usize; 2]>,
     /// The host of a train's router.
     pub(crate) router: Option<usize>,
-    /// The sockets of each flow.
-    pub(crate) sockets: Vec<Settings>,
+    /// TCP's sockets of each flow; `None`: its transport goes by UDP.
+    pub(crate) sockets: Vec<Option<Settings>>,
     /// What is unlike the scenario, for whoever reads the result.
     pub notes: Vec<String>,
 }
@@ -124,10 +126,11 @@ impl Plan {
         if experiment.flows.len().max(experiment.udp.len()) > MOST_FLOWS {
             return refuse(format!("the scenario has {} flows, over {MOST_FLOWS}", experiment.flows.len()));
         }
+        let by_udp = experiment.flows.iter().any(|flow| flow.tcp().is_none());
         let sockets = experiment
             .flows
             .iter()
-            .map(|flow| settings(flow, family, &mut notes))
+            .map(|flow| settings(flow, family, by_udp, &mut notes))
             .collect::<Result<_, _>>()?;
         notes.extend(notes_on_receivers(&experiment.flows));
         let flows = experiment.flows.iter().map(|flow| (flow.name.as_str(), flow.from, flow.to));
@@ -193,7 +196,10 @@ impl Plan {
     /// By which ports its packets are known.
     pub(crate) fn ports(&self) -> Ports {
         let asks = |flow: &FlowSpec| cogtcp_hosts::applications::client(flow, 0).is_some();
-        Ports::new(self.experiment.flows.iter().map(asks).collect(), self.experiment.udp.len() as u32)
+        let datagrams = self.experiment.flows.iter().map(|flow| flow.tcp().is_none()).collect();
+        let ports =
+            Ports::new(self.experiment.flows.iter().map(asks).collect(), self.experiment.udp.len() as u32);
+        ports.with_datagrams(datagrams)
     }
 
     /// The addresses of a host.
@@ -297,6 +303,10 @@ impl Host {
             // So that a full segment has the payload and the headers that it has in the simulator.
             mtu = config.mss + family.header() + TCP_HEADER + timestamps(config);
         }
+        // Whole packets of transports over UDP.
+        let ends_here = experiment.flows.iter().filter(|flow| flow.from == node || flow.to == node);
+        let others = ends_here.filter(|flow| flow.tcp().is_none());
+        mtu = others.map(|flow| flow.segment_size() + OVERHEAD).fold(mtu, u32::max);
         // What the receivers of this host may offer: the kernel has one bound for all of them.
         let to_here = experiment.flows.iter().filter(|flow| flow.to == node).filter_map(FlowSpec::tcp);
         let windows = to_here.filter_map(|tcp| {
@@ -364,13 +374,15 @@ fn refuse<T>(what: String) -> Result<T, EmulationError> {
     Err(EmulationError::Scenario { what, known: KNOWN })
 }
 
-/// The sockets of a flow.
-fn settings(flow: &FlowSpec, family: Family, notes: &mut Vec<String>) -> Result<Settings, EmulationError> {
+/// TCP's sockets of a flow; `None`: its transport goes by UDP. `is_tight`: the devices of its hosts take larger packets than its own.
+fn settings(
+    flow: &FlowSpec,
+    family: Family,
+    is_tight: bool,
+    notes: &mut Vec<String>,
+) -> Result<Option<Settings>, EmulationError> {
     let name = &flow.name;
-    let Some(tcp) = flow.tcp() else {
-        let what = format!("flow \"{name}\": the transport is {}", flow.transport);
-        return Err(EmulationError::Scenario { what, known: "flows over TCP" });
-    };
+    let Some(tcp) = flow.tcp() else { return Ok(None) };
     let Some(congestion) = kernels_control(flow, tcp) else {
         let what = format!("flow \"{name}\": the kernel has no transport \"{}\"", flow.transport);
         return Err(EmulationError::Scenario { what, known: CONTROLS });
@@ -408,8 +420,8 @@ fn settings(flow: &FlowSpec, family: Family, notes: &mut Vec<String>) -> Result<
     let is_fixed = receive_memory::largest_window(tcp, DEFAULT_BUFFER).is_none();
     let receive_buffer = is_fixed.then(|| i32::try_from(buffer).unwrap_or(i32::MAX / 2));
     let most = tcp.sender.mss + timestamps(&tcp.sender);
-    let segment = (family == Family::V6).then(|| i32::try_from(most).unwrap_or(i32::MAX));
-    Ok(Settings { congestion, receive_buffer, segment })
+    let segment = (family == Family::V6 || is_tight).then(|| i32::try_from(most).unwrap_or(i32::MAX));
+    Ok(Some(Settings { congestion, receive_buffer, segment }))
 }
 
 /// What the kernel has of a flow's transport.

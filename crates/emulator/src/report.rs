@@ -46,11 +46,12 @@ impl Outcome<'_> {
     /// What TCP's flows have beside the columns of all flows; `None`: no flow is TCP.
     pub(crate) fn tcp_flows(&self) -> Option<Table> {
         let mut table = TcpFlowsBuilder::default();
-        for (number, played) in self.played.iter().enumerate() {
+        for (number, (played, sockets)) in self.played.iter().zip(&self.plan.sockets).enumerate() {
+            let Some(sockets) = sockets else { continue };
             let (end, warm) = (&played.end, &played.warm);
             let row = TcpFlowRow {
                 flow: table.flow.intern(&self.plan.experiment.flows[number].name),
-                congestion: table.congestion.intern(self.plan.sockets[number].congestion.name),
+                congestion: table.congestion.intern(sockets.congestion.name),
                 rtos: end.timeouts - warm.timeouts,
                 spurious_rtos: end.spurious - warm.spurious,
                 fast_retransmits: end.recoveries - warm.recoveries,
@@ -64,6 +65,7 @@ impl Outcome<'_> {
         let plan = self.plan;
         let (spec, seen) = (&plan.experiment.flows[number], &self.observer.flows[number]);
         let (end, warm) = (&played.end, &played.warm);
+        let rtt = played.round_trips.as_ref().unwrap_or(&seen.rtt);
         let (span, delivered) = match played.span {
             Some([begin, end]) => (end.0.saturating_since(begin.0).as_secs_f64(), end.1 - begin.1),
             None => (0.0, 0),
@@ -87,12 +89,12 @@ impl Outcome<'_> {
             bottleneck: table.bottleneck.intern(link),
             bottleneck_direction: table.bottleneck_direction.intern(direction),
             delivery_ratio: ratio(seen.arrived as f64, (seen.arrived + seen.dropped[0]) as f64),
-            rtt_min_s: seen.rtt.least(),
-            rtt_mean_s: seen.rtt.mean(),
-            rtt_p50_s: seen.rtt.quantile(0.50),
-            rtt_p95_s: seen.rtt.quantile(0.95),
-            rtt_p99_s: seen.rtt.quantile(0.99),
-            rtt_max_s: seen.rtt.greatest(),
+            rtt_min_s: rtt.least(),
+            rtt_mean_s: rtt.mean(),
+            rtt_p50_s: rtt.quantile(0.50),
+            rtt_p95_s: rtt.quantile(0.95),
+            rtt_p99_s: rtt.quantile(0.99),
+            rtt_max_s: rtt.greatest(),
             queuing_delay_mean_s: seen.queuing.mean(),
             queuing_delay_p50_s: seen.queuing.quantile(0.50),
             queuing_delay_p95_s: seen.queuing.quantile(0.95),

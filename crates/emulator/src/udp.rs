@@ -20,7 +20,7 @@ pub(crate) const fn headers(family: Family) -> u32 {
 }
 
 /// Any address of the family of this one.
-const fn unspecified(like: IpAddr) -> IpAddr {
+pub(crate) const fn unspecified(like: IpAddr) -> IpAddr {
     if like.is_ipv4() { IpAddr::V4(Ipv4Addr::UNSPECIFIED) } else { IpAddr::V6(Ipv6Addr::UNSPECIFIED) }
 }
 

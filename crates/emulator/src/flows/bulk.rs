@@ -25,7 +25,7 @@ pub(super) struct Application {
 
 impl Application {
     /// How much it would have written by `now`.
-    fn goal(&self, now: Time) -> u64 {
+    pub(super) fn goal(&self, now: Time) -> u64 {
         match self.traffic {
             Traffic::Size(size) => size.get(),
             Traffic::Rate(rate) => {
@@ -37,7 +37,7 @@ impl Application {
         }
     }
 
-    fn has_stopped(&self, now: Time) -> bool {
+    pub(super) fn has_stopped(&self, now: Time) -> bool {
         self.stop.is_some_and(|stop| now >= stop)
     }
 }

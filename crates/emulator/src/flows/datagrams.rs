@@ -1,0 +1,231 @@
+//! A flow whose transport is not TCP: its two ends run here, and exchange datagrams by the UDP of the two kernels.
+
+use super::bulk::Application;
+use super::{Account, Played, Playing, Standing};
+use crate::error::{EmulationError, Tried};
+use crate::observer::Happening;
+use crate::packet::FIRST_PORT;
+use crate::states::Shown;
+use crate::udp::unspecified;
+use cogtcp_endpoint::{BoxedEndpoint, Datagram, EndpointEvent, Outgoing, Pair, PathId, Received, Supply};
+use cogtcp_records::{EventKind, Histogram};
+use cogtcp_scenario::Traffic;
+use cogtcp_units::Time;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::os::fd::{AsRawFd, RawFd};
+
+/// The receiving socket of flow `number`, in the namespace that this thread is in.
+pub(crate) fn receiver(number: usize, address: IpAddr) -> Result<UdpSocket, EmulationError> {
+    bound(SocketAddr::new(address, FIRST_PORT + number as u16))
+}
+
+/// The sending socket of flow `number` to the receiver at `address`, in the namespace that this thread is in.
+pub(crate) fn sender(number: usize, address: IpAddr) -> Result<UdpSocket, EmulationError> {
+    let socket = bound(SocketAddr::new(unspecified(address), 0))?;
+    let peer = SocketAddr::new(address, FIRST_PORT + number as u16);
+    socket.connect(peer).tried("a UDP socket cannot be connected")?;
+    Ok(socket)
+}
+
+fn bound(to: SocketAddr) -> Result<UdpSocket, EmulationError> {
+    let socket = UdpSocket::bind(to).tried("a UDP socket cannot be bound")?;
+    socket.set_nonblocking(true).tried("a socket cannot be set not to block")?;
+    Ok(socket)
+}
+
+/// One end with its socket.
+#[derive(Debug)]
+struct End {
+    endpoint: BoxedEndpoint,
+    socket: UdpSocket,
+    /// Whether the socket has a peer: the receiver's has none until the first packet arrives.
+    is_connected: bool,
+}
+
+impl End {
+    /// Hands over what arrived.
+    fn receive(&mut self, now: Time, buffer: &mut [u8]) {
+        while let Ok((size, peer)) = self.socket.recv_from(buffer) {
+            if !self.is_connected {
+                self.is_connected = self.socket.connect(peer).is_ok();
+            }
+            let packet = Datagram { bytes: buffer[..size].to_vec(), filler: 0 };
+            // A socket does not say whether a packet was marked. No transport here offers ECN.
+            let received = Received { packet: &packet, path: PathId::default(), marked: false };
+            self.endpoint.handle_packet(now, received);
+        }
+        if self.endpoint.poll_timeout() <= now {
+            self.endpoint.handle_timeout(now);
+        }
+    }
+
+    /// Sends what there is to send.
+    fn send(&mut self, now: Time, buffer: &mut [u8]) {
+        while let Some(Outgoing { packet, .. }) = self.endpoint.poll_transmit(now) {
+            let size = (packet.payload_size() as usize).min(buffer.len());
+            let head = packet.bytes.len().min(size);
+            buffer[..head].copy_from_slice(&packet.bytes[..head]);
+            buffer[head..size].fill(0);
+            // What the kernel does not take is lost, as a packet in a full queue is.
+            let _ = self.socket.send(&buffer[..size]);
+        }
+    }
+}
+
+/// Such a flow being played.
+#[derive(Debug)]
+pub(super) struct Datagrams {
+    account: Account,
+    application: Application,
+    sender: End,
+    receiver: End,
+    has_started: bool,
+    has_stopped: bool,
+    /// Bytes that the application of constant rate has written.
+    supplied: u64,
+    round_trips: Histogram,
+}
+
+impl Datagrams {
+    pub(super) fn new(
+        account: Account,
+        application: Application,
+        pair: Pair,
+        sockets: [UdpSocket; 2],
+    ) -> Self {
+        let [own, other] = sockets;
+        Self {
+            account,
+            application,
+            sender: End { endpoint: pair.sender, socket: own, is_connected: true },
+            receiver: End { endpoint: pair.receiver, socket: other, is_connected: false },
+            has_started: false,
+            has_stopped: false,
+            supplied: 0,
+            round_trips: Histogram::new(),
+        }
+    }
+
+    fn standing(&self) -> Standing {
+        let progress = self.sender.endpoint.progress();
+        Standing {
+            sent: progress.sent_packets,
+            retransmitted: progress.resent_packets,
+            timeouts: progress.timeouts,
+            ..Standing::default()
+        }
+    }
+
+    fn start(&mut self, now: Time, warmup: Time, happenings: &mut Vec<Happening>) {
+        self.has_started = true;
+        happenings.push(self.account.happening(now, EventKind::FlowStart, f64::NAN));
+        if let Traffic::Saturated = self.application.traffic {
+            self.sender.endpoint.supply(now, Supply::Saturated(true));
+        }
+        self.receiver.endpoint.open(now);
+        self.sender.endpoint.open(now);
+        if now >= warmup {
+            self.begin_measure(now);
+        }
+    }
+
+    fn stop(&mut self, now: Time, happenings: &mut Vec<Happening>) {
+        self.has_stopped = true;
+        happenings.push(self.account.happening(now, EventKind::FlowStop, f64::NAN));
+        self.sender.endpoint.supply(now, Supply::Saturated(false));
+        self.sender.endpoint.close(now);
+        self.account.end_measure(now);
+    }
+
+    /// The application of constant rate writes what is due.
+    fn write(&mut self, now: Time) {
+        if let Traffic::Rate(_) = self.application.traffic {
+            let due = self.application.goal(now).saturating_sub(self.supplied);
+            if due > 0 {
+                self.supplied += due;
+                self.sender.endpoint.supply(now, Supply::Bytes(due));
+            }
+        }
+    }
+
+    fn take_events(&mut self, now: Time, happenings: &mut Vec<Happening>) {
+        while let Some(event) = self.sender.endpoint.poll_event() {
+            let kind = match event {
+                EndpointEvent::Connected => EventKind::Connected,
+                EndpointEvent::Timeout => EventKind::Timeout,
+                EndpointEvent::Loss => EventKind::Loss,
+                EndpointEvent::Closed => EventKind::Closed,
+                EndpointEvent::RoundTrip(sample) => {
+                    if self.account.played.span.is_some() {
+                        self.round_trips.record(sample);
+                    }
+                    continue;
+                }
+            };
+            happenings.push(self.account.happening(now, kind, f64::NAN));
+        }
+        while self.receiver.endpoint.poll_event().is_some() {}
+    }
+}
+
+impl Playing for Datagrams {
+    fn step(&mut self, now: Time, warmup: Time, buffer: &mut [u8], happenings: &mut Vec<Happening>) {
+        if !self.has_started && now >= self.application.start {
+            self.start(now, warmup, happenings);
+        }
+        if !self.has_started {
+            return;
+        }
+        if !self.has_stopped && self.application.has_stopped(now) {
+            self.stop(now, happenings);
+        }
+        if !self.has_stopped {
+            self.write(now);
+        }
+        for end in [&mut self.sender, &mut self.receiver] {
+            end.receive(now, buffer);
+            end.send(now, buffer);
+        }
+        self.account.delivered = self.receiver.endpoint.progress().delivered_bytes;
+        self.take_events(now, happenings);
+    }
+
+    fn begin_measure(&mut self, now: Time) {
+        if self.has_started {
+            let standing = self.standing();
+            self.account.begin_measure(now, standing);
+        }
+    }
+
+    fn sample(&mut self, now: Time, happenings: &mut Vec<Happening>) {
+        if self.has_started {
+            self.account.sample(now, [None, None], None, happenings);
+        }
+    }
+
+    fn note(&mut self, _: &[Shown]) {}
+
+    fn next(&self, now: Time) -> Time {
+        let application = &self.application;
+        if !self.has_started {
+            return application.start;
+        }
+        let mut next = self.sender.endpoint.poll_timeout().min(self.receiver.endpoint.poll_timeout());
+        next = next.min(application.stop.filter(|stop| *stop > now).unwrap_or(Time::MAX));
+        if let (false, Traffic::Rate(rate)) = (self.has_stopped, application.traffic) {
+            let bytes = self.supplied + u64::from(application.segment);
+            next = next.min(application.start + rate.transmission_time(bytes));
+        }
+        next
+    }
+
+    fn wait_for(&self, _: Time, waiting: &mut Vec<(RawFd, bool)>) {
+        waiting.extend([&self.sender, &self.receiver].map(|end| (end.socket.as_raw_fd(), false)));
+    }
+
+    fn finish(mut self: Box<Self>, now: Time) -> Played {
+        let standing = self.standing();
+        self.account.played.round_trips = Some(self.round_trips);
+        self.account.finish(now, standing)
+    }
+}

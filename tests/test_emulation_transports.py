@@ -1,0 +1,64 @@
+"""Transports that are not TCP on real UDP sockets."""
+
+from __future__ import annotations
+
+import pytest
+
+from cogtcp import Scenario, run
+from cogtcp.emulation import emulate
+from conftest import side_by_side
+from test_emulation import as_in_time, on_kernel
+
+TEXT = """
+name = "tfrc"
+run = { duration = "8 s", warmup = "2 s" }
+tcp = { segment_size = "1000 B" }
+[topology.single_hop]
+link = { rate = "4 Mbit/s", delay = "20 ms", queue = "30 packets" }
+[[flow]]
+from = "sender"
+to = "receiver"
+transport = "tfrc"
+"""
+LINUX = '[[flow]]\nfrom = "sender"\nto = "receiver"\ntransport = "linux-cubic"\n'
+
+
+@on_kernel
+@side_by_side
+def test_tfrc_delivers_what_it_delivers_in_the_simulation() -> None:
+    scenario = Scenario.from_toml(TEXT)
+    emulated, simulated = emulate(scenario), run(scenario)
+    (flow,), (expected,) = emulated.rows("flows"), simulated.rows("flows")
+    assert "tcp_flows" not in emulated.tables()
+    assert flow["sent_segments"] > 1000
+    assert flow["retransmitted_segments"] == 0
+    # Packets on the wire have the size that they have in the simulation: 1000 bytes of 1053 at most.
+    assert flow["goodput_bps"] <= 4e6 * 1000 / 1053 * 1.01
+    assert flow["rtt_min_s"] > 0.04
+    kinds = emulated.events.column("kind").to_pylist()
+    assert kinds.count("flow_start") == kinds.count("connected") == 1
+    with as_in_time(emulated):
+        assert flow["goodput_bps"] == pytest.approx(expected["goodput_bps"], rel=0.1)
+        assert flow["rtt_mean_s"] == pytest.approx(expected["rtt_mean_s"], rel=0.3)
+
+
+@on_kernel
+@side_by_side
+def test_tfrc_at_a_rate_gets_its_rate() -> None:
+    scenario = Scenario.from_toml(TEXT + 'traffic = { rate = "800 kbit/s" }\n')
+    result = emulate(scenario)
+    (flow,) = result.rows("flows")
+    with as_in_time(result):
+        assert flow["goodput_bps"] == pytest.approx(8e5, rel=0.05)
+
+
+@on_kernel
+@side_by_side
+def test_tfrc_and_the_kernels_tcp_share_a_link() -> None:
+    result = emulate(Scenario.from_toml(TEXT + LINUX))
+    tfrc, tcp = result.rows("flows")
+    assert [row["flow"] for row in result.tcp_flows.to_pylist()] == ["f2"]
+    assert tfrc["delivered_bytes"] > 100_000
+    assert tcp["delivered_bytes"] > 100_000
+    with as_in_time(result):
+        assert tfrc["goodput_bps"] + tcp["goodput_bps"] == pytest.approx(4e6 * 0.94, rel=0.1)
