@@ -383,10 +383,12 @@ def test_defaults_beside_those_of_ns_are_ours() -> None:
 def test_logs() -> None:
     """What the page on formats shows is read as it says."""
     texts = [block.text for block in of("text")["docs/spectrum-formats.md"]]
-    users, channels, occupancy = texts
+    users, channels, occupancy, sweeps = texts
     assert [len(user.on) for user in PuActivity.from_text(users, "pu-log").users] == [2, 1]
     assert len(cogtcp.spectrum.ChannelTable.from_text(channels, "ch-log").channels) == 2
     assert len(PuActivity.from_text(occupancy, "csv").users) == 2
+    measured = PuActivity.from_text(sweeps, "csv", threshold=-95.0)
+    assert [user.on for user in measured.users] == [(), ((0.0, 0.2),)]
 
 
 def test_every_block_is_of_a_kind_that_is_checked() -> None:
