@@ -122,6 +122,8 @@ fn simulated(run: &Run, [there, back]: [Pipe; 2], silence: &str) -> (Seen, Vec<S
     let (mut seen, mut sent) = (Seen::default(), Vec::new());
     let (mut destroyed, mut messages) = (Vec::new(), Vec::new());
     let packets = &run.packets;
+    // All packets are TCP's, or ICMP about TCP's: the tables have the same rows.
+    let segments = run.table("tcp_segments").unwrap();
     let links: Vec<&str> = (0..run.links.len()).map(|row| run.links.text("link", row).unwrap()).collect();
     for row in 0..packets.len() {
         let text = |name: &str| packets.text(name, row).unwrap();
@@ -129,14 +131,15 @@ fn simulated(run: &Run, [there, back]: [Pipe; 2], silence: &str) -> (Seen, Vec<S
         let at = nanos(packets, row);
         let link = links.iter().step_by(2).position(|name| *name == text("link")).unwrap();
         let pipe = 2 * link + usize::from(text("direction") == "reverse");
-        let (size, seq, is_icmp) = (number("wire_bytes"), number("seq") as u32, text("protocol") == "icmp");
+        let (size, seq, is_icmp) =
+            (number("wire_bytes"), segments.number("seq", row).unwrap() as u32, text("protocol") == "icmp");
         let is_silenced = text("cause") == "silence";
         // Of what a gate refuses nothing is entered but that it is lost.
         let is_refused = number("refused") == 1.0
             || (is_silenced && silence == "refuse")
             || (is_silenced && silence == "down" && !begins_silence(at));
         if !is_icmp && (text("event") == "queued" || is_refused) && [there, back].contains(&pipe) {
-            let is_syn = text("flags").contains('S');
+            let is_syn = segments.text("flags", row).unwrap().contains('S');
             sent.push(Sent { at, from: pipe, size: size as usize, seq, is_syn });
         }
         if text("event") == "received" && [there ^ 1, back ^ 1].contains(&pipe) {
