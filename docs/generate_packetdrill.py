@@ -30,6 +30,9 @@ google/packetdrill's `gtests/net/tcp`{commit}, read as
 [packetdrill's language](packet-scripts.md#packetdrills-language). The suite is not shipped; this page is
 written by `make packetdrill SUITE=PATH`.
 
+Linux's selftests (`tools/testing/selftests/net/packetdrill`) took scripts over from this suite; they were not
+run apart.
+
 **The model agrees with {both} of the {passed} scripts that the kernel agrees with ({share:.0f} %).**
 {in_scope} scripts are in scope, and all of them are read; {beyond} are out of scope. Of those in scope
 the model agrees with {model}, the kernel with {passed}.

@@ -146,6 +146,8 @@ def test_a_sweep_is_drawn_and_hides_nothing(tmp_path: Path) -> None:
     # Axes have words and units; a single line has a legend too.
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("Link loss", "Goodput (Mbit/s)")
     assert found.plot.line(off, where={loss: 0.0}).axes[0].get_xlabel() == "Length of a silence (s)"
+    # The first axis is held at one value: the next one is drawn over.
+    assert found.plot.line(where={loss: 0.0}).axes[0].get_xlabel() == "Length of a silence (s)"
     alone = found.plot.line(loss, where={off: "1 s", "transport": "sack"})
     assert [text.get_text() for text in alone.legends[0].get_texts()] == ["sack"]
     # Values have units as --set takes them: 1 % is the share 0.01, 100 ms are 0.1 s.

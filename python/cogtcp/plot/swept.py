@@ -44,14 +44,14 @@ def line(
     Args:
         runs: The table `Sweep.runs`.
         axes: The axes, by name.
-        x: The axis; by default the first.
+        x: The axis; by default the first that `where` leaves.
         hue: What tells lines apart: `transport` or another axis.
         metric: Its name, see `cogtcp.metrics.METRICS`.
         where: Values of the other axes, and of `transport`: a mean over them would hide them. Numbers are in
             the column's base unit; texts may have a unit, as in `"500 ms"` and `"0.1 %"`.
         options: `log_x`; `width` and `height` in inches.
     """
-    x = pick(x if x is not None else _first(axes, {hue}), axes, "axis of this sweep")
+    x = pick(x if x is not None else _first(axes, {hue}, where), axes, "axis of this sweep")
     pick(hue, [*axes, "transport"], "axis of this sweep")
     what = BY_NAME[pick(metric, BY_NAME, "metric")]
     rows = _rows(runs, axes, (x, hue), what.name, what.scale, where or {})
@@ -69,10 +69,10 @@ def heatmap(
 ) -> Figure:
     """Return the means of a metric over the plane of two axes.
 
-    The arguments are those of `line`; `x` and `y` are by default the first two axes.
+    The arguments are those of `line`; `x` and `y` are by default the first two axes that `where` leaves.
     """
-    x = pick(x if x is not None else _first(axes, {y}), axes, "axis of this sweep")
-    y = pick(y if y is not None else _first(axes, {x}), axes, "axis of this sweep")
+    x = pick(x if x is not None else _first(axes, {y}, where), axes, "axis of this sweep")
+    y = pick(y if y is not None else _first(axes, {x}, where), axes, "axis of this sweep")
     what = BY_NAME[pick(metric, BY_NAME, "metric")]
     rows = _rows(runs, axes, (x, y), what.name, what.scale, where or {})
     return plane.heatmap(
@@ -80,8 +80,9 @@ def heatmap(
     )
 
 
-def _first(axes: Axes, taken: set[str | None]) -> str:
-    free = [name for name in axes if name not in taken]
+def _first(axes: Axes, taken: set[str | None], where: Mapping[str, Any] | None) -> str:
+    """Return the first axis that is not taken; one at which `where` holds a value comes last."""
+    free = sorted((name for name in axes if name not in taken), key=lambda name: name in (where or {}))
     if not free:
         raise UsageError("the sweep has no further axis to draw over; name others")
     return free[0]
