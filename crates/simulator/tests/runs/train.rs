@@ -45,7 +45,7 @@ const DOWNLOAD: &str = "from = \"source\"\nto = \"client\"";
 const UPLOAD: &str = "from = \"client\"\nto = \"source\"";
 
 fn timeouts(run: &Run) -> f64 {
-    first(extension(&run, "tcp_flows"), "rtos")
+    first(extension(run, "tcp_flows"), "rtos")
 }
 
 /// Going down, freeze, outage, going up, thaw, window open: each after the other, with the LAN's delay between router

@@ -80,7 +80,7 @@ fn a_sender_that_does_not_know_loses_packets_to_sensing() {
     let unaware = [("radio.cr.cr.while_peer_senses", "retry"), ("radio.cr.cr.transmit_radio", "separate")];
     let burning = play(&[&quiet[..], &unaware].concat());
     let reductions = |run: &Run| {
-        first(extension(run, "tcp_flows"), "fast_retransmits") + first(extension(&run, "tcp_flows"), "rtos")
+        first(extension(run, "tcp_flows"), "fast_retransmits") + first(extension(run, "tcp_flows"), "rtos")
     };
     assert_eq!((first(&waiting.flows, "drops"), reductions(&waiting)), (0.0, 0.0));
     let sensings = first(&burning.radios, "sensings");
