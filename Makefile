@@ -140,7 +140,7 @@ WASM_TARGET := { rustc --print target-libdir --target wasm32-unknown-unknown 2>/
 
 $(WASM): $(RUST_SOURCES) | $(VENV)/.run
 	@$(WASM_TARGET)
-	cargo build --quiet --locked --profile web -p cogtcp-web --target wasm32-unknown-unknown
+	cargo rustc --quiet --locked --profile web -p cogtcp-web --crate-type cdylib --target wasm32-unknown-unknown
 
 # The editor and the writer of Parquet: the page does without them.
 bundles: target/bundles/.done

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,24 @@ def test_the_lab_is_written_where_cargo_writes_nothing() -> None:
     assert len(written) == 1
     assert "web" in profiles
     assert not {*written} & {*profiles, "debug"}
+
+
+def test_what_is_shipped_is_optimised_at_link_time() -> None:
+    """Cargo leaves link-time optimisation out of a library of two kinds, and does not say so."""
+    for manifest in ROOT.glob("crates/*/Cargo.toml"):
+        kinds = tomllib.loads(manifest.read_text()).get("lib", {}).get("crate-type", ["lib"])
+        assert len(kinds) == 1, manifest
+    done = subprocess.run(
+        ["make", "--dry-run", "--always-make", "web"],  # noqa: S607
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for text in (done.stdout, (ROOT / ".github/workflows/wheels.yml").read_text()):
+        built = [line.split() for line in text.splitlines() if "-p cogtcp-web" in line]
+        assert built
+        assert all({"rustc", "--crate-type", "cdylib"} <= {*line} for line in built)
 
 
 def script(path: Path, body: str) -> None:

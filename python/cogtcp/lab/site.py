@@ -40,7 +40,7 @@ def contents(
 
     Args:
         file: A scenario of the user's own to start from.
-        wasm: The engine, as `cargo build -p cogtcp-web --target wasm32-unknown-unknown` makes it; without it
+        wasm: The engine, as `make web` makes it; without it
             the page asks the server that serves it.
         bundles: What the page takes from npm, by name of file; by default what came with the package.
         controls: Congestion controls written in Python that the engine of the server knows.
