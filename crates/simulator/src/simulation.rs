@@ -86,18 +86,31 @@ impl Simulation<'_> {
 
     /// The event loop.
     fn play(&mut self, until: Time, options: &RunOptions) -> Result<(), RunError> {
-        let mut until_check = 1;
-        let mut last = Time::ZERO;
         let mut arrival = Arrival::default();
-        while let Some((now, due)) = self.plane.network.peek() {
+        while self.play_some(until, options, &mut arrival)? {}
+        Ok(())
+    }
+
+    /// Looks at cancellation and progress, then plays events until the next look. False: none is left until then.
+    ///
+    /// A function that returns now and then, never a part of its caller: V8 compiles WebAssembly quickly first, and enters
+    /// the optimised code of a function only at its next call. A loop that never returned would stay slow for a whole run.
+    #[inline(never)]
+    fn play_some(
+        &mut self,
+        until: Time,
+        options: &RunOptions,
+        arrival: &mut Arrival<Packet>,
+    ) -> Result<bool, RunError> {
+        let mut last = Time::ZERO;
+        for number in 0..CHECK_INTERVAL {
+            let Some((now, due)) = self.plane.network.peek() else { return Ok(false) };
             if now > until {
-                break;
+                return Ok(false);
             }
             debug_assert!(now >= last, "time ran backwards from {last:?} to {now:?} with {due:?}");
             last = now;
-            until_check -= 1;
-            if until_check == 0 {
-                until_check = CHECK_INTERVAL;
+            if number == 0 {
                 self.check(now, options)?;
             }
             self.events += 1;
@@ -105,14 +118,14 @@ impl Simulation<'_> {
                 self.look_ahead();
             }
             match due {
-                Due::Network(change) => self.step(now, due, change, &mut arrival),
+                Due::Network(change) => self.step(now, due, change, arrival),
                 Due::Host(code) => self.play_host(now, due, Event::from_code(code)),
             }
             if self.plane.network.has_news() {
                 self.take_news(now);
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// The network changes.
