@@ -103,6 +103,7 @@ STATES: dict[str, State] = {
     "traffic/video.md": _with("traffic"),
     "trains.md": _with("train"),
     "transport.md": _with("sensed-link", transports="tahoe,reno,newreno,sack"),
+    "transports/tfrc.md": _with("sensed-link", transports="tfrc,newreno,sack"),
     "web.md": _with("sensed-link"),
     "wireless.md": _with("cr-single-hop"),
 }
