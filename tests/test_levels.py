@@ -25,22 +25,22 @@ ONE = [1.0] * N
 WIDER = t_quantile(0.975, N - 1) / t_quantile(0.95, N - 1)
 
 
-@pytest.mark.parametrize(("half_widths", "verdict"), [(1.02, "holds"), (0.98, "unclear")])
+@pytest.mark.parametrize(("half_widths", "verdict"), [(1.02, "holds"), (0.98, "inconclusive")])
 def test_a_ratio_is_tested_one_sided_at_5_percent(half_widths: float, verdict: str) -> None:
     assert WIDER > 1.02, "between the two intervals the levels differ"
     assert verdicts.ratio(values(1.1, half_widths), ONE).verdict == verdict
     # The other way round the same values contradict, at the same level.
-    contradicted = {"holds": "differs", "unclear": "unclear"}[verdict]
+    contradicted = {"holds": "fails", "inconclusive": "inconclusive"}[verdict]
     assert verdicts.ratio(values(1.1, half_widths), ONE, above=False).verdict == contradicted
 
 
 def test_contradiction_at_several_points_takes_more() -> None:
     """Bonferroni: of five points one contradicts at 1 %."""
     at_5 = values(1.1, 1.02)
-    assert verdicts.ratio(at_5, ONE, above=False, members=5).verdict == "unclear"
+    assert verdicts.ratio(at_5, ONE, above=False, members=5).verdict == "inconclusive"
     stricter = t_quantile(0.99, N - 1) / t_quantile(0.95, N - 1)
-    assert verdicts.ratio(values(1.1, 1.02 * stricter), ONE, above=False, members=5).verdict == "differs"
-    assert verdicts.ratio(values(1.1, 0.98 * stricter), ONE, above=False, members=5).verdict == "unclear"
+    assert verdicts.ratio(values(1.1, 1.02 * stricter), ONE, above=False, members=5).verdict == "fails"
+    assert verdicts.ratio(values(1.1, 0.98 * stricter), ONE, above=False, members=5).verdict == "inconclusive"
 
 
 def test_the_interval_that_is_told_is_that_of_95_percent() -> None:
@@ -51,13 +51,13 @@ def test_the_interval_that_is_told_is_that_of_95_percent() -> None:
     assert found.slack == pytest.approx(0.1)
 
 
-@pytest.mark.parametrize(("half_widths", "verdict"), [(1.02, "holds"), (0.98, "unclear")])
+@pytest.mark.parametrize(("half_widths", "verdict"), [(1.02, "holds"), (0.98, "inconclusive")])
 def test_nearness_is_two_one_sided_tests_at_5_percent(half_widths: float, verdict: str) -> None:
     """The mean is 1.1, the margin 20 %: the upper end of the 90 % interval is 1.2 at one half width."""
     assert verdicts.near(values(1.1, half_widths), ONE, 0.2).verdict == verdict
 
 
-@pytest.mark.parametrize(("half_widths", "verdict"), [(1.02, "differs"), (0.98, "unclear")])
+@pytest.mark.parametrize(("half_widths", "verdict"), [(1.02, "fails"), (0.98, "inconclusive")])
 def test_nearness_is_contradicted_two_sided_at_5_percent(half_widths: float, verdict: str) -> None:
     """The mean is 1.2, the margin 10 %: the lower end of the 95 % interval is 1.1 at one half width."""
     far = [1 + 2 * (value - 1) for value in values(1.1, WIDER * half_widths)]

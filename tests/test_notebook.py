@@ -71,7 +71,8 @@ def test_a_notebook_runs_and_holds_what_a_forge_can_show_of_it(
     shown = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     texts = ["".join(output["text"]) for output in kept if output["output_type"] == "stream"]
     printed = [output["text"] for output in shown if output["output_type"] == "stream"]
-    assert texts == printed, "the notebook holds what it once printed: make notebooks"
+    # A busy machine may hand over what one cell prints in several pieces.
+    assert "".join(texts) == "".join(printed), "the notebook holds what it once printed: make notebooks"
     assert len(pictures) == sum("image/png" in output.get("data", {}) for output in shown)
     assert any("text/html" in output.get("data", {}) for output in shown)
     assert any("image/png" in output.get("data", {}) for output in shown)
