@@ -13,8 +13,8 @@ import * as address from "./state.js";
 const $ = (id) => document.getElementById(id);
 const MOST_TRANSPORTS = 6, COLORS = 6;
 const SHOWN = ["goodput_bps", "efficiency", "rtos", "fast_retransmits", "drops", "retransmitted", "rtt_mean_s"];
-const RUN_TABLES = ["flows", "links", "radios", "budget", "flow_series", "link_series", "events", "nodes", ...MAP_TABLES];
-const SUMMARY_TABLES = ["flows", "radios", "budget"];
+const RUN_TABLES = ["flows", "tcp_flows", "links", "radios", "budget", "flow_series", "link_series", "events", "nodes", ...MAP_TABLES];
+const SUMMARY_TABLES = ["flows", "tcp_flows", "radios", "budget"];
 /** A run that takes longer than this is cancelled by the next change; a shorter one is drawn, so that sliders move smoothly. */
 const PATIENCE_MS = 300;
 
@@ -394,8 +394,10 @@ function drawMap() {
 /** The tables that can be saved. */
 function drawTables() {
   const chosen = $("table").value, [first] = Object.values(results.runs);
-  const names = Object.values(first.tables).filter((table) => table.rows).map((table) => table.name);
-  $("table").replaceChildren(...names.map((name) => element("option", { value: name, title: first.tables[name].meaning }, name)));
+  // A transport may have tables that another has not.
+  const found = new Map(Object.values(results.runs).flatMap(({ tables }) => Object.values(tables)).filter((table) => table.rows).map((table) => [table.name, table]));
+  const names = [...found.keys()];
+  $("table").replaceChildren(...names.map((name) => element("option", { value: name, title: found.get(name).meaning }, name)));
   $("table").value = names.includes(chosen) ? chosen : names.includes("flow_series") ? "flow_series" : names[0];
   const places = points(first).map(([link, node]) => pointName(link, node)), place = $("point").value;
   $("point").replaceChildren(...places.map((each) => element("option", { value: each }, each)));

@@ -20,11 +20,12 @@ function engine() {
 /** Lines as pairs of x and y, and what the sentence says, from the engine's answer. */
 const KINDS = {
   async window(ask, { text, path }, value) {
-    const run = await ask({ ask: "run", scenario: { text, set: [[path, value]] }, trace: "series", tables: ["flow_series", "flows"] });
+    const run = await ask({ ask: "run", scenario: { text, set: [[path, value]] }, trace: "series", tables: ["flow_series", "flows", "tcp_flows"] });
     const [time, cwnd] = ["time_s", "cwnd_segments"].map((name) => numbers(run.tables.flow_series, name));
     const of = (name) => numbers(run.tables.flows, name)[0];
+    const rtos = numbers(run.tables.tcp_flows, "rtos")[0];
     const settled = cwnd.filter((_, i) => time[i] > time.at(-1) / 3);
-    return { lines: [[time, cwnd]], says: { goodput: of("goodput_bps") / 1e6, share: 100 * of("efficiency"), rtos: of("rtos"),
+    return { lines: [[time, cwnd]], says: { goodput: of("goodput_bps") / 1e6, share: 100 * of("efficiency"), rtos,
       low: Math.min(...settled), high: Math.max(...settled) } };
   },
   async detection(ask, { detector, field, sensing_s, at }, value) {

@@ -91,7 +91,7 @@ export function csv(table) {
 
 /** The same table of several runs as one, with the transport as the first column. `runs` by transport. */
 export function stacked(runs, name) {
-  const parts = Object.entries(runs).map(([transport, run]) => [transport, run.tables[name]]);
+  const parts = Object.entries(runs).map(([transport, run]) => [transport, run.tables[name]]).filter(([, table]) => table);
   const [, first] = parts[0], total = parts.reduce((sum, [, table]) => sum + table.rows, 0);
   const columns = { run: { name: "run", unit: "", meaning: "Transport that the run compares.", kind: "text",
     dictionary: parts.map(([transport]) => transport), values: Uint32Array.from(parts.flatMap(([, table], i) => new Array(table.rows).fill(i))) } };
