@@ -20,11 +20,6 @@ impl LossHistory {
         Self { intervals: Vec::with_capacity(WEIGHTS.len() + 1), discounting }
     }
 
-    /// True before the first loss event.
-    pub fn is_empty(&self) -> bool {
-        self.intervals.is_empty()
-    }
-
     /// A loss event ends the present interval, which had `length` packets.
     pub fn push(&mut self, length: f64) {
         // The discount of the interval that ends here becomes lasting.
@@ -36,7 +31,7 @@ impl LossHistory {
 
     /// Returns the loss event rate, with `current` packets since the last loss event began; 0 before the first loss.
     pub fn loss_event_rate(&self, current: f64) -> f64 {
-        if self.is_empty() {
+        if self.intervals.is_empty() {
             return 0.0;
         }
         // The present interval counts only if it raises the mean: packets after a loss event tell nothing at first.

@@ -49,7 +49,6 @@ pub struct TfrcSender {
     nofeedback: Time,
     /// A packet was sent since the nofeedback timer was set.
     has_sent: bool,
-    has_feedback: bool,
     /// When the next packet may be sent.
     next: Time,
     number: u64,
@@ -88,7 +87,6 @@ impl TfrcSender {
             doubled: None,
             nofeedback: Time::MAX,
             has_sent: false,
-            has_feedback: false,
             next: Time::ZERO,
             number: 0,
             limits: Limits::default(),
@@ -124,6 +122,11 @@ impl TfrcSender {
         self.is_saturated || self.backlog > 0
     }
 
+    /// The receiver has reported at least once: from then on a round-trip time is known.
+    fn has_feedback(&self) -> bool {
+        self.rtt_s > 0.0
+    }
+
     /// Feedback arrived (section 4.3).
     fn handle_feedback(&mut self, now: Time, feedback: &Feedback) {
         let Some(sample) = now
@@ -133,7 +136,7 @@ impl TfrcSender {
         else {
             return;
         };
-        let is_first = !std::mem::replace(&mut self.has_feedback, true);
+        let is_first = !self.has_feedback();
         if is_first {
             self.events.push_back(EndpointEvent::Connected);
         }
@@ -207,7 +210,7 @@ impl TfrcSender {
         let was_idle = !self.has_sent;
         let p = self.loss_event_rate;
         let half = (self.rate / 2.0).max(self.least_rate());
-        if !self.has_feedback {
+        if !self.has_feedback() {
             if !was_idle {
                 self.rate = half;
             }
