@@ -127,10 +127,10 @@ def causes(
 
 def _texts(parameter: Unsaid, values: Sequence[object]) -> Iterator[tuple[str, list[int]]]:
     """Yield each side of each split in words, with the settings on it."""
-    known = list(range(len(values)))
     for split in _splits(parameter, values):
+        members = set(split.members)
         yield split.here, list(split.members)
-        yield split.there, [index for index in known if index not in set(split.members)]
+        yield split.there, [index for index in range(len(values)) if index not in members]
 
 
 def _splits(parameter: Unsaid, values: Sequence[object]) -> Iterator[_Split]:

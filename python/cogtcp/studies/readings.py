@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cogtcp.output import write_file
-from cogtcp.studies.errors import StudyError
+from cogtcp.studies.stored import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -160,13 +160,9 @@ def read(study: Study) -> dict[str, Reading]:
     Raises:
         StudyError: The file cannot be read.
     """
-    path = study.folder / FILE
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    data = read_json(study.folder / FILE)
+    if data is None:
         return {}
-    except (OSError, ValueError) as error:
-        raise StudyError(f"{path}: {error}") from None
     found = {}
     for claim in study.claims:
         kept = data["claims"].get(claim.id)

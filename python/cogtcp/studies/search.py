@@ -23,6 +23,7 @@ from cogtcp.studies.errors import StudyError
 from cogtcp.studies.judging import distance, judge
 from cogtcp.studies.places import Place
 from cogtcp.studies.space import Setting
+from cogtcp.studies.stored import read_json
 from cogtcp.studies.touching import touching
 from cogtcp.studies.verdicts import combine
 
@@ -144,12 +145,9 @@ def read(study: Study) -> Search | None:
         StudyError: It was made for other unsaid parameters.
     """
     path = study.folder / FILE
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    data = read_json(path)
+    if data is None:
         return None
-    except (OSError, ValueError) as error:
-        raise StudyError(f"{path}: {error}") from None
     names = data["parameters"]
     if set(names) != set(study.space.base):
         raise StudyError(f"{path}: made for other unsaid parameters; repeat: cogtcp reproduce --search")

@@ -25,6 +25,7 @@ from cogtcp.studies import code
 from cogtcp.studies.errors import StudyError
 from cogtcp.studies.exhibits import Table
 from cogtcp.studies.space import Point, show
+from cogtcp.studies.stored import read_json
 from cogtcp.studies.verdicts import ends_text
 
 if TYPE_CHECKING:
@@ -156,13 +157,7 @@ def keep(study: Study, outcome: Mapping[str, Any]) -> Path:
 
 def read(study: Study) -> dict[str, Any] | None:
     """Return what is kept; None if there is nothing."""
-    path = study.folder / FILE
-    try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as error:
-        raise StudyError(f"{path}: {error}") from None
+    found: dict[str, Any] | None = read_json(study.folder / FILE)
     return found
 
 

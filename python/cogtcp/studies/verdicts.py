@@ -84,17 +84,9 @@ def ratio(
     else:
         verdict = "holds" if inner.high < bound else "fails" if against.low > bound else "inconclusive"
     slack = (outer.mean - bound if above else bound - outer.mean) / (abs(bound) or 1.0)
-    return Finding(
-        verdict,
-        outer.mean,
-        outer.low,
-        outer.high,
-        format_interval(outer),
-        where,
-        slack,
-        _spread(shares),
-        _clearance([value - bound if above else bound - value for value in shares]),
-    )
+    clearance = _clearance([value - bound if above else bound - value for value in shares])
+    found = _finding(verdict, outer, format_interval(outer), where)
+    return replace(found, slack=slack, spread=_spread(shares), clearance=clearance)
 
 
 def near(
@@ -129,17 +121,8 @@ def near(
         _clearance([a - low * b for a, b in zip(values, baseline, strict=True)]),
         _clearance([high * b - a for a, b in zip(values, baseline, strict=True)]),
     )
-    return Finding(
-        verdict,
-        outer.mean,
-        outer.low,
-        outer.high,
-        format_interval(outer),
-        where,
-        slack,
-        _spread(shares),
-        clearance,
-    )
+    found = _finding(verdict, outer, format_interval(outer), where)
+    return replace(found, slack=slack, spread=_spread(shares), clearance=clearance)
 
 
 def trend(series: Sequence[Sequence[float]], *, members: int = 1) -> Finding:
