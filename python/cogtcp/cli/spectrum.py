@@ -82,22 +82,14 @@ def add_pu(parser: argparse.ArgumentParser) -> None:
     new.add_argument("--force", action="store_true", help="replace the file if it exists")
 
     show = verb("show", show_users, "show the activity of primary users: shares, times, a timeline")
-    show.add_argument("file", metavar="FILE", help="a PU-log, a map.txt or a CSV of occupancy")
-    show.add_argument(
-        "--from", dest="from_format", choices=FORMATS, help="its format (default: its content tells)"
-    )
     _reading_arguments(show)
     show.add_argument("--window", metavar="A,B", help="draw the timeline of these times in s only")
     show.add_argument("--plot", metavar="FILE", help="draw the timeline into this file, .svg or .html")
     show.add_argument("--force", action="store_true", help="replace the plot if it exists")
 
     convert = verb("convert", convert_log, "write the activity of primary users in another format")
-    convert.add_argument("file", metavar="FILE", help="a PU-log, a map.txt or a CSV of occupancy")
-    convert.add_argument("out", metavar="OUT", help="the file to write; - for standard output")
-    convert.add_argument(
-        "--from", dest="from_format", choices=FORMATS, help="format of FILE (default: its content tells)"
-    )
     _reading_arguments(convert)
+    convert.add_argument("out", metavar="OUT", help="the file to write; - for standard output")
     _format_arguments(convert, "--to", "of OUT")
     convert.add_argument("--force", action="store_true", help="replace OUT if it exists")
 
@@ -105,6 +97,10 @@ def add_pu(parser: argparse.ArgumentParser) -> None:
 def _reading_arguments(parser: argparse.ArgumentParser) -> None:
     # argparse takes "-95dBm" for an option: negative numbers have no unit there.
     parser._negative_number_matcher = re.compile(r"^-[0-9.]+\s*(dBm)?$")
+    parser.add_argument("file", metavar="FILE", help="a PU-log, a map.txt or a CSV of occupancy")
+    parser.add_argument(
+        "--from", dest="from_format", choices=FORMATS, help="format of FILE (default: detected)"
+    )
     parser.add_argument(
         "--threshold",
         type=quantity(LEVEL),
