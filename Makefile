@@ -49,7 +49,7 @@ test-python: $(VENV)/.core $(VENV)/.dev $(VENV)/.s3
 	@$(MAKE) --no-print-directory bundles
 	$(BIN)/python -m pytest
 
-studies: $(VENV)/.core ## Check the pages of verdicts, and judge a sample of settings and the best readings anew (half an hour)
+studies: $(VENV)/.core ## Check the pages of verdicts; measure a sample of settings and the best readings again (half an hour)
 	$(BIN)/python docs/generate_findings.py
 	$(BIN)/python docs/generate_verdicts.py --sample 3
 

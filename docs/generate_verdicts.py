@@ -1,7 +1,7 @@
 """Write what is kept of all studies into README.md and docs/verdicts.md, or check that it stands there.
 
     .venv/bin/python docs/generate_verdicts.py --write    # seconds: nothing is simulated
-    make studies                                          # check, and measure a sample anew
+    make studies                                          # check, and measure a sample again
 
 Answers come from `search.json` and `readings.json` of each study, so the pages are pinned to the digit.
 `--sample N` also judges N settings of each design anew, on the same seeds, and each best reading on fresh
@@ -45,7 +45,7 @@ rules.
 
 
 def main() -> int:
-    """Write or compare; then measure a sample anew."""
+    """Write or compare; then measure a sample again."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--write", action="store_true", help="write the pages")
     parser.add_argument("--sample", type=int, default=0, metavar="N", help="settings to judge anew")

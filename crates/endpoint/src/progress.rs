@@ -31,7 +31,7 @@ pub struct Progress {
     pub sent_bytes: u64,
     /// Packets sent.
     pub sent_packets: u64,
-    /// Packets sent again with data that was sent before.
+    /// Packets that carry retransmitted data.
     pub resent_packets: u64,
     /// Packets that this end knows to be lost.
     pub lost_packets: u64,

@@ -58,7 +58,7 @@ fn flows_that_share_a_bound_are_noted() {
     );
 }
 
-/// Of a burst of losses the kernel repairs one a round trip; the RFCs' NewReno times out and begins anew.
+/// The kernel repairs one loss of a burst per round trip; the RFCs' NewReno times out and restarts.
 #[test]
 fn a_recovery_that_times_out_is_noted() {
     let notes = |tcp: &str| plan("rate = \"1 Mbit/s\", delay = \"1 ms\"", "", tcp).notes;

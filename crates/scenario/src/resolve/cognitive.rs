@@ -46,7 +46,7 @@ pub(super) fn check_use(scenario: &Scenario, findings: &mut Findings) {
     }
 }
 
-/// Refuses links that the access cannot serve. A MAC has one link, and decides what is sent again.
+/// Refuses links that the access cannot serve. A MAC serves one link and decides on retransmissions.
 pub(super) fn check_links(
     radio: &Radio,
     user: &CognitiveUser,
