@@ -341,7 +341,7 @@ mod tests {
         for bytes in [&message, &data] {
             let packet = observer.take(Time::ZERO, bytes).unwrap();
             let frame = Frame::new(packet, bytes.len() as u32);
-            let place = Place { pipe: 1, ends: (0, 1), hops: Some(0) };
+            let place = Place { pipe: 1, ends: (0, 1), hops: 0 };
             observer.dropped(Time::ZERO, place, &frame, DropCause::Loss, false);
         }
         let told: Vec<_> = observer.happenings.iter().map(|it| (it.kind, it.flow, it.value)).collect();

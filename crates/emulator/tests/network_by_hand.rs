@@ -41,7 +41,7 @@ impl Observer<Packet> for Notes {
         match step {
             PacketStep::Received => self.received = Some(pipe),
             // From link to link.
-            PacketStep::Offered if place.hops > Some(0) => {
+            PacketStep::Offered if place.hops > 0 => {
                 self.passed.push((at.as_nanos() / 1000, self.received.unwrap(), pipe));
             }
             _ => {}

@@ -67,7 +67,7 @@ impl<P> Frame<P> {
     }
 }
 
-/// Why a packet was dropped, on a link or by the node that it came to.
+/// Why a packet was dropped on a link.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum DropCause {
     /// The queue was full.
@@ -82,24 +82,12 @@ pub enum DropCause {
     Interference,
     /// The queue discipline signals congestion: the queue was not full.
     Early,
-    /// The node knew no way to its destination.
-    NoRoute,
-    /// Its time to live was over.
-    Expired,
 }
 
 impl DropCause {
     /// Every cause; a cause's number is its place.
-    pub const ALL: [Self; 8] = [
-        Self::Queue,
-        Self::Loss,
-        Self::Silence,
-        Self::Retry,
-        Self::Interference,
-        Self::Early,
-        Self::NoRoute,
-        Self::Expired,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Queue, Self::Loss, Self::Silence, Self::Retry, Self::Interference, Self::Early];
 
     /// The cause's name in tables.
     pub const fn name(self) -> &'static str {
@@ -110,8 +98,6 @@ impl DropCause {
             Self::Retry => "retry",
             Self::Interference => "interference",
             Self::Early => "early",
-            Self::NoRoute => "no route",
-            Self::Expired => "expired",
         }
     }
 }

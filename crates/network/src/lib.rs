@@ -13,14 +13,13 @@
 //!
 //! Reading order: `payload` and `observer` (what the network asks of its driver), `agenda` (what is due when), `network` (links and
 //! the packets on them; in `network/` radios, pairs of CR users (`station_pair`), the ad hoc network, ICMP, conservation, results), `routes` (shortest
-//! paths), `build` (from specifications to links, radios and the air), `forwarding` (tables), `boards` (who hears of radios), `budget` (where the time of bottlenecks goes).
+//! paths), `build` (from specifications to links, radios and the air), `boards` (who hears of radios), `budget` (where the time of bottlenecks goes).
 
 mod account;
 mod agenda;
 mod boards;
 mod budget;
 pub mod build;
-mod forwarding;
 mod network;
 mod observer;
 mod payload;

@@ -19,14 +19,12 @@ pub use notices::{fronts, tells};
 use crate::agenda::{Agenda, Change, Due, Kind};
 use crate::boards::Boards;
 use crate::budget::{Budget, Carriage};
-use crate::forwarding::{Nodes, Step};
 use crate::observer::{Arrival, Observer, PacketStep, Place};
 use crate::payload::{Awaited, Payload, Transit};
 use crate::routes::Hop;
 use crate::station_pair::Noted;
 use air::AdHoc;
 use cogtcp_link::{Departure, DropCause, Flushed, Frame, Gate, Link, Offer};
-use cogtcp_scenario::Experiment;
 use cogtcp_spectrum::air::Air;
 use cogtcp_units::{Rate, Time};
 use notices::Notices;
@@ -40,8 +38,6 @@ use std::sync::Arc;
 const HOST: u32 = u32::MAX;
 /// Label of a pipe whose packets part ways: their paths tell. Any other label is the hop that all its packets take next.
 const BY_PATH: u32 = u32::MAX - 1;
-/// Label of a pipe at whose far end the node looks every packet up in its table.
-const BY_TABLE: u32 = u32::MAX - 3;
 /// First of the hops that lead over the air; values below are pipes.
 const AIR: u32 = crate::agenda::MAX_INDEX;
 
@@ -79,8 +75,6 @@ pub struct Network<P> {
     ends: Vec<(u32, u32)>,
     /// The nodes at the ends of each hop over the air.
     air_hops: Vec<(u32, u32)>,
-    /// The nodes, where they forward by their tables; else nobody asks them.
-    nodes: Option<Nodes>,
     /// Packets dropped on the way, by stream.
     dropped: Vec<u64>,
     hops: u64,
@@ -205,9 +199,6 @@ impl<P: Payload> Network<P> {
         let start = self.path_starts[stream as usize];
         payload.set_transit(Transit { stream, next: start });
         let frame = Frame::new(payload, bytes);
-        if self.nodes.is_some() {
-            return self.send_by_table(now, frame, observer);
-        }
         match self.paths[start as usize] {
             pipe if pipe < AIR => self.put(now, pipe, &frame, observer),
             _ => self.send_elsewhere(now, frame),
@@ -251,40 +242,6 @@ impl<P: Payload> Network<P> {
         }
     }
 
-    /// The first hop of a packet whose node forwards by its table. A packet for its own node is not sent.
-    #[cold]
-    fn send_by_table(&mut self, now: Time, frame: Frame<P>, observer: &mut impl Observer<P>) {
-        let (from, to) = self.ends[frame.packet.transit().stream as usize];
-        match self.nodes.as_ref().map(|nodes| nodes.step(from, to)) {
-            Some(Step::Send(pipe)) => self.put(now, pipe, &frame, observer),
-            // Nothing has carried it: it is dropped where it is.
-            _ => {
-                self.dropped[frame.packet.transit().stream as usize] += 1;
-                observer.unsent(&frame);
-            }
-        }
-    }
-
-    /// The packet in `into` has come to the node at the far end of its pipe, which looks it up in its table. True: it is for that host.
-    #[cold]
-    fn forward_by_table(&mut self, into: &mut Arrival<P>, observer: &mut impl Observer<P>) -> bool {
-        let Arrival { at: now, pipe, frame } = into;
-        let (_, to) = self.ends[frame.packet.transit().stream as usize];
-        let (Some(nodes), Some(pipe)) = (&self.nodes, *pipe) else { return false };
-        match nodes.step(nodes.head(pipe), to) {
-            Step::Deliver => return true,
-            Step::NoRoute => self.drop_packet(*now, pipe, frame, (DropCause::NoRoute, false), observer),
-            Step::Send(next) => {
-                if frame.packet.spend_hop() {
-                    self.put(*now, next, frame, observer);
-                } else {
-                    self.drop_packet(*now, pipe, frame, (DropCause::Expired, false), observer);
-                }
-            }
-        }
-        false
-    }
-
     /// The first packet of `pipe` arrives at the far end: it moves on, is lost, or has reached its host, in which case it
     /// is left in `into` and true is returned.
     #[expect(clippy::inline_always, reason = "one caller, which makes nearly every step")]
@@ -325,11 +282,8 @@ impl<P: Payload> Network<P> {
     fn forward(&mut self, mut next: u32, into: &mut Arrival<P>, observer: &mut impl Observer<P>) -> bool {
         // One comparison for the common case: a label below is the next pipe.
         if next >= AIR {
-            match next {
-                BY_TABLE if !self.forward_by_table(into, observer) => return false,
-                BY_TABLE => next = HOST,
-                BY_PATH => next = self.paths[into.frame.packet.transit().next as usize],
-                _ => {}
+            if next == BY_PATH {
+                next = self.paths[into.frame.packet.transit().next as usize];
             }
             if next == HOST {
                 if self.notices.has_streams() {
@@ -431,8 +385,7 @@ impl<P: Payload> Network<P> {
     fn place(&self, pipe: u32, packet: &P) -> Place {
         let Transit { stream, next } = packet.transit();
         let start = self.path_starts[stream as usize];
-        let hops = self.nodes.is_none().then(|| next.saturating_sub(start + 1));
-        Place { pipe, ends: self.ends[stream as usize], hops }
+        Place { pipe, ends: self.ends[stream as usize], hops: next.saturating_sub(start + 1) }
     }
 
     /// Gate and rate of a pipe change.
@@ -497,7 +450,7 @@ impl<P: Payload> Network<P> {
         observer: &mut impl Observer<P>,
     ) {
         let carried = match cause {
-            DropCause::Loss | DropCause::NoRoute | DropCause::Expired => Carriage::Lost,
+            DropCause::Loss => Carriage::Lost,
             // A MAC that gives a frame up has not carried it: its exchanges are noted as they end.
             DropCause::Interference if self.pipes[pipe as usize].settles => Carriage::Interfered,
             _ => Carriage::None,
@@ -534,8 +487,7 @@ fn local<P: Payload>(at: Time, mut payload: P, bytes: u32) -> Arrival<P> {
 }
 
 impl<P: Payload> Network<P> {
-    /// Adds the next stream, from a node to a node, whose packets take `path`; where nodes forward by their tables these are
-    /// filled with it. Returns its number; streams count from 0.
+    /// Adds the next stream, from a node to a node, whose packets take `path`. Returns its number; streams count from 0.
     pub fn add_stream(&mut self, from: usize, to: usize, path: &[Hop]) -> u32 {
         let start = self.paths.len();
         let stream = self.path_starts.len() as u32;
@@ -551,11 +503,6 @@ impl<P: Payload> Network<P> {
         }
         self.paths.push(HOST);
         self.dropped.push(0);
-        if let Some(nodes) = &mut self.nodes {
-            let path = &self.paths[start..self.paths.len() - 1];
-            nodes.fill(from, to, path);
-            return stream;
-        }
         // Nearly every pipe is always followed by the same hop: its label tells it, without a look at the path,
         // which would be another cache line for every packet.
         for step in self.paths[start..].windows(2) {
@@ -578,16 +525,6 @@ impl<P: Payload> Network<P> {
             self.air_hops.push(ends);
             self.air_hops.len() - 1
         }) as u32
-    }
-
-    /// From now on every node looks every packet up in its table, which streams fill. To be called before there are streams; an ad
-    /// hoc network has routes of its own.
-    pub fn forward_by_tables(&mut self, experiment: &Experiment) {
-        if experiment.adhoc.is_none() {
-            let ends = experiment.links.iter().flat_map(|link| [(link.from, link.to), (link.to, link.from)]);
-            self.nodes = Some(Nodes::new(experiment.nodes.len(), ends));
-            self.pipes.iter_mut().for_each(|pipe| pipe.label = BY_TABLE);
-        }
     }
 
     /// How many streams there are: the number of the next one.

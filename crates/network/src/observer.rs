@@ -17,8 +17,8 @@ pub struct Place {
     pub pipe: u32,
     /// The nodes that its stream leads from and to.
     pub ends: (u32, u32),
-    /// Hops before the link direction; `None`: nodes forward by tables, and the packet counts for itself.
-    pub hops: Option<u32>,
+    /// Hops before the link direction.
+    pub hops: u32,
 }
 
 /// What happens to a packet that is not lost.
@@ -80,9 +80,6 @@ pub trait Observer<P: Payload> {
 
     /// A packet is lost at this node of an ad hoc network.
     fn lost(&mut self, _at: Time, _node: u32, _frame: &Frame<P>, _cause: &'static str) {}
-
-    /// A packet is gone for which its first node has no route.
-    fn unsent(&mut self, _frame: &Frame<P>) {}
 
     /// Something happens to this radio. `own_rate` is the rate that "the link's own" stands for.
     fn radio(&mut self, _at: Time, _radio: RadioPlace, _event: LinkEvent, _own_rate: Rate) {}

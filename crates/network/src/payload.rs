@@ -12,11 +12,6 @@ pub trait Payload: cogtcp_link::Payload {
     fn awaited(&self) -> Awaited {
         Awaited::Nothing
     }
-
-    /// A node that looks it up in a table takes one from the hops that are left to it (RFC 1812 section 5.3.1). False: none is left.
-    fn spend_hop(&mut self) -> bool {
-        true
-    }
 }
 
 /// Where a payload is on its path.

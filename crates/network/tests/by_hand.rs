@@ -202,10 +202,10 @@ fn packets_go_from_link_to_link() {
     let first =
         [(0, PacketStep::Offered, 0, 0), (0, PacketStep::Queued, 0, 0), (11, PacketStep::Received, 0, 0)];
     for (at, step, pipe, hops) in first {
-        let place = Place { pipe, ends: (0, 2), hops: Some(hops) };
+        let place = Place { pipe, ends: (0, 2), hops };
         assert!(driven.seen.steps.contains(&(at, step, place)), "{at} {step:?} {:?}", driven.seen.steps);
     }
-    let place = Place { pipe: 3, ends: (0, 2), hops: Some(1) };
+    let place = Place { pipe: 3, ends: (0, 2), hops: 1 };
     assert!(driven.seen.steps.contains(&(18, PacketStep::Received, place)));
     assert_eq!(driven.network.path(0).collect::<Vec<_>>(), [0, 3]);
 }

@@ -32,9 +32,6 @@ pub struct RunOptions {
     pub cancel: Option<Arc<AtomicBool>>,
     /// Told now and then how far the run is, in simulated time.
     pub watch: Option<Arc<dyn Fn(Time) + Send + Sync>>,
-    /// Every node looks every packet up in its table, as it does where tables change during a run, and a packet's time to live
-    /// counts. Otherwise the way of each stream is read off the tables once, which is faster and gives the same run.
-    pub forward_by_tables: bool,
     /// Builds the congestion controls in place of the transport's registry.
     pub controls: Option<Arc<dyn ControlFactory>>,
 }

@@ -8,7 +8,7 @@
 //! both ends ([`Network::ends`](cogtcp_network::Network::ends)).
 
 use cogtcp_link::Payload;
-use cogtcp_network::{Awaited, TIME_TO_LIVE, Transit};
+use cogtcp_network::{Awaited, Transit};
 use cogtcp_transport::{Flags, IPV4_HEADER, Segment, SeqNumber, TCP_HEADER};
 use cogtcp_units::Time;
 
@@ -21,9 +21,6 @@ pub(crate) struct Packet {
     pub(crate) transit: Transit,
     /// What it carries.
     pub(crate) body: Body,
-    /// Hops that it may still take where nodes forward by their tables. A way that was read off the tables before the run has
-    /// no loop and may be longer.
-    pub(crate) time_to_live: u8,
     /// Data of a flow: what its sender had waited for. Else nothing.
     pub(crate) awaited: Awaited,
     /// The two bits of the IP header (RFC 3168).
@@ -100,14 +97,7 @@ impl Packet {
     /// A packet that is not marked and of a sender that would not react to marks.
     #[inline]
     pub(crate) fn new(body: Body, sent_at: Time) -> Self {
-        Self {
-            sent_at,
-            transit: Transit::default(),
-            body,
-            time_to_live: TIME_TO_LIVE,
-            awaited: Awaited::Nothing,
-            ecn: Ecn(0),
-        }
+        Self { sent_at, transit: Transit::default(), body, awaited: Awaited::Nothing, ecn: Ecn(0) }
     }
 
     /// Whether it carries a TCP segment.
@@ -165,12 +155,6 @@ impl cogtcp_network::Payload for Packet {
     #[inline]
     fn awaited(&self) -> Awaited {
         self.awaited
-    }
-
-    fn spend_hop(&mut self) -> bool {
-        let goes_on = self.time_to_live > 1;
-        self.time_to_live -= u8::from(goes_on);
-        goes_on
     }
 }
 

@@ -90,10 +90,6 @@ impl Observer<Packet> for Recorder {
         self.release(&frame.packet);
     }
 
-    fn unsent(&mut self, frame: &Frame<Packet>) {
-        self.release(&frame.packet);
-    }
-
     fn radio(&mut self, at: Time, radio: RadioPlace, event: LinkEvent, own_rate: Rate) {
         self.trace.radio_event(at, radio, event, own_rate);
     }

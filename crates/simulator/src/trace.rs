@@ -171,9 +171,7 @@ impl Trace {
         };
         let (stream, flow) = (packet.transit.stream, self.flow_of(packet));
         // Nobody counts down on a path that was read off the tables: the place on it tells. A longer path ends at 1.
-        let ttl = place
-            .hops
-            .map_or(packet.time_to_live, |hops| u32::from(TIME_TO_LIVE).saturating_sub(hops).max(1) as u8);
+        let ttl = u32::from(TIME_TO_LIVE).saturating_sub(place.hops).max(1);
         let (capable, marked) = (packet.is_ecn_capable(), packet.is_marked());
         let row = PacketRow {
             time_s: now.as_secs_f64(),

@@ -26,9 +26,6 @@ _WRITTEN = (
     *_FATES, "from", "to", "flow", "ttl", "ecn", "mss", "sack_permitted", "window_scale", "wire_bytes",
 )  # fmt: skip
 
-#: What happens to a packet behind the link: the node there drops it.
-_BEHIND = ("no route", "expired")
-
 
 def blocks(result: Result, point: Point) -> Iterator[bytes]:
     """Return a capture, piece by piece: what a node sends and receives on a link, or what goes over the air.
@@ -73,7 +70,6 @@ def _deaths(result: Result, point: Point) -> dict[int, str]:
     """Return why packets that the node saw are dropped: by the number of the row in which it sees them."""
     deaths: dict[int, str] = {}
     under_way: dict[tuple[Any, ...], deque[int]] = defaultdict(deque)
-    arrived: dict[str, int] = {}
     for number, row in _rows(result, point, _FATES):
         outgoing = row["direction"] == point.outgoing
         # Packets of a stream with the same headers leave a link direction in the order in which they came.
@@ -82,10 +78,8 @@ def _deaths(result: Result, point: Point) -> dict[int, str]:
             if waiting is not None:
                 waiting.append(number)
         elif row["event"] == "received":
-            # What the node at the far end drops follows at once.
-            arrived[row["direction"]] = number if waiting is None else waiting.popleft()
-        elif row["cause"] in _BEHIND:
-            deaths[arrived[row["direction"]]] = _death(row)
+            if waiting is not None:
+                waiting.popleft()
         elif row["refused"]:
             deaths[number] = _death(row)
         elif waiting:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # `crates/emulator/src/journal.rs` describes the records.
 _HEAD = struct.Struct("<QQIBBHII")
 OFFERED, ARRIVED, DROPPED, REFUSED, CAPACITY = range(5)
-_CAUSES = ("queue", "loss", "silence", "retry", "interference", "early", "no route", "expired")
+_CAUSES = ("queue", "loss", "silence", "retry", "interference", "early")
 
 
 @dataclass(frozen=True, slots=True)

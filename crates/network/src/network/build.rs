@@ -84,7 +84,6 @@ impl<P: Payload> Network<P> {
             path_starts: Vec::new(),
             ends: Vec::new(),
             air_hops: Vec::new(),
-            nodes: None,
             dropped: Vec::new(),
             hops: 0,
             has_news: false,

@@ -25,10 +25,7 @@ impl<'e> Simulation<'e> {
             frames: options.trace >= TraceLevel::Packets,
             places: options.trace >= TraceLevel::Series,
         };
-        let mut network = Network::build(experiment, seed, end, recording)?;
-        if options.forward_by_tables {
-            network.forward_by_tables(experiment);
-        }
+        let network = Network::build(experiment, seed, end, recording)?;
         let mut plane = Plane { network, recorder: Recorder::new(options.trace, experiment) };
         let mut flows = Vec::with_capacity(experiment.flows.len());
         let mut plan = Plan {

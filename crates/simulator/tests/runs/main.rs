@@ -7,7 +7,6 @@ mod conservation;
 mod determinism;
 mod episode;
 mod failures;
-mod forwarding;
 mod journey;
 mod metrics;
 mod outages;

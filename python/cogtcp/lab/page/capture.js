@@ -173,11 +173,10 @@ function packetReader({ packets, tcp_segments: segments }) {
 }
 
 const IDENTITY = ["stream", "protocol", "flags", "seq", "payload_bytes", "ack", "window", "sack", "tsval", "tsecr", "experimental"];
-const BEHIND = ["no route", "expired"];
 
 /** Why packets that the node saw are dropped, by the row in which it sees them. */
 function deathsOf(rows, read, sends) {
-  const deaths = new Map(), underWay = new Map(), arrived = new Map();
+  const deaths = new Map(), underWay = new Map();
   for (const i of rows) {
     const row = read(i), outgoing = row.direction === sends;
     const key = outgoing ? IDENTITY.map((name) => row[name]).join() : "";
@@ -185,8 +184,7 @@ function deathsOf(rows, read, sends) {
     const waiting = outgoing ? underWay.get(key) : null;
     const death = () => `dropped at ${row.time_s.toFixed(9)} s: ${row.cause}`;
     if (row.event === "queued") waiting?.push(i);
-    else if (row.event === "received") arrived.set(row.direction, waiting ? waiting.shift() : i);
-    else if (BEHIND.includes(row.cause)) deaths.set(arrived.get(row.direction), death());
+    else if (row.event === "received") waiting?.shift();
     else if (row.refused) deaths.set(i, death());
     else if (waiting?.length) deaths.set(waiting.shift(), death());
   }
