@@ -307,9 +307,10 @@ def search_space(
         )
         written.append(search.keep(found, outcome))
     if trials != 0:
-        kept = search.read(found)
-        for claim in claims:
-            reading = guided.find_reading(context, claim, kept, trials or guided.TRIALS, progress)
+        kept, pool = search.read(found), guided.Pool()
+        # Claims with more points first: their runs serve the others.
+        for claim in sorted(claims, key=lambda row: -len(row.points)):
+            reading = guided.find_reading(context, claim, kept, trials or guided.TRIALS, progress, pool)
             written.append(readings.keep(found, claim.id, reading, provenance.version()))
     return list(dict.fromkeys(written))
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from cogtcp.studies.space import Point, Unsaid, Value
 from cogtcp.studies.statements import Statement
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from cogtcp.studies.statements import Cell
 
@@ -148,17 +148,32 @@ def read_claim(data: Mapping[str, Any]) -> ClaimRow:
     points = tuple(dict.fromkeys(point for block in row.pop("points", []) for point in cross_product(block)))
     if not statements or not points:
         raise ValueError(f"the claim {row.get('id')} needs [[claim.statement]] and [[claim.points]]")
+    numbers = tuple(_read(Number, item, "number") for item in row.pop("number", []))
     return ClaimRow(
         **{key: text(row, key) for key in ("id", "figure", "claim", "paper")},
         ours=bool(row.pop("ours", False)),
         measure=row.pop("measure", "measure"),
         trace=row.pop("trace", "summary"),
         points=points,
-        statements=tuple(statements),
-        numbers=tuple(_read(Number, item, "number") for item in row.pop("number", [])),
+        statements=tuple(_with_numbers(statement, numbers) for statement in statements),
+        numbers=numbers,
         plots=tuple(_read(Plot, item, "plot") for item in row.pop("plot", [])),
         shows=tuple(row.pop("shows", ())),
     )
+
+
+def _with_numbers(statement: Statement, numbers: Sequence[Number]) -> Statement:
+    """Give a statement about the paper's numbers those that it speaks of."""
+    if statement.test != "numbers":
+        return statement
+    mine = tuple(
+        number
+        for number in numbers
+        if number.quantity == statement.quantity and statement.where.items() <= number.at.items()
+    )
+    if not mine:
+        raise ValueError(f'no [[claim.number]] is meant by the statement "{statement.says}"')
+    return replace(statement, numbers=mine)
 
 
 def read_unsaid(data: Mapping[str, Any]) -> Unsaid:
@@ -225,7 +240,7 @@ def known_only(data: Mapping[str, Any], known: tuple[str, ...]) -> None:
 
 
 def _read(kind: type[Any], data: Mapping[str, Any], what: str) -> Any:
-    names = [item.name for item in fields(kind)]
+    names = [item.name for item in fields(kind) if not item.metadata.get("derived")]
     known_only(data, tuple(names))
     values = {key: tuple(value) if key == "each" else _deep(value) for key, value in data.items()}
     try:

@@ -45,6 +45,8 @@ class Study:
     """Settings of the joint design that the search tries."""
     design_seeds: int = 4
     """Seeds at each of them."""
+    confirm_seeds: int = 60
+    """Seeds on which the guided search confirms a reading, at most."""
     quantities: Mapping[str, str] = field(default_factory=dict)
     """What is measured, by name, in words with the unit."""
     stacks: Comparison | None = None
@@ -127,11 +129,12 @@ def load(folder: Path) -> Study:
             unsaid=tuple(read_unsaid(row) for row in under.each("unsaid", data.pop("unsaid", []))),
             design=search.pop("settings", 96),
             design_seeds=search.pop("seeds", 4),
+            confirm_seeds=search.pop("confirm", 60),
             stacks=read_comparison(data.pop("stacks", None)),
             quantities={name: str(words) for name, words in data.pop("quantities", {}).items()},
         )
         under.path = "search."
-        known_only(search, ("settings", "seeds"))
+        known_only(search, ("settings", "seeds", "confirm"))
         under.path = ""
         known_only(data, ("title", "paper", "seeds", "quick_seeds"))
     except ValueError as error:

@@ -8,6 +8,8 @@ the numbers that the paper prints. Where these stay farther than 15 %, a second 
 as objective.
 
 - *Common random numbers.* Every setting is judged on the same seeds.
+- *Shared runs.* Settings that another claim of the same search has measured at all points of this one cost
+  nothing: they are judged first, besides the trials.
 - *Racing.* A setting is judged on few seeds first, and given up as soon as a statement is on the wrong side
   of its bound by two standard errors: hopeless settings cost little.
 - *Confirmation.* The best settings are judged on seeds that had no part in the search, on as many as find the
@@ -36,7 +38,7 @@ from cogtcp.studies.touching import touching
 from cogtcp.studies.verdicts import LEVEL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from cogtcp.studies import Context
     from cogtcp.studies.claims import ClaimRow
@@ -62,8 +64,8 @@ RANDOM = 8
 """Settings that are drawn at random before the sampler has seen enough."""
 CANDIDATES = 3
 """How many settings are confirmed at most."""
-FEWEST, MOST = 12, 60
-"""Seeds of a confirmation."""
+FEWEST = 12
+"""Seeds of a confirmation, at least; a study says how many at most."""
 WITHIN = 0.15
 """How far measured numbers may be from those that the paper prints."""
 _NEVER = -1000.0
@@ -96,16 +98,45 @@ class Trial:
         return sum(value > 0 for value in self.clearances)
 
 
+class Pool:
+    """Settings that claims of one search have measured, for those that come after them."""
+
+    def __init__(self) -> None:
+        self._known: list[tuple[ClaimRow, list[Setting]]] = []
+
+    def add(self, claim: ClaimRow, settings: Iterable[Setting]) -> None:
+        """Add the settings that were judged for a claim."""
+        self._known.append((claim, list(settings)))
+
+    def of(self, claim: ClaimRow) -> list[Setting]:
+        """Return the settings whose runs have all that a claim needs."""
+        return [
+            setting
+            for other, settings in self._known
+            if (other.measure, other.trace) == (claim.measure, claim.trace)
+            and set(claim.points) <= set(other.points)
+            for setting in settings
+        ]
+
+
 def find_reading(
     study: Context,
     claim: ClaimRow,
     design: Search | None,
     trials: int = TRIALS,
     progress: Callable[[str], None] = lambda _: None,
+    pool: Pool | None = None,
 ) -> Reading:
     """Search the reading that reproduces a claim best, and confirm it on fresh seeds."""
+    pool = pool or Pool()
     varied = touching(study, claim)
-    starts = [study.study.space.base, *([] if design is None else design.best(claim.id, STARTS))]
+    shared = pool.of(claim)
+    trials += len(shared)
+    starts = [
+        *shared,
+        study.study.space.base,
+        *([] if design is None else design.best(claim.id, STARTS)),
+    ]
     made: dict[Setting, Trial] = {}
 
     def score(setting: Setting) -> float:
@@ -117,7 +148,7 @@ def find_reading(
 
     def confirm(trial: Trial) -> bool:
         if trial.setting not in tried and len(tried) < CANDIDATES:
-            wanted = _confirming_seeds(claim, trial)
+            wanted = _confirming_seeds(claim, trial, study.study.confirm_seeds)
             tried[trial.setting] = _judge(study, claim, trial.setting, CONFIRM_SEED, wanted)
         return trial.setting in tried and tried[trial.setting].verdict == "holds"
 
@@ -132,7 +163,8 @@ def find_reading(
     best = made[confirmed.setting]
     seeds = len(next(iter(confirmed.grid.values())).records)
     turn = _turn(study, claim, varied, best.setting) if confirmed.verdict == "holds" else None
-    nearest, looked = _nearest(study, claim, varied, made, confirmed, trials)
+    nearest, looked = _nearest(study, claim, varied, made, confirmed, trials - len(shared))
+    pool.add(claim, [*made, *looked])
     progress(f"{claim.id}: {len(made)} settings, {_held(confirmed)} of {len(claim.statements)} statements")
     return Reading(
         setting=best.setting,
@@ -141,7 +173,7 @@ def find_reading(
             for statement, finding in zip(claim.statements, confirmed.findings, strict=True)
         ),
         seeds=(CONFIRM_SEED, CONFIRM_SEED + seeds - 1),
-        evaluated=len(made) + looked,
+        evaluated=len(made) + len(looked),
         least=best.least if math.isfinite(best.least) else math.copysign(99.0, best.least),
         numbers=tuple(numbers(claim, confirmed.grid)),
         nearest=nearest,
@@ -235,15 +267,14 @@ def _nearest(
     made: dict[Setting, Trial],
     confirmed: Judged,
     trials: int,
-) -> tuple[Nearest | None, int]:
+) -> tuple[Nearest | None, list[Setting]]:
     """Search the setting nearest to the paper's numbers, whatever the statements; None where it prints none.
 
-    Also returns how many settings were judged for it.
+    Also returns the settings that were judged for it.
     """
     if not claim.numbers:
-        return None, 0
+        return None, []
     distances = {setting: distance_to_numbers(claim, trial.judged) for setting, trial in made.items()}
-    before = len(distances)
 
     def score(setting: Setting) -> float:
         if setting not in distances:
@@ -260,7 +291,7 @@ def _nearest(
         judged = _judge(study, claim, best, CONFIRM_SEED, FEWEST)
     distance = distance_to_numbers(claim, judged)
     found = Nearest(judged.setting, distance, tuple(numbers(claim, judged.grid)))
-    return found, len(distances) - before
+    return found, [setting for setting in distances if setting not in made]
 
 
 def _distribution(parameter: Unsaid) -> Any:
@@ -275,7 +306,7 @@ def _rounded(value: Value) -> Value:
     return float(f"{value:.3g}") if isinstance(value, float) else value
 
 
-def _confirming_seeds(claim: ClaimRow, trial: Trial) -> int:
+def _confirming_seeds(claim: ClaimRow, trial: Trial, most: int) -> int:
     """Return how many seeds find the effects that the search saw, each with a power of 0.9^(1/k)."""
     clear = [value for value in trial.clearances if value > 0]
     if not clear:
@@ -283,7 +314,7 @@ def _confirming_seeds(claim: ClaimRow, trial: Trial) -> int:
     normal = NormalDist()
     wanted = normal.inv_cdf(1 - LEVEL) + normal.inv_cdf(power.POWER ** (1 / len(claim.statements)))
     least = min(clear)
-    return int(min(max(math.ceil(RUNGS[-1] * (wanted / least) ** 2), FEWEST), MOST))
+    return int(min(max(math.ceil(RUNGS[-1] * (wanted / least) ** 2), FEWEST), most))
 
 
 def _turn(study: Context, claim: ClaimRow, varied: Sequence[Unsaid], reading: Setting) -> Turn | None:

@@ -35,7 +35,7 @@ def seeds_needed(statement: Statement, finding: Finding, tests: int) -> int | No
         return None
     effect = EFFECT if math.isnan(statement.margin) else statement.margin
     each = POWER ** (1 / max(tests, 1))
-    if statement.test in ("near", "flat"):
+    if statement.test in ("near", "flat", "numbers"):
         each = (1 + each) / 2
     normal = NormalDist()
     needed = ((normal.inv_cdf(1 - LEVEL) + normal.inv_cdf(each)) * finding.spread / effect) ** 2

@@ -10,6 +10,7 @@ a `Statement` in `study.toml`, an *ordering* (which is more) or a *magnitude* (h
 | `near` | it is `factor` (1) times that at `than`, within a relative `margin` | `of`, `than`, `margin` |
 | `flat` | it is within `margin` of its mean everywhere along the axis `over` | `over`, `margin` |
 | `rises`, `falls` | it has a trend along `over`; with `every_step` each step shows it | `over` |
+| `numbers` | each number that the claim prints for `quantity`, at points that match `where` | `margin` |
 | `function` | what this function of the study's `tests.py`, or of `common_tests.py`, tests | `function` |
 
 `than` is a point or a number. A statement is made at each combination of the axes in `each`, among the points
@@ -30,6 +31,7 @@ from cogtcp.studies.space import show
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from cogtcp.studies.claims import Number
     from cogtcp.studies.space import Point, Setting
     from cogtcp.studies.verdicts import Finding
 
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     TestFunction = Callable[["Statement", Grid, Setting], Finding]
 
 Kind = Literal["ordering", "magnitude"]
-Test = Literal["above", "below", "near", "flat", "rises", "falls", "function"]
+Test = Literal["above", "below", "near", "flat", "rises", "falls", "numbers", "function"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,8 @@ class Statement:
     function: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     """What the function of the study is given besides."""
+    numbers: tuple[Number, ...] = field(default=(), metadata={"derived": True})
+    """With `test = "numbers"`: those of the claim, put in when the claim is read."""
 
     def check(self) -> None:
         """Refuse a statement that lacks what its test needs.
@@ -95,6 +99,7 @@ class Statement:
             "flat": ("quantity", "over", "margin"),
             "rises": ("quantity", "over"),
             "falls": ("quantity", "over"),
+            "numbers": ("quantity", "margin"),
             "function": ("function",),
         }[self.test]
         for name in needs:
@@ -105,6 +110,9 @@ class Statement:
     @property
     def rule(self) -> str:
         """The test in words."""
+        if self.test == "numbers":
+            count = len(self.numbers)
+            return f"each of {count} numbers within {100 * self.margin:g} % (two one-sided t-tests)"
         if self.test == "function":
             return str(self.options.get("rule", self.function.replace("_", " ")))
         if self.test == "flat":
@@ -145,6 +153,8 @@ class Statement:
                     f'"{self.says}": no function {self.function!r} in tests.py, nor among the common tests'
                 )
             return function(self, grid, setting)
+        if self.test == "numbers":
+            return weakest([self._near_number(grid, number) for number in self.numbers])
         groups = self._groups(grid)
         found = [self._test(group, len(groups), label) for label, group in groups]
         if len(found) == 1:
@@ -185,6 +195,15 @@ class Statement:
         return verdicts.ratio(
             values, baseline, self.factor, above=self.test == "above", members=members, where=where
         )
+
+    def _near_number(self, grid: Grid, number: Number) -> Finding:
+        """Test one number of the paper: that at a point, or its ratio to that at another."""
+        values, count = self._pick(grid, number.at).of(number.quantity), len(self.numbers)
+        if number.than is None:
+            baseline, factor = [number.value] * len(values), 1.0
+        else:
+            baseline, factor = self._pick(grid, number.than).of(number.quantity), number.value
+        return verdicts.near(values, baseline, self.margin, factor, members=count, where=number.says)
 
     def _pick(self, group: Grid, wanted: Mapping[str, Any]) -> Cell:
         found = [cell for point, cell in group.items() if point.matches(wanted)]
