@@ -27,7 +27,7 @@ WASM := target/wasm32-unknown-unknown/web/cogtcp_web.wasm
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test test-rust test-python studies lint format bench agree packetdrill testbeds fuzz soak mutants mutants-larger docs web site bundles notebooks wheel bpf reference lock clean FORCE
+.PHONY: help demo setup test test-rust test-python studies lint words format bench agree packetdrill testbeds fuzz soak mutants mutants-larger docs web site bundles notebooks wheel bpf reference lock clean FORCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +65,10 @@ lint: $(VENV)/.dev ## Check format, lints, types, and what is depended on
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/python docs/prose/check.py
+
+words: ## Count the words of hand-written prose of each page, against the budgets
+	@$(PYTHON) docs/prose/words.py
 
 format: $(VENV)/.dev ## Bring all sources into the project's format
 	@$(LINTERS)

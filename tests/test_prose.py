@@ -1,0 +1,96 @@
+"""The scripts that count and check prose: docs/prose, docs/generate_messages.py."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+
+sys.path[:0] = [str(ROOT / "docs/prose"), str(ROOT / "docs")]
+
+import check  # noqa: E402
+import generate_messages  # noqa: E402
+import text  # noqa: E402
+import words  # noqa: E402
+
+PAGE = """\
+# Three words here
+
+Two words. `code counts` and [a link](somewhere.md).
+
+```sh
+not counted
+```
+
+| not | counted |
+|---|---|
+
+<!-- parameters: X -->
+not counted
+<!-- end of parameters -->
+
+- an item that
+  goes over two lines
+"""
+
+
+def test_code_tables_and_what_scripts_write_are_no_prose() -> None:
+    assert text.words(PAGE) == 3 + 2 + 2 + 1 + 2 + 7
+
+
+def test_paragraphs_have_the_number_of_their_first_line() -> None:
+    assert list(text.paragraphs(PAGE)) == [
+        (1, "Three words here"),
+        (3, "Two words. `code counts` and a link."),
+        (16, "an item that goes over two lines"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("paragraph", "found"),
+    [
+        ("SACK cannot be told from Reno.", "is not significantly different"),
+        ("The rate of the link and that of the radio differ.", "repeat the noun"),
+        ("The link changes at a handover.", "handoff"),
+        ("word " * 31, "a sentence of 31 words"),
+        ("word " * 29 + "end. " + "Word " * 30, ""),
+        ("`that of` is code.", ""),
+        ("The link drops a packet. The sender retransmits it.", ""),
+    ],
+)
+def test_what_the_check_finds(paragraph: str, found: str) -> None:
+    wrong = list(check.findings(paragraph))
+    assert bool(wrong) == bool(found)
+    assert all(found in what for what in wrong)
+
+
+def test_prose_is_as_the_rules_want_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert check.main([]) == 0, capsys.readouterr().out
+
+
+def test_every_entry_that_is_not_checked_exists() -> None:
+    for entry in check.not_yet():
+        assert (ROOT / entry).exists(), f"docs/prose/not-yet.txt: there is no {entry}"
+
+
+def test_messages_are_found_with_their_places() -> None:
+    found = generate_messages.messages()
+    for path, part in (
+        ("python/cogtcp/cli/__init__.py", "there is not enough memory"),
+        ("crates/units/src/quantity.rs", "unit"),
+    ):
+        places = [message for message in found if str(message.path) == path and part in message.text]
+        assert places, path
+        lines = (ROOT / path).read_text().splitlines()
+        assert any(part in line for line in lines[places[0].line - 1 : places[0].line + 5]), path
+
+
+def test_budgets() -> None:
+    assert words.budget(Path("README.md")) == 700
+    assert words.budget(Path("docs/congestion/bbr.md")) == 600
+    assert words.budget(Path("docs/congestion/your-own.md")) == 300
+    assert words.budget(Path("docs/adding-a-metric.md")) == 300
+    assert words.budget(Path("docs/scenario.md")) is None
