@@ -180,6 +180,7 @@ VERBS = [
     "packets",
     "compare",
     "tune",
+    "advise",
     "plot",
     "sweep",
     "results",

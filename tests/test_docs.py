@@ -48,6 +48,7 @@ SHORTER = {
         "--grid",
         "2x2",
     ],
+    "advise": ["--set", f"run.duration={LONGEST}", "--budget", "40runs"],
     "reproduce": ["--seeds", "2", "--only", "c2-f4a"],
     "validate": ["--peer", "theory", "--cases", "1", "--runs", "2"],
     "sweep": ["--set", f"run.duration={LONGEST}", "--seeds", "2"],

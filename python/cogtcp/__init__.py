@@ -30,6 +30,7 @@ from cogtcp.statistics import Interval
 
 if _TYPE_CHECKING:
     from cogtcp import journey, mobility, spectrum
+    from cogtcp.advising import advise
     from cogtcp.sweeping import sweep
     from cogtcp.tuning import tune
 
@@ -54,6 +55,7 @@ __all__ = [
     "Trace",
     "UsageError",
     "__version__",
+    "advise",
     "check_congestion_control",
     "compare",
     "journey",
@@ -67,6 +69,7 @@ __all__ = [
 # What a script may never ask for is loaded when it does: `import cogtcp` is to take no longer than it must.
 # (`compare` is not among them: its module bears its name, and would take its place.)
 _LATER = {
+    "advise": ("cogtcp.advising", "advise"),
     "journey": ("cogtcp.journey", ""),
     "metrics": ("cogtcp.metrics", ""),
     "mobility": ("cogtcp.mobility", ""),

@@ -107,6 +107,7 @@ def _fail(args: argparse.Namespace, error: Exception) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     from cogtcp.cli import (
+        advise,
         agree,
         arguments,
         emulate,
@@ -208,6 +209,13 @@ def _parser() -> argparse.ArgumentParser:
     _scenario_arguments(best)
     tune.add_tune(best)
     _output_arguments(best)
+
+    what_to_run = verb(
+        "advise", _advise, "say which transport to run over a scenario's link, and how sure that is"
+    )
+    _scenario_arguments(what_to_run)
+    advise.add_advise(what_to_run)
+    _output_arguments(what_to_run)
 
     figure = verb("plot", _plot, "draw a figure for a paper of saved results (PDF, SVG, PNG)")
     plot.add_plot(figure)
@@ -455,6 +463,12 @@ def _tune(args: argparse.Namespace) -> int:
     from cogtcp.cli import tune
 
     return tune.tune(args)
+
+
+def _advise(args: argparse.Namespace) -> int:
+    from cogtcp.cli import advise
+
+    return advise.advise(args)
 
 
 def _plot(args: argparse.Namespace) -> int:

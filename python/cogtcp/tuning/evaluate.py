@@ -14,15 +14,17 @@ from cogtcp.statistics import Interval, mean_interval
 from cogtcp.tuning.space import Range, read
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from cogtcp.metrics import Metric
-    from cogtcp.runner import Outcome, Runner
+    from cogtcp.runner import Measure, Outcome, Runner
     from cogtcp.scenario import Scenario
     from cogtcp.tuning.space import Parameter
 
 #: One value for each parameter, in their order: a number in the unit of its range, or one of its choices.
 Point: TypeAlias = "tuple[float | str, ...]"
+#: Changes of a scenario by seed, as paths and texts: inputs that are uncertain.
+Draw: TypeAlias = "Callable[[int], tuple[tuple[str, str], ...]]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +66,32 @@ class Evaluation:
         return f"{metric.name} has no value with {which}"
 
 
-class Simulator:
-    """Simulates points, and remembers what it has simulated."""
+def nothing_drawn(seed: int) -> tuple[tuple[str, str], ...]:
+    """Return no changes: all inputs are certain."""
+    return ()
 
-    def __init__(self, scenario: Scenario, parameters: Sequence[Parameter], runner: Runner) -> None:
+
+class Simulator:
+    """Simulates points, and remembers what it has simulated.
+
+    Args:
+        scenario: What points change.
+        parameters: What is varied.
+        runner: Makes the runs.
+        measure: What is kept of a run: numbers, among them every metric that is asked for.
+        draw: Further changes by seed, for inputs that are uncertain.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        parameters: Sequence[Parameter],
+        runner: Runner,
+        measure: Measure = measure,
+        draw: Draw = nothing_drawn,
+    ) -> None:
+        self._measure = measure
+        self._draw = draw
         self._scenario = scenario
         self._parameters = parameters
         self._runner = runner
@@ -84,7 +108,7 @@ class Simulator:
             if not isinstance(scenario, ScenarioError):
                 for seed in seeds:
                     if (key := (hashes[-1], seed)) not in self._known:
-                        missing[key] = Case(scenario, seed, measure)
+                        missing[key] = Case(scenario, seed, self._measure, changes=self._draw(seed))
         self._known.update(zip(missing, self._runner.outcomes(list(missing.values())), strict=True))
         return [
             Evaluation(tuple(seeds), error=str(scenario), invalid=scenario)

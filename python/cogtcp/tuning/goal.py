@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 _CONSTRAINT = re.compile(r"\s*([\w-]+)\s*(<=|>=)\s*([+-]?[\d.]+(?:[eE][+-]?\d+)?)\s*(\S.*?)?\s*")
 #: What a metric may be called besides its name, which says its unit: goodput, rtt_p95, pu_interfered.
 _SUFFIXES = ("_bps", "_s", "_share", "_mean_s", "_mean")
-_ALIASES = {"pu_interference": "pu_interfered_share", "pu_exposure": "pu_exposed_share"}
+_ALIASES = {
+    "pu_interference": "pu_interfered_share",
+    "pu_exposure": "pu_exposed_share",
+    "delay": "rtt_mean_s",
+}
 
 Kept = Literal["kept", "broken", "unclear"]
 

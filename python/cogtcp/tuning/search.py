@@ -16,11 +16,12 @@ from optuna.study import StudyDirection
 from optuna.trial import TrialState
 
 from cogtcp._errors import RunError, ScenarioError, UsageError
+from cogtcp.metrics import measure
 from cogtcp.output import prepare_folder, write_file, write_table
 from cogtcp.result import check_seed
 from cogtcp.runner import Runner
 from cogtcp.tuning import goal
-from cogtcp.tuning.evaluate import Simulator, shown
+from cogtcp.tuning.evaluate import Simulator, nothing_drawn, shown
 from cogtcp.tuning.result import Finalist, Trial, Tuning, ranked
 from cogtcp.tuning.space import Range, parameters, quantity, read
 from cogtcp.tuning.theory import theory
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
 
     from optuna.distributions import BaseDistribution
 
+    from cogtcp.runner import Measure
     from cogtcp.scenario import Scenario
-    from cogtcp.tuning.evaluate import Evaluation, Point
+    from cogtcp.tuning.evaluate import Draw, Evaluation, Point
     from cogtcp.tuning.goal import Constraint, Objective
     from cogtcp.tuning.space import Parameter
     from cogtcp.tuning.theory import Theory
@@ -66,13 +68,15 @@ class Plan:
     fresh_seeds: tuple[int, ...]
     batch: int
     grid: tuple[int, ...]
+    measure: Measure = measure
+    draw: Draw = nothing_drawn
 
     @classmethod
     def of(
         cls,
         scenario: Scenario,
         vary: Mapping[str, str] | None,
-        objective: str,
+        objective: str | Objective,
         constraints: Sequence[str],
         trials: int,
         seeds: int,
@@ -87,7 +91,7 @@ class Plan:
                 raise UsageError(f"{name} is {value}; it must be at least 1")
         if fresh_seeds < 2:
             raise UsageError(f"fresh_seeds is {fresh_seeds}; fewer than two have no confidence interval")
-        wanted = goal.objective(objective)
+        wanted = goal.objective(objective) if isinstance(objective, str) else objective
         limits = tuple(goal.constraint(text) for text in constraints)
         first = scenario.seed if seed is None else seed
         check_seed(first)
@@ -144,13 +148,15 @@ def search(
             progress(done, max(known, expected))
 
     runner = Runner(None if folder is None else folder / _RUNS, jobs, advance)
-    result = _search(plan, Simulator(plan.scenario, plan.parameters, runner))
+    result = search_with(plan, runner)
     if folder is not None:
         _save(result, folder, command)
     return result
 
 
-def _search(plan: Plan, simulator: Simulator) -> Tuning:
+def search_with(plan: Plan, runner: Runner) -> Tuning:
+    """Do what is planned with a runner, and write nothing."""
+    simulator = Simulator(plan.scenario, plan.parameters, runner, plan.measure, plan.draw)
     trials: list[Trial] = []
     grid: tuple[Trial, ...] = ()
     finalists: tuple[Finalist, ...] = ()

@@ -1,0 +1,92 @@
+"""What to run over a link: a race of transports, the tuner for named parameters, and what changes the answer.
+
+`docs/advice.md` tells what is done and what it means; read in this order: `wanted` (the objective), `inputs`
+(what is uncertain), `racing` (who is best), `around` (what would change the answer), `advice` (the result),
+`telling` (the paragraph).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from cogtcp.advising.advice import Advice
+    from cogtcp.scenario import Scenario
+
+#: The transports that race if none are named: one of each kind that a host of today may run.
+TRANSPORTS = (
+    "newreno", "sack", "linux-reno", "cubic-hystart", "linux-cubic", "vegas", "westwood", "compound", "c2",
+    "bbr", "linux-bbr",
+)  # fmt: skip
+
+
+def advise(
+    scenario: Scenario,
+    objective: str = "goodput",
+    *,
+    transports: Sequence[str | type] = (),
+    over: Mapping[str, str] | None = None,
+    constraints: Sequence[str] = (),
+    uncertain: Mapping[str, str] | None = None,
+    margin: float = 0.02,
+    budget: str = "60 s",
+    seed: int | None = None,
+    jobs: int | None = None,
+    out: str | Path | None = None,
+    force: bool = False,
+    progress: Any = None,
+    command: str | None = None,
+) -> Advice:
+    """Say what to run: which transport, with which parameters, how sure that is, and what would change it.
+
+    Transports race over the same seeds. Who is worse beyond chance leaves; the race ends when nobody left can
+    win by more than the margin. All its statements hold together with 95 % confidence. Ctrl-C stops early:
+    the advice then has `interrupted` set and rests on the runs that were finished.
+
+    >>> advice = cogtcp.advise(scenario, "goodput", constraints=["delay<=200 ms"], budget="20 s")
+    >>> advice.winner.name, advice.text
+    >>> advice.scenario_of(advice.winner)
+
+    Args:
+        scenario: The link and what goes over it; its own transport is the baseline.
+        objective: `goodput` or another metric as in `tune`; `utility:W`, log2 of goodput less W times log2 of
+            the mean RTT; `completion:10MB`; `stalls` of videos; `worst-flow`.
+        transports: Names of presets, or congestion controls in Python; by default `TRANSPORTS`.
+        over: Further fields to decide, as in `tune`: values race with the transports (all combinations),
+            ranges are searched by the tuner for the best transports (the extra `tune`).
+        constraints: Limits on means of metrics, as in `"pu_interference<=5%"` or `"delay<=200 ms"`.
+        uncertain: Fields that are known as ranges, `{"topology.single_hop.link.delay": "19 ms..21 ms"}`: each
+            seed draws its own value, and the answer is good over all of them.
+        margin: What a win must exceed to matter, as a share.
+        budget: Real time, `"60 s"`, or runs, `"400 runs"`. With runs the answer depends on nothing else.
+        seed: The first seed; by default the scenario's.
+        jobs: Runs at a time; by default one for each processor.
+        out: Folder for report, tables and finished runs; by default nothing is written.
+        force: Use `out` although it holds other files; these are kept in a folder beside it.
+        progress: Called with the number of finished runs and of all runs known so far.
+        command: The command line, for the report.
+
+    Raises:
+        ScenarioError: The scenario cannot be simulated, or has no such field.
+        UsageError: Something asked for makes no sense.
+        RunError: No candidate could be simulated.
+        OutputError: The results cannot be written.
+        KeyboardInterrupt: Interrupted before the first look.
+    """
+    from cogtcp.advising.deciding import Question, decide
+
+    question = Question.of(
+        scenario,
+        objective,
+        transports or TRANSPORTS,
+        over or {},
+        constraints,
+        uncertain or {},
+        margin,
+        budget,
+        seed,
+    )
+    return decide(question, jobs=jobs, out=out, force=force, progress=progress, command=command)

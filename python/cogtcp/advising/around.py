@@ -1,0 +1,245 @@
+"""What would change the answer: fields of the scenario made larger and smaller, one at a time."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cogtcp._errors import ScenarioError
+from cogtcp.statistics import Interval, paired_difference
+from cogtcp.tuning.space import quantity
+
+if TYPE_CHECKING:
+    from cogtcp.advising.advice import Advice, Candidate
+    from cogtcp.advising.deciding import Bench, Question
+    from cogtcp.scenario import Scenario
+
+#: Factors by which fields are changed, the nearest first.
+FACTORS = (2.0, 0.5, 4.0, 0.25, 8.0, 0.125)
+#: How many of the best are measured at each changed value, and over how many seeds.
+RIVALS, SEEDS = 5, 8
+#: Halvings of the factor between where the answer stands and where another wins.
+_STEPS = 3
+#: Sections of a scenario whose quantities are looked at.
+_SECTIONS = ("topology", "radio", "spectrum", "mac")
+#: Fields that whoever runs a link can choose, by their last key, within a link, a radio or a MAC.
+_CHOSEN = {
+    "queue", "reverse_queue", "off", "on", "sensing_time", "transmission_time", "mark", "dwell",
+}  # fmt: skip
+
+
+@dataclass
+class Probe:
+    """One field and what became of the answer when it was changed.
+
+    Attributes:
+        path: The field.
+        value: As the scenario has it.
+        chosen: Whether whoever runs the link can choose it.
+        wins: Who wins at the nearest value at which another wins, and that value; empty if nobody does.
+        stands: The value nearest to that at which the answer still stands.
+        factor: That value over the scenario's.
+        looked: Values that were looked at, by factor, with the winner's gain there over the scenario's value.
+    """
+
+    path: str
+    value: str
+    chosen: bool
+    wins: str = ""
+    at: str = ""
+    stands: str = ""
+    factor: float = math.nan
+    looked: dict[float, Interval] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "path": self.path,
+            "value": self.value,
+            "chosen": self.chosen,
+            "another_wins": self.wins or None,
+            "from": self.at or None,
+            "stands_at": self.stands or None,
+            "factor": self.factor,
+            "gain_by_factor": {f"{k:g}": [v.mean, v.low, v.high] for k, v in sorted(self.looked.items())},
+        }
+
+
+def fields(scenario: Scenario) -> list[tuple[str, str]]:
+    """Return the quantities of a scenario's links, radios and spectrum as paths and texts, links first."""
+    found: list[tuple[str, str]] = []
+
+    def walk(node: Any, path: str) -> None:
+        if isinstance(node, dict):
+            for key, value in node.items():
+                walk(value, f"{path}.{key}")
+        elif isinstance(node, list):
+            for number, value in enumerate(node):
+                walk(value, f"{path}.{number}")
+        else:
+            known = quantity(node)
+            if known is not None and known[0] > 0 and not isinstance(node, int):
+                found.append((path, str(node)))
+
+    data = scenario.to_dict()
+    for section in _SECTIONS:
+        if section in data:
+            walk(data[section], section)
+    return found
+
+
+def look(question: Question, bench: Bench, advice: Advice) -> None:
+    """Look at each field at twice and half its value, then further, until the budget is spent."""
+    winner = advice.winner
+    assert winner is not None  # noqa: S101
+    rivals = [candidate for candidate in advice.ranked() if candidate is not winner][: RIVALS - 1]
+    if not rivals:
+        return
+    base = winner.scenario_of(question.scenario)
+    decided = {path for path, _ in winner.changes} | {p.path for p in question.inputs.parameters}
+    probes = []
+    for path, text in fields(base):
+        if path not in decided:
+            probes.append(Probe(path, text, path.rpartition(".")[2] in _CHOSEN))
+    advice.probes = []
+    first = min(bench.records[winner.name])  # where ranges were searched, no seed of the search
+    seeds = range(first, first + (SEEDS if question.is_random else 1))
+    here = _values(question, bench, [winner], seeds, ())[0]
+    for factor in FACTORS:
+        for probe in probes:
+            if bench.spent(1.0):
+                return
+            if probe.wins:
+                continue
+            at = _at(base, probe, factor)
+            if at is None:
+                continue
+            beaten = _beaten(question, bench, winner, rivals, seeds, (probe.path, at), here, probe, factor)
+            if probe not in advice.probes:
+                advice.probes.append(probe)
+            if beaten:
+                probe.wins, probe.at, probe.factor = beaten, at, factor
+                _narrow(question, bench, winner, rivals, seeds, probe, base)
+
+
+def _narrow(
+    question: Question,
+    bench: Bench,
+    winner: Candidate,
+    rivals: list[Candidate],
+    seeds: range,
+    probe: Probe,
+    base: Scenario,
+) -> None:
+    """Find a nearer value at which another wins."""
+    near = max(
+        (f for f in probe.looked if _between(f, probe.factor)), key=lambda f: abs(math.log(f)), default=1.0
+    )
+    probe.stands = _at(base, probe, near) or probe.value
+    for _ in range(_STEPS):
+        if bench.spent(1.0):
+            return
+        middle = math.sqrt(near * probe.factor)
+        at = _at(base, probe, middle)
+        if at is None or at in (probe.at, probe.stands):
+            return
+        beaten = _beaten(question, bench, winner, rivals, seeds, (probe.path, at), None, probe, middle)
+        if beaten:
+            probe.wins, probe.at, probe.factor = beaten, at, middle
+        else:
+            near, probe.stands = middle, at
+
+
+def _between(factor: float, end: float) -> bool:
+    """Whether a factor lies between 1 and `end`, on the same side."""
+    return math.log(factor) * math.log(end) > 0 and abs(math.log(factor)) < abs(math.log(end))
+
+
+def _beaten(
+    question: Question,
+    bench: Bench,
+    winner: Candidate,
+    rivals: list[Candidate],
+    seeds: range,
+    change: tuple[str, str],
+    here: list[float] | None,
+    probe: Probe,
+    factor: float,
+) -> str:
+    """Return which rival beats the winner by more than the margin, beyond chance, with a field changed."""
+    ours, *theirs = _values(question, bench, [winner, *rivals], seeds, (change,))
+    sign, wanted = question.wanted.objective.sign, question.wanted
+    if here is not None and ours and len(ours) == len(here):
+        probe.looked[factor] = _gain(ours, here, sign, additive=wanted.additive)
+    best, found = 0.0, ""
+    for rival, values in zip(rivals, theirs, strict=True):
+        if not values or len(values) != len(ours) or not _keeps(question, bench, rival, seeds, change):
+            continue
+        if not question.is_random:
+            low = mean = sign * (values[0] - ours[0])
+        else:
+            apart = paired_difference(values, ours, 1 - 0.05 / len(rivals))
+            mean, low = sign * apart.mean, min(sign * apart.low, sign * apart.high)
+        scale = 1.0 if wanted.additive else abs(math.fsum(ours) / len(ours))
+        if low > 0 and mean > wanted.margin(question.margin) * scale and mean > best:
+            best, found = mean, rival.name
+    return found
+
+
+def _keeps(question: Question, bench: Bench, rival: Candidate, seeds: range, change: tuple[str, str]) -> bool:
+    """Whether a rival keeps the constraints in the mean with a field changed."""
+    if not question.constraints:
+        return True
+    (rows,) = bench.measure([rival], list(seeds), (change,))
+    for constraint in question.constraints:
+        values = [row[constraint.metric.name] for row in rows if not isinstance(row, str)]
+        if not values or constraint.excess(math.fsum(values) / len(values)) > 0:
+            return False
+    return True
+
+
+def _gain(ours: list[float], here: list[float], sign: int, *, additive: bool) -> Interval:
+    """Return by how much the winner gains, as a share, where a field is changed."""
+    scale = 1.0 if additive else abs(math.fsum(here) / len(here)) or 1.0
+    apart = paired_difference(ours, here)
+    ends = (
+        sorted((sign * apart.low / scale, sign * apart.high / scale))
+        if apart.n > 1
+        else [sign * apart.mean / scale] * 2
+    )
+    return Interval(sign * apart.mean / scale, ends[0], ends[1], apart.n)
+
+
+def _values(
+    question: Question,
+    bench: Bench,
+    candidates: list[Candidate],
+    seeds: range,
+    more: tuple[tuple[str, str], ...],
+) -> list[list[float]]:
+    """Return the objective of candidates by seed; an empty list where a run failed."""
+    name = question.wanted.objective.metric.name
+    rows = bench.measure(candidates, list(seeds), more)
+    return [
+        [row[name] for row in each if not isinstance(row, str)]
+        if not any(isinstance(r, str) for r in each)
+        else []
+        for each in rows
+    ]
+
+
+def _at(base: Scenario, probe: Probe, factor: float) -> str | None:
+    """Return the field's value times a factor as the scenario reads it; None if it does not take that."""
+    number, unit = quantity(probe.value) or (math.nan, "")
+    for text in (
+        f"{float(f'{number * factor:.4g}')!r} {unit}".strip(),
+        f"{round(number * factor)} {unit}".strip(),
+    ):
+        try:
+            changed = base.set_text(probe.path, text)
+            changed.check()
+        except ScenarioError:
+            continue
+        return text if changed.hash != base.hash else None
+    return None

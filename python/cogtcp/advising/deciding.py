@@ -1,0 +1,442 @@
+"""From a question to advice: races, the tuner between them, and what would change the answer."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import re
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cogtcp._errors import RunError, ScenarioError, UsageError
+from cogtcp.advising import around
+from cogtcp.advising.advice import Advice, Candidate
+from cogtcp.advising.inputs import Inputs
+from cogtcp.advising.racing import Race
+from cogtcp.advising.wanted import Wanted
+from cogtcp.control import control_name
+from cogtcp.output import prepare_folder, write_file, write_table
+from cogtcp.result import check_seed
+from cogtcp.runner import Case, Runner, available_processors
+from cogtcp.statistics import mean_interval
+from cogtcp.tuning import goal
+from cogtcp.tuning.space import Choice, Range, parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from cogtcp.runner import Outcome
+    from cogtcp.scenario import Scenario
+    from cogtcp.tuning.space import Parameter
+
+#: What a folder of results holds besides its marker.
+_DOCUMENT, _REPORT, _RUNS = "advice.json", "report.html", "runs"
+_TABLE, _SCENARIO, _BEST = "runs.parquet", "scenario.toml", "best.toml"
+#: More candidates than this make a race long; a search is for that.
+MOST_CANDIDATES = 200
+#: Seeds after which a race ends: what they cannot tell apart is alike for most purposes.
+MOST_SEEDS = 200
+#: Shares of the budget: the race with ranges to be searched and without, and the search.
+_RACE, _RACE_BEFORE_SEARCH, _SEARCH = 0.7, 0.35, 0.35
+#: How many of the best the tuner works on, and the trials and seeds that it takes at most for each.
+_TUNED, _TRIALS, _TRIAL_SEEDS = 2, 24, 3
+_BUDGET = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(s|min|h|runs?)\s*")
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked, checked."""
+
+    scenario: Scenario
+    wanted: Wanted
+    candidates: tuple[Candidate, ...]
+    ranges: tuple[Parameter, ...]
+    over: tuple[Parameter, ...]
+    constraints: tuple[goal.Constraint, ...]
+    uncertain: Mapping[str, str]
+    inputs: Inputs
+    margin: float
+    seconds: float
+    runs: int
+    seed: int
+
+    @classmethod
+    def of(
+        cls,
+        scenario: Scenario,
+        objective: str,
+        transports: Sequence[str | type],
+        over: Mapping[str, str],
+        constraints: Sequence[str],
+        uncertain: Mapping[str, str],
+        margin: float,
+        budget: str,
+        seed: int | None,
+    ) -> Question:
+        """Check what is asked. Raises `UsageError` or `ScenarioError`."""
+        wanted = Wanted.of(objective)
+        scenario = wanted.prepared(scenario)
+        scenario.check()
+        if not 0 < margin < 1:
+            raise UsageError(f"margin {margin:g}: write a share between 0 and 1, as 0.02 for 2 %")
+        match = _BUDGET.fullmatch(budget)
+        if match is None or float(match[1]) <= 0:
+            raise UsageError(f'budget {budget}: write a time or a number of runs, as in "60 s" or "400 runs"')
+        is_runs = match[2].startswith("run")
+        seconds = math.inf if is_runs else float(match[1]) * {"s": 1, "min": 60, "h": 3600}[match[2]]
+        varied = parameters(scenario, over) if over else ()
+        inputs = Inputs(scenario, uncertain)
+        for one, other in itertools.product(varied, inputs.parameters):
+            if one.place == other.place:
+                raise UsageError(f"{one.path} is both decided and uncertain; leave it out of one of them")
+        first = scenario.seed if seed is None else seed
+        check_seed(first)
+        check_seed(first + 10 * MOST_SEEDS)
+        inputs.check(scenario, first)
+        candidates = _candidates(scenario, transports, [p for p in varied if isinstance(p, Choice)])
+        return cls(
+            scenario=scenario,
+            wanted=wanted,
+            candidates=candidates,
+            ranges=tuple(p for p in varied if isinstance(p, Range)),
+            over=tuple(varied),
+            constraints=tuple(goal.constraint(text) for text in constraints),
+            uncertain=dict(uncertain),
+            inputs=inputs,
+            margin=margin,
+            seconds=seconds,
+            runs=int(float(match[1])) if is_runs else 10**9,
+            seed=first,
+        )
+
+    @property
+    def is_random(self) -> bool:
+        """Whether seeds differ at all."""
+        return bool(self.inputs.parameters) or any(
+            candidate.scenario_of(self.scenario).is_random for candidate in self.candidates
+        )
+
+    @property
+    def job(self) -> dict[str, Any]:
+        """What a folder with the results is the result of: a larger budget goes on in it."""
+        return {
+            "verb": "advise",
+            "scenario": self.scenario.hash,
+            "objective": self.wanted.text,
+            "candidates": [candidate.name for candidate in self.candidates],
+            "over": [[parameter.path, repr(parameter)] for parameter in self.over],
+            "constraints": [constraint.describe() for constraint in self.constraints],
+            "uncertain": dict(self.uncertain),
+            "margin": self.margin,
+            "seed": self.seed,
+        }
+
+
+def _candidates(
+    scenario: Scenario, transports: Sequence[str | type], choices: Sequence[Choice]
+) -> tuple[Candidate, ...]:
+    """Return the scenario as it is, and every transport with every combination of the choices."""
+    names = list(dict.fromkeys(map(control_name, transports)))
+    changes = [
+        tuple(zip((choice.path for choice in choices), values, strict=True))
+        for values in itertools.product(*(choice.values for choice in choices))
+    ]
+    if len(names) * len(changes) > MOST_CANDIDATES:
+        raise UsageError(
+            f"{len(names)} transports and {len(changes)} combinations of values are more than "
+            f"{MOST_CANDIDATES} candidates; name fewer, or write ranges, which are searched"
+        )
+    found = {scenario.hash: Candidate("as it is")}
+    errors: list[str] = []
+    for name, change in itertools.product(names, changes):
+        candidate = Candidate(_name(name, change), name, change)
+        try:
+            made = candidate.scenario_of(scenario)
+            made.check()
+        except ScenarioError as error:
+            errors.append(f"{candidate.name}: {error}")
+            continue
+        if made.hash == scenario.hash:  # what it runs today has a name
+            found[made.hash] = Candidate(candidate.name, name, change, as_it_is=True)
+        else:
+            found.setdefault(made.hash, candidate)
+    if errors and len(found) == 1:
+        raise UsageError(f"no candidate can be simulated: {errors[0]}")
+    today = found[scenario.hash]
+    if today.name == "as it is":
+        found[scenario.hash] = Candidate("as it is", as_it_is=True)
+    return tuple(found.values())
+
+
+def _name(transport: str, changes: tuple[tuple[str, str], ...]) -> str:
+    return ", ".join([transport, *(f"{path.rpartition('.')[2]} {value}" for path, value in changes)])
+
+
+class Bench:
+    """Makes runs for all parts of an advice, within its budget.
+
+    Attributes:
+        made: Runs so far.
+        records: What is known of each candidate by seed: what `wanted.observe` returned, or an error.
+    """
+
+    def __init__(self, question: Question, runner: Runner) -> None:
+        self.question = question
+        self.made = 0
+        self.records: dict[str, dict[int, dict[str, float] | str]] = {}
+        self._runner = runner
+        self._started = time.monotonic()
+        self._measure = question.wanted.measure
+
+    def spent(self, share: float) -> bool:
+        """Whether this share of the budget is used up."""
+        return (
+            time.monotonic() - self._started > share * self.question.seconds
+            or self.made >= share * self.question.runs
+        )
+
+    @property
+    def left_s(self) -> float:
+        """Real time that is left; infinite without a limit."""
+        return self.question.seconds - (time.monotonic() - self._started)
+
+    def measure(
+        self, candidates: Sequence[Candidate], seeds: Sequence[int], more: tuple[tuple[str, str], ...] = ()
+    ) -> list[list[dict[str, float] | str]]:
+        """Return the records of candidates by seed; `more` are changes after those of the candidates."""
+        question = self.question
+        scenarios = [candidate.scenario_of(question.scenario) for candidate in candidates]
+        drawn = {path for path, _ in more}
+        cases = [
+            Case(
+                scenario,
+                seed,
+                self._measure,
+                changes=tuple(c for c in question.inputs.draw(seed) if c[0] not in drawn) + more,
+            )
+            for seed in seeds
+            for scenario in scenarios
+        ]
+        outcomes = self._runner.outcomes(cases)
+        self.made += len(cases)
+        rows = [
+            [self._record(outcome) for outcome in outcomes[i :: len(scenarios)]]
+            for i in range(len(scenarios))
+        ]
+        if not more:
+            for candidate, found in zip(candidates, rows, strict=True):
+                self.records.setdefault(candidate.name, {}).update(zip(seeds, found, strict=True))
+        return rows
+
+    def _record(self, outcome: Outcome) -> dict[str, float] | str:
+        if outcome.error:
+            return outcome.error
+        record = {name: float(value) for name, value in outcome.record.items()}
+        metric = self.question.wanted.objective.metric
+        if math.isnan(record[metric.name]):
+            return f"{metric.name} has no value"
+        return record
+
+    def values(self, candidate: Candidate, name: str) -> list[float]:
+        """Return a number of a candidate's runs that did not fail, by seed."""
+        rows = self.records.get(candidate.name, {})
+        return [row[name] for _, row in sorted(rows.items()) if not isinstance(row, str)]
+
+
+def decide(
+    question: Question,
+    *,
+    jobs: int | None,
+    out: str | Path | None,
+    force: bool,
+    progress: Any,
+    command: str | None,
+) -> Advice:
+    """Answer the question; with `out`, write the answer."""
+    folder = None
+    if out is not None:
+        ours = [_DOCUMENT, _REPORT, _RUNS, _TABLE, _SCENARIO, _BEST]
+        folder = prepare_folder(out, question.job, ours, keep=_RUNS, force=force)
+    runner = Runner(None if folder is None else folder / _RUNS, jobs, progress)
+    advice = _decide(question, Bench(question, runner), jobs or available_processors())
+    if folder is not None:
+        save(advice, folder, command)
+    return advice
+
+
+def save(advice: Advice, folder: Path, command: str | None) -> None:
+    """Write advice into its folder."""
+    write_table(folder / _TABLE, advice.runs, advice.provenance)
+    write_file(folder / _SCENARIO, advice.scenario.to_toml())
+    if advice.winner is not None:
+        write_file(folder / _BEST, advice.scenario_of(advice.winner).to_toml())
+    else:
+        (folder / _BEST).unlink(missing_ok=True)
+    document = {"provenance": advice.provenance, "command": command, **advice.to_dict()}
+    write_file(folder / _DOCUMENT, json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    write_file(folder / _REPORT, advice.report(command=command))
+
+
+def _decide(question: Question, bench: Bench, jobs: int) -> Advice:
+    advice = Advice(
+        scenario=question.scenario,
+        wanted=question.wanted,
+        constraints=question.constraints,
+        candidates=question.candidates,
+        uncertain=dict(question.uncertain),
+        over=question.over,
+        margin=question.margin,
+        seed=question.seed,
+    )
+    try:
+        first = _RACE_BEFORE_SEARCH if question.ranges else _RACE
+        advice.race = _race(question, bench, question.candidates, question.seed, first, jobs)
+        if question.ranges and advice.winner is not None:
+            _search(question, bench, advice, jobs)
+        if advice.winner is not None:
+            around.look(question, bench, advice)
+    except KeyboardInterrupt:
+        advice.interrupted = True
+        if advice.race is None or not advice.race.looks:
+            raise
+    advice.records = bench.records
+    advice.made = bench.made
+    if advice.race.leader is None:
+        reasons = {name: left for name, left in advice.race.left.items() if left.why == "failed"}
+        if len(reasons) == len(advice.race.names):
+            name, left = next(iter(reasons.items()))
+            raise RunError(f"no candidate could be simulated: {name}: {left.by}")
+    return advice
+
+
+def _race(
+    question: Question, bench: Bench, candidates: Sequence[Candidate], first: int, share: float, jobs: int
+) -> Race:
+    """Race candidates from seed `first` on, within a share of the budget."""
+    wanted = question.wanted
+    by_name = {candidate.name: candidate for candidate in candidates}
+    metric = wanted.objective.metric
+    race = Race(
+        list(by_name), wanted.objective.sign, wanted.margin(question.margin), additive=wanted.additive
+    )
+
+    def sample(names: Sequence[str], numbers: Sequence[int]) -> dict[str, list[float] | str]:
+        rows = bench.measure([by_name[name] for name in names], [first + number for number in numbers])
+        found: dict[str, list[float] | str] = {}
+        for name, row in zip(names, rows, strict=True):
+            failed = next((each for each in row if isinstance(each, str)), None)
+            found[name] = failed or [each[metric.name] for each in row if not isinstance(each, str)]
+        return found
+
+    def broken(chance: float) -> dict[str, str]:
+        found = {}
+        for name in race.alive:
+            for constraint in question.constraints:
+                values = bench.values(by_name[name], constraint.metric.name)
+                values = [value for value in values if not math.isnan(value)]
+                if len(values) > 1 and constraint.judge(mean_interval(values, 1 - 2 * chance)) == "broken":
+                    found[name] = constraint.describe()
+        return found
+
+    if not question.is_random:
+        found = sample(race.names, [0])
+        for name, got in found.items():
+            race.values[name] = [*got] * 5 if not isinstance(got, str) else []
+        _settle(question, bench, race, by_name, found)
+        return race
+    batch = max(1, math.ceil(2 * jobs / len(candidates)))
+    race.run(sample, most=MOST_SEEDS, enough=lambda: bench.spent(share), at_look=broken, batch=batch)
+    return race
+
+
+def _settle(
+    question: Question, bench: Bench, race: Race, by_name: dict[str, Candidate], found: Mapping[str, Any]
+) -> None:
+    """End a race in which nothing is random: one run of each is all there is to know."""
+    from cogtcp.advising.racing import Left
+
+    race.looks = 1
+    for name, got in found.items():
+        if isinstance(got, str):
+            race.left[name] = Left("failed", 1, got)
+            continue
+        for constraint in question.constraints:
+            (value,) = bench.values(by_name[name], constraint.metric.name)
+            if not constraint.excess(value) <= 0:
+                race.left[name] = Left("breaks", 1, constraint.describe())
+    for name in race.alive:
+        better = [r for r in race.alive if race.sign * (race.mean(r) - race.mean(name)) > 0]
+        if better:
+            race.left[name] = Left("worse", 1, max(better, key=lambda r: race.sign * race.mean(r)))
+    for name in race.names:
+        race.values[name] = race.values[name][:1]
+    race.ended = True
+
+
+def _search(question: Question, bench: Bench, advice: Advice, jobs: int) -> None:
+    """Let the tuner search the ranges for the best candidates, and race what it finds on fresh seeds."""
+    from cogtcp.tuning import require
+
+    require()
+    from cogtcp.tuning.search import Plan, search_with
+
+    assert advice.race is not None  # noqa: S101
+    by_name = {candidate.name: candidate for candidate in question.candidates}
+    best = [by_name[name] for name in advice.race.ranked()[:_TUNED]]
+    per_run = max(1e-4, _seconds_of_a_run(bench))
+    room = _SEARCH * min(question.seconds / per_run * jobs, float(question.runs)) / len(best)
+    trials = max(6, min(_TRIALS, int(room / _TRIAL_SEEDS / 1.6)))
+    found = []
+    for candidate in best:
+        plan = Plan(
+            scenario=candidate.scenario_of(question.scenario),
+            parameters=question.ranges,
+            objective=question.wanted.objective,
+            constraints=question.constraints,
+            trials=trials,
+            seeds=_seeds(question.seed, 5, _TRIAL_SEEDS),
+            runoff_seeds=_seeds(question.seed, 6, _TRIAL_SEEDS + 2),
+            fresh_seeds=_seeds(question.seed, 7, 2),
+            batch=max(4, jobs),
+            grid=(),
+            measure=question.wanted.measure,
+            draw=question.inputs.draw,
+        )
+        try:
+            tuned = search_with(plan, bench._runner)
+        except (UsageError, RunError):
+            continue  # no trial has a result: what the race knows stands
+        bench.made += trials * _TRIAL_SEEDS
+        if tuned.winner is not None and tuned.winner.point is not None:
+            changes = (*candidate.changes, *tuned.winner.values.items())
+            found.append(
+                Candidate(_name(candidate.transport or candidate.name, changes), candidate.transport, changes)
+            )
+    if not found:
+        return
+    # On fresh seeds: those of the first race and of the search favour whom they chose.
+    finalists = list(
+        {c.name: c for c in (*best, *found, *(c for c in question.candidates if c.as_it_is))}.values()
+    )
+    advice.earlier = advice.race
+    advice.candidates = tuple({c.name: c for c in (*question.candidates, *found)}.values())
+    before = {name: dict(rows) for name, rows in bench.records.items()}
+    bench.records.clear()
+    advice.race = _race(
+        question, bench, finalists, question.seed + MOST_SEEDS, _RACE_BEFORE_SEARCH + _SEARCH, jobs
+    )
+    for name, rows in before.items():
+        if name not in bench.records:
+            bench.records[name] = rows
+
+
+def _seeds(first: int, block: int, count: int) -> tuple[int, ...]:
+    start = first + block * MOST_SEEDS
+    return tuple(range(start, start + count))
+
+
+def _seconds_of_a_run(bench: Bench) -> float:
+    return (time.monotonic() - bench._started) / max(1, bench.made)

@@ -1,0 +1,194 @@
+"""The verb advise."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from typing import TYPE_CHECKING
+
+from cogtcp._errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+    from pathlib import Path
+
+    from cogtcp.advising.advice import Advice
+
+EXAMPLES = """\
+examples:
+  cogtcp advise sensed-link --budget 20s
+  cogtcp advise my.toml --for utility:0.5 --constraint "delay<=200 ms" \\
+    --over "radio.0.silence=hold,drop" --over "topology.single_hop.link.queue=20 packets..400 packets"
+
+exit codes: 0 answered; 1 nothing keeps the constraints, or the kernel disagrees; 2 bad input
+"""
+
+
+def add_advise(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `advise` besides those of all verbs that simulate."""
+    parser.epilog = EXAMPLES
+    parser.formatter_class = _raw
+    parser.add_argument(
+        "--for",
+        dest="objective",
+        default="goodput",
+        metavar="OBJECTIVE",
+        help="goodput (default), utility:W (log2 of goodput less W times log2 of the mean RTT), "
+        "completion:10MB, stalls, worst-flow, or a metric as in tune",
+    )
+    parser.add_argument(
+        "--transport",
+        action="append",
+        default=[],
+        metavar="A,B,...",
+        help="the transports that race (default: one of each kind; all: every preset)",
+    )
+    parser.add_argument(
+        "--over",
+        action="append",
+        default=[],
+        metavar="PATH=...",
+        help="a further field to decide: values A,B,... race, a range LOW..HIGH is searched (may repeat)",
+    )
+    parser.add_argument(
+        "--constraint",
+        action="append",
+        default=[],
+        metavar="METRIC<=VALUE",
+        help='a limit to keep, as in "pu_interference<=5%%" or "delay<=200 ms" (may be repeated)',
+    )
+    parser.add_argument(
+        "--uncertain",
+        action="append",
+        default=[],
+        metavar="PATH=LOW..HIGH",
+        help="a field known as a range; each seed draws its own value (default: FILE's NAME.ranges.toml)",
+    )
+    parser.add_argument(
+        "--margin", default="2 %", metavar="SHARE", help="wins up to this do not count (default: 2 %%)"
+    )
+    parser.add_argument(
+        "--budget",
+        default="60 s",
+        metavar="T",
+        help='real time, "60 s" (default), or runs, "400 runs", with which the answer is the same every time',
+    )
+    parser.add_argument("--seed", type=int, metavar="N", help="the first seed (default: the scenario's)")
+    parser.add_argument("--jobs", type=int, metavar="N", help="runs at a time (default: one per processor)")
+    parser.add_argument(
+        "--emulate",
+        nargs="?",
+        type=int,
+        const=2,
+        metavar="N",
+        help="confirm the best two on the TCP of this machine's Linux kernel, N seeds each (default: 2)",
+    )
+
+
+def _raw(prog: str) -> argparse.HelpFormatter:
+    import argparse
+
+    return argparse.RawDescriptionHelpFormatter(prog, max_help_position=28)
+
+
+def advise(args: argparse.Namespace) -> int:
+    """Race, save, and say what to run."""
+    from cogtcp import _core
+    from cogtcp._shipped import locate
+    from cogtcp.advising import TRANSPORTS, inputs
+    from cogtcp.advising.deciding import Question, decide
+    from cogtcp.cli import arguments, progress
+
+    arguments.positive(args.jobs, "--jobs")
+    arguments.positive(args.emulate, "--emulate")
+    scenario = arguments.checked_scenario(args)
+    if args.transport == ["all"]:
+        transports = [name for name, _ in _core.transports()]
+    else:
+        transports = arguments.transports(args.transport) or list(TRANSPORTS)
+    uncertain = _pairs(args.uncertain, "--uncertain") or inputs.beside(locate(args.file))
+    question = Question.of(
+        scenario,
+        args.objective,
+        transports,
+        _pairs(args.over, "--over"),
+        args.constraint,
+        uncertain,
+        _share(args.margin),
+        args.budget,
+        args.seed,
+    )
+    what = [args.objective, args.margin, *transports, *args.over, *args.constraint, *uncertain.items()]
+    out = arguments.output(args, question.scenario, "advise", *what)
+    with progress.shown() as listener:
+        found = decide(
+            question,
+            jobs=args.jobs,
+            out=out,
+            force=args.force,
+            progress=listener,
+            command=arguments.command_line(),
+        )
+    code = 0 if found.winner is not None else 1
+    if args.emulate and found.winner is not None:
+        code = _confirm(args, found, out)
+    _show(args, found, out)
+    if found.interrupted:
+        print(
+            f"cogtcp: interrupted; {out} keeps the finished runs: repeat the command to go on",
+            file=sys.stderr,
+        )
+        return 130
+    return code
+
+
+def _confirm(args: argparse.Namespace, found: Advice, out: Path) -> int:
+    """Run the best two on the kernel plane; 1 if it ranks them the other way round."""
+    from cogtcp.advising.confirming import confirm
+    from cogtcp.advising.deciding import save
+    from cogtcp.cli import arguments
+
+    found.confirmation = confirm(
+        found, args.emulate, lambda text: print(f"cogtcp: {text}", file=sys.stderr, flush=True)
+    )
+    save(found, out, arguments.command_line())
+    return 1 if found.confirmation.confirms(found.wanted.objective.sign) is False else 0
+
+
+def _show(args: argparse.Namespace, found: Advice, out: Path) -> None:
+    if args.json:
+        report = {"out": str(out), "report": str(out / "report.html")}
+        print(json.dumps({**found.to_dict(), "provenance": found.provenance, **report}))
+        return
+    from cogtcp.cli import show
+    from cogtcp.report.advice import candidates_table
+
+    table = candidates_table(found)
+    headings = [f"{name}, {unit}" if unit else name for name, unit in table.headings]
+    show.print_table(found.scenario.name, headings, [list(row) for row in table.rows], left=1)
+    print(f"\n{found.text}\n")
+    if found.winner is not None:
+        print(f"scenario: {out / 'best.toml'}")
+    print(f"report: {out / 'report.html'}")
+
+
+def _pairs(given: list[str], option: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for change in given:
+        path, separator, value = (part.strip() for part in change.partition("="))
+        if not separator or not path or not value:
+            raise UsageError(
+                f'{option} {change}: write PATH=LOW..HIGH, as in radio.0.sensing.off="50 ms..1 s"'
+            )
+        if path in found:
+            raise UsageError(f"{option} {change}: {path} is named already; name it once")
+        found[path] = value
+    return found
+
+
+def _share(text: str) -> float:
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(%?)\s*", text)
+    if match is None:
+        raise UsageError(f'--margin {text}: write a share, as in "2 %" or 0.02')
+    return float(match[1]) / (100 if match[2] else 1)

@@ -1,0 +1,291 @@
+"""Advice: who wins a race and how often wrongly, what would change the answer, and what is refused."""
+
+import json
+import math
+import os
+import signal
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+import cogtcp
+from cogtcp import Scenario, UsageError, advise
+from cogtcp.advising import inputs
+from cogtcp.advising.around import fields
+from cogtcp.advising.inputs import Inputs
+from cogtcp.advising.racing import Race
+from cogtcp.advising.wanted import Wanted
+from cogtcp.cli import main
+from conftest import ROOT, SMALL
+
+Values = Callable[[str, int], float]
+
+
+def normal(*key: object) -> float:
+    """Return what looks drawn from a normal law of spread 1, the same for the same key."""
+    import random
+
+    return random.Random(repr(key)).gauss(0, 1)
+
+
+def sampled(of: Values) -> Callable[[Sequence[str], Sequence[int]], Mapping[str, Sequence[float] | str]]:
+    return lambda names, seeds: {name: [of(name, seed) for seed in seeds] for name in names}
+
+
+def test_a_race_finds_the_best_and_is_seldom_wrong() -> None:
+    wrong = seeds = 0
+    for number in range(200):
+        true = {"a": 10.0, "b": 9.5, "c": 9.0, "d": 10.4}
+        race = Race(list(true), margin=0.02)
+        race.run(
+            sampled(
+                lambda name, seed, n=number, t=true: t[name] + normal(n, seed) + 0.5 * normal(n, name, seed)
+            ),
+            most=400,
+        )
+        assert race.ended
+        wrong += race.leader != "d"
+        seeds += race.seeds
+    # 95 % confidence; what is left of it is small here, since Bonferroni's bound is not attained.
+    assert wrong <= 10
+    assert seeds / 200 < 100, "a difference of 4 % under a spread of 7 % is decided early"
+
+
+def test_common_random_numbers_are_what_makes_it_short() -> None:
+    def seeds(shared: float) -> int:
+        race = Race(["a", "b"], margin=0.01)
+        race.run(
+            sampled(
+                lambda name, seed: (
+                    (10 if name == "a" else 9.5) + shared * normal(seed) + normal(name, seed, 2) * 0.1
+                )
+            ),
+            most=1000,
+        )
+        assert race.leader == "a"
+        return race.seeds
+
+    assert seeds(3.0) == seeds(0.0), "what the seeds share does not count"
+
+
+def test_equal_candidates_end_a_race_by_the_margin_alone() -> None:
+    wrong = 0
+    for number in range(100):
+        race = Race(["a", "b"], margin=0.05)
+        race.run(sampled(lambda name, seed, n=number: 10 + normal(n, name, seed)), most=2000)
+        assert race.ended
+        wrong += race.alive != ["a", "b"]
+    assert wrong <= 5, "neither is worse"
+    strict = Race(["a", "b"], margin=0.0001)
+    strict.run(sampled(lambda name, seed: 10 + normal(name, seed, "strict")), most=100)
+    assert not strict.ended, "nothing says that neither is 0.01 % better"
+
+
+def test_less_is_better_where_it_is_and_failures_leave() -> None:
+    def sample(names: Sequence[str], seeds: Sequence[int]) -> dict[str, list[float] | str]:
+        return {
+            name: "broke"
+            if name == "bad"
+            else [{"slow": 9.0, "quick": 5.0}[name] + 0.1 * normal(name, s) for s in seeds]
+            for name in names
+        }
+
+    race = Race(["slow", "quick", "bad"], sign=-1)
+    race.run(sample, most=50)
+    assert race.leader == "quick"
+    assert race.left["bad"].why == "failed"
+    assert race.left["slow"].by == "quick"
+    assert race.difference("quick", "slow").mean == pytest.approx(4, abs=0.3), "positive: better"
+
+
+def test_the_advice_is_the_best_of_a_full_comparison() -> None:
+    scenario = Scenario.from_toml(SMALL)
+    transports = ["newreno", "sack", "linux-cubic", "linux-bbr"]
+    advice = advise(scenario, transports=transports, budget="200 runs")
+    compared = cogtcp.compare(scenario, transports, seeds=30)
+    best = max(transports, key=lambda name: compared.interval(name, "goodput_bps").mean)
+    assert advice.winner is not None
+    assert advice.winner.name == best
+    assert advice.decided
+    # The same runs: a race is a comparison that stops early.
+    first = [row["goodput_bps"] for row in advice.records[best].values() if not isinstance(row, str)][:5]
+    assert first == [o.metrics["goodput_bps"] for o in compared.finished(best)][:5]
+    gain = advice.gain(advice.today)
+    assert gain.low <= gain.mean <= gain.high
+    assert advice.text.startswith(f"Run {best}: goodput ")
+
+
+def test_with_a_budget_of_runs_the_answer_depends_on_nothing_else() -> None:
+    scenario = Scenario.from_toml(SMALL)
+    one, other = (
+        advise(scenario, transports=["newreno", "sack", "vegas"], budget="150 runs", jobs=jobs).to_dict()
+        for jobs in (1, 1)
+    )
+    assert one == other
+
+
+def test_inputs_that_are_uncertain_are_drawn_by_seed(tmp_path: Path) -> None:
+    scenario = Scenario.from_toml(SMALL)
+    link = "topology.single_hop.link"
+    ranges = {f"{link}.delay": "10 ms..40 ms", f"{link}.queue": "20 packets..60 packets"}
+    drawn = [Inputs(scenario, ranges).draw(seed) for seed in range(200)]
+    delays = [float(dict(each)[f"{link}.delay"].removesuffix(" s")) for each in drawn]
+    assert 0.01 <= min(delays) < 0.012
+    assert 0.038 < max(delays) <= 0.04
+    assert statistics.fmean(delays) == pytest.approx(0.025, rel=0.1)
+    alone = Inputs(scenario, {f"{link}.delay": "10 ms..40 ms"}).draw(7)
+    assert alone[0] in drawn[7], "a further input leaves the others' draws as they are"
+    advice = advise(scenario, transports=["sack", "linux-bbr"], uncertain=ranges, budget="120 runs")
+    assert 0 <= advice.regret < 1
+    assert "knowing them would gain" in advice.text
+    file = tmp_path / "mine.toml"
+    file.write_text(SMALL)
+    (tmp_path / "mine.ranges.toml").write_text(f'"{link}.delay" = "10 ms..40 ms"\n')
+    assert inputs.beside(file) == {f"{link}.delay": "10 ms..40 ms"}
+    (tmp_path / "mine.ranges.toml").write_text(f'"{link}.delay" = 3\n')
+    with pytest.raises(UsageError, match="write the range as a text"):
+        inputs.beside(file)
+
+
+def test_constraints_and_further_fields() -> None:
+    scenario = Scenario.from_toml(SMALL)
+    queue = "topology.single_hop.link.queue"
+    free = advise(
+        scenario, transports=["linux-cubic"], over={queue: "10 packets,400 packets"}, budget="120 runs"
+    )
+    bound = advise(
+        scenario,
+        transports=["linux-cubic"],
+        over={queue: "10 packets,400 packets"},
+        constraints=["delay<=60 ms"],
+        budget="120 runs",
+    )
+    assert free.winner is not None
+    assert free.winner.changes == ((queue, "400 packets"),)
+    assert bound.winner is not None
+    assert bound.winner.changes == ((queue, "10 packets"),)
+    assert bound.race is not None
+    assert bound.race.left["linux-cubic, queue 400 packets"].why == "breaks"
+    nothing = advise(scenario, transports=["sack"], constraints=["delay<=1 ms"], budget="60 runs")
+    assert nothing.winner is None
+    assert nothing.text == "Nothing that was tried keeps RTT, mean at most 1.0 ms."
+
+
+def test_ranges_are_searched_and_measured_on_fresh_seeds() -> None:
+    hop = Scenario.from_file(ROOT / "scenarios" / "cr-single-hop.toml").set("run.duration", "10 s")
+    field = "radio.0.cr.sensing_time"
+    advice = advise(hop, transports=["sack"], over={field: "20 ms..1 s"}, budget="300 runs")
+    tuned = [candidate for candidate in advice.candidates if candidate.changes]
+    assert tuned
+    assert advice.earlier is not None
+    assert all(candidate.changes[0][0] == field for candidate in tuned)
+    assert min(advice.records[tuned[0].name]) >= hop.seed + 200, "no seed of the search"
+
+
+def test_what_would_change_the_answer() -> None:
+    # Without silences a small window is enough; with a long RTT it is not: there the order turns.
+    base = Scenario.from_toml(SMALL)
+    advice = advise(base, transports=["newreno", "sack", "linux-bbr"], budget="700 runs")
+    looked = {probe.path for probe in advice.probes}
+    assert "topology.single_hop.link.delay" in looked
+    assert "radio.0.sensing.on" in looked
+    assert {path for path, _ in fields(base)} >= looked
+    for probe in advice.probes:
+        if probe.wins:
+            # It is true where it is said: the rival is ahead there.
+            assert advice.winner is not None
+            changed = base.set_text(probe.path, probe.at)
+            values = {
+                name: statistics.fmean(
+                    cogtcp.run(changed.with_transport(name), seed, "summary").metrics["goodput_bps"]
+                    for seed in range(base.seed, base.seed + 8)
+                )
+                for name in (probe.wins, advice.winner.name)
+            }
+            assert values[probe.wins] > values[advice.winner.name]
+
+
+def test_objectives() -> None:
+    scenario = Scenario.from_toml(SMALL)
+    measured = Wanted.of("utility:2").measure(cogtcp.run(scenario, trace="summary"))
+    expected = math.log2(measured["goodput_bps"]) - 2 * math.log2(measured["rtt_mean_s"])
+    assert measured["utility"] == pytest.approx(expected)
+    wanted = Wanted.of("completion:4MB")
+    whole = wanted.measure(cogtcp.run(wanted.prepared(scenario), trace="summary"))["transfer_s"]
+    short = wanted.prepared(scenario).set("run.duration", "2 s")
+    cut = cogtcp.run(short, trace="summary")
+    assert math.isnan(cut.metrics["completion_s"])
+    delivered = cut.rows("flows")[0]["delivered_bytes"]
+    assert wanted.measure(cut)["transfer_s"] == pytest.approx(2 * 4e6 / delivered)
+    assert whole > 2
+    two = scenario.set("flow.0.count", 2)
+    run = cogtcp.run(two, trace="summary")
+    worst = Wanted.of("worst-flow").measure(run)["worst_flow_bps"]
+    assert worst == min(row["goodput_bps"] for row in run.rows("flows"))
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"objective": "goodness"}, "there is no metric"),
+        ({"objective": "utility:x"}, "utility:0.5"),
+        ({"objective": "completion:ten"}, "completion:10MB"),
+        ({"objective": "stalls"}, "no flow is a video"),
+        ({"margin": 0}, "between 0 and 1"),
+        ({"budget": "soon"}, "60 s"),
+        ({"over": {"topology.single_hop.link.delay": "1 ms..2 ms"},
+          "uncertain": {"topology.single_hop.link.delay": "1 ms..2 ms"}}, "both decided and uncertain"),
+        ({"over": {"run.seed": ",".join(map(str, range(40)))}}, "more than 200 candidates"),
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused(options: dict[str, object], says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        advise(Scenario.from_toml(SMALL), **options)  # type: ignore[arg-type]
+
+
+def test_the_command(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    options = ["--transport", "sack,linux-bbr", "--budget", "60runs", "--out", str(out)]
+    assert main(["advise", str(small), *options, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["winner"]["name"] == "linux-bbr"
+    assert {path.name for path in out.iterdir()} >= {
+        "advice.json",
+        "report.html",
+        "best.toml",
+        "runs.parquet",
+        "runs",
+    }
+    assert Scenario.from_file(out / "best.toml").to_dict()["flow"][0]["transport"] == "linux-bbr"
+    page = (out / "report.html").read_text()
+    assert "Run linux-bbr" in page
+    assert "What would change the answer" in page
+    assert main(["advise", str(small), *options]) == 0
+    assert "Run linux-bbr" in capsys.readouterr().out
+    assert main(["advise", str(small), *options, "--constraint", "delay<=1 ms", "--force"]) == 1
+    assert main(["advise", str(small), "--margin", "x"]) == 2
+
+
+def test_an_interruption_keeps_what_was_finished(small: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "cogtcp", "advise", str(small), "--budget", "10min", "--margin", "0.01%"]
+    command += ["--transport", "linux-bbr,bbr", "--set", "run.duration=60 s", "--out", str(out)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    runs = out / "runs"
+    import time
+
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        kept = sum(len(path.read_text().splitlines()) for path in runs.glob("*")) if runs.is_dir() else 0
+        if kept > 40:
+            break
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "repeat the command to go on" in errors
+    assert (out / "advice.json").is_file()
