@@ -20,7 +20,7 @@ from cogtcp.report.alone import alone
 from cogtcp.studies import answers, kept
 from cogtcp.studies.picture import Dot, picture
 from cogtcp.studies.space import show
-from cogtcp.studies.telling import share_text
+from cogtcp.studies.telling import lacking_text, share_text
 
 ROOT = Path(__file__).resolve().parents[1]
 README, PAGE = ROOT / "README.md", ROOT / "docs" / "verdicts.md"
@@ -125,6 +125,8 @@ def page(found: Found) -> str:
         for item in known.values():
             ours = " (ours)" if item.row.ours else ""
             share = "" if item.place is None else share_text(item.place)
+            of_design = [lack for lack in item.answer.lacking if lack.settings]
+            share += "".join(f". {lacking_text([lack])}" for lack in of_design)
             rows.append(
                 f"| {item.row.id}{ours} | {item.row.claim} | {item.answer.text} | {share} "
                 f"| {reading(study, item)} | {turn(study, item)} |"
@@ -140,7 +142,9 @@ def reading(study: studies.Study, item: kept.Known) -> str:
     same = item.reading.setting == study.space.base
     text = "the base" if same else study.space.differences(item.reading.setting)
     missing = [part.says.rstrip(".") for part in item.reading.parts if part.answer != "holds"]
-    return f"{text}. Not there: {'; '.join(missing)}" if missing else text
+    text = f"{text}. Not there: {'; '.join(missing)}" if missing else text
+    lacking = lacking_text([lack for lack in item.answer.lacking if not lack.settings])
+    return f"{text}. {lacking}" if lacking else text
 
 
 def turn(study: studies.Study, item: kept.Known) -> str:

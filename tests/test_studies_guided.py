@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import html
+import json
+import math
+import random
+import statistics
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cogtcp import studies
+from cogtcp import cli, studies
 from cogtcp.runner import case as runner_case
-from cogtcp.studies import StudyError, folder, guided
+from cogtcp.studies import StudyError, answers, folder, guided, kept, power, search, telling, verdicts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -181,3 +186,78 @@ def test_a_study_bounds_the_seeds_of_a_confirmation(study: Path, simulated: list
     (study / "study.toml").write_text(STUDY.replace("than = 3\n", "than = 2.003\n"))
     studies.search_space("t", only="t-f1", settings=0, trials=1)
     assert studies.readings.read(folder.find("t")[0])["t-f1"].seeds == (5001, 5013)
+
+
+def test_more_seeds_by_hand() -> None:
+    (statement,) = studies.find("chain")[0].claims[0].statements[:1]
+    # One test: z(0.95) + z(0.9) = 1.6449 + 1.2816 = 2.9264. Half of it on 12 seeds: four times the seeds.
+    assert power.more_seeds(statement, 1.4633, 12, 1) == 36
+    assert power.more_seeds(statement, -1.4633, 12, 1) == 36
+    # Two tests: each with a power of 0.9^(1/2) = 0.9487, z = 1.6322: 3.2771.
+    assert power.more_seeds(statement, 1.6386, 12, 2) == 36
+    assert power.more_seeds(statement, 5.0, 12, 1) == 1
+    assert math.isinf(power.more_seeds(statement, 0.0, 12, 1))
+    assert math.isnan(power.more_seeds(statement, math.nan, 12, 1))
+
+
+def test_more_seeds_is_enough(study: Path, simulated: list[Any]) -> None:
+    """The number is that of the seeds at which a normal effect of that size is found nine times in ten."""
+    (statement,) = studies.find("t")[0].claims[0].statements
+    clearance, first, found = 1.2, 10, 0
+    total = first + int(power.more_seeds(statement, clearance, first, 1))
+    effect = clearance / math.sqrt(first)
+    for seed in range(400):
+        stream = random.Random(seed)
+        values = [10 + effect + stream.gauss(0, 1) for _ in range(total)]
+        found += verdicts.ratio(values, [10.0] * total).verdict == "holds"
+    assert 0.85 < found / 400 < 0.95
+
+
+def test_where_seeds_do_not_suffice_the_answer_says_how_many_more(
+    study: Path, simulated: list[Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # At the base 2.0025 on average over four seeds, 2.001 to 2.004: the bound of 2.002 is within the noise.
+    (study / "study.toml").write_text(STUDY.replace("than = 3\n", "than = 2.002\n"))
+    monkeypatch.chdir(study)
+    result = studies.reproduce("t", only="t-f1")
+    (claim,) = result.claims
+    spread = statistics.stdev([0.001, 0.002, 0.003, 0.004])
+    wanted = math.ceil((2.9264 * spread / 0.0005) ** 2) - 4
+    (lack,) = claim.to_dict()["answer"]["seeds_do_not_suffice"]
+    assert (lack["statement"], lack["settings"]) == ("More than three.", 0)
+    assert lack["more_seeds"] == wanted
+    text = f'"More than three" needs about {float(f"{wanted:.2g}"):.0f} more seeds'
+    assert f"At the base {text}." in claim.told.why
+    assert html.escape(text, quote=False) in html.unescape(result.report())
+    assert cli.main(["reproduce", "t-f1"]) == 0
+    assert text in capsys.readouterr().out
+
+
+def test_the_design_names_the_statement_that_most_settings_lack() -> None:
+    few = search.Found(
+        {"a": ("holds", "inconclusive", "inconclusive"), "b": ("fails", "inconclusive", "holds")},
+        (0.0, 0.0, 0.0),
+        (),
+        {"a": 30.0, "b": 5.0},
+    )
+    # At the first setting b fails, which decides; at the two others a lacks seeds, at one of them b too.
+    assert few.lack() == answers.Lack("a", 30.0, 2)
+    text = 'At 2 settings of the design "a" needs about 30 more seeds.'
+    assert telling.lacking_text([answers.Lack("a", 30.0, 2)]) == text
+    assert answers.Lack("a.", math.inf).text == '"a" lies on its bound: over 10,000 more seeds'
+    assert answers.Lack("a.", math.nan).text == '"a" needs more seeds'
+    assert search.Found({"a": ("holds",)}, (0.0,), ()).lack() is None
+
+
+def test_a_search_keeps_the_seeds_that_its_settings_lack(study: Path, simulated: list[Any]) -> None:
+    # All rates are 1 to three digits. Seeds 101 to 108 give 2.001 to 2.008, 2.0045 on average.
+    text = STUDY.replace("than = 3\n", "than = 2.0035\n").replace("between = [1, 10]", "between = [1, 1.001]")
+    (study / "study.toml").write_text(text)
+    studies.search_space("t", only="t-f1", settings=3, seeds=2, trials=0)
+    data = json.loads((study / "search.json").read_text())["claims"]["t-f1"]
+    assert data["statements"] == {"More than three.": "iii"}
+    spread = statistics.stdev(range(1, 9)) / 1000
+    wanted = math.ceil((2.92641 * spread / 0.001) ** 2) - 8
+    assert data["more_seeds"] == {"More than three.": wanted}
+    answer = kept.answers_of(folder.find("t")[0])["t-f1"].answer
+    assert answer.lacking == (answers.Lack("More than three.", wanted, 3),)

@@ -165,6 +165,9 @@ def test_what_is_in_the_running_for_the_best() -> None:
     assert tests.stated_is_best(by_name["stated_is_best"], grid, base).estimate == pytest.approx(1)
     edge = grid | {studies.Point(t_s=0.1, t_p=1.0): _cell(*(400.2 - 2 * value for value in NOISE))}
     assert tests.interior(by_name["interior"], edge, base).verdict == "inconclusive"
+    # The difference of 0.2 to the best inside, against a standard error of 3 x stdev(NOISE) / 2.
+    clearance = tests.interior(by_name["interior"], edge, base).clearance
+    assert clearance == pytest.approx(-0.2 / (3 * statistics.stdev(NOISE) / 2), rel=1e-6)
     best_on_edge = grid | {studies.Point(t_s=0.1, t_p=1.0): _cell(*(500 + value for value in NOISE))}
     assert tests.interior(by_name["interior"], best_on_edge, base).verdict == "fails"
     assert tests.stated_is_best(by_name["stated_is_best"], best_on_edge, base).verdict == "fails"

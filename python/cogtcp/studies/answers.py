@@ -5,6 +5,7 @@ The words are defined here once; the terminal, the page, the JSON, README.md and
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -32,10 +33,55 @@ WORDS = {
     "X, or Y": "the 95 % interval of that share crosses a bound: first the word of the share itself",
     "holds, fails, inconclusive": "a statement, at one setting: shown to be so, shown not to be so, or "
     "neither with these seeds",
+    "needs about N more seeds": "an inconclusive statement would be shown to hold, or to fail, with so many "
+    "more seeds, if its effect and spread are those seen (90 % power for the claim as a whole)",
     "base": "the settings of the study's scenarios",
     "not searched": "the guided search, or the random design, has not been run for this claim",
 }
 """The words of a verdict, each with what it means."""
+
+
+MANY = 10_000
+"""Seeds above which their number says no more than that the effect lies on its bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lack:
+    """A statement for which the seeds do not suffice.
+
+    Attributes:
+        says: The statement.
+        more: How many seeds more it needs; infinite where its effect lies on the bound, NaN where its test
+            has no spread to compute it from.
+        settings: At how many settings of the random design; 0: at the reading, or the base.
+    """
+
+    says: str
+    more: float
+    settings: int = 0
+
+    @property
+    def text(self) -> str:
+        """The lack in words, as in `"It grows" needs about 40 more seeds`."""
+        says = f'"{self.says.rstrip(".")}"'
+        if math.isnan(self.more):
+            return f"{says} needs more seeds"
+        if self.more > MANY:
+            return f"{says} lies on its bound: over {MANY:,} more seeds"
+        return f"{says} needs about {_two_digits(self.more):,} more seed{'s' if self.more != 1 else ''}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "statement": self.says,
+            "more_seeds": round(self.more) if math.isfinite(self.more) else None,
+            "on_its_bound": self.more > MANY,
+            "settings": self.settings,
+        }
+
+
+def _two_digits(value: float) -> int:
+    return int(float(f"{value:.2g}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +95,8 @@ class Answer:
         robust: How robust it is: the word of the point estimate, then that of the other side of a bound
             that the interval crosses.
         causes: The parameters that decide.
+        lacking: The statements for which the seeds do not suffice: at the best reading (the base, where none
+            is kept) all, of the random design the one that most of its inconclusive settings lack.
     """
 
     reproduced: Reproduced
@@ -56,6 +104,7 @@ class Answer:
     of: int
     robust: tuple[Robust, ...]
     causes: tuple[Effect, ...]
+    lacking: tuple[Lack, ...] = ()
 
     @property
     def conditions(self) -> str:
@@ -95,6 +144,7 @@ class Answer:
             "statements_held": self.held,
             "statements": self.of,
             "robust": list(self.robust),
+            "seeds_do_not_suffice": [lack.to_dict() for lack in self.lacking],
             "depends_on": [
                 {
                     "parameter": cause.parameter,

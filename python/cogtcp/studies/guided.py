@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from cogtcp.studies.judging import Judged
     from cogtcp.studies.search import Search
     from cogtcp.studies.space import Setting, Unsaid, Value
+    from cogtcp.studies.statements import Statement
     from cogtcp.studies.verdicts import Finding
 
 SEARCH_SEED = 2001
@@ -169,7 +170,7 @@ def find_reading(
     return Reading(
         setting=best.setting,
         parts=tuple(
-            Part(statement.says, finding.verdict, finding.estimate, finding.low, finding.high, finding.slack)
+            part(statement, finding)
             for statement, finding in zip(claim.statements, confirmed.findings, strict=True)
         ),
         seeds=(CONFIRM_SEED, CONFIRM_SEED + seeds - 1),
@@ -178,6 +179,16 @@ def find_reading(
         numbers=tuple(numbers(claim, confirmed.grid)),
         nearest=nearest,
         turn=turn,
+    )
+
+
+def part(statement: Statement, finding: Finding) -> Part:
+    """Return what is kept of a statement at a reading."""
+    return Part(
+        statement.says,
+        finding.verdict,
+        *(finding.estimate, finding.low, finding.high),
+        *(finding.slack, finding.clearance),
     )
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cogtcp.runner import Runner
-from cogtcp.studies import answers, code, readings, search
+from cogtcp.studies import answers, code, power, readings, search
+from cogtcp.studies.guided import part
 from cogtcp.studies.judging import judge
 
 if TYPE_CHECKING:
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
     from cogtcp.studies.answers import Answer
     from cogtcp.studies.claims import ClaimRow
     from cogtcp.studies.folder import Study
+    from cogtcp.studies.judging import Judged
     from cogtcp.studies.places import Place
-    from cogtcp.studies.readings import Reading
+    from cogtcp.studies.readings import Part, Reading
 
 FRESH_SEEDS = 9001
 """First seed on which best readings are measured again."""
@@ -57,25 +59,39 @@ def answer(
     row: ClaimRow,
     reading: Reading | None,
     design: search.Search | None,
-    held: int | None = None,
+    base: Judged | None = None,
 ) -> Answer:
     """Answer a claim by what is kept of it.
 
-    `held` is how many statements hold at the base. Where all do, that reproduces the claim without a search.
+    `base` is the claim at the base. Where all statements hold there, that reproduces it without a search.
     """
     count = len(row.statements)
+    parts: list[Part] = []
     if reading is not None:
-        held = reading.held
-    known = reading is not None or held == count
-    judged = design is not None and row.id in design.claims
-    robust = answers.robust(design.claims[row.id].place() if design is not None and judged else None)
-    causes = design.causes(study, row.id) if design is not None and judged and "depends" in robust else ()
+        parts, seeds = list(reading.parts), reading.seeds[1] - reading.seeds[0] + 1
+    elif base is not None:
+        parts = [part(*both) for both in zip(row.statements, base.findings, strict=True)]
+        seeds = len(next(iter(base.grid.values())).records)
+    held = sum(item.answer == "holds" for item in parts)
+    lacking = [
+        answers.Lack(item.says, power.more_seeds(statement, item.clearance, seeds, count))
+        for statement, item in zip(row.statements, parts, strict=bool(parts))
+        if item.answer == "inconclusive"
+    ]
+    mine = None if design is None else design.claims.get(row.id)
+    robust = answers.robust(None if mine is None else mine.place())
+    causes = design.causes(study, row.id) if design is not None and "depends" in robust else ()
+    if mine is not None and (lack := mine.lack()) is not None:
+        lacking.append(lack)
     return answers.Answer(
-        reproduced=answers.reproduced(held or 0, count) if known else "not searched",
-        held=held or 0,
+        reproduced=answers.reproduced(held, count)
+        if reading is not None or held == count
+        else "not searched",
+        held=held,
         of=count,
         robust=robust,
         causes=tuple(causes),
+        lacking=tuple(lacking),
     )
 
 

@@ -141,8 +141,7 @@ def conclude(
         for exhibit in code.function(study.study, "exhibits", name)(study, base):
             (tables if isinstance(exhibit, Table) else figures).append(exhibit)
     # Without a guided search, a base at which all holds reproduces the claim.
-    held = None if study.quick else sum(finding.verdict == "holds" for finding in base.findings)
-    answer = kept.answer(study.study, row, reading, search, held)
+    answer = kept.answer(study.study, row, reading, search, None if study.quick else base)
     outcome = Outcome(
         row,
         base,

@@ -1,4 +1,4 @@
-"""How many seeds a claim needs, so that it does not fail by chance.
+"""How many seeds a claim needs, so that it does not fail by chance; how many more, where there were too few.
 
 A claim holds only where all its tests hold. No correction of the level is needed for that (an
 intersection-union test), but every test must find a true effect: with k tests, each with a power of 0.9, a
@@ -34,9 +34,29 @@ def seeds_needed(statement: Statement, finding: Finding, tests: int) -> int | No
     if math.isnan(finding.spread):
         return None
     effect = EFFECT if math.isnan(statement.margin) else statement.margin
+    needed = (_errors(statement, tests) * finding.spread / effect) ** 2
+    return max(LEAST, math.ceil(needed))
+
+
+def more_seeds(statement: Statement, clearance: float, seeds: int, tests: int) -> float:
+    """Return how many seeds more an inconclusive statement needs, if its effect and spread are those seen.
+
+    Its clearance, (effect - bound) / standard error, grows with the root of the seeds; it must reach the
+    quantile of the level and that of the power together. Infinite where the effect lies on the bound; NaN
+    where its test has no clearance.
+    """
+    if math.isnan(clearance):
+        return math.nan
+    if clearance == 0:
+        return math.inf
+    needed = seeds * (_errors(statement, tests) / abs(clearance)) ** 2
+    return float(max(math.ceil(needed) - seeds, 1))
+
+
+def _errors(statement: Statement, tests: int) -> float:
+    """Return how many standard errors an effect must have, so that it is found with the power wanted."""
     each = POWER ** (1 / max(tests, 1))
     if statement.test in ("near", "flat", "numbers"):
         each = (1 + each) / 2
     normal = NormalDist()
-    needed = ((normal.inv_cdf(1 - LEVEL) + normal.inv_cdf(each)) * finding.spread / effect) ** 2
-    return max(LEAST, math.ceil(needed))
+    return normal.inv_cdf(1 - LEVEL) + normal.inv_cdf(each)

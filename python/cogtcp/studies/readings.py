@@ -32,6 +32,7 @@ class Part:
         low: Lower end of the 95 % interval.
         high: Upper end.
         slack: How far the estimate is on the right side of the bound, in shares of it; negative: short of it.
+        clearance: (effect - bound) / standard error; NaN where its test has none.
     """
 
     says: str
@@ -40,6 +41,7 @@ class Part:
     low: float
     high: float
     slack: float
+    clearance: float = math.nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,7 @@ class Reading:
             "statements": {
                 part.says: [
                     part.answer,
-                    *(_number(v) for v in (part.estimate, part.low, part.high, part.slack)),
+                    *(_number(v) for v in (part.estimate, part.low, part.high, part.slack, part.clearance)),
                 ]
                 for part in self.parts
             },

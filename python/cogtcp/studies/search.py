@@ -14,10 +14,14 @@ be reproduced at all is for the guided search to say (`guided`), which starts fr
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+import math
+import statistics
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from cogtcp.output import write_file
+from cogtcp.studies import power
+from cogtcp.studies.answers import Lack
 from cogtcp.studies.causes import Effect, causes, effects
 from cogtcp.studies.errors import StudyError
 from cogtcp.studies.judging import distance, judge
@@ -56,15 +60,30 @@ class Found:
         verdicts: For each statement, by what it says, its verdict at each setting of the design.
         distances: How far each setting of the design is from what the paper shows.
         touches: The unsaid parameters that can change a run of the claim.
+        more: Of each statement that is inconclusive somewhere, how many seeds more it needs there: the median
+            over these settings.
     """
 
     verdicts: Mapping[str, tuple[Verdict, ...]]
     distances: tuple[float, ...]
     touches: tuple[str, ...]
+    more: Mapping[str, float] = field(default_factory=dict)
 
     def claim_verdicts(self) -> list[Verdict]:
         """Return the verdict of the claim at each setting: all of its statements must hold."""
         return [combine(list(found)) for found in zip(*self.verdicts.values(), strict=True)]
+
+    def lack(self) -> Lack | None:
+        """Return the statement that most of the settings at which the claim is inconclusive lack."""
+        unclear = [i for i, verdict in enumerate(self.claim_verdicts()) if verdict == "inconclusive"]
+        counts = {
+            says: sum(found[index] == "inconclusive" for index in unclear)
+            for says, found in self.verdicts.items()
+        }
+        if not unclear:
+            return None
+        says = max(counts, key=lambda name: counts[name])
+        return Lack(says, self.more.get(says, math.nan), counts[says])
 
     def place(self, says: str | None = None) -> Place:
         """Return where a statement, or the whole claim, holds."""
@@ -130,6 +149,10 @@ class Search:
                     },
                     "distances": [round(value, 4) for value in found.distances],
                     "touches": list(found.touches),
+                    "more_seeds": {
+                        says: round(value) if math.isfinite(value) else None
+                        for says, value in found.more.items()
+                    },
                 }
                 for name, found in self.claims.items()
             },
@@ -163,6 +186,10 @@ def read(study: Study) -> Search | None:
             },
             tuple(kept["distances"]),
             tuple(kept["touches"]),
+            {
+                says: math.inf if value is None else float(value)
+                for says, value in kept.get("more_seeds", {}).items()
+            },
         )
     first, last = data["design"]["run_seeds"]
     settings = tuple(Setting(dict(zip(names, values, strict=True))) for values in data["settings"])
@@ -195,9 +222,23 @@ def search(
             },
             tuple(distance(claim, item) for item in column),
             tuple(parameter.name for parameter in touching(study, claim)),
+            _more_seeds(claim, column),
         )
     ordered = {claim.id: found[claim.id] for claim in study.study.claims if claim.id in found}
     return Search(tuple(design), seeds, ordered, version)
+
+
+def _more_seeds(claim: ClaimRow, column: Sequence[Judged]) -> dict[str, float]:
+    """Return the median of the seeds more that each statement needs where it is inconclusive."""
+    needed: dict[str, list[float]] = {}
+    for judged in column:
+        seeds = len(next(iter(judged.grid.values())).records)
+        for statement, finding in zip(claim.statements, judged.findings, strict=True):
+            if finding.verdict == "inconclusive":
+                more = power.more_seeds(statement, finding.clearance, seeds, len(claim.statements))
+                if not math.isnan(more):
+                    needed.setdefault(statement.says, []).append(more)
+    return {says: statistics.median(values) for says, values in needed.items()}
 
 
 def _others(study: Study, design: Sequence[Setting], seeds: int) -> dict[str, Found]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from cogtcp.statistics import Interval
     from cogtcp.studies import Context
+    from cogtcp.studies.answers import Lack
     from cogtcp.studies.outcome import Outcome
     from cogtcp.studies.places import Place
     from cogtcp.studies.readings import Reading
@@ -32,6 +33,8 @@ class Told:
         share: The share of the settings at which it holds, in words; empty where it is not known.
         reading: The best reading in words; empty where none is kept.
         turn: The smallest change of one parameter that turns it over; empty where none is known.
+        lacking: The statements for which the seeds do not suffice, and how many more they need; empty where
+            there are none.
         statements: The statement table; None where a simulation failed.
         numbers: The paper's numbers beside ours; None where it prints none.
         details: What the page folds away: power, the best reading, effects.
@@ -42,6 +45,7 @@ class Told:
     share: str = ""
     reading: str = ""
     turn: str = ""
+    lacking: str = ""
     statements: Table | None = None
     numbers: Table | None = None
     details: Sequence[Table] = ()
@@ -50,12 +54,14 @@ class Told:
 def tell(study: Context, outcome: Outcome, at: str = "base") -> Told:
     """Return what to say of a claim."""
     share, reading, turn = _share(outcome), _reading(study, outcome), _turn(study, outcome)
+    lacking = lacking_text(outcome.answer.lacking, outcome.reading is not None)
     return Told(
         measured=f"At {_place(at)}, {_statements_counted(outcome)}.",
-        why=" ".join(part for part in (share, reading, turn) if part),
+        why=" ".join(part for part in (share, reading, turn, lacking) if part),
         share=share,
         reading=reading,
         turn=turn,
+        lacking=lacking,
         statements=_statements(outcome),
         numbers=_numbers(outcome),
         details=[*_best(study, outcome), *_effects(study, outcome), _tests(study, outcome)],
@@ -129,6 +135,17 @@ def _turn(study: Context, outcome: Outcome) -> str:
     unit = f" {parameter.unit}" if parameter.unit else ""
     name = parameter.label or parameter.name.replace("_", " ")
     return f"Turned over by {name} alone: from {show(turn.here)} to {show(turn.there)}{unit}."
+
+
+def lacking_text(lacking: Sequence[Lack], searched: bool = True) -> str:
+    """Say for which statements the seeds do not suffice, where, and how many more they need."""
+    told = [
+        f"At {lack.settings} setting{'s' if lack.settings > 1 else ''} of the design {lack.text}"
+        if lack.settings
+        else f"At {'the best reading' if searched else 'the base'} {lack.text}"
+        for lack in lacking
+    ]
+    return " ".join(f"{text}." for text in told)
 
 
 def _statements(outcome: Outcome) -> Table:

@@ -156,7 +156,8 @@ def _show(result: StudyResult) -> None:
         style = "bold red" if outcome is None else _STYLES[outcome.answer.reproduced]
         heading.append(claim.verdict, style=style)
         told = claim.told
-        lines = [claim.row.claim, f"{told.share} {told.measured}".strip(), told.reading, told.turn]
+        last = f"{told.turn} {told.lacking}".strip()
+        lines = [claim.row.claim, f"{told.share} {told.measured}".strip(), told.reading, last]
         if outcome is None:
             lines = [claim.row.claim, told.why]
         for line in [heading, *(Text(f"  {line}") for line in lines if line)]:

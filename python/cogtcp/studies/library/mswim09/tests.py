@@ -13,7 +13,7 @@ from cogtcp.studies.statements import weakest
 from cogtcp.studies.verdicts import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from cogtcp.studies import Cell, Point, Setting, Statement
     from cogtcp.studies.statements import Grid
@@ -31,11 +31,13 @@ def interior(statement: Statement, grid: Grid, setting: Setting) -> Finding:
     It fails if all of them do. The estimate is the share of them that are inside.
     """
     axes = [sorted({float(point[axis]) for point in grid}) for axis in ("t_s", "t_p")]
-    inside = [
-        all(axis[0] < float(point[name]) < axis[-1] for axis, name in zip(axes, ("t_s", "t_p"), strict=True))
-        for point in _in_the_running(grid)
-    ]
-    return _counted(inside)
+
+    def inside(point: Point) -> bool:
+        return all(
+            axis[0] < float(point[name]) < axis[-1] for axis, name in zip(axes, ("t_s", "t_p"), strict=True)
+        )
+
+    return _of_the_best(grid, inside)
 
 
 def stated_is_best(statement: Statement, grid: Grid, setting: Setting) -> Finding:
@@ -59,12 +61,8 @@ def best_at_the_threshold(statement: Statement, grid: Grid, setting: Setting) ->
     found = []
     for transport in dict.fromkeys(point.transport for point in grid):
         mine = {point: cell for point, cell in grid.items() if point.transport == transport}
-        near = [
-            max(point.t_s / STATED_T_S, STATED_T_S / point.t_s) <= ABOUT + 1e-9
-            for point in _in_the_running(mine)
-        ]
         best = max(mine, key=lambda point: mine[point].mean(GOODPUT))
-        found.append(replace(_counted(near), estimate=best.t_s, where=str(transport)))
+        found.append(replace(_of_the_best(mine, _about), estimate=best.t_s, where=str(transport)))
     return weakest(found)
 
 
@@ -99,8 +97,25 @@ def _in_the_running(grid: Grid) -> Sequence[Point]:
     return [point for point, cell in grid.items() if point is top or not worse(cell)]
 
 
-def _counted(found: Sequence[bool]) -> Finding:
-    """Return a finding of how many are so: all (holds), none (fails), or some (inconclusive)."""
+def _about(point: Point) -> bool:
+    t_s = float(point.t_s)
+    return max(t_s / STATED_T_S, STATED_T_S / t_s) <= ABOUT + 1e-9
+
+
+def _of_the_best(grid: Grid, wanted: Callable[[Point], bool]) -> Finding:
+    """Return a finding of how many of the best points are wanted: all (holds), none (fails), or some.
+
+    Its clearance is that between the best point and the nearest one of the other kind, positive if the best
+    is wanted.
+    """
+    found = [wanted(point) for point in _in_the_running(grid)]
     share = sum(found) / len(found)
     verdict: verdicts.Verdict = "holds" if share == 1 else "fails" if share == 0 else "inconclusive"
-    return Finding(verdict, share, math.nan, math.nan, f"{share:.0%}", slack=share - 1)
+    top = max(grid, key=lambda point: grid[point].mean(GOODPUT))
+    apart = [
+        verdicts.ratio(grid[top].of(GOODPUT), cell.of(GOODPUT)).clearance
+        for point, cell in grid.items()
+        if wanted(point) != wanted(top)
+    ]
+    clearance = math.copysign(min(apart), 1 if wanted(top) else -1) if apart else math.nan
+    return Finding(verdict, share, math.nan, math.nan, f"{share:.0%}", slack=share - 1, clearance=clearance)
