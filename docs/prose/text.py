@@ -65,4 +65,8 @@ def paragraphs(text: str) -> Iterator[tuple[int, str]]:
 def sentences(paragraph: str) -> list[str]:
     """Return the sentences of a paragraph. A colon or semicolon does not end one."""
     abbreviated = re.sub(r"\b(e\.g|i\.e|et al|cf|vs|Fig|Eq|Sec)\.", r"\1", paragraph)
-    return [part for part in re.split(r"(?<=[.!?])[\"')*_]*\s+(?=[\"'(`*_]*[A-Z0-9`])", abbreviated) if part]
+    return [
+        part
+        for part in re.split(r"(?<=[.!?])[\"')*_]*\s+(?=[\"'(`*_]*[A-Z0-9`]|cogtcp )", abbreviated)
+        if part
+    ]
