@@ -37,7 +37,10 @@ run apart.
 {in_scope} scripts are in scope, and all of them are read; {beyond} are out of scope. Of those in scope
 the model agrees with {model}, the kernel with {passed}.
 
-The suite is for the newest kernels, with 1000 ticks a second. This machine's kernel may do something else.
+The tolerance is packetdrill's own, 4 ms or 12.5 % of the wait, or the script's
+([which way on which plane](packet-scripts.md#packetdrills-language)). The suite is for the newest kernels,
+with 1000 ticks a second, and so is the model here. This machine's kernel has its own ticks, and may do
+something else.
 """
 
 

@@ -92,8 +92,12 @@ pub fn play_scripts(
 fn play(script: &Script, stages: Vec<Stage>) -> Option<Played> {
     let mut last = None;
     for stage in stages {
-        let report =
-            run(script, &mut Host::new(stage, script.language), Tolerance { early: EARLY, late: LATE });
+        let early = match script.language {
+            Language::Own => EARLY,
+            // The script's own tolerance alone: since Linux 4.8 no timer ends before its time, whatever the tick.
+            Language::Packetdrill(_) => Duration::ZERO,
+        };
+        let report = run(script, &mut Host::new(stage, script.language), Tolerance { early, late: LATE });
         let is_evidence = report.mismatch.is_none() || report.lateness <= IN_TIME;
         last = Some(Played { report, is_evidence });
         if is_evidence {

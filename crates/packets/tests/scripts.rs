@@ -36,3 +36,32 @@ fn the_model_does_what_the_scripts_say() {
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
+
+/// Of packetdrill's scripts the tolerance is packetdrill's: 4 ms and 12.5 % of the wait, or what the script says. The timer of RACK ends
+/// after 25 + 2 ms, at the next tick of a kernel with 1000 a second: 28 ms.
+#[test]
+fn the_tolerance_is_the_scripts_own() {
+    let says = |option: &str, time: &str| {
+        let text = format!(
+            "{option}
+            0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
+            +0 bind(3, ..., ...) = 0
+            +0 listen(3, 1) = 0
+            +0 < S 0:0(0) win 32792 <mss 1000,sackOK,nop,wscale 7>
+            +0 > S. 0:0(0) ack 1 <...>
+            +.1 < . 1:1(0) ack 1 win 320
+            +0 accept(3, ..., ...) = 4
+            +0 write(4, ..., 4000) = 4000
+            +0 > P. 1:4001(4000) ack 1
+            +.1 < . 1:1(0) ack 1 win 320 <sack 3001:4001,nop,nop>
+            {time} > . 1:1001(1000) ack 1"
+        );
+        let script = Script::parse(&text, "a.pkt").unwrap();
+        model::play(&script).unwrap().mismatch.map(|differs| differs.what)
+    };
+    assert_eq!(says("", "+.025"), None);
+    assert_eq!(says("", "+.031"), None);
+    assert_eq!(says("", "+.023").unwrap(), "no packet came within 0.027 s");
+    assert_eq!(says("", "+.040").unwrap(), "0.012 s before its time");
+    assert_eq!(says("--tolerance_usecs=12000", "+.040"), None);
+}

@@ -190,8 +190,8 @@ pub struct SenderConfig {
     pub segmentation_offload: bool,
     /// Tick of a timer wheel as Linux has it since 4.8 (1/HZ): a timer fires at the first tick after it is due, and is rounded up to 8
     /// ticks where it is 63 ticks away, to 64 from 504 ticks on, and so on (Gleixner: timers, "switch to a non-cascading
-    /// wheel"). Reordering timer and tail loss probe, of more than one segment, wait two ticks longer (`TCP_TIMEOUT_MIN`). Zero: timers
-    /// are exact.
+    /// wheel"). Reordering timer and tail loss probe, of more than one segment, wait 2 ms longer (`TCP_TIMEOUT_MIN_US`, Linux 6.7). Zero:
+    /// timers are exact.
     pub timer_tick: Duration,
     /// What the clock of that wheel reads when time begins: the ticks of a host, and the coarser ones of its wheel, fall anywhere. Zero.
     pub timer_phase: Duration,

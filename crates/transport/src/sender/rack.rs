@@ -11,6 +11,9 @@ use crate::scoreboard::RETRANSMITTED;
 use crate::{PrrRules, Recovery, Segment};
 use cogtcp_units::{Duration, Time};
 
+/// `TCP_TIMEOUT_MIN_US`: by how much a Linux host lengthens the reordering timer and the tail loss probe's. Two ticks before Linux 6.7.
+const LEAST_TIMEOUT: Duration = Duration::from_millis(2);
+
 impl Sender {
     /// Whether RACK finds the losses.
     #[inline]
@@ -165,7 +168,7 @@ impl Sender {
 
     /// The timer to run next, the RTO being at `rto_at`: reordering, tail loss probe, or retransmission.
     pub(super) fn arm_next(&mut self, now: Time) {
-        let longer = self.config.timer_tick * 2;
+        let longer = if self.config.timer_tick.is_zero() { Duration::ZERO } else { LEAST_TIMEOUT };
         let (timer, at) = if let Some(at) = self.rare.as_ref().and_then(|rare| rare.reorder_at) {
             (Timer::Reordering, (at + longer).min(self.rto_at))
         } else if self.may_probe_tail() {

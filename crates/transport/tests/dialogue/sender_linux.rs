@@ -254,3 +254,19 @@ fn segments_leave_in_pairs_whose_second_bears_psh() {
     assert_eq!(pushed(true), [pairs, vec![false, true]]);
     assert_eq!(pushed(false), [vec![false; 10], vec![false; 3]]);
 }
+
+/// `TCP_TIMEOUT_MIN_US`: with ticks of 4 ms the reordering timer takes 25 + 2 ms, seven ticks, and ends at the next one; the tail loss probe 200 + 2 ms,
+/// 51 ticks. Two ticks more than 25 and 200 ms, as Linux had it up to 6.6, would be 240 and 416 ms.
+#[test]
+fn reordering_timer_and_probe_wait_two_milliseconds_longer() {
+    let config = SenderConfig { timer_tick: ms(4), tlp: true, ..linux() };
+    let mut d = in_flight(config.clone());
+    d.exchange("ack #1 sack #4", "");
+    assert_eq!(d.end.poll_timeout(), at(232));
+    let mut d = SenderDialogue::connected(config);
+    d.write_segments(4);
+    d.expect("#1-4");
+    d.at(200);
+    d.exchange("ack #3", "");
+    assert_eq!(d.end.poll_timeout(), at(408));
+}
