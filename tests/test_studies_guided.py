@@ -261,3 +261,59 @@ def test_a_search_keeps_the_seeds_that_its_settings_lack(study: Path, simulated:
     assert data["more_seeds"] == {"More than three.": wanted}
     answer = kept.answers_of(folder.find("t")[0])["t-f1"].answer
     assert answer.lacking == (answers.Lack("More than three.", wanted, 3),)
+
+
+def test_a_search_starts_from_the_readings_that_the_study_names(study: Path, simulated: list[Any]) -> None:
+    (study / "study.toml").write_text(
+        STUDY.replace("confirm = 13", 'starts = ["rate=7.5"]').replace("than = 3\n", "than = 1000\n")
+    )
+    studies.search_space("t", only="t-f1", settings=0, trials=2)
+    assert {rate for _, rate, seed in simulated if seed < 5001} == {1.0, 7.5}
+
+
+def test_a_claim_that_the_design_has_not_judged_starts_from_the_best_of_the_claims_within_it(
+    study: Path, simulated: list[Any]
+) -> None:
+    studies.search_space("t", only="t-f1", settings=12, trials=0)
+    found = folder.find("t")[0]
+    one, both = found.claims
+    design = search.read(found)
+    assert design is not None
+    # The point of t-f1 is one of t-n1, not the other way round.
+    assert design.best(found, both, 3) == design.best(found, one, 3) != []
+    alone = replace(design, claims={"t-n1": design.claims["t-f1"]})
+    assert alone.best(found, one, 3) == []
+
+
+EXTRA = """
+[[unsaid]]
+name = "extra"
+base = 1
+between = [1, 2]
+why = "nothing reads it"
+"""
+
+
+def test_a_design_serves_the_claims_that_no_changed_parameter_touches(
+    study: Path, simulated: list[Any]
+) -> None:
+    studies.search_space("t", settings=6, seeds=2, trials=0)
+    before = json.loads((study / "search.json").read_text())["claims"]
+    assert list(before) == ["t-f1", "t-n1"]
+    # A parameter more, which touches no claim: searching one claim keeps what is known of the other.
+    (study / "study.toml").write_text(STUDY + EXTRA)
+    with pytest.raises(StudyError, match="made for other unsaid parameters"):
+        search.read(studies.find("t")[0])
+    studies.search_space("t", only="t-f1", settings=6, seeds=2, trials=0)
+    assert json.loads((study / "search.json").read_text())["claims"] == before
+    # Its bounds change: no claim is lost. Those of the rate: both are, as it touches both.
+    (study / "study.toml").write_text(STUDY + EXTRA.replace("[1, 2]", "[1, 3]"))
+    known = search.read(studies.find("t")[0])
+    assert known is not None
+    assert list(known.claims) == ["t-f1", "t-n1"]
+    (study / "study.toml").write_text(STUDY.replace("[1, 10]", "[1, 20]") + EXTRA)
+    known = search.read(studies.find("t")[0])
+    assert known is not None
+    assert not known.claims
+    studies.search_space("t", only="t-f1", settings=6, seeds=2, trials=0)
+    assert list(json.loads((study / "search.json").read_text())["claims"]) == ["t-f1"]

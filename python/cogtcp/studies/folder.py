@@ -47,6 +47,8 @@ class Study:
     """Seeds at each of them."""
     confirm_seeds: int = 60
     """Seeds on which the guided search confirms a reading, at most."""
+    starts: tuple[str, ...] = ()
+    """Readings from which the guided search starts, besides the base and the best of the design."""
     quantities: Mapping[str, str] = field(default_factory=dict)
     """What is measured, by name, in words with the unit."""
     stacks: Comparison | None = None
@@ -130,11 +132,12 @@ def load(folder: Path) -> Study:
             design=search.pop("settings", 96),
             design_seeds=search.pop("seeds", 4),
             confirm_seeds=search.pop("confirm", 60),
+            starts=tuple(search.pop("starts", ())),
             stacks=read_comparison(data.pop("stacks", None)),
             quantities={name: str(words) for name, words in data.pop("quantities", {}).items()},
         )
         under.path = "search."
-        known_only(search, ("settings", "seeds", "confirm"))
+        known_only(search, ("settings", "seeds", "confirm", "starts"))
         under.path = ""
         known_only(data, ("title", "paper", "seeds", "quick_seeds"))
     except ValueError as error:

@@ -136,7 +136,8 @@ def find_reading(
     starts = [
         *shared,
         study.study.space.base,
-        *([] if design is None else design.best(claim.id, STARTS)),
+        *(study.study.space.parsed(reading) for reading in study.study.starts),
+        *([] if design is None else design.best(study.study, claim, STARTS)),
     ]
     made: dict[Setting, Trial] = {}
 

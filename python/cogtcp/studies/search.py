@@ -120,11 +120,20 @@ class Search:
             return []
         return causes(self.touching(study, claim), *zip(*known, strict=True))
 
-    def best(self, claim: str, count: int) -> list[Setting]:
-        """Return the settings of the design nearest to what the paper shows; none if it has not judged it."""
-        if claim not in self.claims:
+    def best(self, study: Study, claim: ClaimRow, count: int) -> list[Setting]:
+        """Return the settings of the design nearest to what the paper shows.
+
+        A claim that the design has not judged has those nearest to the claims whose points are among its own,
+        by their mean distance; none, if there is no such claim.
+        """
+        rows = [row for row in study.claims if row.id in self.claims]
+        near = [row for row in rows if row.id == claim.id] or [
+            row for row in rows if set(row.points) <= set(claim.points)
+        ]
+        if not near:
             return []
-        distances = self.claims[claim].distances
+        columns = zip(*(self.claims[row.id].distances for row in near), strict=True)
+        distances = [statistics.fmean(values) for values in columns]
         order = sorted(range(len(self.settings)), key=lambda index: distances[index])
         return [self.settings[index] for index in order[:count]]
 
@@ -162,7 +171,8 @@ class Search:
 def read(study: Study) -> Search | None:
     """Return the search kept in the study's folder; None if there is none.
 
-    A claim that is new, or whose statements have changed since, is not among its claims.
+    A claim that is new, or whose statements or a touching parameter's bounds have changed since, is not among
+    its claims.
 
     Raises:
         StudyError: It was made for other unsaid parameters.
@@ -171,13 +181,21 @@ def read(study: Study) -> Search | None:
     data = read_json(path)
     if data is None:
         return None
-    names = data["parameters"]
-    if set(names) != set(study.space.base):
+    if set(data["parameters"]) != set(study.space.base):
         raise StudyError(f"{path}: made for other unsaid parameters; repeat: cogtcp reproduce --search")
+    return _parsed(study, data)
+
+
+def _parsed(study: Study, data: Mapping[str, Any]) -> Search:
+    names = data["parameters"]
+    settings = tuple(Setting(dict(zip(names, values, strict=True))) for values in data["settings"])
+    now = study.space.design(len(settings), DESIGN_SEED)
     claims = {}
     for claim in study.claims:
         kept = data["claims"].get(claim.id)
         if kept is None or set(kept["statements"]) != {statement.says for statement in claim.statements}:
+            continue
+        if not all(_same(name, settings, now) for name in kept["touches"]):
             continue
         claims[claim.id] = Found(
             {
@@ -192,8 +210,12 @@ def read(study: Study) -> Search | None:
             },
         )
     first, last = data["design"]["run_seeds"]
-    settings = tuple(Setting(dict(zip(names, values, strict=True))) for values in data["settings"])
     return Search(settings, last - first + 1, claims, data["version"])
+
+
+def _same(name: str, one: Sequence[Setting], other: Sequence[Setting]) -> bool:
+    """Return whether a parameter has the same values in two designs."""
+    return all(name in a and name in b and a[name] == b[name] for a, b in zip(one, other, strict=True))
 
 
 def search(
@@ -212,7 +234,7 @@ def search(
     for number, setting in enumerate(design, 1):
         judged.append(_look_twice(study, claims, setting, seeds))
         progress(f"design: setting {number} of {len(design)}")
-    found = _others(study.study, design, seeds)
+    found = _others(study, design, seeds)
     for index, claim in enumerate(claims):
         column = [row[index] for row in judged]
         found[claim.id] = Found(
@@ -241,14 +263,20 @@ def _more_seeds(claim: ClaimRow, column: Sequence[Judged]) -> dict[str, float]:
     return {says: statistics.median(values) for says, values in needed.items()}
 
 
-def _others(study: Study, design: Sequence[Setting], seeds: int) -> dict[str, Found]:
-    """Return what is kept of claims at the same settings and seeds."""
-    try:
-        kept = read(study)
-    except StudyError:
+def _others(study: Context, design: Sequence[Setting], seeds: int) -> dict[str, Found]:
+    """Return what is kept of claims that nothing touches that is new, or has other values, in this design."""
+    data = read_json(study.study.folder / FILE)
+    if data is None or len(data["settings"]) != len(design):
         return {}
-    same = kept is not None and kept.settings == tuple(design) and kept.seeds == seeds
-    return dict(kept.claims) if same and kept is not None else {}
+    kept = _parsed(study.study, data)
+    if kept.seeds != seeds:
+        return {}
+    return {
+        claim.id: kept.claims[claim.id]
+        for claim in study.study.claims
+        if claim.id in kept.claims
+        and {parameter.name for parameter in touching(study, claim)} <= set(kept.claims[claim.id].touches)
+    }
 
 
 def keep(study: Study, outcome: Search, folder: Path | None = None) -> Path:
