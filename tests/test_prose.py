@@ -34,6 +34,10 @@ not counted
 
 - an item that
   goes over two lines
+
+## References
+
+- not counted
 """
 
 

@@ -1,4 +1,4 @@
-"""What is hand-written prose in a page: no code, no tables, nothing that a script writes."""
+"""What is hand-written prose in a page: no code, tables or lists of references, nothing that a script writes."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ _WRITTEN = re.compile(
 )
 _FENCE = re.compile(r"^( *)```.*?^\1```[^\n]*$", re.DOTALL | re.MULTILINE)
 _LEFT_OUT = re.compile(r"^ *\|.*$|^ {4,}(?![-*\d ]).*$|<!--.*?-->", re.MULTILINE)
+_REFERENCES = re.compile(r"^## References\n.*?(?=^## |\Z)", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\]]*\])*)\]\([^)]*\)")
 
 
@@ -38,7 +39,7 @@ def pages() -> list[Path]:
 
 def prose(text: str) -> str:
     """Return a page with everything else blanked out; the lines stay where they are."""
-    for pattern in (_WRITTEN, _FENCE, _LEFT_OUT):
+    for pattern in (_WRITTEN, _FENCE, _LEFT_OUT, _REFERENCES):
         text = pattern.sub(lambda found: "\n" * found[0].count("\n"), text)
     return _LINK.sub(lambda found: found[1] + "\n" * found[0][len(found[1]) :].count("\n"), text)
 
