@@ -1,4 +1,4 @@
-"""What is hand-written prose in a page: no code, tables or lists of references, nothing that a script writes."""
+"""What is hand-written prose in a page: no code, tables or references, nothing that a script writes."""
 
 from __future__ import annotations
 
