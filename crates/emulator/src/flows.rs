@@ -13,6 +13,8 @@ use crate::states::{self, Shown, States};
 use crate::sys;
 use crate::udp::Sending;
 use cogtcp_endpoint::Pair;
+use cogtcp_hosts::UNKNOWN;
+use cogtcp_records::tables::FlowSample;
 use cogtcp_records::{EventKind, Histogram};
 use cogtcp_scenario::Traffic;
 use cogtcp_traffic::Application;
@@ -103,9 +105,10 @@ impl Standing {
 #[derive(Clone, Debug)]
 pub(crate) struct Point {
     pub(crate) at: Time,
-    pub(crate) sender: Option<TcpInfo>,
-    pub(crate) receiver: Option<TcpInfo>,
-    pub(crate) goodput_bps: f64,
+    /// Without time and flow.
+    pub(crate) row: FlowSample,
+    /// What the transport shows beside that, by name.
+    pub(crate) shown: Vec<(&'static str, f64)>,
 }
 
 /// What came of a flow.
@@ -279,16 +282,14 @@ impl Account {
         }
     }
 
-    /// A sampling instant; `timeouts` are those of all its connections, as far as they are known.
-    fn sample(
+    /// A sampling instant of TCP; `timeouts` are those of all its connections, as far as they are known.
+    fn sample_tcp(
         &mut self,
         now: Time,
         [sender, receiver]: [Option<TcpInfo>; 2],
         timeouts: Option<u64>,
         happenings: &mut Vec<Happening>,
     ) {
-        let (before, delivered) = std::mem::replace(&mut self.sampled, (now, self.delivered));
-        let span = now.saturating_since(before).as_secs_f64();
         if let Some(timeouts) = timeouts {
             let cwnd = sender.as_ref().map_or(f64::NAN, TcpInfo::cwnd);
             for _ in self.timeouts..timeouts {
@@ -296,8 +297,25 @@ impl Account {
             }
             self.timeouts = timeouts;
         }
+        let value = |of: fn(&TcpInfo) -> f64| sender.as_ref().map_or(f64::NAN, of);
+        let row = FlowSample {
+            cwnd_segments: value(TcpInfo::cwnd),
+            ssthresh_segments: value(TcpInfo::ssthresh),
+            srtt_s: value(TcpInfo::srtt_s),
+            in_flight_segments: value(TcpInfo::in_flight),
+            ..UNKNOWN
+        };
+        let of_sender = sender.iter().flat_map(TcpInfo::of_sender);
+        let shown = of_sender.chain(receiver.iter().flat_map(TcpInfo::of_receiver)).collect();
+        self.sample(now, row, shown);
+    }
+
+    /// A sampling instant: `row` is a point of the flow's series without time, flow and goodput, `shown` what else the transport shows.
+    fn sample(&mut self, now: Time, row: FlowSample, shown: Vec<(&'static str, f64)>) {
+        let (before, delivered) = std::mem::replace(&mut self.sampled, (now, self.delivered));
+        let span = now.saturating_since(before).as_secs_f64();
         let goodput_bps = (self.delivered - delivered) as f64 * 8.0 / span;
-        self.played.series.push(Point { at: now, sender, receiver, goodput_bps });
+        self.played.series.push(Point { at: now, row: FlowSample { goodput_bps, ..row }, shown });
     }
 
     /// Keeps what was shown of its sender's socket.

@@ -8,7 +8,7 @@ use crate::error::EmulationError;
 use crate::packet::Packet;
 use crate::ways::{Pipe, Ways};
 use cogtcp_link::Frame;
-use cogtcp_network::{AirStream, Arrival, Boards, Due, Recording, Transit};
+use cogtcp_network::{AirStream, Arrival, Boards, Due, Recording, StreamId};
 use cogtcp_scenario::Experiment;
 use cogtcp_units::Time;
 
@@ -81,7 +81,7 @@ impl Network {
     }
 
     /// A packet of `size` bytes comes from its host, to take the way `way` (of [`Ways::way`]).
-    pub fn offer(&mut self, now: Time, way: u32, packet: Packet, size: u32, hosts: &mut impl Hosts) {
+    pub fn offer(&mut self, now: Time, way: StreamId, packet: Packet, size: u32, hosts: &mut impl Hosts) {
         self.play(now, hosts);
         self.network.offer(self.played, way, packet, size, hosts);
         self.take_news(hosts);
@@ -105,7 +105,7 @@ impl Network {
 
     fn deliver(&self, arrival: &Arrival<Packet>, hosts: &mut impl Hosts) {
         let host = match arrival.frame.packet.transit.stream {
-            Transit::NOWHERE => hosts.home(&arrival.frame.packet),
+            StreamId::NOWHERE => hosts.home(&arrival.frame.packet),
             stream => {
                 let host = self.ways.host(self.network.ends(stream).1 as usize);
                 host.unwrap_or_else(|| unreachable!("streams end at hosts"))
@@ -128,26 +128,27 @@ impl Network {
 /// What the tables of an ad hoc network call the streams: data and acknowledgements of the flows, UDP sources. Requests are data that go
 /// the other way here.
 fn streams(experiment: &Experiment) -> Vec<(u32, AirStream)> {
-    let flows = experiment.flows.iter().flat_map(|flow| {
-        let name = |kind, from: usize, to: usize| AirStream {
-            flow: flow.name.clone(),
-            kind,
-            ends: (from as u32, to as u32),
-        };
-        [name("data", flow.from, flow.to), name("acknowledgements", flow.to, flow.from)]
+    let of = |flow: &str, kind, from: usize, to: usize| AirStream {
+        flow: flow.to_owned(),
+        kind,
+        ends: (from as u32, to as u32),
+    };
+    let senders = (experiment.flows.len() + experiment.udp.len()) as u32;
+    let flows = (0..).zip(&experiment.flows).flat_map(|(number, flow)| {
+        [
+            (stream_of(number, true, senders), of(&flow.name, "data", flow.from, flow.to)),
+            (stream_of(number, false, senders), of(&flow.name, "acknowledgements", flow.to, flow.from)),
+        ]
     });
-    let sources = experiment.udp.iter().map(|source| AirStream {
-        flow: source.name.clone(),
-        kind: "datagrams",
-        ends: (source.from as u32, source.to as u32),
+    let sources = (experiment.flows.len() as u32..).zip(&experiment.udp);
+    let sources = sources.map(|(number, source)| {
+        (stream_of(number, true, senders), of(&source.name, "datagrams", source.from, source.to))
     });
-    (0..).zip(flows.chain(sources)).collect()
+    flows.chain(sources).collect()
 }
 
-/// The number among those streams of a packet, of `flows` flows; beyond all for one of a program.
-pub fn stream_of(packet: &Packet, flows: u32) -> u32 {
-    match packet.flow.checked_sub(flows) {
-        None => 2 * packet.flow + u32::from(!packet.is_forward()),
-        Some(source) => (2 * flows).saturating_add(source),
-    }
+/// The number of a stream in those tables: that of its flow or UDP source if it leads forward, else a number behind all `senders`. A
+/// packet of a program is of neither, and gets a number that has no stream.
+pub(crate) fn stream_of(flow: u32, is_forward: bool, senders: u32) -> u32 {
+    if is_forward { flow } else { flow.saturating_add(senders) }
 }

@@ -286,7 +286,7 @@ impl cogtcp_network::Observer<Packet> for Observer {
     }
 
     fn counts_to(&self, packet: &Packet) -> u32 {
-        stream_of(packet, self.flows.len() as u32)
+        stream_of(packet.flow, packet.is_forward(), (self.flows.len() + self.udp.len()) as u32)
     }
 
     fn lost(&mut self, at: Time, node: u32, frame: &Frame<Packet>, cause: &'static str) {

@@ -198,7 +198,7 @@ impl Outcome<'_> {
         PacketsBuilder::default().finish()
     }
 
-    /// Flows over time, and what the kernel shows of its connections beside that.
+    /// Flows over time, and what their transports show beside that: the kernel of its TCP, endpoints of themselves.
     pub(crate) fn flow_series(&self) -> [Table; 2] {
         let mut flows = FlowSeriesBuilder::default();
         let mut control = ControlSeriesBuilder::default();
@@ -206,21 +206,8 @@ impl Outcome<'_> {
             let (flow, of_control) = (flows.flow.intern(&spec.name), control.flow.intern(&spec.name));
             for point in &played.series {
                 let time_s = point.at.as_secs_f64();
-                let sender = point.sender.as_ref();
-                let value = |of: fn(&crate::sockets::TcpInfo) -> f64| sender.map_or(f64::NAN, of);
-                flows.push(FlowSample {
-                    time_s,
-                    flow,
-                    cwnd_segments: value(|info| info.cwnd()),
-                    ssthresh_segments: value(|info| info.ssthresh()),
-                    srtt_s: value(|info| info.srtt_s()),
-                    in_flight_segments: value(|info| info.in_flight()),
-                    goodput_bps: point.goodput_bps,
-                });
-                let of_sender = sender.map(|info| info.of_sender());
-                let of_receiver = point.receiver.as_ref().map(|info| info.of_receiver());
-                let shown = of_sender.iter().flatten().chain(of_receiver.iter().flatten());
-                for (variable, value) in shown {
+                flows.push(FlowSample { time_s, flow, ..point.row });
+                for (variable, value) in &point.shown {
                     let variable = control.variable.intern(variable);
                     control.push(ControlSample { time_s, flow: of_control, variable, value: *value });
                 }

@@ -2,7 +2,7 @@
 
 use crate::error::EmulationError;
 use crate::packet::Packet;
-use cogtcp_network::{Hop, Network, NoRoute, Routes};
+use cogtcp_network::{Hop, Network, NoRoute, Routes, StreamId};
 use cogtcp_scenario::Experiment;
 
 /// A direction of a link: `2 * link` is its forward direction, `2 * link + 1` its reverse.
@@ -16,7 +16,7 @@ pub struct Ways {
     /// By stream of the network: the hosts from and to which it leads, and its path.
     streams: Vec<([usize; 2], Vec<Hop>)>,
     /// The stream from host to host.
-    numbers: Vec<Vec<Option<u32>>>,
+    ids: Vec<Vec<Option<StreamId>>>,
 }
 
 impl Ways {
@@ -27,16 +27,17 @@ impl Ways {
         hosts.dedup();
         let mut routes = Routes::new(experiment);
         let mut streams = Vec::new();
-        let mut numbers = vec![vec![None; hosts.len()]; hosts.len()];
+        let mut ids = vec![vec![None; hosts.len()]; hosts.len()];
         for (from, node) in hosts.iter().enumerate() {
             for (to, other) in hosts.iter().enumerate().filter(|(to, _)| *to != from) {
                 if let Some(path) = routes.path(*node, *other) {
-                    numbers[from][to] = Some(streams.len() as u32);
+                    // The first streams of its network (`enter`).
+                    ids[from][to] = Some(StreamId(streams.len() as u32));
                     streams.push(([from, to], path));
                 }
             }
         }
-        Self { hosts, streams, numbers }
+        Self { hosts, streams, ids }
     }
 
     /// Adds the streams to the network of `experiment`, and those of messages to sources.
@@ -45,10 +46,12 @@ impl Ways {
         network: &mut Network<Packet>,
         experiment: &Experiment,
     ) -> Result<(), EmulationError> {
-        for ([from, to], path) in &self.streams {
-            network.add_stream(self.hosts[*from], self.hosts[*to], path);
-        }
-        let all: Vec<u32> = (0..self.streams.len() as u32).collect();
+        let add = |([from, to], path): &([usize; 2], Vec<Hop>)| {
+            let stream = network.add_stream(self.hosts[*from], self.hosts[*to], path);
+            debug_assert_eq!(Some(stream), self.way(*from, *to));
+            stream
+        };
+        let all: Vec<StreamId> = self.streams.iter().map(add).collect();
         let told = network.tell_sources(experiment, &mut Routes::new(experiment), &all);
         told.map_err(|NoRoute { from, to }| {
             let [from, to] = [from, to].map(|node| &experiment.nodes[node]);
@@ -72,13 +75,13 @@ impl Ways {
     }
 
     /// The way from host to host, which is a stream of the network; `None`: there is none.
-    pub fn way(&self, from: usize, to: usize) -> Option<u32> {
-        *self.numbers.get(from)?.get(to)?
+    pub fn way(&self, from: usize, to: usize) -> Option<StreamId> {
+        *self.ids.get(from)?.get(to)?
     }
 
     /// Whether the way from host to host crosses an ad hoc network.
     pub(crate) fn crosses_air(&self, from: usize, to: usize) -> bool {
-        let path = self.way(from, to).map_or(&[][..], |way| &self.streams[way as usize].1);
+        let path = self.way(from, to).map_or(&[][..], |way| &self.streams[way.index()].1);
         path.iter().any(|hop| matches!(hop, Hop::Air(_)))
     }
 
@@ -86,6 +89,6 @@ impl Ways {
     pub fn pipes(&self, from: usize, to: usize) -> Vec<Pipe> {
         let Some(way) = self.way(from, to) else { return Vec::new() };
         let pipe = |hop: &Hop| if let Hop::Pipe(pipe) = hop { Some(*pipe as Pipe) } else { None };
-        self.streams[way as usize].1.iter().filter_map(pipe).collect()
+        self.streams[way.index()].1.iter().filter_map(pipe).collect()
     }
 }

@@ -33,7 +33,7 @@ pub use boards::Boards;
 pub use budget::{FlowSpan, Reached};
 pub use network::{BuildError, Goal, Network, Recording, StreamCounters, TIME_TO_LIVE, Tally, fronts, tells};
 pub use observer::{Arrival, Carried, Observer, PacketStep, Place, RadioPlace};
-pub use payload::{Awaited, Payload, Transit};
+pub use payload::{Awaited, Payload, StreamId, Transit};
 pub use routes::{Hop, NoRoute, Routes};
 pub use station_pair::{
     Exchange, Finished, MacCounters, Noted, Occupation, PairConfig, PairMedium, PairRadio, Rest, StationPair,

@@ -20,7 +20,7 @@ use crate::agenda::{Agenda, Change, Due, Kind};
 use crate::boards::Boards;
 use crate::budget::{Budget, Carriage};
 use crate::observer::{Arrival, Observer, PacketStep, Place};
-use crate::payload::{Awaited, Payload, Transit};
+use crate::payload::{Awaited, Payload, StreamId, Transit};
 use crate::routes::Hop;
 use crate::station_pair::Noted;
 use air::AdHoc;
@@ -191,12 +191,12 @@ impl<P: Payload> Network<P> {
     pub fn offer(
         &mut self,
         now: Time,
-        stream: u32,
+        stream: StreamId,
         mut payload: P,
         bytes: u32,
         observer: &mut impl Observer<P>,
     ) {
-        let start = self.path_starts[stream as usize];
+        let start = self.path_starts[stream.index()];
         payload.set_transit(Transit { stream, next: start });
         let frame = Frame::new(payload, bytes);
         match self.paths[start as usize] {
@@ -384,8 +384,8 @@ impl<P: Payload> Network<P> {
     /// Where a packet on `pipe` is.
     fn place(&self, pipe: u32, packet: &P) -> Place {
         let Transit { stream, next } = packet.transit();
-        let start = self.path_starts[stream as usize];
-        Place { pipe, ends: self.ends[stream as usize], hops: next.saturating_sub(start + 1) }
+        let start = self.path_starts[stream.index()];
+        Place { pipe, ends: self.ends[stream.index()], hops: next.saturating_sub(start + 1) }
     }
 
     /// Gate and rate of a pipe change.
@@ -468,7 +468,7 @@ impl<P: Payload> Network<P> {
         (cause, refused, carried): (DropCause, bool, Carriage),
         observer: &mut impl Observer<P>,
     ) {
-        let stream = frame.packet.transit().stream as usize;
+        let stream = frame.packet.transit().stream.index();
         self.dropped[stream] += 1;
         let path = &self.paths[self.path_starts[stream] as usize..];
         let length = path.iter().position(|hop| *hop == HOST).unwrap_or(path.len());
@@ -482,15 +482,15 @@ impl<P: Payload> Network<P> {
 
 /// A packet that is for the host that it comes from.
 fn local<P: Payload>(at: Time, mut payload: P, bytes: u32) -> Arrival<P> {
-    payload.set_transit(Transit { stream: Transit::NOWHERE, next: 0 });
+    payload.set_transit(Transit { stream: StreamId::NOWHERE, next: 0 });
     Arrival { at, pipe: None, frame: Frame::new(payload, bytes) }
 }
 
 impl<P: Payload> Network<P> {
-    /// Adds the next stream, from a node to a node, whose packets take `path`. Returns its number; streams count from 0.
-    pub fn add_stream(&mut self, from: usize, to: usize, path: &[Hop]) -> u32 {
+    /// Adds the next stream, from a node to a node, whose packets take `path`. Returns the stream.
+    pub fn add_stream(&mut self, from: usize, to: usize, path: &[Hop]) -> StreamId {
         let start = self.paths.len();
-        let stream = self.path_starts.len() as u32;
+        let stream = self.next_stream();
         let (from, to) = (from as u32, to as u32);
         self.path_starts.push(start as u32);
         self.ends.push((from, to));
@@ -527,31 +527,31 @@ impl<P: Payload> Network<P> {
         }) as u32
     }
 
-    /// How many streams there are: the number of the next one.
-    pub fn streams(&self) -> u32 {
-        self.path_starts.len() as u32
+    /// The stream that the next call of [`add_stream`](Self::add_stream) gives out.
+    pub fn next_stream(&self) -> StreamId {
+        StreamId(self.path_starts.len() as u32)
     }
 
     /// The nodes that a stream leads from and to.
-    pub fn ends(&self, stream: u32) -> (u32, u32) {
-        self.ends[stream as usize]
+    pub fn ends(&self, stream: StreamId) -> (u32, u32) {
+        self.ends[stream.index()]
     }
 
     /// The link directions of a stream's path.
-    pub fn path(&self, stream: u32) -> impl Iterator<Item = u32> {
-        let rest = &self.paths[self.path_starts[stream as usize] as usize..];
+    pub fn path(&self, stream: StreamId) -> impl Iterator<Item = u32> {
+        let rest = &self.paths[self.path_starts[stream.index()] as usize..];
         rest.iter().copied().take_while(|hop| *hop != HOST).filter(|hop| *hop < AIR)
     }
 
     /// Whether a stream's path crosses an ad hoc network: what that can carry no link tells.
-    pub fn crosses_air(&self, stream: u32) -> bool {
-        let rest = &self.paths[self.path_starts[stream as usize] as usize..];
+    pub fn crosses_air(&self, stream: StreamId) -> bool {
+        let rest = &self.paths[self.path_starts[stream.index()] as usize..];
         rest.iter().take_while(|hop| **hop != HOST).any(|hop| *hop >= AIR)
     }
 
     /// Packets of a stream that were dropped on the way.
-    pub fn dropped(&self, stream: u32) -> u64 {
-        self.dropped[stream as usize]
+    pub fn dropped(&self, stream: StreamId) -> u64 {
+        self.dropped[stream.index()]
     }
 
     /// Hops that packets have made.

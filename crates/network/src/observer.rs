@@ -104,7 +104,7 @@ pub trait Observer<P: Payload> {
 
     /// The number of the stream that the packet counts to in the tables of an ad hoc network.
     fn counts_to(&self, packet: &P) -> u32 {
-        packet.transit().stream
+        packet.transit().stream.0
     }
 
     /// Something happens to the radio of a node of an ad hoc network.

@@ -14,19 +14,32 @@ pub trait Payload: cogtcp_link::Payload {
     }
 }
 
+/// A stream: the packets that one host sends to another on one path. A network gives streams out, counting from 0
+/// ([`Network::add_stream`](crate::Network::add_stream)); whose packets a stream carries, the driver keeps.
+#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
+pub struct StreamId(pub u32);
+
+impl StreamId {
+    /// The stream of what needs no network: a packet for the host that it comes from.
+    pub const NOWHERE: Self = Self(u32::MAX);
+
+    /// Returns the place of the stream in a list of all streams.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// Where a payload is on its path.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Transit {
-    /// The stream that it belongs to; [`Transit::NOWHERE`]: it is for the host that it comes from.
-    pub stream: u32,
+    /// The stream that it belongs to.
+    pub stream: StreamId,
     /// The place of its next hop in the network's list of paths.
     pub next: u32,
 }
 
 impl Transit {
-    /// The stream of what needs no network.
-    pub const NOWHERE: u32 = u32::MAX;
-
     /// A link has taken it: the hop after that one is next.
     #[inline]
     pub fn enter(&mut self) {

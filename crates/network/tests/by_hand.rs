@@ -4,7 +4,7 @@ use cogtcp_crosslayer::LinkEvent;
 use cogtcp_link::{DropCause, Frame};
 use cogtcp_network::{
     Arrival, Due, Hop, Network, Observer, PacketStep, Payload, Place, RadioPlace, Recording, Routes,
-    StreamCounters, Transit,
+    StreamCounters, StreamId, Transit,
 };
 use cogtcp_scenario::{Experiment, Scenario};
 use cogtcp_units::{Rate, Time};
@@ -68,7 +68,7 @@ impl Observer<Note> for Seen {
     }
 
     fn source(&self, packet: &Note) -> Option<u64> {
-        self.tells.then_some(u64::from(packet.transit.stream))
+        self.tells.then_some(u64::from(packet.transit.stream.0))
     }
 
     /// About a packet: its number and 1000.
@@ -102,10 +102,11 @@ impl Driven {
         let mut routes = Routes::new(experiment);
         for (number, (from, to)) in ends.iter().enumerate() {
             let path = routes.path(*from, *to).unwrap();
-            assert_eq!(network.add_stream(*from, *to, &path), number as u32);
-            assert_eq!(network.ends(number as u32), (*from as u32, *to as u32));
+            let stream = network.add_stream(*from, *to, &path);
+            assert_eq!(stream.index(), number);
+            assert_eq!(network.ends(stream), (*from as u32, *to as u32));
         }
-        let streams: Vec<u32> = (0..ends.len() as u32).collect();
+        let streams: Vec<StreamId> = (0..ends.len() as u32).map(StreamId).collect();
         network.tell_sources(experiment, &mut routes, &streams).unwrap();
         let sent = vec![StreamCounters::default(); ends.len()];
         let mut made =
@@ -129,13 +130,13 @@ impl Driven {
             }
             self.take_news(at);
         }
-        let sent = (0..).zip(self.sent.iter().copied());
+        let sent = (0..).map(StreamId).zip(self.sent.iter().copied());
         self.network.check_conservation(sent, |_| {}).unwrap();
     }
 
     fn take(&mut self, arrival: Option<Arrival<Note>>) {
         let Some(Arrival { at, pipe, frame }) = arrival else { return };
-        if let Some(sent) = self.sent.get_mut(frame.packet.transit.stream as usize) {
+        if let Some(sent) = self.sent.get_mut(frame.packet.transit.stream.index()) {
             sent.arrived += 1;
         }
         self.arrivals.push((millis(at), frame.packet.number, pipe));
@@ -157,7 +158,7 @@ impl Driven {
         self.play(at);
         self.sent[stream as usize].injected += 1;
         let note = Note { number, ..Note::default() };
-        self.network.offer(at, stream, note, bytes, &mut self.seen);
+        self.network.offer(at, StreamId(stream), note, bytes, &mut self.seen);
         self.take_news(at);
     }
 }
@@ -195,7 +196,7 @@ fn packets_go_from_link_to_link() {
     assert_eq!(driven.seen.drops, [(14, 3, DropCause::Queue, true)]);
     assert_eq!(driven.entries, [(18, cogtcp_network::host_code(1, 7))]);
     assert_eq!(
-        (driven.network.hops(), driven.network.dropped(0), driven.network.next_change()),
+        (driven.network.hops(), driven.network.dropped(StreamId(0)), driven.network.next_change()),
         (9, 1, Time::MAX)
     );
     // What followed the first packet, with the hops before each link.
@@ -207,7 +208,7 @@ fn packets_go_from_link_to_link() {
     }
     let place = Place { pipe: 3, ends: (0, 2), hops: 1 };
     assert!(driven.seen.steps.contains(&(18, PacketStep::Received, place)));
-    assert_eq!(driven.network.path(0).collect::<Vec<_>>(), [0, 3]);
+    assert_eq!(driven.network.path(StreamId(0)).collect::<Vec<_>>(), [0, 3]);
 }
 
 /// A radio is silent from 1 s to 1.1 s. What it destroys the node in front tells the source, by a packet of 56 bytes, or without one
@@ -300,7 +301,7 @@ fn an_ad_hoc_network_carries_packets() {
     assert!(driven.arrivals.len() > 100, "{}", driven.arrivals.len());
     assert!(driven.arrivals.iter().all(|(.., pipe)| pipe.is_none()));
     assert!(driven.network.hops() > driven.arrivals.len() as u64);
-    let dropped: u64 = (0..2).map(|stream| driven.network.dropped(stream)).sum();
+    let dropped: u64 = (0..2).map(|stream| driven.network.dropped(StreamId(stream))).sum();
     assert_eq!(driven.seen.lost as u64, dropped);
     assert_eq!(Routes::new(&experiment).path(0, 5), Some(vec![Hop::Air((0, 5))]));
     assert!(driven.network.air_tables(ms(20_000)).len() >= 5);
@@ -311,7 +312,7 @@ fn an_ad_hoc_network_carries_packets() {
 fn packets_that_nobody_counted_are_missed() {
     let mut driven = Driven::new(&experiment(ROW), &[(0, 2)]);
     driven.offer(Time::ZERO, 0, 1, 1000);
-    let none = [(0, StreamCounters::default())];
+    let none = [(StreamId(0), StreamCounters::default())];
     let wrong = driven.network.check_conservation(none.into_iter(), |_| {}).unwrap_err();
     assert!(wrong.contains("stream 0") && wrong.contains("1 under way"), "{wrong}");
     driven.play(ms(1000));
@@ -338,7 +339,7 @@ fn a_gateway_joins_air_and_wire() {
     assert_eq!(routes.path(1, 2), Some(vec![Hop::Air((1, 2))]));
     let mut driven = Driven::new(&experiment, &[(server, 2), (2, server), (1, 0)]);
     driven.seen.tells = true;
-    assert_eq!([0, 1, 2].map(|stream| driven.network.crosses_air(stream)), [true; 3]);
+    assert_eq!([0, 1, 2].map(|stream| driven.network.crosses_air(StreamId(stream))), [true; 3]);
     for number in 0..30 {
         driven.offer(ms(100 * u64::from(number)), number % 3, number, 500);
     }

@@ -13,7 +13,7 @@ use crate::packet::{Body, Datagram, Packet};
 use crate::parts::{Ending, Part, Plan, World, codes};
 use cogtcp_hosts::applications::{self, ApplicationAccount};
 use cogtcp_link::Frame;
-use cogtcp_network::{StreamCounters, Tally};
+use cogtcp_network::{StreamCounters, StreamId, Tally};
 use cogtcp_records::Table;
 use cogtcp_scenario::{FlowSpec, Protocol};
 use cogtcp_traffic::{self as traffic, Client, Request};
@@ -34,8 +34,6 @@ const LONGEST_REPEAT: Duration = Duration::from_secs(60);
 /// All applications of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Applications {
-    /// The stream of the first one's requests; the others follow.
-    first: u32,
     /// In the order of their flows.
     all: Vec<Application>,
     warm_at: Time,
@@ -46,7 +44,7 @@ pub(crate) struct Applications {
 struct Application {
     flow: usize,
     /// The stream of its requests.
-    stream: u32,
+    stream: StreamId,
     client: traffic::Application,
     /// What makes the control of each new connection, where not all requests share one.
     renewal: Option<Renewal>,
@@ -94,7 +92,7 @@ struct Sent {
 impl Applications {
     /// The applications of the flows that have one.
     pub(crate) fn build(plan: &mut Plan<'_, '_>) -> Result<Option<Box<dyn Part>>, RunError> {
-        let mut made = Self { first: plan.plane.network.streams(), ..Self::default() };
+        let mut made = Self::default();
         for (flow, spec) in plan.experiment.flows.iter().enumerate() {
             let Some(client) = applications::client(spec, plan.seed) else { continue };
             let renewal =
@@ -115,11 +113,6 @@ impl Applications {
             });
         }
         Ok((!made.all.is_empty()).then(|| Box::new(made) as Box<dyn Part>))
-    }
-
-    /// The event of that what the application of a flow waits for has been delivered.
-    fn delivered(flow: usize) -> Event {
-        Event::Part(codes::APPLICATIONS.start + 2 * flow as u32 + 1)
     }
 
     fn timer(flow: usize) -> Event {
@@ -153,9 +146,9 @@ impl Part for Applications {
     }
 
     /// A request has reached the server.
-    fn receive(&mut self, now: Time, frame: &Frame<Packet>, world: &mut World<'_>) {
+    fn receive(&mut self, now: Time, place: u32, frame: &Frame<Packet>, world: &mut World<'_>) {
         let Body::Udp(Datagram { number, .. }) = frame.packet.body else { return };
-        self.all[(frame.packet.transit.stream - self.first) as usize].answer(now, number as usize, world);
+        self.all[place as usize].answer(now, number as usize, world);
     }
 
     fn end_warmup(&mut self, now: Time, _plane: &crate::plane::Plane) {
@@ -230,7 +223,7 @@ impl Application {
 
     fn wait_for_delivery(&self, world: &mut World<'_>) {
         let end = self.answering.front().map_or(u64::MAX, |(_, end)| *end);
-        world.flows[self.flow].wait_for_delivery(end, Applications::delivered(self.flow));
+        world.flows[self.flow].wait_for_delivery(end);
     }
 
     /// Makes sure that a timer entry is due no later than the application has something to send.

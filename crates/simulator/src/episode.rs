@@ -9,8 +9,8 @@ mod sensing;
 pub use congestion::{CongestionEpisode, CongestionView};
 pub use sensing::{SensingEpisode, SensingView};
 
-use crate::flow::{Flow, Tcp};
 use crate::options::RunError;
+use cogtcp_hosts::{Flow, Tcp};
 use cogtcp_scenario::Experiment;
 
 /// Refuses an agent's flow that is not TCP. A number that no flow has is for the caller to refuse.

@@ -1,13 +1,15 @@
 //! What hosts wait for, as entries of the network's agenda.
 
+use crate::parts::codes;
+use cogtcp_hosts::{End, Wake};
 use cogtcp_network::{MAX_INDEX, host_code, host_parts};
 use std::ops::Range;
 
 /// An entry of the simulator's own. The indices are those of flows.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Event {
-    /// A connection end asked to be woken: `2 * flow`, plus 1 for the receiver.
-    Timer(u32),
+    /// The timer of a flow's connection end.
+    Timer(u32, End),
     /// A flow opens its connection.
     FlowStart(u32),
     /// A flow's application stops.
@@ -29,11 +31,21 @@ impl Event {
         first..first + (indices.end - indices.start)
     }
 
+    /// What flow `flow` asked for.
+    #[inline]
+    pub(crate) fn of(flow: u32, why: Wake) -> Self {
+        match why {
+            Wake::Timer(end) => Self::Timer(flow, end),
+            Wake::Write => Self::Write(flow),
+            Wake::Delivered => Self::Part(codes::delivered(flow)),
+        }
+    }
+
     /// The event in 24 bits: four for the kind, the rest for the index.
     #[inline]
     pub(crate) fn code(self) -> u32 {
         match self {
-            Self::Timer(endpoint) => host_code(1, endpoint),
+            Self::Timer(flow, end) => host_code(1, 2 * flow + end as u32),
             Self::FlowStart(flow) => host_code(3, flow),
             Self::FlowStop(flow) => host_code(4, flow),
             Self::Write(flow) => host_code(5, flow),
@@ -46,7 +58,7 @@ impl Event {
     #[inline]
     pub(crate) fn from_code(code: u32) -> Self {
         match host_parts(code) {
-            (1, index) => Self::Timer(index),
+            (1, index) => Self::Timer(index / 2, End::BOTH[index as usize % 2]),
             (3, index) => Self::FlowStart(index),
             (4, index) => Self::FlowStop(index),
             (5, index) => Self::Write(index),
@@ -68,7 +80,8 @@ mod tests {
     fn events_survive_their_code() {
         let last = MOST - 1;
         for event in [
-            Event::Timer(7),
+            Event::Timer(7, End::Sender),
+            Event::Timer(last / 2, End::Receiver),
             Event::FlowStart(last),
             Event::FlowStop(3),
             Event::Write(5),

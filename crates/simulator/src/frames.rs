@@ -3,6 +3,7 @@
 use crate::packet::{Body, OptionStore, Packet};
 use crate::trace::{flags_text, sack_text};
 use cogtcp_adhoc::{ARP_BYTES, AirFrame, AirNote, FrameContent, NodeRadio};
+use cogtcp_hosts::Streams;
 use cogtcp_link::Payload;
 use cogtcp_network::Carried;
 use cogtcp_records::extensions::{FrameRow, FramesBuilder};
@@ -21,6 +22,13 @@ const ANNOUNCEMENT_BYTES: u32 = IPV4_HEADER + UDP_HEADER + 8;
 
 /// Whose radio: a node, and which of its radios.
 type RadioKey = (u32, u8);
+
+/// What is kept of packets outside them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kept<'a> {
+    pub(crate) options: &'a OptionStore,
+    pub(crate) streams: &'a Streams,
+}
 
 /// Records frames.
 #[derive(Debug)]
@@ -98,9 +106,9 @@ impl Frames {
     }
 
     /// Something happened in the air.
-    pub(crate) fn note(&mut self, note: &AirNote<Carried<Packet>>, store: &OptionStore) {
+    pub(crate) fn note(&mut self, note: &AirNote<Carried<Packet>>, kept: Kept<'_>) {
         match note {
-            AirNote::Frame(frame) => self.frame(frame, store),
+            AirNote::Frame(frame) => self.frame(frame, kept),
             AirNote::Failed { radio, cause } => {
                 if let Some(row) = self.attempts.get(&key(*radio)) {
                     let code = self.rows.failed.intern(cause.name());
@@ -110,13 +118,13 @@ impl Frames {
         }
     }
 
-    fn frame(&mut self, frame: &AirFrame<Carried<Packet>>, store: &OptionStore) {
+    fn frame(&mut self, frame: &AirFrame<Carried<Packet>>, kept: Kept<'_>) {
         let from = key(frame.from);
         let nobody = (self.nodes.len() as u32, NodeRadio::First);
         let to = frame.to.unwrap_or(nobody);
         let seconds = |time: Time| time.as_secs_f64();
         let is_first = matches!(frame.kind, FrameKind::Rts | FrameKind::Data);
-        let (content, retry) = self.content(from, frame, store);
+        let (content, retry) = self.content(from, frame, kept);
         let row = FrameRow {
             time_s: seconds(frame.start),
             end_s: seconds(frame.end),
@@ -144,7 +152,7 @@ impl Frames {
         &mut self,
         from: RadioKey,
         frame: &AirFrame<Carried<Packet>>,
-        store: &OptionStore,
+        kept: Kept<'_>,
     ) -> (FrameRow, bool) {
         let Some(content) = &frame.content else { return (self.nothing, false) };
         if let Some((sequence, row)) = self.last.get(&from)
@@ -152,23 +160,19 @@ impl Frames {
         {
             return (*row, true);
         }
-        let row = self.describe(from.0, content, store);
+        let row = self.describe(from.0, content, kept);
         self.last.insert(from, (frame.sequence, row));
         (row, false)
     }
 
-    fn describe(
-        &mut self,
-        sender: u32,
-        content: &FrameContent<Carried<Packet>>,
-        store: &OptionStore,
-    ) -> FrameRow {
+    fn describe(&mut self, sender: u32, content: &FrameContent<Carried<Packet>>, kept: Kept<'_>) -> FrameRow {
         let nobody = self.nodes.len() as u32;
         let nothing = FrameRow { from: Code(sender), ..self.nothing };
         match content {
             FrameContent::Data(packet) => {
-                let segment = store.peek(&packet.payload.packet);
-                self.packet(packet, segment.as_ref())
+                let carried = &packet.payload.packet;
+                let flow = kept.streams.owner(carried.transit.stream).flow();
+                self.packet(packet, flow, kept.options.peek(carried).as_ref())
             }
             FrameContent::Routing(packet, _) => {
                 let address = |node: NodeAddress| match node.is_broadcast() {
@@ -209,6 +213,7 @@ impl Frames {
     fn packet(
         &mut self,
         packet: &cogtcp_adhoc::Packet<Carried<Packet>>,
+        flow: Option<u32>,
         segment: Option<&Segment>,
     ) -> FrameRow {
         let carried = &packet.payload.packet;
@@ -221,9 +226,9 @@ impl Frames {
         };
         FrameRow {
             protocol: self.rows.protocol.intern(protocol),
-            stream: u64::from(carried.transit.stream),
-            // Streams beyond those of the flows belong to none; their code follows.
-            flow: Code((carried.transit.stream / 2).min(self.flows)),
+            stream: u64::from(carried.transit.stream.0),
+            // The code of none follows those of the flows.
+            flow: Code(flow.unwrap_or(self.flows)),
             from: Code(packet.source),
             to: Code(packet.destination),
             ttl: u64::from(packet.time_to_live),

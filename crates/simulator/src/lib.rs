@@ -5,15 +5,14 @@
 //! process, and the same experiment and seed give the same bytes everywhere. The model, its definitions and its limits
 //! are described in `docs/simulator.md`.
 //!
-//! The network between the hosts is [`cogtcp_network`]; here are its clock, the hosts and the record of the run. Reading order of the
+//! The network between the hosts is [`cogtcp_network`], the hosts are [`cogtcp_hosts`]; here are the clock and the record of the run. Reading order of the
 //! source: `event` (what hosts wait for), `packet`, `plane` and `recorder` (the network with this simulator's packets, and who observes
-//! it), `flow` (two connection ends and their measurements), `parts` (what few runs have: `train`, a mobile router's warnings, `udp`,
+//! it), `parts` (what few runs have: `train`, a mobile router's warnings, `udp`,
 //! `applications`), `simulation` (the event loop), `report` (the tables).
 
 mod applications;
 mod episode;
 mod event;
-mod flow;
 mod frames;
 mod look_ahead;
 mod options;

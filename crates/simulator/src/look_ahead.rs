@@ -8,7 +8,8 @@
 
 use crate::packet::Packet;
 use crate::simulation::Simulation;
-use cogtcp_network::{Goal, Network};
+use cogtcp_hosts::{End, Flow, Owner};
+use cogtcp_network::{Goal, Network, StreamId};
 
 impl Simulation<'_> {
     /// Asks for what the arrivals will touch that the last event has brought nearer.
@@ -39,12 +40,19 @@ impl Simulation<'_> {
         }
     }
 
+    /// The flow of `stream`, and the end that the stream leads to.
+    #[inline]
+    fn end_of(&self, stream: StreamId) -> Option<(&Flow, End)> {
+        let Owner::Flow { flow, from, .. } = self.plane.recorder.streams.owner(stream) else { return None };
+        Some((&self.flows[flow as usize], from.other()))
+    }
+
     /// The connection end that `stream` leads to, and the link on which it answers.
     #[inline]
-    fn prefetch_end(&self, network: &Network<Packet>, stream: u32) {
-        let Some(flow) = self.flows.get(stream as usize / 2) else { return };
-        flow.prefetch(stream % 2 == 1);
-        if let Some(answers) = network.first_pipe(stream ^ 1) {
+    fn prefetch_end(&self, network: &Network<Packet>, stream: StreamId) {
+        let Some((flow, to)) = self.end_of(stream) else { return };
+        flow.prefetch(to);
+        if let Some(answers) = network.first_pipe(flow.stream(to)) {
             network.pipes()[answers as usize].prefetch();
             network.prefetch_account(answers);
         }
@@ -52,10 +60,10 @@ impl Simulation<'_> {
 
     /// What that end points to.
     #[inline]
-    fn prefetch_depth(&self, network: &Network<Packet>, stream: u32) {
-        let Some(flow) = self.flows.get(stream as usize / 2) else { return };
-        flow.prefetch_depth(stream % 2 == 1);
-        if let Some(answers) = network.first_pipe(stream ^ 1) {
+    fn prefetch_depth(&self, network: &Network<Packet>, stream: StreamId) {
+        let Some((flow, to)) = self.end_of(stream) else { return };
+        flow.prefetch_depth(to);
+        if let Some(answers) = network.first_pipe(flow.stream(to)) {
             network.pipes()[answers as usize].prefetch_room();
         }
     }

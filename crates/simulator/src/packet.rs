@@ -123,7 +123,7 @@ impl Packet {
 
 impl Payload for Packet {
     fn flow(&self) -> u32 {
-        self.transit.stream
+        self.transit.stream.0
     }
 
     fn is_ecn_capable(&self) -> bool {

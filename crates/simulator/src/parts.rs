@@ -6,15 +6,15 @@
 
 use crate::TraceLevel;
 use crate::applications::Applications;
-use crate::flow::Flow;
 use crate::options::{ControlFactory, RunError};
 use crate::packet::Packet;
 use crate::plane::Plane;
 use crate::primary_users::PrimaryUsers;
 use crate::train::Train;
 use crate::udp::UdpSources;
+use cogtcp_hosts::{Flow, Owner};
 use cogtcp_link::Frame;
-use cogtcp_network::{AirStream, NoRoute, Routes, StreamCounters, Tally};
+use cogtcp_network::{AirStream, NoRoute, Routes, StreamCounters, StreamId, Tally};
 use cogtcp_records::Table;
 use cogtcp_scenario::Experiment;
 use cogtcp_units::Time;
@@ -31,7 +31,7 @@ const PARTS: &[Build] =
 
 /// The network's own: the sources of the flows' data are told what silence destroyed, where a radio asks for it.
 fn tell_sources(plan: &mut Plan<'_, '_>) -> Result<Option<Box<dyn Part>>, RunError> {
-    let streams: Vec<u32> = (0..plan.flows.len() as u32).map(|flow| 2 * flow).collect();
+    let streams: Vec<StreamId> = plan.flows.iter().map(Flow::data).collect();
     let told = plan.plane.network.tell_sources(plan.experiment, &mut plan.routes, &streams);
     let nodes = &plan.experiment.nodes;
     told.map_err(|route| no_route(nodes, route, format!("ICMP of {}", nodes[route.from])))?;
@@ -55,6 +55,11 @@ pub(crate) mod codes {
     pub(crate) const UDP: Range<u32> = Event::codes(11, 0..MOST);
     /// Applications that ask, by flow: twice its number, plus 1 where a response has come.
     pub(crate) const APPLICATIONS: Range<u32> = Event::codes(12, 0..MOST);
+
+    /// What the application of flow `flow` waits for has been delivered.
+    pub(crate) fn delivered(flow: u32) -> u32 {
+        APPLICATIONS.start + 2 * flow + 1
+    }
 }
 
 /// A part. It sends packets on streams of its own and puts events of its own into the queue.
@@ -72,8 +77,8 @@ pub(crate) trait Part: Debug {
         Tally::Event
     }
 
-    /// A packet on one of its streams has reached its host.
-    fn receive(&mut self, _now: Time, _frame: &Frame<Packet>, _world: &mut World<'_>) {}
+    /// A packet has reached its host, on the stream at `_place` among its own.
+    fn receive(&mut self, _now: Time, _place: u32, _frame: &Frame<Packet>, _world: &mut World<'_>) {}
 
     /// Metrics count from `now`.
     fn end_warmup(&mut self, _now: Time, _plane: &Plane) {}
@@ -101,6 +106,8 @@ pub(crate) struct Plan<'a, 'e> {
     pub(crate) named: Vec<(u32, AirStream)>,
     /// What makes congestion controls in place of the registry.
     pub(crate) controls: Option<Arc<dyn ControlFactory>>,
+    /// The streams of the part that is being built.
+    pub(crate) own: Vec<StreamId>,
 }
 
 impl Plan<'_, '_> {
@@ -113,12 +120,21 @@ impl Plan<'_, '_> {
         kind: &'static str,
         flow: &str,
         what: impl FnOnce() -> String,
-    ) -> Result<u32, RunError> {
+    ) -> Result<StreamId, RunError> {
         let path = self.routes.path(from, to).filter(|path| !path.is_empty());
         let wrong = || no_route(&self.experiment.nodes, NoRoute { from, to }, what());
         let stream = self.plane.network.add_stream(from, to, &path.ok_or_else(wrong)?);
-        self.named.push((stream, AirStream { flow: flow.to_owned(), kind, ends: (from as u32, to as u32) }));
+        self.own.push(stream);
+        self.named
+            .push((stream.0, AirStream { flow: flow.to_owned(), kind, ends: (from as u32, to as u32) }));
         Ok(stream)
+    }
+
+    /// Adds a stream from a node to itself, which needs no network.
+    pub(crate) fn add_local_stream(&mut self, node: usize) -> StreamId {
+        let stream = self.plane.network.add_stream(node, node, &[]);
+        self.own.push(stream);
+        stream
     }
 }
 
@@ -145,7 +161,7 @@ pub(crate) struct Parts {
     /// The codes of each one's events.
     events: Vec<Range<u32>>,
     /// The streams of each.
-    streams: Vec<Range<u32>>,
+    streams: Vec<Vec<StreamId>>,
 }
 
 impl Parts {
@@ -153,11 +169,15 @@ impl Parts {
     pub(crate) fn new(mut plan: Plan<'_, '_>) -> Result<Self, RunError> {
         let mut made = Self { parts: Vec::new(), events: Vec::new(), streams: Vec::new() };
         for build in PARTS {
-            let first = plan.plane.network.streams();
-            if let Some(part) = build(&mut plan)? {
-                made.events.push(part.events());
-                made.streams.push(first..plan.plane.network.streams());
-                made.parts.push(part);
+            if let Some(it) = build(&mut plan)? {
+                let streams = std::mem::take(&mut plan.own);
+                let part = made.parts.len() as u16;
+                for (place, stream) in (0..).zip(&streams) {
+                    plan.plane.recorder.streams.enter(*stream, Owner::Part { part, place });
+                }
+                made.events.push(it.events());
+                made.streams.push(streams);
+                made.parts.push(it);
             }
         }
         plan.plane.network.name_streams(&plan.named);
@@ -177,13 +197,15 @@ impl Parts {
         })
     }
 
-    /// A packet that is no TCP segment has reached its host.
-    #[cold]
-    pub(crate) fn receive(&mut self, now: Time, frame: &Frame<Packet>, world: &mut World<'_>) {
-        let stream = frame.packet.transit.stream;
-        if let Some(owner) = self.streams.iter().position(|streams| streams.contains(&stream)) {
-            self.parts[owner].receive(now, frame, world);
-        }
+    /// A packet has reached its host, on the stream at `place` among those of `part`.
+    pub(crate) fn receive(
+        &mut self,
+        now: Time,
+        (part, place): (u16, u32),
+        frame: &Frame<Packet>,
+        world: &mut World<'_>,
+    ) {
+        self.parts[usize::from(part)].receive(now, place, frame, world);
     }
 
     /// Metrics count from `now`.
@@ -192,8 +214,9 @@ impl Parts {
     }
 
     /// What the hosts counted of the parts' packets, by stream.
-    pub(crate) fn streams(&self) -> impl Iterator<Item = (u32, StreamCounters)> {
-        self.parts.iter().zip(&self.streams).flat_map(|(part, numbers)| numbers.clone().zip(part.streams()))
+    pub(crate) fn streams(&self) -> impl Iterator<Item = (StreamId, StreamCounters)> {
+        let each = self.parts.iter().zip(&self.streams);
+        each.flat_map(|(part, streams)| streams.iter().copied().zip(part.streams()))
     }
 
     /// The tables of all.

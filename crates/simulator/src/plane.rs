@@ -4,7 +4,10 @@ use crate::event::Event;
 use crate::packet::{Body, Packet};
 use crate::recorder::Recorder;
 use cogtcp_endpoint::Datagram;
-use cogtcp_network::{Awaited, Network};
+use cogtcp_hosts::Wake;
+use cogtcp_link::Capacity;
+use cogtcp_network::{Awaited, Network, StreamId};
+use cogtcp_records::EventKind;
 use cogtcp_transport::Segment;
 use cogtcp_units::Time;
 
@@ -22,13 +25,28 @@ impl Plane {
         self.network.agenda().push_host(time, event.code());
     }
 
-    /// A host sends a TCP segment on `stream`. Data: `sent_at` is now. An acknowledgement: when the data was sent that it
-    /// answers. Else `Time::MAX`. `awaited`: of data, what its sender had waited for.
+    /// A host sends a packet of `size` bytes that is no TCP segment on `stream`.
+    pub(crate) fn send(&mut self, now: Time, stream: StreamId, body: Body, size: u32) {
+        self.network.offer(now, stream, Packet::new(body, now), size, &mut self.recorder);
+    }
+
+    /// The link directions of which one is the bottleneck of `stream`: those of its path, unless that crosses an ad hoc network.
+    fn links(&self, stream: StreamId) -> Vec<u32> {
+        if self.network.crosses_air(stream) { Vec::new() } else { self.network.path(stream).collect() }
+    }
+}
+
+impl cogtcp_hosts::Plane for Plane {
     #[inline]
-    pub(crate) fn send_segment(
+    fn wake(&mut self, at: Time, flow: u32, why: Wake) {
+        self.schedule(at, Event::of(flow, why));
+    }
+
+    #[inline]
+    fn send_segment(
         &mut self,
         now: Time,
-        stream: u32,
+        stream: StreamId,
         segment: &Segment,
         sent_at: Time,
         awaited: Awaited,
@@ -39,11 +57,10 @@ impl Plane {
         self.network.offer(now, stream, packet, size, &mut self.recorder);
     }
 
-    /// A host sends a datagram of a transport other than TCP on `stream`. `awaited`: of data, what its sender had waited for.
-    pub(crate) fn send_datagram(
+    fn send_datagram(
         &mut self,
         now: Time,
-        stream: u32,
+        stream: StreamId,
         datagram: Datagram,
         ecn_capable: bool,
         awaited: Awaited,
@@ -54,8 +71,33 @@ impl Plane {
         self.network.offer(now, stream, packet, size, &mut self.recorder);
     }
 
-    /// A host sends a packet of `size` bytes that is no TCP segment on `stream`.
-    pub(crate) fn send(&mut self, now: Time, stream: u32, body: Body, size: u32) {
-        self.network.offer(now, stream, Packet::new(body, now), size, &mut self.recorder);
+    fn note(&mut self, now: Time, kind: EventKind, flow: u32, value: f64) {
+        self.recorder.trace.flow_event(now, kind, flow, value);
+    }
+
+    fn dropped(&self, stream: StreamId) -> u64 {
+        self.network.dropped(stream)
+    }
+
+    fn begin_span(&mut self, now: Time, stream: StreamId, awaited: Awaited) -> Box<[u128]> {
+        self.network.begin_budget(now, stream, awaited);
+        let links = self.links(stream);
+        links.iter().map(|pipe| self.network.pipe(*pipe).capacity(now).available).collect()
+    }
+
+    fn end_span(
+        &mut self,
+        now: Time,
+        stream: StreamId,
+        awaited: Awaited,
+        before: &[u128],
+    ) -> Option<(u32, f64)> {
+        self.network.end_budget(now, stream, awaited);
+        let links = self.links(stream);
+        let capacities = links
+            .iter()
+            .zip(before)
+            .map(|(pipe, before)| (self.network.pipe(*pipe).capacity(now).available - before, *pipe));
+        capacities.min().map(|(available, pipe)| (pipe, Capacity::bytes(available)))
     }
 }

@@ -1,7 +1,7 @@
 //! What a receiver's host knows that lies outside the connection, for the receiver's part of a congestion control.
 
-use crate::flow::Flow;
 use crate::packet::Packet;
+use cogtcp_hosts::Flow;
 use cogtcp_network::Network;
 use cogtcp_transport::{ReceiverHost, Segment};
 
@@ -15,7 +15,7 @@ struct Host<'a> {
 impl ReceiverHost for Host<'_> {
     /// The bottleneck is the link direction of the flow's data path whose channel has the least rate now, the first of equals.
     fn flows_over_bottleneck(&self) -> u32 {
-        let path = |flow: usize| self.network.path(2 * flow as u32);
+        let path = |flow: usize| self.network.path(self.flows[flow].data());
         let rate = |pipe: &u32| self.network.pipes()[*pipe as usize].channel_rate();
         let Some(bottleneck) = path(self.flow).min_by_key(rate) else { return 0 };
         let shares = |other: usize| path(other).any(|pipe| pipe == bottleneck);

@@ -1,11 +1,12 @@
 //! What is kept of what happens in the network: the segments of packets that are under way, and the record of the run.
 
 use crate::TraceLevel;
-use crate::frames::Frames;
+use crate::frames::{Frames, Kept};
 use crate::packet::{Body, DatagramStore, OptionStore, Packet};
 use crate::trace::Trace;
 use cogtcp_adhoc::AirNote;
 use cogtcp_crosslayer::LinkEvent;
+use cogtcp_hosts::{End, Owner, Streams};
 use cogtcp_link::{DropCause, Frame};
 use cogtcp_network::{Carried, Observer, PacketStep, Place, RadioPlace};
 use cogtcp_records::EventKind;
@@ -24,6 +25,8 @@ pub(crate) struct Recorder {
     pub(crate) options: OptionStore,
     pub(crate) datagrams: DatagramStore,
     pub(crate) trace: Trace,
+    /// Whose packets the streams carry.
+    pub(crate) streams: Streams,
     /// What goes over the air, where packets are recorded.
     pub(crate) frames: Option<Box<Frames>>,
     nodes: Vec<String>,
@@ -41,6 +44,7 @@ impl Recorder {
             frames: records.then(|| Box::new(Frames::new(&experiment.nodes, flows()))),
             nodes: if experiment.adhoc.is_some() { experiment.nodes.clone() } else { Vec::new() },
             trace,
+            streams: Streams::default(),
         }
     }
 
@@ -71,22 +75,25 @@ impl Observer<Packet> for Recorder {
             PacketStep::Received => PacketEvent::Received,
         };
         let segment = self.options.peek(&frame.packet);
-        self.trace.packet(at, event, None, place, frame, segment.as_ref());
+        let owner = self.streams.owner(frame.packet.transit.stream);
+        self.trace.packet(at, event, None, (place, owner), frame, segment.as_ref());
     }
 
     #[cold]
     fn dropped(&mut self, at: Time, place: Place, frame: &Frame<Packet>, cause: DropCause, refused: bool) {
         // Unpacked for its place in the store as well, which is free from here on.
         let segment = self.release(&frame.packet);
-        self.trace.dropped(at, place.pipe, frame, cause);
+        let owner = self.streams.owner(frame.packet.transit.stream);
+        self.trace.dropped(at, place.pipe, owner, frame, cause);
         if self.trace.records_packets() {
             let cause = Some((cause, refused));
-            self.trace.packet(at, PacketEvent::Dropped, cause, place, frame, segment.as_ref());
+            self.trace.packet(at, PacketEvent::Dropped, cause, (place, owner), frame, segment.as_ref());
         }
     }
 
     fn lost(&mut self, at: Time, node: u32, frame: &Frame<Packet>, cause: &'static str) {
-        self.trace.lost(at, frame, &self.nodes[node as usize], cause);
+        let owner = self.streams.owner(frame.packet.transit.stream);
+        self.trace.lost(at, owner, frame, &self.nodes[node as usize], cause);
         self.release(&frame.packet);
     }
 
@@ -100,13 +107,15 @@ impl Observer<Packet> for Recorder {
 
     /// The flow whose data the packet is: of destroyed acknowledgements nobody is told, as their sender has nothing to hold back.
     fn source(&self, packet: &Packet) -> Option<u64> {
-        let stream = packet.transit.stream;
-        (stream.is_multiple_of(2) && packet.is_segment()).then_some(u64::from(stream / 2))
+        let owner = self.streams.owner(packet.transit.stream);
+        let Owner::Flow { flow, from: End::Sender, .. } = owner else { return None };
+        packet.is_segment().then_some(u64::from(flow))
     }
 
     fn notice(&mut self, at: Time, _teller: Option<u32>, about: &Packet) -> Option<(Packet, u32)> {
         let seq = self.options.peek(about)?.seq;
-        let body = Body::Unreachable { seq, flow: about.transit.stream / 2 };
+        let flow = self.streams.owner(about.transit.stream).flow()?;
+        let body = Body::Unreachable { seq, flow };
         Some((Packet::new(body, at), NOTICE_SIZE))
     }
 
@@ -123,7 +132,7 @@ impl Observer<Packet> for Recorder {
 
     fn air(&mut self, note: &AirNote<Carried<Packet>>) {
         if let Some(frames) = &mut self.frames {
-            frames.note(note, &self.options);
+            frames.note(note, Kept { options: &self.options, streams: &self.streams });
         }
     }
 }

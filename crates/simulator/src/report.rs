@@ -1,9 +1,9 @@
 //! From the state at the end of a run to its tables.
 
-use crate::flow::{Flow, Measured};
 use crate::frames::Frames;
 use crate::parts::Ending;
 use crate::simulation::Simulation;
+use cogtcp_hosts::{Flow, Measured};
 use cogtcp_network::FlowSpan;
 use cogtcp_records::extensions::{TcpFlowRow, TcpFlowsBuilder};
 use cogtcp_records::tables::{FlowRow, FlowsBuilder};
@@ -127,9 +127,9 @@ impl Simulation<'_> {
     /// Payload delivered since the end of the warm-up by the flows whose data crosses each pipe.
     fn payload_by_pipe(&self) -> Vec<u64> {
         let mut payload = vec![0; self.plane.network.pipes().len()];
-        for (number, flow) in self.flows.iter().enumerate() {
+        for flow in &self.flows {
             let delivered = flow.delivered() - flow.warm().delivered;
-            for pipe in self.plane.network.path(2 * number as u32) {
+            for pipe in self.plane.network.path(flow.data()) {
                 payload[pipe as usize] += delivered;
             }
         }

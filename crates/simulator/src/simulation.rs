@@ -4,12 +4,12 @@ mod measure;
 mod setup;
 
 use crate::event::Event;
-use crate::flow::Flow;
 use crate::options::{RunError, RunOptions};
 use crate::packet::{Body, Packet};
 use crate::parts::{Parts, World};
 use crate::plane::Plane;
 use crate::receiver_host;
+use cogtcp_hosts::{Delivery, End, Flow, Owner};
 use cogtcp_link::Frame;
 use cogtcp_network::{Agenda, Arrival, Change, Due, Tally};
 use cogtcp_records::Run;
@@ -149,11 +149,11 @@ impl Simulation<'_> {
     #[inline(always)]
     fn play_host(&mut self, now: Time, due: Due, event: Event) {
         match event {
-            Event::Timer(endpoint) => {
+            Event::Timer(flow, end) => {
                 self.plane.network.agenda().pop(due);
                 // Stale entries stay out of the digest: how many there are is a matter of how timers are kept, not of the run.
-                let flow = &mut self.flows[endpoint as usize / 2];
-                if flow.timer(now, endpoint as usize % 2, &mut self.plane) {
+                let flow = &mut self.flows[flow as usize];
+                if flow.timer(now, end, &mut self.plane) {
                     self.digest.add(now, due);
                 }
             }
@@ -191,17 +191,17 @@ impl Simulation<'_> {
     )]
     #[inline(always)]
     fn deliver(&mut self, now: Time, frame: &Frame<Packet>) {
-        let stream = frame.packet.transit.stream;
         let opened = self.plane.recorder.open(&frame.packet);
         let Some(segment) = &opened else { return self.deliver_other(now, frame) };
-        if segment.flags.contains(Flags::SYN) && stream.is_multiple_of(2) {
-            receiver_host::answer_syn(stream as usize / 2, segment, &self.plane.network, &mut self.flows);
+        let Owner::Flow { flow, from, .. } = self.owner(frame) else { return };
+        let delivery = self.delivery(frame);
+        if segment.flags.contains(Flags::SYN) && from == End::Sender {
+            receiver_host::answer_syn(flow as usize, segment, &self.plane.network, &mut self.flows);
         }
-        let flow = &mut self.flows[stream as usize / 2];
-        if stream.is_multiple_of(2) {
-            flow.receive_data(now, segment, frame, self.warm, &mut self.plane);
-        } else {
-            flow.receive_ack(now, segment, frame, self.warm, &mut self.plane);
+        let flow = &mut self.flows[flow as usize];
+        match from {
+            End::Sender => flow.receive_data(now, segment, delivery, &mut self.plane),
+            End::Receiver => flow.receive_ack(now, segment, delivery, &mut self.plane),
         }
     }
 
@@ -211,13 +211,35 @@ impl Simulation<'_> {
         if let Body::Unreachable { seq, flow } = frame.packet.body {
             return self.flows[flow as usize].unreachable(now, seq, &mut self.plane);
         }
-        if let Some(datagram) = self.plane.recorder.datagrams.unpack(&frame.packet) {
-            let (flow, end) =
-                (frame.packet.transit.stream as usize / 2, 1 - frame.packet.transit.stream as usize % 2);
-            return self.flows[flow].receive_datagram(now, end, &datagram, frame, self.warm, &mut self.plane);
+        let delivery = self.delivery(frame);
+        match self.owner(frame) {
+            Owner::Flow { flow, from, path } => {
+                let Some(datagram) = self.plane.recorder.datagrams.unpack(&frame.packet) else { return };
+                let (flow, is_marked) = (&mut self.flows[flow as usize], frame.packet.is_marked());
+                let at = (from.other(), path);
+                flow.receive_datagram(now, at, &datagram, is_marked, delivery, &mut self.plane);
+            }
+            Owner::Part { part, place } => {
+                let mut world = World { plane: &mut self.plane, flows: &mut self.flows };
+                self.parts.receive(now, (part, place), frame, &mut world);
+            }
+            Owner::Network => {}
         }
-        let mut world = World { plane: &mut self.plane, flows: &mut self.flows };
-        self.parts.receive(now, frame, &mut world);
+    }
+
+    #[inline]
+    fn owner(&self, frame: &Frame<Packet>) -> Owner {
+        self.plane.recorder.streams.owner(frame.packet.transit.stream)
+    }
+
+    #[inline]
+    fn delivery(&self, frame: &Frame<Packet>) -> Delivery {
+        Delivery {
+            sent_at: frame.packet.sent_at,
+            size: frame.size(),
+            waited: frame.waited(),
+            is_measured: self.warm,
+        }
     }
 
     /// Packets have reached their hosts by themselves, nodes have heard of their radios, or silence has destroyed packets whose
@@ -255,13 +277,12 @@ impl Simulation<'_> {
             Event::FlowStop(number) => self.flows[number as usize].stop(now, &mut self.plane),
             Event::Write(number) => self.flows[number as usize].write(now, &mut self.plane),
             Event::WarmupEnd => self.end_warmup(now),
-            Event::Timer(_) | Event::Sample | Event::Part(_) => unreachable!("handled by the event loop"),
+            Event::Timer(..) | Event::Sample | Event::Part(_) => unreachable!("handled by the event loop"),
         }
     }
 
     fn check_conservation(&self) -> Result<(), RunError> {
-        let flows =
-            self.flows.iter().flat_map(|flow| [0, 1].map(|way| (flow.stream(way), flow.streams[way])));
+        let flows = self.flows.iter().flat_map(|flow| End::BOTH.map(|from| flow.counted(from))).flatten();
         let (mut with_options, mut datagrams) = (0, 0);
         let see = |packet: &Packet| {
             with_options += usize::from(packet.is_stored());

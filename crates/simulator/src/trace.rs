@@ -3,6 +3,7 @@
 use crate::TraceLevel;
 use crate::packet::{Body, Packet};
 use cogtcp_crosslayer::LinkEvent;
+use cogtcp_hosts::Owner;
 use cogtcp_link::{DropCause, Frame, Payload};
 use cogtcp_network::{Place, TIME_TO_LIVE};
 use cogtcp_records::extensions::{TcpSegmentRow, TcpSegmentsBuilder};
@@ -42,7 +43,7 @@ pub(crate) struct Trace {
 const UDP_HEADER: u32 = 8;
 /// Codes of the protocols among the packets.
 const PROTOCOLS: [&str; 3] = ["tcp", "icmp", "udp"];
-/// Codes of the ends of a flow among the packets: those of its streams modulo 2, and of what is neither's.
+/// Codes of the ends of a flow among the packets (those of [`End`]), and of what is neither's.
 const SOURCES: [&str; 3] = ["sender", "receiver", ""];
 
 impl Trace {
@@ -93,7 +94,6 @@ impl Trace {
                 );
             }
         }
-        // After the flows, so that a stream beyond theirs is cut off to it (`packet`).
         let no_flow = events.flow.intern("");
         let radios = radios
             .iter()
@@ -132,11 +132,11 @@ impl Trace {
         }
     }
 
-    /// The flow that a packet is of or about. Messages of a train belong to none; the code for none follows those of the flows.
-    fn flow_of(&self, packet: &Packet) -> Code {
+    /// The flow that a packet is of or about. Messages of a train belong to none.
+    fn flow_of(&self, packet: &Packet, owner: Owner) -> Code {
         match packet.body {
             Body::Unreachable { flow, .. } => Code(flow),
-            _ => Code((packet.transit.stream / 2).min(self.no_flow.0)),
+            _ => owner.flow().map_or(self.no_flow, Code),
         }
     }
 
@@ -159,7 +159,7 @@ impl Trace {
         now: Time,
         event: PacketEvent,
         cause: Option<(DropCause, bool)>,
-        place: Place,
+        (place, owner): (Place, Owner),
         frame: &Frame<Packet>,
         segment: Option<&Segment>,
     ) {
@@ -169,7 +169,7 @@ impl Trace {
             (Body::Unreachable { seq, .. }, None) => (1, Some(*seq), 0),
             _ => (2, None, frame.size().saturating_sub(IPV4_HEADER + UDP_HEADER)),
         };
-        let (stream, flow) = (packet.transit.stream, self.flow_of(packet));
+        let source = if let Owner::Flow { from, .. } = owner { from as u32 } else { 2 };
         // Nobody counts down on a path that was read off the tables: the place on it tells. A longer path ends at 1.
         let ttl = u32::from(TIME_TO_LIVE).saturating_sub(place.hops).max(1);
         let (capable, marked) = (packet.is_ecn_capable(), packet.is_marked());
@@ -180,9 +180,9 @@ impl Trace {
             refused: cause == Some((DropCause::Queue, true)),
             link: Code(place.pipe / 2),
             direction: Code(place.pipe % 2),
-            stream: u64::from(stream),
-            flow,
-            source: Code(if segment.is_some() || packet.is_datagram() { stream % 2 } else { 2 }),
+            stream: u64::from(packet.transit.stream.0),
+            flow: self.flow_of(packet, owner),
+            source: Code(source),
             protocol: Code(protocol),
             from: Code(place.ends.0),
             to: Code(place.ends.1),
@@ -221,9 +221,9 @@ impl Trace {
     }
 
     /// Something happened to a flow.
-    pub(crate) fn flow_event(&mut self, now: Time, kind: EventKind, flow: usize, value: f64) {
+    pub(crate) fn flow_event(&mut self, now: Time, kind: EventKind, flow: u32, value: f64) {
         if self.records_events() {
-            let code = Code(flow as u32);
+            let code = Code(flow);
             self.push_row(now, kind, [code, code, self.no_detail], value);
         }
     }
@@ -283,18 +283,26 @@ impl Trace {
     }
 
     /// A packet was dropped on `pipe`.
-    pub(crate) fn dropped(&mut self, now: Time, pipe: u32, frame: &Frame<Packet>, cause: DropCause) {
+    pub(crate) fn dropped(
+        &mut self,
+        now: Time,
+        pipe: u32,
+        owner: Owner,
+        frame: &Frame<Packet>,
+        cause: DropCause,
+    ) {
         if self.records_events() {
-            let codes = [self.pipes[pipe as usize], self.flow_of(&frame.packet), self.causes[cause as usize]];
+            let flow = self.flow_of(&frame.packet, owner);
+            let codes = [self.pipes[pipe as usize], flow, self.causes[cause as usize]];
             self.push_row(now, EventKind::Drop, codes, f64::from(frame.size()));
         }
     }
 
     /// A packet was lost at the node called `node`.
-    pub(crate) fn lost(&mut self, now: Time, frame: &Frame<Packet>, node: &str, cause: &str) {
+    pub(crate) fn lost(&mut self, now: Time, owner: Owner, frame: &Frame<Packet>, node: &str, cause: &str) {
         if self.records_events() {
             let entity = self.events.entity.intern(node);
-            let codes = [entity, self.flow_of(&frame.packet), self.events.detail.intern(cause)];
+            let codes = [entity, self.flow_of(&frame.packet, owner), self.events.detail.intern(cause)];
             self.push_row(now, EventKind::Drop, codes, f64::from(frame.size()));
         }
     }

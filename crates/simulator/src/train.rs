@@ -13,7 +13,7 @@ use cogtcp_crosslayer::ReaderId;
 use cogtcp_hosts::rtt_tcp;
 use cogtcp_link::Frame;
 use cogtcp_mobile_router::{Message, MobileRouter};
-use cogtcp_network::{StreamCounters, Tally, build};
+use cogtcp_network::{StreamCounters, StreamId, Tally, build};
 use cogtcp_records::{EventKind, Table};
 use cogtcp_scenario::TrainSpec;
 use cogtcp_spectrum::journey::Course;
@@ -32,8 +32,6 @@ pub(crate) struct Train {
     router: MobileRouter,
     /// Its place on the board of its node.
     reader: Option<ReaderId>,
-    /// The clients' first stream: to client `c` leads `streams + 2 c`, from it `streams + 2 c + 1`.
-    streams: u32,
     clients: Vec<Client>,
     /// The journey whose measurements the router is shown, and how many it has seen; `None`: it wants none.
     course: Option<(Arc<Course>, usize)>,
@@ -60,6 +58,8 @@ struct Client {
     flows: Vec<usize>,
     /// The client is the router itself: what it is told needs no message.
     local: bool,
+    /// The streams to the client and from it, and what the hosts counted of each.
+    streams: [StreamId; 2],
     counters: [StreamCounters; 2],
 }
 
@@ -88,7 +88,8 @@ impl Train {
             build::timetable(radio_spec, course.as_ref(), seed, end).into_iter().unzip();
         let mut clients: Vec<Client> = Vec::new();
         for (number, flow) in experiment.flows.iter().enumerate() {
-            let crosses = |pipe| plan.plane.network.path(2 * number as u32).any(|known| known == pipe);
+            let crosses =
+                |pipe| plan.plane.network.path(plan.flows[number].data()).any(|known| known == pipe);
             let (node, beside) = if crosses(down) {
                 (flow.to, Beside::Receiver)
             } else if crosses(up) {
@@ -103,20 +104,21 @@ impl Train {
                     node,
                     flows: vec![number],
                     local: node == spec.router,
+                    streams: [StreamId::NOWHERE; 2],
                     counters: [StreamCounters::default(); 2],
                 }),
             }
         }
-        let streams = plan.plane.network.streams();
-        for client in &clients {
-            for (from, to) in [(spec.router, client.node), (client.node, spec.router)] {
-                if client.local {
+        for client in &mut clients {
+            let ends = [(spec.router, client.node), (client.node, spec.router)];
+            for (stream, (from, to)) in client.streams.iter_mut().zip(ends) {
+                *stream = if client.local {
                     // A client on the router's own node is told without a network.
-                    plan.plane.network.add_stream(from, to, &[]);
+                    plan.add_local_stream(from)
                 } else {
                     let name = &experiment.nodes[spec.router];
-                    plan.add_stream(from, to, "warnings", name, || format!("warnings of {name}"))?;
-                }
+                    plan.add_stream(from, to, "warnings", name, || format!("warnings of {name}"))?
+                };
             }
         }
         let machine = cogtcp_hosts::router(&spec, radio_spec, &outages, clients.len(), seed, end);
@@ -127,7 +129,6 @@ impl Train {
             course: course.map(|course| (course, 0)),
             router: machine,
             reader: plan.plane.network.boards().subscribe(spec.router, BOARD.code()),
-            streams,
             clients,
             outages,
             causes,
@@ -229,7 +230,7 @@ impl Train {
         self.bytes += u64::from(messages::WIRE_SIZE);
         let direction = usize::from(matches!(message, Message::Reply { .. }));
         self.clients[client].counters[direction].injected += 1;
-        let stream = self.streams + (2 * client + direction) as u32;
+        let stream = self.clients[client].streams[direction];
         world.plane.send(now, stream, Body::Control(messages::write(message)), messages::WIRE_SIZE);
     }
 }
@@ -274,11 +275,13 @@ impl Part for Train {
         Tally::Event
     }
 
-    fn receive(&mut self, now: Time, frame: &Frame<Packet>, world: &mut World<'_>) {
+    fn receive(&mut self, now: Time, _place: u32, frame: &Frame<Packet>, world: &mut World<'_>) {
         let Body::Control(message) = frame.packet.body else { return };
-        let number = frame.packet.transit.stream - self.streams;
-        let client = number as usize / 2;
-        self.clients[client].counters[number as usize % 2].arrived += 1;
+        let stream = frame.packet.transit.stream;
+        let of = |client: &Client| client.streams.iter().position(|own| *own == stream);
+        let found = self.clients.iter().enumerate().find_map(|(number, it)| Some((number, of(it)?)));
+        let Some((client, direction)) = found else { return };
+        self.clients[client].counters[direction].arrived += 1;
         if let Some(message) = messages::read(message, self.router.predicted()) {
             self.take(now, client, message, world);
         }

@@ -7,7 +7,7 @@ use crate::parts::{Ending, Part, Plan, World, codes};
 use crate::plane::Plane;
 use cogtcp_hosts::datagrams::{self, SourceAccount};
 use cogtcp_link::Frame;
-use cogtcp_network::{StreamCounters, Tally};
+use cogtcp_network::{StreamCounters, StreamId, Tally};
 use cogtcp_records::Table;
 use cogtcp_traffic::Source;
 use cogtcp_units::Time;
@@ -19,14 +19,13 @@ const HEADERS: u32 = 28;
 /// All UDP sources of a run.
 #[derive(Debug, Default)]
 pub(crate) struct UdpSources {
-    /// The stream of the first; the others follow.
-    first: u32,
     sources: Vec<UdpSource>,
     warm_at: Time,
 }
 
 #[derive(Debug)]
 struct UdpSource {
+    stream: StreamId,
     source: Source,
     stop: Option<Time>,
     account: SourceAccount,
@@ -39,10 +38,12 @@ impl UdpSources {
         if experiment.udp.is_empty() {
             return Ok(None);
         }
-        let mut made = Self { first: plan.plane.network.streams(), ..Self::default() };
+        let mut made = Self::default();
         for spec in &experiment.udp {
-            plan.add_stream(spec.from, spec.to, "datagrams", &spec.name, || spec.name.clone())?;
+            let stream =
+                plan.add_stream(spec.from, spec.to, "datagrams", &spec.name, || spec.name.clone())?;
             made.sources.push(UdpSource {
+                stream,
                 source: datagrams::source(spec, seed),
                 stop: spec.stop,
                 account: SourceAccount::default(),
@@ -72,21 +73,21 @@ impl Part for UdpSources {
         let datagram = Datagram { number: source.account.sent as u32, len };
         source.account.sent += 1;
         source.source.advance();
-        world.plane.send(now, self.first + number, Body::Udp(datagram), len + HEADERS);
+        world.plane.send(now, source.stream, Body::Udp(datagram), len + HEADERS);
         source.schedule(number, world.plane);
         Tally::Event
     }
 
-    fn receive(&mut self, now: Time, frame: &Frame<Packet>, _world: &mut World<'_>) {
+    fn receive(&mut self, now: Time, place: u32, frame: &Frame<Packet>, _world: &mut World<'_>) {
         let Body::Udp(datagram) = frame.packet.body else { return };
-        let source = &mut self.sources[(frame.packet.transit.stream - self.first) as usize];
+        let source = &mut self.sources[place as usize];
         source.account.receive(now, datagram.number, datagram.len, frame.packet.sent_at);
     }
 
     fn end_warmup(&mut self, now: Time, plane: &Plane) {
         self.warm_at = now;
-        for (number, source) in (self.first..).zip(&mut self.sources) {
-            source.account.begin_measure(plane.network.dropped(number));
+        for source in &mut self.sources {
+            source.account.begin_measure(plane.network.dropped(source.stream));
         }
     }
 
@@ -98,8 +99,7 @@ impl Part for UdpSources {
 
     fn report(&self, ending: &Ending<'_>) -> Vec<Table> {
         let Ending { experiment, end, plane, flows: _ } = *ending;
-        let dropped = |number| plane.network.dropped(number);
-        let accounts = (self.first..).zip(&self.sources).map(|(number, it)| (&it.account, dropped(number)));
+        let accounts = self.sources.iter().map(|it| (&it.account, plane.network.dropped(it.stream)));
         vec![datagrams::table(experiment, accounts, [self.warm_at, end])]
     }
 }

@@ -256,7 +256,7 @@ impl Playing for Asking {
         }
         let info = self.connection.as_ref().map_or([None, None], Connection::info);
         let timeouts = self.done().timeouts;
-        self.account.sample(now, info, Some(timeouts), happenings);
+        self.account.sample_tcp(now, info, Some(timeouts), happenings);
     }
 
     fn note(&mut self, states: &[Shown]) {

@@ -228,7 +228,7 @@ impl Playing for Bulk {
         let sender = self.info();
         let receiver = self.receiver.as_ref().and_then(|stream| TcpInfo::of(stream.as_fd()).ok());
         let timeouts = sender.as_ref().and_then(TcpInfo::timeouts);
-        self.account.sample(now, [sender, receiver], timeouts, happenings);
+        self.account.sample_tcp(now, [sender, receiver], timeouts, happenings);
     }
 
     fn note(&mut self, states: &[Shown]) {

@@ -7,7 +7,8 @@ use crate::observer::Happening;
 use crate::packet::FIRST_PORT;
 use crate::states::Shown;
 use crate::udp::unspecified;
-use cogtcp_endpoint::{BoxedEndpoint, Datagram, EndpointEvent, Outgoing, Pair, PathId, Received, Supply};
+use cogtcp_endpoint::{BoxedEndpoint, Datagram, Outgoing, Pair, PathId, Received, Supply};
+use cogtcp_hosts::{DatagramEnds, End, Told};
 use cogtcp_records::{EventKind, Histogram};
 use cogtcp_scenario::Traffic;
 use cogtcp_units::Time;
@@ -33,18 +34,17 @@ fn bound(to: SocketAddr) -> Result<UdpSocket, EmulationError> {
     Ok(socket)
 }
 
-/// One end with its socket.
+/// The socket of an end.
 #[derive(Debug)]
-struct End {
-    endpoint: BoxedEndpoint,
+struct Socket {
     socket: UdpSocket,
     /// Whether the socket has a peer: the receiver's has none until the first packet arrives.
     is_connected: bool,
 }
 
-impl End {
-    /// Hands over what arrived.
-    fn receive(&mut self, now: Time, buffer: &mut [u8]) {
+impl Socket {
+    /// Hands over what arrived, and says that time has passed.
+    fn receive(&mut self, now: Time, endpoint: &mut BoxedEndpoint, buffer: &mut [u8]) {
         while let Ok((size, peer)) = self.socket.recv_from(buffer) {
             if !self.is_connected {
                 self.is_connected = self.socket.connect(peer).is_ok();
@@ -52,16 +52,16 @@ impl End {
             let packet = Datagram { bytes: buffer[..size].to_vec(), filler: 0 };
             // A socket does not say whether a packet was marked. No transport here offers ECN.
             let received = Received { packet: &packet, path: PathId::default(), marked: false };
-            self.endpoint.handle_packet(now, received);
+            endpoint.handle_packet(now, received);
         }
-        if self.endpoint.poll_timeout() <= now {
-            self.endpoint.handle_timeout(now);
+        if endpoint.poll_timeout() <= now {
+            endpoint.handle_timeout(now);
         }
     }
 
     /// Sends what there is to send.
-    fn send(&mut self, now: Time, buffer: &mut [u8]) {
-        while let Some(Outgoing { packet, .. }) = self.endpoint.poll_transmit(now) {
+    fn send(&mut self, now: Time, endpoint: &mut BoxedEndpoint, buffer: &mut [u8]) {
+        while let Some(Outgoing { packet, .. }) = endpoint.poll_transmit(now) {
             let size = (packet.payload_size() as usize).min(buffer.len());
             let head = packet.bytes.len().min(size);
             buffer[..head].copy_from_slice(&packet.bytes[..head]);
@@ -77,8 +77,9 @@ impl End {
 pub(super) struct Datagrams {
     account: Account,
     application: Application,
-    sender: End,
-    receiver: End,
+    ends: DatagramEnds,
+    /// Of the sender and of the receiver.
+    sockets: [Socket; 2],
     has_started: bool,
     has_stopped: bool,
     /// Bytes that the application of constant rate has written.
@@ -91,14 +92,16 @@ impl Datagrams {
         account: Account,
         application: Application,
         pair: Pair,
-        sockets: [UdpSocket; 2],
+        [own, other]: [UdpSocket; 2],
     ) -> Self {
-        let [own, other] = sockets;
         Self {
             account,
             application,
-            sender: End { endpoint: pair.sender, socket: own, is_connected: true },
-            receiver: End { endpoint: pair.receiver, socket: other, is_connected: false },
+            ends: DatagramEnds::new(pair),
+            sockets: [
+                Socket { socket: own, is_connected: true },
+                Socket { socket: other, is_connected: false },
+            ],
             has_started: false,
             has_stopped: false,
             supplied: 0,
@@ -107,7 +110,7 @@ impl Datagrams {
     }
 
     fn standing(&self) -> Standing {
-        let progress = self.sender.endpoint.progress();
+        let progress = self.ends.sender.progress();
         Standing {
             sent: progress.sent_packets,
             retransmitted: progress.resent_packets,
@@ -120,10 +123,9 @@ impl Datagrams {
         self.has_started = true;
         happenings.push(self.account.happening(now, EventKind::FlowStart, f64::NAN));
         if let Traffic::Saturated = self.application.traffic {
-            self.sender.endpoint.supply(now, Supply::Saturated(true));
+            self.ends.sender.supply(now, Supply::Saturated(true));
         }
-        self.receiver.endpoint.open(now);
-        self.sender.endpoint.open(now);
+        self.ends.open(now);
         if now >= warmup {
             self.begin_measure(now);
         }
@@ -132,8 +134,7 @@ impl Datagrams {
     fn stop(&mut self, now: Time, happenings: &mut Vec<Happening>) {
         self.has_stopped = true;
         happenings.push(self.account.happening(now, EventKind::FlowStop, f64::NAN));
-        self.sender.endpoint.supply(now, Supply::Saturated(false));
-        self.sender.endpoint.close(now);
+        self.ends.close(now);
         self.account.end_measure(now);
     }
 
@@ -143,28 +144,23 @@ impl Datagrams {
             let due = self.application.goal(now).saturating_sub(self.supplied);
             if due > 0 {
                 self.supplied += due;
-                self.sender.endpoint.supply(now, Supply::Bytes(due));
+                self.ends.sender.supply(now, Supply::Bytes(due));
             }
         }
     }
 
     fn take_events(&mut self, now: Time, happenings: &mut Vec<Happening>) {
-        while let Some(event) = self.sender.endpoint.poll_event() {
-            let kind = match event {
-                EndpointEvent::Connected => EventKind::Connected,
-                EndpointEvent::Timeout => EventKind::Timeout,
-                EndpointEvent::Loss => EventKind::Loss,
-                EndpointEvent::Closed => EventKind::Closed,
-                EndpointEvent::RoundTrip(sample) => {
-                    if self.account.played.span.is_some() {
+        for end in End::BOTH {
+            while let Some(told) = self.ends.poll(end) {
+                match told {
+                    Told::Event(kind, window) => happenings.push(self.account.happening(now, kind, window)),
+                    Told::RoundTrip(sample) if self.account.played.span.is_some() => {
                         self.round_trips.record(sample);
                     }
-                    continue;
+                    Told::RoundTrip(_) => {}
                 }
-            };
-            happenings.push(self.account.happening(now, kind, f64::NAN));
+            }
         }
-        while self.receiver.endpoint.poll_event().is_some() {}
     }
 }
 
@@ -182,11 +178,12 @@ impl Playing for Datagrams {
         if !self.has_stopped {
             self.write(now);
         }
-        for end in [&mut self.sender, &mut self.receiver] {
-            end.receive(now, buffer);
-            end.send(now, buffer);
+        for (end, socket) in End::BOTH.into_iter().zip(&mut self.sockets) {
+            let endpoint = self.ends.end(end);
+            socket.receive(now, endpoint, buffer);
+            socket.send(now, endpoint, buffer);
         }
-        self.account.delivered = self.receiver.endpoint.progress().delivered_bytes;
+        self.account.delivered = self.ends.receiver.progress().delivered_bytes;
         self.take_events(now, happenings);
     }
 
@@ -197,9 +194,11 @@ impl Playing for Datagrams {
         }
     }
 
-    fn sample(&mut self, now: Time, happenings: &mut Vec<Happening>) {
+    fn sample(&mut self, now: Time, _: &mut Vec<Happening>) {
         if self.has_started {
-            self.account.sample(now, [None, None], None, happenings);
+            let mut shown = Vec::new();
+            self.ends.observe(&mut |name, value| shown.push((name, value)));
+            self.account.sample(now, self.ends.sample(), shown);
         }
     }
 
@@ -210,7 +209,7 @@ impl Playing for Datagrams {
         if !self.has_started {
             return application.start;
         }
-        let mut next = self.sender.endpoint.poll_timeout().min(self.receiver.endpoint.poll_timeout());
+        let mut next = self.ends.sender.poll_timeout().min(self.ends.receiver.poll_timeout());
         next = next.min(application.stop.filter(|stop| *stop > now).unwrap_or(Time::MAX));
         if let (false, Traffic::Rate(rate)) = (self.has_stopped, application.traffic) {
             let bytes = self.supplied + u64::from(application.segment);
@@ -220,7 +219,7 @@ impl Playing for Datagrams {
     }
 
     fn wait_for(&self, _: Time, waiting: &mut Vec<(RawFd, bool)>) {
-        waiting.extend([&self.sender, &self.receiver].map(|end| (end.socket.as_raw_fd(), false)));
+        waiting.extend(self.sockets.each_ref().map(|it| (it.socket.as_raw_fd(), false)));
     }
 
     fn finish(mut self: Box<Self>, now: Time) -> Played {

@@ -1,7 +1,7 @@
 //! From the accounts of the watched links to the table of budgets.
 
 use super::{Account, Budget, STATES, State, Watch};
-use crate::payload::Payload;
+use crate::payload::{Payload, StreamId};
 use cogtcp_link::Link;
 use cogtcp_records::Table;
 use cogtcp_records::tables::{BudgetBuilder, BudgetRow};
@@ -34,7 +34,7 @@ impl Reached {
 #[derive(Clone, Copy, Debug)]
 pub struct FlowSpan {
     /// The stream of its data.
-    pub stream: u32,
+    pub stream: StreamId,
     /// Its bottleneck, and what reached its receiving host in the measured span; `None`: it has no such span.
     pub measured: Option<(Option<u32>, Reached)>,
 }

@@ -2,7 +2,7 @@
 
 use super::Network;
 use crate::budget::FlowSpan;
-use crate::payload::{Awaited, Payload};
+use crate::payload::{Awaited, Payload, StreamId};
 use cogtcp_records::Table;
 use cogtcp_scenario::Experiment;
 use cogtcp_units::Time;
@@ -10,7 +10,7 @@ use cogtcp_units::Time;
 impl<P: Payload> Network<P> {
     /// Watches where the time of those pipes goes that may turn out to be the bottleneck of `stream`: the pipes whose
     /// radio may fall silent or change its rate, or whose rate follows a trace, and the slowest of the others.
-    pub fn watch_budget(&mut self, stream: u32, experiment: &Experiment) {
+    pub fn watch_budget(&mut self, stream: StreamId, experiment: &Experiment) {
         let mut is_gated = vec![false; experiment.links.len()];
         experiment.radios.iter().flat_map(|radio| &radio.links).for_each(|link| is_gated[*link] = true);
         for (link, gated) in experiment.links.iter().zip(&mut is_gated) {
@@ -26,14 +26,14 @@ impl<P: Payload> Network<P> {
     }
 
     /// The measured span of a flow begins, whose data is `stream` and which waits for `awaited`.
-    pub fn begin_budget(&mut self, now: Time, stream: u32, awaited: Awaited) {
+    pub fn begin_budget(&mut self, now: Time, stream: StreamId, awaited: Awaited) {
         for pipe in self.path(stream).collect::<Vec<_>>() {
             self.budget.begin(now, pipe, &mut self.pipes[pipe as usize], awaited);
         }
     }
 
     /// It ends.
-    pub fn end_budget(&mut self, now: Time, stream: u32, awaited: Awaited) {
+    pub fn end_budget(&mut self, now: Time, stream: StreamId, awaited: Awaited) {
         for pipe in self.path(stream).collect::<Vec<_>>() {
             self.budget.end(now, pipe, &mut self.pipes[pipe as usize], awaited);
         }

@@ -293,9 +293,9 @@ impl<P: Payload> Network<P> {
                 }
                 Crossed::Lost(frame) => {
                     let Transit { stream, next } = frame.packet.transit();
-                    self.dropped[stream as usize] += 1;
+                    self.dropped[stream.index()] += 1;
                     // The hop over the air is behind it.
-                    let carried = self.path_starts[stream as usize] as usize..next as usize - 1;
+                    let carried = self.path_starts[stream.index()] as usize..next as usize - 1;
                     self.budget.lost(&self.paths[carried], &frame);
                 }
                 Crossed::Radio(at, node, event) => {

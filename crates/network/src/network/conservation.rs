@@ -1,7 +1,7 @@
 //! Conservation of packets.
 
 use super::{Network, StreamCounters};
-use crate::payload::{Payload, Transit};
+use crate::payload::{Payload, StreamId, Transit};
 use cogtcp_link::{Capacity, Frame};
 use cogtcp_units::Time;
 
@@ -14,12 +14,12 @@ impl<P: Payload> Network<P> {
     /// The first stream or pipe that holds others than it counted.
     pub fn check_conservation(
         &self,
-        streams: impl Iterator<Item = (u32, StreamCounters)>,
+        streams: impl Iterator<Item = (StreamId, StreamCounters)>,
         mut see: impl FnMut(&P),
     ) -> Result<(), String> {
         let mut inside = vec![0u64; self.dropped.len()];
         let mut count = |frame: &Frame<P>| {
-            if let Some(inside) = inside.get_mut(frame.packet.transit().stream as usize) {
+            if let Some(inside) = inside.get_mut(frame.packet.transit().stream.index()) {
                 *inside += 1;
             }
             see(&frame.packet);
@@ -28,7 +28,7 @@ impl<P: Payload> Network<P> {
         let mut waiting = 0;
         self.notices.visit(|stream, payload, bytes| {
             let mut payload = *payload;
-            payload.set_transit(Transit { stream: stream.unwrap_or(Transit::NOWHERE), next: 0 });
+            payload.set_transit(Transit { stream: stream.unwrap_or(StreamId::NOWHERE), next: 0 });
             count(&Frame::new(payload, bytes));
             waiting += 1;
         });
@@ -47,11 +47,12 @@ impl<P: Payload> Network<P> {
                 return Err(format!("link direction {number} holds {held} packets and counted {counters:?}"));
             }
         }
-        for (number, stream) in streams.chain(self.notices.streams()) {
-            let (dropped, inside) = (self.dropped[number as usize], inside[number as usize]);
+        for (id, stream) in streams.chain(self.notices.streams()) {
+            let (dropped, inside) = (self.dropped[id.index()], inside[id.index()]);
             if stream.injected != stream.arrived + dropped + inside {
                 return Err(format!(
-                    "stream {number} dropped {dropped}, has {inside} under way and counted {stream:?}"
+                    "stream {} dropped {dropped}, has {inside} under way and counted {stream:?}",
+                    id.0
                 ));
             }
         }

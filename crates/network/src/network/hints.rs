@@ -1,7 +1,7 @@
 //! Where packets will go next: for asking early for the memory that they will touch.
 
 use super::{AIR, BY_PATH, HOST, Network};
-use crate::payload::Payload;
+use crate::payload::{Payload, StreamId};
 
 /// Where a packet goes from a link.
 #[derive(Clone, Copy, Debug)]
@@ -9,7 +9,7 @@ pub enum Goal {
     /// To the next link.
     Pipe(u32),
     /// To its host, on this stream.
-    Host(u32),
+    Host(StreamId),
 }
 
 impl<P: Payload> Network<P> {
@@ -30,8 +30,8 @@ impl<P: Payload> Network<P> {
 
     /// The first link of the path of `stream`.
     #[inline]
-    pub fn first_pipe(&self, stream: u32) -> Option<u32> {
-        let first = self.paths[self.path_starts[stream as usize] as usize];
+    pub fn first_pipe(&self, stream: StreamId) -> Option<u32> {
+        let first = self.paths[self.path_starts[stream.index()] as usize];
         (first < AIR).then_some(first)
     }
 

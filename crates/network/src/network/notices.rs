@@ -7,7 +7,7 @@
 
 use super::{Network, StreamCounters};
 use crate::observer::Observer;
-use crate::payload::Payload;
+use crate::payload::{Payload, StreamId};
 use crate::routes::{NoRoute, Routes};
 use cogtcp_scenario::{Experiment, RadioSpec};
 use cogtcp_units::{Duration, Time};
@@ -34,13 +34,13 @@ pub fn fronts(experiment: &Experiment) -> impl Iterator<Item = (u32, usize)> {
 #[derive(Debug)]
 pub(super) struct Notices<P> {
     /// By pipe and stream: the node in front of the pipe, and the stream of its messages to the source; `None`: it is the source.
-    told: BTreeMap<(u32, u32), (u32, Option<u32>)>,
+    told: BTreeMap<(u32, StreamId), (u32, Option<StreamId>)>,
     /// Until when a source is told nothing more, by pipe and source.
     quiet: BTreeMap<(u32, u64), Time>,
     /// What is to be sent.
-    pending: VecDeque<(Option<u32>, P, u32)>,
+    pending: VecDeque<(Option<StreamId>, P, u32)>,
     /// By stream of messages.
-    counters: BTreeMap<u32, StreamCounters>,
+    counters: BTreeMap<StreamId, StreamCounters>,
 }
 
 impl<P> Default for Notices<P> {
@@ -55,7 +55,7 @@ impl<P> Default for Notices<P> {
 }
 
 impl<P> Notices<P> {
-    pub(super) fn take(&mut self) -> Option<(Option<u32>, P, u32)> {
+    pub(super) fn take(&mut self) -> Option<(Option<StreamId>, P, u32)> {
         let notice = self.pending.pop_front()?;
         if let Some(counters) = notice.0.and_then(|stream| self.counters.get_mut(&stream)) {
             counters.injected += 1;
@@ -64,7 +64,7 @@ impl<P> Notices<P> {
     }
 
     /// Shows what waits to be sent. Not injected yet, it is no packet of its stream.
-    pub(super) fn visit(&self, mut show: impl FnMut(Option<u32>, &P, u32)) {
+    pub(super) fn visit(&self, mut show: impl FnMut(Option<StreamId>, &P, u32)) {
         self.pending.iter().for_each(|(_, payload, bytes)| show(None, payload, *bytes));
     }
 
@@ -73,7 +73,7 @@ impl<P> Notices<P> {
         !self.counters.is_empty()
     }
 
-    pub(super) fn streams(&self) -> impl Iterator<Item = (u32, StreamCounters)> {
+    pub(super) fn streams(&self) -> impl Iterator<Item = (StreamId, StreamCounters)> {
         self.counters.iter().map(|(stream, counters)| (*stream, *counters))
     }
 }
@@ -89,7 +89,7 @@ impl<P: Payload> Network<P> {
         &mut self,
         experiment: &Experiment,
         routes: &mut Routes<'_>,
-        streams: &[u32],
+        streams: &[StreamId],
     ) -> Result<(), NoRoute> {
         for (pipe, front) in fronts(experiment) {
             for &stream in streams {

@@ -2,13 +2,13 @@
 
 use super::{Digest, Simulation};
 use crate::event::{Event, MOST};
-use crate::flow::Flow;
-use crate::options::{RunError, RunOptions, TraceLevel};
+use crate::options::{RunError, RunOptions, TraceLevel, make_control};
 use crate::parts::{Parts, Plan, World};
 use crate::plane::Plane;
 use crate::recorder::Recorder;
+use cogtcp_hosts::Flow;
 use cogtcp_network::{Network, Recording, Routes};
-use cogtcp_scenario::{Experiment, Traffic};
+use cogtcp_scenario::{Experiment, TcpSpec, Traffic};
 use cogtcp_units::Time;
 use std::borrow::Cow;
 
@@ -37,17 +37,22 @@ impl<'e> Simulation<'e> {
             routes: Routes::new(experiment),
             named: Vec::new(),
             controls: options.controls.clone(),
+            own: Vec::new(),
         };
         for (number, spec) in experiment.flows.iter().enumerate() {
-            for (from, to, kind) in [(spec.from, spec.to, "data"), (spec.to, spec.from, "acknowledgements")] {
-                plan.add_stream(from, to, kind, &spec.name, || spec.name.clone())?;
-            }
-            plan.plane.network.boards().listen(spec.from, number as u32);
-            flows.push(Flow::new(number, spec, options.controls.as_deref())?);
+            let mut add = |from, to, kind| plan.add_stream(from, to, kind, &spec.name, || spec.name.clone());
+            let ids = [add(spec.from, spec.to, "data")?, add(spec.to, spec.from, "acknowledgements")?];
+            let number = number as u32;
+            plan.plane.network.boards().listen(spec.from, number);
+            let control = |tcp: &TcpSpec| make_control(&spec.name, &tcp.control, options.controls.as_deref());
+            let flow = Flow::new(number, spec, ids, control)?;
+            flow.enter(&mut plan.plane.recorder.streams);
+            flows.push(flow);
         }
-        for number in 0..flows.len() as u32 {
-            plan.plane.network.watch_budget(2 * number, experiment);
+        for flow in &flows {
+            plan.plane.network.watch_budget(flow.data(), experiment);
         }
+        plan.own.clear();
         let parts = Parts::new(Plan { flows: &mut flows, ..plan })?;
         let mut simulation = Self {
             warmup: Time::ZERO + experiment.run.warmup,

@@ -1,7 +1,7 @@
 //! The train's results: what this driver knows of them. The tables are made in `cogtcp-hosts`.
 
 use super::Train;
-use crate::flow::Flow;
+use cogtcp_hosts::Flow;
 use cogtcp_hosts::train::{FlowOnTrain, TrainAccount};
 use cogtcp_records::Table;
 use cogtcp_scenario::Experiment;

@@ -5,55 +5,58 @@ mod measured;
 mod other;
 mod tcp;
 
-pub(crate) use measured::{Measured, Snapshot};
-pub(crate) use other::Other;
-pub(crate) use tcp::Tcp;
+pub use measured::{Measured, Snapshot};
+pub use tcp::Tcp;
 
-use crate::event::Event;
-use crate::options::{ControlFactory, RunError, make_control};
-use crate::plane::Plane;
-use cogtcp_endpoint::{Notice, Supply as Offer};
-use cogtcp_network::{Awaited, StreamCounters};
+use crate::ends::UNKNOWN;
+use crate::{DatagramEnds, End, Owner, Plane, Streams, Wake};
+use cogtcp_endpoint::{Notice, PathId, Supply as Offer};
+use cogtcp_network::{Awaited, StreamCounters, StreamId};
 use cogtcp_records::tables::FlowSample;
-use cogtcp_records::{Code, EventKind, Histogram};
-use cogtcp_scenario::{Connection, FlowSpec, Protocol, RequestConfig, Traffic};
-use cogtcp_transport::LinkEvent;
+use cogtcp_records::{EventKind, Histogram};
+use cogtcp_scenario::{Connection, FlowSpec, Protocol, RequestConfig, TcpSpec, Traffic};
+use cogtcp_transport::{CongestionControl, LinkEvent};
 use cogtcp_units::{Duration, Rate, Time, prefetch};
 use measured::Baseline;
+use other::{Other, PathStreams};
 
-/// One flow. Its data is stream `2 * number`, its acknowledgements stream `2 * number + 1`. What every packet needs comes
-/// first and together.
+/// One flow: both hosts' ends of its connection. What every packet needs comes first and together.
 #[derive(Debug)]
 #[repr(C, align(64))]
-pub(crate) struct Flow {
+pub struct Flow {
     /// When each end's next timer entry in the event queue is due, and the one after it; `Time::MAX`: none. An entry due
     /// at another time is stale.
     armed: [Time; 2],
     armed_after: [Time; 2],
-    /// What the two hosts counted of the data and of the acknowledgements.
-    pub(crate) streams: [StreamCounters; 2],
+    /// What the two hosts counted of the data and of the acknowledgements, on the first path.
+    counters: [StreamCounters; 2],
     /// Bytes on the wire of the data packets that reached the receiver.
     arrived_bytes: u64,
-    number: usize,
+    /// The streams of the first path, which TCP alone uses: data, acknowledgements.
+    ids: [StreamId; 2],
+    number: u32,
     /// What the receiving application waits for: so much delivered in all; `u64::MAX`: nothing.
     goal: u64,
-    /// Its two connection ends.
-    pub(crate) ends: Ends,
-    pub(crate) rtt: Histogram,
-    pub(crate) queuing: Histogram,
-    pub(crate) completed: Option<Time>,
+    ends: Ends,
+    /// Round-trip times since the end of the warm-up.
+    pub rtt: Histogram,
+    /// Times that data packets waited in queues, since the end of the warm-up.
+    pub queuing: Histogram,
+    /// When the last byte was delivered of a flow with so much to send.
+    pub completed: Option<Time>,
     start: Time,
     traffic: Supply,
     started: bool,
     stopped: bool,
-    /// What happens when `goal` is reached; `None`: the flow is complete.
-    then: Option<Event>,
+    /// The application is told when `goal` is reached; else the flow is complete.
+    is_awaited: bool,
     /// Writes of a rate-limited application.
     writes: u64,
     /// State at the end of the warm-up; `None`: at rest.
     warm: Option<Box<Snapshot>>,
     baseline: Option<Box<Baseline>>,
-    pub(crate) measured: Option<Measured>,
+    /// What was measured, once the measured span has ended.
+    pub measured: Option<Measured>,
 }
 
 /// The two ends of a flow's connection.
@@ -62,11 +65,24 @@ pub(crate) struct Flow {
     reason = "nearly all flows are TCP, and each of its packets needs the ends"
 )]
 #[derive(Debug)]
-pub(crate) enum Ends {
+enum Ends {
     /// TCP, without indirection.
     Tcp(Tcp),
     /// Another transport.
     Other(Box<Other>),
+}
+
+/// A packet that has reached a host of the flow.
+#[derive(Clone, Copy, Debug)]
+pub struct Delivery {
+    /// Data: when it was sent. An acknowledgement: when the data was sent that it answers. Else [`Time::MAX`].
+    pub sent_at: Time,
+    /// Bytes on the wire.
+    pub size: u32,
+    /// How long the packet waited in queues.
+    pub waited: Duration,
+    /// The warm-up is over: the packet counts.
+    pub is_measured: bool,
 }
 
 /// Where the flow's data comes from.
@@ -84,34 +100,49 @@ enum Supply {
     LastResponses(u64),
 }
 
-const SENDER: usize = 0;
-const RECEIVER: usize = 1;
 const DATA: usize = 0;
 const ACKS: usize = 1;
 
 impl Flow {
-    /// Flow `number` of `spec`, at rest. Its congestion control, if it has one, is from `controls` or the registry.
-    pub(crate) fn new(
-        number: usize,
+    /// Builds flow `number` of `spec` at rest, whose data and acknowledgements are the streams `ids`. `control` makes TCP's congestion
+    /// control.
+    ///
+    /// # Errors
+    ///
+    /// That of `control`.
+    pub fn new<E>(
+        number: u32,
         spec: &FlowSpec,
-        controls: Option<&dyn ControlFactory>,
-    ) -> Result<Self, RunError> {
+        ids: [StreamId; 2],
+        control: impl FnOnce(&TcpSpec) -> Result<Box<dyn CongestionControl>, E>,
+    ) -> Result<Self, E> {
         let ends = match &spec.protocol {
-            Protocol::Tcp(tcp) => Ends::Tcp(Tcp::new(tcp, make_control(&spec.name, &tcp.control, controls)?)),
+            Protocol::Tcp(tcp) => Ends::Tcp(Tcp::new(tcp, control(tcp)?)),
             Protocol::Other(transport, connection) => {
-                Ends::Other(Box::new(Other::new(transport.build(*connection))))
+                let ends = DatagramEnds::new(transport.build(*connection));
+                return Ok(Self::over(number, spec, ids, ends));
             }
         };
-        Ok(Self {
+        Ok(Self::at_rest(number, spec, ids, ends))
+    }
+
+    /// Builds flow `number` of `spec` at rest over `ends`, whose transport is not TCP.
+    pub fn over(number: u32, spec: &FlowSpec, ids: [StreamId; 2], ends: DatagramEnds) -> Self {
+        Self::at_rest(number, spec, ids, Ends::Other(Box::new(Other { ends, further: Vec::new() })))
+    }
+
+    fn at_rest(number: u32, spec: &FlowSpec, ids: [StreamId; 2], ends: Ends) -> Self {
+        Self {
             ends,
+            ids,
             number,
             armed: [Time::MAX; 2],
             armed_after: [Time::MAX; 2],
-            streams: [StreamCounters::default(); 2],
+            counters: [StreamCounters::default(); 2],
             arrived_bytes: 0,
             rtt: Histogram::new(),
             queuing: Histogram::new(),
-            then: None,
+            is_awaited: false,
             goal: if let Traffic::Size(size) = spec.traffic { size.get() } else { u64::MAX },
             traffic: match spec.traffic {
                 Traffic::Saturated => Supply::Saturated,
@@ -130,13 +161,13 @@ impl Flow {
             warm: None,
             baseline: None,
             measured: None,
-        })
+        }
     }
 
     /// The application starts: the connection opens.
-    pub(crate) fn start(&mut self, now: Time, plane: &mut Plane) {
+    pub fn start(&mut self, now: Time, plane: &mut impl Plane) {
         self.started = true;
-        plane.recorder.trace.flow_event(now, EventKind::FlowStart, self.number, f64::NAN);
+        plane.note(now, EventKind::FlowStart, self.number, f64::NAN);
         let Ends::Tcp(tcp) = &mut self.ends else { return self.start_other(now, plane) };
         match self.traffic {
             Supply::Saturated => tcp.sender.set_saturated(true),
@@ -155,7 +186,7 @@ impl Flow {
     }
 
     /// The same where the transport is not TCP.
-    fn start_other(&mut self, now: Time, plane: &mut Plane) {
+    fn start_other(&mut self, now: Time, plane: &mut impl Plane) {
         match self.traffic {
             Supply::Saturated => self.supply_other(now, Offer::Saturated(true), true, plane),
             Supply::Size(bytes) => {
@@ -168,9 +199,9 @@ impl Flow {
     }
 
     /// The application stops: what it wrote is still sent, then the connection closes.
-    pub(crate) fn stop(&mut self, now: Time, plane: &mut Plane) {
+    pub fn stop(&mut self, now: Time, plane: &mut impl Plane) {
         self.stopped = true;
-        plane.recorder.trace.flow_event(now, EventKind::FlowStop, self.number, f64::NAN);
+        plane.note(now, EventKind::FlowStop, self.number, f64::NAN);
         match &mut self.ends {
             Ends::Tcp(tcp) => {
                 tcp.sender.set_saturated(false);
@@ -184,7 +215,7 @@ impl Flow {
 
     /// A rate-limited application writes one segment's worth and plans its next write, so many that the sum keeps to
     /// the rate without drift.
-    pub(crate) fn write(&mut self, now: Time, plane: &mut Plane) {
+    pub fn write(&mut self, now: Time, plane: &mut impl Plane) {
         let Supply::Rate(rate) = self.traffic else { return };
         // The write that was planned before the stop is still in the queue.
         if self.stopped {
@@ -192,10 +223,10 @@ impl Flow {
         }
         let bytes = u64::from(match &self.ends {
             Ends::Tcp(tcp) => tcp.sender.config().mss,
-            Ends::Other(other) => other.segment_size,
+            Ends::Other(other) => other.ends.segment_size,
         });
         self.writes += 1;
-        plane.schedule(self.start + write_offset(rate, bytes, self.writes), Event::Write(self.number as u32));
+        plane.wake(self.start + write_offset(rate, bytes, self.writes), self.number, Wake::Write);
         if let Ends::Tcp(tcp) = &mut self.ends {
             tcp.sender.write(bytes);
             self.pump_sender(now, Awaited::Application, plane);
@@ -207,19 +238,19 @@ impl Flow {
 
     /// What the receiving application waits for has been delivered.
     #[cold]
-    fn reach(&mut self, now: Time, plane: &mut Plane) {
+    fn reach(&mut self, now: Time, plane: &mut impl Plane) {
         self.goal = u64::MAX;
-        if let Some(event) = self.then {
-            return plane.schedule(now, event);
+        if self.is_awaited {
+            return plane.wake(now, self.number, Wake::Delivered);
         }
         self.completed = Some(now);
-        plane.recorder.trace.flow_event(now, EventKind::Completed, self.number, f64::NAN);
+        plane.note(now, EventKind::Completed, self.number, f64::NAN);
         self.end_measure(now, plane);
     }
 
     /// The server writes a response of `bytes`, over a connection that the first one opens. Returns where in the flow's data it
     /// ends; `None`: the application has stopped.
-    pub(crate) fn respond(&mut self, now: Time, bytes: u64, plane: &mut Plane) -> Option<u64> {
+    pub fn respond(&mut self, now: Time, bytes: u64, plane: &mut impl Plane) -> Option<u64> {
         let (Supply::Responses(written) | Supply::LastResponses(written)) = &mut self.traffic else {
             return None;
         };
@@ -242,22 +273,66 @@ impl Flow {
         Some(end)
     }
 
-    /// `event` is to happen when so much has been delivered in all; `u64::MAX`: never.
-    pub(crate) fn wait_for_delivery(&mut self, delivered: u64, event: Event) {
-        (self.goal, self.then) = (delivered, Some(event));
+    /// The plane is asked for [`Wake::Delivered`] when so much has been delivered in all; `u64::MAX`: never.
+    pub fn wait_for_delivery(&mut self, delivered: u64) {
+        (self.goal, self.is_awaited) = (delivered, true);
     }
 
-    /// The number of its stream of data, or of acknowledgements.
-    pub(crate) fn stream(&self, direction: usize) -> u32 {
-        (2 * self.number + direction) as u32
+    /// Adds a path: its streams of data and of acknowledgements. Paths count from 0, which is that of [`Flow::new`].
+    ///
+    /// # Panics
+    ///
+    /// TCP uses one path.
+    pub fn add_path(&mut self, ids: [StreamId; 2]) -> PathId {
+        let Ends::Other(other) = &mut self.ends else { panic!("TCP uses one path") };
+        other.further.push(PathStreams { ids, counters: [StreamCounters::default(); 2] });
+        PathId(other.further.len() as u16)
     }
 
-    /// Asks for the memory of one end.
+    /// Enters the owners of the flow's streams.
+    pub fn enter(&self, streams: &mut Streams) {
+        for (path, ids) in (0..).zip(self.paths()) {
+            for (id, from) in ids.into_iter().zip(End::BOTH) {
+                streams.enter(id, Owner::Flow { flow: self.number, from, path: PathId(path) });
+            }
+        }
+    }
+
+    /// Returns the streams of each path: data, acknowledgements.
+    fn paths(&self) -> impl Iterator<Item = [StreamId; 2]> {
+        std::iter::once(self.ids).chain(self.further().iter().map(|path| path.ids))
+    }
+
+    fn further(&self) -> &[PathStreams] {
+        if let Ends::Other(other) = &self.ends { &other.further } else { &[] }
+    }
+
+    /// Returns the streams that the end `from` sends on, with what the hosts counted of each, by path.
+    pub fn counted(&self, from: End) -> impl Iterator<Item = (StreamId, StreamCounters)> {
+        let first = (self.ids[from.index()], self.counters[from.index()]);
+        let further = self.further().iter();
+        std::iter::once(first)
+            .chain(further.map(move |path| (path.ids[from.index()], path.counters[from.index()])))
+    }
+
+    /// Returns the stream of data on the first path.
     #[inline]
-    pub(crate) fn prefetch(&self, sender: bool) {
+    pub fn data(&self) -> StreamId {
+        self.ids[DATA]
+    }
+
+    /// Returns the stream on which the end `from` sends on the first path.
+    #[inline]
+    pub fn stream(&self, from: End) -> StreamId {
+        self.ids[from.index()]
+    }
+
+    /// Asks for the memory of `end`.
+    #[inline]
+    pub fn prefetch(&self, end: End) {
         prefetch(self, 2);
         let Ends::Tcp(tcp) = &self.ends else { return };
-        if sender {
+        if end == End::Sender {
             prefetch(&self.rtt, 2);
             tcp.sender.prefetch();
         } else {
@@ -266,11 +341,11 @@ impl Flow {
         }
     }
 
-    /// Asks for what one end points to, its own memory being at hand.
+    /// Asks for what `end` points to, whose own memory is at hand.
     #[inline]
-    pub(crate) fn prefetch_depth(&self, sender: bool) {
+    pub fn prefetch_depth(&self, end: End) {
         let Ends::Tcp(tcp) = &self.ends else { return };
-        if sender {
+        if end == End::Sender {
             self.rtt.prefetch_latest();
             tcp.sender.prefetch_depth();
         } else {
@@ -280,7 +355,7 @@ impl Flow {
     }
 
     /// Whether the receiver has the connection open and expects data.
-    pub(crate) fn is_open(&self) -> bool {
+    pub fn is_open(&self) -> bool {
         match &self.ends {
             Ends::Tcp(tcp) => tcp.is_open(),
             Ends::Other(_) => self.is_active(),
@@ -288,18 +363,17 @@ impl Flow {
     }
 
     /// The timer entry of `end` is due. Returns whether the end was called, or its timer had moved on meanwhile.
-    pub(crate) fn timer(&mut self, now: Time, end: usize, plane: &mut Plane) -> bool {
-        if self.armed[end] != now {
+    pub fn timer(&mut self, now: Time, end: End, plane: &mut impl Plane) -> bool {
+        if self.armed[end.index()] != now {
             return false;
         }
         // Of the entries that earlier ones have overtaken the nearest is remembered: a timer that was put off to that time
         // or beyond needs no new one.
-        self.armed[end] = std::mem::replace(&mut self.armed_after[end], Time::MAX);
-        let due = match &self.ends {
-            Ends::Tcp(tcp) if end == SENDER => tcp.sender.poll_timeout(),
+        self.armed[end.index()] = std::mem::replace(&mut self.armed_after[end.index()], Time::MAX);
+        let due = match &mut self.ends {
+            Ends::Tcp(tcp) if end == End::Sender => tcp.sender.poll_timeout(),
             Ends::Tcp(tcp) => tcp.receiver.poll_timeout(),
-            Ends::Other(other) if end == SENDER => other.sender.poll_timeout(),
-            Ends::Other(other) => other.receiver.poll_timeout(),
+            Ends::Other(other) => other.ends.end(end).poll_timeout(),
         };
         // The timer was put off since this entry was made, as it is at nearly every acknowledgement. That costs an entry
         // only now, not at each of them.
@@ -315,7 +389,7 @@ impl Flow {
     }
 
     /// The radio beside the sender reports.
-    pub(crate) fn link_event(&mut self, now: Time, event: LinkEvent, plane: &mut Plane) {
+    pub fn link_event(&mut self, now: Time, event: LinkEvent, plane: &mut impl Plane) {
         if !self.is_active() {
             return;
         }
@@ -329,56 +403,47 @@ impl Flow {
 
     /// Makes sure that an entry of `end`'s timer is due no later than `due`. An entry that comes too early moves itself.
     #[inline]
-    fn arm(&mut self, end: usize, due: Time, plane: &mut Plane) {
-        if due < self.armed[end] {
-            self.armed_after[end] = std::mem::replace(&mut self.armed[end], due);
-            plane.schedule(due, Event::Timer((2 * self.number + end) as u32));
+    fn arm(&mut self, end: End, due: Time, plane: &mut impl Plane) {
+        if due < self.armed[end.index()] {
+            self.armed_after[end.index()] = std::mem::replace(&mut self.armed[end.index()], due);
+            plane.wake(due, self.number, Wake::Timer(end));
         }
     }
 
     /// Whether the flow has started and its connection is not over.
-    pub(crate) fn is_active(&self) -> bool {
+    pub fn is_active(&self) -> bool {
         self.started
             && match &self.ends {
                 Ends::Tcp(tcp) => !tcp.sender.is_closed(),
-                Ends::Other(other) => !other.is_closed,
+                Ends::Other(other) => !other.ends.is_closed(),
             }
     }
 
     /// Whether the flow has started.
-    pub(crate) fn has_started(&self) -> bool {
+    pub fn has_started(&self) -> bool {
         self.started
     }
 
     /// TCP's ends; `None`: the transport is another.
-    pub(crate) fn tcp(&self) -> Option<&Tcp> {
+    pub fn tcp(&self) -> Option<&Tcp> {
         if let Ends::Tcp(tcp) = &self.ends { Some(tcp) } else { None }
     }
 
     /// The same, to change them.
-    pub(crate) fn tcp_mut(&mut self) -> Option<&mut Tcp> {
+    pub fn tcp_mut(&mut self) -> Option<&mut Tcp> {
         if let Ends::Tcp(tcp) = &mut self.ends { Some(tcp) } else { None }
     }
 
     /// Payload handed to the receiving application so far.
-    pub(crate) fn delivered(&self) -> u64 {
+    pub fn delivered(&self) -> u64 {
         match &self.ends {
             Ends::Tcp(tcp) => tcp.receiver.delivered(),
-            Ends::Other(other) => other.receiver.progress().delivered_bytes,
+            Ends::Other(other) => other.ends.receiver.progress().delivered_bytes,
         }
     }
 
     /// A point of the flow's series, without flow, time and goodput.
-    pub(crate) fn sample(&self) -> FlowSample {
-        let nothing = FlowSample {
-            time_s: f64::NAN,
-            flow: Code(0),
-            cwnd_segments: f64::NAN,
-            ssthresh_segments: f64::NAN,
-            srtt_s: f64::NAN,
-            in_flight_segments: f64::NAN,
-            goodput_bps: f64::NAN,
-        };
+    pub fn sample(&self) -> FlowSample {
         match &self.ends {
             Ends::Tcp(tcp) => {
                 let state = tcp.sender.state();
@@ -393,28 +458,18 @@ impl Flow {
                     },
                     srtt_s: if state.srtt.is_zero() { f64::NAN } else { state.srtt.as_secs_f64() },
                     in_flight_segments: state.in_flight as f64 / mss,
-                    ..nothing
+                    ..UNKNOWN
                 }
             }
-            Ends::Other(other) => {
-                let progress = other.sender.progress();
-                FlowSample {
-                    cwnd_segments: other.window_segments(&progress),
-                    srtt_s: progress.smoothed_rtt.map_or(f64::NAN, Duration::as_secs_f64),
-                    in_flight_segments: progress
-                        .in_flight_bytes
-                        .map_or(f64::NAN, |bytes| other.segments(bytes)),
-                    ..nothing
-                }
-            }
+            Ends::Other(other) => other.ends.sample(),
         }
     }
 
     /// Shows the variables of the congestion control, or of the transport.
-    pub(crate) fn observe(&self, show: &mut dyn FnMut(&str, f64)) {
+    pub fn observe(&self, show: &mut dyn FnMut(&str, f64)) {
         match &self.ends {
             Ends::Tcp(tcp) => tcp.sender.control().observe(tcp.sender.state(), show),
-            Ends::Other(other) => other.sender.observe(&mut |name, value| show(name, value)),
+            Ends::Other(other) => other.ends.observe(&mut |name, value| show(name, value)),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The connection manager beside an end that sits on a train, and how long it holds the source.
 
 use super::{ACKS, Ends, Flow, Tcp};
-use crate::plane::Plane;
+use crate::Plane;
 use cogtcp_network::Awaited;
 use cogtcp_records::EventKind;
 use cogtcp_transport::Segment;
@@ -29,8 +29,8 @@ impl Tcp {
         now: Time,
         segment: &mut Segment,
         beside: Beside,
-        flow: usize,
-        plane: &mut Plane,
+        flow: u32,
+        plane: &mut impl Plane,
     ) {
         if let Some(managed) = self.manager.as_deref_mut().filter(|m| m.manager.beside() == beside)
             && managed.manager.handle_incoming(now, segment)
@@ -39,26 +39,26 @@ impl Tcp {
         }
     }
 
-    fn note_thaw(&mut self, now: Time, flow: usize, plane: &mut Plane) {
+    fn note_thaw(&mut self, now: Time, flow: u32, plane: &mut impl Plane) {
         if let Some(managed) = &mut self.manager
             && let Some(since) = managed.frozen_since.take()
         {
             managed.frozen += now - since;
-            plane.recorder.trace.flow_event(now, EventKind::Thaw, flow, f64::NAN);
+            plane.note(now, EventKind::Thaw, flow, f64::NAN);
         }
     }
 }
 
 impl Flow {
     /// A connection manager works beside one end from now on.
-    pub(crate) fn manage(&mut self, beside: Beside) {
+    pub fn manage(&mut self, beside: Beside) {
         let Ends::Tcp(tcp) = &mut self.ends else { return };
         let manager = ConnectionManager::new(beside);
         tcp.manager = Some(Box::new(Managed { manager, frozen_since: None, frozen: Duration::ZERO }));
     }
 
     /// The manager, if any, hears that the link is going down, and until when.
-    pub(crate) fn freeze(&mut self, now: Time, until: Time, plane: &mut Plane) {
+    pub fn freeze(&mut self, now: Time, until: Time, plane: &mut impl Plane) {
         // Before the start and after the end there is no window to close.
         let active = self.is_active();
         let Some(managed) = self.managed().filter(|_| active) else { return };
@@ -67,7 +67,7 @@ impl Flow {
         // A second warning before the all-clear prolongs the freeze; it began with the first.
         if managed.frozen_since.is_none() && managed.manager.is_frozen() {
             managed.frozen_since = Some(now);
-            plane.recorder.trace.flow_event(now, EventKind::Freeze, self.number, f64::NAN);
+            plane.note(now, EventKind::Freeze, self.number, f64::NAN);
         }
         if let Some(ack) = ack {
             self.tell_source(now, beside, &ack, ConnectionManager::FREEZE_ACKS, plane);
@@ -75,7 +75,7 @@ impl Flow {
     }
 
     /// The manager, if any, hears that the link is going up.
-    pub(crate) fn thaw(&mut self, now: Time, plane: &mut Plane) {
+    pub fn thaw(&mut self, now: Time, plane: &mut impl Plane) {
         let active = self.is_active();
         let Some(managed) = self.managed().filter(|_| active) else { return };
         let beside = managed.manager.beside();
@@ -87,12 +87,19 @@ impl Flow {
     }
 
     /// Gives the source an acknowledgement of the manager's: `times` over the network, once beside it.
-    fn tell_source(&mut self, now: Time, beside: Beside, ack: &Segment, times: usize, plane: &mut Plane) {
+    fn tell_source(
+        &mut self,
+        now: Time,
+        beside: Beside,
+        ack: &Segment,
+        times: usize,
+        plane: &mut impl Plane,
+    ) {
         match beside {
             Beside::Receiver => {
                 for _ in 0..times {
-                    self.streams[ACKS].injected += 1;
-                    plane.send_segment(now, 2 * self.number as u32 + 1, ack, Time::MAX, Awaited::Nothing);
+                    self.counters[ACKS].injected += 1;
+                    plane.send_segment(now, self.ids[ACKS], ack, Time::MAX, Awaited::Nothing);
                 }
             }
             Beside::Sender => {
@@ -104,14 +111,14 @@ impl Flow {
     }
 
     /// The manager, if any, forgets the connection before a new one.
-    pub(super) fn renew_manager(&mut self, now: Time, plane: &mut Plane) {
+    pub(super) fn renew_manager(&mut self, now: Time, plane: &mut impl Plane) {
         self.note_thaw(now, plane);
         if let Some(managed) = self.managed() {
             managed.manager = ConnectionManager::new(managed.manager.beside());
         }
     }
 
-    fn note_thaw(&mut self, now: Time, plane: &mut Plane) {
+    fn note_thaw(&mut self, now: Time, plane: &mut impl Plane) {
         if let Ends::Tcp(tcp) = &mut self.ends {
             tcp.note_thaw(now, self.number, plane);
         }
@@ -122,18 +129,18 @@ impl Flow {
     }
 
     /// What the manager knows of the round-trip time.
-    pub(crate) fn round_trips(&self) -> Option<RoundTrips> {
+    pub fn round_trips(&self) -> Option<RoundTrips> {
         self.tcp()?.manager.as_ref()?.manager.round_trips()
     }
 
     /// How long the manager has held the source since the end of the warm-up; `None`: there is no manager.
-    pub(crate) fn frozen(&self, now: Time) -> Option<Duration> {
+    pub fn frozen(&self, now: Time) -> Option<Duration> {
         let managed = self.tcp()?.manager.as_ref()?;
         Some(managed.frozen + managed.frozen_since.map_or(Duration::ZERO, |since| now - since))
     }
 
     /// Window probes since the end of the warm-up.
-    pub(crate) fn probes(&self) -> u64 {
+    pub fn probes(&self) -> u64 {
         self.tcp().map_or(0, |tcp| tcp.sender.stats().window_probes - self.warm().tcp.window_probes)
     }
 

@@ -1,10 +1,8 @@
 //! TCP's two ends of a flow, with what belongs to TCP alone.
 
 use super::managed::Managed;
-use super::{ACKS, DATA, Ends, Flow, RECEIVER, SENDER};
-use crate::packet::Packet;
-use crate::plane::Plane;
-use cogtcp_link::Frame;
+use super::{ACKS, DATA, Delivery, Ends, Flow};
+use crate::{End, Plane};
 use cogtcp_network::Awaited;
 use cogtcp_records::EventKind;
 use cogtcp_scenario::TcpSpec;
@@ -18,20 +16,22 @@ use std::sync::Arc;
 /// Both ends of a TCP connection. What every packet needs comes first.
 #[derive(Debug)]
 #[repr(C)]
-pub(crate) struct Tcp {
+pub struct Tcp {
     /// The connection manager beside the end that sits on a train, and how long it has held the source.
     pub(super) manager: Option<Box<Managed>>,
     /// Tag of the earliest data segment that no acknowledgement has answered, and when it was sent. No segment has tag 0.
     unanswered: (u32, Time),
-    pub(crate) sender: Sender,
-    pub(crate) receiver: Receiver,
+    /// The sending end.
+    pub sender: Sender,
+    /// The receiving end.
+    pub receiver: Receiver,
     /// The receiver's part of the congestion control.
-    pub(crate) receiver_hook: Option<Box<dyn ReceiverHook>>,
+    pub receiver_hook: Option<Box<dyn ReceiverHook>>,
 }
 
 impl Tcp {
     /// Both ends of `spec` at rest.
-    pub(crate) fn new(spec: &TcpSpec, control: Box<dyn CongestionControl>) -> Self {
+    pub fn new(spec: &TcpSpec, control: Box<dyn CongestionControl>) -> Self {
         Self {
             manager: None,
             unanswered: (0, Time::MAX),
@@ -70,7 +70,7 @@ impl Tcp {
     }
 
     /// The congestion window in segments.
-    pub(crate) fn cwnd_segments(&self) -> f64 {
+    pub fn cwnd_segments(&self) -> f64 {
         let state = self.sender.state();
         state.cwnd as f64 / state.mss.max(1) as f64
     }
@@ -82,25 +82,18 @@ impl Tcp {
 }
 
 impl Flow {
-    /// A data segment has reached the receiver in `frame`. `warm`: the warm-up is over.
+    /// A data segment has reached the receiver.
     #[inline]
-    pub(crate) fn receive_data(
-        &mut self,
-        now: Time,
-        segment: &Segment,
-        frame: &Frame<Packet>,
-        warm: bool,
-        plane: &mut Plane,
-    ) {
-        self.streams[DATA].arrived += 1;
-        self.arrived_bytes += u64::from(frame.size());
-        if warm && segment.len > 0 {
-            self.queuing.record(frame.waited());
+    pub fn receive_data(&mut self, now: Time, segment: &Segment, delivery: Delivery, plane: &mut impl Plane) {
+        self.counters[DATA].arrived += 1;
+        self.arrived_bytes += u64::from(delivery.size);
+        if delivery.is_measured && segment.len > 0 {
+            self.queuing.record(delivery.waited);
         }
         let Ends::Tcp(tcp) = &mut self.ends else { return };
         // The acknowledgement that this segment calls for, at once or delayed, names by its tag the segment that it
         // answers: the earliest since the last acknowledgement, or this one. No other need be remembered.
-        let latest = (segment.tag, frame.packet.sent_at);
+        let latest = (segment.tag, delivery.sent_at);
         if tcp.unanswered.0 == 0 {
             tcp.unanswered = latest;
         }
@@ -121,18 +114,11 @@ impl Flow {
 
     /// An acknowledgement has reached the sender.
     #[inline]
-    pub(crate) fn receive_ack(
-        &mut self,
-        now: Time,
-        segment: &Segment,
-        frame: &Frame<Packet>,
-        warm: bool,
-        plane: &mut Plane,
-    ) {
-        self.streams[ACKS].arrived += 1;
+    pub fn receive_ack(&mut self, now: Time, segment: &Segment, delivery: Delivery, plane: &mut impl Plane) {
+        self.counters[ACKS].arrived += 1;
         // `MAX`: it answers no data (the handshake, a manager's own acknowledgement).
-        if warm && frame.packet.sent_at != Time::MAX {
-            self.rtt.record(now - frame.packet.sent_at);
+        if delivery.is_measured && delivery.sent_at != Time::MAX {
+            self.rtt.record(now - delivery.sent_at);
         }
         let Ends::Tcp(tcp) = &mut self.ends else { return };
         if tcp.manager.is_some() {
@@ -146,9 +132,9 @@ impl Flow {
     }
 
     /// The timer of TCP's `end` is due.
-    pub(super) fn expire_tcp(&mut self, now: Time, end: usize, plane: &mut Plane) {
+    pub(super) fn expire_tcp(&mut self, now: Time, end: End, plane: &mut impl Plane) {
         let Ends::Tcp(tcp) = &mut self.ends else { return };
-        if end == SENDER {
+        if end == End::Sender {
             let awaited = tcp.expire(now);
             self.pump_sender(now, awaited, plane);
         } else {
@@ -158,18 +144,18 @@ impl Flow {
     }
 
     /// ICMP destination unreachable has reached the sender's host, about the segment that begins with `seq`.
-    pub(crate) fn unreachable(&mut self, now: Time, seq: SeqNumber, plane: &mut Plane) {
+    pub fn unreachable(&mut self, now: Time, seq: SeqNumber, plane: &mut impl Plane) {
         let is_active = self.is_active();
         let Ends::Tcp(tcp) = &mut self.ends else { return };
         if is_active {
-            plane.recorder.trace.flow_event(now, EventKind::Unreachable, self.number, tcp.cwnd_segments());
+            plane.note(now, EventKind::Unreachable, self.number, tcp.cwnd_segments());
             tcp.sender.handle_unreachable(now, seq);
             self.pump_sender(now, Awaited::Window, plane);
         }
     }
 
     /// Both hosts forget their connection before a new one under `control`, that of other ports; what they counted goes on.
-    pub(crate) fn renew(&mut self, now: Time, control: Box<dyn CongestionControl>, plane: &mut Plane) {
+    pub fn renew(&mut self, now: Time, control: Box<dyn CongestionControl>, plane: &mut impl Plane) {
         self.renew_manager(now, plane);
         let Ends::Tcp(tcp) = &mut self.ends else { return };
         tcp.receiver_hook = control.receiver_hook();
@@ -180,7 +166,7 @@ impl Flow {
 
     /// Sends what the sender has to send, then sets its timer. `awaited` is what it has waited for; nothing: its window tells.
     #[inline]
-    pub(super) fn pump_sender(&mut self, now: Time, mut awaited: Awaited, plane: &mut Plane) {
+    pub(super) fn pump_sender(&mut self, now: Time, mut awaited: Awaited, plane: &mut impl Plane) {
         let Ends::Tcp(tcp) = &mut self.ends else { return };
         while let Some(segment) = &mut tcp.sender.poll_transmit(now) {
             if awaited == Awaited::Nothing {
@@ -189,36 +175,36 @@ impl Flow {
             tcp.manage_outgoing(now, segment, Beside::Sender);
             // The handshake, FINs and pure ACKs give no round-trip sample.
             let sent_at = if segment.len > 0 { now } else { Time::MAX };
-            self.streams[DATA].injected += 1;
-            plane.send_segment(now, 2 * self.number as u32, segment, sent_at, awaited);
+            self.counters[DATA].injected += 1;
+            plane.send_segment(now, self.ids[DATA], segment, sent_at, awaited);
         }
         // After sending, so that an event is recorded with the window that it led to.
         while let Some(event) = tcp.sender.poll_event() {
             record(now, event, self.number, tcp, plane);
         }
         let due = tcp.sender.poll_timeout();
-        self.arm(SENDER, due, plane);
+        self.arm(End::Sender, due, plane);
     }
 
     /// Sends what the receiver has to send, then sets its timer. `latest` is the segment that arrived last.
     #[inline]
-    fn pump_receiver(&mut self, now: Time, latest: Option<(u32, Time)>, plane: &mut Plane) {
+    fn pump_receiver(&mut self, now: Time, latest: Option<(u32, Time)>, plane: &mut impl Plane) {
         let Ends::Tcp(tcp) = &mut self.ends else { return };
         while let Some(segment) = &mut tcp.receiver.poll_transmit(now) {
             let sent_at = tcp.answered(segment, latest);
             tcp.manage_outgoing(now, segment, Beside::Receiver);
-            self.streams[ACKS].injected += 1;
-            plane.send_segment(now, 2 * self.number as u32 + 1, segment, sent_at, Awaited::Nothing);
+            self.counters[ACKS].injected += 1;
+            plane.send_segment(now, self.ids[ACKS], segment, sent_at, Awaited::Nothing);
         }
         // Of the receiver's events none is recorded; left there, they would pile up.
         while tcp.receiver.poll_event().is_some() {}
         let due = tcp.receiver.poll_timeout();
-        self.arm(RECEIVER, due, plane);
+        self.arm(End::Receiver, due, plane);
     }
 }
 
 #[cold]
-fn record(now: Time, event: TransportEvent, flow: usize, tcp: &Tcp, plane: &mut Plane) {
+fn record(now: Time, event: TransportEvent, flow: u32, tcp: &Tcp, plane: &mut impl Plane) {
     let kind = match event {
         TransportEvent::Connected => EventKind::Connected,
         TransportEvent::Rto { .. } => EventKind::Rto,
@@ -232,5 +218,5 @@ fn record(now: Time, event: TransportEvent, flow: usize, tcp: &Tcp, plane: &mut 
         TransportEvent::Aborted => EventKind::Aborted,
         TransportEvent::WindowProbe | TransportEvent::Finished => return,
     };
-    plane.recorder.trace.flow_event(now, kind, flow, tcp.cwnd_segments());
+    plane.note(now, kind, flow, tcp.cwnd_segments());
 }

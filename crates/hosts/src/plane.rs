@@ -1,0 +1,68 @@
+//! What hosts act on.
+
+use crate::End;
+use cogtcp_endpoint::Datagram;
+use cogtcp_network::{Awaited, StreamId};
+use cogtcp_records::EventKind;
+use cogtcp_transport::Segment;
+use cogtcp_units::Time;
+
+/// Why a flow is to be called.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Wake {
+    /// The timer of this end ([`Flow::timer`](crate::Flow::timer)).
+    Timer(End),
+    /// The application of constant rate writes ([`Flow::write`](crate::Flow::write)).
+    Write,
+    /// So much has been delivered as [`Flow::wait_for_delivery`](crate::Flow::wait_for_delivery) said.
+    Delivered,
+}
+
+/// The surroundings of the hosts: a clock, a network, and a record of the run.
+///
+/// Hosts know no link: they ask for packets to be sent on streams, and what a path could have carried.
+pub trait Plane {
+    /// Asks for a call of flow `flow` at `at`.
+    fn wake(&mut self, at: Time, flow: u32, why: Wake);
+
+    /// Sends a TCP segment on `stream`. Data: `sent_at` is now. An acknowledgement: when the data was sent that it answers. Else
+    /// [`Time::MAX`]. `awaited`: of data, what its sender had waited for.
+    fn send_segment(
+        &mut self,
+        now: Time,
+        stream: StreamId,
+        segment: &Segment,
+        sent_at: Time,
+        awaited: Awaited,
+    );
+
+    /// Sends a datagram of a transport other than TCP on `stream`. `awaited`: of data, what its sender had waited for.
+    fn send_datagram(
+        &mut self,
+        now: Time,
+        stream: StreamId,
+        datagram: Datagram,
+        ecn_capable: bool,
+        awaited: Awaited,
+    );
+
+    /// Records an event of flow `flow` with its value.
+    fn note(&mut self, now: Time, kind: EventKind, flow: u32, value: f64);
+
+    /// Returns how many packets of `stream` were dropped on the way.
+    fn dropped(&self, stream: StreamId) -> u64;
+
+    /// The measured span of the flow begins, whose data is `stream` and which waits for `awaited`. Returns what each link of the path
+    /// could have carried so far; nothing if no link tells what the path can carry (an ad hoc network).
+    fn begin_span(&mut self, now: Time, stream: StreamId, awaited: Awaited) -> Box<[u128]>;
+
+    /// The span ends that began with the capacities `before`. Returns the link of least capacity over the span, and that capacity in
+    /// bytes.
+    fn end_span(
+        &mut self,
+        now: Time,
+        stream: StreamId,
+        awaited: Awaited,
+        before: &[u128],
+    ) -> Option<(u32, f64)>;
+}
