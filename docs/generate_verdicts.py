@@ -20,7 +20,7 @@ from cogtcp.report.alone import alone
 from cogtcp.studies import answers, kept
 from cogtcp.studies.picture import Dot, picture
 from cogtcp.studies.space import show
-from cogtcp.studies.telling import lacking_text, share_text
+from cogtcp.studies.telling import lacking_text, missing_text, share_text
 
 ROOT = Path(__file__).resolve().parents[1]
 README, PAGE = ROOT / "README.md", ROOT / "docs" / "verdicts.md"
@@ -141,8 +141,8 @@ def reading(study: studies.Study, item: kept.Known) -> str:
         return ""
     same = item.reading.setting == study.space.base
     text = "the base" if same else study.space.differences(item.reading.setting)
-    missing = [part.says.rstrip(".") for part in item.reading.parts if part.answer != "holds"]
-    text = f"{text}. Not there: {'; '.join(missing)}" if missing else text
+    missing = missing_text(study, item.row, item.reading).rstrip(".")
+    text = f"{text}. {missing}" if missing else text
     lacking = lacking_text([lack for lack in item.answer.lacking if not lack.settings])
     return f"{text}. {lacking}" if lacking else text
 

@@ -15,6 +15,7 @@ import pytest
 from cogtcp import cli, studies
 from cogtcp.runner import case as runner_case
 from cogtcp.studies import StudyError, answers, folder, guided, kept, power, search, telling, verdicts
+from cogtcp.studies.judging import Judged
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -317,3 +318,81 @@ def test_a_design_serves_the_claims_that_no_changed_parameter_touches(
     assert not known.claims
     studies.search_space("t", only="t-f1", settings=6, seeds=2, trials=0)
     assert list(json.loads((study / "search.json").read_text())["claims"]) == ["t-f1"]
+
+
+MECHANISM = """
+[[claim.mechanism]]
+against = "More than three."
+says = "the second number is not above 2.5"
+test = "below"
+quantity = "value"
+than = 2.5
+
+[[claim.mechanism]]
+against = "More than three."
+says = "the second number is not above 1"
+test = "below"
+quantity = "value"
+than = 1
+
+[[claim]]
+id = "t-n1"
+"""
+
+
+def test_a_statement_that_fails_is_told_with_its_margin_and_why(
+    study: Path, simulated: list[Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(study)
+    # Of 1 to 1.1 the most at x = 2 is 2.2: three is out of reach.
+    text = STUDY.replace("[1, 10]", "[1, 1.1]").replace('\n[[claim]]\nid = "t-n1"\n', MECHANISM)
+    (study / "study.toml").write_text(text)
+    studies.search_space("t", only="t-f1", settings=0, trials=4)
+    (claim,) = studies.reproduce("t", only="t-f1").claims
+    count = studies.readings.read(folder.find("t")[0])["t-f1"].evaluated
+    assert claim.verdict == f"not reproduced after {count} settings, robustness not searched"
+    best = claim.to_dict()["best"]
+    assert [(item["says"], item["verdict"]) for item in best["mechanisms"]] == [
+        ("the second number is not above 2.5", "holds"),
+        ("the second number is not above 1", "fails"),
+    ]
+    # In the unit of what is measured, and only the reason that is shown.
+    reached = 2.5 * best["mechanisms"][0]["estimate"]
+    short = 100 * (1 - reached / 3)
+    why = f"the second number is not above 2.5 (value {reached:.3g} "
+    assert f"short by {short:.2g} % of its bound, because {why}" in claim.told.reading
+    assert "above 1 " not in claim.told.reading
+    # The model changes; the kept reading is measured on its seeds again, without a search.
+    kept_before = studies.readings.read(folder.find("t")[0])["t-f1"]
+    simulated.clear()
+    (study / "runs.py").write_text(RUNS.replace('"value": result', '"value": result + 10'))
+    studies.search_space("t", only="t-f1", settings=0, trials=0)
+    after = studies.readings.read(folder.find("t")[0])["t-f1"]
+    assert {seed for _, _, seed in simulated} == set(range(after.seeds[0], after.seeds[1] + 1))
+    assert (after.setting, after.seeds, after.evaluated) == (
+        kept_before.setting,
+        kept_before.seeds,
+        kept_before.evaluated,
+    )
+    assert [part.answer for part in after.parts] == ["holds"]
+    assert [part.answer for part in after.mechanisms] == ["fails", "fails"]
+
+
+def test_a_mechanism_is_against_a_statement_of_its_claim(study: Path) -> None:
+    other = MECHANISM.replace('against = "More than three."', 'against = "More than four."')
+    (study / "study.toml").write_text(STUDY.replace('\n[[claim]]\nid = "t-n1"\n', other))
+    with pytest.raises(StudyError, match="names no statement of its claim"):
+        studies.find("t")
+
+
+def test_settings_with_more_statements_clear_of_their_bounds_are_confirmed_first(study: Path) -> None:
+    (claim, _) = studies.find("t")[0].claims
+    base = studies.find("t")[0].space.base
+
+    def trial(*clearances: float) -> guided.Trial:
+        return guided.Trial(base, Judged(base, {}, ()), clearances, 3)
+
+    # Two hold by a hair and one fails; or one is clear and two fail by much: the latter is the better bet.
+    thin, clear, all_hold = trial(0.1, 0.2, -1.0), trial(8.0, -9.0, -9.0), trial(0.1, 0.1, 0.1)
+    ranked = sorted([thin, clear, all_hold], key=lambda item: guided._promise(claim, item), reverse=True)
+    assert ranked == [all_hold, clear, thin]

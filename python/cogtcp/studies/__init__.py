@@ -275,7 +275,8 @@ def search_space(
         only: Ids of the claims to search; by default all. The others stay as they are kept.
         settings: Settings of the random design; by default the study's number; 0: keep the design as it is.
         seeds: Seeds at each of them; by default the study's number.
-        trials: Settings that the guided search of a claim may judge, 80 by default; 0: no guided search.
+        trials: Settings that the guided search of a claim may judge, 80 by default; 0: no guided search. With
+            neither search, the kept readings are measured again on their seeds.
         jobs: Runs at a time; by default one for each processor.
         out: Folder for the finished runs.
         force: Use `out` although it holds other files; these are kept in a folder beside it.
@@ -306,6 +307,13 @@ def search_space(
             progress=progress,
         )
         written.append(search.keep(found, outcome))
+    if trials == 0 and settings == 0:
+        found_before = readings.read(found)
+        for claim in claims:
+            if claim.id in found_before:
+                reading = guided.confirmed_again(context, claim, found_before[claim.id])
+                written.append(readings.keep(found, claim.id, reading, provenance.version()))
+                progress(f"{claim.id}: {reading.held} of {len(claim.statements)} statements")
     if trials != 0:
         kept, pool = search.read(found), guided.Pool()
         # Claims with more points first: their runs serve the others.

@@ -95,6 +95,7 @@ class Answer:
         robust: How robust it is: the word of the point estimate, then that of the other side of a bound
             that the interval crosses.
         causes: The parameters that decide.
+        evaluated: How many settings the guided search judged; 0 where there was none.
         lacking: The statements for which the seeds do not suffice: at the best reading (the base, where none
             is kept) all, of the random design the one that most of its inconclusive settings lack.
     """
@@ -105,6 +106,7 @@ class Answer:
     robust: tuple[Robust, ...]
     causes: tuple[Effect, ...]
     lacking: tuple[Lack, ...] = ()
+    evaluated: int = 0
 
     @property
     def conditions(self) -> str:
@@ -113,9 +115,12 @@ class Answer:
 
     @property
     def reproduced_text(self) -> str:
-        """The first half: with the statements that hold, where not all do."""
+        """The first half: with the statements that hold and the settings judged, where not all do."""
+        after = f"after {self.evaluated} setting{'s' if self.evaluated > 1 else ''}"
         if self.reproduced == "in part":
-            return f"reproduced in part ({self.held} of {self.of})"
+            return f"reproduced in part ({self.held} of {self.of}{f', {after}' if self.evaluated else ''})"
+        if self.reproduced == "not reproduced" and self.evaluated:
+            return f"not reproduced {after}"
         return "not searched for a reading" if self.reproduced == "not searched" else self.reproduced
 
     @property
@@ -143,6 +148,7 @@ class Answer:
             "reproduced": self.reproduced,
             "statements_held": self.held,
             "statements": self.of,
+            "settings_judged": self.evaluated,
             "robust": list(self.robust),
             "seeds_do_not_suffice": [lack.to_dict() for lack in self.lacking],
             "depends_on": [

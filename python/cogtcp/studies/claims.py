@@ -45,6 +45,19 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
+class Mechanism:
+    """Why a statement cannot hold: a sentence of our own, tested like a statement at the best reading.
+
+    Attributes:
+        against: The statement that it explains, by what that says.
+        test: The sentence and its test. It is told only where it holds.
+    """
+
+    against: str
+    test: Statement
+
+
+@dataclass(frozen=True, slots=True)
 class Plot:
     """A figure of the paper, redrawn from the points of a claim.
 
@@ -107,6 +120,7 @@ class ClaimRow:
         points: What is measured for it.
         statements: What the claim says, one by one.
         numbers: What the paper prints.
+        mechanisms: Why statements cannot hold.
         plots: Its figures.
         shows: Functions of the study's `exhibits.py` that add figures and tables.
     """
@@ -121,13 +135,14 @@ class ClaimRow:
     points: tuple[Point, ...] = ()
     statements: tuple[Statement, ...] = ()
     numbers: tuple[Number, ...] = ()
+    mechanisms: tuple[Mechanism, ...] = ()
     plots: tuple[Plot, ...] = ()
     shows: tuple[str, ...] = ()
 
 
 _CLAIM = (
     *("id", "figure", "claim", "paper", "ours", "measure", "trace", "shows"),
-    *("points", "statement", "number", "plot"),
+    *("points", "statement", "number", "mechanism", "plot"),
 )
 
 
@@ -157,9 +172,21 @@ def read_claim(data: Mapping[str, Any]) -> ClaimRow:
         points=points,
         statements=tuple(_with_numbers(statement, numbers) for statement in statements),
         numbers=numbers,
+        mechanisms=tuple(_mechanism(item, said) for item in row.pop("mechanism", [])),
         plots=tuple(_read(Plot, item, "plot") for item in row.pop("plot", [])),
         shows=tuple(row.pop("shows", ())),
     )
+
+
+def _mechanism(data: Mapping[str, Any], said: Sequence[str]) -> Mechanism:
+    """Read a `[[claim.mechanism]]`: a statement of our own, against one of the claim."""
+    item = {"kind": "magnitude", **data}
+    against = str(item.pop("against", ""))
+    if against not in said:
+        raise ValueError(f"the mechanism `against` {against!r} names no statement of its claim")
+    test: Statement = _read(Statement, item, "mechanism")
+    test.check()
+    return Mechanism(against, test)
 
 
 def _with_numbers(statement: Statement, numbers: Sequence[Number]) -> Statement:

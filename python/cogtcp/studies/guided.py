@@ -157,9 +157,11 @@ def find_reading(
     for setting in _explored(study, claim, varied, starts, trials, score):
         if is_found(claim, made[setting]) and confirm(made[setting]):
             break
-    for trial in sorted(made.values(), key=lambda trial: (_score(claim, trial), trial.least), reverse=True):
+    for trial in sorted(made.values(), key=lambda trial: _promise(claim, trial), reverse=True):
         known = any(judged.verdict == "holds" for judged in tried.values())
-        if known or len(tried) == CANDIDATES or (tried and trial.least <= 0) or confirm(trial):
+        # Where all fall short, one that holds as many statements as the search saw is enough.
+        short = trial.least <= 0 and max(map(_held, tried.values()), default=-1) >= trial.holding
+        if known or len(tried) == CANDIDATES or short or confirm(trial):
             break
     confirmed = max(tried.values(), key=lambda judged: (judged.verdict == "holds", _held(judged)))
     best = made[confirmed.setting]
@@ -170,17 +172,36 @@ def find_reading(
     progress(f"{claim.id}: {len(made)} settings, {_held(confirmed)} of {len(claim.statements)} statements")
     return Reading(
         setting=best.setting,
-        parts=tuple(
-            part(statement, finding)
-            for statement, finding in zip(claim.statements, confirmed.findings, strict=True)
-        ),
+        parts=_parts(claim, confirmed),
         seeds=(CONFIRM_SEED, CONFIRM_SEED + seeds - 1),
         evaluated=len(made) + len(looked),
         least=best.least if math.isfinite(best.least) else math.copysign(99.0, best.least),
         numbers=tuple(numbers(claim, confirmed.grid)),
         nearest=nearest,
         turn=turn,
+        mechanisms=_mechanisms(claim, confirmed),
     )
+
+
+def confirmed_again(study: Context, claim: ClaimRow, reading: Reading) -> Reading:
+    """Measure a kept reading on its seeds again; what the search found besides stays."""
+    first, last = reading.seeds
+    judged = _judge(study, claim, reading.setting, first, last - first + 1)
+    return replace(
+        reading,
+        parts=_parts(claim, judged),
+        numbers=tuple(numbers(claim, judged.grid)),
+        mechanisms=_mechanisms(claim, judged),
+    )
+
+
+def _parts(claim: ClaimRow, judged: Judged) -> tuple[Part, ...]:
+    return tuple(part(*both) for both in zip(claim.statements, judged.findings, strict=True))
+
+
+def _mechanisms(claim: ClaimRow, judged: Judged) -> tuple[Part, ...]:
+    tests = [mechanism.test for mechanism in claim.mechanisms]
+    return tuple(part(*both) for both in zip(tests, judged.mechanisms, strict=True))
 
 
 def part(statement: Statement, finding: Finding) -> Part:
@@ -234,6 +255,12 @@ def _score(claim: ClaimRow, trial: Trial) -> float:
     if trial.least < CLEAR:
         return trial.holding + math.tanh(trial.least / 10) / 2
     return trial.holding + 1 + 1 / (1 + distance_to_numbers(claim, trial.judged))
+
+
+def _promise(claim: ClaimRow, trial: Trial) -> tuple[bool, int, float, float]:
+    """Return what orders settings for confirmation: whether all statements may hold, how many are clear."""
+    clear = sum(value >= CLEAR for value in trial.clearances)
+    return trial.least > 0, clear, _score(claim, trial), trial.least
 
 
 def _held(judged: Judged) -> int:
@@ -297,7 +324,8 @@ def _nearest(
     judged = confirmed
     if not _is_close(claim, confirmed):
         starts = sorted(distances, key=lambda setting: distances[setting])[:STARTS]
-        for _ in _explored(study, claim, varied, starts, trials, score):
+        # The starts are known: they cost nothing.
+        for _ in _explored(study, claim, varied, starts, len(starts) + trials, score):
             pass
         best = min(distances, key=lambda setting: distances[setting])
         judged = _judge(study, claim, best, CONFIRM_SEED, FEWEST)

@@ -28,6 +28,8 @@ class Judged:
     setting: Setting
     grid: Grid
     findings: tuple[Finding, ...]
+    mechanisms: tuple[Finding, ...] = ()
+    """What the tests of the claim's mechanisms came to."""
 
     @property
     def verdict(self) -> Verdict:
@@ -44,6 +46,7 @@ def judge(study: Context, claims: Sequence[ClaimRow], setting: Setting) -> list[
             setting,
             grid,
             tuple(statement.evaluate(grid, setting, functions) for statement in claim.statements),
+            tuple(mechanism.test.evaluate(grid, setting, functions) for mechanism in claim.mechanisms),
         )
         for claim, grid in zip(claims, grids, strict=True)
     ]

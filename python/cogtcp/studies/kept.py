@@ -92,6 +92,7 @@ def answer(
         robust=robust,
         causes=tuple(causes),
         lacking=tuple(lacking),
+        evaluated=0 if reading is None else reading.evaluated,
     )
 
 

@@ -108,6 +108,10 @@ class Outcome:
                 }
                 for part in reading.parts
             ],
+            "mechanisms": [
+                {"says": part.says, "verdict": part.answer, "estimate": part.estimate}
+                for part in reading.mechanisms
+            ],
             "turns_over": None
             if turn is None
             else {"parameter": turn.parameter, "from": turn.here, "to": turn.there},

@@ -11,7 +11,7 @@ from cogtcp.output import write_file
 from cogtcp.studies.stored import read_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from cogtcp.studies import Study
@@ -89,6 +89,7 @@ class Reading:
         numbers: What the paper prints beside what was measured: says, paper, measured.
         nearest: The setting nearest to these numbers; None where the paper prints none.
         turn: The smallest change of one parameter that turns a reproduced claim over; None where none does.
+        mechanisms: Why statements cannot hold, tested there.
     """
 
     setting: Setting
@@ -99,6 +100,7 @@ class Reading:
     numbers: tuple[tuple[str, float, float], ...]
     nearest: Nearest | None
     turn: Turn | None
+    mechanisms: tuple[Part, ...] = ()
 
     @property
     def held(self) -> int:
@@ -109,13 +111,8 @@ class Reading:
         """Return it as plain data; of the setting what is unlike the base."""
         return {
             "setting": _unlike(self.setting, base),
-            "statements": {
-                part.says: [
-                    part.answer,
-                    *(_number(v) for v in (part.estimate, part.low, part.high, part.slack, part.clearance)),
-                ]
-                for part in self.parts
-            },
+            "statements": _parts(self.parts),
+            **({"mechanisms": _parts(self.mechanisms)} if self.mechanisms else {}),
             "seeds": list(self.seeds),
             "evaluated": self.evaluated,
             "least": _number(self.least),
@@ -137,10 +134,7 @@ class Reading:
         """Read what `to_dict` returned."""
         return cls(
             base.but(**data["setting"]),
-            tuple(
-                Part(says, answer, *(math.nan if value is None else value for value in values))
-                for says, (answer, *values) in data["statements"].items()
-            ),
+            _read_parts(data["statements"]),
             (data["seeds"][0], data["seeds"][1]),
             data["evaluated"],
             data["least"],
@@ -153,6 +147,7 @@ class Reading:
                 _read_numbers(data["nearest"]["numbers"]),
             ),
             None if data["turn"] is None else Turn(*data["turn"]),
+            _read_parts(data.get("mechanisms", {})),
         )
 
 
@@ -190,6 +185,23 @@ def keep(study: Study, claim: str, reading: Reading, version: str) -> Path:
     )
     write_file(path, f'{{"schema":1,"version":{json.dumps(version)},"claims":{{\n{lines}\n}}}}\n')
     return path
+
+
+def _parts(parts: Sequence[Part]) -> dict[str, list[Any]]:
+    return {
+        part.says: [
+            part.answer,
+            *(_number(v) for v in (part.estimate, part.low, part.high, part.slack, part.clearance)),
+        ]
+        for part in parts
+    }
+
+
+def _read_parts(kept: Mapping[str, list[Any]]) -> tuple[Part, ...]:
+    return tuple(
+        Part(says, answer, *(math.nan if value is None else value for value in values))
+        for says, (answer, *values) in kept.items()
+    )
 
 
 def _unlike(setting: Setting, base: Setting) -> dict[str, Value]:

@@ -17,9 +17,12 @@ if TYPE_CHECKING:
     from cogtcp.statistics import Interval
     from cogtcp.studies import Context
     from cogtcp.studies.answers import Lack
+    from cogtcp.studies.claims import ClaimRow
+    from cogtcp.studies.folder import Study
     from cogtcp.studies.outcome import Outcome
     from cogtcp.studies.places import Place
-    from cogtcp.studies.readings import Reading
+    from cogtcp.studies.readings import Part, Reading
+    from cogtcp.studies.statements import Statement
     from cogtcp.studies.verdicts import Finding, Verdict
 
 
@@ -111,11 +114,31 @@ def _reading(study: Context, outcome: Outcome) -> str:
     where = study.study.space.differences(reading.setting)
     where = "the base" if reading.setting == study.study.space.base else where
     text = f"Best reading ({reading.evaluated} judged): {where}."
-    missing = [part for part in reading.parts if part.answer != "holds"]
-    if missing:
-        told = [f"{part.says.rstrip('.')} ({_short(part.answer, part.slack)})" for part in missing]
-        text += f" Not there: {'; '.join(told)}."
-    return text
+    return " ".join(filter(None, (text, missing_text(study.study, outcome.row, reading))))
+
+
+def missing_text(study: Study, row: ClaimRow, reading: Reading) -> str:
+    """Say which statements do not hold at the best reading, by how much, and why."""
+    told = []
+    for part in reading.parts:
+        if part.answer == "holds":
+            continue
+        reasons = [
+            f"{why.says.rstrip('.')} ({_measured(study, mechanism.test, why)})"
+            for mechanism, why in zip(row.mechanisms, reading.mechanisms, strict=False)
+            if mechanism.against == part.says and why.answer == "holds"
+        ]
+        because = f", because {'; '.join(reasons)}" if reasons else ""
+        told.append(f"{part.says.rstrip('.')} ({_short(part.answer, part.slack)}{because})")
+    return f"Not there: {'; '.join(told)}." if told else ""
+
+
+def _measured(study: Study, test: Statement, part: Part) -> str:
+    """Return what was measured, in words: where it was compared with a number, in its own unit."""
+    scale, name = 1.0, test.tested(study.quantities)
+    if isinstance(test.than, int | float) and test.than:
+        scale, name = float(test.than), study.quantities.get(test.quantity, test.quantity.replace("_", " "))
+    return f"{name} {scale * part.estimate:.3g} {ends_text(scale * part.low, scale * part.high)}"
 
 
 def _short(answer: Verdict, slack: float) -> str:
