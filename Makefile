@@ -27,7 +27,7 @@ WASM := target/wasm32-unknown-unknown/web/cogtcp_web.wasm
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test test-rust test-python studies lint words format bench agree packetdrill testbeds fuzz soak mutants mutants-larger docs web site bundles notebooks wheel bpf reference lock clean FORCE
+.PHONY: help demo setup test test-rust test-python quick studies lint words format bench agree packetdrill testbeds fuzz soak mutants mutants-larger docs web site bundles notebooks wheel bpf reference lock clean FORCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,6 +48,9 @@ test-python: $(VENV)/.core $(VENV)/.dev $(VENV)/.s3
 	  echo "no Rust for wasm32-unknown-unknown: the tests of the lab in a web page will be skipped" >&2; fi
 	@$(MAKE) --no-print-directory bundles
 	$(BIN)/python -m pytest
+
+quick: $(VENV)/.dev ## Test what a change touches, and as much else as fits into a minute
+	@if test -e $(EXTENSION); then $(BIN)/python tests/quick.py; else $(MAKE) --no-print-directory $(VENV)/.core && $(BIN)/python tests/quick.py; fi
 
 studies: $(VENV)/.core ## Check the pages of verdicts; measure a sample of settings and the best readings again (half an hour)
 	$(BIN)/python docs/generate_findings.py

@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,56 @@ settings.load_profile(os.environ.get("COGTCP_EXAMPLES", "fixed"))
 # A shell starts what it puts into the background with SIGINT ignored, which Python and its children keep:
 # tests of Ctrl-C would wait for ever.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# What tests cost: processor time, also of their children. A busy machine disturbs it less than wall time.
+_COSTS = "cogtcp/seconds"
+#: A test that cost more than so many seconds is left out of a quick run.
+_DEAR = 2.0
+_costs = pytest.StashKey[dict[str, float]]()
+_deadline = pytest.StashKey[float]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    words = "end after so many seconds, without tests that were dear the last time"
+    parser.addoption("--quick", type=float, metavar="SECONDS", help=words)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[_costs] = {}
+    if (seconds := config.getoption("--quick")) is not None:
+        config.stash[_deadline] = time.monotonic() + seconds
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    cache = config.cache
+    if _deadline not in config.stash or cache is None:
+        return
+    known = cache.get(_COSTS, {})
+    dear = [item for item in items if known.get(item.nodeid, 0.0) > _DEAR]
+    items[:] = [item for item in items if known.get(item.nodeid, 0.0) <= _DEAR]
+    config.hook.pytest_deselected(items=dear)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    before = sum(os.times()[:4])
+    result = yield
+    item.config.stash[_costs][item.nodeid] = sum(os.times()[:4]) - before
+    if time.monotonic() > item.config.stash.get(_deadline, float("inf")):
+        item.session.shouldstop = "the time is over; what is left was not run"
+    return result
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    costs = config.stash[_costs]
+    if config.cache is not None:
+        config.cache.set(_COSTS, config.cache.get(_COSTS, {}) | {k: round(v, 2) for k, v in costs.items()})
+    dearest = [(cost, name) for name, cost in costs.items() if cost > _DEAR]
+    if dearest:
+        terminalreporter.section(f"most processor time, of {sum(costs.values()):.0f} s")
+        for cost, name in sorted(dearest, reverse=True)[:10]:
+            terminalreporter.write_line(f"{cost:5.1f} s  {name}")
+
 
 # Losses, sensing and primary users, so that every kind of event occurs; over in a few milliseconds.
 SMALL = """\
