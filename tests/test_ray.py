@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import cogtcp
-from cogtcp import Scenario, UsageError
+from cogtcp import Scenario, UsageError, studies
 from cogtcp.runner import Case, Progress, Runner
 from cogtcp.runner.on_ray import OnRay
 from cogtcp.sweeping import dataset
@@ -149,3 +149,87 @@ def test_ctrl_c_leaves_what_is_finished(cluster: Any, tmp_path: Path) -> None:
     assert time.monotonic() - started < 60
     assert found.interrupted
     assert 5 <= found.runs.num_rows < 1000
+
+
+STUDY = """
+title = "A study of one's own"
+paper = "Nobody: Nothing"
+seeds = 2
+quick_seeds = 2
+
+[[claim]]
+id = "own-f1"
+figure = "Fig. 1"
+claim = "Half of the time is silent."
+paper = "half"
+
+[[claim.points]]
+rate_mbps = [1, 2]
+
+[[claim.statement]]
+says = "Goodput is half of the rate, within 15 %."
+kind = "magnitude"
+test = "near"
+quantity = "share"
+than = 0.5
+margin = 0.15
+each = ["rate_mbps"]
+
+[[unsaid]]
+name = "off_s"
+base = 0.2
+between = [0.1, 2]
+why = "not given"
+"""
+RUNS = """
+from .reading import measure
+
+
+def scenario(study, setting, point, seed):
+    scenario = study.scenario("small").set("run.duration", "8 s")
+    scenario = scenario.set("topology.single_hop.link.rate", f"{point.rate_mbps:g} Mbit/s")
+    return scenario.set("radio.0.sensing.off", f"{setting.off_s * 1000:.0f} ms")
+"""
+READING = """
+RATE = "topology"
+
+
+def share(result):
+    rate = result.scenario.to_dict()[RATE]["single_hop"]["link"]["rate"]
+    (flow,) = result.flows.to_pylist()
+    return flow["goodput_bps"] / 1e6 / float(rate.split()[0])
+
+
+def measure(result):
+    return {"share": share(result)}
+"""
+
+
+def test_a_study_is_searched_on_ray_with_code_that_no_worker_can_import(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "studies" / "own"
+    (folder / "scenarios").mkdir(parents=True)
+    (folder / "study.toml").write_text(STUDY)
+    (folder / "runs.py").write_text(RUNS)
+    (folder / "reading.py").write_text(READING)
+    (folder / "scenarios" / "small.toml").write_text(SMALL)
+    monkeypatch.setenv("COGTCP_STUDIES", str(folder.parent))
+    asked: dict[str, Any] = {"settings": 4, "seeds": 2, "trials": 3}
+    here = [path.read_bytes() for path in studies.search_space("own", **asked)]
+
+    class Counting(OnRay):
+        made = 0
+
+        def launch(self, *given: Any) -> Any:
+            for outcome in super().launch(*given):
+                self.made += 1
+                yield outcome
+
+    first, again = Counting("auto"), Counting("auto")
+    there = studies.search_space("own", launcher=first, out=tmp_path / "ray", **asked)
+    assert [path.read_bytes() for path in there] == here
+    assert first.made > 0
+    # What is kept is not made again: the search goes on where it was.
+    studies.search_space("own", launcher=again, out=tmp_path / "ray", **asked)
+    assert again.made == 0

@@ -304,6 +304,11 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument(
         "--jobs", type=int, metavar="N", help="runs at a time (default: one per processor)"
     )
+    reproduce.add_argument(
+        "--ray",
+        metavar="ADDRESS",
+        help="run --search and --stacks on Ray: auto, local, or the address of a cluster (extra ray)",
+    )
     _output_arguments(reproduce)
 
     spectrum.add_pu(group("pu", "generate, show and convert logs of primary users"))

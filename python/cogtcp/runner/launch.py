@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import os
 import time
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
@@ -31,6 +32,14 @@ _AHEAD = 256
 
 class Launcher(Protocol):
     """Makes runs somewhere."""
+
+    def ready(self, package: str) -> AbstractContextManager[None]:
+        """Stay connected for several launches, and carry the code of a loaded package to where runs are made.
+
+        Args:
+            package: A package that is not installed there, by its name in `sys.modules`: a study's.
+        """
+        ...
 
     def launch(
         self, cases: Iterator[tuple[str, Case]], keep: Callable[[Outcome], None], time_limit: float | None
@@ -76,6 +85,10 @@ class Local:
 
     def __init__(self, jobs: int | None = None) -> None:
         self.jobs = max(1, jobs or available_processors())
+
+    def ready(self, package: str) -> AbstractContextManager[None]:
+        """Do nothing: runs are made where the code is."""
+        return nullcontext()
 
     def launch(
         self, cases: Iterator[tuple[str, Case]], keep: Callable[[Outcome], None], time_limit: float | None

@@ -8,6 +8,8 @@ or node goes out again, and a run that comes back twice counts once.
 from __future__ import annotations
 
 import socket
+import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -53,6 +55,21 @@ class OnRay:
     def __init__(self, address: str = "auto") -> None:
         self.address = address
         _ray()
+
+    @contextmanager
+    def ready(self, package: str) -> Generator[None, None, None]:
+        """Connect once for several launches; functions of `package` travel with their code."""
+        ray = _ray()
+        ours = not ray.is_initialized()
+        if ours:
+            self._connect(ray)
+        ray.cloudpickle.register_pickle_by_value(sys.modules[package])
+        try:
+            yield
+        finally:
+            ray.cloudpickle.unregister_pickle_by_value(sys.modules[package])
+            if ours:
+                ray.shutdown()
 
     def launch(
         self, cases: Iterator[tuple[str, Case]], keep: Callable[[Outcome], None], time_limit: float | None
@@ -177,6 +194,7 @@ def _lost(batch: _Batch, error: Exception) -> Outcome:
 def _ray() -> Any:
     try:
         import ray
+        import ray.cloudpickle
         import ray.exceptions
     except ModuleNotFoundError:
         raise UsageError(

@@ -42,9 +42,11 @@ from cogtcp.studies.telling import Told, tell
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from cogtcp.runner import Launcher
     from cogtcp.studies.judging import Judged
 
 __all__ = [
@@ -262,6 +264,7 @@ def search_space(
     out: str | Path | None = None,
     force: bool = False,
     progress: Callable[[str], None] = lambda _: None,
+    launcher: Launcher | None = None,
 ) -> list[Path]:
     """Search the space of what a study's paper leaves unsaid, and keep the outcome in the study's folder.
 
@@ -281,6 +284,7 @@ def search_space(
         out: Folder for the finished runs.
         force: Use `out` although it holds other files; these are kept in a folder beside it.
         progress: Called with a line when a setting or a claim is done.
+        launcher: Where the runs are made; by default in this process (`cogtcp.runner.Launcher`).
 
     Returns:
         The files written.
@@ -294,9 +298,22 @@ def search_space(
     claims = select(found, [single] if single is not None else wanted)
     code.forget(found)
     folder = None if out is None else _prepare(out, found, force=force)
-    runner = Runner(None if folder is None else folder / _RUNS, jobs, None)
+    runner = Runner(None if folder is None else folder / _RUNS, jobs, None, launcher=launcher)
     context = Context(study=found, seeds=(), quick=False, _runner=runner)
-    written = []
+    with _ready(found, launcher):
+        return list(dict.fromkeys(_searched(context, claims, settings, seeds, trials, progress)))
+
+
+def _searched(
+    context: Context,
+    claims: Sequence[ClaimRow],
+    settings: int | None,
+    seeds: int | None,
+    trials: int | None,
+    progress: Callable[[str], None],
+) -> Iterator[Path]:
+    """Make the searches of `search_space`, and yield each file when it is written."""
+    found = context.study
     if settings != 0:
         outcome = search.search(
             context,
@@ -306,21 +323,27 @@ def search_space(
             version=provenance.version(),
             progress=progress,
         )
-        written.append(search.keep(found, outcome))
+        yield search.keep(found, outcome)
     if trials == 0 and settings == 0:
         found_before = readings.read(found)
         for claim in claims:
             if claim.id in found_before:
                 reading = guided.confirmed_again(context, claim, found_before[claim.id])
-                written.append(readings.keep(found, claim.id, reading, provenance.version()))
+                yield readings.keep(found, claim.id, reading, provenance.version())
                 progress(f"{claim.id}: {reading.held} of {len(claim.statements)} statements")
     if trials != 0:
         kept, pool = search.read(found), guided.Pool()
         # Claims with more points first: their runs serve the others.
         for claim in sorted(claims, key=lambda row: -len(row.points)):
             reading = guided.find_reading(context, claim, kept, trials or guided.TRIALS, progress, pool)
-            written.append(readings.keep(found, claim.id, reading, provenance.version()))
-    return list(dict.fromkeys(written))
+            yield readings.keep(found, claim.id, reading, provenance.version())
+
+
+def _ready(found: Study, launcher: Launcher | None) -> AbstractContextManager[None]:
+    """Carry the study's code to where its runs are made, and stay connected."""
+    if launcher is None:
+        return contextlib.nullcontext()
+    return launcher.ready(code.package(found))
 
 
 def compare_stacks(
@@ -329,6 +352,7 @@ def compare_stacks(
     jobs: int | None = None,
     out: str | Path | None = None,
     force: bool = False,
+    launcher: Launcher | None = None,
 ) -> Path:
     """Run stacks of today in the place of a paper's, and keep what they deliver in the study's folder.
 
@@ -338,6 +362,7 @@ def compare_stacks(
         jobs: Runs at a time; by default one for each processor.
         out: Folder for the finished runs.
         force: Use `out` although it holds other files; these are kept in a folder beside it.
+        launcher: Where the runs are made; by default in this process (`cogtcp.runner.Launcher`).
 
     Returns:
         The file written, `stacks.json`.
@@ -349,10 +374,11 @@ def compare_stacks(
     found, _ = find(study)
     code.forget(found)
     folder = None if out is None else _prepare(out, found, force=force)
-    runner = Runner(None if folder is None else folder / _RUNS, jobs, None)
+    runner = Runner(None if folder is None else folder / _RUNS, jobs, None, launcher=launcher)
     first = stacks.FIRST_SEED
     context = Context(study=found, seeds=tuple(range(first, first + seeds)), quick=False, _runner=runner)
-    return stacks.keep(found, stacks.compare(context))
+    with _ready(found, launcher):
+        return stacks.keep(found, stacks.compare(context))
 
 
 def command(args: argparse.Namespace) -> int:

@@ -26,8 +26,7 @@ def load(study: Study, file: str) -> ModuleType | None:
     path = study.folder / f"{file}.py"
     if not path.is_file():
         return None
-    package = _package(study)
-    name = f"{package}.{file}"
+    name = f"{package(study)}.{file}"
     if name not in sys.modules:
         _execute(name, path)
     return sys.modules[name]
@@ -72,14 +71,15 @@ def _name(study: Study) -> str:
     return f"cogtcp_study_{study.name.replace('-', '_')}"
 
 
-def _package(study: Study) -> str:
+def package(study: Study) -> str:
+    """Return the name of the package that the study's files are loaded as."""
     name = _name(study)
     known = sys.modules.get(name)
     if known is None or list(known.__path__) != [str(study.folder)]:
         forget(study)
-        package = ModuleType(name)
-        package.__path__ = [str(study.folder)]
-        sys.modules[name] = package
+        made = ModuleType(name)
+        made.__path__ = [str(study.folder)]
+        sys.modules[name] = made
     return name
 
 

@@ -16,6 +16,7 @@ from cogtcp.studies import answers, find, list_studies, reproduce
 if TYPE_CHECKING:
     import argparse
 
+    from cogtcp.runner import Launcher
     from cogtcp.studies import Study, StudyResult
 
 _STYLES = {
@@ -41,6 +42,8 @@ def command(args: argparse.Namespace) -> int:
         raise UsageError(f"name a study; known: {names} (more with --list)")
     arguments.seeds(args.seeds)
     arguments.positive(args.jobs, "--jobs")
+    if args.ray is not None and not (args.search or args.stacks):
+        raise UsageError("--ray goes with --search or --stacks")
     if args.search:
         return _search(args)
     if args.stacks:
@@ -91,6 +94,7 @@ def _search(args: argparse.Namespace) -> int:
             out=out,
             force=args.force,
             progress=lambda line: print(line, file=sys.stderr),
+            launcher=_launcher(args),
         )
     except KeyboardInterrupt:
         print(
@@ -110,9 +114,24 @@ def _stacks(args: argparse.Namespace) -> int:
 
     study, _ = find(args.study)
     out = Path(args.out) if args.out is not None else Path("results") / f"search-{study.name}"
-    path = compare_stacks(study.name, seeds=args.seeds or SEEDS, jobs=args.jobs, out=out, force=args.force)
+    path = compare_stacks(
+        study.name,
+        seeds=args.seeds or SEEDS,
+        jobs=args.jobs,
+        out=out,
+        force=args.force,
+        launcher=_launcher(args),
+    )
     print(json.dumps({"stacks": str(path)}) if args.json else f"stacks: {path}")
     return 0
+
+
+def _launcher(args: argparse.Namespace) -> Launcher | None:
+    if args.ray is None:
+        return None
+    from cogtcp.runner.on_ray import OnRay
+
+    return OnRay(args.ray)
 
 
 def _default_folder(args: argparse.Namespace) -> Path:
