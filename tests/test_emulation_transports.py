@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from cogtcp import Scenario, run
@@ -37,6 +39,20 @@ def test_tfrc_delivers_what_it_delivers_in_the_simulation() -> None:
     assert flow["rtt_min_s"] > 0.04
     kinds = emulated.events.column("kind").to_pylist()
     assert kinds.count("flow_start") == kinds.count("connected") == 1
+    # The transport shows of itself what it shows in the simulation, at each sample.
+    shown, wanted = (
+        {row["variable"] for row in result.rows("control_series")} for result in (emulated, simulated)
+    )
+    assert shown == wanted == {
+        "allowed_rate_bps", "equation_rate_bps", "receive_limit_bps", "loss_event_rate", "smoothed_rtt_s",
+    }  # fmt: skip
+    assert emulated.control_series.num_rows == 5 * emulated.flow_series.num_rows > 300
+    rates = [row["value"] for row in emulated.rows("control_series") if row["variable"] == "allowed_rate_bps"]
+    assert max(rates) > 1e6
+    assert all(math.isnan(row["cwnd_segments"]) for row in emulated.rows("flow_series"))
+    assert all(row["srtt_s"] > 0.04 for row in emulated.rows("flow_series")[-20:])
+    kinds_of_loss = {row["kind"] for row in simulated.rows("events")} & {"loss", "timeout"}
+    assert kinds_of_loss <= set(kinds)
     with as_in_time(emulated):
         assert flow["goodput_bps"] == pytest.approx(expected["goodput_bps"], rel=0.1)
         assert flow["rtt_mean_s"] == pytest.approx(expected["rtt_mean_s"], rel=0.3)

@@ -29,6 +29,7 @@ from conftest import ROOT, SMALL
 
 LINK = ROOT / "scenarios" / "sensed-link.toml"
 OFF = "radio.0.sensing.off"
+FLOW = '[[flow]]\nfrom = "sender"\nto = "receiver"\ntransport = "{}"\n'
 CHROMIUM = os.environ.get("COGTCP_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 
 
@@ -346,6 +347,35 @@ def test_sliders_move_and_figures_follow(browser: Any, server: Server) -> None:
     page.wait_for_function("() => document.scrollingElement.scrollWidth <= innerWidth")
     assert faults == []
     page.close()
+
+
+def test_a_transport_without_a_window_shows_its_rate(browser: Any, tmp_path: Path) -> None:
+    file = tmp_path / "tfrc.toml"
+    file.write_text(LINK.read_text().partition("[[flow]]")[0] + FLOW.format("tfrc"))
+    running = Server(file)
+    page = browser.new_page()
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.goto(running.url)
+    # The scenario's transport beside two of TCP, each in the panels of what it has.
+    assert {"tfrc", "sack"} < set(_settled(page).split("\n"))
+    panels = page.locator(".panels .head")
+    shown = [text.split("\n") for text in panels.all_inner_texts()]
+    assert [first for first, *_ in shown] == [
+        "cwnd, segments", "Allowed rate, Mbit/s", "RTT, ms", "Queue, packets", "Goodput, Mbit/s"
+    ]  # fmt: skip
+    assert [any("tfrc" in text for text in texts) for texts in shown[:3]] == [False, True, True]
+    # Alone: no window, no count of TCP's.
+    for name in ("sack", "cubic"):
+        page.get_by_role("checkbox", name=name, exact=True).uncheck()
+    page.wait_for_function("() => document.querySelectorAll('.panels .head').length === 4")
+    assert "cwnd" not in page.locator(".panels").inner_text()
+    heads = page.locator("#numbers thead").inner_text()
+    assert "RTOs" not in heads
+    assert "Goodput" in heads
+    assert faults == []
+    page.close()
+    assert running.stop() == 0
 
 
 def test_a_claim_has_the_line_of_its_model(browser: Any, server: Server) -> None:

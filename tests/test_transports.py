@@ -97,6 +97,11 @@ def test_pages_and_tables_leave_out_what_a_transport_has_not(
     page = (tmp_path / "out" / "report.html").read_text()
     assert "tfrc" in page
     assert "Fast retransmits" not in page
+    # A rate in place of a window, and the events of the transport.
+    assert "Allowed rate, Mbit/s" in page
+    assert "cwnd, segments" not in page
+    assert "ssthresh" not in page
+    assert "loss event" in page
     assert json.loads((tmp_path / "out" / "cogtcp.json").read_text())["metrics"]["rtos"] is None
 
 

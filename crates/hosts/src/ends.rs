@@ -1,4 +1,4 @@
-//! The two ends of a connection whose transport is not TCP, whoever carries their datagrams.
+//! The two ends of a connection whose transport is not TCP: over a simulated network, or over UDP sockets.
 
 use crate::End;
 use cogtcp_endpoint::{BoxedEndpoint, EndpointEvent, Pair, Supply, Waiting};

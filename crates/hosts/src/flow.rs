@@ -109,7 +109,7 @@ impl Flow {
     ///
     /// # Errors
     ///
-    /// That of `control`.
+    /// `control` fails.
     pub fn new<E>(
         number: u32,
         spec: &FlowSpec,
@@ -278,7 +278,7 @@ impl Flow {
         (self.goal, self.is_awaited) = (delivered, true);
     }
 
-    /// Adds a path: its streams of data and of acknowledgements. Paths count from 0, which is that of [`Flow::new`].
+    /// Adds a path: its streams of data and of acknowledgements. Paths count from 0: path 0 is the path of [`Flow::new`].
     ///
     /// # Panics
     ///

@@ -53,7 +53,7 @@ pub enum Owner {
     Part {
         /// Number of the part.
         part: u16,
-        /// Place of the stream among those of the part.
+        /// Place of the stream among the streams of the part.
         place: u32,
     },
 }

@@ -555,7 +555,7 @@ tables! {
         octets: Code in "",
         /// Number of the stream of a packet of a host, as in `packets`.
         stream: u64 in "",
-        /// Its flow; empty for UDP and what is no packet of a host.
+        /// Its flow; empty for a UDP source and what is no packet of a host.
         flow: Code in "",
         /// Node that sent the packet.
         from: Code in "",
@@ -565,15 +565,15 @@ tables! {
         ttl: u64 in "",
         /// The two ECN bits of its IP header (RFC 3168 section 5).
         ecn: u64 in "",
-        /// TCP flags: S, F, R, P, E, W, and a dot for ACK.
+        /// TCP flags: S, F, R, P, E, W, and a dot for ACK; empty: the packet is not TCP.
         flags: Code in "",
-        /// Sequence number of its first byte, in 32 bits; 0 is the SYN.
+        /// TCP sequence number of its first byte, in 32 bits; 0 is the SYN, or the packet is not TCP.
         seq: u64 in "",
         /// Payload.
         payload_bytes: u64 in "B",
-        /// Acknowledgement number: the next byte expected.
+        /// TCP acknowledgement number: the next byte expected; 0: the packet is not TCP.
         ack: u64 in "",
-        /// Window advertised, as it stands in the header.
+        /// TCP window advertised, as it stands in the header; 0: the packet is not TCP.
         window: u64 in "",
         /// Edges of the SACK blocks, the most recent first (RFC 2018): `1001-2001 3001-4001`.
         sack: Code in "",

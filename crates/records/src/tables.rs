@@ -231,19 +231,19 @@ tables! {
         time_s: f64 in "s",
         /// Name of the flow.
         flow: Code in "",
-        /// Congestion window.
+        /// Congestion window; not-a-number: the transport has none.
         cwnd_segments: f64 in "segments",
-        /// Slow-start threshold; not-a-number while it is not set.
+        /// Slow-start threshold; not-a-number while it is not set, or the transport has none.
         ssthresh_segments: f64 in "segments",
         /// Smoothed round-trip time; not-a-number before the first sample.
         srtt_s: f64 in "s",
-        /// Data that is sent and neither acknowledged nor taken for lost.
+        /// Data that is sent and neither acknowledged nor taken for lost; not-a-number: the transport keeps no such count.
         in_flight_segments: f64 in "segments",
         /// Goodput over the sampling interval that ends here.
         goodput_bps: f64 in "bit/s",
     }
 
-    /// One row per flow, sampling instant and variable that the flow's congestion control shows of its state.
+    /// One row per flow, sampling instant and variable that the flow's congestion control shows of its state, or a transport that is not TCP.
     ControlSample, ControlSeriesBuilder = "control_series" {
         /// Simulated time.
         time_s: f64 in "s",

@@ -81,6 +81,17 @@ class Saved:
         return self.table("flow_series")
 
     @cached_property
+    def control_series(self) -> Any:
+        """What the flows' transports show of themselves over time; cogtcp 0.1 wrote none."""
+        import pyarrow as pa
+
+        if (self.folder / "control_series.parquet").is_file():
+            return self.table("control_series")
+        number, text = pa.float64(), pa.dictionary(pa.uint32(), pa.string())
+        columns = {"time_s": number, "flow": text, "variable": text, "value": number}
+        return pa.schema(columns.items()).empty_table()
+
+    @cached_property
     def link_series(self) -> Any:
         """The links over time."""
         return self.table("link_series")

@@ -79,7 +79,8 @@ class Series:
 
     Attributes:
         duration: Simulated time in seconds.
-        flows: The series of each flow that is shown, by column.
+        flows: The series of each flow that is shown, by column. `allowed_rate_bps` is NaN where the transport
+            controls no rate.
         hidden_flows: How many more there are.
         link: The busiest bottleneck, whose queue and rate are shown.
         link_series: Its series, by column.
@@ -104,7 +105,7 @@ class Series:
         events = Events.of(result.events)
         return cls(
             duration=result.duration_s,
-            flows={name: _columns(result.flow_series, "flow", name) for name in shown},
+            flows={name: _flow(result, name) for name in shown},
             hidden_flows=len(names) - len(shown),
             link=link,
             link_series=_columns(result.link_series, "link", link, direction="forward"),
@@ -138,7 +139,7 @@ class Series:
         else:
             losses = [
                 times[0]
-                for kind in ("rto", "fast_retransmit")
+                for kind in ("rto", "fast_retransmit", "timeout", "loss")
                 for name in self.flows
                 if len(times := self.events.where(kind=kind, entity=name))
             ]
@@ -184,6 +185,17 @@ def _apart(silences: list[Silence]) -> list[Silence]:
             apart.append(Silence(start, silence.end, silence.kind))
             until = silence.end
     return apart
+
+
+def _flow(result: Result, name: str) -> dict[str, Any]:
+    """Return the series of a flow, with the rate that its transport allows itself."""
+    columns = _columns(result.flow_series, "flow", name)
+    rates = _columns(result.control_series, "flow", name, variable="allowed_rate_bps")
+    # Both series are sampled at the same instants.
+    _, at, place = np.intersect1d(columns["time_s"], rates["time_s"], return_indices=True)
+    columns["allowed_rate_bps"] = np.full(len(columns["time_s"]), np.nan)
+    columns["allowed_rate_bps"][at] = rates["value"][place]
+    return columns
 
 
 def _columns(table: Any, key: str, name: str, **equal: str) -> dict[str, Any]:

@@ -110,6 +110,8 @@ class Timeline:
         runs = list(self.runs.values())
         fastest = max((float(np.nanmax(run.link_series["rate_bps"], initial=0)) for run in runs), default=0.0)
         windows = Plot("cwnd, segments", 3, 1, marks=("rto", "spurious_rto", "fast_retransmit"))
+        # A transport has a window, or a rate that it allows itself, or both.
+        rates = Plot("Allowed rate, Mbit/s", 3, 3, marks=("timeout", "loss"))
         rtt = Plot("RTT, ms", 2, 1)
         queue = Plot("Queue, packets", 2, 1, marks=("drop",))
         # Not as high as the highest goodput: when a hole is filled, all that waited is delivered at once.
@@ -129,6 +131,7 @@ class Timeline:
                 return Track(index, line.run, values, line.color, line.dashes, **more)
 
             windows.tracks.append(track("cwnd_segments", steps=True))
+            rates.tracks.append(track("allowed_rate_bps", 1e-6))
             rtt.tracks.append(track("srtt_s", 1e3))
             goodput.tracks.append(track("goodput_bps", 1e-6))
         if len(self.lines) == 1:  # with more, thresholds would cover the windows
@@ -149,7 +152,11 @@ class Timeline:
             if not any(np.array_equal(rate, t.values, equal_nan=True) for t in goodput.tracks if t.line < 0):
                 named = f"rate of {run.link}" + (f", {name}" if number else "")
                 goodput.tracks.append(Track(-1, number, rate, "muted", "2 3", name=named))
-        return [windows, rtt, *([queue] if queue.tracks else []), goodput]
+        for plot in (windows, rates):
+            plot.tracks = [track for track in plot.tracks if not np.isnan(track.values).all()]
+        # A run without samples shows an empty panel of windows.
+        kept = [plot for plot in (windows, rates) if plot.tracks] or [windows]
+        return [*kept, rtt, *([queue] if queue.tracks else []), goodput]
 
     def data(self) -> dict[str, Any]:
         """Return what the page's script needs, as JSON knows it."""
@@ -252,7 +259,8 @@ class Timeline:
         """Return a figure that needs no script: the whole, or a stretch of it."""
         start, end = span or (0.0, self.end)
         of = ", ".join(name for name in self.runs if name)
-        label = f"Windows, RTT, queue and goodput over time{f': {of}' if of else ''}"
+        what = ", ".join(plot.title.partition(",")[0] for plot in self.plots)
+        label = f"{what} over time{f': {of}' if of else ''}"
         if span:
             label += f", {start:g} s to {end:g} s"
         times = self.grid.times()
@@ -309,6 +317,7 @@ class Timeline:
             events = list(self.runs.values())[line.run].events
             for kind, shape, color, place in (
                 ("rto", "down", "alarm", 0.97), ("fast_retransmit", "circle", "series-2", 0.88),
+                ("timeout", "down", "alarm", 0.97), ("loss", "circle", "series-2", 0.88),
             ):  # fmt: skip
                 if kind in plot.marks:
                     at = thin_marks(events.where(kind=kind, entity=line.flow), span, bins=250)
@@ -326,8 +335,9 @@ class Timeline:
         runs = list(self.runs.values())
         key: list[tuple[str, str]] = []
         if len(self.lines) == 1:
-            key += [(still.sign("line", self.lines[0].color), self.lines[0].name or "the flow"),
-                    (still.sign("line", "muted", "5 3"), "ssthresh")]  # fmt: skip
+            key.append((still.sign("line", self.lines[0].color), self.lines[0].name or "the flow"))
+            if any(track.name == "ssthresh" for plot in self.plots for track in plot.tracks):
+                key.append((still.sign("line", "muted", "5 3"), "ssthresh"))
         else:
             key += [
                 (still.sign("line", self.lines[i].color, self.lines[i].dashes), self.lines[i].name)
@@ -343,10 +353,12 @@ class Timeline:
             key.append((still.sign("line", "muted", "2 3"), f"rate of {link} while it is open"))
         several = len(self.lines) > 1
         whose = ", in the colour of its line" if several else ""
-        if any(len(run.events.where(kind="rto")) for run in runs):
-            key.append((still.sign("down", "muted" if several else "alarm"), f"RTO{whose}"))
-        if any(len(run.events.where(kind="fast_retransmit")) for run in runs):
-            key.append((still.sign("circle", "muted" if several else "series-2"), f"fast retransmit{whose}"))
+        for kind, shape, color, text in (
+            ("rto", "down", "alarm", "RTO"), ("fast_retransmit", "circle", "series-2", "fast retransmit"),
+            ("timeout", "down", "alarm", "timeout"), ("loss", "circle", "series-2", "loss event"),
+        ):  # fmt: skip
+            if any(len(run.events.where(kind=kind)) for run in runs):
+                key.append((still.sign(shape, "muted" if several else color), f"{text}{whose}"))
         if any(len(run.events.where(kind="drop", entity=run.link)) for run in runs):
             key.append((still.sign("tick", "alarm"), f"drop at {runs[0].link}"))
         kinds = {silence.kind for run in runs for silence in run.silences}

@@ -154,7 +154,7 @@ impl Flow {
         }
     }
 
-    /// Both hosts forget their connection before a new one under `control`, that of other ports; what they counted goes on.
+    /// Both hosts forget their connection before a new one under `control`, between other ports. Their counts go on.
     pub fn renew(&mut self, now: Time, control: Box<dyn CongestionControl>, plane: &mut impl Plane) {
         self.renew_manager(now, plane);
         let Ends::Tcp(tcp) = &mut self.ends else { return };

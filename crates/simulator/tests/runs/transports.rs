@@ -91,10 +91,8 @@ fn silences_expire_the_nofeedback_timer() {
     assert!(first(&run.flows, "goodput_bps") > 1e6);
 }
 
-/// The same bytes from the same seed, traced or not; and in an ad hoc network of three hops.
-#[test]
-fn runs_are_reproducible_and_not_moved_by_traces() {
-    let chain = r#"
+/// Four nodes of an ad hoc network in a line.
+const CHAIN: &str = r#"
 name = "chain"
 routing = "aodv"
 run = { duration = "30 s", warmup = "5 s" }
@@ -106,7 +104,35 @@ from = "n0"
 to = "n3"
 transport = "tfrc"
 "#;
-    for text in [tfrc("30 s", LINK, ""), chain.to_owned()] {
+
+/// Frames over the air belong to their flow, and what TCP's headers say is empty or zero in those of another transport.
+#[test]
+fn frames_of_another_transport_have_no_header_of_tcp() {
+    let options = RunOptions { trace: TraceLevel::Packets, ..RunOptions::default() };
+    let both = format!("{CHAIN}[[flow]]\nfrom = \"n0\"\nto = \"n3\"\ntransport = \"newreno\"\n");
+    let run = run(&experiment(&both.replace("30 s", "8 s").replace("5 s", "1 s")), &options).unwrap();
+    let frames = extension(&run, "frames");
+    let mut seen = [0, 0];
+    for row in (0..frames.len()).filter(|row| frames.text("flow", *row).is_some_and(|flow| !flow.is_empty()))
+    {
+        let is_tcp = frames.text("protocol", row) == Some("tcp");
+        assert_eq!(frames.text("flow", row), Some(if is_tcp { "f2" } else { "f1" }));
+        seen[usize::from(is_tcp)] += 1;
+        assert_eq!(frames.text("flags", row) == Some(""), !is_tcp);
+        for name in ["seq", "ack", "window"] {
+            assert!(is_tcp || frames.number(name, row) == Some(0.0), "{name}");
+        }
+        for name in ["mss", "tsval"] {
+            assert!(is_tcp || frames.number(name, row).unwrap().is_nan(), "{name}");
+        }
+    }
+    assert!(seen.iter().all(|frames| *frames > 100), "{seen:?}");
+}
+
+/// The same bytes from the same seed, traced or not; and in an ad hoc network of three hops.
+#[test]
+fn runs_are_reproducible_and_not_moved_by_traces() {
+    for text in [tfrc("30 s", LINK, ""), CHAIN.to_owned()] {
         let (plain, traced) = (run_text(&text), run_traced(&text));
         assert_eq!(plain.digest, traced.digest);
         assert_eq!(first(&plain.flows, "delivered_bytes"), first(&traced.flows, "delivered_bytes"));

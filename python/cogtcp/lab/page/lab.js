@@ -13,7 +13,7 @@ import * as address from "./state.js";
 const $ = (id) => document.getElementById(id);
 const MOST_TRANSPORTS = 6, COLORS = 6;
 const SHOWN = ["goodput_bps", "efficiency", "rtos", "fast_retransmits", "drops", "retransmitted", "rtt_mean_s"];
-const RUN_TABLES = ["flows", "tcp_flows", "links", "radios", "budget", "flow_series", "link_series", "events", "nodes", ...MAP_TABLES];
+const RUN_TABLES = ["flows", "tcp_flows", "links", "radios", "budget", "flow_series", "control_series", "link_series", "events", "nodes", ...MAP_TABLES];
 const SUMMARY_TABLES = ["flows", "tcp_flows", "radios", "budget"];
 /** A run that takes longer than this is cancelled by the next change; a shorter one is drawn, so that sliders move smoothly. */
 const PATIENCE_MS = 300;

@@ -17,8 +17,15 @@ function selected(table, equal) {
     .map((column) => { const all = numbers(table, column.name); return [column.name, Float64Array.from(chosen, (i) => all[i])]; }));
 }
 
+/** The series of a flow, with the rate that its transport allows itself; NaN where it controls none. */
+function withRate(columns, control, flow) {
+  const rates = control?.rows ? selected(control, { flow, variable: "allowed_rate_bps" }) : { time_s: [], value: [] };
+  const known = new Map(Array.from(rates.time_s, (time, i) => [time, rates.value[i]])); // both series are sampled at the same instants
+  return { ...columns, allowed_rate_bps: columns.time_s.map((time) => known.get(time) ?? NaN) };
+}
+
 function seriesOf(run) {
-  const { flows, links, flow_series, link_series, events } = run.tables;
+  const { flows, links, flow_series, control_series, link_series, events } = run.tables;
   const names = texts(flows, "flow");
   const bottlenecks = names.length ? texts(flows, "bottleneck") : texts(links, "link");
   const counts = new Map();
@@ -27,7 +34,7 @@ function seriesOf(run) {
   const kind = texts(events, "kind"), entity = texts(events, "entity"), detail = texts(events, "detail"), time = numbers(events, "time_s");
   return {
     duration: run.duration_s,
-    flows: new Map(names.slice(0, MOST_FLOWS).map((name) => [name, selected(flow_series, { flow: name })])),
+    flows: new Map(names.slice(0, MOST_FLOWS).map((name) => [name, withRate(selected(flow_series, { flow: name }), control_series, name)])),
     link,
     linkSeries: selected(link_series, { link, direction: "forward" }),
     silences: silences(kind, detail, entity, time, run.duration_s),
@@ -140,6 +147,8 @@ export function timelineOf(named) {
   const fastest = rates.reduce((a, b) => Math.max(a, b), 0);
   const plot = (title, height, digits, more = {}) => ({ title, height, digits, limit: null, marks: [], tracks: [], ...more });
   const windows = plot("cwnd, segments", 3, 1, { marks: ["rto", "spurious_rto", "fast_retransmit"] });
+  // A transport has a window, or a rate that it allows itself, or both.
+  const allowed = plot("Allowed rate, Mbit/s", 3, 3, { marks: ["timeout", "loss"] });
   const rtt = plot("RTT, ms", 2, 1), queue = plot("Queue, packets", 2, 1, { marks: ["drop"] });
   // Not as high as the highest goodput: when a hole is filled, all that waited is delivered at once.
   const goodput = plot("Goodput, Mbit/s", 2, 3, { limit: fastest * 1.1e-6 || null });
@@ -148,6 +157,7 @@ export function timelineOf(named) {
     const track = (column, factor, steps = false) => ({ line: index, run: line.run, color: line.color, dashes: line.dashes, steps, name: "",
       values: reduce(grid, columns.time_s, columns[column].map((value) => value * factor)) });
     windows.tracks.push(track("cwnd_segments", 1, true));
+    allowed.tracks.push(track("allowed_rate_bps", 1e-6));
     rtt.tracks.push(track("srtt_s", 1e3));
     goodput.tracks.push(track("goodput_bps", 1e-6));
   });
@@ -167,13 +177,15 @@ export function timelineOf(named) {
     }
   });
 
+  for (const each of [windows, allowed]) each.tracks = each.tracks.filter((track) => track.values.some((value) => value !== null));
+  const kept = [windows, allowed].filter((each) => each.tracks.length);
   const [silent, merged] = fewSilences(runs[0].silences);
   const key = (run) => JSON.stringify(run.silences);
   const { packed, listed, total } = eventsOf(runs);
   return {
     end, grid, grain: grid.pairs ? `least and greatest value of every ${written(grid.width)}` : `every sample, one each ${written(grid.width)}`,
     zoom: runs.map((run) => zoomOf(run)).find(Boolean) || null,
-    lines, shown, runs: names, plots: [windows, rtt, ...(queue.tracks.length ? [queue] : []), goodput],
+    lines, shown, runs: names, plots: [...(kept.length ? kept : [windows]), rtt, ...(queue.tracks.length ? [queue] : []), goodput],
     silences: silent, merged: merged ? written(merged) : "", silencesOf: runs.every((run) => key(run) === key(runs[0])) ? "" : names[0],
     events: packed, listed, total, link: runs.map((run) => run.link), address: false,
   };
@@ -186,7 +198,7 @@ function zoomOf(run) {
     const gap = starts.length > 1 ? starts[1] - starts[0] : run.duration / 8;
     span = [starts[0] - 0.5 * gap, starts[0] + 1.5 * gap];
   } else {
-    const at = run.events.kind.findIndex((kind, i) => (kind === "rto" || kind === "fast_retransmit") && run.flows.has(run.events.entity[i]));
+    const at = run.events.kind.findIndex((kind, i) => ["rto", "fast_retransmit", "timeout", "loss"].includes(kind) && run.flows.has(run.events.entity[i]));
     if (at < 0) return null;
     span = [run.events.time[at] - run.duration / 20, run.events.time[at] + run.duration / 10];
   }

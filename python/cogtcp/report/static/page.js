@@ -369,7 +369,7 @@ function timeline(root, data) {
           ctx.moveTo(x, top);
           ctx.lineTo(x, top + 8 * ratio);
           ctx.stroke();
-        } else if (kind === "fast_retransmit") {
+        } else if (kind === "fast_retransmit" || kind === "loss") {
           ctx.fillStyle = color(own || "series-2");
           ctx.arc(x, top + 14 * ratio, 3 * ratio, 0, 7);
           ctx.fill();
