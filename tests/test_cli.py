@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from cogtcp import Scenario, _core, run
+from cogtcp import Scenario, _core, cli, run
+from cogtcp.cli.help import GROUPS
 from conftest import ROOT, SMALL, Command, files
 
 RESULTS = {
@@ -238,7 +240,27 @@ def test_every_verb_explains_itself(command: Command, verb: str) -> None:
 
 def test_help_lists_every_verb(command: Command) -> None:
     listed = re.findall(r"^    (\w+)", command("--help").out, re.MULTILINE)
-    assert listed == VERBS
+    assert sorted(listed) == sorted(VERBS)
+    grouped = [verb for group in GROUPS.values() for verb in group]
+    assert set(VERBS) <= set(grouped), "cogtcp.cli.help.GROUPS: every verb has a group"
+    assert len(grouped) == len(set(grouped))
+
+
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb not in FAMILIES] + NESTED)
+def test_help_is_short_and_has_two_examples(
+    command: Command, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "102")
+    said = command(*verb.split(), "--help").out
+    assert said.count("\n") <= 25
+    examples = re.findall(
+        r"^  cogtcp (.*)$", said.replace("\\\n", " ").partition("examples:")[2], re.MULTILINE
+    )
+    assert len(examples) == 2
+    for example in examples:
+        words = shlex.split(example)
+        assert example.startswith(f"{verb} ") or example == verb
+        cli._parser().parse_args(words)  # exits with 2 if it is wrong
 
 
 @pytest.mark.parametrize("verb", [["version"], ["transports"], ["--help"]])
@@ -285,7 +307,7 @@ def test_an_option_of_another_verb_is_not_suggested(command: Command) -> None:
         ("cogtcp run ", {"mine.toml", "sensed-link", "train"}),
         ("cogtcp compare mine.toml --transport newreno,sa", {"newreno,sack", "newreno,satcp"}),
         ("cogtcp compare mine.toml --tra", {"--transport"}),
-        ("cogtcp reproduce chain --only chain-f7", {"chain-f7a", "chain-f7b"}),
+        ("cogtcp reproduce chain --claim chain-f7", {"chain-f7a", "chain-f7b"}),
         ("cogtcp new --kind ch", {"chain"}),
         ("cogtcp plot out --kind heat", {"heatmap"}),
     ],

@@ -49,7 +49,7 @@ SHORTER = {
         "2x2",
     ],
     "advise": ["--set", f"run.duration={LONGEST}", "--budget", "40runs"],
-    "reproduce": ["--seeds", "2", "--only", "c2-f4a"],
+    "reproduce": ["--seeds", "2", "--claim", "c2-f4a"],
     "validate": ["--peer", "theory", "--cases", "1", "--runs", "2"],
     "sweep": ["--set", f"run.duration={LONGEST}", "--seeds", "2"],
 }

@@ -127,9 +127,7 @@ def _parser() -> argparse.ArgumentParser:
 
     parser = _Parser(
         prog="cogtcp",
-        formatter_class=arguments.wide,
         description="What does a transport protocol deliver over spectrum that comes and goes?",
-        epilog="Start with: cogtcp new, cogtcp run FILE, cogtcp compare FILE --transport newreno,sack",
     )
     parser.add_argument("--version", action=_Version, help="print the version")
     verbs = arguments.verbs(parser)
@@ -145,62 +143,53 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--packets",
         action="store_true",
-        help="also write every packet on every link (packets.parquet); of an ad hoc network every frame "
-        "(frames.parquet)",
+        help="also write every packet, or frame of an ad hoc network (Parquet)",
     )
     run.add_argument(
         "--pcap",
         action="append",
         default=[],
         metavar="LINK[@NODE]",
-        help="also write the packets on these links, as the node at their first end (or NODE) sees them, for "
-        "Wireshark and tcpdump (LINK.pcapng; comma-separated, or repeated; implies --packets); of an ad hoc "
-        "network air: all frames of IEEE 802.11 (air.pcapng)",
+        help="also write what NODE (default: the first end) sees, as pcapng; air: frames",
     )
     _output_arguments(run)
 
-    real = verb(
-        "emulate", _emulate, "run a scenario, or any program, on the TCP of this machine's Linux kernel"
-    )
+    real = verb("emulate", _emulate, "run a scenario, or any program, on this machine's Linux TCP")
     _scenario_arguments(real, optional=True)
     emulate.add_emulate(real)
     _output_arguments(real)
 
-    both = verb("agree", _agree, "run scenarios on simulator and kernel, and show how far apart they are")
+    both = verb("agree", _agree, "compare simulator and kernel on scenarios")
     agree.add_agree(both)
     _output_arguments(both)
 
-    judged = verb(
-        "validate", _validate, "run cases that a seed draws here and in ns-2, on the kernel and by theory"
-    )
+    judged = verb("validate", _validate, "compare drawn cases with ns-2, ns-3, Linux and theory")
     validate.add_validate(judged)
     _output_arguments(judged)
 
-    scripts = verb("packets", _packets, "run packet scripts against the model's TCP and the kernel's")
+    scripts = verb("packets", _packets, "test the model's TCP and Linux's packet by packet")
     packets.add_packets(scripts)
 
-    compare = verb("compare", _compare, "simulate a scenario with different transports over the same seeds")
+    compare = verb("compare", _compare, "simulate transports over the same seeds")
     _scenario_arguments(compare)
     compare.add_argument(
         "--transport",
         action="append",
         required=True,
         metavar="A,B,...",
-        help="transport presets, or module:Class for a control in Python; the first is the baseline "
-        "(see: cogtcp transports)",
+        help="presets (cogtcp transports), or module:Class; the first is the baseline",
     )
     compare.add_argument("--seeds", type=int, default=10, metavar="N", help="number of seeds (default: 10)")
     compare.add_argument("--seed", type=int, metavar="N", help="the first seed (default: the scenario's)")
     compare.add_argument("--jobs", type=int, metavar="N", help="runs at a time (default: one per processor)")
     compare.add_argument(
-        "--time-limit", type=float, metavar="S", help="give a run up after S seconds; it counts as failed"
+        "--time-limit", type=float, metavar="S", help="stop a run after S seconds; it has failed"
     )
     compare.add_argument(
         "--plane",
         default="sim",
         metavar="A,B",
-        help="sim (default), or sim,kernel: also on the TCP of this machine's Linux kernel, in real time, "
-        "and how far apart the two are",
+        help="sim (default), or sim,kernel: also on this machine's Linux, in real time",
     )
     arguments.add_quantiles(compare)
     _output_arguments(compare)
@@ -217,28 +206,26 @@ def _parser() -> argparse.ArgumentParser:
     advise.add_advise(what_to_run)
     _output_arguments(what_to_run)
 
-    figure = verb("plot", _plot, "draw a figure for a paper of saved results (PDF, SVG, PNG)")
+    figure = verb("plot", _plot, "draw a figure of saved results for a paper (PDF, SVG, PNG)")
     plot.add_plot(figure)
 
-    many = verb("sweep", _sweep, "simulate a scenario over values of its fields, transports and seeds")
+    many = verb("sweep", _sweep, "simulate over values of fields, transports and seeds")
     sweep.add_sweep(many)
     _output_arguments(many)
 
-    what = verb("results", _results, "say what is in a folder of results")
+    what = verb("results", _results, "describe a folder of results")
     what.add_argument("folder", metavar="DIR", help="a folder that a command wrote")
 
     ask = verb("query", _query, "ask a question in SQL about results (needs DuckDB)")
     ask.add_argument("folder", metavar="DIR", help="a folder that a command wrote")
-    ask.add_argument(
-        "sql", metavar="SQL", help='as in "SELECT transport, avg(goodput_bps) FROM runs GROUP BY 1"'
-    )
+    ask.add_argument("sql", metavar="SQL", help="the query; each table is a view")
     ask.add_argument("--csv", action="store_true", help="print the answer as CSV")
 
-    both = verb("merge", _merge, "put sweeps and comparisons together, in one data set and one page")
+    both = verb("merge", _merge, "combine sweeps and comparisons in one data set and one page")
     both.add_argument("folders", nargs="+", metavar="DIR", help="folders of sweeps, comparisons or runs")
     _output_arguments(both)
 
-    desk = verb("lab", _lab, "serve a page whose sliders change a scenario, on this machine only")
+    desk = verb("lab", _lab, "serve a page whose sliders change a scenario")
     lab.add_lab(desk)
 
     check = verb("check", _check, "check a scenario without running it")
@@ -246,7 +233,7 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument(
         "--migrate",
         action="store_true",
-        help="print the file brought to the present version of the format, with its comments",
+        help="print the file in the present version of the format, with its comments",
     )
     check.add_argument("--in-place", action="store_true", help="with --migrate: write it back to FILE")
 
@@ -268,7 +255,6 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument("--list", action="store_true", help="list the studies")
     reproduce.add_argument(
         "--claim",
-        "--only",
         dest="only",
         metavar="ID",
         action="append",
@@ -278,28 +264,31 @@ def _parser() -> argparse.ArgumentParser:
         "--at",
         default="base",
         metavar="SETTING",
-        help="base: the study's own settings (default); best: the reading that reproduces each claim best; "
-        "NAME=VALUE,...: the base but for these unsaid parameters",
+        help="base (default), best (the reading that reproduces a claim best), or NAME=VALUE,...",
     )
     reproduce.add_argument("--seeds", type=int, metavar="N", help="number of seeds (default: the study's)")
     reproduce.add_argument("--quick", action="store_true", help="fewer seeds, shorter runs: a first look")
     reproduce.add_argument(
-        "--search", action="store_true", help="search what the paper leaves unsaid, and keep the outcome"
+        "--search",
+        action="store_true",
+        help="search the settings that the paper leaves unsaid, and keep the results",
     )
     reproduce.add_argument(
-        "--stacks", action="store_true", help="run twelve stacks of today in the study, and keep their ranks"
+        "--stacks",
+        action="store_true",
+        help="run twelve of today's stacks in the study, and keep their ranks",
     )
     reproduce.add_argument(
         "--settings",
         type=int,
         metavar="N",
-        help="settings of the random design of --search (default: the study's; 0: keep the design)",
+        help="settings of the random design of --search (0: keep the design)",
     )
     reproduce.add_argument(
         "--trials",
         type=int,
         metavar="N",
-        help="settings that the guided search judges for a claim (default: 80; 0: no guided search)",
+        help="settings of the guided search for each claim (default: 80; 0: none)",
     )
     reproduce.add_argument(
         "--jobs", type=int, metavar="N", help="runs at a time (default: one per processor)"
@@ -312,13 +301,13 @@ def _parser() -> argparse.ArgumentParser:
     _output_arguments(reproduce)
 
     spectrum.add_pu(group("pu", "generate, show and convert logs of primary users"))
-    journey.add_journey(group("journey", "show the line of a map file: stations, outages, levels"))
-    mobility.add_mobility(group("mobility", "generate and show where the nodes of an ad hoc network are"))
-    link_trace.add_trace(group("trace", "show, convert, export and generate link traces (mahimahi, CSV)"))
+    journey.add_journey(group("journey", "show the line of a map: stations, outages, levels"))
+    mobility.add_mobility(group("mobility", "generate and show node movement"))
+    link_trace.add_trace(group("trace", "show, convert, export and generate link traces"))
 
-    kernel_c2.add_c2(group("c2", "load TCP C2 into the kernel of this machine, show it, tell it of links"))
+    kernel_c2.add_c2(group("c2", "TCP C2 in this machine's kernel"))
     kernel_freeze.add_freeze(
-        group("freeze", "hold TCP sources of this machine through announced outages (Freeze-TCP)")
+        group("freeze", "Freeze-TCP: hold this machine's TCP sources through announced outages")
     )
 
     sensing = verb("sensing", spectrum.show_sensing, "print P_d and P_f against sensing time and SNR")
@@ -359,6 +348,18 @@ class _Parser(argparse.ArgumentParser):
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
         return found, unknown
 
+    def format_help(self) -> str:
+        """Return the help: one line an option, and examples."""
+        from cogtcp.cli import help
+
+        return help.text(self)
+
+    def format_usage(self) -> str:
+        """Return the usage in one line."""
+        from cogtcp.cli import help
+
+        return help.usage(self)
+
     def error(self, message: str) -> NoReturn:
         """Say what is wrong, with what was probably meant, and end with exit code 2."""
         choice = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
@@ -379,7 +380,7 @@ def _scenario_arguments(parser: argparse.ArgumentParser, *, optional: bool = Fal
         "file",
         nargs="?" if optional else None,
         metavar="FILE",
-        help="the scenario: a TOML file, or the name of a shipped one (cogtcp new --list)",
+        help="a scenario file, or the name of a shipped one (cogtcp new --list)",
     )
     parser.add_argument(
         "--set",
@@ -391,8 +392,7 @@ def _scenario_arguments(parser: argparse.ArgumentParser, *, optional: bool = Fal
     parser.add_argument(
         "--allow-python",
         action="store_true",
-        help="import the congestion controls (module:Class) that FILE names, which runs their code: only for "
-        "a file that you trust; what --transport and --set name needs no leave",
+        help="run congestion controls (module:Class) that FILE names: only for a file that you trust",
     )
 
 
@@ -408,14 +408,14 @@ def _output_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 _FIRST_STEPS = """\
-cogtcp: name a verb. First steps:
+cogtcp: no verb given. First steps:
 
+  cogtcp lab sensed-link --open                           move sliders in the browser (extra `lab`)
   cogtcp run sensed-link                                  simulate a shipped scenario
-  cogtcp compare sensed-link --transport newreno,cubic    the same over ten seeds, with two transports
-  cogtcp new                                              write a scenario of your own to start from
-  cogtcp lab                                              a page whose sliders change a scenario
+  cogtcp compare sensed-link --transport newreno,cubic    compare two transports over ten seeds
+  cogtcp new                                              write your own scenario
 
-All verbs: cogtcp --help. Shipped scenarios: cogtcp new --list.
+All verbs: cogtcp --help. All scenarios: cogtcp new --list.
 """
 
 

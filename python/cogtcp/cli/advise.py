@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 examples:
   cogtcp advise sensed-link --budget 20s
-  cogtcp advise my.toml --for utility:0.5 --constraint "delay<=200 ms" \\
-    --over "radio.0.silence=hold,drop" --over "topology.single_hop.link.queue=20 packets..400 packets"
+  cogtcp advise my.toml --for utility:0.5 --over "radio.0.silence=hold,drop"
 
 exit codes: 0 answered; 1 nothing keeps the constraints, or the kernel disagrees; 2 bad input
 """
@@ -34,36 +33,36 @@ def add_advise(parser: argparse.ArgumentParser) -> None:
         dest="objective",
         default="goodput",
         metavar="OBJECTIVE",
-        help="goodput (default), utility:W (log2 of goodput less W times log2 of the mean RTT), "
-        "completion:10MB, stalls, worst-flow, or a metric as in tune",
+        help="goodput (default), utility:W (log2 goodput - W log2 RTT), completion:10MB, stalls, "
+        "worst-flow, or a metric as in tune",
     )
     parser.add_argument(
         "--transport",
         action="append",
         default=[],
         metavar="A,B,...",
-        help="the transports that race (default: one of each kind; all: every preset)",
+        help="the candidates (default: one of each kind; all: every preset)",
     )
     parser.add_argument(
         "--over",
         action="append",
         default=[],
         metavar="PATH=...",
-        help="a further field to decide: values A,B,... race, a range LOW..HIGH is searched (may repeat)",
+        help="a further field to decide: values A,B,... or a range LOW..HIGH",
     )
     parser.add_argument(
         "--constraint",
         action="append",
         default=[],
         metavar="METRIC<=VALUE",
-        help='a limit to keep, as in "pu_interference<=5%%" or "delay<=200 ms" (may be repeated)',
+        help='a limit: "pu_interference<=5%%", "delay<=200 ms" (may be repeated)',
     )
     parser.add_argument(
         "--uncertain",
         action="append",
         default=[],
         metavar="PATH=LOW..HIGH",
-        help="a field known as a range; each seed draws its own value (default: FILE's NAME.ranges.toml)",
+        help="a field known as a range (default: FILE's NAME.ranges.toml)",
     )
     parser.add_argument(
         "--margin", default="2 %", metavar="SHARE", help="wins up to this do not count (default: 2 %%)"
@@ -72,7 +71,7 @@ def add_advise(parser: argparse.ArgumentParser) -> None:
         "--budget",
         default="60 s",
         metavar="T",
-        help='real time, "60 s" (default), or runs, "400 runs", with which the answer is the same every time',
+        help='real time "60 s" (default), or "400 runs": the same answer every time',
     )
     parser.add_argument("--seed", type=int, metavar="N", help="the first seed (default: the scenario's)")
     parser.add_argument("--jobs", type=int, metavar="N", help="runs at a time (default: one per processor)")
@@ -82,7 +81,7 @@ def add_advise(parser: argparse.ArgumentParser) -> None:
         type=int,
         const=2,
         metavar="N",
-        help="confirm the best two on the TCP of this machine's Linux kernel, N seeds each (default: 2)",
+        help="confirm the best two on this machine's Linux, N seeds (default: 2)",
     )
 
 

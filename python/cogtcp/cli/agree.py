@@ -26,13 +26,12 @@ def add_agree(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=0,
         metavar="N",
-        help="also N scenarios that --seed draws (links, queues, silences, loss), as `validate` does",
+        help="also N scenarios that --seed draws",
     )
     parser.add_argument(
         "--first-difference",
         action="store_true",
-        help="run the first seed alone: show the first packet of the first flow that differs, keep captures "
-        "of both planes",
+        help="run one seed; show the first packet that differs, and keep captures",
     )
     parser.add_argument(
         "--set",
@@ -54,14 +53,14 @@ def add_agree(parser: argparse.ArgumentParser) -> None:
         "--duration",
         type=quantities.quantity(TIME),
         metavar="T",
-        help='how long each run is on both planes, as in "20 s" (default: the scenario\'s)',
+        help='duration of each run: "20 s" (default: the scenario\'s)',
     )
     parser.add_argument(
         "--tries",
         type=int,
         default=2,
         metavar="N",
-        help="how often a run is made that fell behind (default: 2)",
+        help="attempts for a run that fell behind real time (default: 2)",
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import os
 import re
@@ -19,6 +18,7 @@ from cogtcp.result import MOST_SEEDS
 from cogtcp.scenario import Scenario
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Sequence
 
     Verb = Callable[[argparse.Namespace], int]
@@ -81,15 +81,8 @@ def add_verb(verbs: Verbs, name: str, function: Verb, text: str) -> argparse.Arg
 def add_group(verbs: Verbs, name: str, text: str) -> argparse.ArgumentParser:
     """Add a verb that has verbs of its own."""
     description = text[0].upper() + text[1:] + "."
-    parser: argparse.ArgumentParser = verbs.add_parser(
-        name, help=text, description=description, formatter_class=wide
-    )
+    parser: argparse.ArgumentParser = verbs.add_parser(name, help=text, description=description)
     return parser
-
-
-def wide(prog: str) -> argparse.HelpFormatter:
-    """Format help with room for long options."""
-    return argparse.HelpFormatter(prog, max_help_position=28)
 
 
 def helper(parser: argparse.ArgumentParser) -> Verb:
@@ -146,7 +139,7 @@ def add_quantiles(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--quantiles",
         metavar="P,...",
-        help="also show these percentiles over the seeds with their intervals, as in 50,95",
+        help="also show percentiles over the seeds with intervals: 50,95",
     )
 
 

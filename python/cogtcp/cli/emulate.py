@@ -35,56 +35,53 @@ def add_emulate(parser: argparse.ArgumentParser) -> None:
         "--duration",
         type=quantities.quantity(TIME),
         metavar="T",
-        help='how long, as in "30 s" (default: the scenario\'s; a command runs until it ends)',
+        help='how long: "30 s" (default: the scenario\'s; a program runs until it ends)',
     )
     parser.add_argument(
-        "--up", metavar="TRACE", help="mahimahi trace of the forward direction, in place of its rate"
+        "--up", metavar="TRACE", help="mahimahi traces instead of the rates, forward and reverse"
     )
-    parser.add_argument("--down", metavar="TRACE", help="likewise of the reverse direction")
+    parser.add_argument(
+        "--down", metavar="TRACE", help="mahimahi traces instead of the rates, forward and reverse"
+    )
     parser.add_argument(
         "--peer",
         metavar="CMD",
-        help='a program at the other end of the link while CMD runs, as in --peer "iperf3 -s"',
+        help='a program at the other end of the link: --peer "iperf3 -s"',
     )
     parser.add_argument(
-        "--ipv6", action="store_true", help="the scenario's own flows use IPv6 (programs may use either)"
+        "--ipv6", action="store_true", help="the scenario's flows use IPv6 (programs may use either version)"
     )
     parser.add_argument(
         "--device",
         choices=("any", "tun", "veth"),
         default="any",
-        help="what the nodes' devices are: TUN, or pairs of virtual Ethernet devices (default: the former, "
-        "and the latter where /dev/net/tun cannot be opened)",
+        help="TUN, or virtual Ethernet (default: TUN if /dev/net/tun can be opened)",
     )
     parser.add_argument(
         "--pcap",
         action="append",
         default=[],
         metavar="LINK[@NODE]",
-        help="also write the packets as a node at an end of the link sees them (LINK.pcapng; may repeat)",
+        help="also write what NODE (default: the first end) sees, for Wireshark",
     )
     parser.add_argument(
         "--log",
         action="store_true",
-        help="also write mahimahi's logs of both directions of the bottleneck (uplink.log, downlink.log)",
+        help="also write mahimahi's logs (uplink.log, downlink.log)",
     )
     parser.add_argument(
         "--no-announce",
         action="store_true",
-        help="do not let TCP C2 in the kernel hear what radios do; the simulator's does not either",
+        help="do not tell TCP C2 in the kernel what radios do",
     )
     parser.add_argument(
         "--clean",
         action="store_true",
-        help="list and remove what killed commands left behind and do nothing else: processes of emulations, "
-        "and unfinished results in this folder, in results, and beside --out",
+        help="only remove what killed commands left: processes, unfinished results",
     )
     parser.takes_command = True  # type: ignore[attr-defined]
     parser.epilog = (
-        "After -- a program and its arguments: it runs in place of the scenario's flows, at the first node "
-        "of the link (of several links: where the first flow starts), with the addresses of both ends in "
-        "COGTCP_ADDRESS and COGTCP_PEER (of IPv6: COGTCP_ADDRESS6, COGTCP_PEER6); its exit code is the "
-        "command's."
+        "A program after -- replaces the flows; COGTCP_ADDRESS and COGTCP_PEER have both ends' addresses."
     )
 
 

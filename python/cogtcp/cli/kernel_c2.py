@@ -24,40 +24,40 @@ def add_c2(parser: argparse.ArgumentParser) -> None:
         "--flows",
         default="1",
         metavar="N",
-        help="N where nothing else says it, this flow included (default: 1)",
+        help="default N, this flow included (default: 1)",
     )
     load.add_argument(
         "--rules",
         choices=("paper", "author"),
         default="paper",
-        help="those of the preset c2, or of c2-author, whose control is called c2_author (default: paper)",
+        help="rules of the preset c2, or of c2-author (default: paper)",
     )
     load.add_argument("--pacing", action="store_true", help="pace after slow start")
     load.add_argument(
         "--option",
         metavar="CGROUP",
-        help="N by the handshake, for the processes in this folder of cgroup version 2",
+        help="learn N in the handshake, for processes in this cgroup (version 2)",
     )
     load.add_argument(
         "--object",
         metavar="FILE",
-        help="load another BPF object than the one built, with the rules that it has",
+        help="load another BPF object",
     )
 
-    verb("status", _status, "show the control, its sockets and what it was told (root)")
+    verb("status", _status, "show the control, its sockets and its entries (root)")
     verb("unload", _unload, "take the control away; sockets that chose it keep it until they close (root)")
 
     flows = verb("flows", _flows, "say how many flows share the way to a destination (root)")
     flows.add_argument("address", metavar="ADDRESS", help="IPv4 or IPv6 address, or any")
-    flows.add_argument("flows", metavar="N", help="the flows, this machine's included, or default: forget it")
+    flows.add_argument("flows", metavar="N", help="number of flows, this machine's included, or default")
 
-    link = verb("link", _link, "say what the radio on the way to a destination does (root)")
+    link = verb("link", _link, "state what the radio towards a destination does (root)")
     link.add_argument("address", metavar="ADDRESS", help="IPv4 or IPv6 address, or any")
     link.add_argument(
         "state",
         metavar="STATE",
         choices=("sensing", "handoff", "up"),
-        help="sensing, handoff (windows freeze), or up (they resume; after a handoff they begin anew)",
+        help="sensing or handoff (windows freeze), or up (they resume)",
     )
     link.add_argument(
         "--for",

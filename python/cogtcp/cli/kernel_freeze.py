@@ -50,44 +50,44 @@ def add_freeze(parser: argparse.ArgumentParser) -> None:
     load.add_argument(
         "--key",
         metavar="FILE",
-        help="obey only messages that are sealed with the key in this file (mode 600; see: freeze key)",
+        help="obey only messages sealed with this key (mode 600; freeze key)",
     )
     load.add_argument(
         "--router",
         metavar="ADDRESS",
-        help="obey this address alone; without --key it is needed, and its messages are not authenticated",
+        help="obey only this address (without --key: not authenticated)",
     )
     load.add_argument(
         "--longest",
         type=seconds,
         default=60.0,
         metavar="S",
-        help="let connections go after S, whatever was said (default: 60)",
+        help="release connections after S at the latest (default: 60)",
     )
     load.add_argument(
         "--freshness",
         type=seconds,
         default=2.0,
         metavar="S",
-        help="with --key: refuse messages whose sending time is off by more than S (default: 2)",
+        help="with --key: refuse messages sent more than S ago (default: 2)",
     )
     load.add_argument("--foreground", action="store_true", help="stay until SIGTERM or Ctrl-C")
     load.add_argument(
-        "--clsact", action="store_true", help="attach by the qdisc clsact also where links can be had"
+        "--clsact", action="store_true", help="attach by the qdisc clsact even if tcx links exist"
     )
-    load.add_argument("--object", metavar="FILE", help="load another BPF object than the one built")
+    load.add_argument("--object", metavar="FILE", help="load another BPF object")
 
-    key = verb("key", _key, "write a new key, which a router and its clients share, to a file of mode 600")
+    key = verb("key", _key, "write a new key for a router and its hosts (mode 600)")
     key.add_argument("file", metavar="FILE", help="the file, which must not exist yet")
 
-    verb("status", _status, "show what is loaded, its connections and what it has done (root)")
+    verb("status", _status, "show the manager, its connections and counts (root)")
 
-    trigger = verb("trigger", _trigger, "send what a router sends, to a host where the manager is loaded")
+    trigger = verb("trigger", _trigger, "send a router's message to a host with the manager")
     trigger.add_argument(
         "kind",
         metavar="WHAT",
         choices=tuple(_KINDS),
-        help="down (an outage comes), up (it is over), or request (what is your RTT?)",
+        help="down (an outage is near), up (it is over), or request (the RTT)",
     )
     trigger.add_argument(
         "--to",
@@ -102,7 +102,7 @@ def add_freeze(parser: argparse.ArgumentParser) -> None:
         type=seconds,
         default=0.3,
         metavar="S",
-        help="down: begins in so long (default: 300 ms)",
+        help="down: starts in S (default: 0.3)",
     )
     trigger.add_argument(
         "--for",
@@ -114,9 +114,9 @@ def add_freeze(parser: argparse.ArgumentParser) -> None:
     )
 
     unload = verb("unload", _unload, "let every source go and take the manager away (root)")
-    unload.add_argument("--interface", metavar="IFACE", help="of this interface alone")
+    unload.add_argument("--interface", metavar="IFACE", help="only from this interface")
 
-    verb("clean", _clean, "remove what a manager that was killed left on an interface, and list it (root)")
+    verb("clean", _clean, "list and remove what a killed manager left (root)")
 
 
 def _load(args: argparse.Namespace) -> int:

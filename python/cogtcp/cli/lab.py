@@ -15,19 +15,18 @@ def add_lab(parser: argparse.ArgumentParser) -> None:
         "file",
         nargs="?",
         metavar="FILE",
-        help="a scenario to start from, or the name of a shipped one (default: the first preset)",
+        help="a scenario, or the name of a shipped one (default: the first preset)",
     )
     parser.add_argument("--port", type=int, default=0, metavar="N", help="the port (default: a free one)")
     parser.add_argument(
         "--native",
         action="store_true",
-        help="simulate in this process, not in the page (default where the package has no WebAssembly)",
+        help="simulate in this process (default if the package has no WebAssembly)",
     )
     parser.add_argument(
         "--allow-python",
         action="store_true",
-        help="import the congestion controls (module:Class) that FILE names, which runs their code in this "
-        "process: only for a file that you trust",
+        help="run congestion controls (module:Class) that FILE names: only for a file that you trust",
     )
     parser.add_argument("--open", action="store_true", help="open the page in the default browser")
 

@@ -27,7 +27,7 @@ def add_trace(parser: argparse.ArgumentParser) -> None:
 
     def target(sub: argparse.ArgumentParser) -> None:
         sub.add_argument(
-            "out", metavar="OUT", help="the file to write: rates for a name in .csv, else a mahimahi trace"
+            "out", metavar="OUT", help="the file to write: rates if named .csv, otherwise a mahimahi trace"
         )
         sub.add_argument("--force", action="store_true", help="replace the file if it exists")
 
@@ -44,31 +44,34 @@ def add_trace(parser: argparse.ArgumentParser) -> None:
         type=quantity(TIME),
         default=0.1,
         metavar="S",
-        help="of a mahimahi trace: seconds over which rates are means (default: 0.1)",
+        help="averaging time of rates from a mahimahi trace, s (default: 0.1)",
     )
 
-    export = verb("export", export_trace, "export what a link of a scenario can carry over time")
+    export = verb("export", export_trace, "export the capacity of a scenario's link over time")
     export.add_argument("file", metavar="SCENARIO", help="a scenario file, or the name of a shipped one")
     export.add_argument("link", metavar="LINK", help="the link")
     target(export)
     export.add_argument(
-        "--direction", choices=("forward", "reverse"), default="forward", help="(default: forward)"
+        "--direction",
+        choices=("forward", "reverse"),
+        default="forward",
+        help="direction of the link (default: forward)",
     )
     export.add_argument("--seed", type=int, metavar="N", help="seed of the run (default: the scenario's)")
     export.add_argument(
         "--what",
         choices=("available", "carried"),
-        help="the rate while the link is open, or what it carried in the run (default: carried under 802.11)",
+        help="the open link's rate (default), or what it carried (default under 802.11)",
     )
     export.add_argument(
         "--set", action="append", default=[], metavar="PATH=VALUE", help="change a field of the scenario"
     )
 
     generate = verb(
-        "generate", generate_trace, "draw a link trace: LTE-like with fades, or LEO-like with handovers"
+        "generate", generate_trace, "draw a link trace: LTE-like with fades, or LEO-like with handoffs"
     )
     generate.add_argument(
-        "model", choices=("lte", "leo"), help="lte: after NSDI 2013; leo: a handover every 15 s"
+        "model", choices=("lte", "leo"), help="lte: after NSDI 2013; leo: a handoff every 15 s"
     )
     target(generate)
     generate.add_argument(

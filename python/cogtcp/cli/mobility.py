@@ -32,7 +32,7 @@ def add_mobility(parser: argparse.ArgumentParser) -> None:
     """Add the verbs below `mobility` to its parser."""
     verb = partial(arguments.add_verb, arguments.verbs(parser))
 
-    new = verb("generate", generate, "draw where nodes are: random waypoint, or nodes that stand still")
+    new = verb("generate", generate, "draw node movement: random waypoint, or standing nodes")
     new.add_argument("file", metavar="FILE", help="the file to write; - for standard output")
     new.add_argument("--nodes", type=int, default=25, metavar="N", help="number of nodes (default: 25)")
     new.add_argument("--area", metavar="WxH", help="width and height in m (default: 1000x1000)")
@@ -44,12 +44,12 @@ def add_mobility(parser: argparse.ArgumentParser) -> None:
     new.add_argument(
         "--start",
         choices=("stationary", "naive"),
-        help="the law at time 0: stationary needs no warm-up (default); naive as ns-2's setdest",
+        help="stationary (default) needs no warm-up; naive as in ns-2's setdest",
     )
     new.add_argument(
         "--placement",
         choices=("grid", "chain", "uniform"),
-        help="nodes that stand still, in place of all that",
+        help="standing nodes instead of random waypoint",
     )
     new.add_argument(
         "--spacing",
@@ -62,17 +62,17 @@ def add_mobility(parser: argparse.ArgumentParser) -> None:
     )
     new.add_argument("--seed", type=int, default=1, metavar="N", help="seed of every draw (default: 1)")
     new.add_argument(
-        "--format", choices=FORMATS, help="format of the file (default: csv for a name in .csv, else setdest)"
+        "--format", choices=FORMATS, help="format of the file (default: csv if named .csv, otherwise setdest)"
     )
     new.add_argument("--force", action="store_true", help="replace the file if it exists")
 
-    show = verb("show", show_mobility, "show a file of movement: nodes, ways, who is near whom")
+    show = verb("show", show_mobility, "show a file of movement: nodes, paths, neighbours")
     show.add_argument("file", metavar="FILE", help="a file of setdest, or a CSV")
     show.add_argument(
-        "--from", dest="from_format", choices=FORMATS, help="its format (default: its content tells)"
+        "--from", dest="from_format", choices=FORMATS, help="format of FILE (default: detected)"
     )
     show.add_argument(
-        "--range", type=quantity(LENGTH), metavar="M", help="also say who is within this distance of whom"
+        "--range", type=quantity(LENGTH), metavar="M", help="also list nodes within this distance"
     )
     show.add_argument("--window", metavar="A,B", help="look at these times in s only")
     show.add_argument("--plot", metavar="SVG", help="draw the paths into this file")

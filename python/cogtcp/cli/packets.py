@@ -21,25 +21,23 @@ def add_packets(parser: argparse.ArgumentParser) -> None:
         "files",
         nargs="+",
         metavar="FILE",
-        help="scripts (*.pkt) in this project's language or packetdrill's, and folders of them",
+        help="scripts (*.pkt) in our language or packetdrill's, or folders of them",
     )
     parser.add_argument(
         "--plane",
         default="sim",
         metavar="P,...",
-        help="sim (the model's ends), kernel (this machine's Linux), or sim,kernel (default: sim)",
+        help="sim (the model), kernel (this machine's Linux), or sim,kernel (default: sim)",
     )
     parser.add_argument(
         "--device",
         choices=("any", "tun", "veth"),
         default="any",
-        help="what the kernel's ends are at: TUN, or pairs of virtual Ethernet devices (default: the former, "
-        "and the latter where /dev/net/tun cannot be opened)",
+        help="TUN, or virtual Ethernet (default: TUN if /dev/net/tun can be opened)",
     )
     parser.add_argument("--trace", action="store_true", help="show every packet and call, with its time")
     parser.epilog = (
-        "Exit codes: 0 all agree; 1 one differs, or fell behind its times; 2 a script could not be played or "
-        "asks for what no plane has (the others are played)."
+        "Exit codes: 0 all agree; 1 one differs, or fell behind its times; 2 a script cannot be played."
     )
 
 

@@ -24,30 +24,28 @@ def add_plot(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--metric",
         metavar="NAME",
-        help="what is drawn (default: goodput_bps; of a run's cdf rtt, or goodput, cwnd; of delay-throughput "
-        "queuing_delay_mean_s)",
+        help="the metric (default: goodput_bps; for cdf: rtt, goodput or cwnd)",
     )
     parser.add_argument(
         "--where",
         action="append",
         default=[],
         metavar="AXIS=VALUE",
-        help='of a sweep: the value of an axis that is not drawn, as in --where "link_loss=0.1 %%", or '
-        "transport=NAME (may be repeated)",
+        help='fix an axis of a sweep: --where "link_loss=0.1 %%" (may be repeated)',
     )
-    parser.add_argument("--span", metavar="A,B", help="from A to B seconds of a timeline (default: all)")
+    parser.add_argument("--span", metavar="A,B", help="timeline: from A to B seconds (default: all)")
     parser.add_argument(
         "--at",
         type=float,
         metavar="S",
-        help="of a map: when, in s (default: the first moment at which the most flows have a way)",
+        help="map: time in s (default: when the most flows have a path)",
     )
-    parser.add_argument("--xlabel", metavar="TEXT", help="what the x axis is called (default: by what it is)")
-    parser.add_argument("--ylabel", metavar="TEXT", help="what the y axis is called (default: by what it is)")
+    parser.add_argument("--xlabel", metavar="TEXT", help="labels of the axes")
+    parser.add_argument("--ylabel", metavar="TEXT", help="labels of the axes")
     parser.add_argument(
-        "--width", default="column", metavar="W", help="column (3.5 in), page (7.16 in), or inches"
+        "--width", default="column", metavar="W", help="column (3.5 in, default), page (7.16 in), or inches"
     )
-    parser.add_argument("--height", type=float, metavar="H", help="in inches (default: by the kind)")
+    parser.add_argument("--height", type=float, metavar="H", help="inches (default: by kind)")
     parser.add_argument("--force", action="store_true", help="replace the file if it exists")
 
 

@@ -37,57 +37,74 @@ def add_pu(parser: argparse.ArgumentParser) -> None:
     laws = ", ".join(f"{name}:{','.join(values).replace(' in s', '')}" for name, values in LAWS.items())
     new = verb("generate", generate, "draw the ON and OFF times of primary users")
     new.add_argument("file", metavar="FILE", help="the file to write; - for standard output")
-    new.add_argument(
-        "--released", action="store_true", help="as the generator of the released ns-2 code does"
-    )
+    new.add_argument("--released", action="store_true", help="use the generator of the released ns-2 code")
     new.add_argument(
         "--trace",
         metavar="LOG",
-        help="the PUs of this log drawn anew, by a two-state model of each one's times",
+        help="draw the PUs of this log anew (two-state model)",
     )
     new.add_argument(
         "--model",
         choices=("empirical", "markov"),
-        help="of the trace: its own times, or exponential ones of their means (default: empirical)",
+        help="the trace's times (default), or exponential ones",
     )
-    new.add_argument("--users", type=int, metavar="N", help="number of PUs (default: 5; released: 10)")
-    new.add_argument("--bands", type=int, metavar="N", help="number of bands (default: one per PU)")
+    new.add_argument(
+        "--users",
+        type=int,
+        metavar="N",
+        help="numbers of PUs (default: 5; released: 10) and bands (default: as PUs)",
+    )
+    new.add_argument(
+        "--bands",
+        type=int,
+        metavar="N",
+        help="numbers of PUs (default: 5; released: 10) and bands (default: as PUs)",
+    )
     new.add_argument(
         "--duration", type=quantity(TIME), metavar="S", help="length in s (default: 200; released: 205)"
     )
     new.add_argument(
-        "--alpha", type=float, metavar="A", help="death rate, 1/s: mean ON time 1/A (default: 0.5)"
+        "--alpha",
+        type=float,
+        metavar="A",
+        help="1/s: mean ON time 1/A, OFF time 1/B (default: 0.5, 0.5; released 0.1)",
     )
     new.add_argument(
         "--beta",
         type=float,
         metavar="B",
-        help="birth rate, 1/s: mean OFF time 1/B (default: 0.5; released: 0.1)",
+        help="1/s: mean ON time 1/A, OFF time 1/B (default: 0.5, 0.5; released 0.1)",
     )
-    new.add_argument("--on", metavar="LAW", help=f"law of the ON times in place of alpha, in s: {laws}")
-    new.add_argument("--off", metavar="LAW", help="law of the OFF times in place of beta")
+    new.add_argument("--on", metavar="LAW", help=f"laws instead of rates, in s: {laws}")
+    new.add_argument("--off", metavar="LAW", help=f"laws instead of rates, in s: {laws}")
     new.add_argument("--start", choices=("off", "on", "stationary"), help="state at time zero (default: off)")
+    new.add_argument("--area", metavar="WxH", help="spread PUs over this area in m (default: all at 0, 0)")
     new.add_argument(
-        "--area", metavar="WxH", help="spread the PUs over this area in m (default: all at 0, 0)"
+        "--power",
+        type=quantity(POWER),
+        metavar="W",
+        help="power in W (default: 0.2818), or range in m, of each PU",
     )
     new.add_argument(
-        "--power", type=quantity(POWER), metavar="W", help="power of each PU in W (default: 0.2818)"
+        "--range",
+        type=quantity(LENGTH),
+        metavar="M",
+        help="power in W (default: 0.2818), or range in m, of each PU",
     )
     new.add_argument(
-        "--range", type=quantity(LENGTH), metavar="M", help="range of each PU in m, in place of a power"
+        "--channels", type=int, metavar="N", help="channels, with the control channel (released)"
     )
-    new.add_argument("--channels", type=int, metavar="N", help="channels with the control channel (released)")
     new.add_argument("--seed", type=int, default=1, metavar="N", help="seed of every draw (default: 1)")
-    _format_arguments(new, "--format", "of the file (default: pu-log, map with --range or --released)")
+    _format_arguments(new, "--format", "of the file (default: pu-log; map with --range, --released)")
     new.add_argument("--force", action="store_true", help="replace the file if it exists")
 
-    show = verb("show", show_users, "show the activity of primary users: shares, times, a timeline")
+    show = verb("show", show_users, "show primary users: shares, times, a timeline")
     _reading_arguments(show)
     show.add_argument("--window", metavar="A,B", help="draw the timeline of these times in s only")
     show.add_argument("--plot", metavar="FILE", help="draw the timeline into this file, .svg or .html")
     show.add_argument("--force", action="store_true", help="replace the plot if it exists")
 
-    convert = verb("convert", convert_log, "write the activity of primary users in another format")
+    convert = verb("convert", convert_log, "convert a log of primary users")
     _reading_arguments(convert)
     convert.add_argument("out", metavar="OUT", help="the file to write; - for standard output")
     _format_arguments(convert, "--to", "of OUT")
@@ -105,21 +122,21 @@ def _reading_arguments(parser: argparse.ArgumentParser) -> None:
         "--threshold",
         type=quantity(LEVEL),
         metavar="DBM",
-        help="the CSV holds powers: a band becomes busy at this one, as in --threshold -95dBm",
+        help="for powers in dBm: a band becomes busy at this power",
     )
     parser.add_argument(
         "--hysteresis",
         type=quantity(RATIO),
         default=0.0,
         metavar="DB",
-        help="a busy band becomes idle by so much below the threshold (default: 0)",
+        help="a busy band becomes idle this far below the threshold (default: 0)",
     )
     parser.add_argument(
         "--minimum",
         type=quantity(TIME),
         default=0.0,
         metavar="S",
-        help="shorter idle times of a CSV are filled, then shorter busy times left out (default: 0)",
+        help="fill shorter idle times, then drop shorter busy times (default: 0)",
     )
 
 
@@ -148,7 +165,7 @@ def _format_arguments(parser: argparse.ArgumentParser, option: str, text: str) -
         "--sensitivity",
         type=quantity(POWER),
         metavar="W",
-        help="least power heard, W: turns ranges into powers for a pu-log, powers into ranges for a map",
+        help="least power heard, W (converts ranges and powers)",
     )
     parser.add_argument(
         "--attenuation", type=float, default=2.0, metavar="A", help="exponent of the distance (default: 2)"
@@ -158,7 +175,11 @@ def _format_arguments(parser: argparse.ArgumentParser, option: str, text: str) -
 def add_sensing(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `sensing` to its parser."""
     parser.add_argument(
-        "--detector", choices=DETECTORS, action="append", help="which one (may be repeated; default: map)"
+        "--detector",
+        choices=DETECTORS,
+        action="append",
+        metavar="NAME",
+        help=f"{', '.join(DETECTORS)} (may be repeated; default: map)",
     )
     parser.add_argument(
         "--times",
@@ -177,7 +198,7 @@ def add_sensing(parser: argparse.ArgumentParser) -> None:
         type=quantity(FREQUENCY),
         default=1e6,
         metavar="HZ",
-        help="of a channel (default: 1e6)",
+        help="bandwidth of a channel (default: 1e6)",
     )
     parser.add_argument(
         "--p-on", type=float, default=0.5, metavar="P", help="P(PU is ON), for map (default: 0.5)"
@@ -202,7 +223,10 @@ def add_sensing(parser: argparse.ArgumentParser) -> None:
         "--sensors", type=int, default=1, metavar="N", help="sensors that cooperate (default: 1)"
     )
     parser.add_argument(
-        "--fusion", choices=("or", "and", "majority"), default="or", help="how they do (default: or)"
+        "--fusion",
+        choices=("or", "and", "majority"),
+        default="or",
+        help="rule that combines the sensors (default: or)",
     )
     parser.add_argument(
         "--target", default="0.95,0.05", metavar="PD,PF", help="errors to find t_s for (default: 0.95,0.05)"

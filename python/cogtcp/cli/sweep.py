@@ -29,26 +29,26 @@ def add_sweep(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PATH=VALUE",
-        help='change a field of the base scenario, as in --set run.duration="20 s" (may be repeated)',
+        help='change a field of the base scenario: --set run.duration="20 s" (may be repeated)',
     )
     parser.add_argument("--seeds", type=int, metavar="N", help="number of seeds (default: the file's)")
     parser.add_argument("--jobs", type=int, metavar="N", help="runs at a time (default: one per processor)")
     parser.add_argument(
-        "--ray", metavar="ADDRESS", help="run on Ray: auto, local, or the address of a cluster (extra ray)"
+        "--ray", metavar="ADDRESS", help="run on Ray: auto, local, or a cluster's address (extra `ray`)"
     )
-    parser.add_argument("--dry-run", action="store_true", help="only say what it would cost")
+    parser.add_argument("--dry-run", action="store_true", help="only print the cost: runs, core time, bytes")
     parser.add_argument(
         "--precision",
         metavar="P",
-        help="add seeds until half the interval of goodput is at most P of the mean everywhere, as in 5%%",
+        help="add seeds until half the interval of goodput is at most P (5%%) of the mean",
     )
     parser.add_argument(
         "--max-seeds", type=int, default=200, metavar="N", help="bound of --precision (default: 200)"
     )
     arguments.add_quantiles(parser)
-    parser.add_argument("--retry-failed", action="store_true", help="make runs again that failed before")
+    parser.add_argument("--retry-failed", action="store_true", help="repeat failed runs")
     parser.add_argument(
-        "--store", metavar="URI", help="also keep the data set there: s3://bucket/folder, or a folder"
+        "--store", metavar="URI", help="also keep the data set in s3://bucket/folder, or a folder"
     )
     parser.add_argument(
         "--allow-python",

@@ -19,49 +19,49 @@ def add_tune(parser: argparse.ArgumentParser) -> None:
         "--vary",
         action="append",
         metavar="PATH=LOW..HIGH",
-        help="a field to vary, as in --vary radio.0.cr.sensing_time=20ms..1s, with :log or :linear after the "
-        "range if it matters, or its values: --vary flow.*.transport=newreno,sack (may be repeated; default: "
-        "sensing and transmission times of the CR users)",
+        help="a field and its range (:log, :linear), or values A,B (default: CR times)",
     )
     parser.add_argument(
         "--objective",
         default="goodput",
         metavar="METRIC",
-        help="what there should be most or least of (default: goodput); min:METRIC and max:METRIC say which",
+        help="the metric to optimise, perhaps min:METRIC or max:METRIC (default: goodput)",
     )
     parser.add_argument(
         "--constraint",
         action="append",
         default=[],
         metavar="METRIC<=VALUE",
-        help='a limit to keep, as in --constraint "pu_interference<=5%%" (may be repeated)',
+        help='a limit: "pu_interference<=5%%" (may be repeated)',
     )
-    parser.add_argument("--trials", type=int, default=60, metavar="N", help="points to look at (default: 60)")
+    parser.add_argument(
+        "--trials", type=int, default=60, metavar="N", help="points to simulate (default: 60)"
+    )
     parser.add_argument("--seeds", type=int, default=5, metavar="N", help="seeds for each point (default: 5)")
     parser.add_argument(
         "--fresh-seeds",
         type=int,
         default=20,
         metavar="N",
-        help="other seeds on which the best points are measured at the end (default: 20)",
+        help="unused seeds for the best points at the end (default: 20)",
     )
     parser.add_argument(
         "--seed",
         type=int,
         metavar="N",
-        help="the first seed, and that of the search (default: the scenario's)",
+        help="the first seed, also of the search (default: the scenario's)",
     )
     parser.add_argument(
         "--batch",
         type=int,
         default=4,
         metavar="N",
-        help="points proposed at a time: more keep more processors busy, fewer search better (default: 4)",
+        help="points proposed at a time: more use more processors (default: 4)",
     )
     parser.add_argument(
         "--grid",
         metavar="NxM",
-        help="also simulate a grid of one or two ranges, for the picture: --grid 10x10",
+        help="also simulate a grid for the picture: --grid 10x10",
     )
     parser.add_argument("--jobs", type=int, metavar="N", help="runs at a time (default: one per processor)")
 
