@@ -165,10 +165,14 @@ def _format_arguments(parser: argparse.ArgumentParser, option: str, text: str) -
         "--sensitivity",
         type=quantity(POWER),
         metavar="W",
-        help="least power heard, W (converts ranges and powers)",
+        help="ranges to powers: least power heard in W, exponent (default: 2)",
     )
     parser.add_argument(
-        "--attenuation", type=float, default=2.0, metavar="A", help="exponent of the distance (default: 2)"
+        "--attenuation",
+        type=float,
+        default=2.0,
+        metavar="A",
+        help="ranges to powers: least power heard in W, exponent (default: 2)",
     )
 
 
