@@ -126,7 +126,7 @@ def _rows(actions: list[argparse.Action]) -> Iterator[tuple[str, str]]:
 
 
 def _table(rows: list[tuple[str, str]], indent: str = "  ") -> str:
-    column = min(max((len(name) for name, _ in rows), default=0), _COLUMN) + len(indent) + 2
+    column = max((len(name) for name, _ in rows if len(name) <= _COLUMN), default=0) + len(indent) + 2
     lines = []
     for name, said in rows:
         if len(name) > column - len(indent) - 2:

@@ -41,12 +41,13 @@ def add_pu(parser: argparse.ArgumentParser) -> None:
     new.add_argument(
         "--trace",
         metavar="LOG",
-        help="draw the PUs of this log anew (two-state model)",
+        help="draw this log's PUs anew, by a model: empirical (default) or markov (exponential)",
     )
     new.add_argument(
         "--model",
         choices=("empirical", "markov"),
-        help="the trace's times (default), or exponential ones",
+        metavar="NAME",
+        help="draw this log's PUs anew, by a model: empirical (default) or markov (exponential)",
     )
     new.add_argument(
         "--users",
@@ -165,14 +166,14 @@ def _format_arguments(parser: argparse.ArgumentParser, option: str, text: str) -
         "--sensitivity",
         type=quantity(POWER),
         metavar="W",
-        help="ranges to powers: least power heard in W, exponent (default: 2)",
+        help="least power heard, W (converts ranges and powers)",
     )
     parser.add_argument(
         "--attenuation",
         type=float,
         default=2.0,
         metavar="A",
-        help="ranges to powers: least power heard in W, exponent (default: 2)",
+        help="exponent of the distance (default: 2)",
     )
 
 
