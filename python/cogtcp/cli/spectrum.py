@@ -41,13 +41,13 @@ def add_pu(parser: argparse.ArgumentParser) -> None:
     new.add_argument(
         "--trace",
         metavar="LOG",
-        help="draw this log's PUs anew, by a model: empirical (default) or markov (exponential)",
+        help="draw this log's PUs anew: empirical (default) or markov times",
     )
     new.add_argument(
         "--model",
         choices=("empirical", "markov"),
         metavar="NAME",
-        help="draw this log's PUs anew, by a model: empirical (default) or markov (exponential)",
+        help="draw this log's PUs anew: empirical (default) or markov times",
     )
     new.add_argument(
         "--users",
