@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cogtcp.studies.places import Place
+    from cogtcp.studies.readings import Nearest, Part
     from cogtcp.studies.verdicts import Verdict
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -92,6 +93,20 @@ class Data:
             if all(setting[key] in value for key, value in where.items())
         ]
         return {word: mine.count(word) for word in ("holds", "fails", "inconclusive")}
+
+    def shown(self, claim: str) -> list[Part]:
+        """Return the mechanisms that hold at the best reading of a claim that is not reproduced there."""
+        reading = self.known[claim].reading
+        assert reading is not None
+        reached = self.word(claim) == "reproduced"
+        return [] if reached else [part for part in reading.mechanisms if part.answer == "holds"]
+
+    def nearest(self, claim: str) -> Nearest:
+        """Return the setting nearest to the numbers that the paper prints for a claim."""
+        reading = self.known[claim].reading
+        assert reading is not None
+        assert reading.nearest is not None
+        return reading.nearest
 
     def stack(self, study: str, name: str, *, share: bool = False) -> tuple[float, float, float]:
         """Return what a stack delivers at the base, or which share of what it has without."""
@@ -176,6 +191,8 @@ def sections(data: Data) -> Iterator[tuple[str, list[Finding]]]:
     paper = [item for item in data.known.values() if not item.row.ours]
     searched = [item for item in paper if item.reading is not None]
     done = [item for item in searched if item.answer.reproduced == "reproduced"]
+    elsewhere = [item for item in searched if not item.row.id.startswith("manet-")]
+    elsewhere_done = [item for item in done if not item.row.id.startswith("manet-")]
     robust = [i for i in paper if i.place and i.answer.robust[0] == "robust"]
     judged = [i for i in paper if i.place and i.place.share.n]
     fragile = [i for i in judged if i.answer.robust[0] == "fragile"]
@@ -184,9 +201,11 @@ def sections(data: Data) -> Iterator[tuple[str, list[Finding]]]:
         "What stands",
         [
             Finding(
-                len(done) > 0.7 * len(searched),
-                f"Most claims can be reproduced: {len(done)} of the {len(searched)} that were searched have a reading, "
-                f"consistent with the paper, at which every statement holds on fresh seeds",
+                len(elsewhere_done) > 0.8 * len(elsewhere) and len(done) - len(elsewhere_done) <= 2,
+                f"Most claims can be reproduced: {len(elsewhere_done)} of {len(elsewhere)} that were searched have a "
+                "reading, consistent with the paper, at which every statement holds on fresh seeds. The exception is "
+                f"the comparison of MANET and CRAHN: {len(done) - len(elsewhere_done)} of "
+                f"{len(searched) - len(elsewhere)} claims",
                 VERDICTS,
                 "reproduce NAME --at best",
             ),
@@ -298,6 +317,22 @@ def sections(data: Data) -> Iterator[tuple[str, list[Finding]]]:
                 "settings contradict it, none confirms it",
                 VERDICTS,
                 "reproduce manet",
+            ),
+            Finding(
+                all(data.shown(f"manet-t{table}") for table in (4, 5, 6)),
+                "No setting tried shows that NewReno delivers a greater share of its packets than Vegas in a CRAHN: "
+                "NewReno fills the queues of relays until they overflow. It loses "
+                f"{data.shown('manet-t5')[0].estimate:.1f} times the share that Vegas loses there",
+                "Table 5 of `manet-t5`",
+                "reproduce manet-t5 --at best",
+            ),
+            Finding(
+                data.nearest("manet-n1").within >= 20,
+                f"One reading gives {data.nearest('manet-n1').within} of the {len(data.nearest('manet-n1').numbers)} "
+                "numbers of its six tables within 15 %; the mean distance is "
+                f"{100 * data.nearest('manet-n1').distance:.0f} %",
+                "Tables 1 to 6 of `manet-n1`",
+                "reproduce manet-n1 --at nearest",
             ),
         ],
     )

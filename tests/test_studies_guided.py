@@ -227,8 +227,8 @@ def test_where_seeds_do_not_suffice_the_answer_says_how_many_more(
     (lack,) = claim.to_dict()["answer"]["seeds_do_not_suffice"]
     assert (lack["statement"], lack["settings"]) == ("More than three.", 0)
     assert lack["more_seeds"] == wanted
-    text = f'"More than three" needs about {float(f"{wanted:.2g}"):.0f} more seeds'
-    assert f"At the base {text}." in claim.told.why
+    text = f'"More than three" (about {float(f"{wanted:.2g}"):.0f} more seeds)'
+    assert f"Inconclusive at the base: {text}." in claim.told.why
     assert html.escape(text, quote=False) in html.unescape(result.report())
     assert cli.main(["reproduce", "t-f1"]) == 0
     assert text in capsys.readouterr().out
@@ -243,10 +243,15 @@ def test_the_design_names_the_statement_that_most_settings_lack() -> None:
     )
     # At the first setting b fails, which decides; at the two others a lacks seeds, at one of them b too.
     assert few.lack() == answers.Lack("a", 30.0, 2)
-    text = 'At 2 settings of the design "a" needs about 30 more seeds.'
+    text = 'Inconclusive at 2 settings of the design: "a" (about 30 more seeds).'
     assert telling.lacking_text([answers.Lack("a", 30.0, 2)]) == text
-    assert answers.Lack("a.", math.inf).text == '"a" lies on its bound: over 10,000 more seeds'
-    assert answers.Lack("a.", math.nan).text == '"a" needs more seeds'
+    assert answers.Lack("a.", math.inf).text == '"a" (on its bound: over 10,000 more seeds)'
+    assert answers.Lack("a.", math.nan).text == '"a" (more seeds)'
+    several = [answers.Lack("a", 1.0), answers.Lack("b", 1234.0), answers.Lack("c", 30.0, 1)]
+    assert telling.lacking_text(several) == (
+        'Inconclusive at the best reading: "a" (1 more seed), "b" (about 1,200 more seeds). '
+        'Inconclusive at 1 setting of the design: "c" (about 30 more seeds).'
+    )
     assert search.Found({"a": ("holds",)}, (0.0,), ()).lack() is None
 
 
@@ -396,3 +401,25 @@ def test_settings_with_more_statements_clear_of_their_bounds_are_confirmed_first
     thin, clear, all_hold = trial(0.1, 0.2, -1.0), trial(8.0, -9.0, -9.0), trial(0.1, 0.1, 0.1)
     ranked = sorted([thin, clear, all_hold], key=lambda item: guided._promise(claim, item), reverse=True)
     assert ranked == [all_hold, clear, thin]
+
+
+def test_the_setting_nearest_to_the_numbers_can_be_run(study: Path, simulated: list[Any]) -> None:
+    # More than 1000 is nowhere; 5 and 10 are had at a rate of 5, to within what nine proposals find.
+    both = STUDY.replace("margin = 0.1\n", "margin = 0.0001\n")
+    (study / "study.toml").write_text(both)
+    studies.search_space("t", only="t-n1", settings=0, trials=9)
+    reading = studies.readings.read(folder.find("t")[0])["t-n1"]
+    assert reading.nearest is not None
+    (there,) = studies.reproduce("t", only="t-n1", at="nearest").claims
+    assert there.outcome is not None
+    assert there.outcome.base.setting == reading.nearest.setting
+    assert there.told.measured.startswith("At the setting nearest to the printed numbers, ")
+    # Of three numbers the ratio is always 2; the other two are within 15 % or not together.
+    within = sum(abs(measured / paper - 1) <= 0.15 for _, paper, measured in reading.nearest.numbers)
+    assert within in (1, 3)
+    assert (
+        f"At the setting nearest to them {within} of 3 printed numbers are within 15 %" in there.told.reading
+    )
+    studies.search_space("t", only="t-f1", settings=0, trials=1)
+    with pytest.raises(StudyError, match="prints no number for t-f1"):
+        studies.reproduce("t", only="t-f1", at="nearest")

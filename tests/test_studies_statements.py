@@ -429,8 +429,9 @@ def test_a_setting_can_be_named(study: Path) -> None:
 
 
 def test_at_best_needs_a_reading(study: Path) -> None:
-    with pytest.raises(StudyError, match="no reading of t-f1 is kept: cogtcp reproduce t-f1 --search"):
-        studies.reproduce("t", at="best")
+    for at in ("best", "nearest"):
+        with pytest.raises(StudyError, match="no reading of t-f1 is kept: cogtcp reproduce t-f1 --search"):
+            studies.reproduce("t", at=at)
 
 
 def test_a_claim_with_other_statements_is_not_searched(study: Path) -> None:

@@ -264,7 +264,8 @@ def _parser() -> argparse.ArgumentParser:
         "--at",
         default="base",
         metavar="SETTING",
-        help="base (default), best (the reading that reproduces a claim best), or NAME=VALUE,...",
+        help="base (default), best (the reading that reproduces a claim best), nearest (to the paper's "
+        "numbers), or NAME=VALUE,...",
     )
     reproduce.add_argument("--seeds", type=int, metavar="N", help="number of seeds (default: the study's)")
     reproduce.add_argument("--quick", action="store_true", help="fewer seeds, shorter runs: a first look")

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
     from cogtcp.runner import Launcher
     from cogtcp.studies.judging import Judged
+    from cogtcp.studies.readings import Reading
 
 __all__ = [
     "Case",
@@ -226,6 +227,7 @@ def reproduce(
         progress: Called with the number of finished runs and of runs known to be needed so far.
         command: The command line, for the report.
         at: "base": at the base, and beside it at the best reading. "best": at the best readings alone.
+            "nearest": at the settings nearest to the numbers that the paper prints.
             "silence=hold,rtt_ms=100": at the base but for these unsaid parameters.
 
     Raises:
@@ -391,9 +393,10 @@ def command(args: argparse.Namespace) -> int:
 def _claims(context: Context, rows: Sequence[ClaimRow], at: str) -> tuple[Claim, ...]:
     """Judge claims at the base and at the best reading; what fails is told."""
     kept, found = search.read(context.study), readings.read(context.study)
-    base = context.study.space.base if at == "best" else context.study.space.parsed(at)
+    kept_at = at in ("best", "nearest")
+    base = context.study.space.base if kept_at else context.study.space.parsed(at)
     shared: dict[str, Judged] = {}
-    if at != "best":
+    if not kept_at:
         with contextlib.suppress(RunError):
             # All in one go: runs are made in parallel, and those that two claims share are made once.
             judged = judge(context, rows, base)
@@ -402,12 +405,8 @@ def _claims(context: Context, rows: Sequence[ClaimRow], at: str) -> tuple[Claim,
     for row in rows:
         reading = found.get(row.id)
         try:
-            if at == "best":
-                if reading is None:
-                    raise StudyError(
-                        f"no reading of {row.id} is kept: cogtcp reproduce {row.id} --search --settings 0"
-                    )
-                (here,) = judge(context, [row], reading.setting)
+            if kept_at:
+                (here,) = judge(context, [row], _kept_setting(row, reading, at))
                 best = here
             else:
                 here = shared.get(row.id) or judge(context, [row], base)[0]
@@ -420,6 +419,17 @@ def _claims(context: Context, rows: Sequence[ClaimRow], at: str) -> tuple[Claim,
         else:
             claims.append(Claim(row, outcome, tell(context, outcome, at)))
     return tuple(claims)
+
+
+def _kept_setting(row: ClaimRow, reading: Reading | None, at: str) -> Setting:
+    """Return the setting of a kept reading that `at` names."""
+    if reading is None:
+        raise StudyError(f"no reading of {row.id} is kept: cogtcp reproduce {row.id} --search --settings 0")
+    if at == "best":
+        return reading.setting
+    if reading.nearest is None:
+        raise StudyError(f"the paper prints no number for {row.id}, so no setting is nearest")
+    return reading.nearest.setting
 
 
 def _prepare(directory: str | Path, study: Study, *, force: bool = False) -> Path:

@@ -33,7 +33,7 @@ WORDS = {
     "X, or Y": "the 95 % interval of that share crosses a bound: first the word of the share itself",
     "holds, fails, inconclusive": "a statement, at one setting: shown to be so, shown not to be so, or "
     "neither with these seeds",
-    "needs about N more seeds": "an inconclusive statement would be shown to hold, or to fail, with so many "
+    "about N more seeds": "an inconclusive statement would be shown to hold, or to fail, with so many "
     "more seeds, if its effect and spread are those seen (90 % power for the claim as a whole)",
     "base": "the settings of the study's scenarios",
     "not searched": "the guided search, or the random design, has not been run for this claim",
@@ -62,13 +62,15 @@ class Lack:
 
     @property
     def text(self) -> str:
-        """The lack in words, as in `"It grows" needs about 40 more seeds`."""
+        """The lack in words, as in `"It grows" (about 40 more seeds)`."""
         says = f'"{self.says.rstrip(".")}"'
         if math.isnan(self.more):
-            return f"{says} needs more seeds"
+            return f"{says} (more seeds)"
         if self.more > MANY:
-            return f"{says} lies on its bound: over {MANY:,} more seeds"
-        return f"{says} needs about {_two_digits(self.more):,} more seed{'s' if self.more != 1 else ''}"
+            return f"{says} (on its bound: over {MANY:,} more seeds)"
+        if self.more == 1:
+            return f"{says} (1 more seed)"
+        return f"{says} (about {_two_digits(self.more):,} more seeds)"
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 from cogtcp.studies import power
 from cogtcp.studies.errors import StudyError
 from cogtcp.studies.judging import distance_to_numbers, judge, numbers
-from cogtcp.studies.readings import Nearest, Part, Reading, Turn
+from cogtcp.studies.readings import WITHIN, Nearest, Part, Reading, Turn
 from cogtcp.studies.touching import touching
 from cogtcp.studies.verdicts import LEVEL
 
@@ -67,8 +67,6 @@ CANDIDATES = 3
 """How many settings are confirmed at most."""
 FEWEST = 12
 """Seeds of a confirmation, at least; a study says how many at most."""
-WITHIN = 0.15
-"""How far measured numbers may be from those that the paper prints."""
 _NEVER = -1000.0
 
 

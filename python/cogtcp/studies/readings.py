@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from cogtcp.studies.verdicts import Verdict
 
 FILE = "readings.json"
+WITHIN = 0.15
+"""How far measured numbers may be from those that the paper prints."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,11 @@ class Nearest:
     setting: Setting
     distance: float
     numbers: tuple[tuple[str, float, float], ...]
+
+    @property
+    def within(self) -> int:
+        """How many numbers are within 15 % of the paper's."""
+        return sum(abs(measured / paper - 1) <= WITHIN for _, paper, measured in self.numbers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,7 +136,9 @@ class Statement:
             return f"{quantity}, relative change"
         if self.test == "flat":
             return f"{quantity}, over the mean"
-        return quantity if self.test == "function" else f"{quantity}, ratio"
+        if self.test == "function":
+            return str(self.options.get("estimate", quantity))
+        return f"{quantity}, ratio"
 
     def evaluate(
         self, grid: Grid, setting: Setting, functions: Mapping[str, TestFunction] | None = None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cogtcp.studies import power
 from cogtcp.studies.exhibits import Table
 from cogtcp.studies.judging import numbers
+from cogtcp.studies.readings import WITHIN
 from cogtcp.studies.space import show
 from cogtcp.studies.verdicts import ends_text
 
@@ -72,7 +74,11 @@ def tell(study: Context, outcome: Outcome, at: str = "base") -> Told:
 
 
 def _place(at: str) -> str:
-    return {"base": "the base", "best": "the best reading"}.get(at, at)
+    return {
+        "base": "the base",
+        "best": "the best reading",
+        "nearest": "the setting nearest to the printed numbers",
+    }.get(at, at)
 
 
 def counted(found: Sequence[Verdict]) -> str:
@@ -114,7 +120,9 @@ def _reading(study: Context, outcome: Outcome) -> str:
     where = study.study.space.differences(reading.setting)
     where = "the base" if reading.setting == study.study.space.base else where
     text = f"Best reading ({reading.evaluated} judged): {where}."
-    return " ".join(filter(None, (text, missing_text(study.study, outcome.row, reading))))
+    return " ".join(
+        filter(None, (text, numbers_text(reading), missing_text(study.study, outcome.row, reading)))
+    )
 
 
 def missing_text(study: Study, row: ClaimRow, reading: Reading) -> str:
@@ -128,9 +136,20 @@ def missing_text(study: Study, row: ClaimRow, reading: Reading) -> str:
             for mechanism, why in zip(row.mechanisms, reading.mechanisms, strict=False)
             if mechanism.against == part.says and why.answer == "holds"
         ]
+        if part.answer == "inconclusive" and not reasons:
+            continue  # the answer says how many seeds it lacks
         because = f", because {'; '.join(reasons)}" if reasons else ""
         told.append(f"{part.says.rstrip('.')} ({_short(part.answer, part.slack)}{because})")
     return f"Not there: {'; '.join(told)}." if told else ""
+
+
+def numbers_text(reading: Reading) -> str:
+    """Say how many of the paper's numbers come out at the setting nearest to them."""
+    nearest = reading.nearest
+    if nearest is None:
+        return ""
+    told = f"{nearest.within} of {len(nearest.numbers)} printed numbers are within {100 * WITHIN:.0f} %"
+    return f"At the setting nearest to them {told}, the mean distance is {100 * nearest.distance:.2g} %."
 
 
 def _measured(study: Study, test: Statement, part: Part) -> str:
@@ -144,7 +163,13 @@ def _measured(study: Study, test: Statement, part: Part) -> str:
 def _short(answer: Verdict, slack: float) -> str:
     if answer == "inconclusive":
         return "inconclusive"
-    return f"short by {100 * -slack:.2g} % of its bound" if slack == slack and slack < 0 else "fails"
+    if math.isnan(slack) or slack >= 0:
+        return "fails"
+    return (
+        f"short by {-slack:.0%} of its bound".replace("%", " %")
+        if slack <= -0.1
+        else f"short by {-100 * slack:.2g} % of its bound"
+    )
 
 
 def _turn(study: Context, outcome: Outcome) -> str:
@@ -162,13 +187,14 @@ def _turn(study: Context, outcome: Outcome) -> str:
 
 def lacking_text(lacking: Sequence[Lack], searched: bool = True) -> str:
     """Say for which statements the seeds do not suffice, where, and how many more they need."""
-    told = [
-        f"At {lack.settings} setting{'s' if lack.settings > 1 else ''} of the design {lack.text}"
-        if lack.settings
-        else f"At {'the best reading' if searched else 'the base'} {lack.text}"
+    here = [lack.text for lack in lacking if not lack.settings]
+    told = [f"{'the best reading' if searched else 'the base'}: {', '.join(here)}"] if here else []
+    told += [
+        f"{lack.settings} setting{'s' if lack.settings > 1 else ''} of the design: {lack.text}"
         for lack in lacking
+        if lack.settings
     ]
-    return " ".join(f"{text}." for text in told)
+    return " ".join(f"Inconclusive at {text}." for text in told)
 
 
 def _statements(outcome: Outcome) -> Table:
