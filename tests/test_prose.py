@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
+import re
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from conftest import ROOT
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 sys.path[:0] = [str(ROOT / "docs/prose"), str(ROOT / "docs")]
 
 import check  # noqa: E402
+import generate_api  # noqa: E402
 import generate_messages  # noqa: E402
 import text  # noqa: E402
 import words  # noqa: E402
@@ -98,3 +106,34 @@ def test_budgets() -> None:
     assert words.budget(Path("docs/congestion/your-own.md")) == 300
     assert words.budget(Path("docs/adding-a-metric.md")) == 300
     assert words.budget(Path("docs/scenario.md")) is None
+
+
+def public_functions() -> list[tuple[str, Callable[..., object]]]:
+    """Return the public functions and methods with two arguments or more."""
+    found = []
+    for module in generate_api.MODULES:
+        for name, thing in generate_api._public(importlib.import_module(module)):
+            members = vars(thing).items() if inspect.isclass(thing) else [("", thing)]
+            for member, value in members:
+                function = getattr(value, "__func__", value)
+                if member.startswith("_") or not inspect.isfunction(function):
+                    continue
+                given = [key for key in inspect.signature(function).parameters if key not in ("self", "cls")]
+                if len(given) > 1:
+                    found.append((f"{module}.{name}.{member}".rstrip("."), function))
+    return found
+
+
+def test_public_functions_say_what_they_take_and_return() -> None:
+    functions = public_functions()
+    assert len(functions) > 70
+    for name, function in functions:
+        said = inspect.getdoc(function) or ""
+        signature = inspect.signature(function)
+        section = said.partition("\nArgs:\n")[2]
+        for key, parameter in signature.parameters.items():
+            if key in ("self", "cls") or parameter.kind == parameter.VAR_KEYWORD:
+                continue
+            assert re.search(rf"^    {key}: \S", section, re.MULTILINE), f"{name}: {key} is not described"
+        if signature.return_annotation not in ("None", None):
+            assert "\nReturns:\n" in said, f"{name}: what does it return?"

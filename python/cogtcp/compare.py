@@ -79,6 +79,9 @@ def compare(
             transports too. Several processes may use one folder.
         time_limit: Seconds of real time after which a run is given up, as a failure.
 
+    Returns:
+        The runs with means, intervals and paired tests.
+
     Raises:
         ScenarioError: The scenario cannot be simulated, or no such transport exists.
         OutputError: Finished runs cannot be kept.
@@ -188,7 +191,15 @@ class Comparison:
         return list(self._runs_of(transport).values())
 
     def interval(self, transport: str | type, metric: str) -> Interval:
-        """Return the mean of a metric over the seeds with its 95 % t-interval."""
+        """Return the mean of a metric over the seeds with its 95 % t-interval.
+
+        Args:
+            transport: Name of a compared transport, or its class.
+            metric: Name of a metric, such as `goodput_bps` (`cogtcp.metrics.METRICS`).
+
+        Returns:
+            Mean and bounds, in the metric's unit.
+        """
         _check_metric(metric)
         return mean_interval([outcome.metrics[metric] for outcome in self.finished(transport)])
 
@@ -196,13 +207,30 @@ class Comparison:
         """Return the `q`-quantile of a metric over the seeds, with a 95 % interval that assumes no law.
 
         Where there are too few seeds for an end of the interval it is infinite.
+
+        Args:
+            transport: Name of a compared transport, or its class.
+            metric: Name of a metric, such as `goodput_bps` (`cogtcp.metrics.METRICS`).
+            q: The quantile, 0 to 1.
+
+        Returns:
+            Quantile and bounds, in the metric's unit.
         """
         _check_metric(metric)
         values = [outcome.metrics[metric] for outcome in self.finished(transport)]
         return quantile_interval(values, q)
 
     def difference(self, transport: str | type, metric: str, baseline: str | type | None = None) -> Interval:
-        """Return the mean difference to a baseline over the seeds both finished, with its 95 % t-interval."""
+        """Return the mean difference to a baseline over the seeds both finished, with its 95 % t-interval.
+
+        Args:
+            transport: Name of a compared transport, or its class.
+            metric: Name of a metric, such as `goodput_bps` (`cogtcp.metrics.METRICS`).
+            baseline: The other transport; by default the first one.
+
+        Returns:
+            Mean difference and bounds, in the metric's unit.
+        """
         _check_metric(metric)
         ours, theirs = self._runs_of(transport), self._runs_of(baseline or self.transports[0])
         common = [seed for seed in ours if seed in theirs]
@@ -243,6 +271,14 @@ class Comparison:
         Paired t-tests, and Holm's procedure over all pairs of transports, so that all that this says holds
         at once with 95 % confidence: of goodput, and of all other metrics together. `difference` by itself
         has 95 % for each.
+
+        Args:
+            one: Name of the transport that may be better.
+            other: Name of the other transport.
+            metric: Name of a metric, such as `goodput_bps` (`cogtcp.metrics.METRICS`).
+
+        Returns:
+            True if the difference is significant.
         """
         return (one, other, BY_NAME[metric].name) in self._apart
 
@@ -388,6 +424,18 @@ class Comparison:
 
         A folder of earlier results of the same comparison is replaced; any other only with `force`, its
         content kept beside it. The report has the `quantiles` over the seeds that are asked for.
+
+        Args:
+            directory: The folder.
+            force: Write although the folder holds something else, which is kept beside it.
+            command: The command line, for the report.
+            quantiles: Quantiles over the seeds to report, 0 to 1.
+
+        Returns:
+            The folder.
+
+        Raises:
+            OutputError: The files cannot be written.
         """
         from cogtcp.output import OutputFolder
 
@@ -403,7 +451,16 @@ class Comparison:
         command: str | None = None,
         quantiles: Sequence[float] = (),
     ) -> None:
-        """Write everything into an open folder."""
+        """Write everything into an open folder.
+
+        Args:
+            folder: The open folder.
+            command: The command line, for the report.
+            quantiles: Quantiles over the seeds to report, 0 to 1.
+
+        Raises:
+            OutputError: The files cannot be written.
+        """
         from cogtcp.report import comparison_report
 
         for name in ("runs", "summary", "paired"):
@@ -418,7 +475,18 @@ class Comparison:
         folder.describe({"kind": "compare", "command": command, **self.to_dict()})
 
     def report(self, path: str | Path, *, command: str | None = None) -> Path:
-        """Write the report: one HTML file that needs nothing else."""
+        """Write the report: one HTML file that needs nothing else.
+
+        Args:
+            path: The file, replaced if it exists.
+            command: The command line, for the report.
+
+        Returns:
+            The file.
+
+        Raises:
+            OutputError: The files cannot be written.
+        """
         from cogtcp.output import write_file
         from cogtcp.report import comparison_report
 

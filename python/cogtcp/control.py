@@ -46,31 +46,86 @@ class CongestionControl:
     """
 
     def init(self, now: float, tcp: TcpState) -> None:
-        """Start: the handshake is complete, `tcp.cwnd` is the initial window."""
+        """Start: the handshake is complete, `tcp.cwnd` is the initial window.
+
+        Args:
+            now: Time since the start of the run, s.
+            tcp: State of the connection; windows in bytes, times in s.
+        """
 
     def ssthresh(self, now: float, tcp: TcpState) -> float:
-        """Return the slow start threshold after a loss event: once per event, before cwnd is changed."""
+        """Return the slow start threshold after a loss event: once per event, before cwnd is changed.
+
+        Args:
+            now: Time since the start of the run, s.
+            tcp: State of the connection; windows in bytes, times in s.
+
+        Returns:
+            The new threshold, bytes.
+        """
         raise NotImplementedError
 
     def cong_avoid(self, now: float, tcp: TcpState, ack: AckSample) -> None:
-        """Grow cwnd for new data acknowledged. Not called in fast recovery; called in "loss" (slow start)."""
+        """Grow cwnd for new data acknowledged. Not called in fast recovery; called in "loss" (slow start).
+
+        Args:
+            now: Time since the start of the run, s.
+            tcp: State of the connection; windows in bytes, times in s.
+            ack: What the ACK acknowledges: bytes, RTT, delivery rate.
+        """
         raise NotImplementedError
 
     def pkts_acked(self, now: float, tcp: TcpState, ack: AckSample) -> None:
-        """Take note of an ACK, whichever: round-trip time and delivery rate samples."""
+        """Take note of an ACK, whichever: round-trip time and delivery rate samples.
+
+        Args:
+            now: Time since the start of the run, s.
+            tcp: State of the connection; windows in bytes, times in s.
+            ack: What the ACK acknowledges: bytes, RTT, delivery rate.
+        """
 
     def dup_ack_retransmit(self, now: float, tcp: TcpState, head_sent_at: float) -> bool:
-        """Return whether to take the oldest segment for lost at a duplicate ACK below the threshold."""
+        """Return whether to take the oldest segment for lost at a duplicate ACK below the threshold.
+
+        Args:
+            now: Time since the start of the run, s.
+            tcp: State of the connection; windows in bytes, times in s.
+            head_sent_at: When the oldest segment was sent, s.
+
+        Returns:
+            True to retransmit the oldest segment at once.
+        """
         return False
 
     def set_state(self, now: float, tcp: TcpState, state: CaState) -> None:
-        """Take note that `tcp.ca_state` is about to change to `state`."""
+        """Take note that `tcp.ca_state` is about to change to `state`.
+
+        Args:
+            now: Time since the start of the run, s.
+            tcp: State of the connection; windows in bytes, times in s.
+            state: The new state: open, disorder, cwr, recovery or loss.
+        """
 
     def cwnd_event(self, now: float, tcp: TcpState, event: CaEvent) -> None:
-        """Take note of an event of the window."""
+        """Take note of an event of the window.
+
+        Args:
+            now: Time since the start of the run, s.
+            tcp: State of the connection; windows in bytes, times in s.
+            event: The event, named as in Linux.
+        """
 
     def cong_control(self, now: float, tcp: TcpState, ack: AckSample) -> bool:
-        """Return true if this control sets cwnd and pacing at every ACK; `cong_avoid` is then not called."""
+        """Return true if this control sets cwnd and pacing at every ACK; `cong_avoid` is then not called.
+
+        Args:
+            now: Time since the start of the run, s.
+            tcp: State of the connection; windows in bytes, times in s.
+            ack: What the ACK acknowledges: bytes, RTT, delivery rate.
+
+        Returns:
+            True if the control has set cwnd and pacing rate itself.
+        """
         return False
 
     def owns_cwnd(self) -> bool:
@@ -78,7 +133,15 @@ class CongestionControl:
         return False
 
     def undo_cwnd(self, now: float, tcp: TcpState) -> float:
-        """Return cwnd after a loss event turned out to be none."""
+        """Return cwnd after a loss event turned out to be none.
+
+        Args:
+            now: Time since the start of the run, s.
+            tcp: State of the connection; windows in bytes, times in s.
+
+        Returns:
+            The restored window, bytes.
+        """
         return max(tcp.cwnd, tcp.prior_cwnd)
 
     def observe(self, tcp: TcpState) -> dict[str, float]:
@@ -86,17 +149,43 @@ class CongestionControl:
         return {}
 
     def on_packet_sent(self, now: float, tcp: TcpState, packet: PacketInfo) -> None:
-        """Take note that a segment with data leaves."""
+        """Take note that a segment with data leaves.
+
+        Args:
+            now: Time since the start of the run, s.
+            tcp: State of the connection; windows in bytes, times in s.
+            packet: The segment: sequence number, bytes, whether it is a retransmission.
+        """
 
     def on_link_event(self, now: float, tcp: TcpState, event: LinkEvent) -> None:
-        """Hear what the radio reports. Plain TCP does not listen."""
+        """Hear what the radio reports. Plain TCP does not listen.
+
+        Args:
+            now: Time since the start of the run, s.
+            tcp: State of the connection; windows in bytes, times in s.
+            event: The event, with its kind.
+        """
 
     def on_unreachable(self, now: float, tcp: TcpState) -> bool:
-        """Return whether to stop and probe until an ACK comes, the network calling the peer unreachable."""
+        """Return whether to stop and probe until an ACK comes, the network calling the peer unreachable.
+
+        Args:
+            now: Time since the start of the run, s.
+            tcp: State of the connection; windows in bytes, times in s.
+
+        Returns:
+            True to stop and send probes only.
+        """
         return False
 
     def on_ack_option(self, now: float, tcp: TcpState, value: int) -> None:
-        """Take the custom option of an ACK, where it carries one. Called before the ACK is judged."""
+        """Take the custom option of an ACK, where it carries one. Called before the ACK is judged.
+
+        Args:
+            now: Time since the start of the run, s.
+            tcp: State of the connection; windows in bytes, times in s.
+            value: The option's value.
+        """
 
     def syn_option(self) -> int | None:
         """Return the value of the custom option on the SYN, 0 to 2^32 - 1; None: no option.
@@ -106,7 +195,13 @@ class CongestionControl:
         return None
 
     def on_syn_ack_option(self, now: float, tcp: TcpState, value: int | None) -> None:
-        """Take the SYN-ACK's custom option, if it had one. Called before `init`."""
+        """Take the SYN-ACK's custom option, if it had one. Called before `init`.
+
+        Args:
+            now: Time since the start of the run, s.
+            tcp: State of the connection; windows in bytes, times in s.
+            value: The option's value; None without one.
+        """
 
 
 def check_congestion_control(control: type | str, *, seeds: int = 20, **parameters: object) -> None:

@@ -117,7 +117,18 @@ class Line:
 
     @classmethod
     def from_text(cls, text: str, name: str = "map") -> Line:
-        """Read the text of a map file; `name` is what errors call it."""
+        """Read the text of a map file; `name` is what errors call it.
+
+        Args:
+            text: The TOML of a map.
+            name: Name of the text in errors.
+
+        Returns:
+            The line.
+
+        Raises:
+            ScenarioError: No valid map: line and reason.
+        """
         return cls(_core.Journey.read(text, name))
 
     @property
@@ -126,7 +137,15 @@ class Line:
         return self.stations[-1].at - self.stations[0].at
 
     def travel(self, seed: int = 1, radio: str = "cr") -> Travel:
-        """Return the journey of the radio called `radio` in a scenario of this seed, with the start at 0."""
+        """Return the journey of the radio called `radio` in a scenario of this seed, with the start at 0.
+
+        Args:
+            seed: Seed of the scenario.
+            radio: Name of the radio.
+
+        Returns:
+            The journey.
+        """
         check_seed(seed)
         calls, samples, outages = self._core.travel(seed, radio)
         made = [Call(station, *call) for station, call in zip(self.stations, calls, strict=True)]

@@ -64,7 +64,16 @@ class Metric:
         return self.name in _COUNTS
 
     def text(self, value: float, *, unit: bool = False, single: bool = False) -> str:
-        """Return the value as people read it; `single` if it is that of one run and no mean."""
+        """Return the value as people read it; `single` if it is that of one run and no mean.
+
+        Args:
+            value: The value in base units.
+            unit: Whether to append the unit.
+            single: Whether the value is from one run, not a mean.
+
+        Returns:
+            The text.
+        """
         if math.isnan(value):
             return "–"
         digits = 0 if single and self.counts else self.digits
@@ -74,7 +83,15 @@ class Metric:
         return f"{number} {self.unit}" if unit and self.unit else number
 
     def with_half_width(self, interval: Interval, *, sign: bool = False) -> str:
-        """Return `mean ± half the interval` with no digit that the interval does not support."""
+        """Return `mean ± half the interval` with no digit that the interval does not support.
+
+        Args:
+            interval: Mean and bounds in base units.
+            sign: Whether to write the plus sign.
+
+        Returns:
+            The text.
+        """
         mean = interval.mean * self.scale
         if math.isnan(interval.low) or (interval.low == interval.high and not sign):
             text = self.text(interval.mean)  # nothing varies with the seed, and tables say so
@@ -105,6 +122,14 @@ def plus_minus(value: float, half: float, digits: int = 3) -> str:
 
     >>> plus_minus(1.0004, 0.1513)
     '1.00 ± 0.15'
+
+    Args:
+        value: The value.
+        half: Half of the interval, in the value's unit.
+        digits: Significant digits if `half` is 0.
+
+    Returns:
+        The text.
     """
     if math.isnan(value) or math.isnan(half):
         return "–"
@@ -127,6 +152,13 @@ def aligned(cells: Sequence[str], pad: str = PAD) -> list[str]:
     """Return the cells of a column set flush right with each `±` below the other.
 
     Half widths of a column need not have the same number of digits. `pad` fills what a shorter one leaves.
+
+    Args:
+        cells: The texts of one column.
+        pad: The character that fills gaps.
+
+    Returns:
+        The padded cells.
     """
     cells = [cell.rstrip(pad + PAD) for cell in cells]  # they may have been set before
     halves = [len(cell.partition(" ± ")[2]) for cell in cells]
@@ -297,7 +329,15 @@ def measure(result: Result) -> dict[str, float]:
 
 
 def measure_rows(rows: Rows, radios: Rows | None = None) -> dict[str, float]:
-    """Return every metric of the rows of some flows, and of some radios."""
+    """Return every metric of the rows of some flows, and of some radios.
+
+    Args:
+        rows: Rows of the table `flows`, by column.
+        radios: Rows of the table `radios`, by column.
+
+    Returns:
+        Values in base units by name; NaN where a metric has none.
+    """
     meeting = [row for row in radios or () if not math.isnan(row["pu_airtime_s"])]
 
     def value(metric: Metric) -> float:

@@ -81,14 +81,34 @@ class Mobility:
     def from_file(cls, path: str | Path, format: Format | None = None) -> Mobility:
         """Read a file in the format of ns-2's setdest, or a CSV. Without `format`, its content tells which.
 
-        Raises `ScenarioError` with file, line and reason.
+        Args:
+            path: The file.
+            format: Format of the text; by default its content decides.
+
+        Returns:
+            The movement.
+
+        Raises:
+            ScenarioError: No valid file: line and reason.
         """
         text = read_text(path, "a file of setdest or a CSV")
         return cls.from_text(text, format or _guess(text), file=str(path))
 
     @classmethod
     def from_text(cls, text: str, format: Format, *, file: str = "<text>") -> Mobility:
-        """Read paths from a text; `file` is what errors call it."""
+        """Read paths from a text; `file` is what errors call it.
+
+        Args:
+            text: The paths.
+            format: Format of the text.
+            file: Name of the text in errors.
+
+        Returns:
+            The movement.
+
+        Raises:
+            ScenarioError: No valid paths: line and reason.
+        """
         return cls(_core.Mobility.read(text, file, _known(format)))
 
     @classmethod
@@ -113,6 +133,12 @@ class Mobility:
             start: `stationary`, or `naive` as ns-2's setdest begins.
             duration: How long, s.
             seed: Seed of all draws.
+
+        Returns:
+            The movement.
+
+        Raises:
+            UsageError: A value makes no sense.
         """
         _count(nodes)
         check_seed(seed)
@@ -144,6 +170,12 @@ class Mobility:
             columns: Nodes in a row of the grid; about as many as rows without it.
             spacing: Distance of neighbours in a grid or chain, m.
             seed: Seed of `uniform`.
+
+        Returns:
+            The movement.
+
+        Raises:
+            UsageError: A value makes no sense.
         """
         _count(nodes)
         check_seed(seed)
@@ -188,7 +220,15 @@ class Mobility:
         ]
 
     def connectivity(self, range: float, times: Sequence[float]) -> list[Connectivity]:
-        """Return who reaches whom at these times in s, if nodes within `range` m of each other do."""
+        """Return who reaches whom at these times in s, if nodes within `range` m of each other do.
+
+        Args:
+            range: Reach of a node, m.
+            times: Times, s.
+
+        Returns:
+            One entry per time.
+        """
         _not_negative(range=range, **{f"times[{i}]": time for i, time in enumerate(times)})
         nodes = max(len(self), 1)
         found = self._core.connectivity(range, list(times))

@@ -55,6 +55,9 @@ def run(
             (also the events), `packets` (also every packet on every link or frame on air, for short runs).
         cancel: Stops the run from another thread.
 
+    Returns:
+        Tables and metrics of the run.
+
     Raises:
         ScenarioError: The scenario cannot be simulated.
         RunError: The simulation failed, or was cancelled.
@@ -260,7 +263,15 @@ class Result:
         return {column[0]: _values(column, rows) for column in columns}
 
     def each(self, name: str, columns: Iterable[str] | None = None) -> Iterator[tuple[Any, ...]]:
-        """Return the rows of a table one after another, as tuples of all columns or some."""
+        """Return the rows of a table one after another, as tuples of all columns or some.
+
+        Args:
+            name: Name of the table.
+            columns: Columns to take; by default all.
+
+        Returns:
+            An iterator over the rows.
+        """
         _, _, rows, known = self._source(name)
         sources = {column[0]: column for column in known}
         what = f"column of {name}"
@@ -342,6 +353,17 @@ class Result:
 
         A folder of earlier results of the same run is replaced; any other only with `force`, its content kept
         beside it.
+
+        Args:
+            directory: The folder.
+            force: Write although the folder holds something else, which is kept beside it.
+            command: The command line, for the report.
+
+        Returns:
+            The folder.
+
+        Raises:
+            OutputError: The files cannot be written.
         """
         from cogtcp.output import OutputFolder
 
@@ -354,7 +376,16 @@ class Result:
     def write(
         self, folder: OutputFolder, *, command: str | None = None, captures: Mapping[str, Point] | None = None
     ) -> None:
-        """Write everything into an open folder, and captures: where they are taken, by name of file."""
+        """Write everything into an open folder, and captures: where they are taken, by name of file.
+
+        Args:
+            folder: The open folder.
+            command: The command line, for the report.
+            captures: Captures to write: where they are taken, by file name.
+
+        Raises:
+            OutputError: The files cannot be written.
+        """
         from cogtcp.report import run_report
 
         if captures:
@@ -370,7 +401,18 @@ class Result:
         folder.describe({"kind": "run", "command": command, **self.to_dict()})
 
     def report(self, path: str | Path, *, command: str | None = None) -> Path:
-        """Write the report of the run: one HTML file that needs nothing else."""
+        """Write the report of the run: one HTML file that needs nothing else.
+
+        Args:
+            path: The file, replaced if it exists.
+            command: The command line, for the report.
+
+        Returns:
+            The file.
+
+        Raises:
+            OutputError: The files cannot be written.
+        """
         from cogtcp.output import write_file
         from cogtcp.report import run_report
 
@@ -388,6 +430,9 @@ class Result:
             path: The file, replaced if it exists; written whole or not at all.
             link: Name of the link, or `LINK@NODE`; of an ad hoc network `air`.
             node: Node at one of its ends; by default the one from which `forward` leads.
+
+        Returns:
+            The file.
 
         Raises:
             UsageError: There is no such link or node, or no packets were recorded.

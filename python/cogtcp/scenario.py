@@ -36,6 +36,9 @@ class Scenario:
                 which runs their code: only for a file that you trust. One that `with_transport` or `set`
                 names needs no leave.
 
+        Returns:
+            The scenario.
+
         Raises:
             ScenarioError: It cannot be read, or says something wrong.
         """
@@ -52,12 +55,35 @@ class Scenario:
 
     @classmethod
     def from_toml(cls, text: str, *, file: str = "<text>", allow_python: bool = False) -> Scenario:
-        """Read a scenario from TOML; `file` is what errors call it, and files that it names lie beside it."""
+        """Read a scenario from TOML; `file` is what errors call it, and files that it names lie beside it.
+
+        Args:
+            text: The TOML.
+            file: Name of the text in errors; files that the text names lie beside it.
+            allow_python: Whether controls that the text names as `module:Class` may be imported.
+
+        Returns:
+            The scenario.
+
+        Raises:
+            ScenarioError: The text is no valid scenario.
+        """
         return cls(_core.Scenario.parse(text, file, _allowed(allow_python)))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, allow_python: bool = False) -> Scenario:
-        """Read a scenario from nested dictionaries and lists, shaped as the TOML is."""
+        """Read a scenario from nested dictionaries and lists, shaped as the TOML is.
+
+        Args:
+            data: Tables as dictionaries; quantities as text with units.
+            allow_python: Whether controls that the text names as `module:Class` may be imported.
+
+        Returns:
+            The scenario.
+
+        Raises:
+            ScenarioError: The data are no valid scenario.
+        """
         try:
             text = json.dumps(data, allow_nan=False)
         except (TypeError, ValueError) as error:
@@ -97,11 +123,28 @@ class Scenario:
             path: Keys joined by dots; elements of lists by number from 0, by name, or all by `*`:
                 `run.duration`, `flow.0.transport`, `flow.*.start`.
             value: Text as in the file, number, truth value, list or dictionary.
+
+        Returns:
+            The changed copy.
+
+        Raises:
+            ScenarioError: No such field, or a wrong value.
         """
         return self.set_text(path, _toml(value))
 
     def set_text(self, path: str, text: str) -> Scenario:
-        """Return a copy with the field at `path` set as if by the file; text needs no quotes."""
+        """Return a copy with the field at `path` set as if by the file; text needs no quotes.
+
+        Args:
+            path: The field, as in `set`.
+            text: The value as in a file, such as `10 s`.
+
+        Returns:
+            The changed copy.
+
+        Raises:
+            ScenarioError: No such field, or a wrong value.
+        """
         return Scenario(self._core.set(path, text))
 
     def with_transport(self, name: str) -> Scenario:

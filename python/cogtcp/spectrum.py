@@ -69,7 +69,16 @@ class PrimaryUser:
     mean_off: float
 
     def shares(self, start: float, end: float, cells: int) -> list[float]:
-        """Return the share that it is ON of each of some equal stretches from `start` to `end`, in s."""
+        """Return the share that it is ON of each of some equal stretches from `start` to `end`, in s.
+
+        Args:
+            start: Start of the first stretch, s.
+            end: End of the last stretch, s.
+            cells: Number of stretches.
+
+        Returns:
+            A share, 0 to 1, for each stretch.
+        """
         width = (end - start) / cells
         busy = [0.0] * cells
         for arrival, departure in self.on if width > 0 else ():
@@ -114,9 +123,18 @@ class PuActivity:
     ) -> PuActivity:
         """Read a PU-log, a map.txt or a CSV of occupancy. Without `format`, its content tells which.
 
-        `threshold`, `hysteresis` and `minimum` are those of `from_text`.
+        Args:
+            path: The file.
+            format: Format of the text; by default its content decides.
+            threshold: dBm. A CSV then holds powers: a band becomes busy when a sample reaches it.
+            hysteresis: dB. A busy band becomes idle this far below the threshold.
+            minimum: s. Shorter idle times are filled, then shorter busy times dropped.
 
-        Raises `ScenarioError` with file, line and reason.
+        Returns:
+            The activity.
+
+        Raises:
+            ScenarioError: No valid log: file, line and reason.
         """
         text = read_text(path, "a PU-log, a map.txt or a CSV")
         return cls.from_text(
@@ -148,6 +166,12 @@ class PuActivity:
             threshold: dBm. A CSV holds powers then: a band becomes busy when a sample reaches it.
             hysteresis: dB. A busy band becomes idle when a sample is by more than this below the threshold.
             minimum: s. Idle times of a CSV that are shorter are filled, then shorter busy times left out.
+
+        Returns:
+            The activity.
+
+        Raises:
+            ScenarioError: The text is no valid log: file, line and reason.
         """
         if threshold is None and hysteresis:
             raise UsageError("hysteresis has no meaning without threshold; give threshold too, in dBm")
@@ -198,6 +222,12 @@ class PuActivity:
             power: Power of each PU, W.
             range: Distance within which each PU is heard, m, in place of a power.
             seed: Seed of all draws.
+
+        Returns:
+            The activity.
+
+        Raises:
+            UsageError: A value makes no sense.
         """
         _whole("users", users, 1, _MOST_USERS)
         bands = users if bands is None else bands
@@ -233,7 +263,22 @@ class PuActivity:
     ) -> PuActivity:
         """Draw as the generator of the released ns-2 code does, whose defaults these are.
 
-        `channels` counts the control channel 0, in which no PU is.
+        Args:
+            users: Number of PUs.
+            channels: Number of channels, with the control channel 0.
+            side: Width and height of the area, m.
+            receiver_distance: Distance of a PU's receiver, m.
+            range: Distance within which a PU is heard, m.
+            alpha: Death rate, 1/s.
+            beta: Birth rate, 1/s.
+            duration: Length of the activity, s.
+            seed: Seed of all draws.
+
+        Returns:
+            The activity.
+
+        Raises:
+            UsageError: A value makes no sense.
         """
         _whole("users", users, 1, _MOST_USERS)
         _whole("channels", channels, 2, 2**31)
@@ -257,7 +302,11 @@ class PuActivity:
             duration: Length of the new activity, s; as long as this one without it.
             seed: Seed of all draws.
 
-        Raises `ScenarioError` for a PU without a whole ON and a whole OFF time.
+        Returns:
+            The new activity.
+
+        Raises:
+            ScenarioError: A PU has no whole ON and OFF time.
         """
         if model not in get_args(TraceModel):
             raise UsageError(f"model is {model!r}; take {', '.join(get_args(TraceModel))}")
@@ -274,6 +323,17 @@ class PuActivity:
 
         A PU-log holds powers and a map.txt ranges: with a `sensitivity` in W one becomes the other, by
         P_r = P_t / d^attenuation. A CSV holds the occupancy of each band alone.
+
+        Args:
+            format: Format of the text.
+            sensitivity: Least power heard, W.
+            attenuation: Exponent of the distance.
+
+        Returns:
+            The text.
+
+        Raises:
+            UsageError: A value makes no sense.
         """
         _above_zero(attenuation=attenuation)
         if sensitivity is not None:
@@ -338,13 +398,33 @@ class ChannelTable:
     def from_file(cls, path: str | Path, format: ChannelFormat) -> ChannelTable:
         """Read a CH-log, or a channel.txt of the released ns-2 code.
 
-        Raises `ScenarioError` with file, line and reason.
+        Args:
+            path: The file.
+            format: Format of the file.
+
+        Returns:
+            The channels.
+
+        Raises:
+            ScenarioError: No valid table: file, line and reason.
         """
         return cls.from_text(read_text(path, "a CH-log or a channel.txt"), format, file=str(path))
 
     @classmethod
     def from_text(cls, text: str, format: ChannelFormat, *, file: str = "<text>") -> ChannelTable:
-        """Read channels from a text; `file` is what errors call it."""
+        """Read channels from a text; `file` is what errors call it.
+
+        Args:
+            text: The table.
+            format: Format of the text.
+            file: Name of the text in errors.
+
+        Returns:
+            The channels.
+
+        Raises:
+            ScenarioError: No valid table: line and reason.
+        """
         return cls(_core.ChannelTable.read(text, file, _channel_format(format)))
 
     @classmethod
@@ -357,6 +437,12 @@ class ChannelTable:
             rate: The mean rate gamma, bit/s.
             m: The channel bandwidth differentiation factor M, 0 to below 2: channels alternate between
                 rate (1 + m/2) and rate (1 - m/2).
+
+        Returns:
+            The channels.
+
+        Raises:
+            UsageError: A value makes no sense.
         """
         _whole("bands", bands, 1, _MOST_USERS)
         _whole("per_band", per_band, 1, _MOST_USERS)
@@ -438,6 +524,12 @@ def sensing(
         detection: P_d' (`fixed`).
         sensors: How many such detectors sense together.
         fusion: How their reports are joined.
+
+    Returns:
+        Probabilities, one entry per sensing time.
+
+    Raises:
+        UsageError: A value makes no sense.
     """
     for t_s in sensing_times:
         _above_zero(sensing_time=t_s)
@@ -466,7 +558,24 @@ def sensing_time(
 ) -> float:
     """Return the shortest sensing time in s with at least this P_d' and at most this P_f', or infinity.
 
-    `false_alarm` is that of the detector itself, as in `sensing`; without it, the target.
+    Args:
+        target_detection: Least P_d'.
+        target_false_alarm: Greatest P_f'.
+        snr_db: Signal-to-noise ratio of the PU, dB.
+        detector: Name of the detector.
+        bandwidth: Bandwidth of a channel, Hz.
+        p_on: Long-run probability that a PU is ON.
+        sampling_rate: Samples per second.
+        false_alarm: The detector's own P_f'; by default the target.
+        detection: P_d' of `fixed`.
+        sensors: Number of sensors.
+        fusion: Rule that combines the sensors.
+
+    Returns:
+        The sensing time, s; infinity if none suffices.
+
+    Raises:
+        UsageError: A value makes no sense.
     """
     for name, value in (("target_detection", target_detection), ("target_false_alarm", target_false_alarm)):
         if not 0 <= value <= 1:

@@ -69,6 +69,9 @@ def advise(
         progress: Called with the number of finished runs and of all runs known so far.
         command: The command line, for the report.
 
+    Returns:
+        The advice: winner, text, candidates and their intervals.
+
     Raises:
         ScenarioError: The scenario cannot be simulated, or has no such field.
         UsageError: Something asked for makes no sense.

@@ -100,14 +100,38 @@ class AimdCycle:
 
 
 def cwnd_after_cycles(cycles: int, initial_cwnd: float, delta_w: float) -> float:
-    """Equation (1): the window in packets before cycle number ``cycles``, ``W[0]`` being ``initial_cwnd``."""
+    """Equation (1): the window in packets before cycle number ``cycles``, ``W[0]`` being ``initial_cwnd``.
+
+    Args:
+        cycles: Number of cycles.
+        initial_cwnd: Window before the first cycle, packets.
+        delta_w: Growth of the window in a cycle, packets.
+
+    Returns:
+        The window, packets.
+
+    Raises:
+        ValueError: A value is out of range.
+    """
     if cycles < 0:
         raise ValueError(f"cycles must not be negative, not {cycles}")
     return _core.cwnd_after_cycles(cycles, initial_cwnd, delta_w)
 
 
 def cwnd_sequence(cycles: int, initial_cwnd: float, delta_w: float) -> list[float]:
-    """``W[0]`` to ``W[cycles]`` of equation (1)."""
+    """``W[0]`` to ``W[cycles]`` of equation (1).
+
+    Args:
+        cycles: Number of cycles.
+        initial_cwnd: Window before the first cycle, packets.
+        delta_w: Growth of the window in a cycle, packets.
+
+    Returns:
+        The windows, packets.
+
+    Raises:
+        ValueError: A value is out of range.
+    """
     return [cwnd_after_cycles(cycle, initial_cwnd, delta_w) for cycle in range(cycles + 1)]
 
 
@@ -117,12 +141,34 @@ def next_cwnd(cwnd: float, rounds: float) -> float:
     Slow start from 1 to ``W[i]/2`` takes ``log2(W[i]/2)`` of the ``rounds``; the rest adds one packet each.
     The fixed point is that of equation (1) with the exact dW of equation (2). Where slow start alone would
     outlast the cycle, the window ends at ``2^rounds``.
+
+    Args:
+        cwnd: The window before this cycle, packets.
+        rounds: Round trips left for sending in one cycle.
+
+    Returns:
+        The window before the next cycle, packets.
+
+    Raises:
+        ValueError: A value is out of range.
     """
     return _core.next_cwnd(cwnd, rounds)
 
 
 def available_rounds(t_cc_s: float, t_rto_s: float, rtt_s: float) -> float:
-    """``R = (T_cc - T_rto)/RTT``: round trips left for sending in one cycle."""
+    """``R = (T_cc - T_rto)/RTT``: round trips left for sending in one cycle.
+
+    Args:
+        t_cc_s: Length of a cognitive cycle, s.
+        t_rto_s: From the interruption to the retransmission that gets through, s.
+        rtt_s: Round-trip time, s.
+
+    Returns:
+        Number of round trips.
+
+    Raises:
+        ValueError: A value is out of range.
+    """
     return _core.available_rounds(t_cc_s, t_rto_s, rtt_s)
 
 
@@ -152,7 +198,20 @@ def delta_w_bounds(rounds: float) -> tuple[float, float]:
 def bdp_packets(
     bandwidth_bps: float, rtt_s: float, segment_size_bytes: float, header_bytes: float = 0.0
 ) -> float:
-    """Bandwidth-delay product in packets of ``segment_size_bytes`` and ``header_bytes`` of headers."""
+    """Bandwidth-delay product in packets of ``segment_size_bytes`` and ``header_bytes`` of headers.
+
+    Args:
+        bandwidth_bps: Rate of the link, bit/s.
+        rtt_s: Round-trip time, s.
+        segment_size_bytes: Payload of a packet, bytes.
+        header_bytes: Headers of a packet, bytes.
+
+    Returns:
+        The product, packets.
+
+    Raises:
+        ValueError: A value is out of range.
+    """
     return _core.bdp_packets(bandwidth_bps, rtt_s, segment_size_bytes, header_bytes)
 
 
@@ -160,12 +219,35 @@ def classify_regime(delta_w: float, bdp: float) -> Regime:
     """Which of the paper's cases holds, both arguments in packets.
 
     ``T_sat < T_rto + T_ss`` is ``BDP < dW``, and ``T_sat < T_rto + T_ss + T_ca`` is ``BDP < 2 dW``.
+
+    Args:
+        delta_w: Growth of the window in a cycle, packets.
+        bdp: Bandwidth-delay product, packets.
+
+    Returns:
+        The paper's case.
+
+    Raises:
+        ValueError: A value is out of range.
     """
     return Regime(_core.regime(delta_w, bdp))
 
 
 def packets_per_cycle(delta_w: float, bdp: float, rounds: float, slow_start: SlowStart = "rounds") -> float:
-    """Packets of one converged cycle: the numerators of (5), (6) and (7), windows and BDP in packets."""
+    """Packets of one converged cycle: the numerators of (5), (6) and (7), windows and BDP in packets.
+
+    Args:
+        delta_w: Growth of the window in a cycle, packets.
+        bdp: Bandwidth-delay product, packets.
+        rounds: Round trips left for sending in one cycle.
+        slow_start: `rounds` counts whole rounds, `integral` is equation (4) literally.
+
+    Returns:
+        Packets sent in a cycle.
+
+    Raises:
+        ValueError: A value is out of range.
+    """
     return _core.packets_per_cycle(delta_w, bdp, rounds, slow_start == "integral")
 
 
@@ -190,6 +272,23 @@ def aimd_cycle(
     ``lost_last_round`` departs from the paper: it takes off the window, or the BDP where the link is
     saturated, that is sent in the last round trip before the interruption and lost in it. That is goodput,
     not sending rate.
+
+    Args:
+        bandwidth_bps: Rate of the link, bit/s.
+        rtt_s: Round-trip time, s.
+        t_cc_s: Length of a cognitive cycle, s.
+        t_rto_s: From the interruption to the retransmission that gets through, s.
+        segment_size_bytes: Payload of a packet, bytes.
+        header_bytes: Headers of a packet, bytes.
+        solution: The paper's approximate dW, or the exact one.
+        slow_start: `rounds` counts whole rounds, `integral` is equation (4) literally.
+        lost_last_round: Whether to take off the last round's loss.
+
+    Returns:
+        Throughput in bit/s, window, regime.
+
+    Raises:
+        ValueError: A value is out of range.
     """
     rounds, delta_w, bdp, regime, packets, pps, bps = _core.aimd_cycle(
         bandwidth_bps,
@@ -221,6 +320,17 @@ def rto_outage_s(silence_s: float, rto_s: float, max_rto_s: float = 60.0) -> flo
     doubles the wait (RFC 6298 section 5.5) up to ``max_rto_s``: ``rto (2^k - 1)`` with the smallest k that
     outlasts the silence. The paper's model has one timeout a cycle, k = 1. The travel time of the last ACK
     before the silence is left out, as the model does.
+
+    Args:
+        silence_s: Length of the silence, s.
+        rto_s: Retransmission timeout, s.
+        max_rto_s: Greatest timeout, s.
+
+    Returns:
+        The time, s.
+
+    Raises:
+        ValueError: A value is out of range.
     """
     return _core.rto_outage_s(silence_s, rto_s, max_rto_s)
 
@@ -239,6 +349,21 @@ def throughput_as_printed(
 
     The result has the unit that the input gives it: packets per second where ``bdp`` is in packets and
     ``bandwidth`` in packets per second.
+
+    Args:
+        regime: The paper's case.
+        delta_w: Growth of the window in a cycle, packets.
+        bdp: Bandwidth-delay product, in any unit.
+        bandwidth: Rate of the link, in the unit that `bdp` has per second.
+        rtt_s: Round-trip time, s.
+        t_cc_s: Length of a cognitive cycle, s.
+        t_rto_s: From the interruption to the retransmission that gets through, s.
+
+    Returns:
+        Throughput, in the unit of the input.
+
+    Raises:
+        ValueError: A value is out of range.
     """
     match regime:
         case Regime.SLOW_START:
@@ -268,6 +393,20 @@ def aimd_cycle_as_printed(
       are promised more than the link's rate.
     - ``mixed``: the case is chosen in packets, but BW in (5) is in bits per second. The ``BDP - 1`` packets
       of slow start then count as that many *bits*, and vanish.
+
+    Args:
+        bandwidth_bps: Rate of the link, bit/s.
+        rtt_s: Round-trip time, s.
+        t_cc_s: Length of a cognitive cycle, s.
+        t_rto_s: From the interruption to the retransmission that gets through, s.
+        segment_size_bytes: Payload of a packet, bytes.
+        reading: How the units are read: `packets`, `bits` or `mixed`.
+
+    Returns:
+        Throughput, bit/s.
+
+    Raises:
+        ValueError: A value is out of range.
     """
     bdp_packets(bandwidth_bps, rtt_s, segment_size_bytes)  # refuses what is no link
     packet_bits = 8.0 * segment_size_bytes

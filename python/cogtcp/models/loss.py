@@ -19,6 +19,18 @@ def mathis_throughput_bps(
     Mathis, Semke, Mahdavi, Ott: "The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm", CCR
     27(3) (1997). ``b`` is ``segments_per_ack``: 1, or 2 with delayed ACKs. It counts no timeouts and no
     window limit, so it is an upper bound where loss is above about 2 %.
+
+    Args:
+        segment_size_bytes: Payload of a packet, bytes.
+        rtt_s: Round-trip time, s.
+        loss_probability: Probability that a packet is lost, 0 to 1.
+        segments_per_ack: Segments that an ACK acknowledges: 1, or 2 with delayed ACKs.
+
+    Returns:
+        Throughput, bit/s of payload.
+
+    Raises:
+        ValueError: A value is out of range.
     """
     return _core.mathis_throughput_bps(segment_size_bytes, rtt_s, loss_probability, segments_per_ack)
 
@@ -40,6 +52,20 @@ def pftk_throughput_bps(
 
     ``loss_probability`` is that of a loss *event* in the paper's sense: every later loss of the same window
     follows from the first.
+
+    Args:
+        segment_size_bytes: Payload of a packet, bytes.
+        rtt_s: Round-trip time, s.
+        rto_s: Retransmission timeout, s.
+        loss_probability: Probability that a packet is lost, 0 to 1.
+        segments_per_ack: Segments that an ACK acknowledges: 1, or 2 with delayed ACKs.
+        max_window_packets: Greatest window, packets.
+
+    Returns:
+        Throughput, bit/s of payload.
+
+    Raises:
+        ValueError: A value is out of range.
     """
     return _core.pftk_throughput_bps(
         segment_size_bytes, rtt_s, rto_s, loss_probability, segments_per_ack, max_window_packets

@@ -44,6 +44,12 @@ def usable_airtime(
         alpha: Death rate of a PU, 1/s: its mean ON time is 1/alpha.
         beta: Birth rate of a PU, 1/s: its mean OFF time is 1/beta.
         switching_delay_s: Silence of one change of channel.
+
+    Returns:
+        The share, 0 to 1.
+
+    Raises:
+        ValueError: A value is out of range.
     """
     return _core.usable_airtime(
         sensing_time_s, transmission_time_s, detection, false_alarm, alpha, beta, switching_delay_s

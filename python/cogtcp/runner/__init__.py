@@ -114,6 +114,9 @@ class Runner:
             keys: What works out the keys, if it is to remember more than this call.
             recall: Whether runs that are known are yielded too. If not, they are only counted, the cases
                 must all differ, and memory does not grow with their number.
+
+        Returns:
+            A generator of cases and outcomes, in order of completion.
         """
         self.progress.total += total if total is not None else len(cases) if isinstance(cases, Sized) else 0
         if self._folder is None:

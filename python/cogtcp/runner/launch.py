@@ -53,6 +53,9 @@ class Launcher(Protocol):
             keep: Called with each outcome at once, so that what is finished stays whatever happens to the
                 rest.
             time_limit: Seconds after which a run is given up, as a failure.
+
+        Returns:
+            A generator of outcomes, in order of completion.
         """
         ...
 
@@ -93,7 +96,16 @@ class Local:
     def launch(
         self, cases: Iterator[tuple[str, Case]], keep: Callable[[Outcome], None], time_limit: float | None
     ) -> Generator[Outcome, None, None]:
-        """Make runs, see `Launcher`."""
+        """Make runs, see `Launcher`.
+
+        Args:
+            cases: Cases with their keys.
+            keep: Called with each outcome at once.
+            time_limit: Seconds after which a run has failed.
+
+        Returns:
+            A generator of outcomes, in order of completion.
+        """
         # Ctrl-C may strike the main thread at any instruction. So it never holds a lock that a worker needs:
         # the one below is for workers only, and the operations of a SimpleQueue are atomic.
         done: SimpleQueue[Outcome | BaseException | None] = SimpleQueue()

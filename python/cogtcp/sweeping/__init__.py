@@ -96,6 +96,9 @@ def sweep(
         progress: Called with the number of finished runs and of all runs.
         command: The command line, for the report.
 
+    Returns:
+        The data set with summary and intervals.
+
     Raises:
         ScenarioError: The scenario cannot be simulated, or has no such field.
         UsageError: Something else asked for makes no sense.

@@ -71,6 +71,9 @@ def tune(
         progress: Called with the number of finished runs and of all runs.
         command: The command line, for the report.
 
+    Returns:
+        The winner and its rivals, with intervals.
+
     Raises:
         ScenarioError: The scenario cannot be simulated, or has no such field, or no trial could be simulated.
         UsageError: Something else asked for makes no sense, or Optuna is not installed.
