@@ -6,4 +6,4 @@
 pub mod equation;
 mod tfrc;
 
-pub use tfrc::{LossHistory, TfrcConfig, TfrcReceiver, TfrcSender, TfrcSettings};
+pub use tfrc::{LossHistory, TfrcReceiver, TfrcSender, TfrcSettings};

@@ -6,7 +6,7 @@ mod receiver;
 mod sender;
 mod wire;
 
-pub use config::{TfrcConfig, TfrcSettings};
+pub use config::TfrcSettings;
 pub use loss_history::LossHistory;
 pub use receiver::TfrcReceiver;
 pub use sender::TfrcSender;

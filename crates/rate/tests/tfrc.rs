@@ -2,7 +2,7 @@
 
 use cogtcp_endpoint::{Datagram, Endpoint, EndpointEvent, Outgoing, Received, Supply};
 use cogtcp_rate::equation::throughput;
-use cogtcp_rate::{TfrcConfig, TfrcReceiver, TfrcSender};
+use cogtcp_rate::{TfrcReceiver, TfrcSender};
 use cogtcp_units::{Duration, RandomStream, Time};
 use std::collections::BTreeMap;
 
@@ -26,10 +26,9 @@ struct Net {
 
 impl Net {
     fn new(rate: f64, queue: f64, lose: impl FnMut(Time, u64) -> bool + 'static) -> Self {
-        let config = TfrcConfig::default();
         Self {
-            sender: TfrcSender::new(config),
-            receiver: TfrcReceiver::new(config),
+            sender: TfrcSender::new(1000),
+            receiver: TfrcReceiver::new(1000, true),
             now: Time::ZERO,
             flying: BTreeMap::new(),
             order: 0,

@@ -10,21 +10,6 @@ use serde::{Deserialize, Serialize};
 /// Largest segment in bytes: an IPv4 packet (65,535 bytes, RFC 791) without the headers of IPv4, UDP and TFRC.
 const LARGEST_SEGMENT: u64 = 65_535 - Datagram::HEADERS as u64 - Data::SIZE as u64;
 
-/// Settings of both ends.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct TfrcConfig {
-    /// Segment size `s`: bytes of application data in a packet, without the headers of TFRC, UDP and IP.
-    pub segment_size: u32,
-    /// The receiver discounts old loss intervals during a long interval without loss (section 5.5).
-    pub history_discounting: bool,
-}
-
-impl Default for TfrcConfig {
-    fn default() -> Self {
-        Self { segment_size: 1000, history_discounting: true }
-    }
-}
-
 /// Settings of TFRC (RFC 5348) in a scenario.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
@@ -39,7 +24,7 @@ pub struct TfrcSettings {
 
 impl Default for TfrcSettings {
     fn default() -> Self {
-        Self { segment_size: None, history_discounting: TfrcConfig::default().history_discounting }
+        Self { segment_size: None, history_discounting: true }
     }
 }
 
@@ -63,10 +48,9 @@ impl Protocol for TfrcSettings {
     fn build(&self, connection: Connection) -> Pair {
         let size = self.segment_size.map_or(u64::from(connection.segment_size), Bytes::get);
         let segment_size = size.clamp(1, LARGEST_SEGMENT) as u32;
-        let config = TfrcConfig { segment_size, history_discounting: self.history_discounting };
         Pair {
-            sender: Box::new(TfrcSender::new(config)),
-            receiver: Box::new(TfrcReceiver::new(config)),
+            sender: Box::new(TfrcSender::new(segment_size)),
+            receiver: Box::new(TfrcReceiver::new(segment_size, self.history_discounting)),
             segment_size,
         }
     }

@@ -1,6 +1,5 @@
 //! The receiver of TFRC: loss events, the receive rate, feedback (RFC 5348, sections 5 and 6).
 
-use super::config::TfrcConfig;
 use super::loss_history::LossHistory;
 use super::wire::{Data, Feedback};
 use crate::equation::loss_event_rate;
@@ -22,9 +21,9 @@ struct Missing {
 }
 
 /// The receiving end.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct TfrcReceiver {
-    config: TfrcConfig,
+    segment_size: u32,
     history: LossHistory,
     missing: VecDeque<Missing>,
     /// Highest packet number that arrived, and when.
@@ -52,26 +51,11 @@ pub struct TfrcReceiver {
 }
 
 impl TfrcReceiver {
-    /// A receiver that waits for the first packet.
-    pub fn new(config: TfrcConfig) -> Self {
-        Self {
-            history: LossHistory::new(config.history_discounting),
-            config,
-            missing: VecDeque::new(),
-            highest: None,
-            event: None,
-            recent: VecDeque::new(),
-            last: None,
-            reported: None,
-            greatest_rate: 0.0,
-            is_new: false,
-            due: false,
-            is_overdue: false,
-            timer: Time::MAX,
-            lost: 0,
-            progress: Progress::default(),
-            is_opening: false,
-        }
+    /// Returns a receiver that waits for the first packet. `segment_size` is s in bytes; with `discounting` old loss intervals count less
+    /// during a long interval without loss (section 5.5).
+    pub fn new(segment_size: u32, discounting: bool) -> Self {
+        let history = LossHistory::new(discounting);
+        Self { segment_size, history, timer: Time::MAX, ..Self::default() }
     }
 
     /// Returns the loss event rate p, 0 to 1.
@@ -154,7 +138,7 @@ impl TfrcReceiver {
         if rtt <= 0.0 {
             return number.max(1) as f64;
         }
-        let size = f64::from(self.config.segment_size);
+        let size = f64::from(self.segment_size);
         // The sender's rate was twice the receive rate of the round before: the receive rate is half of it.
         // A null interval (the first packet lost) aims at half a packet per round-trip time.
         let target = self.greatest_rate.max(0.5 * size / rtt);

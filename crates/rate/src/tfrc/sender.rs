@@ -2,7 +2,6 @@
 //!
 //! Departure: bursts within a timer's granularity (section 4.6) are left out, since the driver's timers are exact.
 
-use super::config::TfrcConfig;
 use super::wire::{Data, Feedback};
 use crate::equation::throughput;
 use cogtcp_endpoint::{
@@ -22,9 +21,9 @@ const INITIAL_TIMEOUT: Duration = Duration::from_secs(2);
 const RTT_FILTER: f64 = 0.9;
 
 /// The sending end.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct TfrcSender {
-    config: TfrcConfig,
+    segment_size: u32,
     is_open: bool,
     is_closing: bool,
     is_saturated: bool,
@@ -68,30 +67,16 @@ struct Limits {
 }
 
 impl TfrcSender {
-    /// A sender at rest.
-    pub fn new(config: TfrcConfig) -> Self {
+    /// Returns a sender at rest. `segment_size` is s: bytes of application data in a packet, without the headers of TFRC, UDP and IP.
+    pub fn new(segment_size: u32) -> Self {
         Self {
-            is_open: false,
-            is_closing: false,
-            is_saturated: false,
-            backlog: 0,
+            segment_size,
             // One packet per second before the first feedback (section 4.2).
-            rate: f64::from(config.segment_size),
-            config,
+            rate: f64::from(segment_size),
             equation_rate: f64::INFINITY,
-            loss_event_rate: 0.0,
-            rtt_s: 0.0,
             easing: 1.0,
-            root_mean: 0.0,
-            receive_rates: vec![(Time::ZERO, f64::INFINITY)],
-            doubled: None,
             nofeedback: Time::MAX,
-            has_sent: false,
-            next: Time::ZERO,
-            number: 0,
-            limits: Limits::default(),
-            events: VecDeque::new(),
-            progress: Progress::default(),
+            ..Self::default()
         }
     }
 
@@ -101,7 +86,7 @@ impl TfrcSender {
     }
 
     fn size(&self) -> f64 {
-        f64::from(self.config.segment_size)
+        f64::from(self.segment_size)
     }
 
     /// The rate of an initial window, W_init / R (section 4.2).
@@ -142,10 +127,10 @@ impl TfrcSender {
         }
         self.events.push_back(EndpointEvent::RoundTrip(Duration::from_nanos(sample)));
         let sample = Duration::from_nanos(sample).as_secs_f64().max(1e-9);
-        self.rtt_s = if is_first { sample } else { RTT_FILTER * self.rtt_s + (1.0 - RTT_FILTER) * sample };
+        let smooth = |mean, new| if is_first { new } else { RTT_FILTER * mean + (1.0 - RTT_FILTER) * new };
+        self.rtt_s = smooth(self.rtt_s, sample);
         let root = sqrt(sample);
-        self.root_mean =
-            if is_first { root } else { RTT_FILTER * self.root_mean + (1.0 - RTT_FILTER) * root };
+        self.root_mean = smooth(self.root_mean, root);
         self.easing = self.root_mean / root;
         // Step 3 comes before the new rate.
         let timeout = self.timeout();
@@ -160,18 +145,18 @@ impl TfrcSender {
         self.loss_event_rate = p;
         self.progress.lost_packets = self.progress.lost_packets.max(feedback.lost);
         let receive_rate = feedback.receive_rate as f64;
-        let limit = if was_limited && has_loss {
+        let factor = if was_limited && has_loss {
             self.receive_rates.iter_mut().for_each(|(_, rate)| *rate *= 0.5);
             self.maximize(now, 0.85 * receive_rate);
-            self.greatest_receive_rate()
-        } else if was_limited {
-            self.maximize(now, receive_rate);
-            2.0 * self.greatest_receive_rate()
+            1.0
         } else {
-            self.update(now, receive_rate);
-            2.0 * self.greatest_receive_rate()
+            match was_limited {
+                true => self.maximize(now, receive_rate),
+                false => self.update(now, receive_rate),
+            }
+            2.0
         };
-        self.adapt(now, limit);
+        self.adapt(now, factor * self.greatest_receive_rate());
         self.restart(now, timeout);
         // A higher rate brings the next packet forward.
         self.next = self.next.min(now + self.interval());
@@ -331,12 +316,8 @@ impl Endpoint for TfrcSender {
             }
             return None;
         }
-        let data = if self.is_saturated {
-            self.config.segment_size
-        } else {
-            // The backlog is smaller than a segment: fits 32 bits.
-            u64::from(self.config.segment_size).min(self.backlog) as u32
-        };
+        let available = if self.is_saturated { u64::MAX } else { self.backlog };
+        let data = u64::from(self.segment_size).min(available) as u32;
         self.backlog -= u64::from(data).min(self.backlog);
         let header =
             Data { number: self.number, sent: now, rtt: Duration::from_secs_f64(self.rtt_s) }.encode();
