@@ -71,6 +71,23 @@ def test_both_causes_are_found_with_their_threshold() -> None:
     assert (second.inside, text.startswith("reproduced, depends on ")) == (1.0, True)
 
 
+def test_thresholds_that_read_alike_are_two_splits() -> None:
+    """Of 60 rates, the first 30 within 1.000 to 1.029: every cut there reads "rate < 1" to two digits."""
+    rate = Unsaid("rate", 1.0, "w", low=1.0, high=2.0)
+    values = [1 + index / 1000 for index in range(30)] + [1.5 + index / 1000 for index in range(30)]
+    settings = [
+        Setting({"rate": value, "silence": ("drop", "hold")[index % 2]}) for index, value in enumerate(values)
+    ]
+    # Below 1.010 it holds if the silence drops; above it never does.
+    verdicts = ["holds" if s.rate < 1.0095 and s.silence == "drop" else "fails" for s in settings]
+    found = causes.causes([rate, SILENCE], settings, verdicts)  # type: ignore[arg-type]
+    (first, second) = found
+    assert first.parameter == "rate"
+    # The second is looked for among the settings of the first's better side, and of no other of its name.
+    assert first.members == tuple(range(len(first.members)))
+    assert (second.condition, second.inside, second.outside) == ("silence = drop", 1.0, 0.0)
+
+
 def test_chance_is_no_cause() -> None:
     found = 0
     for seed in range(20):

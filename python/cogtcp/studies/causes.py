@@ -49,6 +49,7 @@ class Effect:
         condition: The better side of that split, as in "min RTO < 0.5 s".
         inside: Share of the settings on that side at which the claim holds.
         outside: The same on the other side.
+        members: The settings on the better side, by their place among those with a clear result.
     """
 
     parameter: str
@@ -59,6 +60,7 @@ class Effect:
     condition: str
     inside: float
     outside: float
+    members: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +97,8 @@ def effects(
         levels = [parameter.level(setting[parameter.name]) for setting, _ in known]
         shares = _by_level(parameter, levels, held)
         p = (1 + sum(value >= explained - 1e-12 for value in chance)) / (1 + len(chance)) if best else 1.0
-        condition, inside, outside = ("", math.nan, math.nan) if best is None else _sides(best, held)
-        found.append(Effect(parameter.name, shares, _range(shares), explained, p, condition, inside, outside))
+        better = ("", math.nan, math.nan, ()) if best is None else _sides(best, held)
+        found.append(Effect(parameter.name, shares, _range(shares), explained, p, *better))
     return sorted(found, key=lambda effect: (-effect.explained, effect.parameter))
 
 
@@ -108,29 +110,19 @@ def causes(
     The second is that of the better side of the first.
     """
     found: list[Effect] = []
-    left, there, seen = list(parameters), list(settings), list(verdicts)
-    while len(found) < 2 and left:
-        (best, *_) = effects(left, there, seen)
+    known = [pair for pair in zip(settings, verdicts, strict=True) if pair[1] != "inconclusive"]
+    left = list(parameters)
+    while len(found) < 2 and left and known:
+        (best, *_) = effects(left, *zip(*known, strict=True))
         if best.p > LEVEL:
             break
         found.append(best)
         if best.inside >= ENOUGH:
             break
-        (parameter,) = (item for item in left if item.name == best.parameter)
-        values = [setting[parameter.name] for setting in there]
-        sides = dict(_texts(parameter, values))
-        inside = sides[best.condition]
-        there, seen = [there[index] for index in inside], [seen[index] for index in inside]
-        left.remove(parameter)
+        # By its members: two thresholds that round to the same words are two splits.
+        known = [known[index] for index in best.members]
+        left = [parameter for parameter in left if parameter.name != best.parameter]
     return found
-
-
-def _texts(parameter: Unsaid, values: Sequence[object]) -> Iterator[tuple[str, list[int]]]:
-    """Yield each side of each split in words, with the settings on it."""
-    for split in _splits(parameter, values):
-        members = set(split.members)
-        yield split.here, list(split.members)
-        yield split.there, [index for index in range(len(values)) if index not in members]
 
 
 def _splits(parameter: Unsaid, values: Sequence[object]) -> Iterator[_Split]:
@@ -192,12 +184,16 @@ def _chance(splits: Sequence[Sequence[_Split]], held: Sequence[bool]) -> list[fl
     return found
 
 
-def _sides(split: _Split, held: Sequence[bool]) -> tuple[str, float, float]:
-    """Return the better side in words, its share and that of the other."""
+def _sides(split: _Split, held: Sequence[bool]) -> tuple[str, float, float, tuple[int, ...]]:
+    """Return the better side in words, its share and that of the other, and its members."""
     inside = sum(held[index] for index in split.members)
     here = inside / len(split.members)
     there = (sum(held) - inside) / (len(held) - len(split.members))
-    return (split.here, here, there) if here >= there else (split.there, there, here)
+    if here >= there:
+        return split.here, here, there, split.members
+    ours = set(split.members)
+    others = tuple(index for index in range(len(held)) if index not in ours)
+    return split.there, there, here, others
 
 
 def _by_level(parameter: Unsaid, levels: Sequence[str], held: Sequence[bool]) -> dict[str, float]:

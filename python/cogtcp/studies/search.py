@@ -111,14 +111,7 @@ class Search:
     def causes(self, study: Study, claim: str) -> list[Effect]:
         """Return the one or two parameters that decide."""
         found = self.claims[claim]
-        known = [
-            (setting, verdict)
-            for setting, verdict in zip(self.settings, found.claim_verdicts(), strict=True)
-            if verdict != "inconclusive"
-        ]
-        if not known:
-            return []
-        return causes(self.touching(study, claim), *zip(*known, strict=True))
+        return causes(self.touching(study, claim), self.settings, found.claim_verdicts())
 
     def best(self, study: Study, claim: ClaimRow, count: int) -> list[Setting]:
         """Return the settings of the design nearest to what the paper shows.
