@@ -38,6 +38,8 @@ impl Slot {
 pub struct Frame {
     slots: Vec<Slot>,
     slot: Duration,
+    /// The uplink-downlink configuration of LTE, whose feedback a table times.
+    configuration: Option<usize>,
 }
 
 /// A pattern of slots that cannot be.
@@ -120,7 +122,8 @@ impl Frame {
         let pattern = LTE.get(number).ok_or_else(|| wrong("TDD", number, LTE.len() - 1))?;
         let (down, up) =
             SPECIAL.get(special).ok_or_else(|| wrong("special subframe", special, SPECIAL.len() - 1))?;
-        Self::tdd(pattern, (*down, SYMBOLS - down - up, *up), Duration::from_millis(1))
+        let frame = Self::tdd(pattern, (*down, SYMBOLS - down - up, *up), Duration::from_millis(1))?;
+        Ok(Self { configuration: Some(number), ..frame })
     }
 
     /// Returns a TDD frame by its letters, as "DDDSU". `special`: downlink, guard and uplink symbols of S.
@@ -158,12 +161,45 @@ impl Frame {
     }
 
     fn of(slots: Vec<Slot>, slot: Duration) -> Result<Self, FrameError> {
-        if slot.is_zero() { Err(FrameError::Length) } else { Ok(Self { slots, slot }) }
+        if slot.is_zero() {
+            return Err(FrameError::Length);
+        }
+        Ok(Self { slots, slot, configuration: None })
     }
 
     /// Returns the length of a slot.
     pub fn slot(&self) -> Duration {
         self.slot
+    }
+
+    /// Returns the uplink-downlink configuration, of an LTE TDD frame.
+    pub fn configuration(&self) -> Option<usize> {
+        self.configuration
+    }
+
+    /// Returns the slots, which repeat.
+    pub fn slots(&self) -> &[Slot] {
+        &self.slots
+    }
+
+    /// Returns the number of the first slot that begins at `from` or later.
+    pub fn number_from(&self, from: Time) -> u64 {
+        from.as_nanos().div_ceil(self.slot.as_nanos())
+    }
+
+    /// Returns when slot `number` begins.
+    pub fn start_of(&self, number: u64) -> Time {
+        Time::from_nanos(number * self.slot.as_nanos())
+    }
+
+    /// Returns the first slot from slot `number` on that carries control or data of a direction: fewer than three symbols carry only
+    /// sounding and random access (UpPTS).
+    pub fn next_number(&self, direction: Direction, number: u64) -> u64 {
+        let many = self.slots.len() as u64;
+        // Both directions have symbols: a pattern without one is refused.
+        (number..number + many)
+            .find(|number| self.slots[(number % many) as usize].symbols(direction) >= 3)
+            .unwrap_or(number)
     }
 
     /// Returns the share of the symbols that a direction has, 0 to 1.
@@ -172,14 +208,10 @@ impl Frame {
         f64::from(symbols) / f64::from(SYMBOLS) / self.slots.len() as f64
     }
 
-    /// Returns the first slot with symbols of a direction that begins at `from` or later, and how many symbols it has.
+    /// Returns when the first slot of a direction begins, at `from` or later ([`next_number`](Self::next_number)), and how many symbols it has.
     pub fn next(&self, direction: Direction, from: Time) -> (Time, u32) {
-        let first = from.as_nanos().div_ceil(self.slot.as_nanos());
-        let many = self.slots.len() as u64;
-        let found = (first..first + many).map(|number| (number, self.slots[(number % many) as usize]));
-        let mut found = found.map(|(number, slot)| (number, slot.symbols(direction)));
-        // Both directions have symbols: a pattern without one is refused.
-        let (number, symbols) = found.find(|(_, symbols)| *symbols > 0).unwrap_or((first, 0));
-        (Time::from_nanos(number * self.slot.as_nanos()), symbols)
+        let number = self.next_number(direction, self.number_from(from));
+        let slot = self.slots[(number % self.slots.len() as u64) as usize];
+        (self.start_of(number), slot.symbols(direction))
     }
 }

@@ -24,7 +24,12 @@ impl Request {
         let turn = now.as_nanos().saturating_sub(offset).div_ceil(period);
         let opportunity = Time::from_nanos(offset + turn * period);
         let (request, _) = frame.next(Direction::Uplink, opportunity);
-        let (grant, _) = frame.next(Direction::Downlink, request + frame.slot() + self.to_grant);
+        self.granted_at(frame, request)
+    }
+
+    /// Returns when the slot begins whose data the base station grants on what it hears in the uplink slot at `heard`.
+    pub fn granted_at(&self, frame: &Frame, heard: Time) -> Time {
+        let (grant, _) = frame.next(Direction::Downlink, heard + frame.slot() + self.to_grant);
         frame.next(Direction::Uplink, grant + self.to_data).0
     }
 }

@@ -16,7 +16,7 @@ pub enum Rule {
 }
 
 /// What a user could have in this slot.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Candidate {
     /// Bits that the slot carries for this user.
     pub bits: f64,
@@ -24,29 +24,47 @@ pub struct Candidate {
     pub is_waiting: bool,
 }
 
-/// Chooses a user for each slot.
+/// Chooses users for each slot.
 #[derive(Clone, Debug)]
 pub struct Scheduler {
     rule: Rule,
     means: Vec<f64>,
+    /// What each user was given in this slot.
+    given: Vec<f64>,
     next: usize,
 }
 
 impl Scheduler {
     /// Returns the scheduler of `users` users.
     pub fn new(rule: Rule, users: usize) -> Self {
-        Self { rule, means: vec![0.0; users], next: 0 }
+        Self { rule, means: vec![0.0; users], given: vec![0.0; users], next: 0 }
     }
 
-    /// Returns the user of this slot; `None`: nobody waits. The users of equal merit take turns.
+    /// Returns the user of a whole slot; `None`: nobody waits.
     pub fn choose(&mut self, candidates: &[Candidate]) -> Option<usize> {
+        let chosen = self.pick(candidates);
+        if let Some(user) = chosen {
+            self.give(user, candidates[user].bits);
+        }
+        self.end_slot();
+        chosen
+    }
+
+    /// Returns the user that comes next in this slot; `None`: nobody waits. Users of equal merit take turns.
+    pub fn pick(&self, candidates: &[Candidate]) -> Option<usize> {
         let many = candidates.len().min(self.means.len());
-        let turns = (0..many).map(|turn| (self.next + turn) % many);
+        let turns = (0..many).map(|turn| {
+            let user = self.next + turn;
+            if user >= many { user - many } else { user }
+        });
         let mut best: Option<(usize, f64)> = None;
-        for user in turns.filter(|user| candidates[*user].is_waiting && candidates[*user].bits > 0.0) {
-            let bits = candidates[user].bits;
+        for user in turns {
+            let Candidate { bits, is_waiting } = candidates[user];
+            if !is_waiting || bits <= 0.0 {
+                continue;
+            }
             let merit = match self.rule {
-                Rule::RoundRobin => 0.0,
+                Rule::RoundRobin => return Some(user),
                 Rule::MaxRate => bits,
                 // A user that never had a slot comes first.
                 Rule::ProportionalFair { .. } if self.means[user] <= 0.0 => f64::INFINITY,
@@ -56,14 +74,21 @@ impl Scheduler {
                 best = Some((user, merit));
             }
         }
-        let chosen = best.map(|(user, _)| user);
+        best.map(|(user, _)| user)
+    }
+
+    /// A user is given `bits` in this slot. The next turn begins after it.
+    pub fn give(&mut self, user: usize, bits: f64) {
+        self.given[user] += bits;
+        self.next = if user + 1 >= self.means.len() { 0 } else { user + 1 };
+    }
+
+    /// The slot is full, or nobody waits any more.
+    pub fn end_slot(&mut self) {
         if let Rule::ProportionalFair { slots } = self.rule {
-            for (user, mean) in self.means.iter_mut().enumerate().take(many) {
-                let served = if chosen == Some(user) { candidates[user].bits } else { 0.0 };
-                *mean += (served - *mean) / slots;
+            for (mean, given) in self.means.iter_mut().zip(&mut self.given) {
+                *mean += (std::mem::take(given) - *mean) / slots;
             }
         }
-        self.next = chosen.map_or(self.next, |user| (user + 1) % many);
-        chosen
     }
 }

@@ -1,10 +1,12 @@
 //! Frames, rates, schedulers and requests against closed forms.
 
-use cogtcp_scheduled::adaptation::{Carrier, EFFICIENCIES, cqi};
-use cogtcp_scheduled::frame::{Direction, Frame};
+use cogtcp_scheduled::carrier::{Carrier, Technology};
+use cogtcp_scheduled::errors::{block_error_rate, needed};
+use cogtcp_scheduled::feedback::{feedback, processes, retransmission};
+use cogtcp_scheduled::frame::{Direction, Frame, Slot};
 use cogtcp_scheduled::request::Request;
 use cogtcp_scheduled::scheduler::{Candidate, Rule, Scheduler};
-use cogtcp_units::{Decibel, Duration, RandomStream, Time};
+use cogtcp_units::{Duration, RandomStream, Time};
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -26,22 +28,72 @@ fn shares_of_tdd_patterns_are_those_of_their_symbols() {
     assert_eq!(Frame::fdd(MS).unwrap().share(Direction::Uplink), 1.0);
 }
 
-/// The peak is bits of a slot x share / length, and a count of the slots of a second finds the same.
+/// A vendor's CBRS base station of 20 MHz: 65 Mbit/s down and 27 up in configuration 1, 94 and 14 in configuration 2 (Celona, "Performance
+/// metrics for private LTE"). Ours are rates of TCP's data in packets of 1500 bytes, with three symbols of PDCCH, special subframe
+/// configuration 7 and four blocks of PUCCH; the vendor says nothing of these.
 #[test]
-fn peak_rates_are_those_of_counted_slots() {
-    let carrier = Carrier { blocks: 100, layers: 2, overhead: 0.25 };
-    for (number, direction) in [(1, Direction::Downlink), (1, Direction::Uplink), (2, Direction::Downlink)] {
+fn peak_rates_are_those_of_a_vendor_within_five_percent() {
+    let carrier =
+        Carrier { technology: Technology::Lte, blocks: 100, layers: 2, control_symbols: 3, control_blocks: 4 };
+    for (number, down, up) in [(1, 65.0, 27.0), (2, 94.0, 14.0)] {
         let frame = Frame::lte_tdd(number, 7).unwrap();
-        let (mut at, mut bits) = (Time::ZERO, 0);
-        loop {
-            let (slot, symbols) = frame.next(direction, at);
-            if slot >= Time::from_millis(1000) {
-                break;
-            }
-            bits += carrier.bits(15, 100, symbols);
-            at = slot + MS;
+        for (direction, published) in [(Direction::Downlink, down), (Direction::Uplink, up)] {
+            let peak = carrier.peak(&frame, direction).bits_per_second() as f64 / 1e6;
+            close(peak * 1448.0 / 1504.0, published, 0.05);
         }
-        close(carrier.peak(&frame, direction, 15).bits_per_second() as f64, bits as f64, 1e-4);
+    }
+}
+
+/// FDD of 20 MHz, two layers, one symbol of PDCCH, without broadcast: two of the largest transport blocks each millisecond.
+#[test]
+fn peaks_are_bounded_by_what_a_receiver_has_to_decode() {
+    let one =
+        Carrier { technology: Technology::Lte, blocks: 100, layers: 2, control_symbols: 1, control_blocks: 4 };
+    let slot = Slot { downlink: 14, uplink: 14 };
+    assert_eq!(one.elements(slot, Direction::Downlink), 144);
+    assert_eq!(one.codings(slot, Direction::Downlink).last().unwrap().bits * 100.0, 2.0 * 75376.0);
+    // With three symbols the code rate of the largest would be 1.05.
+    let three = Carrier { control_symbols: 3, ..one };
+    assert_eq!(three.elements(slot, Direction::Downlink), 120);
+    assert_eq!(three.codings(slot, Direction::Downlink).last().unwrap().bits * 100.0, 2.0 * 63776.0);
+    // NR: 273 blocks of 100 MHz, 12 x 12 elements, 64-QAM at 0.926: 436 Mbit/s a layer.
+    let nr =
+        Carrier { technology: Technology::Nr30, blocks: 273, layers: 1, control_symbols: 1, control_blocks: 0 };
+    assert_eq!(nr.elements(slot, Direction::Downlink), 144);
+    let fdd = Frame::fdd(Technology::Nr30.slot()).unwrap();
+    close(nr.peak(&fdd, Direction::Uplink).bits_per_second() as f64, 273.0 * 156.0 * 5.5547 * 2000.0, 0.001);
+}
+
+/// Every downlink subframe has a feedback subframe that is uplink, and the round trip of FDD is 8 ms.
+#[test]
+fn feedback_comes_in_uplink_subframes() {
+    let fdd = Frame::fdd(MS).unwrap();
+    assert_eq!(retransmission(&fdd, Direction::Downlink, 5), 13);
+    for number in 0..7 {
+        let frame = Frame::lte_tdd(number, 7).unwrap();
+        for at in (0..10).filter(|at| frame.slots()[*at as usize].downlink > 0) {
+            let back = feedback(&frame, Direction::Downlink, at);
+            assert!(back >= at + 4 && back <= at + 13, "configuration {number}, subframe {at}: {back}");
+            assert_eq!(frame.slots()[(back % 10) as usize].uplink, 14, "configuration {number}, subframe {at}");
+            // The processes of table 7-1 suffice to send in every downlink subframe.
+            let again = retransmission(&frame, Direction::Downlink, at);
+            let within = (at..again).filter(|it| frame.slots()[(it % 10) as usize].downlink > 0).count();
+            assert!(within <= processes(&frame, Direction::Downlink, true) + 2, "{number} {at} {within}");
+        }
+    }
+}
+
+/// At the SINR that an efficiency needs a tenth of the blocks is lost; a dB more or less decides.
+#[test]
+fn blocks_are_lost_around_the_sinr_that_they_need() {
+    for coding in
+        (Carrier { technology: Technology::Nr15, blocks: 25, layers: 1, control_symbols: 2, control_blocks: 0 })
+            .codings(Slot { downlink: 14, uplink: 0 }, Direction::Downlink)
+    {
+        let sinr = needed(coding.efficiency);
+        close(block_error_rate(sinr, coding.efficiency), 0.1, 1e-9);
+        assert!(block_error_rate(sinr * 1.2, coding.efficiency) < 0.01);
+        assert!(block_error_rate(sinr / 1.2, coding.efficiency) > 0.5);
     }
 }
 
@@ -68,17 +120,6 @@ fn patterns_that_do_not_add_up_are_refused_with_their_place() {
         (Frame::fdd(Duration::ZERO).unwrap_err().to_string(), "the slot is zero long"),
     ] {
         assert!(error.contains(wanted), "{error}");
-    }
-}
-
-/// The CQI of an SINR is the last whose efficiency the channel has: at its own SINR it is chosen, a little below the one before.
-#[test]
-fn the_cqi_is_the_highest_that_the_channel_carries() {
-    let gap = 5.529_366_426_7; // -ln(5 x 5e-5) / 1.5
-    for (place, efficiency) in EFFICIENCIES.iter().enumerate() {
-        let needed = 10.0 * ((efficiency.exp2() - 1.0) * gap).log10();
-        assert_eq!(cqi(Decibel(needed + 1e-6), 5e-5), Some(place + 1));
-        assert_eq!(cqi(Decibel(needed - 1e-6), 5e-5), (place > 0).then_some(place));
     }
 }
 

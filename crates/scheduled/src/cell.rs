@@ -1,0 +1,321 @@
+//! A base station and its users.
+
+mod config;
+mod slot;
+mod uplink;
+
+pub use config::{CellConfig, Load, UserConfig};
+
+use crate::carrier::{Coding, Technology};
+use crate::errors;
+use crate::fading::Fading;
+use crate::feedback;
+use crate::frame::Direction;
+use crate::rlc::{Bearer, Content, Mode, Timers};
+use crate::scheduler::{Candidate, Scheduler};
+use cogtcp_units::{Duration, RandomStream, Rate, Time};
+use std::collections::VecDeque;
+use uplink::Uplink;
+
+/// Both directions, in the order in which everything that has one for each lists them.
+pub const DIRECTIONS: [Direction; 2] = [Direction::Downlink, Direction::Uplink];
+
+/// Whoever keeps the packets that wait for a cell: a queue for each user and direction.
+pub trait Buffers {
+    /// Returns the bytes and the number of the packets that wait.
+    fn waiting(&self, user: usize, direction: Direction) -> (u64, u64);
+
+    /// Hands the next packet over to the cell, and returns its bytes; `None`: none waits.
+    fn take(&mut self, now: Time, user: usize, direction: Direction) -> Option<u32>;
+}
+
+/// What else is in the air.
+pub trait Interference {
+    /// Something of a direction is on the air. Returns true if what is received of it is destroyed.
+    fn strikes(&mut self, direction: Direction, from: Time, until: Time) -> bool;
+
+    /// Returns true if a block that could be received is lost all the same, by the channel's own errors.
+    fn garbles(&mut self, direction: Direction) -> bool;
+}
+
+/// A packet that leaves a cell; packets of a user and direction leave in the order in which they came.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Departed {
+    /// Whose.
+    pub user: usize,
+    /// In which direction.
+    pub direction: Direction,
+    /// Whether it is lost: RLC in unacknowledged mode has given up a part of it.
+    pub is_lost: bool,
+}
+
+/// What a slot is to a user in a direction, in resource blocks.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct SlotUse {
+    /// That may carry data; none: the slot belongs to the other direction.
+    pub all: u32,
+    /// With data of its own that HARQ sends for the first time.
+    pub new: u32,
+    /// With data of its own that HARQ sends again.
+    pub again: u32,
+    /// With data of its own that is lost at the first attempt, of `new`.
+    pub failed: u32,
+    /// Of other users.
+    pub others: u32,
+    /// True if the user has more data than the slot takes, or no grant for it.
+    pub waits: bool,
+}
+
+/// A transport block that HARQ will send again.
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    content: Content,
+    efficiency: f64,
+    /// Resource blocks.
+    blocks: u32,
+    /// Attempts so far.
+    attempts: u32,
+    /// Sum of the SINR of the attempts, linear.
+    energy: f64,
+    /// First slot of the next attempt.
+    ready: u64,
+}
+
+/// One direction of a user.
+#[derive(Clone, Debug)]
+struct Stream {
+    bearer: Bearer,
+    again: Vec<Block>,
+    /// Slots in which HARQ processes become free whose blocks have arrived or were given up.
+    busy: VecDeque<u64>,
+    sinr: f64,
+    delay: Duration,
+    errors: RandomStream,
+    fading: Option<Fading>,
+    /// SINR now, and as reported.
+    now: (f64, f64),
+    slot: SlotUse,
+}
+
+/// The end of a block's slot at its receiver.
+#[derive(Clone, Copy, Debug)]
+struct Received {
+    at: Time,
+    stream: usize,
+    content: Content,
+    /// False: HARQ has given it up.
+    is_received: bool,
+}
+
+/// A coding with the SINR at which a tenth of its blocks is lost.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    coding: Coding,
+    needed: f64,
+}
+
+/// A base station and its users.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    config: CellConfig,
+    /// By slot of the pattern and direction.
+    levels: Vec<[Vec<Level>; 2]>,
+    processes: [usize; 2],
+    /// Downlink and uplink of each user.
+    streams: Vec<Stream>,
+    uplinks: Vec<Uplink>,
+    schedulers: [Scheduler; 2],
+    /// SINR of the users that only load the cell.
+    load_fading: Vec<[Fading; 2]>,
+    /// In a slot: what each user could have, and those that load the cell after them.
+    candidates: Vec<Candidate>,
+    received: VecDeque<Received>,
+    departures: VecDeque<(Time, Departed)>,
+    /// The next timer of RLC.
+    timer: Time,
+    /// The next slot that is played; `None`: nothing is to be sent, or the channel is closed.
+    next_slot: Option<u64>,
+    /// The first slot that has not been played.
+    unplayed: u64,
+    /// Until when the channel is open; `None`: it is closed.
+    open: Option<Time>,
+}
+
+impl Cell {
+    /// Returns a cell without packets whose channel is open for ever, in the run of seed `seed`.
+    pub fn new(config: CellConfig, seed: u64, name: &str) -> Self {
+        let users = config.users.len();
+        let (frame, carrier) = (&config.frame, &config.carrier);
+        let level = |coding: Coding| Level { coding, needed: errors::needed(coding.efficiency) };
+        let levels = frame
+            .slots()
+            .iter()
+            .map(|slot| DIRECTIONS.map(|it| carrier.codings(*slot, it).into_iter().map(level).collect()))
+            .collect();
+        let timers = Timers {
+            reordering: config.reordering,
+            poll: config.poll,
+            status: frame.slot() * feedback::TURNAROUND,
+        };
+        let draws = |part: &str, user: usize, place: usize| {
+            RandomStream::new(seed, &format!("{part}/{name}/{}", ["down", "up"][place]), user as u64)
+        };
+        let fading = |part: &str, user: usize, place: usize| {
+            config.coherence.map(|coherence| Fading::new(coherence, draws(part, user, place)))
+        };
+        let mut streams = Vec::with_capacity(2 * users);
+        for (user, spec) in config.users.iter().enumerate() {
+            for place in [0, 1] {
+                let sinr = spec.sinr[place].linear();
+                streams.push(Stream {
+                    bearer: Bearer::new(config.mode, timers),
+                    again: Vec::new(),
+                    busy: VecDeque::new(),
+                    sinr,
+                    delay: spec.delay[place],
+                    errors: draws("cell", user, place),
+                    fading: fading("fading", user, place),
+                    now: (sinr, sinr),
+                    slot: SlotUse::default(),
+                });
+            }
+        }
+        let saturated = config.load.saturated as usize;
+        let load_fading = (0..saturated).filter_map(|user| {
+            Some([fading("load", user, 0)?, fading("load", user, 1)?])
+        });
+        let is_lte = carrier.technology == Technology::Lte;
+        Self {
+            levels,
+            processes: DIRECTIONS.map(|it| feedback::processes(frame, it, is_lte)),
+            streams,
+            uplinks: vec![Uplink::default(); users],
+            schedulers: [0, 1].map(|_| Scheduler::new(config.rule, users + saturated)),
+            load_fading: load_fading.collect(),
+            candidates: vec![Candidate::default(); users + saturated],
+            received: VecDeque::new(),
+            departures: VecDeque::new(),
+            timer: Time::MAX,
+            next_slot: (saturated > 0).then_some(0),
+            unplayed: 0,
+            open: Some(Time::MAX),
+            config,
+        }
+    }
+
+    /// Returns its settings.
+    pub fn config(&self) -> &CellConfig {
+        &self.config
+    }
+
+    /// Returns the rate of a direction that a user would have alone, by its mean SINR; with fading, at the highest MCS.
+    pub fn rate(&self, user: usize, direction: Direction) -> Rate {
+        let sinr = match self.config.coherence {
+            Some(_) => f64::INFINITY,
+            None => self.config.users[user].sinr[direction as usize].linear(),
+        };
+        let choose = |codings: &[Coding]| {
+            codings.iter().rev().find(|it| errors::needed(it.efficiency) <= sinr).copied()
+        };
+        self.config.carrier.rate(&self.config.frame, direction, choose)
+    }
+
+    /// Returns what the last slot was to a user in a direction.
+    pub fn slot_use(&self, user: usize, direction: Direction) -> SlotUse {
+        self.streams[2 * user + direction as usize].slot
+    }
+
+    /// Returns how many packets of a user's direction it holds.
+    pub fn packets(&self, user: usize, direction: Direction) -> usize {
+        self.streams[2 * user + direction as usize].bearer.packets()
+    }
+
+    /// Returns when [`step`](Self::step) is to be called; [`Time::MAX`]: when a packet comes.
+    pub fn next_change(&self) -> Time {
+        let slot = self.next_slot.map_or(Time::MAX, |number| self.config.frame.start_of(number));
+        let received = self.received.front().map_or(Time::MAX, |it| it.at);
+        let departure = self.departures.front().map_or(Time::MAX, |it| it.0);
+        slot.min(received).min(departure).min(self.timer)
+    }
+
+    /// A user has a packet that it had not.
+    pub fn wake(&mut self, now: Time, user: usize, direction: Direction, buffers: &impl Buffers) {
+        if direction == Direction::Uplink {
+            self.request(now, user, buffers);
+        }
+        self.arm(now);
+    }
+
+    /// The channel is open until `until`, or closed.
+    pub fn set_open(&mut self, now: Time, until: Option<Time>) {
+        self.open = until;
+        self.next_slot = None;
+        self.arm(now);
+    }
+
+    /// The next slot is played, if it fits into the time for which the channel is open.
+    fn arm(&mut self, now: Time) {
+        let Some(until) = self.open else { return };
+        if self.next_slot.is_none() {
+            let number = self.config.frame.number_from(now).max(self.unplayed);
+            self.next_slot = (self.config.frame.start_of(number + 1) <= until).then_some(number);
+        }
+    }
+
+    /// Plays what is due at `now`. What leaves tells [`poll`](Self::poll).
+    pub fn step(&mut self, now: Time, buffers: &mut impl Buffers, air: &mut impl Interference) -> Option<u64> {
+        // What ends with a slot comes before the slot that begins there.
+        while let Some(received) = self.received.pop_front_if(|it| it.at <= now) {
+            self.receive(now, &received);
+        }
+        if self.timer <= now {
+            for stream in 0..self.streams.len() {
+                if self.streams[stream].bearer.next_change() <= now {
+                    self.streams[stream].bearer.expire(now);
+                    self.hand_over(now, stream);
+                }
+            }
+            self.timer = self.streams.iter().map(|it| it.bearer.next_change()).min().unwrap_or(Time::MAX);
+            self.arm(now);
+        }
+        let number = self.next_slot.filter(|number| self.config.frame.start_of(*number) <= now)?;
+        self.next_slot = None;
+        self.unplayed = number + 1;
+        if self.play(number, buffers, air) {
+            self.arm(self.config.frame.start_of(number + 1));
+        }
+        Some(number)
+    }
+
+    fn receive(&mut self, now: Time, received: &Received) {
+        let stream = &mut self.streams[received.stream];
+        if received.is_received {
+            stream.bearer.received(now, &received.content);
+        } else {
+            stream.bearer.failed(now, &received.content);
+        }
+        self.timer = self.timer.min(stream.bearer.next_change());
+        self.hand_over(now, received.stream);
+    }
+
+    /// What is in order at the receiver leaves the cell.
+    fn hand_over(&mut self, now: Time, stream: usize) {
+        let it = &mut self.streams[stream];
+        let at = now + it.delay;
+        while let Some(is_lost) = it.bearer.poll() {
+            let departed = Departed { user: stream / 2, direction: DIRECTIONS[stream % 2], is_lost };
+            let place = self.departures.partition_point(|(other, _)| *other <= at);
+            self.departures.insert(place, (at, departed));
+        }
+    }
+
+    /// Returns the next packet that has left by `now`.
+    pub fn poll(&mut self, now: Time) -> Option<Departed> {
+        self.departures.pop_front_if(|(at, _)| *at <= now).map(|(_, departed)| departed)
+    }
+
+    /// Whether RLC repeats what HARQ loses.
+    pub fn repeats(&self) -> bool {
+        self.config.mode == Mode::Acknowledged
+    }
+}

@@ -1,0 +1,250 @@
+//! One slot: HARQ first, then new data, user by user.
+
+use super::{Block, Buffers, Cell, DIRECTIONS, Interference, Received, SlotUse};
+use crate::errors::block_error_rate;
+use crate::feedback;
+use crate::frame::Direction;
+use crate::rlc::{BLOCK_HEADER, Content};
+use crate::scheduler::Candidate;
+use cogtcp_units::Time;
+
+/// A slot of a direction while it is filled.
+struct Filling {
+    number: u64,
+    direction: Direction,
+    from: Time,
+    until: Time,
+    /// Resource blocks that are free.
+    free: u32,
+    /// Whether what is received is destroyed, once something is sent.
+    struck: Option<bool>,
+    /// Users that can still be addressed.
+    grants: u32,
+}
+
+impl Cell {
+    /// Plays slot `number`. Returns true if something is left to be sent.
+    pub(super) fn play(&mut self, number: u64, buffers: &mut impl Buffers, air: &mut impl Interference) -> bool {
+        let place = (number % self.config.frame.slots().len() as u64) as usize;
+        let mut is_busy = self.config.load.saturated > 0;
+        for direction in DIRECTIONS {
+            for user in 0..self.config.users.len() {
+                self.streams[2 * user + direction as usize].slot = SlotUse::default();
+            }
+            if !self.levels[place][direction as usize].is_empty() {
+                self.fill(number, place, direction, buffers, air);
+            }
+            for user in 0..self.config.users.len() {
+                let it = &self.streams[2 * user + direction as usize];
+                let has_data = it.bearer.unsent() + it.bearer.to_repeat() > 0
+                    || buffers.waiting(user, direction).1 > 0;
+                is_busy |= has_data || !it.again.is_empty();
+                self.streams[2 * user + direction as usize].slot.waits = has_data;
+            }
+        }
+        is_busy
+    }
+
+    fn fill(
+        &mut self,
+        number: u64,
+        place: usize,
+        direction: Direction,
+        buffers: &mut impl Buffers,
+        air: &mut impl Interference,
+    ) {
+        let frame = &self.config.frame;
+        let all = self.config.carrier.data_blocks(frame, number, direction);
+        let reserved = (f64::from(all) * self.config.load.share) as u32;
+        let mut slot = Filling {
+            number,
+            direction,
+            from: frame.start_of(number),
+            until: frame.start_of(number + 1),
+            free: all - reserved,
+            struck: None,
+            grants: self.config.grants,
+        };
+        if reserved > 0 {
+            slot.struck = Some(air.strikes(direction, slot.from, slot.until));
+        }
+        for user in 0..self.config.users.len() {
+            self.repeat(user, &mut slot, air);
+        }
+        self.rate_users(place, &slot, buffers);
+        while slot.free > 0
+            && slot.grants > 0
+            && let Some(user) = self.schedulers[direction as usize].pick(&self.candidates)
+        {
+            slot.grants -= 1;
+            let per_block = self.candidates[user].bits / f64::from(all);
+            self.candidates[user].is_waiting = false;
+            if user >= self.config.users.len() {
+                // One that loads the cell takes what is left.
+                self.schedulers[direction as usize].give(user, per_block * f64::from(slot.free));
+                slot.free = 0;
+                if slot.struck.is_none() {
+                    slot.struck = Some(air.strikes(direction, slot.from, slot.until));
+                }
+            } else {
+                let blocks = self.send(user, per_block, &mut slot, buffers, air);
+                self.schedulers[direction as usize].give(user, per_block * f64::from(blocks));
+            }
+        }
+        self.schedulers[direction as usize].end_slot();
+        for user in 0..self.config.users.len() {
+            let it = &mut self.streams[2 * user + direction as usize].slot;
+            (it.all, it.others) = (all, all - slot.free - it.new - it.again);
+        }
+    }
+
+    /// What the users could have in this slot, and whether they want it.
+    fn rate_users(&mut self, place: usize, slot: &Filling, buffers: &impl Buffers) {
+        let direction = slot.direction as usize;
+        let all = f64::from(self.config.carrier.data_blocks(&self.config.frame, slot.number, slot.direction));
+        let levels = &self.levels[place][direction];
+        let age = self.config.report_age;
+        let bits = |reported: f64| {
+            let usable = levels.partition_point(|level| level.needed <= reported);
+            usable.checked_sub(1).map_or(0.0, |best| levels[best].coding.bits) * all
+        };
+        for user in 0..self.config.users.len() {
+            let it = &mut self.streams[2 * user + direction];
+            if let Some(fading) = &mut it.fading {
+                let (gain, reported) = fading.gains(slot.from, age);
+                it.now = (it.sinr * gain, it.sinr * reported);
+            }
+            it.busy.retain(|free| *free > slot.number);
+            let is_free = it.busy.len() + it.again.len() < self.processes[direction];
+            let repeats = it.bearer.to_repeat() > 0;
+            let is_waiting = match slot.direction {
+                Direction::Downlink => {
+                    repeats || it.bearer.unsent() > 0 || buffers.waiting(user, slot.direction).1 > 0
+                }
+                Direction::Uplink => {
+                    let uplink = &mut self.uplinks[user];
+                    uplink.hear(slot.number);
+                    repeats || uplink.grant(slot.number, it.bearer.sent(), self.config.first_grant) > 0
+                }
+            };
+            self.candidates[user] = Candidate { bits: bits(it.now.1), is_waiting: is_waiting && is_free };
+        }
+        for number in 0..self.config.load.saturated as usize {
+            let gain =
+                self.load_fading.get_mut(number).map_or(1.0, |it| it[direction].gains(slot.from, age).1);
+            let candidate =
+                Candidate { bits: bits(self.config.load.sinr.linear() * gain), is_waiting: true };
+            self.candidates[self.config.users.len() + number] = candidate;
+        }
+    }
+
+    /// Blocks of a user that HARQ has to send again.
+    fn repeat(&mut self, user: usize, slot: &mut Filling, air: &mut impl Interference) {
+        let stream = 2 * user + slot.direction as usize;
+        let mut place = 0;
+        while let Some(block) = self.streams[stream].again.get(place).copied() {
+            if block.ready > slot.number || slot.free == 0 || slot.grants == 0 {
+                place += 1;
+                continue;
+            }
+            let blocks = block.blocks.min(slot.free);
+            slot.free -= blocks;
+            slot.grants -= 1;
+            self.streams[stream].slot.again += blocks;
+            self.streams[stream].again.remove(place);
+            if self.attempt(stream, block, slot, air) {
+                place += 1;
+            }
+        }
+    }
+
+    /// Sends a block of new data to or from a user. Returns the resource blocks that it takes.
+    fn send(
+        &mut self,
+        user: usize,
+        per_block: f64,
+        slot: &mut Filling,
+        buffers: &mut impl Buffers,
+        air: &mut impl Interference,
+    ) -> u32 {
+        let stream = 2 * user + slot.direction as usize;
+        let it = &self.streams[stream];
+        let wanted = it.bearer.to_repeat()
+            + match slot.direction {
+                Direction::Downlink => {
+                    let (bytes, packets) = buffers.waiting(user, slot.direction);
+                    it.bearer.unsent() + bytes + packets * crate::rlc::PACKET_HEADER
+                }
+                Direction::Uplink => {
+                    self.uplinks[user].grant(slot.number, it.bearer.sent(), self.config.first_grant)
+                }
+            };
+        let needed = libm::ceil((wanted + BLOCK_HEADER) as f64 * 8.0 / per_block);
+        let blocks = if needed >= f64::from(slot.free) { slot.free } else { needed as u32 };
+        let room = (f64::from(blocks) * per_block / 8.0) as u64;
+        let Some(room) = room.checked_sub(BLOCK_HEADER).filter(|room| *room > 0) else { return 0 };
+        let content = self.pack(user, slot, room, buffers);
+        if slot.direction == Direction::Uplink {
+            self.report(user, slot, buffers);
+        }
+        slot.free -= blocks;
+        self.streams[stream].slot.new += blocks;
+        let efficiency = {
+            let levels = &self.levels[(slot.number % self.levels.len() as u64) as usize];
+            let levels = &levels[slot.direction as usize];
+            let usable = levels.partition_point(|level| level.needed <= self.streams[stream].now.1);
+            levels[usable - 1].coding.efficiency
+        };
+        let block = Block { content, efficiency, blocks, attempts: 0, energy: 0.0, ready: 0 };
+        if self.attempt(stream, block, slot, air) {
+            self.streams[stream].slot.failed += blocks;
+        }
+        blocks
+    }
+
+    /// Takes as many packets as there is room for.
+    fn pack(&mut self, user: usize, slot: &Filling, room: u64, buffers: &mut impl Buffers) -> Content {
+        let bearer = &mut self.streams[2 * user + slot.direction as usize].bearer;
+        while bearer.to_repeat() + bearer.unsent() < room
+            && let Some(bytes) = buffers.take(slot.from, user, slot.direction)
+        {
+            bearer.push(bytes);
+        }
+        bearer.fill(room)
+    }
+
+    /// A block of the uplink tells what is left.
+    fn report(&mut self, user: usize, slot: &Filling, buffers: &impl Buffers) {
+        let arrived = self.arrived(user, buffers);
+        let frame = &self.config.frame;
+        let heard = frame.next_number(Direction::Downlink, slot.number + feedback::TURNAROUND);
+        let ready = frame.next_number(Direction::Uplink, heard + feedback::TURNAROUND);
+        self.uplinks[user].report(ready, arrived);
+        // A request that came to nothing is repeated.
+        self.request(slot.until, user, buffers);
+    }
+
+    /// One attempt at a block. Returns true if it failed and will be repeated.
+    fn attempt(&mut self, stream: usize, block: Block, slot: &mut Filling, air: &mut impl Interference) -> bool {
+        let is_struck = match slot.struck {
+            Some(is_struck) => is_struck,
+            None => *slot.struck.insert(air.strikes(slot.direction, slot.from, slot.until)),
+        };
+        let it = &mut self.streams[stream];
+        let attempts = block.attempts + 1;
+        // Chase combining: the energies of the attempts add up, but for what is destroyed.
+        let energy = if is_struck { block.energy } else { block.energy + it.now.0 };
+        let draw = it.errors.uniform();
+        let is_received = !is_struck
+            && draw >= block_error_rate(energy, block.efficiency)
+            && !air.garbles(slot.direction);
+        let again = feedback::retransmission(&self.config.frame, slot.direction, slot.number);
+        if !is_received && attempts < self.config.attempts {
+            it.again.push(Block { attempts, energy, ready: again, ..block });
+            return true;
+        }
+        it.busy.push_back(again);
+        self.received.push_back(Received { at: slot.until, stream, content: block.content, is_received });
+        false
+    }
+}

@@ -1,0 +1,290 @@
+//! Radio link control (RLC) of one direction of a user: packets as a stream of bytes, cut into transport blocks, and put in order again at
+//! the far end (TS 36.322, TS 38.322).
+//!
+//! Acknowledged mode (AM) sends again what HARQ has lost; unacknowledged mode (UM) skips it. Both hand packets over in order, and wait for
+//! what is missing by t-Reordering.
+//!
+//! Departures: status reports, polls and their headers take no capacity; a report is never lost; there is no limit of
+//! retransmissions (maxRetxThreshold) and no limit of the window.
+
+use cogtcp_units::{Duration, Time};
+use std::collections::VecDeque;
+
+/// Bytes that each packet adds: the PDCP header with a sequence number of 12 bits (TS 36.323, section 6.2.3) and a length
+/// indicator of RLC.
+pub const PACKET_HEADER: u64 = 4;
+
+/// Bytes that each transport block takes for itself: an RLC header and a MAC subheader.
+pub const BLOCK_HEADER: u64 = 5;
+
+/// Whether RLC repeats.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Mode {
+    /// It does: AM.
+    #[default]
+    Acknowledged,
+    /// It does not: UM.
+    Unacknowledged,
+}
+
+/// The timers of RLC.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Timers {
+    /// t-Reordering: how long the receiver waits for what is missing.
+    pub reordering: Duration,
+    /// t-PollRetransmit: after how long the sender repeats what no later data reveals as missing.
+    pub poll: Duration,
+    /// From the receiver's status report to the sender's retransmission, at the earliest.
+    pub status: Duration,
+}
+
+/// Bytes of the stream, from and until.
+type Range = (u64, u64);
+
+/// What a transport block carries.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Content {
+    /// Bytes that were sent before.
+    pub again: Range,
+    /// Bytes that go for the first time.
+    pub new: Range,
+}
+
+impl Content {
+    /// Returns how many bytes it has.
+    pub fn bytes(&self) -> u64 {
+        self.again.1 - self.again.0 + self.new.1 - self.new.0
+    }
+}
+
+/// Both ends of RLC for one direction of a user.
+#[derive(Clone, Debug)]
+pub struct Bearer {
+    mode: Mode,
+    timers: Timers,
+    /// Packets that have not been handed over: where each ends, and whether UM has lost it.
+    packets: VecDeque<(u64, bool)>,
+    /// Where the first of them begins.
+    begin: u64,
+    taken: u64,
+    next: u64,
+    /// To be sent again.
+    again: VecDeque<Range>,
+    again_bytes: u64,
+    /// Lost by HARQ, and when it is known.
+    lost: Vec<(Range, Time)>,
+    /// The receiver has everything below, or has skipped it.
+    prefix: u64,
+    /// What it has beyond, apart and in order.
+    ahead: Vec<Range>,
+    /// When it gives up waiting for what is missing below so many bytes.
+    reordering: Option<(Time, u64)>,
+}
+
+impl Bearer {
+    /// Returns a bearer without packets.
+    pub fn new(mode: Mode, timers: Timers) -> Self {
+        Self {
+            mode,
+            timers,
+            packets: VecDeque::new(),
+            begin: 0,
+            taken: 0,
+            next: 0,
+            again: VecDeque::new(),
+            again_bytes: 0,
+            lost: Vec::new(),
+            prefix: 0,
+            ahead: Vec::new(),
+            reordering: None,
+        }
+    }
+
+    /// Takes a packet of `bytes`.
+    pub fn push(&mut self, bytes: u32) {
+        self.taken += u64::from(bytes) + PACKET_HEADER;
+        self.packets.push_back((self.taken, false));
+    }
+
+    /// Returns the bytes of the packets that it has, which were never sent.
+    pub fn unsent(&self) -> u64 {
+        self.taken - self.next
+    }
+
+    /// Returns the bytes that are to be sent again.
+    pub fn to_repeat(&self) -> u64 {
+        self.again_bytes
+    }
+
+    /// Returns how many bytes were taken so far.
+    pub fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// Returns how many bytes were sent so far, each counted once.
+    pub fn sent(&self) -> u64 {
+        self.next
+    }
+
+    /// Returns the packets that it holds.
+    pub fn packets(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// Fills a transport block with at most `bytes`: first what was lost, then what is new.
+    pub fn fill(&mut self, bytes: u64) -> Content {
+        let mut content = Content::default();
+        let mut room = bytes;
+        if let Some(first) = self.again.front_mut() {
+            let length = (first.1 - first.0).min(room);
+            content.again = (first.0, first.0 + length);
+            first.0 += length;
+            room -= length;
+            self.again_bytes -= length;
+            if first.0 == first.1 {
+                self.again.pop_front();
+            }
+        }
+        let until = self.taken.min(self.next + room);
+        content.new = (self.next, until);
+        self.next = until;
+        content
+    }
+
+    /// A block has arrived.
+    pub fn received(&mut self, now: Time, content: &Content) {
+        for range in [content.again, content.new] {
+            self.receive(range);
+        }
+        self.restart(now);
+    }
+
+    fn receive(&mut self, (from, until): Range) {
+        if from >= until || until <= self.prefix {
+            return;
+        }
+        // As a rule what comes is what is next.
+        if from <= self.prefix {
+            self.prefix = until;
+        } else {
+            let place = self.ahead.partition_point(|(_, end)| *end < from);
+            let mut merged = (from, until);
+            let mut last = place;
+            while let Some(next) = self.ahead.get(last).filter(|next| next.0 <= merged.1) {
+                merged = (merged.0.min(next.0), merged.1.max(next.1));
+                last += 1;
+            }
+            self.ahead.splice(place..last, [merged]);
+        }
+        self.join();
+    }
+
+    /// Moves the prefix over what touches it.
+    fn join(&mut self) {
+        let joined = self.ahead.iter().take_while(|range| range.0 <= self.prefix).count();
+        if joined > 0 {
+            self.prefix = self.prefix.max(self.ahead[joined - 1].1);
+            self.ahead.drain(..joined);
+        }
+    }
+
+    /// t-Reordering runs while something is missing below what has come (TS 36.322, section 5.1.3.2.3).
+    fn restart(&mut self, now: Time) {
+        if self.reordering.is_some_and(|(_, below)| self.prefix >= below) {
+            self.reordering = None;
+        }
+        if self.reordering.is_none()
+            && let Some((_, highest)) = self.ahead.last()
+        {
+            self.reordering = Some((now + self.timers.reordering, *highest));
+        }
+    }
+
+    /// HARQ has given a block up.
+    pub fn failed(&mut self, now: Time, content: &Content) {
+        if self.mode == Mode::Unacknowledged {
+            return;
+        }
+        for (range, is_new) in [(content.again, false), (content.new, true)] {
+            if range.0 == range.1 {
+                continue;
+            }
+            // Later data will show that it is missing, unless none has come or it had been sent again already.
+            let is_seen = is_new && self.ahead.last().is_some_and(|(_, highest)| *highest > range.0);
+            let due = if is_seen { Time::MAX } else { now + self.timers.poll };
+            self.lost.push((range, due));
+            if is_seen && self.reordering.is_none_or(|(_, below)| below <= range.0) {
+                // It came after the report that would have named it.
+                self.restart(now);
+            }
+        }
+    }
+
+    /// Returns when [`expire`](Self::expire) is to be called; [`Time::MAX`]: never.
+    pub fn next_change(&self) -> Time {
+        let lost = self.lost.iter().map(|(_, due)| *due).min().unwrap_or(Time::MAX);
+        self.reordering.map_or(lost, |(at, _)| at.min(lost))
+    }
+
+    /// Does what is due at `now`.
+    pub fn expire(&mut self, now: Time) {
+        if let Some((_, below)) = self.reordering.filter(|(at, _)| *at <= now) {
+            self.reordering = None;
+            match self.mode {
+                Mode::Acknowledged => {
+                    let reported = now + self.timers.status;
+                    for (range, due) in self.lost.iter_mut().filter(|(range, _)| range.0 < below) {
+                        debug_assert!(range.0 < range.1, "nothing cannot be lost");
+                        *due = reported.min(*due);
+                    }
+                    // Loss that is not known yet gets its own time when it is.
+                    if self.ahead.last().is_some_and(|(_, highest)| *highest > below) {
+                        self.restart(now);
+                    }
+                }
+                Mode::Unacknowledged => {
+                    self.skip(below);
+                    self.restart(now);
+                }
+            }
+        }
+        let mut place = 0;
+        while place < self.lost.len() {
+            if self.lost[place].1 <= now {
+                let (range, _) = self.lost.remove(place);
+                self.again_bytes += range.1 - range.0;
+                self.again.push_back(range);
+            } else {
+                place += 1;
+            }
+        }
+    }
+
+    /// UM gives up what is missing below `below`.
+    fn skip(&mut self, below: u64) {
+        while self.prefix < below {
+            let until = self.ahead.first().map_or(below, |range| range.0);
+            let (from, mut begin) = (self.prefix, self.begin);
+            for (end, is_lost) in &mut self.packets {
+                *is_lost |= begin < until && *end > from;
+                begin = *end;
+                if begin >= until {
+                    break;
+                }
+            }
+            self.prefix = until;
+            self.join();
+        }
+    }
+
+    /// Returns whether the next packet that leaves in order is lost; `None`: none leaves.
+    pub fn poll(&mut self) -> Option<bool> {
+        let (end, is_lost) = *self.packets.front()?;
+        if end > self.prefix {
+            return None;
+        }
+        self.packets.pop_front();
+        self.begin = end;
+        Some(is_lost)
+    }
+}
