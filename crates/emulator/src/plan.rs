@@ -365,6 +365,7 @@ fn fastest(pipe: &PipeSpec, radio: Option<&RadioKind>, spectrum: Option<&Spectru
         Some(RadioKind::Unshared(..)) => {
             spectrum.iter().flat_map(|it| it.channels.iter()).map(|(_, it)| it.rate).collect()
         }
+        Some(RadioKind::Scheduled(_, cell)) => vec![cell.peak()],
         Some(RadioKind::Cognitive(_)) | None => Vec::new(),
     };
     channels.into_iter().chain([own]).max()

@@ -150,6 +150,8 @@ pub struct Link<P> {
     schedule: Option<Playing>,
     /// What the last silence destroyed at once, until the driver has heard of it.
     flushed: VecDeque<Flushed<P>>,
+    /// Of a link whose MAC has several packets at a time: by how many bytes what it carries may be ahead of the capacity.
+    ahead: Option<u64>,
 }
 
 /// A queue discipline, and what the driver is still to be told.
@@ -216,7 +218,19 @@ impl<P: Payload> Link<P> {
             changes_rate: false,
             schedule: config.schedule.clone().map(Playing::new),
             flushed: VecDeque::new(),
+            ahead: None,
         }
+    }
+
+    /// A MAC serves the link that has several packets at a time ([`take_next`](Self::take_next)). `ahead`: by how many bytes what is
+    /// carried may be ahead of the capacity, since slots carry more than the mean rate.
+    pub fn serve_many(&mut self, ahead: u64) {
+        self.ahead = Some(ahead);
+    }
+
+    /// Packets of the ring that no longer wait, where the MAC takes the next one.
+    fn held(&self) -> u32 {
+        if self.ahead.is_some() { self.begun } else { 0 }
     }
 
     /// Offers a packet to the queue.
@@ -257,7 +271,7 @@ impl<P: Payload> Link<P> {
             self.counters.marked += 1;
         }
         self.queue_max = self.queue_max.max(u64::from(waiting) + 1);
-        if self.ring.len() == 1 && self.gate.is_served() {
+        if waiting == 0 && self.gate.is_served() && self.ring.len() == self.held() + 1 {
             return Offer::Wake;
         }
         Offer::Taken
@@ -471,7 +485,7 @@ impl<P: Payload> Link<P> {
         frame.packet.enter();
         // What became due before this packet came is due before it.
         self.draw(now);
-        let was_empty = self.ring.len() == 0;
+        let was_empty = self.ring.len() == self.held();
         if let Some(managed) = &mut self.managed {
             managed.discipline.enqueue(Time::from_nanos(now), frame, &mut managed.signals);
         }
@@ -479,7 +493,8 @@ impl<P: Payload> Link<P> {
         let waiting = self.waiting();
         self.queue_max = self.queue_max.max(waiting);
         if let Some(managed) = &mut self.managed {
-            managed.wakes |= was_empty && self.ring.len() > 0 && self.gate.is_served();
+            let held = if self.ahead.is_some() { self.begun } else { 0 };
+            managed.wakes |= was_empty && self.ring.len() > held && self.gate.is_served();
         }
         Offer::Managed
     }
@@ -499,8 +514,9 @@ impl<P: Payload> Link<P> {
             managed.has_arrival |= self.begun == 1;
             self.ring.push(&frame);
         }
-        if self.gate.is_served() && self.ring.len() == 0 {
-            while managed.discipline.packets() > 0 && self.ring.len() == 0 {
+        let held = self.held();
+        if self.gate.is_served() && self.ring.len() == held {
+            while managed.discipline.packets() > 0 && self.ring.len() == held {
                 if let Some(frame) = managed.discipline.dequeue(Time::from_nanos(now), &mut managed.signals) {
                     self.waiting_bytes += u64::from(frame.wire);
                     self.ring.push(&frame);
@@ -608,6 +624,50 @@ impl<P: Payload> Link<P> {
             self.draw(now.as_nanos());
         }
         frame
+    }
+
+    /// The MAC takes the first packet that waits, besides those that it has. Returns its size; `None`: none waits. With a queue discipline
+    /// see [`Offer::Managed`].
+    pub fn take_next(&mut self, now: Time) -> Option<u32> {
+        debug_assert!(self.ahead.is_some(), "the MAC serves one packet at a time");
+        if self.ring.len() <= self.begun {
+            return None;
+        }
+        let packet = self.ring.get_mut(self.begun);
+        let (waited, wire) = (now.as_nanos() - packet.time, packet.wire);
+        packet.waited += waited;
+        self.begun += 1;
+        self.counters.waited += waited;
+        self.waiting_bytes -= u64::from(wire);
+        self.counters.carried_bytes += u64::from(wire);
+        if self.managed.is_some() {
+            self.draw(now.as_nanos());
+        }
+        Some(wire)
+    }
+
+    /// The MAC is done with the first of the packets that it has: it has reached the far end, or is lost for a `cause`.
+    pub fn finish(&mut self, lost: Option<DropCause>) -> Frame<P> {
+        debug_assert!(self.begun > 0, "the MAC has a packet");
+        let frame = self.ring.pop();
+        self.begun -= 1;
+        match lost {
+            Some(cause) => {
+                self.count_drop(cause);
+            }
+            None => self.counters.delivered += 1,
+        }
+        frame
+    }
+
+    /// Bytes and number of the packets that wait.
+    pub fn backlog(&self) -> (u64, u64) {
+        let (mut bytes, mut packets) = (self.waiting_bytes, u64::from(self.ring.len() - self.begun));
+        if let Some(managed) = &self.managed {
+            packets += managed.discipline.packets();
+            managed.discipline.visit(&mut |frame| bytes += u64::from(frame.wire));
+        }
+        (bytes, packets)
     }
 
     /// Whether packets were dropped at the full queue since the last call.
@@ -746,7 +806,7 @@ impl<P: Payload> Link<P> {
         let rate = self.highest_rate.bits_per_second() as f64;
         // By a trace the frame on the air is carried bit by bit, and the capacity comes in steps.
         let frame = if self.schedule.is_some() { f64::from(self.last_size & !LOST) } else { 0.0 };
-        1.0 + (frames + 1) as f64 * rate / 16e9 + frame
+        1.0 + (frames + 1) as f64 * rate / 16e9 + frame + self.ahead.unwrap_or(0) as f64
     }
 
     /// What was counted so far.

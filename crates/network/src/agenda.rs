@@ -31,6 +31,8 @@ pub(crate) enum Kind {
     Radio(u32),
     /// A pair of wireless stations has something to do.
     Pair(u32),
+    /// A cell has something to do.
+    Cell(u32),
     /// Something happens in the ad hoc network.
     Air,
     /// The ad hoc network takes what hosts have sent.
@@ -46,7 +48,7 @@ const CODE_BITS: u32 = INDEX_BITS + 4;
 pub const MAX_INDEX: u32 = 1 << INDEX_BITS;
 
 /// Kinds of entry that are the network's own, of sixteen, by bit; all others are free for the driver.
-const OWN_KINDS: u32 = 1 | 1 << 2 | 1 << 8 | 1 << 10 | 1 << AIR_KIND;
+const OWN_KINDS: u32 = 1 | 1 << 2 | 1 << 8 | 1 << 10 | 1 << AIR_KIND | 1 << 14;
 /// The kind of all that happens in an ad hoc network.
 const AIR_KIND: u32 = 13;
 
@@ -110,6 +112,7 @@ impl Change {
             2 => Kind::Radio(index),
             8 => Kind::Pair(index),
             10 => Kind::Transmission(index),
+            14 => Kind::Cell(index),
             _ => match index {
                 0 => Kind::Air,
                 1 => Kind::Sending,
@@ -127,6 +130,7 @@ impl Kind {
             Self::Radio(radio) => (2, radio),
             Self::Pair(pair) => (8, pair),
             Self::Transmission(pipe) => (10, pipe),
+            Self::Cell(cell) => (14, cell),
             Self::Air => (AIR_KIND, 0),
             Self::Sending => (AIR_KIND, 1),
             Self::Places => (AIR_KIND, 2),
@@ -423,7 +427,8 @@ mod tests {
     #[test]
     fn entries_survive_their_code() {
         let last = MAX_INDEX - 1;
-        let kinds = [Kind::Arrival(last), Kind::Transmission(last), Kind::Radio(0), Kind::Pair(last)];
+        let kinds =
+            [Kind::Arrival(last), Kind::Transmission(last), Kind::Radio(0), Kind::Pair(last), Kind::Cell(0)];
         for kind in kinds.into_iter().chain([Kind::Air, Kind::Sending, Kind::Places]) {
             let Due::Network(change) = Due::from_code(kind.code()) else { panic!("{kind:?}") };
             assert_eq!(change.kind(), kind);

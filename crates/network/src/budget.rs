@@ -13,7 +13,7 @@ mod table;
 pub use table::{FlowSpan, Reached};
 
 use crate::payload::{Awaited, Payload};
-use crate::station_pair::{Exchange, Occupation, Rest};
+use crate::station_pair::{Exchange, Occupation, Rest, Slot};
 use cogtcp_link::{Frame, Gate, Link};
 use cogtcp_units::{Rate, Time, prefetch};
 
@@ -34,9 +34,17 @@ pub(crate) enum State {
     Contention,
     Retry,
     Interference,
+    /// Of a link that a cell serves: the slot belongs to the other direction.
+    Pattern,
+    /// The packet waits for a slot or a grant.
+    Grant,
+    /// Blocks that were lost and that HARQ repeats.
+    Harq,
+    /// Resource blocks of other users.
+    Users,
 }
 
-const STATES: usize = State::Interference as usize + 1;
+const STATES: usize = State::Users as usize + 1;
 
 /// Whether a link had carried a packet that it dropped.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -346,6 +354,30 @@ impl Watch {
             Some(Occupation::Contends | Occupation::Other) => self.account.add(State::Contention, span),
             Some(Occupation::Exchange(exchange)) => self.count_exchange(&exchange, since, span),
             Some(Occupation::Undecided) => self.undecided += span,
+            Some(Occupation::Granted) => self.account.add(State::Grant, span),
+            Some(Occupation::Slot(slot)) => self.count_slot(&slot, span),
+        }
+    }
+
+    /// Counts `span` nanoseconds of a slot, in the proportion of its resource blocks.
+    fn count_slot(&mut self, slot: &Slot, span: u64) {
+        let idle = match (slot.waits, slot.all) {
+            (false, _) => None,
+            (true, 0) => Some(State::Pattern),
+            (true, _) => Some(State::Grant),
+        };
+        let lost = if slot.is_struck { State::Interference } else { State::Harq };
+        let mut left = span;
+        for (state, blocks) in [(State::Data, slot.received), (lost, slot.lost), (State::Users, slot.others)]
+        {
+            let time = u128::from(span) * u128::from(blocks) / u128::from(slot.all.max(1));
+            let time = left.min(time as u64);
+            self.account.add(state, time);
+            left -= time;
+        }
+        match idle {
+            Some(state) => self.account.add(state, left),
+            None => self.pending += left,
         }
     }
 

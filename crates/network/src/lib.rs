@@ -36,5 +36,6 @@ pub use observer::{Arrival, Carried, Observer, PacketStep, Place, RadioPlace};
 pub use payload::{Awaited, Payload, StreamId, Transit};
 pub use routes::{Hop, NoRoute, Routes};
 pub use station_pair::{
-    Exchange, Finished, MacCounters, Noted, Occupation, PairConfig, PairMedium, PairRadio, Rest, StationPair,
+    Exchange, Finished, MacCounters, Noted, Occupation, PairConfig, PairMedium, PairRadio, Rest, Slot,
+    StationPair,
 };

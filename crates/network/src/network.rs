@@ -3,6 +3,7 @@
 mod accounts;
 mod air;
 mod build;
+mod cells;
 mod conservation;
 mod hints;
 mod notices;
@@ -24,6 +25,7 @@ use crate::payload::{Awaited, Payload, StreamId, Transit};
 use crate::routes::Hop;
 use crate::station_pair::Noted;
 use air::AdHoc;
+use cells::CellLinks;
 use cogtcp_link::{Departure, DropCause, Flushed, Frame, Gate, Link, Offer};
 use cogtcp_spectrum::air::Air;
 use cogtcp_units::{Rate, Time};
@@ -82,6 +84,7 @@ pub struct Network<P> {
     has_news: bool,
     radios: Vec<GatedLinks>,
     pairs: Vec<ServedPair>,
+    cells: Vec<CellLinks>,
     /// What a pair has to say, empty between its steps.
     notes: VecDeque<Noted>,
     boards: Boards,
@@ -179,6 +182,7 @@ impl<P: Payload> Network<P> {
             }
             Kind::Radio(radio) => self.change_radio(now, radio as usize, observer),
             Kind::Pair(pair) => return self.step_pair(now, pair, observer, into),
+            Kind::Cell(cell) => return self.step_cell(now, cell, observer, into),
             Kind::Air => self.advance_air(now, observer),
             Kind::Sending => self.send_on_air(now, observer),
             Kind::Places => self.record_places(now),

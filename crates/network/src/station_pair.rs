@@ -17,7 +17,7 @@ mod events;
 mod occupation;
 mod results;
 
-pub use occupation::{Exchange, Occupation, Rest};
+pub use occupation::{Exchange, Occupation, Rest, Slot};
 pub use results::MacCounters;
 
 use cogtcp_crosslayer::LinkEvent;

@@ -221,8 +221,16 @@ tables! {
         /// 802.11: exchanges that failed, of which no primary user was the cause, and those that repeat a packet whose
         /// acknowledgement was lost.
         retry_s: f64 in "s",
-        /// 802.11: exchanges that a primary user destroyed.
+        /// What a primary user destroyed: exchanges of 802.11, blocks of a cell, frames of a link without a MAC.
         interference_s: f64 in "s",
+        /// Scheduled access: a packet waits, and the slot belongs to the other direction.
+        pattern_s: f64 in "s",
+        /// Scheduled access: a packet waits for a slot or a grant.
+        grant_s: f64 in "s",
+        /// Scheduled access: transport blocks that were lost, which HARQ repeats.
+        harq_s: f64 in "s",
+        /// Scheduled access: resource blocks of other users.
+        users_s: f64 in "s",
     }
 
     /// One row per flow and sampling instant, while the flow is active.

@@ -1,8 +1,10 @@
 //! CR users in full: the spectrum that they share with primary users, their sensing, their MAC.
 
+mod cell;
 mod sensing;
 mod spectrum;
 
+pub use cell::{BaseStation, CellSettings, Duplex, OtherUsers, RlcMode, Scheduling, Technology};
 pub use sensing::{PuSnr, SensingSettings};
 pub use spectrum::{
     AlternatingChannels, Channels, Crowd, Exponential, ExponentialLaw, LawsOfUsers, MeasuredFile,
@@ -28,6 +30,9 @@ pub struct PairOfUsers {
     /// How the link gets at a channel that is open.
     #[serde(default)]
     pub access: Access,
+    /// The cell, with `access = "scheduled"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<CellSettings>,
     /// Neighbours that sense with each end, from places of their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cooperation: Option<Cooperation>,
@@ -90,6 +95,9 @@ pub enum Access {
     Dcf,
     /// The channel is the link's own while it is open: both directions carry its rate, without frames of a MAC.
     None,
+    /// A base station schedules: the radio's links are those of its users, and the rate follows from `cell`, not from the
+    /// channels' rates. LTE and NR.
+    Scheduled,
 }
 
 /// Whether the two ends of a link sense together.

@@ -114,6 +114,8 @@ pub enum RadioKind {
     Cognitive(Box<CognitiveSpec>),
     /// The CR user without a MAC, whose channel is its links' own while it is open. The experiment has a spectrum.
     Unshared(Box<CognitiveSpec>, Gating),
+    /// The CR user whose links a base station schedules. The experiment has a spectrum.
+    Scheduled(Box<CognitiveSpec>, Box<crate::CellSettings>),
 }
 
 impl Default for RadioKind {
@@ -144,10 +146,25 @@ impl RadioKind {
         if let Self::Unshared(cognitive, _) = self { Some(cognitive) } else { None }
     }
 
+    /// Returns the CR user without the MAC of 802.11: its own channel, or a cell.
+    pub fn user_without_mac(&self) -> Option<&CognitiveSpec> {
+        match self {
+            Self::Unshared(cognitive, _) | Self::Scheduled(cognitive, _) => Some(cognitive),
+            _ => None,
+        }
+    }
+
+    /// Returns the cell, if a base station schedules.
+    pub fn cell(&self) -> Option<&crate::CellSettings> {
+        if let Self::Scheduled(_, cell) = self { Some(cell) } else { None }
+    }
+
     /// What silence does to links without a MAC; `None`: there is one, which decides that.
     pub fn gating(&self) -> Option<Gating> {
         match self {
             Self::Cycle(_, gating) | Self::Journey(_, gating) | Self::Unshared(_, gating) => Some(*gating),
+            // Packets wait for the base station.
+            Self::Scheduled(..) => Some(Gating::default()),
             Self::Cognitive(_) => None,
         }
     }

@@ -45,10 +45,10 @@ pub use adhoc::{
     PlacementModel, SensingOfNodes, WaypointModel,
 };
 pub use cognitive::{
-    Access, AlternatingChannels, Channels, CognitiveUser, Cooperation, Crowd, Ends, Exponential,
-    ExponentialLaw, LawsOfUsers, MeasuredFile, MeasuredUsers, ModelOfUsers, OnOffLaws, PairOfUsers, Place,
-    PuSnr, Reception, SensingSettings, Spectrum, TraceModel, TraceOfUsers, TransmitRadio, Users,
-    WhilePeerSenses,
+    Access, AlternatingChannels, BaseStation, CellSettings, Channels, CognitiveUser, Cooperation, Crowd,
+    Duplex, Ends, Exponential, ExponentialLaw, LawsOfUsers, MeasuredFile, MeasuredUsers, ModelOfUsers,
+    OnOffLaws, OtherUsers, PairOfUsers, Place, PuSnr, Reception, RlcMode, Scheduling, SensingSettings,
+    Spectrum, Technology, TraceModel, TraceOfUsers, TransmitRadio, Users, WhilePeerSenses,
 };
 pub use cogtcp_link::{Flush, QueueLimit, QueueSpec, Silence};
 pub use cogtcp_traffic::{Connection, Pace, Pattern, Period, RequestConfig, VideoConfig, Volume};

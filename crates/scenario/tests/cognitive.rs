@@ -110,7 +110,7 @@ fn a_cr_user_without_a_mac_refuses_settings_of_a_mac() {
         ("radio.cr.cr.reception", "as_released", "RTS and data frames of a MAC"),
         ("radio.cr.silence", "down", "write silence = \"drop\""),
         ("radio.cr.sensing", "{ off = \"1 s\", on = \"1 s\" }", "keep either it or [radio.cr]"),
-        ("radio.cr.cr.access", "dfc", "\"dcf\" or \"none\""),
+        ("radio.cr.cr.access", "dfc", "\"dcf\", \"none\" or \"scheduled\""),
     ] {
         let error =
             none.clone().set(path, value).and_then(|changed| changed.resolve()).unwrap_err().to_string();
@@ -129,6 +129,52 @@ fn a_cr_user_without_a_mac_refuses_settings_of_a_mac() {
     assert!(scenario.warnings().is_empty(), "{:?}", scenario.warnings());
     let kind = &scenario.resolve().unwrap().radios[0].kind;
     assert!(kind.unshared().is_some() && kind.cognitive().is_none() && kind.gating().is_some());
+}
+
+/// What is wrong with a cell is said at its place.
+#[test]
+fn cells_that_do_not_add_up_are_refused_with_their_place() {
+    let base = scenario().set("radio.cr.cr.access", "scheduled").unwrap();
+    for (path, value, message) in [
+        (
+            "cell.duplex",
+            "{ pattern = \"DDU\" }",
+            "slot 3 of the TDD pattern \"DDU\" turns to uplink without a guard",
+        ),
+        ("cell.duplex", "{ tdd = 7 }", "no LTE TDD configuration 7; write 0 to 6"),
+        (
+            "cell",
+            "{ technology = \"nr_30khz\", duplex = { tdd = 2 } }",
+            "NR has no numbered TDD configurations",
+        ),
+        ("cell", "{ duplex = { tdd = 2 }, special = 9 }", "no LTE special subframe configuration 9"),
+        (
+            "cell",
+            "{ duplex = { pattern = \"DSU\" }, special_symbols = [10, 2, 3] }",
+            "10:2:3 symbols has 15; it has 14",
+        ),
+        ("cell.bandwidth", "7 MHz", "write one of 1.4 MHz, 3 MHz, 5 MHz, 10 MHz, 15 MHz, 20 MHz"),
+        ("cell.layers", "5", "5 is out of range"),
+        ("cell.others", "{ share = 1.0 }", "a share of 1 is out of range"),
+        ("cell.sinrs", "[\"1 dB\", \"2 dB\"]", "2 values for 1 links of the radio"),
+        ("cell.request_period", "0 s", "more than \"0 s\""),
+        (
+            "mac.cw_min",
+            "15",
+            "mac has no meaning with access = \"scheduled\": its settings are those of cell",
+        ),
+        ("channel", "17", "there is no channel 17"),
+    ] {
+        let path = format!("radio.cr.cr.{path}");
+        let error = base.clone().set(&path, value).and_then(|it| it.resolve()).unwrap_err().to_string();
+        assert!(error.contains(message), "{path} = {value}: {error}");
+    }
+    let lossy = base.clone().set("topology.single_hop.link.loss", "1 %").unwrap();
+    assert!(lossy.resolve().unwrap_err().to_string().contains("HARQ and RLC decide"));
+    let unused = scenario().set("radio.cr.cr.cell", "{ bandwidth = \"5 MHz\" }").unwrap();
+    assert!(unused.resolve().unwrap_err().to_string().contains("only scheduled access has a cell"));
+    let kind = &base.resolve().unwrap().radios[0].kind;
+    assert!(kind.cell().is_some() && kind.user_without_mac().is_some() && kind.unshared().is_none());
 }
 
 #[test]

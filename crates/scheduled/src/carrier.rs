@@ -1,8 +1,8 @@
 //! Carriers: resource blocks, what of them is no data, and the bits of a block by modulation and coding scheme (MCS).
 //!
-//! Sources: TS 36.101 table 5.6-1 and TS 38.101-1 table 5.3.2-1 (blocks of a bandwidth), TS 36.211 sections 6.10.1, 6.7, 6.6, 6.11
-//! (reference signals, PDCCH, PBCH, synchronisation), TS 36.213 tables 7.1.7.1-1 and 7.1.7.2.1-1 (MCS, transport blocks), TS 38.214
-//! table 5.1.3.1-1 (MCS of NR).
+//! Blocks of a bandwidth: TS 36.101 table 5.6-1, TS 38.101-1 table 5.3.2-1. Reference signals, PDCCH, PBCH, synchronisation: TS 36.211
+//! sections 6.10.1, 6.7, 6.6, 6.11. MCS and transport blocks: TS 36.213 tables 7.1.7.1-1 and 7.1.7.2.1-1. MCS of NR: TS 38.214 table
+//! 5.1.3.1-1.
 
 use crate::frame::{Direction, Frame, SYMBOLS, Slot};
 use cogtcp_units::{Duration, Rate};
@@ -103,7 +103,10 @@ impl Technology {
 
     /// Returns the resource blocks of a bandwidth in MHz; `None`: it does not have this one.
     pub fn blocks(self, megahertz: f64) -> Option<u32> {
-        self.bandwidths().iter().find(|(known, _)| (known - megahertz).abs() < 1e-9).map(|(_, blocks)| *blocks)
+        self.bandwidths()
+            .iter()
+            .find(|(known, _)| (known - megahertz).abs() < 1e-9)
+            .map(|(_, blocks)| *blocks)
     }
 }
 
@@ -175,8 +178,8 @@ impl Carrier {
             Direction::Downlink => {
                 let slots = Duration::from_millis(10).as_nanos() / frame.slot().as_nanos();
                 let has_broadcast = match self.technology {
-                    Technology::Lte => number % slots == 0 || number % slots == slots / 2,
-                    _ => number % (2 * slots) == 0,
+                    Technology::Lte => number.is_multiple_of(slots) || number % slots == slots / 2,
+                    _ => number.is_multiple_of(2 * slots),
                 };
                 let broadcast = if self.technology == Technology::Lte { 6 } else { 20 };
                 if has_broadcast { self.blocks.saturating_sub(broadcast) } else { self.blocks }
@@ -219,9 +222,7 @@ impl Carrier {
                 .collect();
         }
         NR.iter()
-            .filter_map(|(order, efficiency)| {
-                coding(efficiency * f64::from(elements), *order, CODE_RATE[1])
-            })
+            .filter_map(|(order, efficiency)| coding(efficiency * f64::from(elements), *order, CODE_RATE[1]))
             .collect()
     }
 
@@ -230,7 +231,7 @@ impl Carrier {
         self.rate(frame, direction, |codings| codings.last().copied())
     }
 
-    /// Returns the rate of a direction whose slots use the MCS that `choose` takes of those of the slot.
+    /// Returns the rate of a direction whose slots use the MCS that `choose` takes of all that the slot has.
     pub fn rate(
         &self,
         frame: &Frame,

@@ -20,7 +20,7 @@ use uplink::Uplink;
 /// Both directions, in the order in which everything that has one for each lists them.
 pub const DIRECTIONS: [Direction; 2] = [Direction::Downlink, Direction::Uplink];
 
-/// Whoever keeps the packets that wait for a cell: a queue for each user and direction.
+/// Keeps the packets that wait for a cell: a queue for each user and direction.
 pub trait Buffers {
     /// Returns the bytes and the number of the packets that wait.
     fn waiting(&self, user: usize, direction: Direction) -> (u64, u64);
@@ -54,12 +54,12 @@ pub struct Departed {
 pub struct SlotUse {
     /// That may carry data; none: the slot belongs to the other direction.
     pub all: u32,
-    /// With data of its own that HARQ sends for the first time.
-    pub new: u32,
-    /// With data of its own that HARQ sends again.
-    pub again: u32,
-    /// With data of its own that is lost at the first attempt, of `new`.
-    pub failed: u32,
+    /// With data of its own, which is received.
+    pub received: u32,
+    /// With data of its own, which is lost.
+    pub lost: u32,
+    /// True if what is lost was destroyed from outside.
+    pub is_struck: bool,
     /// Of other users.
     pub others: u32,
     /// True if the user has more data than the slot takes, or no grant for it.
@@ -181,9 +181,8 @@ impl Cell {
             }
         }
         let saturated = config.load.saturated as usize;
-        let load_fading = (0..saturated).filter_map(|user| {
-            Some([fading("load", user, 0)?, fading("load", user, 1)?])
-        });
+        let load_fading =
+            (0..saturated).filter_map(|user| Some([fading("load", user, 0)?, fading("load", user, 1)?]));
         let is_lte = carrier.technology == Technology::Lte;
         Self {
             levels,
@@ -262,8 +261,18 @@ impl Cell {
         }
     }
 
-    /// Plays what is due at `now`. What leaves tells [`poll`](Self::poll).
-    pub fn step(&mut self, now: Time, buffers: &mut impl Buffers, air: &mut impl Interference) -> Option<u64> {
+    /// Whether no slot is under way at `now`.
+    pub fn is_between(&self, now: Time) -> bool {
+        self.config.frame.start_of(self.unplayed) <= now
+    }
+
+    /// Plays what is due at `now`. Returns the slot that begins. What leaves tells [`poll`](Self::poll).
+    pub fn step(
+        &mut self,
+        now: Time,
+        buffers: &mut impl Buffers,
+        air: &mut impl Interference,
+    ) -> Option<u64> {
         // What ends with a slot comes before the slot that begins there.
         while let Some(received) = self.received.pop_front_if(|it| it.at <= now) {
             self.receive(now, &received);

@@ -1,5 +1,5 @@
-//! Radio link control (RLC) of one direction of a user: packets as a stream of bytes, cut into transport blocks, and put in order again at
-//! the far end (TS 36.322, TS 38.322).
+//! Radio link control (RLC) of one direction of a user (TS 36.322, TS 38.322). Packets are a stream of bytes, which is cut into transport
+//! blocks and put in order again at the far end.
 //!
 //! Acknowledged mode (AM) sends again what HARQ has lost; unacknowledged mode (UM) skips it. Both hand packets over in order, and wait for
 //! what is missing by t-Reordering.

@@ -33,8 +33,13 @@ fn shares_of_tdd_patterns_are_those_of_their_symbols() {
 /// configuration 7 and four blocks of PUCCH; the vendor says nothing of these.
 #[test]
 fn peak_rates_are_those_of_a_vendor_within_five_percent() {
-    let carrier =
-        Carrier { technology: Technology::Lte, blocks: 100, layers: 2, control_symbols: 3, control_blocks: 4 };
+    let carrier = Carrier {
+        technology: Technology::Lte,
+        blocks: 100,
+        layers: 2,
+        control_symbols: 3,
+        control_blocks: 4,
+    };
     for (number, down, up) in [(1, 65.0, 27.0), (2, 94.0, 14.0)] {
         let frame = Frame::lte_tdd(number, 7).unwrap();
         for (direction, published) in [(Direction::Downlink, down), (Direction::Uplink, up)] {
@@ -47,8 +52,13 @@ fn peak_rates_are_those_of_a_vendor_within_five_percent() {
 /// FDD of 20 MHz, two layers, one symbol of PDCCH, without broadcast: two of the largest transport blocks each millisecond.
 #[test]
 fn peaks_are_bounded_by_what_a_receiver_has_to_decode() {
-    let one =
-        Carrier { technology: Technology::Lte, blocks: 100, layers: 2, control_symbols: 1, control_blocks: 4 };
+    let one = Carrier {
+        technology: Technology::Lte,
+        blocks: 100,
+        layers: 2,
+        control_symbols: 1,
+        control_blocks: 4,
+    };
     let slot = Slot { downlink: 14, uplink: 14 };
     assert_eq!(one.elements(slot, Direction::Downlink), 144);
     assert_eq!(one.codings(slot, Direction::Downlink).last().unwrap().bits * 100.0, 2.0 * 75376.0);
@@ -57,8 +67,13 @@ fn peaks_are_bounded_by_what_a_receiver_has_to_decode() {
     assert_eq!(three.elements(slot, Direction::Downlink), 120);
     assert_eq!(three.codings(slot, Direction::Downlink).last().unwrap().bits * 100.0, 2.0 * 63776.0);
     // NR: 273 blocks of 100 MHz, 12 x 12 elements, 64-QAM at 0.926: 436 Mbit/s a layer.
-    let nr =
-        Carrier { technology: Technology::Nr30, blocks: 273, layers: 1, control_symbols: 1, control_blocks: 0 };
+    let nr = Carrier {
+        technology: Technology::Nr30,
+        blocks: 273,
+        layers: 1,
+        control_symbols: 1,
+        control_blocks: 0,
+    };
     assert_eq!(nr.elements(slot, Direction::Downlink), 144);
     let fdd = Frame::fdd(Technology::Nr30.slot()).unwrap();
     close(nr.peak(&fdd, Direction::Uplink).bits_per_second() as f64, 273.0 * 156.0 * 5.5547 * 2000.0, 0.001);
@@ -74,7 +89,11 @@ fn feedback_comes_in_uplink_subframes() {
         for at in (0..10).filter(|at| frame.slots()[*at as usize].downlink > 0) {
             let back = feedback(&frame, Direction::Downlink, at);
             assert!(back >= at + 4 && back <= at + 13, "configuration {number}, subframe {at}: {back}");
-            assert_eq!(frame.slots()[(back % 10) as usize].uplink, 14, "configuration {number}, subframe {at}");
+            assert_eq!(
+                frame.slots()[(back % 10) as usize].uplink,
+                14,
+                "configuration {number}, subframe {at}"
+            );
             // The processes of table 7-1 suffice to send in every downlink subframe.
             let again = retransmission(&frame, Direction::Downlink, at);
             let within = (at..again).filter(|it| frame.slots()[(it % 10) as usize].downlink > 0).count();
@@ -86,9 +105,14 @@ fn feedback_comes_in_uplink_subframes() {
 /// At the SINR that an efficiency needs a tenth of the blocks is lost; a dB more or less decides.
 #[test]
 fn blocks_are_lost_around_the_sinr_that_they_need() {
-    for coding in
-        (Carrier { technology: Technology::Nr15, blocks: 25, layers: 1, control_symbols: 2, control_blocks: 0 })
-            .codings(Slot { downlink: 14, uplink: 0 }, Direction::Downlink)
+    for coding in (Carrier {
+        technology: Technology::Nr15,
+        blocks: 25,
+        layers: 1,
+        control_symbols: 2,
+        control_blocks: 0,
+    })
+    .codings(Slot { downlink: 14, uplink: 0 }, Direction::Downlink)
     {
         let sinr = needed(coding.efficiency);
         close(block_error_rate(sinr, coding.efficiency), 0.1, 1e-9);

@@ -37,6 +37,7 @@ pub mod prediction;
 pub mod propagation;
 mod radio_trait;
 mod registry;
+pub mod regulation;
 pub mod theory;
 
 pub use cogtcp_crosslayer::{ChannelId, LinkEvent, OutageCause, Phase, Verdict};

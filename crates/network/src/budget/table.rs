@@ -97,6 +97,10 @@ impl Budget {
                 contention_s: spent.of(State::Contention),
                 retry_s: spent.of(State::Retry),
                 interference_s: spent.of(State::Interference) + seconds(spent.carried.interfered),
+                pattern_s: spent.of(State::Pattern),
+                grant_s: spent.of(State::Grant),
+                harq_s: spent.of(State::Harq),
+                users_s: spent.of(State::Users),
             };
             table.push(row);
         }

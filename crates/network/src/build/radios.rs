@@ -21,7 +21,7 @@ pub fn radio(spec: &RadioSpec, course: Option<&Arc<Course>>, seed: u64) -> Optio
     match &spec.kind {
         RadioKind::Cycle(cycle, _) => Some(Box::new(CognitiveCycle::new(cycle, seed, &spec.name))),
         RadioKind::Journey(..) => Some(Box::new(JourneyRadio::new(Arc::clone(course?)))),
-        RadioKind::Cognitive(_) | RadioKind::Unshared(..) => None,
+        RadioKind::Cognitive(_) | RadioKind::Unshared(..) | RadioKind::Scheduled(..) => None,
     }
 }
 

@@ -72,7 +72,7 @@ impl<P: Payload> Network<P> {
             let made = AdHoc::new(spec, experiment, spectrum.as_ref(), seed, until, recording);
             air = Some(Box::new(made.map_err(|error| wrong(&error))?));
         }
-        let is_unshared = experiment.radios.iter().any(|radio| radio.kind.unshared().is_some());
+        let is_unshared = experiment.radios.iter().any(|radio| radio.kind.user_without_mac().is_some());
         if spectrum.is_none() && is_unshared {
             let made = build::air(experiment, horizon, seed);
             spectrum = made.map_err(|error| BuildError::AdHoc(error.to_string()))?;
@@ -89,6 +89,7 @@ impl<P: Payload> Network<P> {
             has_news: false,
             radios: GatedLinks::all(experiment, seed, until, spectrum.as_ref())?,
             pairs: Vec::new(),
+            cells: Vec::new(),
             notes: VecDeque::new(),
             boards: Boards::new(experiment),
             notices: Notices::default(),
@@ -100,6 +101,7 @@ impl<P: Payload> Network<P> {
             baselines: Vec::new(),
             warm_at: Time::ZERO,
         };
+        network.add_cells(experiment, seed);
         network.mark_unshared();
         pairs.into_iter().for_each(|placed| network.add_pair(placed));
         Ok(network)

@@ -120,6 +120,8 @@ impl<P: Payload> Network<P> {
     pub(super) fn wake(&mut self, now: Time, pipe: u32) {
         if let Some(place) = self.pairs.iter().position(|served| served.pair.pipes().contains(&pipe)) {
             self.arm_pair(now, place);
+        } else {
+            self.wake_cell(now, pipe);
         }
     }
 

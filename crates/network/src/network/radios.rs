@@ -56,6 +56,8 @@ pub(super) struct GatedLinks {
     holding: Option<u32>,
     /// The gate in silence.
     silent: Gate,
+    /// Its place among the cells, if it is that of a base station.
+    cell: Option<usize>,
     /// The nodes at the ends of its links, each with the first of the links there.
     nodes: Vec<(usize, usize)>,
     /// The rate of its first link, which stands for "the link's own" in what is told of it.
@@ -87,7 +89,7 @@ impl GatedLinks {
             }
             let Some(gating) = spec.kind.gating() else { continue };
             let course = build::course(spec, end, seed);
-            let mover = match (spec.kind.unshared(), air) {
+            let mover = match (spec.kind.user_without_mac(), air) {
                 (Some(cognitive), Some(air)) => {
                     let user = ChannelUser::new(cognitive, spec, air, seed);
                     let wrong = |why| BuildError::Radio { radio: spec.name.clone(), why };
@@ -115,6 +117,7 @@ impl GatedLinks {
                 pipes: spec.links.iter().flat_map(|link| [2 * *link as u32, 2 * *link as u32 + 1]).collect(),
                 holding: None,
                 silent: gating.silent_gate(),
+                cell: None,
                 nodes,
                 own_rate: spec.links.first().map_or(Rate::ZERO, |link| experiment.links[*link].forward.rate),
                 warm: RadioStats::default(),
@@ -125,9 +128,17 @@ impl GatedLinks {
 
     /// The gate of one of its pipes now.
     fn gate(&self, pipe: u32) -> Gate {
+        if self.cell.is_some() {
+            return Gate::of_served(self.mover.radio().phase().is_silent());
+        }
         let gate = if self.mover.radio().phase().is_silent() { self.silent } else { Gate::Open };
         let is_held = gate.destroys() && self.holding == Some(pipe);
         if is_held { Gate::Hold } else { gate }
+    }
+
+    /// The CR user behind a cell.
+    pub(super) fn user_mut(&mut self) -> Option<&mut ChannelUser> {
+        if let Mover::User(user) = &mut self.mover { Some(user) } else { None }
     }
 
     /// Metrics count from `now`.
@@ -153,9 +164,21 @@ impl GatedLinks {
 }
 
 impl<P: Payload> Network<P> {
+    /// The radio at this place of the experiment is that of a base station, the cell at `cell`. Returns its place among those that gate
+    /// links; `None`: it is no CR user without a MAC of its own.
+    pub(super) fn give_cell(&mut self, radio: usize, cell: usize) -> Option<usize> {
+        let place = self.radios.iter().position(|it| it.number == radio)?;
+        let it = &mut self.radios[place];
+        matches!(it.mover, Mover::User(_)).then(|| {
+            it.cell = Some(cell);
+            place
+        })
+    }
+
     /// Marks the links whose frames meet primary users.
     pub(super) fn mark_unshared(&mut self) {
-        for radio in self.radios.iter().filter(|radio| matches!(radio.mover, Mover::User(_))) {
+        let users = self.radios.iter().filter(|radio| matches!(radio.mover, Mover::User(_)));
+        for radio in users.filter(|radio| radio.cell.is_none()) {
             radio.pipes.iter().for_each(|pipe| self.pipes[*pipe as usize].settles = true);
         }
     }
@@ -239,6 +262,9 @@ impl<P: Payload> Network<P> {
     }
 
     fn set_gates(&mut self, now: Time, number: usize, observer: &mut impl Observer<P>) {
+        if let Some(cell) = self.radios[number].cell {
+            return self.set_cell(now, number, cell);
+        }
         let it = &mut self.radios[number];
         if let Mover::User(user) = &mut it.mover {
             let has_packets = it.pipes.iter().any(|pipe| !self.pipes[*pipe as usize].is_empty());

@@ -152,24 +152,44 @@ impl ChannelUser {
         if lost.is_some() {
             return None;
         }
-        let reception = Reception {
+        match self.fate(direction, channel, start, until) {
+            Fate::Interfered => Some(DropCause::Interference),
+            Fate::TooWeak => Some(DropCause::Loss),
+            Fate::Captured => self.errs(direction, channel).then_some(DropCause::Loss),
+        }
+    }
+
+    /// What primary users and noise make of a frame of direction 0 or 1.
+    fn fate(&mut self, direction: usize, channel: ChannelId, from: Time, until: Time) -> Fate {
+        self.users.fate(&Reception {
             receiver: InterfaceId(1 - direction as u32),
             place: self.ends[1 - direction],
             channel,
             kind: FrameKind::Data,
-            from: start,
+            from,
             until,
             signal: self.signal,
             others: 0.0,
             capture: self.capture,
-        };
+        })
+    }
+
+    /// Whether the channel's own errors strike a frame of direction 0 or 1.
+    fn errs(&mut self, direction: usize, channel: ChannelId) -> bool {
         let rate = self.radio.air().channels.get(channel).map_or(0.0, |entry| entry.error_rate.get());
-        let errs = rate > 0.0 && self.errors[direction].uniform() < rate;
-        match self.users.fate(&reception) {
-            Fate::Interfered => Some(DropCause::Interference),
-            Fate::TooWeak => Some(DropCause::Loss),
-            Fate::Captured => errs.then_some(DropCause::Loss),
-        }
+        rate > 0.0 && self.errors[direction].uniform() < rate
+    }
+
+    /// A slot of direction 0 or 1 is on the air. Returns whether primary users or noise destroy what is received.
+    pub(super) fn sends_slot(&mut self, direction: usize, from: Time, until: Time) -> bool {
+        let channel = self.radio.loaded();
+        self.count_on_air(channel, from, until);
+        self.fate(direction, channel, from, until) != Fate::Captured
+    }
+
+    /// Whether the channel's own errors strike a block of direction 0 or 1.
+    pub(super) fn garbles(&mut self, direction: usize) -> bool {
+        self.errs(direction, self.radio.loaded())
     }
 
     /// Counts that a frame was on the air of `channel`, but for the time for which another one of this radio is counted.

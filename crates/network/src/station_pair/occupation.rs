@@ -17,6 +17,27 @@ pub enum Occupation {
     Exchange(Exchange),
     /// An exchange of its own of which it is not known yet what it comes to.
     Undecided,
+    /// A packet waits for a slot or a grant of a cell.
+    Granted,
+    /// A slot of a cell.
+    Slot(Slot),
+}
+
+/// What a slot of a cell is to a link, in resource blocks.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Slot {
+    /// All that may carry data; none: the slot belongs to the other direction.
+    pub all: u32,
+    /// With its data, which is received.
+    pub received: u32,
+    /// With its data, which is lost: HARQ repeats it.
+    pub lost: u32,
+    /// Whether primary users destroyed what is lost.
+    pub is_struck: bool,
+    /// Of other users.
+    pub others: u32,
+    /// Whether it has more to send than the slot takes.
+    pub waits: bool,
 }
 
 /// An exchange of frames on the air.

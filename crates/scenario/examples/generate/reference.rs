@@ -47,6 +47,8 @@ const TABLES: &[(&str, &str)] = &[
     ("[radio.cr]", "CognitiveUser"),
     ("radio.cr.detector", "Detector*"),
     ("radio.cr.cooperation", "Cooperation"),
+    ("radio.cr.cell", "CellSettings"),
+    ("radio.cr.cell.others", "OtherUsers"),
     ("radio.cr.policy", "Policy*"),
     ("radio.cr.mac", "Mac"),
     ("[train]", "Train"),

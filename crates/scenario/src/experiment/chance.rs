@@ -47,7 +47,10 @@ impl RadioSpec {
                 senses_at_random || pu.is_some() || *channel != ChannelChoice::Stay
             }
             // The terrain and those who pass; back-off, errors of detection.
-            RadioKind::Journey(..) | RadioKind::Cognitive(_) | RadioKind::Unshared(..) => true,
+            RadioKind::Journey(..)
+            | RadioKind::Cognitive(_)
+            | RadioKind::Unshared(..)
+            | RadioKind::Scheduled(..) => true,
         }
     }
 }

@@ -64,6 +64,16 @@ pub(super) fn check_links(
         }
         return;
     }
+    if user.access == Access::Scheduled {
+        let cell = user.cell.clone().unwrap_or_default();
+        let mut report = |path: &Path, message: String, remedy: String| findings.error(path, message, remedy);
+        cell.check(radio.links.len(), &path.key("cr").key("cell"), &mut report);
+        if let Some(link) = link.filter(|link| loses(link)) {
+            let message = format!("the link \"{}\" loses packets, which HARQ and RLC decide", link.name);
+            findings.error(&path.key("cr"), message, "take loss and drops out, or put them on a wired link");
+        }
+        return;
+    }
     if radio.links.len() > 1 {
         let message = "a CR user with its MAC has one link: the two stations at its ends share a channel, no third one does";
         let remedy = "give each link a [[radio]] of its own (they do not hear each other), or send several flows over one link";
@@ -77,6 +87,11 @@ pub(super) fn check_links(
         );
         findings.error(&path.key("cr"), message, "put drops on a wired link before or after it");
     }
+}
+
+/// True for a link that loses packets by chance or by their number.
+fn loses(link: &LinkSpec) -> bool {
+    [&link.forward, &link.reverse].iter().any(|pipe| pipe.loss.get() > 0.0 || !pipe.drops.is_empty())
 }
 
 /// What both kinds of CR users are: their radio, wherever it stands, and what its detector may take from around it.
@@ -164,7 +179,14 @@ pub(super) fn user(
             }
             user.mac.check(&mut findings.under(&path.key("mac")));
         }
-        Access::None => check_unshared(user, &path, findings),
+        Access::None | Access::Scheduled => check_unshared(user, &path, findings),
+    }
+    if user.cell.is_some() && user.access != Access::Scheduled {
+        findings.error(
+            &path.key("cell"),
+            "only scheduled access has a cell",
+            "write access = \"scheduled\", or take cell out",
+        );
     }
     let (radio, surroundings) = radio(&user.shared, user.capture, spectrum, &path, run, findings)?;
     if !findings.none_since(before) {
@@ -186,8 +208,12 @@ pub(super) fn user(
 /// Refuses settings that need a MAC.
 fn check_unshared(user: &CognitiveUser, path: &Path, findings: &mut Findings) {
     let one_radio = "both ends share one radio";
+    let (access, mac) = match user.access {
+        Access::Scheduled => ("scheduled", "its settings are those of cell"),
+        _ => ("none", "there is no MAC"),
+    };
     let fields = [
-        ("mac", user.mac != Dcf::default(), "there is no MAC"),
+        ("mac", user.mac != Dcf::default(), mac),
         ("while_peer_senses", user.while_peer_senses != WhilePeerSenses::Wait, "no frame is retried"),
         ("reception", user.shared.reception != Reception::Sinr, "there are no RTS and data frames of a MAC"),
         ("ends", user.ends != Ends::Synchronous, one_radio),
@@ -196,7 +222,7 @@ fn check_unshared(user: &CognitiveUser, path: &Path, findings: &mut Findings) {
     for (key, _, why) in fields.into_iter().filter(|(_, given, _)| *given) {
         findings.error(
             &path.key(key),
-            format!("{key} has no meaning with access = \"none\": {why}"),
+            format!("{key} has no meaning with access = \"{access}\": {why}"),
             format!("take {key} out, or write access = \"dcf\""),
         );
     }

@@ -86,9 +86,9 @@ const BESIDE_CR: [(&str, IsGiven, &str); 6] = [
 /// How many of these are fields of a cycle; those after them say what silence does.
 const OF_CYCLE: usize = 4;
 
-/// True for a CR user whose MAC serves its link.
+/// True for a CR user whose MAC serves its links.
 fn has_mac(radio: &Radio) -> bool {
-    radio.cr.as_ref().is_some_and(|user| user.access == Access::Dcf)
+    radio.cr.as_ref().is_some_and(|user| user.access != Access::None)
 }
 
 /// What moves the radio: exactly one of `cr`, `journey`, and the fields of a cycle.
@@ -129,6 +129,9 @@ fn kind(
             Some(match user.access {
                 Access::Dcf => RadioKind::Cognitive(spec),
                 Access::None => RadioKind::Unshared(spec, gating),
+                Access::Scheduled => {
+                    RadioKind::Scheduled(spec, Box::new(user.cell.clone().unwrap_or_default()))
+                }
             })
         }
         (None, Some(journey)) => {

@@ -24,7 +24,12 @@ struct Filling {
 
 impl Cell {
     /// Plays slot `number`. Returns true if something is left to be sent.
-    pub(super) fn play(&mut self, number: u64, buffers: &mut impl Buffers, air: &mut impl Interference) -> bool {
+    pub(super) fn play(
+        &mut self,
+        number: u64,
+        buffers: &mut impl Buffers,
+        air: &mut impl Interference,
+    ) -> bool {
         let place = (number % self.config.frame.slots().len() as u64) as usize;
         let mut is_busy = self.config.load.saturated > 0;
         for direction in DIRECTIONS {
@@ -36,8 +41,8 @@ impl Cell {
             }
             for user in 0..self.config.users.len() {
                 let it = &self.streams[2 * user + direction as usize];
-                let has_data = it.bearer.unsent() + it.bearer.to_repeat() > 0
-                    || buffers.waiting(user, direction).1 > 0;
+                let has_data =
+                    it.bearer.unsent() + it.bearer.to_repeat() > 0 || buffers.waiting(user, direction).1 > 0;
                 is_busy |= has_data || !it.again.is_empty();
                 self.streams[2 * user + direction as usize].slot.waits = has_data;
             }
@@ -94,7 +99,7 @@ impl Cell {
         self.schedulers[direction as usize].end_slot();
         for user in 0..self.config.users.len() {
             let it = &mut self.streams[2 * user + direction as usize].slot;
-            (it.all, it.others) = (all, all - slot.free - it.new - it.again);
+            (it.all, it.others) = (all, all - slot.free - it.received - it.lost);
         }
     }
 
@@ -132,8 +137,7 @@ impl Cell {
         for number in 0..self.config.load.saturated as usize {
             let gain =
                 self.load_fading.get_mut(number).map_or(1.0, |it| it[direction].gains(slot.from, age).1);
-            let candidate =
-                Candidate { bits: bits(self.config.load.sinr.linear() * gain), is_waiting: true };
+            let candidate = Candidate { bits: bits(self.config.load.sinr.linear() * gain), is_waiting: true };
             self.candidates[self.config.users.len() + number] = candidate;
         }
     }
@@ -150,11 +154,9 @@ impl Cell {
             let blocks = block.blocks.min(slot.free);
             slot.free -= blocks;
             slot.grants -= 1;
-            self.streams[stream].slot.again += blocks;
             self.streams[stream].again.remove(place);
-            if self.attempt(stream, block, slot, air) {
-                place += 1;
-            }
+            // What fails comes back at the end of the list, and is not due.
+            self.attempt(stream, blocks, block, slot, air);
         }
     }
 
@@ -188,7 +190,6 @@ impl Cell {
             self.report(user, slot, buffers);
         }
         slot.free -= blocks;
-        self.streams[stream].slot.new += blocks;
         let efficiency = {
             let levels = &self.levels[(slot.number % self.levels.len() as u64) as usize];
             let levels = &levels[slot.direction as usize];
@@ -196,9 +197,7 @@ impl Cell {
             levels[usable - 1].coding.efficiency
         };
         let block = Block { content, efficiency, blocks, attempts: 0, energy: 0.0, ready: 0 };
-        if self.attempt(stream, block, slot, air) {
-            self.streams[stream].slot.failed += blocks;
-        }
+        self.attempt(stream, blocks, block, slot, air);
         blocks
     }
 
@@ -224,8 +223,15 @@ impl Cell {
         self.request(slot.until, user, buffers);
     }
 
-    /// One attempt at a block. Returns true if it failed and will be repeated.
-    fn attempt(&mut self, stream: usize, block: Block, slot: &mut Filling, air: &mut impl Interference) -> bool {
+    /// One attempt at a block, which takes so many resource blocks of the slot.
+    fn attempt(
+        &mut self,
+        stream: usize,
+        blocks: u32,
+        block: Block,
+        slot: &mut Filling,
+        air: &mut impl Interference,
+    ) {
         let is_struck = match slot.struck {
             Some(is_struck) => is_struck,
             None => *slot.struck.insert(air.strikes(slot.direction, slot.from, slot.until)),
@@ -235,16 +241,17 @@ impl Cell {
         // Chase combining: the energies of the attempts add up, but for what is destroyed.
         let energy = if is_struck { block.energy } else { block.energy + it.now.0 };
         let draw = it.errors.uniform();
-        let is_received = !is_struck
-            && draw >= block_error_rate(energy, block.efficiency)
-            && !air.garbles(slot.direction);
+        let is_received =
+            !is_struck && draw >= block_error_rate(energy, block.efficiency) && !air.garbles(slot.direction);
+        let counted = if is_received { &mut it.slot.received } else { &mut it.slot.lost };
+        *counted += blocks;
+        it.slot.is_struck |= is_struck;
         let again = feedback::retransmission(&self.config.frame, slot.direction, slot.number);
         if !is_received && attempts < self.config.attempts {
             it.again.push(Block { attempts, energy, ready: again, ..block });
-            return true;
+            return;
         }
         it.busy.push_back(again);
         self.received.push_back(Received { at: slot.until, stream, content: block.content, is_received });
-        false
     }
 }

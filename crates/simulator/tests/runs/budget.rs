@@ -3,7 +3,7 @@
 use crate::support::*;
 use cogtcp_records::Run;
 
-const STATES: [&str; 15] = [
+const STATES: [&str; 19] = [
     "delivered_s",
     "headers_s",
     "duplicate_s",
@@ -19,6 +19,10 @@ const STATES: [&str; 15] = [
     "contention_s",
     "retry_s",
     "interference_s",
+    "pattern_s",
+    "grant_s",
+    "harq_s",
+    "users_s",
 ];
 
 /// The states sum to the span.

@@ -12,6 +12,7 @@ mod metrics;
 mod outages;
 mod packets;
 mod queues;
+mod scheduled;
 mod sensing;
 mod snapshot;
 mod support;

@@ -1,0 +1,239 @@
+//! Links that a cell serves: a base station, whose users are the far ends of its radio's links.
+//!
+//! The links keep what waits, and packets on their way until they leave; the cell decides what is sent in which slot, and when packets
+//! leave. The radio decides when the channel is open, and primary users what is lost of a slot.
+
+use super::Network;
+use super::unshared::ChannelUser;
+use crate::agenda::Kind;
+use crate::observer::{Arrival, Observer, PacketStep};
+use crate::payload::Payload;
+use crate::station_pair::{Occupation, Slot};
+use cogtcp_link::{DropCause, Gate, Link};
+use cogtcp_scenario::{BaseStation, Experiment};
+use cogtcp_scheduled::frame::Direction;
+use cogtcp_scheduled::{Buffers, Cell, Interference, SlotUse};
+use cogtcp_spectrum::Radio;
+use cogtcp_units::{Rate, Time};
+use cogtcp_wireless::FrameKind;
+
+const DIRECTIONS: [Direction; 2] = [Direction::Downlink, Direction::Uplink];
+
+/// A cell with its links.
+#[derive(Debug)]
+pub(super) struct CellLinks {
+    /// Its radio's place among those that gate links.
+    radio: usize,
+    cell: Cell,
+    /// Downlink and uplink of each user.
+    pipes: Vec<u32>,
+    /// The rate of each, alone in the cell.
+    rates: Vec<Rate>,
+    /// When its pending event is due; [`Time::MAX`]: none is.
+    armed: Time,
+}
+
+/// The links of a cell as its buffers.
+struct Queues<'a, P> {
+    links: &'a mut [Link<P>],
+    pipes: &'a [u32],
+}
+
+impl<P: Payload> Buffers for Queues<'_, P> {
+    fn waiting(&self, user: usize, direction: Direction) -> (u64, u64) {
+        self.links[self.pipes[2 * user + direction as usize] as usize].backlog()
+    }
+
+    fn take(&mut self, now: Time, user: usize, direction: Direction) -> Option<u32> {
+        self.links[self.pipes[2 * user + direction as usize] as usize].take_next(now)
+    }
+}
+
+/// The primary users around a cell. `station`: the end of its links that it is at.
+struct Around<'a> {
+    user: &'a mut ChannelUser,
+    station: usize,
+}
+
+impl Around<'_> {
+    /// The direction of the links that a direction of the cell is.
+    fn side(&self, direction: Direction) -> usize {
+        (direction as usize) ^ self.station
+    }
+}
+
+impl Interference for Around<'_> {
+    fn strikes(&mut self, direction: Direction, from: Time, until: Time) -> bool {
+        self.user.sends_slot(self.side(direction), from, until)
+    }
+
+    fn garbles(&mut self, direction: Direction) -> bool {
+        self.user.garbles(self.side(direction))
+    }
+}
+
+impl<P: Payload> Network<P> {
+    /// Adds the cells of the experiment, whose radios are there.
+    pub(super) fn add_cells(&mut self, experiment: &Experiment, seed: u64) {
+        for (number, spec) in experiment.radios.iter().enumerate() {
+            let Some(settings) = spec.kind.cell() else { continue };
+            let Some(radio) = self.give_cell(number, self.cells.len()) else { continue };
+            let station = usize::from(settings.at == BaseStation::Second);
+            let delays = spec.links.iter().map(|link| {
+                let link = &experiment.links[*link];
+                let delays = [link.forward.delay, link.reverse.delay];
+                [delays[station], delays[1 - station]]
+            });
+            let config = settings.config(delays);
+            // Slots carry more than the mean rate: a pattern's worth may be ahead, and a packet that has only begun.
+            let period = config.frame.slot() * config.frame.slots().len() as u64;
+            let cell = Cell::new(config, seed, &spec.name);
+            let (mut pipes, mut rates) = (Vec::new(), Vec::new());
+            for (user, link) in spec.links.iter().enumerate() {
+                for (place, direction) in DIRECTIONS.into_iter().enumerate() {
+                    let pipe = (2 * link + (place ^ station)) as u32;
+                    let rate = cell.rate(user, direction);
+                    self.pipes[pipe as usize].serve_many(rate.bytes_in(period * 2).get() + 65_536);
+                    pipes.push(pipe);
+                    rates.push(rate);
+                }
+            }
+            self.cells.push(CellLinks { radio, cell, pipes, rates, armed: Time::MAX });
+        }
+    }
+
+    /// Gates and rates of a cell's links as its radio has them.
+    pub(super) fn set_cell(&mut self, now: Time, radio: usize, place: usize) {
+        let Self { cells, radios, pipes: links, .. } = self;
+        let it = &mut cells[place];
+        let Some(user) = radios[radio].user_mut() else { return };
+        let is_silent = user.radio().phase().is_silent();
+        let gate = Gate::of_served(is_silent);
+        for (pipe, rate) in it.pipes.iter().zip(&it.rates) {
+            // A cell serves the link: no arrival is scheduled by it.
+            let _ = links[*pipe as usize].set_channel(now, gate, Some(*rate));
+        }
+        it.cell.set_open(now, (!is_silent).then(|| user.radio().phase_end()));
+        if is_silent {
+            for pipe in it.pipes.iter().filter(|pipe| links[**pipe as usize].watched) {
+                self.budget.observe(now, *pipe, Occupation::Silent);
+            }
+        } else {
+            self.observe_waiting(now, place);
+        }
+        self.arm_cell(place);
+    }
+
+    /// Between slots a link of a cell waits or is idle.
+    fn observe_waiting(&mut self, now: Time, place: usize) {
+        for pipe in &self.cells[place].pipes {
+            let link = &self.pipes[*pipe as usize];
+            if link.watched && link.gate() == Gate::Served {
+                let waits = link.backlog().1 > 0;
+                self.budget.observe(now, *pipe, if waits { Occupation::Granted } else { Occupation::Idle });
+            }
+        }
+    }
+
+    /// A link of a cell has a packet that the cell does not know of.
+    pub(super) fn wake_cell(&mut self, now: Time, pipe: u32) {
+        let found = self.cells.iter().enumerate().find_map(|(place, it)| {
+            it.pipes.iter().position(|own| *own == pipe).map(|stream| (place, stream))
+        });
+        let Some((place, stream)) = found else { return };
+        let it = &mut self.cells[place];
+        let queues = Queues { links: &mut self.pipes, pipes: &it.pipes };
+        let is_between = it.cell.is_between(now);
+        it.cell.wake(now, stream / 2, DIRECTIONS[stream % 2], &queues);
+        let link = &self.pipes[pipe as usize];
+        if link.watched && is_between && link.gate() == Gate::Served {
+            self.budget.observe(now, pipe, Occupation::Granted);
+        }
+        self.arm_cell(place);
+    }
+
+    fn arm_cell(&mut self, place: usize) {
+        let it = &mut self.cells[place];
+        let due = it.cell.next_change();
+        if due < it.armed {
+            it.armed = due;
+            self.agenda.push(due, Kind::Cell(place as u32));
+        }
+    }
+
+    /// A cell has something to do. A packet that has reached its host is put `into` its place, and true returned: then the cell is not done
+    /// with this instant.
+    pub(super) fn step_cell(
+        &mut self,
+        now: Time,
+        place: u32,
+        observer: &mut impl Observer<P>,
+        into: &mut Arrival<P>,
+    ) -> bool {
+        let place = place as usize;
+        // An entry that an earlier one has overtaken is stale.
+        if self.cells[place].armed != now {
+            return false;
+        }
+        self.cells[place].armed = Time::MAX;
+        let mut has_arrived = false;
+        // Packets that left at the last step at this instant go first; one that reaches its host interrupts.
+        while !has_arrived && self.cells[place].cell.next_change() <= now {
+            while !has_arrived && let Some(left) = self.cells[place].cell.poll(now) {
+                let pipe = self.cells[place].pipes[2 * left.user + left.direction as usize];
+                let cause = left.is_lost.then_some(DropCause::Retry);
+                let frame = self.pipes[pipe as usize].finish(cause);
+                if let Some(cause) = cause {
+                    self.drop_packet(now, pipe, &frame, (cause, false), observer);
+                } else {
+                    self.hops += 1;
+                    self.note(now, PacketStep::Received, pipe, &frame, observer);
+                    *into = Arrival { at: now, pipe: Some(pipe), frame };
+                    has_arrived = self.forward(self.pipes[pipe as usize].label, into, observer);
+                }
+            }
+            if !has_arrived && self.cells[place].cell.next_change() <= now {
+                self.play_cell(now, place, observer);
+            }
+        }
+        self.arm_cell(place);
+        has_arrived
+    }
+
+    /// The cell plays what is due, but for what leaves it.
+    fn play_cell(&mut self, now: Time, place: usize, observer: &mut impl Observer<P>) {
+        let Self { cells, radios, pipes: links, .. } = self;
+        let CellLinks { radio, cell, pipes, .. } = &mut cells[place];
+        let Some(user) = radios[*radio].user_mut() else { return };
+        let station = (pipes[0] % 2) as usize;
+        let slot = cell.step(now, &mut Queues { links, pipes }, &mut Around { user, station });
+        if slot.is_none() {
+            // A slot has ended and none has begun.
+            if cell.is_between(now) {
+                self.observe_waiting(now, place);
+            }
+            return;
+        }
+        for number in 0..self.cells[place].pipes.len() {
+            let it = &self.cells[place];
+            let pipe = it.pipes[number];
+            let slot = it.cell.slot_use(number / 2, DIRECTIONS[number % 2]);
+            if slot.is_struck && slot.lost > 0 {
+                observer.interference(now, pipe, FrameKind::Data.name());
+            }
+            if self.pipes[pipe as usize].watched {
+                self.budget.observe(now, pipe, occupation(&slot));
+            }
+            self.attend(now, pipe, observer);
+        }
+    }
+}
+
+/// What a slot is to a link, for the account of its time.
+fn occupation(slot: &SlotUse) -> Occupation {
+    let SlotUse { all, received, lost, is_struck, others, waits } = *slot;
+    if !waits && received + lost == 0 {
+        return Occupation::Idle;
+    }
+    Occupation::Slot(Slot { all, received, lost, is_struck, others, waits })
+}

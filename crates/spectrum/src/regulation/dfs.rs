@@ -1,0 +1,159 @@
+//! Dynamic frequency selection (DFS): radar in the bands of 5250 to 5350 and 5470 to 5725 MHz.
+//!
+//! FCC KDB 905462 D02, table 4 (response requirements), under 47 CFR 15.407(h)(2).
+
+use crate::ChannelId;
+use cogtcp_units::{Duration, Time};
+
+/// The times of KDB 905462 D02, table 4.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct DfsTimers {
+    /// Channel availability check time: a channel is listened to for so long before it is used.
+    pub availability_check: Duration,
+    /// Channel move time: from the detection of radar on, everything on the channel ends within it.
+    pub channel_move: Duration,
+    /// Channel closing transmission time: at the beginning of the move time, in which data may end.
+    pub closing: Duration,
+    /// On the air in the rest of the move time, in all: control signals.
+    pub control: Duration,
+    /// Non-occupancy period of a channel with radar.
+    pub non_occupancy: Duration,
+}
+
+impl Default for DfsTimers {
+    fn default() -> Self {
+        Self {
+            availability_check: Duration::from_secs(60),
+            channel_move: Duration::from_secs(10),
+            closing: Duration::from_millis(200),
+            control: Duration::from_millis(60),
+            non_occupancy: Duration::from_secs(30 * 60),
+        }
+    }
+}
+
+/// What a device does.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum DfsState {
+    /// It listens on a channel, until then.
+    Checking(ChannelId, Time),
+    /// It uses a channel, and listens.
+    Operating(ChannelId),
+    /// Radar came at this time: it leaves the channel.
+    Moving(ChannelId, Time),
+    /// All channels have had radar: it waits until then.
+    Waiting(Time),
+}
+
+/// A master device.
+#[derive(Clone, Debug)]
+pub struct Dfs {
+    timers: DfsTimers,
+    /// From when on each channel may be checked.
+    free_from: Vec<Time>,
+    state: DfsState,
+    /// What of the control signals of a move is not spent.
+    control_left: Duration,
+}
+
+impl Dfs {
+    /// Returns a device that begins at time zero with the first of `channels` channels.
+    pub fn new(timers: DfsTimers, channels: u32) -> Self {
+        let mut device = Self {
+            timers,
+            free_from: vec![Time::ZERO; channels as usize],
+            state: DfsState::Waiting(Time::ZERO),
+            control_left: Duration::ZERO,
+        };
+        device.choose(Time::ZERO);
+        device
+    }
+
+    /// Returns what it does.
+    pub fn state(&self) -> DfsState {
+        self.state
+    }
+
+    /// Returns when [`advance`](Self::advance) is to be called.
+    pub fn next_change(&self) -> Time {
+        match self.state {
+            DfsState::Checking(_, until) | DfsState::Waiting(until) => until,
+            DfsState::Operating(_) => Time::MAX,
+            DfsState::Moving(_, since) => since + self.timers.channel_move,
+        }
+    }
+
+    /// Does what is due at `now`.
+    pub fn advance(&mut self, now: Time) {
+        if now < self.next_change() {
+            return;
+        }
+        match self.state {
+            DfsState::Checking(channel, _) => self.state = DfsState::Operating(channel),
+            DfsState::Moving(..) | DfsState::Waiting(_) => self.choose(now),
+            DfsState::Operating(_) => {}
+        }
+    }
+
+    /// Radar is found on a channel.
+    pub fn radar(&mut self, now: Time, channel: ChannelId) {
+        if let Some(free) = self.free_from.get_mut(channel.0 as usize) {
+            *free = now + self.timers.non_occupancy;
+        }
+        match self.state {
+            DfsState::Checking(own, _) if own == channel => self.choose(now),
+            DfsState::Operating(own) if own == channel => {
+                self.state = DfsState::Moving(own, now);
+                self.control_left = self.timers.control;
+            }
+            _ => {}
+        }
+    }
+
+    /// It goes to another channel before the move time is over.
+    pub fn leave(&mut self, now: Time) {
+        if matches!(self.state, DfsState::Moving(..)) {
+            self.choose(now);
+        }
+    }
+
+    /// Returns until when data that begins at `now` may last; `None`: none may begin.
+    pub fn data_until(&self, now: Time) -> Option<Time> {
+        match self.state {
+            DfsState::Operating(_) => Some(Time::MAX),
+            DfsState::Moving(_, since) => Some(since + self.timers.closing).filter(|end| now < *end),
+            _ => None,
+        }
+    }
+
+    /// Takes `span` of the time for control signals, which begin at `now`. Returns false if it may not send them.
+    pub fn control(&mut self, now: Time, span: Duration) -> bool {
+        match self.state {
+            DfsState::Operating(_) => true,
+            DfsState::Moving(_, since) => {
+                let may = now + span <= since + self.timers.channel_move && span <= self.control_left;
+                if may {
+                    self.control_left -= span;
+                }
+                may
+            }
+            _ => false,
+        }
+    }
+
+    /// The next channel without radar, round robin; where there is none it waits for the first that is free.
+    fn choose(&mut self, now: Time) {
+        let many = self.free_from.len();
+        let last = match self.state {
+            DfsState::Checking(own, _) | DfsState::Operating(own) | DfsState::Moving(own, _) => {
+                own.0 as usize + 1
+            }
+            DfsState::Waiting(_) => 0,
+        };
+        let found = (0..many).map(|turn| (last + turn) % many).find(|place| self.free_from[*place] <= now);
+        self.state = match found {
+            Some(place) => DfsState::Checking(ChannelId(place as u32), now + self.timers.availability_check),
+            None => DfsState::Waiting(self.free_from.iter().copied().min().unwrap_or(Time::MAX)),
+        };
+    }
+}
