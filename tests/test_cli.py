@@ -182,6 +182,7 @@ VERBS = [
     "packets",
     "compare",
     "tune",
+    "fit",
     "advise",
     "plot",
     "sweep",

@@ -67,6 +67,8 @@ NOT_RUN = {
     "python3 -m http.server": "serves until it is ended",
     "make wheel": "test_packaging.py builds one and installs it",
     "make bench": "takes minutes",
+    "make fit-truth": "takes minutes of real time",
+    "python benches/fit_truth.py": "takes minutes of real time",
     "make agree": "takes minutes of real time",
     "make fuzz": "the same tests with other examples",
     "make mutants": "takes an hour",

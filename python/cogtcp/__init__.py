@@ -31,6 +31,7 @@ from cogtcp.statistics import Interval
 if _TYPE_CHECKING:
     from cogtcp import journey, mobility, spectrum
     from cogtcp.advising import advise
+    from cogtcp.fitting import fit
     from cogtcp.sweeping import sweep
     from cogtcp.tuning import tune
 
@@ -58,6 +59,7 @@ __all__ = [
     "advise",
     "check_congestion_control",
     "compare",
+    "fit",
     "journey",
     "mobility",
     "run",
@@ -69,6 +71,7 @@ __all__ = [
 # What a script may never ask for is loaded when it does: `import cogtcp` is to take no longer than it must.
 # (`compare` is not among them: its module bears its name, and would take its place.)
 _LATER = {
+    "fit": ("cogtcp.fitting", "fit"),
     "advise": ("cogtcp.advising", "advise"),
     "journey": ("cogtcp.journey", ""),
     "metrics": ("cogtcp.metrics", ""),

@@ -111,6 +111,7 @@ def _parser() -> argparse.ArgumentParser:
         agree,
         arguments,
         emulate,
+        fit,
         journey,
         kernel_c2,
         kernel_freeze,
@@ -198,6 +199,9 @@ def _parser() -> argparse.ArgumentParser:
     _scenario_arguments(best)
     tune.add_tune(best)
     _output_arguments(best)
+
+    fitted = verb("fit", _fit, "make a scenario from measurements of a link or of its spectrum")
+    fit.add_fit(fitted)
 
     what_to_run = verb(
         "advise", _advise, "say which transport to run over a scenario's link, and how sure that is"
@@ -469,6 +473,12 @@ def _tune(args: argparse.Namespace) -> int:
     from cogtcp.cli import tune
 
     return tune.tune(args)
+
+
+def _fit(args: argparse.Namespace) -> int:
+    from cogtcp.cli import fit
+
+    return fit.fit(args)
 
 
 def _advise(args: argparse.Namespace) -> int:

@@ -1,0 +1,88 @@
+"""The verb fit."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+EXAMPLES = """\
+examples:
+  cogtcp fit sender.pcapng --out link.toml
+  cogtcp fit sweeps.csv --threshold -95dBm --out band.toml
+
+Only headers of captures are read, and nothing is sent anywhere. Capture with: tcpdump -s 128 -w sender.pcap
+(or dumpcap -s 128). A ping beside the transfer (ping -i 0.02) makes the length of silences much surer.
+
+exit codes: 0 done; 1 results could not be written; 2 bad input
+"""
+
+
+def add_fit(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `fit`."""
+    from cogtcp.cli.quantities import quantity
+
+    parser.epilog = EXAMPLES
+    parser.formatter_class = _raw
+    parser.add_argument(
+        "data",
+        nargs="+",
+        metavar="DATA",
+        help="captures (pcap, pcapng), logs of ping -D, irtt (JSON) and iperf3 --json, mahimahi traces, "
+        "rates over time (CSV), measured occupancy (CSV), ON and OFF times (CSV); told by their content",
+    )
+    parser.add_argument(
+        "--out",
+        default="fitted.toml",
+        metavar="FILE",
+        help="the scenario (default: fitted.toml); beside it FILE's .ranges.toml and .html",
+    )
+    parser.add_argument(
+        "--name", default="", metavar="NAME", help="name of the scenario (default: by the data)"
+    )
+    parser.add_argument(
+        "--transport",
+        default="linux-cubic",
+        metavar="NAME",
+        help="the transport of the flows: of a capture the one that was captured (default: linux-cubic)",
+    )
+    parser.add_argument(
+        "--threshold",
+        type=quantity({"dBm": 1.0}),
+        metavar="P",
+        help="power from which on a channel of an occupancy file with powers is busy, as in -95dBm",
+    )
+    parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
+
+
+def _raw(prog: str) -> argparse.HelpFormatter:
+    return argparse.RawDescriptionHelpFormatter(prog, max_help_position=28)
+
+
+def fit(args: argparse.Namespace) -> int:
+    """Fit, write the scenario, and say what was found."""
+    import cogtcp
+    from cogtcp import _core
+    from cogtcp.cli import arguments
+
+    target = arguments.new_file(args.out, args.force)
+    arguments.transports([args.transport])
+    print(f"cogtcp: reading {len(args.data)} file{'s' if len(args.data) > 1 else ''}", file=sys.stderr)
+    found = cogtcp.fit(args.data, name=args.name, transport=args.transport, threshold=args.threshold)
+    files = found.write(target, command=arguments.command_line())
+    if args.json:
+        print(
+            json.dumps({**found.to_dict(), "version": _core.version, "files": [str(file) for file in files]})
+        )
+        return 0
+    print(found.text)
+    if found.held is not None:
+        simulated = found.held.simulated["goodput_bps"]
+        print(
+            f"held out: goodput {found.held.goodput_bps * 1e-6:.3g} Mbit/s measured, "
+            f"{simulated.mean * 1e-6:.3g} simulated with {args.transport}"
+        )
+    print(f"\nscenario: {files[0]}\nranges: {files[1]}\npage: {files[2]}")
+    print(f"next: cogtcp advise {Path(files[0])}")
+    return 0

@@ -1,0 +1,331 @@
+"""Connections of a capture: which end it was taken at, and the fate of every data packet."""
+
+from __future__ import annotations
+
+import bisect
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+from cogtcp.fitting.packets import ACK, SYN
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cogtcp.fitting.packets import Address, Echo, Packet
+
+_WRAP = 1 << 32
+#: A transfer that says less than this of a link.
+LEAST_PACKETS = 30
+#: Segments above this were merged by the host before the capture saw them.
+_LARGEST = 9000
+
+
+@dataclass(slots=True)
+class Sent:
+    """One data packet as its sender sent it, or as its receiver got it.
+
+    Attributes:
+        time: When the capture saw it, s.
+        seq: First byte, unwrapped.
+        end: After the last byte.
+        size: Bytes of IP.
+        resent: Whether these bytes were sent before.
+        stamp: The sender's timestamp.
+        answered: When the sender's end saw that it had arrived; NaN if it never did.
+        fresh: Whether the answer was about this packet at once, so that it tells a round-trip time.
+    """
+
+    time: float
+    seq: int
+    end: int
+    size: int
+    resent: bool = False
+    stamp: int | None = None
+    answered: float = math.nan
+    fresh: bool = False
+
+    @property
+    def lost(self) -> bool:
+        """Whether nothing says that it arrived."""
+        return math.isnan(self.answered)
+
+
+@dataclass
+class Connection:
+    """The data of one connection in the direction that carried more.
+
+    Attributes:
+        side: At which end the capture was taken.
+        data: Data packets in the order of time.
+        answers: Times of acknowledgements.
+        handshake_s: Round-trip time of the handshake as this end sees it; NaN without.
+        handshake_bytes: Bytes of its two packets.
+        ack_bytes: Usual size of an acknowledgement.
+        mss: Payload of a full segment.
+        notes: What is missing or was changed.
+        one_way: Whether only one direction was captured.
+        probes: Whether these are echo requests and no TCP.
+        same_clock: Whether it comes from a capture, so that its times are those of the others in it.
+    """
+
+    side: Literal["sender", "receiver"]
+    data: list[Sent]
+    answers: list[float]
+    handshake_s: float = math.nan
+    handshake_bytes: int = 0
+    ack_bytes: int = 52
+    mss: int = 1448
+    notes: list[str] = field(default_factory=list)
+    one_way: bool = False
+    probes: bool = False
+    same_clock: bool = False
+
+    def until(self, time: float) -> Connection | None:
+        """Return the connection as it was known at a time; None if too little was sent by then."""
+        data = [
+            sent
+            for sent in self.data
+            # What was under way then is neither lost nor answered: it is left out.
+            if sent.time <= time and (sent.answered <= time or (sent.lost and sent.time < time - 1))
+        ]
+        if len(data) < LEAST_PACKETS:
+            return None
+        return replace(self, data=data, answers=[answer for answer in self.answers if answer <= time])
+
+    @property
+    def packets(self) -> int:
+        """How many data packets there are."""
+        return len(self.data)
+
+
+def connections(packets: Sequence[Packet]) -> list[Connection]:
+    """Return the connections with data enough to say something, the largest first."""
+    groups: dict[tuple[Address, Address], list[Packet]] = {}
+    for packet in packets:
+        key = min((packet.source, packet.target), (packet.target, packet.source))
+        groups.setdefault(key, []).append(packet)
+    found = []
+    for group in groups.values():
+        bytes_of: dict[Address, int] = {}
+        for packet in group:
+            bytes_of[packet.source] = bytes_of.get(packet.source, 0) + packet.payload
+        sender = max(bytes_of, key=lambda address: bytes_of[address])
+        data = [packet for packet in group if packet.source == sender]
+        answers = [packet for packet in group if packet.source != sender]
+        if sum(packet.payload > 0 for packet in data) >= LEAST_PACKETS:
+            found.append(_connection(data, answers))
+    found.sort(key=lambda connection: -connection.packets)
+    return found
+
+
+def probes(echoes: Sequence[Echo]) -> list[Connection]:
+    """Return the echo requests of who asks most, with their replies, as a connection of small packets."""
+    by_asker: dict[bytes, list[Echo]] = {}
+    for echo in echoes:
+        by_asker.setdefault(echo.source, []).append(echo)
+    if not by_asker:
+        return []
+    ours = max(by_asker.values(), key=len)
+    replies: dict[int, float] = {}
+    for echo in ours:
+        if echo.reply:
+            replies.setdefault(echo.key, echo.time)
+    data, asked = [], set()
+    for echo in ours:
+        if not echo.reply and echo.key not in asked:
+            asked.add(echo.key)
+            came = replies.get(echo.key, math.nan)
+            # Numbers of ping begin anew at 2^16: a reply from before is none.
+            came = came if came >= echo.time else math.nan
+            data.append(Sent(echo.time, 0, 0, echo.size, False, None, came, not math.isnan(came)))
+    if len(data) < LEAST_PACKETS:
+        return []
+    waits = [sent.answered - sent.time for sent in data if not sent.lost]
+    if not waits or max(waits) < 1e-4:
+        return []  # taken where the replies come from
+    answers = sorted(sent.answered for sent in data if not sent.lost)
+    return [Connection("sender", data, answers, ack_bytes=data[0].size, mss=0, probes=True)]
+
+
+def _connection(data: list[Packet], answers: list[Packet]) -> Connection:
+    notes: list[str] = []
+    sizes: dict[int, int] = {}
+    for packet in data:
+        if 0 < packet.payload <= _LARGEST:
+            sizes[packet.payload] = sizes.get(packet.payload, 0) + 1
+    mss = max(sizes, key=lambda size: sizes[size] * size) if sizes else 1448
+    announced = [packet.mss for packet in (*data, *answers) if packet.mss]
+    if announced:
+        mss = min(mss, min(announced))
+    merged = [packet for packet in data if packet.payload > 1.5 * mss]
+    if merged:
+        most = max(packet.payload for packet in merged) / 1000
+        notes.append(
+            f"{len(merged)} packets were merged by the host (up to {most:.0f} kB, GRO or TSO): each counts "
+            f"as segments of {mss} B at the same time"
+        )
+    pure = [packet.size for packet in answers if packet.payload == 0 and not packet.flags & SYN]
+    result = Connection(
+        side=_side(data, answers),
+        data=_data(data, mss),
+        answers=[packet.time for packet in answers if packet.flags & ACK and not packet.flags & SYN],
+        ack_bytes=sorted(pure)[len(pure) // 2] if pure else 52,
+        mss=mss,
+        notes=notes,
+        one_way=not answers,
+    )
+    _handshake(result, data, answers)
+    if result.one_way:
+        notes.append(
+            "only one direction was captured: it is taken for the receiver's end, and delay stays unknown"
+        )
+    elif result.side == "sender":
+        _answer(result.data, answers, next(packet.seq for packet in data if packet.payload))
+        # What was under way when the capture ended is neither lost nor answered.
+        heard = max((sent.time for sent in result.data if not sent.lost), default=math.inf)
+        result.data = [sent for sent in result.data if sent.time <= heard]
+    if result.side == "receiver":
+        for sent in result.data:
+            sent.answered = sent.time
+        _mark_holes(result)
+    return result
+
+
+def _side(data: list[Packet], answers: list[Packet]) -> Literal["sender", "receiver"]:
+    """Return at which end a capture was taken: where the other side's answers take long."""
+    if not answers:
+        return "receiver"
+    mine = theirs = math.inf  # from data to its answer; from an answer to the data that it let go
+    times = [packet.time for packet in answers]
+    for packet in data:
+        if packet.payload == 0:
+            continue
+        after = bisect.bisect_left(times, packet.time)
+        end = (packet.seq + packet.payload) % _WRAP
+        for answer in answers[after : after + 200]:
+            if (answer.ack - end) % _WRAP < _WRAP // 2:
+                mine = min(mine, answer.time - packet.time)
+                break
+    echoes: dict[int, float] = {}
+    for answer in answers:
+        if answer.tsval is not None:
+            echoes.setdefault(answer.tsval, answer.time)
+    for packet in data:
+        if packet.tsecr in echoes and packet.payload:
+            theirs = min(theirs, max(0.0, packet.time - echoes[packet.tsecr]))
+    if math.isinf(theirs):
+        for packet in data:
+            before = bisect.bisect_right(times, packet.time) - 1
+            if before >= 0 and packet.payload:
+                theirs = min(theirs, packet.time - times[before])
+    return "sender" if mine >= theirs else "receiver"
+
+
+def _data(packets: list[Packet], mss: int) -> list[Sent]:
+    """Return data packets with unwrapped numbers; merged ones are split."""
+    result: list[Sent] = []
+    base: int | None = None
+    highest = 0
+    # What was sent before lies below the highest byte, but for holes that the capture itself has.
+    for packet in packets:
+        if packet.payload == 0:
+            continue
+        if base is None:
+            base = packet.seq
+        seq = highest + _signed(packet.seq - base - highest)
+        header = packet.size - packet.payload
+        at = seq
+        while at < seq + packet.payload:
+            end = min(at + mss, seq + packet.payload) if packet.payload > 1.5 * mss else seq + packet.payload
+            result.append(Sent(packet.time, at, end, end - at + header, end <= highest, packet.tsval))
+            highest = max(highest, end)
+            at = end
+    return result
+
+
+def _signed(difference: int) -> int:
+    return (difference + _WRAP // 2) % _WRAP - _WRAP // 2
+
+
+def _answer(data: list[Sent], answers: list[Packet], base: int) -> None:
+    """Find when each packet was answered: by the first cumulative or selective ACK that can be."""
+    if not data:
+        return
+    # `base` is the number of byte 0 of `data` on the wire.
+    open_: list[Sent] = []  # sent and not yet answered, in the order of sending
+    following = 0
+    acked = 0
+    best = math.inf
+    for answer in answers:
+        if not answer.flags & ACK or answer.flags & SYN:
+            continue
+        while following < len(data) and data[following].time <= answer.time:
+            open_.append(data[following])
+            following += 1
+        ack = acked + _signed(answer.ack - base - acked)
+        blocks = [
+            (acked + _signed(low - base - acked), acked + _signed(high - base - acked))
+            for low, high in answer.sack
+        ]
+        news = ack > acked or blocks
+        acked = max(acked, ack)
+        if not news:
+            continue
+        covered: list[Sent] = []
+        rest: list[Sent] = []
+        for sent in open_:
+            inside = sent.end <= acked or any(low <= sent.seq and sent.end <= high for low, high in blocks)
+            (covered if inside else rest).append(sent)
+        if not covered:
+            continue
+        # Of copies of the same bytes the one that can have arrived: the latest that is older than the least
+        # round-trip time.
+        copies: dict[int, list[Sent]] = {}
+        for sent in covered:
+            copies.setdefault(sent.seq, []).append(sent)
+        for group in copies.values():
+            able = [sent for sent in group if answer.time - sent.time >= 0.9 * best] or group[:1]
+            chosen = able[-1] if math.isfinite(best) else group[0]
+            chosen.answered = answer.time
+            if len(group) == 1 and not chosen.resent:
+                best = min(best, max(answer.time - chosen.time, 1e-6))
+        newest = covered[-1]
+        newest.fresh = not newest.lost and len(copies[newest.seq]) == 1 and not newest.resent
+        open_ = rest
+
+
+def _mark_holes(connection: Connection) -> None:
+    """Mark retransmissions at a receiver: bytes that come after later ones fill a hole that a loss left."""
+    highest = 0
+    for sent in connection.data:
+        if sent.seq < highest:
+            sent.resent = True
+        highest = max(highest, sent.end)
+
+
+def _handshake(result: Connection, data: list[Packet], answers: list[Packet]) -> None:
+    """Find the round-trip time of the handshake: from the packet that this end sent to its answer."""
+    opening = [packet for packet in (*data, *answers) if packet.flags & SYN]
+    opening.sort(key=lambda packet: packet.time)
+    first = [packet for packet in opening if not packet.flags & ACK]
+    second = [packet for packet in opening if packet.flags & ACK]
+    if len(first) != 1 or len(second) != 1:
+        return
+    syn, answer = first[0], second[0]
+    opener_is_here = (syn.source == data[0].source) == (result.side == "sender")
+    if opener_is_here:
+        result.handshake_s = answer.time - syn.time
+        result.handshake_bytes = syn.size + answer.size
+        return
+    third = next(
+        (
+            p
+            for p in (*data, *answers)
+            if p.source == syn.source and not p.flags & SYN and p.time >= answer.time
+        ),
+        None,
+    )
+    if third is not None and third.payload == 0:
+        result.handshake_s = third.time - answer.time
+        result.handshake_bytes = answer.size + third.size

@@ -1,0 +1,104 @@
+"""Estimates: a value, its interval, and how it was found."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+#: Draws of a bootstrap.
+_DRAWS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What the data say of one parameter.
+
+    Attributes:
+        name: The parameter.
+        value: The estimate; NaN where the data cannot tell.
+        low: Low end of the 95 % interval; NaN without.
+        high: High end.
+        unit: Unit of the three.
+        how: How it was found, or why the data cannot tell, and what stands in the scenario instead.
+        known: Whether the data tell it.
+    """
+
+    name: str
+    value: float
+    low: float
+    high: float
+    unit: str
+    how: str
+    known: bool = True
+
+    def describe(self) -> str:
+        """Return the value with its interval as people read it."""
+        if not self.known:
+            return "unknown"
+        scale, unit = shown(self.unit, self.value)
+        text = f"{self.value * scale:.4g}"
+        if math.isfinite(self.low) and math.isfinite(self.high):
+            text += f" ({self.low * scale:.4g} to {self.high * scale:.4g})"
+        return f"{text} {unit}".strip()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "name": self.name,
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "unit": self.unit,
+            "how": self.how,
+            "known": self.known,
+        }
+
+
+def unknown(name: str, unit: str, how: str) -> Estimate:
+    """Return an estimate that the data do not give."""
+    return Estimate(name, math.nan, math.nan, math.nan, unit, how, known=False)
+
+
+def shown(unit: str, value: float) -> tuple[float, str]:
+    """Return the factor to the unit in which people read a value, and that unit."""
+    if unit == "s":
+        return (1e3, "ms") if abs(value) < 1 else (1.0, "s")
+    if unit == "bit/s":
+        return (1e-6, "Mbit/s") if abs(value) >= 1e5 else (1e-3, "kbit/s")
+    if unit == "share":
+        return 100.0, "%"
+    return 1.0, unit
+
+
+def median(values: Sequence[float]) -> float:
+    """Return the median; NaN without values."""
+    ordered = sorted(values)
+    count = len(ordered)
+    if not count:
+        return math.nan
+    return ordered[count // 2] if count % 2 else (ordered[count // 2 - 1] + ordered[count // 2]) / 2
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """Return a quantile, the nearest value of the sample; NaN without values."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else math.nan
+
+
+def bootstrap(
+    values: Sequence[float], of: Callable[[Sequence[float]], float] = median, draws: int = _DRAWS
+) -> tuple[float, float]:
+    """Return the 95 % percentile interval of a statistic by the bootstrap; NaN with less than three values.
+
+    The draws are the same for the same number of values: a fit gives the same file every time.
+    """
+    if len(values) < 3:
+        return math.nan, math.nan
+    chance = random.Random(len(values))  # noqa: S311 (no secret)
+    found = sorted(of(chance.choices(values, k=len(values))) for _ in range(draws))
+    return found[int(0.025 * draws)], found[min(draws - 1, int(0.975 * draws))]

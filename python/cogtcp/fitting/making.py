@@ -1,0 +1,512 @@
+"""From files to a scenario."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cogtcp._errors import ScenarioError, UsageError
+from cogtcp.fitting import connections, laws, logs, packets
+from cogtcp.fitting.estimate import Estimate, bootstrap, median, quantile, unknown
+from cogtcp.fitting.link import LinkFit, fit_link
+from cogtcp.fitting.result import Channel, Fit, Held
+from cogtcp.link_trace import LinkTrace
+from cogtcp.scenario import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cogtcp.fitting.connections import Connection
+
+#: What stands where the data cannot tell.
+_DELAY_S, _RATE = 0.025, 10e6
+#: How long a scenario of fitted silences runs at least, and in how many of their periods.
+_LEAST_S, _PERIODS, _MOST_S = 30.0, 15, 300.0
+#: Of a capture shorter than this nothing is held out.
+_HELD_S = 8.0
+
+
+def make(
+    files: Sequence[str | Path], name: str, transport: str, threshold: float | None, held_out: float
+) -> Fit:
+    """Read the files and fit; see `cogtcp.fit`."""
+    if not files:
+        raise UsageError("name the files to fit, as in cogtcp fit sender.pcapng")
+    if not 0 <= held_out < 0.9:
+        raise UsageError(f"held_out is {held_out:g}; write a share from 0 to below 0.9")
+    fit = Fit(
+        name or re.sub(r"[^\w.-]+", "-", Path(files[0]).name.split(".")[0]).strip("-.") or "fitted", transport
+    )
+    found: list[Connection] = []
+    for file in files:
+        _read(Path(file), fit, found, threshold)
+    if found:
+        # A capture has TCP first; probes of a log of their own have another clock, and stand alone.
+        tcp = [connection for connection in found if not connection.probes] or found
+        tcp.sort(key=lambda connection: -connection.packets)
+        beside = [c for c in found if c.probes and c not in tcp and c.same_clock]
+        own_clock = [c for c in found if c.probes and not c.same_clock and c not in tcp]
+        _hold_out(fit, [*tcp, *beside], held_out)
+        fit.link = fit_link([*tcp, *beside])
+        for probes in own_clock:
+            _merge(fit, fit_link([probes]))
+        fit.notes += fit.link.notes
+    if fit.link is None and fit.trace is None and not fit.rates and not fit.channels:
+        raise UsageError("the files say nothing of a link; give a capture, a log, a trace or occupancy")
+    build(fit)
+    return fit
+
+
+def _read(file: Path, fit: Fit, found: list[Connection], threshold: float | None) -> None:
+    """Read one file into the fit."""
+    try:
+        with file.open("rb") as stream:
+            head = stream.read(4096)
+    except OSError as error:
+        raise UsageError(
+            f"{file}: cannot be read: {error.strerror or error}; name a file with measurements"
+        ) from None
+    if not head:
+        raise UsageError(f"{file}: is empty; give a file with measurements")
+    if packets.is_capture(head):
+        read = packets.read(file)
+        fit.notes += [f"{file.name}: {note}" for note in read.notes]
+        ours = connections.connections(read.packets)
+        beside = connections.probes(read.echoes)
+        if not ours and not beside:
+            raise UsageError(
+                f"{file}: no connection in it carries {connections.LEAST_PACKETS} data packets; capture a "
+                "longer transfer"
+            )
+        what = f"capture at the {ours[0].side if ours else 'sender'}, {len(read.packets)} TCP packets"
+        fit.sources.append((file.name, what + (f", {beside[0].packets} pings" if beside else "")))
+        for connection in (*ours, *beside):
+            connection.same_clock = True
+        found += [*ours, *beside]
+        return
+    try:
+        text = file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise UsageError(
+            f"{file}: is neither a capture nor a text; give pcap, pcapng, a log of ping, irtt or iperf3, "
+            "a trace, or occupancy"
+        ) from None
+    if text.lstrip()[:1] == "{":
+        log = logs.document(text, file.name)
+    elif logs.is_ping(text):
+        log = logs.ping(text, file.name)
+    elif re.match(r"\s*time\s*,", text) and "rate_bps" not in text[:200]:
+        _occupancy(file, text, fit, threshold)
+        return
+    elif re.match(r"\s*on_s\s*,\s*off_s", text):
+        _spans(file, text, fit)
+        return
+    else:
+        fit.trace, fit.trace_file = LinkTrace.from_text(text, file=str(file)), str(file.resolve())
+        fit.sources.append((file.name, f"link trace of {fit.trace.period_s:.4g} s"))
+        return
+    fit.notes += log.notes
+    if log.probes is not None:
+        fit.sources.append((file.name, f"{log.probes.packets} round trips of probes"))
+        found.append(log.probes)
+    if log.rates:
+        fit.sources.append((file.name, f"iperf3, {len(log.rates)} intervals"))
+        fit.rates = log.rates
+        fit.least_rtt_s = log.least_rtt_s
+
+
+def _hold_out(fit: Fit, found: list[Connection], share: float) -> None:
+    """Fit the first part of a capture alone, and keep what the rest of it came to."""
+    main = found[0]
+    if main.probes or main.side != "sender" or share == 0:
+        return
+    start, end = main.data[0].time, main.data[-1].time
+    if (end - start) * share < _HELD_S / 3 or end - start < _HELD_S:
+        return
+    cut = end - (end - start) * share
+    early = [part for c in found if (part := c.until(cut)) is not None]
+    if not early or early[0].probes:
+        return
+    trained = Fit(fit.name, fit.transport)
+    trained.link = fit_link(early)
+    build(trained)
+    tcp = [c for c in found if not c.probes]
+    rtts = [s.answered - s.time for c in tcp for s in c.data if s.fresh and s.time >= cut]
+    late = [s for c in tcp for s in c.data if s.time >= cut]
+    new = sum(s.end - s.seq for s in late if not s.resent)
+    fit.held = Held(
+        scenario=trained.scenario,
+        warmup_s=cut - start,
+        lasted_s=end - cut,
+        goodput_bps=new * 8 / max(end - cut, 1e-9),
+        rtt_mean_s=math.fsum(rtts) / len(rtts) if rtts else math.nan,
+        rtt_p95_s=quantile(rtts, 0.95),
+        resent=sum(s.resent for s in late) / max(1, len(late)),
+    )
+
+
+def _merge(fit: Fit, probes: LinkFit) -> None:
+    """Take from probes with a clock of their own what the capture does not tell."""
+    link = fit.link
+    if link is None:
+        return
+    if not link.delay.known:
+        link.delay = probes.delay
+    elif probes.delay.known and probes.delay.value < link.delay.value * 0.9:
+        fit.notes.append(f"probes had a smaller delay ({probes.delay.describe()}): theirs is taken")
+        link.delay = probes.delay
+    if link.silences is None:
+        link.silences = probes.silences
+    if not link.jitter.known:
+        link.jitter = probes.jitter
+
+
+def _occupancy(file: Path, text: str, fit: Fit, threshold: float | None) -> None:
+    from cogtcp.spectrum import PuActivity
+
+    activity = PuActivity.from_text(text, "csv", file=str(file), threshold=threshold)
+    fit.occupancy_file, fit.threshold = str(file.resolve()), threshold
+    fit.sources.append((file.name, f"occupancy of {len(activity.users)} channels over {activity.end:.4g} s"))
+    for user in activity.users:
+        # The first and the last span are cut by the measurement.
+        on = [end - start for start, end in user.on if start > 0 and end < activity.end]
+        off = [after[0] - before[1] for before, after in zip(user.on, user.on[1:], strict=False)]
+        fit.channels.append(
+            Channel(user.band, user.duty_cycle, tuple(on), tuple(off), laws.fit_laws(on), laws.fit_laws(off))
+        )
+    few = [str(c.band) for c in fit.channels if not c.on_laws or not c.off_laws]
+    if few:
+        fit.notes.append(
+            f"channel {', '.join(few)}: fewer than {laws.LEAST} whole ON or OFF times; no law is fitted"
+        )
+
+
+def _spans(file: Path, text: str, fit: Fit) -> None:
+    on, off = [], []
+    for number, line in enumerate(text.splitlines()[1:], start=2):
+        if not line.strip():
+            continue
+        try:
+            one, other = map(float, line.split(","))
+        except ValueError:
+            raise UsageError(f"{file}:{number}: write an ON and an OFF time in s, as in 0.5,1.25") from None
+        if one <= 0 or other <= 0:
+            raise UsageError(f"{file}:{number}: ON and OFF times are above 0 s")
+        on.append(one)
+        off.append(other)
+    if not on:
+        raise UsageError(f"{file}: has no ON and OFF times; write one of each a line")
+    duty = math.fsum(on) / (math.fsum(on) + math.fsum(off))
+    fit.sources.append((file.name, f"{len(on)} ON and OFF times"))
+    fit.channels.append(Channel(1, duty, tuple(on), tuple(off), laws.fit_laws(on), laws.fit_laws(off)))
+
+
+def build(fit: Fit) -> None:
+    """Write the scenario of what was found, with its sources as comments."""
+    estimates = _estimates(fit)
+    fit.estimates = estimates
+    by_name = {estimate.name: estimate for estimate in estimates}
+    lines = [
+        f"# Fitted by cogtcp fit from {', '.join(name for name, _ in fit.sources) or 'measurements'}.",
+        "# Each value has its 95 % interval and its source; what the data cannot tell is said.",
+        *(f"# Note: {note}" for note in fit.notes),
+        "",
+        f'name = "{fit.name}"',
+        f'description = "Fitted from {_plain(", ".join(name for name, _ in fit.sources))}"'
+        if fit.sources
+        else "",
+        "",
+    ]
+    silences = fit.link.silences if fit.link is not None else None
+    duration = _duration(fit)
+    lines += ["[run]", f'duration = "{duration:g} s"', "seed = 1", 'sample_interval = "100 ms"', ""]
+    if fit.link is not None and fit.link.flows:
+        lines += ["# The receiver is taken for a Linux host.", "[tcp]", f'segment_size = "{fit.segment} B"']
+        lines += ['delayed_ack = "linux"', "window_tuning = true", ""]
+    lines += _link(fit, by_name)
+    if fit.channels:
+        lines += _users(fit)
+    elif silences is not None:
+        lines += _radio(fit, by_name)
+    flows = max(1, fit.link.flows if fit.link is not None else 1)
+    lines += [
+        "",
+        "[[flow]]",
+        'from = "sender"',
+        'to = "receiver"',
+        f'transport = "{fit.transport}"',
+        f"count = {flows}",
+        "",
+    ]
+    fit.toml = "\n".join(line for line in lines if line is not None)
+    try:
+        fit.scenario = Scenario.from_toml(fit.toml, file=str(Path.cwd() / f"{fit.name}.toml"))
+        fit.scenario.check()
+    except ScenarioError as error:
+        raise UsageError(f"what was found makes no scenario: {error}") from None
+    fit.ranges = _ranges(fit, by_name)
+
+
+def _plain(text: str) -> str:
+    return text.replace("\\", "/").replace('"', "'")
+
+
+def _duration(fit: Fit) -> float:
+    silences = fit.link.silences if fit.link is not None else None
+    wanted = _LEAST_S
+    if silences is not None:
+        period = silences.period
+        if math.isnan(period):
+            period = silences.length + (median(silences.opens) if silences.opens else 0.0)
+        wanted = _PERIODS * period
+    return float(round(min(max(wanted, _LEAST_S), _MOST_S)))
+
+
+def _estimates(fit: Fit) -> list[Estimate]:
+    """Return all parameters, known and unknown."""
+    found: list[Estimate] = []
+    link = fit.link
+    if link is not None:
+        found = [
+            link.delay,
+            link.jitter,
+            link.capacity,
+            link.queue,
+            link.loss,
+            link.burst,
+            *_of_silences(link),
+        ]
+    else:
+        how = "nothing in the data shows it"
+        delay = unknown("delay", "s", f"{how}; {_DELAY_S * 1000:g} ms stands in the scenario")
+        if not math.isnan(fit.least_rtt_s):
+            value = fit.least_rtt_s / 2
+            delay = Estimate(
+                "delay", value, 0.9 * value, value, "s", "half of the least RTT that iperf3 tells"
+            )
+        found = [
+            delay,
+            unknown("capacity", "bit/s", how),
+            unknown("queue", "packets", f"{how}; one BDP stands there"),
+        ]
+        found += [unknown("loss", "share", f"{how}; none stands there"), unknown("silence", "s", how)]
+    if fit.trace is not None:
+        value = fit.trace.mean_bps
+        _put(
+            found,
+            Estimate(
+                "capacity",
+                value,
+                math.nan,
+                math.nan,
+                "bit/s",
+                "mean of the trace, which the scenario replays",
+            ),
+        )
+    elif fit.rates and not _known(found, "capacity"):
+        values = [rate for _, _, rate in fit.rates]
+        top = quantile(values, 0.9)
+        low, high = bootstrap(values, lambda some: quantile(some, 0.9))
+        how = "upper tenth of iperf3's intervals, with headers of 4 %; the transfer may have used less"
+        _put(found, Estimate("capacity", top * 1.04, low * 1.04, high * 1.04, "bit/s", how))
+    return found
+
+
+def _put(found: list[Estimate], estimate: Estimate) -> None:
+    for place, other in enumerate(found):
+        if other.name == estimate.name:
+            found[place] = estimate
+            return
+    found.append(estimate)
+
+
+def _known(found: list[Estimate], name: str) -> bool:
+    return any(estimate.name == name and estimate.known for estimate in found)
+
+
+def _of_silences(link: LinkFit) -> list[Estimate]:
+    silences = link.silences
+    if silences is None:
+        return [unknown("silence", "s", "no silence was seen; the scenario has none")]
+    count = len(silences.gaps)
+    if math.isnan(silences.period):
+        law = "of one length" if silences.fixed else "of lengths that differ"
+        how = f"{count} silences {law}, without a timetable"
+    else:
+        how = f"{count} silences on a timetable, all cycles laid over each other"
+    if silences.mode == "drop" and silences.high > 1.3 * max(silences.low, 1e-9):
+        how += "; the ends of the interval are a packet that was lost and one that arrived"
+    found = [Estimate("silence", silences.length, silences.low, silences.high, "s", how)]
+    if not math.isnan(silences.period):
+        half = silences.period_error
+        how = f"line through the beginnings of {silences.on_grid} silences"
+        found.append(
+            Estimate("period", silences.period, silences.period - half, silences.period + half, "s", how)
+        )
+    elif silences.opens:
+        mean = math.fsum(silences.opens) / len(silences.opens)
+        low, high = bootstrap(silences.opens, lambda some: math.fsum(some) / len(some))
+        best = laws.fit_laws(silences.opens)
+        how = (
+            f"mean time between them; best law by AIC: {best[0].describe()}"
+            if best
+            else "mean time between them"
+        )
+        found.append(Estimate("open", mean, low, high, "s", how))
+    share = silences.sure
+    did = "held what was sent into them" if silences.mode == "hold" else "lost what was sent into them"
+    how = f"{share * 100:.0f} % of the silences {did}"
+    found.append(Estimate(f"silences {silences.mode}", share, math.nan, math.nan, "share", how))
+    return found
+
+
+def _link(fit: Fit, by_name: dict[str, Estimate]) -> list[str]:
+    delay, capacity, queue, loss = (by_name.get(name) for name in ("delay", "capacity", "queue", "loss"))
+    delay_s = delay.value if delay is not None and delay.known else _DELAY_S
+    if fit.channels:
+        # The hop of CR users is a radio link; what else delays belongs to another link.
+        delay_s = 1e-6
+    rate = capacity.value if capacity is not None and capacity.known else _RATE
+    packets_ = (
+        queue.value
+        if queue is not None and queue.known
+        else max(2.0, rate * 2 * delay_s / 8 / fit.packet_bytes)
+    )
+    loss_share = loss.value if loss is not None and loss.known else 0.0
+    # Losses that chance cannot tell from none.
+    if loss is not None and loss.known and loss.low * 1e6 < 1 and loss.value < 1e-5:
+        loss_share = 0.0
+    fields = [f'rate = "{round(rate)} bit/s"']
+    if fit.trace is not None:
+        fields.append(f'trace = "{_plain(fit.trace_file)}"')
+    fields += [
+        f'delay = "{max(1, round(delay_s * 1e9))} ns"',
+        f'queue = "{max(1, round(packets_))} packets"',
+        f"loss = {loss_share:.6g}",
+        "reverse_loss = 0",
+    ]
+    lines = [f"# {e.name}: {e.describe()}. {e.how}" for e in (delay, capacity, queue, loss) if e is not None]
+    return [*lines, "[topology.single_hop]", f"link = {{ {', '.join(fields)} }}", ""]
+
+
+def _radio(fit: Fit, by_name: dict[str, Estimate]) -> list[str]:
+    link = fit.link
+    assert link is not None  # noqa: S101
+    silences = link.silences
+    assert silences is not None  # noqa: S101
+    names = ("silence", "period", "open", f"silences {silences.mode}")
+    lines = [f"# {e.name}: {e.describe()}. {e.how}" for name in names if (e := by_name.get(name)) is not None]
+    off = f'"{_ns(silences.length)}"'
+    if not math.isnan(silences.period):
+        on = f'"{_ns(max(silences.period - silences.length, 1e-6))}"'
+    else:
+        opens = silences.opens
+        mean = math.fsum(opens) / len(opens) if opens else 1.0
+        best = laws.fit_laws(opens)
+        on = f'{{ exponential = "{_ns(mean)}" }}'
+        if best and best[0].name != "exponential":
+            lines.append(
+                f"# Times between silences: {best[0].describe()} by AIC. A radio has no such law: "
+                "exponential stands here."
+            )
+        if not silences.fixed:
+            mean_length = math.fsum(silences.lengths) / len(silences.lengths)
+            off = f'{{ exponential = "{_ns(mean_length)}" }}'
+    lines += ["[[radio]]", 'name = "radio"', 'links = ["link"]', f'silence = "{silences.mode}"']
+    lines.append(f"sensing = {{ off = {off}, on = {on} }}")
+    if link.rates:
+        rates = [rate for _, _, rate in link.rates]
+        low, high = min(rates), max(rates)
+        lines.append(f"# The rate changes from silence to silence: {len(rates)} stretches.")
+        lines.append(f'channel = {{ range = ["{round(low)} bit/s", "{round(high)} bit/s"] }}')
+    return lines
+
+
+def _ns(seconds: float) -> str:
+    return f"{max(1, round(seconds * 1e9))} ns"
+
+
+def _users(fit: Fit) -> list[str]:
+    """Return the spectrum and the radio of measured occupancy."""
+    lines = []
+    for channel in fit.channels:
+        for kind, found in (("ON", channel.on_laws), ("OFF", channel.off_laws)):
+            said = found[0].describe() if found else "too few whole times for a law"
+            lines.append(f"# channel {channel.band}, {kind}: {said}")
+    rate = fit.capacity
+    lines += ["[spectrum]", f"bands = {len(fit.channels)}", "channels_per_band = 1"]
+    lines.append(f'channels = {{ uniform = "{round(rate)} bit/s" }}')
+    first = fit.channels[0]
+    spans = [_span(found) for found in (first.on_laws, first.off_laws)]
+    if len(fit.channels) == 1 and all(spans):
+        lines.append(f"pu = {{ laws = {{ on = {spans[0]}, off = {spans[1]} }} }}")
+    elif fit.occupancy_file:
+        threshold = f', threshold = "{fit.threshold:g} dBm"' if fit.threshold is not None else ""
+        lines.append("# Each channel by its own ON and OFF times, drawn anew for each seed.")
+        lines.append(
+            f'pu = {{ trace = {{ file = "{_plain(fit.occupancy_file)}"{threshold}, model = "empirical" }} }}'
+        )
+    else:
+        on, off = (math.fsum(spans_) / len(spans_) for spans_ in (first.on, first.off))
+        lines.append(f"pu = {{ exponential = {{ alpha = {1 / on:.6g}, beta = {1 / off:.6g} }} }}")
+    lines += [
+        "",
+        "# The data say nothing of the CR users: the times of their cycle are defaults.",
+        "[[radio]]",
+        'name = "cr"',
+        'links = ["link"]',
+        "",
+        "[radio.cr]",
+        'sensing_time = "100 ms"',
+        'transmission_time = "1 s"',
+        'switching_delay = "1 ms"',
+        'detector = "perfect"',
+    ]
+    return lines
+
+
+def _span(found: Sequence[laws.Law]) -> str:
+    """Return the best law as a scenario writes it; empty where it has none such."""
+    if not found:
+        return ""
+    law = found[0]
+    if law.name == "exponential":
+        return f'{{ exponential = "{_ns(law.mean)}" }}'
+    if law.name == "gamma":
+        shape, scale = law.parameters["shape"], _ns(law.parameters["scale"])
+        return f'{{ gamma = {{ shape = {shape:.6g}, scale = "{scale}" }} }}'
+    if law.name == "log-normal":
+        middle, sigma = _ns(law.parameters["median"]), law.parameters["sigma"]
+        return f'{{ log_normal = {{ median = "{middle}", sigma = {sigma:.6g} }} }}'
+    return ""
+
+
+def _ranges(fit: Fit, by_name: dict[str, Estimate]) -> dict[str, str]:
+    """Return the uncertain fields of the scenario as ranges, for `advise`."""
+    found: dict[str, str] = {}
+    link = "topology.single_hop.link"
+    has_radio = fit.link is not None and fit.link.silences is not None and not fit.channels
+    places = {
+        "delay": (f"{link}.delay", 1e9, "ns"),
+        "queue": (f"{link}.queue", 1.0, "packets"),
+        "silence": ("radio.0.sensing.off", 1e9, "ns"),
+    }
+    if fit.trace is None:
+        places["capacity"] = (f"{link}.rate", 1.0, "bit/s")
+    for name, (path, scale, unit) in places.items():
+        estimate = by_name.get(name)
+        if estimate is None or not estimate.known or not math.isfinite(estimate.low + estimate.high):
+            continue
+        if name == "silence" and (
+            not has_radio or not (fit.link and fit.link.silences and fit.link.silences.fixed)
+        ):
+            continue
+        low, high = round(max(estimate.low, 0.0) * scale), round(estimate.high * scale)
+        if low >= 1 and high > low * 1.01:
+            found[path] = f"{low} {unit}..{high} {unit}"
+    loss = by_name.get("loss")
+    if loss is not None and loss.known and 1e-6 < loss.low < loss.high / 1.05:
+        found[f"{link}.loss"] = f"{loss.low:.6g}..{min(loss.high, 0.5):.6g}"
+    return found

@@ -1,0 +1,192 @@
+"""What a fit came to: estimates, the scenario, and how it does on what was held out."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cogtcp.advising.inputs import SUFFIX
+from cogtcp.output import write_file
+from cogtcp.result import plain, run
+from cogtcp.statistics import Interval, mean_interval
+
+if TYPE_CHECKING:
+    from cogtcp.fitting.estimate import Estimate
+    from cogtcp.fitting.laws import Law
+    from cogtcp.fitting.link import LinkFit
+    from cogtcp.link_trace import LinkTrace
+    from cogtcp.scenario import Scenario
+
+#: Seeds over which the held-out part is simulated, and the longest warm-up before it.
+_SEEDS, _WARMUP_S = 3, 30.0
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A channel of measured occupancy: its duty cycle, whole ON and OFF times, and their laws, best first."""
+
+    band: int
+    duty: float
+    on: tuple[float, ...]
+    off: tuple[float, ...]
+    on_laws: list[Law]
+    off_laws: list[Law]
+
+
+@dataclass
+class Held:
+    """The part of a capture that no estimate has seen, and the scenario of the part before it."""
+
+    scenario: Scenario
+    warmup_s: float
+    lasted_s: float
+    goodput_bps: float
+    rtt_mean_s: float
+    rtt_p95_s: float
+    resent: float
+
+    @cached_property
+    def simulated(self) -> dict[str, Interval]:
+        """What the scenario says of that part: goodput, RTT and retransmissions, over some seeds."""
+        warmup = min(self.warmup_s, _WARMUP_S)
+        scenario = self.scenario.set("run.duration", f"{warmup + self.lasted_s:.6f} s")
+        scenario = scenario.set("run.warmup", f"{warmup:.6f} s")
+        runs = [run(scenario, seed, "summary").metrics for seed in range(1, 1 + _SEEDS)]
+        names = {
+            "goodput_bps": "goodput_bps",
+            "rtt_mean_s": "rtt_mean_s",
+            "rtt_p95_s": "rtt_p95_s",
+            "resent": "retransmitted",
+        }
+        return {name: mean_interval([each[metric] for each in runs]) for name, metric in names.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return measured beside simulated as plain data."""
+        return {
+            "after_s": self.warmup_s,
+            "lasted_s": self.lasted_s,
+            **{
+                name: {"measured": getattr(self, name), "simulated": [found.mean, found.low, found.high]}
+                for name, found in self.simulated.items()
+            },
+        }
+
+
+@dataclass
+class Fit:
+    """What `fit` found.
+
+    Attributes:
+        name: Name of the scenario.
+        transport: Transport of its flows.
+        sources: Files that were read, and what each is.
+        notes: What was odd in the data, and what was done about it.
+        estimates: Every parameter, with interval and source; unknown ones too.
+        link: What a capture or probes say of the link.
+        channels: What occupancy says of the primary users.
+        ranges: Uncertain fields of the scenario, for `cogtcp.advise(uncertain=...)`.
+        toml: The scenario, commented.
+        scenario: The scenario.
+        held: How the fit does on what was held out; None without a part held out.
+    """
+
+    name: str
+    transport: str = "linux-cubic"
+    sources: list[tuple[str, str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    estimates: list[Estimate] = field(default_factory=list)
+    link: LinkFit | None = None
+    channels: list[Channel] = field(default_factory=list)
+    rates: list[tuple[float, float, float]] = field(default_factory=list)
+    least_rtt_s: float = math.nan
+    trace: LinkTrace | None = None
+    trace_file: str = ""
+    occupancy_file: str = ""
+    threshold: float | None = None
+    ranges: dict[str, str] = field(default_factory=dict)
+    toml: str = ""
+    held: Held | None = None
+    scenario: Scenario = field(init=False)
+
+    @property
+    def segment(self) -> int:
+        """Payload of a full segment, bytes."""
+        return max(1, (self.link.packet_bytes if self.link is not None else 1500) - 52)
+
+    @property
+    def packet_bytes(self) -> int:
+        """Size of a full packet, bytes."""
+        return self.link.packet_bytes if self.link is not None and self.link.flows else 1500
+
+    @property
+    def capacity(self) -> float:
+        """The rate that stands in the scenario, bit/s."""
+        found = next((e for e in self.estimates if e.name == "capacity" and e.known), None)
+        return found.value if found is not None else 10e6
+
+    @property
+    def known(self) -> list[Estimate]:
+        """What the data tell."""
+        return [estimate for estimate in self.estimates if estimate.known]
+
+    @property
+    def unknown(self) -> list[Estimate]:
+        """What they cannot tell."""
+        return [estimate for estimate in self.estimates if not estimate.known]
+
+    @property
+    def text(self) -> str:
+        """What was found, in some lines."""
+        lines = [f"{estimate.name}: {estimate.describe()}. {estimate.how}." for estimate in self.estimates]
+        for channel in self.channels:
+            lines.append(
+                f"channel {channel.band}: busy {channel.duty * 100:.1f} % of the time; "
+                f"ON {channel.on_laws[0].describe() if channel.on_laws else 'unknown'}; "
+                f"OFF {channel.off_laws[0].describe() if channel.off_laws else 'unknown'}."
+            )
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all that was found as plain data; None stands for "no value"."""
+        found: dict[str, Any] = plain(
+            {
+                "name": self.name,
+                "sources": [{"file": name, "what": what} for name, what in self.sources],
+                "notes": self.notes,
+                "estimates": {estimate.name: estimate.to_dict() for estimate in self.estimates},
+                "channels": [
+                    {
+                        "band": channel.band,
+                        "duty_cycle": channel.duty,
+                        "on": [law.to_dict() for law in channel.on_laws],
+                        "off": [law.to_dict() for law in channel.off_laws],
+                    }
+                    for channel in self.channels
+                ],
+                "ranges": self.ranges,
+                "held_out": None if self.held is None else self.held.to_dict(),
+            }
+        )
+        return found
+
+    def write(self, path: str | Path, *, command: str | None = None) -> list[Path]:
+        """Write the scenario, the ranges of its uncertain fields and the page; return the files.
+
+        Each file is written whole or not at all.
+        """
+        target = Path(path)
+        written = [write_file(target, self.toml)]
+        ranges = "".join(f'"{field}" = "{text}"\n' for field, text in self.ranges.items())
+        head = "# What the data leave uncertain, for cogtcp advise: each seed draws its own values.\n"
+        written.append(write_file(target.with_name(target.stem + SUFFIX), head + ranges))
+        written.append(write_file(target.with_name(target.stem + ".html"), self.report(command=command)))
+        return written
+
+    def report(self, *, command: str | None = None) -> str:
+        """Return the page: what was found, what not, and measured beside simulated."""
+        from cogtcp.report.fit import fit_report
+
+        return fit_report(self, command=command)

@@ -1,0 +1,446 @@
+"""Fits: what is recovered of links that the simulator made, and what odd input comes to."""
+
+import json
+import math
+import random
+import struct
+from pathlib import Path
+
+import pytest
+
+import cogtcp
+from cogtcp import Scenario, UsageError, fit
+from cogtcp.cli import main
+from cogtcp.fitting import connections, packets
+from cogtcp.fitting.laws import fit_laws
+from cogtcp.fitting.link import fit_link
+from cogtcp.fitting.silences import Gap, characterise
+from conftest import ROOT
+
+LINK = """\
+name = "true"
+[run]
+duration = "24 s"
+seed = 3
+[tcp]
+segment_size = "1448 B"
+[topology.single_hop]
+link = {{ rate = "{rate}", delay = "{delay}", queue = "{queue} packets", loss = {loss}, reverse_loss = 0 }}
+{radio}
+[[flow]]
+from = "sender"
+to = "receiver"
+transport = "linux-cubic"
+"""
+RADIO = """\
+[[radio]]
+name = "radio"
+links = ["link"]
+silence = "{silence}"
+sensing = {{ off = "{off}", on = {on} }}
+"""
+
+
+def captured(folder: Path, radio: str = "", node: str = "sender", **link: object) -> Path:
+    """Write the capture of a simulated transfer."""
+    values = {"rate": "6 Mbit/s", "delay": "30 ms", "queue": 60, "loss": 0.0, **link}
+    result = cogtcp.run(Scenario.from_toml(LINK.format(radio=radio, **values)), trace="packets")
+    file = folder / "some.pcapng"
+    result.write_pcap(file, link="link", node=node)
+    return file
+
+
+@pytest.mark.parametrize("silence", ["hold", "drop"])
+def test_what_a_link_is_comes_back(silence: str, tmp_path: Path) -> None:
+    file = captured(tmp_path, RADIO.format(silence=silence, off="50 ms", on='"1.7 s"'))
+    found = fit(file)
+    link = found.link
+    assert link is not None
+    assert link.delay.value == pytest.approx(0.03, rel=0.02)
+    assert link.capacity.value == pytest.approx(6e6, rel=0.05)
+    assert link.queue.value == pytest.approx(60, rel=0.1)
+    assert link.silences is not None
+    assert link.silences.mode == silence
+    assert link.silences.period == pytest.approx(1.75, rel=0.005)
+    assert link.silences.length == pytest.approx(0.05, rel=0.1)
+    assert found.scenario.to_dict()["radio"][0]["silence"] == silence
+    assert cogtcp.run(found.scenario, trace="summary").metrics["goodput_bps"] > 1e6
+    assert found.held is not None
+    simulated = found.held.simulated["goodput_bps"].mean
+    assert simulated == pytest.approx(found.held.goodput_bps, rel=0.15), "on what no estimate has seen"
+
+
+def test_silences_at_random_have_a_law_and_no_timetable(tmp_path: Path) -> None:
+    radio = RADIO.format(silence="hold", off="80 ms", on='{ exponential = "600 ms" }')
+    found = fit(captured(tmp_path, radio), held_out=0)
+    assert found.link is not None
+    silences = found.link.silences
+    assert silences is not None
+    assert math.isnan(silences.period)
+    assert silences.fixed
+    assert silences.length == pytest.approx(0.08, rel=0.05)
+    sensing = found.scenario.to_dict()["radio"][0]["sensing"]
+    assert "exponential" in sensing["on"]
+
+
+def test_a_clear_link_has_no_silence_and_losses_are_counted(tmp_path: Path) -> None:
+    found = fit(captured(tmp_path, loss=0.002), held_out=0)
+    assert found.link is not None
+    assert found.link.silences is None
+    assert "radio" not in found.scenario.to_dict()
+    assert found.link.loss.low < 0.002 < found.link.loss.high
+    assert {estimate.name for estimate in found.unknown} >= {"silence"}
+    assert "no silence was seen" in found.text
+
+
+def test_a_receiver_tells_less_and_says_so(tmp_path: Path) -> None:
+    file = captured(tmp_path, RADIO.format(silence="hold", off="90 ms", on='"1.5 s"'), node="receiver")
+    found = fit(file)
+    assert found.link is not None
+    assert found.link.capacity.value == pytest.approx(6e6, rel=0.05)
+    assert found.link.delay.value == pytest.approx(0.03, rel=0.03)
+    assert found.link.silences is not None
+    assert found.link.silences.mode == "hold"
+    assert found.link.silences.period == pytest.approx(1.59, rel=0.01)
+    assert {"queue", "loss"} <= {estimate.name for estimate in found.unknown}
+
+
+def test_ranges_are_read_by_advise(tmp_path: Path) -> None:
+    found = fit(captured(tmp_path, RADIO.format(silence="drop", off="60 ms", on='"1.7 s"')), held_out=0)
+    files = found.write(tmp_path / "mine.toml")
+    assert [file.name for file in files] == ["mine.toml", "mine.ranges.toml", "mine.html"]
+    from cogtcp.advising import inputs
+
+    assert inputs.beside(tmp_path / "mine.toml") == found.ranges
+    assert found.ranges
+    advice = cogtcp.advise(
+        found.scenario.set("run.duration", "5 s"),
+        transports=["sack", "linux-cubic"],
+        uncertain=found.ranges,
+        budget="30 runs",
+    )
+    assert advice.winner is not None
+
+
+# What is odd in a capture.
+
+
+def rewritten(file: Path, change: str) -> bytes:
+    """Return a capture of the simulator as pcap with something done to its packets."""
+    frames = list(packets._pcapng(file.read_bytes(), packets.Read([])))
+    link = frames[0][1]
+    out = [struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 96, 1 if change == "ethernet" else link)]
+    for number, (time, _, data, length) in enumerate(frames):
+        if change == "jump" and number > len(frames) // 2:
+            time -= 3_000_000_000
+        if change == "one way" and data[9] == 6 and data[12:16] != frames[0][2][12:16]:
+            continue
+        if change == "ethernet":
+            data, length = bytes(12) + b"\x08\x00" + data, length + 14
+        seconds, rest = divmod(time, 1_000_000_000)
+        data = data[:96]
+        out.append(struct.pack("<IIII", seconds, rest // 1000, len(data), length) + data)
+    return b"".join(out)
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return captured(tmp_path_factory.mktemp("plain"))
+
+
+def test_other_formats_say_the_same(plain: Path, tmp_path: Path) -> None:
+    first = fit(plain, held_out=0).link
+    for change in ("pcap", "ethernet"):
+        file = tmp_path / f"{change}.pcap"
+        file.write_bytes(rewritten(plain, change))
+        other = fit(file, held_out=0).link
+        assert first is not None
+        assert other is not None
+        assert other.delay.value == pytest.approx(first.delay.value, abs=2e-6)
+        assert other.capacity.value == pytest.approx(first.capacity.value, rel=1e-3)
+
+
+def test_a_truncated_capture_is_read_up_to_there(plain: Path, tmp_path: Path) -> None:
+    for name, content in (("a.pcapng", plain.read_bytes()), ("b.pcap", rewritten(plain, "pcap"))):
+        file = tmp_path / name
+        file.write_bytes(content[: len(content) * 2 // 3])
+        found = fit(file)
+        assert any("cut off" in note for note in found.notes)
+        assert found.link is not None
+        assert found.link.delay.value == pytest.approx(0.03, rel=0.02)
+
+
+def test_a_clock_that_jumps_is_told_and_mended(plain: Path, tmp_path: Path) -> None:
+    file = tmp_path / "jump.pcap"
+    file.write_bytes(rewritten(plain, "jump"))
+    found = fit(file, held_out=0)
+    assert any("clock of the capture steps once" in note for note in found.notes)
+    assert found.link is not None
+    assert found.link.capacity.value == pytest.approx(6e6, rel=0.05)
+
+
+def test_one_direction_leaves_the_delay_unknown(plain: Path, tmp_path: Path) -> None:
+    file = tmp_path / "one.pcap"
+    file.write_bytes(rewritten(plain, "one way"))
+    found = fit(file)
+    assert any("only one direction" in note for note in found.notes)
+    assert "delay" in {estimate.name for estimate in found.unknown}
+    assert "25 ms stands in the scenario" in found.text
+
+
+def made(
+    time: float, seq: int, payload: int, *, back: bool = False, ack: int = 0, six: bool = False
+) -> bytes:
+    """Return a pcap record of a TCP packet over IPv4 or IPv6, captured by its headers."""
+    ports = (5201, 40000) if back else (40000, 5201)
+    tcp = struct.pack(">HHIIBBHHH", *ports, seq, ack, 5 << 4, 0x10, 1000, 0, 0)
+    if six:
+        ends = (bytes(15) + b"\x01", bytes(15) + b"\x02")
+        head = struct.pack(">IHBB", 6 << 28, 20 + payload, 6, 64) + b"".join(ends[::-1] if back else ends)
+    else:
+        ends = (b"\x0a\x00\x00\x01", b"\x0a\x00\x00\x02")
+        head = struct.pack(">BBHHHBBH", 0x45, 0, 40 + payload, 0, 0, 64, 6, 0) + b"".join(
+            ends[::-1] if back else ends
+        )
+    data = head + tcp
+    micro = round(time * 1e6)
+    return struct.pack("<IIII", micro // 1_000_000, micro % 1_000_000, len(data), len(data) + payload) + data
+
+
+HEAD = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 96, 101)
+
+
+@pytest.mark.parametrize("six", [False, True])
+def test_merged_segments_count_as_many_over_ipv4_and_ipv6(six: bool, tmp_path: Path) -> None:
+    # 10 Mbit/s, 20 ms each way; the sender's card was given ten segments at a time.
+    records, size = [], 14480
+    for number in range(100):
+        sent = number * (size + 400) * 8 / 10e6
+        records.append((sent, made(sent, number * size, size, six=six)))
+        # The answer to the last of the ten, as they go one by one over the link.
+        records.append(
+            (sent + 0.04 + 0.0119, made(sent + 0.0519, 0, 0, back=True, ack=(number + 1) * size, six=six))
+        )
+    for number in range(100, 140):  # some that were not merged show the size of a segment
+        sent = 1.5 + number * 0.0012
+        seq = 100 * size + (number - 100) * 1448
+        records.append((sent, made(sent, seq, 1448, six=six)))
+    end = 100 * size + 40 * 1448
+    records.append((1.8, made(1.8, 0, 0, back=True, ack=end, six=six)))
+    file = tmp_path / "merged.pcap"
+    file.write_bytes(HEAD + b"".join(data for _, data in sorted(records)))
+    (found, *_) = connections.connections(packets.read(file).packets)
+    assert any("merged by the host" in note for note in found.notes)
+    assert found.mss == 1448
+    assert found.packets == 100 * 10 + 40
+    link = fit_link([found])
+    assert link.capacity.value == pytest.approx(10e6 * 14480 / 14880, rel=0.06)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("empty.pcap", b"", "is empty"),
+        ("short.pcap", b"\xd4\xc3\xb2\xa1\x02", "no TCP in it"),
+        ("none.pcap", HEAD, "no TCP in it, but no packets"),
+        ("noise", bytes(range(256)) * 3, "neither a capture nor a text"),
+        ("some.json", b"{", "is not JSON"),
+        ("some.json", b"{}", "neither of iperf3 --json nor of irtt"),
+        ("failed.json", b'{"intervals": [], "end": {}, "error": "refused"}', "iperf3 failed: refused"),
+        ("ping.txt", b"PING 10.0.0.2 56(84) bytes of data.\n", "no reply in it"),
+        ("few.pcap", HEAD + made(0, 0, 100), "a longer transfer"),
+        ("spans.csv", b"on_s,off_s\n1,x\n", "spans.csv:2"),
+    ],
+)
+def test_bad_input_has_one_clear_message(
+    name: str, content: bytes, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / name
+    file.write_bytes(content)
+    assert main(["fit", str(file), "--out", str(tmp_path / "out.toml")]) == 2
+    error = capsys.readouterr().err
+    assert says in error
+    assert "Traceback" not in error
+    assert not (tmp_path / "out.toml").exists()
+
+
+def test_no_tcp_is_said_with_what_there_is(tmp_path: Path) -> None:
+    udp = bytearray(made(0, 0, 10))
+    udp[16 + 9] = 17
+    file = tmp_path / "udp.pcap"
+    file.write_bytes(HEAD + bytes(udp) * 3)
+    with pytest.raises(UsageError, match="no TCP in it, but 3 of UDP"):
+        fit(file)
+
+
+# Logs, traces and occupancy.
+
+
+def test_a_ping_log_tells_delay_and_silences(tmp_path: Path) -> None:
+    lines = ["PING 10.0.0.2 (10.0.0.2) 56(84) bytes of data."]
+    for number in range(2000):
+        sent = 1000 + number * 0.01
+        if sent % 1.5 < 0.12:
+            continue  # lost in a silence
+        rtt = 0.05 + 0.001 * random.Random(number).random()
+        lines.append(
+            f"[{sent + rtt:.6f}] 64 bytes from 10.0.0.2: icmp_seq={number + 1} ttl=64 "
+            f"time={rtt * 1000:.3f} ms"
+        )
+    file = tmp_path / "rtt.log"
+    file.write_text("\n".join(lines))
+    found = fit(file)
+    assert found.link is not None
+    assert found.link.delay.value == pytest.approx(0.025, rel=0.02)
+    assert found.link.silences is not None
+    assert found.link.silences.mode == "drop"
+    assert found.link.silences.period == pytest.approx(1.5, rel=0.01)
+    assert "capacity" in {estimate.name for estimate in found.unknown}
+
+
+def test_irtt_and_iperf3(tmp_path: Path) -> None:
+    trips = [
+        {
+            "lost": "false",
+            "timestamps": {"client": {"send": {"wall": 1_700_000_000_000_000_000 + n * 20_000_000}}},
+            "delay": {"rtt": 40_000_000 + n % 7 * 1000},
+        }
+        for n in range(300)
+    ]
+    file = tmp_path / "irtt.json"
+    file.write_text(json.dumps({"config": {"length": 60}, "round_trips": trips}))
+    log = tmp_path / "iperf.json"
+    sums = [{"sum": {"start": n, "end": n + 1, "bits_per_second": 9.5e6 + 1e4 * (n % 3)}} for n in range(10)]
+    log.write_text(json.dumps({"intervals": sums, "end": {"streams": [{"sender": {"min_rtt": 41000}}]}}))
+    both = fit([file, log])
+    assert both.link is not None
+    assert both.link.delay.value == pytest.approx(0.02, rel=0.02)
+    assert both.capacity == pytest.approx(9.5e6 * 1.04, rel=0.02)
+    alone = fit(log)
+    assert alone.scenario.to_dict()["topology"]["single_hop"]["link"]["delay"] == "20.5 ms"
+
+
+def test_a_trace_is_replayed(tmp_path: Path) -> None:
+    file = tmp_path / "down.trace"
+    file.write_text("\n".join(str(n) for n in range(1, 1000)))
+    found = fit(file)
+    assert found.capacity == pytest.approx(12e6, rel=0.01)
+    assert found.scenario.to_dict()["topology"]["single_hop"]["link"]["trace"] == str(file)
+    assert cogtcp.run(found.scenario.set("run.duration", "3 s"), trace="summary").metrics["goodput_bps"] > 5e6
+
+
+def test_occupancy_becomes_primary_users(tmp_path: Path) -> None:
+    chance = random.Random(1)
+    time, rows = 0.0, ["time,band,busy"]
+    for _ in range(300):
+        rows.append(f"{time:.6f},1,1")
+        time += chance.gammavariate(4, 0.25)
+        rows.append(f"{time:.6f},1,0")
+        time += chance.expovariate(0.5)
+    file = tmp_path / "band.csv"
+    file.write_text("\n".join(rows) + "\n")
+    found = fit(file)
+    (channel,) = found.channels
+    assert channel.on_laws[0].name == "gamma"
+    assert channel.on_laws[0].mean == pytest.approx(1, rel=0.1)
+    assert {law.name for law in channel.off_laws[:2]} & {"exponential"}
+    laws = found.scenario.to_dict()["spectrum"]["pu"]["laws"]
+    assert "gamma" in laws["on"]
+    spans = tmp_path / "spans.csv"
+    spans.write_text(
+        "on_s,off_s\n" + "".join(f"{chance.expovariate(2)},{chance.expovariate(1)}\n" for _ in range(99))
+    )
+    pu = fit(spans).scenario.to_dict()["spectrum"]["pu"]
+    assert "laws" in pu or "exponential" in pu
+
+
+@pytest.mark.parametrize(
+    ("name", "draw"),
+    [
+        ("exponential", lambda chance: chance.expovariate(0.5)),
+        ("gamma", lambda chance: chance.gammavariate(4, 0.5)),
+        ("weibull", lambda chance: chance.weibullvariate(2, 2.5)),
+        ("log-normal", lambda chance: chance.lognormvariate(0, 0.8)),
+        ("hyper-exponential", lambda chance: chance.expovariate(5 if chance.random() < 0.6 else 0.3)),
+    ],
+)
+def test_each_law_is_found_where_it_is_true(name: str, draw) -> None:  # type: ignore[no-untyped-def]
+    chance = random.Random(3)
+    spans = [draw(chance) for _ in range(500)]
+    found = fit_laws(spans)
+    best = found[0].aic
+    # A law that has another as a special case is at most two worse by one more parameter.
+    assert name in {law.name for law in found if law.aic <= best + 2}
+    assert found[0].mean == pytest.approx(sum(spans) / 500, rel=0.1)
+    assert [law.aic for law in found] == sorted(law.aic for law in found)
+
+
+def test_likelihoods_are_those_of_scipy() -> None:
+    stats = pytest.importorskip("scipy.stats")
+    spans = [random.Random(n).gammavariate(2, 0.7) for n in range(200)]
+    by_name = {law.name: law for law in fit_laws(spans)}
+    gamma, weibull, normal = by_name["gamma"], by_name["weibull"], by_name["log-normal"]
+    expected = {
+        "gamma": stats.gamma.logpdf(spans, gamma.parameters["shape"], scale=gamma.parameters["scale"]).sum(),
+        "weibull": stats.weibull_min.logpdf(
+            spans, weibull.parameters["shape"], scale=weibull.parameters["scale"]
+        ).sum(),
+        "log-normal": stats.lognorm.logpdf(
+            spans, normal.parameters["sigma"], scale=normal.parameters["median"]
+        ).sum(),
+        "exponential": stats.expon.logpdf(spans, scale=sum(spans) / 200).sum(),
+    }
+    for name, value in expected.items():
+        assert by_name[name].likelihood == pytest.approx(value, rel=1e-6)
+    shape, _, scale = stats.gamma.fit(spans, floc=0)
+    assert gamma.parameters["shape"] == pytest.approx(shape, rel=1e-3)
+    assert gamma.parameters["scale"] == pytest.approx(scale, rel=1e-3)
+
+
+def test_gaps_off_the_timetable_are_no_silences() -> None:
+    gaps = [Gap(n * 2.0, n * 2.0 + 0.1, True) for n in range(10)]
+    stray = [Gap(3.3, 3.55, False, 3.31, 3.32, 2), Gap(11.9, 12.4 - 0.05, False, 11.9, 11.9, 2)]
+    found = characterise(sorted([*gaps, *stray], key=lambda gap: gap.start), 0.001)
+    assert found is not None
+    assert found.period == pytest.approx(2.0, abs=1e-6)
+    assert found.mode == "hold"
+    assert found.length == pytest.approx(0.1)
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = captured(tmp_path, RADIO.format(silence="hold", off="70 ms", on='"1.2 s"'))
+    out = tmp_path / "link.toml"
+    assert main(["fit", str(file), "--out", str(out), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["estimates"]["period"]["value"] == pytest.approx(1.27, rel=0.01)
+    assert "# period:" in out.read_text()
+    page = (tmp_path / "link.html").read_text()
+    assert "Measured beside simulated" in page
+    assert main(["check", str(out)]) == 0
+    capsys.readouterr()
+    assert main(["fit", str(file), "--out", str(out)]) == 1, "it exists"
+    assert main(["fit", str(file), "--out", str(out), "--force"]) == 0
+    assert "next: cogtcp advise" in capsys.readouterr().out
+    assert main(["fit", str(tmp_path / "nothing"), "--out", str(tmp_path / "x.toml")]) == 2
+
+
+@pytest.mark.parametrize("name", ["cbrs-like", "lte-like"])
+def test_shipped_captures(name: str) -> None:
+    folder = ROOT / "examples" / "captures"
+    file = folder / f"{name}.pcap"
+    assert file.stat().st_size < 1_000_000
+    true = Scenario.from_file(folder / f"{name}.toml").to_dict()
+    link, radio = true["topology"]["single_hop"]["link"], true["radio"][0]
+    found = fit(file, held_out=0).link
+    assert found is not None
+    assert found.silences is not None
+    assert found.silences.mode == radio["silence"]
+    assert found.delay.value == pytest.approx(float(link["delay"].split()[0]) / 1000, rel=0.02)
+    assert found.silences.length == pytest.approx(float(radio["sensing"]["off"].split()[0]) / 1000, rel=0.05)
+    if name == "lte-like":
+        assert len(found.rates) >= 8, "the rate is another one after each silence"
+        assert (
+            1.9e6 < min(rate for _, _, rate in found.rates) < max(rate for _, _, rate in found.rates) < 4.1e6
+        )
+    else:
+        assert found.capacity.value == pytest.approx(2.4e6, rel=0.02)
