@@ -1,8 +1,7 @@
 """What to run over a link: a race of transports, the tuner for named parameters, and what changes the answer.
 
-`docs/advice.md` tells what is done and what it means; read in this order: `wanted` (the objective), `inputs`
-(what is uncertain), `racing` (who is best), `around` (what would change the answer), `advice` (the result),
-`telling` (the paragraph).
+`docs/advice.md` tells what is done and what it means. `wanted` is the objective, `inputs` what is uncertain.
+`racing` finds who is best, `around` what would change the answer. `advice` is the result, `telling` its text.
 """
 
 from __future__ import annotations

@@ -206,7 +206,7 @@ class Bench:
     def measure(
         self, candidates: Sequence[Candidate], seeds: Sequence[int], more: tuple[tuple[str, str], ...] = ()
     ) -> list[list[dict[str, float] | str]]:
-        """Return the records of candidates by seed; `more` are changes after those of the candidates."""
+        """Return the records of candidates by seed; `more` are changes on top of the candidates' own."""
         question = self.question
         scenarios = [candidate.scenario_of(question.scenario) for candidate in candidates]
         drawn = {path for path, _ in more}
@@ -417,7 +417,7 @@ def _search(question: Question, bench: Bench, advice: Advice, jobs: int) -> None
             )
     if not found:
         return
-    # On fresh seeds: those of the first race and of the search favour whom they chose.
+    # On fresh seeds: the seeds of the first race and of the search favour whom they chose.
     finalists = list(
         {c.name: c for c in (*best, *found, *(c for c in question.candidates if c.as_it_is))}.values()
     )

@@ -22,7 +22,7 @@ SUFFIX = ".ranges.toml"
 
 
 def beside(path: str | Path) -> dict[str, str]:
-    """Return the ranges of the file beside a scenario, `NAME.ranges.toml`; none if there is no such file.
+    """Return the ranges of the file beside a scenario, `NAME.ranges.toml`; none without that file.
 
     Raises:
         UsageError: The file is not a table of texts.

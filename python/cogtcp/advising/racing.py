@@ -4,8 +4,8 @@ Every candidate that is still in the race is measured with the same seeds (commo
 look the paired differences of all pairs are tested. Who is worse than another beyond chance leaves the
 race. The race ends when nobody left can beat the leader by more than the margin.
 
-All tests of a race hold together with the race's confidence: Bonferroni over ordered pairs, and over the
-looks by the weights 6 / (pi k)^2, which sum to one over any number of looks. The guarantee is as good as the
+All tests of a race hold together with the race's confidence: Bonferroni over ordered pairs and over looks.
+Look k weighs 6 / (pi k)^2; the weights sum to one over any number of looks. The guarantee is as good as the
 t-tests behind it: with few seeds and very skewed results it is approximate.
 """
 

@@ -1,8 +1,8 @@
 """The space of the atlas: one link whose spectrum comes and goes, in coordinates that have no unit.
 
 A point is a bottleneck with one radio and some flows. Times are in round-trip times, the queue in
-bandwidth-delay products, so that what a point shows holds for every link with the same coordinates; the
-round-trip time itself is a coordinate too, since retransmission timeouts have a least value in seconds.
+bandwidth-delay products: what a point shows holds for every link with the same coordinates. The round-trip
+time itself is a coordinate too, since retransmission timeouts have a least value in seconds.
 """
 
 from __future__ import annotations

@@ -15,19 +15,9 @@ if TYPE_CHECKING:
 
     from cogtcp.advising.advice import Advice
 
-EXAMPLES = """\
-examples:
-  cogtcp advise sensed-link --budget 20s
-  cogtcp advise my.toml --for utility:0.5 --over "radio.0.silence=hold,drop"
-
-exit codes: 0 answered; 1 nothing keeps the constraints, or the kernel disagrees; 2 bad input
-"""
-
 
 def add_advise(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `advise` besides those of all verbs that simulate."""
-    parser.epilog = EXAMPLES
-    parser.formatter_class = _raw
+    """Add the arguments of `advise` itself."""
     parser.add_argument(
         "--for",
         dest="objective",
@@ -83,12 +73,6 @@ def add_advise(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="confirm the best two on this machine's Linux, N seeds (default: 2)",
     )
-
-
-def _raw(prog: str) -> argparse.HelpFormatter:
-    import argparse
-
-    return argparse.RawDescriptionHelpFormatter(prog, max_help_position=28)
 
 
 def advise(args: argparse.Namespace) -> int:

@@ -15,6 +15,14 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "tune cr-single-hop --grid 10x10",
         'tune my.toml --vary radio.0.cr.sensing_time=20ms..1s --constraint "pu_interference<=5%"',
     ),
+    "fit": (
+        "fit sender.pcapng rtt.log --out link.toml",
+        "fit sweeps.csv --threshold=-95dBm --out band.toml",
+    ),
+    "advise": (
+        "advise sensed-link --budget 20s",
+        'advise my.toml --for utility:0.5 --constraint "delay<=200 ms" --over radio.0.silence=hold,drop',
+    ),
     "lab": ("lab sensed-link --open", "lab my.toml --port 8000"),
     "plot": (
         "plot results/compared --kind bars --out bars.pdf",

@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-EXAMPLES = """\
-examples:
-  cogtcp fit sender.pcapng --out link.toml
-  cogtcp fit sweeps.csv --threshold -95dBm --out band.toml
-
-Only headers of captures are read, and nothing is sent anywhere. Capture with: tcpdump -s 128 -w sender.pcap
-(or dumpcap -s 128). A ping beside the transfer (ping -i 0.02) makes the length of silences much surer.
-
-exit codes: 0 done; 1 results could not be written; 2 bad input
-"""
+if TYPE_CHECKING:
+    import argparse
 
 
 def add_fit(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `fit`."""
     from cogtcp.cli.quantities import quantity
 
-    parser.epilog = EXAMPLES
-    parser.formatter_class = _raw
+    parser.epilog = (
+        "Captures are read by their headers. Ping beside the transfer (ping -i 0.02) makes silences surer."
+    )
     parser.add_argument(
         "data",
         nargs="+",
         metavar="DATA",
-        help="captures (pcap, pcapng), logs of ping -D, irtt (JSON) and iperf3 --json, mahimahi traces, "
-        "rates over time (CSV), measured occupancy (CSV), ON and OFF times (CSV); told by their content",
+        help="captures (pcap, pcapng), logs of ping -D, irtt and iperf3 --json, link traces, "
+        "occupancy (CSV), ON and OFF times (CSV)",
     )
     parser.add_argument(
         "--out",
@@ -45,19 +38,15 @@ def add_fit(parser: argparse.ArgumentParser) -> None:
         "--transport",
         default="linux-cubic",
         metavar="NAME",
-        help="the transport of the flows: of a capture the one that was captured (default: linux-cubic)",
+        help="the transport of the flows, as captured (default: linux-cubic)",
     )
     parser.add_argument(
         "--threshold",
         type=quantity({"dBm": 1.0}),
         metavar="P",
-        help="power from which on a channel of an occupancy file with powers is busy, as in -95dBm",
+        help="power from which on a channel is busy, as in --threshold=-95dBm",
     )
     parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
-
-
-def _raw(prog: str) -> argparse.HelpFormatter:
-    return argparse.RawDescriptionHelpFormatter(prog, max_help_position=28)
 
 
 def fit(args: argparse.Namespace) -> int:

@@ -1,8 +1,7 @@
 """A scenario from measurements: captures, logs of ping, irtt and iperf3, link traces, measured occupancy.
 
-`docs/fitting.md` tells what is estimated and how; read in this order: `packets` and `logs` (what is read),
-`connections` (the fate of each packet), `link` and `silences` (the estimates), `laws` (PU activity),
-`making` (the scenario), `result`.
+`docs/fitting.md` tells what is estimated and how. `packets` and `logs` read, `connections` finds the fate of
+each packet. `link`, `silences` and `laws` estimate, `making` writes the scenario.
 """
 
 from __future__ import annotations
