@@ -238,10 +238,10 @@ def test_what_is_too_much_is_left_out_and_said(result: Result, monkeypatch: pyte
     assert list(drawn.nodes) == ["n0", "n1", "n3"]
     assert [user.on for user in drawn.users] == [()]
     assert {way.nodes for way in drawn.ways} == {()}
-    assert "far: n0 to n3, its way is not shown" in drawn.figure()
+    assert "far: n0 to n3, its path is not shown" in drawn.figure()
     page = run_report(result)
     for words in (
-        "Of 4 nodes 3 are shown: the ends of flows, then nodes of their ways, then the first.",
+        "Of 4 nodes 3 are shown: ends of flows, then nodes on their paths, then the first.",
         "Of 2 primary users the first 1 are shown.",
         "Primary users come and go more than 5 times: when they are ON is not shown.",
     ):

@@ -102,7 +102,7 @@ def measure_with(factor: object, result: Result) -> dict[str, object]:
 def test_what_a_function_is_bound_to_is_in_the_key() -> None:
     keys = {identity.of_function(functools.partial(measure_with, factor)) for factor in (1, 2, 1)}
     assert len(keys) == 2
-    with pytest.raises(UsageError, match="no plain data"):
+    with pytest.raises(UsageError, match="not plain data"):
         identity.of_function(functools.partial(measure_with, object()))
 
 

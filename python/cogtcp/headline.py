@@ -83,22 +83,23 @@ def _ranking(comparison: Comparison) -> str:
     best, others = ranked[0], ranked[1:]
     goodput = comparison.interval(best, "goodput_bps")
     share = of_capacity(comparison.interval(best, "efficiency").mean)
-    sentence = f"{best} delivers {_with_interval(goodput)}{share}"
-    if comparison.nothing_random:
-        rest = f"; {_less(comparison, others, best)}" if others else ""
+    lead = f"{best} is fastest:" if others else f"{best} delivers"
+    parts = [f"{lead} {_with_interval(goodput)}{share}."]
+    if comparison.nothing_random or (others and goodput.n < 2):
+        if others:
+            parts.append(f"{_less(comparison, others, best)}.")
         constant = "Nothing in this scenario is random: every seed gives the same, so one was run."
-        return f"{sentence}{rest}. {constant}"
+        parts.append(constant if comparison.nothing_random else "One seed says nothing about chance.")
+        return " ".join(parts)
     if not others:
-        return f"{sentence}, over {_seeds(goodput.n)}."
-    if goodput.n < 2:
-        return f"{sentence}; {_less(comparison, others, best)}. One seed says nothing about chance."
+        return f"{parts[0]} ({_seeds(goodput.n)}.)"
     even = [name for name in others if not comparison.is_better(best, name)]
     behind = [name for name in others if name not in even]
-    parts = [_less(comparison, behind, best)] if behind else []
+    if behind:
+        parts.append(f"{_less(comparison, behind, best)}.")
     if even:
-        parts.append(f"{join(even)} cannot be told from it")
-    sure = f"95 % confidence for all of it together, Holm; {_seeds(goodput.n)} in pairs"
-    return f"{sentence}; {'; '.join(parts)} ({sure})."
+        parts.append(f"{join(even)} {'are' if len(even) > 1 else 'is'} not significantly different.")
+    return f"{' '.join(parts)} (Paired, {_seeds(goodput.n)}, Holm, 95 %.)"
 
 
 def of_tuning(tuning: Tuning) -> str:
@@ -108,17 +109,17 @@ def of_tuning(tuning: Tuning) -> str:
     done = len(tuning.trials)
     if best is None:
         limits = join([constraint.describe() for constraint in tuning.constraints])
-        return f"None of {done} trials keeps what is asked for: {limits}."
+        return f"None of {done} trials satisfies the constraints: {limits}."
     if winner is None:
         mean = metric.text(tuning.interval(best).mean, unit=True)
         return (
-            f"Best of {done} trials so far: {_values(best)}. Its mean {_name(metric)} is {mean}, over the "
-            "seeds of the search alone, which flatter it."
+            f"Best of {done} trials so far: {_values(best)}. Its mean {_name(metric)} is {mean} over the "
+            "search's own seeds, which is optimistic."
         )
     interval = tuning.interval(winner)
     parts = [
-        f"Best of {done} trials: {_values(winner)}. Over {_seeds(interval.n)} that had no part in the search "
-        f"its mean {_name(metric)} is {_with_interval(interval, metric)}{_gain(tuning)}."
+        f"Best of {done} trials: {_values(winner)}. Over {_fresh(interval.n)} its mean {_name(metric)} is "
+        f"{_with_interval(interval, metric)}{_gain(tuning)}."
     ]
     for standing, says in _SAYS.items():
         names = [final.name for final in tuning.finalists if tuning.standing(final) == standing]
@@ -128,14 +129,14 @@ def of_tuning(tuning: Tuning) -> str:
     for constraint in tuning.constraints:
         found = tuning.interval(winner, constraint.metric)
         verdict = constraint.judge(found)
-        said = {"kept": "kept", "broken": "broken", "unclear": "kept or not, the seeds do not tell"}[verdict]
+        said = {"kept": "kept", "broken": "broken", "unclear": "inconclusive, more seeds needed"}[verdict]
         parts.append(f"{constraint.describe()}: {said}, with {_with_interval(found, constraint.metric)}.")
     return " ".join(parts)
 
 
 _SAYS = {
-    "better": ("is better beyond chance: take that", "are better beyond chance: take one of them"),
-    "even": ("cannot be told from it", "cannot be told from it"),
+    "better": ("is significantly better: use it", "are significantly better: use one of them"),
+    "even": ("is not significantly different", "are not significantly different"),
 }
 
 
@@ -148,7 +149,7 @@ def _name(metric: Metric) -> str:
 
 
 def _gain(tuning: Tuning) -> str:
-    """Return by how much the winner is better than the scenario as it is, if that is known beyond chance."""
+    """Return by how much the winner beats the scenario as it is, if the difference is significant."""
     as_it_is = next((final for final in tuning.finalists if "as it is" in final.name.split(", ")), None)
     if as_it_is is None or tuning.winner is None or as_it_is is tuning.winner:
         return ""
@@ -164,7 +165,7 @@ def _gain(tuning: Tuning) -> str:
     if ratio.mean < 1:
         more, ends = "less", [-end for end in reversed(ends)]
     return (
-        f", {100 * abs(ratio.mean - 1):.0f} % {more} than with the scenario as it is "
+        f", {100 * abs(ratio.mean - 1):.0f} % {more} than the scenario as it is "
         f"({ends[0]:.0f} to {ends[1]:.0f} %)"
     )
 
@@ -178,13 +179,17 @@ def _seeds(n: int) -> str:
     return f"{n} seed{'s' if n != 1 else ''}"
 
 
+def _fresh(n: int) -> str:
+    return f"{n} fresh seed{'s' if n != 1 else ''}"
+
+
 def of_capacity(efficiency: float) -> str:
     """Return what to say of an efficiency behind a goodput; nothing where it is not known."""
     if math.isnan(efficiency):
         return ""
     if efficiency > 1:
-        return ", more than the link could carry meanwhile: data that the warm-up left on the way is among it"
-    return f", {efficiency * 100:.0f} % of what the link could carry"
+        return "; above 100 % of the link: includes data sent during warm-up"
+    return f", {efficiency * 100:.0f} % of the link"
 
 
 def _with_interval(interval: Interval, metric: Metric = _GOODPUT) -> str:
@@ -193,11 +198,11 @@ def _with_interval(interval: Interval, metric: Metric = _GOODPUT) -> str:
         return text
     if interval.low == interval.high:
         return f"{text} with every seed"
-    return f"{text} (95 % interval {metric.text(interval.low)} to {metric.text(interval.high)})"
+    return f"{text} (95 %: {metric.text(interval.low)} to {metric.text(interval.high)})"
 
 
 def _less(comparison: Comparison, names: list[str], best: str) -> str:
     highest = comparison.interval(best, "goodput_bps").mean
     gaps = [-comparison.difference(name, "goodput_bps", best).mean / highest for name in names]
     first, *more = [f"{name} {gap * 100:.1f} %" for name, gap in zip(names, gaps, strict=True)]
-    return join([first.replace(" ", " delivers ", 1) + " less", *more])
+    return join([first.replace(" ", " is ", 1) + " slower", *more])

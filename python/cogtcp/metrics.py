@@ -242,12 +242,12 @@ METRICS = (
     ),
     Metric(
         "spurious_rtos", "Spurious RTOs", "", 1, 1, -1,
-        "Timeouts although nothing had been lost, all TCP flows together.",
+        "Timeouts without a loss, all TCP flows together.",
         _sum_of_tcp("spurious_rtos"),
     ),
     Metric(
         "fast_retransmits", "Fast retransmits", "", 1, 1, 0,
-        "Losses noticed by duplicate acknowledgements, all TCP flows together.",
+        "Losses detected by duplicate acknowledgements, all TCP flows together.",
         _sum_of_tcp("fast_retransmits"),
     ),
     Metric(
@@ -257,7 +257,7 @@ METRICS = (
     ),
     Metric(
         "retransmitted", "Sent again", "%", 100, 2, -1,
-        "Share of the data segments sent that had been sent before.",
+        "Share of sent data segments that are retransmissions.",
         _retransmitted,
     ),
     Metric(
@@ -297,7 +297,7 @@ METRICS = (
     ),
     Metric(
         "vacate_mean_s", "Time to vacate", "ms", 1000, 1, -1,
-        "Mean time that a radio stayed open over a primary user that it then left, mean over radios.",
+        "Mean time until a radio left the channel of an active primary user, mean over radios.",
         _mean("vacate_mean_s"), radio=True,
     ),
     Metric(
@@ -307,7 +307,7 @@ METRICS = (
     ),
     Metric(
         "false_alarms", "False alarms", "", 1, 1, -1,
-        "Sensings that reported a primary user where there was none, all radios together.",
+        "Sensings that reported an absent primary user, all radios together.",
         _sum("false_alarms"), radio=True,
     ),
     Metric(

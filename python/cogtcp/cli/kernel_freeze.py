@@ -27,7 +27,7 @@ _KINDS = ("down", "up", "request")
 _LARGEST = 1500
 """Bytes of a datagram to read; every message is shorter."""
 _NOT_AUTHENTICATED = (
-    "messages are not authenticated: whoever can send from {} can hold this host's connections; "
+    "messages are not authenticated: anyone who can send from {} can hold this host's connections; "
     "give --key FILE (cogtcp freeze key FILE makes one)"
 )
 _PATIENCE = 5.0

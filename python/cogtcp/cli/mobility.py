@@ -170,7 +170,7 @@ def _print_nodes(nodes: list[Node]) -> None:
         return
     count = len(nodes)
     way = sum(node.way for node in nodes) / count
-    print(f"mean way {way:.1f} m, mean speed {_mean([n.mean_speed for n in nodes]):.3g} m/s with pauses\n")
+    print(f"mean path {way:.1f} m, mean speed {_mean([n.mean_speed for n in nodes]):.3g} m/s with pauses\n")
     print(
         f"{'node':>5} {'from, m':>18} {'to, m':>18} {'way, m':>9} {'paused, s':>10} {'mean':>8} "
         f"{'max, m/s':>9}"

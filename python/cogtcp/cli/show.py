@@ -111,7 +111,7 @@ def _ad_hoc(run: Result) -> None:
     if rows:
         headings = ["Flow", "From", "Hops", "Changes\nof way", "Searches", "Found in\nms"]
         headings += [f"Drops\n{layer}" for layer in ("routing", "queue", "MAC")]
-        print_table("Ways of the data", headings, rows, left=2)
+        print_table("Paths of the data", headings, rows, left=2)
     rows = [
         [
             row["protocol"],
@@ -195,7 +195,7 @@ def comparison(compared: Comparison, quantiles: Sequence[float] = ()) -> None:
     print_table(title, [*headings, *(_heading(BY_NAME[name]) for name in columns)], rows, left=1)
     goodputs = [compared.interval(name, "goodput_bps") for name in compared.transports]
     if any(interval.n > 1 and interval.low == interval.high for interval in goodputs):
-        print("Without ±: nothing varies with the seed here.")
+        print("Without ±: the seed changes nothing here.")
     if quantiles:
         shown = [BY_NAME[name] for name in QUANTILES_OF]
         rows = [
@@ -236,7 +236,7 @@ def tuning(found: Tuning) -> None:
         for final in found.finalists
     ]
     seeds = len(found.fresh_seeds)
-    title = f"{found.scenario.name}: mean of {seeds} seeds that had no part in the search ± 95 % interval"
+    title = f"{found.scenario.name}: mean of {seeds} fresh seeds ± 95 % interval"
     paths = [parameter.path.replace(".cr.", ".cr.\n") for parameter in found.parameters]
     headings = ["", *paths, _heading(metric), "vs chosen", "", *map(_heading, more)]
     print_table(title, headings, rows, left=1)

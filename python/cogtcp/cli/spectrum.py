@@ -277,7 +277,7 @@ def _redraw(args: argparse.Namespace, given: dict[str, Any]) -> int:
     duration = given.pop("duration", None)
     given |= {name: True for name in ("on", "off", "area", "released") if getattr(args, name)}
     for name in given:
-        raise UsageError(f"--{name}: not with --trace, which says who the PUs are and when they are ON")
+        raise UsageError(f"--{name}: not with --trace, which defines the PUs")
     source = PuActivity.from_file(args.trace)
     users = source.redraw(model=args.model or "empirical", duration=duration, seed=args.seed)
     kinds = {"csv" if math.isinf(value) else kind for kind, value in (user.reach for user in users.users)}

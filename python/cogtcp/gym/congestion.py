@@ -24,7 +24,7 @@ SEEN = (
     "rate: delivered since the last decision over what the narrowest link carries, 2 x - 1",
     "window: log2 of its segments / 4 - 1",
     "flight: in flight over the window, 2 x - 1",
-    "loss: share of what was sent since then that was sent again",
+    "loss: share of segments sent since then that are retransmissions",
     "timeouts since then",
 )
 _MOST = 4.0

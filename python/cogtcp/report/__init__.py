@@ -196,9 +196,9 @@ def _bars_caption(comparison: Comparison, transports: Sequence[str], many_seeds:
     if not many_seeds:
         return "One seed: no interval can be given."
     return (
-        f"Mean of {count} seeds with its 95 % interval (Student's t); the thin strokes are the single runs. "
-        "An interval of the differences that is clear of zero is a difference beyond chance, each by itself; "
-        "the answer above holds for all of them at once."
+        f"Mean of {count} seeds with its 95 % interval (Student's t); thin strokes are single runs. "
+        "An interval of a difference that excludes zero is significant, each alone; the answer above "
+        "corrects for all."
     )
 
 

@@ -227,7 +227,7 @@ class RunMap:
         if way is None:
             return "nothing has arrived"
         hops = len(way.nodes) - 1
-        return "its way is not shown" if hops < 0 else "1 hop" if hops == 1 else f"{hops} hops"
+        return "its path is not shown" if hops < 0 else "1 hop" if hops == 1 else f"{hops} hops"
 
     def fullest(self) -> int:
         """Return the first moment at which the most flows have a way."""
@@ -305,7 +305,7 @@ def _left_out(tables: Mapping[str, pa.Table], nodes: int, changes: int) -> list[
     """Return a sentence for each kind of thing that is too many."""
     found = []
     if nodes > _MOST_NODES:
-        first = "the ends of flows, then nodes of their ways, then the first"
+        first = "ends of flows, then nodes on their paths, then the first"
         found.append(f"Of {nodes} nodes {_MOST_NODES} are shown: {first}.")
     users = tables["primary_users"].num_rows if "primary_users" in tables else 0
     if users > _MOST_USERS:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _STANDINGS = {
     "winner": "",
     "better": "better",
-    "even": "cannot be told apart",
+    "even": "not significantly different",
     "worse": "worse",
 }
 
@@ -153,7 +153,7 @@ def _luck(tuning: Tuning) -> str:
     if not tuning.objective.better(searched, fresh):
         return ""
     return (
-        f"In the search the best mean was {metric.text(searched, unit=True)}; on the fresh seeds the winner "
+        f"The best mean in the search was {metric.text(searched, unit=True)}; on the fresh seeds the winner "
         f"has {metric.text(fresh, unit=True)}: of many trials the best is also a lucky one."
     )
 
@@ -170,7 +170,7 @@ def _theory(tuning: Tuning) -> str:
         else "No sensing time reaches P_d' 0.95 and P_f' 0.05."
     )
     return (
-        f"Theory, which knows airtime and no TCP, has its optimum at t_s {t_s:.3g} s, T_p {t_p:.3g} s{edge}: "
+        f"Theory (airtime, without TCP) has its optimum at t_s {t_s:.3g} s, T_p {t_p:.3g} s{edge}: "
         f"{known.share * 100:.1f} % of the time on a channel without a PU. {shortest}"
     )
 

@@ -87,8 +87,8 @@ def _bound(function: Any, values: list[Any]) -> str:
     except (TypeError, ValueError):
         name = getattr(function, "__qualname__", repr(function))
         raise UsageError(
-            f"{name} is bound to values that are no plain data, so that its runs could not be told from "
-            "others; give it numbers and texts, by functools.partial"
+            f"{name} is bound to values that are not plain data, so its runs have no key; "
+            "bind numbers and texts with functools.partial"
         ) from None
 
 

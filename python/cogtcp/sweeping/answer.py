@@ -152,14 +152,13 @@ def sentence(points: Iterable[Mapping[str, Any]], runs: Runs, axes: Sequence[str
     found = tally(runs, axes)
     if found.points == 1:
         beats = found.sure.total() == 1
-        said = "more than each other one" if beats else "most, but the seeds do not tell it from all others"
-        return f"{found.best} delivers {said} (95 % confidence, Holm over all differences)."
+        said = "significantly" if beats else "but not significantly"
+        return f"{found.best} is fastest, {said} (paired, Holm, 95 %)."
     parts = [f"{name} at {count}" for name, count in found.sure.most_common()]
     if found.open:
-        parts.append(f"at {found.open} the seeds do not tell")
-    points_ = f"Of {found.points} points, "
-    lead = f"{points_}most goodput is delivered by " if found.sure else points_
-    return f"{lead}{join(parts)} (95 % confidence for all of it together, Holm over paired differences)."
+        parts.append(f"inconclusive at {found.open}")
+    lead = "Significantly fastest" if found.sure else "Fastest transport"
+    return f"{lead}, of {found.points} points: {join(parts)} (paired, Holm, 95 %)."
 
 
 def _place(row: Mapping[str, Any], axes: Sequence[str]) -> str:

@@ -32,8 +32,8 @@ def uncharged(
         match parameter.place:
             case ("radio", _, "sensing", *_):
                 notes.append(
-                    f"{parameter.path}: nothing charges for less sensing. The primary users of a cycle come "
-                    "and go unseen, so never to sense is best. [radio.cr] senses them, and "
+                    f"{parameter.path}: less sensing costs nothing. A cycle does not see primary "
+                    "users, so never sensing is best. [radio.cr] senses them, and "
                     f"{_LIMIT} protects them"
                 )
             case ("radio", _, "cr", field, *_) if field in _PROTECTION:

@@ -83,9 +83,7 @@ def objective(text: str) -> Objective:
     if separator and way.strip() not in ("max", "min"):
         raise UsageError(f"objective {text}: write max:{name} or min:{name}")
     if not separator and metric.better == 0:
-        raise UsageError(
-            f"objective {text}: neither more nor less of it is better as such; write max:{name} or min:{name}"
-        )
+        raise UsageError(f"objective {text}: it has no natural direction; write max:{name} or min:{name}")
     return Objective(metric, {"max": 1, "min": -1}.get(way.strip(), metric.better))
 
 

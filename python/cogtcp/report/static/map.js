@@ -114,7 +114,7 @@ function map(root, data) {
   };
   const stateOf = (way) => {
     if (way === null) return "nothing has arrived";
-    return way.length ? `${way.length - 1} hop${way.length === 2 ? "" : "s"}` : "its way is not shown";
+    return way.length ? `${way.length - 1} hop${way.length === 2 ? "" : "s"}` : "its path is not shown";
   };
   const setWay = (flow, way, spots) => {
     states[flow].textContent = stateOf(way);
