@@ -8,6 +8,7 @@
 //! applications. They mean the same on both planes.
 
 pub mod applications;
+mod asking;
 pub mod datagrams;
 mod drawn;
 mod ends;
@@ -17,6 +18,7 @@ mod router;
 mod streams;
 pub mod train;
 
+pub use asking::Asking;
 pub use drawn::drawn;
 pub use ends::{DatagramEnds, Told, UNKNOWN};
 pub use flow::{Delivery, Flow, Measured, Snapshot, Tcp};

@@ -16,6 +16,8 @@ pub enum Wake {
     Write,
     /// So much has been delivered as [`Flow::wait_for_delivery`](crate::Flow::wait_for_delivery) said.
     Delivered,
+    /// The timer of the application that asks ([`Asking::handle_timer`](crate::Asking::handle_timer)).
+    Ask,
 }
 
 /// The surroundings of the hosts: a clock, a network, and a record of the run.
@@ -45,6 +47,9 @@ pub trait Plane {
         ecn_capable: bool,
         awaited: Awaited,
     );
+
+    /// Sends request `number` of an application on `stream`, a UDP packet with a payload of `bytes`.
+    fn send_request(&mut self, now: Time, stream: StreamId, number: u32, bytes: u32);
 
     /// Records an event of flow `flow` with its value.
     fn note(&mut self, now: Time, kind: EventKind, flow: u32, value: f64);

@@ -3,7 +3,7 @@
 use cogtcp_endpoint::{
     Datagram, Endpoint, EndpointEvent, Outgoing, Pair, PathId, Progress, Received, Supply, Waiting,
 };
-use cogtcp_hosts::{DatagramEnds, Delivery, End, Flow, Owner, Plane, Streams, Wake};
+use cogtcp_hosts::{Asking, DatagramEnds, Delivery, End, Flow, Owner, Plane, Streams, Wake};
 use cogtcp_network::{Awaited, StreamId};
 use cogtcp_records::EventKind;
 use cogtcp_scenario::{Experiment, Scenario};
@@ -23,7 +23,11 @@ enum Carried {
 enum Due {
     Wake(Wake),
     Arrival(StreamId, Carried),
+    Request(usize),
 }
+
+/// The stream of an application's requests.
+const REQUESTS: StreamId = StreamId(9);
 
 /// Streams that carry every packet in the delay of their path: 10 ms on path 0, 30 ms on path 1, and so on.
 #[derive(Debug, Default)]
@@ -33,6 +37,7 @@ struct ByHand {
     streams: Streams,
     notes: Vec<(Time, EventKind)>,
     carried: BTreeMap<StreamId, usize>,
+    requests: Vec<Time>,
 }
 
 impl ByHand {
@@ -61,6 +66,15 @@ impl Plane for ByHand {
 
     fn send_datagram(&mut self, now: Time, stream: StreamId, datagram: Datagram, _: bool, _: Awaited) {
         self.carry(now, stream, Carried::Datagram(datagram));
+    }
+
+    /// The first request is lost, all others take 10 ms.
+    fn send_request(&mut self, now: Time, stream: StreamId, number: u32, _: u32) {
+        assert_eq!(stream, REQUESTS);
+        self.requests.push(now);
+        if self.requests.len() > 1 {
+            self.push(now + Duration::from_millis(10), Due::Request(number as usize));
+        }
     }
 
     fn note(&mut self, now: Time, kind: EventKind, _: u32, _: f64) {
@@ -96,9 +110,17 @@ fn flow(experiment: &Experiment) -> Flow {
 }
 
 /// Starts `flow` and plays it until `until`.
-fn play(mut flow: Flow, until: Time) -> (Flow, ByHand) {
+fn play(flow: Flow, until: Time) -> (Flow, ByHand) {
+    play_asking(flow, &mut None, until)
+}
+
+/// The same with an application that asks.
+fn play_asking(mut flow: Flow, asking: &mut Option<Asking>, until: Time) -> (Flow, ByHand) {
     let mut plane = ByHand::default();
     flow.enter(&mut plane.streams);
+    if let Some(asking) = asking {
+        asking.arm(&mut plane);
+    }
     flow.start(Time::ZERO, &mut plane);
     while let Some(((now, _), due)) = plane.agenda.pop_first().filter(|((at, _), _)| *at <= until) {
         match due {
@@ -106,7 +128,16 @@ fn play(mut flow: Flow, until: Time) -> (Flow, ByHand) {
                 flow.timer(now, end, &mut plane);
             }
             Due::Wake(Wake::Write) => flow.write(now, &mut plane),
-            Due::Wake(Wake::Delivered) => {}
+            Due::Wake(Wake::Delivered) => {
+                asking.as_mut().unwrap().handle_delivery(now, &mut flow, &mut plane)
+            }
+            Due::Wake(Wake::Ask) => {
+                asking.as_mut().unwrap().handle_timer(now, &mut plane);
+            }
+            Due::Request(number) => {
+                let asking = asking.as_mut().unwrap();
+                asking.handle_request(now, number, None::<fn() -> _>, &mut flow, &mut plane);
+            }
             Due::Arrival(stream, packet) => {
                 let Owner::Flow { from, path, .. } = plane.streams.owner(stream) else { unreachable!() };
                 let delivery =
@@ -143,6 +174,23 @@ fn tcp_needs_no_network() {
     assert!((flow.rtt.least() - 0.020).abs() < 1e-9, "{}", flow.rtt.least());
     let counted: Vec<_> = End::BOTH.iter().flat_map(|from| flow.counted(*from)).collect();
     assert!(counted.iter().all(|(_, it)| it.injected == it.arrived && it.injected > 50), "{counted:?}");
+}
+
+/// The first request is lost and sent again after a second. Each response opens at the server, and arrives.
+#[test]
+fn a_lost_request_is_sent_again() {
+    let traffic = "traffic = { requests = { response = { fixed = \"5 kB\" }, pace = { think = { fixed = \"1 s\" } } } }";
+    let experiment = experiment(&format!("transport = \"newreno\"\n{traffic}"));
+    let made = Asking::new(0, &experiment.flows[0], 1, || Ok::<_, ()>(REQUESTS));
+    let mut asking = made.unwrap();
+    let (flow, plane) = play_asking(flow(&experiment), &mut asking, Time::from_millis(5000));
+    let asking = asking.unwrap();
+    let account = asking.account("f", Time::from_millis(5000));
+    assert_eq!(account.repeats[0], 1);
+    assert!(account.repeats[1..].iter().all(|repeats| *repeats == 0) && account.repeats.len() >= 3);
+    assert_eq!(plane.requests[1], plane.requests[0] + Duration::from_secs(1));
+    assert_eq!(asking.counters().injected, asking.counters().arrived + 1);
+    assert_eq!(flow.delivered(), 5000 * asking.counters().arrived);
 }
 
 /// Either end of a transport of two paths: the sender uses them in turn, and the receiver answers on the path by which a packet came.

@@ -37,7 +37,8 @@ impl Event {
         match why {
             Wake::Timer(end) => Self::Timer(flow, end),
             Wake::Write => Self::Write(flow),
-            Wake::Delivered => Self::Part(codes::delivered(flow)),
+            Wake::Delivered => Self::Part(codes::application(flow, true)),
+            Wake::Ask => Self::Part(codes::application(flow, false)),
         }
     }
 

@@ -56,9 +56,14 @@ pub(crate) mod codes {
     /// Applications that ask, by flow: twice its number, plus 1 where a response has come.
     pub(crate) const APPLICATIONS: Range<u32> = Event::codes(12, 0..MOST);
 
-    /// What the application of flow `flow` waits for has been delivered.
-    pub(crate) fn delivered(flow: u32) -> u32 {
-        APPLICATIONS.start + 2 * flow + 1
+    /// The event of the application of flow `flow`: its timer, or that data has been delivered that it waits for.
+    pub(crate) fn application(flow: u32, is_delivery: bool) -> u32 {
+        APPLICATIONS.start + 2 * flow + u32::from(is_delivery)
+    }
+
+    /// The flow of such an event, and whether it is a delivery.
+    pub(crate) fn of_application(index: u32) -> (u32, bool) {
+        (index / 2, index % 2 == 1)
     }
 }
 

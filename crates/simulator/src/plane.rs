@@ -1,9 +1,8 @@
 //! The simulated plane: the network with the packets of this simulator, and the record of what happens in it.
 
 use crate::event::Event;
-use crate::packet::{Body, Packet};
+use crate::packet::{Body, Datagram, Packet};
 use crate::recorder::Recorder;
-use cogtcp_endpoint::Datagram;
 use cogtcp_hosts::Wake;
 use cogtcp_link::Capacity;
 use cogtcp_network::{Awaited, Network, StreamId};
@@ -23,6 +22,11 @@ impl Plane {
     #[inline]
     pub(crate) fn schedule(&mut self, time: Time, event: Event) {
         self.network.agenda().push_host(time, event.code());
+    }
+
+    /// An application sends a datagram on `stream`.
+    pub(crate) fn send_udp(&mut self, now: Time, stream: StreamId, datagram: Datagram) {
+        self.send(now, stream, Body::Udp(datagram), datagram.len + cogtcp_endpoint::Datagram::HEADERS);
     }
 
     /// A host sends a packet of `size` bytes that is no TCP segment on `stream`.
@@ -61,7 +65,7 @@ impl cogtcp_hosts::Plane for Plane {
         &mut self,
         now: Time,
         stream: StreamId,
-        datagram: Datagram,
+        datagram: cogtcp_endpoint::Datagram,
         ecn_capable: bool,
         awaited: Awaited,
     ) {
@@ -69,6 +73,10 @@ impl cogtcp_hosts::Plane for Plane {
         let mut packet = self.recorder.datagrams.pack(datagram, now, ecn_capable);
         packet.awaited = awaited;
         self.network.offer(now, stream, packet, size, &mut self.recorder);
+    }
+
+    fn send_request(&mut self, now: Time, stream: StreamId, number: u32, len: u32) {
+        self.send_udp(now, stream, Datagram { number, len });
     }
 
     fn note(&mut self, now: Time, kind: EventKind, flow: u32, value: f64) {

@@ -13,9 +13,6 @@ use cogtcp_traffic::Source;
 use cogtcp_units::Time;
 use std::ops::Range;
 
-/// Bytes of the headers: IPv4 (RFC 791) and UDP (RFC 768).
-const HEADERS: u32 = 28;
-
 /// All UDP sources of a run.
 #[derive(Debug, Default)]
 pub(crate) struct UdpSources {
@@ -73,7 +70,7 @@ impl Part for UdpSources {
         let datagram = Datagram { number: source.account.sent as u32, len };
         source.account.sent += 1;
         source.source.advance();
-        world.plane.send(now, source.stream, Body::Udp(datagram), len + HEADERS);
+        world.plane.send_udp(now, source.stream, datagram);
         source.schedule(number, world.plane);
         Tally::Event
     }
