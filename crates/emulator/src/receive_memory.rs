@@ -4,11 +4,8 @@
 //! in parts of 256), and lets the memory of a connection grow up to the third value of `tcp_rmem`.
 
 use cogtcp_scenario::TcpSpec;
+use cogtcp_transport::share_of_data;
 
-/// The memory of a packet from a TUN device besides its bytes: `NET_SKB_PAD` and `skb_shared_info` in one allocation, which is a power of
-/// two, and `sk_buff`.
-const PADDING: u64 = 64 + 320;
-const HEAD: u64 = 256;
 /// The kernel's least and initial memory.
 const LEAST: u64 = 4096;
 const INITIAL: u64 = 131_072;
@@ -29,9 +26,8 @@ pub(crate) fn largest_window(tcp: &TcpSpec, default_buffer: u64) -> Option<u64> 
 
 /// `tcp_rmem` of a host that is to offer `window` bytes at most, of segments of `payload` bytes in packets of `mtu`.
 pub(crate) fn tcp_rmem(window: u64, mtu: u32, payload: u32) -> String {
-    let packet = (u64::from(mtu) + PADDING).next_power_of_two() + HEAD;
-    let ratio = (u64::from(payload) * 256 / packet).clamp(1, 255);
-    let most = window.saturating_mul(256).div_ceil(ratio).clamp(LEAST, i32::MAX as u64);
+    let share = share_of_data(u64::from(mtu), u64::from(payload));
+    let most = window.saturating_mul(256).div_ceil(share).clamp(LEAST, i32::MAX as u64);
     format!("{LEAST} {} {most}", INITIAL.min(most))
 }
 

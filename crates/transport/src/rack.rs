@@ -156,6 +156,12 @@ impl Rack {
         ((at, end) < latest).then(|| at + self.rtt + window)
     }
 
+    /// How many of the transmissions in `order` left before the latest delivered one.
+    pub(crate) fn older_than_latest(&self) -> usize {
+        let Some(latest) = self.latest else { return 0 };
+        self.order.partition_point(|sent| (sent.at, sent.start + u64::from(sent.len)) < latest)
+    }
+
     /// Whether a segment sent at `at` is overdue at a timeout (section 6.3).
     pub(crate) fn is_overdue(&self, now: Time, at: Time, window: Duration) -> bool {
         at + self.rtt + window <= now

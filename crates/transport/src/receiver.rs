@@ -29,6 +29,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 use tuning::Tuning;
+pub use tuning::share_of_data;
 use window::Window;
 
 /// First retransmission timeout of SYN-ACK and FIN (RFC 6298 section 2.1); also the least (section 2.4).
@@ -139,8 +140,13 @@ impl Receiver {
     /// A receiver in LISTEN.
     pub fn new(config: impl Into<Arc<ReceiverConfig>>) -> Self {
         let config = config.into();
+        let tuning = config.window_tuning.then(|| Tuning::new(config.buffer, u64::from(config.mss)));
+        let mut window = Window::new(config.buffer, config.mss);
+        if let Some(tuning) = &tuning {
+            window.set_tuned(tuning.window(0));
+        }
         Self {
-            window: Window::new(config.buffer, config.mss),
+            window,
             state: ReceiverState::Listen,
             irs: SeqNumber::default(),
             reassembly: Reassembly::new(1),
@@ -160,7 +166,7 @@ impl Receiver {
             deferment: matches!(config.delayed_ack, DelayedAck::Adaptive { .. }).then(Box::default),
             quick: (config.delayed_ack == DelayedAck::Linux).then(|| Box::new(QuickAck::new())),
             compression: (config.delayed_ack == DelayedAck::Linux).then(Box::default),
-            tuning: config.window_tuning.then(|| Box::new(Tuning::new(config.buffer, u64::from(config.mss)))),
+            tuning: tuning.map(Box::new),
             delayed_since: Time::MAX,
             full_size: 0,
             marked: false,
@@ -529,6 +535,9 @@ impl Receiver {
                     self.rto = (rtt * 3).clamp(INITIAL_RTO, MAX_RTO);
                     self.take_rtt(rtt);
                 }
+                if let Some(tuning) = &mut self.tuning {
+                    tuning.on_read(now, self.window.taken());
+                }
                 self.stop_retransmitting();
                 self.state = ReceiverState::Established;
                 self.events.push_back(TransportEvent::Connected);
@@ -666,12 +675,18 @@ impl Receiver {
             }
         }
         // Without SACK the window stands still behind a gap, so that ACKs remain duplicates.
-        let counts = start == self.reassembly.frontier() || (self.sack && start > self.reassembly.frontier());
-        if counts && tuning.on_segment(self.reassembly.queued()) {
-            self.window.set_tuned(tuning.window());
-            if let Some(quick) = &mut self.quick {
-                quick.on_window_growth();
-            }
+        let frontier = self.reassembly.frontier();
+        let counts = start == frontier || (self.sack && start > frontier);
+        if !counts {
+            return;
+        }
+        let len = u64::from(segment.len);
+        tuning.on_size(len);
+        let held = len + self.reassembly.queued() + frontier.saturating_sub(self.window.taken());
+        let grows = tuning.on_segment(held);
+        self.window.set_tuned(tuning.window(held));
+        if grows && let Some(quick) = &mut self.quick {
+            quick.on_window_growth();
         }
     }
 
@@ -685,7 +700,6 @@ impl Receiver {
         }
         if let Some(tuning) = &mut self.tuning {
             tuning.on_rtt(rtt);
-            self.window.set_tuned(tuning.window());
         }
     }
 
@@ -722,6 +736,10 @@ impl Receiver {
 
     /// Room was made or the end of the stream is reached.
     fn after_reading(&mut self) {
+        if let Some(tuning) = &self.tuning {
+            let room = tuning.window(self.readable() + self.reassembly.queued());
+            self.window.give_back(room);
+        }
         if self.state == ReceiverState::CloseWait {
             if self.readable() == 0 {
                 // The application closes at the end of the stream.

@@ -5,7 +5,7 @@
 //! at the start                                         16 ACKs at once
 //! a segment of data after a pause of an RTO            16 more
 //! a segment that lies outside the window                16 more
-//! the window that is offered grows with a segment       this one
+//! the window that is offered grows with a segment       this one; none of an even count left is used up
 //! PSH on a segment that the application reads at once   this one
 //! ```
 //!
@@ -49,9 +49,9 @@ impl QuickAck {
         self.last_data = Some(now);
     }
 
-    /// The window grew with this segment.
+    /// The window grew with this segment: the lowest bit of the count is set (`tcp_grow_window`), so an even count outlasts the segment.
     pub(super) fn on_window_growth(&mut self) {
-        self.left = self.left.max(1);
+        self.left |= 1;
     }
 
     /// A segment arrived that lies outside the window.

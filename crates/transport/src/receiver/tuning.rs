@@ -3,31 +3,52 @@
 //! `tcp_data_queue_ofo`).
 //!
 //! ```text
-//! at the start                   65535 bytes; bound = 81920
-//! a round trip that took more    bound = 2 new (1 + 2 (new - old) / old), if that is more; 2 MiB of 4 MiB of buffer at most
-//! a segment behind a gap         bound = 2 old + what lies between the gap and the last that came, if that is more
-//! a segment in order, or SACKed  the window grows by two segments, up to the bound less what waits behind gaps
+//! at the start                   memory = 128 KiB, half of it for data; window = whole segments of 64 KiB
+//! the first segment              the share of data is that of the packet in its memory; the window falls to that share of the 128 KiB
+//! a round trip that took more    room for 2 new (1 + 2 (new - old) / old), if that is more; half of the buffer at most
+//! a segment behind a gap         room for 2 old + what lies between the gap and the last that came, if that is more
+//! a segment in order, or SACKed  the window grows by two segments, up to the room that this segment and what waits leave
 //! ```
 //!
-//! Linux counts memory, of which packets take more than their data; here half of the buffer is for data, as its
-//! `tcp_adv_win_scale` had it up to Linux 6.6. The bound at the start is what packets of 1500 bytes leave of `tcp_rmem[1]` (128 KiB: 5/8, captured).
+//! Linux counts memory, of which packets take more than their data ([`share_of_data`]). So 1448 bytes let the window grow from the first segment
+//! on (5/8 of 128 KiB are 81,920), 1000 bytes do not (56,832). All of it captured on Linux 6.18.
 
 use cogtcp_units::{Duration, Time};
 
-/// The window at the start.
-const START: u64 = 65_535;
-/// The bound at the start.
-const FIRST_BOUND: u64 = 81_920;
+/// Memory at the start, `tcp_rmem[1]`, and the data that it is for before a segment came (`TCP_DEFAULT_SCALING_RATIO`: half).
+const MEMORY: u64 = 131_072;
+const START: u64 = MEMORY / 2;
+/// A share of memory is counted in parts of it (`TCP_RMEM_TO_WIN_SCALE`).
+const WHOLE: u64 = 256;
 /// Segments of a round trip that the start is right for (`TCP_INIT_CWND`).
 const FIRST: u64 = 10;
+/// Least size of a full segment that a receiver expects (`TCP_MSS_DEFAULT`): a smaller one says nothing of the share.
+const LEAST_FULL: u64 = 536;
+/// Headers of IPv4 and TCP with timestamps.
+const HEADERS: u64 = 52;
+/// What Linux has around a packet: `NET_SKB_PAD` and `skb_shared_info` in one allocation, which is a power of two, and `sk_buff`.
+const PADDING: u64 = 64 + 320;
+const HEAD: u64 = 256;
+
+/// The share, in parts of 256, that the data of a packet of `size` bytes takes in the memory that a Linux receiver counts for it (`scaling_ratio`,
+/// since Linux 6.6; a device that gives a packet one buffer).
+#[must_use]
+pub fn share_of_data(size: u64, payload: u64) -> u64 {
+    let memory = (size + PADDING).next_power_of_two() + HEAD;
+    (payload * WHOLE / memory).clamp(1, WHOLE - 1)
+}
 
 /// Of one connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tuning {
     window: u64,
-    bound: u64,
+    memory: u64,
+    share: u64,
+    /// Most data that the memory may be for.
     most: u64,
     mss: u64,
+    /// The largest segment that came.
+    full: u64,
     /// What the application took in the fullest round trip.
     space: u64,
     rtt: Duration,
@@ -36,22 +57,35 @@ pub(super) struct Tuning {
 
 impl Tuning {
     pub(super) fn new(buffer: u64, mss: u64) -> Self {
-        let start = START.min(buffer);
-        let most = (buffer / 2).max(start);
-        Self {
+        let mss = mss.max(1);
+        let start = if mss < START { START - START % mss } else { START }.min(buffer);
+        let mut tuning = Self {
             window: start,
-            bound: FIRST_BOUND.min(most),
-            most,
+            memory: MEMORY,
+            share: WHOLE / 2,
+            most: (buffer / 2).max(start),
             mss,
+            full: LEAST_FULL,
             space: FIRST * mss,
             rtt: Duration::ZERO,
             round: None,
-        }
+        };
+        tuning.memory = MEMORY.min(tuning.memory_for(tuning.most));
+        tuning
     }
 
-    /// Most that may be offered.
-    pub(super) const fn window(&self) -> u64 {
-        self.window
+    /// Most that may be offered while `held` bytes wait: the latest segment, what the application has not read, what is behind gaps.
+    pub(super) fn window(&self, held: u64) -> u64 {
+        self.window.min(self.bound().saturating_sub(held))
+    }
+
+    /// The data that the memory is for.
+    const fn bound(&self) -> u64 {
+        self.memory * self.share / WHOLE
+    }
+
+    fn memory_for(&self, data: u64) -> u64 {
+        data.min(self.most).saturating_mul(WHOLE).div_ceil(self.share)
     }
 
     /// A round-trip time, as the echo of a timestamp or the handshake gave it: a lower one counts at once, a higher one by an eighth.
@@ -59,20 +93,30 @@ impl Tuning {
         self.rtt = if self.rtt.is_zero() || rtt < self.rtt { rtt } else { (self.rtt * 7 + rtt) / 8 };
     }
 
-    /// A segment came, in order or to be SACKed, and `queued` bytes wait behind gaps. Whether the window grows with it.
-    pub(super) fn on_segment(&mut self, queued: u64) -> bool {
-        let bound = self.bound.saturating_sub(queued);
-        let grows = self.window < bound;
-        self.window = (self.window + 2 * self.mss).min(bound).max(self.window);
+    /// A segment of `len` bytes came that is larger than all before: what share of its memory is data (`tcp_measure_rcv_mss`).
+    pub(super) fn on_size(&mut self, len: u64) {
+        if len > self.full {
+            self.full = len;
+            self.share = share_of_data(len + HEADERS, len);
+            self.memory = self.memory.min(self.memory_for(self.most));
+            self.window = self.window.min(self.bound());
+        }
+    }
+
+    /// A segment came, in order or to be SACKed, and with it `held` bytes wait. Whether the window grows with it.
+    pub(super) fn on_segment(&mut self, held: u64) -> bool {
+        let room = self.bound().saturating_sub(held);
+        let grows = self.window < room;
+        self.window = (self.window + 2 * self.mss).min(room).max(self.window);
         grows
     }
 
     /// A segment waits behind a gap; the last that does so ends `span` bytes behind what came in order.
     pub(super) fn on_gap(&mut self, span: u64) {
-        self.bound = self.bound.max((2 * self.space + span).min(self.most));
+        self.memory = self.memory.max(self.memory_for(2 * self.space + span));
     }
 
-    /// The application has taken the stream up to `taken`.
+    /// The application has taken the stream up to `taken`. Rounds are counted from the handshake on.
     pub(super) fn on_read(&mut self, now: Time, taken: u64) {
         let Some((since, from)) = self.round else {
             self.round = Some((now, taken));
@@ -84,7 +128,7 @@ impl Tuning {
         let copied = taken - from;
         if copied > self.space {
             let grown = 2 * copied + 4 * copied * (copied - self.space) / self.space;
-            self.bound = self.bound.max(grown.min(self.most));
+            self.memory = self.memory.max(self.memory_for(grown));
             self.space = copied;
         }
         self.round = Some((now, taken));
@@ -95,44 +139,85 @@ impl Tuning {
 mod tests {
     use super::*;
 
+    /// A packet of 1500 bytes takes 2048 + 256 bytes, one of 1052 as well, one of 588 half of it.
+    #[test]
+    fn the_share_of_data() {
+        assert_eq!(
+            [(1500, 1448), (1500, 1460), (1052, 1000), (588, 536)]
+                .map(|(size, len)| share_of_data(size, len)),
+            [160, 162, 111, 107]
+        );
+    }
+
+    /// By hand, and as Linux 6.18 does: with 1448 bytes six segments let the window grow, up to 5/8 of 128 KiB less the segment itself.
+    #[test]
+    fn six_segments_let_the_first_window_grow() {
+        let mut tuning = Tuning::new(4 << 20, 1448);
+        assert_eq!(tuning.window(0), 65_160);
+        tuning.on_size(1448);
+        let windows: Vec<_> = (0..7).map(|_| (tuning.on_segment(1448), tuning.window(1448))).collect();
+        let grown = [68_056, 70_952, 73_848, 76_744, 79_640, 80_472].map(|window| (true, window));
+        assert_eq!(windows, [grown.as_slice(), &[(false, 80_472)]].concat());
+    }
+
+    /// With 1000 bytes 111 parts of 256 are data: the window falls to what the segment leaves of 56,832.
+    #[test]
+    fn small_segments_take_the_window_back() {
+        let mut tuning = Tuning::new(4 << 20, 1000);
+        assert_eq!(tuning.window(0), 65_000);
+        tuning.on_size(1000);
+        assert_eq!((tuning.on_segment(1000), tuning.window(1000)), (false, 55_832));
+    }
+
     /// Slow start by hand: 10, 20, 40 segments of 1000 bytes a round trip of 100 ms.
     #[test]
     fn grows_with_what_is_taken() {
         let mut tuning = Tuning::new(4 << 20, 1000);
         tuning.on_rtt(Duration::from_millis(100));
+        tuning.on_size(1000);
         let ms = Time::from_millis;
         tuning.on_read(ms(0), 0);
         tuning.on_read(ms(100), 10_000);
-        assert_eq!(tuning.bound, 81_920, "ten segments are what the start is for");
+        assert_eq!(tuning.bound(), 56_832, "ten segments are what the start is for");
         tuning.on_read(ms(150), 20_000);
         tuning.on_read(ms(200), 30_000);
         // 2 * 20 (1 + 2 * 10 / 10) = 120.
-        assert_eq!((tuning.bound, tuning.window()), (120_000, 65_535));
-        assert!(tuning.on_segment(0));
-        assert_eq!(tuning.window(), 67_535);
+        assert_eq!((tuning.bound(), tuning.window(1000)), (120_000, 56_832));
+        assert!(tuning.on_segment(1000));
+        assert_eq!(tuning.window(1000), 58_832);
         (0..100).for_each(|_| {
-            tuning.on_segment(0);
+            tuning.on_segment(1000);
         });
-        assert_eq!((tuning.window(), tuning.on_segment(0)), (120_000, false));
+        assert_eq!((tuning.window(1000), tuning.on_segment(1000)), (119_000, false));
         tuning.on_read(ms(300), 10_000_000);
-        assert_eq!(tuning.bound, 2 << 20);
+        assert_eq!(tuning.bound(), 2 << 20);
     }
-    /// Behind a gap: two segments for each that is SACKed, but not what they take of the bound, which follows the last of them.
+
+    /// Behind a gap: two segments for each that is SACKed, but not what they take of the room, which follows the last of them.
     #[test]
     fn grows_while_a_gap_is_open() {
-        let mut tuning = Tuning::new(4 << 20, 1000);
+        let mut tuning = Tuning::new(4 << 20, 1448);
+        tuning.on_size(1448);
         assert!(tuning.on_segment(10_000));
-        assert_eq!(tuning.window(), 67_535);
+        assert_eq!(tuning.window(10_000), 68_056);
         (0..10).for_each(|_| {
             tuning.on_segment(10_000);
         });
-        assert_eq!((tuning.window(), tuning.on_segment(10_000)), (71_920, false));
-        // 2 * 10 and what lies between.
-        tuning.on_gap(61_000);
-        assert_eq!(tuning.bound, 81_920);
-        tuning.on_gap(70_000);
-        assert_eq!(tuning.bound, 90_000);
+        assert_eq!((tuning.window(10_000), tuning.on_segment(10_000)), (71_920, false));
+        // 2 * 10 segments and what lies between.
+        tuning.on_gap(52_000);
+        assert_eq!(tuning.bound(), 81_920);
+        tuning.on_gap(71_040);
+        assert_eq!(tuning.bound(), 100_000);
         tuning.on_gap(u64::from(u32::MAX));
-        assert_eq!(tuning.bound, 2 << 20);
+        assert_eq!(tuning.bound(), 2 << 20);
+    }
+
+    /// A buffer smaller than the start.
+    #[test]
+    fn a_small_buffer_bounds_all() {
+        let mut tuning = Tuning::new(16_000, 1448);
+        tuning.on_size(1448);
+        assert_eq!((tuning.window(0), tuning.on_segment(1448)), (16_000, false));
     }
 }

@@ -43,6 +43,13 @@ impl Window {
         self.tuned = most;
     }
 
+    /// The application has taken what waited, so that `room` may be advertised: it is, from twice of what it was on (`tcp_cleanup_rbuf`).
+    pub(super) fn give_back(&mut self, room: u64) {
+        if room >= 2 * self.tuned.max(1) {
+            self.tuned = room;
+        }
+    }
+
     /// The peer offered scaling: takes the least shift that can express the buffer.
     pub(super) fn negotiate_scale(&mut self) {
         let shift = (0..MAX_SHIFT).find(|shift| self.buffer >> shift <= FIELD_MAX);
@@ -65,7 +72,7 @@ impl Window {
 
     /// The window field of the SYN-ACK, never scaled (RFC 7323 section 2.2), counted as advertised.
     pub(super) fn advertise_unscaled(&mut self) -> u16 {
-        let window = self.buffer.min(FIELD_MAX);
+        let window = self.buffer.min(self.tuned).min(FIELD_MAX);
         self.right_edge = self.right_edge.max(1 + window);
         window as u16
     }

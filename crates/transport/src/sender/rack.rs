@@ -39,8 +39,8 @@ impl Sender {
 
     /// Section 6.2, step 5. Returns the bytes newly lost, and sets when to look again.
     ///
-    /// Transmissions are kept in the order in which they left, so that only what is overdue is looked at. The timer is
-    /// that of the first that may become overdue; the RFC waits for the last and finds both then.
+    /// Transmissions are kept in the order in which they left, so that only what is overdue is looked at, and from behind the last that may
+    /// become overdue: the timer is its.
     pub(super) fn detect_losses(&mut self, now: Time) -> u64 {
         let Some(rack) = &mut self.rack else { return 0 };
         let certain = matches!(self.tcp.ca_state, CaState::Recovery | CaState::Loss)
@@ -55,7 +55,9 @@ impl Sender {
                 let end = sent.start + u64::from(sent.len);
                 let Some(due) = rack.due(sent.at, end, window) else { break };
                 if due > now {
-                    rare.reorder_at = Some(due);
+                    let end = rack.older_than_latest();
+                    let last = rack.order.range(..end).rev().find(|sent| self.board.find(sent).is_some());
+                    rare.reorder_at = Some(last.map_or(due, |last| due + last.at.saturating_since(sent.at)));
                     break;
                 }
                 // A retransmission that left after the latest response to a loss.

@@ -35,6 +35,28 @@ fn rfc8985_6_2_one_sack_and_the_reordering_timer() {
     assert_eq!(d.end.stats().timeouts, 0);
 }
 
+/// Section 6.2 step 5: the timer is that of the last segment that may be overdue, #5 of 105 ms; by then all are lost. What left after the
+/// segment SACKed has none.
+#[test]
+fn rfc8985_6_2_the_timer_is_that_of_the_last_overdue_segment() {
+    let mut d = SenderDialogue::connected(rack());
+    d.write_segments(3);
+    d.expect("#1-3");
+    d.at(105);
+    d.write_segments(2);
+    d.expect("#4-5");
+    d.at(110);
+    d.write_segments(1);
+    d.expect("#6");
+    d.at(120);
+    d.write_segments(1);
+    d.expect("#7");
+    d.at(210);
+    d.exchange("ack #1 sack #6", "");
+    assert_eq!(d.end.poll_timeout(), at(230));
+    d.expect_at(230, "#1-2");
+}
+
 /// Section 6.2 step 4: DupThresh segments SACKed and no reordering seen: no window.
 #[test]
 fn rfc8985_6_2_dup_thresh_without_reordering() {
